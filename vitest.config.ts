@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+// One project per kind of test, so that each can be run alone (`npm run test:unit`, ...).
+// unit:   pure host code, fast.            guest: builds and boots the guest kernel.
+// oracle: compares with QEMU, libunicorn, llvm and others; prints a reason where one is absent.
+// slow:   soak runs and real kernels; not part of `npm test`.
+const project = (name: string, include: string[], exclude: string[] = [], testTimeout = 60_000) => ({
+  test: { name, include, exclude, testTimeout, hookTimeout: 180_000, pool: 'forks' as const },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      project('unit', ['test/**/*.test.ts'], ['test/**/*.{guest,oracle,slow}.test.ts'], 30_000),
+      project('guest', ['test/**/*.guest.test.ts'], [], 180_000),
+      project('oracle', ['test/**/*.oracle.test.ts'], [], 600_000),
+      project('slow', ['test/**/*.slow.test.ts'], [], 1_800_000),
+    ],
+  },
+});
