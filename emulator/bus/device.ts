@@ -1,0 +1,116 @@
+// What the bus, the machine and a device expect of each other. A device knows neither its own address nor the machine:
+// it receives offsets, and in its constructor the few ports below that it needs, nothing else.
+// Everything a device remembers is in its `save()` record (plain JSON-able data) or in guest RAM, so that a snapshot
+// is complete. Alarms are saved by the clock, levels of interrupt lines by the PLIC; devices save neither.
+
+/** Widths of accesses that a device answers; any other width is an access fault for the guest. */
+export type Width = 1 | 2 | 4 | 8;
+
+/** Value of a device tree property: text, list of texts, 32-bit cells, raw bytes, or `true` for an empty property. */
+export type FdtValue = string | readonly string[] | readonly number[] | Uint8Array | true;
+
+export interface FdtNode {
+  /** Name with its unit address, e.g. `serial@10000000`; '' for the root. */
+  name: string;
+  props: Record<string, FdtValue>;
+  children?: FdtNode[];
+}
+
+/** Where the board put a device; handed to `fdtNode` because a device does not know it. */
+export interface Placement {
+  base: number;
+  size: number;
+  /** PLIC source, 0 = none. */
+  irq: number;
+  /** phandle of the PLIC. */
+  intc: number;
+}
+
+export interface Device {
+  /** Short name for messages: `uart`, `virtio0`. */
+  readonly name: string;
+  /** Accepted widths; default 1, 2, 4 and 8. */
+  readonly widths?: readonly Width[];
+  /** Reads 1, 2 or 4 bytes at an aligned offset; the result is unsigned. May have side effects. */
+  read(offset: number, bytes: number): number;
+  /** Writes 1, 2 or 4 bytes at an aligned offset; `value` is unsigned and within `bytes`. */
+  write(offset: number, bytes: number, value: number): void;
+  /** 8-byte accesses; a device that accepts width 8 without these sees two 4-byte accesses, low half first. */
+  read64?(offset: number): bigint;
+  write64?(offset: number, value: bigint): void;
+  /** Like `read` but free of side effects, for debuggers; absent = nothing to show. */
+  peek?(offset: number, bytes: number): number;
+  /** Back to the state after power-on. The clock and the PLIC reset their own part. */
+  reset(): void;
+  /** A deep copy of the whole state. */
+  save(): unknown;
+  /** Takes over a record that `save()` of the same version made. */
+  load(state: unknown): void;
+  /** The device tree node of this device, absent = it stays out of the tree. */
+  fdtNode?(place: Placement): FdtNode;
+}
+
+/** A level-triggered interrupt line. Both calls may be repeated; only changes matter. */
+export interface IrqLine {
+  raise(): void;
+  lower(): void;
+}
+
+/** An alarm that is armed again and again. Times are instruction counts of the machine. */
+export interface Alarm {
+  /** Fires when the machine has retired `at` instructions in all; a time in the past fires before the next instruction. */
+  set(at: number): void;
+  clear(): void;
+  /** The armed time, or Infinity. */
+  readonly at: number;
+}
+
+/**
+ * Virtual time. One retired instruction is one nanosecond. Alarms that fall on the same instruction fire in the order in
+ * which they were set. Names are unique in the machine: they identify alarms in snapshots.
+ */
+export interface ClockPort {
+  /** Instructions retired by all harts since reset; exact also in the middle of a quantum. Below 2^53. */
+  now(): number;
+  alarm(name: string, fire: () => void): Alarm;
+}
+
+/** Where a device writes bytes that leave the machine (console output). */
+export interface Sink {
+  write(byte: number): void;
+}
+
+/** Which hart makes the access that is being served. */
+export interface HartPort {
+  readonly current: number;
+  readonly count: number;
+}
+
+/** The interrupt inputs of the harts: bits of `mip` that are wires, not software bits. */
+export interface HartLines {
+  set(hart: number, line: HartLine, level: boolean): void;
+}
+export type HartLine = 'msip' | 'mtip' | 'meip' | 'seip';
+
+/**
+ * Guest RAM as devices see it. Addresses are physical; a range that is not wholly in RAM is refused by `has` and throws
+ * in the others, so ask first: the guest chooses addresses and is hostile.
+ */
+export interface RamPort {
+  readonly base: number;
+  readonly bytes: number;
+  has(pa: number, bytes: number): boolean;
+  read8(pa: number): number;
+  read16(pa: number): number;
+  read32(pa: number): number;
+  read64(pa: number): bigint;
+  write8(pa: number, value: number): void;
+  write16(pa: number, value: number): void;
+  write32(pa: number, value: number): void;
+  write64(pa: number, value: bigint): void;
+  /** Copies out. */
+  read(pa: number, bytes: number): Uint8Array;
+  write(pa: number, data: Uint8Array): void;
+  /** Offset of a physical address in the WebAssembly memory. */
+  host(pa: number): number;
+}
