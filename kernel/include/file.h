@@ -1,0 +1,173 @@
+/*
+ * file.h: open files, descriptor tables, and what a driver gives to become a character device.
+ *
+ * Three objects stand between a program and a device:
+ *
+ *     descriptor table (struct files)  number -> struct file, FD_CLOEXEC; shared by CLONE_FILES
+ *     open file        (struct file)   one per open(2); shared by dup, fork and SCM_RIGHTS
+ *     operations       (file_ops)      what the driver or the file system does
+ *
+ * References to a struct file: every table slot, every mapping, every message in flight on a socket
+ * and every system call that is using it holds one. release() runs when the last one goes; that is
+ * what the BSDs call the last close.
+ *
+ * Everything here returns 0 or a positive result, or a negative errno.
+ */
+#pragma once
+
+#include "types.h"
+
+struct file;
+struct inode;
+struct mount;
+struct vma;
+struct poll_table;
+struct dir_sink;
+
+/*
+ * A walk over the memory of a read or write: the user's iovecs, or one kernel buffer. iter_put and
+ * iter_get move up to n bytes, advance, and return how many moved; fewer than min(n, left) means
+ * that user memory faulted, and the caller answers -EFAULT if nothing moved at all.
+ */
+struct iovec {
+    u64 base;
+    u64 len;
+};
+
+struct iter {
+    const struct iovec *iov;
+    u32 niov;
+    u64 skip;         /* bytes of iov[0] that have moved already */
+    u64 left;         /* bytes that can still move */
+    bool kernel;      /* the bases are kernel addresses */
+    struct iovec one; /* storage for the common case of a single piece */
+};
+
+void iter_user(struct iter *it, u64 user_addr, u64 n);
+void iter_kernel(struct iter *it, void *buf, u64 n);
+u64 iter_put(struct iter *it, const void *from, u64 n); /* towards the caller: read(2) */
+u64 iter_get(struct iter *it, void *to, u64 n);         /* from the caller: write(2) */
+u64 iter_zero(struct iter *it, u64 n);                  /* iter_put of zeros */
+
+/*
+ * Operations of an open file. A member may be 0; then read and write give -EINVAL, ioctl -ENOTTY,
+ * mmap -ENODEV, fsync -EINVAL, poll says "always ready".
+ */
+struct file_ops {
+    /*
+     * Once per open(2), with a file nobody else can see yet: file->priv is this open's own (every
+     * open is a clone in the sense of OpenBSD's D_CLONE). After a negative result release is not
+     * called.
+     */
+    int (*open)(struct inode *inode, struct file *file);
+    void (*release)(struct file *file);                 /* the last reference is gone; may sleep */
+    int (*flush)(struct file *file);                    /* each close(2); its result is close's */
+    i64 (*read)(struct file *file, struct iter *to, i64 *pos);
+    i64 (*write)(struct file *file, struct iter *from, i64 *pos);
+    long (*ioctl)(struct file *file, u32 cmd, u64 arg); /* arg is the raw third argument */
+    int (*mmap)(struct file *file, struct vma *vma);    /* see vm.h: refuse, or set vma->ops */
+    u32 (*poll)(struct file *file, struct poll_table *pt); /* POLL* bits; see poll.h */
+    i64 (*lseek)(struct file *file, i64 offset, int whence); /* 0: within the inode's size */
+    int (*readdir)(struct file *file, struct dir_sink *sink);
+    int (*fsync)(struct file *file);
+};
+
+/* file->fflags */
+enum {
+    FF_READ = 1 << 0,
+    FF_WRITE = 1 << 1,
+    FF_STREAM = 1 << 2,        /* has no position: lseek, pread, pwrite give -ESPIPE */
+    FF_NO_PASS = 1 << 3,       /* SCM_RIGHTS refuses it with -EINVAL (OpenBSD kcov, kqueue) */
+    FF_NOT_INHERITED = 1 << 4, /* fork does not copy the descriptor (kqueue) */
+    FF_PATH = 1 << 5,          /* opened with O_PATH */
+};
+
+struct file {
+    int refs;                   /* atomic */
+    u32 oflags;                 /* O_* as F_GETFL shows them */
+    u32 fflags;                 /* FF_* */
+    i64 pos;                    /* position of read, write, lseek, getdents64 */
+    const struct file_ops *ops; /* constant after open */
+    struct inode *inode;        /* one reference; every file has one */
+    struct mount *mnt;          /* one reference, or 0 (pipes, sockets) */
+    char *path;                 /* absolute path when it was opened, or "pipe:[7]"; owned */
+    void *priv;                 /* the driver's own */
+};
+
+/* The file of a descriptor of the calling process with one more reference, or 0 (then -EBADF). */
+struct file *fd_get(int fd);
+struct file *file_get(struct file *file); /* takes one more reference and returns file */
+void file_put(struct file *file);         /* drops one; the last one releases */
+
+/* Reads at an offset into kernel memory, position untouched: exec, page cache, cpio. */
+i64 file_read_at(struct file *file, void *buf, u64 n, i64 offset);
+i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset);
+
+/*
+ * A new file on an anonymous inode: pipe ends, sockets, eventfd, epoll, kqueue. name is shown in
+ * /proc/self/fd as "name:[inode]". 0 when memory is out.
+ */
+struct file *file_anon(const char *name, u32 mode, const struct file_ops *ops, void *priv,
+                       u32 oflags);
+
+/* Descriptor tables. p->files of a process points to one. */
+struct files;
+
+struct files *files_new(void);
+struct files *files_share(struct files *files); /* CLONE_FILES: one more reference */
+struct files *files_copy(struct files *files);  /* fork: same open files; 0 when memory is out */
+void files_put(struct files *files);            /* exit: the last reference closes everything */
+void files_close_on_exec(struct files *files);
+int files_unshare(struct files **files); /* exec: makes *files private if it is shared */
+
+int fd_install(struct file *file, u32 oflags); /* lowest free number; takes over the reference */
+int fd_install_from(struct file *file, int min, bool cloexec);
+
+/*
+ * Current directory, root and umask of a process (CLONE_FS).
+ */
+struct fsctx;
+
+struct fsctx *fsctx_new(void); /* at "/" with umask 022 */
+struct fsctx *fsctx_share(struct fsctx *fs);
+struct fsctx *fsctx_copy(struct fsctx *fs);
+void fsctx_put(struct fsctx *fs);
+
+/*
+ * Opens a path for the kernel itself or for exec. flags as open(2). On success *out holds one
+ * reference. path is a kernel string; relative paths start at the current directory.
+ */
+int vfs_open(const char *path, u32 flags, u32 mode, struct file **out);
+
+/*
+ * Character devices. The node appears at once in every mounted devfs (debugfs); mode is the
+ * permission bits. Names may contain no '/'. Registering a name twice is -EEXIST. priv is found
+ * as inode->priv in open().
+ */
+int devfs_register(const char *name, const struct file_ops *ops, u32 mode);
+int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev,
+                       void *priv);
+int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, void *priv);
+
+/*
+ * The generic layer of a BSD ioctl, for drivers that speak that dialect:
+ *
+ *     static long drv_ioctl(struct file *f, u32 cmd, u64 arg)
+ *     {
+ *         return ioctl_bsd(f, cmd, arg, drv_ioctl_bsd);
+ *     }
+ *
+ * By the bits of cmd, before drv runs: IN copies the encoded size from user memory (-EFAULT), OUT
+ * alone zeroes it, VOID with size 4 stores the argument as an int (FreeBSD _IOWINT); drv gets a
+ * pointer to that copy, or to the raw argument when the size is 0. OUT copies back on success.
+ * ioctl_linux_encoded does the same for commands as Linux encodes them (programs built with glibc's
+ * own _IOW): direction in bits 31:30, size in 29:16. Sizes over 4096 give -ENOTTY.
+ */
+enum {
+    BSD_IOC_VOID = 0x20000000,
+    BSD_IOC_OUT = 0x40000000,
+    BSD_IOC_IN = 0x80000000,
+};
+typedef long (*ioctl_data_fn)(struct file *file, u32 cmd, void *data);
+long ioctl_bsd(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv);
+long ioctl_linux_encoded(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv);

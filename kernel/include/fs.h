@@ -1,0 +1,232 @@
+/*
+ * fs.h: inodes, file systems, mounts and path walking.
+ *
+ * There is no name cache: a directory inode answers lookup itself. A place in the tree is a pair
+ * (mount, inode). Inodes are counted; a file system may keep inodes alive by holding a reference of
+ * its own (tmpfs: one for being linked), or drop them in evict (minfs reads them again).
+ *
+ * Locks, in this order:
+ *     fs_lock          namespace: lookup, create, unlink, rename, mount table (sleeping, one for all)
+ *     inode->lock      contents and size of one file (sleeping)
+ *     page cache lock  spin
+ * Inode operations marked (n) run under fs_lock, those marked (i) under the inode's lock.
+ */
+#pragma once
+
+#include "types.h"
+#include "sync.h"
+#include "file.h"
+#include "poll.h"
+
+#define NAME_LEN_MAX 255
+#define PATH_LEN_MAX 4096
+#define SYMLINKS_MAX 40
+
+#define S_IFMT   0170000
+#define S_IFSOCK 0140000
+#define S_IFLNK  0120000
+#define S_IFREG  0100000
+#define S_IFBLK  0060000
+#define S_IFDIR  0040000
+#define S_IFCHR  0020000
+#define S_IFIFO  0010000
+#define S_ISUID  0004000
+#define S_ISGID  0002000
+#define S_ISVTX  0001000
+#define S_ISDIR(m) (((m) & S_IFMT) == S_IFDIR)
+#define S_ISREG(m) (((m) & S_IFMT) == S_IFREG)
+#define S_ISLNK(m) (((m) & S_IFMT) == S_IFLNK)
+#define S_ISCHR(m) (((m) & S_IFMT) == S_IFCHR)
+
+#define O_ACCMODE   00000003
+#define O_RDONLY    00000000
+#define O_WRONLY    00000001
+#define O_RDWR      00000002
+#define O_CREAT     00000100
+#define O_EXCL      00000200
+#define O_NOCTTY    00000400
+#define O_TRUNC     00001000
+#define O_APPEND    00002000
+#define O_NONBLOCK  00004000
+#define O_DSYNC     00010000
+#define O_ASYNC     00020000
+#define O_DIRECT    00040000
+#define O_LARGEFILE 00100000
+#define O_DIRECTORY 00200000
+#define O_NOFOLLOW  00400000
+#define O_NOATIME   01000000
+#define O_CLOEXEC   02000000
+#define O_PATH      010000000
+#define O_TMPFILE   (020000000 | O_DIRECTORY)
+
+#define AT_FDCWD            (-100)
+#define AT_SYMLINK_NOFOLLOW 0x100
+#define AT_REMOVEDIR        0x200
+#define AT_SYMLINK_FOLLOW   0x400
+#define AT_EMPTY_PATH       0x1000
+
+#define MKDEV(major, minor) ((u64)(major) << 8 | (minor)) /* minors below 256 are all we have */
+
+struct super;
+struct page_cache;
+struct statfs64;
+
+struct timespec64 {
+    i64 sec;
+    i64 nsec;
+};
+
+/* Directory entries on their way to getdents64 or another reader; put returns false when full. */
+struct dir_sink {
+    bool (*put)(struct dir_sink *sink, const char *name, u64 ino, u32 mode, i64 next);
+};
+
+struct inode_ops {
+    /* (n) *out gets one reference; -ENOENT. Never called for "." and "..". */
+    int (*lookup)(struct inode *dir, const char *name, struct inode **out);
+    struct inode *(*parent)(struct inode *dir); /* (n) "..", one reference; 0: the root */
+    /* (n) a new node of the type in mode; rdev for devices; *out gets one reference */
+    int (*create)(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out);
+    int (*symlink)(struct inode *dir, const char *name, const char *target);
+    int (*link)(struct inode *dir, const char *name, struct inode *inode); /* (n) */
+    /* (n) rmdir when want_dir; the caller has looked the name up and checked its type */
+    int (*unlink)(struct inode *dir, const char *name, struct inode *inode);
+    /* (n) target, when there is one, has been checked: same type and empty */
+    int (*rename)(struct inode *from, const char *old, struct inode *inode, struct inode *to,
+                  const char *new, struct inode *target);
+    i64 (*readlink)(struct inode *inode, char *buf, u64 n);
+    /* magic links of procfs: the walk jumps straight to the file's place */
+    int (*follow)(struct inode *inode, struct mount **mnt, struct inode **out);
+    int (*truncate)(struct inode *inode, i64 size); /* (i) */
+    int (*setattr)(struct inode *inode);            /* mode, owner, times changed; may be 0 */
+    bool (*is_empty)(struct inode *dir);            /* (n) */
+    /* page cache: fill one page of memory from the backing store; 0 means tmpfs (zeros) */
+    int (*read_page)(struct inode *inode, u64 index, void *page);
+    int (*write_page)(struct inode *inode, u64 index, const void *page);
+    void (*evict)(struct inode *inode); /* last reference gone: write back, free private parts */
+};
+
+struct inode {
+    int refs; /* atomic */
+    u64 ino;
+    u32 mode;  /* type and permissions */
+    u32 nlink; /* (fs_lock) */
+    u32 uid, gid;
+    u64 rdev;
+    i64 size; /* (lock) */
+    struct timespec64 atime, mtime, ctime;
+    struct super *sb;
+    const struct inode_ops *ops;
+    const struct file_ops *fops; /* what open() puts into the file */
+    struct mutex lock;
+    struct page_cache *pages; /* regular files; made on first use */
+    void *priv;
+    void *bound;   /* AF_UNIX socket bound here, or FIFO pipe */
+    bool dirty;
+    struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */
+};
+
+struct super_ops {
+    int (*statfs)(struct super *sb, struct statfs64 *out);
+    int (*sync)(struct super *sb);
+    void (*umount)(struct super *sb);
+};
+
+struct fs_type {
+    const char *name;
+    bool nodev; /* takes no block device */
+    /* makes (or, for single-instance file systems, finds) the super block; root is referenced */
+    int (*mount)(const struct fs_type *type, const char *source, u32 flags, struct super **out);
+    struct fs_type *next;
+};
+
+struct super {
+    int refs; /* mounts */
+    const struct fs_type *type;
+    const struct super_ops *ops;
+    struct inode *root;
+    u64 dev; /* st_dev */
+    u32 magic;
+    u64 next_ino;
+    void *priv;
+};
+
+struct mount {
+    int refs;             /* atomic: files, cwds and the table itself */
+    struct mount *parent; /* 0: the root mount */
+    struct inode *covered;
+    struct super *sb;
+    char *source, *where; /* as /proc/mounts shows them; owned */
+    u32 flags;
+    struct mount *next; /* (fs_lock) */
+    bool detached;
+};
+
+struct statfs64 {
+    u64 type, bsize, blocks, bfree, bavail, files, ffree;
+    i32 fsid[2];
+    u64 namelen, frsize, flags, spare[4];
+};
+
+/* A place in the tree; both references are owned by whoever fills it in. */
+struct path {
+    struct mount *mnt;
+    struct inode *inode;
+};
+
+void path_get(const struct path *path);
+void path_put(struct path *path);
+
+extern struct mutex fs_lock;
+
+struct inode *inode_new(struct super *sb, u32 mode); /* one reference, times set, ino given */
+struct inode *inode_get(struct inode *inode);
+void inode_put(struct inode *inode);
+void inode_touch(struct inode *inode, bool modified); /* ctime, and mtime when modified */
+
+/* namei.c: walking. base is the place of a dirfd, or 0 for the current directory. */
+enum {
+    WALK_FOLLOW = 1 << 0, /* follow a symbolic link in the last component */
+    WALK_DIR = 1 << 1,    /* the result must be a directory */
+};
+int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
+/* Walks to the directory of the last component and copies that into last[NAME_LEN_MAX + 1]. */
+int path_walk_parent(const struct path *base, const char *name, struct path *dir, char *last);
+int path_string(const struct path *path, char *buf, u64 n); /* absolute path of a directory */
+int inode_access(const struct inode *inode, u32 want);      /* 4 read, 2 write, 1 execute */
+
+/* mount.c */
+void fs_register(struct fs_type *type);
+int fs_mount(const char *source, const char *where, const char *type, u32 flags);
+int fs_umount(const char *where, u32 flags);
+struct mount *mount_get(struct mount *mnt);
+void mount_put(struct mount *mnt);
+bool mount_cross_down(struct path *path); /* into what is mounted here; (fs_lock) */
+bool mount_cross_up(struct path *path);   /* from a root to what it covers; (fs_lock) */
+struct mount *mount_list(void);           /* (fs_lock) */
+struct mount *mount_root(void);
+
+/* pagecache.c: contents of regular files by page, shared by read, write and mmap. */
+struct page_cache;
+i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
+i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
+void page_cache_truncate(struct inode *inode, i64 size);
+int page_cache_flush(struct inode *inode);
+void page_cache_free(struct inode *inode);
+u64 page_cache_pages(const struct inode *inode);
+/* The page at index as a kernel address, held by one page reference; -EIO, -ENOMEM in *err. */
+void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
+int page_cache_mmap(struct file *file, struct vma *vma);
+
+/* Root: tmpfs filled from the initrd, /dev, /proc and /tmp. Called once, in a thread. */
+void fs_init(void);
+int cpio_unpack(const void *image, u64 bytes);
+
+/* A file whose text is made when it is opened (procfs, debugfs). */
+struct textbuf {
+    char *buf;
+    u64 len, cap;
+    bool failed;
+};
+void text_printf(struct textbuf *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_put(struct textbuf *t, const char *s, u64 n);
