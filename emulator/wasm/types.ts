@@ -1,0 +1,21 @@
+// Value types and limits of the WebAssembly binary format (core spec 2.0 §5.3).
+
+export const I32 = 0x7f;
+export const I64 = 0x7e;
+export const F32 = 0x7d;
+export const F64 = 0x7c;
+
+export type ValType = typeof I32 | typeof I64 | typeof F32 | typeof F64;
+
+/** Block type of a block without parameters: no result, or one. */
+export type BlockType = ValType | undefined;
+
+/** Size limits: pages of 64 KiB for memories, elements for tables. */
+export interface Limits {
+  readonly min: number;
+  readonly max?: number;
+}
+
+export type ExternKind = 'func' | 'table' | 'memory' | 'global';
+
+export const EXTERN_CODE: Record<ExternKind, number> = { func: 0, table: 1, memory: 2, global: 3 };
