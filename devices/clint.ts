@@ -1,0 +1,136 @@
+// CLINT: software interrupts and the machine timer.
+// Specification: SiFive FU540-C000 manual, chapter 9; RISC-V ACLINT 1.0-rc4 (MTIMER, MSWI) for the layout.
+//   0x0000 + 4h MSIP of hart h   0x4000 + 8h MTIMECMP of hart h   0xbff8 MTIME
+// mtime counts at 10 MHz of virtual time: one tick is 100 retired instructions (docs/architecture.md, "Time").
+// Divergence: a write to MTIME moves an offset, virtual time itself cannot be set.
+
+import type { Alarm, ClockPort, Device, FdtNode, HartLines, Placement } from '../emulator/bus/device.ts';
+import { regmap } from '../emulator/bus/regmap.ts';
+
+/** Most harts that the layout has room for here. */
+export const CLINT_HARTS = 8;
+/** Instructions per tick of mtime. */
+export const TICK = 100;
+const TIMER_OFF = 0xffff_ffff_ffff_ffffn;
+
+export const CLINT_MAP = regmap({ title: 'clint', spec: 'FU540-C000 manual, chapter 9', size: 0x1_0000 }, [
+  { id: 'msip', at: 0, bytes: 4, access: 'rw', count: CLINT_HARTS, doc: 'bit 0 drives mip.MSIP of hart n' },
+  {
+    id: 'mtimecmp',
+    at: 0x4000,
+    bytes: 8,
+    access: 'rw',
+    count: CLINT_HARTS,
+    doc: 'mip.MTIP = mtime >= mtimecmp',
+  },
+  { id: 'mtime', at: 0xbff8, bytes: 8, access: 'rw', doc: 'ticks of 10 MHz' },
+]);
+
+type Reg = (typeof CLINT_MAP.rows)[number]['id'];
+
+export class Clint implements Device {
+  readonly name = 'clint';
+  readonly widths = [4, 8] as const;
+  readonly #clock: ClockPort;
+  readonly #lines: HartLines;
+  readonly #harts: number;
+  readonly #alarms: Alarm[] = [];
+  #msip: number[] = [];
+  #mtimecmp: bigint[] = [];
+  #offset = 0n;
+
+  constructor(harts: number, clock: ClockPort, lines: HartLines) {
+    this.#harts = harts;
+    this.#clock = clock;
+    this.#lines = lines;
+    for (let h = 0; h < harts; h++) this.#alarms.push(clock.alarm(`clint${h}`, () => this.#update(h)));
+    this.#clear();
+  }
+
+  /** The value of mtime and of the `time` CSR now. */
+  mtime(): bigint {
+    return BigInt.asUintN(64, BigInt(Math.floor(this.#clock.now() / TICK)) + this.#offset);
+  }
+
+  read(offset: number, bytes: number): number {
+    return CLINT_MAP.read(offset, bytes, this.#get);
+  }
+
+  write(offset: number, bytes: number, value: number): void {
+    CLINT_MAP.write(offset, bytes, value, this.#set, this.#get);
+  }
+
+  peek(offset: number, bytes: number): number {
+    return this.read(offset, bytes);
+  }
+
+  reset(): void {
+    this.#clear();
+    for (let h = 0; h < this.#harts; h++) {
+      this.#alarms[h]!.clear();
+      this.#lines.set(h, 'msip', false);
+      this.#lines.set(h, 'mtip', false);
+    }
+  }
+
+  save(): unknown {
+    return { msip: [...this.#msip], mtimecmp: this.#mtimecmp.map(String), offset: String(this.#offset) };
+  }
+
+  load(state: unknown): void {
+    const s = state as { msip: number[]; mtimecmp: string[]; offset: string };
+    this.#msip = [...s.msip];
+    this.#mtimecmp = s.mtimecmp.map(BigInt);
+    this.#offset = BigInt(s.offset);
+  }
+
+  fdtNode({ base, size }: Placement): FdtNode {
+    // `interrupts-extended` names the harts' controllers, which only the machine knows; it adds the property.
+    return {
+      name: `clint@${base.toString(16)}`,
+      props: { reg: [0, base, 0, size], compatible: ['sifive,clint0', 'riscv,clint0'] },
+    };
+  }
+
+  #clear(): void {
+    this.#msip = Array(this.#harts).fill(0);
+    this.#mtimecmp = Array(this.#harts).fill(TIMER_OFF);
+    this.#offset = 0n;
+  }
+
+  readonly #get = (id: Reg, index: number, word: number): number => {
+    if (id === 'msip') return this.#msip[index] ?? 0;
+    const value = id === 'mtime' ? this.mtime() : (this.#mtimecmp[index] ?? 0n);
+    return Number((value >> BigInt(32 * word)) & 0xffff_ffffn);
+  };
+
+  readonly #set = (id: Reg, value: number, index: number, word: number): void => {
+    if (id === 'mtime') {
+      this.#offset += replaceWord(this.mtime(), word, value) - this.mtime();
+      for (let h = 0; h < this.#harts; h++) this.#update(h);
+    } else if (index < this.#harts) {
+      if (id === 'msip') {
+        this.#msip[index] = value & 1;
+        this.#lines.set(index, 'msip', (value & 1) === 1);
+      } else {
+        this.#mtimecmp[index] = replaceWord(this.#mtimecmp[index]!, word, value);
+        this.#update(index);
+      }
+    }
+  };
+
+  /** Sets the level of MTIP and, if it is low, the alarm for its rise. */
+  #update(hart: number): void {
+    const due = this.#mtimecmp[hart]!;
+    const high = this.mtime() >= due;
+    this.#lines.set(hart, 'mtip', high);
+    const at = Number(due - this.#offset) * TICK;
+    if (high || at > Number.MAX_SAFE_INTEGER) this.#alarms[hart]!.clear();
+    else this.#alarms[hart]!.set(at);
+  }
+}
+
+function replaceWord(value: bigint, word: number, part: number): bigint {
+  const shift = BigInt(32 * word);
+  return (value & ~(0xffff_ffffn << shift)) | (BigInt(part >>> 0) << shift);
+}

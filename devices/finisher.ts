@@ -1,0 +1,65 @@
+// SiFive test finisher, as on QEMU's virt board: the way in which a guest ends the run.
+// Specification: QEMU hw/misc/sifive_test.c and the syscon bindings of Linux; there is no other document.
+//   0 FINISH (write): low half 0x5555 pass, 0x3333 fail with the code in the high half, 0x7777 reset
+// Divergence: none known.
+
+import type { Device, FdtNode, Placement } from '../emulator/bus/device.ts';
+import { regmap } from '../emulator/bus/regmap.ts';
+
+export const FINISHER_MAP = regmap({ title: 'finisher', spec: 'QEMU sifive_test', size: 0x1000 }, [
+  { id: 'finish', at: 0, bytes: 4, access: 'w', doc: '0x5555 pass; 0x3333 | code << 16 fail; 0x7777 reset' },
+]);
+
+export const FINISH_PASS = 0x5555;
+export const FINISH_FAIL = 0x3333;
+export const FINISH_RESET = 0x7777;
+
+/** What the machine does when the guest says so. */
+export interface FinishPort {
+  exit(status: number): void;
+  reset(): void;
+}
+
+export class Finisher implements Device {
+  readonly name = 'finisher';
+  readonly widths = [2, 4] as const;
+  readonly #port: FinishPort;
+
+  constructor(port: FinishPort) {
+    this.#port = port;
+  }
+
+  read(): number {
+    return 0;
+  }
+
+  write(offset: number, _bytes: number, value: number): void {
+    if (offset !== 0) return;
+    const command = value & 0xffff;
+    if (command === FINISH_PASS) this.#port.exit(0);
+    else if (command === FINISH_FAIL) this.#port.exit(value >>> 16);
+    else if (command === FINISH_RESET) this.#port.reset();
+  }
+
+  peek(): number {
+    return 0;
+  }
+
+  reset(): void {}
+
+  save(): unknown {
+    return null;
+  }
+
+  load(): void {}
+
+  fdtNode({ base, size }: Placement): FdtNode {
+    return {
+      name: `test@${base.toString(16)}`,
+      props: {
+        reg: [0, base, 0, size],
+        compatible: ['sifive,test1', 'sifive,test0', 'syscon'],
+      },
+    };
+  }
+}
