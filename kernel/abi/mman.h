@@ -1,0 +1,34 @@
+/* mmap(2) and friends, Linux numbers. */
+#pragma once
+
+#define PROT_NONE  0
+#define PROT_READ  1
+#define PROT_WRITE 2
+#define PROT_EXEC  4
+#define PROT_GROWSDOWN 0x01000000
+
+#define MAP_SHARED          0x01
+#define MAP_PRIVATE         0x02
+#define MAP_SHARED_VALIDATE 0x03
+#define MAP_TYPE            0x0f
+#define MAP_FIXED           0x10
+#define MAP_ANONYMOUS       0x20
+#define MAP_GROWSDOWN       0x0100
+#define MAP_LOCKED          0x2000
+#define MAP_NORESERVE       0x4000
+#define MAP_POPULATE        0x8000
+#define MAP_STACK           0x20000
+#define MAP_FIXED_NOREPLACE 0x100000
+
+#define MREMAP_MAYMOVE   1
+#define MREMAP_FIXED     2
+#define MREMAP_DONTUNMAP 4
+
+#define MADV_NORMAL      0
+#define MADV_WILLNEED    3
+#define MADV_DONTNEED    4
+#define MADV_FREE        8
+#define MADV_DONTFORK    10
+#define MADV_DOFORK      11
+#define MADV_WIPEONFORK  18
+#define MADV_KEEPONFORK  19

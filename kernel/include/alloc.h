@@ -1,0 +1,58 @@
+/*
+ * Kernel memory. Pages come from a buddy allocator over all RAM (mm/page.c), small objects from
+ * power-of-two slabs (mm/kmalloc.c). All allocators may be called from any context, never sleep,
+ * and return 0 / NULL when memory is short or when failure injection says so.
+ */
+#pragma once
+#include "types.h"
+#include "list.h"
+#include "memlayout.h"
+
+#define MAX_ORDER 15 /* largest block: 2^15 pages = 128 MiB */
+
+enum page_kind { PAGE_RESERVED, PAGE_FREE, PAGE_USED, PAGE_SLAB };
+
+/* One per page of RAM. refs counts every mapping and every pointer that keeps the page alive. */
+struct page {
+    struct list link; /* free list of the buddy allocator; owner's use while allocated */
+    u32 refs;
+    u8 kind;
+    u8 order;      /* of the block that starts here */
+    u16 slab_used; /* PAGE_SLAB: objects in use */
+    void *slab_free;
+};
+
+/* 2^order contiguous pages, naturally aligned, refs = 1 on the first; contents undefined. */
+pa_t page_alloc(int order);
+void page_free(pa_t pa, int order);
+/* One zeroed page, refs = 1. */
+pa_t page_alloc_zeroed(void);
+/*
+ * n contiguous zeroed pages, each with refs = 1 of its own, so that user mappings may hold some
+ * longer than the allocator's caller; give each back with page_put(). n up to 32768 (128 MiB).
+ */
+pa_t page_alloc_contig(size_t n);
+void page_put_contig(pa_t pa, size_t n);
+
+void page_get(pa_t pa);
+void page_put(pa_t pa); /* frees at zero */
+u32 page_refs(pa_t pa);
+bool pa_is_ram(pa_t pa); /* has a struct page */
+struct page *page_of(pa_t pa);
+pa_t page_pa(const struct page *pg);
+size_t pages_free_count(void);
+size_t pages_total_count(void);
+
+void *kmalloc(size_t size); /* aligned to the next power of two of size, at most to a page */
+void *kzalloc(size_t size);
+void *krealloc(void *p, size_t size);
+void kfree(void *p); /* NULL is fine */
+size_t kmalloc_size(const void *p);
+char *kstrdup(const char *s);
+
+/* Allocation failure injection (CONFIG_FAULT_INJECTION): fails the n-th allocation of a thread. */
+bool should_fail_alloc(void);
+
+void page_init(pa_t ram_start, pa_t ram_end);
+void page_add_range(pa_t start, pa_t end); /* hand RAM to the allocator */
+void kmalloc_init(void);

@@ -1,0 +1,69 @@
+/*
+ * The kernel's small C library: formatted console output, panic, assertions, memory and strings.
+ * mem* and str* are not instrumented (clang may call them anywhere, hooks included).
+ */
+#pragma once
+#include "types.h"
+
+typedef __builtin_va_list va_list;
+#define va_start __builtin_va_start
+#define va_end   __builtin_va_end
+#define va_arg   __builtin_va_arg
+
+/* Formats: %d %u %x %o %c %s %p %% with flags 0 and -, width, .precision, l and z modifiers. */
+void kprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void kvprintf(const char *fmt, va_list ap);
+/* Like snprintf: writes at most size bytes including the final NUL, returns the wanted length. */
+int ksnprintf(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int kvsnprintf(char *buf, size_t size, const char *fmt, va_list ap);
+
+/* Where kprintf goes; the UART driver replaces the SBI console once it is probed. */
+void console_set_output(void (*put)(const char *s, size_t n));
+/* Raw console bytes, not formatted, not interleaved with another hart's kprintf. */
+void console_write(const char *s, size_t n);
+
+/* Print the reason and a symbolized backtrace, stop all harts, tell the host. Any context. */
+__noreturn void panic(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+extern volatile bool panicking;
+/* Power off with the status that the host reports: 0 or 1..255 (see boot/poweroff.c). */
+__noreturn void power_off(int status);
+__noreturn void power_reboot(void);
+
+/* Print the frames above fp (a saved s0) as "  [<address>] name+offset". */
+void backtrace(u64 fp, u64 pc);
+/* Name and start of the function around pc, or NULL. */
+const char *symbol_at(u64 pc, u64 *start);
+
+#define KASSERT(cond)                                                                              \
+    do {                                                                                           \
+        if (unlikely(!(cond)))                                                                     \
+            panic("assertion failed: %s at %s:%d", #cond, __FILE__, __LINE__);                     \
+    } while (0)
+
+void *memset(void *dst, int c, size_t n);
+void *memcpy(void *dst, const void *src, size_t n);
+void *memmove(void *dst, const void *src, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+void *memchr(const void *s, int c, size_t n);
+size_t strlen(const char *s);
+size_t strnlen(const char *s, size_t max);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t n);
+char *strchr(const char *s, int c);
+char *strrchr(const char *s, int c);
+/* Copy with truncation, always NUL-terminated when size > 0; returns strlen(src). */
+size_t strlcpy(char *dst, const char *src, size_t size);
+/* Decimal, 0x hex or 0 octal; *end (if given) is the first unused character. */
+u64 strtou64(const char *s, const char **end, int base);
+
+/* Kernel command line: value of "key=value", "" for a bare "key", NULL when absent. */
+const char *cmdline_get(const char *key, char *buf, size_t size);
+u64 cmdline_get_u64(const char *key, u64 fallback);
+/* The whole command line, and what follows " -- ". */
+extern const char *cmdline;
+
+/* Deterministic random bytes, seeded by "seed=" (lib/random.c). */
+void random_bytes(void *buf, size_t n);
+u64 random_u64(void);
+/* Mix extra bytes into the generator (virtio-rng, writes to /dev/random). */
+void random_stir(const void *buf, size_t n);

@@ -1,0 +1,220 @@
+/*
+ * Processes and threads. A process owns an address space, descriptors and signal dispositions; a
+ * thread is what the scheduler runs. tp holds the current thread while in the kernel, sscratch holds
+ * it while in user mode (trap/entry.S).
+ */
+#pragma once
+#include "types.h"
+#include "list.h"
+#include "lock.h"
+#include "wait.h"
+#include "signal.h"
+#include "taskq.h"
+#include "timeout.h"
+#include "trap.h"
+#include "kcov.h"
+
+struct vm;
+struct file;
+struct files;
+struct fsctx;
+struct tty;
+struct cpu;
+
+/* Saved by context_switch(): ra, sp and the callee-saved registers. Known to proc/switch.S. */
+struct context {
+    u64 ra, sp, s[12];
+};
+
+struct fpstate {
+    u64 f[32];
+    u32 fcsr;
+};
+
+enum thread_state {
+    THREAD_NEW,
+    THREAD_RUNNABLE,      /* on the run queue, or running when cpu->current */
+    THREAD_INTERRUPTIBLE, /* sleeping; signals wake it */
+    THREAD_SLEEPING,      /* sleeping; signals do not */
+    THREAD_STOPPED,       /* by a stop signal */
+    THREAD_DEAD,
+};
+
+struct thread {
+    /* Offsets known to assembly. */
+    u64 kernel_sp;       /*   0: top of the kernel stack, below the frame of user mode */
+    u64 scratch;         /*   8: trap entry parks user sp here */
+    struct cpu *cpu;     /*  16: hart it runs on */
+    struct context ctx;  /*  24: .. 135 */
+    struct kcov_thread kcov __attribute__((aligned(64))); /* 192: the kcov driver's own */
+
+    struct fpstate fp;
+    struct trapframe *tf; /* registers of user mode, at the top of the kernel stack */
+    va_t stack;           /* lowest usable address of the kernel stack */
+    int tid;
+    u64 id; /* never reused */
+    struct proc *proc;
+    struct list in_proc; /* (proc_lock) */
+    struct list in_all;  /* (proc_lock) */
+    char name[16];
+    void (*kthread_fn)(void *);
+    void *kthread_arg;
+    const struct work_origin *on_behalf_of;
+
+    /* scheduler (sched_lock) */
+    struct list run_link;
+    u8 state;
+    bool on_cpu;
+    bool wake_pending;
+    bool timed_out;
+    u64 slice_end;
+    u64 run_since;      /* ticks; for times */
+    u64 slept_since;    /* for the hung-task watch */
+    u64 utime, stime;   /* ticks */
+    u64 switches[2];    /* voluntary, involuntary */
+    u64 allowed_harts;  /* bit per hart, sched_setaffinity */
+    struct timeout *sleep_timer;
+
+    /* signals (proc_lock) */
+    sigset_t blocked;
+    sigset_t saved_blocked; /* for sigsuspend, ppoll: restored after the handler is set up */
+    bool restore_blocked;
+    sigset_t pending;
+    struct list sigqueue;
+    struct sigaltstack altstack;
+    u64 sigwait_set;
+
+    /* user-visible thread attributes */
+    va_t clear_tid;    /* set_tid_address, CLONE_CHILD_CLEARTID */
+    va_t robust_list;
+    u64 robust_len;
+    struct list futex_link;
+    int fail_nth; /* allocation failure injection; 0 = off */
+    bool exiting; /* kill or exit_group asks it to go */
+    bool no_sleep; /* interrupt-like section: debug check */
+};
+
+#define RLIM_COUNT 16
+struct rlimit64 {
+    u64 cur, max;
+};
+
+enum proc_state { PROC_RUNNING, PROC_STOPPED, PROC_ZOMBIE };
+
+/* exit status as wait4 reports it: code << 8, or signal number (| 0x80 with core) */
+struct proc {
+    int refs; /* tree + temporary holders */
+    int pid, pgid, sid;
+    u64 id; /* never reused: names the process in work_origin */
+    u8 state;
+    char comm[16];
+
+    /* (proc_lock) tree */
+    struct proc *parent;
+    struct list children, sibling, in_all;
+    struct list threads;
+    int nthreads, nlive; /* all not yet reaped / not yet exiting */
+    struct waitq child_wait; /* waited on by wait4 in this process */
+    int wait_status;
+    int exit_signal; /* sent to the parent, normally SIGCHLD */
+    bool stop_reported, continued;
+    bool group_exit;
+    int group_exit_status;
+    bool execed;
+    struct waitq vfork_wait;
+    bool vfork_done;
+    struct waitq thread_wait; /* exec waits here for its siblings to go */
+
+    struct vm *vm;
+    struct files *files;
+    struct fsctx *fs;
+    struct file *exe;
+    char *exe_path;
+    struct tty *tty; /* controlling terminal, (proc_lock) */
+
+    u32 uid, euid, suid, gid, egid, sgid;
+    u32 ngroups, groups[32];
+
+    struct sigactions *sigacts;
+    sigset_t pending;
+    struct list sigqueue;
+    struct waitq sig_wait; /* signalfd, sigtimedwait */
+    struct rlimit64 rlimits[RLIM_COUNT];
+
+    u64 utime, stime, cutime, cstime; /* of finished threads / waited-for children */
+    u64 minflt, majflt;
+    u64 start_time;
+    struct timeout itimer_real;
+    u64 itimer_interval;
+    int pdeath_signal;
+    int dumpable;
+    bool no_new_privs;
+    bool child_subreaper;
+};
+
+/* Per-hart state. Offset 0 is known to assembly. */
+struct cpu {
+    u32 intr_depth; /* 0: interrupts nested on this hart, counted by trap/entry.S */
+    u32 index;      /* 4: 0 is the boot hart */
+    u64 hartid;
+    struct thread *current;
+    struct thread *idle;
+    int noff;       /* depth of irq_push_off */
+    bool intena;    /* were interrupts on before the first */
+    volatile bool need_resched;
+    volatile u32 ipi_pending;
+    volatile bool online;
+    struct vm *vm;  /* whose table is in satp */
+    struct list softirqs;
+    bool in_softirq;
+    u64 next_timer;
+    struct {
+        const void *lock;
+        u32 class;
+    } held[16];
+    int nheld;
+};
+
+register struct thread *current_thread __asm__("tp");
+#define current ((struct thread *)current_thread)
+#define curproc (current->proc)
+/* The hart we run on; stable only with interrupts off (or in the idle thread). */
+#define this_cpu() (current->cpu)
+
+extern struct cpu cpus[MAX_HARTS];
+extern int ncpus; /* online */
+extern struct spinlock proc_lock; /* process tree, signals; before sched_lock */
+extern struct proc kernel_proc;  /* pid 0: owns kernel threads */
+extern struct proc *init_proc;   /* pid 1 */
+
+/* sched.c */
+void schedule(void);      /* give up the hart; current->state says how long */
+void sched_yield(void);
+void sched_tick(void);    /* timer interrupt: end of a slice? */
+void thread_wake(struct thread *t);
+/* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */
+void thread_wake_signal(struct thread *t);
+void sched_start(struct thread *t); /* first time on the run queue */
+void sched_init_hart(void);
+__noreturn void sched_idle(void);
+
+/* kernel threads */
+struct thread *kthread_create(const char *name, void (*fn)(void *), void *arg);
+
+/* proc.c */
+struct proc *proc_find(int pid);  /* proc_lock held */
+struct thread *thread_find(int tid); /* proc_lock held */
+struct proc *proc_get(struct proc *p);
+void proc_put(struct proc *p);
+void proc_for_each(bool (*fn)(struct proc *p, void *arg), void *arg); /* under proc_lock */
+void proc_init(void);
+void init_start(void); /* the first user process */
+
+/* exit.c: do not return */
+__noreturn void thread_exit(int status);
+__noreturn void proc_exit_group(int wait_status);
+
+/* exec.c */
+int exec_load(const char *path, char *const *argv, char *const *envp);
+
+u64 rlimit_get(int which);

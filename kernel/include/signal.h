@@ -1,0 +1,33 @@
+/*
+ * Signals, kernel side. Dispositions are per process, masks per thread; delivery happens on the way
+ * to user mode (proc/signal_deliver.c).
+ */
+#pragma once
+#include "types.h"
+#include "abi/signal.h"
+
+struct proc;
+struct thread;
+struct trapframe;
+struct waitq;
+
+#define ERESTARTSYS    512 /* restart when the handler has SA_RESTART or there is no handler */
+#define ERESTARTNOHAND 514 /* restart only without a handler */
+#define ERESTARTNOINTR 513 /* always restart */
+#define ERESTART_RESTARTBLOCK 516 /* EINTR after a handler, restart otherwise */
+
+/* Any context. siginfo may be NULL (then SI_KERNEL). */
+int signal_send_proc(struct proc *p, int sig, const siginfo_t *info);
+int signal_send_thread(struct thread *t, int sig, const siginfo_t *info);
+int signal_send_pgrp(int pgid, int sig, const siginfo_t *info);
+/* A fault of the current thread: cannot be blocked or ignored. */
+void signal_fault(int sig, int code, u64 addr);
+bool signal_pending(const struct thread *t);
+/* Blocked or ignored by the current process: tty background checks. */
+bool signal_is_ignored(const struct proc *p, int sig);
+/* Temporary mask for ppoll, pselect, epoll_pwait, sigsuspend; restored at delivery or by _end. */
+void signal_mask_begin(sigset_t mask);
+void signal_mask_end(void);
+
+/* On the way to user mode: deliver what is pending; may not return (default action). */
+void signal_deliver(struct trapframe *tf);

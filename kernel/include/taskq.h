@@ -1,0 +1,54 @@
+/*
+ * Deferred work: a task is a function queued for a kernel thread, a soft interrupt is one that runs
+ * when the outermost interrupt of this hart ends. Both remember who scheduled them, and are
+ * bracketed by kcov_remote_enter()/kcov_remote_leave() for that origin, so that remote coverage
+ * reaches the right descriptor.
+ */
+#pragma once
+#include "types.h"
+#include "list.h"
+
+/*
+ * Who caused deferred work. Identities are never reused, so a record may outlive its process:
+ * work of an exited origin simply matches nobody.
+ */
+struct work_origin {
+    u64 proc_id;     /* struct proc id; 0 = the kernel itself */
+    u64 thread_id;   /* struct thread id */
+    u64 kcov_handle; /* linux: common handle of the thread that scheduled the work */
+    int pid, tid;
+};
+
+struct taskq;
+
+struct task {
+    struct list link;
+    void (*fn)(void *arg);
+    void *arg;
+    struct taskq *queue; /* queued on, or NULL */
+    struct work_origin origin;
+};
+
+extern struct taskq *system_taskq; /* general; one kernel thread, may sleep */
+
+struct taskq *taskq_create(const char *name);
+void taskq_destroy(struct taskq *q); /* drains first */
+void task_init(struct task *t, void (*fn)(void *), void *arg);
+/* Queue t; false when it already was. Origin = current thread (in an interrupt: the kernel). */
+bool task_add(struct taskq *q, struct task *t);
+bool task_add_for(struct taskq *q, struct task *t, const struct work_origin *origin);
+/* Take t off its queue; false when it was not queued (it may be running). */
+bool task_del(struct task *t);
+/* Wait until everything queued before has run, including what runs now. May sleep. */
+void taskq_barrier(struct taskq *q);
+
+/* Run t->fn at the end of the current interrupt (or at once when there is none), no sleeping. */
+void softirq_raise(struct task *t);
+void softirq_run(void);
+
+/* The origin that this thread's deferred work would carry. */
+void work_origin_capture(struct work_origin *origin);
+/* The origin on whose behalf the current kernel thread runs now, or NULL. */
+const struct work_origin *work_origin_current(void);
+
+void taskq_init(void);

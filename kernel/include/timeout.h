@@ -1,0 +1,50 @@
+/*
+ * Time and timeouts. Time is the hart's time counter (ticks, 10 MHz); wall time is time since boot
+ * plus an offset read from the RTC at boot.
+ *
+ * A timeout calls a function once, later: TIMEOUT_IRQ ones from the timer interrupt (no sleeping),
+ * TIMEOUT_THREAD ones from a kernel thread (sleeping allowed), where the thread runs "on behalf" of
+ * whoever armed it (see struct work_origin).
+ */
+#pragma once
+#include "types.h"
+#include "list.h"
+#include "taskq.h"
+
+#define TICKS_PER_SEC 10000000UL
+#define NS_PER_TICK   100UL
+
+static inline u64 ns_to_ticks(u64 ns)
+{
+    return (ns + NS_PER_TICK - 1) / NS_PER_TICK;
+}
+
+u64 time_now(void);      /* ticks since boot */
+u64 time_now_ns(void);   /* CLOCK_MONOTONIC */
+u64 time_wall_ns(void);  /* CLOCK_REALTIME */
+void time_set_wall_ns(u64 ns);
+
+enum timeout_kind { TIMEOUT_IRQ, TIMEOUT_THREAD };
+
+struct timeout {
+    struct list link;
+    u64 when; /* ticks */
+    void (*fn)(void *arg);
+    void *arg;
+    u8 kind;
+    bool armed;
+    bool running;
+    struct task task; /* TIMEOUT_THREAD: how it reaches its thread */
+};
+
+void timeout_init_entry(struct timeout *t, enum timeout_kind kind, void (*fn)(void *), void *arg);
+/* Arm (or re-arm) for an absolute time; remembers the calling thread as origin. Any context. */
+void timeout_set(struct timeout *t, u64 when);
+/* True when it was armed and now will not run. */
+bool timeout_cancel(struct timeout *t);
+/* Also waits for a running callback to end; may sleep; not from the callback itself. */
+void timeout_cancel_sync(struct timeout *t);
+
+void timeout_init(void);
+/* Called by the timer interrupt: runs what is due, programs the next event. */
+void timeout_run(void);

@@ -1,0 +1,146 @@
+/*
+ * Address spaces. A struct vm is one Sv39 table plus a sorted list of areas (struct vma); pages
+ * appear on demand through vma->ops->fault. A page in a table holds one reference of struct page
+ * (device memory outside RAM holds none).
+ *
+ * Locking: vm->lock (mutex) covers areas, table and brk. Faults take it, so it must not be held
+ * across copyin/copyout. Teardown needs no lock: the last thread is gone.
+ */
+#pragma once
+#include "types.h"
+#include "list.h"
+#include "lock.h"
+#include "memlayout.h"
+
+struct file;
+struct vm;
+struct vma;
+struct trapframe;
+
+/* vma->prot and access bits; the values of PROT_READ etc. */
+#define VM_READ  1
+#define VM_WRITE 2
+#define VM_EXEC  4
+
+/* vma->flags */
+#define VMA_SHARED     (1u << 0) /* MAP_SHARED: no copy on write; fork shares the pages */
+#define VMA_GROWSDOWN  (1u << 1) /* main stack */
+#define VMA_STACK      (1u << 2)
+#define VMA_HEAP       (1u << 3)
+#define VMA_DEVICE     (1u << 4) /* not merged, not expanded by mremap (like Linux VM_DONTEXPAND) */
+#define VMA_NO_COPY    (1u << 5) /* madvise(MADV_DONTFORK) */
+#define VMA_WIPE       (1u << 6) /* madvise(MADV_WIPEONFORK) */
+#define VMA_MAX_PROT_SET (1u << 7) /* max_prot limits mprotect */
+
+struct vm_ops {
+    /* A copy of the area appears (fork, split) / goes away. Called with vm->lock held. */
+    void (*open)(struct vma *vma);
+    void (*close)(struct vma *vma);
+    /*
+     * Physical page for byte offset (page-aligned, from the start of the object, i.e. vma->offset
+     * already added); on 0 the caller owns one reference of *pa if it is RAM. Else -ENOMEM, or
+     * -EFAULT (SIGSEGV), -EIO (SIGBUS: beyond the end of the object). access = VM_READ, VM_WRITE or
+     * VM_EXEC. For private areas the page is only read or copied. Called with vm->lock; may sleep.
+     */
+    int (*fault)(struct vma *vma, u64 offset, u32 access, pa_t *pa);
+};
+
+struct vma {
+    struct list link;
+    struct vm *vm;
+    va_t start, end; /* half open, page-aligned */
+    u32 prot, max_prot;
+    u32 flags;
+    u64 offset;        /* of start in the object, bytes */
+    struct file *file; /* one reference, or NULL; taken and dropped by the vm layer */
+    const struct vm_ops *ops; /* NULL = anonymous memory */
+    void *priv;
+};
+
+struct vm {
+    struct mutex lock;
+    struct list areas;
+    pa_t root;         /* Sv39 root table */
+    int refs;          /* threads of other processes that share it (vfork, CLONE_VM) */
+    u32 harts;         /* bit per hart that may hold translations of it */
+    va_t brk_start, brk;
+    va_t stack_low;    /* lowest address the main stack grew to */
+    size_t resident;   /* pages mapped */
+    size_t reserved;   /* bytes of address space, for RLIMIT_AS */
+    size_t peak;
+    /* for /proc/self/{cmdline,environ} */
+    va_t arg_start, arg_end, env_start, env_end;
+};
+
+struct vm *vm_new(void);
+struct vm *vm_clone(struct vm *vm); /* fork: shared areas shared, private ones copy-on-write */
+void vm_get(struct vm *vm);
+void vm_put(struct vm *vm);
+void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler */
+
+/*
+ * Map [addr, addr+len); the vma is returned with ops == NULL and file set (referenced) so that the
+ * caller (file->ops->mmap) can set ops and priv. Fixed mappings replace what is there.
+ */
+long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 mmap_flags, struct file *file,
+             u64 offset);
+long vm_munmap(struct vm *vm, va_t addr, u64 len);
+struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; vm->lock held */
+
+/* Resolve a fault of the current process; 0, -EFAULT (SIGSEGV), -EACCES (ditto), -EIO (SIGBUS). */
+int vm_fault(struct vm *vm, va_t va, u32 access);
+/* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
+void vm_zap(struct vm *vm, va_t start, va_t end);
+void tlb_shootdown(struct vm *vm, va_t start, va_t end);
+void tlb_shootdown_kernel(va_t start, va_t end);
+
+/*
+ * Memory a driver hands out: a counted run of contiguous RAM pages. mmap of a descriptor does
+ *     return vm_map_pages(vma, area);
+ * which shares the pages with every mapping, keeps them alive as long as any mapping is, and gives
+ * -EIO (SIGBUS) beyond area->npages. on_close (may be NULL) runs when an area's mapping goes away.
+ */
+struct vm_pages {
+    int refs;
+    pa_t pa;
+    size_t npages;
+    void (*on_last_unmap)(struct vm_pages *pages);
+    int mappings;
+    void *priv;
+};
+struct vm_pages *vm_pages_new(size_t npages); /* zeroed; NULL when memory is short */
+void vm_pages_get(struct vm_pages *pages);
+void vm_pages_put(struct vm_pages *pages);
+static inline void *vm_pages_addr(const struct vm_pages *pages)
+{
+    return pa_to_va(pages->pa);
+}
+int vm_map_pages(struct vma *vma, struct vm_pages *pages);
+
+/*
+ * User memory. Any user address may be passed, mapped or not; -EFAULT when it cannot be accessed.
+ * May sleep (demand paging), so no spinlock may be held.
+ */
+long copyin(void *dst, va_t src, size_t n);
+long copyout(va_t dst, const void *src, size_t n);
+/* Like the above but returns how many bytes could not be copied. */
+size_t copyin_partial(void *dst, va_t src, size_t n);
+size_t copyout_partial(va_t dst, const void *src, size_t n);
+/* Bytes of the string without NUL; -EFAULT; -ENAMETOOLONG when there is no NUL in max bytes. */
+long copyinstr(char *dst, va_t src, size_t max);
+long user_zero(va_t dst, size_t n);
+/* Atomic compare-and-exchange of a user word; the old value goes to *old. */
+long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old);
+#define get_user(var, addr)       copyin(&(var), (addr), sizeof(var))
+#define put_user(addr, var)       copyout((addr), &(var), sizeof(var))
+/* The same for another process (ptrace-like, /proc/pid/cmdline); never sleeps on faults. */
+long vm_read(struct vm *vm, void *dst, va_t src, size_t n);
+
+/* Kernel page tables (mm/kvm.c). */
+void kvm_init(void);
+void kvm_map(va_t va, pa_t pa, u64 size, u64 pte_bits);
+void kvm_unmap(va_t va, u64 size);
+u64 *pte_walk(pa_t root, va_t va, bool alloc);
+va_t kstack_alloc(void); /* lowest usable address of a kernel stack, 0 when out of memory */
+void kstack_free(va_t stack);
+extern pa_t kernel_root;
