@@ -11,8 +11,10 @@ import type { Device, FdtNode, HartLines, IrqLine, Placement } from '../emulator
 import { regmap } from '../emulator/bus/regmap.ts';
 
 /** Sources 1..PLIC_SOURCES; 0 means "none". */
-export const PLIC_SOURCES = 53;
-const WORDS = 2;
+export const PLIC_SOURCES = 96;
+/** Words of source bits, and the room for them in the enable block of a context. */
+const WORDS = 4;
+const ENABLE_WORDS = 32;
 const MAX_PRIORITY = 7;
 const MAX_CONTEXTS = 16;
 
@@ -34,22 +36,12 @@ export const PLIC_MAP = regmap({ title: 'plic', spec: 'RISC-V PLIC 1.0.0', size:
     doc: 'pending bits of sources 32n..32n+31',
   },
   {
-    id: 'enable0',
+    id: 'enable',
     at: 0x2000,
     bytes: 4,
     access: 'rw',
-    count: MAX_CONTEXTS,
-    stride: 0x80,
-    doc: 'enable bits of sources 1..31 for context n',
-  },
-  {
-    id: 'enable1',
-    at: 0x2004,
-    bytes: 4,
-    access: 'rw',
-    count: MAX_CONTEXTS,
-    stride: 0x80,
-    doc: 'enable bits of sources 32..53 for context n',
+    count: ENABLE_WORDS * MAX_CONTEXTS,
+    doc: 'enable bits of 32 sources; context n / 32, word n % 32',
   },
   {
     id: 'threshold',
@@ -83,6 +75,9 @@ interface State {
   enable: number[];
   threshold: number[];
 }
+
+/** Which bits of an enable word stand for a source: not source 0 and none after the last. */
+const SOURCE_BITS = [0xffff_fffe, 0xffff_ffff, 0xffff_ffff, 1];
 
 const bit = (words: number[], i: number): boolean => ((words[i >>> 5]! >>> (i & 31)) & 1) === 1;
 const setBit = (words: number[], i: number, on: boolean): void => {
@@ -183,10 +178,8 @@ export class Plic implements Device {
         return s.priority[index]!;
       case 'pending':
         return s.pending[index]!;
-      case 'enable0':
-        return s.enable[WORDS * index] ?? 0;
-      case 'enable1':
-        return s.enable[WORDS * index + 1] ?? 0;
+      case 'enable':
+        return s.enable[this.#enableSlot(index)] ?? 0;
       case 'threshold':
         return s.threshold[index] ?? 0;
       case 'claim':
@@ -198,12 +191,11 @@ export class Plic implements Device {
     const s = this.#s;
     if (id === 'priority') {
       if (index > 0) s.priority[index] = value & MAX_PRIORITY;
+    } else if (id === 'enable') {
+      const slot = this.#enableSlot(index);
+      if (slot < s.enable.length) s.enable[slot] = (value & SOURCE_BITS[index % ENABLE_WORDS]!) >>> 0;
     } else if (index >= this.#contexts) {
       return;
-    } else if (id === 'enable0') {
-      s.enable[WORDS * index] = (value & ~1) >>> 0;
-    } else if (id === 'enable1') {
-      s.enable[WORDS * index + 1] = (value & ((1 << (PLIC_SOURCES - 31)) - 1)) >>> 0;
     } else if (id === 'threshold') {
       s.threshold[index] = value & MAX_PRIORITY;
     } else if (id === 'claim') {
@@ -211,6 +203,12 @@ export class Plic implements Device {
     }
     this.#update();
   };
+
+  /** Index in `state.enable` of a word of the enable block; beyond its end for words that have no sources. */
+  #enableSlot(index: number): number {
+    const word = index % ENABLE_WORDS;
+    return word < WORDS ? WORDS * Math.floor(index / ENABLE_WORDS) + word : Infinity;
+  }
 
   #claim(context: number): number {
     const source = this.#best(context);

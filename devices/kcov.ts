@@ -1,0 +1,318 @@
+// The kcov device: collects coverage records for the thread that each hart runs.
+// Ours; specification: kernel/abi/kcov-device.h (registers, layouts) and docs/kcov-dialects.md (meaning of the bytes).
+//   CURRENT is the context of what the accessing hart runs, 0 = nothing is recorded. The kernel stores it on context
+//   switch, on interrupt entry and exit, on enable and disable. Hooks store operands to ARG0 and ARG1 and then the
+//   return address to one trigger register per kind of hook.
+// It is a collector: who may record, errno and lifetimes are the driver's business (kernel/kcov). Everything it knows is
+// in guest RAM; the only state of its own are the registers that say where. It never stores outside an area, whatever
+// word 0 holds; an address outside RAM sets ERROR, stops that record, and the guest goes on.
+// Engines may do the same work inline: `hooks` tells them where, kcov-layout.ts how contexts look; while `isObserved`
+// they must come here instead, because somebody outside listens.
+
+import type { Device, FdtNode, HartPort, Placement, RamPort } from '../emulator/bus/device.ts';
+import { regmap } from '../emulator/bus/regmap.ts';
+import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, KIND, REG } from './kcov-layout.ts';
+import { KcovFault, Recorder, readAddress } from './kcov-record.ts';
+
+export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h', size: REG.SIZE }, [
+  { id: 'id', at: REG.ID, bytes: 8, access: 'r', doc: '"kcov" and the version of the layout' },
+  { id: 'harts', at: REG.HARTS, bytes: 8, access: 'rw', doc: 'pa of the hart blocks' },
+  { id: 'hooks', at: REG.HOOKS, bytes: 8, access: 'rw', doc: 'pa of the table of hook addresses' },
+  { id: 'kvaOffset', at: REG.KVA_OFFSET, bytes: 8, access: 'rw', doc: 'kernel va - pa, for switch tables' },
+  { id: 'remotes', at: REG.REMOTES, bytes: 8, access: 'rw', doc: 'pa of the remote table, 0 = none' },
+  { id: 'current', at: REG.CURRENT, bytes: 8, access: 'rw', doc: 'pa of the context of this hart, 0 = none' },
+  { id: 'error', at: REG.ERROR, bytes: 8, access: 'rw', doc: 'first error; a write clears' },
+  { id: 'errorAddr', at: REG.ERROR_ADDR, bytes: 8, access: 'r', doc: 'address that was refused' },
+  { id: 'arg', at: REG.ARG0, bytes: 8, access: 'w', count: 2, doc: 'hook operand n' },
+  {
+    id: 'trigger',
+    at: REG.TRIGGER,
+    bytes: 8,
+    access: 'w',
+    count: HOOK.COUNT,
+    doc: 'records; the value is the return address; n = kind of hook: pc, cmp1/2/4/8, const_cmp1/2/4/8, switch',
+  },
+]);
+type Reg = (typeof KCOV_MAP.rows)[number]['id'];
+
+/** One record as told to a listener outside the guest. */
+export interface KcovRecord {
+  kind: 'pc' | 'cmp' | 'edge';
+  /** Return address of the hook; for `edge` the edge value. */
+  pc: bigint;
+  /** `cmp` only, else 0. */
+  type: number;
+  arg1: bigint;
+  arg2: bigint;
+  tid: number;
+  pid: number;
+  /** System call number, -1 outside one. */
+  syscall: number;
+  context: 'task' | 'remote-task' | 'remote-interrupt';
+  handle: bigint;
+  /** Number of the descriptor, counted from 1 within a boot. */
+  descriptor: number;
+  hart: number;
+  /** The area was full: the guest will never see this record. */
+  isLost: boolean;
+}
+
+/** What the kernel told about its hooks. */
+export interface KcovHooks {
+  /** Virtual address of each hook, by kind. */
+  addresses: readonly bigint[];
+  /** Bytes from tp to the pointer to the live context. */
+  liveOffset: number;
+  /** Virtual address of the variable that holds the device's base, 0 in it = no device. */
+  baseVar: bigint;
+}
+
+export interface KcovPorts {
+  ram: RamPort;
+  hart: HartPort;
+  /** Keeps an engine's copy of CURRENT: the host address of the hart's context, 0 = none. */
+  publish?(hart: number, hostAddress: number): void;
+  /** The hook table changed. */
+  publishHooks?(hooks: KcovHooks | undefined): void;
+}
+
+const CONTEXTS = { [KIND.TASK]: 'task', [KIND.REMOTE_TASK]: 'remote-task' } as Record<
+  number,
+  KcovRecord['context']
+>;
+
+export class KcovDevice implements Device {
+  readonly name = 'kcov';
+  readonly widths = [4, 8] as const;
+  readonly #ports: KcovPorts;
+  readonly #recorder: Recorder;
+  /** The rw registers, as low and high halves. */
+  #regs = emptyRegs();
+  #hooks: KcovHooks | undefined;
+  /** Low half of an 8-byte store whose high half is on its way. */
+  #low = 0;
+
+  constructor(ports: KcovPorts) {
+    this.#ports = ports;
+    this.#recorder = new Recorder(ports.ram);
+  }
+
+  /** Hook addresses, once the kernel has announced them. */
+  get hooks(): KcovHooks | undefined {
+    return this.#hooks;
+  }
+
+  /** Somebody outside listens, so no record may bypass the device. */
+  get isObserved(): boolean {
+    return this.#recorder.sink !== undefined;
+  }
+
+  /** Tells `listener` of every record from now on; undefined stops. Never changes what the guest sees. */
+  onRecord(listener: ((record: KcovRecord) => void) | undefined): void {
+    this.#recorder.sink = listener && {
+      record: (ctx, edge, words, stored) => listener(this.#describe(ctx, edge, words, stored)),
+    };
+  }
+
+  /** A hook of the given kind returned to this address; operands are latched already. */
+  trigger(kind: number, pcLo: number, pcHi: number): void {
+    const ctx = this.#current();
+    if (ctx === 0) return;
+    try {
+      if (kind === HOOK.PC) this.#recorder.pc(ctx, pcLo, pcHi);
+      else this.#recorder.cmp(ctx, kind, pcLo, pcHi, toBig(this.#regs.kvaOffset));
+    } catch (e) {
+      if (!(e instanceof KcovFault)) throw e;
+      this.#refuse(e.code, e.address);
+    }
+  }
+
+  read(offset: number, bytes: number): number {
+    return KCOV_MAP.read(offset, bytes, this.#get);
+  }
+
+  write(offset: number, bytes: number, value: number): void {
+    KCOV_MAP.write(offset, bytes, value, this.#set, this.#get);
+  }
+
+  peek(offset: number, bytes: number): number {
+    return this.read(offset, bytes);
+  }
+
+  reset(): void {
+    this.#regs = emptyRegs();
+    this.#low = 0;
+    this.#setHooks(undefined);
+    for (let h = 0; h < this.#ports.hart.count; h++) this.#ports.publish?.(h, 0);
+  }
+
+  save(): unknown {
+    return { regs: structuredClone(this.#regs), low: this.#low };
+  }
+
+  load(state: unknown): void {
+    const s = state as { regs: ReturnType<typeof emptyRegs>; low: number };
+    this.#regs = structuredClone(s.regs);
+    this.#low = s.low;
+    this.#loadHooks();
+    for (let h = 0; h < this.#ports.hart.count; h++) this.#publish(h);
+  }
+
+  fdtNode({ base, size }: Placement): FdtNode {
+    return {
+      name: `kcov@${base.toString(16)}`,
+      props: { compatible: 'kcovbox,kcov', reg: [0, base, 0, size] },
+    };
+  }
+
+  readonly #get = (id: Reg, _index: number, word: number): number => {
+    switch (id) {
+      case 'id':
+        return word ? Math.floor(ID_VALUE / 0x1_0000_0000) : ID_VALUE >>> 0;
+      case 'current': {
+        const ctx = this.#current();
+        return word ? Math.floor(ctx / 0x1_0000_0000) : ctx >>> 0;
+      }
+      case 'arg':
+      case 'trigger':
+        return 0;
+      default:
+        return this.#regs[id][word] ?? 0;
+    }
+  };
+
+  readonly #set = (id: Reg, value: number, index: number, word: number): void => {
+    if (word === 0) {
+      this.#low = value;
+      return;
+    }
+    const lo = this.#low;
+    this.#low = 0;
+    if (id === 'trigger') this.trigger(index, lo, value);
+    else if (id === 'arg') this.#latch(index, lo, value);
+    else if (id === 'current') this.#setCurrent(value * 0x1_0000_0000 + lo);
+    else if (id === 'error') this.#regs.error = this.#regs.errorAddr = [0, 0];
+    else this.#setAddress(id, lo, value);
+  };
+
+  #setAddress(id: Reg, lo: number, hi: number): void {
+    if (id !== 'harts' && id !== 'hooks' && id !== 'kvaOffset' && id !== 'remotes') return;
+    this.#regs[id] = [lo, hi];
+    if (id === 'hooks') this.#loadHooks();
+    if (id !== 'harts') return;
+    const pa = hi * 0x1_0000_0000 + lo;
+    if (pa % 8 !== 0 || !this.#ports.ram.has(pa, HART.SIZE * this.#ports.hart.count)) {
+      this.#regs.harts = [0, 0];
+      if (pa !== 0) this.#refuse(ERR.HARTS, pa);
+    }
+    for (let h = 0; h < this.#ports.hart.count; h++) this.#publish(h);
+  }
+
+  /** Operands go to the context, so neither an interrupt nor a switch can mix those of two hooks. */
+  #latch(index: number, lo: number, hi: number): void {
+    const ctx = this.#current();
+    if (ctx === 0) return;
+    const at = ctx + (index === 0 ? CTX.ARG0 : CTX.ARG1);
+    this.#ports.ram.write32(at, lo);
+    this.#ports.ram.write32(at + 4, hi);
+  }
+
+  #block(hart: number): number {
+    const [lo, hi] = this.#regs.harts;
+    const base = hi * 0x1_0000_0000 + lo;
+    return base === 0 ? 0 : base + HART.SIZE * hart + HART.CURRENT;
+  }
+
+  /** The valid context of a hart, or 0; the block is RAM and may have been overwritten since it was checked. */
+  #current(hart = this.#ports.hart.current): number {
+    const block = this.#block(hart);
+    if (block === 0) return 0;
+    const ctx = readAddress(this.#ports.ram, block);
+    return this.#isContext(ctx) ? ctx : 0;
+  }
+
+  #isContext(pa: number): boolean {
+    return pa !== 0 && pa % CTX.ALIGN === 0 && this.#ports.ram.has(pa, CTX.SIZE);
+  }
+
+  #setCurrent(pa: number): void {
+    const hart = this.#ports.hart.current;
+    const block = this.#block(hart);
+    if (block === 0) return;
+    if (pa !== 0 && !this.#isContext(pa)) {
+      this.#refuse(ERR.CONTEXT, pa);
+      pa = 0;
+    }
+    this.#ports.ram.write32(block, pa >>> 0);
+    this.#ports.ram.write32(block + 4, Math.floor(pa / 0x1_0000_0000));
+    this.#publish(hart);
+  }
+
+  #publish(hart: number): void {
+    const ctx = this.#current(hart);
+    this.#ports.publish?.(hart, ctx === 0 ? 0 : this.#ports.ram.host(ctx));
+  }
+
+  #loadHooks(): void {
+    const [lo, hi] = this.#regs.hooks;
+    const table = hi * 0x1_0000_0000 + lo;
+    const { ram } = this.#ports;
+    if (table === 0) return this.#setHooks(undefined);
+    if (table % 8 !== 0 || !ram.has(table, HOOKS.SIZE)) {
+      this.#refuse(ERR.HOOKS, table);
+      return this.#setHooks(undefined);
+    }
+    const addresses = Array.from({ length: HOOK.COUNT }, (_, kind) => ram.read64(table + 8 * kind));
+    const liveOffset = Number(BigInt.asIntN(64, ram.read64(table + HOOKS.LIVE_OFFSET)));
+    this.#setHooks({ addresses, liveOffset, baseVar: ram.read64(table + HOOKS.BASE_VAR) });
+  }
+
+  #setHooks(hooks: KcovHooks | undefined): void {
+    this.#hooks = hooks;
+    this.#ports.publishHooks?.(hooks);
+  }
+
+  #refuse(code: number, address: number): void {
+    if (this.#regs.error[0] !== ERR.NONE) return;
+    this.#regs.error = [code, 0];
+    this.#regs.errorAddr = [address >>> 0, Math.floor(address / 0x1_0000_0000) >>> 0];
+  }
+
+  #describe(ctx: number, edge: boolean, words: Uint32Array, stored: boolean): KcovRecord {
+    const { ram, hart } = this.#ports;
+    const word = (i: number) => (BigInt(words[2 * i + 1]!) << 32n) | BigInt(words[2 * i]!);
+    const isCmp = words.length > 2;
+    return {
+      kind: isCmp ? 'cmp' : edge ? 'edge' : 'pc',
+      pc: word(isCmp ? 3 : 0),
+      type: isCmp ? words[0]! : 0,
+      arg1: isCmp ? word(1) : 0n,
+      arg2: isCmp ? word(2) : 0n,
+      tid: ram.read32(ctx + CTX.TID),
+      pid: ram.read32(ctx + CTX.PID),
+      syscall: ram.read32(ctx + CTX.SYSCALL) | 0,
+      context: CONTEXTS[ram.read32(ctx + CTX.KIND)] ?? 'remote-interrupt',
+      handle: ram.read64(ctx + CTX.HANDLE),
+      descriptor: readAddress(ram, ctx + CTX.DESCRIPTOR),
+      hart: hart.current,
+      isLost: !stored,
+    };
+  }
+}
+
+type Pair = [lo: number, hi: number];
+
+function emptyRegs(): Record<'harts' | 'hooks' | 'kvaOffset' | 'remotes' | 'error' | 'errorAddr', Pair> {
+  return {
+    harts: [0, 0],
+    hooks: [0, 0],
+    kvaOffset: [0, 0],
+    remotes: [0, 0],
+    error: [0, 0],
+    errorAddr: [0, 0],
+  };
+}
+
+function toBig([lo, hi]: Pair): bigint {
+  return (BigInt(hi) << 32n) | BigInt(lo);
+}

@@ -1,0 +1,92 @@
+// Virtual time and its alarms. Time is the number of instructions that all harts have retired; nobody asks the host.
+// Alarms of one instruction fire in the order in which they were armed (the sequence number breaks ties), and an alarm
+// is disarmed before it fires, so that it may arm itself again. "No alarm" is the answer Infinity, never 0.
+
+import type { Alarm, ClockPort } from '../bus/device.ts';
+
+interface Entry {
+  readonly name: string;
+  readonly fire: () => void;
+  at: number;
+  seq: number;
+}
+
+export class Clock implements ClockPort {
+  /** Tells the current time; the machine replaces it, because only it can see into a running quantum. */
+  source: () => number = () => 0;
+  /** Called when an alarm becomes the next one, so that the machine can shorten the quantum that runs. */
+  onEarlier: (at: number) => void = () => {};
+  readonly #entries = new Map<string, Entry>();
+  #seq = 0;
+
+  now(): number {
+    return this.source();
+  }
+
+  alarm(name: string, fire: () => void): Alarm {
+    if (this.#entries.has(name)) throw new Error(`alarm ${name} exists already`);
+    const entry: Entry = { name, fire, at: Infinity, seq: 0 };
+    this.#entries.set(name, entry);
+    return {
+      set: at => this.#arm(entry, at),
+      clear: () => {
+        entry.at = Infinity;
+      },
+      get at() {
+        return entry.at;
+      },
+    };
+  }
+
+  /** Time of the next alarm; Infinity = nothing will ever happen by itself. */
+  next(): number {
+    let at = Infinity;
+    for (const entry of this.#entries.values()) if (entry.at < at) at = entry.at;
+    return at;
+  }
+
+  /** Fires what is due at `now`, in order, including what the alarms arm meanwhile. */
+  fireDue(now: number): void {
+    for (let entry = this.#first(now); entry; entry = this.#first(now)) {
+      entry.at = Infinity;
+      entry.fire();
+    }
+  }
+
+  reset(): void {
+    for (const entry of this.#entries.values()) entry.at = Infinity;
+    this.#seq = 0;
+  }
+
+  save(): unknown {
+    const armed = [...this.#entries.values()].filter(e => e.at !== Infinity);
+    armed.sort((a, b) => a.seq - b.seq);
+    return armed.map(e => [e.name, e.at]);
+  }
+
+  load(state: unknown): void {
+    this.reset();
+    for (const [name, at] of state as [string, number][]) {
+      const entry = this.#entries.get(name);
+      if (!entry) throw new Error(`snapshot has an alarm ${name} that this machine lacks`);
+      entry.at = at;
+      entry.seq = this.#seq++;
+    }
+  }
+
+  #arm(entry: Entry, at: number): void {
+    const earlier = at < this.next();
+    entry.at = at;
+    entry.seq = this.#seq++;
+    if (earlier) this.onEarlier(at);
+  }
+
+  #first(now: number): Entry | undefined {
+    let best: Entry | undefined;
+    for (const e of this.#entries.values()) {
+      if (e.at > now || e.at === Infinity) continue;
+      if (!best || e.at < best.at || (e.at === best.at && e.seq < best.seq)) best = e;
+    }
+    return best;
+  }
+}
