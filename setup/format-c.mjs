@@ -1,0 +1,16 @@
+// Checks (or with --write fixes) the format of the C sources against .clang-format.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { ROOT } from './ensure.mjs';
+
+const files = execFileSync('git', ['ls-files', 'kernel/*.c', 'kernel/*.h', 'guest-programs/*.c', 'guest-programs/*.h', 'examples/*.c'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(Boolean);
+const mode = process.argv.includes('--write') ? ['-i'] : ['--dry-run', '-Werror'];
+if (files.length > 0) {
+  const run = spawnSync('clang-format-19', [...mode, ...files], { cwd: ROOT, stdio: 'inherit' });
+  if (run.error) console.error('kcovbox: C format not checked: clang-format-19 is not installed');
+  else process.exit(run.status ?? 1);
+}
