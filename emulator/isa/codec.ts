@@ -1,0 +1,281 @@
+// Both directions between words and instructions, from the rows alone.
+//
+// 32-bit words: bits 6:2, 14:12 and 31:25 index a table of first candidates; the few rows that share all fifteen bits
+// (the fcvt family, system instructions) form a chain. 16-bit half-words: each is expanded to its base word once and
+// the expansion is remembered, so both lengths take the same path.
+//
+// What `Insn` slots hold: `imm` = immediate with its sign and already scaled (lui: shifted left by 12), shift amount,
+// CSR number, or fm:pred:succ of a fence; `rs1` of csrrwi/csrrsi/csrrci = the five-bit operand itself, not a register.
+// Slots an instruction lacks are 0. Encodings longer than 32 bits do not decode.
+
+import { extract, insert, OPERANDS, type Slot } from './fields.ts';
+import { fixedBits, type Mnemonic, ROWS, rowNamed, type TableRow } from './table.ts';
+import { type CompressedRow, TABLE_C } from './table-c.ts';
+
+export interface Insn {
+  /** `OP[name]`. */
+  op: number;
+  name: Mnemonic;
+  rd: number;
+  rs1: number;
+  rs2: number;
+  rs3: number;
+  /** int32. */
+  imm: number;
+  /** Rounding mode, 7 = dynamic; 0 for instructions without one. */
+  rm: number;
+  aq: 0 | 1;
+  rl: 0 | 1;
+  /** Length; everything else is that of the expansion when 2. */
+  bytes: 2 | 4;
+  /** The encoding as fetched: 16 bits when `bytes` is 2. */
+  word: number;
+}
+
+export const newInsn = (): Insn => ({
+  op: 0,
+  name: 'addi',
+  rd: 0,
+  rs1: 0,
+  rs2: 0,
+  rs3: 0,
+  imm: 0,
+  rm: 0,
+  aq: 0,
+  rl: 0,
+  bytes: 4,
+  word: 0,
+});
+
+/** 4 when the low half-word begins a 32-bit instruction (Unpriv §1.5), else 2. */
+export const lengthOf = (word: number): 2 | 4 => ((word & 3) === 3 ? 4 : 2);
+
+// Which slots a row fills, as bits, so that `decodeInto` needs no strings.
+const HAS_RD = 1;
+const HAS_RS1 = 2;
+const HAS_RS2 = 4;
+const HAS_RS3 = 8;
+const HAS_RM = 16;
+const HAS_AQ_RL = 32;
+const IMM_SHIFT = 6;
+const IMM_KINDS = ['', 'immI', 'immS', 'immB', 'immU', 'immJ', 'shamt5', 'shamt6', 'csr', 'fence'];
+const SLOT_BITS: Readonly<Record<string, number>> = {
+  rd: HAS_RD,
+  rs1: HAS_RS1,
+  rs2: HAS_RS2,
+  rs3: HAS_RS3,
+  rm: HAS_RM,
+  aq: HAS_AQ_RL,
+  rl: HAS_AQ_RL,
+};
+
+function shapeOf(row: TableRow): number {
+  let shape = 0;
+  for (const name of row.format.operands) {
+    const kind = IMM_KINDS.indexOf(name);
+    if (kind > 0) shape |= kind << IMM_SHIFT;
+    else for (const slot of OPERANDS[name]!.slots) shape |= SLOT_BITS[slot]!;
+  }
+  return shape;
+}
+
+const MASK = Uint32Array.from([0, ...ROWS.map(row => row.mask)]);
+const MATCH = Uint32Array.from([0, ...ROWS.map(row => row.match)]);
+const SHAPE = Uint32Array.from([0, ...ROWS.map(shapeOf)]);
+const NAME: readonly Mnemonic[] = ['addi', ...ROWS.map(row => row.name)];
+
+/** The fifteen index bits of a word: funct7, funct3, opcode without its constant low bits. */
+const indexOf = (word: number): number =>
+  ((word >>> 25) << 8) | (((word >>> 12) & 7) << 5) | ((word >>> 2) & 31);
+const wordOfIndex = (index: number): number =>
+  (((index >>> 8) << 25) | (((index >>> 5) & 7) << 12) | ((index & 31) << 2)) >>> 0;
+const INDEX_MASK = wordOfIndex(0x7fff);
+
+/** FIRST[index] = position in CHAINS; a chain is ops ended by 0. Position 0 is the empty chain. */
+const FIRST = new Uint16Array(1 << 15);
+const CHAINS = buildChains();
+
+function buildChains(): Uint16Array {
+  const chains: number[] = [0];
+  const known = new Map<string, number>([['', 0]]);
+  for (let opcode = 0; opcode < 32; opcode++) {
+    const rows = ROWS.filter(row => ((row.match >>> 2) & 31) === opcode);
+    for (let high = 0; high < 1 << 10; high++) {
+      const index = (high << 5) | opcode;
+      const word = wordOfIndex(index);
+      const ops = rows.filter(r => ((word ^ r.match) & r.mask & INDEX_MASK) === 0).map(r => r.op);
+      const key = ops.join();
+      let position = known.get(key);
+      if (position === undefined) {
+        position = chains.length;
+        known.set(key, position);
+        chains.push(...ops, 0);
+      }
+      FIRST[index] = position;
+    }
+  }
+  return Uint16Array.from(chains);
+}
+
+/** The op of a 32-bit word, 0 when it is illegal. */
+function opOf(word: number): number {
+  for (let position = FIRST[indexOf(word)]!; ; position++) {
+    const op = CHAINS[position]!;
+    if (op === 0 || (word & MASK[op]!) >>> 0 === MATCH[op]!) return op;
+  }
+}
+
+function immediate(kind: number, word: number): number {
+  switch (kind) {
+    case 1:
+      return word >> 20;
+    case 2:
+      return ((word >> 25) << 5) | ((word >>> 7) & 31);
+    case 3:
+      return ((word >> 31) << 12) | ((word << 4) & 0x800) | ((word >>> 20) & 0x7e0) | ((word >>> 7) & 0x1e);
+    case 4:
+      return word & ~0xfff;
+    case 5:
+      return ((word >> 31) << 20) | (word & 0xff000) | ((word >>> 9) & 0x800) | ((word >>> 20) & 0x7fe);
+    case 6:
+      return (word >>> 20) & 31;
+    case 7:
+      return (word >>> 20) & 63;
+    case 8:
+    case 9:
+      return word >>> 20;
+    default:
+      return 0;
+  }
+}
+
+function fill(word: number, out: Insn): boolean {
+  const op = opOf(word);
+  if (op === 0) return false;
+  const shape = SHAPE[op]!;
+  const rm = (shape & HAS_RM) !== 0 ? (word >>> 12) & 7 : 0;
+  if (rm === 5 || rm === 6) return false;
+  out.op = op;
+  out.name = NAME[op]!;
+  out.rd = (shape & HAS_RD) !== 0 ? (word >>> 7) & 31 : 0;
+  out.rs1 = (shape & HAS_RS1) !== 0 ? (word >>> 15) & 31 : 0;
+  out.rs2 = (shape & HAS_RS2) !== 0 ? (word >>> 20) & 31 : 0;
+  out.rs3 = (shape & HAS_RS3) !== 0 ? word >>> 27 : 0;
+  out.imm = immediate(shape >>> IMM_SHIFT, word);
+  out.rm = rm;
+  const hasOrdering = (shape & HAS_AQ_RL) !== 0;
+  out.aq = hasOrdering && (word & 0x400_0000) !== 0 ? 1 : 0;
+  out.rl = hasOrdering && (word & 0x200_0000) !== 0 ? 1 : 0;
+  return true;
+}
+
+/**
+ * Decodes without allocating. `word` holds at least the low half-word; the high one is ignored when the instruction
+ * is compressed. False = illegal, and then only `op` (0), `bytes` and `word` of `out` mean anything.
+ */
+export function decodeInto(word: number, out: Insn): boolean {
+  let base = word;
+  if ((word & 3) === 3) {
+    out.bytes = 4;
+    out.word = word >>> 0;
+  } else {
+    out.bytes = 2;
+    out.word = word & 0xffff;
+    base = expand(out.word);
+  }
+  if (base !== 0 && fill(base, out)) return true;
+  out.op = 0;
+  return false;
+}
+
+/** The instruction at `word`, or undefined when it is illegal. */
+export function decode(word: number, out: Insn = newInsn()): Insn | undefined {
+  return decodeInto(word, out) ? out : undefined;
+}
+
+// ---- compressed ----
+
+const EXPANSIONS = new Uint32Array(1 << 16);
+/** In EXPANSIONS: known to be illegal. No base word has this value, 0 means "not looked at yet". */
+const ILLEGAL = 1;
+
+/** The base instruction's word for a compressed half-word, 0 when it is illegal. */
+export function expand(half: number): number {
+  let word = EXPANSIONS[half]!;
+  if (word === 0) {
+    const row = compressedRow(half);
+    word = row === undefined ? ILLEGAL : expansion(row, half);
+    EXPANSIONS[half] = word;
+  }
+  return word === ILLEGAL ? 0 : word;
+}
+
+interface CompressedPattern {
+  readonly row: CompressedRow;
+  readonly mask: number;
+  readonly match: number;
+}
+
+const C_PATTERNS: readonly CompressedPattern[] = TABLE_C.map(row => ({ row, ...fixedBits(row.pattern) }));
+
+function matches({ row, mask, match }: CompressedPattern, half: number): boolean {
+  if ((half & mask) !== match) return false;
+  for (const name in row.not) if (row.not[name]!.includes(extract(OPERANDS[name]!, half))) return false;
+  return true;
+}
+
+/** All rows that claim a half-word: one at most, which the table's test proves for every half-word. */
+export const compressedRows = (half: number): CompressedRow[] =>
+  C_PATTERNS.filter(pattern => matches(pattern, half)).map(pattern => pattern.row);
+
+/** The row of a compressed half-word, undefined when it is illegal. */
+export const compressedRow = (half: number): CompressedRow | undefined =>
+  C_PATTERNS.find(pattern => matches(pattern, half))?.row;
+
+function expansion(row: CompressedRow, half: number): number {
+  const slots: Operands = { ...row.fixed };
+  for (const name of row.format.operands) {
+    const field = OPERANDS[name]!;
+    for (const slot of field.slots) slots[slot] = extract(field, half);
+  }
+  return encode(row.base, slots);
+}
+
+// ---- encoding ----
+
+export type Operands = Partial<Record<Slot, number>>;
+
+/** Puts operands into a word of fixed bits; throws a RangeError naming the operand that does not fit. */
+function assemble(name: string, names: readonly string[], match: number, operands: Operands): number {
+  let word = match;
+  for (const operandName of names) {
+    const field = OPERANDS[operandName]!;
+    for (const slot of field.slots) {
+      const value = operands[slot] ?? 0;
+      const part = insert(field, value);
+      if (part === undefined) throw new RangeError(`${name}: operand ${operandName} cannot hold ${value}`);
+      word = (word | part) >>> 0;
+    }
+  }
+  return word;
+}
+
+/** The word of an instruction. Missing operands are 0; an operand that does not fit is a RangeError. */
+export function encode(name: Mnemonic, operands: Operands = {}): number {
+  const row = rowNamed(name);
+  return assemble(name, row.format.operands, row.match, operands);
+}
+
+/** The half-word of a compressed instruction, or undefined when the row cannot express these operands. */
+export function encodeCompressed(row: CompressedRow, operands: Operands): number | undefined {
+  const { match } = fixedBits(row.pattern);
+  for (const slot in row.fixed) {
+    if ((operands[slot as Slot] ?? 0) !== row.fixed[slot as Slot]) return undefined;
+  }
+  try {
+    const half = assemble(row.name, row.format.operands, match, operands);
+    return compressedRow(half) === row ? half : undefined;
+  } catch {
+    return undefined; // out of range, or rd and rs1 differ where one field holds both
+  }
+}

@@ -1,0 +1,7 @@
+// The door of the room.
+
+export * from './codec.ts';
+export * from './csr.ts';
+export * from './disasm.ts';
+export type { Extension, Flow, Memory, MemoryKind, Row } from './row.ts';
+export { ISA_STRING, type Mnemonic, OP, OP_COUNT, ROWS, rowNamed, rowOf, type TableRow } from './table.ts';
