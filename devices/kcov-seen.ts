@@ -4,7 +4,7 @@
 
 import type { RamPort } from '../emulator/bus/device.ts';
 import { ERR, SEEN } from './kcov-layout.ts';
-import { KcovFault, readAddress } from './kcov-record.ts';
+import { KcovFault, readAddress } from './kcov-ram.ts';
 
 export type Verdict = 'new' | 'seen' | 'full';
 

@@ -12,7 +12,8 @@
 import type { Device, FdtNode, HartPort, Placement, RamPort } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
 import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, KIND, REG } from './kcov-layout.ts';
-import { KcovFault, Recorder, readAddress } from './kcov-record.ts';
+import { KcovFault, readAddress } from './kcov-ram.ts';
+import { Recorder } from './kcov-record.ts';
 
 export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h', size: REG.SIZE }, [
   { id: 'id', at: REG.ID, bytes: 8, access: 'r', doc: '"kcov" and the version of the layout' },
@@ -257,10 +258,11 @@ export class KcovDevice implements Device {
     const [lo, hi] = this.#regs.hooks;
     const table = hi * 0x1_0000_0000 + lo;
     const { ram } = this.#ports;
-    if (table === 0) return this.#setHooks(undefined);
+    this.#setHooks(undefined);
+    if (table === 0) return;
     if (table % 8 !== 0 || !ram.has(table, HOOKS.SIZE)) {
       this.#refuse(ERR.HOOKS, table);
-      return this.#setHooks(undefined);
+      return;
     }
     const addresses = Array.from({ length: HOOK.COUNT }, (_, kind) => ram.read64(table + 8 * kind));
     const liveOffset = Number(BigInt.asIntN(64, ram.read64(table + HOOKS.LIVE_OFFSET)));
