@@ -9,7 +9,9 @@ if (existsSync(new URL('../cli/main.ts', import.meta.url))) {
     try {
       await bundle();
     } catch (error) {
-      process.stderr.write(`kcovbox: cannot build the command: ${error.message.split('\n')[0]}; run npm start once\n`);
+      process.stderr.write(
+        `kcovbox: cannot build the command: ${error.message.split('\n')[0]}; run npm start once\n`,
+      );
       process.exit(125);
     }
   }

@@ -24,7 +24,10 @@ export function isFresh() {
   if (!existsSync(BUNDLE)) return false;
   const built = statSync(BUNDLE).mtimeMs;
   const sources = ROOMS.map(room => join(ROOT, room)).filter(existsSync);
-  return [join(ROOT, 'package-lock.json')].every(f => statSync(f).mtimeMs <= built) && sources.every(s => newest(s) <= built);
+  return (
+    [join(ROOT, 'package-lock.json')].every(f => statSync(f).mtimeMs <= built) &&
+    sources.every(s => newest(s) <= built)
+  );
 }
 
 /** Builds the bundle; the file appears whole or not at all. */
@@ -44,7 +47,9 @@ export async function bundle() {
     legalComments: 'inline',
     logLevel: 'warning',
     // CommonJS dependencies inside an ES module bundle still call require().
-    banner: { js: "import { createRequire as kcovboxRequire } from 'node:module'; const require = kcovboxRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as kcovboxRequire } from 'node:module'; const require = kcovboxRequire(import.meta.url);",
+    },
   });
   renameSync(temporary, BUNDLE);
 }

@@ -16,6 +16,8 @@ for (const [name, command, args] of steps) {
   const start = Date.now();
   const run = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit' });
   if (run.status !== 0) failed++;
-  console.log(`${run.status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+  console.log(
+    `${run.status === 0 ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`,
+  );
 }
 process.exit(failed === 0 ? 0 : 1);

@@ -28,9 +28,15 @@ function timed(what, work) {
 function quiet(command, args, options = {}) {
   const run = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 26, ...options });
   if (run.status === 0) return run.stdout;
-  const tail = `${run.stdout ?? ''}${run.stderr ?? ''}${run.error?.message ?? ''}`.trimEnd().split('\n').slice(-15).join('\n');
+  const tail = `${run.stdout ?? ''}${run.stderr ?? ''}${run.error?.message ?? ''}`
+    .trimEnd()
+    .split('\n')
+    .slice(-15)
+    .join('\n');
   if (tail) process.stderr.write(`${tail}\n`);
-  return fail(`\`${command} ${args.join(' ')}\` failed${run.signal ? ` (${run.signal})` : ''}; its last lines are above`);
+  return fail(
+    `\`${command} ${args.join(' ')}\` failed${run.signal ? ` (${run.signal})` : ''}; its last lines are above`,
+  );
 }
 
 const onPath = command =>
@@ -46,7 +52,9 @@ const present = need => (need.startsWith('/') ? existsSync(need) : onPath(need))
 
 /** npm packages exactly as the lock file says; skipped while the lock file is the one last installed. */
 export function ensureNpm() {
-  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json'))).digest('hex');
+  const hash = createHash('sha256')
+    .update(readFileSync(join(ROOT, 'package-lock.json')))
+    .digest('hex');
   const stamp = join(ROOT, 'node_modules', '.kcovbox-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
   timed('installing npm packages from the lock file', () => quiet('npm', ['ci', '--no-audit', '--no-fund']));
@@ -61,11 +69,14 @@ export function ensurePackages(rows, purpose) {
   const fallback = missing.map(row => row.names.at(-1)).join(' ');
   const line = names => `apt-get install -y --no-install-recommends ${names}`;
   if (!onPath('apt-get'))
-    fail(`missing for ${purpose}: ${missing.map(row => row.need).join(', ')}; on Debian or Ubuntu run: sudo ${line(fallback)}`);
+    fail(
+      `missing for ${purpose}: ${missing.map(row => row.need).join(', ')}; on Debian or Ubuntu run: sudo ${line(fallback)}`,
+    );
   if (process.getuid?.() !== 0) fail(`missing for ${purpose}; run: sudo ${line(fallback)}`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   timed('reading the package lists', () => quiet('apt-get', ['update', '-q'], { env }));
-  const known = name => spawnSync('apt-cache', ['show', '--no-all-versions', name], { stdio: 'ignore' }).status === 0;
+  const known = name =>
+    spawnSync('apt-cache', ['show', '--no-all-versions', name], { stdio: 'ignore' }).status === 0;
   const names = missing.map(row => row.names.find(known) ?? row.names.at(-1));
   timed(`installing ${names.join(' ')} (${purpose})`, () =>
     quiet('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...names], { env }),

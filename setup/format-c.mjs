@@ -2,10 +2,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { ROOT } from './ensure.mjs';
 
-const files = execFileSync('git', ['ls-files', 'kernel/*.c', 'kernel/*.h', 'guest-programs/*.c', 'guest-programs/*.h', 'examples/*.c'], {
-  cwd: ROOT,
-  encoding: 'utf8',
-})
+const files = execFileSync(
+  'git',
+  ['ls-files', 'kernel/*.c', 'kernel/*.h', 'guest-programs/*.c', 'guest-programs/*.h', 'examples/*.c'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
   .split('\n')
   .filter(Boolean);
 const mode = process.argv.includes('--write') ? ['-i'] : ['--dry-run', '-Werror'];

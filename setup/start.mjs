@@ -8,5 +8,9 @@ import { BUILD } from './packages.mjs';
 ensureNpm();
 ensurePackages(BUILD, 'compiling the guest');
 if (!isFresh()) await bundle();
-const run = spawnSync(process.execPath, [join(ROOT, 'bin', 'kcovbox.mjs'), 'demo', ...process.argv.slice(2)], { stdio: 'inherit' });
+const run = spawnSync(
+  process.execPath,
+  [join(ROOT, 'bin', 'kcovbox.mjs'), 'demo', ...process.argv.slice(2)],
+  { stdio: 'inherit' },
+);
 process.exit(run.status ?? 125);

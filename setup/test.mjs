@@ -17,15 +17,23 @@ mkdirSync(join(ROOT, '.cache'), { recursive: true });
 const projects = ['unit', 'guest', 'oracle'].flatMap(name => ['--project', name]);
 const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-const run = spawnSync(process.execPath, [vitest, 'run', ...projects, ...reporters, ...process.argv.slice(2)], {
-  cwd: ROOT,
-  stdio: 'inherit',
-});
+const run = spawnSync(
+  process.execPath,
+  [vitest, 'run', ...projects, ...reporters, ...process.argv.slice(2)],
+  {
+    cwd: ROOT,
+    stdio: 'inherit',
+  },
+);
 let status = run.status ?? 1;
 try {
-  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
+    readFileSync(report, 'utf8'),
+  );
   // A file that could not even be loaded has no failed test of its own; count it as one.
-  const broken = testResults.filter(file => file.status === 'failed' && file.assertionResults.length === 0).length;
+  const broken = testResults.filter(
+    file => file.status === 'failed' && file.assertionResults.length === 0,
+  ).length;
   if (numPassedTests === 0) status ||= 1;
   console.log(`${numPassedTests} passed, ${numFailedTests + broken} failed, ${numPendingTests} skipped`);
 } catch {

@@ -1,0 +1,91 @@
+// Compiles one C source (plus what it includes) into a static Linux/riscv64 ELF for the guest.
+// The flags are those of the project's measurements: clang 19, glibc of libc6-dev-riscv64-cross, static, -O2 -g.
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { cached, packageRoot, sha256 } from './cache.ts';
+import { ToolchainError } from './errors.ts';
+import type { Dialect } from './kernel.ts';
+import { clangVersion, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
+
+export interface ProgramOptions {
+  /** Whose headers come first on the include path. */
+  readonly dialect: Dialect;
+  /** Extra compiler flags, after all others. */
+  readonly cflags?: readonly string[];
+}
+
+/** The files that `-MD` listed: "target: a b \\\n c". */
+function parseDepfile(text: string): string[] {
+  return text
+    .slice(text.indexOf(':') + 1)
+    .replaceAll('\\\n', ' ')
+    .split(/(?<!\\)\s+/)
+    .filter(Boolean)
+    .map(path => path.replaceAll('\\ ', ' '));
+}
+
+/** Include folder of a personality, or of what all share. */
+const includeDir = (name: string): string => join(packageRoot(), 'guest-programs', 'include', name);
+
+/** Flags in front of the source's name. */
+export function programFlags(source: string, options: ProgramOptions): string[] {
+  const folder = dirname(resolve(source));
+  const personality = [includeDir(options.dialect), includeDir('common')]
+    .filter(existsSync)
+    .flatMap(dir => ['-isystem', dir]);
+  return [
+    '--target=riscv64-linux-gnu',
+    '-march=rv64gc',
+    '-static',
+    `-fuse-ld=lld${LLVM_SUFFIX}`,
+    '-Wl,--build-id=none',
+    '-O2',
+    '-g',
+    '-std=gnu17',
+    '-pthread',
+    `-ffile-prefix-map=${folder}=.`,
+    `-ffile-prefix-map=${packageRoot()}=kcovbox`,
+    '-fno-caret-diagnostics',
+    '-nostdlibinc',
+    ...personality,
+    '-isystem',
+    join(GLIBC_ROOT, 'include'),
+  ];
+}
+
+/**
+ * Path of the ELF for `source`. Errors: ToolchainError; when the source does not compile, `detail` is what the compiler said.
+ */
+export async function buildProgram(
+  source: string,
+  options: ProgramOptions,
+): Promise<{ path: string; built: boolean }> {
+  const path = resolve(source);
+  if (!existsSync(path)) throw new ToolchainError(`${source}: no such file`);
+  const clang = requireTool('clang');
+  if (!hasGlibc())
+    throw new ToolchainError(
+      'no riscv64 C library; run npm start once, or install libc6-dev-riscv64-cross and libgcc-12-dev-riscv64-cross',
+    );
+  const flags = [
+    ...programFlags(path, options).filter(f => f !== '-fno-caret-diagnostics'),
+    ...(options.cflags ?? []),
+  ];
+  const key = sha256('program', path, clangVersion(), ...flags);
+  return cached('program', key, async output => {
+    const depfile = `${output}.d`;
+    // Compiled in the source's own folder under its base name, so the product does not depend on where that is.
+    const args = [...flags, '-MD', '-MF', depfile, basename(path), '-o', output, '-lm'];
+    const staged = `${output}.elf`;
+    args[args.indexOf(output)] = staged;
+    try {
+      const said = await runTool(clang, args, dirname(path), `${source} does not compile`);
+      if (said.trim()) process.stderr.write(said);
+      renameSync(staged, output);
+      return parseDepfile(readFileSync(depfile, 'utf8')).map(file => resolve(dirname(path), file));
+    } finally {
+      rmSync(depfile, { force: true });
+      rmSync(staged, { force: true });
+    }
+  });
+}

@@ -1,0 +1,78 @@
+// Finds the host tools that compile the guest, and runs them. clang 19 is what the project is measured with;
+// another version of the LLVM tools is taken when KCOVBOX_LLVM names its suffix (for example "-20").
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ToolchainError } from './errors.ts';
+
+/** Suffix of the LLVM tools' names. */
+export const LLVM_SUFFIX = process.env['KCOVBOX_LLVM'] ?? '-19';
+
+/** Names of the tools, in the one place. */
+export const TOOLS = {
+  clang: `clang${LLVM_SUFFIX}`,
+  ld: `ld.lld${LLVM_SUFFIX}`,
+  nm: `llvm-nm${LLVM_SUFFIX}`,
+  make: 'make',
+} as const;
+
+/** Where Debian and Ubuntu put the riscv64 glibc that programs are linked with. */
+export const GLIBC_ROOT = '/usr/riscv64-linux-gnu';
+
+/** Absolute path of a command on PATH, or undefined. */
+export function which(command: string): string | undefined {
+  for (const dir of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(dir, command);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {}
+  }
+  return undefined;
+}
+
+/** What `tool` is needed for is in the message; the remedy is the same everywhere. */
+export function requireTool(tool: keyof typeof TOOLS): string {
+  const name = TOOLS[tool];
+  const path = which(name);
+  if (!path)
+    throw new ToolchainError(
+      `${name} is not installed; run npm start once, or kcovbox doctor for the exact line`,
+    );
+  return path;
+}
+
+/** True when programs can be linked against a riscv64 glibc. */
+export const hasGlibc = (): boolean => existsSync(join(GLIBC_ROOT, 'lib', 'libc.a'));
+
+let compilerVersion: string | undefined;
+
+/** First line of `clang --version`: part of every cache key, so that an upgrade rebuilds. */
+export function clangVersion(): string {
+  if (compilerVersion === undefined) {
+    const run = spawnSync(requireTool('clang'), ['--version'], { encoding: 'utf8' });
+    compilerVersion = (run.stdout ?? '').split('\n')[0] ?? '';
+  }
+  return compilerVersion;
+}
+
+/** Runs a tool; resolves with its output, rejects with a ToolchainError made from `failure` and the output. */
+export function runTool(
+  path: string,
+  args: readonly string[],
+  cwd: string,
+  failure: string,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', chunk => (output += chunk));
+    child.stderr.on('data', chunk => (output += chunk));
+    child.on('error', error => reject(new ToolchainError(`${failure}: ${error.message}`)));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else
+        reject(new ToolchainError(`${failure}${signal ? ` (killed by ${signal})` : ''}`, output.trimEnd()));
+    });
+  });
+}
