@@ -1,0 +1,188 @@
+// The house rules as tests: which room may import which, how long a file may be, and what deterministic rooms may not name.
+// docs/architecture.md says why. A failure prints the sentence to fix.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(Boolean);
+const read = (path: string): string => {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8');
+  } catch {
+    return ''; // deleted but still in the index
+  }
+};
+const sources = files.filter(path => path.endsWith('.ts'));
+
+/** A room is a path prefix. The longest matching prefix decides. `index` rooms are single files. */
+const DOORS: Record<string, readonly string[]> = {
+  'emulator/base': [],
+  'emulator/isa': ['emulator/base'],
+  'emulator/bus': ['emulator/base'],
+  'emulator/wasm': ['emulator/base'],
+  'emulator/hart': ['emulator/base', 'emulator/isa', 'emulator/bus'],
+  'emulator/engine': ['emulator/base', 'emulator/isa', 'emulator/hart', 'emulator/bus', 'emulator/wasm'],
+  devices: ['emulator/base', 'emulator/bus'],
+  'emulator/machine': [
+    'emulator/base',
+    'emulator/isa',
+    'emulator/hart',
+    'emulator/bus',
+    'emulator/wasm',
+    'emulator/engine',
+    'devices',
+  ],
+  'emulator/debug': [
+    'emulator/base',
+    'emulator/isa',
+    'emulator/hart',
+    'emulator/bus',
+    'emulator/engine',
+    'emulator/machine',
+  ],
+  'emulator/index.ts': [
+    'emulator/base',
+    'emulator/isa',
+    'emulator/hart',
+    'emulator/bus',
+    'emulator/engine',
+    'emulator/machine',
+    'emulator/debug',
+    'devices',
+  ],
+  coverage: ['emulator/isa', 'emulator/base'],
+  toolchain: [],
+  cli: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'bench'],
+  bench: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
+  examples: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
+};
+const ROOMS = Object.keys(DOORS).sort((a, b) => b.length - a.length);
+const roomOf = (path: string): string | undefined =>
+  ROOMS.find(room => path === room || path.startsWith(`${room}/`));
+
+/** Relative import targets of a file, as repository paths. */
+function imports(path: string): string[] {
+  const specifiers = [...read(path).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(match => match[1]!);
+  return specifiers
+    .filter(s => s.startsWith('.'))
+    .map(s => normalize(join(dirname(path), s)).replaceAll('\\', '/'));
+}
+
+/** Source text without comments and string contents, for the search of forbidden names. */
+const code = (path: string): string =>
+  read(path)
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\/\/.*$/gm, '')
+    .replace(/'(?:[^'\\\n]|\\.)*'/g, "''");
+
+describe('doors between rooms', () => {
+  const inRooms = sources.filter(path => roomOf(path) !== undefined);
+  test('every import goes through an allowed door', () => {
+    const wrong: string[] = [];
+    for (const path of inRooms) {
+      const from = roomOf(path)!;
+      for (const target of imports(path)) {
+        const to = roomOf(target);
+        if (to === undefined) wrong.push(`${path} imports ${target}, which belongs to no room`);
+        else if (to !== from && !DOORS[from]!.some(door => to === door || target === door))
+          wrong.push(`${path} imports ${target}: ${from} may not import ${to}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('devices do not import one another outside their own family', () => {
+    // A family shares the word before the first dash: virtio-blk may import virtio-queue.
+    const family = (path: string): string => path.slice('devices/'.length).split(/[-.]/)[0]!;
+    const wrong = sources
+      .filter(path => path.startsWith('devices/') && path !== 'devices/index.ts')
+      .flatMap(path =>
+        imports(path)
+          .filter(target => target.startsWith('devices/') && family(target) !== family(path))
+          .map(target => `${path} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test('no import cycles', () => {
+    const state = new Map<string, 'open' | 'done'>();
+    const cycles: string[] = [];
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (state.get(path) === 'done') return;
+      if (state.get(path) === 'open') {
+        cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+        return;
+      }
+      state.set(path, 'open');
+      // Type-only imports vanish at run time and may point back.
+      const typeOnly = new Set(
+        [...read(path).matchAll(/import type[^;]*?from\s*'([^']+)'/g)].map(m =>
+          normalize(join(dirname(path), m[1]!)),
+        ),
+      );
+      for (const target of imports(path)) if (!typeOnly.has(target)) visit(target, [...trail, path]);
+      state.set(path, 'done');
+    };
+    for (const path of inRooms) visit(path, []);
+    expect(cycles).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  test('none is longer than 600 lines', () => {
+    const long = files
+      .filter(path => /\.(ts|mjs|c|h|S)$/.test(path))
+      .map(path => ({ path, lines: read(path).split('\n').length - 1 }))
+      .filter(({ lines }) => lines > 600)
+      .map(({ path, lines }) => `${path}: ${lines} lines; split it by concept`);
+    expect(long).toEqual([]);
+  });
+
+  test('every source opens with a comment that says what it is', () => {
+    const bare = files
+      .filter(path => /\.(ts|mjs|c|h|S)$/.test(path) && !path.endsWith('.d.ts'))
+      .filter(
+        path =>
+          !/^(#!.*\n)?\s*(\/\/|\/\*|#)/.test(read(path)) && read(path) !== '' && path !== 'vitest.config.ts',
+      );
+    expect(bare).toEqual([]);
+  });
+});
+
+describe('determinism', () => {
+  const FORBIDDEN = [
+    /\bDate\b/,
+    /\bperformance\b/,
+    /\bMath\.random\b/,
+    /\bset(Timeout|Interval|Immediate)\b/,
+    /\bconsole\b/,
+    /\bprocess\b\s*[.[]/,
+    /\bwindow\b\s*\./,
+    /\bdocument\b\s*\./,
+    /\bcrypto\b/,
+  ];
+  test('emulator, devices and coverage name no host clock, randomness, console or process', () => {
+    const wrong: string[] = [];
+    for (const path of sources.filter(
+      p => /^(emulator|devices|coverage)\//.test(p) && !p.startsWith('coverage/html/client'),
+    ))
+      for (const pattern of FORBIDDEN)
+        if (pattern.test(code(path))) wrong.push(`${path} names ${pattern.source}`);
+    expect(wrong).toEqual([]);
+  });
+
+  test('they import no Node module', () => {
+    const wrong = sources
+      .filter(p => /^(emulator|devices|coverage)\//.test(p))
+      .filter(p => /from\s*'(node:|fs|path|os)/.test(read(p)));
+    expect(wrong).toEqual([]);
+  });
+});
