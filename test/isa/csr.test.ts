@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { CSRS, csrNamed, csrNumbered } from '../../emulator/isa/csr.ts';
+
+test('numbers and names are unique', () => {
+  expect(new Set(CSRS.map(row => row.number)).size).toBe(CSRS.length);
+  expect(new Set(CSRS.map(row => row.name)).size).toBe(CSRS.length);
+});
+
+test('privilege and read-only follow from the number', () => {
+  for (const row of CSRS) {
+    expect(row.priv, row.name).toBe((row.number >>> 8) & 3);
+    expect(row.readOnly, row.name).toBe(row.number >>> 10 === 3);
+    if (row.readOnly || row.kind === 'constant') expect(row.writable, row.name).toBe(0n);
+  }
+});
+
+test('a view names a register that exists and writes only bits it shows', () => {
+  for (const row of CSRS) {
+    expect(row.kind === 'view', row.name).toBe(row.of !== undefined);
+    if (row.of === undefined) continue;
+    const target = csrNamed(row.of);
+    expect(row.writable & ~row.readable, row.name).toBe(0n);
+    expect(row.writable & ~target.writable, row.name).toBe(0n);
+  }
+});
+
+test('lookup by number finds the same row as by name', () => {
+  for (const row of CSRS) expect(csrNumbered(row.number)).toBe(csrNamed(row.name));
+  expect(csrNumbered(0x5c0)).toBeUndefined();
+});
