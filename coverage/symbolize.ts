@@ -1,0 +1,92 @@
+/**
+ * From an address to functions and source lines, inlined calls included, innermost first: what `llvm-symbolizer --inlines` says.
+ *
+ * kcov records *return* addresses. `Symbolizer.frames` takes any address; for a recorded PC ask for the call instruction
+ * (`callsites.ts`), because the line of the return address may belong to the next statement.
+ */
+import type { Addr } from './bytes.ts';
+import { Dwarf } from './dwarf.ts';
+import type { Elf } from './elf.ts';
+
+export interface Frame {
+  function: string;
+  /** As the compiler wrote it; '' where unknown. */
+  file: string;
+  line: number;
+  column: number;
+  /** Where the function is declared; line 0 where unknown. */
+  declFile: string;
+  declLine: number;
+  /** True for every frame that was inlined into the next one. */
+  inline: boolean;
+}
+
+export class Symbolizer {
+  readonly elf: Elf;
+  readonly dwarf: Dwarf;
+
+  constructor(elf: Elf) {
+    this.elf = elf;
+    this.dwarf = new Dwarf(elf);
+  }
+
+  /** At least one frame; an unknown address gives one frame of empty fields. */
+  frames(addr: Addr): Frame[] {
+    const { dwarf } = this;
+    const { symbols } = this.elf;
+    const symbol = symbols.indexAt(addr);
+    const unit = dwarf.unitAt(addr);
+    const table = unit && dwarf.lineTable(unit);
+    if (!unit) return [this.bare(symbol)];
+    const row = table ? table.find(addr) : -1;
+    let file = row < 0 ? '' : table!.path(table!.rows.file[row]!, unit.compDir);
+    let line = row < 0 ? 0 : table!.rows.line[row]!;
+    let column = row < 0 ? 0 : table!.rows.column[row]!;
+    const chain = dwarf.scopesAt(unit, addr);
+    const frames = chain.map(scope => {
+      const { name, linkageName, declFile, declLine } = dwarf.functionName(scope.offset);
+      const inline = scope.isInlined;
+      return { function: linkageName || name, file: '', line: 0, column: 0, declFile, declLine, inline };
+    });
+    if (frames.length === 0) frames.push(frame(''));
+    for (const [i, entry] of frames.entries()) {
+      entry.file = file;
+      entry.line = line;
+      entry.column = column;
+      const scope = chain[i];
+      if (!scope) continue;
+      file = table?.path(scope.callFile, unit.compDir) ?? '';
+      line = scope.callLine;
+      column = scope.callColumn;
+    }
+    const outermost = frames[frames.length - 1]!;
+    if (symbol >= 0) {
+      outermost.function = symbols.name(symbol);
+      outermost.file ||= symbols.file(symbol);
+    }
+    return frames;
+  }
+
+  /** What the symbol table alone knows. */
+  private bare(symbol: number): Frame {
+    const { symbols } = this.elf;
+    return symbol < 0 ? frame('') : { ...frame(symbols.name(symbol)), file: symbols.file(symbol) };
+  }
+}
+
+function frame(name: string): Frame {
+  return { function: name, file: '', line: 0, column: 0, declFile: '', declLine: 0, inline: false };
+}
+
+/** A path without `./`, `//` and `a/../`: what reports show and compare. */
+export function cleanPath(path: string): string {
+  if (!path.includes('./') && !path.includes('//')) return path;
+  const out: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '.' || (part === '' && out.length > 0)) continue;
+    if (part === '..' && out.length > 0 && out[out.length - 1] !== '..' && out[out.length - 1] !== '')
+      out.pop();
+    else out.push(part);
+  }
+  return out.join('/') || '.';
+}
