@@ -25,6 +25,13 @@ import type { CodeWriter, ValType } from '../wasm/module.ts';
 /** Bytes of a memory access. */
 export type Width = 1 | 2 | 4 | 8;
 
+/** An instruction of the "A" extension: which access, and for AMOs which operation (bits 31:27 of its encoding). */
+export interface Atomic {
+  readonly kind: 'lr' | 'sc' | 'amo';
+  readonly bytes: 4 | 8;
+  readonly funct5: number;
+}
+
 /** Floating-point format: single (NaN-boxed in its register) or double. */
 export type Format = 's' | 'd';
 
@@ -79,11 +86,11 @@ export interface Ops {
   /** Low bytes of floating register fs2 to memory. */
   storeFp(bytes: 4 | 8): void;
   /**
-   * Address: rs1 alone, naturally aligned (else misaligned trap), RAM only (else access fault). `body` runs with the i32
-   * local `host`, the host address in linear memory. `access` decides which permission is checked and which trap is
-   * raised: 'read' for lr, 'write' for sc and amo (store/AMO faults).
+   * Address: rs1 alone, naturally aligned. `fast` runs with the i32 local `host`, the host address of RAM that may be
+   * accessed that way; it writes rd. Everything else (translation misses, devices, pages with code, faults) is done by the
+   * hart's own lr, sc or amo, for which `what` is the order form.
    */
-  atomic(bytes: 4 | 8, access: 'read' | 'write', body: (host: number) => void): void;
+  atomic(what: Atomic, fast: (host: number) => void): void;
   /** i64: the physical address that belongs to a host address of RAM held in the i32 local `host`. */
   physical(host: number): void;
 
@@ -101,10 +108,10 @@ export interface Ops {
   fd(format: Format, value: () => void): void;
   /** i32: non-zero when the effective rounding mode is round-to-nearest-even. */
   roundsToNearestEven(): void;
-  /** i32: the fflags register. */
-  fflags(): void;
-  /** ORs flags into fflags; `flags` pushes i32. */
-  raise(flags: () => void): void;
+  /** i32: non-zero when the effective rounding mode is round-towards-zero (what C casts use). */
+  roundsTowardsZero(): void;
+  /** i32: non-zero when NX is set in fflags, so that raising it again changes nothing. */
+  inexactIsSet(): void;
   /**
    * The exact soft-float operation of this very instruction: reads its operands, writes its rd or fd, ORs fflags. Leaves
    * with illegal instruction when the rounding mode is reserved.
