@@ -1,0 +1,75 @@
+// `kcovbox doctor`: is everything here that the other verbs need, and what to type where it is not.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import {
+  clangVersion,
+  DIALECTS,
+  GLIBC_ROOT,
+  hasGlibc,
+  kernelConfigs,
+  packageRoot,
+  TOOLS,
+  which,
+} from '../toolchain/index.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  /** What was found, or what to do. */
+  readonly detail: string;
+  /** Only tests and comparisons need it. */
+  readonly optional?: boolean;
+}
+
+const INSTALL = 'apt-get install -y --no-install-recommends';
+
+function findings(): Finding[] {
+  const [major] = process.versions.node.split('.');
+  const tool = (name: string, pkg: string, optional = false): Finding => {
+    const path = which(name);
+    return { what: name, ok: path !== undefined, detail: path ?? `${INSTALL} ${pkg}`, optional };
+  };
+  return [
+    { what: 'Node.js >= 20', ok: Number(major) >= 20, detail: process.version },
+    { what: 'WebAssembly tail calls', ok: hasTailCalls(), detail: 'used by the region JIT', optional: true },
+    tool(TOOLS.clang, 'clang-19'),
+    tool(TOOLS.ld, 'lld-19'),
+    tool(TOOLS.nm, 'llvm-19'),
+    tool(TOOLS.make, 'make'),
+    {
+      what: 'riscv64 C library',
+      ok: hasGlibc(),
+      detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross`,
+    },
+    tool('qemu-system-riscv64', 'qemu-system-misc', true),
+  ];
+}
+
+/** A module whose only function ends in return_call; engines without tail calls refuse it. */
+function hasTailCalls(): boolean {
+  const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 10, 6, 1, 4, 0, 0x12, 0, 11];
+  return WebAssembly.validate(new Uint8Array(bytes));
+}
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .description('check that compilers and libraries are here, and say what to type where they are not')
+    .action(() => {
+      const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
+        version: string;
+      };
+      console.log(`kcovbox ${version}`);
+      const rows = findings();
+      const width = Math.max(...rows.map(row => row.what.length));
+      for (const { what, ok, detail, optional } of rows) {
+        const mark = ok ? pc.green('ok     ') : optional ? pc.yellow('absent ') : pc.red('missing');
+        console.log(`${mark}  ${what.padEnd(width)}  ${detail}`);
+      }
+      if (which(TOOLS.clang)) console.log(`compiler: ${clangVersion()}`);
+      console.log(`dialects: ${DIALECTS.join(', ')}; kernel configurations: ${kernelConfigs().join(', ')}`);
+      if (rows.some(row => !row.ok && !row.optional)) process.exitCode = 125;
+    });
+}

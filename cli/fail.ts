@@ -1,0 +1,43 @@
+// How the command fails: one line on stderr (after a tool's own words, where it had any) and an exit status that scripts can
+// rely on. Statuses 0..124 and 126..255 belong to the guest program; see docs/architecture.md and `kcovbox run --help`.
+
+/** kcovbox itself failed: bad arguments, missing files or tools, a defect. */
+export const EXIT_KCOVBOX = 125;
+/** The instruction budget of --max-insns is spent. */
+export const EXIT_BUDGET = 124;
+/** The guest kernel panicked. */
+export const EXIT_PANIC = 126;
+/** The guest could not start the program. */
+export const EXIT_NO_START = 127;
+
+/** A condition that the user can mend; the message is one line: what, where, what to do. */
+export class UserError extends Error {
+  override readonly name = 'UserError';
+  readonly status: number;
+  constructor(message: string, status: number = EXIT_KCOVBOX) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Errors whose message is meant for the user as it is, by class name so that rooms need not share a base class. */
+const PLAIN = new Set(['UserError', 'HostError', 'ToolchainError', 'CoverageError']);
+
+/** Prints what went wrong and gives the exit status. A stack trace is shown only with KCOVBOX_DEBUG set. */
+export function report(error: unknown): number {
+  if (!(error instanceof Error)) {
+    process.stderr.write(`kcovbox: ${String(error)}\n`);
+    return EXIT_KCOVBOX;
+  }
+  if (process.env['KCOVBOX_DEBUG']) process.stderr.write(`${error.stack}\n`);
+  const detail = (error as { detail?: string }).detail;
+  if (detail) process.stderr.write(`${detail}\n`);
+  const line = error.message.replaceAll('\n', ' ');
+  const system = (error as NodeJS.ErrnoException).code;
+  if (PLAIN.has(error.name) || system) process.stderr.write(`kcovbox: ${line}\n`);
+  else
+    process.stderr.write(
+      `kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`,
+    );
+  return error instanceof UserError ? error.status : EXIT_KCOVBOX;
+}

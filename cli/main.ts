@@ -1,0 +1,55 @@
+// The `kcovbox` command: one verb per file, registered here in the order of the help text.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { packageRoot } from '../toolchain/index.ts';
+import * as boot from './boot.ts';
+import * as build from './build.ts';
+import * as demo from './demo.ts';
+import * as disasm from './disasm.ts';
+import * as doctor from './doctor.ts';
+import { EXIT_KCOVBOX, report } from './fail.ts';
+import * as run from './run.ts';
+
+const VERBS = [demo, run, boot, build, disasm, doctor];
+
+function createProgram(): Command {
+  const { version, description } = JSON.parse(
+    readFileSync(join(packageRoot(), 'package.json'), 'utf8'),
+  ) as Record<string, string>;
+  const program = new Command('kcovbox')
+    .description(description ?? '')
+    .version(version ?? '')
+    .enablePositionalOptions()
+    .showHelpAfterError(false)
+    .exitOverride()
+    .configureOutput({
+      writeErr: text => process.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'kcovbox: ').replace(/\n(?=.)/g, ' ')),
+    })
+    .addHelpText(
+      'after',
+      '\nExit status: that of the guest program (128+n when signal n killed it); 124 budget spent; 125 kcovbox failed;\n' +
+        '126 guest kernel panicked; 127 the guest could not start the program.\n\nStart with: kcovbox demo',
+    );
+  for (const verb of VERBS) verb.register(program);
+  const inherit = (command: Command): void => {
+    for (const child of command.commands) {
+      child.copyInheritedSettings(command);
+      inherit(child);
+    }
+  };
+  inherit(program);
+  return program;
+}
+
+/** Runs the command line; resolves with the exit status. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync([...argv]);
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_KCOVBOX;
+    return report(error);
+  }
+}

@@ -1,0 +1,54 @@
+// Parsers of option values, shared by the verbs. Each throws commander's own error, so that the message names the option.
+import { readFileSync, statSync } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import { UserError } from './fail.ts';
+
+const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+
+/** Bytes of a RAM size in QEMU's spelling: a number of MiB, or with a suffix K, M, G. 16 MiB to 2 GiB. */
+export function parseRam(text: string): number {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/i.exec(text);
+  const bytes = match ? Number(match[1]) * UNITS[match[2]!.toUpperCase()]! : 0;
+  if (bytes < 16 * 2 ** 20 || bytes > 2 ** 31 || bytes % 2 ** 20 !== 0)
+    throw new InvalidArgumentError('expected a RAM size from 16M to 2G, for example 256M');
+  return bytes;
+}
+
+/** Number of harts; also QEMU's `cpus=N`. */
+export function parseHarts(text: string): number {
+  const match = /^(?:cpus=)?(\d+)$/.exec(text);
+  const harts = match ? Number(match[1]) : 0;
+  if (harts < 1 || harts > 8) throw new InvalidArgumentError('expected 1 to 8 harts');
+  return harts;
+}
+
+/** A positive count; underscores and 1e9 are allowed. */
+export function parseCount(text: string): number {
+  const value = Number(text.replaceAll('_', ''));
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('expected a positive whole number');
+  return value;
+}
+
+/** A 64-bit seed in hexadecimal, with or without 0x. */
+export function parseSeed(text: string): bigint {
+  if (!/^(0x)?[0-9a-f]{1,16}$/i.test(text))
+    throw new InvalidArgumentError('expected up to 16 hexadecimal digits');
+  return BigInt(text.startsWith('0x') ? text : `0x${text}`);
+}
+
+/** Whole contents of an input file; what is wrong in one line. `what` names its role: "kernel", "initrd". */
+export function readInput(path: string, what: string): Uint8Array {
+  try {
+    const status = statSync(path);
+    if (status.isDirectory()) throw new UserError(`${what} ${path} is a folder`);
+    if (status.size > 2 ** 31) throw new UserError(`${what} ${path} is larger than 2 GiB`);
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (error as Error).message;
+    throw new UserError(`${what} ${path}: ${why}`);
+  }
+}
