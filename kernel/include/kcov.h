@@ -1,40 +1,109 @@
 /*
- * What the rest of the kernel owes to kcov: the calls at thread start and end, at a context switch,
- * around interrupts, and around deferred work. Placeholder until kernel/kcov fills it in.
+ * What the rest of the kernel owes to kcov, and what it gets.
+ *
+ *     a thread starts, ends       kcov_thread_start, kcov_thread_exit (before descriptors are closed)
+ *     a hart changes its thread   kcov_switch, at the switch itself
+ *     the scheduler works         kcov_sched_enter .. kcov_sched_leave (mutes: Linux only)
+ *     an interrupt                kcov_irq_enter .. kcov_irq_leave, outside anything instrumented
+ *     a system call               kcov_syscall_enter .. kcov_syscall_leave
+ *     deferred work runs          kcov_remote_enter .. kcov_remote_leave, for whoever scheduled it
+ *     a driver's own section      kcov_section_enter .. kcov_section_leave
+ *
+ * "live" is the one word that decides whether the hooks do anything: the context that the current
+ * thread records into at this moment, or NULL. The device's CURRENT register is its shadow.
  */
 #pragma once
 #include "types.h"
+#include "abi/kcov-device.h"
 
 struct thread;
 struct work_origin;
+struct kcov_desc;
+struct kcov_remote;
 
-/* Lives in struct thread at offset 192 (THREAD_KCOV in asm.h). */
+/* Interrupts that may nest on one thread's stack. */
+#define KCOV_NEST_MAX 4
+
+/* Lives in struct thread at THREAD_KCOV (asm.h); live must be its first field (kcov/hooks.S). */
 struct kcov_thread {
-    void *desc;
-    u64 context_pa;
+    struct kcov_context *live;
+    u32 nest;                                  /* interrupts (and soft ones) on this stack */
+    u32 sched_depth;                           /* kcov_sched_enter without leave */
+    struct kcov_context *saved[KCOV_NEST_MAX]; /* live of each interrupted level */
+    struct kcov_context *sched_saved;
+    struct kcov_desc *desc;        /* (kcov_lock) the descriptor that this thread enabled, or NULL */
+    struct kcov_desc *remote_desc; /* (kcov_lock) linux: enabled for remote handles */
+    u64 common_handle;             /* linux: stored in work that this thread schedules */
+    /* The open remote section of thread context. */
+    struct kcov_remote *section_remote;
+    struct kcov_context section;
 };
 
 #ifdef CONFIG_KCOV
-void kcov_init(void);
+void kcov_init(void); /* after devfs and debugfs exist: finds the device, makes the node */
 void kcov_init_hart(void);
 void kcov_thread_start(struct thread *child, struct thread *parent);
-void kcov_thread_exit(struct thread *t); /* before descriptors are closed */
+void kcov_thread_exit(struct thread *t); /* t is the current thread */
 /* Uninstrumented; interrupts are off. next is about to run on this hart. */
 void kcov_switch(struct thread *next);
 /* Uninstrumented; called by trap/entry.S around every interrupt (also nested). */
 void kcov_irq_enter(void);
 void kcov_irq_leave(void);
-/* Around a task, timeout or soft interrupt; softirq tells which. */
+
+/* Uninstrumented; around the body of schedule(). Linux does not trace context switches. */
+void kcov_sched_enter(void);
+void kcov_sched_leave(void);
+
+/* Contexts remember which system call runs, for reports outside the guest. */
+static inline void kcov_syscall_enter(struct kcov_thread *k, u64 number)
+{
+    if (unlikely(k->live != NULL))
+        k->live->syscall = (u32)number;
+}
+static inline void kcov_syscall_leave(struct kcov_thread *k)
+{
+    if (unlikely(k->live != NULL))
+        k->live->syscall = ~0U;
+}
+
+/* Around a task, timeout or soft interrupt; softirq tells which. No-ops when nobody listens. */
 void kcov_remote_enter(const struct work_origin *origin, bool softirq);
 void kcov_remote_leave(void);
+/* linux: the handle to store in background work, 0 outside threads. */
 u64 kcov_common_handle(struct thread *t);
+
+/*
+ * Sections of a driver. OpenBSD and NetBSD name a remote by (subsystem, id): register it at attach.
+ * Linux names it by a handle alone, which is the id here; nothing is registered beforehand.
+ * Interrupt or thread context; sections do not nest.
+ */
+void kcov_remote_register(u64 subsystem, u64 id);   /* thread context; may sleep; idempotent */
+void kcov_remote_unregister(u64 subsystem, u64 id); /* waits for open sections */
+void kcov_section_enter(u64 subsystem, u64 id);
+void kcov_section_leave(void);
+
+/* netbsd: the current descriptor records nothing in between; not counted, must not be nested. */
+void kcov_silence_enter(void);
+void kcov_silence_leave(void);
 #else
 static inline void kcov_init(void) {}
 static inline void kcov_init_hart(void) {}
 static inline void kcov_thread_start(struct thread *c, struct thread *p) { (void)c; (void)p; }
 static inline void kcov_thread_exit(struct thread *t) { (void)t; }
 static inline void kcov_switch(struct thread *t) { (void)t; }
+static inline void kcov_irq_enter(void) {}
+static inline void kcov_irq_leave(void) {}
+static inline void kcov_sched_enter(void) {}
+static inline void kcov_sched_leave(void) {}
+static inline void kcov_syscall_enter(struct kcov_thread *k, u64 n) { (void)k; (void)n; }
+static inline void kcov_syscall_leave(struct kcov_thread *k) { (void)k; }
 static inline void kcov_remote_enter(const struct work_origin *o, bool s) { (void)o; (void)s; }
 static inline void kcov_remote_leave(void) {}
 static inline u64 kcov_common_handle(struct thread *t) { (void)t; return 0; }
+static inline void kcov_remote_register(u64 s, u64 id) { (void)s; (void)id; }
+static inline void kcov_remote_unregister(u64 s, u64 id) { (void)s; (void)id; }
+static inline void kcov_section_enter(u64 s, u64 id) { (void)s; (void)id; }
+static inline void kcov_section_leave(void) {}
+static inline void kcov_silence_enter(void) {}
+static inline void kcov_silence_leave(void) {}
 #endif
