@@ -52,6 +52,17 @@ export class Clint implements Device {
     return BigInt.asUintN(64, BigInt(Math.floor(this.#clock.now() / TICK)) + this.#offset);
   }
 
+  /** The same as a number, for the `time` CSR; exact below 2^53. */
+  ticks(): number {
+    return this.#offset === 0n ? Math.floor(this.#clock.now() / TICK) : Number(this.mtime());
+  }
+
+  /** Drives the lines of a hart again after its reset. */
+  drive(hart: number): void {
+    this.#lines.set(hart, 'msip', this.#msip[hart] === 1);
+    this.#update(hart);
+  }
+
   read(offset: number, bytes: number): number {
     return CLINT_MAP.read(offset, bytes, this.#get);
   }

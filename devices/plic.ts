@@ -146,6 +146,11 @@ export class Plic implements Device {
     };
   }
 
+  /** Drives all lines again, after the reset of a hart. */
+  drive(): void {
+    this.#update();
+  }
+
   #initial(): State {
     return {
       priority: Array(PLIC_SOURCES + 1).fill(0),

@@ -1,0 +1,191 @@
+// The instructions that only host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma, fence.i and cbo.*.
+// `system` does everything: afterwards PC is the next instruction, IC has been counted down, rd is written and traps are
+// entered. The engine syncs PC and IC before and reloads them after.
+
+import type { SlowAccess } from './access.ts';
+import * as C from './cause.ts';
+import type { CsrFile } from './csr-file.ts';
+import * as L from './layout.ts';
+import type { Mmu } from './mmu.ts';
+import { TSR, TVM, TW } from './mstatus.ts';
+import type { State } from './state.ts';
+import { mret, sret, takeTrap } from './trap.ts';
+
+/** What the engine must do next. */
+export const CONTINUE = 0;
+/** PC, privilege, view or mapping may be others: leave compiled code, look up PC anew. */
+export const REDIRECT = 1;
+/** `wfi` with nothing enabled pending: the machine advances time (WAITING is set). */
+export const WAIT = 2;
+
+const OPCODE_MISC_MEM = 0x0f;
+const FUNCT7_SFENCE_VMA = 0x09;
+const ECALL = 0x0000_0073;
+const EBREAK = 0x0010_0073;
+const SRET = 0x1020_0073;
+const MRET = 0x3020_0073;
+const WFI = 0x1050_0073;
+
+/** envcfg fields of the CMO instructions. */
+const CBIE = 3 << 4;
+const CBCFE = 1 << 6;
+const CBZE = 1 << 7;
+
+export class SystemUnit {
+  readonly #s: State;
+  readonly #csr: CsrFile;
+  readonly #mmu: Mmu;
+  readonly #access: SlowAccess;
+  /**
+   * Firmware built into the host: serves an `ecall` from S-mode, which has been retired already, instead of a trap to M.
+   * The result is one of the three above.
+   */
+  firmware: (() => number) | undefined;
+
+  constructor(state: State, csr: CsrFile, mmu: Mmu, access: SlowAccess) {
+    this.#s = state;
+    this.#csr = csr;
+    this.#mmu = mmu;
+    this.#access = access;
+  }
+
+  /** Executes the 32-bit instruction `word` at PC; `c.ebreak` arrives as EBREAK. Anything unknown is illegal. */
+  execute(word: number): number {
+    if ((word & 0x7f) === OPCODE_MISC_MEM) return this.#miscMem(word);
+    const funct3 = (word >>> 12) & 7;
+    if (funct3 !== 0) return funct3 === 4 ? this.illegal(word) : this.#csrAccess(word, funct3);
+    switch (word) {
+      case ECALL:
+        if (this.firmware && this.#s.get(L.PRIV) === C.S) {
+          this.#next();
+          return this.firmware();
+        }
+        return this.trap(C.ECALL_U + this.#s.get(L.PRIV), 0, 0);
+      case EBREAK:
+        // tval = 0 like QEMU 7.2; the specification also allows PC.
+        return this.trap(C.BREAKPOINT, 0, 0);
+      case MRET:
+        if (this.#s.get(L.PRIV) !== C.M) return this.illegal(word);
+        mret(this.#s);
+        return this.#retired();
+      case SRET:
+        if (!this.#supervisorUnless(TSR)) return this.illegal(word);
+        sret(this.#s);
+        return this.#retired();
+      case WFI:
+        return this.#wfi(word);
+      default:
+        return this.#sfence(word);
+    }
+  }
+
+  /** Illegal instruction; tval = its bits, 16 of them for a compressed one. */
+  illegal(word: number): number {
+    return this.trap(C.ILLEGAL, word, 0);
+  }
+
+  trap(cause: number, tvalLo: number, tvalHi: number): number {
+    this.#mmu.fail(cause, tvalLo, tvalHi);
+    takeTrap(this.#s);
+    return REDIRECT;
+  }
+
+  #next(): number {
+    this.#s.add(L.PC, 4);
+    this.#s.set(L.IC, this.#s.get(L.IC) - 1);
+    return CONTINUE;
+  }
+
+  #retired(): number {
+    this.#s.set(L.IC, this.#s.get(L.IC) - 1);
+    return REDIRECT;
+  }
+
+  #supervisorUnless(trapBit: number): boolean {
+    const priv = this.#s.get(L.PRIV);
+    return priv === C.M || (priv === C.S && (this.#s.get(L.MSTATUS) & trapBit) === 0);
+  }
+
+  #csrAccess(word: number, funct3: number): number {
+    const csr = word >>> 20;
+    const rd = (word >>> 7) & 31;
+    const rs1 = (word >>> 15) & 31;
+    const swap = (funct3 & 3) === 1;
+    const write = swap || rs1 !== 0;
+    const file = this.#csr;
+    if (!file.mayAccess(csr, write)) return this.illegal(word);
+    const s = this.#s;
+    const immediate = (funct3 & 4) !== 0;
+    const lo = immediate ? rs1 : s.get(L.X + 8 * rs1);
+    const hi = immediate ? 0 : s.hi(L.X + 8 * rs1);
+    if (!swap || rd !== 0) file.read(csr);
+    const oldLo = file.lo;
+    const oldHi = file.hi;
+    file.changedView = false;
+    if (swap) {
+      file.write(csr, lo, hi);
+    } else if (write) {
+      file.readForUpdate(csr);
+      if (funct3 & 1) file.write(csr, file.lo & ~lo, file.hi & ~hi);
+      else file.write(csr, file.lo | lo, file.hi | hi);
+    }
+    s.setX(rd, oldLo, oldHi);
+    this.#next();
+    return file.changedView ? REDIRECT : CONTINUE;
+  }
+
+  #wfi(word: number): number {
+    const s = this.#s;
+    if (!this.#supervisorUnless(TW)) return this.illegal(word);
+    this.#next();
+    if (((s.get(L.MIP) | s.hi(L.MIP)) & s.get(L.MIE)) !== 0) {
+      s.set(L.RECHECK, 1);
+      return REDIRECT;
+    }
+    s.set(L.WAITING, 1);
+    return WAIT;
+  }
+
+  #sfence(word: number): number {
+    const s = this.#s;
+    const isSfence = word >>> 25 === FUNCT7_SFENCE_VMA && ((word >>> 7) & 31) === 0;
+    if (!isSfence || !this.#supervisorUnless(TVM)) return this.illegal(word);
+    const rs1 = (word >>> 15) & 31;
+    if (rs1 === 0) this.#mmu.tlb.flushTranslated();
+    else this.#mmu.tlb.flushPage(s.get(L.X + 8 * rs1), s.hi(L.X + 8 * rs1));
+    this.#next();
+    return REDIRECT;
+  }
+
+  /** fence.i needs no work: stores to pages that hold code are announced to the engine when they happen. */
+  #miscMem(word: number): number {
+    const funct3 = (word >>> 12) & 7;
+    if (funct3 === 2) return this.#cbo(word);
+    if (funct3 > 1) return this.illegal(word);
+    this.#next();
+    return funct3 === 1 ? REDIRECT : CONTINUE;
+  }
+
+  #cbo(word: number): number {
+    const s = this.#s;
+    const operation = word >>> 20;
+    const enable = [CBIE, CBCFE, CBCFE, 0, CBZE][operation];
+    if (!enable || ((word >>> 7) & 31) !== 0 || !this.#cboEnabled(enable)) return this.illegal(word);
+    s.copy(L.SLOW_ARG, L.X + 8 * ((word >>> 15) & 31));
+    if ((operation === 4 ? this.#access.zeroBlock() : this.#access.probeBlock()) === 0) return this.#next();
+    // Every failure of a cache-block operation is reported as a store's.
+    const cause = s.get(L.TRAP_CAUSE);
+    if (cause === C.LOAD_PAGE) s.set(L.TRAP_CAUSE, C.STORE_PAGE);
+    if (cause === C.LOAD_ACCESS) s.set(L.TRAP_CAUSE, C.STORE_ACCESS);
+    s.copy(L.TRAP_TVAL, L.SLOW_ARG);
+    takeTrap(s);
+    return REDIRECT;
+  }
+
+  #cboEnabled(field: number): boolean {
+    const s = this.#s;
+    const priv = s.get(L.PRIV);
+    if (priv !== C.M && (s.get(L.MENVCFG) & field) === 0) return false;
+    return priv !== C.U || (s.get(L.SENVCFG) & field) !== 0;
+  }
+}

@@ -1,0 +1,101 @@
+// Puts images into guest RAM: ELF executables, Linux Images and raw binaries, placed by QEMU's rules for the virt board.
+// Files are hostile: whatever does not fit into RAM is refused with the names and numbers.
+
+import { HostError } from '../base/errors.ts';
+import type { Bus } from '../bus/bus.ts';
+import type { Ram } from '../bus/ram.ts';
+import { type ElfSymbol, isElf, physical, readElf } from './elf.ts';
+
+/** A file that the host program has read; `name` is used in messages. */
+export interface ImageFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
+export interface Loaded {
+  /** Physical address of the first instruction. */
+  entry: number;
+  /** Lowest and highest address loaded, half-open. */
+  start: number;
+  end: number;
+  symbols: ElfSymbol[];
+  /** Physical address of a symbol, when the image is an ELF file that has it. */
+  find(name: string): number | undefined;
+}
+
+const IMAGE_MAGIC = 0x0543_5352;
+const IMAGE_HEADER_BYTES = 64;
+const hex = (n: number): string => `0x${n.toString(16)}`;
+
+/** Loads a firmware or kernel; raw files go to `base`. */
+export function loadImage(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
+  if (file.bytes.length === 0) throw new HostError(`${file.name}: is empty`);
+  return isElf(file.bytes) ? loadElf(ram, bus, file) : loadRaw(ram, bus, file, base);
+}
+
+function loadElf(ram: Ram, bus: Bus, file: ImageFile): Loaded {
+  const elf = readElf(file.bytes, file.name);
+  let start = Infinity;
+  let end = 0;
+  elf.segments.forEach((s, i) => {
+    const at = Number(s.paddr);
+    requireRam(ram, bus, `${file.name}: segment ${i}`, at, s.memBytes);
+    ram.write(at, s.data);
+    ram.fill(at + s.data.length, s.memBytes - s.data.length, 0);
+    start = Math.min(start, at);
+    end = Math.max(end, at + s.memBytes);
+  });
+  const entry = Number(physical(elf, elf.entry));
+  if (!ram.has(entry, 2)) throw new HostError(`${file.name}: entry ${hex(entry)} is outside guest ram`);
+  const find = (name: string): number | undefined => {
+    const symbol = elf.symbols.find(s => s.name === name);
+    return symbol && Number(physical(elf, symbol.value));
+  };
+  return { entry, start, end, symbols: elf.symbols, find };
+}
+
+function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
+  const { name, bytes } = file;
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    throw new HostError(`${name}: is compressed with gzip, unpack it first`);
+  }
+  let size = bytes.length;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isLinuxImage(bytes)) {
+    // image_size includes .bss, which the kernel clears itself but which must be free RAM (Documentation/arch/riscv).
+    size = Math.max(size, Number(view.getBigUint64(16, true)));
+  } else if (!/\.(bin|img|raw)$/.test(name)) {
+    throw new HostError(`${name}: is neither an elf file nor a linux image (raw code must be named *.bin)`);
+  }
+  requireRam(ram, bus, name, base, size);
+  ram.write(base, bytes);
+  return { entry: base, start: base, end: base + size, symbols: [], find: () => undefined };
+}
+
+export function isLinuxImage(bytes: Uint8Array): boolean {
+  if (bytes.length < IMAGE_HEADER_BYTES) return false;
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(56, true) === IMAGE_MAGIC;
+}
+
+/** Loads the initial RAM disk behind the kernel and below the device tree. */
+export function loadInitrd(ram: Ram, bus: Bus, file: ImageFile, at: number, limit: number): void {
+  const size = file.bytes.length;
+  if (size === 0) throw new HostError(`${file.name}: is empty`);
+  requireRam(ram, bus, file.name, at, size);
+  if (at + size > limit) {
+    throw new HostError(
+      `${file.name}: ${size} bytes at ${hex(at)} do not fit below the device tree at ${hex(limit)}`,
+    );
+  }
+  ram.write(at, file.bytes);
+}
+
+function requireRam(ram: Ram, bus: Bus, what: string, at: number, bytes: number): void {
+  if (ram.has(at, bytes)) return;
+  const device = bus.mappings.find(m => at < m.end && m.base < at + bytes)?.device.name;
+  const range = `${hex(at)}..${hex(at + bytes)}`;
+  if (device) throw new HostError(`${what} at ${range} lies over the device ${device}`);
+  throw new HostError(
+    `${what} at ${range} is outside guest ram ${hex(ram.base)}..${hex(ram.base + ram.bytes)}`,
+  );
+}

@@ -1,0 +1,55 @@
+// A 64-bit hash of machine state, to compare runs and not to resist attackers. Two 32-bit lanes in the manner of
+// MurmurHash3's body, over 32-bit words; pages that are all zero are skipped, so their number costs only the look.
+
+const PAGE_WORDS = 1024;
+
+export class StateHash {
+  #a = 0x9747_b28c | 0;
+  #b = 0x3c6e_f372 | 0;
+  #count = 0;
+
+  word(value: number): void {
+    let k = Math.imul(value, 0xcc9e_2d51);
+    k = Math.imul((k << 15) | (k >>> 17), 0x1b87_3593);
+    this.#a = (Math.imul(((this.#a ^ k) << 13) | ((this.#a ^ k) >>> 19), 5) + 0xe654_6b64) | 0;
+    this.#b = Math.imul(this.#b ^ value, 0x85eb_ca6b);
+    this.#b = ((this.#b << 17) | (this.#b >>> 15)) + this.#a;
+    this.#count++;
+  }
+
+  words(values: Int32Array, from = 0, to = values.length): void {
+    for (let i = from; i < to; i++) this.word(values[i]!);
+  }
+
+  text(value: string): void {
+    this.word(value.length);
+    for (let i = 0; i < value.length; i++) this.word(value.charCodeAt(i));
+  }
+
+  /** All pages of RAM that hold something, with their numbers. */
+  pages(ram: Uint8Array): void {
+    const words = new Int32Array(ram.buffer, ram.byteOffset, ram.byteLength >> 2);
+    for (let at = 0; at < words.length; at += PAGE_WORDS) {
+      const end = Math.min(at + PAGE_WORDS, words.length);
+      if (isZero(words, at, end)) continue;
+      this.word(at / PAGE_WORDS);
+      this.words(words, at, end);
+    }
+  }
+
+  /** 16 hexadecimal digits. */
+  digest(): string {
+    const mix = (h: number): number => {
+      let x = h ^ this.#count;
+      x = Math.imul(x ^ (x >>> 16), 0x85eb_ca6b);
+      x = Math.imul(x ^ (x >>> 13), 0xc2b2_ae35);
+      return (x ^ (x >>> 16)) >>> 0;
+    };
+    return mix(this.#a).toString(16).padStart(8, '0') + mix(this.#b).toString(16).padStart(8, '0');
+  }
+}
+
+export function isZero(words: Int32Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (words[i] !== 0) return false;
+  return true;
+}
