@@ -8,7 +8,6 @@ import { compressedRow, type Insn } from './codec.ts';
 import { csrNumbered } from './csr.ts';
 import { extract, OPERANDS, type Operand } from './fields.ts';
 import { type Mnemonic, rowOf } from './table.ts';
-import { TABLE_C } from './table-c.ts';
 
 export const X_NAMES =
   'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
@@ -18,7 +17,7 @@ export const F_NAMES = (
   'ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 ' +
   'fs8 fs9 fs10 fs11 ft8 ft9 ft10 ft11'
 ).split(' ');
-export const RM_NAMES = ['rne', 'rtz', 'rdn', 'rup', 'rmm', '', '', 'dyn'] as const;
+export const RM_NAMES = ['rne', 'rtz', 'rdn', 'rup', 'rmm', '', '', 'dyn'];
 
 export interface DisassemblyOptions {
   /** False prints base mnemonics only, and compressed ones as `c.*`. */
@@ -27,8 +26,10 @@ export interface DisassemblyOptions {
 
 /** One line without address or bytes: mnemonic, a space, operands. `pc` makes branch targets absolute. */
 export function disassemble(insn: Insn, pc: bigint, options: DisassemblyOptions = {}): string {
-  if (options.aliases === false) return insn.bytes === 2 ? compressedText(insn.word, pc) : baseText(insn, pc);
-  return aliasText(insn, pc) ?? baseText(insn, pc);
+  if (options.aliases === false)
+    return insn.bytes === 2 ? compressedText(insn.word, pc) : baseText(insn, pc, true);
+  if (isCompressedHint(insn)) return compressedText(insn.word, pc);
+  return aliasText(insn, pc) ?? baseText(insn, pc, false);
 }
 
 const join = (name: string, operands: string): string => (operands === '' ? name : `${name} ${operands}`);
@@ -41,26 +42,52 @@ function fillIn(text: string, value: (name: string) => string): string {
   });
 }
 
-function baseText(insn: Insn, pc: bigint): string {
+/** fm = 8, read-write before read-write. */
+const FENCE_TSO = 0x833;
+
+function baseText(insn: Insn, pc: bigint, everyRounding: boolean): string {
   const row = rowOf(insn.op);
+  if (insn.name === 'fence' && insn.imm === FENCE_TSO) return 'fence.tso'; // no operands say so
   const suffix = row.format.operands.includes('aq')
     ? ['', '.rl', '.aq', '.aqrl'][insn.aq * 2 + insn.rl]!
     : '';
   const operands = fillIn(row.format.text, name => {
     const field = OPERANDS[name]!;
-    if (name === 'rm') return insn.rm === silentRounding(insn.name) ? '' : RM_NAMES[insn.rm as 0]!;
+    if (name === 'rm') return roundingText(insn, everyRounding);
     return operandText(field, insn[field.slots[0]!], pc);
   });
   return join(row.name + suffix, operands);
 }
 
-/** Conversions that are always exact print no rounding mode when it is rne, the others none when it is dyn. */
-function silentRounding(name: Mnemonic): number {
-  return name === 'fcvt.d.w' || name === 'fcvt.d.wu' || name === 'fcvt.d.s' ? 0 : 7;
+/** Conversions that are always exact print no rounding mode when it is rne; the others none when it is dyn. */
+function roundingText(insn: Insn, every: boolean): string {
+  const exact = insn.name === 'fcvt.d.w' || insn.name === 'fcvt.d.wu' || insn.name === 'fcvt.d.s';
+  const silent = exact ? insn.rm === 0 : insn.rm === 7 && !every;
+  return silent ? '' : RM_NAMES[insn.rm]!;
+}
+
+/** A compressed form that does nothing and is not nop: shown as what it is, since an alias would hide the hint. */
+function isCompressedHint(insn: Insn): boolean {
+  if (insn.bytes !== 2 || insn.word === 1) return false;
+  switch (insn.name) {
+    case 'addi':
+      return insn.rd === 0 || (insn.rd === insn.rs1 && insn.imm === 0);
+    case 'slli':
+    case 'srli':
+    case 'srai':
+      return insn.rd === 0 || insn.imm === 0;
+    case 'lui':
+    case 'add':
+      return insn.rd === 0;
+    default:
+      return false;
+  }
 }
 
 function compressedText(half: number, pc: bigint): string {
-  const row = compressedRow(half) ?? TABLE_C[0]!;
+  const row = compressedRow(half);
+  if (row === undefined) throw new Error(`half-word ${hex(half)} is not an instruction`);
+  if (half === 1) return row.name; // c.nop without the operand that its hints show
   return join(
     row.name,
     fillIn(row.format.text, name => operandText(OPERANDS[name]!, extract(OPERANDS[name]!, half), pc)),
@@ -137,11 +164,7 @@ const ALIASES: Partial<Record<Mnemonic, readonly Alias[]>> = {
     also('jalr', 'immI(rs1)', i => i.rd === 1),
     also('jalr', 'rd, rs1', i => i.imm === 0),
   ],
-  fence: [
-    also('fence.tso', '', i => i.imm === 0x833),
-    also('pause', '', i => i.imm === 0x010),
-    also('fence', '', i => i.imm === 0x0ff),
-  ],
+  fence: [also('pause', '', i => i.imm === 0x010), also('fence', '', i => i.imm === 0x0ff)],
   'sfence.vma': [
     also('sfence.vma', '', i => i.rs1 === 0 && i.rs2 === 0),
     also('sfence.vma', 'rs1', i => i.rs2 === 0),

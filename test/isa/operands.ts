@@ -1,6 +1,6 @@
 // Random operands for a row, from its format alone.
 
-import type { Operands } from '../../emulator/isa/codec.ts';
+import { encode, type Operands } from '../../emulator/isa/codec.ts';
 import { type Format, OPERANDS, type Operand } from '../../emulator/isa/fields.ts';
 import type { Random } from '../support/random.ts';
 
@@ -22,4 +22,13 @@ export function randomOperands(format: Format, random: Random): Operands {
     for (const slot of operand.slots) operands[slot] = value;
   }
   return operands;
+}
+
+/** One word for every CSR number and every fm, pred, succ: the operands whose text is a table of its own. */
+export function listedWords(): number[] {
+  const words: number[] = [];
+  for (let imm = 0; imm < 4096; imm++) {
+    words.push(encode('csrrw', { rd: 10, rs1: 11, imm }), encode('fence', { imm }));
+  }
+  return words;
 }
