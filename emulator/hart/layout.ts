@@ -26,7 +26,7 @@ export const EXIT = 0x120;
 export const PRIV = 0x124;
 /** i32: translation view of instruction fetches: U = 0, S = 1, M = 3. */
 export const FETCH_VIEW = 0x128;
-/** i32: translation view of loads and stores: U = 0, S = 1, S with SUM = 2, M or MPRV = 3. */
+/** i32: view of loads and stores, by effective privilege (MPRV applied): U = 0, S = 1, S with SUM = 2, M = 3. */
 export const DATA_VIEW = 0x12c;
 /** i32: cause of the trap that a slow path found; bit 31 = interrupt. */
 export const TRAP_CAUSE = 0x130;
@@ -46,13 +46,56 @@ export const FRM = 0x15c;
 export const HARTID = 0x160;
 /** i32: host address of the current kcov context, 0 = none; derived, see devices/kcov.ts. */
 export const KCOV_CURRENT = 0x164;
+/** i64 each: operands and result of `fpHelper`; see softfloat.ts. Flags are accumulated in FFLAGS. */
+export const FP_A = 0x168;
+export const FP_B = 0x170;
+export const FP_C = 0x178;
+export const FP_RESULT = 0x180;
+/** i32: rounding mode of the helper call, 0..4 (already resolved when the instruction says "dynamic"). */
+export const FP_RM = 0x188;
+/** i32: nonzero while `wfi` waits. */
+export const WAITING = 0x18c;
+/** i32: changes whenever an address translation may have changed (sfence.vma, satp, PMP, restore). */
+export const EPOCH = 0x190;
+/** i64: exceptions taken. Each spends one unit of IC without retiring: mcycle counts it, minstret does not. */
+export const EXCEPTIONS = 0x198;
 
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
 export const F = 0x200;
 
-/** CSRs with storage, i64 each, in the order of `CSR_SLOTS` in csr-file.ts. */
+/** CSRs with storage, i64 each. Views of others (sstatus, sie, sip, fcsr) and constants have none. */
 export const CSR = 0x300;
-export const CSR_END = 0x800;
+/** FS = 0 in bits 14:13 makes every F and D instruction illegal. SD is computed on reads, never stored. */
+export const MSTATUS = 0x300;
+export const MEDELEG = 0x308;
+export const MIDELEG = 0x310;
+export const MIE = 0x318;
+/** Low half: bits written by software or by the built-in SBI. High half: the wires (CLINT, PLIC). mip = their union. */
+export const MIP = 0x320;
+export const MTVEC = 0x328;
+export const MEPC = 0x330;
+export const MCAUSE = 0x338;
+export const MTVAL = 0x340;
+export const MSCRATCH = 0x348;
+export const MCOUNTEREN = 0x350;
+export const MCOUNTINHIBIT = 0x358;
+export const MENVCFG = 0x360;
+export const STVEC = 0x368;
+export const SEPC = 0x370;
+export const SCAUSE = 0x378;
+export const STVAL = 0x380;
+export const SSCRATCH = 0x388;
+export const SCOUNTEREN = 0x390;
+export const SENVCFG = 0x398;
+export const SATP = 0x3a0;
+/** Difference of the counter and the instruction count; the counter itself while mcountinhibit stops it. */
+export const MCYCLE = 0x3a8;
+export const MINSTRET = 0x3b0;
+/** pmpcfg0 and pmpcfg2: 16 bytes, one per entry. */
+export const PMPCFG = 0x3b8;
+/** pmpaddr0..15. */
+export const PMPADDR = 0x3c8;
+export const CSR_END = 0x448;
 
 /** Number of entries and bytes of one TLB table. */
 export const TLB_ENTRIES = 256;
@@ -60,9 +103,15 @@ export const TLB_ENTRY_BYTES = 16;
 export const TLB_BYTES = TLB_ENTRIES * TLB_ENTRY_BYTES;
 export const VIEWS = 4;
 
-/** Read table of view v at TLB_READ + v * TLB_BYTES, and so on. Entry: { i64 tag, i32 addend, i32 spare }. */
+/**
+ * Read table of view v at TLB_READ + v * TLB_BYTES, and so on. Entry: { i64 tag, i32 addend, i32 spare }.
+ * An entry whose tag has TLB_SLOW set never matches the fast test; it remembers the translation of a page that must be
+ * accessed slowly (MMIO, stores to pages that hold translated code): `spare` is then the physical page number.
+ */
 export const TLB_READ = 0x1000;
 export const TLB_WRITE = TLB_READ + VIEWS * TLB_BYTES;
 /** Exec entry: { i64 tag = page va, i32 decoded page (host address, 0 = none yet), i32 physical page number }. */
 export const TLB_EXEC = TLB_WRITE + VIEWS * TLB_BYTES;
 export const TLB_END = TLB_EXEC + VIEWS * TLB_BYTES;
+/** Above the three bits by which the fast test detects misalignment. */
+export const TLB_SLOW = 0x800;

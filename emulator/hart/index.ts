@@ -1,0 +1,9 @@
+// The door of the room: everything that engines, machine and debuggers may use of a hart.
+
+export * as cause from './cause.ts';
+export { Hart } from './hart.ts';
+export * as layout from './layout.ts';
+export { type CodePort, type HartPorts, NO_CODE } from './ports.ts';
+export { homeOf, State } from './state.ts';
+export { CONTINUE, REDIRECT, WAIT } from './system.ts';
+export { purgeWrites, purgeWritesOfAll } from './tlb.ts';

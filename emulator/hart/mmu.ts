@@ -1,0 +1,141 @@
+// From virtual to physical: privilege, walk, PMP and the choice of what the TLB may remember (docs/architecture.md,
+// "Views and TLBs"). `locate` is the only way in which a slow access finds its physical address; it maps a named failure
+// to the trap cause in one place. Hot after every TLB miss: no allocation, no BigInt.
+
+import * as C from './cause.ts';
+import {
+  DATA_VIEW,
+  FETCH_VIEW,
+  MSTATUS,
+  SATP,
+  TLB_EXEC,
+  TLB_READ,
+  TLB_WRITE,
+  TRAP_CAUSE,
+  TRAP_TVAL,
+} from './layout.ts';
+import { MXR } from './mstatus.ts';
+import { MIXED, PMP_R, PMP_W, PMP_X, Pmp } from './pmp.ts';
+import type { HartPorts } from './ports.ts';
+import type { State } from './state.ts';
+import { Tlb } from './tlb.ts';
+import {
+  ACCESS_FAULT,
+  type Access,
+  FETCH,
+  LOAD,
+  PAGE_FAULT,
+  PTE_D,
+  PTE_R,
+  PTE_W,
+  PTE_X,
+  STORE,
+  Walker,
+} from './walk.ts';
+
+const VIEW_U = 0;
+const VIEW_SUM = 2;
+export const VIEW_M = 3;
+
+/** Causes by access (load, store, fetch). */
+const PAGE_CAUSE = [C.LOAD_PAGE, C.STORE_PAGE, C.INSN_PAGE] as const;
+const ACCESS_CAUSE = [C.LOAD_ACCESS, C.STORE_ACCESS, C.INSN_ACCESS] as const;
+const NEED = [PMP_R, PMP_W, PMP_X] as const;
+const TABLE = [TLB_READ, TLB_WRITE, TLB_EXEC] as const;
+
+export class Mmu {
+  readonly tlb: Tlb;
+  readonly pmp: Pmp;
+  readonly #state: State;
+  readonly #ports: HartPorts;
+  readonly #walker: Walker;
+
+  constructor(state: State, ports: HartPorts) {
+    this.#state = state;
+    this.#ports = ports;
+    this.pmp = new Pmp(state);
+    this.tlb = new Tlb(state);
+    this.#walker = new Walker(state, ports.ram, this.pmp);
+  }
+
+  /**
+   * Physical address of [va, va + bytes), which must not cross a page, or -1 after recording cause and tval.
+   * Fills the TLB. Guest failures: page fault or access fault of the access' kind, tval = va.
+   */
+  locate(lo: number, hi: number, access: Access, bytes: number): number {
+    const view = this.#state.get(access === FETCH ? FETCH_VIEW : DATA_VIEW);
+    const page = this.#tlbPage(lo, hi, access, view);
+    if (page >= 0) return page * 4096 + (lo & 0xfff);
+    const pa = this.#translate(lo, hi, access, view, true);
+    if (pa < 0) return this.#fail(pa, lo, hi, access);
+    const permissions = this.pmp.page(pa - (pa % 4096), view === VIEW_M);
+    if (permissions === MIXED) {
+      if (!this.pmp.allows(pa, bytes, NEED[access], view === VIEW_M))
+        return this.#fail(ACCESS_FAULT, lo, hi, access);
+      return pa;
+    }
+    if ((permissions & NEED[access]) === 0) return this.#fail(ACCESS_FAULT, lo, hi, access);
+    this.#refill(lo, hi, access, view, pa, permissions);
+    return pa;
+  }
+
+  /** Physical address as a debugger sees it in the current data view, without side effects; below zero = none. */
+  peek(lo: number, hi: number, access: Access): number {
+    const view = this.#state.get(access === FETCH ? FETCH_VIEW : DATA_VIEW);
+    return this.#translate(lo, hi, access, view, false);
+  }
+
+  /** Records a trap that the slow path found; the engine then lets `takeTrap` enter it. Returns -1. */
+  fail(cause: number, lo: number, hi: number): number {
+    this.#state.set(TRAP_CAUSE, cause);
+    this.#state.put(TRAP_TVAL, lo, hi);
+    return -1;
+  }
+
+  #fail(failure: number, lo: number, hi: number, access: Access): number {
+    return this.fail((failure === PAGE_FAULT ? PAGE_CAUSE : ACCESS_CAUSE)[access], lo, hi);
+  }
+
+  #tlbPage(lo: number, hi: number, access: Access, view: number): number {
+    const page = this.tlb.probe(TABLE[access], view, lo, hi);
+    if (access !== STORE || page < 0) return page;
+    // A page that no longer holds code becomes fast again: miss, and refill.
+    const ram = this.#ports.ram;
+    const stale =
+      ram.has(page * 4096, 4096) &&
+      this.tlb.isSlow(TLB_WRITE, view, lo) &&
+      !this.#ports.code.holdsCode(page - ram.base / 4096);
+    return stale ? -1 : page;
+  }
+
+  #translate(lo: number, hi: number, access: Access, view: number, update: boolean): number {
+    if (view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0) {
+      return hi >>> 0 < 2 ** 21 ? (hi >>> 0) * 2 ** 32 + (lo >>> 0) : ACCESS_FAULT;
+    }
+    const mxr = (this.#state.get(MSTATUS) & MXR) !== 0;
+    return this.#walker.walk(lo, hi, access, view === VIEW_U, view === VIEW_SUM, mxr, update);
+  }
+
+  #refill(lo: number, hi: number, access: Access, view: number, pa: number, permissions: number): void {
+    const page = Math.floor(pa / 4096);
+    if (page >= 2 ** 31) return;
+    const ram = this.#ports.ram;
+    const isRam = ram.has(page * 4096, 4096);
+    const bare = view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0;
+    const pte = bare ? PTE_R | PTE_W | PTE_X | PTE_D : this.#walker.pte;
+    if (!bare && this.#walker.pages > 1) this.tlb.noteLarge(lo, hi, this.#walker.pages);
+    const addend = isRam ? (ram.hostBase + (page * 4096 - ram.base) - (lo & ~0xfff)) | 0 : 0;
+    if (access === FETCH) {
+      // The engine fills in the decoded page; it is 0 until then.
+      if (isRam) this.tlb.install(TLB_EXEC, view, lo, hi, 0, page, false);
+      return;
+    }
+    // A store's PTE is readable, and a load's page is often stored to next: one walk serves both tables.
+    if (access === LOAD || (permissions & PMP_R) !== 0)
+      this.tlb.install(TLB_READ, view, lo, hi, addend, page, !isRam);
+    const writable = (permissions & PMP_W) !== 0 && (pte & (PTE_W | PTE_D)) === (PTE_W | PTE_D);
+    if (access !== STORE && !writable) return;
+    const slow = !isRam || this.#ports.code.holdsCode(page - ram.base / 4096);
+    this.tlb.install(TLB_WRITE, view, lo, hi, addend, page, slow);
+  }
+}

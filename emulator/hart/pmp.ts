@@ -1,0 +1,126 @@
+// Physical memory protection (Priv §3.7): 16 entries, granularity 4 bytes, OFF, TOR, NA4 and NAPOT, locks.
+// The rules are decoded once per CSR write; accesses compare numbers. Addresses are below 2^53, which is exact; rules
+// above that are rounded, which no access can tell because nothing is mapped there.
+// WARL choices: R = 0 with W = 1 (reserved) clears W; bits 6:5 read zero. With no entry in force S and U may access
+// nothing, as the specification demands of harts that implement PMP.
+
+import { PMPADDR, PMPCFG } from './layout.ts';
+import type { State } from './state.ts';
+
+export const PMP_R = 1;
+export const PMP_W = 2;
+export const PMP_X = 4;
+const ALL = PMP_R | PMP_W | PMP_X;
+const A_SHIFT = 3;
+const TOR = 1;
+const NA4 = 2;
+const LOCK = 0x80;
+const COUNT = 16;
+/** Answer of `page` when the page is not under one rule. */
+export const MIXED = -1;
+
+interface Rule {
+  first: number;
+  end: number;
+  /** Permissions of S and U, and of M. */
+  user: number;
+  machine: number;
+}
+
+export class Pmp {
+  readonly #state: State;
+  #rules: Rule[] = [];
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  /** Decodes the CSRs again; after writes and after a restore. */
+  update(): void {
+    this.#rules = [];
+    let previous = 0n;
+    for (let i = 0; i < COUNT; i++) {
+      const cfg = this.#cfg(i);
+      const addr = this.#state.get64(PMPADDR + 8 * i);
+      const range = decodeRange((cfg >> A_SHIFT) & 3, previous, addr);
+      previous = addr;
+      if (!range) continue;
+      const user = cfg & ALL;
+      this.#rules.push({ ...range, user, machine: cfg & LOCK ? user : ALL });
+    }
+  }
+
+  /** May an access of `bytes` at `pa` happen? An entry that matches only a part of it denies. */
+  allows(pa: number, bytes: number, need: number, machine: boolean): boolean {
+    for (const rule of this.#rules) {
+      if (pa + bytes <= rule.first || pa >= rule.end) continue;
+      if (pa < rule.first || pa + bytes > rule.end) return false;
+      return ((machine ? rule.machine : rule.user) & need) === need;
+    }
+    return machine;
+  }
+
+  /** Permissions of the whole page at `pa`, or MIXED when an entry covers only a part of it. */
+  page(pa: number, machine: boolean): number {
+    for (const rule of this.#rules) {
+      if (pa + 4096 <= rule.first || pa >= rule.end) continue;
+      if (pa < rule.first || pa + 4096 > rule.end) return MIXED;
+      return machine ? rule.machine : rule.user;
+    }
+    return machine ? ALL : 0;
+  }
+
+  /** One entry that lets S and U access everything, as firmware would leave it. */
+  open(): void {
+    this.#state.set64(PMPADDR, (1n << 54n) - 1n);
+    this.#setCfg(0, ALL | (3 << A_SHIFT));
+    this.update();
+  }
+
+  /** Writes eight entries' configuration bytes; locked ones keep theirs. `half` 0 = pmpcfg0, 1 = pmpcfg2. */
+  writeCfg(half: number, lo: number, hi: number): void {
+    for (let i = 0; i < 8; i++) {
+      const index = 8 * half + i;
+      if (this.#cfg(index) & LOCK) continue;
+      const byte = ((i < 4 ? lo : hi) >>> (8 * (i & 3))) & (LOCK | ALL | (3 << A_SHIFT));
+      this.#setCfg(index, byte & PMP_R ? byte : byte & ~PMP_W);
+    }
+    this.update();
+  }
+
+  writeAddr(index: number, lo: number, hi: number): void {
+    const next = index + 1 < COUNT ? this.#cfg(index + 1) : 0;
+    const boundsLocked = (next & LOCK) !== 0 && ((next >> A_SHIFT) & 3) === TOR;
+    if (this.#cfg(index) & LOCK || boundsLocked) return;
+    this.#state.put(PMPADDR + 8 * index, lo, hi & 0x3f_ffff);
+    this.update();
+  }
+
+  #cfg(index: number): number {
+    return (this.#state.get(PMPCFG + (index & ~3)) >>> (8 * (index & 3))) & 0xff;
+  }
+
+  #setCfg(index: number, byte: number): void {
+    const at = PMPCFG + (index & ~3);
+    const shift = 8 * (index & 3);
+    this.#state.set(at, (this.#state.get(at) & ~(0xff << shift)) | (byte << shift));
+  }
+}
+
+function decodeRange(
+  mode: number,
+  previous: bigint,
+  addr: bigint,
+): { first: number; end: number } | undefined {
+  if (mode === 0) return undefined;
+  if (mode === TOR) {
+    const range = { first: Number(previous << 2n), end: Number(addr << 2n) };
+    return range.first < range.end ? range : undefined;
+  }
+  if (mode === NA4) return { first: Number(addr << 2n), end: Number((addr << 2n) + 4n) };
+  // NAPOT: the number of trailing ones gives the size, 8 << ones bytes.
+  let mask = 1n;
+  while ((addr & mask) === mask) mask = (mask << 1n) | 1n;
+  const first = (addr & ~mask) << 2n;
+  return { first: Number(first), end: Number(first + ((mask + 1n) << 2n)) };
+}

@@ -1,0 +1,26 @@
+// What a hart needs from its neighbours, and nothing else of them: guest RAM, the device bus, the clock and the
+// owner of translated code. The machine composes them; tests pass stand-ins.
+
+import type { Bus } from '../bus/bus.ts';
+import type { Ram } from '../bus/ram.ts';
+
+/** The engine's knowledge of which RAM pages hold decoded or translated code. Pages count from the start of RAM. */
+export interface CodePort {
+  /** True = no write entry may be installed for the page, every store to it must be announced. */
+  holdsCode(page: number): boolean;
+  /** A store of a hart changed [pa, pa + bytes), inside one page for which `holdsCode` was true. */
+  stored(pa: number, bytes: number): void;
+}
+
+export interface HartPorts {
+  readonly memory: WebAssembly.Memory;
+  readonly ram: Ram;
+  readonly bus: Bus;
+  /** mtime, as the `time` CSR shows it; exact in the middle of a quantum. Below 2^53. */
+  time(): number;
+  /** Replaced by the engine when it is attached. */
+  code: CodePort;
+}
+
+/** Before an engine is attached, and for tests without one. */
+export const NO_CODE: CodePort = { holdsCode: () => false, stored: () => {} };

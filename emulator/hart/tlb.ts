@@ -1,0 +1,183 @@
+// The TLB tables in the window: install, probe and flush. They are a cache without meaning of its own: every entry can be
+// dropped at any time, and guest-visible flushes may drop more than was asked (ASIDs are stored in satp but not
+// compared, because a satp write drops everything).
+// Superpages are installed page by page; an `sfence.vma` of one address must drop all pages of its leaf (Priv §10.2.1), therefore the
+// range that superpages cover is remembered and a flush inside it drops everything.
+
+import {
+  EPOCH,
+  TLB_BYTES,
+  TLB_ENTRY_BYTES,
+  TLB_EXEC,
+  TLB_READ,
+  TLB_SLOW,
+  TLB_WRITE,
+  VIEWS,
+  WINDOW,
+  WINDOW_BYTES,
+} from './layout.ts';
+import type { State } from './state.ts';
+
+const TABLES = [TLB_READ, TLB_WRITE, TLB_EXEC] as const;
+/** Views whose translations depend on satp: all but M. */
+const TRANSLATED = 3;
+const PAGE_MASK = ~0xfff;
+
+export class Tlb {
+  readonly #state: State;
+  /** Bit per table (kind * VIEWS + view) that may hold entries; the others need neither flush nor copy. */
+  #used = ~0;
+  /** The same of the copy that the last parking left behind. */
+  #atHome = ~0;
+  /** Virtual page numbers under superpages, half-open. */
+  #largeFirst = Number.POSITIVE_INFINITY;
+  #largeEnd = 0;
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  /** Physical page number of a cached translation of `va` in a table, or -1. */
+  probe(table: number, view: number, lo: number, hi: number): number {
+    const at = (this.#state.base + this.#entry(table, view, lo)) >> 2;
+    const i32 = this.#state.i32;
+    if (i32[at + 1] !== hi || (i32[at]! & ~TLB_SLOW) !== (lo & PAGE_MASK)) return -1;
+    return i32[at + 3]!;
+  }
+
+  /** Is the entry for `lo` one that the fast test never matches? Only meaningful after a hit of `probe`. */
+  isSlow(table: number, view: number, lo: number): boolean {
+    return (this.#state.get(this.#entry(table, view, lo)) & TLB_SLOW) !== 0;
+  }
+
+  /** Caches va page -> `addend`; `page` is the physical page number. `slow` entries never match the fast test. */
+  install(
+    table: number,
+    view: number,
+    lo: number,
+    hi: number,
+    addend: number,
+    page: number,
+    slow: boolean,
+  ): void {
+    const at = (this.#state.base + this.#entry(table, view, lo)) >> 2;
+    const i32 = this.#state.i32;
+    i32[at] = (lo & PAGE_MASK) | (slow ? TLB_SLOW : 0);
+    i32[at + 1] = hi;
+    i32[at + 2] = addend;
+    i32[at + 3] = page;
+    this.#used |= 1 << (tableIndex(table) * VIEWS + view);
+  }
+
+  /** Remembers that `pages` pages around a va came from one superpage leaf. */
+  noteLarge(lo: number, hi: number, pages: number): void {
+    const first = pageNumber(lo, hi) - (pageNumber(lo, hi) % pages);
+    if (first < this.#largeFirst) this.#largeFirst = first;
+    if (first + pages > this.#largeEnd) this.#largeEnd = first + pages;
+  }
+
+  /** After satp writes and `sfence.vma` without an address. */
+  flushTranslated(): void {
+    for (let kind = 0; kind < TABLES.length; kind++) {
+      for (let view = 0; view < TRANSLATED; view++) this.#flushTable(kind, view);
+    }
+    this.#largeFirst = Number.POSITIVE_INFINITY;
+    this.#largeEnd = 0;
+    this.#bump();
+  }
+
+  /** After PMP writes and restores: M is affected, too. */
+  flushAll(): void {
+    for (let kind = 0; kind < TABLES.length; kind++) this.#flushTable(kind, VIEWS - 1);
+    this.flushTranslated();
+  }
+
+  /** `sfence.vma` with an address. */
+  flushPage(lo: number, hi: number): void {
+    const page = pageNumber(lo, hi);
+    if (page >= this.#largeFirst && page < this.#largeEnd) {
+      this.flushTranslated();
+      return;
+    }
+    const i32 = this.#state.i32;
+    for (const table of TABLES) {
+      for (let view = 0; view < TRANSLATED; view++) {
+        const at = (this.#state.base + this.#entry(table, view, lo)) >> 2;
+        if (i32[at + 1] === hi && (i32[at]! & ~TLB_SLOW) === (lo & PAGE_MASK)) invalidate(i32, at);
+      }
+    }
+    this.#bump();
+  }
+
+  /** MXR changed: what may be read is different, nothing else. */
+  flushReads(): void {
+    for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);
+  }
+
+  /** The hart becomes active. `occupied`: tables that the hart before it left filled at address 0. */
+  activated(home: number, occupied: number): void {
+    this.#move(home, WINDOW, occupied);
+  }
+
+  /** The hart is parked; the tables at address 0 stay as they are until the next one comes. */
+  parked(home: number): void {
+    this.#move(WINDOW, home, this.#atHome);
+    this.#atHome = this.#used;
+  }
+
+  /** Tables that may hold entries; the `occupied` of the next hart. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Copies the tables in use; those that are not must be empty at the target, where `stale` ones have entries. */
+  #move(source: number, target: number, stale: number): void {
+    for (let i = 0; i < TABLES.length * VIEWS; i++) {
+      const from = TLB_READ + i * TLB_BYTES;
+      if (this.#used & (1 << i)) this.#state.move(from, from + TLB_BYTES, source, target);
+      else if (stale & (1 << i)) this.#state.fill(from, from + TLB_BYTES, 0xff);
+    }
+  }
+
+  #flushTable(kind: number, view: number): void {
+    const bit = 1 << (kind * VIEWS + view);
+    if ((this.#used & bit) === 0) return;
+    const at = TLB_READ + (kind * VIEWS + view) * TLB_BYTES;
+    this.#state.fill(at, at + TLB_BYTES, 0xff);
+    this.#used &= ~bit;
+  }
+
+  #entry(table: number, view: number, lo: number): number {
+    return table + view * TLB_BYTES + ((lo >>> 8) & (TLB_BYTES - TLB_ENTRY_BYTES));
+  }
+
+  #bump(): void {
+    this.#state.set(EPOCH, (this.#state.get(EPOCH) + 1) | 0);
+  }
+}
+
+/**
+ * A page of RAM begins to hold translated code: turns its write entries in the window at `base` into slow ones.
+ * `hostPage` is the page's address in linear memory. The engine calls this for every window.
+ */
+export function purgeWrites(i32: Int32Array, base: number, hostPage: number): void {
+  let at = (base + TLB_WRITE) >> 2;
+  const end = at + (VIEWS * TLB_BYTES) / 4;
+  for (; at < end; at += TLB_ENTRY_BYTES / 4) {
+    const tag = i32[at]!;
+    if ((tag & 0xfff) === 0 && ((tag + i32[at + 2]!) | 0) === (hostPage | 0)) i32[at] = tag | TLB_SLOW;
+  }
+}
+
+/** Purges the windows of all harts: the running one and `count` homes after it. */
+export function purgeWritesOfAll(i32: Int32Array, count: number, hostPage: number): void {
+  for (let window = 0; window <= count; window++) purgeWrites(i32, window * WINDOW_BYTES, hostPage);
+}
+
+const tableIndex = (table: number): number => (table - TLB_READ) / (VIEWS * TLB_BYTES);
+const pageNumber = (lo: number, hi: number): number => (hi >>> 0) * 2 ** 20 + (lo >>> 12);
+
+function invalidate(i32: Int32Array, at: number): void {
+  i32[at] = -1;
+  i32[at + 1] = -1;
+}

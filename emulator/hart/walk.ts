@@ -1,0 +1,126 @@
+// The page-table walk of Sv39 and Sv48 (Priv §10.3.2, §10.4, §10.5). A walk ends in a physical address or in a named
+// failure; `mmu.ts` turns the name into a cause. Hot: numbers only, no allocation.
+// A/D policy: the hart sets A, and D on stores, in the PTE (what Svadu later called hardware updating). Non-leaf PTEs with A, D or
+// U, and any PTE with bits 63:54 (N, PBMT, reserved), are invalid because none of those extensions exist here.
+// Divergence: page tables in device memory are an access fault, although a bus would answer.
+
+import type { Ram } from '../bus/ram.ts';
+import { SATP } from './layout.ts';
+import { PMP_R, PMP_W, type Pmp } from './pmp.ts';
+import type { State } from './state.ts';
+
+export const LOAD = 0;
+export const STORE = 1;
+export const FETCH = 2;
+export type Access = typeof LOAD | typeof STORE | typeof FETCH;
+
+/** Results of a walk below zero. */
+export const PAGE_FAULT = -1;
+export const ACCESS_FAULT = -2;
+
+export const PTE_V = 1;
+export const PTE_R = 2;
+export const PTE_W = 4;
+export const PTE_X = 8;
+export const PTE_U = 16;
+export const PTE_A = 64;
+export const PTE_D = 128;
+/** Bits 63:54 in the high half. */
+const PTE_UPPER = 0xffc0_0000 | 0;
+
+const SV39 = 8;
+const PAGE = 4096;
+/** No page at or above 2^53 can be named exactly by a number; nothing is mapped there. */
+const PPN_END = 2 ** 41;
+
+export class Walker {
+  /** Low half of the leaf PTE of the last successful walk, A and D as they are now. */
+  pte = 0;
+  /** Pages that the leaf maps. */
+  pages = 1;
+  readonly #state: State;
+  readonly #ram: Ram;
+  readonly #pmp: Pmp;
+
+  constructor(state: State, ram: Ram, pmp: Pmp) {
+    this.#state = state;
+    this.#ram = ram;
+    this.#pmp = pmp;
+  }
+
+  /**
+   * Physical address of a va under the satp in force (not Bare), or PAGE_FAULT or ACCESS_FAULT.
+   * `user`: effective privilege U, else S. `update` false leaves A and D alone (debuggers).
+   */
+  walk(
+    lo: number,
+    hi: number,
+    access: Access,
+    user: boolean,
+    sum: boolean,
+    mxr: boolean,
+    update = true,
+  ): number {
+    const i32 = this.#state.i32;
+    const satpHi = this.#state.hi(SATP);
+    const sv39 = satpHi >>> 28 === SV39;
+    // Bits above the va's size must copy its top bit.
+    const top = sv39 ? (hi << 25) >> 25 : (hi << 16) >> 16;
+    if (top !== hi) return PAGE_FAULT;
+    let ppn = (satpHi & 0xfff) * 2 ** 32 + (this.#state.get(SATP) >>> 0);
+    for (let level = sv39 ? 2 : 3; level >= 0; level--) {
+      const pteAddress = ppn * PAGE + 8 * vpnField(lo, hi, level);
+      if (ppn >= PPN_END || !this.#ram.has(pteAddress, 8)) return ACCESS_FAULT;
+      if (!this.#pmp.allows(pteAddress, 8, PMP_R, false)) return ACCESS_FAULT;
+      const at = (this.#ram.hostBase + (pteAddress - this.#ram.base)) >>> 2;
+      const pte = i32[at]!;
+      const pteHi = i32[at + 1]!;
+      if ((pte & PTE_V) === 0 || (pteHi & PTE_UPPER) !== 0) return PAGE_FAULT;
+      if ((pte & (PTE_R | PTE_W)) === PTE_W) return PAGE_FAULT;
+      ppn = pteHi * 2 ** 22 + (pte >>> 10);
+      if ((pte & (PTE_R | PTE_X)) === 0) {
+        if ((pte & (PTE_A | PTE_D | PTE_U)) !== 0) return PAGE_FAULT;
+        continue;
+      }
+      if (!permitted(pte, access, user, sum, mxr)) return PAGE_FAULT;
+      const pages = 512 ** level;
+      if (ppn % pages !== 0) return PAGE_FAULT;
+      const wanted = pte | PTE_A | (access === STORE ? PTE_D : 0);
+      if (wanted !== pte && update) {
+        if (!this.#pmp.allows(pteAddress, 8, PMP_W, false)) return ACCESS_FAULT;
+        i32[at] = wanted;
+      }
+      this.pte = wanted;
+      this.pages = pages;
+      if (ppn >= PPN_END) return ACCESS_FAULT;
+      const page = ppn + ((hi * 2 ** 20 + (lo >>> 12)) & (pages - 1));
+      return page * PAGE + (lo & 0xfff);
+    }
+    return PAGE_FAULT;
+  }
+}
+
+/** Nine bits of the va: VPN[level]. */
+function vpnField(lo: number, hi: number, level: number): number {
+  switch (level) {
+    case 0:
+      return (lo >>> 12) & 0x1ff;
+    case 1:
+      return (lo >>> 21) & 0x1ff;
+    case 2:
+      return (lo >>> 30) | ((hi & 0x7f) << 2);
+    default:
+      return (hi >>> 7) & 0x1ff;
+  }
+}
+
+function permitted(pte: number, access: Access, user: boolean, sum: boolean, mxr: boolean): boolean {
+  if (user) {
+    if ((pte & PTE_U) === 0) return false;
+  } else if ((pte & PTE_U) !== 0 && (access === FETCH || !sum)) {
+    return false;
+  }
+  if (access === FETCH) return (pte & PTE_X) !== 0;
+  if (access === STORE) return (pte & PTE_W) !== 0;
+  return (pte & PTE_R) !== 0 || (mxr && (pte & PTE_X) !== 0);
+}
