@@ -2,7 +2,7 @@
 // as it stands; aq and rl mean nothing.
 //
 // Reservation rule: the reservation is one physical address, remembered in the window; an sc must name the same address. It
-// is given up by any sc of this hart, by xret, and when another hart gets its turn; so no store of another hart can come
+// is given up by any sc of this hart and when another hart gets its turn, not by traps; so no store of another hart can come
 // between lr and a successful sc. Stores of the same hart do not break it.
 
 import { RESERVATION } from '../hart/layout.ts';

@@ -1,0 +1,256 @@
+// The pool of decoded pages in linear memory: which RAM page has one, how it is filled, and what stores do to it.
+//
+// Decoded pages belong to physical pages, so all address spaces and harts share them. Records are decoded when first
+// reached. A store to a page that holds decoded records takes effect at once, with or without fence.i: the records that
+// overlap it are forgotten. To see those stores, the page has no fast write entries in any TLB (CodePort). A page that is
+// stored to again and again without being executed is given back to the writers.
+
+import type { Ram } from '../bus/ram.ts';
+import type { CodePort } from '../hart/index.ts';
+import {
+  F as FP,
+  SINK,
+  TLB_BYTES,
+  TLB_ENTRY_BYTES,
+  TLB_EXEC,
+  VIEWS,
+  WINDOW_BYTES,
+  X,
+} from '../hart/layout.ts';
+import { purgeWritesOfAll } from '../hart/tlb.ts';
+import { decodeInto, expand, type Insn, newInsn, rowOf, type TableRow } from '../isa/index.ts';
+import { handlerId } from './handlers.ts';
+import {
+  H_END,
+  H_ILLEGAL,
+  H_STRADDLE,
+  H_UNDECODED,
+  PAGE_BYTES,
+  R_HANDLER,
+  R_IMM,
+  R_RD,
+  R_RM,
+  R_RS1,
+  R_RS2,
+  R_RS3,
+  RECORD,
+  SLOT_END,
+  SLOT_STRADDLE,
+  SLOT_STRADDLE_END,
+} from './records.ts';
+
+const SLOTS = 2048;
+/** Stores to a page, without a decode in between, after which it counts as data again. */
+const STORES_UNTIL_DATA = 64;
+/** Records decoded ahead in one go. */
+const DECODE_AHEAD = 16;
+
+export class DecodedPages implements CodePort {
+  /** Bytes of linear memory that the pool occupies. */
+  static readonly bytes = (pages: number): number => pages * PAGE_BYTES;
+
+  readonly #base: number;
+  readonly #capacity: number;
+  readonly #ram: Ram;
+  readonly #harts: number;
+  readonly #i32: Int32Array;
+  readonly #u16: Uint16Array;
+  readonly #u8: Uint8Array;
+  readonly #insn: Insn = newInsn();
+  /** By RAM page: number of its decoded page + 1, 0 = none. */
+  readonly #pageOf: Int32Array;
+  /** By RAM page: 1 = has decoded records, so stores must be announced. */
+  readonly #isCode: Uint8Array;
+  /** By decoded page: its RAM page, and stores since its last decode. */
+  readonly #ramPage: Int32Array;
+  readonly #stores: Uint8Array;
+  /** By decoded page: the 32 bits of its straddling instruction. */
+  readonly #straddling: Uint32Array;
+  #used = 0;
+  /** Called after records of a RAM page were forgotten, and with -1 after all were. */
+  onForget: (page: number) => void = () => {};
+
+  /** `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are purged, too). */
+  constructor(ram: Ram, base: number, capacity: number, harts: number) {
+    const buffer = ram.memory.buffer;
+    this.#ram = ram;
+    this.#base = base;
+    this.#capacity = capacity;
+    this.#harts = harts;
+    this.#i32 = new Int32Array(buffer);
+    this.#u16 = new Uint16Array(buffer);
+    this.#u8 = new Uint8Array(buffer);
+    this.#pageOf = new Int32Array(ram.bytes / 4096);
+    this.#isCode = new Uint8Array(ram.bytes / 4096);
+    this.#ramPage = new Int32Array(capacity);
+    this.#stores = new Uint8Array(capacity);
+    this.#straddling = new Uint32Array(capacity);
+  }
+
+  // CodePort.
+
+  holdsCode(page: number): boolean {
+    return this.#isCode[page] === 1;
+  }
+
+  /** Stores of harts and, through `Ram.onWrite`, of devices and host code. */
+  stored(pa: number, bytes: number): void {
+    const first = pa - this.#ram.base;
+    const last = first + bytes - 1;
+    for (let page = Math.floor(first / 4096); page <= Math.floor(last / 4096); page++) {
+      if (this.#isCode[page] === 0) continue;
+      const from = Math.max(first - page * 4096, 0);
+      const to = Math.min(last - page * 4096, 4095);
+      this.#forgetRange(page, from, to);
+      this.onForget(page);
+    }
+  }
+
+  /** The decoded page (host address of slot 0) of a RAM page; makes an empty one. */
+  attach(page: number): number {
+    let number = this.#pageOf[page]! - 1;
+    if (number < 0) {
+      if (this.#used === this.#capacity) this.forgetAll();
+      number = this.#used++;
+      this.#pageOf[page] = number + 1;
+      this.#ramPage[number] = page;
+      this.#stores[number] = 0;
+      this.#clear(number);
+    }
+    return this.#base + number * PAGE_BYTES;
+  }
+
+  /** Drops every decoded page. Only when no engine is inside one. */
+  forgetAll(): void {
+    this.#pageOf.fill(0);
+    this.#isCode.fill(0);
+    this.#used = 0;
+    for (let window = 0; window <= this.#harts; window++) this.#detach(window * WINDOW_BYTES);
+    this.onForget(-1);
+  }
+
+  /** Decodes the record at `rec` and some after it. */
+  decode(rec: number): void {
+    const number = this.#numberOf(rec);
+    const base = this.#base + number * PAGE_BYTES;
+    let slot = (rec - base) / RECORD;
+    this.#stores[number] = 0;
+    this.#markCode(this.#ramPage[number]!);
+    for (let count = 0; count < DECODE_AHEAD && slot < SLOTS; count++) {
+      const at = base + slot * RECORD;
+      if (this.#u16[at >> 1] !== H_UNDECODED) return;
+      const row = this.#decodeSlot(number, slot, at);
+      if (!row || row.flow !== 'next') return;
+      slot += this.#insn.bytes / 2;
+    }
+  }
+
+  /** Decodes the instruction whose second half-word is the first of RAM page `nextPage`. */
+  decodeStraddling(rec: number, nextPage: number): void {
+    const number = this.#numberOf(rec);
+    const base = this.#base + number * PAGE_BYTES;
+    const ram = this.#ram;
+    const low = ram.read16(ram.base + this.#ramPage[number]! * 4096 + 4094);
+    const high = ram.read16(ram.base + nextPage * 4096);
+    const word = (low | (high << 16)) >>> 0;
+    this.#i32[(rec + R_IMM) >> 2] = high;
+    this.#straddling[number] = word;
+    this.#write(base + SLOT_STRADDLE * RECORD, word, SLOTS - 1, true);
+  }
+
+  /** The encoding of the instruction whose record is at `rec`, 16 bits for a compressed one. */
+  wordAt(rec: number): number {
+    const number = this.#numberOf(rec);
+    const slot = (rec - this.#base - number * PAGE_BYTES) / RECORD;
+    if (slot === SLOT_STRADDLE) return this.#straddling[number]!;
+    return this.#fetch(number, slot);
+  }
+
+  #numberOf(rec: number): number {
+    return Math.floor((rec - this.#base) / PAGE_BYTES);
+  }
+
+  /** 32 bits at a slot, or 16 at the last one and for compressed instructions. */
+  #fetch(number: number, slot: number): number {
+    const ram = this.#ram;
+    const at = (ram.hostBase + this.#ramPage[number]! * 4096 + slot * 2) >> 1;
+    const low = this.#u16[at]!;
+    return (low & 3) === 3 && slot < SLOTS - 1 ? (low | (this.#u16[at + 1]! << 16)) >>> 0 : low;
+  }
+
+  #decodeSlot(number: number, slot: number, at: number): TableRow | undefined {
+    const word = this.#fetch(number, slot);
+    if (slot === SLOTS - 1 && (word & 3) === 3) {
+      this.#u16[(at + R_HANDLER) >> 1] = H_STRADDLE;
+      // No half-word: the first execution compares, fails and decodes.
+      this.#i32[(at + R_IMM) >> 2] = -1;
+      return undefined;
+    }
+    return this.#write(at, word, slot, false);
+  }
+
+  /** Fills the record at `at`. Branches out of the page, and all of a straddling instruction, are far. */
+  #write(at: number, word: number, slot: number, straddling: boolean): TableRow | undefined {
+    const insn = this.#insn;
+    const u16 = this.#u16;
+    if (!decodeInto(word, insn)) {
+      this.#i32[(at + R_IMM) >> 2] = word;
+      u16[(at + R_HANDLER) >> 1] = H_ILLEGAL;
+      return undefined;
+    }
+    const row = rowOf(insn.op);
+    const target = slot * 2 + insn.imm;
+    const isJump = row.flow === 'branch' || row.flow === 'jump';
+    const near = isJump && !straddling && target >= 0 && target < 4096;
+    u16[(at + R_RD) >> 1] = row.regs.rd === 'f' ? FP + 8 * insn.rd : insn.rd === 0 ? SINK : X + 8 * insn.rd;
+    u16[(at + R_RS1) >> 1] = (row.regs.rs1 === 'f' ? FP : X) + 8 * insn.rs1;
+    u16[(at + R_RS2) >> 1] = (row.regs.rs2 === 'f' ? FP : X) + 8 * insn.rs2;
+    u16[(at + R_RS3) >> 1] = FP + 8 * insn.rs3;
+    this.#u8[at + R_RM] = insn.rm;
+    this.#i32[(at + R_IMM) >> 2] = near
+      ? insn.imm * (RECORD / 2)
+      : needsWord(row)
+        ? baseWord(insn)
+        : insn.imm;
+    u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near);
+    return row;
+  }
+
+  #markCode(page: number): void {
+    if (this.#isCode[page] === 1) return;
+    this.#isCode[page] = 1;
+    purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
+  }
+
+  /** Forgets the records that overlap bytes [from, to] of a RAM page. */
+  #forgetRange(page: number, from: number, to: number): void {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return;
+    if (++this.#stores[number]! > STORES_UNTIL_DATA || to - from > 1024) {
+      this.#clear(number);
+      this.#isCode[page] = 0;
+      return;
+    }
+    const base = this.#base + number * PAGE_BYTES;
+    // A 32-bit instruction one half-word before the first byte overlaps it, too.
+    for (let slot = Math.max((from >> 1) - 1, 0); slot <= to >> 1; slot++) {
+      this.#u16[(base + slot * RECORD) >> 1] = H_UNDECODED;
+    }
+  }
+
+  #clear(number: number): void {
+    const base = this.#base + number * PAGE_BYTES;
+    this.#u8.fill(0, base, base + PAGE_BYTES);
+    this.#u16[(base + SLOT_END * RECORD) >> 1] = H_END;
+    this.#u16[(base + SLOT_STRADDLE_END * RECORD) >> 1] = H_END;
+  }
+
+  #detach(window: number): void {
+    const end = window + TLB_EXEC + VIEWS * TLB_BYTES;
+    for (let at = window + TLB_EXEC; at < end; at += TLB_ENTRY_BYTES) this.#i32[(at + 8) >> 2] = 0;
+  }
+}
+
+/** Instructions that the hart executes get their encoding as immediate. */
+const needsWord = (row: TableRow): boolean => row.flow === 'serialize' || row.flow === 'trap';
+const baseWord = (insn: Insn): number => (insn.bytes === 2 ? expand(insn.word) : insn.word) | 0;

@@ -1,0 +1,225 @@
+// The contract of an engine, and the interpreter as one. An engine runs the hart whose window lies at address 0 until its
+// quantum (IC) is spent or something needs the machine. All guest-visible state is in the window and RAM whenever `run`
+// is not on the stack. Who may call: the machine, between devices' events; never from inside a device.
+
+import type { Ram } from '../bus/ram.ts';
+import type { Hart, State } from '../hart/index.ts';
+import { REDIRECT, WAIT } from '../hart/index.ts';
+import {
+  FETCH_VIEW,
+  FP_RM,
+  FRM,
+  IC,
+  MSTATUS,
+  RECHECK,
+  SLOW_ARG,
+  TLB_BYTES,
+  TLB_EXEC,
+} from '../hart/layout.ts';
+import { DecodedPages } from './decoded-pages.ts';
+import { buildInterpreter } from './interp.ts';
+import type { InterpImports } from './interp-slow.ts';
+
+/** Why `run` returned. */
+export const EXIT = {
+  /** The quantum is over: IC = 0. */
+  spent: 1,
+  /** `wfi` waits; time may be advanced to the next event. */
+  waiting: 2,
+  /** `requestExit` was called, by a device or the built-in SBI. */
+  stopped: 3,
+} as const;
+export type ExitReason = (typeof EXIT)[keyof typeof EXIT];
+
+export interface Engine {
+  /** Runs the hart, which must be active. */
+  run(hart: Hart): ExitReason;
+  /** Makes `run` return `stopped` before the next instruction. Only from within a slow path (device access, system instruction). */
+  requestExit(): void;
+  /** Forgets everything derived from guest memory; after a snapshot was loaded. */
+  reset(): void;
+}
+
+/** Where the engine's own data lies in the shared memory. */
+export interface EngineArea {
+  readonly base: number;
+  /** Decoded pages in the pool. */
+  readonly pages: number;
+}
+
+/** Soft-float: FP_A, FP_B, FP_C, FP_RM -> FP_RESULT, FFLAGS, for the instruction with this `OP` number. */
+export type FpHelper = (state: State, op: number) => void;
+
+export interface EngineOptions {
+  /** Name section, for profiles. */
+  readonly names?: boolean;
+  readonly fp?: FpHelper;
+}
+
+const FS = 0x6000;
+const RM_DYNAMIC = 7;
+const RM_LAST = 4;
+const TRAPPED = -1;
+
+export class InterpEngine implements Engine {
+  readonly pages: DecodedPages;
+  readonly #ram: Ram;
+  readonly #run: () => ExitReason;
+  readonly #i32: Int32Array;
+  #hart!: Hart;
+  #exit: 0 | ExitReason = 0;
+
+  /** Bytes to reserve at `EngineArea.base`, a multiple of 64 KiB. */
+  static areaBytes(pages = DEFAULT_PAGES): number {
+    return Math.ceil(DecodedPages.bytes(pages) / 0x1_0000) * 0x1_0000;
+  }
+
+  readonly #fp: FpHelper;
+
+  /** Takes over `ram.onWrite` and the `code` port of every hart it will run. */
+  constructor(ram: Ram, harts: readonly Hart[], area: EngineArea, options: EngineOptions = {}) {
+    this.#ram = ram;
+    this.#fp = options.fp ?? (() => {});
+    this.#i32 = new Int32Array(ram.memory.buffer);
+    this.pages = new DecodedPages(ram, area.base, area.pages, harts.length);
+    for (const hart of harts) hart.ports.code = this.pages;
+    ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
+    const bytes = buildInterpreter({
+      ram,
+      memoryPages: ram.memory.buffer.byteLength / 0x1_0000,
+      names: options.names ?? false,
+    });
+    const imports = {
+      env: { memory: ram.memory },
+      host: this.#imports() as unknown as Record<string, unknown>,
+    };
+    this.#run = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports['run'];
+  }
+
+  run(hart: Hart): ExitReason {
+    this.#hart = hart;
+    this.#exit = 0;
+    return this.#run();
+  }
+
+  requestExit(): void {
+    this.#exit = EXIT.stopped;
+    this.#i32[RECHECK >> 2] = 1;
+  }
+
+  reset(): void {
+    this.pages.forgetAll();
+  }
+
+  #imports(): InterpImports {
+    return {
+      load: funct3 => this.#done(this.#hart.access.load(funct3)),
+      store: log2 => this.#done(this.#hart.access.store(log2)),
+      atomic: code => this.#done(this.#atomic(code >> 2, code & 3)),
+      fpEnable: (rec, writes) => this.#fpEnable(rec, writes),
+      soft: (rec, op, rm) => this.#soft(rec, op, rm),
+      system: word => this.#system(word),
+      illegal: word => this.#illegal(word),
+      fetch: () => this.#fetch(),
+      straddle: rec => this.#straddle(rec),
+      decode: rec => this.pages.decode(rec),
+      boundary: () => this.#boundary(),
+    };
+  }
+
+  /** Ends a slow access: enters the trap it found, or counts the instruction. */
+  #done(trapped: number): number {
+    if (trapped !== 0) {
+      this.#hart.takeTrap();
+      return TRAPPED;
+    }
+    return this.#retire();
+  }
+
+  #retire(): number {
+    const i32 = this.#i32;
+    const ic = i32[IC >> 2]! - 1;
+    i32[IC >> 2] = ic;
+    return this.#settled() ? ic : 0;
+  }
+
+  /** Is there nothing to examine before the next instruction? Device accesses set RECHECK and mostly change nothing. */
+  #settled(): boolean {
+    const i32 = this.#i32;
+    if (i32[RECHECK >> 2] === 0) return true;
+    if (this.#exit !== 0 || this.#hart.pendingInterrupt() >= 0) return false;
+    i32[RECHECK >> 2] = 0;
+    return true;
+  }
+
+  #atomic(funct5: number, log2: number): number {
+    const { access } = this.#hart;
+    if (funct5 === 2) return access.lr(log2);
+    return funct5 === 3 ? access.sc(log2) : access.amo(funct5, log2);
+  }
+
+  #fpEnable(rec: number, writes: number): number {
+    const i32 = this.#i32;
+    if ((i32[MSTATUS >> 2]! & FS) === 0) return this.#illegal(this.pages.wordAt(rec));
+    if (writes) i32[MSTATUS >> 2]! |= FS;
+    return i32[IC >> 2]! - 1;
+  }
+
+  #soft(rec: number, op: number, rm: number): number {
+    const i32 = this.#i32;
+    const mode = rm === RM_DYNAMIC ? i32[FRM >> 2]! : rm;
+    if (mode > RM_LAST) return this.#illegal(this.pages.wordAt(rec));
+    i32[FP_RM >> 2] = mode;
+    this.#fp(this.#hart.state, op);
+    return i32[IC >> 2]! - 1;
+  }
+
+  #system(word: number): number {
+    const result = this.#hart.system(word);
+    if (result === WAIT) {
+      this.#exit = EXIT.waiting;
+      this.#i32[RECHECK >> 2] = 1;
+    }
+    if (result === WAIT || result === REDIRECT) return TRAPPED;
+    return this.#settled() ? this.#i32[IC >> 2]! : 0;
+  }
+
+  #illegal(word: number): number {
+    this.#hart.illegal(word);
+    return TRAPPED;
+  }
+
+  #fetch(): number {
+    if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
+    const entry = this.#execEntry();
+    this.#i32[(entry + 8) >> 2] = this.pages.attach(this.#i32[(entry + 12) >> 2]! - this.#ram.base / 4096);
+    return 0;
+  }
+
+  #straddle(rec: number): number {
+    if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
+    this.pages.decodeStraddling(rec, this.#i32[(this.#execEntry() + 12) >> 2]! - this.#ram.base / 4096);
+    return 0;
+  }
+
+  #fetchTrap(): number {
+    this.#hart.takeTrap();
+    return TRAPPED;
+  }
+
+  /** Address of the exec entry of SLOW_ARG. */
+  #execEntry(): number {
+    const i32 = this.#i32;
+    return TLB_EXEC + i32[FETCH_VIEW >> 2]! * TLB_BYTES + ((i32[SLOW_ARG >> 2]! >>> 8) & 0xff0);
+  }
+
+  #boundary(): number {
+    if (this.#exit !== 0) return this.#exit;
+    const i32 = this.#i32;
+    if (i32[IC >> 2]! <= 0) return EXIT.spent;
+    if (i32[RECHECK >> 2] !== 0) this.#hart.takeInterrupt();
+    return 0;
+  }
+}
+
+export const DEFAULT_PAGES = 1024;

@@ -1,0 +1,226 @@
+// The interpreter: one emitted WebAssembly function that runs decoded records until the quantum is spent or the machine is
+// needed. See docs/adr/0002 for why it has this shape.
+//
+//   redirect   reload everything from the window; interrupts and end of quantum are looked at here
+//   lookup     find the decoded page of `target` through the exec TLB, or have the host do it
+//   next       count, and branch on the record's handler
+//
+// Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is non-zero here only
+// together with ic = 0, and then IC in the window is the true count (interp-slow.ts).
+
+import { DATA_VIEW, FETCH_VIEW, IC, PC, RECHECK, SLOW_ARG, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
+import { type CodeWriter, I32, I64, type Label, ModuleBuilder } from '../wasm/module.ts';
+import { HANDLERS } from './handlers.ts';
+import { type InterpLabels, type InterpLocals, InterpOps } from './interp-ops.ts';
+import { SlowCalls } from './interp-slow.ts';
+import {
+  H_END,
+  H_FIRST_INSN,
+  H_ILLEGAL,
+  H_STRADDLE,
+  H_UNDECODED,
+  R_HANDLER,
+  R_IMM,
+  RECORD,
+  SLOT_STRADDLE,
+  STRADDLE_SHIFT,
+} from './records.ts';
+import { SEMANTICS } from './semantics.ts';
+
+export interface InterpOptions {
+  /** Where RAM lies: offset in linear memory and physical address. */
+  readonly ram: { readonly hostBase: number; readonly base: number };
+  /** Pages of the imported memory. */
+  readonly memoryPages: number;
+  /** Name section, for profiles. */
+  readonly names?: boolean;
+}
+
+/** The module's bytes. Imports: env.memory and host.*; export: run() -> exit reason. */
+export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
+  const m = new ModuleBuilder();
+  m.importMemory('env', 'memory', { min: options.memoryPages });
+  const imports = SlowCalls.declare(m);
+  const slow = new SlowCalls(m, imports);
+  const run = m.func([], [I32], 'interpret');
+  new Interpreter(run.code, slow, options).write();
+  m.export('run', 'func', run.index);
+  return m.finish({ names: options.names ?? false });
+}
+
+class Interpreter {
+  readonly #c: CodeWriter;
+  readonly #l: InterpLocals;
+  readonly #slow: SlowCalls;
+  readonly #options: InterpOptions;
+  readonly #entry: number;
+
+  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions) {
+    this.#c = c;
+    this.#slow = slow;
+    this.#options = options;
+    const [rec, ic, base, dataView, fetchView] = [
+      c.local(I32),
+      c.local(I32),
+      c.local(I32),
+      c.local(I32),
+      c.local(I32),
+    ];
+    this.#entry = c.local(I32);
+    this.#l = { rec, ic, base, dataView, fetchView, page: c.local(I64), target: c.local(I64) };
+  }
+
+  write(): void {
+    const c = this.#c;
+    const redirect = c.loop();
+    this.#reload(redirect);
+    const lookup = c.loop();
+    this.#lookup(lookup, redirect);
+    const next = c.loop();
+    this.#dispatch({ redirect, lookup, next });
+    c.end().end().end().unreachable();
+  }
+
+  /** Everything from the window; quantum end and interrupts before anything else, even a fetch fault. */
+  #reload(redirect: Label): void {
+    const c = this.#c;
+    const { ic, target, dataView, fetchView } = this.#l;
+    c.i32_const(0).i32_load(IC).local_tee(ic).i32_const(1).i32_lt_s();
+    c.i32_const(0).i32_load(RECHECK).i32_or().if_(undefined, 'unlikely');
+    c.call(this.#slow.imports.boundary).local_tee(ic).i32_eqz().br_if(redirect);
+    c.local_get(ic).return_();
+    c.end();
+    c.i32_const(0).i64_load(PC).local_set(target);
+    c.i32_const(0).i32_load(DATA_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(dataView);
+    c.i32_const(0).i32_load(FETCH_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(fetchView);
+  }
+
+  /** Pushes the exec entry's address of the i64 in local `va`, also into `entry`, then its tag. */
+  #execTag(va: number): void {
+    const c = this.#c;
+    c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
+    c.local_get(this.#l.fetchView).i32_add().local_tee(this.#entry).i64_load(TLB_EXEC);
+  }
+
+  #lookup(lookup: Label, redirect: Label): void {
+    const c = this.#c;
+    const { target, page, base, rec, ic } = this.#l;
+    const found = c.block();
+    const miss = c.block();
+    c.local_get(target).i64_const(-4096).i64_and().local_set(page);
+    this.#execTag(target);
+    c.local_get(page).i64_ne().br_if(miss, 'unlikely');
+    c.local_get(this.#entry)
+      .i32_load(TLB_EXEC + 8)
+      .local_tee(base)
+      .br_if(found, 'likely');
+    c.end();
+    c.i32_const(0).local_get(target).i64_store(PC);
+    c.local_get(ic).i32_eqz().if_();
+    this.#spent(redirect);
+    c.end();
+    c.i32_const(0).local_get(ic).i32_store(IC);
+    c.i32_const(0).local_get(target).i64_store(SLOW_ARG);
+    c.call(this.#slow.imports.fetch).i32_const(0).i32_lt_s().br_if(redirect).br(lookup);
+    c.end();
+    c.local_get(target).i32_wrap_i64().i32_const(0xffe).i32_and().i32_const(3).i32_shl();
+    c.local_get(base).i32_add().local_set(rec);
+  }
+
+  /** PC is stored; nothing is left, unless the zero was forced by RECHECK. */
+  #spent(redirect: Label): void {
+    const c = this.#c;
+    c.i32_const(0).i32_load(RECHECK).i32_eqz().if_();
+    c.i32_const(0).i32_const(0).i32_store(IC);
+    c.end();
+    c.br(redirect);
+  }
+
+  #dispatch(labels: InterpLabels): void {
+    const c = this.#c;
+    const { rec, ic } = this.#l;
+    const o = new InterpOps(c, this.#l, labels, this.#slow, this.#options.ram);
+    const spent = c.block();
+    const count = H_FIRST_INSN + HANDLERS.length;
+    const blocks: Label[] = [];
+    for (let id = count - 1; id >= 0; id--) blocks[id] = c.block();
+    c.local_get(ic).i32_eqz().br_if(spent, 'unlikely');
+    c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
+    c.local_get(rec).i32_load16_u(R_HANDLER).br_table(blocks, blocks[H_UNDECODED]!);
+    for (let id = 0; id < H_FIRST_INSN; id++) {
+      c.end();
+      this.#pseudo(id, o, labels);
+    }
+    for (const handler of HANDLERS) {
+      c.end();
+      o.begin(handler);
+      SEMANTICS[handler.name](o);
+      o.advance();
+    }
+    c.end();
+    c.i32_const(0);
+    o.pc();
+    c.i64_store(PC);
+    this.#spent(labels.redirect);
+  }
+
+  /** Records that are no instructions take back what `next` counted. */
+  #pseudo(id: number, o: InterpOps, labels: InterpLabels): void {
+    const c = this.#c;
+    const { ic, rec, target } = this.#l;
+    if (id !== H_ILLEGAL) c.local_get(ic).i32_const(1).i32_add().local_set(ic);
+    switch (id) {
+      case H_UNDECODED:
+        c.local_get(rec).call(this.#slow.imports.decode).br(labels.next);
+        break;
+      case H_END:
+        o.pc();
+        c.local_set(target).br(labels.lookup);
+        break;
+      case H_STRADDLE:
+        this.#straddle(o, labels);
+        break;
+      case H_ILLEGAL:
+        this.#slow.system(o, 'illegal');
+        c.br(labels.redirect);
+        break;
+    }
+  }
+
+  /**
+   * The first half of the instruction is in this page, the second wherever the next page is mapped. The decoded record is
+   * good as long as memory there holds the half-word it was made from.
+   */
+  #straddle(o: InterpOps, labels: InterpLabels): void {
+    const c = this.#c;
+    const { ic, rec, base, page, target } = this.#l;
+    const { ram } = this.#options;
+    c.local_get(page).i64_const(4096).i64_add().local_set(target);
+    const good = c.block();
+    const stale = c.block();
+    this.#execTag(target);
+    c.local_get(target).i64_ne().br_if(stale);
+    c.local_get(this.#entry)
+      .i32_load(TLB_EXEC + 12)
+      .i32_const(12)
+      .i32_shl();
+    c.i32_const((ram.hostBase - ram.base) | 0)
+      .i32_add()
+      .i32_load16_u();
+    c.local_get(rec).i32_load(R_IMM).i32_eq().br_if(good);
+    c.end();
+    // The count is that of before the instruction already.
+    c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
+    this.#slow.sync(o);
+    c.local_get(ic).i32_const(1).i32_add().local_set(ic);
+    c.i32_const(0).local_get(target).i64_store(SLOW_ARG);
+    c.local_get(rec).call(this.#slow.imports.straddle).i32_const(0).i32_lt_s().br_if(labels.redirect);
+    c.end();
+    c.local_get(base).i32_const(STRADDLE_SHIFT).i32_add().local_set(base);
+    c.local_get(base)
+      .i32_const((SLOT_STRADDLE - 2) * RECORD)
+      .i32_add()
+      .local_set(rec);
+    c.br(labels.next);
+  }
+}

@@ -1,0 +1,35 @@
+// The decoded form of guest code that the interpreter runs: records of 16 bytes, one for each half-word of a page, so that
+// the record of an address is found by arithmetic and pc never needs to be kept: pc = page va + (record - base) / 8.
+//
+// Slots of a decoded page: 0..2047 the half-words; 2048 END; 2049 the instruction that straddles into the next page,
+// executed with base moved by two slots so that its pc comes out right; 2051 the END after it.
+
+/** Bytes of a record; fields below are offsets in it. */
+export const RECORD = 16;
+/** u16: handler, see handlers.ts. */
+export const R_HANDLER = 0;
+/** u16 each: window addresses of the registers; rd = x0 is SINK. */
+export const R_RD = 2;
+export const R_RS1 = 4;
+export const R_RS2 = 6;
+/** i32: immediate; record displacement of near jumps; the word of system and illegal instructions. */
+export const R_IMM = 8;
+/** u16: window address of fs3. */
+export const R_RS3 = 12;
+/** u8: rounding mode. */
+export const R_RM = 14;
+
+export const SLOT_END = 2048;
+export const SLOT_STRADDLE = 2049;
+export const SLOT_STRADDLE_END = 2051;
+/** What `base` is moved by while the straddling instruction runs. */
+export const STRADDLE_SHIFT = 2 * RECORD;
+export const PAGE_BYTES = 2052 * RECORD;
+
+/** Handlers that are not instructions. They count nothing. */
+export const H_UNDECODED = 0;
+export const H_END = 1;
+export const H_STRADDLE = 2;
+/** Counts as an instruction that traps. */
+export const H_ILLEGAL = 3;
+export const H_FIRST_INSN = 4;
