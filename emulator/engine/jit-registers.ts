@@ -58,73 +58,87 @@ export interface RegisterPlan {
   readonly used: Mask;
 }
 
-const isCall = (block: Block): boolean => block.end.kind === 'call' || block.end.kind === 'callIndirect';
+/** A call of another region ends the block: everything dirty is stored before it, everything live loaded after it. */
+export const isCall = (block: Block): boolean =>
+  block.end.kind === 'call' || block.end.kind === 'callIndirect';
 
-/** Solves both data-flow problems. `reads` of leaving edges are empty: what leaves reads the window. */
-export function planRegisters(shape: Structure): RegisterPlan {
-  const { order } = shape;
-  const facts = order.map(block => {
-    let readX = 0;
-    let readF = 0;
-    let writeX = 0;
-    let writeF = 0;
-    for (const { insn } of block.insns) {
-      const { reads, writes } = usage(insn);
-      readX |= reads.x & ~writeX;
-      readF |= reads.f & ~writeF;
-      writeX |= writes.x;
-      writeF |= writes.f;
+interface Facts {
+  /** Read before written in the block. */
+  readonly reads: Mask;
+  readonly writes: Mask;
+}
+
+function factsOf(block: Block): Facts {
+  const reads = { x: 0, f: 0 };
+  const writes = { x: 0, f: 0 };
+  for (const { insn } of block.insns) {
+    const use = usage(insn);
+    reads.x |= use.reads.x & ~writes.x;
+    reads.f |= use.reads.f & ~writes.f;
+    writes.x |= use.writes.x;
+    writes.f |= use.writes.f;
+  }
+  return { reads, writes };
+}
+
+/** Forward: what may differ from the window at the start of each block. */
+function dirtyAtStart(order: readonly Block[], facts: readonly Facts[]): Mask[] {
+  const dirty = order.map(() => ({ x: 0, f: 0 }));
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [i, block] of order.entries()) {
+      if (isCall(block)) continue; // stored before the call
+      for (const to of successors(block)) {
+        const target = dirty[to.order]!;
+        const x = target.x | dirty[i]!.x | facts[i]!.writes.x;
+        const f = target.f | dirty[i]!.f | facts[i]!.writes.f;
+        if (x === target.x && f === target.f) continue;
+        target.x = x;
+        target.f = f;
+        changed = true;
+      }
     }
-    return { readX, readF, writeX, writeF };
-  });
-  const liveX = new Int32Array(order.length);
-  const liveF = new Int32Array(order.length);
-  const dirtyX = new Int32Array(order.length);
-  const dirtyF = new Int32Array(order.length);
+  }
+  return dirty;
+}
+
+/**
+ * Backward: what must be valid at the start of each block. Any block may leave and then stores all that may be dirty, so what is
+ * dirty on one way into a block is read by it: on the other ways it must have been loaded.
+ */
+function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: readonly Mask[]): Mask[] {
+  const live = order.map(() => ({ x: 0, f: 0 }));
   for (let changed = true; changed; ) {
     changed = false;
     for (let i = order.length - 1; i >= 0; i--) {
-      const { readX, readF, writeX, writeF } = facts[i]!;
-      let x = 0;
-      let f = 0;
-      // After a call everything live is reloaded, so liveness stops there.
+      const { reads, writes } = facts[i]!;
+      let { x, f } = { x: 0, f: 0 };
       if (!isCall(order[i]!)) {
         for (const to of successors(order[i]!)) {
-          x |= liveX[to.order]!;
-          f |= liveF[to.order]!;
+          x |= live[to.order]!.x;
+          f |= live[to.order]!.f;
         }
       }
-      x = readX | (x & ~writeX);
-      f = readF | (f & ~writeF);
-      if (x !== liveX[i] || f !== liveF[i]) {
-        liveX[i] = x;
-        liveF[i] = f;
-        changed = true;
-      }
+      x = reads.x | dirty[i]!.x | (x & ~writes.x);
+      f = reads.f | dirty[i]!.f | (f & ~writes.f);
+      if (x === live[i]!.x && f === live[i]!.f) continue;
+      live[i]!.x = x;
+      live[i]!.f = f;
+      changed = true;
     }
   }
-  for (let changed = true; changed; ) {
-    changed = false;
-    for (let i = 0; i < order.length; i++) {
-      const { writeX, writeF } = facts[i]!;
-      const clean = isCall(order[i]!);
-      const x = clean ? 0 : dirtyX[i]! | writeX;
-      const f = clean ? 0 : dirtyF[i]! | writeF;
-      for (const to of successors(order[i]!)) {
-        if ((dirtyX[to.order]! | x) === dirtyX[to.order] && (dirtyF[to.order]! | f) === dirtyF[to.order])
-          continue;
-        dirtyX[to.order]! |= x;
-        dirtyF[to.order]! |= f;
-        changed = true;
-      }
-    }
+  return live;
+}
+
+/** Solves both problems for a region. What is left through an exit is read from the window by whoever runs next. */
+export function planRegisters(shape: Structure): RegisterPlan {
+  const facts = shape.order.map(factsOf);
+  const dirtyIn = dirtyAtStart(shape.order, facts);
+  const liveIn = liveAtStart(shape.order, facts, dirtyIn);
+  const used = { x: 0, f: 0 };
+  for (const { reads, writes } of facts) {
+    used.x |= reads.x | writes.x;
+    used.f |= reads.f | writes.f;
   }
-  let usedX = 0;
-  let usedF = 0;
-  for (const { readX, readF, writeX, writeF } of facts) {
-    usedX |= readX | writeX;
-    usedF |= readF | writeF;
-  }
-  const masks = (xs: Int32Array, fs: Int32Array): Mask[] => order.map((_, i) => ({ x: xs[i]!, f: fs[i]! }));
-  return { liveIn: masks(liveX, liveF), dirtyIn: masks(dirtyX, dirtyF), used: { x: usedX, f: usedF } };
+  return { liveIn, dirtyIn, used };
 }

@@ -1,0 +1,308 @@
+// One region as one WebAssembly function: (depth: i32) -> next pc: i64.
+//
+// What the caller finds when it returns: registers and IC in the window are right. An even pc means "go on there, compiled
+// or not"; an odd one means "the interpreter must execute the instruction at pc - 1 first" (a device, a trap, a page to
+// translate, the end of the quantum). A caller that gets any pc but the one behind its call returns it at once, so traps,
+// longjmp, context switches and the end of a quantum unwind without a special case.
+//
+// Shape: checks (is this still the code that was translated, in the same view; is there time), loads of live registers, blocks
+// for the shared epilogues, the structured body, the epilogues.
+// Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
+// way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
+
+import { FETCH_VIEW, IC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
+import { type Insn, rowOf } from '../isa/index.ts';
+import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
+import { JitOps, type JitPort } from './jit-ops.ts';
+import { type Block, type Edge, type Region, successors } from './jit-region.ts';
+import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
+import { emitStructured, type Structure, structure } from './jit-structure.ts';
+import { SEMANTICS } from './semantics.ts';
+
+/** How a region reaches others. */
+export interface Linker {
+  /** Type index of region functions. */
+  readonly type: number;
+  /** Function index in the same module, when the callee is emitted with this region and lies in the same page. */
+  direct(target: bigint): number | undefined;
+  /** Table slot of the region at `target`, or undefined to leave that to the dispatcher. */
+  slot(target: bigint): number | undefined;
+  /** Byte address of the cache of indirect targets: entries { i64 pc, i32 slot, i32 0 }, and its index mask (entries - 1). */
+  readonly jumpCache: number;
+  readonly jumpCacheMask: number;
+}
+
+/** Where the code lies and who asks. */
+export interface Placement {
+  readonly fetchView: number;
+  readonly dataView: number;
+  /** Physical page numbers of `region.pages`. */
+  readonly ppns: readonly number[];
+}
+
+/** wasm calls nested deeper than this return to the dispatcher instead. */
+export const MAX_DEPTH = 200;
+
+const CLEAN: Mask = { x: 0, f: 0 };
+
+const canLeave = (insn: Insn): boolean => {
+  const row = rowOf(insn.op);
+  return row.mem.kind !== 'none' || row.ext === 'f' || row.ext === 'd';
+};
+
+class RegionEmitter {
+  readonly #c: CodeWriter;
+  readonly #region: Region;
+  readonly #shape: Structure;
+  readonly #plan: RegisterPlan;
+  readonly #linker: Linker;
+  readonly #ops: JitOps;
+  readonly #cost: Int32Array;
+  readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
+
+  constructor(c: CodeWriter, region: Region, placement: Placement, port: JitPort, linker: Linker) {
+    this.#c = c;
+    this.#region = region;
+    this.#shape = structure(region.blocks);
+    this.#plan = planRegisters(this.#shape);
+    this.#linker = linker;
+    this.#cost = longestWays(this.#shape);
+    const { entry } = region;
+    this.#ops = new JitOps(c, port, this.#plan.used, { entry, view: placement.dataView }, mask =>
+      this.#epilogueOf(mask),
+    );
+    this.#emit(placement);
+  }
+
+  #emit(placement: Placement): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    this.#checks(placement);
+    ops.reload(this.#plan.liveIn[0]!);
+    for (const mask of this.#dirtySets()) {
+      const key = `${mask.x},${mask.f}`;
+      if (!this.#epilogues.has(key)) this.#epilogues.set(key, { label: c.block(), mask });
+    }
+    emitStructured(this.#shape, c, {
+      loopHead: block => this.#checkTime(block, this.#plan.dirtyIn[block.order]!),
+      block: (block, edge) => this.#block(block, edge),
+      exit: at => this.#exit(at),
+    });
+    // Every way through the body has branched; close the epilogue blocks from the innermost.
+    c.unreachable();
+    for (const { mask } of [...this.#epilogues.values()].reverse()) {
+      c.end();
+      ops.spill(mask);
+      c.i32_const(0).local_get(ops.ic).i32_store(IC);
+      c.local_get(ops.leavePc).return_();
+    }
+    c.unreachable();
+  }
+
+  /** Returns early, odd, when the region may not run here and now. Nothing has been loaded yet. */
+  #checks({ fetchView, dataView, ppns }: Placement): void {
+    const c = this.#c;
+    const ready = c.block();
+    const stale = c.block();
+    c.i32_const(0)
+      .i64_load(FETCH_VIEW)
+      .i64_const((BigInt(dataView) << 32n) | BigInt(fetchView))
+      .i64_ne();
+    c.br_if(stale, 'unlikely');
+    const page = this.#region.entry & ~0xfffn;
+    for (const [i, displacement] of this.#region.pages.entries()) {
+      const va = BigInt.asUintN(64, page + BigInt(displacement) * 4096n);
+      const at = TLB_EXEC + fetchView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+      c.i32_const(0).i64_load(at).i64_const(BigInt.asIntN(64, va)).i64_ne().br_if(stale, 'unlikely');
+      c.i32_const(0)
+        .i32_load(at + 12)
+        .i32_const(ppns[i]!)
+        .i32_ne()
+        .br_if(stale, 'unlikely');
+    }
+    c.i32_const(0)
+      .i32_load(IC)
+      .local_tee(this.#ops.ic)
+      .i32_const(this.#cost[0]!)
+      .i32_ge_s()
+      .br_if(ready, 'likely');
+    c.end();
+    c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n)).return_();
+    c.end();
+  }
+
+  /** Every set of dirty registers with which some point of the region leaves. */
+  *#dirtySets(): Generator<Mask> {
+    for (const block of this.#shape.order) {
+      const dirty = { ...this.#plan.dirtyIn[block.order]! };
+      if (this.#shape.isLoop[block.order]) yield { ...dirty };
+      for (const { insn } of block.insns) {
+        if (canLeave(insn)) yield { ...dirty };
+        const { writes } = usage(insn);
+        dirty.x |= writes.x;
+        dirty.f |= writes.f;
+      }
+      yield dirty;
+      if (isCall(block)) yield CLEAN;
+    }
+  }
+
+  #epilogueOf({ x, f }: Mask): Label {
+    return this.#epilogues.get(`${x},${f}`)!.label;
+  }
+
+  /** Leaves for `at`, odd when the quantum cannot hold the longest way from here. */
+  #checkTime(block: Block, dirty: Mask): void {
+    const c = this.#c;
+    c.local_get(this.#ops.ic).i32_const(this.#cost[block.order]!).i32_lt_s().if_(undefined, 'unlikely');
+    this.#leaveTo(block.at, dirty, 1n);
+    c.end();
+  }
+
+  #leaveTo(at: number, dirty: Mask, odd: bigint): void {
+    this.#c.i64_const(BigInt.asIntN(64, this.#ops.addressOf(at) | odd)).local_set(this.#ops.leavePc);
+    this.#c.br(this.#epilogueOf(dirty));
+  }
+
+  #exit(at: number): void {
+    this.#leaveTo(at, this.#ops.dirty, 0n);
+  }
+
+  #block(block: Block, edge: (edge: Edge) => void): void {
+    const ops = this.#ops;
+    const c = this.#c;
+    const dirty = { ...this.#plan.dirtyIn[block.order]! };
+    ops.beginBlock();
+    for (const [i, { at, insn }] of block.insns.entries()) {
+      ops.insn = insn;
+      ops.at = at;
+      ops.before = i;
+      ops.dirty = { ...dirty };
+      SEMANTICS[insn.name](ops);
+      const { writes } = usage(insn);
+      dirty.x |= writes.x;
+      dirty.f |= writes.f;
+    }
+    ops.dirty = dirty;
+    const length = block.insns.length;
+    if (length > 0) c.local_get(ops.ic).i32_const(length).i32_sub().local_set(ops.ic);
+    this.#terminate(block, dirty, edge);
+  }
+
+  #terminate(block: Block, dirty: Mask, edge: (edge: Edge) => void): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    const { end } = block;
+    const follow = (to: Edge, mask: Mask = dirty): void => {
+      ops.dirty = mask; // emission of another subtree changed it
+      edge(to);
+    };
+    switch (end.kind) {
+      case 'branch':
+        c.if_();
+        follow(end.taken);
+        c.end();
+        follow(end.next);
+        break;
+      case 'fall':
+      case 'jump':
+        follow(end.to);
+        break;
+      case 'leave':
+        this.#leaveTo(end.at, dirty, 1n);
+        break;
+      case 'indirect':
+        c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
+        break;
+      case 'call':
+      case 'callIndirect':
+        this.#call(block, dirty);
+        this.#resume(end.next);
+        follow(end.next, CLEAN);
+    }
+  }
+
+  /** Runs the callee, and returns what it returned unless it came back behind the call. */
+  #call(block: Block, dirty: Mask): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    const { at, insn } = block.insns.at(-1)!;
+    const behind = ops.addressOf(at + insn.bytes);
+    const { end } = block;
+    const target = end.kind === 'call' ? ops.addressOf(end.target) : undefined;
+    const direct = target === undefined ? undefined : this.#linker.direct(target);
+    const slot = target === undefined || direct !== undefined ? undefined : this.#linker.slot(target);
+    if (target !== undefined) c.i64_const(BigInt.asIntN(64, target)).local_set(ops.leavePc);
+    else c.local_get(ops.target).local_set(ops.leavePc);
+    const epilogue = this.#epilogueOf(dirty);
+    if (target !== undefined && direct === undefined && slot === undefined) {
+      c.br(epilogue);
+      return;
+    }
+    c.local_get(0).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
+    if (target === undefined) this.#findIndirect(epilogue);
+    ops.spill(dirty);
+    c.i32_const(0).local_get(ops.ic).i32_store(IC);
+    c.local_get(0).i32_const(1).i32_add();
+    if (direct !== undefined) c.call(direct);
+    else {
+      if (slot !== undefined) c.i32_const(slot);
+      else c.local_get(ops.temp(I32, 7));
+      c.call_indirect(this.#linker.type);
+    }
+    c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
+    c.local_get(ops.leavePc).return_();
+    c.end();
+  }
+
+  /** Looks the target up in the jump cache; leaves even when it is not there. The slot goes to temp i32 7. */
+  #findIndirect(epilogue: Label): void {
+    const c = this.#c;
+    const { jumpCache, jumpCacheMask } = this.#linker;
+    const slot = this.#ops.temp(I32, 7);
+    c.local_get(this.#ops.target)
+      .i32_wrap_i64()
+      .i32_const(3)
+      .i32_shl()
+      .i32_const(jumpCacheMask << 4)
+      .i32_and();
+    c.local_tee(slot).i64_load(jumpCache).local_get(this.#ops.target).i64_ne().br_if(epilogue, 'unlikely');
+    c.local_get(slot)
+      .i32_load(jumpCache + 8)
+      .local_set(slot);
+  }
+
+  /** After a call: the callee may have changed every register and the countdown. */
+  #resume(next: Edge): void {
+    const ops = this.#ops;
+    this.#c.i32_const(0).i32_load(IC).local_set(ops.ic);
+    if (!('block' in next)) return;
+    ops.reload(this.#plan.liveIn[next.block.order]!);
+    if (!this.#shape.isLoop[next.block.order]) this.#checkTime(next.block, CLEAN);
+  }
+}
+
+/** By block: most instructions until the next check of the countdown, this block included. */
+function longestWays(shape: Structure): Int32Array {
+  const cost = new Int32Array(shape.order.length);
+  for (let i = shape.order.length - 1; i >= 0; i--) {
+    const block = shape.order[i]!;
+    let rest = 0;
+    if (!isCall(block))
+      for (const to of successors(block))
+        if (to.order > i && !shape.isLoop[to.order]) rest = Math.max(rest, cost[to.order]!);
+    cost[i] = block.insns.length + rest;
+  }
+  return cost;
+}
+
+/** Writes the body of a region into `c`, a function with one i32 parameter and an i64 result. */
+export function emitRegion(
+  c: CodeWriter,
+  region: Region,
+  placement: Placement,
+  port: JitPort,
+  linker: Linker,
+): void {
+  new RegionEmitter(c, region, placement, port, linker);
+}

@@ -1,0 +1,387 @@
+// Ops for the region JIT: operands are known, registers live in wasm locals, a TLB probe is inline and everything unusual
+// leaves the region *before* the instruction, which the interpreter then executes. So there is one kind of leaving,
+// and traps, devices, atomics on odd pages and soft-float share the interpreter's exact paths.
+//
+// Leaving = set `leavePc`, take `ic` back to the count before this instruction, branch to the epilogue that stores the
+// registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
+// Hot path: no call, no store but the guest's own.
+
+import { FFLAGS, FRM, MSTATUS, TLB_BYTES, TLB_READ, TLB_WRITE } from '../hart/layout.ts';
+import type { Insn } from '../isa/index.ts';
+import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
+import { type Mask, usage } from './jit-registers.ts';
+import type { Atomic, Format, Ops, Width } from './ops.ts';
+
+/** Function indexes of what a region may call, and constants of this machine. */
+export interface JitPort {
+  /** (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and value in SLOW_ARG, SLOW_VALUE. */
+  readonly slow: number;
+  /** Soft-float of the instruction word: operands and results in the window; 0 done, 1 leave. */
+  readonly soft: number;
+  /** Physical address = host address + this (i64). */
+  readonly physicalOffset: bigint;
+}
+
+/** Slow-arm kinds: see `JitPort.slow`. */
+export const SLOW_STORE = 8;
+
+const SLOW_ARG = 0x148;
+const SLOW_VALUE = 0x150;
+const BOX = 0xffff_ffff_0000_0000n;
+const FS_DIRTY = 0x6000;
+
+export class JitOps implements Ops {
+  readonly c: CodeWriter;
+  readonly #port: JitPort;
+  /** Locals of x1..x31 and f0..f31, -1 = not used by this region. */
+  readonly x: Int32Array;
+  readonly f: Int32Array;
+  readonly ic: number;
+  readonly leavePc: number;
+  /** Target of an indirect jump, bit 0 clear. */
+  readonly target: number;
+  /** View of loads and stores this region was made for. */
+  readonly #view: number;
+  readonly #entry: bigint;
+  readonly #epilogue: (dirty: Mask) => Label;
+  readonly #temps = new Map<string, number>();
+  readonly #address: number;
+  readonly #host: number;
+  readonly #value: number;
+
+  // The instruction being emitted.
+  insn!: Insn;
+  /** Its displacement from the entry. */
+  at = 0;
+  /** Instructions of the block before it; not yet taken off `ic`. */
+  before = 0;
+  /** Registers that may differ from the window before it. */
+  dirty: Mask = { x: 0, f: 0 };
+  /** FS was found Dirty earlier in this block. */
+  #fpChecked = false;
+
+  constructor(
+    c: CodeWriter,
+    port: JitPort,
+    used: Mask,
+    region: { entry: bigint; view: number },
+    epilogue: (dirty: Mask) => Label,
+  ) {
+    this.c = c;
+    this.#port = port;
+    this.#entry = region.entry;
+    this.#view = region.view;
+    this.#epilogue = epilogue;
+    const locals = (mask: number, type: ValType) =>
+      Int32Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? c.local(type) : -1));
+    this.x = locals(used.x, I64);
+    this.f = locals(used.f, F64);
+    this.ic = c.local(I32);
+    this.leavePc = c.local(I64);
+    this.target = c.local(I64);
+    this.#address = c.local(I64);
+    this.#host = c.local(I32);
+    this.#value = c.local(I64);
+  }
+
+  beginBlock(): void {
+    this.#fpChecked = false;
+  }
+
+  /** Guest address of a displacement. */
+  addressOf(at: number): bigint {
+    return BigInt.asUintN(64, this.#entry + BigInt(at));
+  }
+
+  /** Leaves before this instruction; the interpreter goes on there. Bit 0 of the pc says so to callers. */
+  leave(): void {
+    const { c } = this;
+    if (this.before > 0) c.local_get(this.ic).i32_const(this.before).i32_sub().local_set(this.ic);
+    c.i64_const(BigInt.asIntN(64, this.addressOf(this.at) | 1n)).local_set(this.leavePc);
+    c.br(this.#epilogue(this.dirty));
+  }
+
+  #leaveIf(): void {
+    this.c.if_(undefined, 'unlikely');
+    this.leave();
+    this.c.end();
+  }
+
+  // Integer operands.
+
+  #readX(register: number): void {
+    if (register === 0) this.c.i64_const(0);
+    else this.c.local_get(this.x[register]!);
+  }
+  rs1(): void {
+    this.#readX(this.insn.rs1);
+  }
+  rs2(): void {
+    this.#readX(this.insn.rs2);
+  }
+  rs1w(): void {
+    if (this.insn.rs1 === 0) this.c.i32_const(0);
+    else this.c.local_get(this.x[this.insn.rs1]!).i32_wrap_i64();
+  }
+  rs2w(): void {
+    if (this.insn.rs2 === 0) this.c.i32_const(0);
+    else this.c.local_get(this.x[this.insn.rs2]!).i32_wrap_i64();
+  }
+  imm(): void {
+    this.c.i64_const(this.insn.imm);
+  }
+  immw(): void {
+    this.c.i32_const(this.insn.imm);
+  }
+  pc(): void {
+    this.c.i64_const(BigInt.asIntN(64, this.addressOf(this.at)));
+  }
+  nextPc(): void {
+    this.c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + this.insn.bytes)));
+  }
+  rd(value: () => void): void {
+    value();
+    if (this.insn.rd === 0) this.c.drop();
+    else this.c.local_set(this.x[this.insn.rd]!);
+  }
+  rdw(value: () => void): void {
+    this.rd(() => {
+      value();
+      this.c.i64_extend_i32_s();
+    });
+  }
+  temp(type: ValType, n = 0): number {
+    const key = `${type}.${n}`;
+    let local = this.#temps.get(key);
+    if (local === undefined) {
+      local = this.c.local(type);
+      this.#temps.set(key, local);
+    }
+    return local;
+  }
+
+  // Control: the region's writer does the rest when the rule has returned.
+
+  branch(condition: () => void): void {
+    condition();
+  }
+  jump(): void {
+    if (this.insn.rd !== 0) this.rd(() => this.nextPc());
+  }
+  jumpIndirect(target: () => void): void {
+    target();
+    this.c.i64_const(-2).i64_and().local_set(this.target);
+    if (this.insn.rd !== 0) this.rd(() => this.nextPc());
+  }
+
+  // Memory.
+
+  /** i64 local holding rs1 + imm. */
+  #effective(): number {
+    const { c } = this;
+    if (this.insn.imm === 0 && this.insn.rs1 !== 0) return this.x[this.insn.rs1]!;
+    this.rs1();
+    if (this.insn.imm !== 0) c.i64_const(this.insn.imm).i64_add();
+    c.local_set(this.#address);
+    return this.#address;
+  }
+
+  /** Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local. */
+  #probe(address: number, table: number, bytes: number): number {
+    const { c } = this;
+    const at = table + this.#view * TLB_BYTES;
+    c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
+    c.local_tee(this.#host).i64_load(at);
+    c.local_get(address)
+      .i64_const(~0xfffn | BigInt(bytes - 1))
+      .i64_and()
+      .i64_eq()
+      .if_(undefined, 'likely');
+    c.local_get(this.#host)
+      .i32_load(at + 8)
+      .local_get(address)
+      .i32_wrap_i64()
+      .i32_add()
+      .local_set(this.#host);
+    return this.#host;
+  }
+
+  /** The else-arm: the hart's slow path; leaves when it declines. */
+  #slowArm(address: number, kind: number, value?: () => void): void {
+    const { c } = this;
+    c.else_();
+    c.i32_const(0).local_get(address).i64_store(SLOW_ARG);
+    if (value) {
+      c.i32_const(0);
+      value();
+      c.i64_store(SLOW_VALUE);
+    }
+    c.i32_const(kind).call(this.#port.slow);
+    this.#leaveIf();
+  }
+
+  #fetch(host: number, bytes: Width, signed: boolean): void {
+    const { c } = this;
+    c.local_get(host);
+    if (bytes === 8) c.i64_load(0);
+    else if (bytes === 4) signed ? c.i64_load32_s(0) : c.i64_load32_u(0);
+    else if (bytes === 2) signed ? c.i64_load16_s(0) : c.i64_load16_u(0);
+    else signed ? c.i64_load8_s(0) : c.i64_load8_u(0);
+  }
+
+  /** Loads into the i64 local that is returned. */
+  #loadValue(bytes: Width, signed: boolean): number {
+    const { c } = this;
+    const address = this.#effective();
+    const host = this.#probe(address, TLB_READ, bytes);
+    this.#fetch(host, bytes, signed);
+    c.local_set(this.#value);
+    this.#slowArm(address, Math.log2(bytes) | (signed ? 0 : 4));
+    c.i32_const(0).i64_load(SLOW_VALUE).local_set(this.#value).end();
+    return this.#value;
+  }
+
+  load(bytes: Width, signed: boolean): void {
+    const value = this.#loadValue(bytes, signed);
+    if (this.insn.rd !== 0) this.rd(() => void this.c.local_get(value));
+  }
+  loadFp(bytes: 4 | 8): void {
+    const value = this.#loadValue(bytes, false);
+    this.fdBits(() => {
+      this.c.local_get(value);
+      if (bytes === 4) this.c.i64_const(BigInt.asIntN(64, BOX)).i64_or();
+    });
+  }
+
+  #storeValue(bytes: Width, value: () => void): void {
+    const { c } = this;
+    const address = this.#effective();
+    const host = this.#probe(address, TLB_WRITE, bytes);
+    c.local_get(host);
+    value();
+    if (bytes === 8) c.i64_store(0);
+    else if (bytes === 4) c.i64_store32(0);
+    else if (bytes === 2) c.i64_store16(0);
+    else c.i64_store8(0);
+    this.#slowArm(address, Math.log2(bytes) | SLOW_STORE, value);
+    c.end();
+  }
+  store(bytes: Width): void {
+    this.#storeValue(bytes, () => this.rs2());
+  }
+  storeFp(bytes: 4 | 8): void {
+    this.#storeValue(bytes, () => this.fbits(2));
+  }
+
+  /** The slow cases of atomics are left to the interpreter. */
+  atomic(what: Atomic, fast: (host: number) => void): void {
+    const { c } = this;
+    const address = this.#effective();
+    const host = this.#probe(address, what.kind === 'lr' ? TLB_READ : TLB_WRITE, what.bytes);
+    fast(host);
+    c.else_();
+    this.leave();
+    c.end();
+  }
+  physical(host: number): void {
+    this.c.local_get(host).i64_extend_i32_u().i64_const(this.#port.physicalOffset).i64_add();
+  }
+
+  // Floating point.
+
+  fpEnabled(_writes: boolean): void {
+    if (this.#fpChecked) return;
+    this.c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_ne();
+    this.#leaveIf();
+    this.#fpChecked = true;
+  }
+  #fRegister(n: 1 | 2 | 3): number {
+    const register = n === 1 ? this.insn.rs1 : n === 2 ? this.insn.rs2 : this.insn.rs3;
+    return this.f[register]!;
+  }
+  fbits(n: 1 | 2 | 3): void {
+    this.c.local_get(this.#fRegister(n)).i64_reinterpret_f64();
+  }
+  fs(n: 1 | 2 | 3, format: Format): void {
+    const { c } = this;
+    const register = this.#fRegister(n);
+    c.local_get(register);
+    if (format === 'd') return;
+    const bits = this.temp(I64, 9);
+    c.i64_reinterpret_f64().local_tee(bits).i32_wrap_i64().i32_const(0x7fc0_0000);
+    c.local_get(bits).i64_const(BigInt.asIntN(64, BOX)).i64_ge_u().select().f32_reinterpret_i32();
+  }
+  fdBits(value: () => void): void {
+    value();
+    this.c.f64_reinterpret_i64().local_set(this.f[this.insn.rd]!);
+  }
+  fd(format: Format, value: () => void): void {
+    const { c } = this;
+    value();
+    if (format === 's') {
+      c.i32_reinterpret_f32()
+        .i64_extend_i32_u()
+        .i64_const(BigInt.asIntN(64, BOX))
+        .i64_or()
+        .f64_reinterpret_i64();
+    }
+    c.local_set(this.f[this.insn.rd]!);
+  }
+  #rounds(mode: number): void {
+    if (this.insn.rm === 7) this.c.i32_const(0).i32_load(FRM).i32_const(mode).i32_eq();
+    else this.c.i32_const(this.insn.rm === mode ? 1 : 0);
+  }
+  roundsToNearestEven(): void {
+    this.#rounds(0);
+  }
+  roundsTowardsZero(): void {
+    this.#rounds(1);
+  }
+  inexactIsSet(): void {
+    this.c.i32_const(0).i32_load(FFLAGS).i32_const(1).i32_and();
+  }
+
+  /** Operands go to the window, the hart's soft-float does its work there, the result comes back. */
+  soft(): void {
+    const { c } = this;
+    const { reads, writes } = usage(this.insn);
+    this.spill({ x: reads.x, f: reads.f });
+    c.i32_const(this.insn.word | 0).call(this.#port.soft);
+    this.#leaveIf();
+    this.reload(writes);
+  }
+
+  /** Never inside a region. */
+  system(): void {
+    throw new RangeError(`${this.insn.name} cannot be part of a region`);
+  }
+
+  // Between locals and the window.
+
+  spill(mask: Mask): void {
+    const { c } = this;
+    for (let i = 1; i < 32; i++)
+      if ((mask.x >>> i) & 1)
+        c.i32_const(0)
+          .local_get(this.x[i]!)
+          .i64_store(i * 8);
+    for (let i = 0; i < 32; i++)
+      if ((mask.f >>> i) & 1)
+        c.i32_const(0)
+          .local_get(this.f[i]!)
+          .f64_store(0x200 + i * 8);
+  }
+  reload(mask: Mask): void {
+    const { c } = this;
+    for (let i = 1; i < 32; i++)
+      if ((mask.x >>> i) & 1)
+        c.i32_const(0)
+          .i64_load(i * 8)
+          .local_set(this.x[i]!);
+    for (let i = 0; i < 32; i++)
+      if ((mask.f >>> i) & 1)
+        c.i32_const(0)
+          .f64_load(0x200 + i * 8)
+          .local_set(this.f[i]!);
+  }
+}
