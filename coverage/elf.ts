@@ -7,7 +7,7 @@
  * Divergence: compressed sections (SHF_COMPRESSED) are refused by name, because inflating needs host help; relocatable
  * objects are refused, because their addresses and debug data are not final.
  */
-import { type Addr, CoverageError, Cursor, hex, stringAt, upperBound } from './bytes.ts';
+import { type Addr, CoverageError, Cursor, hex, pcOf, stringAt, upperBound } from './bytes.ts';
 import { Sha256 } from './sha256.ts';
 
 export const SHF_ALLOC = 2;
@@ -124,7 +124,8 @@ export class Elf {
   private symbolTable: SymbolTable | undefined;
   private id: string | undefined;
 
-  private constructor(bytes: Uint8Array, name: string) {
+  /** `name` stands in error texts. Throws `CoverageError` for anything that is no linked RISC-V ELF64 file. */
+  constructor(bytes: Uint8Array, name = 'image') {
     this.bytes = bytes;
     this.name = name;
     const header = new Cursor(bytes, name);
@@ -140,15 +141,10 @@ export class Elf {
     header.seek(40);
     const tableAt = header.u64();
     header.seek(58);
+    if (this.machine !== EM_RISCV)
+      throw new CoverageError(`${name} is not a RISC-V ELF file (machine ${this.machine})`);
+    if (this.type === ET_REL) throw new CoverageError(`${name} is a relocatable object; link it first`);
     this.sections = this.readSections(tableAt, header.u16(), header.u16(), header.u16());
-  }
-
-  static parse(bytes: Uint8Array, name = 'image'): Elf {
-    const elf = new Elf(bytes, name);
-    if (elf.machine !== EM_RISCV)
-      throw new CoverageError(`${name} is not a RISC-V ELF file (machine ${elf.machine})`);
-    if (elf.type === ET_REL) throw new CoverageError(`${name} is a relocatable object; link it first`);
-    return elf;
   }
 
   private readSections(tableAt: number, entsize: number, count: number, namesIndex: number): Section[] {
@@ -231,6 +227,18 @@ export class Elf {
       if (at >= 0 && at + count <= section.size) return this.data(section).subarray(at, at + count);
     }
     return undefined;
+  }
+
+  /** Functions with code in the file, in order of address. */
+  functions(): { name: string; start: bigint; code: Uint8Array }[] {
+    const found: { name: string; start: bigint; code: Uint8Array }[] = [];
+    const { symbols } = this;
+    for (let i = 0; i < symbols.count; i++) {
+      const { name, addr, size, type } = symbols.get(i);
+      const code = type === STT_FUNC && size > 0 ? this.read(addr, size) : undefined;
+      if (code) found.push({ name, start: pcOf(addr), code });
+    }
+    return found;
   }
 
   get symbols(): SymbolTable {

@@ -6,7 +6,7 @@
  */
 import type { Addr } from './bytes.ts';
 import { Dwarf } from './dwarf.ts';
-import type { Elf } from './elf.ts';
+import { type Elf, STT_FUNC } from './elf.ts';
 
 export interface Frame {
   function: string;
@@ -25,8 +25,12 @@ export class Symbolizer {
   readonly elf: Elf;
   readonly dwarf: Dwarf;
 
-  constructor(elf: Elf) {
+  /** Name the outermost frame after any symbol, as llvm-symbolizer does, not only after function symbols. */
+  private readonly symbolsWin: boolean;
+
+  constructor(elf: Elf, options: { symbolsWin?: boolean } = {}) {
     this.elf = elf;
+    this.symbolsWin = options.symbolsWin ?? false;
     this.dwarf = new Dwarf(elf);
   }
 
@@ -61,7 +65,10 @@ export class Symbolizer {
     }
     const outermost = frames[frames.length - 1]!;
     if (symbol >= 0) {
-      outermost.function = symbols.name(symbol);
+      // Labels of hand-written or unlinked code (`.Lpcrel_hi7`) must not hide the function that DWARF names.
+      if (this.symbolsWin || symbols.type[symbol] === STT_FUNC || outermost.function === '') {
+        outermost.function = symbols.name(symbol);
+      }
       outermost.file ||= symbols.file(symbol);
     }
     return frames;

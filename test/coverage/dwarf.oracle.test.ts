@@ -33,8 +33,8 @@ const showOurs = (f: Frame) => `${f.function} ${f.file}:${f.line}:${f.column}`;
 
 /** Compare every `step`-th half-word of the executable sections. */
 function compareFrames(path: string, step: number): number {
-  const elf = Elf.parse(readFileSync(path), path);
-  const symbolizer = new Symbolizer(elf);
+  const elf = new Elf(readFileSync(path), path);
+  const symbolizer = new Symbolizer(elf, { symbolsWin: true });
   const addresses: number[] = [];
   for (const section of elf.executableSections()) {
     for (let at = 0; at < section.size; at += step) addresses.push(section.addr + at);
@@ -65,7 +65,7 @@ function showRow(row: LineRow): string {
 
 /** Rows as llvm-dwarfdump prints them: address line column file isa discriminator op-index flags. */
 function compareRows(path: string): number {
-  const elf = Elf.parse(readFileSync(path), path);
+  const elf = new Elf(readFileSync(path), path);
   const theirs = run('llvm-dwarfdump-19', ['--debug-line', path])
     .split('\n')
     .filter(line => /^0x[0-9a-f]{16}\s+\d+\s+\d+\s+\d+/.test(line))

@@ -91,7 +91,7 @@ export function buildFixture(options: BuildOptions = {}): string {
 
 export function fixture(options: BuildOptions = {}): Elf {
   const path = buildFixture(options);
-  return Elf.parse(readFileSync(path), path);
+  return new Elf(readFileSync(path), path);
 }
 
 /** A static glibc program for riscv64, with debug information of its own unit. */

@@ -1,0 +1,18 @@
+/** The public door of coverage/. */
+export { type Addr, addrOf, CoverageError, hex, pcOf } from './bytes.ts';
+export { CallSites, HOOK_PC, HOOKS } from './callsites.ts';
+export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf.ts';
+export { cleanPath, type Frame, Symbolizer } from './symbolize.ts';
+export {
+  KIND_CMP,
+  KIND_EDGE,
+  KIND_PC,
+  KINDS,
+  type RecordKind,
+  type Source,
+  Trace,
+  TraceBuilder,
+  type TraceHeader,
+} from './trace.ts';
+export { readTrace, writeTrace } from './trace-file.ts';
+export { compareArea, filterTrace, mergeTraces, type RecordFilter } from './trace-ops.ts';

@@ -1,0 +1,107 @@
+/**
+ * Work on whole traces: merge, filter, and the comparison of what the guest holds in its area with what the device recorded.
+ */
+import { KIND_CMP, KINDS, type RecordKind, type Source, type Trace, TraceBuilder } from './trace.ts';
+
+/** Which records stay. Both tests are asked once per point or source, not per record. */
+export interface RecordFilter {
+  point?: (kind: RecordKind, pc: bigint) => boolean;
+  source?: (source: Source) => boolean;
+}
+
+/** Append the records of `from` to `builder`; `rename` may change who made them. */
+function append(
+  builder: TraceBuilder,
+  from: Trace,
+  keep: RecordFilter,
+  rename: (source: Source) => Source,
+): void {
+  const wanted = Uint8Array.from(from.pointPc, (pc, i) =>
+    !keep.point || keep.point(KINDS[from.pointKind[i]!]!, pc) ? 1 : 0,
+  );
+  let cmpAt = 0;
+  const sources = from.sources.map(source =>
+    !keep.source || keep.source(source) ? builder.source(rename(source)) : -1,
+  );
+  for (const { source, from: start, to } of from.runs()) {
+    const target = sources[source]!;
+    for (let i = start; i < to; i++) {
+      const point = from.records[i]!;
+      const isCmp = from.pointKind[point] === KIND_CMP;
+      if (target >= 0 && wanted[point]) {
+        const pc = from.pointPc[point]!;
+        if (isCmp) builder.cmp(target, from.cmpType[cmpAt]!, from.cmpArg1[cmpAt]!, from.cmpArg2[cmpAt]!, pc);
+        else if (KINDS[from.pointKind[point]!] === 'edge') builder.edge(target, pc);
+        else builder.pcHalves(target, Number(pc & 0xffffffffn), Number(pc >> 32n));
+      }
+      if (isCmp) cmpAt++;
+    }
+  }
+  for (const [source, count] of from.lost.entries()) {
+    if (count > 0 && sources[source]! >= 0) builder.lost(sources[source]!, count);
+  }
+  for (const finding of from.findings) builder.finding(finding);
+}
+
+export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
+  const builder = new TraceBuilder(trace.header);
+  append(builder, trace, keep, source => source);
+  return builder.finish();
+}
+
+/**
+ * One trace after the other. System calls are renumbered so that calls of different traces stay apart; a trace whose records
+ * carry no test name gets the name given with it. The caller has made sure that all are of one image.
+ */
+export function mergeTraces(parts: readonly { trace: Trace; name: string }[]): Trace {
+  const dialects = [...new Set(parts.map(part => part.trace.header.dialect))];
+  const image = parts.find(part => part.trace.header.image !== '')?.trace.header.image ?? '';
+  const notes = Object.assign({}, ...parts.map(part => part.trace.header.notes)) as Record<string, string>;
+  const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes });
+  let calls = 0;
+  for (const { trace, name } of parts) {
+    const base = calls;
+    for (const { call } of trace.sources) calls = Math.max(calls, base + call);
+    append(builder, trace, {}, source => ({
+      ...source,
+      test: source.test || name,
+      call: source.call === 0 ? 0 : base + source.call,
+    }));
+  }
+  return builder.finish();
+}
+
+/**
+ * What differs between an area as the guest holds it and the records the device wrote to it; undefined if nothing does.
+ * `area` begins at word 0, `device` at word 1. A program may reset word 0 or scribble over records; the device's copy is the truth,
+ * and the difference is a finding. A count that is lower than the device's is reported only if `mayReset` is false.
+ */
+export function compareArea(
+  area: Uint8Array,
+  device: Uint8Array,
+  kind: RecordKind,
+  count: number,
+  mayReset = true,
+): string | undefined {
+  const guest = new DataView(area.buffer, area.byteOffset, area.byteLength);
+  const seen = new DataView(device.buffer, device.byteOffset, device.byteLength);
+  const words = kind === 'cmp' ? 4 : 1;
+  if (area.length < 8) return `the area has ${area.length} bytes, not even a count`;
+  const stored = guest.getBigUint64(0, true);
+  if (stored > BigInt(count) || (!mayReset && stored !== BigInt(count))) {
+    return `word 0 of the area says ${stored} records, the device wrote ${count}`;
+  }
+  const limit = Math.min(
+    Number(stored) * words,
+    Math.floor((area.length - 8) / 8),
+    Math.floor(device.length / 8),
+  );
+  for (let i = 0; i < limit; i++) {
+    const theirs = guest.getBigUint64(8 + 8 * i, true);
+    const ours = seen.getBigUint64(8 * i, true);
+    if (theirs !== ours) {
+      return `word ${i + 1} of the area is 0x${theirs.toString(16)}, the device wrote 0x${ours.toString(16)} (record ${Math.floor(i / words)})`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,146 @@
+/** The trace model and its stored form. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  compareArea,
+  filterTrace,
+  mergeTraces,
+  readTrace,
+  type Trace,
+  TraceBuilder,
+  writeTrace,
+} from '../../coverage/index.ts';
+
+function bytesOf(chunks: Iterable<Uint8Array>): Uint8Array {
+  return new Uint8Array(Buffer.concat([...chunks]));
+}
+
+const BASE = 0xffff_ffff_8020_0000n;
+
+function sample(): Trace {
+  const builder = new TraceBuilder({ dialect: 'openbsd', image: 'sha256:00', notes: { seed: '7' } });
+  const open = builder.source({ test: 'open', process: 2, thread: 3, syscall: 56, call: 1 });
+  const remote = builder.source({
+    test: 'open',
+    process: 2,
+    thread: 9,
+    context: 'remote',
+    handle: 0xfedcba9876543210n,
+  });
+  builder.pc(open, BASE + 4n);
+  builder.pc(open, BASE + 8n);
+  builder.pc(remote, BASE + 4n);
+  builder.cmp(open, 5, 7n, 0xffff_ffff_ffff_ffffn, BASE + 20n);
+  builder.edge(open, 0x1234_5678_9abc_def0n);
+  builder.pc(open, BASE + 4n);
+  builder.lost(open, 12);
+  builder.finding('word 0 was changed');
+  return builder.finish();
+}
+
+describe('trace', () => {
+  it('keeps records in order with who made them', () => {
+    const trace = sample();
+    expect([...trace.records]).toEqual([0, 1, 0, 2, 3, 0]);
+    expect([...trace.runs()]).toEqual([
+      { source: 0, from: 0, to: 2 },
+      { source: 1, from: 2, to: 3 },
+      { source: 0, from: 3, to: 6 },
+    ]);
+    expect([...trace.hits()]).toEqual([3, 1, 1, 1]);
+    expect(trace.lostTotal).toBe(12);
+  });
+
+  it('reads records out of an area, a whole one at a time', () => {
+    const words = new BigUint64Array([5n, 1n, 2n, BASE, 0n, 3n, 4n, BASE + 2n]);
+    const builder = new TraceBuilder();
+    const source = builder.source({ thread: 1 });
+    builder.area(source, 'cmp', new Uint8Array(words.buffer), 2);
+    builder.area(source, 'pc', new Uint8Array(words.buffer, 24, 8), 1);
+    const trace = builder.finish();
+    expect([...trace.cmpType]).toEqual([5, 0]);
+    expect([...trace.pointPc]).toEqual([BASE, BASE + 2n, BASE]);
+    expect(() => builder.area(source, 'cmp', new Uint8Array(40), 2)).toThrow(
+      'an area of 40 bytes cannot hold 2 cmp records',
+    );
+  });
+
+  it('merges with test names and renumbered calls, and filters by point and source', () => {
+    const merged = mergeTraces([
+      { trace: sample(), name: 'ignored' },
+      { trace: sample(), name: 'ignored' },
+    ]);
+    expect(merged.records.length).toBe(12);
+    expect(merged.sources.map(s => s.call)).toEqual([1, 0, 2]);
+    expect(merged.lostTotal).toBe(24);
+    const tasks = filterTrace(merged, { source: s => s.context === 'task', point: kind => kind === 'pc' });
+    expect([...tasks.hits()]).toEqual([4, 2]);
+    const compares = filterTrace(merged, { point: kind => kind === 'cmp' });
+    expect([...compares.cmpArg2]).toEqual([0xffff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn]);
+  });
+
+  it('reports an area that a program has scribbled over', () => {
+    const device = new BigUint64Array([BASE, BASE + 4n]);
+    const area = new BigUint64Array([2n, BASE, BASE + 4n]);
+    const check = () => compareArea(new Uint8Array(area.buffer), new Uint8Array(device.buffer), 'pc', 2);
+    expect(check()).toBeUndefined();
+    area[2] = 0xdeadn;
+    expect(check()).toBe('word 2 of the area is 0xdead, the device wrote 0xffffffff80200004 (record 1)');
+    area[0] = 99n;
+    expect(check()).toBe('word 0 of the area says 99 records, the device wrote 2');
+  });
+});
+
+describe('trace file', () => {
+  it('gives back what was written, and the same bytes each time', () => {
+    const bytes = bytesOf(writeTrace(sample()));
+    expect(bytesOf(writeTrace(sample()))).toEqual(bytes);
+    const back = readTrace(bytes);
+    expect(back).toEqual(sample());
+    expect(bytesOf(writeTrace(back))).toEqual(bytes);
+  });
+
+  it('round-trips any sequence of records over block boundaries', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(3), fc.nat(70_000)), { maxLength: 40 }), steps => {
+        const builder = new TraceBuilder({ dialect: 'linux' });
+        for (const [source, repeat] of steps) {
+          const number = builder.source({ thread: source });
+          for (let i = 0; i < repeat % 3000; i++) builder.pcHalves(number, i * 2, 0xffffffff);
+        }
+        const trace = builder.finish();
+        const back = readTrace(bytesOf(writeTrace(trace)));
+        expect(Buffer.compare(Buffer.from(back.records.buffer), Buffer.from(trace.records.buffer))).toBe(0);
+        expect([...back.runStart]).toEqual([...trace.runStart]);
+      }),
+      { numRuns: 30, seed: 1 },
+    );
+  });
+
+  it('names a truncated file as truncated, wherever it is cut', () => {
+    const bytes = bytesOf(writeTrace(sample()));
+    for (let cut = 8; cut < bytes.length; cut++) {
+      expect(() => readTrace(bytes.subarray(0, cut), 't.kcov')).toThrow(
+        /^t\.kcov is truncated after \d+ records/,
+      );
+    }
+  });
+
+  it('never accepts a damaged file and never fails with anything but one line', () => {
+    const bytes = bytesOf(writeTrace(sample()));
+    for (let at = 0; at < bytes.length; at++) {
+      for (const flip of [1, 0x80, 0xff]) {
+        const damaged = bytes.slice();
+        damaged[at]! ^= flip;
+        let message = '';
+        try {
+          readTrace(damaged, 't.kcov');
+        } catch (error) {
+          expect((error as Error).name).toBe('CoverageError');
+          message = (error as Error).message;
+        }
+        expect(message).toMatch(/^t\.kcov [^\n]+$/);
+      }
+    }
+  });
+});
