@@ -57,6 +57,11 @@ export class Clint implements Device {
     return this.#offset === 0n ? Math.floor(this.#clock.now() / TICK) : Number(this.mtime());
   }
 
+  /** The virtual time at which mtime reaches `ticks`. */
+  timeOf(ticks: number): number {
+    return (ticks - Number(this.#offset)) * TICK;
+  }
+
   /** Drives the lines of a hart again after its reset. */
   drive(hart: number): void {
     this.#lines.set(hart, 'msip', this.#msip[hart] === 1);

@@ -1,0 +1,95 @@
+// What happens between power-on and the first instruction: images, device tree and the harts' registers.
+// Placement follows QEMU's virt board: raw kernels at the start of RAM or 2 MiB behind the firmware, the device tree as
+// high as possible below 3 GiB, the initial RAM disk behind the kernel.
+
+import { FW_DYNAMIC_OFFSET } from '../../devices/rom.ts';
+import { Xoshiro } from '../../devices/virtio-rng.ts';
+import type { Bus } from '../bus/bus.ts';
+import type { Ram } from '../bus/ram.ts';
+import { cause, type Hart, layout as L } from '../hart/index.ts';
+import { boardTree } from './board.ts';
+import type { Placed } from './devices.ts';
+import { encodeFdt } from './fdt.ts';
+import { type ImageFile, type Loaded, loadImage, loadInitrd } from './loader.ts';
+import { fdtAddress, initrdAddress, MAP, MIB, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
+import type { Complete } from './options.ts';
+import type { Sbi } from './sbi.ts';
+
+export interface BootContext {
+  options: Complete;
+  ram: Ram;
+  bus: Bus;
+  harts: readonly Hart[];
+  board: { placed: readonly Placed[] };
+  sbi: Sbi | undefined;
+}
+
+export interface Booted {
+  /** What the harts start in: the firmware or the kernel. */
+  image: Loaded | undefined;
+  kernel: Loaded | undefined;
+  /** The device tree blob and its physical address. */
+  fdt: Uint8Array;
+  fdtAddress: number;
+}
+
+const RNG_SEED_BYTES = 32;
+/** The register in which QEMU's reset code leaves the address it jumps to. */
+const T0 = 5;
+const A2 = 12;
+
+export function boot(m: BootContext): Booted {
+  const { options: o, ram, bus } = m;
+  const firmware = typeof o.bios === 'object' ? loadImage(ram, bus, rawAllowed(o.bios), RAM_BASE) : undefined;
+  const kernelBase = firmware
+    ? Math.ceil(firmware.end / (2 * MIB)) * 2 * MIB
+    : o.bios === 'none'
+      ? RAM_BASE
+      : PAYLOAD_BASE;
+  const kernel = o.kernel && loadImage(ram, bus, o.kernel, kernelBase);
+  const initrd = o.initrd && {
+    start: initrdAddress(o.ramBytes, kernel!.start),
+    end: initrdAddress(o.ramBytes, kernel!.start) + o.initrd.bytes.length,
+  };
+  const fdt = deviceTree(m, initrd);
+  const at = fdtAddress(o.ramBytes, fdt.length);
+  if (o.initrd) loadInitrd(ram, bus, o.initrd, initrd!.start, at);
+  ram.write(at, fdt);
+  const image = firmware ?? kernel;
+  if (m.sbi) {
+    for (const hart of m.harts) hart.reset(0n, 0n, cause.S);
+    m.sbi.start(0, kernel!.entry, BigInt(at));
+  } else {
+    for (const hart of m.harts) start(hart, image!.entry, at);
+  }
+  return { image, kernel, fdt, fdtAddress: at };
+}
+
+/** Firmware may be raw under any name. */
+function rawAllowed(file: ImageFile): ImageFile {
+  return /\.\w+$/.test(file.name) ? file : { ...file, name: `${file.name}.bin` };
+}
+
+/** M-mode as QEMU's reset code leaves it: a0 = hart, a1 = device tree, a2 = fw_dynamic_info. */
+function start(hart: Hart, entry: number, fdt: number): void {
+  hart.reset(BigInt(entry), BigInt(fdt));
+  hart.state.put(L.X + 8 * T0, entry | 0, 0);
+  hart.state.put(L.X + 8 * A2, MAP.rom.base + FW_DYNAMIC_OFFSET, 0);
+}
+
+function deviceTree(m: BootContext, initrd: { start: number; end: number } | undefined): Uint8Array {
+  const { options: o } = m;
+  const rng = new Xoshiro(o.seed ^ 0x5eedn);
+  const rngSeed = Uint8Array.from({ length: RNG_SEED_BYTES }, () => rng.next() & 0xff);
+  return encodeFdt(
+    boardTree({
+      harts: o.harts,
+      ramBytes: o.ramBytes,
+      devices: m.board.placed,
+      bootargs: o.append,
+      stdout: `/soc/serial@${MAP.uart.base.toString(16)}`,
+      rngSeed,
+      ...(initrd ? { initrd } : {}),
+    }),
+  );
+}

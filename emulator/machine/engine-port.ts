@@ -1,0 +1,46 @@
+// Chooses the engine and lays out the host memory in front of guest RAM: the running window, the windows at rest, the
+// engine's own area. Wraps the engine's knowledge of code pages, so that stores to one more page can be watched.
+
+import type { Ram } from '../bus/ram.ts';
+import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
+import { type CodePort, type Hart, homeOf } from '../hart/index.ts';
+import type { EngineKind } from './options.ts';
+
+const areaBase = (harts: number): number => homeOf(harts);
+
+/** Offset of guest RAM in the memory. */
+export function ramHostBase(harts: number): number {
+  return areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES);
+}
+
+export function createEngine(kind: EngineKind, ram: Ram, harts: readonly Hart[]): Engine {
+  const area = { base: areaBase(harts.length), pages: DEFAULT_PAGES };
+  if (kind === 'interp') return new InterpEngine(ram, harts, area);
+  return new InterpEngine(ram, harts, area);
+}
+
+/** Announces stores to a page of RAM besides those to pages that hold code. */
+export class PageWatch implements CodePort {
+  readonly #code: CodePort;
+  readonly #stored: (pa: number, bytes: number) => void;
+  #page = -1;
+
+  constructor(code: CodePort, stored: (pa: number, bytes: number) => void) {
+    this.#code = code;
+    this.#stored = stored;
+  }
+
+  /** Watches a page, counted from the start of RAM; undefined = none. */
+  watch(page: number | undefined): void {
+    this.#page = page ?? -1;
+  }
+
+  holdsCode(page: number): boolean {
+    return page === this.#page || this.#code.holdsCode(page);
+  }
+
+  stored(pa: number, bytes: number): void {
+    this.#code.stored(pa, bytes);
+    this.#stored(pa, bytes);
+  }
+}

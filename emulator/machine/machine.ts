@@ -1,0 +1,259 @@
+// The machine: the only place where hart, engine, bus, devices, clock and firmware meet. `Machine.create` builds and
+// boots one; `run` executes it, in as many pieces as the caller likes, with the same result. Nothing here is
+// asynchronous and nothing asks the host for anything; input comes in through `input` and is stamped by the journal.
+//
+// Time: one unit is one retired instruction or one exception, of any hart, in the order in which they run; while all
+// harts wait it jumps to the next event. Everything that happens by itself happens at an exact unit.
+
+import { romContents } from '../../devices/rom.ts';
+import { Bus } from '../bus/bus.ts';
+import { Ram } from '../bus/ram.ts';
+import type { Engine } from '../engine/engine.ts';
+import { Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index.ts';
+import { type Booted, boot } from './boot.ts';
+import { Clock } from './clock.ts';
+import { type Board, buildBoard } from './devices.ts';
+import { createEngine, PageWatch, ramHostBase } from './engine-port.ts';
+import { Htif } from './htif.ts';
+import { type InputPort, Journal } from './journal.ts';
+import { hartLines } from './lines.ts';
+import { PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
+import { type Complete, complete, type MachineOptions } from './options.ts';
+import { Sbi } from './sbi.ts';
+import { Scheduler } from './scheduler.ts';
+
+/** Longest quantum, so that the engine's compiled loops are left from time to time. */
+const QUANTUM_MAX = 1_000_000;
+
+export type RunResult =
+  /** The guest ended the run. */
+  | { kind: 'exit'; status: number }
+  /** The guest said that it failed (SBI system reset with reason "system failure"). */
+  | { kind: 'panic'; status: number }
+  /** The guest wants a reboot; `reset()` does it. */
+  | { kind: 'reset' }
+  /** The instructions of this call are spent; `run` goes on. */
+  | { kind: 'budget' }
+  /** All harts wait and only input could wake them. */
+  | { kind: 'halt' };
+
+export class Machine {
+  readonly options: Complete;
+  readonly ram: Ram;
+  readonly bus = new Bus();
+  readonly clock = new Clock();
+  readonly harts: Hart[] = [];
+  readonly board: Board;
+  readonly engine: Engine;
+  readonly scheduler: Scheduler;
+  readonly sbi: Sbi | undefined;
+  journal: Journal;
+  htif: Htif | undefined;
+  booted!: Booted;
+  /** Virtual time at the start of the running quantum, and units spent by all harts. */
+  time = 0;
+  spent = 0;
+  stopped: RunResult | undefined;
+  readonly #watch: PageWatch;
+  #active: Hart | undefined;
+  #isRunning = false;
+
+  static create(options: MachineOptions): Machine {
+    return new Machine(complete(options));
+  }
+
+  private constructor(options: Complete) {
+    this.options = options;
+    const hostBase = ramHostBase(options.harts);
+    const pages = Math.ceil((hostBase + options.ramBytes) / 65536);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
+    this.clock.source = () => this.now();
+    this.clock.onEarlier = at => this.#shorten(at);
+    this.scheduler = new Scheduler(options.harts, options.schedSeed);
+    this.journal = new Journal(options.replay);
+    const finish = {
+      exit: (status: number) => this.stop({ kind: 'exit', status }),
+      reset: () => this.stop({ kind: 'reset' }),
+    };
+    const console = { write: (byte: number) => options.onConsole?.(byte) };
+    const machine = this;
+    const hartPort = {
+      get current() {
+        return machine.scheduler.turn;
+      },
+      count: options.harts,
+    };
+    this.board = buildBoard(
+      options,
+      {
+        bus: this.bus,
+        ram: this.ram,
+        clock: this.clock,
+        lines: hartLines(this.harts),
+        console,
+        finish,
+        kcov: {
+          ram: this.ram,
+          hart: hartPort,
+          publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
+        },
+      },
+      romContents(PAYLOAD_BASE),
+    );
+    const ports: HartPorts = {
+      memory,
+      ram: this.ram,
+      bus: this.bus,
+      time: () => this.board.clint.ticks(),
+      code: NO_CODE,
+    };
+    for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
+    this.engine = createEngine(options.engine, this.ram, this.harts);
+    this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
+    ports.code = this.#watch;
+    if (options.bios === 'default') this.sbi = this.#makeSbi(console);
+    this.reset();
+  }
+
+  /** Power-on: everything anew from the images, except for what the journal holds. */
+  reset(): void {
+    this.time = 0;
+    this.spent = 0;
+    this.stopped = undefined;
+    this.clock.reset();
+    this.scheduler.reset();
+    this.sbi?.reset();
+    this.ram.data.fill(0);
+    for (const { device } of this.board.placed) device.reset();
+    this.booted = boot(this);
+    const tohost = this.booted.image?.find('tohost');
+    this.htif =
+      tohost === undefined || this.options.bios !== 'none' || !this.ram.has(tohost, 8)
+        ? undefined
+        : new Htif(
+            {
+              ram: this.ram,
+              console: { write: byte => this.options.onConsole?.(byte) },
+              exit: status => this.stop({ kind: 'exit', status }),
+            },
+            tohost,
+            this.booted.image?.find('fromhost'),
+          );
+    this.#watch.watch(this.htif && Math.floor((this.htif.tohost - RAM_BASE) / 4096));
+    this.engine.reset();
+  }
+
+  /** Virtual time now, also in the middle of a quantum. */
+  now(): number {
+    if (!this.#isRunning) return this.time;
+    const s = this.#active!.state;
+    return this.time + s.get(L.QUANTUM) - s.get(L.IC);
+  }
+
+  /** Instructions retired by all harts; exceptions do not count. */
+  get instret(): number {
+    let exceptions = 0;
+    for (const hart of this.harts) exceptions += Number(hart.state.get64(L.EXCEPTIONS));
+    return this.spent - exceptions;
+  }
+
+  /** Input from the host; it arrives before the next instruction. Only between runs. */
+  input(bytes: Iterable<number>, port: InputPort = 'uart'): void {
+    const entry = { at: this.time, port, bytes: [...bytes] };
+    this.journal.record(entry);
+    this.#arrive(entry.port, entry.bytes);
+  }
+
+  /** Ends the run before the next instruction. */
+  stop(result: RunResult): void {
+    this.stopped ??= result;
+    if (this.#isRunning) this.engine.requestExit();
+  }
+
+  /** Runs until something ends it, at most `units` instructions and exceptions from now. */
+  run(units = Infinity): RunResult {
+    const limit = this.spent + units;
+    for (;;) {
+      this.#events();
+      if (this.stopped) return this.stopped;
+      if (this.spent >= limit) return { kind: 'budget' };
+      const next = Math.min(this.clock.next(), this.journal.next());
+      if (this.scheduler.pick(this.time, h => this.#canRun(h))) {
+        const end = Math.min(next, this.scheduler.end);
+        this.#quantum(
+          this.harts[this.scheduler.turn]!,
+          Math.min(QUANTUM_MAX, limit - this.spent, end - this.time),
+        );
+      } else if (next === Infinity) {
+        return { kind: 'halt' };
+      } else {
+        this.time = Math.max(this.time, next);
+      }
+    }
+  }
+
+  #canRun(id: number): boolean {
+    return (this.sbi === undefined || this.sbi.started(id)) && !this.harts[id]!.waiting;
+  }
+
+  #events(): void {
+    for (let entry = this.journal.take(this.time); entry; entry = this.journal.take(this.time)) {
+      this.journal.record(entry);
+      this.#arrive(entry.port, entry.bytes);
+    }
+    this.clock.fireDue(this.time);
+  }
+
+  #arrive(port: InputPort, bytes: readonly number[]): void {
+    if (port === 'console') this.board.virtioConsole?.receive(bytes);
+    else this.board.uart.receive(bytes);
+  }
+
+  #quantum(hart: Hart, units: number): void {
+    hart.activate(this.#active);
+    this.#active = hart;
+    const s = hart.state;
+    s.set(L.QUANTUM, units);
+    s.set(L.IC, units);
+    this.#isRunning = true;
+    this.engine.run(hart);
+    this.#isRunning = false;
+    const spent = s.get(L.QUANTUM) - s.get(L.IC);
+    s.set(L.QUANTUM, 0);
+    s.set(L.IC, 0);
+    s.add(L.INSTRET, spent);
+    this.time += spent;
+    this.spent += spent;
+  }
+
+  /** Cuts the running quantum, so that it ends at time `at`, but not before the running instruction. */
+  #shorten(at: number): void {
+    if (!this.#isRunning) return;
+    const s = this.#active!.state;
+    const left = s.get(L.IC);
+    const wanted = Math.max(1, at - this.now());
+    if (wanted >= left) return;
+    s.set(L.IC, wanted);
+    s.set(L.QUANTUM, s.get(L.QUANTUM) - (left - wanted));
+  }
+
+  #makeSbi(console: { write(byte: number): void }): Sbi {
+    const { clint, uart, plic } = this.board;
+    return new Sbi({
+      harts: this.harts,
+      ram: this.ram,
+      clock: this.clock,
+      console,
+      getchar: () => (uart.read(5) & 1 ? uart.read(0) : -1),
+      ticks: () => clint.ticks(),
+      timeOf: ticks => clint.timeOf(ticks),
+      drive: hart => {
+        clint.drive(hart);
+        plic.drive();
+      },
+      exit: (status, failure) => this.stop({ kind: failure ? 'panic' : 'exit', status }),
+      reset: () => this.stop({ kind: 'reset' }),
+    });
+  }
+}

@@ -1,0 +1,106 @@
+// What a machine can be built from, its defaults and their limits. Names follow QEMU's options where it has one.
+
+import { HostError } from '../base/errors.ts';
+import type { JournalEntry } from './journal.ts';
+import type { ImageFile } from './loader.ts';
+import { MAX_HARTS, MIB, VIRTIO_SLOTS } from './memory-map.ts';
+
+export type EngineKind = 'jit' | 'interp';
+/** `device`: the kcov device is on the board. `guest`, `off`: it is not, as on QEMU. */
+export type KcovMode = 'device' | 'guest' | 'off';
+
+export interface VirtioOption {
+  kind: 'blk' | 'console' | 'rng';
+  /** Slot 0..7; default: the highest free one, as QEMU chooses. */
+  slot?: number;
+  /** blk: the contents. */
+  image?: Uint8Array;
+  readOnly?: boolean;
+}
+
+export interface MachineOptions {
+  kernel?: ImageFile;
+  initrd?: ImageFile;
+  /** `default`: SBI built into the host; `none`: the kernel starts in M-mode; or a firmware image. */
+  bios?: 'default' | 'none' | ImageFile;
+  /** Kernel command line. */
+  append?: string;
+  ramBytes?: number;
+  harts?: number;
+  engine?: EngineKind;
+  kcov?: KcovMode;
+  virtio?: readonly VirtioOption[];
+  /** virtio-mmio version 1 (true, QEMU's default) or 2. */
+  virtioLegacy?: boolean;
+  /** Seed of everything random that the guest can ask for. */
+  seed?: bigint;
+  /** Seed of the order and length of the harts' turns; absent: plain round robin. */
+  schedSeed?: bigint;
+  /** Console output, byte by byte. */
+  onConsole?: (byte: number) => void;
+  /** Input that arrives by itself, from the journal of an earlier run. */
+  replay?: readonly JournalEntry[];
+}
+
+export const RAM_DEFAULT = 128 * MIB;
+const RAM_MIN = 2 * MIB;
+/** The host memory of a 32-bit WebAssembly module is 4 GiB; windows and decoded code need some of it. */
+const RAM_MAX = 3584 * MIB;
+
+export type Complete = MachineOptions &
+  Required<
+    Pick<MachineOptions, 'bios' | 'append' | 'ramBytes' | 'harts' | 'engine' | 'kcov' | 'virtio' | 'seed'>
+  > & {
+    virtioLegacy: boolean;
+  };
+
+/** Fills in the defaults and refuses what cannot be built. */
+export function complete(options: MachineOptions): Complete {
+  const o: Complete = {
+    bios: 'default',
+    append: '',
+    ramBytes: RAM_DEFAULT,
+    harts: 1,
+    engine: 'jit',
+    kcov: 'device',
+    virtio: [],
+    virtioLegacy: true,
+    seed: 0n,
+    ...options,
+  };
+  if (!(o.harts >= 1 && o.harts <= MAX_HARTS) || o.harts % 1 !== 0) {
+    throw new HostError(`${o.harts} harts: 1 to ${MAX_HARTS} are possible`);
+  }
+  if (!(o.ramBytes >= RAM_MIN && o.ramBytes <= RAM_MAX)) {
+    const mib = (n: number): string => `${+(n / MIB).toFixed(3)} MiB`;
+    throw new HostError(`${mib(o.ramBytes)} of ram: ${mib(RAM_MIN)} to ${mib(RAM_MAX)} are possible`);
+  }
+  if (o.ramBytes % 4096 !== 0) throw new HostError(`${o.ramBytes} bytes of ram: not a multiple of 4096`);
+  if (o.virtio.length > VIRTIO_SLOTS) {
+    throw new HostError(`${o.virtio.length} virtio devices: there are ${VIRTIO_SLOTS} slots`);
+  }
+  if (!o.kernel && (o.bios === 'default' || o.bios === 'none'))
+    throw new HostError('nothing to boot: no kernel');
+  if (o.initrd && !o.kernel) throw new HostError(`${o.initrd.name}: an initrd without a kernel`);
+  return o;
+}
+
+/** Slot of every virtio device: as asked, else from the top. */
+export function virtioSlots(devices: readonly VirtioOption[]): Map<number, VirtioOption> {
+  const slots = new Map<number, VirtioOption>();
+  for (const d of devices) {
+    if (d.slot === undefined) continue;
+    if (!(d.slot >= 0 && d.slot < VIRTIO_SLOTS)) {
+      throw new HostError(`virtio slot ${d.slot}: 0 to ${VIRTIO_SLOTS - 1} are possible`);
+    }
+    if (slots.has(d.slot)) throw new HostError(`virtio slot ${d.slot} is given twice`);
+    slots.set(d.slot, d);
+  }
+  let free = VIRTIO_SLOTS - 1;
+  for (const d of devices) {
+    if (d.slot !== undefined) continue;
+    while (slots.has(free)) free--;
+    slots.set(free, d);
+  }
+  return slots;
+}

@@ -1,0 +1,339 @@
+// Supervisor binary interface, built into the host for `-bios default`: an `ecall` from S-mode comes here and never
+// enters guest M-mode. Specification: RISC-V SBI 2.0; legacy extensions: chapter 5.
+// Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM (without non-retentive suspend), SRST, DBCN, legacy 0..8.
+// One call retires one instruction. Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
+
+import type { Alarm, ClockPort, Sink } from '../bus/device.ts';
+import type { Ram } from '../bus/ram.ts';
+import { CONTINUE, cause, type Hart, layout as L, REDIRECT, WAIT } from '../hart/index.ts';
+
+const A0 = L.X + 8 * 10;
+const A1 = L.X + 8 * 11;
+const arg = (n: number): number => A0 + 8 * n;
+
+const OK = 0;
+const NOT_SUPPORTED = -2;
+const INVALID_PARAM = -3;
+const INVALID_ADDRESS = -5;
+const ALREADY_AVAILABLE = -6;
+
+const EXT = {
+  base: 0x10,
+  time: 0x5449_4d45,
+  ipi: 0x73_5049,
+  rfence: 0x5246_4e43,
+  hsm: 0x48_534d,
+  srst: 0x5352_5354,
+  dbcn: 0x4442_434e,
+} as const;
+const KNOWN: ReadonlySet<number> = new Set(Object.values(EXT));
+const SPEC_VERSION = 2 << 24;
+/** Not a registered implementation; OpenSBI is 1. */
+const IMPLEMENTATION = 0x6b63;
+const IMPLEMENTATION_VERSION = 1;
+
+const MVENDORID = 0xf11;
+const MARCHID = 0xf12;
+const MIMPID = 0xf13;
+
+/** All but ecall from S and M: 0..8, page faults 12, 13, 15. */
+const DELEGATED_EXCEPTIONS = 0xb1ff;
+const FS_DIRTY = 3 << 13;
+
+/** HSM states. */
+const STARTED = 0;
+const STOPPED = 1;
+
+const RESET_SHUTDOWN = 0;
+const RESET_COLD = 1;
+const RESET_WARM = 2;
+const REASON_FAILURE = 1;
+
+export interface SbiPorts {
+  readonly harts: readonly Hart[];
+  readonly ram: Ram;
+  readonly clock: ClockPort;
+  readonly console: Sink;
+  /** A byte of console input, or -1. */
+  getchar(): number;
+  /** Current value of mtime. */
+  ticks(): number;
+  /** Virtual time at which mtime is `ticks`. */
+  timeOf(ticks: number): number;
+  /** Drives the interrupt wires of a hart anew, after it was reset. */
+  drive(hart: number): void;
+  exit(status: number, failure: boolean): void;
+  reset(): void;
+}
+
+export class Sbi {
+  readonly #p: SbiPorts;
+  readonly #status: number[];
+  readonly #timers: Alarm[];
+
+  constructor(ports: SbiPorts) {
+    this.#p = ports;
+    this.#status = ports.harts.map(() => STOPPED);
+    this.#timers = ports.harts.map(h => ports.clock.alarm(`sbi${h.id}`, () => h.setMip(cause.STIP, true)));
+    for (const hart of ports.harts) hart.unit.firmware = () => this.#call(hart);
+  }
+
+  started(hart: number): boolean {
+    return this.#status[hart] === STARTED;
+  }
+
+  /** Starts the payload in S-mode as HSM says: a0 = hart id, a1 = opaque, paging and interrupts off. */
+  start(id: number, pc: number, opaque: bigint): void {
+    const hart = this.#p.harts[id]!;
+    const s = hart.state;
+    const counted = s.get64(L.INSTRET);
+    const exceptions = s.get64(L.EXCEPTIONS);
+    hart.reset(BigInt(pc), opaque, cause.S);
+    s.set64(L.INSTRET, counted);
+    s.set64(L.EXCEPTIONS, exceptions);
+    s.set(L.MEDELEG, DELEGATED_EXCEPTIONS);
+    s.set(L.MIDELEG, cause.S_INTERRUPTS);
+    s.set(L.MCOUNTEREN, 7);
+    s.set(L.MSTATUS, s.get(L.MSTATUS) | FS_DIRTY);
+    this.#status[id] = STARTED;
+    this.#p.drive(id);
+  }
+
+  reset(): void {
+    this.#status.fill(STOPPED);
+    for (const timer of this.#timers) timer.clear();
+  }
+
+  save(): unknown {
+    return [...this.#status];
+  }
+
+  load(state: unknown): void {
+    (state as number[]).forEach((status, i) => {
+      this.#status[i] = status;
+    });
+  }
+
+  #call(hart: Hart): number {
+    const s = hart.state;
+    const extension = s.get(arg(7)) >>> 0;
+    const fn = s.get(arg(6)) >>> 0;
+    if (s.hi(arg(7)) !== 0) return this.#return(hart, NOT_SUPPORTED);
+    switch (extension) {
+      case EXT.base:
+        return this.#base(hart, fn);
+      case EXT.time:
+        return fn === 0 ? this.#setTimer(hart) : this.#return(hart, NOT_SUPPORTED);
+      case EXT.ipi:
+        return fn === 0
+          ? this.#masked(hart, h => h.setMip(cause.SSIP, true))
+          : this.#return(hart, NOT_SUPPORTED);
+      case EXT.rfence:
+        return this.#rfence(hart, fn);
+      case EXT.hsm:
+        return this.#hsm(hart, fn);
+      case EXT.srst:
+        return fn === 0 ? this.#systemReset(hart) : this.#return(hart, NOT_SUPPORTED);
+      case EXT.dbcn:
+        return this.#debugConsole(hart, fn);
+      default:
+        return extension <= 8 ? this.#legacy(hart, extension) : this.#return(hart, NOT_SUPPORTED);
+    }
+  }
+
+  #return(hart: Hart, error: number, value: number | bigint = 0): number {
+    hart.state.set64(A0, BigInt(error));
+    hart.state.set64(A1, BigInt(value));
+    return CONTINUE;
+  }
+
+  #base(hart: Hart, fn: number): number {
+    const machineId = (csr: number): bigint => hart.csr.peek(csr) ?? 0n;
+    switch (fn) {
+      case 0:
+        return this.#return(hart, OK, SPEC_VERSION);
+      case 1:
+        return this.#return(hart, OK, IMPLEMENTATION);
+      case 2:
+        return this.#return(hart, OK, IMPLEMENTATION_VERSION);
+      case 3: {
+        const id = hart.state.get64(A0);
+        return this.#return(hart, OK, id <= 8n || KNOWN.has(Number(id)) ? 1 : 0);
+      }
+      case 4:
+        return this.#return(hart, OK, machineId(MVENDORID));
+      case 5:
+        return this.#return(hart, OK, machineId(MARCHID));
+      case 6:
+        return this.#return(hart, OK, machineId(MIMPID));
+      default:
+        return this.#return(hart, NOT_SUPPORTED);
+    }
+  }
+
+  /** Arms the timer; that also takes back a timer interrupt that is pending (chapter 6). */
+  #setTimer(hart: Hart): number {
+    const due = hart.state.get64(A0);
+    hart.setMip(cause.STIP, false);
+    const timer = this.#timers[hart.id]!;
+    timer.clear();
+    if (due <= BigInt(this.#p.ticks())) {
+      hart.setMip(cause.STIP, true);
+    } else {
+      const at = this.#p.timeOf(Number(due));
+      if (at <= Number.MAX_SAFE_INTEGER) timer.set(at);
+    }
+    return this.#return(hart, OK);
+  }
+
+  /** The harts of a (mask, base) pair, or undefined when it names one that does not exist. */
+  #select(mask: bigint, base: bigint): Hart[] | undefined {
+    const { harts } = this.#p;
+    if (base === 0xffff_ffff_ffff_ffffn) return [...harts];
+    const chosen: Hart[] = [];
+    for (let bit = 0n; bit < 64n; bit++) {
+      if (!((mask >> bit) & 1n)) continue;
+      const hart = harts[Number(base + bit)];
+      if (!hart) return undefined;
+      chosen.push(hart);
+    }
+    return chosen;
+  }
+
+  #masked(hart: Hart, action: (target: Hart) => void): number {
+    const targets = this.#select(hart.state.get64(A0), hart.state.get64(A1));
+    if (!targets) return this.#return(hart, INVALID_PARAM);
+    for (const target of targets) if (this.started(target.id)) action(target);
+    return this.#return(hart, OK);
+  }
+
+  #rfence(hart: Hart, fn: number): number {
+    // fence.i needs nothing: stores to code are announced when they happen.
+    if (fn === 0) return this.#masked(hart, () => {});
+    if (fn > 2) return this.#return(hart, NOT_SUPPORTED);
+    this.#masked(hart, target => target.mmu.tlb.flushTranslated());
+    return REDIRECT;
+  }
+
+  #hsm(hart: Hart, fn: number): number {
+    const s = hart.state;
+    const id = Number(s.get64(A0));
+    switch (fn) {
+      case 0:
+        return this.#hartStart(hart, id);
+      case 1:
+        this.#status[hart.id] = STOPPED;
+        this.#timers[hart.id]!.clear();
+        s.set(L.WAITING, 1);
+        return WAIT;
+      case 2:
+        if (!(id < this.#p.harts.length)) return this.#return(hart, INVALID_PARAM);
+        return this.#return(hart, OK, this.#status[id]!);
+      case 3:
+        // Retentive suspend is what wfi does; state that would be lost is not supported.
+        if (id !== 0) return this.#return(hart, NOT_SUPPORTED);
+        this.#return(hart, OK);
+        if (hart.awake) return CONTINUE;
+        s.set(L.WAITING, 1);
+        return WAIT;
+      default:
+        return this.#return(hart, NOT_SUPPORTED);
+    }
+  }
+
+  #hartStart(hart: Hart, id: number): number {
+    const s = hart.state;
+    if (!(id < this.#p.harts.length)) return this.#return(hart, INVALID_PARAM);
+    if (this.started(id)) return this.#return(hart, ALREADY_AVAILABLE);
+    const pc = Number(s.get64(A1));
+    if (!this.#p.ram.has(pc, 2)) return this.#return(hart, INVALID_ADDRESS);
+    this.start(id, pc, s.get64(arg(2)));
+    return this.#return(hart, OK);
+  }
+
+  #systemReset(hart: Hart): number {
+    const type = hart.state.get(A0);
+    const reason = hart.state.get(A1);
+    if (type === RESET_SHUTDOWN) this.#p.exit(reason === REASON_FAILURE ? 1 : 0, reason === REASON_FAILURE);
+    else if (type === RESET_COLD || type === RESET_WARM) this.#p.reset();
+    else return this.#return(hart, INVALID_PARAM);
+    return CONTINUE;
+  }
+
+  #debugConsole(hart: Hart, fn: number): number {
+    const s = hart.state;
+    const { ram, console } = this.#p;
+    const bytes = Number(s.get64(A0));
+    const at = Number(s.get64(A1));
+    switch (fn) {
+      case 0:
+        if (s.get64(arg(2)) !== 0n || !ram.has(at, bytes)) return this.#return(hart, INVALID_PARAM);
+        for (const byte of ram.read(at, bytes)) console.write(byte);
+        return this.#return(hart, OK, bytes);
+      case 1: {
+        if (s.get64(arg(2)) !== 0n || !ram.has(at, bytes)) return this.#return(hart, INVALID_PARAM);
+        let count = 0;
+        for (let c = 0; count < bytes && (c = this.#p.getchar()) >= 0; count++) ram.write8(at + count, c);
+        return this.#return(hart, OK, count);
+      }
+      case 2:
+        console.write(s.get(A0) & 0xff);
+        return this.#return(hart, OK);
+      default:
+        return this.#return(hart, NOT_SUPPORTED);
+    }
+  }
+
+  /** Legacy calls return one value in a0 and leave a1 alone (chapter 5). */
+  #legacy(hart: Hart, extension: number): number {
+    const s = hart.state;
+    const a1 = s.get64(A1);
+    const result = this.#legacyResult(hart, extension);
+    s.set64(A0, BigInt(result));
+    s.set64(A1, a1);
+    return extension >= 6 && extension <= 7 ? REDIRECT : CONTINUE;
+  }
+
+  #legacyResult(hart: Hart, extension: number): number {
+    const s = hart.state;
+    switch (extension) {
+      case 0:
+        this.#setTimer(hart);
+        return OK;
+      case 1:
+        this.#p.console.write(s.get(A0) & 0xff);
+        return OK;
+      case 2:
+        return this.#p.getchar();
+      case 3:
+        hart.setMip(cause.SSIP, false);
+        return OK;
+      case 4:
+        return this.#legacyMasked(hart, h => h.setMip(cause.SSIP, true));
+      case 5:
+        return OK;
+      case 6:
+      case 7:
+        return this.#legacyMasked(hart, h => h.mmu.tlb.flushTranslated());
+      default:
+        this.#p.exit(0, false);
+        return OK;
+    }
+  }
+
+  /** a0 is the virtual address of a hart mask, 0 = all. */
+  #legacyMasked(hart: Hart, action: (target: Hart) => void): number {
+    const { ram, harts } = this.#p;
+    const s = hart.state;
+    let mask = (1n << BigInt(harts.length)) - 1n;
+    if (s.get64(A0) !== 0n) {
+      const pa = hart.mmu.peek(s.get(A0), s.hi(A0), 0);
+      if (pa < 0 || !ram.has(pa, 8)) return INVALID_ADDRESS;
+      mask = ram.read64(pa);
+    }
+    for (const target of harts) {
+      if ((mask >> BigInt(target.id)) & 1n && this.started(target.id)) action(target);
+    }
+    return OK;
+  }
+}

@@ -1,0 +1,74 @@
+// Whose turn it is. Harts run one after another in slices of virtual time, so that a run is the same on every host.
+// A turn ends with its slice or when its hart waits; being cut by an event does not end it, hence events and the host's
+// own pauses do not change who runs when. With one hart there are no slices.
+
+import { Xoshiro } from '../../devices/virtio-rng.ts';
+
+/** Virtual time of a slice: long enough to make the change of harts cheap, short enough for spin locks. */
+const SLICE = 20_000;
+const SLICE_RANDOM_MIN = 2_000;
+const SLICE_RANDOM_SPAN = 40_000;
+
+export class Scheduler {
+  readonly #harts: number;
+  readonly #seed: bigint | undefined;
+  #rng: Xoshiro | undefined;
+  #turn = 0;
+  #end = 0;
+
+  constructor(harts: number, seed: bigint | undefined) {
+    this.#harts = harts;
+    this.#seed = seed;
+    this.reset();
+  }
+
+  /** The hart that runs now. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  /** Virtual time at which the turn ends. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Chooses among the harts that can run; false = none can. */
+  pick(now: number, canRun: (hart: number) => boolean): boolean {
+    if (this.#harts === 1) {
+      this.#end = Infinity;
+      return canRun(0);
+    }
+    if (now < this.#end && canRun(this.#turn)) return true;
+    const skip = this.#rng ? this.#rng.next() % this.#harts : 0;
+    for (let i = 1; i <= this.#harts; i++) {
+      const hart = (this.#turn + skip + i) % this.#harts;
+      if (!canRun(hart)) continue;
+      this.#turn = hart;
+      this.#end = now + this.#slice();
+      return true;
+    }
+    return false;
+  }
+
+  reset(): void {
+    this.#rng = this.#seed === undefined ? undefined : new Xoshiro(this.#seed);
+    this.#turn = 0;
+    this.#end = SLICE;
+  }
+
+  save(): unknown {
+    // Infinity does not survive JSON; -1 stands for it.
+    return { turn: this.#turn, end: this.#end === Infinity ? -1 : this.#end, rng: this.#rng?.state };
+  }
+
+  load(state: unknown): void {
+    const s = state as { turn: number; end: number; rng?: Xoshiro['state'] };
+    this.#turn = s.turn;
+    this.#end = s.end === -1 ? Infinity : s.end;
+    if (this.#rng && s.rng) this.#rng.state = [...s.rng];
+  }
+
+  #slice(): number {
+    return this.#rng ? SLICE_RANDOM_MIN + (this.#rng.next() % SLICE_RANDOM_SPAN) : SLICE;
+  }
+}
