@@ -3,7 +3,7 @@
  *
  *     const struct driver x_driver = {...}   one row, listed in kernel/dev/drivers.c
  *     probe(struct device *dev)              once per matching node of the device tree
- *     read32(dev->regs + X), write32(...)    MMIO, with the fences that ordering needs
+ *     mmio_read32(dev->regs + X), ...        ordered MMIO accesses (riscv.h)
  *     dma_alloc / dma_addr                   memory that a device can be told about
  *
  * Interrupts: irq_register(dev->irq, handler, arg) (trap.h). A handler acknowledges its device,
@@ -31,45 +31,6 @@ struct driver {
 
 /* Walks the device tree and probes every enabled node that a driver row matches, in tree order. */
 void drivers_probe(void);
-
-static inline u8 read8(const volatile void *reg)
-{
-    u8 v = *(const volatile u8 *)reg;
-    __asm__ volatile("fence i, r" ::: "memory");
-    return v;
-}
-
-static inline u32 read32(const volatile void *reg)
-{
-    u32 v = *(const volatile u32 *)reg;
-    __asm__ volatile("fence i, r" ::: "memory");
-    return v;
-}
-
-static inline u64 read64(const volatile void *reg)
-{
-    u64 v = *(const volatile u64 *)reg;
-    __asm__ volatile("fence i, r" ::: "memory");
-    return v;
-}
-
-static inline void write8(volatile void *reg, u8 v)
-{
-    __asm__ volatile("fence w, o" ::: "memory");
-    *(volatile u8 *)reg = v;
-}
-
-static inline void write32(volatile void *reg, u32 v)
-{
-    __asm__ volatile("fence w, o" ::: "memory");
-    *(volatile u32 *)reg = v;
-}
-
-static inline void write64(volatile void *reg, u64 v)
-{
-    __asm__ volatile("fence w, o" ::: "memory");
-    *(volatile u64 *)reg = v;
-}
 
 /* Zeroed, physically contiguous, page-aligned memory; 0 when there is none. */
 void *dma_alloc(u64 bytes);

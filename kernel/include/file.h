@@ -16,13 +16,13 @@
 #pragma once
 
 #include "types.h"
+#include "lock.h"
 
 struct file;
 struct inode;
 struct mount;
 struct vma;
 struct poll_table;
-struct dir_sink;
 
 /*
  * A walk over the memory of a read or write: the user's iovecs, or one kernel buffer. iter_put and
@@ -60,15 +60,14 @@ struct file_ops {
      * called.
      */
     int (*open)(struct inode *inode, struct file *file);
-    void (*release)(struct file *file);                 /* the last reference is gone; may sleep */
-    int (*flush)(struct file *file);                    /* each close(2); its result is close's */
+    void (*release)(struct file *file); /* the last reference is gone; may sleep */
+    int (*flush)(struct file *file);    /* each close(2); its result is close's */
     i64 (*read)(struct file *file, struct iter *to, i64 *pos);
     i64 (*write)(struct file *file, struct iter *from, i64 *pos);
-    long (*ioctl)(struct file *file, u32 cmd, u64 arg); /* arg is the raw third argument */
-    int (*mmap)(struct file *file, struct vma *vma);    /* see vm.h: refuse, or set vma->ops */
-    u32 (*poll)(struct file *file, struct poll_table *pt); /* POLL* bits; see poll.h */
+    long (*ioctl)(struct file *file, u32 cmd, u64 arg);      /* arg is the raw third argument */
+    int (*mmap)(struct file *file, struct vma *vma);         /* see vm.h: refuse, or set vma->ops */
+    u32 (*poll)(struct file *file, struct poll_table *pt);   /* POLL* bits; see poll.h */
     i64 (*lseek)(struct file *file, i64 offset, int whence); /* 0: within the inode's size */
-    int (*readdir)(struct file *file, struct dir_sink *sink);
     int (*fsync)(struct file *file);
 };
 
@@ -85,8 +84,10 @@ enum {
 struct file {
     int refs;                   /* atomic */
     u32 oflags;                 /* O_* as F_GETFL shows them */
+    u32 open_flags;             /* the flags of open(2), O_NOCTTY and O_CREAT included */
     u32 fflags;                 /* FF_* */
-    i64 pos;                    /* position of read, write, lseek, getdents64 */
+    i64 pos;                    /* (pos_lock) position of read, write, lseek, getdents64 */
+    struct mutex pos_lock;      /* regular files and directories only */
     const struct file_ops *ops; /* constant after open */
     struct inode *inode;        /* one reference; every file has one */
     struct mount *mnt;          /* one reference, or 0 (pipes, sockets) */
@@ -120,8 +121,23 @@ void files_put(struct files *files);            /* exit: the last reference clos
 void files_close_on_exec(struct files *files);
 int files_unshare(struct files **files); /* exec: makes *files private if it is shared */
 
-int fd_install(struct file *file, u32 oflags); /* lowest free number; takes over the reference */
-int fd_install_from(struct file *file, int min, bool cloexec);
+/*
+ * Puts a file at the lowest free number >= min. Takes over the reference, also on failure
+ * (-EMFILE, -ENOMEM).
+ */
+int fd_install(struct file *file, int min, bool cloexec);
+/* The same in two steps: a number nobody else can get, then the file (or fd_unreserve). */
+int fd_reserve(int min, bool cloexec);
+void fd_fill(int fd, struct file *file);
+void fd_unreserve(int fd);
+int fd_close(int fd);
+/* dup3: closes what was at newfd. */
+int fd_replace(int newfd, struct file *file, bool cloexec);
+int fd_get_cloexec(int fd);
+int fd_set_cloexec(int fd, bool cloexec);
+/* For procfs: file of another process's table, with a reference; next number at or above fd, -1. */
+struct file *files_get(struct files *files, int fd);
+int files_next(struct files *files, int fd);
 
 /*
  * Current directory, root and umask of a process (CLONE_FS).
@@ -142,7 +158,7 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **out);
 /*
  * Character devices. The node appears at once in every mounted devfs (debugfs); mode is the
  * permission bits. Names may contain no '/'. Registering a name twice is -EEXIST. priv is found
- * as inode->priv in open().
+ * as inode->dev_priv in open().
  */
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode);
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev,

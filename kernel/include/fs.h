@@ -6,15 +6,15 @@
  * its own (tmpfs: one for being linked), or drop them in evict (minfs reads them again).
  *
  * Locks, in this order:
- *     fs_lock          namespace: lookup, create, unlink, rename, mount table (sleeping, one for all)
- *     inode->lock      contents and size of one file (sleeping)
- *     page cache lock  spin
- * Inode operations marked (n) run under fs_lock, those marked (i) under the inode's lock.
+ *     fs_lock          namespace: lookup, create, unlink, rename, mount table (sleeping, one for
+ * all) inode->lock      contents and size of one file (sleeping) page cache lock  spin Inode
+ * operations marked (n) run under fs_lock, those marked (i) under the inode's lock.
  */
 #pragma once
 
 #include "types.h"
-#include "sync.h"
+#include "lock.h"
+#include "wait.h"
 #include "file.h"
 #include "poll.h"
 
@@ -22,17 +22,17 @@
 #define PATH_LEN_MAX 4096
 #define SYMLINKS_MAX 40
 
-#define S_IFMT   0170000
-#define S_IFSOCK 0140000
-#define S_IFLNK  0120000
-#define S_IFREG  0100000
-#define S_IFBLK  0060000
-#define S_IFDIR  0040000
-#define S_IFCHR  0020000
-#define S_IFIFO  0010000
-#define S_ISUID  0004000
-#define S_ISGID  0002000
-#define S_ISVTX  0001000
+#define S_IFMT     0170000
+#define S_IFSOCK   0140000
+#define S_IFLNK    0120000
+#define S_IFREG    0100000
+#define S_IFBLK    0060000
+#define S_IFDIR    0040000
+#define S_IFCHR    0020000
+#define S_IFIFO    0010000
+#define S_ISUID    0004000
+#define S_ISGID    0002000
+#define S_ISVTX    0001000
 #define S_ISDIR(m) (((m) & S_IFMT) == S_IFDIR)
 #define S_ISREG(m) (((m) & S_IFMT) == S_IFREG)
 #define S_ISLNK(m) (((m) & S_IFMT) == S_IFLNK)
@@ -78,13 +78,16 @@ struct timespec64 {
 
 /* Directory entries on their way to getdents64 or another reader; put returns false when full. */
 struct dir_sink {
-    bool (*put)(struct dir_sink *sink, const char *name, u64 ino, u32 mode, i64 next);
+    bool (*put)(struct dir_sink *sink, const char *name, u64 ino, u32 mode, i64 next_pos);
 };
 
 struct inode_ops {
     /* (n) *out gets one reference; -ENOENT. Never called for "." and "..". */
     int (*lookup)(struct inode *dir, const char *name, struct inode **out);
-    struct inode *(*parent)(struct inode *dir); /* (n) "..", one reference; 0: the root */
+    struct inode *(*parent)(struct inode *dir); /* (n) "..", one reference */
+    int (*name)(struct inode *dir, char *buf);  /* (n) the directory's name in its parent */
+    /* (n) entries from *pos on (0 and 1 are "." and "..", given by the caller); advances *pos */
+    int (*readdir)(struct inode *dir, i64 *pos, struct dir_sink *sink);
     /* (n) a new node of the type in mode; rdev for devices; *out gets one reference */
     int (*create)(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out);
     int (*symlink)(struct inode *dir, const char *name, const char *target);
@@ -120,8 +123,9 @@ struct inode {
     const struct file_ops *fops; /* what open() puts into the file */
     struct mutex lock;
     struct page_cache *pages; /* regular files; made on first use */
-    void *priv;
-    void *bound;   /* AF_UNIX socket bound here, or FIFO pipe */
+    void *priv;               /* the file system's */
+    void *dev_priv;           /* device nodes: what devfs_register_dev was given */
+    void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
     bool dirty;
     struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */
 };
@@ -183,6 +187,15 @@ struct inode *inode_new(struct super *sb, u32 mode); /* one reference, times set
 struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
 void inode_touch(struct inode *inode, bool modified); /* ctime, and mtime when modified */
+void inode_accessed(struct inode *inode);
+
+struct fsctx {
+    int refs; /* threads and processes that share it (CLONE_FS) */
+    struct mutex lock;
+    struct path root, cwd;
+    u32 umask;
+};
+struct fsctx *current_fs(void); /* of the calling process; the kernel's own in kernel threads */
 
 /* namei.c: walking. base is the place of a dirfd, or 0 for the current directory. */
 enum {
@@ -205,6 +218,9 @@ bool mount_cross_down(struct path *path); /* into what is mounted here; (fs_lock
 bool mount_cross_up(struct path *path);   /* from a root to what it covers; (fs_lock) */
 struct mount *mount_list(void);           /* (fs_lock) */
 struct mount *mount_root(void);
+int mount_as_root(const char *type);
+int fs_sync_all(void);
+const struct fs_type *fs_type_list(void);
 
 /* pagecache.c: contents of regular files by page, shared by read, write and mmap. */
 struct page_cache;
@@ -218,9 +234,9 @@ u64 page_cache_pages(const struct inode *inode);
 void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
 int page_cache_mmap(struct file *file, struct vma *vma);
 
-/* Root: tmpfs filled from the initrd, /dev, /proc and /tmp. Called once, in a thread. */
-void fs_init(void);
-int cpio_unpack(const void *image, u64 bytes);
+/* Root: tmpfs filled from the initrd (may be empty), /dev, /proc and /tmp. Once, in a thread. */
+void fs_init(const void *initrd, u64 initrd_bytes);
+int cpio_unpack(const void *image, u64 bytes); /* the newc archive at image */
 
 /* A file whose text is made when it is opened (procfs, debugfs). */
 struct textbuf {

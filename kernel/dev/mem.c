@@ -1,0 +1,111 @@
+/*
+ * mem.c: the devices without hardware: /dev/null, zero, full, random, urandom, kmsg.
+ */
+#include "abi/errno.h"
+#include "dev.h"
+#include "file.h"
+#include "fs.h"
+#include "klib.h"
+#include "vm.h"
+
+static i64 null_read(struct file *file, struct iter *to, i64 *pos)
+{
+    return 0;
+}
+
+static i64 null_write(struct file *file, struct iter *from, i64 *pos)
+{
+    return from->left;
+}
+
+static i64 zero_read(struct file *file, struct iter *to, i64 *pos)
+{
+    u64 n = to->left, moved = iter_zero(to, n);
+
+    return moved || !n ? (i64)moved : -EFAULT;
+}
+
+/* An anonymous mapping: no operations, pages of zeros on demand. */
+static int zero_mmap(struct file *file, struct vma *vma)
+{
+    return 0;
+}
+
+static i64 full_write(struct file *file, struct iter *from, i64 *pos)
+{
+    return -ENOSPC;
+}
+
+static i64 random_read(struct file *file, struct iter *to, i64 *pos)
+{
+    u8 chunk[64];
+    i64 done = 0;
+
+    while (to->left) {
+        u64 n = MIN(to->left, sizeof chunk), moved;
+
+        random_bytes(chunk, n);
+        moved = iter_put(to, chunk, n);
+        done += moved;
+        if (moved < n)
+            return done ? done : -EFAULT;
+    }
+    return done;
+}
+
+static i64 random_write(struct file *file, struct iter *from, i64 *pos)
+{
+    u8 chunk[64];
+    i64 done = 0;
+
+    while (from->left) {
+        u64 n = MIN(from->left, sizeof chunk), moved = iter_get(from, chunk, n);
+
+        random_stir(chunk, moved);
+        done += moved;
+        if (moved < n)
+            return done ? done : -EFAULT;
+    }
+    return done;
+}
+
+static i64 kmsg_write(struct file *file, struct iter *from, i64 *pos)
+{
+    char line[256];
+    i64 done = 0;
+
+    while (from->left) {
+        u64 n = iter_get(from, line, sizeof line);
+
+        if (!n)
+            return done ? done : -EFAULT;
+        console_write(line, n);
+        done += n;
+    }
+    return done;
+}
+
+static i64 always_zero(struct file *file, i64 offset, int whence)
+{
+    return 0;
+}
+
+#define COMMON .lseek = always_zero
+
+static const struct file_ops null_ops = {.read = null_read, .write = null_write, COMMON};
+static const struct file_ops zero_ops = {
+    .read = zero_read, .write = null_write, .mmap = zero_mmap, COMMON};
+static const struct file_ops full_ops = {
+    .read = zero_read, .write = full_write, .mmap = zero_mmap, COMMON};
+static const struct file_ops random_ops = {.read = random_read, .write = random_write, COMMON};
+static const struct file_ops kmsg_ops = {.write = kmsg_write, COMMON};
+
+void mem_devices_init(void)
+{
+    devfs_register_dev("null", &null_ops, 0666, MKDEV(1, 3), NULL);
+    devfs_register_dev("zero", &zero_ops, 0666, MKDEV(1, 5), NULL);
+    devfs_register_dev("full", &full_ops, 0666, MKDEV(1, 7), NULL);
+    devfs_register_dev("random", &random_ops, 0666, MKDEV(1, 8), NULL);
+    devfs_register_dev("urandom", &random_ops, 0666, MKDEV(1, 9), NULL);
+    devfs_register_dev("kmsg", &kmsg_ops, 0200, MKDEV(1, 11), NULL);
+}

@@ -1,0 +1,327 @@
+/*
+ * tty.c: the line discipline: what happens to characters between the wire and read(2), and between
+ * write(2) and the wire. termios(3) is the specification.
+ *
+ * Input. tty_receive runs in the driver's interrupt. Canonical mode collects a line at the end of
+ * the ring, where erase, kill and word-erase edit it, and commits it at a line end; raw mode
+ * commits every character. A line end is marked in the ring, because VEOF ends a line without being
+ * part of it and because read(2) returns at most one line.
+ *
+ * Not modelled: baud rates, parity, XON/XOFF sent by us, modem control, output delays.
+ */
+#include "tty.h"
+#include "abi/signal.h"
+#include "klib.h"
+#include "poll.h"
+#include "signal.h"
+#include "termios.h"
+
+#define MARK_EOL 0x100 /* read(2) stops after this character */
+#define MARK_EOF 0x200 /* and does not return it */
+
+void tty_init(struct tty *tty, const char *name, void (*output)(struct tty *, const char *, size_t))
+{
+    static const u8 cc[NCCS] = {
+        [VINTR] = 3,     [VQUIT] = 28,   [VERASE] = 127, [VKILL] = 21, [VEOF] = 4,
+        [VMIN] = 1,      [VSTART] = 17,  [VSTOP] = 19,   [VSUSP] = 26, [VREPRINT] = 18,
+        [VDISCARD] = 15, [VWERASE] = 23, [VLNEXT] = 22,
+    };
+
+    tty->name = name;
+    tty->output = output;
+    spin_init(&tty->lock, "tty");
+    waitq_init(&tty->wait);
+    tty->termios = (struct termios){
+        .iflag = ICRNL | IXON,
+        .oflag = OPOST | ONLCR,
+        .cflag = B38400 | CS8 | CREAD | HUPCL,
+        .lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
+    };
+    memcpy(tty->termios.cc, cc, sizeof cc);
+    tty->winsize = (struct winsize){.rows = 24, .cols = 80};
+    tty_apply_cmdline(tty);
+}
+
+/* One character through output processing. Needs the lock. */
+static void emit(struct tty *tty, char c)
+{
+    u32 oflag = tty->termios.oflag;
+
+    if (oflag & OPOST && c == '\n' && oflag & ONLCR)
+        tty->output(tty, "\r", 1);
+    if (oflag & OPOST && c == '\r' && oflag & OCRNL)
+        c = '\n';
+    if (c == '\n' || c == '\r')
+        tty->column = 0;
+    else if (c == '\b')
+        tty->column -= tty->column > 0;
+    else if (c == '\t')
+        tty->column = (tty->column | 7) + 1;
+    else if ((u8)c >= ' ')
+        tty->column++;
+    tty->output(tty, &c, 1);
+}
+
+void tty_emit(struct tty *tty, const char *s, size_t n)
+{
+    while (n--)
+        emit(tty, *s++);
+}
+
+static void echo(struct tty *tty, u8 c)
+{
+    u32 lflag = tty->termios.lflag;
+
+    if (!(lflag & ECHO) && !(c == '\n' && lflag & ECHONL && lflag & ICANON))
+        return;
+    if (lflag & ECHOCTL && (c < ' ' || c == 127) && c != '\n' && c != '\t') {
+        emit(tty, '^');
+        emit(tty, c ^ 0x40);
+    } else {
+        emit(tty, c);
+    }
+}
+
+static u32 shown_width(const struct tty *tty, u16 slot)
+{
+    u8 c = (u8)slot;
+
+    if (c < ' ' || c == 127)
+        return tty->termios.lflag & ECHOCTL ? 2 : 0;
+    return 1;
+}
+
+/* Takes the last character off the line being edited, and off the screen. */
+static void erase_one(struct tty *tty)
+{
+    u16 slot = tty->ring[--tty->tail % TTY_BUF];
+
+    if (!(tty->termios.lflag & ECHO) || !(tty->termios.lflag & ECHOE))
+        return;
+    for (u32 i = shown_width(tty, slot); i > 0; i--)
+        tty_emit(tty, "\b \b", 3);
+}
+
+static void erase_word(struct tty *tty)
+{
+    bool seen = false;
+
+    while (tty->tail != tty->committed) {
+        u8 c = (u8)tty->ring[(tty->tail - 1) % TTY_BUF];
+        bool blank = c == ' ' || c == '\t';
+
+        if (blank && seen)
+            return;
+        seen |= !blank;
+        erase_one(tty);
+    }
+}
+
+static void reprint(struct tty *tty)
+{
+    echo(tty, tty->termios.cc[VREPRINT]);
+    emit(tty, '\n');
+    for (u32 i = tty->committed; i != tty->tail; i++)
+        echo(tty, (u8)tty->ring[i % TTY_BUF]);
+}
+
+static bool is_key(const struct tty *tty, int which, u8 c)
+{
+    return tty->termios.cc[which] && tty->termios.cc[which] == c;
+}
+
+/* Appends to the ring; a full ring beeps and drops, but always keeps room for a line end. */
+static bool append(struct tty *tty, u16 slot)
+{
+    u32 used = tty->tail - tty->head, limit = TTY_BUF - !(slot & MARK_EOL);
+
+    if (used >= limit) {
+        if (tty->termios.iflag & IMAXBEL)
+            emit(tty, '\a');
+        return false;
+    }
+    tty->ring[tty->tail++ % TTY_BUF] = slot;
+    return true;
+}
+
+static void commit(struct tty *tty, bool line)
+{
+    tty->committed = tty->tail;
+    tty->lines += line;
+    wake_up_events(&tty->wait, POLLIN | POLLRDNORM);
+}
+
+void tty_flush_input(struct tty *tty)
+{
+    tty->head = tty->committed = tty->tail = 0;
+    tty->lines = 0;
+}
+
+/* ^C, ^\ and ^Z. True when c was one of them; *sig is to be sent once the lock is free. */
+static bool signal_key(struct tty *tty, u8 c, int *sig)
+{
+    if (!(tty->termios.lflag & ISIG))
+        return false;
+    if (is_key(tty, VINTR, c))
+        *sig = SIGINT;
+    else if (is_key(tty, VQUIT, c))
+        *sig = SIGQUIT;
+    else if (is_key(tty, VSUSP, c))
+        *sig = SIGTSTP;
+    else
+        return false;
+    echo(tty, c);
+    if (!(tty->termios.lflag & NOFLSH))
+        tty_flush_input(tty);
+    return true;
+}
+
+static bool flow_key(struct tty *tty, u8 c)
+{
+    if (!(tty->termios.iflag & IXON))
+        return false;
+    if (is_key(tty, VSTOP, c)) {
+        tty->stopped = true;
+        return true;
+    }
+    if (is_key(tty, VSTART, c) || (tty->stopped && tty->termios.iflag & IXANY)) {
+        tty->stopped = false;
+        wake_up_events(&tty->wait, POLLOUT | POLLWRNORM);
+        return is_key(tty, VSTART, c);
+    }
+    return false;
+}
+
+/* Editing keys of canonical mode. True when c was one. */
+static bool edit_key(struct tty *tty, u8 c)
+{
+    bool extended = tty->termios.lflag & IEXTEN;
+
+    if (is_key(tty, VERASE, c) || (c == '\b' && tty->termios.cc[VERASE] == 127)) {
+        if (tty->tail != tty->committed)
+            erase_one(tty);
+    } else if (is_key(tty, VKILL, c)) {
+        while (tty->tail != tty->committed)
+            erase_one(tty);
+    } else if (extended && is_key(tty, VWERASE, c)) {
+        erase_word(tty);
+    } else if (extended && is_key(tty, VREPRINT, c)) {
+        reprint(tty);
+    } else if (extended && is_key(tty, VLNEXT, c)) {
+        tty->literal_next = true;
+        if (tty->termios.lflag & ECHO && tty->termios.lflag & ECHOCTL)
+            tty_emit(tty, "^\b", 2);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void canonical(struct tty *tty, u8 c)
+{
+    if (edit_key(tty, c))
+        return;
+    if (is_key(tty, VEOF, c)) {
+        if (append(tty, c | MARK_EOL | MARK_EOF))
+            commit(tty, true);
+    } else if (c == '\n' || is_key(tty, VEOL, c) || is_key(tty, VEOL2, c)) {
+        if (append(tty, c | MARK_EOL)) {
+            echo(tty, c);
+            commit(tty, true);
+        }
+    } else if (append(tty, c)) {
+        echo(tty, c);
+    }
+}
+
+/* Needs the lock. */
+static void receive(struct tty *tty, u8 c, int *sig)
+{
+    u32 iflag = tty->termios.iflag;
+
+    if (iflag & ISTRIP)
+        c &= 0x7f;
+    if (tty->literal_next) {
+        tty->literal_next = false;
+        if (append(tty, c))
+            echo(tty, c);
+        return;
+    }
+    if (c == '\r' && iflag & IGNCR)
+        return;
+    if (c == '\r' && iflag & ICRNL)
+        c = '\n';
+    else if (c == '\n' && iflag & INLCR)
+        c = '\r';
+    if (flow_key(tty, c) || signal_key(tty, c, sig))
+        return;
+    if (tty->termios.lflag & ICANON) {
+        canonical(tty, c);
+    } else if (append(tty, c)) {
+        echo(tty, c);
+        commit(tty, false);
+    }
+}
+
+void tty_receive(struct tty *tty, u8 c)
+{
+    int sig = 0, pgrp;
+
+    spin_lock(&tty->lock);
+    receive(tty, c, &sig);
+    pgrp = tty->pgrp;
+    spin_unlock(&tty->lock);
+    if (sig && pgrp)
+        signal_send_pgrp(pgrp, sig, NULL);
+}
+
+/* Characters that read(2) could have now. Needs the lock. */
+u32 tty_readable(const struct tty *tty)
+{
+    if (tty->termios.lflag & ICANON)
+        return tty->lines ? tty->committed - tty->head : 0;
+    return tty->tail - tty->head;
+}
+
+/*
+ * Takes up to n characters, in canonical mode at most one line. *eol tells that a line end was
+ * among them (also an end of file, which is not returned). Needs the lock.
+ */
+u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol)
+{
+    bool canon = tty->termios.lflag & ICANON;
+    u32 limit = canon ? tty->committed : tty->tail, got = 0;
+
+    *eol = false;
+    while (got < n && tty->head != limit && !*eol) {
+        u16 slot = tty->ring[tty->head++ % TTY_BUF];
+
+        if (slot & MARK_EOL)
+            tty->lines -= tty->lines > 0;
+        *eol = canon && slot & MARK_EOL;
+        if (!(canon && slot & MARK_EOF))
+            buf[got++] = (u8)slot;
+    }
+    /* a line that exactly filled the buffer leaves a lone end-of-file mark, which is part of it */
+    if (canon && got && !*eol && tty->head != limit && tty->ring[tty->head % TTY_BUF] & MARK_EOF) {
+        tty->head++;
+        tty->lines -= tty->lines > 0;
+        *eol = true;
+    }
+    if ((i32)(tty->committed - tty->head) < 0)
+        tty->committed = tty->head;
+    return got;
+}
+
+/* After a change between canonical and raw: what was typed stays readable. Needs the lock. */
+void tty_mode_changed(struct tty *tty, u32 old_lflag)
+{
+    if ((old_lflag ^ tty->termios.lflag) & ICANON) {
+        if (tty->tail != tty->head && tty->termios.lflag & ICANON && !tty->lines) {
+            tty->ring[(tty->tail - 1) % TTY_BUF] |= MARK_EOL;
+            tty->lines = 1;
+        }
+        tty->committed = tty->tail;
+        wake_up_events(&tty->wait, POLLIN | POLLRDNORM);
+    }
+}

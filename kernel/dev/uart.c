@@ -1,0 +1,95 @@
+/*
+ * uart.c: driver of the 16550A serial port, the console. Input by interrupt, output polled: the
+ * transmitter of an emulated port is always ready again at once, and kernel messages must come out
+ * even when interrupts are off.
+ *
+ * Registers (16550D data sheet, table 4), one byte each, reg-shift from the device tree:
+ *   0 RBR/THR data   1 IER interrupt enable   2 FCR FIFO control (w), IIR (r)
+ *   3 LCR line control   4 MCR modem control   5 LSR line status
+ */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "dev.h"
+#include "fdt.h"
+#include "fs.h"
+#include "irq.h"
+#include "klib.h"
+#include "riscv.h"
+#include "tty.h"
+
+enum { RBR = 0, THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5 };
+
+#define IER_RX_READY     0x01
+#define FCR_ENABLE_CLEAR 0x07 /* FIFOs on, both cleared */
+#define LCR_8N1          0x03
+#define MCR_DTR_RTS_OUT2 0x0b
+#define LSR_RX_READY     0x01
+#define LSR_TX_EMPTY     0x20
+
+struct uart {
+    struct tty tty;
+    volatile u8 *regs;
+    u32 shift;
+};
+
+static u8 get(struct uart *u, u32 reg)
+{
+    return mmio_read8(u->regs + (reg << u->shift));
+}
+
+static void set(struct uart *u, u32 reg, u8 v)
+{
+    mmio_write8(u->regs + (reg << u->shift), v);
+}
+
+static void uart_output(struct tty *tty, const char *s, size_t n)
+{
+    struct uart *u = container_of(tty, struct uart, tty);
+
+    for (; n; n--, s++) {
+        while (!(get(u, LSR) & LSR_TX_EMPTY))
+            ;
+        set(u, THR, *s);
+    }
+}
+
+static void uart_interrupt(u32 source, void *arg)
+{
+    struct uart *u = arg;
+
+    while (get(u, LSR) & LSR_RX_READY)
+        tty_receive(&u->tty, get(u, RBR));
+}
+
+static int uart_probe(struct device *dev)
+{
+    static u32 count;
+    struct uart *u = kzalloc(sizeof *u);
+    char name[8];
+    int err;
+
+    if (!u)
+        return -ENOMEM;
+    u->regs = dev->regs;
+    u->shift = fdt_prop_u32(dev->fdt_node, "reg-shift", 0);
+    tty_init(&u->tty, "ttyS", uart_output);
+    set(u, IER, 0);
+    set(u, LCR, LCR_8N1);
+    set(u, FCR, FCR_ENABLE_CLEAR);
+    set(u, MCR, MCR_DTR_RTS_OUT2);
+    ksnprintf(name, sizeof name, "ttyS%u", count);
+    err = tty_register(&u->tty, name, MKDEV(4, 64 + count));
+    if (!err)
+        err = irq_register(dev->irq, uart_interrupt, u);
+    if (err) {
+        kfree(u);
+        return err;
+    }
+    if (!count++)
+        tty_console_is(&u->tty);
+    set(u, IER, IER_RX_READY);
+    uart_interrupt(dev->irq, u); /* what arrived before */
+    return 0;
+}
+
+const struct driver uart_driver = {"uart", "ns16550a", uart_probe};

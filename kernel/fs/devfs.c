@@ -1,0 +1,164 @@
+/*
+ * devfs.c: /dev and debugfs. Both are tmpfs trees with one instance each, made at boot, so that a
+ * driver may register before or after somebody mounts them, and every mount shows the same tree.
+ *
+ * A registered node carries the driver's operations in inode->fops; one that mknod(2) made carries
+ * only a number, and finds the driver of the same number in the list of registrations at open time.
+ */
+#include "devfs.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "namei.h"
+#include "tmpfs.h"
+
+#define DEVFS_MAGIC   0x1373
+#define DEBUGFS_MAGIC 0x64626720
+#define MISC_MAJOR    10 /* devices that do not ask for a number get 10:64, 10:65, ... */
+
+struct registration {
+    struct registration *next;
+    u64 rdev;
+    u32 type;
+    const struct file_ops *ops;
+    void *priv;
+};
+
+static struct registration *registrations; /* (fs_lock) */
+static struct super *dev_super, *debug_super;
+
+/* A node in the root directory of a tree. Needs nothing but memory. */
+static int add_node(struct super *sb, const char *name, u32 mode, u64 rdev,
+                    const struct file_ops *ops, void *priv)
+{
+    struct inode *root = sb->root, *inode;
+    int err;
+
+    if (!*name || strchr(name, '/') || strlen(name) > NAME_LEN_MAX)
+        return -EINVAL;
+    mutex_lock(&fs_lock);
+    err = root->ops->lookup(root, name, &inode);
+    if (!err) {
+        inode_put(inode);
+        err = -EEXIST;
+    } else {
+        err = root->ops->create(root, name, mode, rdev, &inode);
+    }
+    if (!err) {
+        inode->fops = ops;
+        inode->dev_priv = priv;
+        inode_put(inode);
+    }
+    mutex_unlock(&fs_lock);
+    return err;
+}
+
+static int remember(u64 rdev, u32 type, const struct file_ops *ops, void *priv)
+{
+    struct registration *r = kzalloc(sizeof *r);
+
+    if (!r)
+        return -ENOMEM;
+    *r = (struct registration){registrations, rdev, type, ops, priv};
+    mutex_lock(&fs_lock);
+    r->next = registrations;
+    registrations = r;
+    mutex_unlock(&fs_lock);
+    return 0;
+}
+
+int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev, void *priv)
+{
+    u32 type = mode & S_IFMT ? mode & S_IFMT : S_IFCHR;
+    int err;
+
+    devfs_init();
+    err = add_node(dev_super, name, type | (mode & 07777), rdev, ops, priv);
+    return err ? err : remember(rdev, type, ops, priv);
+}
+
+int devfs_register(const char *name, const struct file_ops *ops, u32 mode)
+{
+    static u32 next_minor = 64;
+
+    return devfs_register_dev(name, ops, mode, MKDEV(MISC_MAJOR, atomic_add(&next_minor, 1) - 1),
+                              NULL);
+}
+
+int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, void *priv)
+{
+    devfs_init();
+    return add_node(debug_super, name, S_IFREG | (mode & 07777), 0, ops, priv);
+}
+
+int devfs_symlink(const char *name, const char *target)
+{
+    int err;
+
+    mutex_lock(&fs_lock);
+    err = dev_super->root->ops->symlink(dev_super->root, name, target);
+    mutex_unlock(&fs_lock);
+    return err;
+}
+
+int devfs_mkdir(const char *name)
+{
+    return add_node(dev_super, name, S_IFDIR | 0755, 0, fops_for_mode(S_IFDIR), NULL);
+}
+
+/* open() of a node made by mknod: becomes the registered device of that number. */
+static int device_open(struct inode *inode, struct file *file)
+{
+    struct registration *r;
+
+    mutex_lock(&fs_lock);
+    for (r = registrations; r; r = r->next)
+        if (r->rdev == inode->rdev && r->type == (inode->mode & S_IFMT))
+            break;
+    mutex_unlock(&fs_lock);
+    if (!r)
+        return -ENXIO;
+    inode->dev_priv = r->priv;
+    file->ops = r->ops;
+    return r->ops->open ? r->ops->open(inode, file) : 0;
+}
+
+const struct file_ops device_fops = {.open = device_open};
+
+/* The block device a path names, for mount(2). */
+int devfs_find_block(u64 rdev, void **priv)
+{
+    int err = -ENXIO;
+
+    mutex_lock(&fs_lock);
+    for (struct registration *r = registrations; r; r = r->next)
+        if (r->rdev == rdev && r->type == S_IFBLK) {
+            *priv = r->priv;
+            err = 0;
+            break;
+        }
+    mutex_unlock(&fs_lock);
+    return err;
+}
+
+/* Both trees have one instance: a mount takes one more reference of it. */
+static int mount_single(const struct fs_type *type, const char *source, u32 flags,
+                        struct super **out)
+{
+    *out = type == &devfs_type ? dev_super : debug_super;
+    atomic_add(&(*out)->refs, 1);
+    return 0;
+}
+
+struct fs_type devfs_type = {.name = "devtmpfs", .nodev = true, .mount = mount_single};
+struct fs_type debugfs_type = {.name = "debugfs", .nodev = true, .mount = mount_single};
+
+/* Makes the trees; the first caller does it, be it fs_init or a driver. */
+void devfs_init(void)
+{
+    if (dev_super)
+        return;
+    dev_super = tmpfs_super(&devfs_type, DEVFS_MAGIC, 0755);
+    debug_super = tmpfs_super(&debugfs_type, DEBUGFS_MAGIC, 0700);
+    KASSERT(dev_super && debug_super);
+}

@@ -1,0 +1,365 @@
+/*
+ * file.c: life of an open file, opening by name, and the checks around a file's operations.
+ *
+ * file_new takes over nothing: it takes its own references of mount and inode, and file_put gives
+ * them back. The driver's open() runs before anybody else can see the file, so it needs no lock.
+ */
+#include "file.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "filelock.h"
+#include "fs.h"
+#include "klib.h"
+#include "namei.h"
+#include "open.h"
+#include "proc.h"
+
+struct file *file_get(struct file *file)
+{
+    atomic_add(&file->refs, 1);
+    return file;
+}
+
+static void file_free(struct file *file)
+{
+    inode_put(file->inode);
+    mount_put(file->mnt);
+    kfree(file->path);
+    kfree(file);
+}
+
+void file_put(struct file *file)
+{
+    if (!file || atomic_sub(&file->refs, 1) != 0)
+        return;
+    filelock_release_file(file);
+    if (file->ops->release)
+        file->ops->release(file);
+    file_free(file);
+}
+
+static u32 access_flags(u32 oflags)
+{
+    if (oflags & O_PATH)
+        return FF_PATH;
+    switch (oflags & O_ACCMODE) {
+    case O_RDONLY:
+        return FF_READ;
+    case O_WRONLY:
+        return FF_WRITE;
+    default:
+        return FF_READ | FF_WRITE;
+    }
+}
+
+static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
+{
+    struct file *f = kzalloc(sizeof *f);
+
+    if (!f)
+        return NULL;
+    f->refs = 1;
+    mutex_init(&f->pos_lock, "filepos");
+    f->oflags = oflags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC);
+    f->open_flags = oflags;
+    f->fflags = access_flags(oflags);
+    f->inode = inode_get(inode);
+    f->mnt = mount_get(mnt);
+    return f;
+}
+
+static const struct file_ops path_fops = {0};
+
+/* Opens a place that has been found; permissions have been checked. */
+int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out)
+{
+    struct file *f = file_new(at->inode, at->mnt, oflags);
+    int err = 0;
+
+    if (!f)
+        return -ENOMEM;
+    f->ops = oflags & O_PATH ? &path_fops : at->inode->fops;
+    f->path = kstrdup(shown);
+    if (!f->path)
+        err = -ENOMEM;
+    else if (f->ops->open)
+        err = f->ops->open(at->inode, f);
+    if (err) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+struct file *file_anon(const char *name, u32 mode, const struct file_ops *ops, void *priv,
+                       u32 oflags)
+{
+    static struct super anon_super = {.refs = 1, .dev = 10};
+    struct inode *inode = inode_new(&anon_super, mode);
+    struct file *f = inode ? file_new(inode, NULL, oflags) : NULL;
+    char text[64];
+
+    if (f) {
+        ksnprintf(text, sizeof text, "%s:[%lu]", name, inode->ino);
+        f->path = kstrdup(text);
+        f->ops = ops;
+        f->priv = priv;
+        f->fflags |= FF_STREAM;
+    }
+    if (inode)
+        inode_put(inode);
+    if (f && !f->path) {
+        file_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+/* Is the position of this file shared state that needs its lock? Pipes and devices may block. */
+static bool locks_pos(const struct file *f)
+{
+    return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
+}
+
+i64 file_read(struct file *f, struct iter *to, i64 *at)
+{
+    i64 n;
+
+    if (!(f->fflags & FF_READ))
+        return -EBADF;
+    if (!f->ops->read)
+        return -EINVAL;
+    if (at)
+        return f->ops->read(f, to, at);
+    if (locks_pos(f))
+        mutex_lock(&f->pos_lock);
+    n = f->ops->read(f, to, &f->pos);
+    if (locks_pos(f))
+        mutex_unlock(&f->pos_lock);
+    return n;
+}
+
+i64 file_write(struct file *f, struct iter *from, i64 *at)
+{
+    i64 n;
+
+    if (!(f->fflags & FF_WRITE))
+        return -EBADF;
+    if (!f->ops->write)
+        return -EINVAL;
+    if (at)
+        return f->ops->write(f, from, at);
+    if (locks_pos(f))
+        mutex_lock(&f->pos_lock);
+    n = f->ops->write(f, from, &f->pos);
+    if (locks_pos(f))
+        mutex_unlock(&f->pos_lock);
+    return n;
+}
+
+i64 file_read_at(struct file *file, void *buf, u64 n, i64 offset)
+{
+    struct iter it;
+
+    iter_kernel(&it, buf, n);
+    return file_read(file, &it, &offset);
+}
+
+i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset)
+{
+    struct iter it;
+
+    iter_kernel(&it, (void *)buf, n);
+    return file_write(file, &it, &offset);
+}
+
+u32 file_poll(struct file *file, struct poll_table *pt)
+{
+    if (!file->ops->poll)
+        return POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
+    return file->ops->poll(file, pt);
+}
+
+/* What a new file's permission bits become. */
+static u32 masked(u32 mode)
+{
+    return mode & 07777 & ~current_fs()->umask;
+}
+
+static int check_access(const struct inode *inode, u32 flags)
+{
+    u32 acc = flags & O_ACCMODE;
+    u32 want = (acc == O_RDONLY || acc == O_RDWR ? 4 : 0) | (acc != O_RDONLY ? 2 : 0);
+
+    if (flags & O_PATH)
+        return 0;
+    if (S_ISDIR(inode->mode) && (want & 2 || flags & O_CREAT))
+        return -EISDIR;
+    if (S_ISLNK(inode->mode))
+        return -ELOOP;
+    return inode_access(inode, want);
+}
+
+/*
+ * The last component of an open with O_CREAT; the walk stands at its directory. Follows links to
+ * files that do not exist yet, as open(2) does. Needs fs_lock.
+ */
+static int find_or_create(struct walk *w, u32 flags, u32 mode)
+{
+    struct inode *child, *dir;
+    int err;
+
+    for (;;) {
+        dir = w->at.inode;
+        if (!w->name[0] || w->want_dir || !strcmp(w->name, ".") || !strcmp(w->name, ".."))
+            return -EISDIR;
+        err = walk_lookup(w, &child);
+        if (err == -ENOENT) {
+            err = inode_access(dir, 2);
+            if (!err)
+                err = dir->ops->create
+                          ? dir->ops->create(dir, w->name, S_IFREG | masked(mode), 0, &child)
+                          : -EACCES;
+            if (!err)
+                walk_enter(w, child);
+            return err ? err : 1;
+        }
+        if (err)
+            return err;
+        if (flags & O_EXCL) {
+            inode_put(child);
+            return -EEXIST;
+        }
+        if (!S_ISLNK(child->mode) || flags & O_NOFOLLOW) {
+            walk_enter(w, child);
+            return 0;
+        }
+        err = walk_follow(w, child);
+        inode_put(child);
+        if (!err)
+            err = walk_run(w, WALK_PARENT);
+        if (err)
+            return err;
+    }
+}
+
+static int locate(const struct path *base, const char *name, u32 flags, u32 mode, struct path *at,
+                  bool *created)
+{
+    u32 how = (flags & O_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & O_DIRECTORY ? WALK_DIR : 0);
+    struct walk *w;
+    int err;
+
+    if (!(flags & O_CREAT) || flags & O_PATH)
+        return path_walk(base, name, how, at);
+    w = kmalloc(sizeof *w);
+    if (!w)
+        return -ENOMEM;
+    mutex_lock(&fs_lock);
+    err = walk_begin(w, base, name);
+    if (!err)
+        err = walk_run(w, WALK_PARENT);
+    if (!err)
+        err = find_or_create(w, flags, mode);
+    if (err >= 0) {
+        *created = err > 0;
+        *at = w->at;
+        w->at = (struct path){0};
+        err = 0;
+    }
+    walk_end(w);
+    mutex_unlock(&fs_lock);
+    kfree(w);
+    return err;
+}
+
+/* A nameless file in the directory at (O_TMPFILE). Replaces at->inode by the new file. */
+static int make_tmpfile(struct path *at, u32 mode)
+{
+    struct inode *inode;
+    int err;
+
+    if (!at->inode->ops->create || !at->inode->ops->unlink)
+        return -EOPNOTSUPP;
+    mutex_lock(&fs_lock);
+    err = at->inode->ops->create(at->inode, "#tmpfile", S_IFREG | masked(mode), 0, &inode);
+    if (!err)
+        at->inode->ops->unlink(at->inode, "#tmpfile", inode);
+    mutex_unlock(&fs_lock);
+    if (err)
+        return err;
+    inode_put(at->inode);
+    at->inode = inode;
+    return 0;
+}
+
+static int truncate_opened(struct inode *inode)
+{
+    int err = 0;
+
+    if (!S_ISREG(inode->mode) || !inode->ops->truncate)
+        return 0;
+    mutex_lock(&inode->lock);
+    if (inode->size)
+        err = inode->ops->truncate(inode, 0);
+    mutex_unlock(&inode->lock);
+    return err;
+}
+
+/* The absolute path that /proc/self/fd will show for name opened at base. */
+static char *shown_path(const struct path *base, const char *name)
+{
+    char *text = kmalloc(PATH_LEN_MAX);
+    struct path at = base ? *base : current_fs()->cwd;
+    u64 len;
+
+    if (!text)
+        return NULL;
+    if (*name == '/' || path_string(&at, text, PATH_LEN_MAX) != 0) {
+        strlcpy(text, name, PATH_LEN_MAX);
+        return text;
+    }
+    while (name[0] == '.' && name[1] == '/')
+        name += 2;
+    if (!strcmp(name, "."))
+        return text;
+    len = strlen(text);
+    if (len && text[len - 1] != '/' && len + 1 < PATH_LEN_MAX)
+        text[len++] = '/';
+    strlcpy(text + len, name, PATH_LEN_MAX - len);
+    return text;
+}
+
+int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out)
+{
+    bool tmpfile = (flags & O_TMPFILE) == O_TMPFILE, created = tmpfile;
+    struct path at;
+    char *shown;
+    int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, &at, &created);
+
+    if (!err && tmpfile) {
+        err = make_tmpfile(&at, mode);
+        if (err)
+            path_put(&at);
+    }
+    if (err)
+        return err;
+    if (!created)
+        err = check_access(at.inode, flags);
+    if (!err && flags & O_DIRECTORY && !tmpfile && !S_ISDIR(at.inode->mode))
+        err = -ENOTDIR;
+    if (!err && flags & O_TRUNC && !(flags & O_PATH) && !created)
+        err = truncate_opened(at.inode);
+    shown = err ? NULL : shown_path(base, name);
+    if (!err)
+        err = shown ? file_open_path(&at, flags, shown, out) : -ENOMEM;
+    kfree(shown);
+    path_put(&at);
+    return err;
+}
+
+int vfs_open(const char *path, u32 flags, u32 mode, struct file **out)
+{
+    return vfs_open_at(NULL, path, flags, mode, out);
+}

@@ -1,0 +1,290 @@
+/*
+ * files.c: descriptor tables.
+ *
+ * A table maps small numbers to open files; a slot holds one reference of its file. RESERVED marks
+ * a number that an open(2) in progress owns: nobody else gets it, and looking it up is -EBADF.
+ * files->lock is a spinlock, so nothing is released while it is held.
+ */
+#include "file.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "filelock.h"
+#include "klib.h"
+#include "proc.h"
+
+#define RLIMIT_NOFILE 7
+#define FIRST_SLOTS   16
+#define MAX_SLOTS     65536
+#define RESERVED      ((struct file *)1)
+
+struct files {
+    int refs;
+    struct spinlock lock;
+    struct file **slots; /* (lock) cap entries, then the close-on-exec flags as bytes */
+    u8 *cloexec;
+    int cap;
+};
+
+static bool resize(struct files *t, int cap)
+{
+    struct file **slots = kzalloc(cap * (sizeof *slots + 1));
+    u8 *cloexec = (u8 *)(slots + cap);
+
+    if (!slots)
+        return false;
+    if (t->cap) {
+        memcpy(slots, t->slots, t->cap * sizeof *slots);
+        memcpy(cloexec, t->cloexec, t->cap);
+        kfree(t->slots);
+    }
+    t->slots = slots;
+    t->cloexec = cloexec;
+    t->cap = cap;
+    return true;
+}
+
+struct files *files_new(void)
+{
+    struct files *t = kzalloc(sizeof *t);
+
+    if (!t)
+        return NULL;
+    t->refs = 1;
+    spin_init(&t->lock, "files");
+    if (!resize(t, FIRST_SLOTS)) {
+        kfree(t);
+        return NULL;
+    }
+    return t;
+}
+
+struct files *files_share(struct files *t)
+{
+    atomic_add(&t->refs, 1);
+    return t;
+}
+
+struct files *files_copy(struct files *from)
+{
+    struct files *t = kzalloc(sizeof *t);
+    bool ok;
+
+    if (!t)
+        return NULL;
+    t->refs = 1;
+    spin_init(&t->lock, "files");
+    spin_lock(&from->lock);
+    ok = resize(t, from->cap);
+    for (int fd = 0; ok && fd < from->cap; fd++) {
+        struct file *f = from->slots[fd];
+
+        if (!f || f == RESERVED || f->fflags & FF_NOT_INHERITED)
+            continue;
+        t->slots[fd] = file_get(f);
+        t->cloexec[fd] = from->cloexec[fd];
+    }
+    spin_unlock(&from->lock);
+    if (!ok) {
+        kfree(t);
+        return NULL;
+    }
+    return t;
+}
+
+static int release_slot(struct files *t, struct file *f)
+{
+    int err = 0;
+
+    filelock_release_owner(f, t);
+    if (f->ops->flush)
+        err = f->ops->flush(f);
+    file_put(f);
+    return err;
+}
+
+/* Takes the file out of a slot; 0 when it holds none. */
+static struct file *take(struct files *t, int fd)
+{
+    struct file *f = NULL;
+
+    spin_lock(&t->lock);
+    if (fd >= 0 && fd < t->cap && t->slots[fd] != RESERVED) {
+        f = t->slots[fd];
+        t->slots[fd] = NULL;
+    }
+    spin_unlock(&t->lock);
+    return f;
+}
+
+void files_put(struct files *t)
+{
+    if (!t || atomic_sub(&t->refs, 1) != 0)
+        return;
+    for (int fd = 0; fd < t->cap; fd++) {
+        struct file *f = take(t, fd);
+
+        if (f)
+            release_slot(t, f);
+    }
+    kfree(t->slots);
+    kfree(t);
+}
+
+void files_close_on_exec(struct files *t)
+{
+    for (int fd = 0; fd < t->cap; fd++) {
+        struct file *f = t->cloexec[fd] ? take(t, fd) : NULL;
+
+        if (f)
+            release_slot(t, f);
+    }
+}
+
+int files_unshare(struct files **files)
+{
+    struct files *t;
+
+    if (atomic_load(&(*files)->refs) == 1)
+        return 0;
+    t = files_copy(*files);
+    if (!t)
+        return -ENOMEM;
+    files_put(*files);
+    *files = t;
+    return 0;
+}
+
+struct file *files_get(struct files *t, int fd)
+{
+    struct file *f = NULL;
+
+    spin_lock(&t->lock);
+    if (fd >= 0 && fd < t->cap)
+        f = t->slots[fd];
+    if (f == RESERVED)
+        f = NULL;
+    if (f)
+        file_get(f);
+    spin_unlock(&t->lock);
+    return f;
+}
+
+int files_next(struct files *t, int fd)
+{
+    int found = -1;
+
+    spin_lock(&t->lock);
+    for (; fd < t->cap && found < 0; fd++)
+        if (t->slots[fd] && t->slots[fd] != RESERVED)
+            found = fd;
+    spin_unlock(&t->lock);
+    return found;
+}
+
+struct file *fd_get(int fd)
+{
+    return files_get(curproc->files, fd);
+}
+
+/* Needs the lock. Makes room for number fd. */
+static int make_room(struct files *t, int fd)
+{
+    int cap = t->cap;
+
+    if (fd < cap)
+        return 0;
+    if (fd >= MAX_SLOTS || (u64)fd >= rlimit_get(RLIMIT_NOFILE))
+        return -EMFILE;
+    while (cap <= fd)
+        cap *= 2;
+    return resize(t, cap) ? 0 : -ENOMEM;
+}
+
+int fd_reserve(int min, bool cloexec)
+{
+    struct files *t = curproc->files;
+    int fd, err;
+
+    spin_lock(&t->lock);
+    for (fd = min; fd < t->cap && t->slots[fd];)
+        fd++;
+    err = (u64)fd >= rlimit_get(RLIMIT_NOFILE) ? -EMFILE : make_room(t, fd);
+    if (!err) {
+        t->slots[fd] = RESERVED;
+        t->cloexec[fd] = cloexec;
+    }
+    spin_unlock(&t->lock);
+    return err ? err : fd;
+}
+
+void fd_fill(int fd, struct file *file)
+{
+    struct files *t = curproc->files;
+
+    spin_lock(&t->lock);
+    KASSERT(t->slots[fd] == RESERVED);
+    t->slots[fd] = file;
+    spin_unlock(&t->lock);
+}
+
+void fd_unreserve(int fd)
+{
+    fd_fill(fd, NULL);
+}
+
+int fd_install(struct file *file, int min, bool cloexec)
+{
+    int fd = fd_reserve(min, cloexec);
+
+    if (fd < 0)
+        file_put(file);
+    else
+        fd_fill(fd, file);
+    return fd;
+}
+
+int fd_close(int fd)
+{
+    struct files *t = curproc->files;
+    struct file *f = take(t, fd);
+
+    return f ? release_slot(t, f) : -EBADF;
+}
+
+int fd_replace(int newfd, struct file *file, bool cloexec)
+{
+    struct files *t = curproc->files;
+    struct file *old = NULL;
+    int err;
+
+    spin_lock(&t->lock);
+    err = newfd < 0 || (u64)newfd >= rlimit_get(RLIMIT_NOFILE) ? -EBADF : make_room(t, newfd);
+    if (!err && t->slots[newfd] == RESERVED)
+        err = -EBUSY;
+    if (!err) {
+        old = t->slots[newfd];
+        t->slots[newfd] = file_get(file);
+        t->cloexec[newfd] = cloexec;
+    }
+    spin_unlock(&t->lock);
+    if (old)
+        release_slot(t, old);
+    return err ? err : newfd;
+}
+
+int fd_get_cloexec(int fd)
+{
+    struct files *t = curproc->files;
+
+    return fd >= 0 && fd < t->cap ? t->cloexec[fd] : -EBADF;
+}
+
+int fd_set_cloexec(int fd, bool cloexec)
+{
+    struct files *t = curproc->files;
+
+    if (fd < 0 || fd >= t->cap)
+        return -EBADF;
+    t->cloexec[fd] = cloexec;
+    return 0;
+}

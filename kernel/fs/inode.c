@@ -1,0 +1,115 @@
+/*
+ * inode.c: life of an inode, and the small helpers every file system uses.
+ *
+ * An inode dies when its reference count reaches zero: evict() gives the file system its last word,
+ * then the cached pages and the structure go. Whoever keeps a pointer keeps a reference: open
+ * files, working directories, mounts, and a file system's own tables (tmpfs: the directory entry).
+ */
+#include "fs.h"
+#include "alloc.h"
+#include "klib.h"
+#include "timeout.h"
+
+static void now(struct timespec64 *ts)
+{
+    u64 ns = time_wall_ns();
+
+    ts->sec = ns / 1000000000;
+    ts->nsec = ns % 1000000000;
+}
+
+struct inode *inode_new(struct super *sb, u32 mode)
+{
+    struct inode *inode = kzalloc(sizeof *inode);
+
+    if (!inode)
+        return NULL;
+    inode->refs = 1;
+    inode->mode = mode;
+    inode->nlink = 1;
+    inode->sb = sb;
+    if (sb)
+        inode->ino = ++sb->next_ino;
+    mutex_init(&inode->lock, "inode");
+    now(&inode->mtime);
+    inode->atime = inode->ctime = inode->mtime;
+    return inode;
+}
+
+struct inode *inode_get(struct inode *inode)
+{
+    atomic_add(&inode->refs, 1);
+    return inode;
+}
+
+void inode_put(struct inode *inode)
+{
+    if (!inode || atomic_sub(&inode->refs, 1) != 0)
+        return;
+    if (inode->ops && inode->ops->evict)
+        inode->ops->evict(inode);
+    page_cache_free(inode);
+    kfree(inode);
+}
+
+/* Sets ctime, and mtime as well when the contents changed. */
+void inode_touch(struct inode *inode, bool modified)
+{
+    now(&inode->ctime);
+    if (modified)
+        inode->mtime = inode->ctime;
+    inode->dirty = true;
+}
+
+void inode_accessed(struct inode *inode)
+{
+    now(&inode->atime);
+}
+
+void path_get(const struct path *path)
+{
+    mount_get(path->mnt);
+    inode_get(path->inode);
+}
+
+void path_put(struct path *path)
+{
+    if (path->inode)
+        inode_put(path->inode);
+    if (path->mnt)
+        mount_put(path->mnt);
+    path->inode = NULL;
+    path->mnt = NULL;
+}
+
+void text_put(struct textbuf *t, const char *s, u64 n)
+{
+    if (t->failed)
+        return;
+    if (t->len + n + 1 > t->cap) {
+        u64 cap = MAX(t->cap * 2, ALIGN_UP(t->len + n + 1, 256));
+        char *bigger = krealloc(t->buf, cap);
+
+        if (!bigger) {
+            t->failed = true;
+            return;
+        }
+        t->buf = bigger;
+        t->cap = cap;
+    }
+    memcpy(t->buf + t->len, s, n);
+    t->len += n;
+    t->buf[t->len] = 0;
+}
+
+void text_printf(struct textbuf *t, const char *fmt, ...)
+{
+    char line[256];
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = kvsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    text_put(t, line, MIN((u64)n, sizeof line - 1));
+}

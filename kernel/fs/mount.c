@@ -1,0 +1,236 @@
+/*
+ * mount.c: file system types and the mount table.
+ *
+ * A mount says "in mount parent, inode covered is hidden by the root of super block sb". The table
+ * is a list in mounting order; walking goes down into the newest mount at a place (fs_lock).
+ * References: the table holds one, every open file, working directory and child mount another one,
+ * so a mount with more than the table's own reference is busy. MNT_DETACH only takes it off the
+ * table; the super block is shut down when the last user is gone.
+ */
+#include "fs.h"
+#include "alloc.h"
+#include "abi/errno.h"
+#include "klib.h"
+#include "namei.h"
+
+#define MNT_DETACH 2
+
+static struct fs_type *types;
+static struct mount *mounts; /* oldest first; (fs_lock) */
+
+void fs_register(struct fs_type *type)
+{
+    type->next = types;
+    types = type;
+}
+
+const struct fs_type *fs_type_list(void)
+{
+    return types;
+}
+
+struct mount *mount_list(void)
+{
+    return mounts;
+}
+
+struct mount *mount_root(void)
+{
+    return mounts;
+}
+
+struct mount *mount_get(struct mount *mnt)
+{
+    if (mnt)
+        atomic_add(&mnt->refs, 1);
+    return mnt;
+}
+
+void mount_put(struct mount *mnt)
+{
+    struct super *sb;
+
+    if (!mnt || atomic_sub(&mnt->refs, 1) != 0)
+        return;
+    sb = mnt->sb;
+    if (mnt->covered)
+        inode_put(mnt->covered);
+    mount_put(mnt->parent);
+    kfree(mnt->source);
+    kfree(mnt->where);
+    kfree(mnt);
+    if (atomic_sub(&sb->refs, 1) == 0 && sb->ops && sb->ops->umount)
+        sb->ops->umount(sb);
+}
+
+bool mount_cross_down(struct path *path)
+{
+    struct mount *top = NULL;
+
+    for (struct mount *m = mounts; m; m = m->next)
+        if (m->parent == path->mnt && m->covered == path->inode)
+            top = m;
+    if (!top)
+        return false;
+    mount_get(top);
+    inode_get(top->sb->root);
+    path_put(path);
+    path->mnt = top;
+    path->inode = top->sb->root;
+    return true;
+}
+
+bool mount_cross_up(struct path *path)
+{
+    struct mount *m = path->mnt;
+    struct path up;
+
+    if (!m || !m->parent || path->inode != m->sb->root)
+        return false;
+    up.mnt = mount_get(m->parent);
+    up.inode = inode_get(m->covered);
+    path_put(path);
+    *path = up;
+    return true;
+}
+
+static const struct fs_type *find_type(const char *name)
+{
+    for (const struct fs_type *t = types; t; t = t->next)
+        if (!strcmp(t->name, name))
+            return t;
+    return NULL;
+}
+
+static struct mount *new_mount(struct super *sb, const char *source, const char *where, u32 flags)
+{
+    struct mount *m = kzalloc(sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->refs = 1;
+    m->sb = sb;
+    m->flags = flags;
+    m->source = kstrdup(source);
+    m->where = kstrdup(where);
+    if (!m->source || !m->where) {
+        kfree(m->source);
+        kfree(m->where);
+        kfree(m);
+        return NULL;
+    }
+    return m;
+}
+
+static void append_mount(struct mount *m)
+{
+    struct mount **last = &mounts;
+
+    while (*last)
+        last = &(*last)->next;
+    *last = m;
+}
+
+static void super_drop(struct super *sb)
+{
+    if (atomic_sub(&sb->refs, 1) == 0 && sb->ops && sb->ops->umount)
+        sb->ops->umount(sb);
+}
+
+/* The first mount, before there are any processes. */
+int mount_as_root(const char *type)
+{
+    const struct fs_type *t = find_type(type);
+    struct super *sb;
+    struct mount *m;
+    int err;
+
+    KASSERT(t && !mounts);
+    err = t->mount(t, "rootfs", 0, &sb);
+    if (err)
+        return err;
+    m = new_mount(sb, "rootfs", "/", 0);
+    if (!m)
+        return -ENOMEM;
+    append_mount(m);
+    return 0;
+}
+
+int fs_mount(const char *source, const char *where, const char *type, u32 flags)
+{
+    const struct fs_type *t = find_type(type);
+    struct path at;
+    struct super *sb;
+    struct mount *m;
+    char *text;
+    int err;
+
+    if (!t)
+        return -ENODEV;
+    err = path_walk(NULL, where, WALK_FOLLOW | WALK_DIR, &at);
+    if (err)
+        return err;
+    text = kmalloc(PATH_LEN_MAX);
+    err = text ? path_string(&at, text, PATH_LEN_MAX) : -ENOMEM;
+    if (!err)
+        err = t->mount(t, source, flags, &sb);
+    if (err)
+        goto out;
+    m = new_mount(sb, source, text, flags);
+    if (!m) {
+        super_drop(sb);
+        err = -ENOMEM;
+        goto out;
+    }
+    mutex_lock(&fs_lock);
+    m->parent = mount_get(at.mnt);
+    m->covered = inode_get(at.inode);
+    append_mount(m);
+    mutex_unlock(&fs_lock);
+out:
+    kfree(text);
+    path_put(&at);
+    return err;
+}
+
+int fs_umount(const char *where, u32 flags)
+{
+    struct path at;
+    struct mount *m, **link;
+    int err = path_walk(NULL, where, WALK_FOLLOW, &at);
+
+    if (err)
+        return err;
+    mutex_lock(&fs_lock);
+    m = at.mnt;
+    if (at.inode != m->sb->root || !m->parent) {
+        err = -EINVAL;
+    } else if (!(flags & MNT_DETACH) && atomic_load(&m->refs) > 2) {
+        err = -EBUSY; /* more than the table's reference and the one in at */
+    } else {
+        for (link = &mounts; *link != m;)
+            link = &(*link)->next;
+        *link = m->next;
+        m->next = NULL;
+    }
+    mutex_unlock(&fs_lock);
+    path_put(&at);
+    if (err)
+        return err;
+    if (m->sb->ops && m->sb->ops->sync)
+        m->sb->ops->sync(m->sb);
+    mount_put(m);
+    return 0;
+}
+
+int fs_sync_all(void)
+{
+    int err = 0;
+
+    mutex_lock(&fs_lock);
+    for (struct mount *m = mounts; m && !err; m = m->next)
+        if (m->sb->ops && m->sb->ops->sync)
+            err = m->sb->ops->sync(m->sb);
+    mutex_unlock(&fs_lock);
+    return err;
+}

@@ -1,0 +1,31 @@
+/* open.h: what the system-call files of this room share. */
+#pragma once
+
+#include "fs.h"
+
+int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out);
+int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out);
+i64 file_read(struct file *f, struct iter *to, i64 *at);    /* at == 0: the file's position */
+i64 file_write(struct file *f, struct iter *from, i64 *at); /* -EBADF by access mode */
+
+/*
+ * The first two arguments of every ...at call. On success name is a kernel copy of the path (kfree)
+ * and base the place of dirfd, empty for AT_FDCWD and absolute paths.
+ */
+struct at_args {
+    char *name;
+    struct path base;
+};
+int at_begin(struct at_args *a, int dirfd, u64 user_path);
+void at_end(struct at_args *a);
+static inline const struct path *at_base(const struct at_args *a)
+{
+    return a->base.inode ? &a->base : NULL;
+}
+/* The whole of it: the place a dirfd + path (+ AT_* flags) means. */
+int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out);
+
+/* Up to IOV_MAX pieces from user memory into iov (kmalloc'd); *total is checked against overflow.
+ */
+#define IOV_MAX 1024
+int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);

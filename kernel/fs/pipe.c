@@ -1,0 +1,345 @@
+/*
+ * pipe.c: pipes (pipe2) and FIFOs (mknod S_IFIFO), one byte ring with two ends.
+ *
+ * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. The ring starts with
+ * one page and grows to the pipe's capacity (64 KiB unless F_SETPIPE_SZ says otherwise).
+ *
+ * A pipe is counted by its open ends; a FIFO's inode points to it, uncounted, while any end is
+ * open. pipe->lock is a mutex, so user memory may be touched while it is held.
+ */
+#include "pipe.h"
+#include "abi/errno.h"
+#include "abi/signal.h"
+#include "alloc.h"
+#include "klib.h"
+#include "proc.h"
+#include "signal.h"
+#include "syscall.h"
+#include "vm.h"
+
+#define PIPE_BUF          4096
+#define PIPE_CAPACITY     65536
+#define PIPE_CAPACITY_MAX 1048576
+#define FIONREAD          0x541b
+
+struct pipe {
+    struct mutex lock;
+    char *buf;    /* (lock) ring of size bytes */
+    u64 size;     /* (lock) allocated */
+    u64 capacity; /* (lock) may grow to */
+    u64 head, len;
+    u32 readers, writers; /* (lock) open ends */
+    u32 opens[2];         /* FIFO: how often a reader [0], a writer [1] has come */
+    struct waitq wait;    /* everything that changes */
+    struct inode *fifo;   /* whose bound points here, or 0 */
+};
+
+static struct pipe *pipe_new(void)
+{
+    struct pipe *p = kzalloc(sizeof *p);
+
+    if (!p)
+        return NULL;
+    mutex_init(&p->lock, "pipe");
+    waitq_init(&p->wait);
+    p->capacity = PIPE_CAPACITY;
+    return p;
+}
+
+/* Gives the ring room for want bytes if its capacity allows; linearises. Needs the lock. */
+static bool pipe_grow(struct pipe *p, u64 want)
+{
+    u64 size = MAX(p->size, PAGE_SIZE), first;
+    char *buf;
+
+    while (size < want && size < p->capacity)
+        size *= 2;
+    if (size <= p->size)
+        return true;
+    buf = kmalloc(size);
+    if (!buf)
+        return p->size != 0;
+    first = MIN(p->len, p->size - p->head);
+    if (p->len) {
+        memcpy(buf, p->buf + p->head, first);
+        memcpy(buf + first, p->buf, p->len - first);
+    }
+    kfree(p->buf);
+    p->buf = buf;
+    p->size = size;
+    p->head = 0;
+    return true;
+}
+
+static i64 take_bytes(struct pipe *p, struct iter *to)
+{
+    i64 done = 0;
+
+    while (p->len && to->left) {
+        u64 n = MIN(MIN(p->len, p->size - p->head), to->left);
+        u64 moved = iter_put(to, p->buf + p->head, n);
+
+        p->head = (p->head + moved) % p->size;
+        p->len -= moved;
+        done += moved;
+        if (moved < n)
+            return done ? done : -EFAULT;
+    }
+    return done;
+}
+
+static i64 pipe_read(struct file *file, struct iter *to, i64 *pos)
+{
+    struct pipe *p = file->priv;
+    i64 n;
+
+    if (!to->left)
+        return 0;
+    for (;;) {
+        mutex_lock(&p->lock);
+        n = take_bytes(p, to);
+        if (!n && p->writers)
+            n = -EAGAIN;
+        mutex_unlock(&p->lock);
+        if (n > 0)
+            wake_up_events(&p->wait, POLLOUT | POLLWRNORM);
+        if (n != -EAGAIN || file->oflags & O_NONBLOCK)
+            return n;
+        n = wait_event_interruptible(&p->wait, p->len || !p->writers);
+        if (n)
+            return n;
+    }
+}
+
+static u64 room(const struct pipe *p)
+{
+    return p->capacity - p->len;
+}
+
+/* Moves what fits. Needs the lock. */
+static i64 add_bytes(struct pipe *p, struct iter *from)
+{
+    i64 done = 0;
+
+    if (!pipe_grow(p, p->len + MIN(from->left, room(p))))
+        return -ENOMEM;
+    while (p->len < p->size && from->left) {
+        u64 tail = (p->head + p->len) % p->size;
+        u64 n = MIN(MIN(p->size - p->len, p->size - tail), from->left);
+        u64 moved = iter_get(from, p->buf + tail, n);
+
+        p->len += moved;
+        done += moved;
+        if (moved < n)
+            return done ? done : -EFAULT;
+    }
+    return done;
+}
+
+static i64 pipe_write(struct file *file, struct iter *from, i64 *pos)
+{
+    struct pipe *p = file->priv;
+    u64 need = from->left <= PIPE_BUF ? from->left : 1;
+    i64 done = 0, n;
+
+    while (from->left) {
+        mutex_lock(&p->lock);
+        if (!p->readers)
+            n = -EPIPE;
+        else
+            n = room(p) < need ? -EAGAIN : add_bytes(p, from);
+        mutex_unlock(&p->lock);
+        if (n > 0) {
+            done += n;
+            need = MIN(need, from->left);
+            wake_up_events(&p->wait, POLLIN | POLLRDNORM);
+            continue;
+        }
+        if (n == -EPIPE)
+            signal_send_thread(current, SIGPIPE, NULL);
+        if (n != -EAGAIN || file->oflags & O_NONBLOCK)
+            return done ? done : n;
+        n = wait_event_interruptible(&p->wait, room(p) >= need || !p->readers);
+        if (n)
+            return done ? done : n;
+    }
+    return done;
+}
+
+static u32 pipe_poll(struct file *file, struct poll_table *pt)
+{
+    struct pipe *p = file->priv;
+    u32 bits = 0;
+
+    poll_wait(pt, &p->wait);
+    if (file->fflags & FF_READ) {
+        if (p->len)
+            bits |= POLLIN | POLLRDNORM;
+        if (!p->writers && (!p->fifo || p->opens[1]))
+            bits |= POLLHUP;
+    }
+    if (file->fflags & FF_WRITE) {
+        if (room(p) >= PIPE_BUF)
+            bits |= POLLOUT | POLLWRNORM;
+        if (!p->readers)
+            bits |= POLLERR;
+    }
+    return bits;
+}
+
+static long pipe_ioctl(struct file *file, u32 cmd, u64 arg)
+{
+    struct pipe *p = file->priv;
+    int n = (int)p->len;
+
+    return cmd == FIONREAD ? put_user(arg, n) : -ENOTTY;
+}
+
+/* An end goes. The pipe dies with its last end; a FIFO's inode forgets it. */
+static void pipe_release(struct file *file)
+{
+    struct pipe *p = file->priv;
+    bool dead;
+
+    mutex_lock(&fs_lock);
+    mutex_lock(&p->lock);
+    p->readers -= !!(file->fflags & FF_READ);
+    p->writers -= !!(file->fflags & FF_WRITE);
+    dead = !p->readers && !p->writers;
+    if (dead && p->fifo)
+        p->fifo->bound = NULL;
+    mutex_unlock(&p->lock);
+    mutex_unlock(&fs_lock);
+    if (dead) {
+        kfree(p->buf);
+        kfree(p);
+    } else {
+        wake_up_events(&p->wait, POLLHUP | POLLERR | POLLIN | POLLOUT);
+    }
+}
+
+static const struct file_ops pipe_fops = {
+    .release = pipe_release,
+    .read = pipe_read,
+    .write = pipe_write,
+    .poll = pipe_poll,
+    .ioctl = pipe_ioctl,
+};
+
+long pipe_fcntl_size(struct file *f, bool set, u64 size)
+{
+    struct pipe *p = f->priv;
+    long result;
+
+    if (f->ops != &pipe_fops)
+        return -EBADF;
+    if (!set)
+        return p->capacity;
+    if (size > PIPE_CAPACITY_MAX)
+        return curproc->euid ? -EPERM : -EINVAL;
+    mutex_lock(&p->lock);
+    for (result = PAGE_SIZE; (u64)result < size;)
+        result *= 2;
+    if ((u64)result < MAX(p->len, p->size))
+        result = (u64)result < p->len ? -EBUSY : (long)p->size;
+    if (result > 0)
+        p->capacity = result;
+    mutex_unlock(&p->lock);
+    return result;
+}
+
+long sys_pipe2(u64 fds_addr, u64 flags)
+{
+    struct pipe *p;
+    struct file *end[2] = {NULL, NULL};
+    int fd[2];
+    long err;
+
+    if (flags & ~(u64)(O_CLOEXEC | O_NONBLOCK | O_DIRECT))
+        return -EINVAL;
+    p = pipe_new();
+    if (!p)
+        return -ENOMEM;
+    p->readers = p->writers = 1;
+    end[0] = file_anon("pipe", S_IFIFO | 0600, &pipe_fops, p, O_RDONLY | (flags & O_NONBLOCK));
+    if (!end[0]) {
+        kfree(p);
+        return -ENOMEM;
+    }
+    end[1] = file_anon("pipe", S_IFIFO | 0600, &pipe_fops, p, O_WRONLY | (flags & O_NONBLOCK));
+    if (!end[1]) {
+        p->writers = 0;
+        file_put(end[0]);
+        return -ENOMEM;
+    }
+    fd[0] = fd_install(end[0], 0, flags & O_CLOEXEC);
+    if (fd[0] < 0) {
+        file_put(end[1]);
+        return fd[0];
+    }
+    fd[1] = fd_install(end[1], 0, flags & O_CLOEXEC);
+    err = fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof fd);
+    if (err) {
+        fd_close(fd[0]);
+        if (fd[1] >= 0)
+            fd_close(fd[1]);
+    }
+    return err;
+}
+
+/* Finds or makes the pipe of a FIFO and counts the new end. */
+static struct pipe *fifo_attach(struct inode *inode, struct file *file)
+{
+    struct pipe *p;
+
+    mutex_lock(&fs_lock);
+    p = inode->bound;
+    if (!p) {
+        p = pipe_new();
+        if (p) {
+            p->fifo = inode;
+            inode->bound = p;
+        }
+    }
+    if (p) {
+        mutex_lock(&p->lock);
+        p->readers += !!(file->fflags & FF_READ);
+        p->writers += !!(file->fflags & FF_WRITE);
+        p->opens[0] += !!(file->fflags & FF_READ);
+        p->opens[1] += !!(file->fflags & FF_WRITE);
+        mutex_unlock(&p->lock);
+    }
+    mutex_unlock(&fs_lock);
+    return p;
+}
+
+/* open(2) of a FIFO waits for the other end; O_NONBLOCK writers without a reader get -ENXIO. */
+static int fifo_open(struct inode *inode, struct file *file)
+{
+    struct pipe *p = fifo_attach(inode, file);
+    bool reads = file->fflags & FF_READ, writes = file->fflags & FF_WRITE;
+    u32 other, seen;
+    long err = 0;
+
+    if (!p)
+        return -ENOMEM;
+    file->ops = &pipe_fops;
+    file->priv = p;
+    file->fflags |= FF_STREAM;
+    wake_up_events(&p->wait, 0);
+    if (reads && writes)
+        return 0;
+    other = reads ? 1 : 0;
+    seen = p->opens[other];
+    if ((reads ? p->writers : p->readers) == 0) {
+        if (file->oflags & O_NONBLOCK)
+            err = writes ? -ENXIO : 0;
+        else
+            err = wait_event_interruptible(&p->wait, p->opens[other] != seen);
+    }
+    if (err)
+        pipe_release(file);
+    return (int)err;
+}
+
+const struct file_ops fifo_fops = {.open = fifo_open};

@@ -1,0 +1,113 @@
+/*
+ * regular.c: file operations that do not depend on the file system: regular files on the page
+ * cache, directories, and the choice by type of node.
+ */
+#include "tmpfs.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "devfs.h"
+#include "pipe.h"
+#include "proc.h"
+#include "signal.h"
+
+#define RLIMIT_FSIZE 1
+
+static i64 regular_read(struct file *file, struct iter *to, i64 *pos)
+{
+    i64 n = page_cache_read(file->inode, to, *pos);
+
+    if (n > 0) {
+        *pos += n;
+        if (!(file->oflags & O_NOATIME))
+            inode_accessed(file->inode);
+    }
+    return n;
+}
+
+static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
+{
+    struct inode *inode = file->inode;
+    u64 limit = rlimit_get(RLIMIT_FSIZE);
+    i64 n;
+
+    if (!from->left)
+        return 0;
+    mutex_lock(&inode->lock);
+    if (file->oflags & O_APPEND)
+        *pos = inode->size;
+    if ((u64)*pos >= limit) {
+        mutex_unlock(&inode->lock);
+        signal_send_thread(current, SIGXFSZ, NULL);
+        return -EFBIG;
+    }
+    from->left = MIN(from->left, limit - *pos);
+    n = page_cache_write(inode, from, *pos);
+    mutex_unlock(&inode->lock);
+    if (n > 0)
+        *pos += n;
+    return n;
+}
+
+static int regular_fsync(struct file *file)
+{
+    int err = page_cache_flush(file->inode);
+
+    if (!err && file->inode->ops->setattr)
+        err = file->inode->ops->setattr(file->inode);
+    if (!err && file->inode->sb->ops->sync)
+        err = file->inode->sb->ops->sync(file->inode->sb);
+    return err;
+}
+
+static const struct file_ops regular_fops = {
+    .read = regular_read,
+    .write = regular_write,
+    .mmap = page_cache_mmap,
+    .fsync = regular_fsync,
+};
+
+static i64 dir_read(struct file *file, struct iter *to, i64 *pos)
+{
+    return -EISDIR;
+}
+
+static i64 dir_lseek(struct file *file, i64 offset, int whence)
+{
+    if (whence == 1)
+        offset += file->pos;
+    if (whence > 1 || offset < 0)
+        return -EINVAL;
+    return file->pos = offset;
+}
+
+static int dir_fsync(struct file *file)
+{
+    return file->inode->sb->ops->sync ? file->inode->sb->ops->sync(file->inode->sb) : 0;
+}
+
+static const struct file_ops dir_fops = {.read = dir_read, .lseek = dir_lseek, .fsync = dir_fsync};
+
+static int no_open(struct inode *inode, struct file *file)
+{
+    return -ENXIO;
+}
+
+static const struct file_ops no_fops = {.open = no_open};
+
+const struct file_ops *fops_for_mode(u32 mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFREG:
+        return &regular_fops;
+    case S_IFDIR:
+        return &dir_fops;
+    case S_IFIFO:
+        return &fifo_fops;
+    case S_IFCHR:
+    case S_IFBLK:
+        return &device_fops;
+    default:
+        return &no_fops;
+    }
+}

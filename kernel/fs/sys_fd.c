@@ -1,0 +1,270 @@
+/*
+ * sys_fd.c: the system calls about descriptors themselves: close, dup, fcntl, ioctl, flock.
+ */
+#include "open.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "filelock.h"
+#include "pipe.h"
+#include "proc.h"
+#include "syscall.h"
+#include "vm.h"
+
+#define F_DUPFD         0
+#define F_GETFD         1
+#define F_SETFD         2
+#define F_GETFL         3
+#define F_SETFL         4
+#define F_GETLK         5
+#define F_SETLK         6
+#define F_SETLKW        7
+#define F_SETOWN        8
+#define F_GETOWN        9
+#define F_DUPFD_CLOEXEC 1030
+#define F_SETPIPE_SZ    1031
+#define F_GETPIPE_SZ    1032
+
+#define FD_CLOEXEC    1
+#define SETFL_MASK    (O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME)
+#define RLIMIT_NOFILE 7
+
+#define FIONREAD 0x541b
+#define FIONBIO  0x5421
+#define FIOASYNC 0x5452
+#define FIOCLEX  0x5451
+#define FIONCLEX 0x5450
+#define FIOQSIZE 0x5460
+
+#define CLOSE_RANGE_UNSHARE 2
+#define CLOSE_RANGE_CLOEXEC 4
+
+long sys_close(u64 fd)
+{
+    return fd_close((int)fd);
+}
+
+long sys_close_range(u64 first, u64 last, u64 flags)
+{
+    struct files *t;
+    long err = 0;
+
+    if ((u32)first > (u32)last || flags & ~(u64)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC))
+        return -EINVAL;
+    if (flags & CLOSE_RANGE_UNSHARE)
+        err = files_unshare(&curproc->files);
+    if (err)
+        return err;
+    t = curproc->files;
+    for (int fd = files_next(t, MIN((u32)first, 0x7fffffffu)); fd >= 0 && (u32)fd <= (u32)last;
+         fd = files_next(t, fd + 1)) {
+        if (flags & CLOSE_RANGE_CLOEXEC)
+            fd_set_cloexec(fd, true);
+        else
+            fd_close(fd);
+    }
+    return 0;
+}
+
+long sys_dup(u64 fd)
+{
+    struct file *f = fd_get((int)fd);
+
+    return f ? fd_install(f, 0, false) : -EBADF;
+}
+
+long sys_dup3(u64 oldfd, u64 newfd, u64 flags)
+{
+    struct file *f;
+    long fd;
+
+    if (flags & ~(u64)O_CLOEXEC || (int)oldfd == (int)newfd)
+        return -EINVAL;
+    f = fd_get((int)oldfd);
+    if (!f)
+        return -EBADF;
+    fd = fd_replace((int)newfd, f, flags & O_CLOEXEC);
+    file_put(f);
+    return fd;
+}
+
+static long dup_from(struct file *f, u64 min, bool cloexec)
+{
+    if (min >= rlimit_get(RLIMIT_NOFILE))
+        return -EINVAL;
+    return fd_install(file_get(f), (int)min, cloexec);
+}
+
+static long set_status_flags(struct file *f, u32 flags)
+{
+    f->oflags = (f->oflags & ~SETFL_MASK) | (flags & SETFL_MASK);
+    return 0;
+}
+
+static long fcntl_file(struct file *f, int fd, int cmd, u64 arg)
+{
+    switch (cmd) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        return dup_from(f, arg, cmd == F_DUPFD_CLOEXEC);
+    case F_GETFD:
+        return fd_get_cloexec(fd);
+    case F_SETFD:
+        return fd_set_cloexec(fd, arg & FD_CLOEXEC);
+    case F_GETFL:
+        return f->oflags | O_LARGEFILE;
+    }
+    if (f->fflags & FF_PATH)
+        return -EBADF;
+    switch (cmd) {
+    case F_SETFL:
+        return set_status_flags(f, arg);
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+        return filelock_fcntl(f, cmd - F_GETLK, arg);
+    case F_SETOWN:
+    case F_GETOWN: /* SIGIO is not delivered: nobody owns it */
+        return 0;
+    case F_SETPIPE_SZ:
+    case F_GETPIPE_SZ:
+        return pipe_fcntl_size(f, cmd == F_SETPIPE_SZ, arg);
+    default:
+        return -EINVAL;
+    }
+}
+
+long sys_fcntl(u64 fd, u64 cmd, u64 arg)
+{
+    struct file *f = fd_get((int)fd);
+    long result;
+
+    if (!f)
+        return -EBADF;
+    result = fcntl_file(f, (int)fd, (int)cmd, arg);
+    file_put(f);
+    return result;
+}
+
+long sys_flock(u64 fd, u64 op)
+{
+    struct file *f = fd_get((int)fd);
+    long err;
+
+    if (!f)
+        return -EBADF;
+    err = filelock_flock(f, (int)op);
+    file_put(f);
+    return err;
+}
+
+/* Commands that mean the same for every file; -ENOTTY when cmd is none of them. */
+static long ioctl_generic(struct file *f, int fd, u32 cmd, u64 arg)
+{
+    int value;
+
+    switch (cmd) {
+    case FIOCLEX:
+    case FIONCLEX:
+        return fd_set_cloexec(fd, cmd == FIOCLEX);
+    case FIONBIO:
+        if (get_user(value, arg))
+            return -EFAULT;
+        f->oflags = value ? f->oflags | O_NONBLOCK : f->oflags & ~O_NONBLOCK;
+        return 0;
+    case FIOASYNC:
+        return get_user(value, arg) ? -EFAULT : 0;
+    case FIONREAD:
+        if (!S_ISREG(f->inode->mode))
+            return -ENOTTY;
+        value = MIN(f->inode->size - f->pos, 0x7fffffff);
+        return put_user(arg, value);
+    case FIOQSIZE:
+        return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode) ? put_user(arg, f->inode->size)
+                                                                  : -ENOTTY;
+    default:
+        return -ENOTTY;
+    }
+}
+
+long sys_ioctl(u64 fd, u64 cmd, u64 arg)
+{
+    struct file *f = fd_get((int)fd);
+    long result;
+
+    if (!f)
+        return -EBADF;
+    if (f->fflags & FF_PATH)
+        result = -EBADF;
+    else
+        result = ioctl_generic(f, (int)fd, (u32)cmd, arg);
+    if (result == -ENOTTY && f->ops->ioctl)
+        result = f->ops->ioctl(f, (u32)cmd, arg);
+    file_put(f);
+    return result;
+}
+
+#define IOCTL_MAX_SIZE 4096
+
+struct ioctl_shape {
+    bool in, out;
+    u32 size;
+};
+
+/*
+ * Copies in, calls the driver with the kernel copy, copies out. by_value: a VOID command of size 4
+ * carries an int in the argument itself.
+ */
+static long ioctl_copied(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv,
+                         struct ioctl_shape shape)
+{
+    u64 small[8];
+    void *data = small;
+    long err = 0;
+
+    if (!shape.size)
+        return drv(file, cmd, &arg);
+    if (shape.size > IOCTL_MAX_SIZE)
+        return -ENOTTY;
+    if (shape.size > sizeof small)
+        data = kmalloc(shape.size);
+    if (!data)
+        return -ENOMEM;
+    memset(data, 0, shape.size);
+    if (shape.in)
+        err = copyin(data, arg, shape.size);
+    if (!err)
+        err = drv(file, cmd, data);
+    if (!err && shape.out && copyout(arg, data, shape.size))
+        err = -EFAULT;
+    if (data != small)
+        kfree(data);
+    return err;
+}
+
+long ioctl_bsd(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv)
+{
+    struct ioctl_shape shape = {
+        .in = cmd & BSD_IOC_IN,
+        .out = cmd & BSD_IOC_OUT,
+        .size = cmd >> 16 & 0x1fff,
+    };
+    int value = (int)arg;
+
+    if (shape.in || shape.out)
+        return ioctl_copied(file, cmd, arg, drv, shape);
+    if (shape.size == sizeof value)
+        return drv(file, cmd, &value);
+    return drv(file, cmd, &arg);
+}
+
+long ioctl_linux_encoded(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv)
+{
+    struct ioctl_shape shape = {
+        .in = cmd & 0x40000000,
+        .out = cmd & 0x80000000,
+        .size = cmd >> 16 & 0x3fff,
+    };
+
+    return ioctl_copied(file, cmd, arg, drv, shape);
+}

@@ -1,0 +1,313 @@
+/*
+ * tmpfs.c: a tree in memory. The root file system, /tmp, and the shape devfs and debugfs share.
+ *
+ * A directory is a list of entries in creation order; each has a number that only grows, which is
+ * the position getdents64 continues from, so entries may come and go while somebody lists.
+ * Contents of regular files are the page cache and nothing else: a hole reads as zeros.
+ *
+ * References: an entry holds one on its inode; a directory inode is also pointed to (not counted)
+ * by the parent field of its children, which can not outlive it because only empty directories are
+ * removed. A removed directory has parent == 0.
+ */
+#include "tmpfs.h"
+#include "alloc.h"
+#include "abi/errno.h"
+#include "klib.h"
+
+#define TMPFS_MAGIC 0x01021994
+
+struct entry {
+    struct entry *next;
+    struct inode *inode;
+    i64 number; /* position in listings, from 2 */
+    char name[];
+};
+
+struct node {
+    struct inode *parent;  /* directories: not counted */
+    struct entry *entries; /* directories: oldest first */
+    i64 next_number;
+    char *target; /* symbolic links; owned */
+};
+
+static const struct inode_ops tmpfs_ops;
+
+static struct node *node_of(const struct inode *inode)
+{
+    return inode->priv;
+}
+
+static struct entry **find(struct inode *dir, const char *name)
+{
+    struct entry **e = &node_of(dir)->entries;
+
+    while (*e && strcmp((*e)->name, name))
+        e = &(*e)->next;
+    return e;
+}
+
+static int add_entry(struct inode *dir, const char *name, struct inode *inode)
+{
+    struct node *node = node_of(dir);
+    struct entry **last = &node->entries;
+    u64 len = strlen(name);
+    struct entry *e = kmalloc(sizeof *e + len + 1);
+
+    if (!e)
+        return -ENOSPC;
+    memcpy(e->name, name, len + 1);
+    e->inode = inode_get(inode);
+    e->number = node->next_number++;
+    e->next = NULL;
+    while (*last)
+        last = &(*last)->next;
+    *last = e;
+    if (S_ISDIR(inode->mode)) {
+        node_of(inode)->parent = dir;
+        dir->nlink++;
+    }
+    inode_touch(dir, true);
+    return 0;
+}
+
+static void remove_entry(struct inode *dir, struct entry **at)
+{
+    struct entry *e = *at;
+
+    *at = e->next;
+    if (S_ISDIR(e->inode->mode)) {
+        dir->nlink--;
+        if (node_of(e->inode)->parent == dir)
+            node_of(e->inode)->parent = NULL;
+    }
+    inode_touch(dir, true);
+    inode_put(e->inode);
+    kfree(e);
+}
+
+struct inode *tmpfs_inode(struct super *sb, u32 mode)
+{
+    struct inode *inode = inode_new(sb, mode);
+    struct node *node = inode ? kzalloc(sizeof *node) : NULL;
+
+    if (!node) {
+        kfree(inode);
+        return NULL;
+    }
+    node->next_number = 2;
+    inode->priv = node;
+    inode->ops = &tmpfs_ops;
+    inode->fops = fops_for_mode(mode);
+    if (S_ISDIR(mode))
+        inode->nlink = 2;
+    return inode;
+}
+
+static int tmpfs_lookup(struct inode *dir, const char *name, struct inode **out)
+{
+    struct entry *e = *find(dir, name);
+
+    if (!e)
+        return -ENOENT;
+    *out = inode_get(e->inode);
+    return 0;
+}
+
+static struct inode *tmpfs_parent(struct inode *dir)
+{
+    struct inode *parent = node_of(dir)->parent;
+
+    return parent ? inode_get(parent) : NULL;
+}
+
+static int tmpfs_name(struct inode *dir, char *buf)
+{
+    struct inode *parent = node_of(dir)->parent;
+
+    for (struct entry *e = parent ? node_of(parent)->entries : NULL; e; e = e->next)
+        if (e->inode == dir) {
+            strlcpy(buf, e->name, NAME_LEN_MAX + 1);
+            return 0;
+        }
+    return -ENOENT;
+}
+
+static int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink)
+{
+    for (struct entry *e = node_of(dir)->entries; e; e = e->next) {
+        if (e->number < *pos)
+            continue;
+        if (!sink->put(sink, e->name, e->inode->ino, e->inode->mode, e->number + 1))
+            return 0;
+        *pos = e->number + 1;
+    }
+    return 0;
+}
+
+static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out)
+{
+    struct inode *inode;
+    int err;
+
+    if (S_ISDIR(dir->mode) && dir->nlink == 0)
+        return -ENOENT; /* removed while somebody stood in it */
+    inode = tmpfs_inode(dir->sb, mode);
+    if (!inode)
+        return -ENOSPC;
+    inode->rdev = rdev;
+    err = add_entry(dir, name, inode);
+    if (err)
+        inode_put(inode);
+    else
+        *out = inode;
+    return err;
+}
+
+static int tmpfs_symlink(struct inode *dir, const char *name, const char *target)
+{
+    struct inode *inode;
+    int err = tmpfs_create(dir, name, S_IFLNK | 0777, 0, &inode);
+
+    if (err)
+        return err;
+    node_of(inode)->target = kstrdup(target);
+    inode->size = strlen(target);
+    if (!node_of(inode)->target) {
+        remove_entry(dir, find(dir, name));
+        err = -ENOSPC;
+    }
+    inode_put(inode);
+    return err;
+}
+
+static int tmpfs_link(struct inode *dir, const char *name, struct inode *inode)
+{
+    int err = dir->nlink ? add_entry(dir, name, inode) : -ENOENT;
+
+    if (!err) {
+        inode->nlink++;
+        inode_touch(inode, false);
+    }
+    return err;
+}
+
+static int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode)
+{
+    inode->nlink = S_ISDIR(inode->mode) ? 0 : inode->nlink - 1;
+    inode_touch(inode, false);
+    remove_entry(dir, find(dir, name));
+    return 0;
+}
+
+static int tmpfs_rename(struct inode *from, const char *old, struct inode *inode, struct inode *to,
+                        const char *new, struct inode *target)
+{
+    int err;
+
+    if (!to->nlink)
+        return -ENOENT;
+    if (target)
+        tmpfs_unlink(to, new, target);
+    err = add_entry(to, new, inode);
+    if (err)
+        return err;
+    /* two entries of one inode for a moment: drop the old one without its parent bookkeeping */
+    remove_entry(from, find(from, old));
+    if (S_ISDIR(inode->mode))
+        node_of(inode)->parent = to;
+    inode_touch(inode, false);
+    return 0;
+}
+
+static i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n)
+{
+    u64 len = MIN((u64)inode->size, n);
+
+    memcpy(buf, node_of(inode)->target, len);
+    return len;
+}
+
+static bool tmpfs_is_empty(struct inode *dir)
+{
+    return !node_of(dir)->entries;
+}
+
+static int tmpfs_truncate(struct inode *inode, i64 size)
+{
+    page_cache_truncate(inode, size);
+    return 0;
+}
+
+static void tmpfs_evict(struct inode *inode)
+{
+    struct node *node = node_of(inode);
+
+    while (node->entries)
+        remove_entry(inode, &node->entries);
+    kfree(node->target);
+    kfree(node);
+}
+
+static const struct inode_ops tmpfs_ops = {
+    .lookup = tmpfs_lookup,
+    .parent = tmpfs_parent,
+    .name = tmpfs_name,
+    .readdir = tmpfs_readdir,
+    .create = tmpfs_create,
+    .symlink = tmpfs_symlink,
+    .link = tmpfs_link,
+    .unlink = tmpfs_unlink,
+    .rename = tmpfs_rename,
+    .readlink = tmpfs_readlink,
+    .is_empty = tmpfs_is_empty,
+    .truncate = tmpfs_truncate,
+    .evict = tmpfs_evict,
+};
+
+static int tmpfs_statfs(struct super *sb, struct statfs64 *out)
+{
+    out->type = sb->magic;
+    out->bsize = PAGE_SIZE;
+    out->blocks = pages_total_count();
+    out->bfree = out->bavail = pages_free_count();
+    return 0;
+}
+
+static void tmpfs_umount(struct super *sb)
+{
+    inode_put(sb->root);
+    kfree(sb);
+}
+
+static const struct super_ops tmpfs_super_ops = {.statfs = tmpfs_statfs, .umount = tmpfs_umount};
+
+struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
+{
+    static u64 next_dev = 16;
+    struct super *sb = kzalloc(sizeof *sb);
+
+    if (!sb)
+        return NULL;
+    sb->refs = 1;
+    sb->type = type;
+    sb->ops = &tmpfs_super_ops;
+    sb->magic = magic;
+    sb->dev = atomic_add(&next_dev, 1);
+    sb->root = tmpfs_inode(sb, S_IFDIR | root_mode);
+    if (!sb->root) {
+        kfree(sb);
+        return NULL;
+    }
+    return sb;
+}
+
+static int tmpfs_mount(const struct fs_type *type, const char *source, u32 flags,
+                       struct super **out)
+{
+    (void)source;
+    (void)flags;
+    *out = tmpfs_super(type, TMPFS_MAGIC, 01777);
+    return *out ? 0 : -ENOMEM;
+}
+
+struct fs_type tmpfs_type = {.name = "tmpfs", .nodev = true, .mount = tmpfs_mount};

@@ -1,0 +1,14 @@
+/* tmpfs.h: what devfs and debugfs borrow from tmpfs, and the generic operations by file type. */
+#pragma once
+
+#include "fs.h"
+
+extern struct fs_type tmpfs_type, devfs_type, debugfs_type, procfs_type, minfs_type;
+
+/* A super block with an empty root directory; a mount of it may be repeated. */
+struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode);
+/* An inode of the given type that is in no directory yet; one reference. */
+struct inode *tmpfs_inode(struct super *sb, u32 mode);
+
+/* regular.c: file operations of regular files, directories, FIFOs, device nodes. */
+const struct file_ops *fops_for_mode(u32 mode);
