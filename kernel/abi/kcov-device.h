@@ -42,8 +42,8 @@
 
 /*
  * Hook table: KCOV_HOOK_COUNT kernel virtual addresses of the hooks, then the two things their code
- * loads: the offset from tp of the pointer to the live context, and the address of the variable that
- * holds the device's base.
+ * loads: the offset from tp of the pointer to the live context, and the address of the variable
+ * that holds the device's base.
  */
 #define KCOV_HOOKS_LIVE_OFFSET 80
 #define KCOV_HOOKS_BASE_VAR    88
@@ -131,19 +131,19 @@
 
 /* ---- Errors ---- */
 
-#define KCOV_ERR_NONE      0
-#define KCOV_ERR_HARTS     1 /* hart blocks outside RAM or misaligned */
-#define KCOV_ERR_CONTEXT   2 /* context outside RAM or misaligned */
-#define KCOV_ERR_AREA      3 /* area or edge area outside RAM, misaligned or too long */
-#define KCOV_ERR_SEEN      4 /* seen-set outside RAM or malformed */
-#define KCOV_ERR_SWITCH    5 /* switch table outside RAM */
-#define KCOV_ERR_HOOKS     6 /* hook table outside RAM */
+#define KCOV_ERR_NONE    0
+#define KCOV_ERR_HARTS   1 /* hart blocks outside RAM or misaligned */
+#define KCOV_ERR_CONTEXT 2 /* context outside RAM or misaligned */
+#define KCOV_ERR_AREA    3 /* area or edge area outside RAM, misaligned or too long */
+#define KCOV_ERR_SEEN    4 /* seen-set outside RAM or malformed */
+#define KCOV_ERR_SWITCH  5 /* switch table outside RAM */
+#define KCOV_ERR_HOOKS   6 /* hook table outside RAM */
 
 #ifndef __ASSEMBLER__
 #include "types.h"
 
 struct kcov_hart {
-    u64 current;
+    u64 context;
     u64 reserved[7];
 };
 

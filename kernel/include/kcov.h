@@ -1,13 +1,12 @@
 /*
  * What the rest of the kernel owes to kcov, and what it gets.
  *
- *     a thread starts, ends       kcov_thread_start, kcov_thread_exit (before descriptors are closed)
- *     a hart changes its thread   kcov_switch, at the switch itself
- *     the scheduler works         kcov_sched_enter .. kcov_sched_leave (mutes: Linux only)
- *     an interrupt                kcov_irq_enter .. kcov_irq_leave, outside anything instrumented
- *     a system call               kcov_syscall_enter .. kcov_syscall_leave
- *     deferred work runs          kcov_remote_enter .. kcov_remote_leave, for whoever scheduled it
- *     a driver's own section      kcov_section_enter .. kcov_section_leave
+ *     a thread starts, ends       kcov_thread_start, kcov_thread_exit (before descriptors are
+ * closed) a hart changes its thread   kcov_switch, at the switch itself the scheduler works
+ * kcov_sched_enter .. kcov_sched_leave (mutes: Linux only) an interrupt kcov_irq_enter ..
+ * kcov_irq_leave, outside anything instrumented a system call               kcov_syscall_enter ..
+ * kcov_syscall_leave deferred work runs          kcov_remote_enter .. kcov_remote_leave, for
+ * whoever scheduled it a driver's own section      kcov_section_enter .. kcov_section_leave
  *
  * "live" is the one word that decides whether the hooks do anything: the context that the current
  * thread records into at this moment, or NULL. The device's CURRENT register is its shadow.
@@ -20,6 +19,7 @@ struct thread;
 struct work_origin;
 struct kcov_desc;
 struct kcov_remote;
+struct kcov_spare;
 
 /* Interrupts that may nest on one thread's stack. */
 #define KCOV_NEST_MAX 4
@@ -31,11 +31,16 @@ struct kcov_thread {
     u32 sched_depth;                           /* kcov_sched_enter without leave */
     struct kcov_context *saved[KCOV_NEST_MAX]; /* live of each interrupted level */
     struct kcov_context *sched_saved;
-    struct kcov_desc *desc;        /* (kcov_lock) the descriptor that this thread enabled, or NULL */
+    struct kcov_context *silenced; /* live put aside by kcov_silence_enter */
+    struct kcov_desc *desc; /* (kcov_lock) the descriptor that this thread enabled, or NULL */
     struct kcov_desc *remote_desc; /* (kcov_lock) linux: enabled for remote handles */
     u64 common_handle;             /* linux: stored in work that this thread schedules */
     /* The open remote section of thread context. */
     struct kcov_remote *section_remote;
+    u64 section_generation;          /* of section_remote, which may go while we record */
+    struct kcov_desc *section_desc;  /* linux: holds a reference */
+    struct kcov_spare *section_area; /* linux: private area */
+    u64 section_sequence;            /* linux: of section_desc when the section started */
     struct kcov_context section;
 };
 
@@ -88,21 +93,58 @@ void kcov_silence_leave(void);
 #else
 static inline void kcov_init(void) {}
 static inline void kcov_init_hart(void) {}
-static inline void kcov_thread_start(struct thread *c, struct thread *p) { (void)c; (void)p; }
-static inline void kcov_thread_exit(struct thread *t) { (void)t; }
-static inline void kcov_switch(struct thread *t) { (void)t; }
+static inline void kcov_thread_start(struct thread *c, struct thread *p)
+{
+    (void)c;
+    (void)p;
+}
+static inline void kcov_thread_exit(struct thread *t)
+{
+    (void)t;
+}
+static inline void kcov_switch(struct thread *t)
+{
+    (void)t;
+}
 static inline void kcov_irq_enter(void) {}
 static inline void kcov_irq_leave(void) {}
 static inline void kcov_sched_enter(void) {}
 static inline void kcov_sched_leave(void) {}
-static inline void kcov_syscall_enter(struct kcov_thread *k, u64 n) { (void)k; (void)n; }
-static inline void kcov_syscall_leave(struct kcov_thread *k) { (void)k; }
-static inline void kcov_remote_enter(const struct work_origin *o, bool s) { (void)o; (void)s; }
+static inline void kcov_syscall_enter(struct kcov_thread *k, u64 n)
+{
+    (void)k;
+    (void)n;
+}
+static inline void kcov_syscall_leave(struct kcov_thread *k)
+{
+    (void)k;
+}
+static inline void kcov_remote_enter(const struct work_origin *o, bool s)
+{
+    (void)o;
+    (void)s;
+}
 static inline void kcov_remote_leave(void) {}
-static inline u64 kcov_common_handle(struct thread *t) { (void)t; return 0; }
-static inline void kcov_remote_register(u64 s, u64 id) { (void)s; (void)id; }
-static inline void kcov_remote_unregister(u64 s, u64 id) { (void)s; (void)id; }
-static inline void kcov_section_enter(u64 s, u64 id) { (void)s; (void)id; }
+static inline u64 kcov_common_handle(struct thread *t)
+{
+    (void)t;
+    return 0;
+}
+static inline void kcov_remote_register(u64 s, u64 id)
+{
+    (void)s;
+    (void)id;
+}
+static inline void kcov_remote_unregister(u64 s, u64 id)
+{
+    (void)s;
+    (void)id;
+}
+static inline void kcov_section_enter(u64 s, u64 id)
+{
+    (void)s;
+    (void)id;
+}
 static inline void kcov_section_leave(void) {}
 static inline void kcov_silence_enter(void) {}
 static inline void kcov_silence_leave(void) {}

@@ -1,0 +1,36 @@
+/* kcov: not instrumented: part of the kcov driver */
+/*
+ * Areas: contiguous, counted pages that the hooks write by physical address and that any number of
+ * mappings share. They outlive close, thread exit and the descriptor for as long as one mapping
+ * lives.
+ *
+ * Divergence: OpenBSD frees the area with the descriptor even if it is mapped, and pages touched
+ * before stay mapped to freed memory; here they stay valid, so what programs read is the same.
+ */
+#include "engine.h"
+
+#ifdef CONFIG_KCOV
+
+struct vm_pages *kcov_area_new(u64 words)
+{
+    return vm_pages_new(ALIGN_UP(words * 8, PAGE_SIZE) >> PAGE_SHIFT);
+}
+
+/*
+ * The part of the area that vma covers. On the BSDs a mapping does not hold the open file: the last
+ * close is the last close even while the area is mapped.
+ */
+long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area)
+{
+    int error = vm_map_pages(vma, area);
+
+    if (error)
+        return error;
+    vma->flags |= VMA_DEVICE;
+    if (!KCOV_DIALECT.map_pins_file && vma->file) {
+        vma->file = NULL;
+        file_put(file);
+    }
+    return 0;
+}
+#endif

@@ -1,0 +1,253 @@
+/* kcov: not instrumented: part of the kcov driver */
+/*
+ * Descriptors: rules, ownership and lifetime. What a dialect allows is in its rows; what happens
+ * then is here, once.
+ *
+ * References of a descriptor: the open file, the thread that enabled it, and on Linux every open
+ * remote section. Whoever drops the last one frees it after leaving kcov_lock.
+ */
+#include "engine.h"
+#include "alloc.h"
+#include "remote.h"
+
+#ifdef CONFIG_KCOV
+
+struct spinlock kcov_lock = SPINLOCK_INIT("kcov");
+struct waitq kcov_drained = WAITQ_INIT(kcov_drained);
+bool kcov_cold = true;
+static u64 opens; /* (k) numbers descriptors, for reports */
+
+static bool holds(u8 cond, const struct kcov_desc *d, u64 value, int *error)
+{
+    const struct kcov_desc *mine = current->kcov.desc;
+
+    switch ((enum kcov_cond)cond) {
+    case IF_BAD_SIZE:
+        return value < KCOV_DIALECT.words_min || value > KCOV_DIALECT.words_max;
+    case IF_BAD_MODE:
+        return KCOV_DIALECT.mode(value, error) == 0 && *error;
+    case IF_HAS_AREA:
+        return d->words != 0;
+    case IF_NO_AREA:
+        return d->words == 0;
+    case IF_TRACING:
+        return d->state == KCOV_TRACE;
+    case IF_NOT_TRACING:
+        return d->state != KCOV_TRACE;
+    case IF_NOT_FRESH:
+        return d->state != KCOV_NONE;
+    case IF_NOT_READY:
+        return d->state != KCOV_READY;
+    case IF_OWNED:
+        return d->owner != NULL;
+    case IF_NOT_OWNER:
+        return d->owner != current;
+    case IF_THREAD_BUSY:
+        return mine != NULL;
+    case IF_NOT_MINE:
+        return mine != d;
+    case IF_VALUE:
+        return value != 0;
+    case IF_ATTACHED:
+        return d->remote != NULL;
+    case IF_NOT_ATTACHED:
+        return d->remote == NULL;
+    case IF_BAD_SUBSYSTEM:
+        return value != 0;
+    case COND_END:
+        break;
+    }
+    return false;
+}
+
+/* The first rule that holds decides: 0 or a negative errno. */
+int kcov_check(const struct kcov_rule *rules, const struct kcov_desc *desc, u64 value)
+{
+    for (; rules->cond != COND_END; rules++) {
+        int error = rules->error;
+        if (holds(rules->cond, desc, value, &error))
+            return -error;
+    }
+    return 0;
+}
+
+int kcov_open(struct inode *inode, struct file *file)
+{
+    struct kcov_desc *desc = kzalloc(sizeof(*desc));
+
+    if (!desc)
+        return -ENOMEM;
+    desc->refs = 1;
+    desc->ctx.flags = KCOV_DIALECT.ctx_flags;
+    desc->ctx.syscall = ~0U;
+    file->priv = desc;
+    file->fflags |= KCOV_DIALECT.file_flags;
+    spin_lock(&kcov_lock);
+    desc->ctx.descriptor = ++opens;
+    kcov_cold = false;
+    spin_unlock(&kcov_lock);
+    return 0;
+}
+
+void kcov_desc_free(struct kcov_desc *desc)
+{
+    if (!desc)
+        return;
+    if (desc->area)
+        vm_pages_put(desc->area);
+    if (desc->edge_area)
+        vm_pages_put(desc->edge_area);
+    if (desc->seen)
+        vm_pages_put(desc->seen);
+    if (desc->edge_seen)
+        vm_pages_put(desc->edge_seen);
+    kfree(desc);
+}
+
+struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc)
+{
+    return --desc->refs ? NULL : desc;
+}
+
+/* The last close. Recording stops now or goes on until the owner exits, as the dialect has it. */
+void kcov_release(struct file *file)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+
+    spin_lock(&kcov_lock);
+    desc->closed = true;
+    if (KCOV_DIALECT.close_stops)
+        desc->ctx.mode = 0;
+    desc = kcov_desc_drop(desc);
+    spin_unlock(&kcov_lock);
+    kcov_desc_free(desc);
+}
+
+long kcov_set_size(struct kcov_desc *desc, u64 words)
+{
+    struct vm_pages *area = NULL;
+    long result;
+
+    spin_lock(&kcov_lock);
+    result = kcov_check(KCOV_DIALECT.set_size, desc, words);
+    spin_unlock(&kcov_lock);
+    if (result)
+        return result;
+    area = kcov_area_new(words);
+    if (!area)
+        return -ENOMEM;
+    spin_lock(&kcov_lock);
+    result =
+        kcov_check(KCOV_DIALECT.set_size, desc, words); /* another thread may have been faster */
+    if (!result) {
+        desc->area = area;
+        desc->words = words;
+        desc->state = KCOV_READY;
+        desc->ctx.area = area->pa;
+        desc->ctx.words = words;
+    }
+    spin_unlock(&kcov_lock);
+    if (result)
+        vm_pages_put(area);
+    return result;
+}
+
+/* The current thread becomes the owner and records from here on. (k) */
+void kcov_own(struct kcov_desc *desc, u32 record)
+{
+    struct kcov_context *ctx = &desc->ctx;
+
+    ctx->tid = (u32)current->tid;
+    ctx->pid = (u32)curproc->pid;
+    ctx->syscall = current->tf ? (u32)current->tf->syscall : ~0U;
+    ctx->mode = record;
+    desc->state = KCOV_TRACE;
+    desc->owner = current;
+    desc->refs++;
+    current->kcov.desc = desc;
+    kcov_set_live(ctx);
+}
+
+/*
+ * The owner, which is the current thread, gives desc up: an fd that is still open is ready for
+ * anybody. Returns the descriptor if it must be freed now. (k)
+ */
+struct kcov_desc *kcov_disown(struct kcov_desc *desc)
+{
+    if (current->kcov.live == &desc->ctx)
+        kcov_set_live(NULL);
+    current->kcov.silenced = NULL;
+    desc->ctx.mode = 0;
+    desc->ctx.syscall = ~0U;
+    desc->state = KCOV_READY;
+    desc->owner = NULL;
+    current->kcov.desc = NULL;
+    return kcov_desc_drop(desc);
+}
+
+long kcov_enable(struct kcov_desc *desc, u64 mode)
+{
+    int error = 0;
+
+    spin_lock(&kcov_lock);
+    long result = kcov_check(KCOV_DIALECT.enable, desc, mode);
+    if (!result)
+        kcov_own(desc, KCOV_DIALECT.mode(mode, &error));
+    spin_unlock(&kcov_lock);
+    return result;
+}
+
+long kcov_disable(struct kcov_desc *desc, u64 value)
+{
+    spin_lock(&kcov_lock);
+    long result = kcov_check(KCOV_DIALECT.disable, desc, value);
+    if (!result)
+        kcov_disown(desc); /* the file holds a reference: never the last one */
+    spin_unlock(&kcov_lock);
+    return result;
+}
+
+/* The child records nothing; what it inherits are the open file and the shared mapping. */
+void kcov_thread_start(struct thread *child, struct thread *parent)
+{
+    memset(&child->kcov, 0, sizeof(child->kcov));
+    if (parent)
+        child->kcov.common_handle = parent->kcov.common_handle;
+}
+
+/* Before the descriptors are closed: an open fd becomes usable by other threads. */
+void kcov_thread_exit(struct thread *t)
+{
+    struct kcov_desc *local = NULL, *remote = NULL;
+
+    kcov_set_live(NULL);
+    if (t->kcov.section_remote)
+        kcov_section_leave();
+    spin_lock(&kcov_lock);
+    if (t->kcov.remote_desc) {
+        remote = t->kcov.remote_desc;
+        KCOV_DIALECT.on_owner_exit(remote);
+        remote = kcov_desc_drop(remote);
+    }
+    if (t->kcov.desc)
+        local = kcov_disown(t->kcov.desc);
+    spin_unlock(&kcov_lock);
+    kcov_desc_free(local);
+    kcov_desc_free(remote);
+}
+
+i64 kcov_no_device_io(struct file *file, struct iter *it, i64 *pos)
+{
+    return -ENODEV;
+}
+
+i64 kcov_no_op_io(struct file *file, struct iter *it, i64 *pos)
+{
+    return -EOPNOTSUPP;
+}
+
+i64 kcov_bad_io(struct file *file, struct iter *it, i64 *pos)
+{
+    return -EINVAL;
+}
+#endif

@@ -1,0 +1,150 @@
+/*
+ * The kcov engine: descriptors, ownership, areas and remote sections, as four dialects share them.
+ * A dialect is one file of rows: which checks in which order give which errno, which commands and
+ * modes exist, what close does. See docs/kcov-dialects.md for the drawn machines.
+ *
+ * A descriptor (one per open):
+ *
+ *            set size            enable                     close, owner alive
+ *     NONE ------------> READY ----------> TRACE ----------------------------> orphan
+ *                          ^                 |   (close_stops: nothing recorded    |
+ *                          +-----------------+    any more; else it goes on)       | owner exits
+ *                        disable, owner exits                                      v
+ *                                                                                freed
+ *
+ * Locking: everything marked (k) under kcov_lock, a spinlock (enter and leave run in interrupts).
+ * Memory is allocated outside it. Nothing in this directory is instrumented.
+ */
+#pragma once
+#include "types.h"
+#include "lock.h"
+#include "wait.h"
+#include "file.h"
+#include "vm.h"
+#include "proc.h"
+#include "klib.h"
+#include "abi/errno.h"
+#include "abi/kcov-device.h"
+
+enum kcov_state { KCOV_NONE, KCOV_READY, KCOV_TRACE };
+
+#define KCOV_HANDLES_MAX 256 /* linux: per descriptor */
+
+struct kcov_desc {
+    struct kcov_context ctx; /* what a traced thread records into; first: alignment */
+    int refs;                /* (k) open file, owner, linux: open sections */
+    u8 state;                /* (k) enum kcov_state */
+    bool closed;             /* (k) the last close has been */
+    bool is_remote;          /* (k) openbsd: attached; linux: enabled for handles */
+    u64 words;               /* (k) length of the area, 0 before it is set */
+    struct vm_pages *area;   /* (k) constant once set */
+    struct vm_pages *edge_area;
+    struct vm_pages *seen, *edge_seen;
+    struct thread *owner;       /* (k) who enabled it */
+    struct kcov_remote *remote; /* (k) openbsd: its remote; netbsd: the attached mailbox */
+    u64 section_words;          /* (k) linux: area of a section in thread context */
+    u64 sequence;               /* (k) linux: changes with every disable */
+    u32 remote_mode;            /* (k) linux: KCOV_RECORD_* of sections */
+};
+
+/* ---- Rules: conditions in order, each with the errno it gives ---- */
+
+enum kcov_cond {
+    COND_END,
+    IF_BAD_SIZE, /* value outside [words_min, words_max] */
+    IF_BAD_MODE, /* no such mode; errno from the mode row when it has one */
+    IF_HAS_AREA,
+    IF_NO_AREA,
+    IF_TRACING, /* state is TRACE */
+    IF_NOT_TRACING,
+    IF_NOT_FRESH,   /* state is not NONE */
+    IF_NOT_READY,   /* state is not READY */
+    IF_OWNED,       /* some thread enabled it */
+    IF_NOT_OWNER,   /* the caller is not that thread */
+    IF_THREAD_BUSY, /* the caller has a descriptor enabled, this or another */
+    IF_NOT_MINE,    /* the caller's enabled descriptor is not this one */
+    IF_VALUE,       /* the argument is not 0 */
+    IF_ATTACHED,    /* a remote is attached */
+    IF_NOT_ATTACHED,
+    IF_BAD_SUBSYSTEM, /* value is not the only subsystem */
+};
+
+struct kcov_rule {
+    u8 cond;
+    u8 error;
+};
+
+struct kcov_mode_row {
+    u64 value;
+    u32 record; /* KCOV_RECORD_* */
+};
+
+/* What a dialect's sections do; a null member is a no-op. */
+struct kcov_remote_ops {
+    void (*work_enter)(const struct work_origin *origin, bool softirq);
+    void (*reg)(u64 subsystem, u64 id);
+    void (*unreg)(u64 subsystem, u64 id);
+    void (*enter)(u64 subsystem, u64 id, bool in_interrupt);
+    void (*leave)(bool in_interrupt); /* only when one is open */
+};
+
+struct kcov_dialect {
+    const char *name;
+    bool in_debugfs;    /* node is debugfs "kcov", else /dev/kcov */
+    bool close_stops;   /* the last close ends recording even if the owner lives */
+    bool mute_sched;    /* context switches are not traced */
+    bool map_pins_file; /* a mapping holds the open file, so release waits for munmap */
+    u32 file_flags;     /* FF_* of every open */
+    u32 ctx_flags;      /* KCOV_CTXF_* */
+    u64 words_min, words_max;
+    const struct kcov_rule *set_size, *enable, *disable;
+    u32 (*mode)(u64 value, int *error); /* KCOV_RECORD_* or 0 with *error set */
+    const struct file_ops *file_ops;
+    const struct kcov_remote_ops *remote;
+    /* netbsd, linux and openbsd: what their remotes add; may be null. (k) held. */
+    void (*on_owner_exit)(struct kcov_desc *desc);
+};
+
+extern const struct kcov_dialect kcov_openbsd, kcov_netbsd, kcov_freebsd, kcov_linux;
+#if defined(CONFIG_PERSONALITY_OPENBSD)
+#define KCOV_DIALECT kcov_openbsd
+#elif defined(CONFIG_PERSONALITY_NETBSD)
+#define KCOV_DIALECT kcov_netbsd
+#elif defined(CONFIG_PERSONALITY_FREEBSD)
+#define KCOV_DIALECT kcov_freebsd
+#else
+#define KCOV_DIALECT kcov_linux
+#endif
+
+extern struct spinlock kcov_lock;
+extern struct waitq kcov_drained; /* a section was left or a remote went away */
+extern u64 kcov_device;           /* hooks.S: kernel address of the device, 0 = none */
+extern bool kcov_cold;            /* nobody has opened the device yet */
+
+/* engine.c; the caller holds kcov_lock unless the name says otherwise. */
+int kcov_check(const struct kcov_rule *rules, const struct kcov_desc *desc, u64 value);
+int kcov_open(struct inode *inode, struct file *file); /* takes the lock */
+void kcov_release(struct file *file);                  /* takes the lock */
+long kcov_set_size(struct kcov_desc *desc, u64 words); /* takes the lock */
+long kcov_enable(struct kcov_desc *desc, u64 mode);    /* takes the lock */
+long kcov_disable(struct kcov_desc *desc, u64 value);  /* takes the lock */
+void kcov_own(struct kcov_desc *desc, u32 record);
+struct kcov_desc *kcov_disown(struct kcov_desc *desc);               /* what to free, or NULL */
+struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc);            /* one reference; ditto */
+void kcov_desc_free(struct kcov_desc *desc);                         /* unlocked; NULL is fine */
+i64 kcov_no_device_io(struct file *file, struct iter *it, i64 *pos); /* -ENODEV */
+i64 kcov_no_op_io(struct file *file, struct iter *it, i64 *pos);     /* -EOPNOTSUPP */
+i64 kcov_bad_io(struct file *file, struct iter *it, i64 *pos);       /* -EINVAL */
+
+/* area.c */
+long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area);
+struct vm_pages *kcov_area_new(u64 words);
+
+/* live.c */
+void kcov_set_live(struct kcov_context *ctx);
+bool kcov_in_interrupt(void);
+
+static inline struct kcov_desc *kcov_desc_of(const struct file *file)
+{
+    return file->priv;
+}

@@ -1,0 +1,194 @@
+/* kcov: not instrumented: part of the kcov driver */
+/*
+ * Linux (kernel/kcov.c 6.12): CONFIG_KCOV, node /sys/kernel/debug/kcov. Arguments by value. With
+ * CONFIG_KCOV_UNIQ also the modes of the UNIQ series of January 2025 (never merged): records that a
+ * descriptor has reported once are not reported again, and edges go to an area of their own.
+ *
+ *     fresh --INIT_TRACE--> INIT --ENABLE, REMOTE_ENABLE--> TRACE --DISABLE, owner exits--> INIT
+ *     TRACE --close, last munmap--> still recording until the owner exits
+ *
+ * A mapping holds the open file. Context switches are muted. Remote coverage: linux-remote.c.
+ *
+ * Divergence: edge area and seen-sets are made when they are first needed, so ENOMEM for them comes
+ * from mmap or ENABLE, not from INIT_TRACE.
+ */
+#include "linux.h"
+#include "record.h"
+
+#ifdef CONFIG_KCOV
+
+#define KCOV_INIT_TRACE    0x80086301
+#define KCOV_ENABLE        0x6364
+#define KCOV_DISABLE       0x6365
+#define KCOV_REMOTE_ENABLE 0x40186366
+
+#define ENOTSUPP 524 /* kernel-internal, but this is what programs see */
+
+static const struct kcov_rule set_size[] = {
+    {IF_BAD_SIZE, EINVAL},
+    {IF_NOT_FRESH, EBUSY},
+    {COND_END, 0},
+};
+static const struct kcov_rule enable[] = {
+    {IF_NOT_READY, EINVAL}, {IF_OWNED, EBUSY}, {IF_THREAD_BUSY, EBUSY},
+    {IF_BAD_MODE, EINVAL},  {COND_END, 0},
+};
+static const struct kcov_rule disable[] = {
+    {IF_VALUE, EINVAL},
+    {IF_NOT_MINE, EINVAL},
+    {COND_END, 0},
+};
+
+/* 0 and 1 are plain; bits 1 and 2 of any other value select UNIQ_PC and UNIQ_EDGE; 8 alone CMP. */
+u32 kcov_linux_mode(u64 value, int *error)
+{
+    u32 record = 0;
+
+    if (value == 0)
+        return KCOV_RECORD_PC;
+    if (value == 1) {
+#ifdef CONFIG_KCOV_ENABLE_COMPARISONS
+        return KCOV_RECORD_CMP;
+#else
+        return *error = ENOTSUPP, 0;
+#endif
+    }
+#ifdef CONFIG_KCOV_UNIQ
+    record = (value & 2 ? KCOV_RECORD_UNIQ_PC : 0) | (value & 4 ? KCOV_RECORD_UNIQ_EDGE : 0);
+    if (value == 8) {
+#ifdef CONFIG_KCOV_ENABLE_COMPARISONS
+        record = KCOV_RECORD_UNIQ_CMP;
+#else
+        return *error = EOPNOTSUPP, 0;
+#endif
+    }
+#endif
+    if (!record)
+        *error = EINVAL;
+    return record;
+}
+
+/* Makes *slot once; another thread may be doing the same. */
+static bool provide(struct vm_pages **slot, u64 words, u32 seen_node_words)
+{
+    if (atomic_load(slot))
+        return true;
+    u64 bytes = seen_node_words ? kcov_seen_bytes(words, seen_node_words) : words * 8;
+    struct vm_pages *pages = vm_pages_new(ALIGN_UP(bytes, PAGE_SIZE) >> PAGE_SHIFT);
+    if (!pages)
+        return false;
+    if (seen_node_words)
+        kcov_seen_format(pages->pa, words, seen_node_words);
+    spin_lock(&kcov_lock);
+    bool mine = !*slot;
+    if (mine)
+        atomic_store(slot, pages);
+    spin_unlock(&kcov_lock);
+    if (!mine)
+        vm_pages_put(pages);
+    return true;
+}
+
+/* What the UNIQ modes need besides the area. The main set is shared by pc and cmp records. */
+static bool provide_uniq(struct kcov_desc *desc, u32 record)
+{
+    if (record & (KCOV_RECORD_UNIQ_PC | KCOV_RECORD_UNIQ_CMP)) {
+        if (!provide(&desc->seen, desc->words, KCOV_CMP_WORDS))
+            return false;
+        desc->ctx.seen = desc->seen->pa;
+    }
+    if (record & KCOV_RECORD_UNIQ_EDGE) {
+        if (!provide(&desc->edge_area, desc->words, 0) ||
+            !provide(&desc->edge_seen, desc->words, 1))
+            return false;
+        desc->ctx.edge_area = desc->edge_area->pa;
+        desc->ctx.edge_seen = desc->edge_seen->pa;
+    }
+    return true;
+}
+
+static long enable_trace(struct kcov_desc *desc, u64 value)
+{
+    int error = 0;
+
+    spin_lock(&kcov_lock);
+    long result = kcov_check(enable, desc, value);
+    spin_unlock(&kcov_lock);
+    if (result)
+        return result;
+    if (!provide_uniq(desc, kcov_linux_mode(value, &error)))
+        return -ENOMEM;
+    return kcov_enable(desc, value);
+}
+
+static long disable_trace(struct kcov_desc *desc, u64 value)
+{
+    if (value == 0 && current->kcov.remote_desc == desc)
+        return kcov_linux_remote_disable(desc);
+    return kcov_disable(desc, value);
+}
+
+static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+
+    switch (cmd) {
+    case KCOV_INIT_TRACE:
+        return kcov_set_size(desc, arg);
+    case KCOV_ENABLE:
+        return enable_trace(desc, arg);
+    case KCOV_DISABLE:
+        return disable_trace(desc, arg);
+    case KCOV_REMOTE_ENABLE:
+        return kcov_linux_remote_enable(desc, arg);
+    default:
+        return -ENOTTY;
+    }
+}
+
+static int map(struct file *file, struct vma *vma)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+    u64 bytes = desc->words * 8;
+
+    if (!desc->words || vma->end - vma->start != bytes)
+        return -EINVAL;
+    if (vma->offset == 0)
+        return kcov_map_area(file, vma, desc->area);
+#ifdef CONFIG_KCOV_UNIQ
+    if (vma->offset == bytes) {
+        if (!provide(&desc->edge_area, desc->words, 0))
+            return -ENOMEM;
+        vma->offset = 0;
+        return kcov_map_area(file, vma, desc->edge_area);
+    }
+#endif
+    return -EINVAL;
+}
+
+static const struct file_ops ops = {
+    .open = kcov_open,
+    .release = kcov_release,
+    .read = kcov_bad_io,
+    .write = kcov_bad_io,
+    .ioctl = kcov_ioctl,
+    .mmap = map,
+};
+
+const struct kcov_dialect kcov_linux = {
+    .name = "linux",
+    .in_debugfs = true,
+    .mute_sched = true,
+    .map_pins_file = true,
+    .file_flags = FF_STREAM,
+    .words_min = 2,
+    .words_max = 0x7fffffff / 8,
+    .set_size = set_size,
+    .enable = enable,
+    .disable = disable,
+    .mode = kcov_linux_mode,
+    .file_ops = &ops,
+    .remote = &kcov_linux_remote_ops,
+    .on_owner_exit = kcov_linux_remote_drop,
+};
+#endif

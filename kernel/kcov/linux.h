@@ -1,0 +1,9 @@
+/* Between linux.c (descriptors, UNIQ) and linux-remote.c (handles and sections). */
+#pragma once
+#include "remote.h"
+
+u32 kcov_linux_mode(u64 value, int *error);
+long kcov_linux_remote_enable(struct kcov_desc *desc, va_t arg);
+long kcov_linux_remote_disable(struct kcov_desc *desc);
+void kcov_linux_remote_drop(struct kcov_desc *desc); /* the owner exits; (k) */
+extern const struct kcov_remote_ops kcov_linux_remote_ops;

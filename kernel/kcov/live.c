@@ -1,0 +1,162 @@
+/* kcov: not instrumented: runs inside trap entry and context switch */
+/*
+ * Which context the current thread records into at this moment. thread.kcov.live is the truth that
+ * the hooks read; the device's CURRENT register (or, without a device, the hart block itself) is
+ * its shadow, so that RAM shows the same to the device, to a debugger and to a snapshot.
+ *
+ * Interrupts: live of the interrupted thread is put aside on entry and comes back on exit, per
+ * thread and nested, so a handler that is preempted keeps its silence when it resumes elsewhere.
+ */
+#include "engine.h"
+#include "riscv.h"
+#include "fdt.h"
+#include "remote.h"
+
+#ifdef CONFIG_KCOV
+
+extern const u64 kcov_hook_table[];
+static struct kcov_hart kcov_harts[MAX_HARTS] __attribute__((aligned(KCOV_HART_SIZE)));
+
+static inline void device_write(u32 reg, u64 value)
+{
+    *(volatile u64 *)(kcov_device + reg) = value;
+}
+
+/* Interrupts are off. */
+static inline void set_shadow(struct kcov_context *ctx)
+{
+    u64 pa = ctx ? va_to_pa(ctx) : 0;
+    u64 *shadow = &kcov_harts[this_cpu()->index].context;
+
+    if (*(volatile u64 *)shadow == pa)
+        return;
+    if (kcov_device)
+        device_write(KCOV_REG_CURRENT, pa);
+    else
+        *(volatile u64 *)shadow = pa;
+}
+
+void kcov_set_live(struct kcov_context *ctx)
+{
+    bool on = irq_enabled();
+
+    irq_disable();
+    current->kcov.live = ctx;
+    set_shadow(ctx);
+    if (on)
+        irq_enable();
+}
+
+void kcov_switch(struct thread *next)
+{
+    set_shadow(next->kcov.live);
+}
+
+void kcov_irq_enter(void)
+{
+    struct kcov_thread *k = &current->kcov;
+
+    if (k->nest >= KCOV_NEST_MAX)
+        panic("kcov: more than %d nested interrupts", KCOV_NEST_MAX);
+    k->saved[k->nest++] = k->live;
+    if (k->live) {
+        k->live = NULL;
+        set_shadow(NULL);
+    }
+}
+
+void kcov_irq_leave(void)
+{
+    struct kcov_thread *k = &current->kcov;
+
+    k->live = k->saved[--k->nest];
+    set_shadow(k->live);
+}
+
+bool kcov_in_interrupt(void)
+{
+    return current->kcov.nest != 0;
+}
+
+void kcov_sched_enter(void)
+{
+    struct kcov_thread *k = &current->kcov;
+
+    if (!KCOV_DIALECT.mute_sched || k->sched_depth++)
+        return;
+    k->sched_saved = k->live;
+    if (k->live)
+        kcov_set_live(NULL);
+}
+
+void kcov_sched_leave(void)
+{
+    struct kcov_thread *k = &current->kcov;
+
+    if (!KCOV_DIALECT.mute_sched || --k->sched_depth)
+        return;
+    if (k->sched_saved)
+        kcov_set_live(k->sched_saved);
+}
+
+/* A flag, not a count: the leave of a nested pair ends the silence early, as in NetBSD. */
+void kcov_silence_enter(void)
+{
+    struct kcov_thread *k = &current->kcov;
+
+    if (!k->live)
+        return;
+    k->silenced = k->live;
+    kcov_set_live(NULL);
+}
+
+void kcov_silence_leave(void)
+{
+    struct kcov_thread *k = &current->kcov;
+
+    if (!k->silenced)
+        return;
+    kcov_set_live(k->silenced);
+    k->silenced = NULL;
+}
+
+/* Without a node, or with kcov=guest, the hooks take the C path. */
+static void find_device(void)
+{
+    u64 pa, size;
+    int node = fdt_find_compatible(-1, "kcovbox,kcov");
+
+    if (node < 0 || !fdt_reg(node, 0, &pa, &size) || size < KCOV_REG_SIZE)
+        return;
+    volatile u64 *regs = pa_to_va(pa);
+    if (regs[KCOV_REG_ID / 8] != KCOV_ID_VALUE) {
+        kprintf("kcov: device has id %lx, not %lx; hooks run in C\n", regs[KCOV_REG_ID / 8],
+                KCOV_ID_VALUE);
+        return;
+    }
+    regs[KCOV_REG_HARTS / 8] = va_to_pa(kcov_harts);
+    regs[KCOV_REG_KVA_OFFSET / 8] = LINEAR_BASE;
+    regs[KCOV_REG_REMOTES / 8] = kcov_remote_table_pa();
+    regs[KCOV_REG_HOOKS / 8] = va_to_pa(kcov_hook_table);
+    mb();
+    kcov_device = (u64)regs;
+}
+
+void kcov_init(void)
+{
+    char how[8] = "";
+    bool given = cmdline_get("kcov", how, sizeof(how)) != NULL;
+
+    if (given && !strcmp(how, "off"))
+        return;
+    if (!given || strcmp(how, "guest") != 0)
+        find_device();
+    int error = KCOV_DIALECT.in_debugfs
+                    ? debugfs_register("kcov", KCOV_DIALECT.file_ops, 0600, NULL)
+                    : devfs_register("kcov", KCOV_DIALECT.file_ops, 0600);
+    if (error)
+        kprintf("kcov: no node: error %d\n", error);
+}
+
+void kcov_init_hart(void) {}
+#endif

@@ -1,0 +1,291 @@
+/* kcov: not instrumented: part of the kcov driver */
+/*
+ * NetBSD (sys/kern/subr_kcov.c 1.17): makeoptions KCOV + options KCOV, node /dev/kcov. Arguments by
+ * pointer; the command numbers are OpenBSD's, the rules are not.
+ *
+ *     no area --set size--> idle --enable (NONE, PC, CMP)--> enabled --disable, owner exits--> idle
+ *     enabled --last close--> orphan: still recording, owner can neither disable nor enable
+ *     remote attach: enable, disable and mmap act on the mailbox, which has no owner
+ *
+ * Divergences: an owner lets go at exit, not when it is reaped; a mailbox gets its area at the
+ * first attach, not when the driver registers it; entering an unknown mailbox is a no-op.
+ */
+#include "remote.h"
+
+#ifdef CONFIG_KCOV
+
+#define IOC_SETBUFSIZE    0x80084b01
+#define IOC_ENABLE        0x80044b02
+#define IOC_DISABLE       0x20004b03
+#define IOC_REMOTE_ATTACH 0x80104b0a
+#define IOC_REMOTE_DETACH 0x20004b0b
+
+#define MAX_WORDS (1UL << 18)
+#define MAX_BYTES (MAX_WORDS * 8)
+
+static const struct kcov_rule set_size[] = {
+    {IF_TRACING, EBUSY},
+    {IF_BAD_SIZE, EINVAL},
+    {IF_HAS_AREA, EEXIST},
+    {COND_END, 0},
+};
+static const struct kcov_rule enable[] = {
+    {IF_BAD_MODE, EINVAL}, {IF_TRACING, EBUSY}, {IF_THREAD_BUSY, EBUSY},
+    {IF_NO_AREA, ENOBUFS}, {COND_END, 0},
+};
+static const struct kcov_rule disable[] = {
+    {IF_NOT_TRACING, ENOENT},
+    {IF_NOT_OWNER, ENOENT},
+    {COND_END, 0},
+};
+static const struct kcov_rule attach_rules[] = {
+    {IF_TRACING, EEXIST},
+    {COND_END, 0},
+};
+static const struct kcov_rule detach_rules[] = {
+    {IF_TRACING, EEXIST},
+    {IF_NOT_ATTACHED, ENOENT},
+    {COND_END, 0},
+};
+
+/* NONE occupies descriptor and thread but records nothing. */
+static u32 mode(u64 value, int *error)
+{
+    switch (value) {
+    case 0:
+        return 0;
+    case 1:
+        return KCOV_RECORD_PC;
+    case 2:
+        return KCOV_RECORD_CMP;
+    default:
+        *error = EINVAL;
+        return 0;
+    }
+}
+
+/* ---- Mailboxes ---- */
+
+static void mailbox_register(u64 subsystem, u64 id)
+{
+    spin_lock(&kcov_lock);
+    if (kcov_remote_find(subsystem, id))
+        panic("kcov: remote %lx:%lx registered twice", subsystem, id);
+    struct kcov_remote *r = kcov_remote_alloc(subsystem, id, KCOV_REMOTE_REGISTERED);
+    if (r) {
+        r->ctx.flags = KCOV_DIALECT.ctx_flags;
+        r->ctx.kind = KCOV_KIND_REMOTE_TASK;
+        r->ctx.handle = id;
+        r->ctx.syscall = ~0U;
+        kcov_remote_entry(r)->context = va_to_pa(&r->ctx);
+    }
+    spin_unlock(&kcov_lock);
+}
+
+/*
+ * The thread records into the mailbox itself, so that a disable in mid-section is felt at once; the
+ * section is open even when the mailbox is off, but then it stays silent to its end.
+ */
+static void mailbox_enter(u64 subsystem, u64 id, bool in_interrupt)
+{
+    spin_lock(&kcov_lock);
+    struct kcov_remote *r = kcov_remote_find(subsystem, id);
+    if (r && !in_interrupt) {
+        if (r->busy || current->kcov.desc || current->kcov.section_remote)
+            panic("kcov: remote section %lx:%lx entered twice or while traced", subsystem, id);
+        r->busy = true;
+        kcov_remote_entry(r)->sections++;
+        kcov_remote_entry(r)->entered++;
+        current->kcov.section_remote = r;
+        if (r->enabled) {
+            r->ctx.tid = (u32)current->tid;
+            r->ctx.pid = (u32)curproc->pid;
+            kcov_set_live(&r->ctx);
+        }
+    }
+    spin_unlock(&kcov_lock);
+}
+
+static void mailbox_leave(bool in_interrupt)
+{
+    spin_lock(&kcov_lock);
+    struct kcov_remote *r = current->kcov.section_remote;
+    kcov_set_live(NULL);
+    current->kcov.section_remote = NULL;
+    r->busy = false;
+    kcov_remote_entry(r)->sections--;
+    spin_unlock(&kcov_lock);
+}
+
+static const struct kcov_remote_ops remote_ops = {
+    .reg = mailbox_register,
+    .enter = mailbox_enter,
+    .leave = mailbox_leave,
+};
+
+static void mailbox_off(struct kcov_remote *r)
+{
+    r->enabled = false;
+    r->ctx.mode = 0;
+}
+
+static long attach(struct kcov_desc *desc, u64 subsystem, u64 id)
+{
+    struct vm_pages *area = NULL;
+    long result;
+
+    spin_lock(&kcov_lock);
+    result = kcov_check(attach_rules, desc, 0);
+    struct kcov_remote *r = kcov_remote_find(subsystem, id);
+    if (!result && !r)
+        result = -ENOENT;
+    bool needs_area = !result && !r->area;
+    spin_unlock(&kcov_lock);
+    if (needs_area && !(area = kcov_area_new(MAX_WORDS)))
+        return -ENOMEM;
+    spin_lock(&kcov_lock);
+    if (!result)
+        result = kcov_check(attach_rules, desc, 0);
+    if (!result) {
+        if (!r->area) {
+            r->area = area;
+            r->ctx.area = area->pa;
+            r->ctx.words = MAX_WORDS;
+            area = NULL;
+        }
+        desc->remote = r;
+        kcov_remote_entry(r)->state = KCOV_REMOTE_ATTACHED;
+    }
+    spin_unlock(&kcov_lock);
+    if (area)
+        vm_pages_put(area);
+    return result;
+}
+
+static long detach(struct kcov_desc *desc)
+{
+    spin_lock(&kcov_lock);
+    long result = kcov_check(detach_rules, desc, 0);
+    if (!result) {
+        mailbox_off(desc->remote);
+        desc->remote = NULL;
+    }
+    spin_unlock(&kcov_lock);
+    return result;
+}
+
+/* ---- Commands: those of an attached descriptor act on the mailbox ---- */
+
+static long set_size_any(struct kcov_desc *desc, u64 words)
+{
+    return desc->remote ? 0 : kcov_set_size(desc, words);
+}
+
+static long enable_any(struct kcov_desc *desc, u64 value)
+{
+    int error = 0;
+    u32 record = mode(value, &error);
+
+    if (error)
+        return -error;
+    spin_lock(&kcov_lock);
+    struct kcov_remote *r = desc->remote;
+    long result = r && r->enabled ? -EBUSY : 0;
+    if (r && !result) {
+        r->enabled = true;
+        r->ctx.mode = record;
+        r->ctx.descriptor = desc->ctx.descriptor;
+    }
+    spin_unlock(&kcov_lock);
+    return r ? result : kcov_enable(desc, value);
+}
+
+static long disable_any(struct kcov_desc *desc)
+{
+    spin_lock(&kcov_lock);
+    struct kcov_remote *r = desc->remote;
+    long result = r && !r->enabled ? -ENOENT : 0;
+    if (r && !result)
+        mailbox_off(r);
+    spin_unlock(&kcov_lock);
+    return r ? result : kcov_disable(desc, 0);
+}
+
+static long command(struct file *file, u32 cmd, void *data)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+
+    switch (cmd) {
+    case IOC_SETBUFSIZE:
+        return set_size_any(desc, *(u64 *)data);
+    case IOC_ENABLE:
+        return enable_any(desc, *(u32 *)data);
+    case IOC_DISABLE:
+        return disable_any(desc);
+    case IOC_REMOTE_ATTACH:
+        return attach(desc, ((u64 *)data)[0], ((u64 *)data)[1]);
+    case IOC_REMOTE_DETACH:
+        return detach(desc);
+    default:
+        return -EINVAL;
+    }
+}
+
+static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
+{
+    return ioctl_bsd(file, cmd, arg, command);
+}
+
+/* Any part of the page-rounded area; what the mapping may do is frozen at what it may do now. */
+static int map(struct file *file, struct vma *vma)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+    u64 bytes = vma->end - vma->start;
+    struct vm_pages *area = desc->remote ? desc->remote->area : desc->area;
+    u64 size = area ? area->npages * PAGE_SIZE : 0;
+
+    if (vma->prot & VM_EXEC)
+        return -EACCES;
+    if ((i64)vma->offset < 0 || bytes > MAX_BYTES || vma->offset > MAX_BYTES)
+        return -EINVAL;
+    if (vma->offset + bytes > size)
+        return -ENOMEM;
+    vma->max_prot = vma->prot;
+    vma->flags |= VMA_MAX_PROT_SET;
+    return kcov_map_area(file, vma, area);
+}
+
+static void release(struct file *file)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+
+    spin_lock(&kcov_lock);
+    if (desc->remote)
+        mailbox_off(desc->remote);
+    spin_unlock(&kcov_lock);
+    kcov_release(file);
+}
+
+static const struct file_ops ops = {
+    .open = kcov_open,
+    .release = release,
+    .read = kcov_no_op_io,
+    .write = kcov_no_op_io,
+    .ioctl = kcov_ioctl,
+    .mmap = map,
+};
+
+const struct kcov_dialect kcov_netbsd = {
+    .name = "netbsd",
+    .file_flags = FF_STREAM,
+    .ctx_flags = KCOV_CTXF_DATA_FIRST,
+    .words_min = 2,
+    .words_max = MAX_WORDS,
+    .set_size = set_size,
+    .enable = enable,
+    .disable = disable,
+    .mode = mode,
+    .file_ops = &ops,
+    .remote = &remote_ops,
+};
+#endif

@@ -1,0 +1,303 @@
+/* kcov: not instrumented: part of the kcov driver */
+/*
+ * OpenBSD (sys/dev/kcov.c 1.51): pseudo-device kcov, node /dev/kcov. Arguments by pointer.
+ *
+ *     NONE --set size--> READY --enable--> TRACE --disable, owner exits--> READY
+ *     TRACE --last close--> DYING (records nothing) --owner exits--> freed
+ *     READY --attach--> remote for ever: enable traces the process's deferred work, not the caller
+ *
+ * Divergences: close of an area that is mapped keeps its pages (area.c); the private buffers of
+ * interrupts are made at the first attach, not at boot; a descriptor that belongs to a remote of
+ * another process is EBUSY for attach.
+ */
+#include "remote.h"
+
+#ifdef CONFIG_KCOV
+
+#define KIOSETBUFSIZE   0x80084b01
+#define KIOENABLE       0x80044b02
+#define KIODISABLE      0x20004b03
+#define KIOREMOTEATTACH 0x80084b04
+
+#define REMOTE_COMMON 0
+#define MAX_WORDS     (1UL << 19)
+
+static const struct kcov_rule set_size[] = {
+    {IF_NOT_FRESH, EBUSY},
+    {IF_BAD_SIZE, EINVAL},
+    {COND_END, 0},
+};
+static const struct kcov_rule enable[] = {
+    {IF_THREAD_BUSY, EBUSY},
+    {IF_NOT_READY, ENXIO},
+    {IF_BAD_MODE, EINVAL},
+    {COND_END, 0},
+};
+static const struct kcov_rule disable[] = {
+    {IF_NOT_OWNER, EPERM},
+    {COND_END, 0},
+};
+static const struct kcov_rule disable_remote[] = {
+    {IF_NOT_TRACING, ENXIO},
+    {COND_END, 0},
+};
+static const struct kcov_rule attach_rules[] = {
+    {IF_NOT_READY, ENXIO},
+    {IF_BAD_SUBSYSTEM, EINVAL},
+    {IF_ATTACHED, EBUSY},
+    {COND_END, 0},
+};
+
+static u32 mode(u64 value, int *error)
+{
+    switch (value) {
+    case 1:
+        return KCOV_RECORD_PC;
+    case 2:
+        return KCOV_RECORD_CMP;
+    default:
+        *error = EINVAL;
+        return 0;
+    }
+}
+
+/* ---- Remotes: kcov_remote_register(9) ---- */
+
+static void wait_for_sections(struct kcov_remote *r)
+{
+    struct kcov_remote_entry *e = kcov_remote_entry(r);
+    wait_event_locked(&kcov_drained, &kcov_lock, e->sections == 0);
+}
+
+/* Gone for everybody once its sections are left. (k), dropped while waiting */
+static void retire(struct kcov_remote *r)
+{
+    kcov_remote_entry(r)->state = KCOV_REMOTE_DYING;
+    wait_for_sections(r);
+    if (r->desc)
+        r->desc->remote = NULL;
+    kcov_remote_free(r);
+    wake_up(&kcov_drained);
+}
+
+static bool is_dying(u64 subsystem, u64 id)
+{
+    struct kcov_remote *r = kcov_remote_find(subsystem, id);
+    return r && kcov_remote_entry(r)->state == KCOV_REMOTE_DYING;
+}
+
+static void remote_register(u64 subsystem, u64 id)
+{
+    spin_lock(&kcov_lock);
+    wait_event_locked(&kcov_drained, &kcov_lock, !is_dying(subsystem, id));
+    if (!kcov_remote_find(subsystem, id) &&
+        !kcov_remote_alloc(subsystem, id, KCOV_REMOTE_REGISTERED))
+        kprintf("kcov: more than %d remotes\n", KCOV_REMOTES_MAX);
+    spin_unlock(&kcov_lock);
+}
+
+static void remote_unregister(u64 subsystem, u64 id)
+{
+    spin_lock(&kcov_lock);
+    struct kcov_remote *r = kcov_remote_find(subsystem, id);
+    if (r && kcov_remote_entry(r)->state == KCOV_REMOTE_DYING)
+        wait_event_locked(&kcov_drained, &kcov_lock, !is_dying(subsystem, id));
+    else if (r)
+        retire(r);
+    spin_unlock(&kcov_lock);
+}
+
+static void remote_enter(u64 subsystem, u64 id, bool in_interrupt)
+{
+    spin_lock(&kcov_lock);
+    struct kcov_remote *r = kcov_remote_find(subsystem, id);
+    bool listens = r && kcov_remote_entry(r)->state == KCOV_REMOTE_ATTACHED && r->desc &&
+                   r->desc->state == KCOV_TRACE;
+    if (listens && in_interrupt) {
+        kcov_intr_section_begin(r, r->desc->remote_mode);
+    } else if (listens) {
+        if (current->kcov.desc || current->kcov.section_remote)
+            panic("kcov: nested remote section in thread %d", current->tid);
+        kcov_section_begin(r, r->desc->remote_mode, r->desc->area->pa, r->desc->words);
+    }
+    spin_unlock(&kcov_lock);
+}
+
+static void remote_leave(bool in_interrupt)
+{
+    struct kcov_remote *r;
+    u64 from, lost;
+    u32 record;
+
+    spin_lock(&kcov_lock);
+    if (in_interrupt) {
+        r = kcov_intr_section_end(&from, &record, &lost);
+        kcov_move_records(r->desc, r, from, record, true);
+    } else {
+        r = kcov_section_end(&lost);
+    }
+    r->desc->ctx.lost += lost; /* whoever retires a remote waits, so it is still there */
+    if (kcov_remote_entry(r)->sections == 0)
+        wake_up(&kcov_drained);
+    spin_unlock(&kcov_lock);
+}
+
+static void work_enter(const struct work_origin *origin, bool softirq)
+{
+    if (origin->proc_id)
+        remote_enter(REMOTE_COMMON, origin->proc_id, softirq);
+}
+
+static const struct kcov_remote_ops remote_ops = {
+    .work_enter = work_enter,
+    .reg = remote_register,
+    .unreg = remote_unregister,
+    .enter = remote_enter,
+    .leave = remote_leave,
+};
+
+/* The key is the calling process; the id field of the argument is ignored. */
+static long remote_attach(struct kcov_desc *desc, i32 subsystem)
+{
+    u64 id = curproc->id;
+    long result;
+
+    spin_lock(&kcov_lock);
+    wait_event_locked(&kcov_drained, &kcov_lock, !is_dying(REMOTE_COMMON, id));
+    result = kcov_check(attach_rules, desc, (u64)(u32)subsystem);
+    if (!result && kcov_remote_find(REMOTE_COMMON, id))
+        result = -EBUSY;
+    struct kcov_remote *r = NULL;
+    if (!result && !(r = kcov_remote_alloc(REMOTE_COMMON, id, KCOV_REMOTE_ATTACHED)))
+        result = -ENOMEM;
+    if (!result) {
+        r->desc = desc;
+        kcov_remote_entry(r)->context = va_to_pa(&desc->ctx);
+        desc->remote = r;
+        desc->is_remote = true;
+    }
+    spin_unlock(&kcov_lock);
+    if (!result && !kcov_hart_buffers(MAX_WORDS))
+        kprintf("kcov: no memory for interrupt buffers; remote sections in interrupts are lost\n");
+    return result;
+}
+
+/* ---- Commands ---- */
+
+/* Once attached, enable does not make the caller an owner, so its own calls are not traced. */
+static long enable_any(struct kcov_desc *desc, u64 value)
+{
+    int error = 0;
+    long result;
+
+    if (!desc->is_remote)
+        return kcov_enable(desc, value);
+    spin_lock(&kcov_lock);
+    result = kcov_check(enable, desc, value);
+    if (!result) {
+        desc->remote_mode = mode(value, &error);
+        desc->state = KCOV_TRACE;
+    }
+    spin_unlock(&kcov_lock);
+    return result;
+}
+
+/*
+ * Any thread may disable a remote. The real kernel then clears the caller's own tracing whatever
+ * it was, which leaves a local descriptor of that thread in TRACE without an owner: kept.
+ */
+static long disable_any(struct kcov_desc *desc)
+{
+    struct kcov_desc *local;
+    long result;
+
+    if (!desc->is_remote)
+        return kcov_disable(desc, 0);
+    spin_lock(&kcov_lock);
+    result = kcov_check(disable_remote, desc, 0);
+    if (!result) {
+        desc->state = KCOV_READY;
+        if (desc->remote)
+            wait_for_sections(desc->remote);
+        if ((local = current->kcov.desc) != NULL) {
+            kcov_disown(local);
+            local->state = KCOV_TRACE;
+        }
+    }
+    spin_unlock(&kcov_lock);
+    return result;
+}
+
+static long command(struct file *file, u32 cmd, void *data)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+
+    switch (cmd) {
+    case KIOSETBUFSIZE:
+        return kcov_set_size(desc, *(u64 *)data);
+    case KIOENABLE:
+        return enable_any(desc, *(u32 *)data);
+    case KIODISABLE:
+        return disable_any(desc);
+    case KIOREMOTEATTACH:
+        return remote_attach(desc, *(i32 *)data);
+    default:
+        return -ENOTTY;
+    }
+}
+
+static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
+{
+    return ioctl_bsd(file, cmd, arg, command);
+}
+
+/* Every page must start below the last word, which is why the page of word N-1 can be missing. */
+static int map(struct file *file, struct vma *vma)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+    u64 last_page = vma->offset + (vma->end - vma->start) - PAGE_SIZE;
+
+    if ((vma->prot & (VM_WRITE | VM_EXEC)) == (VM_WRITE | VM_EXEC))
+        return -ENOTSUP;
+    if (!desc->words || last_page >= (desc->words - 1) * 8 || last_page < vma->offset)
+        return -EINVAL;
+    vma->flags |= VMA_SHARED; /* a private mapping of a device is silently shared */
+    return kcov_map_area(file, vma, desc->area);
+}
+
+static void release(struct file *file)
+{
+    struct kcov_desc *desc = kcov_desc_of(file);
+
+    spin_lock(&kcov_lock);
+    if (desc->is_remote)
+        desc->state = KCOV_READY;
+    if (desc->remote)
+        retire(desc->remote);
+    spin_unlock(&kcov_lock);
+    kcov_release(file);
+}
+
+static const struct file_ops ops = {
+    .open = kcov_open,
+    .release = release,
+    .read = kcov_no_device_io,
+    .write = kcov_no_device_io,
+    .ioctl = kcov_ioctl,
+    .mmap = map,
+};
+
+const struct kcov_dialect kcov_openbsd = {
+    .name = "openbsd",
+    .close_stops = true,
+    .file_flags = FF_NO_PASS,
+    .words_min = 1,
+    .words_max = MAX_WORDS,
+    .set_size = set_size,
+    .enable = enable,
+    .disable = disable,
+    .mode = mode,
+    .file_ops = &ops,
+    .remote = &remote_ops,
+};
+#endif
