@@ -1,0 +1,14 @@
+// The public door of the emulator. Everything outside of emulator/ and devices/ imports from here.
+
+export type { KcovRecord } from '../devices/kcov.ts';
+export { hex } from './base/bits.ts';
+export { HostError } from './base/errors.ts';
+export { cause, layout } from './hart/index.ts';
+export * from './isa/index.ts';
+export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
+export type { InputPort, JournalEntry } from './machine/journal.ts';
+export { type ImageFile, isLinuxImage } from './machine/loader.ts';
+export { Machine, type RunResult } from './machine/machine.ts';
+export { MIB, RAM_BASE } from './machine/memory-map.ts';
+export type { EngineKind, KcovMode, MachineOptions, VirtioOption } from './machine/options.ts';
+export { load as loadSnapshot, type Snapshot, save as saveSnapshot, stateHash } from './machine/snapshot.ts';
