@@ -37,6 +37,7 @@ import {
   SLOT_END,
   SLOT_STRADDLE,
   SLOT_STRADDLE_END,
+  STRADDLE_SHIFT,
 } from './records.ts';
 
 const SLOTS = 2048;
@@ -47,7 +48,7 @@ const DECODE_AHEAD = 16;
 
 export class DecodedPages implements CodePort {
   /** Bytes of linear memory that the pool occupies. */
-  static readonly bytes = (pages: number): number => pages * PAGE_BYTES;
+  static readonly bytes = (pages: number): number => (pages + 1) * PAGE_BYTES;
 
   readonly #base: number;
   readonly #capacity: number;
@@ -64,7 +65,7 @@ export class DecodedPages implements CodePort {
   /** By decoded page: its RAM page, and stores since its last decode. */
   readonly #ramPage: Int32Array;
   readonly #stores: Uint8Array;
-  /** By decoded page: the 32 bits of its straddling instruction. */
+  /** By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single instruction. */
   readonly #straddling: Uint32Array;
   #used = 0;
   /** Called after records of a RAM page were forgotten, and with -1 after all were. */
@@ -84,7 +85,7 @@ export class DecodedPages implements CodePort {
     this.#isCode = new Uint8Array(ram.bytes / 4096);
     this.#ramPage = new Int32Array(capacity);
     this.#stores = new Uint8Array(capacity);
-    this.#straddling = new Uint32Array(capacity);
+    this.#straddling = new Uint32Array(capacity + 1);
   }
 
   // CodePort.
@@ -140,29 +141,41 @@ export class DecodedPages implements CodePort {
       const at = base + slot * RECORD;
       if (this.#u16[at >> 1] !== H_UNDECODED) return;
       const row = this.#decodeSlot(number, slot, at);
-      if (!row || row.flow !== 'next') return;
+      if (row?.flow !== 'next') return;
       slot += this.#insn.bytes / 2;
     }
   }
 
-  /** Decodes the instruction whose second half-word is the first of RAM page `nextPage`. */
-  decodeStraddling(rec: number, nextPage: number): void {
+  /** Decodes the instruction of which the second half-word lies at `pa`, at the start of some page. */
+  decodeStraddling(rec: number, pa: number): void {
     const number = this.#numberOf(rec);
-    const base = this.#base + number * PAGE_BYTES;
     const ram = this.#ram;
     const low = ram.read16(ram.base + this.#ramPage[number]! * 4096 + 4094);
-    const high = ram.read16(ram.base + nextPage * 4096);
+    const high = ram.read16(pa);
     const word = (low | (high << 16)) >>> 0;
     this.#i32[(rec + R_IMM) >> 2] = high;
     this.#straddling[number] = word;
-    this.#write(base + SLOT_STRADDLE * RECORD, word, SLOTS - 1, true);
+    this.#write(this.#base + number * PAGE_BYTES + SLOT_STRADDLE * RECORD, word, SLOTS - 1, true);
+  }
+
+  /**
+   * Decodes one instruction at page offset `offset` into a page of its own that ends after it, for code whose permissions
+   * change within the page (PMP) and must be asked about every time. Returns the base under which it runs.
+   */
+  decodeSingle(word: number, offset: number): number {
+    const base = this.#base + this.#capacity * PAGE_BYTES + STRADDLE_SHIFT;
+    const at = base + (offset >> 1) * RECORD;
+    this.#straddling[this.#capacity] = word;
+    this.#write(at, word, offset >> 1, true);
+    this.#u16[(at + ((word & 3) === 3 ? 2 : 1) * RECORD) >> 1] = H_END;
+    return base;
   }
 
   /** The encoding of the instruction whose record is at `rec`, 16 bits for a compressed one. */
   wordAt(rec: number): number {
     const number = this.#numberOf(rec);
     const slot = (rec - this.#base - number * PAGE_BYTES) / RECORD;
-    if (slot === SLOT_STRADDLE) return this.#straddling[number]!;
+    if (slot === SLOT_STRADDLE || number === this.#capacity) return this.#straddling[number]!;
     return this.#fetch(number, slot);
   }
 
@@ -173,7 +186,7 @@ export class DecodedPages implements CodePort {
   /** 32 bits at a slot, or 16 at the last one and for compressed instructions. */
   #fetch(number: number, slot: number): number {
     const ram = this.#ram;
-    const at = (ram.hostBase + this.#ramPage[number]! * 4096 + slot * 2) >> 1;
+    const at = ram.hostBase / 2 + this.#ramPage[number]! * 2048 + slot;
     const low = this.#u16[at]!;
     return (low & 3) === 3 && slot < SLOTS - 1 ? (low | (this.#u16[at + 1]! << 16)) >>> 0 : low;
   }

@@ -16,6 +16,7 @@ import {
   TLB_BYTES,
   TLB_EXEC,
 } from '../hart/layout.ts';
+import { FETCH } from '../hart/walk.ts';
 import { DecodedPages } from './decoded-pages.ts';
 import { buildInterpreter } from './interp.ts';
 import type { InterpImports } from './interp-slow.ts';
@@ -192,14 +193,34 @@ export class InterpEngine implements Engine {
   #fetch(): number {
     if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
     const entry = this.#execEntry();
+    if (entry === 0) return this.#fetchSingle();
     this.#i32[(entry + 8) >> 2] = this.pages.attach(this.#i32[(entry + 12) >> 2]! - this.#ram.base / 4096);
     return 0;
   }
 
+  /** Code that the TLB must not remember: one instruction, whose second half is asked about separately. */
+  #fetchSingle(): number {
+    const i32 = this.#i32;
+    const [lo, hi] = [i32[SLOW_ARG >> 2]!, i32[(SLOW_ARG >> 2) + 1]!];
+    let word = this.#ram.read16(this.#hart.mmu.locate(lo, hi, FETCH, 2));
+    if ((word & 3) === 3) {
+      i32[SLOW_ARG >> 2] = (lo + 2) | 0;
+      if (((lo + 2) | 0) === 0) i32[(SLOW_ARG >> 2) + 1] = (hi + 1) | 0;
+      if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
+      word = (word | (this.#ram.read16(this.#codeAddress()) << 16)) >>> 0;
+    }
+    return this.pages.decodeSingle(word, lo & 0xfff);
+  }
+
   #straddle(rec: number): number {
     if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
-    this.pages.decodeStraddling(rec, this.#i32[(this.#execEntry() + 12) >> 2]! - this.#ram.base / 4096);
+    this.pages.decodeStraddling(rec, this.#codeAddress());
     return 0;
+  }
+
+  /** Physical address of SLOW_ARG, for which `fetch` has just succeeded. */
+  #codeAddress(): number {
+    return this.#hart.mmu.locate(this.#i32[SLOW_ARG >> 2]!, this.#i32[(SLOW_ARG >> 2) + 1]!, FETCH, 2);
   }
 
   #fetchTrap(): number {
@@ -207,10 +228,12 @@ export class InterpEngine implements Engine {
     return TRAPPED;
   }
 
-  /** Address of the exec entry of SLOW_ARG. */
+  /** Address of the exec entry of SLOW_ARG, 0 when there is none. */
   #execEntry(): number {
     const i32 = this.#i32;
-    return TLB_EXEC + i32[FETCH_VIEW >> 2]! * TLB_BYTES + ((i32[SLOW_ARG >> 2]! >>> 8) & 0xff0);
+    const [lo, hi] = [i32[SLOW_ARG >> 2]!, i32[(SLOW_ARG >> 2) + 1]!];
+    const entry = TLB_EXEC + i32[FETCH_VIEW >> 2]! * TLB_BYTES + ((lo >>> 8) & 0xff0);
+    return i32[entry >> 2] === (lo & ~0xfff) && i32[(entry >> 2) + 1] === hi ? entry : 0;
   }
 
   #boundary(): number {

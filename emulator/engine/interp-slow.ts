@@ -20,7 +20,10 @@ export interface InterpImports {
   soft(rec: number, op: number, rm: number): number;
   system(word: number): number;
   illegal(word: number): number;
-  /** Translates SLOW_ARG = PC and attaches a decoded page. 0 = look again, negative = trapped. */
+  /**
+   * Translates SLOW_ARG = PC and attaches a decoded page. 0 = look again, negative = trapped, else the base of a decoded
+   * page that is good for this one instruction.
+   */
   fetch(): number;
   /** Fills the straddle slots of the page that `rec` is in; SLOW_ARG = the next page. Like `fetch`. */
   straddle(rec: number): number;

@@ -121,7 +121,8 @@ class Interpreter {
     c.end();
     c.i32_const(0).local_get(ic).i32_store(IC);
     c.i32_const(0).local_get(target).i64_store(SLOW_ARG);
-    c.call(this.#slow.imports.fetch).i32_const(0).i32_lt_s().br_if(redirect).br(lookup);
+    c.call(this.#slow.imports.fetch).local_tee(base).i32_const(0).i32_lt_s().br_if(redirect);
+    c.local_get(base).i32_eqz().br_if(lookup);
     c.end();
     c.local_get(target).i32_wrap_i64().i32_const(0xffe).i32_and().i32_const(3).i32_shl();
     c.local_get(base).i32_add().local_set(rec);
