@@ -192,3 +192,16 @@ export function upperBound(count: number, value: number, key: (index: number) =>
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** A path without `./`, `//` and `a/../`: what reports show and compare. */
+export function cleanPath(path: string): string {
+  if (!path.includes('./') && !path.includes('//')) return path;
+  const out: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '.' || (part === '' && out.length > 0)) continue;
+    if (part === '..' && out.length > 0 && out[out.length - 1] !== '..' && out[out.length - 1] !== '')
+      out.pop();
+    else out.push(part);
+  }
+  return out.join('/') || '.';
+}

@@ -4,7 +4,7 @@
  * Rows are columns of numbers, because a kernel has a million of them. The result equals `llvm-dwarfdump --debug-line`
  * row for row; the look-up follows llvm-symbolizer: the last row at or below the address in the sequence that covers it.
  */
-import { type Addr, CoverageError, Cursor, upperBound } from './bytes.ts';
+import { type Addr, CoverageError, Cursor, cleanPath, upperBound } from './bytes.ts';
 import { type FormContext, readNumber, readString, type Sections, skipForm } from './dwarf-forms.ts';
 
 export const ROW_IS_STMT = 1;
@@ -86,6 +86,7 @@ export class LineTable {
   /** Where the next program in .debug_line begins. */
   readonly end: number;
   private readonly header: LineHeader;
+  private readonly clean: string[] = [];
 
   constructor(header: LineHeader, rows: Rows, sequences: Sequence[]) {
     this.header = header;
@@ -131,6 +132,11 @@ export class LineTable {
     )
       to++;
     return [from, to];
+  }
+
+  /** `path` without `./` and the like; cached, because reports ask for it once per row. */
+  cleanPath(file: number, compDir: string): string {
+    return (this.clean[file] ??= cleanPath(this.path(file, compDir)));
   }
 
   /** The path of a file number, absolute where the compiler wrote an absolute one. '' if there is no such file. */

@@ -303,12 +303,12 @@ export class Elf {
   get imageId(): string {
     if (this.id === undefined) {
       const build = this.buildId;
-      this.id = build ? `build-id:${build}` : this.hashCode();
+      this.id = build ? `build-id:${build}` : this.codeHash;
     }
     return this.id;
   }
 
-  private hashCode(): string {
+  get codeHash(): string {
     const hash = new Sha256();
     for (const section of this.executableSections()) {
       hash

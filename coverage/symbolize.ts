@@ -84,16 +84,3 @@ export class Symbolizer {
 function frame(name: string): Frame {
   return { function: name, file: '', line: 0, column: 0, declFile: '', declLine: 0, inline: false };
 }
-
-/** A path without `./`, `//` and `a/../`: what reports show and compare. */
-export function cleanPath(path: string): string {
-  if (!path.includes('./') && !path.includes('//')) return path;
-  const out: string[] = [];
-  for (const part of path.split('/')) {
-    if (part === '.' || (part === '' && out.length > 0)) continue;
-    if (part === '..' && out.length > 0 && out[out.length - 1] !== '..' && out[out.length - 1] !== '')
-      out.pop();
-    else out.push(part);
-  }
-  return out.join('/') || '.';
-}

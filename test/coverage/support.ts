@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { Elf } from '../../coverage/elf.ts';
+import { CallSites, Elf, pcOf, Symbolizer, type Trace, TraceBuilder } from '../../coverage/index.ts';
 
 export const FIXTURES = resolve(import.meta.dirname, 'fixtures');
 
@@ -117,4 +117,43 @@ export function buildStatic(): string {
     elf,
   ]);
   return elf;
+}
+
+/**
+ * A trace of the fixture program made from its call sites: `run_all` calls `parse_number`, whose loop runs twice, and `table_lookup`, which
+ * takes its default; two tests, the second of which stays in `parse_number`. The rest is not covered.
+ */
+export function fixtureTrace(elf: Elf): Trace {
+  const sites = new CallSites(elf);
+  const symbolizer = new Symbolizer(elf);
+  const inFunction = (name: string, hook: 'pc' | 'cmp') =>
+    Array.from(sites.ret.keys())
+      .filter(site => (sites.hook[site] === 0) === (hook === 'pc'))
+      .filter(site => symbolizer.frames(sites.call[site]!).at(-1)!.function === name)
+      .map(site => pcOf(sites.ret[site]!));
+  const builder = new TraceBuilder({ dialect: 'openbsd', image: elf.imageId, notes: { program: 'fixture' } });
+  const first = builder.source({ test: 'first test', process: 1, thread: 1, syscall: 63, call: 1 });
+  const second = builder.source({ test: 'second', process: 1, thread: 1, syscall: 64, call: 2 });
+  const run = inFunction('run_all', 'pc');
+  const parse = inFunction('parse_number', 'pc');
+  const lookup = inFunction('table_lookup', 'pc');
+  builder.pc(first, run[0]!);
+  for (const pc of parse.slice(0, 3)) builder.pc(first, pc);
+  builder.pc(first, parse[2]!);
+  builder.pc(first, run.at(-1)!);
+  builder.pc(first, lookup[0]!);
+  builder.pc(first, lookup.at(-1)!);
+  builder.pc(second, parse[0]!);
+  builder.pc(second, parse[1]!);
+  for (const pc of inFunction('parse_number', 'cmp').slice(0, 2)) builder.cmp(second, 5, 0x30n, 0x34n, pc);
+  builder.lost(second, 3);
+  return builder.finish();
+}
+
+export function bytesOf(chunks: Iterable<Uint8Array>): Uint8Array {
+  return new Uint8Array(Buffer.concat([...chunks]));
+}
+
+export function textOf(chunks: Iterable<Uint8Array>): string {
+  return Buffer.from(bytesOf(chunks)).toString('utf8');
 }
