@@ -1,7 +1,7 @@
 // `kcovbox disasm`: instructions as text. The words are Capstone's; what it does not know (Zba, Zbb, Zbs, Zicond, cache
 // blocks) comes from our own instruction table, so that nothing is left as raw bytes that the machine would run.
 import type { Command } from 'commander';
-import { Elf } from '../coverage/index.ts';
+import { Elf, pcOf } from '../coverage/index.ts';
 import { decode, disassemble } from '../emulator/index.ts';
 import { UserError } from './fail.ts';
 import { readInput } from './values.ts';
@@ -23,7 +23,7 @@ interface Capstone {
 async function openCapstone(): Promise<Capstone> {
   const { default: create } = await import('@alexaltea/capstone-js');
   const cs = await create();
-  return new cs.Capstone(cs.ARCH_RISCV, cs.MODE_RISCV64 | cs.MODE_RISCVC) as Capstone;
+  return new cs.Capstone(cs.ARCH_RISCV, cs.MODE_RISCV64 | cs.MODE_RISCVC);
 }
 
 /** Decodes `code` from the front; undecodable halves become `.half`. */
@@ -76,13 +76,43 @@ function parseHexWords(words: readonly string[]): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
+interface Code {
+  readonly name: string;
+  readonly start: bigint;
+  readonly code: Uint8Array;
+}
+
+/** Named pieces of code in order of address: each symbol in executable sections up to the next one. */
+function functionsOf(elf: Elf): Code[] {
+  const { symbols } = elf;
+  const pieces: Code[] = [];
+  for (const section of elf.executableSections()) {
+    const data = elf.data(section);
+    const inside: { name: string; offset: number }[] = [];
+    for (let i = 0; i < symbols.count; i++) {
+      const offset = symbols.addr[i]! - section.addr;
+      const name = symbols.name(i);
+      if (offset >= 0 && offset < data.length && !name.startsWith('$') && !name.startsWith('.L'))
+        if (inside.at(-1)?.offset !== offset) inside.push({ name, offset });
+    }
+    if (inside[0]?.offset !== 0) inside.unshift({ name: section.name, offset: 0 });
+    for (const [i, { name, offset }] of inside.entries())
+      pieces.push({
+        name,
+        start: pcOf(section.addr + offset),
+        code: data.subarray(offset, inside[i + 1]?.offset),
+      });
+  }
+  return pieces;
+}
+
 function disassembleElf(
   capstone: Capstone,
   path: string,
   options: { function?: string; start?: string; stop?: string },
 ): void {
   const elf = new Elf(readInput(path, 'ELF file'), path);
-  const functions = elf.functions().filter(f => !options.function || f.name === options.function);
+  const functions = functionsOf(elf).filter(f => !options.function || f.name === options.function);
   if (functions.length === 0)
     throw new UserError(`${path}: no function ${options.function ? `"${options.function}"` : 'symbols'}`);
   const address = (text: string | undefined, otherwise: bigint): bigint => {

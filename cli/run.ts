@@ -1,0 +1,154 @@
+// `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../emulator/index.ts';
+import { DIALECTS, type Dialect } from '../toolchain/index.ts';
+import { GuestConsole } from './console.ts';
+import { COVER_FORMATS, type CoverFormat, writeCoverage } from './cover.ts';
+import { type GuestImages, type GuestOptions, prepareGuest } from './guest.ts';
+import { TraceRecorder } from './record.ts';
+import { explain, runSession, type SessionEnd } from './session.ts';
+import { parseCount, parseHarts, parseRam, parseSeed } from './values.ts';
+
+export interface RunOptions {
+  dialect: Dialect;
+  conf?: string;
+  kcov: KcovMode;
+  engine: EngineKind;
+  smp: number;
+  memory: number;
+  append?: string;
+  seed?: bigint;
+  schedSeed?: bigint;
+  maxInsns?: number;
+  cflags?: string;
+  cover?: string;
+  format: CoverFormat;
+  result?: string;
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+function machineOptions(images: GuestImages, options: RunOptions): MachineOptions {
+  return {
+    kernel: { name: 'kernel', bytes: images.kernel },
+    initrd: { name: 'initrd', bytes: images.initrd },
+    append: images.append,
+    ramBytes: options.memory,
+    harts: options.smp,
+    engine: options.engine,
+    kcov: options.kcov,
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    ...(options.schedSeed === undefined ? {} : { schedSeed: options.schedSeed }),
+  };
+}
+
+/** What --result writes: enough to say whether two runs were the same, and of what. */
+function resultOf(
+  images: GuestImages,
+  options: RunOptions,
+  end: SessionEnd,
+  console: GuestConsole,
+  records: number,
+): object {
+  const kcov = end.machine.board.kcov;
+  return {
+    status: end.status,
+    outcome: end.outcome,
+    instret: end.machine.instret,
+    stateHash: stateHash(end.machine),
+    consoleHash: console.hash,
+    kcov: { mode: options.kcov, records, device: kcov !== undefined },
+    images: { kernel: sha256(images.kernel), initrd: sha256(images.initrd) },
+    options: {
+      dialect: options.dialect,
+      engine: options.engine,
+      smp: options.smp,
+      memory: options.memory,
+      append: images.append,
+      seed: options.seed === undefined ? null : `0x${options.seed.toString(16)}`,
+    },
+  };
+}
+
+/** Runs one program; the status is the one to exit with. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<number> {
+  const guest: GuestOptions = {
+    dialect: options.dialect,
+    kcov: options.kcov,
+    cflags: options.cflags?.split(/\s+/).filter(Boolean) ?? [],
+    ...(options.conf === undefined ? {} : { conf: options.conf }),
+    ...(options.append === undefined ? {} : { append: options.append }),
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+  };
+  const images = await prepareGuest(program, args, guest);
+  const recorder =
+    options.cover !== undefined || options.result !== undefined
+      ? new TraceRecorder(options.dialect, images.kernel, images.name)
+      : undefined;
+  const console = new GuestConsole({ silent: options.cover === '-' && options.format !== 'source' });
+  const end = await runSession({
+    machine: machineOptions(images, options),
+    console,
+    input: true,
+    prepare: machine => recorder?.attach(machine),
+    ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
+  });
+  const why = explain(end);
+  if (why) process.stderr.write(`kcovbox: ${why}\n`);
+  if (recorder && options.cover !== undefined)
+    await writeCoverage(options.cover, options.format, recorder.finish(), images.kernelPath);
+  if (options.result !== undefined) {
+    const json = resultOf(images, options, end, console, recorder?.count ?? 0);
+    writeFileSync(options.result, `${JSON.stringify(json, null, 2)}\n`);
+  }
+  return end.status;
+}
+
+/** Options that `run` and its kin share. */
+export function addMachineOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--dialect <name>', 'whose kcov the kernel speaks').choices(DIALECTS).default('openbsd'),
+    )
+    .option('--conf <name>', 'kernel configuration (a file of kernel/conf); default: the dialect')
+    .addOption(
+      new Option('--kcov <how>', 'record with the device, with C hooks in the guest, or not at all')
+        .choices(['device', 'guest', 'off'])
+        .default('device'),
+    )
+    .addOption(new Option('--engine <name>', 'how to execute').choices(['jit', 'interp']).default('jit'))
+    .option('--smp <harts>', 'number of harts, 1 to 8', parseHarts, 1)
+    .option('-m, --memory <size>', 'guest RAM, for example 256M', parseRam, 256 * 2 ** 20)
+    .option('--append <words>', 'more words for the kernel command line')
+    .option('--seed <hex>', 'seed of everything random in the guest', parseSeed)
+    .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
+    .option('--max-insns <n>', 'stop with status 124 after this many instructions', parseCount);
+}
+
+export function register(program: Command): void {
+  addMachineOptions(program.command('run'))
+    .description('run a C program or a static RISC-V ELF as the first process of the guest')
+    .argument('<program>', 'C source (compiled first) or ELF file')
+    .argument('[args...]', 'arguments of the program; put -- before them')
+    .option('--cflags <flags>', 'more compiler flags, separated by blanks')
+    .option('--cover <file>', 'write what kcov recorded; - prints to standard output')
+    .addOption(new Option('--format <format>', 'format of --cover').choices(COVER_FORMATS).default('trace'))
+    .option('--result <file>', 'write status, instret, hashes and options as JSON')
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      '\nExamples:\n' +
+        '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
+        '  kcovbox run --dialect linux --cover out.info --format lcov prog.c\n' +
+        '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json',
+    )
+    .action(async (file: string, args: string[], options: RunOptions) => {
+      process.exitCode = await runProgram(file, args[0] === '--' ? args.slice(1) : args, options);
+    });
+}
