@@ -1,34 +1,74 @@
-// Writing the coverage of a run: one place that knows the formats' names and where bytes go.
+// Writing the coverage of a run: which formats there are, which one a file name suggests, and where bytes and sources are.
 import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
-import { Elf, type Trace, writeTrace } from '../coverage/index.ts';
+import { join } from 'node:path';
+import { annotate, Elf, exportTrace, FORMATS, type Format, type Trace } from '../coverage/index.ts';
+import { packageRoot } from '../toolchain/index.ts';
 import { UserError } from './fail.ts';
 
-/** `trace` is our own file, for `kcovbox cov`; the others are what other tools read. */
-export const COVER_FORMATS = ['trace'] as const;
-export type CoverFormat = string;
+/** The exporters' formats, and `source`: the covered functions' text for people. */
+export const COVER_FORMATS = [...FORMATS, 'source'] as const;
+export type CoverFormat = Format | 'source';
+
+const BY_SUFFIX: Readonly<Record<string, CoverFormat>> = {
+  info: 'lcov',
+  html: 'html',
+  xml: 'cobertura',
+  jsonl: 'jsonl',
+  json: 'json',
+  csv: 'csv',
+  drcov: 'drcov',
+  kcov: 'kcov',
+};
+
+/** The format that was asked for, or the one that the target's name suggests; our own trace file otherwise. */
+export function chooseFormat(target: string, format: CoverFormat | undefined): CoverFormat {
+  if (format) return format;
+  if (target === '-') return 'source';
+  return BY_SUFFIX[target.slice(target.lastIndexOf('.') + 1)] ?? 'kcov';
+}
+
+/** Source text of the guest kernel by the path in its debug information; undefined where there is none. */
+export function readSource(path: string): string | undefined {
+  try {
+    return readFileSync(join(packageRoot(), path.replace(/^(\.\/)+/, '')), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 /** Writes chunks to a file, or to standard output for "-". */
 export async function writeChunks(target: string, chunks: Iterable<Uint8Array>): Promise<void> {
   const stream = target === '-' ? process.stdout : createWriteStream(target);
-  try {
-    for (const chunk of chunks) if (!stream.write(chunk)) await once(stream, 'drain');
-    if (stream !== process.stdout) {
-      stream.end();
-      await once(stream, 'finish');
-    }
-  } catch (error) {
-    throw new UserError(`cannot write ${target}: ${(error as Error).message}`);
+  let failure: Error | undefined;
+  stream.once('error', (error: Error) => {
+    failure = error;
+  });
+  for (const chunk of chunks) {
+    if (failure) break;
+    if (!stream.write(chunk))
+      await Promise.race([once(stream, 'drain'), once(stream, 'error')]).catch(() => {});
   }
+  if (stream !== process.stdout && !failure) {
+    stream.end();
+    await once(stream, 'finish').catch(() => {});
+  }
+  if (failure) throw new UserError(`cannot write ${target}: ${failure.message}`);
 }
 
+/** Writes `trace` of the kernel at `kernelPath`. */
 export async function writeCoverage(
   target: string,
   format: CoverFormat,
   trace: Trace,
   kernelPath: string,
+  title: string,
 ): Promise<void> {
-  void new Elf(readFileSync(kernelPath), kernelPath);
-  if (format !== 'trace') throw new UserError(`unknown format ${format}`);
-  await writeChunks(target, writeTrace(trace));
+  const elf = new Elf(readFileSync(kernelPath), 'kernel.elf');
+  const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
+  const chunks =
+    format === 'source'
+      ? [new TextEncoder().encode(annotate(trace, elf, readSource))]
+      : exportTrace(format, trace, elf, { readSource, title, epoch, sourceRoot: packageRoot() });
+  await writeChunks(target, chunks);
 }

@@ -71,9 +71,8 @@ function checkProgram(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** A word of the kernel command line: blanks and percent signs are escaped as %20 and %25. */
-const word = (text: string): string =>
-  text === '' ? '%' : text.replace(/[%\s]/g, c => `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+/** A word of the kernel command line, as kernel/proc/init.c reads it: a backslash keeps the next character. */
+const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
 
 /** Everything a machine needs to run `program` with `args` as its first process. */
 export async function prepareGuest(

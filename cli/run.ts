@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../emulator/index.ts';
 import { DIALECTS, type Dialect } from '../toolchain/index.ts';
 import { GuestConsole } from './console.ts';
-import { COVER_FORMATS, type CoverFormat, writeCoverage } from './cover.ts';
+import { COVER_FORMATS, type CoverFormat, chooseFormat, writeCoverage } from './cover.ts';
 import { type GuestImages, type GuestOptions, prepareGuest } from './guest.ts';
 import { TraceRecorder } from './record.ts';
 import { explain, runSession, type SessionEnd } from './session.ts';
@@ -24,7 +24,7 @@ export interface RunOptions {
   maxInsns?: number;
   cflags?: string;
   cover?: string;
-  format: CoverFormat;
+  format?: CoverFormat;
   result?: string;
 }
 
@@ -91,7 +91,9 @@ export async function runProgram(
     options.cover !== undefined || options.result !== undefined
       ? new TraceRecorder(options.dialect, images.kernel, images.name)
       : undefined;
-  const console = new GuestConsole({ silent: options.cover === '-' && options.format !== 'source' });
+  const format = options.cover === undefined ? undefined : chooseFormat(options.cover, options.format);
+  // With --cover - in a machine's format, standard output belongs to that.
+  const console = new GuestConsole({ silent: options.cover === '-' && format !== 'source' });
   const end = await runSession({
     machine: machineOptions(images, options),
     console,
@@ -101,8 +103,8 @@ export async function runProgram(
   });
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
-  if (recorder && options.cover !== undefined)
-    await writeCoverage(options.cover, options.format, recorder.finish(), images.kernelPath);
+  if (recorder && options.cover !== undefined && format !== undefined)
+    await writeCoverage(options.cover, format, recorder.finish(), images.kernelPath, images.name);
   if (options.result !== undefined) {
     const json = resultOf(images, options, end, console, recorder?.count ?? 0);
     writeFileSync(options.result, `${JSON.stringify(json, null, 2)}\n`);
@@ -138,7 +140,11 @@ export function register(program: Command): void {
     .argument('[args...]', 'arguments of the program; put -- before them')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('--cover <file>', 'write what kcov recorded; - prints to standard output')
-    .addOption(new Option('--format <format>', 'format of --cover').choices(COVER_FORMATS).default('trace'))
+    .addOption(
+      new Option('--format <format>', 'format of --cover; default: by its suffix, else kcov').choices(
+        COVER_FORMATS,
+      ),
+    )
     .option('--result <file>', 'write status, instret, hashes and options as JSON')
     .passThroughOptions()
     .addHelpText(
