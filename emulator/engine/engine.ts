@@ -3,7 +3,7 @@
 // is not on the stack. Who may call: the machine, between devices' events; never from inside a device.
 
 import type { Ram } from '../bus/ram.ts';
-import type { Hart, State } from '../hart/index.ts';
+import type { Hart } from '../hart/index.ts';
 import { REDIRECT, WAIT } from '../hart/index.ts';
 import {
   FETCH_VIEW,
@@ -16,10 +16,12 @@ import {
   TLB_BYTES,
   TLB_EXEC,
 } from '../hart/layout.ts';
+import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
 import { DecodedPages } from './decoded-pages.ts';
-import { buildInterpreter } from './interp.ts';
+import { buildInterpreter, type Regions } from './interp.ts';
 import type { InterpImports } from './interp-slow.ts';
+import { ENTRY_COLD } from './records.ts';
 
 /** Why `run` returned. */
 export const EXIT = {
@@ -48,13 +50,20 @@ export interface EngineArea {
   readonly pages: number;
 }
 
-/** Soft-float: FP_A, FP_B, FP_C, FP_RM -> FP_RESULT, FFLAGS, for the instruction with this `OP` number. */
-export type FpHelper = (state: State, op: number) => void;
+/** What the JIT gives to the interpreter, which dispatches to its regions (interp.ts). */
+export interface RegionHost extends Regions {
+  readonly table: WebAssembly.Table;
+  /** R_ENTRY of freshly decoded records: arrivals until `hot` is called. */
+  readonly arrivals: number;
+  /** See InterpImports; `rec` can be asked about through `DecodedPages`. */
+  hot(rec: number): number;
+  enter(rec: number): number;
+}
 
 export interface EngineOptions {
   /** Name section, for profiles. */
   readonly names?: boolean;
-  readonly fp?: FpHelper;
+  readonly jit?: RegionHost;
 }
 
 const FS = 0x6000;
@@ -75,12 +84,9 @@ export class InterpEngine implements Engine {
     return Math.ceil(DecodedPages.bytes(pages) / 0x1_0000) * 0x1_0000;
   }
 
-  readonly #fp: FpHelper;
-
   /** Takes over `ram.onWrite` and the `code` port of every hart it will run. */
   constructor(ram: Ram, harts: readonly Hart[], area: EngineArea, options: EngineOptions = {}) {
     this.#ram = ram;
-    this.#fp = options.fp ?? (() => {});
     this.#i32 = new Int32Array(ram.memory.buffer);
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length);
     for (const hart of harts) hart.ports.code = this.pages;
@@ -95,6 +101,11 @@ export class InterpEngine implements Engine {
       host: this.#imports() as unknown as Record<string, unknown>,
     };
     this.#run = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports['run'];
+  }
+
+  /** The hart that runs, or ran last. */
+  get hart(): Hart {
+    return this.#hart;
   }
 
   run(hart: Hart): ExitReason {
@@ -112,7 +123,7 @@ export class InterpEngine implements Engine {
     this.pages.forgetAll();
   }
 
-  #imports(): InterpImports {
+  #imports(jit: RegionHost | undefined): InterpImports {
     return {
       load: funct3 => this.#done(this.#hart.access.load(funct3)),
       store: log2 => this.#done(this.#hart.access.store(log2)),
@@ -125,6 +136,8 @@ export class InterpEngine implements Engine {
       straddle: rec => this.#straddle(rec),
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
+      hot: rec => jit?.hot(rec) ?? ENTRY_COLD,
+      enter: rec => jit?.enter(rec) ?? -1,
     };
   }
 
@@ -171,7 +184,7 @@ export class InterpEngine implements Engine {
     const mode = rm === RM_DYNAMIC ? i32[FRM >> 2]! : rm;
     if (mode > RM_LAST) return this.#illegal(this.pages.wordAt(rec));
     i32[FP_RM >> 2] = mode;
-    this.#fp(this.#hart.state, op);
+    fpHelper(this.#hart.state, op);
     return i32[IC >> 2]! - 1;
   }
 
