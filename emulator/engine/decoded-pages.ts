@@ -19,13 +19,15 @@ import {
 } from '../hart/layout.ts';
 import { purgeWritesOfAll } from '../hart/tlb.ts';
 import { decodeInto, expand, type Insn, newInsn, rowOf, type TableRow } from '../isa/index.ts';
-import { handlerId } from './handlers.ts';
+import { BACK, FAR, handlerId, NEAR } from './handlers.ts';
 import {
+  ENTRY_COLD,
   H_END,
   H_ILLEGAL,
   H_STRADDLE,
   H_UNDECODED,
   PAGE_BYTES,
+  R_ENTRY,
   R_HANDLER,
   R_IMM,
   R_RD,
@@ -68,6 +70,8 @@ export class DecodedPages implements CodePort {
   /** By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single instruction. */
   readonly #straddling: Uint32Array;
   #used = 0;
+  /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
+  arrivals = ENTRY_COLD;
   /** Called after records of a RAM page were forgotten, and with -1 after all were. */
   onForget: (page: number) => void = () => {};
 
@@ -171,6 +175,26 @@ export class DecodedPages implements CodePort {
     return base;
   }
 
+  /** Sets R_ENTRY of the instruction at a page offset, if it is decoded. */
+  setEntry(page: number, offset: number, state: number): void {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return;
+    const at = this.#base + number * PAGE_BYTES + (offset >> 1) * RECORD;
+    if (this.#u16[at >> 1] !== H_UNDECODED) this.#u8[at + R_ENTRY] = state;
+  }
+
+  /** The RAM page and page offset of a record; not for the straddling instruction. */
+  placeOf(rec: number): { page: number; offset: number } {
+    const number = this.#numberOf(rec);
+    const slot = (rec - this.#base - number * PAGE_BYTES) / RECORD;
+    return { page: this.#ramPage[number]!, offset: slot * 2 };
+  }
+
+  /** Announces stores to a page although nothing of it is decoded, because the JIT translated code there. */
+  protect(page: number): void {
+    this.#markCode(page);
+  }
+
   /** The encoding of the instruction whose record is at `rec`, 16 bits for a compressed one. */
   wordAt(rec: number): number {
     const number = this.#numberOf(rec);
@@ -215,17 +239,19 @@ export class DecodedPages implements CodePort {
     const target = slot * 2 + insn.imm;
     const isJump = row.flow === 'branch' || row.flow === 'jump';
     const near = isJump && !straddling && target >= 0 && target < 4096;
+    const isBack = insn.imm <= 0 || (row.flow === 'jump' && insn.rd !== 0);
     u16[(at + R_RD) >> 1] = row.regs.rd === 'f' ? FP + 8 * insn.rd : insn.rd === 0 ? SINK : X + 8 * insn.rd;
     u16[(at + R_RS1) >> 1] = (row.regs.rs1 === 'f' ? FP : X) + 8 * insn.rs1;
     u16[(at + R_RS2) >> 1] = (row.regs.rs2 === 'f' ? FP : X) + 8 * insn.rs2;
     u16[(at + R_RS3) >> 1] = FP + 8 * insn.rs3;
     this.#u8[at + R_RM] = insn.rm;
+    this.#u8[at + R_ENTRY] = straddling ? ENTRY_COLD : this.arrivals;
     this.#i32[(at + R_IMM) >> 2] = near
       ? insn.imm * (RECORD / 2)
       : needsWord(row)
         ? baseWord(insn)
         : insn.imm;
-    u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near);
+    u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near ? (isBack ? BACK : NEAR) : FAR);
     return row;
   }
 

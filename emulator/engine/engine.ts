@@ -95,11 +95,11 @@ export class InterpEngine implements Engine {
       ram,
       memoryPages: ram.memory.buffer.byteLength / 0x1_0000,
       names: options.names ?? false,
+      ...(options.jit && { regions: options.jit }),
     });
-    const imports = {
-      env: { memory: ram.memory },
-      host: this.#imports() as unknown as Record<string, unknown>,
-    };
+    if (options.jit) this.pages.arrivals = options.jit.arrivals;
+    const env = { memory: ram.memory, ...(options.jit && { table: options.jit.table }) };
+    const imports = { env, host: this.#imports(options.jit) as unknown as Record<string, unknown> };
     this.#run = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports['run'];
   }
 

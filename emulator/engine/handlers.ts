@@ -1,5 +1,6 @@
-// The list of interpreter handlers: each mnemonic once per instruction length that exists, branches and `jal` once more
-// for targets within their page ("near": the displacement is one of records and needs no address translation).
+// The list of interpreter handlers: each mnemonic once per instruction length that exists, branches and `jal` in three
+// reaches: `far` = to another page; `near` = within the page, the displacement is one of records and needs no address translation;
+// `back` = near and backwards or a call, where hot code is entered (R_ENTRY).
 
 import { type Mnemonic, OP, OP_COUNT, ROWS } from '../isa/index.ts';
 import { TABLE_C } from '../isa/table-c.ts';
@@ -9,8 +10,11 @@ export interface Handler {
   readonly id: number;
   readonly name: Mnemonic;
   readonly bytes: 2 | 4;
-  readonly near: boolean;
+  readonly reach: Reach;
 }
+
+export type Reach = 'far' | 'near' | 'back';
+const REACHES: readonly Reach[] = ['far', 'near', 'back'];
 
 const COMPRESSED = new Set<Mnemonic>(TABLE_C.map(row => row.base));
 
@@ -19,8 +23,8 @@ function list(): Handler[] {
   for (const row of ROWS) {
     const isJump = row.flow === 'branch' || row.flow === 'jump';
     for (const bytes of COMPRESSED.has(row.name) ? ([4, 2] as const) : ([4] as const)) {
-      for (const near of isJump ? [false, true] : [false]) {
-        handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes, near });
+      for (const reach of isJump ? REACHES : REACHES.slice(0, 1)) {
+        handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes, reach });
       }
     }
   }
@@ -29,9 +33,12 @@ function list(): Handler[] {
 
 export const HANDLERS: readonly Handler[] = list();
 
-/** IDS[op * 4 + (bytes === 2 ? 2 : 0) + (near ? 1 : 0)] */
-const IDS = new Uint16Array(OP_COUNT * 4);
-for (const h of HANDLERS) IDS[OP[h.name] * 4 + (h.bytes === 2 ? 2 : 0) + (h.near ? 1 : 0)] = h.id;
+const index = (op: number, bytes: 2 | 4, reach: number): number => op * 8 + (bytes === 2 ? 4 : 0) + reach;
+const IDS = new Uint16Array(OP_COUNT * 8);
+for (const h of HANDLERS) IDS[index(OP[h.name], h.bytes, REACHES.indexOf(h.reach))] = h.id;
 
-export const handlerId = (op: number, bytes: 2 | 4, near: boolean): number =>
-  IDS[op * 4 + (bytes === 2 ? 2 : 0) + (near ? 1 : 0)]!;
+/** `reach` must be FAR for what is not a branch or `jal`. */
+export const handlerId = (op: number, bytes: 2 | 4, reach: number): number => IDS[index(op, bytes, reach)]!;
+export const FAR = 0;
+export const NEAR = 1;
+export const BACK = 2;

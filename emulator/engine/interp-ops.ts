@@ -39,6 +39,8 @@ export interface InterpLocals {
 
 /** Where handlers go on. */
 export interface InterpLabels {
+  /** Like `next`, for targets of backward branches and calls: compiled code may take over. */
+  readonly arrive: Label;
   /** Runs the record in `rec`. */
   readonly next: Label;
   /** Goes to the address in `target`. */
@@ -178,10 +180,13 @@ export class InterpOps implements Ops {
 
   #jumpByImm(): void {
     const { c, locals } = this;
-    if (this.#handler.near) {
+    const { reach } = this.#handler;
+    if (reach !== 'far') {
       c.local_get(locals.rec);
       this.immw();
-      c.i32_add().local_set(locals.rec).br(this.#labels.next);
+      c.i32_add()
+        .local_set(locals.rec)
+        .br(reach === 'back' ? this.#labels.arrive : this.#labels.next);
     } else {
       this.pc();
       this.imm();

@@ -29,6 +29,10 @@ export interface InterpImports {
   straddle(rec: number): number;
   /** Decodes the record. */
   decode(rec: number): void;
+  /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
+  hot(rec: number): number;
+  /** PC has no entry in the jump cache: the table slot of its region, or negative when there is none. Fills the cache. */
+  enter(rec: number): number;
   /** IC is spent or RECHECK is set; 0 = go on at PC, else the reason to leave. */
   boundary(): number;
 }
@@ -49,6 +53,8 @@ const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
   fetch: [0, 1],
   straddle: [1, 1],
   decode: [1, 0],
+  hot: [1, 1],
+  enter: [1, 1],
   boundary: [0, 1],
 };
 

@@ -3,7 +3,11 @@
 //
 //   redirect   reload everything from the window; interrupts and end of quantum are looked at here
 //   lookup     find the decoded page of `target` through the exec TLB, or have the host do it
+//   arrive     with a JIT: count arrivals at targets of calls and backward branches; run compiled regions
 //   next       count, and branch on the record's handler
+//
+// So this function is also the dispatcher of compiled code: a region (jit*.ts) is (depth: i32) -> next pc: i64 with all state in the
+// window; an odd pc says that the interpreter must execute the instruction at pc - 1 before any region is entered again.
 //
 // Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is non-zero here only
 // together with ic = 0, and then IC in the window is the true count (interp-slow.ts).
@@ -14,11 +18,13 @@ import { HANDLERS } from './handlers.ts';
 import { type InterpLabels, type InterpLocals, InterpOps } from './interp-ops.ts';
 import { SlowCalls } from './interp-slow.ts';
 import {
+  ENTRY_COMPILED,
   H_END,
   H_FIRST_INSN,
   H_ILLEGAL,
   H_STRADDLE,
   H_UNDECODED,
+  R_ENTRY,
   R_HANDLER,
   R_IMM,
   RECORD,
@@ -34,16 +40,27 @@ export interface InterpOptions {
   readonly memoryPages: number;
   /** Name section, for profiles. */
   readonly names?: boolean;
+  /** Compiled regions, absent without a JIT. */
+  readonly regions?: Regions;
+}
+
+/** How the interpreter finds compiled regions. The module then imports env.table. */
+export interface Regions {
+  /** Byte address of the direct-mapped cache of entries { i64 pc, i32 table slot, i32 0 } indexed by pc >> 1. */
+  readonly jumpCache: number;
+  /** Entries - 1. */
+  readonly jumpCacheMask: number;
 }
 
 /** The module's bytes. Imports: env.memory and host.*; export: run() -> exit reason. */
 export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: options.memoryPages });
+  if (options.regions) m.importTable('env', 'table', { min: 1 });
   const imports = SlowCalls.declare(m);
   const slow = new SlowCalls(m, imports);
   const run = m.func([], [I32], 'interpret');
-  new Interpreter(run.code, slow, options).write();
+  new Interpreter(run.code, slow, options, m.type([I32], [I64])).write();
   m.export('run', 'func', run.index);
   return m.finish({ names: options.names ?? false });
 }
@@ -54,8 +71,11 @@ class Interpreter {
   readonly #slow: SlowCalls;
   readonly #options: InterpOptions;
   readonly #entry: number;
+  /** i32: the instruction at PC must be interpreted, whatever is compiled for it. */
+  readonly #mustInterpret: number;
+  readonly #regionType: number;
 
-  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions) {
+  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, regionType: number) {
     this.#c = c;
     this.#slow = slow;
     this.#options = options;
@@ -67,6 +87,8 @@ class Interpreter {
       c.local(I32),
     ];
     this.#entry = c.local(I32);
+    this.#mustInterpret = c.local(I32);
+    this.#regionType = regionType;
     this.#l = { rec, ic, base, dataView, fetchView, page: c.local(I64), target: c.local(I64) };
   }
 
@@ -76,9 +98,11 @@ class Interpreter {
     this.#reload(redirect);
     const lookup = c.loop();
     this.#lookup(lookup, redirect);
+    const arrive = c.loop();
+    if (this.#options.regions) this.#arrive(this.#options.regions, redirect);
     const next = c.loop();
-    this.#dispatch({ redirect, lookup, next });
-    c.end().end().end().unreachable();
+    this.#dispatch({ redirect, lookup, arrive, next });
+    c.end().end().end().end().unreachable();
   }
 
   /** Everything from the window; quantum end and interrupts before anything else, even a fetch fault. */
@@ -135,6 +159,59 @@ class Interpreter {
     c.i32_const(0).i32_const(0).i32_store(IC);
     c.end();
     c.br(redirect);
+  }
+
+  /** Falls through to `next` unless a region runs. A forced `ic` of 0 must reach `next` (RECHECK). */
+  #arrive(regions: Regions, redirect: Label): void {
+    const c = this.#c;
+    const { rec, ic, target } = this.#l;
+    const state = this.#entry;
+    const interpret = c.block();
+    c.local_get(rec).i32_load8_u(R_ENTRY).local_tee(state).i32_eqz().br_if(interpret);
+    c.local_get(ic).i32_eqz().br_if(interpret);
+    c.local_get(this.#mustInterpret).if_(undefined, 'unlikely');
+    c.i32_const(0).local_set(this.#mustInterpret).br(interpret);
+    c.end();
+    this.#pcOf(rec);
+    c.local_set(target);
+    c.i32_const(0).local_get(target).i64_store(PC);
+    c.local_get(state).i32_const(ENTRY_COMPILED).i32_ne().if_();
+    c.local_get(rec).local_get(state).i32_const(1).i32_sub().local_tee(state).i32_store8(R_ENTRY);
+    c.local_get(state).br_if(interpret);
+    c.local_get(rec).call(this.#slow.imports.hot).local_set(state);
+    c.local_get(rec).local_get(state).i32_store8(R_ENTRY);
+    c.local_get(state).i32_const(ENTRY_COMPILED).i32_ne().br_if(interpret);
+    c.end();
+    this.#enterRegion(regions, interpret);
+    c.br(redirect);
+    c.end();
+  }
+
+  /** Runs the region at PC = `target` and stores where it ended; to `interpret` when there is none. */
+  #enterRegion(regions: Regions, interpret: Label): void {
+    const c = this.#c;
+    const { rec, ic, target } = this.#l;
+    const slot = this.#entry;
+    c.local_get(target).i32_wrap_i64().i32_const(3).i32_shl();
+    c.i32_const(regions.jumpCacheMask << 4)
+      .i32_and()
+      .local_tee(slot);
+    c.i64_load(regions.jumpCache).local_get(target).i64_eq().if_(I32, 'likely');
+    c.local_get(slot).i32_load(regions.jumpCache + 8);
+    c.else_();
+    c.local_get(rec).call(this.#slow.imports.enter);
+    c.end();
+    c.local_tee(slot).i32_const(0).i32_lt_s().br_if(interpret, 'unlikely');
+    c.i32_const(0).local_get(ic).i32_store(IC);
+    c.i32_const(0).local_get(slot).call_indirect(this.#regionType).local_set(target);
+    c.local_get(target).i32_wrap_i64().i32_const(1).i32_and().local_set(this.#mustInterpret);
+    c.i32_const(0).local_get(target).i64_const(-2).i64_and().i64_store(PC);
+  }
+
+  #pcOf(rec: number): void {
+    const { page, base } = this.#l;
+    this.#c.local_get(page).local_get(rec).local_get(base).i32_sub().i32_const(3).i32_shr_u();
+    this.#c.i64_extend_i32_u().i64_add();
   }
 
   #dispatch(labels: InterpLabels): void {

@@ -18,6 +18,13 @@ export const R_IMM = 8;
 export const R_RS3 = 12;
 /** u8: rounding mode. */
 export const R_RM = 14;
+/**
+ * u8: what to do when control arrives here by a jump that may close a loop or call (interp.ts, `arrive`): ENTRY_COLD =
+ * nothing; ENTRY_COMPILED = run the region compiled for it; else arrivals left until the JIT is asked.
+ */
+export const R_ENTRY = 15;
+export const ENTRY_COLD = 0;
+export const ENTRY_COMPILED = 255;
 
 export const SLOT_END = 2048;
 export const SLOT_STRADDLE = 2049;

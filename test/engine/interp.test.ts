@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { EXIT } from '../../emulator/engine/engine.ts';
+import { EXIT, InterpEngine } from '../../emulator/engine/engine.ts';
+import { ENTRY_COLD, ENTRY_COMPILED } from '../../emulator/engine/records.ts';
 import { cause } from '../../emulator/hart/index.ts';
 import {
   EXCEPTIONS,
@@ -10,11 +11,14 @@ import {
   MIP,
   MTVAL,
   MTVEC,
+  PC,
   QUANTUM,
   RECHECK,
+  X,
 } from '../../emulator/hart/layout.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
-import { Flat, RAM_BASE } from '../support/flat.ts';
+import { I32, I64, ModuleBuilder } from '../../emulator/wasm/module.ts';
+import { type EngineFactory, Flat, RAM_BASE } from '../support/flat.ts';
 
 const BASE = BigInt(RAM_BASE);
 const LOOP_HERE = e('jal', { rd: 0, imm: 0 });
@@ -234,5 +238,60 @@ describe('leaving', () => {
     flat.hart.state.set(IC, 50);
     expect(flat.engine.run(flat.hart)).toBe(EXIT.stopped);
     expect([flat.hart.state.get(IC), flat.pc, flat.x(2)]).toEqual([49, BASE + 4n, 0n]);
+  });
+});
+
+describe('compiled regions', () => {
+  /** A region that adds 100 to x1, counts one instruction and goes on at its own pc + 4, odd or even. */
+  function region(memory: WebAssembly.Memory, odd: number) {
+    const m = new ModuleBuilder();
+    m.importMemory('env', 'memory', { min: 1 });
+    const f = m.func([I32], [I64]);
+    const { code: c } = f;
+    c.i32_const(0)
+      .i32_const(0)
+      .i64_load(X + 8)
+      .i64_const(100)
+      .i64_add()
+      .i64_store(X + 8);
+    c.i32_const(0).i32_const(0).i32_load(IC).i32_const(1).i32_sub().i32_store(IC);
+    c.i32_const(0)
+      .i64_load(PC)
+      .i64_const(4 | odd)
+      .i64_add();
+    m.export('f', 'func', f.index);
+    return new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } }).exports['f'];
+  }
+
+  test.each([0, 1])('take over where they are hot and are counted (odd pc: %i)', odd => {
+    const table = new WebAssembly.Table({ element: 'anyfunc', initial: 1 });
+    const calls: number[] = [];
+    const engine: EngineFactory = (ram, harts, area) => {
+      const interp: InterpEngine = new InterpEngine(ram, harts, area, {
+        jit: {
+          table,
+          jumpCache: area.base + InterpEngine.areaBytes(area.pages) - 64,
+          jumpCacheMask: 0,
+          arrivals: 3,
+          hot: rec => {
+            const { offset } = interp.pages.placeOf(rec);
+            calls.push(offset);
+            return offset === 0 ? ENTRY_COMPILED : ENTRY_COLD;
+          },
+          enter: () => 0,
+        },
+      });
+      return interp;
+    };
+    const flat = new Flat({ engine, pages: 15 });
+    table.set(0, region(flat.ram.memory, odd));
+    flat.load([
+      e('addi', { rd: 1, rs1: 1, imm: 1 }),
+      e('addi', { rd: 2, rs1: 2, imm: 1 }),
+      e('jal', { rd: 0, imm: -8 }),
+    ]);
+    flat.run(3 * 10);
+    // Arrivals 1 and 2 are interpreted; the first pass is no arrival, because nothing was decoded yet.
+    expect([flat.x(1), flat.x(2), calls[0]]).toEqual([3n + 700n, 10n, 0]);
   });
 });
