@@ -41,7 +41,14 @@ export function fastAdd(a: number, b: number): boolean {
   return sum !== 0;
 }
 
+function exact(value: number): true {
+  fast.sum = value;
+  fast.error = 0;
+  return true;
+}
+
 export function fastMultiply(a: number, b: number): boolean {
+  if (isExactZero(a, b)) return exact(a * b);
   if (!inProduct(a) || !inProduct(b)) return false;
   const product = a * b;
   fast.sum = product;
@@ -61,6 +68,7 @@ function productError(a: number, b: number, product: number): number {
 }
 
 export function fastDivide(a: number, b: number): boolean {
+  if (a === 0 && !Number.isNaN(b) && b !== 0) return exact(a / b);
   if (!inProduct(a) || !inProduct(b)) return false;
   const quotient = a / b;
   const back = quotient * b;
@@ -79,7 +87,11 @@ export function fastSquareRoot(a: number): boolean {
   return true;
 }
 
+/** Zero times a finite number; the sign of the result is that of a product. */
+const isExactZero = (a: number, b: number): boolean => (a === 0 || b === 0) && a * b === 0;
+
 export function fastFused(a: number, b: number, c: number): boolean {
+  if (isExactZero(a, b)) return fastAdd(0, c);
   if (!inProduct(a) || !inProduct(b)) return false;
   const mc = Math.abs(c);
   if (!(c === 0 || (mc >= ADDEND_LOW && mc <= ADDEND_HIGH))) return false;
@@ -159,6 +171,25 @@ export function isPlainDouble(x: number): boolean {
 const SINGLE_MIN_NORMAL = 2 ** -126;
 const SINGLE_END = 2 ** 128;
 const SCALE = 2 ** 64;
+
+/** Rounds a double below 2^52 in magnitude to an integer. */
+export function toIntegral(x: number, rm: number): number {
+  const low = Math.floor(x);
+  const rest = x - low;
+  switch (rm) {
+    case RTZ:
+      return Math.trunc(x);
+    case RDN:
+      return low;
+    case RUP:
+      return Math.ceil(x);
+    case RMM:
+      return rest === 0.5 ? (x > 0 ? low + 1 : low) : Math.round(x);
+    default:
+      if (rest !== 0.5) return rest > 0.5 ? low + 1 : low;
+      return low % 2 === 0 ? low : low + 1;
+  }
+}
 
 /** The bits of the single-precision result from `fast`, with all flags, for any rounding mode. */
 export function toSingle(env: Env): number {

@@ -16,9 +16,10 @@ import {
   fastSquareRoot,
   isPlainDouble,
   toDouble,
+  toIntegral,
   toSingle,
 } from './softfloat-fast.ts';
-import { DOUBLE, type Env, type Format, RMM, SINGLE } from './softfloat-format.ts';
+import { DOUBLE, type Env, type Format, NX, RMM, SINGLE } from './softfloat-format.ts';
 import type { State } from './state.ts';
 
 interface FpEnv extends Env {
@@ -81,7 +82,11 @@ function finish(f: Format, e: FpEnv): boolean {
     e.state.put(FP_RESULT, toSingle(e), BOX_HI);
     return true;
   }
-  if (!isPlainDouble(fast.sum) || (e.rm === RMM && fast.error !== 0)) return false;
+  if (
+    !(isPlainDouble(fast.sum) || (fast.sum === 0 && fast.error === 0)) ||
+    (e.rm === RMM && fast.error !== 0)
+  )
+    return false;
   f64[0] = toDouble(e);
   e.state.put(FP_RESULT, words[0]!, words[1]!);
   return true;
@@ -126,12 +131,20 @@ const choose =
   e =>
     result(f, e, V.choose(e, f, operand(f, e, FP_A), operand(f, e, FP_B), larger));
 
+/** What the host's operators say of two numbers; NaNs are left to the exact rows. */
+type HostCompare = (a: number, b: number) => boolean;
+
 type Compare = (env: Env, f: Format, a: bigint, b: bigint) => bigint;
 
 const compare =
-  (f: Format, test: Compare): Row =>
-  e =>
-    e.state.put(FP_RESULT, Number(test(e, f, operand(f, e, FP_A), operand(f, e, FP_B))), 0);
+  (f: Format, host: HostCompare, test: Compare): Row =>
+  e => {
+    const a = value(f, e, FP_A);
+    const b = value(f, e, FP_B);
+    const isKnown = !Number.isNaN(a) && !Number.isNaN(b);
+    const holds = isKnown ? host(a, b) : test(e, f, operand(f, e, FP_A), operand(f, e, FP_B)) === 1n;
+    e.state.put(FP_RESULT, holds ? 1 : 0, 0);
+  };
 
 const lessThan: Compare = (e, f, a, b) => V.less(e, f, a, b, false);
 const lessOrEqual: Compare = (e, f, a, b) => V.less(e, f, a, b, true);
@@ -145,6 +158,13 @@ const classify =
 const toInteger =
   (f: Format, bits: number, isSigned: boolean): Row =>
   e => {
+    const x = value(f, e, FP_A);
+    const integral = toIntegral(x, e.rm);
+    if (integral >= (isSigned ? -(2 ** 31) : 0) && integral < 2 ** 31) {
+      if (integral !== x) e.flags |= NX;
+      e.state.put(FP_RESULT, integral | 0, integral < 0 ? -1 : 0);
+      return;
+    }
     const integer = V.toInteger(e, f, operand(f, e, FP_A), bits, isSigned);
     e.state.set64(FP_RESULT, BigInt.asUintN(64, BigInt.asIntN(bits, integer)));
   };
@@ -184,9 +204,9 @@ function rowsOf(f: Format, s: Suffix): Partial<Record<Mnemonic, Row>> {
     [`fnmadd.${s}`]: fused(f, true, true),
     [`fmin.${s}`]: choose(f, false),
     [`fmax.${s}`]: choose(f, true),
-    [`feq.${s}`]: compare(f, V.equal),
-    [`flt.${s}`]: compare(f, lessThan),
-    [`fle.${s}`]: compare(f, lessOrEqual),
+    [`feq.${s}`]: compare(f, (a, b) => a === b, V.equal),
+    [`flt.${s}`]: compare(f, (a, b) => a < b, lessThan),
+    [`fle.${s}`]: compare(f, (a, b) => a <= b, lessOrEqual),
     [`fclass.${s}`]: classify(f),
     [`fcvt.w.${s}`]: toInteger(f, 32, true),
     [`fcvt.wu.${s}`]: toInteger(f, 32, false),
