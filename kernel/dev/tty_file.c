@@ -11,7 +11,6 @@
 #include "memlayout.h"
 #include "poll.h"
 #include "proc.h"
-#include "riscv.h"
 #include "signal.h"
 #include "termios.h"
 #include "timeout.h"
@@ -48,7 +47,7 @@ struct tty *tty_console(void)
 /* Deciseconds of VTIME to an absolute deadline. */
 static u64 deadline_after(u8 vtime)
 {
-    return vtime ? read_time() + vtime * (TICKS_PER_SEC / 10) : WAIT_FOREVER;
+    return vtime ? time_now() + vtime * (TICKS_PER_SEC / 10) : WAIT_FOREVER;
 }
 
 /*

@@ -32,6 +32,7 @@ void file_put(struct file *file)
 {
     if (!file || atomic_sub(&file->refs, 1) != 0)
         return;
+    file_watch_release(file);
     filelock_release_file(file);
     if (file->ops->release)
         file->ops->release(file);
@@ -59,6 +60,7 @@ static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
     if (!f)
         return NULL;
     f->refs = 1;
+    list_init(&f->watches);
     mutex_init(&f->pos_lock, "filepos");
     f->oflags = oflags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC);
     f->open_flags = oflags;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "types.h"
+#include "list.h"
 #include "lock.h"
 
 struct file;
@@ -93,6 +94,7 @@ struct file {
     struct mount *mnt;          /* one reference, or 0 (pipes, sockets) */
     char *path;                 /* absolute path when it was opened, or "pipe:[7]"; owned */
     void *priv;                 /* the driver's own */
+    struct list watches;        /* (watch_mutex) see poll.h */
 };
 
 /* The file of a descriptor of the calling process with one more reference, or 0 (then -EBADF). */

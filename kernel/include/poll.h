@@ -40,3 +40,24 @@ static inline void poll_wait(struct poll_table *pt, struct waitq *queue)
 }
 
 u32 file_poll(struct file *file, struct poll_table *pt); /* POLLIN | POLLOUT without an operation */
+
+/*
+ * Somebody keeps watching an open file without holding a reference (epoll, kqueue). When the last
+ * reference goes, gone() is called for every watch; it must take the watch off with
+ * file_watch_remove. All of it, and everything an epoll or kqueue does outside interrupts, runs
+ * under watch_mutex.
+ */
+struct file_watch {
+    struct list link;
+    void (*gone)(struct file_watch *watch);
+};
+
+extern struct mutex watch_mutex;
+void file_watch_add(struct file *file, struct file_watch *watch);
+void file_watch_remove(struct file_watch *watch);
+void file_watch_release(struct file *file); /* file_put's part */
+
+/* Deadline of a struct timespec at a user address (0: none), as time_now() counts; or -errno. */
+long deadline_from_user(u64 timespec_addr, u64 *deadline);
+/* A signal set argument: 0 or -errno; *set is untouched when addr is 0. */
+long sigset_from_user(u64 addr, u64 size, u64 *set);

@@ -1,0 +1,372 @@
+/*
+ * poll.c: ppoll and pselect6, and what all waiting for readiness shares.
+ *
+ * One call hangs a waiter on every queue of every file, once; then it asks all files for their
+ * bits, sleeps, and asks again, until something is ready, time is over or a signal comes.
+ */
+#include "poll.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "file.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "proc.h"
+#include "signal.h"
+#include "syscall.h"
+#include "timeout.h"
+#include "vm.h"
+
+struct mutex watch_mutex = MUTEX_INIT(watch_mutex, "watch");
+
+void file_watch_add(struct file *file, struct file_watch *watch)
+{
+    list_push_back(&file->watches, &watch->link);
+}
+
+void file_watch_remove(struct file_watch *watch)
+{
+    list_remove(&watch->link);
+}
+
+void file_watch_release(struct file *file)
+{
+    if (list_empty(&file->watches)) /* no new watch can appear: nobody has the file */
+        return;
+    mutex_lock(&watch_mutex);
+    while (!list_empty(&file->watches)) {
+        struct file_watch *w = list_first(&file->watches, struct file_watch, link);
+
+        w->gone(w);
+    }
+    mutex_unlock(&watch_mutex);
+}
+
+struct user_timespec {
+    i64 sec, nsec;
+};
+
+long deadline_from_user(u64 addr, u64 *deadline)
+{
+    struct user_timespec ts;
+    u64 ticks;
+
+    *deadline = WAIT_FOREVER;
+    if (!addr)
+        return 0;
+    if (get_user(ts, addr))
+        return -EFAULT;
+    if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= 1000000000)
+        return -EINVAL;
+    if (ts.sec > 100L * 365 * 86400)
+        return 0;
+    ticks = ts.sec * TICKS_PER_SEC + ns_to_ticks(ts.nsec);
+    *deadline = time_now() + ticks;
+    return 0;
+}
+
+/* Linux writes back what is left of the time; a C library copies the argument first. */
+static void put_time_left(u64 addr, u64 deadline)
+{
+    struct user_timespec ts = {0, 0};
+    u64 now = time_now();
+
+    if (!addr || deadline == WAIT_FOREVER)
+        return;
+    if (deadline > now) {
+        ts.sec = (deadline - now) / TICKS_PER_SEC;
+        ts.nsec = (deadline - now) % TICKS_PER_SEC * NS_PER_TICK;
+    }
+    put_user(addr, ts);
+}
+
+long sigset_from_user(u64 addr, u64 size, u64 *set)
+{
+    if (!addr)
+        return 0;
+    if (size != sizeof *set)
+        return -EINVAL;
+    return get_user(*set, addr);
+}
+
+#define WAITERS_PER_BLOCK 24
+
+struct waiter_block {
+    struct waiter_block *next;
+    u32 used;
+    struct waiter w[WAITERS_PER_BLOCK];
+};
+
+struct poll_set {
+    struct poll_table pt;
+    struct waiter_block *blocks;
+    bool failed;
+};
+
+static void set_add(struct poll_table *pt, struct waitq *queue)
+{
+    struct poll_set *set = container_of(pt, struct poll_set, pt);
+    struct waiter_block *b = set->blocks;
+
+    if (!b || b->used == WAITERS_PER_BLOCK) {
+        b = kzalloc(sizeof *b);
+        if (!b) {
+            set->failed = true;
+            return;
+        }
+        b->next = set->blocks;
+        set->blocks = b;
+    }
+    waiter_init(&b->w[b->used]);
+    waitq_add(queue, &b->w[b->used++]);
+}
+
+static void set_free(struct poll_set *set)
+{
+    while (set->blocks) {
+        struct waiter_block *b = set->blocks;
+
+        set->blocks = b->next;
+        for (u32 i = 0; i < b->used; i++)
+            waitq_remove(&b->w[i]);
+        kfree(b);
+    }
+}
+
+struct pollfd { /* ABI */
+    i32 fd;
+    i16 events, revents;
+};
+
+/* What a call works on; the files stay referenced for its whole time. */
+struct poll_job {
+    struct pollfd *fds;
+    struct file **files;
+    u32 n;
+};
+
+/* Fills in revents; returns how many are not 0. */
+static long ask_all(struct poll_job *job, struct poll_table *pt)
+{
+    long ready = 0;
+
+    for (u32 i = 0; i < job->n; i++) {
+        struct pollfd *p = &job->fds[i];
+        u32 want = (u16)p->events | POLLERR | POLLHUP;
+
+        if (p->fd < 0)
+            p->revents = 0;
+        else if (!job->files[i])
+            p->revents = POLLNVAL;
+        else
+            p->revents = (i16)(file_poll(job->files[i], ready ? NULL : pt) & want);
+        ready += p->revents != 0;
+    }
+    return ready;
+}
+
+static long wait_ready(struct poll_job *job, u64 deadline)
+{
+    struct poll_set set = {.pt.add = set_add};
+    long ready = ask_all(job, &set.pt), err = 0;
+
+    if (set.failed)
+        ready = -ENOMEM;
+    while (!ready && !err) {
+        sleep_prepare(SLEEP_INTERRUPTIBLE);
+        ready = ask_all(job, NULL);
+        if (ready)
+            sleep_cancel();
+        else
+            err = sleep_commit(deadline);
+    }
+    if (!ready && err == -ETIMEDOUT) {
+        ready = ask_all(job, NULL);
+        err = 0;
+    }
+    set_free(&set);
+    return ready ? ready : err;
+}
+
+/* The whole wait with a temporary signal mask, which a signal's delivery takes off by itself. */
+static long wait_masked(struct poll_job *job, u64 deadline, u64 mask_addr, u64 mask_size)
+{
+    u64 mask = 0;
+    long n = sigset_from_user(mask_addr, mask_size, &mask);
+
+    if (n)
+        return n;
+    if (mask_addr)
+        signal_mask_begin(mask);
+    n = wait_ready(job, deadline);
+    if (n == -ERESTARTSYS)
+        n = -ERESTARTNOHAND;
+    else if (mask_addr)
+        signal_mask_end();
+    return n;
+}
+
+static long job_begin(struct poll_job *job, u32 n)
+{
+    job->n = n;
+    job->fds = kzalloc(MAX(n, 1) * sizeof *job->fds);
+    job->files = kzalloc(MAX(n, 1) * sizeof *job->files);
+    return job->fds && job->files ? 0 : -ENOMEM;
+}
+
+static void job_open(struct poll_job *job)
+{
+    for (u32 i = 0; i < job->n; i++)
+        job->files[i] = job->fds[i].fd < 0 ? NULL : fd_get(job->fds[i].fd);
+}
+
+static void job_end(struct poll_job *job)
+{
+    for (u32 i = 0; job->files && i < job->n; i++)
+        file_put(job->files[i]);
+    kfree(job->fds);
+    kfree(job->files);
+}
+
+#define RLIMIT_NOFILE 7
+
+long sys_ppoll(u64 fds_addr, u64 n, u64 timeout, u64 mask_addr, u64 mask_size)
+{
+    struct poll_job job;
+    u64 deadline;
+    long ready;
+
+    if (n > rlimit_get(RLIMIT_NOFILE))
+        return -EINVAL;
+    ready = deadline_from_user(timeout, &deadline);
+    if (ready)
+        return ready;
+    ready = job_begin(&job, (u32)n);
+    if (!ready)
+        ready = copyin(job.fds, fds_addr, n * sizeof *job.fds);
+    if (!ready) {
+        job_open(&job);
+        ready = wait_masked(&job, deadline, mask_addr, mask_size);
+        put_time_left(timeout, deadline);
+    }
+    for (u32 i = 0; ready >= 0 && i < n; i++)
+        if (put_user(fds_addr + i * sizeof *job.fds + 6, job.fds[i].revents))
+            ready = -EFAULT;
+    job_end(&job);
+    return ready;
+}
+
+/* pselect6: three bit sets become one list of pollfd and back. */
+enum { SET_READ, SET_WRITE, SET_EXCEPT, SETS };
+
+static const u16 set_events[SETS] = {POLLIN | POLLRDNORM | POLLHUP, POLLOUT | POLLWRNORM, POLLPRI};
+static const u16 set_ready[SETS] = {POLLIN | POLLRDNORM | POLLHUP | POLLERR,
+                                    POLLOUT | POLLWRNORM | POLLERR, POLLPRI};
+
+struct select_sets {
+    u64 addr[SETS];
+    u64 *bits[SETS]; /* words each */
+    u64 words;
+};
+
+static long sets_begin(struct select_sets *s, u64 n)
+{
+    long err = 0;
+
+    s->words = (n + 63) / 64;
+    for (int i = 0; i < SETS; i++) {
+        s->bits[i] = kzalloc(MAX(s->words, 1) * 8);
+        if (!s->bits[i])
+            err = -ENOMEM;
+        else if (s->addr[i] && !err)
+            err = copyin(s->bits[i], s->addr[i], s->words * 8);
+    }
+    return err;
+}
+
+static bool in_set(const struct select_sets *s, int which, u32 fd)
+{
+    return s->bits[which][fd / 64] >> (fd % 64) & 1;
+}
+
+static u16 wanted_events(const struct select_sets *s, u32 fd)
+{
+    u16 events = 0;
+
+    for (int i = 0; i < SETS; i++)
+        if (in_set(s, i, fd))
+            events |= set_events[i];
+    return events;
+}
+
+/* Turns revents into bits; returns their number, as select(2) does. */
+static long collect_bits(struct select_sets *s, const struct poll_job *job)
+{
+    long n = 0;
+
+    for (u32 j = 0; j < job->n; j++) {
+        u32 fd = (u32)job->fds[j].fd;
+
+        for (int i = 0; i < SETS; i++) {
+            bool ready = in_set(s, i, fd) && (u16)job->fds[j].revents & set_ready[i];
+
+            if (!ready)
+                s->bits[i][fd / 64] &= ~(1UL << (fd % 64));
+            n += ready;
+        }
+    }
+    return n;
+}
+
+static long select_files(struct select_sets *s, struct poll_job *job, u32 n)
+{
+    u32 count = 0;
+
+    for (u32 fd = 0; fd < n; fd++) {
+        u16 events = wanted_events(s, fd);
+
+        if (!events)
+            continue;
+        job->fds[count].fd = (i32)fd;
+        job->fds[count++].events = (i16)events;
+    }
+    job->n = count;
+    job_open(job);
+    for (u32 i = 0; i < count; i++)
+        if (!job->files[i])
+            return -EBADF;
+    return 0;
+}
+
+long sys_pselect6(u64 n, u64 rd, u64 wr, u64 ex, u64 timeout, u64 mask_arg)
+{
+    struct select_sets s = {.addr = {rd, wr, ex}};
+    struct poll_job job = {0};
+    u64 mask[2] = {0, 0}, deadline;
+    long ready;
+
+    if ((i64)n < 0 || n > 65536)
+        return -EINVAL;
+    if (mask_arg && copyin(mask, mask_arg, sizeof mask))
+        return -EFAULT;
+    ready = deadline_from_user(timeout, &deadline);
+    if (ready)
+        return ready;
+    ready = sets_begin(&s, n);
+    if (!ready)
+        ready = job_begin(&job, (u32)n);
+    if (!ready)
+        ready = select_files(&s, &job, (u32)n);
+    if (!ready) {
+        ready = wait_masked(&job, deadline, mask[0], mask[1]);
+        put_time_left(timeout, deadline);
+    }
+    if (ready >= 0)
+        ready = collect_bits(&s, &job);
+    for (int i = 0; i < SETS; i++) {
+        if (ready >= 0 && s.addr[i] && copyout(s.addr[i], s.bits[i], s.words * 8))
+            ready = -EFAULT;
+        kfree(s.bits[i]);
+    }
+    job_end(&job);
+    return ready;
+}

@@ -1,0 +1,543 @@
+/*
+ * sys_socket.c: the socket system calls, for AF_UNIX, the only family here. Layouts are those of
+ * Linux on riscv64.
+ */
+#include "unix.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "open.h"
+#include "proc.h"
+#include "scm.h"
+#include "syscall.h"
+#include "timeout.h"
+#include "vm.h"
+
+#define AF_UNIX 1
+
+#define SOCK_TYPE     0xf
+#define SOCK_NONBLOCK O_NONBLOCK
+#define SOCK_CLOEXEC  O_CLOEXEC
+
+#define SOL_SOCKET    1
+#define SO_TYPE       3
+#define SO_ERROR      4
+#define SO_SNDBUF     7
+#define SO_RCVBUF     8
+#define SO_PASSCRED   16
+#define SO_PEERCRED   17
+#define SO_RCVTIMEO   20
+#define SO_SNDTIMEO   21
+#define SO_ACCEPTCONN 30
+#define SO_PROTOCOL   38
+#define SO_DOMAIN     39
+
+#define FIONREAD 0x541b
+
+static struct usock *sock_of(struct file *f)
+{
+    return f->priv;
+}
+
+static i64 sock_read(struct file *file, struct iter *to, i64 *pos)
+{
+    struct unix_recv how = {.nonblock = file->oflags & O_NONBLOCK};
+    i64 n = unix_receive(sock_of(file), to, &how);
+
+    scm_drop(how.files, how.nfiles);
+    return n;
+}
+
+static i64 sock_write(struct file *file, struct iter *from, i64 *pos)
+{
+    struct unix_send how = {.nonblock = file->oflags & O_NONBLOCK};
+
+    return unix_send(sock_of(file), from, &how);
+}
+
+static u32 sock_poll(struct file *file, struct poll_table *pt)
+{
+    struct usock *s = sock_of(file);
+    u32 bits;
+
+    poll_wait(pt, &s->wait);
+    mutex_lock(&unix_mutex);
+    bits = unix_ready(s);
+    mutex_unlock(&unix_mutex);
+    return bits;
+}
+
+static long sock_ioctl(struct file *file, u32 cmd, u64 arg)
+{
+    int n = (int)MIN(sock_of(file)->rx_bytes, 0x7fffffff);
+
+    return cmd == FIONREAD ? put_user(arg, n) : -ENOTTY;
+}
+
+static void sock_release(struct file *file)
+{
+    unix_close(sock_of(file));
+}
+
+static const struct file_ops sock_fops = {
+    .read = sock_read,
+    .write = sock_write,
+    .poll = sock_poll,
+    .ioctl = sock_ioctl,
+    .release = sock_release,
+};
+
+static struct file *sock_get(u64 fd, long *err)
+{
+    struct file *f = fd_get((int)fd);
+
+    *err = !f ? -EBADF : f->ops != &sock_fops ? -ENOTSOCK : 0;
+    if (*err) {
+        file_put(f);
+        return NULL;
+    }
+    return f;
+}
+
+/* A file for s, whose reference it takes over, at the lowest descriptor. */
+static long sock_install(struct usock *s, u64 flags)
+{
+    struct file *f =
+        file_anon("socket", S_IFSOCK | 0777, &sock_fops, s, O_RDWR | (flags & SOCK_NONBLOCK));
+
+    if (!f) {
+        unix_close(s);
+        return -ENFILE;
+    }
+    return fd_install(f, 0, flags & SOCK_CLOEXEC);
+}
+
+static long check_kind(u64 family, u64 type, u64 protocol)
+{
+    u32 kind = type & SOCK_TYPE;
+
+    if (family != AF_UNIX)
+        return -EAFNOSUPPORT;
+    if (type & ~(u64)(SOCK_TYPE | SOCK_NONBLOCK | SOCK_CLOEXEC))
+        return -EINVAL;
+    if (protocol > 1)
+        return -EPROTONOSUPPORT;
+    return kind == SOCK_STREAM || kind == SOCK_DGRAM || kind == SOCK_SEQPACKET ? 0
+                                                                               : -ESOCKTNOSUPPORT;
+}
+
+long sys_socket(u64 family, u64 type, u64 protocol)
+{
+    long err = check_kind(family, type, protocol);
+    struct usock *s = err ? NULL : unix_new(type & SOCK_TYPE);
+
+    if (err)
+        return err;
+    return s ? sock_install(s, type) : -ENOMEM;
+}
+
+long sys_socketpair(u64 family, u64 type, u64 protocol, u64 fds_addr)
+{
+    struct usock *a, *b;
+    long err = check_kind(family, type, protocol);
+    int fd[2];
+
+    if (err)
+        return err;
+    a = unix_new(type & SOCK_TYPE);
+    b = unix_new(type & SOCK_TYPE);
+    if (!a || !b) {
+        unix_put(a);
+        unix_put(b);
+        return -ENOMEM;
+    }
+    unix_pair(a, b);
+    fd[0] = (int)sock_install(a, type);
+    fd[1] = (int)sock_install(b, type);
+    err = fd[0] < 0 ? fd[0] : fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof fd);
+    for (int i = 0; err && i < 2; i++)
+        if (fd[i] >= 0)
+            fd_close(fd[i]);
+    return err;
+}
+
+/* struct sockaddr_un: a 16-bit family, then the path, NUL-terminated or not. */
+static long addr_from_user(u64 addr, u64 len, struct unix_addr *out)
+{
+    u16 family;
+
+    memset(out, 0, sizeof *out);
+    if (len < sizeof family || len > sizeof family + UNIX_PATH_MAX)
+        return -EINVAL;
+    if (get_user(family, addr))
+        return -EFAULT;
+    if (family != AF_UNIX)
+        return -EINVAL;
+    out->len = (u32)(len - sizeof family);
+    if (copyin(out->path, addr + sizeof family, out->len))
+        return -EFAULT;
+    if (out->path[0])
+        out->len = (u32)strnlen(out->path, out->len);
+    if (out->len == UNIX_PATH_MAX && out->path[0])
+        return -ENAMETOOLONG;
+    return 0;
+}
+
+static long addr_to_user(const struct unix_addr *a, u64 addr, u64 len_addr)
+{
+    u8 buf[2 + UNIX_PATH_MAX + 1] = {AF_UNIX, 0};
+    u32 have, want = 2 + a->len + (a->len && a->path[0] ? 1 : 0);
+
+    if (!addr)
+        return 0;
+    if (get_user(have, len_addr))
+        return -EFAULT;
+    if ((i32)have < 0)
+        return -EINVAL;
+    memcpy(buf + 2, a->path, a->len);
+    if (copyout(addr, buf, MIN(have, want)))
+        return -EFAULT;
+    return put_user(len_addr, want);
+}
+
+long sys_bind(u64 fd, u64 addr, u64 len)
+{
+    struct unix_addr a;
+    long err;
+    struct file *f = sock_get(fd, &err);
+
+    if (!f)
+        return err;
+    err = addr_from_user(addr, len, &a);
+    if (!err)
+        err = unix_bind(sock_of(f), &a);
+    file_put(f);
+    return err;
+}
+
+long sys_listen(u64 fd, u64 backlog)
+{
+    long err;
+    struct file *f = sock_get(fd, &err);
+
+    if (!f)
+        return err;
+    err = unix_listen(sock_of(f), (u32)backlog);
+    file_put(f);
+    return err;
+}
+
+long sys_connect(u64 fd, u64 addr, u64 len)
+{
+    struct unix_addr a;
+    long err;
+    struct file *f = sock_get(fd, &err);
+
+    if (!f)
+        return err;
+    err = addr_from_user(addr, len, &a);
+    if (!err)
+        err = unix_connect(sock_of(f), &a, f->oflags & O_NONBLOCK);
+    file_put(f);
+    return err;
+}
+
+long sys_accept4(u64 fd, u64 addr, u64 len_addr, u64 flags)
+{
+    struct usock *s = NULL;
+    struct unix_addr from = {0};
+    long err;
+    struct file *f;
+
+    if (flags & ~(u64)(SOCK_NONBLOCK | SOCK_CLOEXEC))
+        return -EINVAL;
+    f = sock_get(fd, &err);
+    if (!f)
+        return err;
+    err = unix_accept(sock_of(f), f->oflags & O_NONBLOCK, &s);
+    file_put(f);
+    if (err)
+        return err;
+    mutex_lock(&unix_mutex);
+    if (s->peer)
+        from = s->peer->addr;
+    mutex_unlock(&unix_mutex);
+    err = addr_to_user(&from, addr, len_addr);
+    if (err) {
+        unix_close(s);
+        return err;
+    }
+    return sock_install(s, flags);
+}
+
+long sys_accept(u64 fd, u64 addr, u64 len_addr)
+{
+    return sys_accept4(fd, addr, len_addr, 0);
+}
+
+static long name_of(u64 fd, u64 addr, u64 len_addr, bool peer)
+{
+    struct unix_addr a;
+    struct usock *s;
+    long err;
+    struct file *f = sock_get(fd, &err);
+
+    if (!f)
+        return err;
+    mutex_lock(&unix_mutex);
+    s = peer ? sock_of(f)->peer : sock_of(f);
+    if (s)
+        a = s->addr;
+    mutex_unlock(&unix_mutex);
+    err = s ? addr_to_user(&a, addr, len_addr) : -ENOTCONN;
+    file_put(f);
+    return err;
+}
+
+long sys_getsockname(u64 fd, u64 addr, u64 len_addr)
+{
+    return name_of(fd, addr, len_addr, false);
+}
+
+long sys_getpeername(u64 fd, u64 addr, u64 len_addr)
+{
+    return name_of(fd, addr, len_addr, true);
+}
+
+long sys_shutdown(u64 fd, u64 how)
+{
+    long err;
+    struct file *f = sock_get(fd, &err);
+
+    if (!f)
+        return err;
+    err = unix_shutdown(sock_of(f), (int)how);
+    file_put(f);
+    return err;
+}
+
+struct timeval {
+    i64 sec, usec;
+};
+
+static long set_timeout(u64 *field, u64 value, u64 len)
+{
+    struct timeval tv;
+
+    if (len < sizeof tv)
+        return -EINVAL;
+    if (get_user(tv, value))
+        return -EFAULT;
+    if (tv.sec < 0 || tv.usec < 0 || tv.usec >= 1000000 || tv.sec > 1L << 40)
+        return -EDOM;
+    *field = tv.sec * TICKS_PER_SEC + ns_to_ticks(tv.usec * 1000);
+    return 0;
+}
+
+long sys_setsockopt(u64 fd, u64 level, u64 option, u64 value, u64 len)
+{
+    long err;
+    int flag = 0;
+    struct file *f = sock_get(fd, &err);
+    struct usock *s;
+
+    if (!f)
+        return err;
+    s = sock_of(f);
+    if (level != SOL_SOCKET) {
+        err = -ENOPROTOOPT;
+    } else if (option == SO_RCVTIMEO || option == SO_SNDTIMEO) {
+        err = set_timeout(option == SO_RCVTIMEO ? &s->rcv_timeout : &s->snd_timeout, value, len);
+    } else if (len < sizeof flag) {
+        err = -EINVAL;
+    } else if (get_user(flag, value)) {
+        err = -EFAULT;
+    } else if (option == SO_PASSCRED) {
+        s->pass_cred = flag;
+    } else if (option != SO_SNDBUF && option != SO_RCVBUF) { /* sizes are advice: not taken */
+        err = -ENOPROTOOPT;
+    }
+    file_put(f);
+    return err;
+}
+
+/* The bytes of an option; their number, or -errno. */
+static long option_value(struct usock *s, u64 option, void *out)
+{
+    int *n = out;
+
+    switch (option) {
+    case SO_TYPE:
+        *n = s->type;
+        break;
+    case SO_DOMAIN:
+        *n = AF_UNIX;
+        break;
+    case SO_PROTOCOL:
+    case SO_ERROR:
+        *n = 0;
+        break;
+    case SO_PASSCRED:
+        *n = s->pass_cred;
+        break;
+    case SO_ACCEPTCONN:
+        *n = s->state == UNIX_LISTENING;
+        break;
+    case SO_SNDBUF:
+    case SO_RCVBUF:
+        *n = UNIX_QUEUE;
+        break;
+    case SO_PEERCRED:
+        *(struct ucred *)out = s->peer ? s->peer_cred : (struct ucred){0, ~0u, ~0u};
+        return sizeof(struct ucred);
+    default:
+        return -ENOPROTOOPT;
+    }
+    return sizeof *n;
+}
+
+long sys_getsockopt(u64 fd, u64 level, u64 option, u64 value, u64 len_addr)
+{
+    u64 buf[2] = {0};
+    u32 have, want;
+    long n;
+    struct file *f = sock_get(fd, &n);
+
+    if (!f)
+        return n;
+    n = level == SOL_SOCKET ? option_value(sock_of(f), option, buf) : -ENOPROTOOPT;
+    file_put(f);
+    if (n < 0)
+        return n;
+    if (get_user(have, len_addr))
+        return -EFAULT;
+    want = MIN(have, (u32)n);
+    return copyout(value, buf, want) ? -EFAULT : put_user(len_addr, want);
+}
+
+static long send_iter(struct file *f, struct iter *it, u64 flags, u64 addr, u64 addr_len,
+                      struct unix_send *how)
+{
+    struct usock *s = sock_of(f);
+    struct unix_addr a;
+    i64 n = 0;
+
+    how->nonblock = f->oflags & O_NONBLOCK || flags & MSG_DONTWAIT;
+    how->no_signal = flags & MSG_NOSIGNAL;
+    if (flags & MSG_OOB)
+        n = -EOPNOTSUPP;
+    else if (addr && s->type != SOCK_DGRAM)
+        n = s->peer ? -EISCONN : -EOPNOTSUPP;
+    else if (addr)
+        n = addr_from_user(addr, addr_len, &a);
+    if (!n && addr)
+        n = unix_find(&a, s->type, &how->to);
+    if (n)
+        scm_drop(how->files, how->nfiles);
+    else
+        n = unix_send(s, it, how);
+    unix_put(how->to);
+    return n;
+}
+
+long sys_sendto(u64 fd, u64 buf, u64 len, u64 flags, u64 addr, u64 addr_len)
+{
+    struct unix_send how = {0};
+    struct iter it;
+    long n;
+    struct file *f = sock_get(fd, &n);
+
+    if (!f)
+        return n;
+    iter_user(&it, buf, MIN(len, 0x7ffff000UL));
+    n = send_iter(f, &it, flags, addr, addr_len, &how);
+    file_put(f);
+    return n;
+}
+
+long sys_recvfrom(u64 fd, u64 buf, u64 len, u64 flags, u64 addr, u64 len_addr)
+{
+    struct unix_recv how = {.peek = flags & MSG_PEEK, .waitall = flags & MSG_WAITALL};
+    struct iter it;
+    long n;
+    struct file *f = sock_get(fd, &n);
+
+    if (!f)
+        return n;
+    how.nonblock = f->oflags & O_NONBLOCK || flags & MSG_DONTWAIT;
+    iter_user(&it, buf, MIN(len, 0x7ffff000UL));
+    n = flags & MSG_OOB ? -EOPNOTSUPP : unix_receive(sock_of(f), &it, &how);
+    scm_drop(how.files, how.nfiles);
+    if (n >= 0 && how.truncated && flags & MSG_TRUNC)
+        n = how.full_len;
+    if (n >= 0 && addr && addr_to_user(&how.from, addr, len_addr))
+        n = -EFAULT;
+    file_put(f);
+    return n;
+}
+
+struct msghdr { /* ABI */
+    u64 name;
+    u32 namelen, pad1;
+    u64 iov, iovlen;
+    u64 control, controllen;
+    i32 flags, pad2;
+};
+
+long sys_sendmsg(u64 fd, u64 msg, u64 flags)
+{
+    struct unix_send how = {0};
+    struct iovec *storage = NULL;
+    struct msghdr h;
+    struct iter it;
+    long n;
+    struct file *f = sock_get(fd, &n);
+
+    if (!f)
+        return n;
+    n = get_user(h, msg);
+    if (!n)
+        n = iter_from_user_iov(&it, h.iov, h.iovlen, &storage);
+    if (!n && h.controllen)
+        n = scm_collect(h.control, h.controllen, &how.files, &how.nfiles);
+    if (!n)
+        n = send_iter(f, &it, flags, h.name, h.namelen, &how);
+    kfree(storage);
+    file_put(f);
+    return n;
+}
+
+long sys_recvmsg(u64 fd, u64 msg, u64 flags)
+{
+    struct unix_recv how = {.peek = flags & MSG_PEEK, .waitall = flags & MSG_WAITALL};
+    struct iovec *storage = NULL;
+    struct msghdr h;
+    struct iter it;
+    long n;
+    struct file *f = sock_get(fd, &n);
+
+    if (!f)
+        return n;
+    how.nonblock = f->oflags & O_NONBLOCK || flags & MSG_DONTWAIT;
+    n = get_user(h, msg);
+    if (!n)
+        n = iter_from_user_iov(&it, h.iov, h.iovlen, &storage);
+    if (!n)
+        n = flags & MSG_OOB ? -EOPNOTSUPP : unix_receive(sock_of(f), &it, &how);
+    if (n >= 0) {
+        h.flags = how.truncated ? MSG_TRUNC : 0;
+        if (how.truncated && flags & MSG_TRUNC)
+            n = how.full_len;
+        scm_deliver(sock_of(f)->pass_cred, &how, flags & MSG_CMSG_CLOEXEC, h.control, &h.controllen,
+                    &h.flags);
+        if (h.name && addr_to_user(&how.from, h.name, msg + offsetof(struct msghdr, namelen)))
+            n = -EFAULT;
+        if (put_user(msg + offsetof(struct msghdr, controllen), h.controllen) ||
+            put_user(msg + offsetof(struct msghdr, flags), h.flags))
+            n = -EFAULT;
+    }
+    scm_drop(how.files, how.nfiles);
+    kfree(storage);
+    file_put(f);
+    return n;
+}
