@@ -102,25 +102,6 @@ export class SlowAccess {
     return 0;
   }
 
-  /** cbo.zero of the 64-byte block around SLOW_ARG (Unpriv "CMO", Zicboz). */
-  zeroBlock(): number {
-    const s = this.#state;
-    const lo = s.get(SLOW_ARG) & ~63;
-    const pa = this.#mmu.locate(lo, s.hi(SLOW_ARG), STORE, 64);
-    if (pa < 0) return 1;
-    for (let i = 0; i < 64; i += 8) if (!this.#write(pa + i, 8, 0, 0)) return this.#deviceFault(pa, STORE);
-    return 0;
-  }
-
-  /** Address check of cbo.clean, cbo.flush and cbo.inval, which change nothing here: readable or writable will do. */
-  probeBlock(): number {
-    const s = this.#state;
-    const lo = s.get(SLOW_ARG) & ~63;
-    const hi = s.hi(SLOW_ARG);
-    if (this.#mmu.locate(lo, hi, LOAD, 64) >= 0) return 0;
-    return this.#mmu.locate(lo, hi, STORE, 64) >= 0 ? 0 : 1;
-  }
-
   #atomicAddress(log2: number, access: Access, misaligned: number): number {
     const s = this.#state;
     const lo = s.get(SLOW_ARG);

@@ -3,7 +3,7 @@
 // instruction; while mcountinhibit stops a counter its slot holds the value itself. Rare: BigInt.
 
 import type { CsrFile } from './csr-file.ts';
-import { type CsrRow, constant, counterEnabled, type Rows } from './csr-rows.ts';
+import { type CsrRow, constant, counterEnabled, type Rows } from './csr-row.ts';
 import * as L from './layout.ts';
 
 const CYCLE = 0;

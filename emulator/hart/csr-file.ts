@@ -3,14 +3,13 @@
 // Divergences: misa is read-only; performance counters 3..31 and their selectors are read-only zero; the trigger CSRs (tselect,
 // tdata1..3) read zero, type 0 = no trigger; VS does not exist.
 
-import { type CsrRow, rowsOf } from './csr-rows.ts';
+import type { CsrRow } from './csr-row.ts';
+import { rowsOf } from './csr-rows.ts';
 import { MSTATUS, PRIV } from './layout.ts';
 import type { Mmu } from './mmu.ts';
 import { FS } from './mstatus.ts';
 import type { HartPorts } from './ports.ts';
 import type { State } from './state.ts';
-
-export type { CsrRow } from './csr-rows.ts';
 
 export class CsrFile {
   /** Halves of the last value read. */

@@ -1,26 +1,13 @@
 // One row per CSR: how it reads, what a write keeps, and conditions beyond the privilege in its number.
 // Rows without `write` ignore writes (read-only fields of a writable CSR) unless the number itself is read-only.
 
-import { ALL_INTERRUPTS, M, S, S_INTERRUPTS, SSIP, U } from './cause.ts';
+import { ALL_INTERRUPTS, M, S_INTERRUPTS, SSIP } from './cause.ts';
 import { counterRows } from './csr-counters.ts';
 import type { CsrFile } from './csr-file.ts';
+import { type CsrRow, constant, type Rows } from './csr-row.ts';
 import * as L from './layout.ts';
 import { legalMstatus, MSTATUS_MASK, MXR, SSTATUS_MASK, sdHi, TVM, UXL_HI, XLEN_HI } from './mstatus.ts';
 import { updateDataView } from './view.ts';
-
-export interface CsrRow {
-  /** Leaves the value in `file.lo` and `file.hi`. */
-  readonly read: () => void;
-  /** Value that set/clear instructions modify, when it is not what reads show. */
-  readonly base?: () => void;
-  readonly write?: (lo: number, hi: number) => void;
-  /** Beyond the number's privilege: TVM, counter enables. */
-  readonly allowed?: (priv: number) => boolean;
-  /** Needs FS; writes make it dirty. */
-  readonly fp?: boolean;
-}
-
-export type Rows = (CsrRow | undefined)[];
 
 /** RV64 with A C D F I M S U (Priv §3.1.1). */
 const MISA_LO = 0x0014_112d;
@@ -28,9 +15,8 @@ const MISA_HI = 0x8000_0000 | 0;
 
 /** Exceptions 0..9, 12, 13 and 15; a call from M cannot be delegated. */
 const MEDELEG_MASK = 0xb3ff;
-/** FIOM, CBIE, CBCFE, CBZE (Priv §3.1.18, Unpriv "CMO"). */
-const ENVCFG_MASK = 0xf1;
-const CBIE = 0x30;
+/** The only field of envcfg that exists (Priv §3.1.18); fences are total here, so it changes nothing. */
+const FIOM = 1;
 const SATP_SV39 = 8;
 const SATP_SV48 = 9;
 
@@ -45,10 +31,6 @@ export function rowsOf(file: CsrFile): Rows {
   for (let csr = 0x7a0; csr <= 0x7a3; csr++) rows[csr] = constant(file, 0, 0);
   return rows;
 }
-
-export const constant = (file: CsrFile, lo: number, hi: number): CsrRow => ({
-  read: () => file.value(lo, hi),
-});
 
 /** A CSR whose writable bits are a mask of its slot. */
 function stored(file: CsrFile, slot: number, maskLo = -1, maskHi = -1): CsrRow {
@@ -85,7 +67,7 @@ function machineRows(file: CsrFile, rows: Rows): void {
   rows[0x304] = recheck(file, stored(file, L.MIE, ALL_INTERRUPTS, 0));
   rows[0x305] = trapVector(file, L.MTVEC);
   rows[0x306] = stored(file, L.MCOUNTEREN, -1, 0);
-  rows[0x30a] = envcfg(file, L.MENVCFG);
+  rows[0x30a] = stored(file, L.MENVCFG, FIOM, 0);
   rows[0x340] = stored(file, L.MSCRATCH);
   rows[0x341] = stored(file, L.MEPC, ~1);
   rows[0x342] = stored(file, L.MCAUSE);
@@ -109,7 +91,7 @@ function supervisorRows(file: CsrFile, rows: Rows): void {
   });
   rows[0x105] = trapVector(file, L.STVEC);
   rows[0x106] = stored(file, L.SCOUNTEREN, -1, 0);
-  rows[0x10a] = envcfg(file, L.SENVCFG);
+  rows[0x10a] = stored(file, L.SENVCFG, FIOM, 0);
   rows[0x140] = stored(file, L.SSCRATCH);
   rows[0x141] = stored(file, L.SEPC, ~1);
   rows[0x142] = stored(file, L.SCAUSE);
@@ -169,18 +151,6 @@ function pmpRows(file: CsrFile, rows: Rows): void {
   }
 }
 
-/** CBIE = 2 is reserved and leaves the field as it was. */
-function envcfg(file: CsrFile, slot: number): CsrRow {
-  const s = file.state;
-  return {
-    read: () => file.value(s.get(slot), 0),
-    write: lo => {
-      const mask = (lo & CBIE) === 0x20 ? ENVCFG_MASK & ~CBIE : ENVCFG_MASK;
-      s.put(slot, (s.get(slot) & ~mask) | (lo & mask), 0);
-    },
-  };
-}
-
 /** Interrupt enables changed: look for interrupts before the next instruction. */
 function recheck(file: CsrFile, row: CsrRow): CsrRow {
   return {
@@ -221,11 +191,4 @@ function writeSatp(file: CsrFile, lo: number, hi: number): void {
   file.state.put(L.SATP, lo, hi);
   file.mmu.tlb.flushTranslated();
   file.changedView = true;
-}
-
-/** May a U- or S-mode read of counter `index` pass the enables (Priv §3.1.11, §10.1.5)? */
-export function counterEnabled(file: CsrFile, index: number, priv: number): boolean {
-  const s = file.state;
-  if (priv < M && ((s.get(L.MCOUNTEREN) >>> index) & 1) === 0) return false;
-  return priv !== U || ((s.get(L.SCOUNTEREN) >>> index) & 1) === 1 || priv >= S;
 }

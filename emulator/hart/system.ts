@@ -1,8 +1,7 @@
-// The instructions that only host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma, fence.i and cbo.*.
+// The instructions that only host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma and fence.i.
 // `system` does everything: afterwards PC is the next instruction, IC has been counted down, rd is written and traps are
 // entered. The engine syncs PC and IC before and reloads them after.
 
-import type { SlowAccess } from './access.ts';
 import * as C from './cause.ts';
 import type { CsrFile } from './csr-file.ts';
 import * as L from './layout.ts';
@@ -26,27 +25,20 @@ const SRET = 0x1020_0073;
 const MRET = 0x3020_0073;
 const WFI = 0x1050_0073;
 
-/** envcfg fields of the CMO instructions. */
-const CBIE = 3 << 4;
-const CBCFE = 1 << 6;
-const CBZE = 1 << 7;
-
 export class SystemUnit {
   readonly #s: State;
   readonly #csr: CsrFile;
   readonly #mmu: Mmu;
-  readonly #access: SlowAccess;
   /**
    * Firmware built into the host: serves an `ecall` from S-mode, which has been retired already, instead of a trap to M.
    * The result is one of the three above.
    */
   firmware: (() => number) | undefined;
 
-  constructor(state: State, csr: CsrFile, mmu: Mmu, access: SlowAccess) {
+  constructor(state: State, csr: CsrFile, mmu: Mmu) {
     this.#s = state;
     this.#csr = csr;
     this.#mmu = mmu;
-    this.#access = access;
   }
 
   /** Executes the 32-bit instruction `word` at PC; `c.ebreak` arrives as EBREAK. Anything unknown is illegal. */
@@ -160,32 +152,8 @@ export class SystemUnit {
   /** fence.i needs no work: stores to pages that hold code are announced to the engine when they happen. */
   #miscMem(word: number): number {
     const funct3 = (word >>> 12) & 7;
-    if (funct3 === 2) return this.#cbo(word);
     if (funct3 > 1) return this.illegal(word);
     this.#next();
     return funct3 === 1 ? REDIRECT : CONTINUE;
-  }
-
-  #cbo(word: number): number {
-    const s = this.#s;
-    const operation = word >>> 20;
-    const enable = [CBIE, CBCFE, CBCFE, 0, CBZE][operation];
-    if (!enable || ((word >>> 7) & 31) !== 0 || !this.#cboEnabled(enable)) return this.illegal(word);
-    s.copy(L.SLOW_ARG, L.X + 8 * ((word >>> 15) & 31));
-    if ((operation === 4 ? this.#access.zeroBlock() : this.#access.probeBlock()) === 0) return this.#next();
-    // Every failure of a cache-block operation is reported as a store's.
-    const cause = s.get(L.TRAP_CAUSE);
-    if (cause === C.LOAD_PAGE) s.set(L.TRAP_CAUSE, C.STORE_PAGE);
-    if (cause === C.LOAD_ACCESS) s.set(L.TRAP_CAUSE, C.STORE_ACCESS);
-    s.copy(L.TRAP_TVAL, L.SLOW_ARG);
-    takeTrap(s);
-    return REDIRECT;
-  }
-
-  #cboEnabled(field: number): boolean {
-    const s = this.#s;
-    const priv = s.get(L.PRIV);
-    if (priv !== C.M && (s.get(L.MENVCFG) & field) === 0) return false;
-    return priv !== C.U || (s.get(L.SENVCFG) & field) !== 0;
   }
 }

@@ -4,8 +4,7 @@
 // WARL by row: a write keeps the old value where `writable` has 0 bits. Fields whose legal values are not a mask
 // (mstatus.MPP, satp.MODE, mtvec.MODE, pmpcfg with L) are legalised by the hart.
 //
-// Divergence: counters 3-31 exist and are constant zero; 16 of the 64 PMP entries are implemented, the others are
-// constant zero; there are no triggers, so tselect reads zero and tdata1-3 too.
+// Divergence: counters 3-31 exist and are constant zero; the CSRs of PMP entries 16-63 do not exist, as in QEMU; there are no triggers, so tselect reads zero and tdata1-3 too.
 
 /** Where the value lives. */
 export type CsrKind =
@@ -197,10 +196,10 @@ export const CSRS: readonly CsrRow[] = [
   ...series(3, 31, n => csr(0x320 + n, `mhpmevent${n}`, 'constant', 'Priv §3.1.10')),
 
   // Physical memory protection; on RV64 only even pmpcfg exist
-  ...series(0, 14, n => csr(0x3a0 + n, `pmpcfg${n}`, n * 4 < PMP_ENTRIES ? 'stored' : 'constant', 'Priv §3.7.1',
-    n * 4 < PMP_ENTRIES ? { writable: PMPCFG_WRITABLE } : {}), 2),
-  ...series(0, 63, n => csr(0x3b0 + n, `pmpaddr${n}`, n < PMP_ENTRIES ? 'stored' : 'constant', 'Priv §3.7.1',
-    n < PMP_ENTRIES ? { writable: PMPADDR_WRITABLE } : {})),
+  ...series(0, PMP_ENTRIES / 4 - 2, n =>
+    csr(0x3a0 + n, `pmpcfg${n}`, 'stored', 'Priv §3.7.1', { writable: PMPCFG_WRITABLE }), 2),
+  ...series(0, PMP_ENTRIES - 1, n =>
+    csr(0x3b0 + n, `pmpaddr${n}`, 'stored', 'Priv §3.7.1', { writable: PMPADDR_WRITABLE })),
 
   // Triggers: none
   csr(0x7a0, 'tselect', 'constant', 'Debug §5.2'),

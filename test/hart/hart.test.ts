@@ -1,8 +1,11 @@
+// The hart at its door: CSR instructions, traps, translation, PMP, atomics and parking, without an engine.
+
 import { describe, expect, it } from 'vitest';
 import * as C from '../../emulator/hart/cause.ts';
 import type { Hart } from '../../emulator/hart/hart.ts';
 import * as L from '../../emulator/hart/layout.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
+import { CSRS } from '../../emulator/isa/csr.ts';
 import {
   bench,
   fetch,
@@ -315,5 +318,24 @@ describe('parking', () => {
     a.activate(b);
     expect(a.state.getX(5)).toBe(5n);
     expect(a.state.get(L.TLB_WRITE + 3 * L.TLB_BYTES)).toBe(RAM | 0);
+  });
+});
+
+describe('the csr table and the csr file', () => {
+  const legalised = new Set(['mtvec', 'stvec', 'satp', 'sie', 'sip', 'sstatus', 'mstatus']);
+
+  it('name the same registers', () => {
+    expect(bench().hart.csr.implemented()).toEqual(CSRS.map(row => row.number).sort((a, b) => a - b));
+  });
+
+  it('agree on reset values and on what writing all ones leaves', () => {
+    for (const row of CSRS) {
+      if (row.kind === 'live' || legalised.has(row.name)) continue;
+      const { hart } = bench();
+      expect(hart.csr.peek(row.number), row.name).toBe(row.reset);
+      hart.csr.write(row.number, -1, -1);
+      if (!row.readOnly)
+        expect(hart.csr.peek(row.number), row.name).toBe(row.writable | (row.reset & ~row.writable));
+    }
   });
 });
