@@ -250,12 +250,11 @@ function assemble(name: string, names: readonly string[], match: number, operand
   let word = match;
   for (const operandName of names) {
     const field = OPERANDS[operandName]!;
-    for (const slot of field.slots) {
-      const value = operands[slot] ?? 0;
-      const part = insert(field, value);
-      if (part === undefined) throw new RangeError(`${name}: operand ${operandName} cannot hold ${value}`);
-      word = (word | part) >>> 0;
-    }
+    const value = operands[field.slots[0]!] ?? 0;
+    const fits = field.slots.every(slot => (operands[slot] ?? 0) === value);
+    const part = fits ? insert(field, value) : undefined;
+    if (part === undefined) throw new RangeError(`${name}: operand ${operandName} cannot hold ${value}`);
+    word = (word | part) >>> 0;
   }
   return word;
 }

@@ -76,6 +76,16 @@ describe(`codec, seed ${seedText(seed)}`, () => {
     expect(TABLE_C.every(row => rowNamed(row.base) !== undefined)).toBe(true);
   });
 
+  test('a compressed form is refused where it cannot say what the operands say', () => {
+    const form = (name: string, operands: object): number | undefined =>
+      encodeCompressed(TABLE_C.find(row => row.name === name)!, operands);
+    expect(form('c.add', { rd: 1, rs1: 1, rs2: 2 })).toBe(0x908a);
+    expect(form('c.add', { rd: 3, rs1: 1, rs2: 2 })).toBeUndefined();
+    expect(form('c.lw', { rd: 7, rs1: 8 })).toBeUndefined();
+    expect(form('c.lwsp', { rd: 7, rs1: 3 })).toBeUndefined();
+    expect(form('c.jr', { rs1: 1, imm: 4 })).toBeUndefined();
+  });
+
   test('the upper half-word after a compressed instruction is ignored', () => {
     expect(decode(0xdead_4505)).toEqual(decode(0x4505));
   });

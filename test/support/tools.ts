@@ -59,8 +59,8 @@ export function withScratch<T>(body: (directory: string) => T): T {
 }
 
 /** Runs a program to its end and returns its stdout; a failure throws with the end of its stderr. */
-export function runProgram(program: string, args: readonly string[]): string {
-  const result = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 30 });
+export function runProgram(program: string, args: readonly string[], timeout = 60_000): string {
+  const result = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 30, timeout });
   if (result.error !== undefined) throw result.error;
   if (result.status !== 0)
     throw new Error(`${program} ended with ${result.status}: ${result.stderr.slice(-400)}`);

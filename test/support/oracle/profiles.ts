@@ -1,0 +1,68 @@
+// The mixtures of instructions that are compared, and with which oracle.
+
+import type { Profile } from './generate.ts';
+
+const PLAIN_WEIGHTS = { compute: 55, float: 0, memory: 30, flow: 15 };
+
+/** Unicorn's singles are not boxed: nothing that makes or reads one. */
+const SINGLE_CONVERSIONS = ['fcvt.s.d', 'fcvt.d.s'] as const;
+
+export const INTEGER: Profile = {
+  name: 'I M A C',
+  extensions: ['i', 'm', 'a'],
+  pieces: 250,
+  rounds: 4,
+  weights: PLAIN_WEIGHTS,
+};
+
+export const INTEGER_DOUBLE: Profile = {
+  name: 'I M A C D',
+  extensions: ['i', 'm', 'a', 'd'],
+  without: SINGLE_CONVERSIONS,
+  pieces: 250,
+  rounds: 4,
+  weights: { compute: 30, float: 35, memory: 25, flow: 10 },
+};
+
+export const BITS: Profile = {
+  name: 'I M A C Zba Zbb Zbs',
+  extensions: ['i', 'm', 'a', 'zba', 'zbb', 'zbs'],
+  pieces: 250,
+  rounds: 4,
+  weights: PLAIN_WEIGHTS,
+};
+
+export const FLOATS: Profile = {
+  name: 'F D corner values',
+  extensions: ['i', 'f', 'd'],
+  pieces: 250,
+  rounds: 2,
+  weights: { compute: 15, float: 55, memory: 25, flow: 5 },
+};
+
+/** Registers whose every field is stored alike by both; those with platform-defined fields have tests of their own. */
+export const STATE_CSRS = [
+  'fflags',
+  'frm',
+  'fcsr',
+  'sscratch',
+  'sepc',
+  'scause',
+  'stval',
+  'stvec',
+  'sstatus',
+  'scounteren',
+  'medeleg',
+  'mideleg',
+  'mcounteren',
+] as const;
+
+export const EVERYTHING: Profile = {
+  name: 'everything with csrs and traps',
+  extensions: ['i', 'm', 'a', 'f', 'd', 'zba', 'zbb', 'zbs'],
+  csrs: STATE_CSRS,
+  trapOneIn: 60,
+  pieces: 250,
+  rounds: 2,
+  weights: { compute: 40, float: 25, memory: 25, flow: 10 },
+};

@@ -1,0 +1,57 @@
+// qemu-system-riscv64 as an oracle. An image runs with its RAM backed by a file, which is read after power-off: millions
+// of instructions cost one process. For a single program there is the log of every instruction's registers.
+
+import { closeSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProgram, runProgram, withScratch } from '../tools.ts';
+import type { ImageRunner } from './runner.ts';
+
+export const QEMU = findProgram('qemu-system-riscv64');
+
+/** Extensions of the board and no others, so that what is illegal here is illegal there. */
+const CPU = 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on';
+const RAM_MIB = 64;
+
+const board = (ram: string): string[] => [
+  ...['-M', 'virt,memory-backend=ram', '-cpu', CPU, '-bios', 'none', '-display', 'none'],
+  ...['-object', `memory-backend-file,id=ram,size=${RAM_MIB}M,mem-path=${ram},share=on`],
+  ...['-m', `${RAM_MIB}M`, '-serial', 'none', '-monitor', 'none', '-net', 'none', '-no-reboot'],
+];
+
+function writeRam(path: string, image: Uint8Array): void {
+  const file = openSync(path, 'w');
+  writeSync(file, image);
+  ftruncateSync(file, RAM_MIB << 20);
+  closeSync(file);
+}
+
+function readRam(path: string, bytes: number): Uint8Array {
+  const file = openSync(path, 'r');
+  const ram = new Uint8Array(bytes);
+  readSync(file, ram, 0, bytes, 0);
+  closeSync(file);
+  return ram;
+}
+
+export const qemuRunner: ImageRunner = {
+  name: 'qemu',
+  run(image) {
+    return withScratch(directory => {
+      const ram = join(directory, 'ram');
+      writeRam(ram, image.bytes);
+      runProgram(QEMU!, board(ram), 120_000);
+      return readRam(ram, image.bytes.length);
+    });
+  },
+};
+
+/** The text of `-d cpu,fpu` for every instruction of an image: registers before each, in order. */
+export function qemuLog(image: Uint8Array): string {
+  return withScratch(directory => {
+    const ram = join(directory, 'ram');
+    const log = join(directory, 'log');
+    writeRam(ram, image);
+    runProgram(QEMU!, [...board(ram), '-singlestep', '-d', 'cpu,fpu,nochain', '-D', log], 120_000);
+    return readFileSync(log, 'latin1');
+  });
+}

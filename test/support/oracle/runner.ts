@@ -1,0 +1,9 @@
+// What a machine must offer to be compared: run an image from RAM_BASE to its end and show the memory.
+
+import type { Image } from './image.ts';
+
+export interface ImageRunner {
+  readonly name: string;
+  /** The image's bytes after the run. Throws when the run does not come to its end. */
+  run(image: Image): Uint8Array;
+}
