@@ -1,0 +1,437 @@
+/*
+ * ATF's C interface, written anew in one header: test cases, requirements, expectations, and a main()
+ * that runs every case in a child of its own (or the one named on the command line, in place).
+ *
+ *     prog              all cases; one line each; exit 1 when one failed
+ *     prog -l           names of the cases
+ *     prog [-r FILE] CASE[:body|:cleanup]
+ *
+ * Divergence: metadata (atf_tc_set_md_var) is kept but require.* is not enforced, except that
+ * require.user=root is always true here; timeouts are left to whoever runs the program.
+ */
+#ifndef KCOVBOX_BSD_ATF_C_H
+#define KCOVBOX_BSD_ATF_C_H
+
+#include <errno.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KCOVBOX_ATF_VARS 16
+
+typedef struct atf_tc {
+    const char *name;
+    void (*head)(struct atf_tc *);
+    void (*body)(const struct atf_tc *);
+    void (*cleanup)(const struct atf_tc *);
+    struct atf_tc *next;
+    const char *keys[KCOVBOX_ATF_VARS];
+    char values[KCOVBOX_ATF_VARS][128];
+    int vars;
+} atf_tc_t;
+
+typedef struct atf_tp {
+    atf_tc_t *first, **last;
+} atf_tp_t;
+
+typedef struct kcovbox_atf_error *atf_error_t;
+#define atf_no_error()    ((atf_error_t)0)
+#define atf_is_error(err) ((err) != (atf_error_t)0)
+
+/* How the running case is expected to end. */
+enum kcovbox_atf_expect {
+    KCOVBOX_ATF_PASS,
+    KCOVBOX_ATF_FAIL,
+    KCOVBOX_ATF_EXIT,
+    KCOVBOX_ATF_SIGNAL,
+    KCOVBOX_ATF_DEATH,
+    KCOVBOX_ATF_TIMEOUT
+};
+
+static struct {
+    const char *result_file;
+    enum kcovbox_atf_expect expect;
+    int expect_code; /* exit status or signal, -1 = any */
+    char expect_why[256];
+    unsigned int failures, expected_failures;
+} kcovbox_atf __attribute__((__unused__));
+
+#define KCOVBOX_ATF_UNUSED static __attribute__((__unused__))
+#define KCOVBOX_ATF_FMT(f, a) __attribute__((__format__(__printf__, f, a)))
+
+/* Exit status of a child that ran one case. */
+#define KCOVBOX_ATF_SKIPPED 77
+
+KCOVBOX_ATF_UNUSED void kcovbox_atf_result(const char *word, const char *why)
+{
+    FILE *out = stdout;
+
+    if (kcovbox_atf.result_file && strcmp(kcovbox_atf.result_file, "/dev/stdout") != 0)
+        out = fopen(kcovbox_atf.result_file, "w");
+    if (!out)
+        out = stderr;
+    if (why && *why)
+        fprintf(out, "%s: %s\n", word, why);
+    else
+        fprintf(out, "%s\n", word);
+    if (out == stdout || out == stderr)
+        fflush(out);
+    else
+        fclose(out);
+}
+
+KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_end(int status, const char *word,
+                                                                      const char *why)
+{
+    kcovbox_atf_result(word, why);
+    exit(status);
+}
+
+KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_vfail(const char *fmt, va_list ap)
+{
+    char why[512];
+
+    vsnprintf(why, sizeof(why), fmt, ap);
+    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL)
+        kcovbox_atf_end(0, "expected_failure", why);
+    kcovbox_atf_end(1, "failed", why);
+}
+
+KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail(
+    const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    kcovbox_atf_vfail(fmt, ap);
+}
+
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail_nonfatal(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fprintf(stderr, "*** ");
+    vfprintf(stderr, fmt, ap);
+    fprintf(stderr, "\n");
+    va_end(ap);
+    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL)
+        kcovbox_atf.expected_failures++;
+    else
+        kcovbox_atf.failures++;
+}
+
+KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(
+    const char *fmt, ...)
+{
+    char why[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof(why), fmt, ap);
+    va_end(ap);
+    kcovbox_atf_end(KCOVBOX_ATF_SKIPPED, "skipped", why);
+}
+
+/* The body came to its end, or said so. */
+KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void atf_tc_pass(void)
+{
+    char why[64];
+
+    if (kcovbox_atf.failures) {
+        snprintf(why, sizeof(why), "%u checks failed; see output for more details",
+                 kcovbox_atf.failures);
+        kcovbox_atf_end(1, "failed", why);
+    }
+    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL && kcovbox_atf.expected_failures)
+        kcovbox_atf_end(0, "expected_failure", kcovbox_atf.expect_why);
+    if (kcovbox_atf.expect != KCOVBOX_ATF_PASS)
+        kcovbox_atf_end(1, "failed", "Test case was expected to end otherwise, but it passed");
+    kcovbox_atf_end(0, "passed", NULL);
+}
+
+#define KCOVBOX_ATF_EXPECT(kind, code, fmt)                                                        \
+    do {                                                                                           \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        vsnprintf(kcovbox_atf.expect_why, sizeof(kcovbox_atf.expect_why), fmt, ap);                \
+        va_end(ap);                                                                                \
+        kcovbox_atf.expect = (kind);                                                               \
+        kcovbox_atf.expect_code = (code);                                                          \
+    } while (0)
+
+KCOVBOX_ATF_UNUSED void atf_tc_expect_pass(void)
+{
+    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL && !kcovbox_atf.expected_failures)
+        kcovbox_atf_end(1, "failed", "Test case was expecting a failure but none were raised");
+    kcovbox_atf.expect = KCOVBOX_ATF_PASS;
+}
+
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_fail(const char *fmt, ...)
+{
+    KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_FAIL, 0, fmt);
+}
+
+/* These three are announced at once: a program that ends as told cannot say so later. */
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(2, 3) void atf_tc_expect_exit(int status, const char *fmt, ...)
+{
+    KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_EXIT, status, fmt);
+    kcovbox_atf_result("expected_exit", kcovbox_atf.expect_why);
+}
+
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(2, 3) void atf_tc_expect_signal(int signo, const char *fmt, ...)
+{
+    KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_SIGNAL, signo, fmt);
+    kcovbox_atf_result("expected_signal", kcovbox_atf.expect_why);
+}
+
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_death(const char *fmt, ...)
+{
+    KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_DEATH, -1, fmt);
+    kcovbox_atf_result("expected_death", kcovbox_atf.expect_why);
+}
+
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_timeout(const char *fmt, ...)
+{
+    KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_TIMEOUT, -1, fmt);
+    kcovbox_atf_result("expected_timeout", kcovbox_atf.expect_why);
+}
+
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(3, 4) atf_error_t atf_tc_set_md_var(atf_tc_t *tc,
+                                                                        const char *key,
+                                                                        const char *fmt, ...)
+{
+    va_list ap;
+
+    if (tc->vars < KCOVBOX_ATF_VARS) {
+        va_start(ap, fmt);
+        vsnprintf(tc->values[tc->vars], sizeof(tc->values[0]), fmt, ap);
+        va_end(ap);
+        tc->keys[tc->vars++] = key;
+    }
+    return atf_no_error();
+}
+
+KCOVBOX_ATF_UNUSED const char *atf_tc_get_md_var(const atf_tc_t *tc, const char *key)
+{
+    for (int i = 0; i < tc->vars; i++)
+        if (!strcmp(tc->keys[i], key))
+            return tc->values[i];
+    return !strcmp(key, "ident") ? tc->name : "";
+}
+
+#define atf_tc_get_ident(tc)                       ((tc)->name)
+#define atf_tc_has_config_var(tc, name)            ((void)(tc), (void)(name), false)
+#define atf_tc_get_config_var(tc, name)            ((void)(tc), (void)(name), (const char *)NULL)
+#define atf_tc_get_config_var_wd(tc, name, dflt)   ((void)(tc), (void)(name), (dflt))
+#define atf_tc_get_config_var_as_bool_wd(tc, n, d) ((void)(tc), (void)(n), (d))
+#define atf_tc_get_config_var_as_long_wd(tc, n, d) ((void)(tc), (void)(n), (d))
+#define atf_tc_require_prog(prog)                  ((void)(prog))
+
+/* ---- Declaring cases ---- */
+
+#define KCOVBOX_ATF_TC(id, head_fn, cleanup_fn)                                                    \
+    static void kcovbox_atf_body_##id(const atf_tc_t *);                                           \
+    static atf_tc_t kcovbox_atf_tc_##id = {                                                        \
+        .name = #id, .head = head_fn, .body = kcovbox_atf_body_##id, .cleanup = cleanup_fn}
+
+#define ATF_TC_WITHOUT_HEAD(id) KCOVBOX_ATF_TC(id, NULL, NULL)
+#define ATF_TC(id)                                                                                 \
+    static void kcovbox_atf_head_##id(atf_tc_t *);                                                 \
+    KCOVBOX_ATF_TC(id, kcovbox_atf_head_##id, NULL)
+#define ATF_TC_WITH_CLEANUP(id)                                                                    \
+    static void kcovbox_atf_head_##id(atf_tc_t *);                                                 \
+    static void kcovbox_atf_cleanup_##id(const atf_tc_t *);                                        \
+    KCOVBOX_ATF_TC(id, kcovbox_atf_head_##id, kcovbox_atf_cleanup_##id)
+#define ATF_TC_HEAD(id, tc)                                                                        \
+    static void kcovbox_atf_head_##id(atf_tc_t *tc __attribute__((__unused__)))
+#define ATF_TC_BODY(id, tc)                                                                        \
+    static void kcovbox_atf_body_##id(const atf_tc_t *tc __attribute__((__unused__)))
+#define ATF_TC_CLEANUP(id, tc)                                                                     \
+    static void kcovbox_atf_cleanup_##id(const atf_tc_t *tc __attribute__((__unused__)))
+#define ATF_TC_NAME(id)         (kcovbox_atf_tc_##id)
+#define ATF_TC_HEAD_NAME(id)    (kcovbox_atf_head_##id)
+#define ATF_TC_BODY_NAME(id)    (kcovbox_atf_body_##id)
+#define ATF_TC_CLEANUP_NAME(id) (kcovbox_atf_cleanup_##id)
+
+KCOVBOX_ATF_UNUSED atf_error_t atf_tp_add_tc(atf_tp_t *tp, atf_tc_t *tc)
+{
+    *tp->last = tc;
+    tp->last = &tc->next;
+    return atf_no_error();
+}
+
+#define ATF_TP_ADD_TC(tp, id)                                                                      \
+    do {                                                                                           \
+        atf_error_t kcovbox_error = atf_tp_add_tc(tp, &kcovbox_atf_tc_##id);                       \
+        if (atf_is_error(kcovbox_error))                                                           \
+            return kcovbox_error;                                                                  \
+    } while (0)
+#define ATF_TP_ADD_TCS(tp)                                                                         \
+    static atf_error_t kcovbox_atf_add(atf_tp_t *);                                                \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return kcovbox_atf_main(argc, argv, kcovbox_atf_add);                                      \
+    }                                                                                              \
+    static atf_error_t kcovbox_atf_add(atf_tp_t *tp __attribute__((__unused__)))
+
+/* ---- Requirements: REQUIRE ends the case, CHECK notes the failure and goes on ---- */
+
+#define KCOVBOX_ATF_AT  "%s:%d: "
+#define KCOVBOX_ATF_POS __FILE__, __LINE__
+
+#define KCOVBOX_ATF_TEST(fail, expr, ...)                                                          \
+    do {                                                                                           \
+        if (!(expr))                                                                               \
+            fail(__VA_ARGS__);                                                                     \
+    } while (0)
+#define ATF_REQUIRE(expr)                                                                          \
+    KCOVBOX_ATF_TEST(atf_tc_fail, expr, KCOVBOX_ATF_AT "%s not met", KCOVBOX_ATF_POS, #expr)
+#define ATF_CHECK(expr)                                                                            \
+    KCOVBOX_ATF_TEST(atf_tc_fail_nonfatal, expr, KCOVBOX_ATF_AT "%s not met", KCOVBOX_ATF_POS,     \
+                     #expr)
+#define ATF_REQUIRE_MSG(expr, fmt, ...)                                                            \
+    KCOVBOX_ATF_TEST(atf_tc_fail, expr, KCOVBOX_ATF_AT fmt, KCOVBOX_ATF_POS, ##__VA_ARGS__)
+#define ATF_CHECK_MSG(expr, fmt, ...)                                                              \
+    KCOVBOX_ATF_TEST(atf_tc_fail_nonfatal, expr, KCOVBOX_ATF_AT fmt, KCOVBOX_ATF_POS,              \
+                     ##__VA_ARGS__)
+#define ATF_REQUIRE_EQ(want, got)                                                                  \
+    ATF_REQUIRE_MSG((want) == (got), "%s != %s", #want, #got)
+#define ATF_CHECK_EQ(want, got) ATF_CHECK_MSG((want) == (got), "%s != %s", #want, #got)
+#define ATF_REQUIRE_EQ_MSG(want, got, fmt, ...)                                                    \
+    ATF_REQUIRE_MSG((want) == (got), "%s != %s: " fmt, #want, #got, ##__VA_ARGS__)
+#define ATF_CHECK_EQ_MSG(want, got, fmt, ...)                                                      \
+    ATF_CHECK_MSG((want) == (got), "%s != %s: " fmt, #want, #got, ##__VA_ARGS__)
+#define ATF_REQUIRE_INTEQ(want, got)                                                               \
+    ATF_REQUIRE_MSG((intmax_t)(want) == (intmax_t)(got), "%s != %s (%jd != %jd)", #want, #got,     \
+                    (intmax_t)(want), (intmax_t)(got))
+#define ATF_CHECK_INTEQ(want, got)                                                                 \
+    ATF_CHECK_MSG((intmax_t)(want) == (intmax_t)(got), "%s != %s (%jd != %jd)", #want, #got,       \
+                  (intmax_t)(want), (intmax_t)(got))
+#define ATF_REQUIRE_STREQ(want, got)                                                               \
+    ATF_REQUIRE_MSG(!strcmp(want, got), "%s != %s (%s != %s)", #want, #got, want, got)
+#define ATF_CHECK_STREQ(want, got)                                                                 \
+    ATF_CHECK_MSG(!strcmp(want, got), "%s != %s (%s != %s)", #want, #got, want, got)
+#define ATF_REQUIRE_STREQ_MSG(want, got, fmt, ...)                                                 \
+    ATF_REQUIRE_MSG(!strcmp(want, got), "%s != %s: " fmt, #want, #got, ##__VA_ARGS__)
+#define ATF_CHECK_STREQ_MSG(want, got, fmt, ...)                                                   \
+    ATF_CHECK_MSG(!strcmp(want, got), "%s != %s: " fmt, #want, #got, ##__VA_ARGS__)
+#define ATF_REQUIRE_MATCH(regexp, string)                                                          \
+    ATF_REQUIRE_MSG(kcovbox_atf_matches(regexp, string), "'%s' not matched in '%s'", regexp, string)
+#define ATF_CHECK_MATCH(regexp, string)                                                            \
+    ATF_CHECK_MSG(kcovbox_atf_matches(regexp, string), "'%s' not matched in '%s'", regexp, string)
+#define ATF_REQUIRE_ERRNO(want, expr)                                                              \
+    KCOVBOX_ATF_ERRNO(atf_tc_fail, want, expr)
+#define ATF_CHECK_ERRNO(want, expr) KCOVBOX_ATF_ERRNO(atf_tc_fail_nonfatal, want, expr)
+/* The expression must hold and errno be as wanted after it; the order matters. */
+#define KCOVBOX_ATF_ERRNO(fail, want, expr)                                                        \
+    do {                                                                                           \
+        if (!(expr))                                                                               \
+            fail(KCOVBOX_ATF_AT "Expected true value in %s", KCOVBOX_ATF_POS, #expr);              \
+        else if (errno != (want))                                                                  \
+            fail(KCOVBOX_ATF_AT "Expected errno %d, got %d, in %s", KCOVBOX_ATF_POS, (want),       \
+                 errno, #expr);                                                                    \
+    } while (0)
+
+KCOVBOX_ATF_UNUSED bool kcovbox_atf_matches(const char *pattern, const char *text)
+{
+    regex_t re;
+
+    if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
+        return false;
+    bool is_match = regexec(&re, text, 0, NULL, 0) == 0;
+    regfree(&re);
+    return is_match;
+}
+
+/* ---- Running ---- */
+
+KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_run_body(atf_tc_t *tc)
+{
+    if (tc->head)
+        tc->head(tc);
+    tc->body(tc);
+    atf_tc_pass();
+}
+
+/* One case in a child; its cleanup in another. True when it did not fail. */
+KCOVBOX_ATF_UNUSED bool kcovbox_atf_run_child(atf_tc_t *tc)
+{
+    int status = 0;
+
+    printf("%s: ", tc->name);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        kcovbox_atf_run_body(tc);
+    if (pid == -1 || waitpid(pid, &status, 0) == -1) {
+        printf("failed: %s\n", strerror(errno));
+        return false;
+    }
+    bool ok = WIFEXITED(status) && (WEXITSTATUS(status) == 0 ||
+                                    WEXITSTATUS(status) == KCOVBOX_ATF_SKIPPED);
+    if (WIFSIGNALED(status))
+        printf("failed: killed by signal %d\n", WTERMSIG(status));
+    if (tc->cleanup && (pid = fork()) == 0) {
+        tc->cleanup(tc);
+        exit(0);
+    }
+    if (tc->cleanup && pid > 0)
+        waitpid(pid, &status, 0);
+    return ok;
+}
+
+KCOVBOX_ATF_UNUSED int kcovbox_atf_main(int argc, char **argv, atf_error_t (*add)(atf_tp_t *))
+{
+    atf_tp_t tp = {.last = &tp.first};
+    bool only_list = false;
+    int c, failed = 0;
+
+    while ((c = getopt(argc, argv, "lr:s:v:")) != -1) {
+        if (c == 'l')
+            only_list = true;
+        else if (c == 'r')
+            kcovbox_atf.result_file = optarg;
+        else if (c == '?')
+            return 2;
+    }
+    if (atf_is_error(add(&tp)))
+        return 1;
+    if (only_list) {
+        printf("Content-Type: application/X-atf-tp; version=\"1\"\n\n");
+        for (atf_tc_t *tc = tp.first; tc; tc = tc->next)
+            printf("ident: %s\n%s", tc->name, tc->next ? "\n" : "");
+        return 0;
+    }
+    if (optind == argc) {
+        for (atf_tc_t *tc = tp.first; tc; tc = tc->next)
+            failed += !kcovbox_atf_run_child(tc);
+        return failed != 0;
+    }
+    for (; optind < argc; optind++) {
+        char *part = strchr(argv[optind], ':');
+        size_t length = part ? (size_t)(part - argv[optind]) : strlen(argv[optind]);
+        atf_tc_t *tc = tp.first;
+        while (tc && (strlen(tc->name) != length || strncmp(tc->name, argv[optind], length) != 0))
+            tc = tc->next;
+        if (!tc) {
+            fprintf(stderr, "%s: unknown test case `%s'\n", argv[0], argv[optind]);
+            return 1;
+        }
+        if (part && !strcmp(part, ":cleanup")) {
+            if (tc->cleanup)
+                tc->cleanup(tc);
+            return 0;
+        }
+        kcovbox_atf_run_body(tc);
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,6 @@
+/* glibc's, then the macros that only the BSDs have. */
+#include_next <sys/cdefs.h>
+#ifndef KCOVBOX_FREEBSD_SYS_CDEFS_H
+#define KCOVBOX_FREEBSD_SYS_CDEFS_H
+#include "../../bsd/cdefs.h"
+#endif

@@ -1,0 +1,5 @@
+/* kqueue(2) over epoll. */
+#ifndef KCOVBOX_NETBSD_SYS_EVENT_H
+#define KCOVBOX_NETBSD_SYS_EVENT_H
+#include "../../bsd/event.h"
+#endif

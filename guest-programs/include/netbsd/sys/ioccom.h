@@ -1,0 +1,5 @@
+/* The BSDs' encoding of ioctl commands. */
+#ifndef KCOVBOX_NETBSD_SYS_IOCCOM_H
+#define KCOVBOX_NETBSD_SYS_IOCCOM_H
+#include "../../bsd/ioccom.h"
+#endif

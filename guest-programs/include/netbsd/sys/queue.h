@@ -1,0 +1,6 @@
+/* glibc's, then the safe iterations. */
+#include_next <sys/queue.h>
+#ifndef KCOVBOX_NETBSD_SYS_QUEUE_H
+#define KCOVBOX_NETBSD_SYS_QUEUE_H
+#include "../../bsd/queue.h"
+#endif

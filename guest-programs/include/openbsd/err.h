@@ -1,0 +1,6 @@
+/* glibc's, then errc(3) and its kin. */
+#include_next <err.h>
+#ifndef KCOVBOX_OPENBSD_ERR_H
+#define KCOVBOX_OPENBSD_ERR_H
+#include "../bsd/err.h"
+#endif

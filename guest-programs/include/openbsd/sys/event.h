@@ -1,0 +1,5 @@
+/* kqueue(2) over epoll. */
+#ifndef KCOVBOX_OPENBSD_SYS_EVENT_H
+#define KCOVBOX_OPENBSD_SYS_EVENT_H
+#include "../../bsd/event.h"
+#endif

@@ -1,0 +1,6 @@
+/* Commands that every file understands. */
+#ifndef KCOVBOX_OPENBSD_SYS_FILIO_H
+#define KCOVBOX_OPENBSD_SYS_FILIO_H
+#include "../../bsd/ioccom.h"
+#include "../../bsd/filio.h"
+#endif

@@ -1,0 +1,5 @@
+/* sysctl(3) for the few names that matter here. */
+#ifndef KCOVBOX_OPENBSD_SYS_SYSCTL_H
+#define KCOVBOX_OPENBSD_SYS_SYSCTL_H
+#include "../../bsd/sysctl.h"
+#endif

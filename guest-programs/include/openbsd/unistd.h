@@ -1,0 +1,6 @@
+/* glibc's, then pledge(2), unveil(2) and setproctitle(3) that do nothing. */
+#include_next <unistd.h>
+#ifndef KCOVBOX_OPENBSD_UNISTD_H
+#define KCOVBOX_OPENBSD_UNISTD_H
+#include "../bsd/unistd.h"
+#endif
