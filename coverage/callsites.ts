@@ -10,6 +10,7 @@
  */
 import { type Addr, CoverageError, hex } from './bytes.ts';
 import { type Elf, type Section, STT_FUNC } from './elf.ts';
+import { bImm, cbImm, cjImm, jImm, OP_AUIPC, OP_BRANCH, OP_JAL, OP_JALR, RA } from './riscv.ts';
 
 /** `pc` sites count coverage; the others carry comparison operands. Order as in the trigger registers of the device. */
 export const HOOKS = [
@@ -30,21 +31,6 @@ export const HOOK_PC = 0;
 const INSN = 1;
 const LEADER = 2;
 const ENDS_BLOCK = 4;
-
-const OP_AUIPC = 0x17;
-const OP_BRANCH = 0x63;
-const OP_JALR = 0x67;
-const OP_JAL = 0x6f;
-const RA = 1;
-
-/** B-type and J-type immediates and the compressed jumps (Unpriv §2.5, §27.4), as byte offsets. */
-const bImm = (w: number) => ((w >> 31) << 12) | ((w << 4) & 0x800) | ((w >> 20) & 0x7e0) | ((w >> 7) & 0x1e);
-const jImm = (w: number) => ((w >> 31) << 20) | (w & 0xff000) | ((w >> 9) & 0x800) | ((w >> 20) & 0x7fe);
-const cjImm = (h: number) =>
-  (((h << 19) >> 31) << 11) | ((h >> 1) & 0x300) | ((h >> 7) & 0x10) | ((h << 2) & 0x400) | ((h >> 1) & 0x40) |
-  ((h << 1) & 0x80) | ((h >> 2) & 0xe) | ((h << 3) & 0x20); // biome-ignore format: one immediate
-const cbImm = (h: number) =>
-  (((h << 19) >> 31) << 8) | ((h >> 7) & 0x18) | ((h << 1) & 0xc0) | ((h >> 2) & 6) | ((h << 3) & 0x20);
 
 interface Found {
   start: Addr;
