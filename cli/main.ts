@@ -3,15 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../toolchain/index.ts';
+import * as bench from './bench.ts';
 import * as boot from './boot.ts';
 import * as build from './build.ts';
+import * as cov from './cov.ts';
 import * as demo from './demo.ts';
 import * as disasm from './disasm.ts';
 import * as doctor from './doctor.ts';
 import { EXIT_KCOVBOX, report } from './fail.ts';
 import * as run from './run.ts';
+import * as symbolize from './symbolize.ts';
 
-const VERBS = [demo, run, boot, build, disasm, doctor];
+const VERBS = [demo, run, boot, build, disasm, bench, doctor];
 
 function createProgram(): Command {
   const { version, description } = JSON.parse(
