@@ -85,9 +85,12 @@ function harness(): Assembler {
   a.put('ld', { rd: 1, rs1: 31, imm: ENTRY });
   a.put('jalr', { rs1: 1 });
   a.label('exit');
-  for (const n of range(2, 30)) a.put('sd', { rs2: n, rs1: 31, imm: n * 8 });
   a.put('csrrs', { rd: 1, imm: csr('mscratch') });
   a.put('sd', { rs2: 1, rs1: 31, imm: 31 * 8 });
+  a.put('csrrw', { rs1: 31, imm: csr('mscratch') }); // from here on a trap can be logged again
+  for (const n of range(2, 30)) a.put('sd', { rs2: n, rs1: 31, imm: n * 8 });
+  a.put('lui', { rd: 1, imm: 0x6000 });
+  a.put('csrrs', { rs1: 1, imm: csr('mstatus') }); // the program may have turned FS off
   for (const n of range(0, 31)) a.put('fsd', { rs2: n, rs1: 31, imm: BLOCK_F + n * 8 });
   a.put('csrrs', { rd: 1, imm: csr('fcsr') });
   a.put('sd', { rs2: 1, rs1: 31, imm: BLOCK_FCSR });
