@@ -198,7 +198,7 @@ static bool forget_tty(struct proc *p, void *arg)
     return true;
 }
 
-void tty_leader_exits(struct proc *p)
+void tty_session_exit(struct proc *p)
 {
     struct tty *tty = p->tty;
     struct session_end end = {p->sid};
@@ -310,7 +310,7 @@ static long control(struct tty *tty, u32 cmd, u64 arg)
         if (p->tty != tty)
             return -ENOTTY;
         if (p->pid == p->sid)
-            tty_leader_exits(p);
+            tty_session_exit(p);
         p->tty = NULL;
         return 0;
     case TIOCGPGRP:

@@ -328,7 +328,7 @@ long sys_epoll_create1(u64 flags)
         kfree(ep);
         return -ENOMEM;
     }
-    return fd_install(f, 0, flags & O_CLOEXEC);
+    return fd_install(f, (u32)flags);
 }
 
 static bool maybe_ready(struct epoll *ep)

@@ -140,7 +140,7 @@ long sys_eventfd2(u64 initial, u64 flags)
         kfree(c);
         return -ENOMEM;
     }
-    return fd_install(f, 0, flags & O_CLOEXEC);
+    return fd_install(f, (u32)flags);
 }
 
 static void timer_fires(void *arg)
@@ -194,7 +194,7 @@ long sys_timerfd_create(u64 clock, u64 flags)
         kfree(c);
         return -ENOMEM;
     }
-    return fd_install(f, 0, flags & O_CLOEXEC);
+    return fd_install(f, (u32)flags);
 }
 
 struct itimerspec { /* ABI */

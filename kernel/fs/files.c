@@ -6,6 +6,7 @@
  * files->lock is a spinlock, so nothing is released while it is held.
  */
 #include "file.h"
+#include "fs.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "filelock.h"
@@ -232,7 +233,7 @@ void fd_unreserve(int fd)
     fd_fill(fd, NULL);
 }
 
-int fd_install(struct file *file, int min, bool cloexec)
+int fd_install_from(struct file *file, int min, bool cloexec)
 {
     int fd = fd_reserve(min, cloexec);
 
@@ -241,6 +242,11 @@ int fd_install(struct file *file, int min, bool cloexec)
     else
         fd_fill(fd, file);
     return fd;
+}
+
+int fd_install(struct file *file, u32 oflags)
+{
+    return fd_install_from(file, 0, oflags & O_CLOEXEC);
 }
 
 int fd_close(int fd)

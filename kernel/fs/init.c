@@ -4,6 +4,7 @@
  */
 #include "fs.h"
 #include "abi/errno.h"
+#include "boot.h"
 #include "devfs.h"
 #include "klib.h"
 #include "memlayout.h"
@@ -28,21 +29,22 @@ static void make_dir(const char *path, u32 mode)
     inode_put(made);
 }
 
-/* Called once, in the first kernel thread; initrd may be empty. */
-void fs_init(const void *initrd, u64 initrd_bytes)
+/* Called once, in a thread that may sleep. */
+void fs_init(void)
 {
     int err;
 
     fs_register(&tmpfs_type);
     fs_register(&devfs_type);
     fs_register(&debugfs_type);
+    fs_register(&procfs_type);
     devfs_init();
     err = mount_as_root("tmpfs");
     if (err)
         panic("no memory for the root file system");
     mount_root()->sb->root->mode = S_IFDIR | 0755;
     fsctx_init();
-    if (initrd_bytes && cpio_unpack(initrd, initrd_bytes))
+    if (initrd_size && cpio_unpack(initrd_start, initrd_size))
         kprintf("initrd: the archive is damaged, continuing with what was unpacked\n");
     make_dir("/dev", 0755);
     make_dir("/proc", 0555);
@@ -51,6 +53,7 @@ void fs_init(const void *initrd, u64 initrd_bytes)
     make_dir("/sys/kernel", 0555);
     make_dir("/sys/kernel/debug", 0700);
     fs_mount("devtmpfs", "/dev", "devtmpfs", 0);
+    fs_mount("proc", "/proc", "proc", 0);
     devfs_symlink("fd", "/proc/self/fd");
     devfs_symlink("stdin", "/proc/self/fd/0");
     devfs_symlink("stdout", "/proc/self/fd/1");

@@ -69,7 +69,8 @@ void inode_accessed(struct inode *inode)
 void path_get(const struct path *path)
 {
     mount_get(path->mnt);
-    inode_get(path->inode);
+    if (path->inode)
+        inode_get(path->inode);
 }
 
 void path_put(struct path *path)

@@ -293,10 +293,13 @@ static int path_string_locked(const struct path *path, char *buf, u64 n)
 
 int path_string(const struct path *path, char *buf, u64 n)
 {
+    bool held = mutex_held(&fs_lock); /* a link of procfs that a walk follows */
     int err;
 
-    mutex_lock(&fs_lock);
+    if (!held)
+        mutex_lock(&fs_lock);
     err = path_string_locked(path, buf, n);
-    mutex_unlock(&fs_lock);
+    if (!held)
+        mutex_unlock(&fs_lock);
     return err;
 }

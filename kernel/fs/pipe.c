@@ -272,12 +272,12 @@ long sys_pipe2(u64 fds_addr, u64 flags)
         file_put(end[0]);
         return -ENOMEM;
     }
-    fd[0] = fd_install(end[0], 0, flags & O_CLOEXEC);
+    fd[0] = fd_install(end[0], (u32)flags);
     if (fd[0] < 0) {
         file_put(end[1]);
         return fd[0];
     }
-    fd[1] = fd_install(end[1], 0, flags & O_CLOEXEC);
+    fd[1] = fd_install(end[1], (u32)flags);
     err = fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof fd);
     if (err) {
         fd_close(fd[0]);

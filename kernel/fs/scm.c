@@ -112,7 +112,7 @@ static bool put_rights(struct unix_recv *how, bool cloexec, u64 *at, u64 *left)
     bool ok;
 
     while (fds && done < n) {
-        fds[done] = fd_install(file_get(how->files[done]), 0, cloexec);
+        fds[done] = fd_install(file_get(how->files[done]), cloexec ? O_CLOEXEC : 0);
         if (fds[done] < 0)
             break;
         done++;

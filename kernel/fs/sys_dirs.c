@@ -19,13 +19,20 @@ struct fsctx *current_fs(void)
     return curproc->fs ? curproc->fs : &kernel_fs;
 }
 
-/* Once, after the root is mounted: where kernel threads and new processes stand. */
+static void stand_at_root(struct fsctx *fs)
+{
+    fs->root.mnt = mount_get(mount_root());
+    fs->root.inode = inode_get(mount_root()->sb->root);
+    fs->cwd = fs->root;
+    path_get(&fs->cwd);
+}
+
+/* Once, after the root is mounted: where kernel threads and the first process stand. */
 void fsctx_init(void)
 {
-    kernel_fs.root.mnt = mount_get(mount_root());
-    kernel_fs.root.inode = inode_get(mount_root()->sb->root);
-    kernel_fs.cwd = kernel_fs.root;
-    path_get(&kernel_fs.cwd);
+    stand_at_root(&kernel_fs);
+    if (curproc->fs)
+        stand_at_root(curproc->fs);
 }
 
 struct fsctx *fsctx_copy(struct fsctx *from)

@@ -70,7 +70,7 @@ long sys_dup(u64 fd)
 {
     struct file *f = fd_get((int)fd);
 
-    return f ? fd_install(f, 0, false) : -EBADF;
+    return f ? fd_install(f, 0) : -EBADF;
 }
 
 long sys_dup3(u64 oldfd, u64 newfd, u64 flags)
@@ -92,7 +92,7 @@ static long dup_from(struct file *f, u64 min, bool cloexec)
 {
     if (min >= rlimit_get(RLIMIT_NOFILE))
         return -EINVAL;
-    return fd_install(file_get(f), (int)min, cloexec);
+    return fd_install_from(file_get(f), (int)min, cloexec);
 }
 
 static long set_status_flags(struct file *f, u32 flags)

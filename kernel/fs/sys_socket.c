@@ -109,7 +109,7 @@ static long sock_install(struct usock *s, u64 flags)
         unix_close(s);
         return -ENFILE;
     }
-    return fd_install(f, 0, flags & SOCK_CLOEXEC);
+    return fd_install(f, (u32)flags);
 }
 
 static long check_kind(u64 family, u64 type, u64 protocol)

@@ -127,7 +127,8 @@ int files_unshare(struct files **files); /* exec: makes *files private if it is 
  * Puts a file at the lowest free number >= min. Takes over the reference, also on failure
  * (-EMFILE, -ENOMEM).
  */
-int fd_install(struct file *file, int min, bool cloexec);
+int fd_install_from(struct file *file, int min, bool cloexec);
+int fd_install(struct file *file, u32 oflags); /* from 0; O_CLOEXEC of oflags counts */
 /* The same in two steps: a number nobody else can get, then the file (or fd_unreserve). */
 int fd_reserve(int min, bool cloexec);
 void fd_fill(int fd, struct file *file);

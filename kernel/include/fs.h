@@ -234,8 +234,8 @@ u64 page_cache_pages(const struct inode *inode);
 void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
 int page_cache_mmap(struct file *file, struct vma *vma);
 
-/* Root: tmpfs filled from the initrd (may be empty), /dev, /proc and /tmp. Once, in a thread. */
-void fs_init(const void *initrd, u64 initrd_bytes);
+/* Root: tmpfs filled from the initrd, /dev, /proc, /tmp. Once, in a thread that may sleep. */
+void fs_init(void);
 int cpio_unpack(const void *image, u64 bytes); /* the newc archive at image */
 
 /* A file whose text is made when it is opened (procfs, debugfs). */

@@ -52,4 +52,4 @@ struct proc;
 /* Session leader p takes tty as controlling terminal, its group in the foreground. */
 int tty_set_controlling(struct tty *tty, struct proc *p);
 /* A session leader exits: SIGHUP to the foreground, the terminal is free again. */
-void tty_leader_exits(struct proc *p);
+void tty_session_exit(struct proc *p);
