@@ -52,6 +52,7 @@ export class GuestConsole {
   #emit(byte: number): void {
     if (this.#length === this.#buffer.length) this.flush();
     this.#buffer[this.#length++] = byte;
+    if (byte === LF) this.flush(); // a line is seen when it is printed, whatever the slice does
   }
 
   /** Writes what has gathered. A reader that went away (EPIPE) is not our business. */

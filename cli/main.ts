@@ -1,6 +1,7 @@
 // The `kcovbox` command: one verb per file, registered here in the order of the help text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../toolchain/index.ts';
 import * as bench from './bench.ts';
@@ -14,7 +15,7 @@ import { EXIT_KCOVBOX, report } from './fail.ts';
 import * as run from './run.ts';
 import * as symbolize from './symbolize.ts';
 
-const VERBS = [demo, run, boot, build, disasm, bench, doctor];
+const VERBS = [demo, run, boot, build, disasm, symbolize, cov, bench, doctor];
 
 function createProgram(): Command {
   const { version, description } = JSON.parse(
@@ -45,6 +46,12 @@ function createProgram(): Command {
   inherit(program);
   return program;
 }
+
+/**
+ * Emitted modules carry branch hints; this V8 obeys them only when told so before the first one is compiled. Others ignore
+ * the section, and an unknown flag is no error.
+ */
+setFlagsFromString('--experimental-wasm-branch-hinting');
 
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {

@@ -1,0 +1,107 @@
+// Who runs a workload, and how its CPU time between the lines "begin" and "end" is taken: user and system time of all threads of
+// the process, from the kernel's accounting in nanoseconds where it has that. Wall time would measure the neighbours.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot, which } from '../toolchain/index.ts';
+import { benchDir, buildGuest, buildNative, buildWasm } from './build.ts';
+import type { Workload } from './workloads.ts';
+
+export interface Measurement {
+  /** CPU seconds between the marks. */
+  readonly seconds: number;
+  /** The workload's check value, the same for every engine. */
+  readonly check: string;
+}
+
+export interface BenchEngine {
+  readonly name: string;
+  /** Why it cannot run here or cannot run this workload; undefined when it can. */
+  missing(w: Workload): string | undefined;
+  command(w: Workload): Promise<readonly string[]>;
+}
+
+const kcovbox = (engine: 'jit' | 'interp'): BenchEngine => ({
+  name: `kcovbox ${engine}`,
+  missing: () => undefined,
+  command: async w => [
+    process.execPath,
+    join(packageRoot(), 'bin', 'kcovbox.mjs'),
+    ...['boot', '-bios', 'none', '-m', '128M', '--engine', engine, '-kernel', await buildGuest(w)],
+  ],
+});
+
+const qemu = (name: string, more: readonly string[]): BenchEngine => ({
+  name,
+  missing: () => (which('qemu-system-riscv64') ? undefined : 'qemu-system-riscv64 is not installed'),
+  command: async w => [
+    ...['qemu-system-riscv64', '-M', 'virt', '-bios', 'none', '-m', '128M', '-nographic', ...more],
+    ...['-kernel', await buildGuest(w)],
+  ],
+});
+
+const portable = (w: Workload): string | undefined =>
+  w.portable ? undefined : 'only a whole system can run it';
+
+export const ENGINES: readonly BenchEngine[] = [
+  kcovbox('jit'),
+  kcovbox('interp'),
+  qemu('qemu', []),
+  qemu('qemu -icount', ['-icount', 'shift=0,sleep=off']),
+  {
+    name: 'wasm',
+    missing: portable,
+    command: async w => [
+      ...[process.execPath, join(benchDir(), 'wasm-host.mjs'), await buildWasm(w)],
+      ...[`${w.warmUp}`, `${w.repeat}`],
+    ],
+  },
+  { name: 'native', missing: portable, command: async w => [await buildNative(w)] },
+];
+
+/** CPU seconds of a living process, all threads, those that ended included. */
+function cpuSeconds(pid: number): number {
+  try {
+    let ns = 0;
+    for (const task of readdirSync(`/proc/${pid}/task`))
+      ns += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+    if (ns > 0) return ns / 1e9;
+  } catch {} // no schedstat, or a thread ended while we looked
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Runs one workload once. Errors: the process ended without its lines, or took longer than `limitSeconds` of wall time. */
+export async function measure(engine: BenchEngine, w: Workload, limitSeconds = 300): Promise<Measurement> {
+  const [command, ...args] = await engine.command(w);
+  return new Promise((resolve, reject) => {
+    const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let begin: number | undefined;
+    let result: Measurement | undefined;
+    const timer = setTimeout(() => child.kill('SIGKILL'), limitSeconds * 1000);
+    child.stderr.on('data', chunk => (output += chunk));
+    child.stdout.on('data', chunk => {
+      output += chunk;
+      if (begin === undefined && /^begin/m.test(output)) begin = cpuSeconds(child.pid!);
+      const end = /^end ([0-9a-f]{16})/m.exec(output);
+      if (end && begin !== undefined && !result) {
+        result = { seconds: cpuSeconds(child.pid!) - begin, check: end[1]! };
+        child.kill('SIGKILL');
+      }
+    });
+    child.on('error', reject);
+    child.on('close', () => {
+      clearTimeout(timer);
+      if (result) resolve(result);
+      else
+        reject(
+          new Error(
+            `${engine.name} did not finish ${w.name}: ${output.trim().split('\n').at(-1) ?? 'no output'}`,
+          ),
+        );
+    });
+  });
+}

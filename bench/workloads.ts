@@ -1,0 +1,44 @@
+// What is measured, one row per workload: source, how it is compiled, how often it runs, and the ratio to QEMU that the project
+// promises (`must`) and hopes for (`aim`): times faster than qemu-system-riscv64 TCG without -icount, in CPU seconds.
+
+export interface Workload {
+  readonly name: string;
+  readonly title: string;
+  /** File of bench/work. */
+  readonly file: string;
+  readonly defines?: Readonly<Record<string, string | number>>;
+  /** S-mode behind 4 KiB pages. */
+  readonly sv39?: boolean;
+  /** Instruction set of the guest build. */
+  readonly march?: string;
+  /** Can run natively and as wasm32. */
+  readonly portable?: boolean;
+  /** Runs before and between the two marks; about a second of QEMU. */
+  readonly warmUp: number;
+  readonly repeat: number;
+  readonly must?: number;
+  readonly aim?: number;
+}
+
+const KIND = { ecall: 1, csr: 2, mmio: 3, sfence: 4, patch: 5 } as const;
+
+// biome-ignore format: a table
+export const WORKLOADS: readonly Workload[] = [
+  { name: 'mix', title: 'integer mix: lists, matrices, state machine, CRC', file: 'mix.c', portable: true, warmUp: 10, repeat: 60, must: 1.7, aim: 2.2 },
+  { name: 'calls', title: 'recursion and 64-bit arithmetic', file: 'calls.c', portable: true, warmUp: 10, repeat: 60, must: 1.7, aim: 2.2 },
+  { name: 'sieve', title: 'sieve: bytes and branches', file: 'sieve.c', portable: true, warmUp: 5, repeat: 30, must: 3, aim: 6 },
+  { name: 'copy', title: 'copy and fill by words', file: 'copy.c', portable: true, warmUp: 5, repeat: 30, must: 4, aim: 10 },
+  { name: 'copy-sv39', title: 'the same behind Sv39', file: 'copy.c', sv39: true, warmUp: 5, repeat: 30, must: 4, aim: 10 },
+  { name: 'chase-l2', title: 'pointer chase in the cache (256 KiB)', file: 'chase.c', defines: { BYTES: 1 << 18 }, portable: true, warmUp: 10, repeat: 80, must: 1, aim: 1.4 },
+  { name: 'chase-ram', title: 'pointer chase out of the cache (32 MiB)', file: 'chase.c', defines: { BYTES: 1 << 25 }, portable: true, warmUp: 1, repeat: 4, must: 1, aim: 1.4 },
+  { name: 'chase-l2-sv39', title: 'the chase in the cache behind Sv39', file: 'chase.c', defines: { BYTES: 1 << 18 }, sv39: true, warmUp: 10, repeat: 80, must: 1, aim: 1.4 },
+  { name: 'chase-ram-sv39', title: 'the chase out of the cache behind Sv39', file: 'chase.c', defines: { BYTES: 1 << 25 }, sv39: true, warmUp: 1, repeat: 4, must: 1, aim: 1.4 },
+  { name: 'sha256', title: 'SHA-256', file: 'sha256.c', portable: true, warmUp: 10, repeat: 60 },
+  { name: 'nbody', title: 'n-body in double precision', file: 'nbody.c', portable: true, warmUp: 3, repeat: 12, must: 4, aim: 10 },
+  { name: 'nbody-fma', title: 'n-body with fused multiply-add', file: 'nbody.c', defines: { FMA: 1 }, portable: true, warmUp: 3, repeat: 12, must: 1, aim: 3 },
+  { name: 'ecall', title: 'ecall from U to M and back', file: 'system.c', defines: { KIND: KIND.ecall }, warmUp: 2, repeat: 10, must: 2.5, aim: 5 },
+  { name: 'csr', title: 'CSR instructions', file: 'system.c', defines: { KIND: KIND.csr }, warmUp: 2, repeat: 12, must: 4, aim: 20 },
+  { name: 'mmio', title: 'device register reads', file: 'system.c', defines: { KIND: KIND.mmio }, warmUp: 2, repeat: 16, must: 2, aim: 5 },
+  { name: 'sfence', title: 'sfence.vma and 32 page refills', file: 'system.c', defines: { KIND: KIND.sfence }, sv39: true, warmUp: 1, repeat: 12, must: 2, aim: 4 },
+  { name: 'patch', title: 'patch, fence.i and call', file: 'system.c', defines: { KIND: KIND.patch }, warmUp: 2, repeat: 16, must: 1, aim: 2 },
+];

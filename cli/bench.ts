@@ -1,0 +1,69 @@
+// `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same run.
+import { writeFileSync } from 'node:fs';
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import { runBench } from '../bench/bench.ts';
+import { ENGINES } from '../bench/engines.ts';
+import { reportSvg, reportTable } from '../bench/report.ts';
+import { WORKLOADS } from '../bench/workloads.ts';
+import { UserError } from './fail.ts';
+import { parseCount } from './values.ts';
+
+interface BenchFlags {
+  rounds: number;
+  engines?: string;
+  json?: string;
+  svg?: string;
+}
+
+function chosen(given: readonly string[], known: readonly string[], what: string): readonly string[] {
+  const wrong = given.find(name => !known.includes(name));
+  if (wrong !== undefined) throw new UserError(`no ${what} "${wrong}"; there are ${known.join(', ')}`);
+  return given;
+}
+
+export function register(program: Command): void {
+  program
+    .command('bench')
+    .description('measure against QEMU: CPU seconds on the same binaries, alternated, medians')
+    .argument('[workloads...]', 'which ones; all by default')
+    .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
+    .option('--engines <names>', 'comma-separated; all by default')
+    .option('--json <file>', 'write every sample')
+    .option('--svg <file>', 'draw the ratios')
+    .addHelpText(
+      'after',
+      `\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
+    )
+    .action(async (workloads: string[], options: BenchFlags) => {
+      const bar = process.stderr.isTTY
+        ? new SingleBar({
+            format: '{bar} {value}/{total} {what}',
+            clearOnComplete: true,
+            stream: process.stderr,
+          })
+        : undefined;
+      bar?.start(1, 0, { what: '' });
+      const report = await runBench({
+        rounds: options.rounds,
+        workloads: chosen(
+          workloads,
+          WORKLOADS.map(w => w.name),
+          'workload',
+        ),
+        engines: chosen(
+          options.engines?.split(',') ?? [],
+          ENGINES.map(e => e.name),
+          'engine',
+        ),
+        progress: (done, total, what) => {
+          bar?.setTotal(total);
+          bar?.update(done, { what });
+        },
+      });
+      bar?.stop();
+      if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
+      if (options.svg) writeFileSync(options.svg, reportSvg(report));
+      console.log(reportTable(report));
+    });
+}
