@@ -19,8 +19,9 @@ import {
 } from '../hart/layout.ts';
 import { purgeWritesOfAll } from '../hart/tlb.ts';
 import { decodeInto, expand, type Insn, newInsn, rowOf, type TableRow } from '../isa/index.ts';
-import { BACK, FAR, handlerId, NEAR } from './handlers.ts';
+import { BACK, csrHandlerId, FAR, handlerId, NEAR } from './handlers.ts';
 import {
+  CSR_EVEN,
   ENTRY_COLD,
   H_END,
   H_ILLEGAL,
@@ -41,6 +42,7 @@ import {
   SLOT_STRADDLE_END,
   STRADDLE_SHIFT,
 } from './records.ts';
+import { plainCsr } from './semantics-system.ts';
 
 const SLOTS = 2048;
 /** Stores to a page, without a decode in between, after which it counts as data again. */
@@ -251,8 +253,17 @@ export class DecodedPages implements CodePort {
       : needsWord(row)
         ? baseWord(insn)
         : insn.imm;
-    u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near ? (isBack ? BACK : NEAR) : FAR);
+    if (row.ext === 'zicsr') this.#writeCsr(at, insn);
+    else u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near ? (isBack ? BACK : NEAR) : FAR);
     return row;
+  }
+
+  /** Fast CSRs: slot in place of rs3; privilege, and whether bit 0 is fixed, in place of the rounding mode. */
+  #writeCsr(at: number, insn: Insn): void {
+    const plain = plainCsr(insn.imm);
+    this.#u16[(at + R_RS3) >> 1] = plain?.slot ?? 0;
+    this.#u8[at + R_RM] = ((insn.imm >> 8) & 3) | (plain?.even ? CSR_EVEN : 0);
+    this.#u16[(at + R_HANDLER) >> 1] = csrHandlerId(insn.op, insn.imm);
   }
 
   #markCode(page: number): void {

@@ -1,21 +1,25 @@
 // The list of interpreter handlers: each mnemonic once per instruction length that exists, branches and `jal` in three
 // reaches: `far` = to another page; `near` = within the page, the displacement is one of records and needs no address translation;
-// `back` = near and backwards or a call, where hot code is entered (R_ENTRY).
+// `back` = near and backwards or a call, where hot code is entered (R_ENTRY). CSR instructions have three more for the CSRs with a
+// fast path (semantics-system.ts).
 
 import { type Mnemonic, OP, OP_COUNT, ROWS } from '../isa/index.ts';
 import { TABLE_C } from '../isa/table-c.ts';
 import { H_FIRST_INSN } from './records.ts';
+import { type CsrClass, csrClass } from './semantics-system.ts';
 
 export interface Handler {
   readonly id: number;
   readonly name: Mnemonic;
   readonly bytes: 2 | 4;
   readonly reach: Reach;
+  readonly csr?: CsrClass;
 }
 
 export type Reach = 'far' | 'near' | 'back';
 const REACHES: readonly Reach[] = ['far', 'near', 'back'];
 
+const CSR_CLASSES: readonly CsrClass[] = ['plain', 'mstatus', 'sstatus'];
 const COMPRESSED = new Set<Mnemonic>(TABLE_C.map(row => row.base));
 
 function list(): Handler[] {
@@ -27,18 +31,32 @@ function list(): Handler[] {
         handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes, reach });
       }
     }
+    if (row.ext !== 'zicsr') continue;
+    for (const csr of CSR_CLASSES) {
+      handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes: 4, reach: 'far', csr });
+    }
   }
   return handlers;
 }
 
 export const HANDLERS: readonly Handler[] = list();
 
-const index = (op: number, bytes: 2 | 4, reach: number): number => op * 8 + (bytes === 2 ? 4 : 0) + reach;
+const index = (op: number, bytes: 2 | 4, variant: number): number => op * 8 + (bytes === 2 ? 4 : 0) + variant;
 const IDS = new Uint16Array(OP_COUNT * 8);
-for (const h of HANDLERS) IDS[index(OP[h.name], h.bytes, REACHES.indexOf(h.reach))] = h.id;
+for (const h of HANDLERS) {
+  const variant = h.csr ? 1 + CSR_CLASSES.indexOf(h.csr) : REACHES.indexOf(h.reach);
+  IDS[index(OP[h.name], h.bytes, variant)] = h.id;
+}
 
-/** `reach` must be FAR for what is not a branch or `jal`. */
-export const handlerId = (op: number, bytes: 2 | 4, reach: number): number => IDS[index(op, bytes, reach)]!;
+/** `variant` is FAR for what is not a branch or `jal`, and for CSRs without a fast path. */
+export const handlerId = (op: number, bytes: 2 | 4, variant: number): number =>
+  IDS[index(op, bytes, variant)]!;
+
+/** The handler of a CSR instruction. */
+export const csrHandlerId = (op: number, csr: number): number => {
+  const kind = csrClass(csr);
+  return handlerId(op, 4, kind ? 1 + CSR_CLASSES.indexOf(kind) : FAR);
+};
 export const FAR = 0;
 export const NEAR = 1;
 export const BACK = 2;

@@ -8,6 +8,7 @@ import {
   FP_C,
   FP_RESULT,
   FRM,
+  IC,
   MSTATUS,
   SLOW_VALUE,
   TLB_READ,
@@ -19,6 +20,15 @@ import type { Handler } from './handlers.ts';
 import type { SlowCalls } from './interp-slow.ts';
 import type { Atomic, Format, Ops, Width } from './ops.ts';
 import { R_IMM, R_RD, R_RM, R_RS1, R_RS2, R_RS3, RECORD } from './records.ts';
+import {
+  type CsrClass,
+  csrOp,
+  emitEcall,
+  emitPlainCsr,
+  emitReturn,
+  emitStatusCsr,
+  type PlainAccess,
+} from './semantics-system.ts';
 
 /** Locals of the interpreter function. */
 export interface InterpLocals {
@@ -378,6 +388,47 @@ export class InterpOps implements Ops {
   system(): void {
     this.#slow.system(this);
     this.advance();
+  }
+
+  /** A CSR instruction of a class with a fast path. */
+  csr(kind: CsrClass): void {
+    const { c, locals } = this;
+    const { name } = this.#handler;
+    const op = csrOp(name);
+    const operand = (): void => {
+      if (!name.endsWith('i')) {
+        this.rs1();
+        return;
+      }
+      this.immw();
+      c.i32_const(15).i32_shr_u().i32_const(31).i32_and().i64_extend_i32_u();
+    };
+    const flags = (): CodeWriter => c.local_get(locals.rec).i32_load8_u(R_RM);
+    const slow = c.block();
+    if (kind === 'plain') {
+      const access: PlainAccess = {
+        op,
+        operand,
+        slot: () => void this.#field16(R_RS3),
+        mask: () => void flags().i32_const(7).i32_shr_u().i64_extend_i32_u().i64_const(-1).i64_xor(),
+        privilege: () => void flags().i32_const(3).i32_and(),
+      };
+      emitPlainCsr(this, access, slow);
+    } else emitStatusCsr(this, kind, op, operand, slow);
+    this.advance();
+    c.end();
+    this.system();
+  }
+
+  /** `ecall`, `sret` or `mret` with its fast path. */
+  trapOrReturn(name: 'ecall' | 'sret' | 'mret'): void {
+    const { c, locals } = this;
+    const leave = () => void c.i32_const(0).local_get(locals.ic).i32_store(IC).br(this.#labels.redirect);
+    const slow = c.block();
+    if (name === 'ecall') emitEcall(this, slow, leave);
+    else emitReturn(this, name, slow, leave);
+    c.end();
+    this.system();
   }
 
   /** Leaves through `redirect` when the i32 on the stack (a new `ic`) is negative. */

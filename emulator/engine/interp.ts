@@ -232,7 +232,10 @@ class Interpreter {
     for (const handler of HANDLERS) {
       c.end();
       o.begin(handler);
-      SEMANTICS[handler.name](o);
+      const { name, csr } = handler;
+      if (csr) o.csr(csr);
+      else if (name === 'ecall' || name === 'sret' || name === 'mret') o.trapOrReturn(name);
+      else SEMANTICS[name](o);
       o.advance();
     }
     c.end();

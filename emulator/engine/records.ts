@@ -14,10 +14,11 @@ export const R_RS1 = 4;
 export const R_RS2 = 6;
 /** i32: immediate; record displacement of near jumps; the word of system and illegal instructions. */
 export const R_IMM = 8;
-/** u16: window address of fs3. */
+/** u16: window address of fs3, or of the slot of a plain CSR. */
 export const R_RS3 = 12;
-/** u8: rounding mode. */
+/** u8: rounding mode. CSR instructions: the least privilege, and CSR_EVEN. */
 export const R_RM = 14;
+export const CSR_EVEN = 0x80;
 /**
  * u8: what to do when control arrives here by a jump that may close a loop or call (interp.ts, `arrive`): ENTRY_COLD =
  * nothing; ENTRY_COMPILED = run the region compiled for it; else arrivals left until the JIT is asked.
