@@ -13,6 +13,7 @@
 import { FETCH_VIEW, IC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
+import { findGroups } from './jit-groups.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
@@ -172,11 +173,14 @@ class RegionEmitter {
     const ops = this.#ops;
     const c = this.#c;
     const dirty = { ...this.#plan.dirtyIn[block.order]! };
+    const groups = findGroups(block.insns);
     ops.beginBlock();
     for (const [i, { at, insn }] of block.insns.entries()) {
       ops.insn = insn;
       ops.at = at;
       ops.before = i;
+      ops.index = i;
+      ops.group = groups[i];
       ops.dirty = { ...dirty };
       SEMANTICS[insn.name](ops);
       const { writes } = usage(insn);

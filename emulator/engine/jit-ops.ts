@@ -9,6 +9,7 @@
 import { FFLAGS, FRM, MSTATUS, TLB_BYTES, TLB_READ, TLB_WRITE } from '../hart/layout.ts';
 import type { Insn } from '../isa/index.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
+import type { Group } from './jit-groups.ts';
 import { type Mask, usage } from './jit-registers.ts';
 import type { Atomic, Format, Ops, Width } from './ops.ts';
 
@@ -57,6 +58,10 @@ export class JitOps implements Ops {
   before = 0;
   /** Registers that may differ from the window before it. */
   dirty: Mask = { x: 0, f: 0 };
+  /** The range-check group of this instruction's access. */
+  group: Group | undefined;
+  /** Its place in the block. */
+  index = 0;
   /** FS was found Dirty earlier in this block. */
   #fpChecked = false;
 
@@ -220,24 +225,70 @@ export class JitOps implements Ops {
     this.#leaveIf();
   }
 
-  #fetch(host: number, bytes: Width, signed: boolean): void {
+  #fetch(host: number, bytes: Width, signed: boolean, offset = 0): void {
     const { c } = this;
     c.local_get(host);
-    if (bytes === 8) c.i64_load(0);
-    else if (bytes === 4) signed ? c.i64_load32_s(0) : c.i64_load32_u(0);
-    else if (bytes === 2) signed ? c.i64_load16_s(0) : c.i64_load16_u(0);
-    else signed ? c.i64_load8_s(0) : c.i64_load8_u(0);
+    if (bytes === 8) c.i64_load(offset);
+    else if (bytes === 4) signed ? c.i64_load32_s(offset) : c.i64_load32_u(offset);
+    else if (bytes === 2) signed ? c.i64_load16_s(offset) : c.i64_load16_u(offset);
+    else signed ? c.i64_load8_s(offset) : c.i64_load8_u(offset);
+  }
+
+  #put(bytes: Width, offset = 0): void {
+    const { c } = this;
+    if (bytes === 8) c.i64_store(offset);
+    else if (bytes === 4) c.i64_store32(offset);
+    else if (bytes === 2) c.i64_store16(offset);
+    else c.i64_store8(offset);
+  }
+
+  /**
+   * Opens an `if` whose then-arm may use the group's host address, in the i32 local returned; undefined without a group.
+   * The group's first access makes the probe: host address of the range, or 0.
+   */
+  #ifGroup(): number | undefined {
+    const { c, group } = this;
+    if (!group) return undefined;
+    const host = this.temp(I32, 16 + group.number);
+    if (group.first === this.index) {
+      const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#view * TLB_BYTES;
+      const low = this.#value;
+      const entry = this.#host;
+      this.rs1();
+      c.i64_const(group.low).i64_add().local_tee(low);
+      c.i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
+      c.i32_load(at + 8)
+        .local_get(low)
+        .i32_wrap_i64()
+        .i32_add()
+        .i32_const(0);
+      c.local_get(entry).i64_load(at).local_get(low).i64_const(-4096).i64_and().i64_eq();
+      c.local_get(low).i32_wrap_i64().i32_const(0xfff).i32_and();
+      c.i32_const(4096 - (group.high - group.low))
+        .i32_le_u()
+        .i32_and()
+        .select()
+        .local_set(host);
+    }
+    c.local_get(host).if_(undefined, 'likely');
+    return host;
   }
 
   /** Loads into the i64 local that is returned. */
   #loadValue(bytes: Width, signed: boolean): number {
     const { c } = this;
+    const shared = this.#ifGroup();
+    if (shared !== undefined) {
+      this.#fetch(shared, bytes, signed, this.insn.imm - this.group!.low);
+      c.local_set(this.#value).else_();
+    }
     const address = this.#effective();
     const host = this.#probe(address, TLB_READ, bytes);
     this.#fetch(host, bytes, signed);
     c.local_set(this.#value);
     this.#slowArm(address, Math.log2(bytes) | (signed ? 0 : 4));
     c.i32_const(0).i64_load(SLOW_VALUE).local_set(this.#value).end();
+    if (shared !== undefined) c.end();
     return this.#value;
   }
 
@@ -255,16 +306,21 @@ export class JitOps implements Ops {
 
   #storeValue(bytes: Width, value: () => void): void {
     const { c } = this;
+    const shared = this.#ifGroup();
+    if (shared !== undefined) {
+      c.local_get(shared);
+      value();
+      this.#put(bytes, this.insn.imm - this.group!.low);
+      c.else_();
+    }
     const address = this.#effective();
     const host = this.#probe(address, TLB_WRITE, bytes);
     c.local_get(host);
     value();
-    if (bytes === 8) c.i64_store(0);
-    else if (bytes === 4) c.i64_store32(0);
-    else if (bytes === 2) c.i64_store16(0);
-    else c.i64_store8(0);
+    this.#put(bytes);
     this.#slowArm(address, Math.log2(bytes) | SLOW_STORE, value);
     c.end();
+    if (shared !== undefined) c.end();
   }
   store(bytes: Width): void {
     this.#storeValue(bytes, () => this.rs2());
