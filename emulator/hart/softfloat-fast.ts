@@ -174,21 +174,16 @@ const SCALE = 2 ** 64;
 
 /** Rounds a double below 2^52 in magnitude to an integer. */
 export function toIntegral(x: number, rm: number): number {
-  const low = Math.floor(x);
-  const rest = x - low;
-  switch (rm) {
-    case RTZ:
-      return Math.trunc(x);
-    case RDN:
-      return low;
-    case RUP:
-      return Math.ceil(x);
-    case RMM:
-      return rest === 0.5 ? (x > 0 ? low + 1 : low) : Math.round(x);
-    default:
-      if (rest !== 0.5) return rest > 0.5 ? low + 1 : low;
-      return low % 2 === 0 ? low : low + 1;
-  }
+  if (rm === RTZ) return Math.trunc(x);
+  if (rm === RDN) return Math.floor(x);
+  if (rm === RUP) return Math.ceil(x);
+  // By magnitude: its fraction is exact, while x - floor(x) of a small negative x is not.
+  const magnitude = Math.abs(x);
+  const low = Math.floor(magnitude);
+  const rest = magnitude - low;
+  const isUp = rest > 0.5 || (rest === 0.5 && (rm === RMM || low % 2 !== 0));
+  const rounded = isUp ? low + 1 : low;
+  return x < 0 ? -rounded : rounded;
 }
 
 /** The bits of the single-precision result from `fast`, with all flags, for any rounding mode. */
