@@ -10,6 +10,7 @@
  */
 import { type Addr, CoverageError, hex } from './bytes.ts';
 import { type Elf, type Section, STT_FUNC } from './elf.ts';
+import { type DecodedCode, type ImpliedBlock, impliedBlocks } from './implied.ts';
 import { bImm, cbImm, cjImm, jImm, OP_AUIPC, OP_BRANCH, OP_JAL, OP_JALR, RA } from './riscv.ts';
 
 /** `pc` sites count coverage; the others carry comparison operands. Order as in the trigger registers of the device. */
@@ -40,7 +41,7 @@ interface Found {
 }
 
 /** One executable section, decoded once from front to back. */
-class CodeScan {
+class CodeScan implements DecodedCode {
   readonly base: Addr;
   readonly view: DataView;
   readonly size: number;
@@ -54,7 +55,19 @@ class CodeScan {
     this.flags = new Uint8Array((this.size >> 1) + 2);
   }
 
-  mark(offset: number, flag: number): void {
+  isInsn(offset: number): boolean {
+    return (this.flags[offset >> 1]! & INSN) !== 0;
+  }
+
+  isLeader(offset: number): boolean {
+    return (this.flags[offset >> 1]! & LEADER) !== 0;
+  }
+
+  endsBlock(offset: number): boolean {
+    return (this.flags[offset >> 1]! & ENDS_BLOCK) !== 0;
+  }
+
+  private mark(offset: number, flag: number): void {
     if (offset >= 0 && offset < this.size) this.flags[offset >> 1]! |= flag;
   }
 
@@ -175,6 +188,7 @@ export class CallSites {
   readonly blockLow: Float64Array;
   readonly blockHigh: Float64Array;
   private readonly byReturn = new Map<Addr, number>();
+  private readonly scans: { scan: CodeScan; starts: Float64Array }[] = [];
 
   constructor(elf: Elf) {
     this.elf = elf;
@@ -196,6 +210,7 @@ export class CallSites {
       const within = starts.filter(start => isWithin(section, start));
       scan.scan(within, hooks, found);
       addBlocks(scan, found, first, blocks);
+      this.scans.push({ scan, starts: within });
     }
     this.count = found.length;
     this.ret = Float64Array.from(found, f => f.ret);
@@ -209,6 +224,30 @@ export class CallSites {
   /** Index of the site whose call returns to `ret`, or -1. */
   find(ret: Addr): number {
     return this.byReturn.get(ret) ?? -1;
+  }
+
+  /** Blocks without a hook that ran whenever some others did; `sites` are `pc` sites whose executions add up. */
+  *implied(): Generator<{ low: Addr; high: Addr; sites: number[] }> {
+    const siteOfCall = new Map<Addr, number>();
+    for (let i = 0; i < this.count; i++) if (this.hook[i] === HOOK_PC) siteOfCall.set(this.call[i]!, i);
+    for (const { scan, starts } of this.scans) {
+      const calls = new Set<number>();
+      for (const call of siteOfCall.keys()) calls.add(call - scan.base);
+      for (let i = 0; i < starts.length; i++) {
+        const end = i + 1 < starts.length ? starts[i + 1]! : scan.base + scan.size;
+        const size = this.elf.symbols.at(starts[i]!)?.size || end - starts[i]!;
+        const from = starts[i]! - scan.base;
+        const blocks: ImpliedBlock[] = impliedBlocks(
+          scan,
+          from,
+          Math.min(from + size, end - scan.base),
+          calls,
+        );
+        for (const { low, high, calls } of blocks) {
+          yield { low, high, sites: calls.map(offset => siteOfCall.get(scan.base + offset)!) };
+        }
+      }
+    }
   }
 
   /** Why a PC is no call site, for an error text. */

@@ -86,7 +86,7 @@ function hooksOf(trace: Trace): 'pc' | 'cmp' {
 export class Coverage {
   readonly program: Program;
   readonly trace: Trace;
-  /** Executions by point. */
+  /** Executions by point, then by implied point. */
   readonly hits: Float64Array;
   /** Names of the tests, and their executions by point. */
   readonly tests: { name: string; hits: Float64Array }[];
@@ -98,8 +98,9 @@ export class Coverage {
     this.program = program;
     this.trace = trace;
     this.mapped = mapPoints(trace, program);
-    this.hits = new Float64Array(program.points.length);
-    this.tests = trace.tests.map(name => ({ name, hits: new Float64Array(program.points.length) }));
+    const size = program.count + program.implied.length;
+    this.hits = new Float64Array(size);
+    this.tests = trace.tests.map(name => ({ name, hits: new Float64Array(size) }));
     const testOf = trace.sources.map(source => this.tests.find(test => test.name === source.test)!);
     const { mapped } = this;
     for (const { source, from, to } of trace.runs()) {
@@ -109,7 +110,12 @@ export class Coverage {
         if (point >= 0) mine[point]!++;
       }
     }
-    for (const { hits } of this.tests) for (let i = 0; i < hits.length; i++) this.hits[i]! += hits[i]!;
+    for (const { hits } of this.tests) {
+      for (const [i, points] of program.implied.entries()) {
+        for (const point of points) hits[program.count + i]! += hits[point]!;
+      }
+      for (let i = 0; i < size; i++) this.hits[i]! += hits[i]!;
+    }
   }
 
   static of(trace: Trace, elf: Elf, options: ProgramOptions = {}): Coverage {
@@ -180,8 +186,10 @@ export class Coverage {
   totals(): Totals {
     const totals = emptyTotals();
     for (const file of this.program.files) addTotals(totals, this.fileTotals(file));
-    totals.points = { covered: 0, total: this.hits.length };
-    for (const count of this.hits) if (count > 0) totals.points.covered++;
+    const covered = this.hits
+      .subarray(0, this.program.count)
+      .reduce((sum, hits) => sum + (hits > 0 ? 1 : 0), 0);
+    totals.points = { covered, total: this.program.count };
     return totals;
   }
 
@@ -203,7 +211,7 @@ export class Coverage {
 
   /** Points in order of address that ran. */
   *covered(): Generator<number> {
-    for (let point = 0; point < this.hits.length; point++) if (this.hits[point]! > 0) yield point;
+    for (let point = 0; point < this.program.count; point++) if (this.hits[point]! > 0) yield point;
   }
 
   describe(point: number): string {

@@ -35,7 +35,7 @@ export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
     const inB = b.hits[point]! > 0;
     return inA ? (inB ? 'both' : 'onlyA') : inB ? 'onlyB' : 'neither';
   };
-  for (let point = 0; point < a.hits.length; point++) points[kindOf(point)]++;
+  for (let point = 0; point < a.program.count; point++) points[kindOf(point)]++;
   const functions = a.program.functions.map((fn: ProgramFunction) => {
     const row = {
       name: fn.name,

@@ -34,7 +34,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
       findings: trace.findings,
       tests: coverage.tests.map(test => ({
         name: test.name,
-        points: test.hits.reduce((n, h) => n + (h > 0 ? 1 : 0), 0),
+        points: test.hits.subarray(0, program.count).reduce((n, h) => n + (h > 0 ? 1 : 0), 0),
       })),
       totals: totalsOf(coverage.totals()),
     };
@@ -59,7 +59,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
     }
     yield '\n],\n"points":[';
     comma = '';
-    for (let point = 0; point < coverage.hits.length; point++) {
+    for (let point = 0; point < program.count; point++) {
       yield `${comma}\n${JSON.stringify({ pc: hex(program.ret(point)), call: hex(program.call(point)), hits: coverage.hits[point] })}`;
       comma = ',';
     }

@@ -2,8 +2,9 @@
  * What there is to cover: the hook call sites of an image with the functions and source lines they stand for. Built once per image;
  * traces are then counted against it (`coverage.ts`).
  *
- * A line is *instrumented* if some site's block has code of it, or if it is the call of an inlined function that has a site. Nothing
- * is said of other lines. The block is derived from the machine code (see callsites.ts), the rest from DWARF.
+ * A line is *instrumented* if some site's block has code of it, if it is the call of an inlined function that has a site, or if it has code
+ * of a block that sites tell of (implied.ts). Nothing is said of other lines. Blocks are derived from the machine code (callsites.ts), the
+ * rest is DWARF's.
  */
 import { type Addr, byText, CoverageError, cleanPath } from './bytes.ts';
 import { CallSites, HOOK_PC } from './callsites.ts';
@@ -25,7 +26,7 @@ export interface ProgramFunction {
 
 export interface ProgramFile {
   path: string;
-  /** Points by line number. */
+  /** Points by line number; numbers from `Program.count` on are implied points. */
   lines: Map<number, number[]>;
   functions: ProgramFunction[];
 }
@@ -53,6 +54,9 @@ export class Program {
   /** 1 where the point is the first thing an out-of-line function does. */
   readonly isEntry: Uint8Array;
   readonly hooks: 'pc' | 'cmp';
+  /** Points proper; what follows them by number are blocks without a hook, each the sum of the points listed here. */
+  readonly count: number;
+  readonly implied: number[][] = [];
   private readonly pointOfSite: Int32Array;
   private readonly fileByPath = new Map<string, ProgramFile>();
   private readonly functionByKey = new Map<string, ProgramFunction>();
@@ -81,7 +85,9 @@ export class Program {
     this.points = Uint32Array.from(chosen);
     this.outerOf = new Uint32Array(chosen.length);
     this.isEntry = new Uint8Array(chosen.length);
+    this.count = chosen.length;
     for (const [point, frames] of framesOf.entries()) this.place(point, frames);
+    if (this.hooks === 'pc') this.placeImplied();
     this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
     this.functions = [...this.functionByKey.values()];
     for (const fn of this.functions) this.file(fn.file).functions.push(fn);
@@ -162,6 +168,16 @@ export class Program {
     const { file, line } = table.rows;
     for (let row = from; row < to; row++) {
       if (line[row] !== 0) this.addLine(table.cleanPath(file[row]!, unit.compDir), line[row]!, point);
+    }
+  }
+
+  /** Blocks that other points tell of; those that lost a point to the filter are left out. */
+  private placeImplied(): void {
+    for (const { low, high, sites } of this.sites.implied()) {
+      const points = sites.map(site => this.pointOfSite[site]!);
+      if (points.includes(-1)) continue;
+      this.implied.push(points);
+      this.placeBlock(this.count + this.implied.length - 1, low, high);
     }
   }
 

@@ -19,7 +19,7 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    this.out.data[this.out.reserve(1)] = value;
+    this.out.push(value);
   }
 
   u32(value: number): void {
@@ -335,8 +335,8 @@ class TraceReader {
       if (source >= trace.sources.length) this.fault(`source ${source} of ${trace.sources.length}`);
       const last = this.runSource.count - 1;
       if (last < 0 || this.runSource.data[last] !== source) {
-        this.runStart.data[this.runStart.reserve(1)] = this.records.count + total;
-        this.runSource.data[this.runSource.reserve(1)] = source;
+        this.runStart.push(this.records.count + total);
+        this.runSource.push(source);
       }
       total += count;
     }
@@ -359,8 +359,10 @@ class TraceReader {
     if (count * 17 > cursor.end - cursor.at) this.fault(`${count} comparisons that do not fit their block`);
     const at = this.cmpType.reserve(count);
     for (let i = 0; i < count; i++) this.cmpType.data[at + i] = cursor.uleb();
-    this.cmpArg1.data.set(this.words(count), this.cmpArg1.reserve(count));
-    this.cmpArg2.data.set(this.words(count), this.cmpArg2.reserve(count));
+    for (const column of [this.cmpArg1, this.cmpArg2]) {
+      const first = column.reserve(count);
+      column.data.set(this.words(count), first);
+    }
   }
 
   private end(end: number, crc: number): void {

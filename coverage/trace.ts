@@ -132,6 +132,11 @@ export class Grow<T extends Column> {
     return at;
   }
 
+  push(value: T[number]): void {
+    const at = this.reserve(1); // before `data` is named: it may be replaced
+    this.data[at] = value as never;
+  }
+
   done(): T {
     return this.data.slice(0, this.count) as T;
   }
@@ -175,7 +180,7 @@ export class PointTable {
   private add(kind: number, pc: bigint): number {
     const point = this.kind.reserve(1);
     this.kind.data[point] = kind;
-    this.pc.data[this.pc.reserve(1)] = pc;
+    this.pc.push(pc);
     return point;
   }
 }
@@ -222,14 +227,13 @@ export class TraceBuilder {
   private run(source: number): void {
     if (source === this.current) return;
     if (!(source < this.sources.length)) throw new CoverageError(`trace source ${source} was never declared`);
-    this.runSource.data[this.runSource.reserve(1)] = source;
-    this.runStart.data[this.runStart.reserve(1)] = this.records.count;
+    this.runSource.push(source);
+    this.runStart.push(this.records.count);
     this.current = source;
   }
 
   private append(point: number): void {
-    const at = this.records.reserve(1);
-    this.records.data[at] = point;
+    this.records.push(point);
   }
 
   pc(source: number, pc: bigint): void {
@@ -251,9 +255,9 @@ export class TraceBuilder {
   cmp(source: number, type: number, arg1: bigint, arg2: bigint, pc: bigint): void {
     this.run(source);
     this.append(this.points.ofPc(KIND_CMP, pc));
-    this.cmpType.data[this.cmpType.reserve(1)] = type;
-    this.cmpArg1.data[this.cmpArg1.reserve(1)] = arg1;
-    this.cmpArg2.data[this.cmpArg2.reserve(1)] = arg2;
+    this.cmpType.push(type);
+    this.cmpArg1.push(arg1);
+    this.cmpArg2.push(arg2);
   }
 
   /** Append `count` records as they stand in an area, `bytes` beginning at word 1. */

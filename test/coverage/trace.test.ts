@@ -117,6 +117,20 @@ describe('trace file', () => {
     );
   });
 
+  it('keeps every source, point and operand when its columns grow', () => {
+    const builder = new TraceBuilder();
+    for (let i = 0; i < 5000; i++) {
+      const source = builder.source({ thread: i % 2 });
+      builder.cmp(source, i % 8, BigInt(i), BigInt(2 * i), BASE + BigInt(i));
+    }
+    const trace = builder.finish();
+    const back = readTrace(bytesOf(writeTrace(trace)));
+    expect(back).toEqual(trace);
+    expect(Array.from(back.cmpArg2)).toEqual(Array.from({ length: 5000 }, (_, i) => BigInt(2 * i)));
+    expect(Array.from(back.pointPc)).toEqual(Array.from({ length: 5000 }, (_, i) => BASE + BigInt(i)));
+    expect([...back.runs()].map(run => run.to - run.from)).toEqual(Array.from({ length: 5000 }, () => 1));
+  });
+
   it('names a truncated file as truncated, wherever it is cut', () => {
     const bytes = bytesOf(writeTrace(sample()));
     for (let cut = 8; cut < bytes.length; cut++) {
