@@ -22,3 +22,5 @@ enum ipi_reason { IPI_RESCHED = 1, IPI_STOP = 2, IPI_CALL = 4 };
 struct cpu;
 void ipi_send(struct cpu *target, enum ipi_reason why);
 void ipi_handle(void);
+/* Run fn on every hart of the set but this one, and wait. Interrupts on, no spinlock held. */
+void ipi_call(u32 harts, void (*fn)(void *), void *arg);

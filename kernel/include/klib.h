@@ -24,8 +24,14 @@ void console_write(const char *s, size_t n);
 
 /* Print the reason and a symbolized backtrace, stop all harts, tell the host. Any context. */
 __noreturn void panic(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same, with the backtrace of the interrupted context. */
+struct trapframe;
+__noreturn void panic_at(const struct trapframe *tf, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 extern volatile bool panicking;
-/* Power off with the status that the host reports: 0 or 1..255 (see boot/poweroff.c). */
+/* Power off with the status that the host reports: 0..255, or one of these (boot/poweroff.c). */
+#define STATUS_PANIC   0xff7e
+#define STATUS_NO_INIT 0xff7f
 __noreturn void power_off(int status);
 __noreturn void power_reboot(void);
 
@@ -33,6 +39,7 @@ __noreturn void power_reboot(void);
 void backtrace(u64 fp, u64 pc);
 /* Name and start of the function around pc, or NULL. */
 const char *symbol_at(u64 pc, u64 *start);
+bool is_kernel_text(u64 pc);
 
 #define KASSERT(cond)                                                                              \
     do {                                                                                           \
@@ -63,6 +70,7 @@ u64 cmdline_get_u64(const char *key, u64 fallback);
 extern const char *cmdline;
 
 /* Deterministic random bytes, seeded by "seed=" (lib/random.c). */
+void random_init(void);
 void random_bytes(void *buf, size_t n);
 u64 random_u64(void);
 /* Mix extra bytes into the generator (virtio-rng, writes to /dev/random). */

@@ -17,32 +17,42 @@
 #pragma once
 
 #define PAGE_SHIFT 12
-#define PAGE_SIZE  4096UL
+#ifdef __ASSEMBLER__
+#define UL(x) x
+#else
+#define UL(x) x##UL
+#endif
+
+#define PAGE_SIZE  UL(4096)
 #define PAGE_MASK  (PAGE_SIZE - 1)
 
-#define LINEAR_BASE 0xffffffff00000000UL
-#define KERNEL_LINK 0xffffffff80200000UL
-#define RAM_BASE    0x80000000UL
-#define LINEAR_SIZE 0x100000000UL
+#define LINEAR_BASE UL(0xffffffff00000000)
+#define KERNEL_LINK UL(0xffffffff80200000)
+#define RAM_BASE    UL(0x80000000)
+#define LINEAR_SIZE UL(0x100000000)
 
-#define VMAP_BASE   0xffffffd000000000UL
-#define VMAP_SIZE   0x40000000UL
-#define SHADOW_BASE 0xffffffe000000000UL
+#define VMAP_BASE   UL(0xffffffd000000000)
+#define VMAP_SIZE   UL(0x40000000)
+#define SHADOW_BASE UL(0xffffffe000000000)
 
-#define USER_TOP       0x4000000000UL
-#define USER_MIN       0x1000UL /* nothing is ever mapped at page 0 */
+#define USER_TOP       UL(0x4000000000)
+#define USER_MIN       UL(0x1000) /* nothing is ever mapped at page 0 */
 #define USER_TRAMPOLINE (USER_TOP - 2 * PAGE_SIZE) /* signal return code, R-X in every process */
 #define USER_STACK_TOP (USER_TOP - 16 * PAGE_SIZE)
-#define USER_STACK_MAX (8UL << 20)
-#define USER_MMAP_TOP  (USER_STACK_TOP - USER_STACK_MAX - (1UL << 20))
-#define USER_PIE_BASE  0x1000000000UL
+#define USER_STACK_MAX (UL(8) << 20)
+#define USER_MMAP_TOP  (USER_STACK_TOP - USER_STACK_MAX - (UL(1) << 20))
+#define USER_PIE_BASE  UL(0x1000000000)
 
 /*
  * A kernel stack fills the upper half of a naturally aligned slot of twice its size; the lower half
  * is never mapped. So trap entry recognises an overflow by one address bit (trap/entry.S).
  */
+#ifdef CONFIG_KASAN
+#define KSTACK_SHIFT 15 /* redzones make frames larger */
+#else
 #define KSTACK_SHIFT 14
-#define KSTACK_SIZE  (1UL << KSTACK_SHIFT)
+#endif
+#define KSTACK_SIZE  (UL(1) << KSTACK_SHIFT)
 #define KSTACK_SLOT  (2 * KSTACK_SIZE)
 
 #define MAX_HARTS 8

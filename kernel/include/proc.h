@@ -65,7 +65,6 @@ struct thread {
     struct list run_link;
     u8 state;
     bool on_cpu;
-    bool wake_pending;
     bool timed_out;
     u64 slice_end;
     u64 run_since;      /* ticks; for times */
@@ -86,8 +85,11 @@ struct thread {
 
     /* user-visible thread attributes */
     va_t clear_tid;    /* set_tid_address, CLONE_CHILD_CLEARTID */
+    va_t set_tid;      /* CLONE_CHILD_SETTID: stored by the child itself at its start */
     va_t robust_list;
     u64 robust_len;
+    struct cpu *fp_cpu;   /* whose registers hold fp, if it is that hart's fp_owner */
+    u32 saved_intr_depth; /* cpu->intr_depth while switched out (preempted by an interrupt) */
     struct list futex_link;
     int fail_nth; /* allocation failure injection; 0 = off */
     bool exiting; /* kill or exit_group asks it to go */
@@ -118,6 +120,7 @@ struct proc {
     int wait_status;
     int exit_signal; /* sent to the parent, normally SIGCHLD */
     bool stop_reported, continued;
+    int stop_signal;
     bool group_exit;
     int group_exit_status;
     bool execed;
@@ -167,7 +170,9 @@ struct cpu {
     struct vm *vm;  /* whose table is in satp */
     struct list softirqs;
     bool in_softirq;
-    u64 next_timer;
+    u64 next_timer; /* earliest timeout this hart is responsible for; ~0 = none */
+    u64 slice_timer; /* end of the running thread's slice while others wait; ~0 = none */
+    struct thread *fp_owner; /* whose floating-point registers are in the hart */
     struct {
         const void *lock;
         u32 class;
@@ -188,15 +193,36 @@ extern struct proc kernel_proc;  /* pid 0: owns kernel threads */
 extern struct proc *init_proc;   /* pid 1 */
 
 /* sched.c */
+void sched_boot(u64 hartid); /* turns the boot context into cpus[0]'s idle thread */
+struct thread *sched_make_idle(struct cpu *cpu);
 void schedule(void);      /* give up the hart; current->state says how long */
 void sched_yield(void);
 void sched_tick(void);    /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
 /* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */
 void thread_wake_signal(struct thread *t);
-void sched_start(struct thread *t); /* first time on the run queue */
-void sched_init_hart(void);
+void thread_continue(struct thread *t); /* SIGCONT, SIGKILL: also stopped ones */
+void sched_start(struct thread *t);     /* first time on the run queue */
+void sched_kick(struct thread *t);      /* make it look at its flags soon if it runs elsewhere */
+void thread_main(struct thread *prev);
 __noreturn void sched_idle(void);
+
+/* Time for which the hart must wake: timeouts and the slice (trap/timer, sync/timeout.c). */
+void timer_program(struct cpu *cpu);
+
+/* switch.c, switch.S */
+struct thread *context_switch(struct thread *prev, struct thread *next);
+struct thread *swtch(struct thread *prev, struct thread *next);
+void thread_entry(void);
+void fp_save(struct fpstate *fp);
+void fp_restore(const struct fpstate *fp);
+/* Make current's fp field hold what its registers hold. */
+void fp_sync(void);
+void fp_first(void);
+
+/* thread.c */
+struct thread *thread_alloc(struct proc *p, const char *name);
+void thread_free(struct thread *t);
 
 /* kernel threads */
 struct thread *kthread_create(const char *name, void (*fn)(void *), void *arg);
@@ -213,6 +239,11 @@ void init_start(void); /* the first user process */
 /* exit.c: do not return */
 __noreturn void thread_exit(int status);
 __noreturn void proc_exit_group(int wait_status);
+
+void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg); /* under proc_lock */
+
+/* dev/tty: the session leader is gone; hang up its terminal. */
+void tty_session_exit(struct proc *p);
 
 /* exec.c */
 int exec_load(const char *path, char *const *argv, char *const *envp);

@@ -46,5 +46,6 @@ bool timeout_cancel(struct timeout *t);
 void timeout_cancel_sync(struct timeout *t);
 
 void timeout_init(void);
+void timeout_start_thread(void);
 /* Called by the timer interrupt: runs what is due, programs the next event. */
 void timeout_run(void);

@@ -57,5 +57,6 @@ void trap_init_hart(void);
 void trap_handle(struct trapframe *tf);
 /* Back to user mode with the registers in tf; does not return. */
 __noreturn void trap_return(struct trapframe *tf);
+__noreturn void kstack_overflow_panic(u64 pc, u64 sp, u64 fp);
 /* Pending signals and rescheduling before user mode; runs with interrupts on. */
 void trap_exit_to_user(struct trapframe *tf);

@@ -79,13 +79,21 @@ void vm_put(struct vm *vm);
 void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler */
 
 /*
- * Map [addr, addr+len); the vma is returned with ops == NULL and file set (referenced) so that the
- * caller (file->ops->mmap) can set ops and priv. Fixed mappings replace what is there.
+ * Map [addr, addr+len); returns the address or a negative errno. With a file, file->ops->mmap() is
+ * called on the finished vma before it becomes visible: it may refuse, or set ops and priv, flags
+ * and max_prot. vm->lock is held meanwhile, so no copyin there. Fixed mappings replace what is there.
  */
 long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 mmap_flags, struct file *file,
              u64 offset);
 long vm_munmap(struct vm *vm, va_t addr, u64 len);
 struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; vm->lock held */
+
+/* The main stack: grows on demand inside [top - size, top). */
+long vm_map_stack(struct vm *vm, va_t top, u64 size);
+long vm_brk(struct vm *vm, va_t brk); /* the new (or, when refused, the old) break */
+long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot);
+long vm_remap(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32 flags, va_t new_addr);
+long vm_advise(struct vm *vm, va_t addr, u64 len, int advice);
 
 /* Resolve a fault of the current process; 0, -EFAULT (SIGSEGV), -EACCES (ditto), -EIO (SIGBUS). */
 int vm_fault(struct vm *vm, va_t va, u32 access);
@@ -131,10 +139,17 @@ long copyinstr(char *dst, va_t src, size_t max);
 long user_zero(va_t dst, size_t n);
 /* Atomic compare-and-exchange of a user word; the old value goes to *old. */
 long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old);
+/* What names a futex word: the page in shared areas, the address space elsewhere; 0 or -EFAULT. */
+struct futex_key {
+    u64 space, offset;
+};
+long vm_futex_key(struct vm *vm, va_t addr, struct futex_key *key);
 #define get_user(var, addr)       copyin(&(var), (addr), sizeof(var))
 #define put_user(addr, var)       copyout((addr), &(var), sizeof(var))
-/* The same for another process (ptrace-like, /proc/pid/cmdline); never sleeps on faults. */
+/* The same for any address space (exec, /proc/pid/cmdline), pages faulted in as needed. */
 long vm_read(struct vm *vm, void *dst, va_t src, size_t n);
+long vm_write(struct vm *vm, va_t dst, const void *src, size_t n);
+long vm_zero(struct vm *vm, va_t dst, size_t n);
 
 /* Kernel page tables (mm/kvm.c). */
 void kvm_init(void);

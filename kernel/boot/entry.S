@@ -1,0 +1,87 @@
+/*
+ * First instructions of every hart. The firmware enters in S-mode with translation off, a0 = hartid
+ * and a1 = device tree (boot hart) or the physical address of the idle thread (the others, SBI HSM).
+ * A throw-away root table maps RAM both at its physical address and in the linear map; kvm_init()
+ * replaces it.
+ */
+#include "asm.h"
+#include "memlayout.h"
+
+#define PTE_VRWXGAD 0xef
+
+.section .text.boot, "ax"
+.globl _start
+_start:
+    csrw sie, zero
+    mv s0, a0
+    mv s1, a1
+    lla t0, __bss_start
+    lla t1, __bss_end
+1:  sd zero, 0(t0)
+    addi t0, t0, 8
+    bltu t0, t1, 1b
+    lla t0, boot_root
+    li t1, (0x80000000 >> 2) | PTE_VRWXGAD
+    sd t1, (2 * 8)(t0) /* RAM where it is, for the next few instructions */
+    li t2, 2048
+    add t2, t2, t0
+    addi t2, t2, 2032 /* entry 510: 0xffffffff80000000 */
+    sd t1, 0(t2)
+    li t1, PTE_VRWXGAD
+    sd t1, -16(t2)
+    li t1, (0x40000000 >> 2) | PTE_VRWXGAD
+    sd t1, -8(t2)
+    li t1, (0xc0000000 >> 2) | PTE_VRWXGAD
+    sd t1, 8(t2)
+    call go_high
+    lla tp, boot_thread
+    lla sp, boot_stack_top
+    csrw sscratch, zero
+    mv a0, s0
+    mv a1, s1
+    li s0, 0 /* end of the frame pointer chain */
+    call kmain
+    unimp
+
+/* Entry of the other harts; a1 = pa of their idle thread. */
+.globl secondary_start
+secondary_start:
+    csrw sie, zero
+    mv s1, a1
+    call go_high
+    li t0, LINEAR_BASE
+    add tp, s1, t0
+    ld t1, kernel_root_satp
+    csrw satp, t1
+    sfence.vma
+    csrw sscratch, zero
+    ld sp, THREAD_KERNEL_SP(tp)
+    li s0, 0
+    call secondary_main
+    unimp
+
+/* Turn translation on with boot_root and return to the caller's linear-map address. */
+go_high:
+    lla t0, boot_root
+    srli t0, t0, 12
+    li t1, 8 << 60
+    or t0, t0, t1
+    li t1, LINEAR_BASE
+    add ra, ra, t1
+    sfence.vma
+    csrw satp, t0
+    sfence.vma
+    ret
+
+.section .bss.page_aligned, "aw", @nobits
+.balign 4096
+.globl boot_root
+boot_root:
+    .skip 4096
+.balign KSTACK_SLOT
+    .skip KSTACK_SIZE
+.globl boot_stack
+boot_stack:
+    .skip KSTACK_SIZE
+.globl boot_stack_top
+boot_stack_top:

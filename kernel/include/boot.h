@@ -1,0 +1,15 @@
+/* Start and end of the machine's life: boot/. */
+#pragma once
+#include "types.h"
+
+/* The initramfs as the boot loader left it in RAM; size 0 when there is none. Stays reserved. */
+extern const void *initrd_start;
+extern u64 initrd_size;
+
+__noreturn void kmain(u64 hartid, u64 fdt_pa);
+__noreturn void secondary_main(void);
+void memory_init(void);
+void smp_init(void);  /* names every hart of the device tree */
+void smp_start(void); /* and starts them */
+void poweroff_init(void);
+void drivers_probe(void);

@@ -1,0 +1,197 @@
+/* kcov: not instrumented: what it does depends on everything that ran before */
+/*
+ * Small objects in power-of-two slabs of one page each; larger ones take whole pages. A slab page
+ * keeps its free objects in a list through their first words, its size class in page->order, and is
+ * on the partial list of its class while it has a free object. Empty slabs go back at once.
+ */
+#include "alloc.h"
+#include "kasan.h"
+#include "klib.h"
+#include "lock.h"
+
+#define MIN_SHIFT 4
+#define MAX_SHIFT 11
+#define CLASSES   (MAX_SHIFT - MIN_SHIFT + 1)
+
+struct size_class {
+    struct spinlock lock;
+    struct list partial;
+};
+
+static struct size_class classes[CLASSES];
+
+void kmalloc_init(void)
+{
+    for (int i = 0; i < CLASSES; i++) {
+        spin_init(&classes[i].lock, "slab");
+        list_init(&classes[i].partial);
+    }
+}
+
+static int class_of(size_t size)
+{
+    int shift = MIN_SHIFT;
+    while ((1UL << shift) < size)
+        shift++;
+    return shift - MIN_SHIFT;
+}
+
+#ifdef CONFIG_SLAB_POISONING
+#define POISON_BYTE 0x6b
+
+static void poison_object(void *p, size_t size)
+{
+    memset((u8 *)p + sizeof(void *), POISON_BYTE, size - sizeof(void *));
+}
+
+static void check_object(void *p, size_t size)
+{
+    const u8 *b = p;
+    for (size_t i = sizeof(void *); i < size; i++)
+        if (b[i] != POISON_BYTE)
+            panic("slab poisoning: byte %lu of free object %p (size %lu) is %02x", i, p, size,
+                  b[i]);
+}
+#else
+#define poison_object(p, size) ((void)0)
+#define check_object(p, size)  ((void)0)
+#endif
+
+/* Class lock held. */
+static struct page *slab_grow(struct size_class *c, int index)
+{
+    pa_t pa = page_alloc(0);
+    if (!pa)
+        return NULL;
+    struct page *pg = page_of(pa);
+    size_t size = 1UL << (index + MIN_SHIFT);
+    u8 *base = pa_to_va(pa);
+    pg->kind = PAGE_SLAB;
+    pg->order = (u8)index;
+    pg->slab_used = 0;
+    pg->slab_free = NULL;
+    for (size_t at = PAGE_SIZE; at; at -= size) {
+        void **object = (void **)(base + at - size);
+        *object = pg->slab_free;
+        pg->slab_free = object;
+        poison_object(object, size);
+    }
+    kasan_slab_page(base);
+    list_push_front(&c->partial, &pg->link);
+    return pg;
+}
+
+static void *slab_alloc(size_t size)
+{
+    int index = class_of(size);
+    size_t capacity = 1UL << (index + MIN_SHIFT);
+    struct size_class *c = &classes[index];
+    spin_lock(&c->lock);
+    struct page *pg =
+        list_empty(&c->partial) ? slab_grow(c, index) : list_first(&c->partial, struct page, link);
+    void **object = NULL;
+    if (pg) {
+        object = pg->slab_free;
+        pg->slab_free = *object;
+        pg->slab_used++;
+        if (!pg->slab_free)
+            list_remove(&pg->link);
+    }
+    spin_unlock(&c->lock);
+    if (object) {
+        (void)capacity;
+        check_object(object, capacity);
+        kasan_alloc_object(object, size, capacity);
+    }
+    return object;
+}
+
+static void slab_free(struct page *pg, void *p)
+{
+    struct size_class *c = &classes[pg->order];
+    size_t size = 1UL << (pg->order + MIN_SHIFT);
+    if ((u64)p & (size - 1))
+        panic("kfree: %p is not the start of an object of %lu bytes", p, size);
+    kasan_free_object(p, size);
+    spin_lock(&c->lock);
+    poison_object(p, size);
+    if (!pg->slab_free)
+        list_push_front(&c->partial, &pg->link);
+    *(void **)p = pg->slab_free;
+    pg->slab_free = p;
+    bool empty = --pg->slab_used == 0;
+    if (empty)
+        list_remove(&pg->link);
+    spin_unlock(&c->lock);
+    if (empty) {
+        pg->kind = PAGE_USED;
+        pg->order = 0;
+        page_free(page_pa(pg), 0);
+    }
+}
+
+void *kmalloc(size_t size)
+{
+    if (size <= 1UL << MAX_SHIFT)
+        return should_fail_alloc() ? NULL : slab_alloc(size ? size : 1);
+    int order = 0;
+    while ((PAGE_SIZE << order) < size)
+        if (++order > MAX_ORDER)
+            return NULL;
+    pa_t pa = page_alloc(order);
+    return pa ? pa_to_va(pa) : NULL;
+}
+
+void *kzalloc(size_t size)
+{
+    void *p = kmalloc(size);
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+static struct page *page_of_object(const void *p)
+{
+    pa_t pa = va_to_pa(p);
+    if (!pa_is_ram(pa))
+        panic("kfree: %p is not from kmalloc", p);
+    return page_of(ALIGN_DOWN(pa, PAGE_SIZE));
+}
+
+size_t kmalloc_size(const void *p)
+{
+    struct page *pg = page_of_object(p);
+    return pg->kind == PAGE_SLAB ? 1UL << (pg->order + MIN_SHIFT) : PAGE_SIZE << pg->order;
+}
+
+void kfree(void *p)
+{
+    if (!p)
+        return;
+    struct page *pg = page_of_object(p);
+    if (pg->kind == PAGE_SLAB)
+        slab_free(pg, p);
+    else
+        page_free(va_to_pa(p), pg->order);
+}
+
+void *krealloc(void *p, size_t size)
+{
+    if (!p)
+        return kmalloc(size);
+    void *bigger = kmalloc(size);
+    if (bigger) {
+        memcpy(bigger, p, MIN(size, kmalloc_size(p)));
+        kfree(p);
+    }
+    return bigger;
+}
+
+char *kstrdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *copy = kmalloc(n);
+    if (copy)
+        memcpy(copy, s, n);
+    return copy;
+}

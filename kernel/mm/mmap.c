@@ -1,0 +1,290 @@
+/*
+ * mmap, munmap, mprotect, brk, mremap and madvise over areas and page tables.
+ */
+#include "abi/errno.h"
+#include "abi/mman.h"
+#include "abi/sched.h"
+#include "alloc.h"
+#include "file.h"
+#include "klib.h"
+#include "mm/internal.h"
+#include "proc.h"
+#include "riscv.h"
+
+#define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+
+static bool range_ok(va_t addr, u64 len)
+{
+    return len && addr >= USER_MIN && addr < USER_TOP && len <= USER_TOP - addr &&
+           addr + len <= USER_TRAMPOLINE;
+}
+
+/* vm->lock held. Removes whatever lies in the range. */
+static long unmap_locked(struct vm *vm, va_t start, va_t end)
+{
+    int error = vma_cut(vm, start, end);
+    if (error)
+        return error;
+    list_for_each_safe(vma, &vm->areas, struct vma, link) {
+        if (vma->start >= end)
+            break;
+        if (vma->start < start)
+            continue;
+        pt_unmap(vm, vma->start, vma->end);
+        vma_delete(vma);
+    }
+    return 0;
+}
+
+static u32 area_flags(u32 mmap_flags)
+{
+    u32 type = mmap_flags & MAP_TYPE;
+    return type == MAP_SHARED || type == MAP_SHARED_VALIDATE ? VMA_SHARED : 0;
+}
+
+/* Ask the file (or the anonymous shared memory) for its ops. */
+static long attach_object(struct vma *vma, struct file *file, u64 offset)
+{
+    if (!file)
+        return vma->flags & VMA_SHARED ? shmem_map(vma) : 0;
+    if (!file->ops->mmap)
+        return -ENODEV;
+    if (!(file->fflags & FF_READ))
+        return -EACCES;
+    bool shared = vma->flags & VMA_SHARED;
+    if (shared && !(file->fflags & FF_WRITE)) {
+        vma->max_prot &= ~(u32)VM_WRITE;
+        if (vma->prot & VM_WRITE)
+            return -EACCES;
+    }
+    vma->offset = offset;
+    vma->file = file;
+    long error = file->ops->mmap(file, vma);
+    if (error) {
+        vma->file = NULL;
+        vma->ops = NULL;
+        return error;
+    }
+    file_get(file);
+    return 0;
+}
+
+static long choose_address(struct vm *vm, va_t addr, u64 len, u32 flags)
+{
+    if (!(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))) {
+        va_t at = vma_find_gap(vm, len, addr);
+        return at ? (long)at : -ENOMEM;
+    }
+    if (addr & PAGE_MASK)
+        return -EINVAL;
+    if (!range_ok(addr, len))
+        return -ENOMEM;
+    if (flags & MAP_FIXED_NOREPLACE && !vma_range_free(vm, addr, addr + len))
+        return -EEXIST;
+    return (long)addr;
+}
+
+static void populate(struct vm *vm, va_t start, va_t end)
+{
+    for (va_t va = start; va < end; va += PAGE_SIZE) {
+        struct vma *vma = vm_find(vm, va);
+        if (!vma || vma_fault(vma, va, vma->prot & VM_WRITE ? VM_WRITE : VM_READ))
+            return;
+    }
+}
+
+static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file *file,
+                       u64 offset)
+{
+    if (vm->reserved + len > curproc->rlimits[RLIMIT_AS].cur)
+        return -ENOMEM;
+    long at = choose_address(vm, addr, len, flags);
+    if (at < 0)
+        return at;
+    struct vma *vma = vma_new(vm, (va_t)at, (va_t)at + len, prot, area_flags(flags));
+    if (!vma)
+        return -ENOMEM;
+    long error = attach_object(vma, file, offset);
+    if (!error && (vma->prot & ~vma->max_prot))
+        error = -EACCES;
+    if (!error && flags & MAP_FIXED)
+        error = unmap_locked(vm, vma->start, vma->end);
+    if (error) {
+        vma_delete(vma);
+        return error;
+    }
+    vma_insert(vm, vma);
+    if (flags & MAP_POPULATE)
+        populate(vm, (va_t)at, (va_t)at + len);
+    return at;
+}
+
+long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file *file, u64 offset)
+{
+    u32 type = flags & MAP_TYPE;
+    if (len == 0 || (type != MAP_PRIVATE && type != MAP_SHARED && type != MAP_SHARED_VALIDATE))
+        return -EINVAL;
+    if (offset & PAGE_MASK || prot & ~(u32)(PROT_ALL | PROT_GROWSDOWN))
+        return -EINVAL;
+    if (len > USER_TOP)
+        return -ENOMEM;
+    len = ALIGN_UP(len, PAGE_SIZE);
+    if (offset + len < offset)
+        return -EOVERFLOW;
+    mutex_lock(&vm->lock);
+    long at = map_locked(vm, addr, len, prot & PROT_ALL, flags, file, offset);
+    mutex_unlock(&vm->lock);
+    return at;
+}
+
+long vm_map_stack(struct vm *vm, va_t top, u64 size)
+{
+    struct vma *vma = vma_new(vm, top - size, top, VM_READ | VM_WRITE, VMA_STACK);
+    if (!vma)
+        return -ENOMEM;
+    vm->stack_low = top - size;
+    mutex_lock(&vm->lock);
+    vma_insert(vm, vma);
+    mutex_unlock(&vm->lock);
+    return 0;
+}
+
+long vm_munmap(struct vm *vm, va_t addr, u64 len)
+{
+    if (addr & PAGE_MASK || len > USER_TOP)
+        return -EINVAL;
+    len = ALIGN_UP(len, PAGE_SIZE);
+    if (!len || addr >= USER_TOP || addr + len > USER_TRAMPOLINE)
+        return -EINVAL;
+    mutex_lock(&vm->lock);
+    long error = unmap_locked(vm, addr, addr + len);
+    mutex_unlock(&vm->lock);
+    return error;
+}
+
+void vm_zap(struct vm *vm, va_t start, va_t end)
+{
+    mutex_lock(&vm->lock);
+    pt_unmap(vm, start, end);
+    mutex_unlock(&vm->lock);
+}
+
+/* True when every page of the range belongs to an area. */
+static bool range_mapped(struct vm *vm, va_t start, va_t end)
+{
+    for (va_t at = start; at < end;) {
+        struct vma *vma = vm_find(vm, at);
+        if (!vma)
+            return false;
+        at = vma->end;
+    }
+    return true;
+}
+
+static long protect_locked(struct vm *vm, va_t start, va_t end, u32 prot)
+{
+    if (!range_mapped(vm, start, end))
+        return -ENOMEM;
+    list_for_each(vma, &vm->areas, struct vma, link)
+        if (vma->start < end && vma->end > start && prot & ~vma->max_prot)
+            return -EACCES;
+    int error = vma_cut(vm, start, end);
+    if (error)
+        return error;
+    list_for_each(vma, &vm->areas, struct vma, link) {
+        if (vma->start < start || vma->start >= end)
+            continue;
+        vma->prot = prot;
+        pt_protect(vm, vma);
+    }
+    tlb_shootdown(vm, start, end);
+    return 0;
+}
+
+long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot)
+{
+    if (addr & PAGE_MASK || prot & ~(u32)PROT_ALL)
+        return -EINVAL;
+    if (len == 0)
+        return 0;
+    len = ALIGN_UP(len, PAGE_SIZE);
+    if (addr >= USER_TOP || len > USER_TOP - addr)
+        return -ENOMEM;
+    mutex_lock(&vm->lock);
+    long error = protect_locked(vm, addr, addr + len, prot);
+    mutex_unlock(&vm->lock);
+    return error;
+}
+
+static bool brk_grow(struct vm *vm, va_t from, va_t to)
+{
+    if (to > USER_MMAP_TOP || !vma_range_free(vm, from, to) ||
+        to - vm->brk_start > curproc->rlimits[RLIMIT_DATA].cur)
+        return false;
+    struct vma *vma = vma_new(vm, from, to, VM_READ | VM_WRITE, VMA_HEAP);
+    if (vma)
+        vma_insert(vm, vma);
+    return vma;
+}
+
+long vm_brk(struct vm *vm, va_t brk)
+{
+    mutex_lock(&vm->lock);
+    va_t from = ALIGN_UP(vm->brk, PAGE_SIZE), to = ALIGN_UP(brk, PAGE_SIZE);
+    if (brk >= vm->brk_start && brk < USER_TOP) {
+        bool ok = true;
+        if (to > from)
+            ok = brk_grow(vm, from, to);
+        else if (to < from)
+            ok = unmap_locked(vm, to, from) == 0;
+        if (ok)
+            vm->brk = brk;
+    }
+    long result = (long)vm->brk;
+    mutex_unlock(&vm->lock);
+    return result;
+}
+
+static long advise_one(struct vm *vm, struct vma *vma, va_t start, va_t end, int advice)
+{
+    switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+        pt_unmap(vm, MAX(start, vma->start), MIN(end, vma->end));
+        return 0;
+    case MADV_DONTFORK:
+        vma->flags |= VMA_NO_COPY;
+        return 0;
+    case MADV_DOFORK:
+        vma->flags &= ~VMA_NO_COPY;
+        return 0;
+    case MADV_WIPEONFORK:
+        if (vma->ops)
+            return -EINVAL;
+        vma->flags |= VMA_WIPE;
+        return 0;
+    case MADV_KEEPONFORK:
+        vma->flags &= ~VMA_WIPE;
+        return 0;
+    default:
+        return advice >= 0 && advice <= 25 ? 0 : -EINVAL; /* hints that change nothing here */
+    }
+}
+
+long vm_advise(struct vm *vm, va_t addr, u64 len, int advice)
+{
+    len = ALIGN_UP(len, PAGE_SIZE);
+    if (addr & PAGE_MASK || len > USER_TOP || addr >= USER_TOP)
+        return -EINVAL;
+    va_t end = addr + len;
+    mutex_lock(&vm->lock);
+    bool splits = advice >= MADV_DONTFORK;
+    long error = splits ? vma_cut(vm, addr, end) : 0;
+    if (!error && !range_mapped(vm, addr, end))
+        error = -ENOMEM;
+    list_for_each(vma, &vm->areas, struct vma, link)
+        if (!error && vma->start < end && vma->end > addr)
+            error = advise_one(vm, vma, addr, end, advice);
+    mutex_unlock(&vm->lock);
+    return error;
+}

@@ -1,0 +1,297 @@
+/*
+ * execve(2). The new address space is built completely before the old one is given up, so an error
+ * leaves the caller as it was; afterwards only the death of sibling threads remains, which cannot
+ * fail. Scripts ("#!") run their interpreter, up to four deep.
+ */
+#include "abi/errno.h"
+#include "abi/mman.h"
+#include "abi/sched.h"
+#include "alloc.h"
+#include "file.h"
+#include "fs.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/exec.h"
+#include "proc/internal.h"
+#include "riscv.h"
+#include "syscall.h"
+
+#define SCRIPT_DEPTH_MAX 4
+#define INTERP_BASE      0x2000000000UL
+
+static int open_program(const char *path, struct file **out)
+{
+    int error = vfs_open(path, O_RDONLY, 0, out);
+    if (error)
+        return error;
+    struct inode *inode = (*out)->inode;
+    error = !S_ISREG(inode->mode) ? -EACCES : inode_access(inode, 1);
+    if (error)
+        file_put(*out);
+    return error;
+}
+
+/* Strings */
+
+static int add_string(struct exec_strings *s, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    if (n > ARG_BYTES_MAX - s->used)
+        return -E2BIG;
+    memcpy(s->bytes + s->used, text, n);
+    s->used += n;
+    return 0;
+}
+
+static int add_user_strings(struct exec_strings *s, va_t array, u32 *count)
+{
+    for (va_t at = array; array; at += 8, ++*count) {
+        va_t text;
+        if (get_user(text, at))
+            return -EFAULT;
+        if (!text)
+            break;
+        if (*count >= ARGS_MAX)
+            return -E2BIG;
+        long n = copyinstr(s->bytes + s->used, text, ARG_BYTES_MAX - s->used);
+        if (n < 0)
+            return n == -ENAMETOOLONG ? -E2BIG : (int)n;
+        s->used += (size_t)n + 1;
+    }
+    return 0;
+}
+
+/* Put n bytes of new strings in front and drop the first old one (a script's argv[0]). */
+static int replace_argv0(struct exec_strings *s, const char *front, size_t n, u32 added)
+{
+    size_t first = s->argc ? strlen(s->bytes) + 1 : 0;
+    if (s->used - first + n > ARG_BYTES_MAX)
+        return -E2BIG;
+    memmove(s->bytes + n, s->bytes + first, s->used - first);
+    memcpy(s->bytes, front, n);
+    s->used = s->used - first + n;
+    s->argc = s->argc - (s->argc ? 1 : 0) + added;
+    return 0;
+}
+
+/* "#! interpreter [argument]" in the first line; interpreter is left in path. */
+static int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s)
+{
+    char line[256];
+    i64 n = file_read_at(file, line, sizeof(line) - 1, 0);
+    if (n < 3 || line[0] != '#' || line[1] != '!')
+        return -ENOEXEC;
+    line[n] = 0;
+    char *end = strchr(line, '\n');
+    if (!end)
+        return -ENOEXEC;
+    while (end > line && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\n'))
+        end--;
+    *end = 0;
+    char *name = line + 2;
+    while (*name == ' ' || *name == '\t')
+        name++;
+    char *arg = name;
+    while (*arg && *arg != ' ' && *arg != '\t')
+        arg++;
+    if (*arg)
+        *arg++ = 0;
+    while (*arg == ' ' || *arg == '\t')
+        arg++;
+    if (!*name)
+        return -ENOEXEC;
+    char front[sizeof(line) + 512];
+    size_t used = strlcpy(front, name, sizeof(line)) + 1;
+    if (*arg)
+        used += strlcpy(front + used, arg, sizeof(line)) + 1;
+    size_t script_len = strlen(path) + 1;
+    if (used + script_len > sizeof(front))
+        return -E2BIG;
+    memcpy(front + used, path, script_len);
+    used += script_len;
+    strlcpy(path, name, path_size);
+    return replace_argv0(s, front, used, *arg ? 3 : 2);
+}
+
+/* Opens path, following scripts, and reads the headers of the program. */
+static int find_image(char *path, size_t path_size, struct exec_strings *s, struct image *img)
+{
+    for (int depth = 0; depth <= SCRIPT_DEPTH_MAX; depth++) {
+        struct file *file;
+        int error = open_program(path, &file);
+        if (error)
+            return error;
+        error = image_read(file, img);
+        if (error != -ENOEXEC)
+            return error;
+        error = script_parse(file, path, path_size, s);
+        image_drop(img);
+        if (error)
+            return error;
+    }
+    return -ELOOP;
+}
+
+/* Maps the dynamic loader, if the program asks for one; *entry is where execution starts. */
+static int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry)
+{
+    *base = 0;
+    *entry = program->entry;
+    if (!program->interp[0])
+        return 0;
+    struct file *file;
+    struct image loader;
+    int error = open_program(program->interp, &file);
+    if (error)
+        return error;
+    error = image_read(file, &loader);
+    if (!error)
+        error = image_map(&loader, vm, INTERP_BASE);
+    *base = loader.base;
+    *entry = loader.entry;
+    image_drop(&loader);
+    return error;
+}
+
+/* Every other thread of the process has to go; the survivor takes over the process number. */
+static int become_single(struct proc *p)
+{
+    spin_lock(&proc_lock);
+    if (p->group_exit || current->exiting) {
+        spin_unlock(&proc_lock);
+        return -EAGAIN;
+    }
+    proc_kill_others(p);
+    spin_unlock(&proc_lock);
+    wait_event(&p->thread_wait, atomic_load(&p->nthreads) == 1);
+    current->tid = p->pid;
+    return 0;
+}
+
+static void name_process(struct proc *p, const char *path, const char *display)
+{
+    const char *base = strrchr(display, '/');
+    strlcpy(p->comm, base ? base + 1 : display, sizeof(p->comm));
+    strlcpy(current->name, p->comm, sizeof(current->name));
+    kfree(p->exe_path);
+    p->exe_path = kstrdup(path);
+}
+
+static void switch_vm(struct proc *p, struct vm *vm)
+{
+    struct vm *old = p->vm;
+    irq_push_off();
+    p->vm = vm;
+    vm_activate(vm);
+    irq_pop_off();
+    if (old)
+        vm_put(old);
+}
+
+static void reset_thread(u64 entry, va_t sp)
+{
+    struct trapframe *tf = current->tf;
+    memset(tf, 0, sizeof(*tf));
+    tf->epc = entry;
+    tf->sp = sp;
+    tf->status = SSTATUS_SPIE | SSTATUS_FS_INIT;
+    tf->syscall = ~0UL;
+    memset(&current->fp, 0, sizeof(current->fp));
+    irq_push_off();
+    this_cpu()->fp_owner = NULL;
+    fp_first();
+    irq_pop_off();
+    current->clear_tid = 0;
+    current->robust_list = 0;
+    current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
+}
+
+/* The point of no return has been passed. */
+static void commit(struct proc *p, struct vm *vm, struct image *img, const char *path,
+                   const char *display, u64 entry, va_t sp)
+{
+    name_process(p, path, display);
+    switch_vm(p, vm);
+    if (p->exe)
+        file_put(p->exe);
+    p->exe = file_get(img->file);
+    files_unshare(&p->files);
+    files_close_on_exec(p->files);
+    sigacts_exec(p);
+    p->execed = true;
+    reset_thread(entry, sp);
+    vfork_release(p);
+}
+
+static int build_and_commit(struct image *img, const char *path, const char *display,
+                            const struct exec_strings *s)
+{
+    u64 interp_base, entry;
+    va_t sp = 0;
+    struct vm *vm = vm_new();
+    if (!vm)
+        return -ENOMEM;
+    int error = image_map(img, vm, USER_PIE_BASE);
+    if (!error)
+        error = map_interp(img, vm, &interp_base, &entry);
+    if (!error)
+        error = stack_build(vm, s, img, interp_base, path, &sp);
+    if (!error)
+        error = become_single(curproc);
+    if (error) {
+        vm_put(vm);
+        return error;
+    }
+    vm->brk_start = vm->brk = img->base ? USER_PIE_BASE + (1UL << 34) : img->end;
+    commit(curproc, vm, img, path, display, entry, sp);
+    return 0;
+}
+
+static int exec_with(const char *path, struct exec_strings *s)
+{
+    char *real = kmalloc(PATH_LEN_MAX);
+    if (!real)
+        return -ENOMEM;
+    strlcpy(real, path, PATH_LEN_MAX);
+    struct image *img = kzalloc(sizeof(*img));
+    int error = img ? find_image(real, PATH_LEN_MAX, s, img) : -ENOMEM;
+    if (!error)
+        error = build_and_commit(img, real, path, s);
+    if (img)
+        image_drop(img);
+    kfree(img);
+    kfree(real);
+    return error;
+}
+
+int exec_load(const char *path, char *const *argv, char *const *envp)
+{
+    struct exec_strings s = {.bytes = kmalloc(ARG_BYTES_MAX)};
+    int error = s.bytes ? 0 : -ENOMEM;
+    for (; !error && argv[s.argc]; s.argc++)
+        error = add_string(&s, argv[s.argc]);
+    for (; !error && envp[s.envc]; s.envc++)
+        error = add_string(&s, envp[s.envc]);
+    if (!error)
+        error = exec_with(path, &s);
+    kfree(s.bytes);
+    return error;
+}
+
+long sys_execve(u64 path_addr, u64 argv, u64 envp)
+{
+    char *path = kmalloc(PATH_LEN_MAX);
+    struct exec_strings s = {.bytes = kmalloc(ARG_BYTES_MAX)};
+    long error = path && s.bytes ? copyinstr(path, path_addr, PATH_LEN_MAX) : -ENOMEM;
+    if (error > 0)
+        error = add_user_strings(&s, argv, &s.argc);
+    else if (error == 0)
+        error = -ENOENT;
+    if (error == 0)
+        error = add_user_strings(&s, envp, &s.envc);
+    if (error == 0)
+        error = exec_with(path, &s);
+    kfree(s.bytes);
+    kfree(path);
+    return error;
+}

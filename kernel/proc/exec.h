@@ -1,0 +1,34 @@
+/* exec in three files: loading images (elf.c), the first stack (stack.c), the call (exec.c). */
+#pragma once
+#include "proc/elf.h"
+#include "types.h"
+#include "vm.h"
+
+#define ARG_BYTES_MAX (128UL << 10)
+#define ARGS_MAX      4096
+
+/* argv and envp strings, packed one after another, each with its NUL. */
+struct exec_strings {
+    char *bytes;
+    size_t used;
+    u32 argc, envc;
+};
+
+struct image {
+    struct file *file;
+    struct elf_header header;
+    struct elf_phdr *phdrs;
+    u64 base;  /* added to addresses of ET_DYN */
+    u64 entry; /* of this image */
+    u64 phdr_va;
+    u64 end; /* first address after the last segment: where brk starts */
+    char interp[256];
+};
+
+int image_read(struct file *file, struct image *img); /* headers only; -ENOEXEC, -EIO */
+int image_map(struct image *img, struct vm *vm, u64 base);
+void image_drop(struct image *img);
+
+/* Builds argc, argv, envp, auxv and strings; *sp is the initial stack pointer. */
+int stack_build(struct vm *vm, const struct exec_strings *strings, const struct image *program,
+                u64 interp_base, const char *path, va_t *sp);

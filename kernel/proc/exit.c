@@ -1,0 +1,230 @@
+/*
+ * The end of threads and processes. A thread gives back what is its own; the last one of a process
+ * gives back what they shared, hands children to init, and leaves a zombie for the parent's wait.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "alloc.h"
+#include "file.h"
+#include "irq.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
+
+/* Release everything that a process owns except its place in the tree. */
+static void release_resources(struct proc *p)
+{
+    if (p->files)
+        files_put(p->files);
+    if (p->fs)
+        fsctx_put(p->fs);
+    if (p->exe)
+        file_put(p->exe);
+    p->files = NULL;
+    p->fs = NULL;
+    p->exe = NULL;
+    struct vm *vm = p->vm;
+    irq_push_off();
+    p->vm = NULL;
+    vm_activate(NULL);
+    irq_pop_off();
+    if (vm)
+        vm_put(vm);
+}
+
+void proc_discard(struct proc *p)
+{
+    if (p->files)
+        files_put(p->files);
+    if (p->fs)
+        fsctx_put(p->fs);
+    if (p->exe)
+        file_put(p->exe);
+    if (p->vm)
+        vm_put(p->vm);
+    if (p->sigacts)
+        sigacts_put(p->sigacts);
+    p->sigacts = NULL;
+    proc_put(p);
+}
+
+void vfork_release(struct proc *p)
+{
+    atomic_store(&p->vfork_done, true);
+    wake_up(&p->vfork_wait);
+}
+
+/* Tell pthread_join and robust mutexes, while the address space is still there. */
+static void release_user_state(struct thread *t)
+{
+    int zero = 0;
+    futex_exit_robust(t);
+    if (t->clear_tid && t->proc->vm && put_user(t->clear_tid, zero) == 0)
+        futex_wake_addr(t->clear_tid, 1);
+    t->clear_tid = 0;
+}
+
+static void fill_child_info(siginfo_t *info, const struct proc *p)
+{
+    int status = p->wait_status;
+    memset(info, 0, sizeof(*info));
+    info->si_signo = SIGCHLD;
+    bool killed = status & 0x7f;
+    info->si_code = !killed ? CLD_EXITED : status & 0x80 ? CLD_DUMPED : CLD_KILLED;
+    info->kill.pid = p->pid;
+    info->kill.uid = p->uid;
+    info->kill.status = killed ? status & 0x7f : status >> 8 & 0xff;
+    info->kill.utime = (long)(p->utime / (TICKS_PER_SEC / 100));
+    info->kill.stime = (long)(p->stime / (TICKS_PER_SEC / 100));
+}
+
+/* proc_lock held. True when the parent does not want to wait for it. */
+static bool parent_ignores(struct proc *p)
+{
+    if (p->exit_signal != SIGCHLD)
+        return false;
+    const struct k_sigaction *act = sigaction_of(p->parent, SIGCHLD);
+    return act->handler == SIG_IGN || act->flags & SA_NOCLDWAIT;
+}
+
+/* proc_lock held. Children of p go to init; zombies among them may be waited for there. */
+static void reparent_children(struct proc *p)
+{
+    list_for_each_safe(c, &p->children, struct proc, sibling) {
+        list_remove(&c->sibling);
+        c->parent = init_proc;
+        c->exit_signal = SIGCHLD;
+        list_push_back(&init_proc->children, &c->sibling);
+        if (c->pdeath_signal)
+            signal_send_proc_locked(c, c->pdeath_signal, NULL);
+        if (c->state == PROC_ZOMBIE)
+            wake_up(&init_proc->child_wait);
+    }
+}
+
+/* proc_lock held. Out of every list; the caller drops the tree's reference afterwards. */
+void proc_unlink(struct proc *p)
+{
+    list_remove(&p->sibling);
+    list_remove(&p->in_all);
+    p->parent = NULL;
+}
+
+static __noreturn void init_died(int wait_status)
+{
+    int signal = wait_status & 0x7f;
+    if (signal)
+        kprintf("init: killed by signal %d\n", signal);
+    power_off(signal ? 128 + signal : wait_status >> 8 & 0xff);
+}
+
+static void become_zombie(struct proc *p)
+{
+    struct sigactions *acts = p->sigacts;
+    bool reap = false;
+    spin_lock(&proc_lock);
+    p->utime += current->utime;
+    p->stime += current->stime;
+    reparent_children(p);
+    signal_flush(&p->sigqueue);
+    if (p->exit_signal) {
+        siginfo_t info;
+        fill_child_info(&info, p);
+        reap = parent_ignores(p);
+        info.si_signo = p->exit_signal;
+        signal_send_proc_locked(p->parent, p->exit_signal, &info);
+    }
+    p->state = PROC_ZOMBIE;
+    p->sigacts = NULL;
+    thread_unlink(current);
+    wake_up(&p->parent->child_wait);
+    if (reap)
+        proc_unlink(p);
+    /* The thread keeps a reference: its struct names the process until it is switched away. */
+    current->proc = &kernel_proc;
+    spin_unlock(&proc_lock);
+    sigacts_put(acts);
+    if (reap)
+        proc_put(p);
+}
+
+static void leave_proc(struct proc *p)
+{
+    spin_lock(&proc_lock);
+    p->utime += current->utime;
+    p->stime += current->stime;
+    thread_unlink(current);
+    current->proc = &kernel_proc;
+    wake_up(&p->thread_wait);
+    spin_unlock(&proc_lock);
+}
+
+void thread_exit(int status)
+{
+    struct thread *t = current;
+    struct proc *p = t->proc;
+    if (irq_depth())
+        panic("thread %d exits inside an interrupt", t->tid);
+    kcov_thread_exit(t);
+    if (p != &kernel_proc)
+        release_user_state(t);
+    spin_lock(&proc_lock);
+    bool last = --p->nlive == 0;
+    if (last && p != &kernel_proc)
+        p->wait_status = p->group_exit ? p->group_exit_status : status;
+    signal_flush(&t->sigqueue);
+    spin_unlock(&proc_lock);
+    if (last && p == init_proc)
+        init_died(p->wait_status);
+    if (last && p != &kernel_proc) {
+        timeout_cancel_sync(&p->itimer_real);
+        release_resources(p);
+        vfork_release(p);
+        tty_session_exit(p);
+        become_zombie(p);
+    } else {
+        leave_proc(p);
+    }
+    irq_disable();
+    vm_activate(NULL);
+    t->state = THREAD_DEAD;
+    schedule();
+    panic("a dead thread runs");
+}
+
+/* proc_lock held. Ask every other thread of the process to go. */
+void proc_kill_others(struct proc *p)
+{
+    list_for_each(t, &p->threads, struct thread, in_proc) {
+        if (t == current)
+            continue;
+        t->exiting = true;
+        thread_continue(t);
+        sched_kick(t);
+    }
+}
+
+void proc_exit_group(int wait_status)
+{
+    struct proc *p = curproc;
+    spin_lock(&proc_lock);
+    if (!p->group_exit) {
+        p->group_exit = true;
+        p->group_exit_status = wait_status;
+        proc_kill_others(p);
+    }
+    spin_unlock(&proc_lock);
+    thread_exit(wait_status);
+}
+
+long sys_exit(u64 code)
+{
+    thread_exit((int)(code & 0xff) << 8);
+}
+
+long sys_exit_group(u64 code)
+{
+    proc_exit_group((int)(code & 0xff) << 8);
+}

@@ -1,0 +1,182 @@
+/*
+ * clone(2) in all its forms: fork, vfork and threads. What is not shared by a flag is copied;
+ * address spaces copy on write.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "alloc.h"
+#include "file.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "riscv.h"
+#include "syscall.h"
+#include "vm.h"
+
+struct clone_request {
+    u64 flags;
+    va_t stack, parent_tid, child_tid;
+    u64 tls;
+};
+
+/* The parts of a new process; on failure the caller drops what was made. */
+static int copy_process(struct proc *child, struct proc *parent, u64 flags)
+{
+    child->uid = parent->uid, child->euid = parent->euid, child->suid = parent->suid;
+    child->gid = parent->gid, child->egid = parent->egid, child->sgid = parent->sgid;
+    child->ngroups = parent->ngroups;
+    memcpy(child->groups, parent->groups, sizeof(child->groups));
+    memcpy(child->rlimits, parent->rlimits, sizeof(child->rlimits));
+    memcpy(child->comm, parent->comm, sizeof(child->comm));
+    child->no_new_privs = parent->no_new_privs;
+    child->dumpable = parent->dumpable;
+    child->exit_signal = (int)(flags & CLONE_CSIGNAL);
+    child->exe_path = parent->exe_path ? kstrdup(parent->exe_path) : NULL;
+    child->exe = parent->exe ? file_get(parent->exe) : NULL;
+    child->sigacts = flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts)
+                                           : sigacts_copy(parent->sigacts);
+    if (!child->sigacts)
+        return -ENOMEM;
+    if (flags & CLONE_VM)
+        vm_get(child->vm = parent->vm);
+    else if (!(child->vm = vm_clone(parent->vm)))
+        return -ENOMEM;
+    child->fs = flags & CLONE_FS ? fsctx_share(parent->fs) : fsctx_copy(parent->fs);
+    child->files = flags & CLONE_FILES ? files_share(parent->files) : files_copy(parent->files);
+    return child->fs && child->files ? 0 : -ENOMEM;
+}
+
+static void copy_thread(struct thread *child, const struct clone_request *rq)
+{
+    fp_sync();
+    child->fp = current->fp;
+    *child->tf = *current->tf;
+    child->tf->a0 = 0;
+    child->tf->syscall = ~0UL;
+    if (rq->stack)
+        child->tf->sp = rq->stack;
+    if (rq->flags & CLONE_SETTLS)
+        child->tf->tp = rq->tls;
+    child->blocked = current->blocked;
+    child->allowed_harts = current->allowed_harts;
+    if (!(rq->flags & CLONE_VM) || rq->flags & CLONE_VFORK)
+        child->altstack = current->altstack;
+    if (rq->flags & CLONE_CHILD_CLEARTID)
+        child->clear_tid = rq->child_tid;
+}
+
+static int check_flags(u64 flags)
+{
+    if (flags & CLONE_THREAD && !(flags & CLONE_SIGHAND))
+        return -EINVAL;
+    if (flags & CLONE_SIGHAND && !(flags & CLONE_VM))
+        return -EINVAL;
+    return 0;
+}
+
+/* Make the child visible; from here on signals and exits may reach it. */
+static int publish(struct proc *p, struct thread *t, u64 flags)
+{
+    struct proc *parent = curproc;
+    spin_lock(&proc_lock);
+    int error = 0;
+    if (current->exiting || (p == parent && parent->group_exit))
+        error = -EAGAIN;
+    else if ((u64)proc_count_user(parent->uid) >= parent->rlimits[RLIMIT_NPROC].cur)
+        error = -EAGAIN;
+    if (error) {
+        spin_unlock(&proc_lock);
+        return error;
+    }
+    t->tid = pid_alloc();
+    if (p != parent) {
+        p->pid = t->tid;
+        p->pgid = parent->pgid;
+        p->sid = parent->sid;
+        p->tty = parent->tty;
+        proc_link(p, flags & CLONE_PARENT ? parent->parent : parent);
+    }
+    thread_link(t);
+    spin_unlock(&proc_lock);
+    return 0;
+}
+
+/* Not interruptible: the child runs in our address space, so even a kill waits for its exec. */
+static void wait_vfork(struct proc *child)
+{
+    wait_event(&child->vfork_wait, atomic_load(&child->vfork_done));
+    proc_put(child);
+}
+
+static void put_tids(const struct clone_request *rq, struct thread *t)
+{
+    int tid = t->tid;
+    if (rq->flags & CLONE_PARENT_SETTID)
+        put_user(rq->parent_tid, tid);
+    if (!(rq->flags & CLONE_CHILD_SETTID))
+        return;
+    if (rq->flags & CLONE_VM)
+        put_user(rq->child_tid, tid);
+    else
+        t->set_tid = rq->child_tid;
+}
+
+static long do_clone(const struct clone_request *rq)
+{
+    int error = check_flags(rq->flags);
+    if (error)
+        return error;
+    bool new_proc = !(rq->flags & CLONE_THREAD);
+    struct proc *p = new_proc ? proc_alloc() : curproc;
+    if (!p)
+        return -ENOMEM;
+    error = new_proc ? copy_process(p, curproc, rq->flags) : 0;
+    struct thread *t = error ? NULL : thread_alloc(p, current->name);
+    if (!t) {
+        if (new_proc)
+            proc_discard(p);
+        return error ? error : -ENOMEM;
+    }
+    copy_thread(t, rq);
+    error = publish(p, t, rq->flags);
+    if (error) {
+        thread_free(t);
+        if (new_proc)
+            proc_discard(p);
+        return error;
+    }
+    int tid = t->tid;
+    bool vfork = rq->flags & CLONE_VFORK && new_proc;
+    if (vfork)
+        proc_get(p);
+    put_tids(rq, t);
+    kcov_thread_start(t, current);
+    sched_start(t);
+    if (vfork)
+        wait_vfork(p);
+    return tid;
+}
+
+long sys_clone(u64 flags, u64 stack, u64 parent_tid, u64 tls, u64 child_tid)
+{
+    struct clone_request rq = {flags, stack, parent_tid, child_tid, tls};
+    return do_clone(&rq);
+}
+
+struct clone_args {
+    u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+
+long sys_clone3(u64 args_addr, u64 size)
+{
+    struct clone_args a;
+    if (size < sizeof(a))
+        return -EINVAL;
+    if (copyin(&a, args_addr, sizeof(a)))
+        return -EFAULT;
+    if (a.exit_signal & ~(u64)CLONE_CSIGNAL || a.flags & CLONE_CSIGNAL)
+        return -EINVAL;
+    struct clone_request rq = {a.flags | a.exit_signal, a.stack ? a.stack + a.stack_size : 0,
+                               a.parent_tid, a.child_tid, a.tls};
+    return do_clone(&rq);
+}

@@ -1,0 +1,141 @@
+/*
+ * Process 1. It begins as a kernel thread that may sleep: drivers and file systems start here. Then
+ * it executes the program named by "init=" (default /init), whose arguments are the words after
+ * "--" on the command line; the environment is a constant plus words "env.NAME=value".
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "alloc.h"
+#include "boot.h"
+#include "file.h"
+#include "fs.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "riscv.h"
+
+#define WORDS_MAX 256
+
+static void open_console(void)
+{
+    struct file *console;
+    if (vfs_open("/dev/console", O_RDWR, 0, &console)) {
+        kprintf("init: no /dev/console\n");
+        return;
+    }
+    fd_install(file_get(console), 0);
+    fd_install(file_get(console), 0);
+    fd_install(console, 0);
+}
+
+/*
+ * Splits text at spaces; double quotes keep spaces together and a backslash keeps the next
+ * character. Writes into the text.
+ */
+static int split_words(char *text, char **words, int max)
+{
+    int n = 0;
+    while (n < max) {
+        while (*text == ' ')
+            text++;
+        if (!*text)
+            break;
+        char *to = text;
+        bool quoted = false;
+        words[n++] = text;
+        for (; *text && (quoted || *text != ' '); text++) {
+            if (*text == '"') {
+                quoted = !quoted;
+                continue;
+            }
+            if (*text == '\\' && text[1])
+                text++;
+            *to++ = *text;
+        }
+        if (*text)
+            text++;
+        *to = 0;
+    }
+    return n;
+}
+
+static void collect(char **words, int n, char **argv, char **envp)
+{
+    int argc = 1, envc = 0;
+    bool mine = false;
+    envp[envc++] = "HOME=/";
+    envp[envc++] = "PATH=/bin:/sbin:/usr/bin:/usr/sbin";
+    envp[envc++] = "TERM=vt100";
+    for (int i = 0; i < n; i++) {
+        if (mine)
+            argv[argc++] = words[i];
+        else if (strcmp(words[i], "--") == 0)
+            mine = true;
+        else if (strncmp(words[i], "init=", 5) == 0)
+            argv[0] = words[i] + 5;
+        else if (strncmp(words[i], "env.", 4) == 0)
+            envp[envc++] = words[i] + 4;
+    }
+    argv[argc] = envp[envc] = NULL;
+}
+
+static void run_init(void)
+{
+    char **words = kzalloc(3 * (WORDS_MAX + 8) * sizeof(char *));
+    char *text = kstrdup(cmdline);
+    if (!words || !text)
+        panic("out of memory for the arguments of init");
+    char **argv = words + WORDS_MAX + 8, **envp = argv + WORDS_MAX + 8;
+    argv[0] = "/init";
+    collect(words, split_words(text, words, WORDS_MAX), argv, envp);
+    char path[256];
+    strlcpy(path, argv[0], sizeof(path));
+    char *name = strrchr(argv[0], '/');
+    if (name && name[1])
+        argv[0] = name + 1;
+    int error = exec_load(path, argv, envp);
+    kfree(text);
+    kfree(words);
+    if (error) {
+        kprintf("init: cannot execute %s: error %d\n", path, -error);
+        power_off(STATUS_NO_INIT);
+    }
+}
+
+static void init_main(void *arg)
+{
+    (void)arg;
+    fs_init();       /* root from the initramfs, devfs, procfs */
+    drivers_probe(); /* the device tree's devices */
+    kcov_init();     /* coverage device and descriptors */
+    open_console();
+    run_init();
+    trap_return(current->tf);
+}
+
+void init_start(void)
+{
+    struct proc *p = proc_alloc();
+    struct thread *t = p ? thread_alloc(p, "init") : NULL;
+    if (!t)
+        panic("out of memory for process 1");
+    p->files = files_new();
+    p->fs = fsctx_new();
+    p->sigacts = sigacts_new();
+    for (int i = 0; i < RLIM_COUNT; i++)
+        p->rlimits[i] = (struct rlimit64){RLIM_INFINITY, RLIM_INFINITY};
+    p->rlimits[RLIMIT_STACK].cur = USER_STACK_MAX;
+    p->rlimits[RLIMIT_NOFILE] = (struct rlimit64){1024, 4096};
+    p->rlimits[RLIMIT_NPROC] = (struct rlimit64){512, 512};
+    p->rlimits[RLIMIT_CORE].cur = 0;
+    strlcpy(p->comm, "init", sizeof(p->comm));
+    t->kthread_fn = init_main;
+    spin_lock(&proc_lock);
+    p->pid = p->pgid = p->sid = t->tid = 1;
+    proc_link(p, NULL);
+    thread_link(t);
+    init_proc = p;
+    spin_unlock(&proc_lock);
+    kcov_thread_start(t, current);
+    sched_start(t);
+}

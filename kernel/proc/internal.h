@@ -1,0 +1,57 @@
+/* What the files of proc/ share among themselves. Locked functions want proc_lock held. */
+#pragma once
+#include "proc.h"
+#include "vm.h"
+
+/* proc.c */
+int pid_alloc(void);               /* locked */
+void thread_link(struct thread *t); /* locked */
+void thread_unlink(struct thread *t);
+struct proc *proc_alloc(void);
+void proc_link(struct proc *p, struct proc *parent); /* locked */
+int proc_count_user(u32 uid);                        /* locked */
+
+/* exit.c */
+void proc_unlink(struct proc *p);  /* locked */
+void proc_discard(struct proc *p); /* one that was never linked */
+void vfork_release(struct proc *p);
+void proc_kill_others(struct proc *p); /* locked */
+
+/* signal.c */
+struct sigactions {
+    int refs;
+    struct k_sigaction act[NSIG];
+};
+struct sigactions *sigacts_new(void);
+struct sigactions *sigacts_share(struct sigactions *s);
+struct sigactions *sigacts_copy(const struct sigactions *s);
+void sigacts_put(struct sigactions *s);
+void sigacts_exec(struct proc *p); /* handlers become defaults; ignored stays ignored */
+const struct k_sigaction *sigaction_of(const struct proc *p, int sig);
+struct sigqueued {
+    struct list link;
+    siginfo_t info;
+};
+void signal_flush(struct list *queue); /* locked */
+int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info);
+int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
+/* Removes and returns the next deliverable signal outside blocked, 0 when there is none. Locked. */
+int signal_take(struct thread *t, sigset_t blocked, siginfo_t *info);
+
+/* futex.c */
+void futex_exit_robust(struct thread *t);
+long futex_wake_addr(va_t addr, int n);
+
+/* times.c */
+struct timeval64 {
+    i64 sec, usec;
+};
+struct rusage {
+    struct timeval64 utime, stime;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv,
+        nsignals, nvcsw, nivcsw;
+};
+void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
+void itimer_init(struct proc *p);
+/* Ticks since boot at which a wait on this clock ends. */
+u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

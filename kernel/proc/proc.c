@@ -1,0 +1,164 @@
+/*
+ * The process table: process and thread numbers, look-up, references, parents and children. Numbers
+ * of processes and threads come from one sequence, as in Linux; a process number is that of its
+ * first thread.
+ */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "file.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "vm.h"
+
+#define PID_MAX 32768
+
+struct spinlock proc_lock = SPINLOCK_INIT("proc");
+struct proc kernel_proc;
+struct proc *init_proc;
+
+static struct list all_procs = LIST_INIT(all_procs);
+static struct list all_threads = LIST_INIT(all_threads);
+static int last_pid = 1; /* 1 is init's */
+static u64 next_proc_id = 1;
+
+static void init_fields(struct proc *p)
+{
+    p->refs = 1;
+    list_init(&p->children);
+    list_init(&p->sibling);
+    list_init(&p->in_all);
+    list_init(&p->threads);
+    list_init(&p->sigqueue);
+    waitq_init(&p->child_wait);
+    waitq_init(&p->vfork_wait);
+    waitq_init(&p->thread_wait);
+    waitq_init(&p->sig_wait);
+    p->dumpable = 1;
+}
+
+void proc_init(void)
+{
+    init_fields(&kernel_proc);
+    strlcpy(kernel_proc.comm, "kernel", sizeof(kernel_proc.comm));
+    for (int i = 0; i < RLIM_COUNT; i++)
+        kernel_proc.rlimits[i] = (struct rlimit64){~0UL, ~0UL};
+}
+
+struct proc *proc_find(int pid)
+{
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->pid == pid)
+            return p;
+    return NULL;
+}
+
+struct thread *thread_find(int tid)
+{
+    list_for_each(t, &all_threads, struct thread, in_all)
+        if (t->tid == tid)
+            return t;
+    return NULL;
+}
+
+static bool pid_in_use(int pid)
+{
+    if (thread_find(pid))
+        return true;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->pid == pid || p->pgid == pid || p->sid == pid)
+            return true;
+    return false;
+}
+
+int pid_alloc(void)
+{
+    do
+        last_pid = last_pid + 1 < PID_MAX ? last_pid + 1 : 2;
+    while (pid_in_use(last_pid));
+    return last_pid;
+}
+
+void thread_link(struct thread *t)
+{
+    list_push_back(&t->proc->threads, &t->in_proc);
+    list_push_back(&all_threads, &t->in_all);
+    t->proc->nthreads++;
+    t->proc->nlive++;
+}
+
+void thread_unlink(struct thread *t)
+{
+    list_remove(&t->in_proc);
+    list_remove(&t->in_all);
+    t->proc->nthreads--;
+}
+
+struct proc *proc_alloc(void)
+{
+    struct proc *p = kzalloc(sizeof(*p));
+    if (!p)
+        return NULL;
+    init_fields(p);
+    p->id = atomic_add(&next_proc_id, 1);
+    p->start_time = time_now();
+    itimer_init(p);
+    p->exit_signal = SIGCHLD;
+    return p;
+}
+
+void proc_link(struct proc *p, struct proc *parent)
+{
+    p->parent = parent;
+    if (parent)
+        list_push_back(&parent->children, &p->sibling);
+    list_push_back(&all_procs, &p->in_all);
+}
+
+struct proc *proc_get(struct proc *p)
+{
+    atomic_add(&p->refs, 1);
+    return p;
+}
+
+void proc_put(struct proc *p)
+{
+    if (atomic_sub(&p->refs, 1) != 0)
+        return;
+    signal_flush(&p->sigqueue);
+    kfree(p->exe_path);
+    kfree(p);
+}
+
+void proc_for_each(bool (*fn)(struct proc *p, void *arg), void *arg)
+{
+    spin_lock(&proc_lock);
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (!fn(p, arg))
+            break;
+    spin_unlock(&proc_lock);
+}
+
+void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg)
+{
+    spin_lock(&proc_lock);
+    list_for_each(t, &all_threads, struct thread, in_all)
+        if (!fn(t, arg))
+            break;
+    spin_unlock(&proc_lock);
+}
+
+u64 rlimit_get(int which)
+{
+    return curproc->rlimits[which].cur;
+}
+
+/* Processes of a user, for RLIMIT_NPROC; proc_lock held. */
+int proc_count_user(u32 uid)
+{
+    int n = 0;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->uid == uid)
+            n += p->nthreads ? p->nthreads : 1;
+    return n;
+}

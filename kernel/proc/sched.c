@@ -1,0 +1,247 @@
+/*
+ * Scheduler: one queue of runnable threads under one lock for all harts, round robin with slices of
+ * 10 ms. Kernel code is never preempted; user code is, on return from the interrupt that ended its
+ * slice. The lock is held across a context switch and released by the thread that comes up, so a
+ * thread is never on the queue and on a hart at once.
+ */
+#include "abi/errno.h"
+#include "irq.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "proc.h"
+#include "riscv.h"
+#include "sbi.h"
+#include "vm.h"
+
+#define SLICE_TICKS (TICKS_PER_SEC / 100)
+
+struct cpu cpus[MAX_HARTS];
+int ncpus = 1;
+struct thread boot_thread;
+extern char boot_stack[];
+
+static struct spinlock sched_lock = SPINLOCK_INIT("sched");
+static struct list run_queue = LIST_INIT(run_queue);
+
+static void init_idle(struct thread *t, struct cpu *cpu)
+{
+    t->cpu = cpu;
+    t->proc = &kernel_proc;
+    t->state = THREAD_RUNNABLE;
+    t->on_cpu = true;
+    strlcpy(t->name, "idle", sizeof(t->name));
+    list_init(&t->run_link);
+    list_init(&t->sigqueue);
+    list_init(&t->in_proc);
+    list_init(&t->in_all);
+    cpu->idle = cpu->current = t;
+    cpu->next_timer = cpu->slice_timer = ~0UL;
+    list_init(&cpu->softirqs);
+}
+
+void sched_boot(u64 hartid)
+{
+    cpus[0].hartid = hartid;
+    cpus[0].online = true;
+    boot_thread.stack = (va_t)boot_stack;
+    boot_thread.kernel_sp = (va_t)boot_stack + KSTACK_SIZE;
+    init_idle(&boot_thread, &cpus[0]);
+}
+
+struct thread *sched_make_idle(struct cpu *cpu)
+{
+    struct thread *t = thread_alloc(&kernel_proc, "idle");
+    if (!t)
+        panic("out of memory for the idle thread of hart %lu", cpu->hartid);
+    t->kernel_sp = t->stack + KSTACK_SIZE;
+    init_idle(t, cpu);
+    return t;
+}
+
+void timer_program(struct cpu *cpu)
+{
+    sbi_set_timer(MIN(cpu->next_timer, cpu->slice_timer));
+}
+
+/* Somebody else wants this hart: end the current slice in time. */
+static void arm_slice(struct cpu *cpu)
+{
+    if (cpu->slice_timer != ~0UL || cpu->current == cpu->idle)
+        return;
+    cpu->slice_timer = MAX(cpu->current->slice_end, read_time() + 1);
+    if (cpu->slice_timer < cpu->next_timer)
+        timer_program(cpu);
+}
+
+static struct cpu *find_idle_cpu(void)
+{
+    for (int i = 0; i < MAX_HARTS; i++)
+        if (cpus[i].online && cpus[i].current == cpus[i].idle && !cpus[i].need_resched)
+            return &cpus[i];
+    return NULL;
+}
+
+/* sched_lock held. A kernel thread preempts a user program, a user program waits its turn. */
+static void enqueue(struct thread *t, bool woken)
+{
+    list_push_back(&run_queue, &t->run_link);
+    struct cpu *me = this_cpu();
+    struct cpu *idle = me->current == me->idle ? me : find_idle_cpu();
+    if (idle) {
+        idle->need_resched = true;
+        if (idle != me)
+            ipi_send(idle, IPI_RESCHED);
+        return;
+    }
+    if (woken && t->proc == &kernel_proc && current->proc != &kernel_proc)
+        me->need_resched = true;
+    arm_slice(me);
+}
+
+static struct thread *pick_next(struct cpu *cpu)
+{
+    list_for_each(t, &run_queue, struct thread, run_link) {
+        if (!(t->allowed_harts & 1UL << cpu->index))
+            continue;
+        list_remove(&t->run_link);
+        return t;
+    }
+    return cpu->idle;
+}
+
+static void account(struct thread *prev, u64 now)
+{
+    u64 used = now - prev->run_since;
+    if (prev->tf && prev->tf->syscall != ~0UL)
+        prev->stime += used;
+    else
+        prev->utime += used;
+    prev->switches[0]++;
+}
+
+/* On the stack of the thread that comes up, with sched_lock still held. */
+static void finish_switch(struct thread *prev)
+{
+    bool dead = prev->state == THREAD_DEAD;
+    spin_unlock(&sched_lock);
+    if (dead)
+        thread_free(prev);
+}
+
+void schedule(void)
+{
+    kcov_sched_enter();
+    spin_lock(&sched_lock);
+    struct cpu *cpu = this_cpu();
+    struct thread *prev = current;
+    if (unlikely(cpu->noff != 1))
+        panic("thread %d sleeps with %d spinlocks held", prev->tid, cpu->noff - 1);
+    u64 now = read_time();
+    cpu->need_resched = false;
+    cpu->slice_timer = ~0UL;
+    account(prev, now);
+    if (prev->state == THREAD_RUNNABLE && prev != cpu->idle)
+        list_push_back(&run_queue, &prev->run_link);
+    else
+        prev->slept_since = now;
+    struct thread *next = pick_next(cpu);
+    next->run_since = now;
+    next->slice_end = now + SLICE_TICKS;
+    if (next != cpu->idle && !list_empty(&run_queue)) {
+        cpu->slice_timer = next->slice_end;
+        timer_program(cpu);
+    }
+    if (next == prev) {
+        spin_unlock(&sched_lock);
+    } else {
+        bool intena = cpu->intena;
+        prev = context_switch(prev, next);
+        this_cpu()->intena = intena;
+        finish_switch(prev);
+    }
+    kcov_sched_leave();
+}
+
+void sched_yield(void)
+{
+    schedule();
+}
+
+void sched_tick(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (cpu->slice_timer > read_time())
+        return;
+    cpu->slice_timer = ~0UL;
+    cpu->need_resched = true;
+}
+
+static void wake_from(struct thread *t, u32 states)
+{
+    spin_lock(&sched_lock);
+    if (1u << t->state & states) {
+        t->state = THREAD_RUNNABLE;
+        if (!t->on_cpu)
+            enqueue(t, true);
+    }
+    spin_unlock(&sched_lock);
+}
+
+void thread_wake(struct thread *t)
+{
+    wake_from(t, 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_SLEEPING);
+}
+
+void thread_wake_signal(struct thread *t)
+{
+    wake_from(t, 1u << THREAD_INTERRUPTIBLE);
+}
+
+void thread_continue(struct thread *t)
+{
+    wake_from(t, 1u << THREAD_STOPPED | 1u << THREAD_INTERRUPTIBLE);
+}
+
+void sched_start(struct thread *t)
+{
+    spin_lock(&sched_lock);
+    t->state = THREAD_RUNNABLE;
+    enqueue(t, false);
+    spin_unlock(&sched_lock);
+}
+
+void sched_kick(struct thread *t)
+{
+    spin_lock(&sched_lock);
+    struct cpu *cpu = t->on_cpu ? t->cpu : NULL;
+    if (cpu && cpu != this_cpu())
+        ipi_send(cpu, IPI_RESCHED);
+    spin_unlock(&sched_lock);
+}
+
+/* C side of thread_entry: finish the switch that started us, then be a kernel or a user thread. */
+void thread_main(struct thread *prev)
+{
+    this_cpu()->intena = true;
+    fp_first();
+    finish_switch(prev);
+    if (current->kthread_fn) {
+        current->kthread_fn(current->kthread_arg);
+        thread_exit(0);
+    }
+    if (current->set_tid)
+        put_user(current->set_tid, current->tid);
+    trap_return(current->tf);
+}
+
+void sched_idle(void)
+{
+    for (;;) {
+        irq_disable();
+        if (!this_cpu()->need_resched)
+            wfi();
+        irq_enable();
+        if (this_cpu()->need_resched)
+            schedule();
+    }
+}

@@ -1,0 +1,324 @@
+/*
+ * Sending signals: dispositions, queues of siginfo, choosing the thread that gets one, stopping and
+ * continuing. Standard signals (1..31) are remembered once, real-time ones are queued. Everything is
+ * under proc_lock.
+ */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+
+#define STOP_SET                                                                                   \
+    (SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
+#define IGNORED_BY_DEFAULT                                                                         \
+    (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
+#define UNBLOCKABLE (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
+
+struct sigactions *sigacts_new(void)
+{
+    struct sigactions *s = kzalloc(sizeof(*s));
+    if (s)
+        s->refs = 1;
+    return s;
+}
+
+struct sigactions *sigacts_share(struct sigactions *s)
+{
+    atomic_add(&s->refs, 1);
+    return s;
+}
+
+struct sigactions *sigacts_copy(const struct sigactions *s)
+{
+    struct sigactions *copy = sigacts_new();
+    if (copy)
+        memcpy(copy->act, s->act, sizeof(s->act));
+    return copy;
+}
+
+void sigacts_put(struct sigactions *s)
+{
+    if (s && atomic_sub(&s->refs, 1) == 0)
+        kfree(s);
+}
+
+void sigacts_exec(struct proc *p)
+{
+    struct sigactions *mine = p->sigacts;
+    if (mine->refs > 1) {
+        struct sigactions *copy = sigacts_copy(mine);
+        if (copy) {
+            p->sigacts = copy;
+            sigacts_put(mine);
+        }
+    }
+    for (int i = 0; i < NSIG; i++) {
+        struct k_sigaction *a = &p->sigacts->act[i];
+        *a = (struct k_sigaction){.handler = a->handler == SIG_IGN ? SIG_IGN : SIG_DFL};
+    }
+}
+
+static const struct k_sigaction default_action;
+
+const struct k_sigaction *sigaction_of(const struct proc *p, int sig)
+{
+    return p->sigacts ? &p->sigacts->act[sig - 1] : &default_action;
+}
+
+static bool ignored(const struct proc *p, int sig)
+{
+    const struct k_sigaction *a = sigaction_of(p, sig);
+    return a->handler == SIG_IGN || (a->handler == SIG_DFL && SIGBIT(sig) & IGNORED_BY_DEFAULT);
+}
+
+bool signal_is_ignored(const struct proc *p, int sig)
+{
+    return sigaction_of(p, sig)->handler == SIG_IGN || current->blocked & SIGBIT(sig);
+}
+
+void signal_flush(struct list *queue)
+{
+    list_for_each_safe(q, queue, struct sigqueued, link) {
+        list_remove(&q->link);
+        kfree(q);
+    }
+}
+
+static void forget(sigset_t *pending, struct list *queue, sigset_t set)
+{
+    *pending &= ~set;
+    list_for_each_safe(q, queue, struct sigqueued, link) {
+        if (!(SIGBIT(q->info.si_signo) & set))
+            continue;
+        list_remove(&q->link);
+        kfree(q);
+    }
+}
+
+/* A stop signal cancels SIGCONT and the other way round, for the whole process. */
+static void forget_everywhere(struct proc *p, sigset_t set)
+{
+    forget(&p->pending, &p->sigqueue, set);
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        forget(&t->pending, &t->sigqueue, set);
+}
+
+static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
+{
+    if (sig < SIGRTMIN && *pending & SIGBIT(sig))
+        return 0;
+    *pending |= SIGBIT(sig);
+    struct sigqueued *q = kmalloc(sizeof(*q));
+    if (!q)
+        return sig < SIGRTMIN ? 0 : -EAGAIN;
+    if (info) {
+        q->info = *info;
+    } else {
+        memset(&q->info, 0, sizeof(q->info));
+        q->info.si_code = SI_KERNEL;
+    }
+    q->info.si_signo = sig;
+    list_push_back(queue, &q->link);
+    return 0;
+}
+
+static void continue_proc(struct proc *p)
+{
+    if (p->state == PROC_STOPPED) {
+        p->state = PROC_RUNNING;
+        p->continued = true;
+        if (p->parent)
+            wake_up(&p->parent->child_wait);
+    }
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        thread_continue(t);
+}
+
+/* What a signal does the moment it is sent, delivered or not. */
+static void side_effects(struct proc *p, int sig)
+{
+    if (sig == SIGCONT) {
+        forget_everywhere(p, STOP_SET);
+        continue_proc(p);
+    } else if (SIGBIT(sig) & STOP_SET) {
+        forget_everywhere(p, SIGBIT(SIGCONT));
+    } else if (sig == SIGKILL) {
+        continue_proc(p);
+    }
+}
+
+static void poke(struct thread *t)
+{
+    thread_wake_signal(t);
+    sched_kick(t);
+}
+
+static void poke_somebody(struct proc *p, int sig)
+{
+    list_for_each(t, &p->threads, struct thread, in_proc) {
+        if (t->blocked & SIGBIT(sig) & ~t->sigwait_set && sig != SIGKILL)
+            continue;
+        poke(t);
+        if (sig != SIGKILL && t->state == THREAD_RUNNABLE)
+            return;
+    }
+}
+
+int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
+{
+    if (p->state == PROC_ZOMBIE || p == &kernel_proc)
+        return 0;
+    side_effects(p, sig);
+    bool waited_for = false;
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        waited_for |= !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
+    if (ignored(p, sig) && !waited_for)
+        return 0;
+    int error = enqueue(&p->pending, &p->sigqueue, sig, info);
+    poke_somebody(p, sig);
+    wake_up(&p->sig_wait);
+    return error;
+}
+
+int signal_send_proc(struct proc *p, int sig, const siginfo_t *info)
+{
+    spin_lock(&proc_lock);
+    int error = signal_send_proc_locked(p, sig, info);
+    spin_unlock(&proc_lock);
+    return error;
+}
+
+int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info)
+{
+    int error = 0;
+    side_effects(t->proc, sig);
+    if (!ignored(t->proc, sig) || (t->blocked | t->sigwait_set) & SIGBIT(sig)) {
+        error = enqueue(&t->pending, &t->sigqueue, sig, info);
+        poke(t);
+        wake_up(&t->proc->sig_wait);
+    }
+    return error;
+}
+
+int signal_send_thread(struct thread *t, int sig, const siginfo_t *info)
+{
+    spin_lock(&proc_lock);
+    int error = signal_send_thread_locked(t, sig, info);
+    spin_unlock(&proc_lock);
+    return error;
+}
+
+struct pgrp_send {
+    int pgid, sig, found;
+    const siginfo_t *info;
+};
+
+static bool send_one(struct proc *p, void *arg)
+{
+    struct pgrp_send *s = arg;
+    if (p->pgid == s->pgid) {
+        s->found++;
+        if (s->sig)
+            signal_send_proc_locked(p, s->sig, s->info);
+    }
+    return true;
+}
+
+int signal_send_pgrp(int pgid, int sig, const siginfo_t *info)
+{
+    struct pgrp_send s = {.pgid = pgid, .sig = sig, .info = info};
+    proc_for_each(send_one, &s);
+    return s.found ? 0 : -ESRCH;
+}
+
+/*
+ * A fault cannot be postponed: a blocked or ignored handler is reset, so that the default action
+ * kills instead of faulting forever.
+ */
+void signal_fault(int sig, int code, u64 addr)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof(info));
+    info.si_signo = sig;
+    info.si_code = code;
+    info.fault.addr = addr;
+    spin_lock(&proc_lock);
+    struct k_sigaction *a = &curproc->sigacts->act[sig - 1];
+    if (a->handler == SIG_IGN || current->blocked & SIGBIT(sig)) {
+        a->handler = SIG_DFL;
+        current->blocked &= ~SIGBIT(sig);
+    }
+    enqueue(&current->pending, &current->sigqueue, sig, &info);
+    spin_unlock(&proc_lock);
+}
+
+bool signal_pending(const struct thread *t)
+{
+    return (t->pending | t->proc->pending) & ~(t->blocked & ~UNBLOCKABLE);
+}
+
+static int lowest(sigset_t set)
+{
+    return set ? __builtin_ctzl(set) + 1 : 0;
+}
+
+static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *info)
+{
+    bool more = false, found = false;
+    memset(info, 0, sizeof(*info));
+    info->si_signo = sig;
+    info->si_code = SI_KERNEL;
+    list_for_each_safe(q, queue, struct sigqueued, link) {
+        if (q->info.si_signo != sig)
+            continue;
+        if (found) {
+            more = true;
+            break;
+        }
+        *info = q->info;
+        found = true;
+        list_remove(&q->link);
+        kfree(q);
+    }
+    if (!more)
+        *pending &= ~SIGBIT(sig);
+}
+
+/* Faults first (they belong to the instruction that waits), then the lowest number. */
+int signal_take(struct thread *t, sigset_t blocked, siginfo_t *info)
+{
+    const sigset_t synchronous = SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) |
+                                 SIGBIT(SIGTRAP) | SIGBIT(SIGFPE);
+    sigset_t open = ~(blocked & ~UNBLOCKABLE);
+    int sig = (t->proc->pending | t->pending) & SIGBIT(SIGKILL) & open ? SIGKILL : 0;
+    if (!sig)
+        sig = lowest(t->pending & open & synchronous);
+    if (!sig)
+        sig = lowest((t->pending | t->proc->pending) & open);
+    if (!sig)
+        return 0;
+    if (t->pending & SIGBIT(sig))
+        dequeue(&t->pending, &t->sigqueue, sig, info);
+    else
+        dequeue(&t->proc->pending, &t->proc->sigqueue, sig, info);
+    return sig;
+}
+
+void signal_mask_begin(sigset_t mask)
+{
+    spin_lock(&proc_lock);
+    current->saved_blocked = current->blocked;
+    current->blocked = mask & ~UNBLOCKABLE;
+    current->restore_blocked = true;
+    spin_unlock(&proc_lock);
+}
+
+void signal_mask_end(void)
+{
+    spin_lock(&proc_lock);
+    if (current->restore_blocked)
+        current->blocked = current->saved_blocked;
+    current->restore_blocked = false;
+    spin_unlock(&proc_lock);
+}

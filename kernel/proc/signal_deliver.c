@@ -1,0 +1,265 @@
+/*
+ * Delivering signals on the way to user mode: default actions, frames for handlers in the layout of
+ * Linux/riscv64 (struct rt_sigframe: siginfo at 0, ucontext at 128), rt_sigreturn, and restarting
+ * the system call that was interrupted.
+ */
+#include "abi/errno.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "riscv.h"
+#include "syscall.h"
+
+/* Offsets from the start of the frame. */
+struct user_context {
+    u64 flags, link;          /* 128, 136 */
+    struct sigaltstack stack; /* 144 */
+    sigset_t mask;            /* 168 */
+    u8 unused[1024 / 8 - sizeof(sigset_t)];
+    u64 align;                /* the machine context is 16-byte aligned in Linux's layout */
+    u64 pc;                   /* 304 */
+    u64 regs[31];             /* x1 .. x31 */
+    u64 f[32];
+    u32 fcsr;
+    u32 fp_pad[3];
+    u64 quad_pad[32]; /* the union is as large as the Q extension's state */
+} __attribute__((aligned(16)));
+
+struct signal_frame {
+    siginfo_t info;
+    struct user_context uc;
+};
+_Static_assert(offsetof(struct signal_frame, uc.pc) == 304, "ucontext layout of linux/riscv64");
+
+/* struct trapframe begins with x1..x31 in order, as regs[] does. */
+static void save_registers(struct user_context *uc, const struct trapframe *tf)
+{
+    uc->pc = tf->epc;
+    memcpy(uc->regs, tf, sizeof(uc->regs));
+    fp_sync();
+    memcpy(uc->f, current->fp.f, sizeof(uc->f));
+    uc->fcsr = current->fp.fcsr;
+}
+
+static void restore_registers(const struct user_context *uc, struct trapframe *tf)
+{
+    tf->epc = uc->pc;
+    memcpy(tf, uc->regs, sizeof(uc->regs));
+    memcpy(current->fp.f, uc->f, sizeof(uc->f));
+    current->fp.fcsr = uc->fcsr;
+    irq_push_off();
+    this_cpu()->fp_owner = NULL;
+    tf->status = (tf->status & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
+    fp_first();
+    irq_pop_off();
+}
+
+static bool on_altstack(u64 sp)
+{
+    const struct sigaltstack *s = &current->altstack;
+    return !(s->flags & SS_DISABLE) && sp > s->sp && sp - s->sp <= s->size;
+}
+
+static va_t frame_address(const struct k_sigaction *act, const struct trapframe *tf)
+{
+    u64 sp = tf->sp;
+    if (act->flags & SA_ONSTACK && !(current->altstack.flags & SS_DISABLE) && !on_altstack(sp))
+        sp = current->altstack.sp + current->altstack.size;
+    return ALIGN_DOWN(sp - sizeof(struct signal_frame), 16);
+}
+
+static sigset_t mask_to_save(void)
+{
+    return current->restore_blocked ? current->saved_blocked : current->blocked;
+}
+
+/* False when the frame cannot be written: the process dies of SIGSEGV. */
+static bool push_frame(const struct k_sigaction *act, int sig, const siginfo_t *info,
+                       struct trapframe *tf)
+{
+    struct signal_frame frame;
+    va_t at = frame_address(act, tf);
+    memset(&frame, 0, sizeof(frame));
+    frame.info = *info;
+    frame.uc.stack = current->altstack;
+    frame.uc.stack.flags = current->altstack.flags & SS_DISABLE ? SS_DISABLE
+                           : on_altstack(tf->sp)                ? SS_ONSTACK
+                                                                : 0;
+    frame.uc.mask = mask_to_save();
+    save_registers(&frame.uc, tf);
+    if (copyout(at, &frame, sizeof(frame)))
+        return false;
+    tf->ra = USER_TRAMPOLINE;
+    tf->sp = at;
+    tf->epc = act->handler;
+    tf->a0 = (u64)sig;
+    tf->a1 = at + offsetof(struct signal_frame, info);
+    tf->a2 = at + offsetof(struct signal_frame, uc);
+    return true;
+}
+
+static void run_handler(struct k_sigaction act, int sig, const siginfo_t *info,
+                        struct trapframe *tf)
+{
+    if (!push_frame(&act, sig, info, tf)) {
+        proc_exit_group(SIGSEGV);
+    }
+    spin_lock(&proc_lock);
+    current->restore_blocked = false;
+    current->blocked |= act.mask | (act.flags & SA_NODEFER ? 0 : SIGBIT(sig));
+    current->blocked &= ~(SIGBIT(SIGKILL) | SIGBIT(SIGSTOP));
+    if (act.flags & SA_RESETHAND)
+        curproc->sigacts->act[sig - 1].handler = SIG_DFL;
+    spin_unlock(&proc_lock);
+}
+
+static void go_back_to_syscall(struct trapframe *tf)
+{
+    tf->a0 = tf->orig_a0;
+    tf->epc -= 4;
+}
+
+/* handler: NULL when none will run. */
+static void finish_syscall(struct trapframe *tf, const struct k_sigaction *handler)
+{
+    if (tf->syscall == ~0UL)
+        return;
+    switch (-(i64)tf->a0) {
+    case ERESTARTSYS:
+        if (handler && !(handler->flags & SA_RESTART))
+            tf->a0 = (u64)-EINTR;
+        else
+            go_back_to_syscall(tf);
+        break;
+    case ERESTARTNOINTR:
+        go_back_to_syscall(tf);
+        break;
+    case ERESTARTNOHAND:
+    case ERESTART_RESTARTBLOCK:
+        if (handler)
+            tf->a0 = (u64)-EINTR;
+        else
+            go_back_to_syscall(tf);
+        break;
+    }
+    tf->syscall = ~0UL;
+}
+
+static void notify_stop(struct proc *p, int sig)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof(info));
+    info.si_signo = SIGCHLD;
+    info.si_code = CLD_STOPPED;
+    info.kill.pid = p->pid;
+    info.kill.uid = p->uid;
+    info.kill.status = sig;
+    if (!p->parent)
+        return;
+    if (!(sigaction_of(p->parent, SIGCHLD)->flags & SA_NOCLDSTOP))
+        signal_send_proc_locked(p->parent, SIGCHLD, &info);
+    wake_up(&p->parent->child_wait);
+}
+
+/* Divergence: each thread stops on its own way to user mode, the first one reports. */
+static void stop_process(int sig)
+{
+    struct proc *p = curproc;
+    spin_lock(&proc_lock);
+    if (p->state == PROC_RUNNING) {
+        p->state = PROC_STOPPED;
+        p->stop_signal = sig;
+        p->stop_reported = false;
+        notify_stop(p, sig);
+        list_for_each(t, &p->threads, struct thread, in_proc)
+            if (t != current) {
+                thread_wake_signal(t);
+                sched_kick(t);
+            }
+    }
+    spin_unlock(&proc_lock);
+}
+
+/* Sleeps while the process is stopped; SIGCONT and SIGKILL end it. */
+static void wait_while_stopped(void)
+{
+    struct proc *p = curproc;
+    while (atomic_load(&p->state) == PROC_STOPPED && !current->exiting) {
+        spin_lock(&proc_lock);
+        bool stopped = p->state == PROC_STOPPED && !current->exiting;
+        if (stopped)
+            current->state = THREAD_STOPPED;
+        spin_unlock(&proc_lock);
+        if (stopped)
+            schedule();
+    }
+}
+
+static void default_action(int sig)
+{
+    switch (sig) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+        return;
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+        stop_process(sig);
+        return;
+    default:
+        proc_exit_group(sig); /* Divergence: no core files, so no 0x80 bit */
+    }
+}
+
+static int next_signal(siginfo_t *info, struct k_sigaction *act)
+{
+    spin_lock(&proc_lock);
+    int sig = signal_take(current, current->blocked, info);
+    if (sig)
+        *act = *sigaction_of(curproc, sig);
+    spin_unlock(&proc_lock);
+    return sig;
+}
+
+void signal_deliver(struct trapframe *tf)
+{
+    siginfo_t info;
+    struct k_sigaction act;
+    wait_while_stopped();
+    if (current->exiting)
+        thread_exit(curproc->group_exit_status);
+    int sig = next_signal(&info, &act);
+    if (!sig) {
+        finish_syscall(tf, NULL);
+        signal_mask_end();
+        return;
+    }
+    if (act.handler == SIG_DFL || act.handler == SIG_IGN) {
+        if (act.handler == SIG_DFL)
+            default_action(sig);
+        return; /* called again while anything is pending */
+    }
+    finish_syscall(tf, &act);
+    run_handler(act, sig, &info, tf);
+}
+
+long sys_rt_sigreturn(void)
+{
+    struct trapframe *tf = current->tf;
+    struct signal_frame frame;
+    if (copyin(&frame, tf->sp, sizeof(frame)))
+        proc_exit_group(SIGSEGV);
+    restore_registers(&frame.uc, tf);
+    spin_lock(&proc_lock);
+    current->blocked = frame.uc.mask & ~(SIGBIT(SIGKILL) | SIGBIT(SIGSTOP));
+    spin_unlock(&proc_lock);
+    if (frame.uc.stack.size && !on_altstack(tf->sp))
+        current->altstack = (struct sigaltstack){
+            frame.uc.stack.sp, frame.uc.stack.flags & SS_DISABLE, frame.uc.stack.size};
+    tf->syscall = ~0UL; /* a0 is the interrupted program's own, not a result */
+    return (long)tf->a0;
+}

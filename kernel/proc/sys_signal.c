@@ -1,0 +1,243 @@
+/*
+ * Signal system calls: dispositions, masks, sending, waiting.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
+
+#define UNBLOCKABLE (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
+
+long sys_rt_sigaction(u64 sig, u64 new_addr, u64 old_addr, u64 size)
+{
+    struct k_sigaction new, old;
+    if (size != sizeof(sigset_t) || sig < 1 || sig > NSIG)
+        return -EINVAL;
+    if (new_addr && (sig == SIGKILL || sig == SIGSTOP))
+        return -EINVAL;
+    if (new_addr && copyin(&new, new_addr, sizeof(new)))
+        return -EFAULT;
+    spin_lock(&proc_lock);
+    struct k_sigaction *a = &curproc->sigacts->act[sig - 1];
+    old = *a;
+    if (new_addr) {
+        *a = new;
+        a->mask &= ~UNBLOCKABLE;
+    }
+    spin_unlock(&proc_lock);
+    return old_addr ? copyout(old_addr, &old, sizeof(old)) : 0;
+}
+
+long sys_rt_sigprocmask(u64 how, u64 set_addr, u64 old_addr, u64 size)
+{
+    sigset_t set, old = current->blocked;
+    if (size != sizeof(sigset_t))
+        return -EINVAL;
+    if (set_addr) {
+        if (get_user(set, set_addr))
+            return -EFAULT;
+        set &= ~UNBLOCKABLE;
+        sigset_t mask = how == SIG_BLOCK ? old | set : how == SIG_UNBLOCK ? old & ~set : set;
+        if (how > SIG_SETMASK)
+            return -EINVAL;
+        spin_lock(&proc_lock);
+        current->blocked = mask;
+        spin_unlock(&proc_lock);
+    }
+    return old_addr ? put_user(old_addr, old) : 0;
+}
+
+long sys_rt_sigpending(u64 addr, u64 size)
+{
+    if (size > sizeof(sigset_t))
+        return -EINVAL;
+    sigset_t set = (current->pending | curproc->pending) & current->blocked;
+    return copyout(addr, &set, size);
+}
+
+long sys_rt_sigsuspend(u64 addr, u64 size)
+{
+    sigset_t set;
+    if (size != sizeof(sigset_t))
+        return -EINVAL;
+    if (get_user(set, addr))
+        return -EFAULT;
+    struct waitq nobody = WAITQ_INIT(nobody);
+    signal_mask_begin(set);
+    wait_event_interruptible(&nobody, false);
+    return -ERESTARTNOHAND;
+}
+
+long sys_sigaltstack(u64 new_addr, u64 old_addr)
+{
+    struct sigaltstack new, old = current->altstack;
+    u64 sp = current->tf->sp;
+    bool on = !(old.flags & SS_DISABLE) && sp > old.sp && sp - old.sp <= old.size;
+    old.flags = old.flags & SS_DISABLE ? SS_DISABLE : on ? SS_ONSTACK : 0;
+    if (new_addr) {
+        if (copyin(&new, new_addr, sizeof(new)))
+            return -EFAULT;
+        if (on)
+            return -EPERM;
+        if (new.flags & ~(SS_DISABLE | SS_ONSTACK))
+            return -EINVAL;
+        if (!(new.flags & SS_DISABLE) && new.size < MINSIGSTKSZ)
+            return -ENOMEM;
+        new.flags &= SS_DISABLE;
+        current->altstack = new;
+    }
+    return old_addr ? copyout(old_addr, &old, sizeof(old)) : 0;
+}
+
+static void fill_user_info(siginfo_t *info, int sig, int code)
+{
+    memset(info, 0, sizeof(*info));
+    info->si_signo = sig;
+    info->si_code = code;
+    info->kill.pid = curproc->pid;
+    info->kill.uid = curproc->uid;
+}
+
+static bool may_signal(const struct proc *p)
+{
+    const struct proc *me = curproc;
+    return me->euid == 0 || me->euid == p->uid || me->euid == p->suid || me->uid == p->uid ||
+           me->uid == p->suid;
+}
+
+struct broadcast {
+    int sig, found;
+    const siginfo_t *info;
+};
+
+static bool broadcast_one(struct proc *p, void *arg)
+{
+    struct broadcast *b = arg;
+    if (p->pid > 1 && p != curproc) {
+        b->found++;
+        if (b->sig && may_signal(p))
+            signal_send_proc_locked(p, b->sig, b->info);
+    }
+    return true;
+}
+
+static long kill_one(int pid, int sig, const siginfo_t *info)
+{
+    spin_lock(&proc_lock);
+    struct proc *p = proc_find(pid);
+    long error = !p ? -ESRCH : !may_signal(p) ? -EPERM : 0;
+    if (!error && sig)
+        error = signal_send_proc_locked(p, sig, info);
+    spin_unlock(&proc_lock);
+    return error;
+}
+
+long sys_kill(u64 pid_arg, u64 sig)
+{
+    int pid = (int)pid_arg;
+    siginfo_t info;
+    if (sig > NSIG)
+        return -EINVAL;
+    fill_user_info(&info, (int)sig, SI_USER);
+    if (pid > 0)
+        return kill_one(pid, (int)sig, &info);
+    if (pid == -1) {
+        struct broadcast b = {(int)sig, 0, &info};
+        proc_for_each(broadcast_one, &b);
+        return b.found ? 0 : -ESRCH;
+    }
+    return signal_send_pgrp(pid ? -pid : curproc->pgid, (int)sig, &info);
+}
+
+static long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)
+{
+    if (tid <= 0 || tgid == 0 || sig < 0 || sig > NSIG)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct thread *t = thread_find(tid);
+    long error = !t || t->proc == &kernel_proc || (tgid > 0 && t->proc->pid != tgid) ? -ESRCH
+                 : !may_signal(t->proc)                                             ? -EPERM
+                                                                                    : 0;
+    if (!error && sig)
+        error = signal_send_thread_locked(t, sig, info);
+    spin_unlock(&proc_lock);
+    return error;
+}
+
+long sys_tkill(u64 tid, u64 sig)
+{
+    siginfo_t info;
+    fill_user_info(&info, (int)sig, SI_TKILL);
+    return send_to_thread(-1, (int)tid, (int)sig, &info);
+}
+
+long sys_tgkill(u64 tgid, u64 tid, u64 sig)
+{
+    siginfo_t info;
+    fill_user_info(&info, (int)sig, SI_TKILL);
+    return (int)tgid <= 0 ? -EINVAL : send_to_thread((int)tgid, (int)tid, (int)sig, &info);
+}
+
+long sys_rt_sigqueueinfo(u64 pid, u64 sig, u64 info_addr)
+{
+    siginfo_t info;
+    if (copyin(&info, info_addr, sizeof(info)))
+        return -EFAULT;
+    if (sig > NSIG)
+        return -EINVAL;
+    if ((info.si_code >= 0 || info.si_code == SI_TKILL) && (int)pid != curproc->pid)
+        return -EPERM;
+    info.si_signo = (int)sig;
+    return kill_one((int)pid, (int)sig, &info);
+}
+
+long sys_rt_tgsigqueueinfo(u64 tgid, u64 tid, u64 sig, u64 info_addr)
+{
+    siginfo_t info;
+    if (copyin(&info, info_addr, sizeof(info)))
+        return -EFAULT;
+    if ((info.si_code >= 0 || info.si_code == SI_TKILL) && (int)tid != current->tid)
+        return -EPERM;
+    info.si_signo = (int)sig;
+    return (int)tgid <= 0 ? -EINVAL : send_to_thread((int)tgid, (int)tid, (int)sig, &info);
+}
+
+static int take_wanted(sigset_t set, siginfo_t *info)
+{
+    spin_lock(&proc_lock);
+    int sig = signal_take(current, ~set, info);
+    spin_unlock(&proc_lock);
+    return sig;
+}
+
+long sys_rt_sigtimedwait(u64 set_addr, u64 info_addr, u64 timeout_addr, u64 size)
+{
+    sigset_t set;
+    siginfo_t info;
+    struct {
+        i64 sec, nsec;
+    } ts;
+    u64 deadline = WAIT_FOREVER;
+    if (size != sizeof(sigset_t))
+        return -EINVAL;
+    if (get_user(set, set_addr) || (timeout_addr && get_user(ts, timeout_addr)))
+        return -EFAULT;
+    set &= ~UNBLOCKABLE;
+    if (timeout_addr) {
+        if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= 1000000000)
+            return -EINVAL;
+        deadline = deadline_from(ts.sec, ts.nsec, false, CLOCK_MONOTONIC);
+    }
+    int sig = 0;
+    current->sigwait_set = set;
+    long error = wait_event_timeout(&curproc->sig_wait, (sig = take_wanted(set, &info)), deadline);
+    current->sigwait_set = 0;
+    if (!sig)
+        return error == -ETIMEDOUT ? -EAGAIN : -EINTR;
+    if (info_addr && copyout(info_addr, &info, sizeof(info)))
+        return -EFAULT;
+    return sig;
+}

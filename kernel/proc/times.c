@@ -1,0 +1,289 @@
+/*
+ * Clocks, sleeping and accounting as system calls. One tick of the board is 100 ns; resolution is
+ * one nanosecond in the interface and one tick in fact.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "riscv.h"
+#include "syscall.h"
+
+#define NS_PER_SEC 1000000000L
+
+struct timespec {
+    i64 sec, nsec;
+};
+
+static struct timespec ns_to_timespec(u64 ns)
+{
+    return (struct timespec){(i64)(ns / NS_PER_SEC), (i64)(ns % NS_PER_SEC)};
+}
+
+static bool timespec_ok(const struct timespec *ts)
+{
+    return ts->sec >= 0 && ts->nsec >= 0 && ts->nsec < NS_PER_SEC;
+}
+
+static u64 saturating_ns(i64 sec, i64 nsec)
+{
+    return sec > 4000000000L ? 4000000000UL * NS_PER_SEC : (u64)sec * NS_PER_SEC + (u64)nsec;
+}
+
+u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock)
+{
+    u64 ns = saturating_ns(sec, nsec);
+    if (!absolute)
+        return time_now() + ns_to_ticks(ns);
+    if (clock == CLOCK_REALTIME) {
+        u64 offset = time_wall_ns() - time_now_ns();
+        ns = ns > offset ? ns - offset : 0;
+    }
+    return ns_to_ticks(ns);
+}
+
+static u64 run_ticks(const struct thread *t)
+{
+    u64 used = t->utime + t->stime;
+    return t == current ? used + read_time() - t->run_since : used;
+}
+
+static u64 proc_ticks(struct proc *p)
+{
+    u64 used = p->utime + p->stime;
+    spin_lock(&proc_lock);
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        used += run_ticks(t);
+    spin_unlock(&proc_lock);
+    return used;
+}
+
+static long clock_read(int clock, u64 *ns)
+{
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+        *ns = time_wall_ns();
+        return 0;
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME:
+        *ns = time_now_ns();
+        return 0;
+    case CLOCK_PROCESS_CPUTIME_ID:
+        *ns = proc_ticks(curproc) * NS_PER_TICK;
+        return 0;
+    case CLOCK_THREAD_CPUTIME_ID:
+        *ns = run_ticks(current) * NS_PER_TICK;
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+long sys_clock_gettime(u64 clock, u64 addr)
+{
+    u64 ns;
+    long error = clock_read((int)clock, &ns);
+    if (error)
+        return error;
+    struct timespec ts = ns_to_timespec(ns);
+    return put_user(addr, ts);
+}
+
+long sys_clock_getres(u64 clock, u64 addr)
+{
+    u64 ns;
+    long error = clock_read((int)clock, &ns);
+    struct timespec ts = {0, 1};
+    return error || !addr ? error : put_user(addr, ts);
+}
+
+long sys_clock_settime(u64 clock, u64 addr)
+{
+    struct timespec ts;
+    if (clock != CLOCK_REALTIME)
+        return -EINVAL;
+    if (get_user(ts, addr))
+        return -EFAULT;
+    if (!timespec_ok(&ts))
+        return -EINVAL;
+    if (curproc->euid)
+        return -EPERM;
+    time_set_wall_ns(saturating_ns(ts.sec, ts.nsec));
+    return 0;
+}
+
+long sys_gettimeofday(u64 tv_addr, u64 tz_addr)
+{
+    u64 ns = time_wall_ns();
+    struct timeval64 tv = {(i64)(ns / NS_PER_SEC), (i64)(ns % NS_PER_SEC / 1000)};
+    int zone[2] = {0, 0};
+    if (tv_addr && put_user(tv_addr, tv))
+        return -EFAULT;
+    return tz_addr ? put_user(tz_addr, zone) : 0;
+}
+
+/* Sleeps that ended early report what is left; zero-length ones return without giving up the hart. */
+static long sleep_for(u64 deadline, bool absolute, va_t remain)
+{
+    struct waitq nobody = WAITQ_INIT(nobody);
+    long error = time_now() >= deadline
+                     ? -ETIMEDOUT
+                     : wait_event_timeout(&nobody, time_now() >= deadline, deadline);
+    if (error == -ETIMEDOUT || error == 0)
+        return 0;
+    if (absolute || !remain)
+        return -ERESTARTNOHAND;
+    u64 now = time_now();
+    struct timespec left = ns_to_timespec(deadline > now ? (deadline - now) * NS_PER_TICK : 0);
+    return put_user(remain, left) ? -EFAULT : -EINTR;
+}
+
+long sys_clock_nanosleep(u64 clock, u64 flags, u64 request, u64 remain)
+{
+    struct timespec ts;
+    if (clock > CLOCK_BOOTTIME || clock == CLOCK_THREAD_CPUTIME_ID)
+        return -EINVAL;
+    if (get_user(ts, request))
+        return -EFAULT;
+    if (!timespec_ok(&ts))
+        return -EINVAL;
+    bool absolute = flags & TIMER_ABSTIME;
+    return sleep_for(deadline_from(ts.sec, ts.nsec, absolute, (int)clock), absolute, remain);
+}
+
+long sys_nanosleep(u64 request, u64 remain)
+{
+    return sys_clock_nanosleep(CLOCK_MONOTONIC, 0, request, remain);
+}
+
+/* Accounting */
+
+static struct timeval64 ticks_to_timeval(u64 ticks)
+{
+    return (struct timeval64){(i64)(ticks / TICKS_PER_SEC), (i64)(ticks % TICKS_PER_SEC / 10)};
+}
+
+void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks)
+{
+    ru->utime = ticks_to_timeval(utime_ticks);
+    ru->stime = ticks_to_timeval(stime_ticks);
+}
+
+static void sum_threads(struct proc *p, u64 *utime, u64 *stime, struct rusage *ru)
+{
+    *utime = p->utime;
+    *stime = p->stime;
+    spin_lock(&proc_lock);
+    list_for_each(t, &p->threads, struct thread, in_proc) {
+        *utime += t->utime;
+        *stime += t->stime;
+        if (ru) {
+            ru->nvcsw += (long)t->switches[0];
+            ru->nivcsw += (long)t->switches[1];
+        }
+    }
+    spin_unlock(&proc_lock);
+    *stime += read_time() - current->run_since;
+}
+
+long sys_getrusage(u64 who, u64 addr)
+{
+    struct rusage ru;
+    u64 utime, stime;
+    memset(&ru, 0, sizeof(ru));
+    switch ((int)who) {
+    case RUSAGE_SELF:
+        sum_threads(curproc, &utime, &stime, &ru);
+        ru.minflt = (long)curproc->minflt;
+        ru.maxrss = (long)(curproc->vm->peak * PAGE_SIZE / 1024);
+        break;
+    case RUSAGE_CHILDREN:
+        utime = curproc->cutime, stime = curproc->cstime;
+        break;
+    case RUSAGE_THREAD:
+        utime = current->utime, stime = current->stime + read_time() - current->run_since;
+        break;
+    default:
+        return -EINVAL;
+    }
+    rusage_times(&ru, utime, stime);
+    return copyout(addr, &ru, sizeof(ru));
+}
+
+long sys_times(u64 addr)
+{
+    u64 utime, stime;
+    sum_threads(curproc, &utime, &stime, NULL);
+    const u64 tick = TICKS_PER_SEC / 100;
+    i64 out[4] = {(i64)(utime / tick), (i64)(stime / tick), (i64)(curproc->cutime / tick),
+                  (i64)(curproc->cstime / tick)};
+    if (addr && copyout(addr, out, sizeof(out)))
+        return -EFAULT;
+    return (long)(time_now() / tick);
+}
+
+/* ITIMER_REAL: SIGALRM for alarm(2) and setitimer(2). */
+
+static void itimer_fire(void *arg)
+{
+    struct proc *p = arg;
+    if (p->itimer_interval)
+        timeout_set(&p->itimer_real, p->itimer_real.when + p->itimer_interval);
+    signal_send_proc(p, SIGALRM, NULL);
+}
+
+void itimer_init(struct proc *p)
+{
+    timeout_init_entry(&p->itimer_real, TIMEOUT_IRQ, itimer_fire, p);
+}
+
+struct itimerval {
+    struct timeval64 interval, value;
+};
+
+static void itimer_get(struct itimerval *it)
+{
+    struct proc *p = curproc;
+    u64 now = time_now();
+    memset(it, 0, sizeof(*it));
+    it->interval = ticks_to_timeval(p->itimer_interval);
+    if (p->itimer_real.armed && p->itimer_real.when > now)
+        it->value = ticks_to_timeval(p->itimer_real.when - now);
+}
+
+static bool timeval_ok(const struct timeval64 *tv)
+{
+    return tv->sec >= 0 && tv->usec >= 0 && tv->usec < 1000000;
+}
+
+long sys_setitimer(u64 which, u64 new_addr, u64 old_addr)
+{
+    struct itimerval it, old;
+    if (which != 0)
+        return -EINVAL; /* Divergence: no ITIMER_VIRTUAL and ITIMER_PROF */
+    if (copyin(&it, new_addr, sizeof(it)))
+        return -EFAULT;
+    if (!timeval_ok(&it.value) || !timeval_ok(&it.interval))
+        return -EINVAL;
+    itimer_get(&old);
+    struct proc *p = curproc;
+    timeout_cancel_sync(&p->itimer_real);
+    p->itimer_interval = ns_to_ticks(saturating_ns(it.interval.sec, it.interval.usec * 1000));
+    u64 delay = ns_to_ticks(saturating_ns(it.value.sec, it.value.usec * 1000));
+    if (delay)
+        timeout_set(&p->itimer_real, time_now() + delay);
+    return old_addr && copyout(old_addr, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+long sys_getitimer(u64 which, u64 addr)
+{
+    struct itimerval it;
+    if (which != 0)
+        return -EINVAL;
+    itimer_get(&it);
+    return copyout(addr, &it, sizeof(it));
+}

@@ -1,0 +1,158 @@
+/*
+ * wait4(2) and waitid(2): the parent's side of exits, stops and continues.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
+
+struct wait_request {
+    int type, id; /* P_ALL, P_PID, P_PGID */
+    u32 options;
+};
+
+struct wait_result {
+    int pid, status, code;
+    u32 uid;
+    u64 utime, stime;
+};
+
+static bool matches(const struct proc *child, const struct wait_request *rq)
+{
+    if (rq->type == P_PID && child->pid != rq->id)
+        return false;
+    if (rq->type == P_PGID && child->pgid != rq->id)
+        return false;
+    bool clone_child = child->exit_signal != SIGCHLD;
+    return rq->options & WALL || clone_child == !!(rq->options & WCLONE);
+}
+
+static void describe(struct wait_result *out, const struct proc *child, int status, int code)
+{
+    *out = (struct wait_result){.pid = child->pid, .status = status, .code = code,
+                                .uid = child->uid, .utime = child->utime + child->cutime,
+                                .stime = child->stime + child->cstime};
+}
+
+/* proc_lock held. Takes one event of child, if there is a wanted one; *reaped = it is gone now. */
+static bool take_event(struct proc *child, const struct wait_request *rq, struct wait_result *out,
+                       bool *reaped)
+{
+    bool keep = rq->options & WNOWAIT;
+    if (child->state == PROC_ZOMBIE && rq->options & WEXITED) {
+        int st = child->wait_status;
+        describe(out, child, st, !(st & 0x7f) ? CLD_EXITED : st & 0x80 ? CLD_DUMPED : CLD_KILLED);
+        *reaped = !keep;
+        return true;
+    }
+    if (child->state == PROC_STOPPED && rq->options & WSTOPPED && !child->stop_reported) {
+        describe(out, child, child->stop_signal << 8 | 0x7f, CLD_STOPPED);
+        child->stop_reported = !keep;
+        return true;
+    }
+    if (child->continued && rq->options & WCONTINUED) {
+        describe(out, child, 0xffff, CLD_CONTINUED);
+        child->continued = keep;
+        return true;
+    }
+    return false;
+}
+
+/* 1 with an event in *out, 0 when there are only quiet children, -ECHILD when there are none. */
+static long poll_children(const struct wait_request *rq, struct wait_result *out)
+{
+    struct proc *me = curproc, *gone = NULL;
+    long result = -ECHILD;
+    spin_lock(&proc_lock);
+    list_for_each(child, &me->children, struct proc, sibling) {
+        bool reaped = false;
+        if (!matches(child, rq))
+            continue;
+        result = 0;
+        if (!take_event(child, rq, out, &reaped))
+            continue;
+        result = 1;
+        if (reaped) {
+            me->cutime += out->utime;
+            me->cstime += out->stime;
+            gone = child;
+            proc_unlink(child);
+        }
+        break;
+    }
+    spin_unlock(&proc_lock);
+    if (gone)
+        proc_put(gone);
+    return result;
+}
+
+static long do_wait(const struct wait_request *rq, struct wait_result *out)
+{
+    long found = 0;
+    if (rq->options & WNOHANG)
+        return poll_children(rq, out);
+    long error = wait_event_interruptible(&curproc->child_wait, (found = poll_children(rq, out)));
+    return found ? found : error;
+}
+
+static long put_rusage(va_t addr, const struct wait_result *r)
+{
+    struct rusage ru;
+    memset(&ru, 0, sizeof(ru));
+    rusage_times(&ru, r->utime, r->stime);
+    return copyout(addr, &ru, sizeof(ru));
+}
+
+long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
+{
+    int pid = (int)pid_arg;
+    if (options & ~(u64)(WNOHANG | WUNTRACED | WCONTINUED | WCLONE | WALL | 0x20000000))
+        return -EINVAL;
+    struct wait_request rq = {.options = (u32)options | WEXITED};
+    struct wait_result r;
+    rq.type = pid == -1 ? P_ALL : pid > 0 ? P_PID : P_PGID;
+    rq.id = pid > 0 ? pid : pid == 0 ? curproc->pgid : -pid;
+    long found = do_wait(&rq, &r);
+    if (found <= 0)
+        return found;
+    if (status_addr && put_user(status_addr, r.status))
+        return -EFAULT;
+    if (rusage_addr && put_rusage(rusage_addr, &r))
+        return -EFAULT;
+    return r.pid;
+}
+
+long sys_waitid(u64 type, u64 id, u64 info_addr, u64 options, u64 rusage_addr)
+{
+    if (options & ~(u64)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | WCLONE | WALL))
+        return -EINVAL;
+    if (!(options & (WEXITED | WSTOPPED | WCONTINUED)) || type > P_PGID)
+        return -EINVAL;
+    struct wait_request rq = {(int)type, (int)id, (u32)options | WALL};
+    if (type == P_PGID && id == 0)
+        rq.id = curproc->pgid;
+    struct wait_result r;
+    siginfo_t info;
+    memset(&info, 0, sizeof(info));
+    long found = do_wait(&rq, &r);
+    if (found < 0)
+        return found;
+    if (found) {
+        info.si_signo = SIGCHLD;
+        info.si_code = r.code;
+        info.kill.pid = r.pid;
+        info.kill.uid = r.uid;
+        info.kill.status = r.code == CLD_EXITED    ? r.status >> 8 & 0xff
+                           : r.code == CLD_STOPPED ? r.status >> 8
+                           : r.code == CLD_CONTINUED ? SIGCONT
+                                                     : r.status & 0x7f;
+    }
+    if (info_addr && copyout(info_addr, &info, sizeof(info)))
+        return -EFAULT;
+    if (found && rusage_addr && put_rusage(rusage_addr, &r))
+        return -EFAULT;
+    return 0;
+}

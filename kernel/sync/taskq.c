@@ -1,0 +1,223 @@
+/*
+ * Task queues and soft interrupts. A queue has one kernel thread that runs tasks in order; around
+ * each, the thread works on behalf of the task's origin, and kcov hears about it.
+ */
+#include "taskq.h"
+#include "alloc.h"
+#include "irq.h"
+#include "kcov.h"
+#include "klib.h"
+#include "lock.h"
+#include "proc.h"
+#include "riscv.h"
+#include "wait.h"
+
+struct taskq {
+    struct spinlock lock;
+    struct list tasks;
+    struct waitq work; /* the thread waits here */
+    struct waitq idle; /* barriers wait here */
+    u64 added, finished;
+    bool stopping;
+    struct thread *thread;
+};
+
+struct taskq *system_taskq;
+
+void work_origin_capture(struct work_origin *origin)
+{
+    memset(origin, 0, sizeof(*origin));
+    if (irq_depth())
+        return; /* an interrupt belongs to nobody */
+    if (current->on_behalf_of) {
+        *origin = *current->on_behalf_of;
+        return;
+    }
+    if (current->proc == &kernel_proc)
+        return;
+    origin->proc_id = current->proc->id;
+    origin->thread_id = current->id;
+    origin->pid = current->proc->pid;
+    origin->tid = current->tid;
+    origin->kcov_handle = kcov_common_handle(current);
+}
+
+const struct work_origin *work_origin_current(void)
+{
+    return current->on_behalf_of;
+}
+
+void task_init(struct task *t, void (*fn)(void *), void *arg)
+{
+    memset(t, 0, sizeof(*t));
+    list_init(&t->link);
+    t->fn = fn;
+    t->arg = arg;
+}
+
+bool task_add_for(struct taskq *q, struct task *t, const struct work_origin *origin)
+{
+    spin_lock(&q->lock);
+    bool fresh = !t->queue;
+    if (fresh) {
+        t->queue = q;
+        t->origin = *origin;
+        list_push_back(&q->tasks, &t->link);
+        q->added++;
+    }
+    spin_unlock(&q->lock);
+    if (fresh)
+        wake_up(&q->work);
+    return fresh;
+}
+
+bool task_add(struct taskq *q, struct task *t)
+{
+    struct work_origin origin;
+    work_origin_capture(&origin);
+    return task_add_for(q, t, &origin);
+}
+
+bool task_del(struct task *t)
+{
+    struct taskq *q = t->queue;
+    if (!q)
+        return false;
+    spin_lock(&q->lock);
+    bool queued = t->queue == q;
+    if (queued) {
+        list_remove(&t->link);
+        t->queue = NULL;
+        q->finished++;
+    }
+    spin_unlock(&q->lock);
+    if (queued)
+        wake_up(&q->idle);
+    return queued;
+}
+
+/* Takes the first task; its structure may be reused or freed as soon as it runs. */
+static bool take(struct taskq *q, struct task *copy)
+{
+    spin_lock(&q->lock);
+    bool found = !list_empty(&q->tasks);
+    if (found) {
+        struct task *t = list_first(&q->tasks, struct task, link);
+        list_remove(&t->link);
+        t->queue = NULL;
+        *copy = *t;
+    }
+    spin_unlock(&q->lock);
+    return found;
+}
+
+static void run(const struct task *t, bool softirq)
+{
+    if (t->origin.proc_id) {
+        current->on_behalf_of = &t->origin;
+        kcov_remote_enter(&t->origin, softirq);
+        t->fn(t->arg);
+        kcov_remote_leave();
+        current->on_behalf_of = NULL;
+    } else {
+        t->fn(t->arg);
+    }
+}
+
+static void taskq_thread(void *arg)
+{
+    struct taskq *q = arg;
+    struct task task;
+    for (;;) {
+        bool found = false;
+        wait_event(&q->work, (found = take(q, &task)) || q->stopping);
+        if (!found)
+            break;
+        run(&task, false);
+        spin_lock(&q->lock);
+        q->finished++;
+        spin_unlock(&q->lock);
+        wake_up(&q->idle);
+    }
+    q->thread = NULL;
+    wake_up(&q->idle);
+}
+
+struct taskq *taskq_create(const char *name)
+{
+    struct taskq *q = kzalloc(sizeof(*q));
+    if (!q)
+        return NULL;
+    spin_init(&q->lock, "taskq");
+    list_init(&q->tasks);
+    waitq_init(&q->work);
+    waitq_init(&q->idle);
+    q->thread = kthread_create(name, taskq_thread, q);
+    if (!q->thread) {
+        kfree(q);
+        return NULL;
+    }
+    return q;
+}
+
+void taskq_barrier(struct taskq *q)
+{
+    u64 target = atomic_load(&q->added);
+    wait_event(&q->idle, atomic_load(&q->finished) >= target);
+}
+
+void taskq_destroy(struct taskq *q)
+{
+    taskq_barrier(q);
+    q->stopping = true;
+    wake_up(&q->work);
+    wait_event(&q->idle, !atomic_load(&q->thread));
+    /* The thread's last act is a wake_up that holds the queue's lock: let it finish. */
+    spin_lock(&q->idle.lock);
+    spin_unlock(&q->idle.lock);
+    kfree(q);
+}
+
+/* Soft interrupts */
+
+void softirq_raise(struct task *t)
+{
+    work_origin_capture(&t->origin);
+    irq_push_off();
+    struct cpu *cpu = this_cpu();
+    if (!t->queue) {
+        t->queue = (struct taskq *)cpu; /* only means "queued" */
+        list_push_back(&cpu->softirqs, &t->link);
+    }
+    bool now = cpu->intr_depth == 0 && !cpu->in_softirq;
+    if (now)
+        softirq_run();
+    irq_pop_off();
+}
+
+/* Interrupts off; at the end of the outermost interrupt, or right away in a thread. */
+void softirq_run(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (cpu->in_softirq || cpu->intr_depth > 1)
+        return;
+    cpu->in_softirq = true;
+    while (!list_empty(&cpu->softirqs)) {
+        struct task *t = list_first(&cpu->softirqs, struct task, link);
+        list_remove(&t->link);
+        t->queue = NULL;
+        struct task copy = *t;
+        const struct work_origin *outer = current->on_behalf_of;
+        run(&copy, true);
+        current->on_behalf_of = outer;
+    }
+    cpu->in_softirq = false;
+}
+
+void taskq_init(void)
+{
+    system_taskq = taskq_create("systq");
+    timeout_start_thread();
+    if (!system_taskq)
+        panic("out of memory for the system task queue");
+}

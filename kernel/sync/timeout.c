@@ -1,0 +1,149 @@
+/*
+ * Timeouts: one list sorted by time (equal times run in the order they were set), one lock. The hart
+ * that sets the earliest entry programs its own timer; whichever hart's timer fires runs what is due
+ * and programs itself for the next, so an entry is never late because another one was cancelled.
+ */
+#include "timeout.h"
+#include "fdt.h"
+#include "irq.h"
+#include "klib.h"
+#include "proc.h"
+#include "riscv.h"
+
+static struct spinlock timeout_lock = SPINLOCK_INIT("timeout");
+static struct list pending = LIST_INIT(pending);
+static struct taskq *timeout_taskq;
+static u64 boot_ticks;
+static i64 wall_offset_ns; /* wall time at monotonic 0 */
+
+u64 time_now(void)
+{
+    return read_time() - boot_ticks;
+}
+
+u64 time_now_ns(void)
+{
+    return time_now() * NS_PER_TICK;
+}
+
+u64 time_wall_ns(void)
+{
+    return time_now_ns() + (u64)wall_offset_ns;
+}
+
+void time_set_wall_ns(u64 ns)
+{
+    wall_offset_ns = (i64)(ns - time_now_ns());
+}
+
+/* Goldfish RTC: low word first, which latches the high one; nanoseconds since 1970. */
+static void read_rtc(void)
+{
+    u64 pa;
+    int node = fdt_find_compatible(-1, "google,goldfish-rtc");
+    if (node < 0 || !fdt_reg(node, 0, &pa, NULL))
+        return;
+    u64 low = mmio_read32(pa_to_va(pa)), high = mmio_read32(pa_to_va(pa + 4));
+    time_set_wall_ns(high << 32 | low);
+}
+
+void timeout_init(void)
+{
+    boot_ticks = read_time();
+    read_rtc();
+}
+
+void timeout_start_thread(void)
+{
+    timeout_taskq = taskq_create("softclock");
+}
+
+void timeout_init_entry(struct timeout *t, enum timeout_kind kind, void (*fn)(void *), void *arg)
+{
+    memset(t, 0, sizeof(*t));
+    list_init(&t->link);
+    t->kind = (u8)kind;
+    t->fn = fn;
+    t->arg = arg;
+    task_init(&t->task, fn, arg);
+}
+
+static void insert(struct timeout *t)
+{
+    struct list *after = pending.prev;
+    while (after != &pending && list_entry(after, struct timeout, link)->when > t->when)
+        after = after->prev;
+    list_push_front(after, &t->link);
+}
+
+static void program_first(struct cpu *cpu)
+{
+    cpu->next_timer = list_empty(&pending)
+                          ? ~0UL
+                          : list_first(&pending, struct timeout, link)->when + boot_ticks;
+    timer_program(cpu);
+}
+
+void timeout_set(struct timeout *t, u64 when)
+{
+    spin_lock(&timeout_lock);
+    list_remove(&t->link);
+    t->when = when;
+    t->armed = true;
+    work_origin_capture(&t->task.origin);
+    insert(t);
+    if (pending.next == &t->link)
+        program_first(this_cpu());
+    spin_unlock(&timeout_lock);
+}
+
+bool timeout_cancel(struct timeout *t)
+{
+    spin_lock(&timeout_lock);
+    bool was_armed = t->armed;
+    t->armed = false;
+    list_remove(&t->link);
+    spin_unlock(&timeout_lock);
+    if (!was_armed && t->kind == TIMEOUT_THREAD)
+        was_armed = task_del(&t->task);
+    return was_armed;
+}
+
+void timeout_cancel_sync(struct timeout *t)
+{
+    if (timeout_cancel(t))
+        return;
+    if (t->kind == TIMEOUT_THREAD)
+        taskq_barrier(timeout_taskq);
+    else
+        while (atomic_load(&t->running))
+            barrier(); /* on another hart, with interrupts off there: short */
+}
+
+static void fire(struct timeout *t)
+{
+    list_remove(&t->link);
+    t->armed = false;
+    if (t->kind == TIMEOUT_THREAD) {
+        struct work_origin origin = t->task.origin;
+        spin_unlock(&timeout_lock);
+        task_add_for(timeout_taskq, &t->task, &origin);
+    } else {
+        atomic_store(&t->running, true);
+        spin_unlock(&timeout_lock);
+        t->fn(t->arg);
+        atomic_store(&t->running, false);
+    }
+    spin_lock(&timeout_lock);
+}
+
+void timeout_run(void)
+{
+    struct cpu *cpu = this_cpu();
+    u64 now = time_now();
+    spin_lock(&timeout_lock);
+    while (!list_empty(&pending) && list_first(&pending, struct timeout, link)->when <= now)
+        fire(list_first(&pending, struct timeout, link));
+    program_first(cpu);
+    spin_unlock(&timeout_lock);
+}

@@ -1,0 +1,214 @@
+/*
+ * Who am I: process and thread numbers, process groups, sessions, users and groups. Users exist as
+ * numbers with Linux's rules; user 0 may do everything.
+ */
+#include "abi/errno.h"
+#include "klib.h"
+#include "proc.h"
+#include "syscall.h"
+#include "vm.h"
+
+#define UNCHANGED ((u32)-1)
+
+long sys_getpid(void)
+{
+    return curproc->pid;
+}
+
+long sys_gettid(void)
+{
+    return current->tid;
+}
+
+long sys_getppid(void)
+{
+    spin_lock(&proc_lock);
+    long pid = curproc->parent ? curproc->parent->pid : 0;
+    spin_unlock(&proc_lock);
+    return pid;
+}
+
+long sys_set_tid_address(u64 addr)
+{
+    current->clear_tid = addr;
+    return current->tid;
+}
+
+long sys_getpgid(u64 pid)
+{
+    spin_lock(&proc_lock);
+    struct proc *p = pid ? proc_find((int)pid) : curproc;
+    long pgid = p ? p->pgid : -ESRCH;
+    spin_unlock(&proc_lock);
+    return pgid;
+}
+
+long sys_getsid(u64 pid)
+{
+    spin_lock(&proc_lock);
+    struct proc *p = pid ? proc_find((int)pid) : curproc;
+    long sid = p ? p->sid : -ESRCH;
+    spin_unlock(&proc_lock);
+    return sid;
+}
+
+
+/* proc_lock held; only the tree below init and its peers matters, so walk by number. */
+static bool group_in_session(int pgid, int sid)
+{
+    struct proc *leader = proc_find(pgid);
+    if (leader && leader->pgid == pgid)
+        return leader->sid == sid;
+    return curproc->pgid == pgid && curproc->sid == sid;
+}
+
+static long set_group(struct proc *p, int pgid)
+{
+    if (!p || (p != curproc && p->parent != curproc))
+        return -ESRCH;
+    if (p != curproc && p->execed)
+        return -EACCES;
+    if (p->sid == p->pid || p->sid != curproc->sid)
+        return -EPERM;
+    if (pgid != p->pid && !group_in_session(pgid, curproc->sid))
+        return -EPERM;
+    p->pgid = pgid;
+    return 0;
+}
+
+long sys_setpgid(u64 pid, u64 pgid)
+{
+    if ((int)pgid < 0)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct proc *p = pid ? proc_find((int)pid) : curproc;
+    long error = set_group(p, pgid ? (int)pgid : p ? p->pid : 0);
+    spin_unlock(&proc_lock);
+    return error;
+}
+
+long sys_setsid(void)
+{
+    struct proc *p = curproc;
+    spin_lock(&proc_lock);
+    long result = p->pid;
+    if (p->pgid == p->pid) {
+        result = -EPERM;
+    } else {
+        p->sid = p->pgid = p->pid;
+        p->tty = NULL;
+    }
+    spin_unlock(&proc_lock);
+    return result;
+}
+
+long sys_getuid(void)
+{
+    return curproc->uid;
+}
+
+long sys_geteuid(void)
+{
+    return curproc->euid;
+}
+
+long sys_getgid(void)
+{
+    return curproc->gid;
+}
+
+long sys_getegid(void)
+{
+    return curproc->egid;
+}
+
+static bool is_one_of(u32 id, u32 a, u32 b, u32 c)
+{
+    return id == UNCHANGED || id == a || id == b || id == c;
+}
+
+long sys_setresuid(u64 r, u64 e, u64 s)
+{
+    struct proc *p = curproc;
+    u32 ruid = (u32)r, euid = (u32)e, suid = (u32)s;
+    if (p->euid && (!is_one_of(ruid, p->uid, p->euid, p->suid) ||
+                    !is_one_of(euid, p->uid, p->euid, p->suid) ||
+                    !is_one_of(suid, p->uid, p->euid, p->suid)))
+        return -EPERM;
+    p->uid = ruid == UNCHANGED ? p->uid : ruid;
+    p->euid = euid == UNCHANGED ? p->euid : euid;
+    p->suid = suid == UNCHANGED ? p->suid : suid;
+    return 0;
+}
+
+long sys_setresgid(u64 r, u64 e, u64 s)
+{
+    struct proc *p = curproc;
+    u32 rgid = (u32)r, egid = (u32)e, sgid = (u32)s;
+    if (p->euid && (!is_one_of(rgid, p->gid, p->egid, p->sgid) ||
+                    !is_one_of(egid, p->gid, p->egid, p->sgid) ||
+                    !is_one_of(sgid, p->gid, p->egid, p->sgid)))
+        return -EPERM;
+    p->gid = rgid == UNCHANGED ? p->gid : rgid;
+    p->egid = egid == UNCHANGED ? p->egid : egid;
+    p->sgid = sgid == UNCHANGED ? p->sgid : sgid;
+    return 0;
+}
+
+long sys_setuid(u64 uid)
+{
+    return curproc->euid ? sys_setresuid(UNCHANGED, uid, UNCHANGED) : sys_setresuid(uid, uid, uid);
+}
+
+long sys_setgid(u64 gid)
+{
+    return curproc->euid ? sys_setresgid(UNCHANGED, gid, UNCHANGED) : sys_setresgid(gid, gid, gid);
+}
+
+long sys_setreuid(u64 r, u64 e)
+{
+    bool save = (u32)r != UNCHANGED || ((u32)e != UNCHANGED && (u32)e != curproc->uid);
+    return sys_setresuid(r, e, !save ? UNCHANGED : (u32)e != UNCHANGED ? e : curproc->euid);
+}
+
+long sys_setregid(u64 r, u64 e)
+{
+    bool save = (u32)r != UNCHANGED || ((u32)e != UNCHANGED && (u32)e != curproc->gid);
+    return sys_setresgid(r, e, !save ? UNCHANGED : (u32)e != UNCHANGED ? e : curproc->egid);
+}
+
+long sys_getresuid(u64 r, u64 e, u64 s)
+{
+    struct proc *p = curproc;
+    return put_user(r, p->uid) || put_user(e, p->euid) || put_user(s, p->suid) ? -EFAULT : 0;
+}
+
+long sys_getresgid(u64 r, u64 e, u64 s)
+{
+    struct proc *p = curproc;
+    return put_user(r, p->gid) || put_user(e, p->egid) || put_user(s, p->sgid) ? -EFAULT : 0;
+}
+
+long sys_getgroups(u64 size, u64 list)
+{
+    u32 n = curproc->ngroups;
+    if (size == 0)
+        return n;
+    if (size < n)
+        return -EINVAL;
+    return copyout(list, curproc->groups, n * sizeof(u32)) ? -EFAULT : (long)n;
+}
+
+long sys_setgroups(u64 size, u64 list)
+{
+    u32 groups[ARRAY_LEN(curproc->groups)];
+    if (curproc->euid)
+        return -EPERM;
+    if (size > ARRAY_LEN(groups))
+        return -EINVAL;
+    if (copyin(groups, list, size * sizeof(u32)))
+        return -EFAULT;
+    memcpy(curproc->groups, groups, size * sizeof(u32));
+    curproc->ngroups = (u32)size;
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* kcov: not instrumented: runs after every interrupt, whose time is not the program's doing */
+/*
+ * The last C code before user mode: preemption and signals. Preemption counts as part of the
+ * interrupt that caused it, so a traced thread records nothing of it; the nesting depth travels
+ * with the thread through schedule().
+ */
+#include "kcov.h"
+#include "proc.h"
+#include "riscv.h"
+#include "trap.h"
+
+static void preempt(void)
+{
+    this_cpu()->intr_depth++;
+#ifdef CONFIG_KCOV
+    kcov_irq_enter();
+#endif
+    current->switches[1]++;
+    current->switches[0]--;
+    schedule();
+    this_cpu()->intr_depth--;
+#ifdef CONFIG_KCOV
+    kcov_irq_leave();
+#endif
+}
+
+void trap_exit_to_user(struct trapframe *tf)
+{
+    for (;;) {
+        irq_disable();
+        if (this_cpu()->need_resched) {
+            preempt();
+            continue;
+        }
+        bool quiet = !signal_pending(current) && !current->exiting && !current->restore_blocked &&
+                     tf->syscall == ~0UL && curproc->state == PROC_RUNNING;
+        if (likely(quiet))
+            return;
+        irq_enable();
+        signal_deliver(tf);
+    }
+}

@@ -1,0 +1,135 @@
+/*
+ * Platform-Level Interrupt Controller (RISC-V PLIC 1.0.0): one S-mode context per hart. Every source
+ * has priority 1 and is enabled on the boot hart only, so that drivers see one order of events.
+ * Context numbers come from the device tree's interrupts-extended, because boards without M-mode
+ * contexts exist.
+ */
+#include "irq.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "fdt.h"
+#include "klib.h"
+#include "proc.h"
+#include "riscv.h"
+
+#define PLIC_SOURCES            128
+#define PLIC_PRIORITY(src)      (4 * (src))
+#define PLIC_ENABLE(ctx, word)  (0x2000 + 0x80 * (ctx) + 4 * (word))
+#define PLIC_THRESHOLD(ctx)     (0x200000 + 0x1000 * (ctx))
+#define PLIC_CLAIM(ctx)         (0x200004 + 0x1000 * (ctx))
+
+struct irq_action {
+    struct irq_action *next;
+    irq_handler fn;
+    void *arg;
+};
+
+static struct irq_action *actions[PLIC_SOURCES];
+static struct spinlock irq_lock = SPINLOCK_INIT("irq");
+static volatile u8 *plic;
+static u32 context_of[MAX_HARTS];
+
+static u32 cell(const void *p)
+{
+    return __builtin_bswap32(*(const u32 *)p);
+}
+
+/* hartid whose interrupt controller has this phandle. */
+static i64 hartid_of_intc(u32 phandle)
+{
+    int depth = 0;
+    u32 hartid = 0;
+    for (int n = fdt_next_node(-1, &depth); n >= 0; n = fdt_next_node(n, &depth)) {
+        if (strncmp(fdt_node_name(n), "cpu@", 4) == 0)
+            hartid = fdt_prop_u32(n, "reg", 0);
+        if (fdt_prop_u32(n, "phandle", 0) == phandle)
+            return hartid;
+    }
+    return -1;
+}
+
+void plic_init(void)
+{
+    int node = fdt_find_compatible(-1, "riscv,plic0");
+    if (node < 0)
+        node = fdt_find_compatible(-1, "sifive,plic-1.0.0");
+    u64 pa;
+    if (node < 0 || !fdt_reg(node, 0, &pa, NULL))
+        panic("no plic in the device tree");
+    plic = pa_to_va(pa);
+    u32 len;
+    const u8 *pairs = fdt_prop(node, "interrupts-extended", &len);
+    for (u32 ctx = 0; pairs && ctx < len / 8; ctx++) {
+        if (cell(pairs + ctx * 8 + 4) != IRQ_S_EXTERNAL)
+            continue;
+        i64 hartid = hartid_of_intc(cell(pairs + ctx * 8));
+        for (u32 i = 0; i < MAX_HARTS; i++)
+            if ((i64)cpus[i].hartid == hartid)
+                context_of[i] = ctx;
+    }
+}
+
+void plic_init_hart(void)
+{
+    mmio_write32(plic + PLIC_THRESHOLD(context_of[this_cpu()->index]), 0);
+}
+
+static void set_enabled(u32 source, bool on)
+{
+    volatile u8 *reg = plic + PLIC_ENABLE(context_of[0], source / 32);
+    u32 bits = mmio_read32(reg);
+    mmio_write32(reg, on ? bits | 1u << source % 32 : bits & ~(1u << source % 32));
+    mmio_write32(plic + PLIC_PRIORITY(source), on);
+}
+
+int irq_register(u32 source, irq_handler handler, void *arg)
+{
+    if (source == 0 || source >= PLIC_SOURCES)
+        return -EINVAL;
+    struct irq_action *a = kmalloc(sizeof(*a));
+    if (!a)
+        return -ENOMEM;
+    *a = (struct irq_action){.fn = handler, .arg = arg};
+    spin_lock(&irq_lock);
+    a->next = actions[source];
+    actions[source] = a;
+    set_enabled(source, true);
+    spin_unlock(&irq_lock);
+    return 0;
+}
+
+void irq_unregister(u32 source, irq_handler handler, void *arg)
+{
+    struct irq_action *found = NULL;
+    spin_lock(&irq_lock);
+    for (struct irq_action **p = &actions[source]; *p; p = &(*p)->next) {
+        if ((*p)->fn == handler && (*p)->arg == arg) {
+            found = *p;
+            *p = found->next;
+            break;
+        }
+    }
+    if (!actions[source])
+        set_enabled(source, false);
+    spin_unlock(&irq_lock);
+    kfree(found);
+}
+
+void plic_dispatch(void)
+{
+    volatile u8 *claim = plic + PLIC_CLAIM(context_of[this_cpu()->index]);
+    for (u32 source; (source = mmio_read32(claim)) != 0; mmio_write32(claim, source)) {
+        if (source >= PLIC_SOURCES || !actions[source])
+            panic("interrupt from source %u, which nobody registered", source);
+        for (struct irq_action *a = actions[source]; a; a = a->next)
+            a->fn(source, a->arg);
+    }
+}
+
+u32 irq_depth(void)
+{
+    irq_push_off();
+    u32 depth = this_cpu()->intr_depth;
+    irq_pop_off();
+    return depth;
+}
