@@ -19,6 +19,7 @@ import {
 import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
 import { DecodedPages } from './decoded-pages.ts';
+import { DeviceAccess } from './device-access.ts';
 import { buildInterpreter, type Regions } from './interp.ts';
 import type { InterpImports } from './interp-slow.ts';
 import { ENTRY_COLD } from './records.ts';
@@ -76,6 +77,7 @@ export class InterpEngine implements Engine {
   readonly #ram: Ram;
   readonly #run: () => ExitReason;
   readonly #i32: Int32Array;
+  readonly #devices: DeviceAccess;
   #hart!: Hart;
   #exit: 0 | ExitReason = 0;
 
@@ -88,6 +90,7 @@ export class InterpEngine implements Engine {
   constructor(ram: Ram, harts: readonly Hart[], area: EngineArea, options: EngineOptions = {}) {
     this.#ram = ram;
     this.#i32 = new Int32Array(ram.memory.buffer);
+    this.#devices = new DeviceAccess(ram);
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length);
     for (const hart of harts) hart.ports.code = this.pages;
     ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
@@ -125,8 +128,10 @@ export class InterpEngine implements Engine {
 
   #imports(jit: RegionHost | undefined): InterpImports {
     return {
-      load: funct3 => this.#done(this.#hart.access.load(funct3)),
-      store: log2 => this.#done(this.#hart.access.store(log2)),
+      load: funct3 =>
+        this.#devices.load(this.#hart, funct3) ? this.#retire() : this.#done(this.#hart.access.load(funct3)),
+      store: log2 =>
+        this.#devices.store(this.#hart, log2) ? this.#retire() : this.#done(this.#hart.access.store(log2)),
       atomic: code => this.#done(this.#atomic(code >> 2, code & 3)),
       fpEnable: (rec, writes) => this.#fpEnable(rec, writes),
       soft: (rec, op, rm) => this.#soft(rec, op, rm),
