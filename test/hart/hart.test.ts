@@ -225,6 +225,17 @@ describe('sv39', () => {
     expect(trapCause(hart)).toBe(C.LOAD_PAGE);
   });
 
+  it('page tables outside of ram are access faults of the access', () => {
+    const { hart } = paged();
+    hart.ports.ram.write64(RAM + 0x1008, pte(0x1000_0000, PTE.V));
+    expect(load(hart, VA)).toBeUndefined();
+    expect(trapCause(hart)).toBe(C.LOAD_ACCESS);
+    expect(store(hart, VA, 0n)).toBe(false);
+    expect(trapCause(hart)).toBe(C.STORE_ACCESS);
+    expect(fetch(hart, VA)).toBe(false);
+    expect(trapCause(hart)).toBe(C.INSN_ACCESS);
+  });
+
   it('sfence.vma of one address drops all pages of its superpage', () => {
     const { hart } = paged();
     expect(load(hart, VA + 0x20_0000n)).toBe(0n);
