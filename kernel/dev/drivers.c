@@ -10,6 +10,9 @@
 
 static const struct driver *const drivers[] = {
     &uart_driver,
+    &rtc_driver,
+    &virtio_mmio_driver,
+    &edu_driver,
 };
 
 static void probe_node(int node, const struct driver *drv)

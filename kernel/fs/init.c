@@ -38,6 +38,7 @@ void fs_init(void)
     fs_register(&devfs_type);
     fs_register(&debugfs_type);
     fs_register(&procfs_type);
+    fs_register(&minfs_type);
     devfs_init();
     err = mount_as_root("tmpfs");
     if (err)

@@ -1,0 +1,66 @@
+/*
+ * virtio.h: virtio over MMIO (Virtio 1.2, sections 2 and 4.2): what the drivers of single devices
+ * see. One queue of split-ring descriptors is enough for all of them.
+ */
+#pragma once
+
+#include "driver.h"
+#include "lock.h"
+#include "wait.h"
+
+#define VIRTIO_RING       32 /* descriptors of a queue */
+#define VIRTIO_ID_BLOCK   2
+#define VIRTIO_ID_ENTROPY 4
+
+struct virtio_buffer {
+    void *data;
+    u32 len;
+    bool device_writes;
+};
+
+struct virtio_desc { /* §2.7.5 */
+    u64 addr;
+    u32 len;
+    u16 flags, next;
+};
+
+struct virtio_avail { /* §2.7.6 */
+    u16 flags, idx, ring[VIRTIO_RING];
+};
+
+struct virtio_used { /* §2.7.8 */
+    u16 flags, idx;
+    struct {
+        u32 id, len;
+    } ring[VIRTIO_RING];
+};
+
+struct virtio {
+    struct device *dev;
+    u32 version; /* of the transport: 1 legacy, 2 */
+    u64 features;
+    struct spinlock lock;
+    struct virtio_desc *desc;
+    struct virtio_avail *avail;
+    volatile struct virtio_used *used;
+    u16 free_head, nfree;                     /* (lock) chain of free descriptors */
+    u16 used_seen;                            /* (lock) */
+    struct virtio_request *done[VIRTIO_RING]; /* (lock) request of each chain's head */
+    struct waitq wait;                        /* room in the ring */
+};
+
+struct virtio_request {
+    bool finished;
+    u32 written; /* bytes the device wrote */
+    struct waitq wait;
+};
+
+/* Resets the device, negotiates (offered & wanted), sets up queue 0, goes live. */
+int virtio_start(struct virtio *v, struct device *dev, u64 wanted);
+/* Hands over n <= 8 buffers as one chain and sleeps until the device is done with it. */
+int virtio_transfer(struct virtio *v, const struct virtio_buffer *buf, u32 n, u32 *written);
+u64 virtio_config64(struct virtio *v, u32 offset);
+u32 virtio_config32(struct virtio *v, u32 offset);
+
+int virtio_blk_probe(struct device *dev);
+int virtio_rng_probe(struct device *dev);
