@@ -50,8 +50,12 @@ void kfree(void *p); /* NULL is fine */
 size_t kmalloc_size(const void *p);
 char *kstrdup(const char *s);
 
-/* Allocation failure injection (CONFIG_FAULT_INJECTION): fails the n-th allocation of a thread. */
+/* Allocation failure injection: the n-th allocation of a thread fails (mm/fail.c). */
+#ifdef CONFIG_FAULT_INJECTION
 bool should_fail_alloc(void);
+#else
+#define should_fail_alloc() false
+#endif
 
 void page_init(pa_t ram_start, pa_t ram_end);
 void page_add_range(pa_t start, pa_t end); /* hand RAM to the allocator */

@@ -7,6 +7,7 @@
 #include "types.h"
 #include "list.h"
 #include "lock.h"
+#include "memlayout.h"
 #include "wait.h"
 #include "signal.h"
 #include "taskq.h"
@@ -33,7 +34,7 @@ struct fpstate {
 
 enum thread_state {
     THREAD_NEW,
-    THREAD_RUNNABLE,      /* on the run queue, or running when cpu->current */
+    THREAD_RUNNABLE,      /* on the run queue, or running when cpu->running */
     THREAD_INTERRUPTIBLE, /* sleeping; signals wake it */
     THREAD_SLEEPING,      /* sleeping; signals do not */
     THREAD_STOPPED,       /* by a stop signal */
@@ -160,7 +161,7 @@ struct cpu {
     u32 intr_depth; /* 0: interrupts nested on this hart, counted by trap/entry.S */
     u32 index;      /* 4: 0 is the boot hart */
     u64 hartid;
-    struct thread *current;
+    struct thread *running;
     struct thread *idle;
     int noff;       /* depth of irq_push_off */
     bool intena;    /* were interrupts on before the first */

@@ -9,6 +9,7 @@
 #include "irq.h"
 #include "klib.h"
 #include "proc.h"
+#include "riscv.h"
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"

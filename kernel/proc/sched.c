@@ -34,7 +34,7 @@ static void init_idle(struct thread *t, struct cpu *cpu)
     list_init(&t->sigqueue);
     list_init(&t->in_proc);
     list_init(&t->in_all);
-    cpu->idle = cpu->current = t;
+    cpu->idle = cpu->running = t;
     cpu->next_timer = cpu->slice_timer = ~0UL;
     list_init(&cpu->softirqs);
 }
@@ -66,9 +66,9 @@ void timer_program(struct cpu *cpu)
 /* Somebody else wants this hart: end the current slice in time. */
 static void arm_slice(struct cpu *cpu)
 {
-    if (cpu->slice_timer != ~0UL || cpu->current == cpu->idle)
+    if (cpu->slice_timer != ~0UL || cpu->running == cpu->idle)
         return;
-    cpu->slice_timer = MAX(cpu->current->slice_end, read_time() + 1);
+    cpu->slice_timer = MAX(cpu->running->slice_end, read_time() + 1);
     if (cpu->slice_timer < cpu->next_timer)
         timer_program(cpu);
 }
@@ -76,7 +76,7 @@ static void arm_slice(struct cpu *cpu)
 static struct cpu *find_idle_cpu(void)
 {
     for (int i = 0; i < MAX_HARTS; i++)
-        if (cpus[i].online && cpus[i].current == cpus[i].idle && !cpus[i].need_resched)
+        if (cpus[i].online && cpus[i].running == cpus[i].idle && !cpus[i].need_resched)
             return &cpus[i];
     return NULL;
 }
@@ -86,7 +86,7 @@ static void enqueue(struct thread *t, bool woken)
 {
     list_push_back(&run_queue, &t->run_link);
     struct cpu *me = this_cpu();
-    struct cpu *idle = me->current == me->idle ? me : find_idle_cpu();
+    struct cpu *idle = me->running == me->idle ? me : find_idle_cpu();
     if (idle) {
         idle->need_resched = true;
         if (idle != me)

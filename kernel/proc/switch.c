@@ -46,7 +46,7 @@ struct thread *context_switch(struct thread *prev, struct thread *next)
     prev->on_cpu = false;
     next->on_cpu = true;
     next->cpu = cpu;
-    cpu->current = next;
+    cpu->running = next;
     cpu->intr_depth = next->saved_intr_depth;
     if (is_user(next))
         vm_activate(next->proc->vm);

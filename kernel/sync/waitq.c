@@ -7,6 +7,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
+#include "riscv.h"
 
 void waitq_init(struct waitq *q)
 {
