@@ -10,6 +10,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "proc.h"
 #include "tmpfs.h"
 
 #define BITS_PER_BLOCK (MINFS_BLOCK * 8)
@@ -304,9 +305,10 @@ static void remember(struct minfs *fs, struct inode *inode)
     fs->inodes = inode;
 }
 
-/* One reference, unless the inode is being evicted right now: then it is read again. */
-static struct inode *find_in_memory(struct minfs *fs, u32 ino)
+/* One reference; *leaving tells that the inode is there but is being evicted right now. */
+static struct inode *find_in_memory(struct minfs *fs, u32 ino, bool *leaving)
 {
+    *leaving = false;
     for (struct inode *i = fs->inodes; i; i = i->hash_next) {
         int refs = atomic_load(&i->refs);
 
@@ -316,6 +318,7 @@ static struct inode *find_in_memory(struct minfs *fs, u32 ino)
             if (__atomic_compare_exchange_n(&i->refs, &refs, refs + 1, false, __ATOMIC_ACQ_REL,
                                             __ATOMIC_ACQUIRE))
                 return i;
+        *leaving = true;
     }
     return NULL;
 }
@@ -323,9 +326,16 @@ static struct inode *find_in_memory(struct minfs *fs, u32 ino)
 int minfs_iget(struct minfs *fs, u32 ino, struct inode **out)
 {
     int err = ino && ino < fs->disk.inodes ? 0 : -EIO;
+    bool leaving;
 
     mutex_lock(&fs->lock);
-    *out = err ? NULL : find_in_memory(fs, ino);
+    *out = err ? NULL : find_in_memory(fs, ino, &leaving);
+    while (!err && !*out && leaving) { /* what it still has to write must reach the disk first */
+        mutex_unlock(&fs->lock);
+        sched_yield();
+        mutex_lock(&fs->lock);
+        *out = find_in_memory(fs, ino, &leaving);
+    }
     if (!err && !*out) {
         err = read_inode(fs, ino, out);
         if (!err)
