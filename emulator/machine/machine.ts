@@ -57,6 +57,7 @@ export class Machine {
   readonly #watch: PageWatch;
   #active: Hart | undefined;
   #isRunning = false;
+  #hasRun = false;
 
   static create(options: MachineOptions): Machine {
     return new Machine(complete(options));
@@ -124,7 +125,9 @@ export class Machine {
     this.clock.reset();
     this.scheduler.reset();
     this.sbi?.reset();
-    this.ram.data.fill(0);
+    // New memory is zero; filling it would make the host provide all of it.
+    if (this.#hasRun) this.ram.data.fill(0);
+    this.#hasRun = true;
     for (const { device } of this.board.placed) device.reset();
     this.booted = boot(this);
     const tohost = this.booted.image?.find('tohost');
