@@ -11,6 +11,9 @@ const UNICORN_MINIMUM = ['fmin.d', 'fmax.d'] as const;
 /** Unicorn's singles are not boxed: nothing that makes or reads one. */
 const UNICORN_SINGLES = ['fcvt.s.d', 'fcvt.d.s'] as const;
 
+/** QEMU before 8.0 counts the trailing zeros of all 64 bits. */
+const QEMU_BITS = ['ctzw'] as const;
+
 export const INTEGER: Profile = {
   name: 'I M A C',
   extensions: ['i', 'm', 'a'],
@@ -32,6 +35,7 @@ export const INTEGER_DOUBLE: Profile = {
 export const BITS: Profile = {
   name: 'I M A C Zba Zbb Zbs',
   extensions: ['i', 'm', 'a', 'zba', 'zbb', 'zbs'],
+  without: QEMU_BITS,
   pieces: 250,
   rounds: 4,
   weights: PLAIN_WEIGHTS,
@@ -45,29 +49,24 @@ export const FLOATS: Profile = {
   weights: { compute: 15, float: 55, memory: 25, flow: 5 },
 };
 
-/** Registers whose every field is stored alike by both; those with platform-defined fields have tests of their own. */
-export const STATE_CSRS = [
-  'fflags',
-  'frm',
-  'fcsr',
-  'sscratch',
-  'sepc',
-  'scause',
-  'stval',
-  'stvec',
-  'sstatus',
-  'scounteren',
-  'medeleg',
-  'mideleg',
-  'mcounteren',
-] as const;
+/** Registers whose every bit both machines store alike; the others have a test of their own (csr.oracle.test.ts). */
+export const STATE_CSRS = ['fflags', 'frm', 'fcsr', 'sscratch', 'scause', 'stval', 'stvec'] as const;
 
 export const EVERYTHING: Profile = {
   name: 'everything with csrs and traps',
   extensions: ['i', 'm', 'a', 'f', 'd', 'zba', 'zbb', 'zbs'],
+  without: QEMU_BITS,
   csrs: STATE_CSRS,
   trapOneIn: 60,
   pieces: 250,
   rounds: 2,
   weights: { compute: 40, float: 25, memory: 25, flow: 10 },
 };
+
+/** The same programs, run so often that an engine which compiles hot code has compiled all of it. */
+export const hot = (profile: Profile): Profile => ({
+  ...profile,
+  name: `${profile.name}, hot`,
+  pieces: 120,
+  rounds: 300,
+});

@@ -14,8 +14,8 @@ export interface Piece {
   readonly short: boolean;
   /** A forward branch or jump goes to the first remaining piece whose id is not below this. */
   readonly target?: number;
-  /** `jalr` only: preceded by `auipc through, 0`, so that the target is reached indirectly. */
-  readonly through?: number;
+  /** An instruction in front that no branch may skip: it makes the register that this one needs. */
+  readonly first?: { readonly name: Mnemonic; readonly operands: Operands };
   /** A word or half-word to be executed as it is; the other fields then mean nothing. */
   readonly raw?: number;
 }
@@ -49,12 +49,9 @@ const isLong = (word: number): boolean => (word & 3) === 3;
 /** Encoded words of a piece at `at`, with its target at `to`. */
 function wordsOf(piece: Piece, at: number, to: number): number[] {
   if (piece.raw !== undefined) return [piece.raw];
-  if (piece.through !== undefined) {
-    const jump = encode('jalr', { ...piece.operands, rs1: piece.through, imm: to - at });
-    return [encode('auipc', { rd: piece.through }), jump];
-  }
   const operands = piece.target === undefined ? piece.operands : { ...piece.operands, imm: to - at };
-  return [shortForm(piece, operands) ?? encode(piece.name, operands)];
+  const word = shortForm(piece, operands) ?? encode(piece.name, operands);
+  return piece.first === undefined ? [word] : [encode(piece.first.name, piece.first.operands), word];
 }
 
 const bytesOf = (words: readonly number[]): number =>

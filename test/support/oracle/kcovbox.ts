@@ -1,0 +1,23 @@
+// Our own machine as a runner: the whole board, each engine.
+
+import { type EngineKind, Machine } from '../../../emulator/index.ts';
+import type { ImageRunner } from './runner.ts';
+
+/** More than any image of the campaigns retires. */
+const BUDGET = 2_000_000_000;
+
+export function kcovboxRunner(engine: EngineKind): ImageRunner & { instret: number } {
+  return {
+    name: engine,
+    instret: 0,
+    run(image) {
+      const kernel = { name: 'programs.bin', bytes: image.bytes };
+      const machine = Machine.create({ kernel, engine, bios: 'none', kcov: 'off', ramBytes: 64 << 20 });
+      const result = machine.run(BUDGET);
+      if (result.kind !== 'exit')
+        throw new Error(`${engine}: the image ended with ${JSON.stringify(result)}`);
+      this.instret += machine.instret;
+      return machine.ram.data.slice(0, image.bytes.length);
+    },
+  };
+}
