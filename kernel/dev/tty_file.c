@@ -288,9 +288,7 @@ static long set_pgrp(struct tty *tty, u64 arg)
         return -EFAULT;
     if (want[0] < 0)
         return -EINVAL;
-    spin_lock(&proc_lock);
     proc_for_each(same_session, want);
-    spin_unlock(&proc_lock);
     if (!want[2])
         return -EPERM;
     tty->pgrp = want[0];

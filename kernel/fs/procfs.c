@@ -257,9 +257,7 @@ static int list_root(i64 *pos, struct dir_sink *sink)
     }
     while (!full) {
         next = (struct next_pid){(int)(*pos - ROWS_END), 0};
-        spin_lock(&proc_lock);
         proc_for_each(smaller_pid, &next);
-        spin_unlock(&proc_lock);
         if (!next.found)
             break;
         ksnprintf(name, sizeof name, "%d", next.found);
