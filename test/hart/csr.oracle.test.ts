@@ -1,0 +1,168 @@
+// Every CSR number and the writable bits of every CSR, against QEMU: which registers exist in M-mode, what they read
+// after reset-like writes of all ones, all zeros and single bits. Where QEMU and the manual part, or both choices are
+// legal, a row says why; a row that is not needed fails.
+
+import { describe, expect, test } from 'vitest';
+import { CSRS } from '../../emulator/isa/csr.ts';
+import { BLOCK_LOG, BLOCK_TRAPS, buildImage, type Image } from '../support/oracle/image.ts';
+import { kcovboxRunner } from '../support/oracle/kcovbox.ts';
+import type { Piece, Program } from '../support/oracle/program.ts';
+import { QEMU, qemuRunner } from '../support/oracle/qemu.ts';
+import { missing } from '../support/tools.ts';
+
+/** x2 points to the data area; each program may trap up to the length of its log. */
+function program(pieces: Piece[], x: readonly bigint[] = []): Program {
+  return {
+    pieces,
+    x: Array.from({ length: 32 }, (_unused, n) => x[n] ?? 0n),
+    f: new Array(32).fill(0n),
+    fcsr: 0,
+    pointers: new Map([[2, 0]]),
+    data: new Uint8Array(4096),
+    rounds: 1,
+  };
+}
+
+const piece = (name: Piece['name'], operands: Piece['operands']): Piece => ({
+  id: 0,
+  name,
+  operands,
+  short: false,
+});
+
+// ---- existence ----
+
+const PER_PROGRAM = 16;
+
+/** Numbers of the CSRs that can be read in M-mode. */
+function readable(image: Image, memory: Uint8Array): Set<number> {
+  const view = new DataView(memory.buffer);
+  const found = new Set<number>();
+  image.blocks.forEach((block, index) => {
+    const trapped = new Set<bigint>();
+    const count = Number(view.getBigUint64(block + BLOCK_TRAPS, true));
+    for (let n = 0; n < count; n++) trapped.add(view.getBigUint64(block + BLOCK_LOG + n * 32 + 16, true));
+    for (let n = 0; n < PER_PROGRAM; n++) {
+      if (!trapped.has(image.entries[index]! + BigInt(n * 4))) found.add(index * PER_PROGRAM + n);
+    }
+  });
+  return found;
+}
+
+/** CSRs of QEMU's CPU that the board's hart does not have, or the other way about. */
+const ONLY_ONE_HAS = new Map([[0x7a4, 'tinfo: there are no triggers (isa/csr.ts)']]);
+
+// ---- writable bits ----
+
+const PATTERNS: readonly bigint[] = [
+  0xffff_ffff_ffff_ffffn,
+  0n,
+  0x5555_5555_5555_5555n,
+  0xaaaa_aaaa_aaaa_aaaan,
+  0xffff_ffff_0000_0000n,
+  0x0000_0000_ffff_ffffn,
+  0x0123_4567_89ab_cdefn,
+];
+
+interface Freedom {
+  readonly csr: RegExp;
+  /** Bits that may differ. */
+  readonly bits: bigint;
+  readonly why: string;
+}
+
+const ALL = (1n << 64n) - 1n;
+const FREEDOMS: readonly Freedom[] = [
+  { csr: /^m?(cycle|instret)$|^time$/, bits: ALL, why: 'QEMU counts host time' },
+  { csr: /^m(arch|imp)id$/, bits: ALL, why: 'another implementation' },
+  { csr: /^mhpm(counter|event)\d+$/, bits: ALL, why: 'QEMU has programmable counters, ours read zero' },
+  { csr: /^mcountinhibit$/, bits: ALL - 5n, why: 'the same; CY and IR exist in both' },
+  {
+    csr: /^[ms]counteren$/,
+    bits: 0xffff_ffffn << 32n,
+    why: 'a 32-bit register (Priv §3.1.11); QEMU keeps 64',
+  },
+  { csr: /^[ms]status$/, bits: 3n << 32n, why: 'UXL is WARL: here only 2, QEMU stores any value' },
+  { csr: /^[ms]status$/, bits: 0x640n, why: 'UBE, VS: neither big-endian nor vectors here' },
+  { csr: /^mstatus$/, bits: 0xc1n << 32n, why: 'MPV, GVA, SBE, MBE and the like of QEMU' },
+  { csr: /^mstatus$/, bits: 0x1800n, why: 'MPP = 2 is reserved: here the old value stays' },
+  {
+    csr: /^[ms]envcfg$/,
+    bits: 0xc000_0000_0000_00f0n,
+    why: 'Zicbom, Zicboz, Svpbmt and Sstc are absent here',
+  },
+  { csr: /^[ms]epc$/, bits: 1n, why: 'bit 0 is always zero (Priv §3.1.14); QEMU 7.2 keeps it' },
+  { csr: /^satp$/, bits: ALL, why: 'mode 10 is Sv57, which QEMU has' },
+  {
+    csr: /^medeleg$/,
+    bits: 0xf0_0c00n,
+    why: 'M-mode calls cannot be delegated (Priv §3.1.8); others are of H',
+  },
+  { csr: /^mi(deleg|e)$/, bits: 0x2444n, why: 'interrupts of the hypervisor extension' },
+  { csr: /^mip$/, bits: 0x24c4n, why: 'the same, and the timer comparator is 0 at reset on QEMU' },
+  {
+    csr: /^pmpcfg[02]$/,
+    bits: 0x6060_6060_6060_6060n,
+    why: 'bits 6:5 are zero (Priv §3.7.1); QEMU keeps them',
+  },
+];
+
+/** Writes each pattern and stores what is read back; restores the register. */
+function probe(number: number): Program {
+  const pieces: Piece[] = [piece('csrrs', { rd: 5, imm: number }), piece('sd', { rs1: 2, rs2: 5 })];
+  PATTERNS.forEach((_pattern, index) => {
+    pieces.push(
+      piece('csrrw', { rs1: 8 + index, imm: number }),
+      piece('csrrs', { rd: 6, imm: number }),
+      piece('sd', { rs1: 2, rs2: 6, imm: 8 + index * 8 }),
+    );
+  });
+  pieces.push(piece('csrrw', { rs1: 5, imm: number }));
+  return program(pieces, [...new Array(8).fill(0n), ...PATTERNS]);
+}
+
+const text = (value: bigint): string => value.toString(16).padStart(16, '0');
+
+describe.skipIf(missing('qemu-system-riscv64', QEMU))('csrs are those of qemu', () => {
+  const ours = kcovboxRunner('interp');
+
+  test('the same numbers exist', () => {
+    const programs = Array.from({ length: 4096 / PER_PROGRAM }, (_unused, index) =>
+      program(
+        Array.from({ length: PER_PROGRAM }, (_none, n) =>
+          piece('csrrs', { rd: 5, imm: index * PER_PROGRAM + n }),
+        ),
+      ),
+    );
+    const image = buildImage(programs);
+    const theirs = readable(image, qemuRunner.run(image));
+    const mine = readable(image, ours.run(image));
+    const differ = [...Array(4096).keys()].filter(n => theirs.has(n) !== mine.has(n));
+    expect(differ).toEqual([...ONLY_ONE_HAS.keys()]);
+    expect([...mine]).toEqual(CSRS.map(row => row.number).sort((a, b) => a - b));
+  });
+
+  test('the same bits can be written', () => {
+    // mscratch and mtvec belong to the harness; QEMU 7.2 aborts on some writes to triggers.
+    const rows = CSRS.filter(row => !/^(mscratch|mtvec|tselect|tdata.)$/.test(row.name));
+    const image = buildImage(rows.map(row => probe(row.number)));
+    const theirs = qemuRunner.run(image);
+    const mine = ours.run(image);
+    const a = new DataView(theirs.buffer);
+    const b = new DataView(mine.buffer);
+    const used = new Set<Freedom>();
+    const found: string[] = [];
+    rows.forEach((row, index) => {
+      const freedoms = FREEDOMS.filter(freedom => freedom.csr.test(row.name));
+      const free = freedoms.reduce((bits, freedom) => bits | freedom.bits, 0n);
+      for (let n = 0; n <= PATTERNS.length; n++) {
+        const [x, y] = [a, b].map(v => v.getBigUint64(image.datas[index]! + n * 8, true)) as [bigint, bigint];
+        for (const freedom of freedoms) if (((x ^ y) & freedom.bits) !== 0n) used.add(freedom);
+        const pattern = n === 0 ? 'at reset' : `after ${text(PATTERNS[n - 1]!)}`;
+        if (((x ^ y) & ~free) !== 0n) found.push(`${row.name} ${pattern}: qemu ${text(x)} ours ${text(y)}`);
+      }
+    });
+    expect(found).toEqual([]);
+    expect(FREEDOMS.filter(freedom => !used.has(freedom)).map(freedom => freedom.why)).toEqual([]);
+  });
+});
