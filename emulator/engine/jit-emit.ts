@@ -10,7 +10,7 @@
 // Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
 // way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
-import { FETCH_VIEW, IC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
+import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
 import { findGroups } from './jit-groups.ts';
@@ -104,15 +104,16 @@ class RegionEmitter {
   #checks({ fetchView, dataView, ppns }: Placement): void {
     const c = this.#c;
     const ready = c.block();
+    const late = c.block();
     const stale = c.block();
     c.i32_const(0)
       .i64_load(FETCH_VIEW)
       .i64_const((BigInt(dataView) << 32n) | BigInt(fetchView))
       .i64_ne();
     c.br_if(stale, 'unlikely');
-    const page = this.#region.entry & ~0xfffn;
-    for (const [i, displacement] of this.#region.pages.entries()) {
-      const va = BigInt.asUintN(64, page + BigInt(displacement) * 4096n);
+    const { entry, pages } = this.#region;
+    for (const [i, displacement] of pages.entries()) {
+      const va = BigInt.asUintN(64, (entry & ~0xfffn) + BigInt(displacement) * 4096n);
       const at = TLB_EXEC + fetchView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
       c.i32_const(0).i64_load(at).i64_const(BigInt.asIntN(64, va)).i64_ne().br_if(stale, 'unlikely');
       c.i32_const(0)
@@ -125,11 +126,19 @@ class RegionEmitter {
       .i32_load(IC)
       .local_tee(this.#ops.ic)
       .i32_const(this.#cost[0]!)
-      .i32_ge_s()
-      .br_if(ready, 'likely');
-    c.end();
-    c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n)).return_();
-    c.end();
+      .i32_lt_s()
+      .br_if(late, 'unlikely');
+    c.br(ready).end();
+    // Not this code, or not known to be: the dispatcher must ask the host which region it is.
+    const { jumpCache, jumpCacheMask } = this.#linker;
+    c.i32_const(jumpCache + ((Number(entry & 0xffffn) << 3) & (jumpCacheMask << 4)))
+      .i64_const(-1)
+      .i64_store(0);
+    c.i64_const(BigInt.asIntN(64, entry)).return_().end();
+    // Not enough time.
+    c.i64_const(BigInt.asIntN(64, entry | 1n))
+      .return_()
+      .end();
   }
 
   /** Every set of dirty registers with which some point of the region leaves. */
@@ -247,6 +256,8 @@ class RegionEmitter {
     if (target === undefined) this.#findIndirect(epilogue);
     ops.spill(dirty);
     c.i32_const(0).local_get(ops.ic).i32_store(IC);
+    // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
+    if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
     c.local_get(0).i32_const(1).i32_add();
     if (direct !== undefined) c.call(direct);
     else {

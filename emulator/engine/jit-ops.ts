@@ -6,18 +6,33 @@
 // registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
 // Hot path: no call, no store but the guest's own.
 
-import { FFLAGS, FRM, MSTATUS, TLB_BYTES, TLB_READ, TLB_WRITE } from '../hart/layout.ts';
-import type { Insn } from '../isa/index.ts';
+import {
+  F,
+  FFLAGS,
+  FP_A,
+  FP_B,
+  FP_C,
+  FP_RESULT,
+  FP_RM,
+  FRM,
+  MSTATUS,
+  SLOW_ARG,
+  SLOW_VALUE,
+  TLB_BYTES,
+  TLB_READ,
+  TLB_WRITE,
+} from '../hart/layout.ts';
+import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
 import type { Group } from './jit-groups.ts';
-import { type Mask, usage } from './jit-registers.ts';
+import type { Mask } from './jit-registers.ts';
 import type { Atomic, Format, Ops, Width } from './ops.ts';
 
 /** Function indexes of what a region may call, and constants of this machine. */
 export interface JitPort {
   /** (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and value in SLOW_ARG, SLOW_VALUE. */
   readonly slow: number;
-  /** Soft-float of the instruction word: operands and results in the window; 0 done, 1 leave. */
+  /** Soft-float of the op number: operands, rounding mode and result in the window. */
   readonly soft: number;
   /** Physical address = host address + this (i64). */
   readonly physicalOffset: bigint;
@@ -26,8 +41,8 @@ export interface JitPort {
 /** Slow-arm kinds: see `JitPort.slow`. */
 export const SLOW_STORE = 8;
 
-const SLOW_ARG = 0x148;
-const SLOW_VALUE = 0x150;
+const RM_DYNAMIC = 7;
+const RM_LAST = 4;
 const BOX = 0xffff_ffff_0000_0000n;
 const FS_DIRTY = 0x6000;
 
@@ -399,12 +414,35 @@ export class JitOps implements Ops {
 
   /** Operands go to the window, the hart's soft-float does its work there, the result comes back. */
   soft(): void {
+    const { c, insn } = this;
+    const { regs } = rowOf(insn.op);
+    this.#resolveRounding();
+    for (const [slot, to] of [
+      ['rs1', FP_A],
+      ['rs2', FP_B],
+      ['rs3', FP_C],
+    ] as const) {
+      if (!regs[slot]) continue;
+      c.i32_const(0);
+      if (regs[slot] === 'x') this.#readX(insn[slot]);
+      else c.local_get(this.f[insn[slot]]!).i64_reinterpret_f64();
+      c.i64_store(to);
+    }
+    c.i32_const(insn.op).call(this.#port.soft);
+    if (regs.rd === 'f') c.i32_const(0).f64_load(FP_RESULT).local_set(this.f[insn.rd]!);
+    else this.rd(() => void c.i32_const(0).i64_load(FP_RESULT));
+  }
+
+  /** FP_RM for the helper; leaves when the mode is reserved. */
+  #resolveRounding(): void {
     const { c } = this;
-    const { reads, writes } = usage(this.insn);
-    this.spill({ x: reads.x, f: reads.f });
-    c.i32_const(this.insn.word | 0).call(this.#port.soft);
-    this.#leaveIf();
-    this.reload(writes);
+    const { rm } = this.insn;
+    if (rm === RM_DYNAMIC) {
+      c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_gt_u();
+      this.#leaveIf();
+      c.i32_const(0).i32_const(0).i32_load(FRM).i32_store(FP_RM);
+    } else if (rm > RM_LAST) this.leave();
+    else c.i32_const(0).i32_const(rm).i32_store(FP_RM);
   }
 
   /** Never inside a region. */
@@ -425,7 +463,7 @@ export class JitOps implements Ops {
       if ((mask.f >>> i) & 1)
         c.i32_const(0)
           .local_get(this.f[i]!)
-          .f64_store(0x200 + i * 8);
+          .f64_store(F + i * 8);
   }
   reload(mask: Mask): void {
     const { c } = this;
@@ -437,7 +475,7 @@ export class JitOps implements Ops {
     for (let i = 0; i < 32; i++)
       if ((mask.f >>> i) & 1)
         c.i32_const(0)
-          .f64_load(0x200 + i * 8)
+          .f64_load(F + i * 8)
           .local_set(this.f[i]!);
   }
 }

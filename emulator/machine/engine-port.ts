@@ -3,6 +3,7 @@
 
 import type { Ram } from '../bus/ram.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
+import { Jit } from '../engine/jit.ts';
 import { type CodePort, type Hart, homeOf } from '../hart/index.ts';
 import type { EngineKind } from './options.ts';
 
@@ -10,13 +11,16 @@ const areaBase = (harts: number): number => homeOf(harts);
 
 /** Offset of guest RAM in the memory. */
 export function ramHostBase(harts: number): number {
-  return areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES);
+  return areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES) + Jit.areaBytes;
 }
 
 export function createEngine(kind: EngineKind, ram: Ram, harts: readonly Hart[]): Engine {
   const area = { base: areaBase(harts.length), pages: DEFAULT_PAGES };
   if (kind === 'interp') return new InterpEngine(ram, harts, area);
-  return new InterpEngine(ram, harts, area);
+  const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES) });
+  const engine = new InterpEngine(ram, harts, area, { jit });
+  jit.attach(engine.pages, () => engine.hart);
+  return engine;
 }
 
 /** Announces stores to a page of RAM besides those to pages that hold code. */

@@ -1,0 +1,407 @@
+// The region JIT: decides what is compiled, when, and when it must be forgotten. The interpreter counts arrivals and asks
+// (`hot`, `enter`); regions are emitted in batches (jit-emit.ts), one WebAssembly module each.
+//
+// Identity: a region belongs to the physical place of its entry, to the virtual address and to the views for which it was emitted; its own
+// entry checks compare the exec TLB with the pages it was made from, so it runs exactly when the interpreter would fetch the same bytes.
+// Invalidation: every page of a region is protected like a page of decoded records. A store to one of them reaches
+// the interpreter (compiled code leaves before it), which reports the page; then all regions of the modules that
+// hold code of that page are dropped, because calls inside a module are direct. A page that flips often is not compiled again.
+
+import type { Ram } from '../bus/ram.ts';
+import { fpHelper, type Hart } from '../hart/index.ts';
+import { DATA_VIEW, FETCH_VIEW, PC, SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
+import { decode, type Insn } from '../isa/index.ts';
+import { I32, I64, ModuleBuilder } from '../wasm/module.ts';
+import type { DecodedPages } from './decoded-pages.ts';
+import type { RegionHost } from './engine.ts';
+import { emitRegion, type Linker } from './jit-emit.ts';
+import { SLOW_STORE } from './jit-ops.ts';
+import { discover, type Region } from './jit-region.ts';
+import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
+
+/** Arrivals at a jump target until it is worth a region; fits R_ENTRY. */
+const ARRIVALS = 40;
+/** Entries that make a batch. */
+const BATCH = 12;
+/** An entry that is offered so often does not wait for the batch to fill. */
+const OFFERS = 2;
+/** Instantiation costs time in proportion to the table. */
+const SLOTS = 4096;
+const CACHE_ENTRIES = 4096;
+const CACHE_BYTES = CACHE_ENTRIES * 16;
+/** Times that regions of a page are dropped until the page is left to the interpreter. */
+const FLIPS = 6;
+
+interface Entry {
+  readonly va: bigint;
+  readonly fetchView: number;
+  readonly dataView: number;
+  /** Physical half-word number of the entry: its place in guest RAM. */
+  readonly place: number;
+  readonly slot: number;
+  module: CompiledModule | undefined;
+  /** How often it was found hot without having a region. */
+  offers: number;
+  /** va and physical page of every page. */
+  pages: readonly { readonly va: bigint; readonly ppn: number }[];
+}
+
+interface CompiledModule {
+  readonly entries: Entry[];
+}
+
+export interface JitArea {
+  /** CACHE_BYTES of linear memory. */
+  readonly base: number;
+}
+
+export class Jit implements RegionHost {
+  static readonly areaBytes = CACHE_BYTES;
+  readonly arrivals = ARRIVALS;
+  readonly jumpCache: number;
+  readonly jumpCacheMask = CACHE_ENTRIES - 1;
+  readonly table: WebAssembly.Table;
+  readonly #ram: Ram;
+  readonly #memory: WebAssembly.Memory;
+  readonly #i32: Int32Array;
+  readonly #view: DataView;
+  readonly #stub: unknown;
+  #pages!: DecodedPages;
+  #hart!: () => Hart;
+  /** Known entries by place; several when one page is mapped at several addresses or run in several views. */
+  readonly #entries = new Map<number, Entry[]>();
+  readonly #byKey = new Map<string, Entry>();
+  readonly #modulesOfPage = new Map<number, Set<CompiledModule>>();
+  readonly #flips = new Map<number, number>();
+  #freeSlots: number[] = [];
+  #waiting: Entry[] = [];
+  /** Regions and guest instructions compiled so far. */
+  readonly stats = { regions: 0, insns: 0, modules: 0, dropped: 0 };
+
+  constructor(ram: Ram, area: JitArea) {
+    this.#ram = ram;
+    this.#memory = ram.memory;
+    this.#i32 = new Int32Array(ram.memory.buffer);
+    this.#view = new DataView(ram.memory.buffer);
+    this.jumpCache = area.base;
+    this.table = new WebAssembly.Table({ element: 'anyfunc', initial: SLOTS, maximum: SLOTS });
+    this.#stub = makeStub(this.#memory);
+    this.#reset();
+  }
+
+  /** The interpreter's side; called once, before the first instruction. */
+  attach(pages: DecodedPages, hart: () => Hart): void {
+    this.#pages = pages;
+    this.#hart = hart;
+    pages.onForget = page => this.#forget(page);
+  }
+
+  #reset(): void {
+    for (let slot = 0; slot < SLOTS; slot++) this.table.set(slot, this.#stub as never);
+    this.#freeSlots = Array.from({ length: SLOTS - 1 }, (_, i) => SLOTS - 1 - i);
+    this.#entries.clear();
+    this.#byKey.clear();
+    this.#modulesOfPage.clear();
+    this.#waiting = [];
+    this.#purgeCache();
+  }
+
+  #purgeCache(): void {
+    this.#i32.fill(-1, this.jumpCache >> 2, (this.jumpCache + CACHE_BYTES) >> 2);
+  }
+
+  // Questions of the interpreter.
+
+  /** The record's arrivals are used up. Its new R_ENTRY. */
+  hot(rec: number): number {
+    const { page, offset } = this.#pages.placeOf(rec);
+    if (this.#isRestless(page)) return ENTRY_COLD;
+    const entry = this.#offer(this.#view.getBigUint64(PC, true), page, offset);
+    return entry ? ENTRY_COMPILED : ARRIVALS;
+  }
+
+  #isRestless(page: number): boolean {
+    return (this.#flips.get(page) ?? 0) >= FLIPS;
+  }
+
+  /** A hot entry: waits for a batch, or is compiled with those that wait. The entry if it now has a region. */
+  #offer(va: bigint, page: number, offset: number): Entry | undefined {
+    if (this.#isRestless(page)) return undefined;
+    const entry = this.#entryAt(va, page * 2048 + (offset >> 1));
+    if (!entry || entry.module) return entry;
+    if (entry.offers++ === 0) this.#waiting.push(entry);
+    if (entry.offers >= OFFERS || this.#waiting.length >= BATCH) this.#compileBatch();
+    return entry.module && entry;
+  }
+
+  /** The table slot of the region to run at PC, or -1 to interpret. Fills the jump cache. */
+  enter(rec: number): number {
+    const i32 = this.#i32;
+    const { page, offset } = this.#pages.placeOf(rec);
+    const pc = this.#view.getBigUint64(PC, true);
+    const found = this.#entries
+      .get(page * 2048 + (offset >> 1))
+      ?.find(
+        e =>
+          e.module &&
+          e.va === pc &&
+          e.fetchView === i32[FETCH_VIEW >> 2] &&
+          e.dataView === i32[DATA_VIEW >> 2],
+      );
+    // The same code at another address or in another view is an entry of its own.
+    if (!found) return this.#offer(pc, page, offset)?.slot ?? -1;
+    if (!found.pages.every(p => this.#ppnOf(p.va, found.fetchView) === p.ppn)) return -1;
+    const at = this.jumpCache + ((Number(pc & 0xffffn) << 3) & (this.jumpCacheMask << 4));
+    this.#view.setBigUint64(at, pc, true);
+    i32[(at + 8) >> 2] = found.slot;
+    return found.slot;
+  }
+
+  /** Physical page of a virtual page, if the exec TLB knows it; -1 otherwise. Changes nothing. */
+  #ppnOf(va: bigint, view: number): number {
+    const at = TLB_EXEC + view * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    return this.#view.getBigUint64(at, true) === va ? this.#i32[(at + 12) >> 2]! : -1;
+  }
+
+  /** The entry for an address in the current views; makes one. Undefined when there is no slot left. */
+  #entryAt(va: bigint, place: number): Entry | undefined {
+    const fetchView = this.#i32[FETCH_VIEW >> 2]!;
+    const dataView = this.#i32[DATA_VIEW >> 2]!;
+    const key = `${va} ${place} ${fetchView} ${dataView}`;
+    const known = this.#byKey.get(key);
+    if (known) return known;
+    const slot = this.#freeSlots.pop();
+    if (slot === undefined) {
+      this.#forget(-1);
+      return undefined;
+    }
+    const entry: Entry = { va, fetchView, dataView, place, slot, module: undefined, offers: 0, pages: [] };
+    this.#byKey.set(key, entry);
+    const list = this.#entries.get(place);
+    if (list) list.push(entry);
+    else this.#entries.set(place, [entry]);
+    return entry;
+  }
+
+  // Compilation.
+
+  /** Decodes at va for a region in `view`; undefined where the exec TLB does not know the page. */
+  #fetch(va: bigint, view: number): Insn | undefined {
+    const half = (address: bigint): number => {
+      const ppn = this.#ppnOf(address & ~0xfffn, view);
+      const offset = ppn * 4096 - this.#ram.base + Number(address & 0xfffn);
+      if (ppn < 0 || offset < 0 || offset + 2 > this.#ram.bytes) return -1;
+      return this.#view.getUint16(this.#ram.hostBase + offset, true);
+    };
+    const low = half(va);
+    if (low < 0) return undefined;
+    if ((low & 3) !== 3) return decode(low);
+    const high = half(BigInt.asUintN(64, va + 2n));
+    return high < 0 ? undefined : decode((low | (high << 16)) >>> 0);
+  }
+
+  #discover(entry: Entry): Region {
+    const { va, fetchView } = entry;
+    return discover(
+      va,
+      at => this.#fetch(BigInt.asUintN(64, va + BigInt(at)), fetchView),
+      at => this.#isKnown(BigInt.asUintN(64, va + BigInt(at)), entry),
+    );
+  }
+
+  /** Does a region of its own begin at va? */
+  #isKnown(va: bigint, like: Entry): boolean {
+    const place = this.#placeOf(va, like.fetchView);
+    return (
+      place >= 0 &&
+      (this.#entries.get(place)?.some(e => e.va === va && e.dataView === like.dataView) ?? false)
+    );
+  }
+
+  #placeOf(va: bigint, view: number): number {
+    const ppn = this.#ppnOf(va & ~0xfffn, view);
+    const page = ppn - this.#ram.base / 4096;
+    return ppn < 0 || page < 0 || page >= this.#ram.bytes / 4096
+      ? -1
+      : page * 2048 + Number((va & 0xfffn) >> 1n);
+  }
+
+  /** One module with a region for every waiting entry. */
+  #compileBatch(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const m = new ModuleBuilder();
+    const slow = m.importFunction('env', 'slow', [I32], [I32]);
+    const soft = m.importFunction('env', 'soft', [I32], []);
+    m.importMemory('env', 'memory', { min: 1 });
+    m.importTable('env', 'table', { min: 1 });
+    const type = m.type([I32], [I64]);
+    const port = { slow, soft, physicalOffset: BigInt(this.#ram.base - this.#ram.hostBase) };
+    const module: CompiledModule = { entries: [] };
+    const funcs = new Map<Entry, ReturnType<ModuleBuilder['func']>>();
+    const jobs: { entry: Entry; region: Region }[] = [];
+    for (const entry of batch) {
+      if (entry.module) continue;
+      const region = this.#discover(entry);
+      if (region.size === 0) continue;
+      funcs.set(entry, m.func([I32], [I64], `r${entry.va.toString(16)}`));
+      jobs.push({ entry, region });
+    }
+    for (const { entry, region } of jobs) {
+      const page = entry.va & ~0xfffn;
+      entry.pages = region.pages.map(displacement => {
+        const va = BigInt.asUintN(64, page + BigInt(displacement) * 4096n);
+        return { va, ppn: this.#ppnOf(va, entry.fetchView) };
+      });
+      const linker = this.#linker(entry, type, funcs);
+      const placement = {
+        fetchView: entry.fetchView,
+        dataView: entry.dataView,
+        ppns: entry.pages.map(p => p.ppn),
+      };
+      const func = funcs.get(entry)!;
+      emitRegion(func.code, region, placement, port, linker);
+      m.element(0, entry.slot, [func.index]);
+      module.entries.push(entry);
+      this.stats.regions++;
+      this.stats.insns += region.size;
+    }
+    if (jobs.length === 0) return;
+    const wasm = new WebAssembly.Module(m.finish());
+    new WebAssembly.Instance(wasm, {
+      env: { memory: this.#memory, table: this.table, slow: this.#slow, soft: this.#soft },
+    });
+    this.stats.modules++;
+    for (const { entry } of jobs) this.#install(entry, module);
+  }
+
+  #linker(from: Entry, type: number, funcs: ReadonlyMap<Entry, { readonly index: number }>): Linker {
+    const target = (va: bigint): Entry | undefined => {
+      const place = this.#placeOf(va, from.fetchView);
+      if (place < 0) return undefined;
+      const known = this.#entries
+        .get(place)
+        ?.find(e => e.va === va && e.fetchView === from.fetchView && e.dataView === from.dataView);
+      // Entries are made for the views of now, which are those of `from` only if it is being entered.
+      const { fetchView, dataView } = from;
+      const same = this.#i32[FETCH_VIEW >> 2] === fetchView && this.#i32[DATA_VIEW >> 2] === dataView;
+      return known ?? (same && this.#freeSlots.length > 64 ? this.#entryAt(va, place) : undefined);
+    };
+    return {
+      type,
+      direct: va => {
+        const entry = target(va);
+        return entry && funcs.get(entry)?.index;
+      },
+      slot: va => target(va)?.slot,
+      jumpCache: this.jumpCache,
+      jumpCacheMask: this.jumpCacheMask,
+    };
+  }
+
+  #install(entry: Entry, module: CompiledModule): void {
+    entry.module = module;
+    const page = Math.floor(entry.place / 2048);
+    this.#pages.setEntry(page, (entry.place % 2048) * 2, ENTRY_COMPILED);
+    for (const { ppn } of entry.pages) {
+      const ramPage = ppn - this.#ram.base / 4096;
+      this.#pages.protect(ramPage);
+      const modules = this.#modulesOfPage.get(ramPage);
+      if (modules) modules.add(module);
+      else this.#modulesOfPage.set(ramPage, new Set([module]));
+    }
+  }
+
+  // What regions call.
+
+  /** Plain RAM behind a TLB miss or a misaligned address is served; everything else is left to the interpreter. */
+  readonly #slow = (kind: number): number => {
+    const { mmu } = this.#hart();
+    const i32 = this.#i32;
+    const lo = i32[SLOW_ARG >> 2]!;
+    const bytes = 1 << (kind & 3);
+    if ((lo & 0xfff) + bytes > 4096) return 1;
+    const isStore = (kind & SLOW_STORE) !== 0;
+    const pa = mmu.locate(lo, i32[(SLOW_ARG + 4) >> 2]!, isStore ? 1 : 0, bytes);
+    const offset = pa - this.#ram.base;
+    if (pa < 0 || offset < 0 || offset + bytes > this.#ram.bytes) return 1;
+    const at = this.#ram.hostBase + offset;
+    if (!isStore) {
+      this.#load(at, kind);
+      return 0;
+    }
+    if (this.#hart().ports.code.holdsCode(Math.floor(offset / 4096))) return 1;
+    this.#store(at, bytes);
+    return 0;
+  };
+
+  #load(at: number, kind: number): void {
+    const view = this.#view;
+    const isUnsigned = (kind & 4) !== 0;
+    let lo = 0;
+    switch (kind & 3) {
+      case 0:
+        lo = isUnsigned ? view.getUint8(at) : view.getInt8(at);
+        break;
+      case 1:
+        lo = isUnsigned ? view.getUint16(at, true) : view.getInt16(at, true);
+        break;
+      default:
+        lo = view.getInt32(at, true);
+    }
+    this.#i32[SLOW_VALUE >> 2] = lo;
+    this.#i32[(SLOW_VALUE + 4) >> 2] =
+      (kind & 3) === 3 ? view.getInt32(at + 4, true) : isUnsigned ? 0 : lo >> 31;
+  }
+
+  #store(at: number, bytes: number): void {
+    const view = this.#view;
+    const lo = this.#i32[SLOW_VALUE >> 2]!;
+    if (bytes === 1) view.setInt8(at, lo);
+    else if (bytes === 2) view.setInt16(at, lo, true);
+    else view.setInt32(at, lo, true);
+    if (bytes === 8) view.setInt32(at + 4, this.#i32[(SLOW_VALUE + 4) >> 2]!, true);
+  }
+
+  readonly #soft = (op: number): void => fpHelper(this.#hart().state, op);
+
+  // Forgetting.
+
+  /** A RAM page was stored to, or (-1) all decoded pages are gone. */
+  #forget(page: number): void {
+    if (page < 0) {
+      this.stats.dropped += this.#byKey.size;
+      this.#reset();
+      return;
+    }
+    const modules = this.#modulesOfPage.get(page);
+    if (!modules) return;
+    this.#flips.set(page, (this.#flips.get(page) ?? 0) + 1);
+    for (const module of modules) this.#drop(module);
+    this.#modulesOfPage.delete(page);
+    this.#purgeCache();
+  }
+
+  /** Empties the slots; the entries stay known, so that callers' slots remain right. */
+  #drop(module: CompiledModule): void {
+    for (const entry of module.entries) {
+      if (entry.module !== module) continue;
+      entry.module = undefined;
+      entry.offers = 0;
+      this.table.set(entry.slot, this.#stub as never);
+      this.#pages.setEntry(Math.floor(entry.place / 2048), (entry.place % 2048) * 2, ARRIVALS);
+      for (const { ppn } of entry.pages) this.#modulesOfPage.get(ppn - this.#ram.base / 4096)?.delete(module);
+      this.stats.dropped++;
+    }
+  }
+}
+
+/** What an empty slot holds: answers with PC, which the caller set to its target. */
+function makeStub(memory: WebAssembly.Memory): unknown {
+  const m = new ModuleBuilder();
+  m.importMemory('env', 'memory', { min: 1 });
+  const stub = m.func([I32], [I64], 'stub');
+  stub.code.i32_const(0).i64_load(PC);
+  m.export('stub', 'func', stub.index);
+  return new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } }).exports['stub'];
+}
