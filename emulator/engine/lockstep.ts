@@ -1,0 +1,252 @@
+// Two machines that should be equal, run side by side: same images and input, different engines. After every slice their
+// harts are compared field by field, at checkpoints and at the end also RAM. At the first difference the slice is narrowed
+// to one instruction by running fresh machines up to points inside it, and a Divergence says what differs.
+//
+// Slices have irregular lengths, so that quanta end at all kinds of instructions. Nothing here knows machines: a Side is what
+// it needs of one. Differences that are none: scratch fields of the window, TLBs, and everything else derived.
+
+import { HostError } from '../base/errors.ts';
+import type { State } from '../hart/index.ts';
+import * as L from '../hart/layout.ts';
+import { decode, disassemble } from '../isa/index.ts';
+
+/** As much of a machine as the comparison needs. */
+export interface Side<Result> {
+  /** Instructions and exceptions so far. */
+  readonly spent: number;
+  readonly harts: readonly { readonly state: State }[];
+  readonly ram: { readonly data: Uint8Array; readonly base: number };
+  /** Runs at most `units` more. */
+  run(units: number): Result;
+}
+
+export interface LockstepOptions<Result> {
+  /** What the reports call the two. */
+  readonly names: readonly [subject: string, reference: string];
+  /** A fresh machine with the same images, to which all input so far happens again; index as in `names`. */
+  readonly make?: (index: 0 | 1) => Side<Result>;
+  /** Longest slice, and units between comparisons of RAM. */
+  readonly slice?: number;
+  readonly checkpoint?: number;
+  /** Narrowing re-runs everything some twenty times; not done beyond this many units. */
+  readonly narrowLimit?: number;
+}
+
+export interface Difference {
+  /** Hart, or -1 for RAM. */
+  readonly hart: number;
+  readonly what: string;
+  readonly values: readonly [string, string];
+}
+
+/** The engines disagree; `message` is the whole report. */
+export class Divergence extends HostError {
+  readonly differences: readonly Difference[];
+  /** The engines agreed after `agreed` units and no longer after `differed`. */
+  readonly agreed: number;
+  readonly differed: number;
+
+  constructor(message: string, differences: readonly Difference[], agreed: number, differed: number) {
+    super(message);
+    this.differences = differences;
+    this.agreed = agreed;
+    this.differed = differed;
+  }
+}
+
+const hex = (value: bigint | number): string => `0x${value.toString(16)}`;
+const X_NAMES =
+  'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
+    ' ',
+  );
+
+/** The guest-visible i64 fields of a window. */
+const WIDE: readonly (readonly [name: string, offset: number])[] = [
+  ['pc', L.PC],
+  ...X_NAMES.map((name, i) => [name, L.X + 8 * i] as const),
+  ...Array.from({ length: 32 }, (_, i) => [`f${i}`, L.F + 8 * i] as const),
+  ['instructions', L.INSTRET],
+  ['exceptions', L.EXCEPTIONS],
+  ['reservation', L.RESERVATION],
+  ['mstatus', L.MSTATUS],
+  ['medeleg', L.MEDELEG],
+  ['mideleg', L.MIDELEG],
+  ['mie', L.MIE],
+  ['mip', L.MIP],
+  ['mtvec', L.MTVEC],
+  ['mepc', L.MEPC],
+  ['mcause', L.MCAUSE],
+  ['mtval', L.MTVAL],
+  ['mscratch', L.MSCRATCH],
+  ['stvec', L.STVEC],
+  ['sepc', L.SEPC],
+  ['scause', L.SCAUSE],
+  ['stval', L.STVAL],
+  ['sscratch', L.SSCRATCH],
+  ['satp', L.SATP],
+];
+const NARROW: readonly (readonly [name: string, offset: number])[] = [
+  ['privilege', L.PRIV],
+  ['fetch view', L.FETCH_VIEW],
+  ['data view', L.DATA_VIEW],
+  ['fflags', L.FFLAGS],
+  ['frm', L.FRM],
+  ['waiting', L.WAITING],
+];
+/** Everything else that is state: counters, enables, PMP. */
+const REST_FROM = L.MCOUNTEREN;
+
+/** Lists how the harts of two machines differ. */
+export function compareHarts<R>(a: Side<R>, b: Side<R>): Difference[] {
+  const found: Difference[] = [];
+  for (const [hart, { state: s }] of a.harts.entries()) {
+    const t = b.harts[hart]!.state;
+    if (sameWindow(s, t)) continue;
+    const add = (what: string, x: bigint | number, y: bigint | number): void => {
+      if (x !== y) found.push({ hart, what, values: [hex(x), hex(y)] });
+    };
+    for (const [name, at] of WIDE) add(name, s.get64(at), t.get64(at));
+    for (const [name, at] of NARROW) add(name, s.get(at), t.get(at));
+    for (let at = REST_FROM; at < L.CSR_END; at += 8) {
+      if (!WIDE.some(([, known]) => known === at)) add(`csr slot ${hex(at)}`, s.get64(at), t.get64(at));
+    }
+  }
+  return found;
+}
+
+/** A quick look at all that `compareHarts` names. */
+function sameWindow(s: State, t: State): boolean {
+  for (const [, at] of WIDE) if (s.get(at) !== t.get(at) || s.hi(at) !== t.hi(at)) return false;
+  for (const [, at] of NARROW) if (s.get(at) !== t.get(at)) return false;
+  for (let at = REST_FROM; at < L.CSR_END; at += 4) if (s.get(at) !== t.get(at)) return false;
+  return true;
+}
+
+/** The first doubleword in which RAM differs. */
+export function compareRam<R>(a: Side<R>, b: Side<R>): Difference[] {
+  const x = wordsOf(a.ram.data);
+  const y = wordsOf(b.ram.data);
+  for (let i = 0; i < x.length; i++) {
+    if (x[i] === y[i]) continue;
+    const what = `memory at ${hex(a.ram.base + 4 * i)}`;
+    return [{ hart: -1, what, values: [hex(x[i]! >>> 0), hex(y[i]! >>> 0)] }];
+  }
+  return [];
+}
+
+const wordsOf = (data: Uint8Array): Int32Array =>
+  new Int32Array(data.buffer, data.byteOffset, data.length >> 2);
+
+export class Lockstep<Result> {
+  readonly subject: Side<Result>;
+  readonly reference: Side<Result>;
+  readonly #options: Required<Omit<LockstepOptions<Result>, 'make'>> & Pick<LockstepOptions<Result>, 'make'>;
+  /** Ends of all slices, in units. */
+  readonly #cuts: number[] = [];
+  #nextCheckpoint: number;
+  #random = 1;
+
+  constructor(subject: Side<Result>, reference: Side<Result>, options: LockstepOptions<Result>) {
+    this.subject = subject;
+    this.reference = reference;
+    this.#options = { slice: 50_000, checkpoint: 50_000_000, narrowLimit: 500_000_000, ...options };
+    this.#nextCheckpoint = this.#options.checkpoint;
+  }
+
+  /** As `Side.run`, of both; throws a Divergence. `goesOn` tells the results after which there is more to run. */
+  run(units: number, goesOn: (result: Result) => boolean): Result {
+    const limit = this.subject.spent + units;
+    for (;;) {
+      const before = this.subject.spent;
+      const slice = Math.min(this.#slice(), limit - before);
+      const result = this.subject.run(slice);
+      const other = this.reference.run(slice);
+      this.#cuts.push(this.subject.spent);
+      const found = compareHarts(this.subject, this.reference);
+      if (JSON.stringify(result) !== JSON.stringify(other)) {
+        found.push({
+          hart: -1,
+          what: 'end of the run',
+          values: [JSON.stringify(result), JSON.stringify(other)],
+        });
+      }
+      const isLast = !goesOn(result) || this.subject.spent >= limit;
+      if (found.length === 0 && (isLast || this.subject.spent >= this.#nextCheckpoint)) {
+        this.#nextCheckpoint = this.subject.spent + this.#options.checkpoint;
+        found.push(...compareRam(this.subject, this.reference));
+      }
+      if (found.length > 0) throw this.#diverged(found, before);
+      if (isLast) return result;
+    }
+  }
+
+  /** Mostly long, sometimes very short. */
+  #slice(): number {
+    this.#random = (Math.imul(this.#random, 1_103_515_245) + 12_345) >>> 0;
+    const r = this.#random >>> 8;
+    return 1 + (r % (r & 0x300 ? this.#options.slice : 64));
+  }
+
+  #diverged(found: Difference[], agreed: number): Divergence {
+    const end = this.subject.spent;
+    if (!this.#options.make || agreed > this.#options.narrowLimit) return this.#report(found, agreed, end);
+    return this.#narrow(agreed, end) ?? this.#report(found, agreed, end);
+  }
+
+  /** Bisects (agreed, end]. A difference in RAM may have been made long before it was looked for. */
+  #narrow(agreed: number, end: number): Divergence | undefined {
+    let [low, high] = [agreed, end];
+    while (low > 0 && this.#differsAt(low)) low = this.#cuts.findLast(cut => cut < low / 2) ?? 0;
+    if (!this.#differsAt(high)) return undefined;
+    while (high - low > 1) {
+      const middle = low + Math.floor((high - low) / 2);
+      if (this.#differsAt(middle)) high = middle;
+      else low = middle;
+    }
+    const [a, b] = this.#pairAt(high);
+    return this.#report([...compareHarts(a, b), ...compareRam(a, b)], low, high, this.#pairAt(low)[1]);
+  }
+
+  #differsAt(unit: number): boolean {
+    const [a, b] = this.#pairAt(unit);
+    return compareHarts(a, b).length > 0 || compareRam(a, b).length > 0;
+  }
+
+  /** Fresh machines after `unit` units; the subject in the same slices as at first, for the sake of its engine's state. */
+  #pairAt(unit: number): [Side<Result>, Side<Result>] {
+    const [a, b] = [this.#options.make!(0), this.#options.make!(1)];
+    for (const side of [a, b]) {
+      for (const cut of this.#cuts) if (cut < unit && cut > side.spent) side.run(cut - side.spent);
+      if (side.spent < unit) side.run(unit - side.spent);
+    }
+    return [a, b];
+  }
+
+  #report(found: Difference[], agreed: number, end: number, before?: Side<Result>): Divergence {
+    const [subject, reference] = this.#options.names;
+    const where = end - agreed === 1 ? `instruction ${end}` : `instructions ${agreed + 1} to ${end}`;
+    const lines = [`${subject} and ${reference} differ after ${where}`];
+    if (before)
+      lines.push(...before.harts.map(({ state }, hart) => `  hart ${hart} was at ${codeAt(state, before)}`));
+    for (const { hart, what, values } of found.slice(0, 24)) {
+      lines.push(
+        `  ${hart < 0 ? '' : `hart ${hart} `}${what}: ${subject} ${values[0]}, ${reference} ${values[1]}`,
+      );
+    }
+    if (found.length > 24) lines.push(`  and ${found.length - 24} more`);
+    return new Divergence(lines.join('\n'), found, agreed, end);
+  }
+}
+
+/** The pc and, when its page is in the exec TLB, the instruction there. */
+function codeAt<R>(state: State, side: Side<R>): string {
+  const pc = state.pc;
+  const entry = L.TLB_EXEC + state.get(L.FETCH_VIEW) * L.TLB_BYTES + Number((pc >> 8n) & 0xff0n);
+  if (state.get64(entry) !== (pc & ~0xfffn)) return hex(pc);
+  const at = state.get(entry + 12) * 4096 + Number(pc & 0xfffn) - side.ram.base;
+  const { data } = side.ram;
+  if (!(at >= 0 && at + 4 <= data.length)) return hex(pc);
+  const word = data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16) | (data[at + 3]! << 24);
+  const insn = decode(word >>> 0);
+  return `${hex(pc)}: ${insn ? disassemble(insn, pc) : 'illegal instruction'}`;
+}
