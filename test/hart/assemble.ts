@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { findLlvm, findProgram, missing, runProgram, withScratch } from '../support/tools.ts';
 
 const ASM = join(import.meta.dirname, 'asm');
+const INCLUDES = ['macros.S', 'random.S'];
 const clang = findLlvm('clang');
 const lld = findLlvm('ld.lld') ?? findProgram('ld.lld');
 
@@ -13,7 +14,7 @@ export const noAssembler = missing('clang', clang) || missing('ld.lld', lld);
 
 export const programs = (): string[] =>
   readdirSync(ASM)
-    .filter(name => name.endsWith('.S') && name !== 'macros.S')
+    .filter(name => name.endsWith('.S') && !INCLUDES.includes(name))
     .map(name => name.slice(0, -2));
 
 /** The ELF file of a program, linked to the start of RAM. */

@@ -10,7 +10,7 @@ describe.skipIf(noAssembler)('privileged programs end without a failing case', (
       test(`${name} (${engine})`, () => {
         const kernel = { name, bytes: assemble(name) };
         const machine = Machine.create({ kernel, bios: 'none', engine, ramBytes: 16 << 20 });
-        expect(machine.run(10_000_000)).toEqual({ kind: 'exit', status: 0 });
+        expect(machine.run(100_000_000)).toEqual({ kind: 'exit', status: 0 });
       });
     }
   }
