@@ -20,12 +20,16 @@ static u64 opens; /* (k) numbers descriptors, for reports */
 static bool holds(u8 cond, const struct kcov_desc *d, u64 value, int *error)
 {
     const struct kcov_desc *mine = current->kcov.desc;
+    int why = 0;
 
     switch ((enum kcov_cond)cond) {
     case IF_BAD_SIZE:
         return value < KCOV_DIALECT.words_min || value > KCOV_DIALECT.words_max;
     case IF_BAD_MODE:
-        return KCOV_DIALECT.mode(value, error) == 0 && *error;
+        if (KCOV_DIALECT.mode(value, &why) || !why)
+            return false;
+        *error = why;
+        return true;
     case IF_HAS_AREA:
         return d->words != 0;
     case IF_NO_AREA:

@@ -101,6 +101,7 @@ struct kcov_dialect {
     u32 (*mode)(u64 value, int *error); /* KCOV_RECORD_* or 0 with *error set */
     const struct file_ops *file_ops;
     const struct kcov_remote_ops *remote;
+    void (*init)(void); /* drivers that use remotes */
     /* netbsd, linux and openbsd: what their remotes add; may be null. (k) held. */
     void (*on_owner_exit)(struct kcov_desc *desc);
 };

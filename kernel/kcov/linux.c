@@ -14,6 +14,7 @@
  */
 #include "linux.h"
 #include "record.h"
+#include "dev/toyusb.h"
 
 #ifdef CONFIG_KCOV
 
@@ -188,6 +189,7 @@ const struct kcov_dialect kcov_linux = {
     .disable = disable,
     .mode = kcov_linux_mode,
     .file_ops = &ops,
+    .init = toyusb_init_gadget,
     .remote = &kcov_linux_remote_ops,
     .on_owner_exit = kcov_linux_remote_drop,
 };

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "riscv.h"
 #include "fdt.h"
+#include "fs.h"
 #include "remote.h"
 
 #ifdef CONFIG_KCOV
@@ -142,6 +143,17 @@ static void find_device(void)
     kcov_device = (u64)regs;
 }
 
+/* What init does on a real system, unless told "debugfs=no-mount". */
+static void mount_debugfs(void)
+{
+    char how[12] = "";
+
+    if (cmdline_get("debugfs", how, sizeof(how)) && !strcmp(how, "no-mount"))
+        return;
+    if (fs_mount("debugfs", "/sys/kernel/debug", "debugfs", 0))
+        kprintf("kcov: debugfs is not mounted\n");
+}
+
 void kcov_init(void)
 {
     char how[8] = "";
@@ -156,6 +168,10 @@ void kcov_init(void)
                     : devfs_register("kcov", KCOV_DIALECT.file_ops, 0600);
     if (error)
         kprintf("kcov: no node: error %d\n", error);
+    if (KCOV_DIALECT.in_debugfs)
+        mount_debugfs();
+    if (KCOV_DIALECT.init)
+        KCOV_DIALECT.init();
 }
 
 void kcov_init_hart(void) {}

@@ -11,6 +11,7 @@
  * first attach, not when the driver registers it; entering an unknown mailbox is a no-op.
  */
 #include "remote.h"
+#include "dev/toyusb.h"
 
 #ifdef CONFIG_KCOV
 
@@ -286,6 +287,7 @@ const struct kcov_dialect kcov_netbsd = {
     .disable = disable,
     .mode = mode,
     .file_ops = &ops,
+    .init = toyusb_init_vhci,
     .remote = &remote_ops,
 };
 #endif

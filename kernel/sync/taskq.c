@@ -190,8 +190,11 @@ void softirq_raise(struct task *t)
         list_push_back(&cpu->softirqs, &t->link);
     }
     bool now = cpu->intr_depth == 0 && !cpu->in_softirq;
-    if (now)
+    if (now) {
+        kcov_irq_enter(); /* not this thread's doing */
         softirq_run();
+        kcov_irq_leave();
+    }
     irq_pop_off();
 }
 

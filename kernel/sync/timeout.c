@@ -6,6 +6,7 @@
 #include "timeout.h"
 #include "fdt.h"
 #include "irq.h"
+#include "kcov.h"
 #include "klib.h"
 #include "proc.h"
 #include "riscv.h"
@@ -129,9 +130,12 @@ static void fire(struct timeout *t)
         spin_unlock(&timeout_lock);
         task_add_for(timeout_taskq, &t->task, &origin);
     } else {
+        struct work_origin origin = t->task.origin;
         atomic_store(&t->running, true);
         spin_unlock(&timeout_lock);
+        kcov_remote_enter(&origin, true); /* the callback may end the sleep whose stack t is on */
         t->fn(t->arg);
+        kcov_remote_leave();
         atomic_store(&t->running, false);
     }
     spin_lock(&timeout_lock);
