@@ -1,0 +1,125 @@
+/* Time, limits, identity and the other small calls. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+static long elapsed_ns(const struct timespec *a, const struct timespec *b)
+{
+    return (b->tv_sec - a->tv_sec) * 1000000000L + b->tv_nsec - a->tv_nsec;
+}
+
+static void clocks_advance(void)
+{
+    struct timespec a, b;
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &a) == 0);
+    for (volatile int i = 0; i < 10000; i++)
+        ;
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &b) == 0 && elapsed_ns(&a, &b) > 0);
+    CHECK(clock_gettime(99, &a) == -1 && errno == EINVAL);
+    CHECK(clock_getres(CLOCK_MONOTONIC, &a) == 0 && a.tv_sec == 0);
+}
+
+static void sleeping_takes_at_least_as_long(void)
+{
+    struct timespec a, b, ts = {0, 3000000};
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    CHECK(nanosleep(&ts, NULL) == 0);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    CHECK(elapsed_ns(&a, &b) >= 3000000);
+    b.tv_nsec += 2000000;
+    if (b.tv_nsec >= 1000000000)
+        b.tv_sec++, b.tv_nsec -= 1000000000;
+    CHECK(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &b, NULL) == 0);
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    CHECK(elapsed_ns(&b, &a) >= 0);
+}
+
+static void bad_sleeps_are_refused(void)
+{
+    struct timespec bad = {0, 1000000000}, zero = {0, 0};
+    CHECK(nanosleep(&bad, NULL) == -1 && errno == EINVAL);
+    CHECK(nanosleep((void *)8, NULL) == -1 && errno == EFAULT);
+    CHECK(nanosleep(&zero, NULL) == 0);
+    CHECK(sleep(0) == 0);
+}
+
+static void usage_grows_with_work(void)
+{
+    struct rusage ru;
+    struct tms t;
+    CHECK(getrusage(RUSAGE_SELF, &ru) == 0 && ru.ru_minflt > 0);
+    CHECK(getrusage(55, &ru) == -1 && errno == EINVAL);
+    CHECK(times(&t) != (clock_t)-1);
+}
+
+static void limits(void)
+{
+    struct rlimit r;
+    CHECK(getrlimit(RLIMIT_STACK, &r) == 0 && r.rlim_cur >= (1 << 20));
+    CHECK(getrlimit(99, &r) == -1 && errno == EINVAL);
+    CHECK(getrlimit(RLIMIT_NOFILE, &r) == 0);
+    r.rlim_cur = r.rlim_max + 1;
+    CHECK(r.rlim_max == RLIM_INFINITY || (setrlimit(RLIMIT_NOFILE, &r) == -1 && errno == EINVAL));
+}
+
+static void names(void)
+{
+    struct utsname u;
+    char name[16];
+    CHECK(uname(&u) == 0 && strcmp(u.machine, "riscv64") == 0 && strcmp(u.sysname, "Linux") == 0);
+    CHECK(prctl(PR_SET_NAME, "a-rather-long-thread-name") == 0);
+    CHECK(prctl(PR_GET_NAME, name) == 0 && strcmp(name, "a-rather-long-t") == 0);
+}
+
+static void random_bytes_differ(void)
+{
+    unsigned char a[16], b[16];
+    CHECK(getrandom(a, sizeof(a), 0) == sizeof(a) && getrandom(b, sizeof(b), 0) == sizeof(b));
+    CHECK(memcmp(a, b, sizeof(a)) != 0);
+    CHECK(getrandom(a, 4, 0x100) == -1 && errno == EINVAL);
+}
+
+static void identity(void)
+{
+    uid_t r, e, s;
+    CHECK(getresuid(&r, &e, &s) == 0 && r == getuid() && e == geteuid());
+    CHECK(getpid() == (pid_t)syscall(SYS_gettid));
+    CHECK(getpgid(0) == getpgrp() && getsid(0) >= 0);
+    CHECK(getpgid(29999) == -1 && errno == ESRCH);
+}
+
+static void unknown_calls_are_enosys(void)
+{
+    CHECK(syscall(9999) == -1 && errno == ENOSYS);
+    CHECK(syscall(-1) == -1 && errno == ENOSYS);
+}
+
+static void scheduling(void)
+{
+    cpu_set_t set;
+    CHECK(sched_yield() == 0);
+    CHECK(sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) >= 1);
+}
+
+int main(void)
+{
+    RUN(clocks_advance);
+    RUN(sleeping_takes_at_least_as_long);
+    RUN(bad_sleeps_are_refused);
+    RUN(usage_grows_with_work);
+    RUN(limits);
+    RUN(names);
+    RUN(random_bytes_differ);
+    RUN(identity);
+    RUN(unknown_calls_are_enosys);
+    RUN(scheduling);
+    DONE();
+}
