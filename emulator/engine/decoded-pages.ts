@@ -288,9 +288,10 @@ export class DecodedPages implements CodePort {
     }
   }
 
+  /** Leaves the fields of the records alone: the running instruction may be among them and still has to write its rd. */
   #clear(number: number): void {
     const base = this.#base + number * PAGE_BYTES;
-    this.#u8.fill(0, base, base + PAGE_BYTES);
+    for (let at = base; at < base + PAGE_BYTES; at += RECORD) this.#u16[at >> 1] = H_UNDECODED;
     this.#u16[(base + SLOT_END * RECORD) >> 1] = H_END;
     this.#u16[(base + SLOT_STRADDLE_END * RECORD) >> 1] = H_END;
   }
