@@ -4,6 +4,8 @@
 
 import { FW_DYNAMIC_OFFSET } from '../../devices/rom.ts';
 import { Xoshiro } from '../../devices/virtio-rng.ts';
+import { hex } from '../base/bits.ts';
+import { HostError } from '../base/errors.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
 import { cause, type Hart, layout as L } from '../hart/index.ts';
@@ -52,7 +54,10 @@ export function boot(m: BootContext): Booted {
     end: initrdAddress(o.ramBytes, kernel!.start) + o.initrd.bytes.length,
   };
   const fdt = deviceTree(m, initrd);
-  const at = fdtAddress(o.ramBytes, fdt.length);
+  const used = Math.max(firmware?.end ?? 0, kernel?.end ?? 0, initrd?.end ?? 0);
+  const at = fdtAddress(o.ramBytes, fdt.length, used);
+  if (at < used && !o.initrd)
+    throw new HostError(`${hex(o.ramBytes)} bytes of ram leave no room for the device tree`);
   if (o.initrd) loadInitrd(ram, bus, o.initrd, initrd!.start, at);
   ram.write(at, fdt);
   const image = firmware ?? kernel;

@@ -36,10 +36,14 @@ export function virtioSlot(n: number): Region {
   return { base: base + n * size, size, irq: irq + n };
 }
 
-/** QEMU's rule for the device tree: as high as possible below 3 GiB, 2 MiB aligned. */
-export function fdtAddress(ramBytes: number, fdtBytes: number): number {
+/**
+ * QEMU's rule for the device tree: as high as possible below 3 GiB, 2 MiB aligned. Where that would fall on something that
+ * ends at `used`, as with very little RAM, page alignment will do.
+ */
+export function fdtAddress(ramBytes: number, fdtBytes: number, used: number): number {
   const end = Math.min(RAM_BASE + ramBytes, 3072 * MIB);
-  return Math.floor((end - fdtBytes) / (2 * MIB)) * 2 * MIB;
+  const at = (align: number): number => Math.floor((end - fdtBytes) / align) * align;
+  return at(2 * MIB) >= used ? at(2 * MIB) : at(4096);
 }
 
 /** QEMU's rule for the initial RAM disk: half of RAM, at most 128 MiB, behind the kernel. */

@@ -58,7 +58,11 @@ export class Scheduler {
 
   save(): unknown {
     // Infinity does not survive JSON; -1 stands for it.
-    return { turn: this.#turn, end: this.#end === Infinity ? -1 : this.#end, rng: this.#rng?.state };
+    return {
+      turn: this.#turn,
+      end: this.#end === Infinity ? -1 : this.#end,
+      rng: this.#rng && [...this.#rng.state],
+    };
   }
 
   load(state: unknown): void {
