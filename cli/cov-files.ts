@@ -120,6 +120,21 @@ export function sourceReader(options: SourceOptions): (path: string) => string |
   };
 }
 
+let syscallNames: Map<number, string> | undefined;
+
+/** Name of a system call of the guest kernel; its table is the kernel's own. */
+export function syscallName(number: number): string | undefined {
+  if (!syscallNames) {
+    syscallNames = new Map();
+    let table = '';
+    try {
+      table = readFileSync(join(packageRoot(), 'kernel', 'syscall', 'syscalls.def'), 'utf8');
+    } catch {} // numbers will do
+    for (const [, n, name] of table.matchAll(/^SYSCALL\((\d+), (\w+),/gm)) syscallNames.set(Number(n), name!);
+  }
+  return syscallNames.get(number);
+}
+
 /** Colours for standard output: picocolors knows NO_COLOR, FORCE_COLOR and terminals. */
 export function palette(): Palette {
   if (!picocolors.isColorSupported || (!process.stdout.isTTY && !process.env['FORCE_COLOR'])) return PLAIN;

@@ -36,6 +36,7 @@ import {
   type SourceOptions,
   selection,
   sourceReader,
+  syscallName,
   traceName,
   withProgress,
 } from './cov-files.ts';
@@ -188,7 +189,7 @@ export function addExplain(cov: Command): void {
       throw new UserError('explain needs the image (--kernel) or a trace of it (--trace)');
     const elf = trace ? imageOf([trace], options) : openElf(options.kernel!);
     const pc = addrOf(BigInt(text));
-    printLines(explainPc(elf, pc, { trace, disassemble: instructionText, palette: palette() }));
+    printLines(explainPc(elf, pc, { trace, disassemble: instructionText, palette: palette(), syscallName }));
     if (!elf.isExecutable(pc)) process.exitCode = 1;
   });
 }
@@ -215,6 +216,7 @@ export function addExport(cov: Command): void {
         keep: selection(options),
         epoch,
         readSource: sourceReader(options),
+        syscallName,
       };
       const { format } = options;
       const bare =

@@ -168,28 +168,14 @@ export class Coverage {
       totals.functions.total++;
       if (this.isFunctionCovered(fn)) totals.functions.covered++;
     }
-    for (const point of this.pointsOfFile(file)) {
-      totals.points.total++;
-      if (this.hits[point]! > 0) totals.points.covered++;
-    }
+    totals.points = { covered: this.coveredPoints(file.points), total: file.points.length };
     return totals;
   }
 
-  /** Distinct points of the functions declared in a file; an inlined point counts in every file it is inlined from. */
-  private pointsOfFile(file: ProgramFile): Set<number> {
-    const points = new Set<number>();
-    for (const fn of file.functions) for (const point of fn.points) points.add(point);
-    return points;
-  }
-
-  /** Lines and functions of all files; points of the program, each once. */
+  /** The sum over all files; every line, function and point belongs to one file. */
   totals(): Totals {
     const totals = emptyTotals();
     for (const file of this.program.files) addTotals(totals, this.fileTotals(file));
-    const covered = this.hits
-      .subarray(0, this.program.count)
-      .reduce((sum, hits) => sum + (hits > 0 ? 1 : 0), 0);
-    totals.points = { covered, total: this.program.count };
     return totals;
   }
 

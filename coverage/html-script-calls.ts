@@ -164,8 +164,9 @@ doc.addEventListener('click', event => { if (!event.target.closest('.search') ||
 main.addEventListener('click', event => {
   const button = event.target.closest('button');
   if (!button) return;
-  const { dir, sort, fn, test, step, box, zoom } = button.dataset;
-  if (dir !== undefined) { if (!state.closed.delete(dir)) state.closed.add(dir); }
+  const { dir, sort, fn, test, step, box, zoom, all } = button.dataset;
+  if (all) state.reachedOnly = all === '0';
+  else if (dir !== undefined) { if (!state.closed.delete(dir)) state.closed.add(dir); }
   else if (sort) { state.up = state.sort === sort ? !state.up : sort === 'path'; state.sort = sort; }
   else if (fn) { state.fnUp = state.fnSort === fn ? !state.fnUp : fn === 'name' || fn === 'place'; state.fnSort = fn; }
   else if (test) state.test = state.test === Number(test) ? -1 : Number(test);

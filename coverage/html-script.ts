@@ -13,7 +13,8 @@ const pct = (covered, total) => (total ? (100 * covered) / total : 0);
 const shown = (covered, total) => pct(covered, total).toFixed(covered === total ? 0 : 1);
 const count = n => n.toLocaleString('en-US');
 const plural = (n, what) => count(n) + ' ' + what + (n === 1 ? '' : 's');
-const state = { test: -1, sort: 'path', up: true, closed: new Set(), fnSort: 'share', fnUp: true, zoom: null };
+const reached = D.files.filter(file => file.t[5] > 0 || file.t[0] > 0).length;
+const state = { reachedOnly: D.files.length > 30 && reached < D.files.length / 2, test: -1, sort: 'path', up: true, closed: new Set(), fnSort: 'share', fnUp: true, zoom: null };
 const pages = {};
 
 function meter(covered, partly, total) {
@@ -63,21 +64,21 @@ function ordered(rows) {
   return rows.sort((a, b) => { const x = key(a), y = key(b); return x < y ? -sign : x > y ? sign : a.name < b.name ? -1 : 1; });
 }
 
+const keeps = row => !state.reachedOnly || row.t[0] > 0 || row.t[5] > 0;
 function treeRows(node, depth, out) {
-  const dirs = ordered([...node.dirs.values()].map(squeezed));
+  const dirs = ordered([...node.dirs.values()].filter(keeps).map(squeezed));
   for (const dir of dirs) {
     const closed = state.closed.has(dir.path);
     out.push('<tr><td class="name dir" style="padding-left:' + (0.7 + depth * 1.3) + 'rem"><button data-dir="' + esc(dir.path) + '" aria-expanded="' + !closed +
       '" aria-label="' + (closed ? 'Open ' : 'Close ') + esc(dir.name) + '">' + (closed ? '▸' : '▾') + '</button>' + esc(dir.name || '/') + '/</td>' + cells(dir.t) + '</tr>');
     if (!closed) treeRows(dir, depth + 1, out);
   }
-  for (const file of ordered(node.files)) {
+  for (const file of ordered(node.files.filter(keeps))) {
     out.push('<tr><td class="name" style="padding-left:' + (2 + depth * 1.3) + 'rem"><a href="#/file/' + file.index + '">' + esc(file.name) + '</a></td>' + cells(file.t) + '</tr>');
   }
 }
-const cells = t => '<td>' + meter(t[0], t[1], t[2]) + '</td><td class="num">' + shown(t[0], t[2]) + '%</td><td class="num quiet">' + count(t[0]) + ' / ' + count(t[2]) +
-  '</td><td class="num">' + shown(t[3], t[4]) + '%</td><td class="num quiet">' + count(t[3]) + ' / ' + count(t[4]) +
-  '</td><td class="num">' + shown(t[5], t[6]) + '%</td><td class="num quiet">' + count(t[5]) + ' / ' + count(t[6]) + '</td>';
+const ratio = (covered, total) => total ? '<td class="num">' + shown(covered, total) + '%</td><td class="num quiet">' + count(covered) + ' / ' + count(total) + '</td>' : '<td class="num quiet">–</td><td></td>';
+const cells = t => '<td>' + (t[2] ? meter(t[0], t[1], t[2]) : '') + '</td>' + ratio(t[0], t[2]) + ratio(t[3], t[4]) + ratio(t[5], t[6]);
 
 const sortHead = (key, text, span) => '<th' + (span ? ' colspan="' + span + '"' : '') + (state.sort === key ? ' aria-sort="' + (state.up ? 'ascending' : 'descending') + '"' : '') +
   '><button data-sort="' + key + '">' + text + (state.sort === key ? (state.up ? ' ↑' : ' ↓') : '') + '</button></th>';
@@ -100,6 +101,8 @@ pages.files = () => {
   treeRows(tree, 0, rows);
   html += '<table class="list"><thead><tr>' + sortHead('path', 'File') + sortHead('lines', 'Lines', 3) + sortHead('functions', 'Functions', 2) + sortHead('points', 'Points', 2) +
     '</tr></thead><tbody>' + rows.join('') + '</tbody></table>';
+  if (reached < D.files.length) html += '<p class="meta" style="margin-top:.8rem">' + (state.reachedOnly ? plural(D.files.length - reached, 'file') + ' that nothing reached ' + (D.files.length - reached === 1 ? 'is' : 'are') +
+    ' counted but not listed. <button data-all="1">List them</button>' : '<button data-all="0">List only the ' + plural(reached, 'file') + ' reached</button>') + '</p>';
   html += '<p class="foot">A <em>point</em> is a place where the compiler put a call of ' + (D.hooks === 'pc' ? '__sanitizer_cov_trace_pc' : 'a comparison hook') +
     '; totals count the call sites found in the image, not the ones that happened to run. A line has a state if machine code of it belongs to a block with a point, or to one that points tell of; ' +
     'other lines are not instrumented and stay plain. <em>Partly</em>: some of the points of the line ran and some did not. A count is that of the point of the line that ran most.</p>';

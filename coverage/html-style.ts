@@ -55,7 +55,7 @@ h2 { font-size: 1rem; font-weight: 620; margin: 2.2rem 0 .6rem; }
 .meta { color: var(--soft); margin: 0 0 1.6rem; }
 .meta b { color: var(--ink); font-weight: 550; }
 .figures { display: grid; grid-template-columns: repeat(3, 1fr); gap: 2.5rem; margin: 1.4rem 0 1.8rem; }
-.figures div { border-top: 1px solid var(--rule); padding-top: .7rem; }
+.figures > div { border-top: 1px solid var(--rule); padding-top: .7rem; }
 .figures .big { font-size: 2.35rem; font-weight: 300; letter-spacing: -.03em; font-variant-numeric: tabular-nums; line-height: 1.1; }
 .figures .big small { font-size: 1.1rem; color: var(--soft); margin-left: .1em; }
 .figures p { margin: .1rem 0 .6rem; color: var(--soft); }
@@ -70,9 +70,9 @@ table { border-collapse: collapse; width: 100%; }
 .list td { padding: .26rem .7rem; border-bottom: 1px solid var(--rule); font-variant-numeric: tabular-nums; }
 .list tr:hover td { background: var(--wash); }
 .list .num { text-align: right; white-space: nowrap; } .list .quiet { color: var(--soft); }
-.list td.name { font: 13.5px/1.6 var(--mono); overflow-wrap: anywhere; } .list td.name.dir { font-weight: 600; }
+.list td.name { width: 99%; font: 13.5px/1.6 var(--mono); overflow-wrap: anywhere; } .list td.name.dir { font-weight: 600; }
 .list td.name button { border: 0; background: none; padding: 0; font: inherit; width: 1.3em; text-align: left; color: var(--soft); }
-.list .meter { width: 7rem; }
+.list .meter { width: 7rem; } .list td.name.quiet { width: auto; white-space: nowrap; }
 .foot { color: var(--soft); font-size: 13.5px; max-width: 62rem; margin-top: 2.4rem; border-top: 1px solid var(--rule); padding-top: 1rem; }
 .file { display: grid; grid-template-columns: 17rem minmax(0, 1fr); gap: 1.6rem; align-items: start; }
 .file aside { position: sticky; top: 4rem; max-height: calc(100vh - 5rem); overflow: auto; font-size: 13.5px; }

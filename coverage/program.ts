@@ -29,6 +29,8 @@ export interface ProgramFile {
   /** Points by line number; numbers from `Program.count` on are implied points. */
   lines: Map<number, number[]>;
   functions: ProgramFunction[];
+  /** Points whose innermost line is here: every point belongs to one file. */
+  points: number[];
 }
 
 /** Decides which sites count, by what is known of them; all do by default. */
@@ -116,7 +118,7 @@ export class Program {
   private file(path: string): ProgramFile {
     let file = this.fileByPath.get(path);
     if (!file) {
-      file = { path, lines: new Map(), functions: [] };
+      file = { path, lines: new Map(), functions: [], points: [] };
       this.fileByPath.set(path, file);
     }
     return file;
@@ -141,7 +143,9 @@ export class Program {
       else if (this.isEntry[point]) fn.entries.push(point);
       if (depth > 0) this.addLine(cleanPath(frame.file), frame.line, point);
     }
-    this.addLine(cleanPath(frames[0]!.file), frames[0]!.line, point);
+    const home = cleanPath(frames[0]!.file);
+    this.file(home).points.push(point);
+    this.addLine(home, frames[0]!.line, point);
     this.placeBlock(point, low, this.sites.blockHigh[site]!);
   }
 

@@ -136,12 +136,11 @@ export function functionExtent(
   const next = file.functions.find(other => other.line > fn.line)?.line ?? Number.MAX_SAFE_INTEGER;
   let last = fn.line;
   for (const line of file.lines.keys()) if (line >= fn.line && line < next) last = Math.max(last, line);
-  for (let line = last + 1; line < next && line <= source.length && line <= last + 8; line++) {
-    if (/^[})]/.test(source[line - 1]!)) {
+  for (let line = last; line < next && line <= source.length; line++) {
+    if (line > fn.line && source[line - 1]!.startsWith('}')) {
       last = line;
       break;
     }
-    if (/^\S/.test(source[line - 1]!)) break;
   }
   return { first: fn.line, last };
 }

@@ -140,7 +140,6 @@ export function fixtureTrace(elf: Elf): Trace {
   builder.pc(first, run[0]!);
   for (const pc of parse.slice(0, 3)) builder.pc(first, pc);
   builder.pc(first, parse[2]!);
-  builder.pc(first, run.at(-1)!);
   builder.pc(first, lookup[0]!);
   builder.pc(first, lookup.at(-1)!);
   builder.pc(second, parse[0]!);
