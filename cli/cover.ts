@@ -4,6 +4,7 @@ import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { annotate, Elf, exportTrace, FORMATS, type Format, type Trace } from '../coverage/index.ts';
 import { packageRoot } from '../toolchain/index.ts';
+import { syscallName } from './cov-files.ts';
 import { UserError } from './fail.ts';
 
 /** The exporters' formats, and `source`: the covered functions' text for people. */
@@ -46,8 +47,8 @@ export async function writeChunks(target: string, chunks: Iterable<Uint8Array>):
   });
   for (const chunk of chunks) {
     if (failure) break;
-    if (!stream.write(chunk))
-      await Promise.race([once(stream, 'drain'), once(stream, 'error')]).catch(() => {});
+    // `once` also ends on an error of the stream, and takes its listeners away again.
+    if (!stream.write(chunk)) await once(stream, 'drain').catch(() => {});
   }
   if (stream !== process.stdout && !failure) {
     stream.end();
@@ -69,6 +70,6 @@ export async function writeCoverage(
   const chunks =
     format === 'source'
       ? [new TextEncoder().encode(annotate(trace, elf, readSource))]
-      : exportTrace(format, trace, elf, { readSource, title, epoch, sourceRoot: packageRoot() });
+      : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, sourceRoot: packageRoot() });
   await writeChunks(target, chunks);
 }
