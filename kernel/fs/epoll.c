@@ -16,6 +16,7 @@
 #include "fs.h"
 #include "klib.h"
 #include "poll.h"
+#include "taskq.h"
 #include "proc.h"
 #include "signal.h"
 #include "syscall.h"
@@ -42,7 +43,10 @@ struct epoll {
     struct list items;    /* (watch_mutex) */
     struct spinlock lock; /* ready lists */
     struct list ready;    /* (lock) */
-    struct waitq wait;    /* epoll_wait, and whoever polls the epoll file */
+    struct waitq wait;    /* epoll_wait */
+    struct waitq pollers; /* whoever polls the epoll file, e.g. an epoll around it */
+    struct task tell;     /* OpenBSD: wakes pollers later, on behalf of who caused it */
+    bool told;            /* tell was queued at least once */
 };
 
 struct item_waiter {
@@ -75,6 +79,29 @@ static void mark_ready(struct item *item)
     spin_unlock(&ep->lock);
 }
 
+static void wake_pollers(void *arg)
+{
+    struct epoll *ep = arg;
+
+    wake_up_events(&ep->pollers, POLLIN | POLLRDNORM);
+}
+
+/*
+ * OpenBSD defers the wake-up from one kqueue to a kqueue around it to a task, which is one of the
+ * two sources of its remote coverage; the other systems do it at once.
+ */
+static void tell_pollers(struct epoll *ep)
+{
+#ifdef CONFIG_PERSONALITY_OPENBSD
+    if (list_empty(&ep->pollers.waiters))
+        return;
+    ep->told = true;
+    task_add(system_taskq, &ep->tell);
+#else
+    wake_pollers(ep);
+#endif
+}
+
 /* From the file's wait queue, any context. */
 static void item_wake(struct waiter *w, u32 events)
 {
@@ -84,6 +111,7 @@ static void item_wake(struct waiter *w, u32 events)
         return;
     mark_ready(item);
     wake_up_events(&item->ep->wait, POLLIN | POLLRDNORM);
+    tell_pollers(item->ep);
 }
 
 static void item_add_queue(struct poll_table *pt, struct waitq *queue)
@@ -150,6 +178,7 @@ static long item_new(struct epoll *ep, struct file *file, int fd, const struct e
     if (item_bits(item, &item->pt)) {
         mark_ready(item);
         wake_up_events(&ep->wait, POLLIN | POLLRDNORM);
+        tell_pollers(ep);
     }
     return 0;
 }
@@ -199,6 +228,7 @@ static long control(struct epoll *ep, int op, struct file *file, int fd,
         if (item_bits(item, NULL)) {
             mark_ready(item);
             wake_up_events(&ep->wait, POLLIN | POLLRDNORM);
+            tell_pollers(ep);
         }
         return 0;
     default:
@@ -287,7 +317,7 @@ static u32 epoll_poll(struct file *file, struct poll_table *pt)
     bool nested = mutex_held(&watch_mutex); /* an epoll in an epoll */
     u32 bits;
 
-    poll_wait(pt, &ep->wait);
+    poll_wait(pt, &ep->pollers);
     if (!nested)
         mutex_lock(&watch_mutex);
     bits = harvest(ep, NULL, 1) ? POLLIN | POLLRDNORM : 0;
@@ -304,6 +334,8 @@ static void epoll_release(struct file *file)
     while (!list_empty(&ep->items))
         item_free(list_first(&ep->items, struct item, link));
     mutex_unlock(&watch_mutex);
+    if (ep->told && !task_del(&ep->tell))
+        taskq_barrier(system_taskq); /* it may be running */
     kfree(ep);
 }
 
@@ -323,6 +355,8 @@ long sys_epoll_create1(u64 flags)
     list_init(&ep->ready);
     spin_init(&ep->lock, "epoll");
     waitq_init(&ep->wait);
+    waitq_init(&ep->pollers);
+    task_init(&ep->tell, wake_pollers, ep);
     f = file_anon("anon_inode:[eventpoll]", 0600, &epoll_fops, ep, O_RDWR);
     if (!f) {
         kfree(ep);
