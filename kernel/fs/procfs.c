@@ -30,7 +30,7 @@ struct pnode {
     const struct proc_row *row;
 };
 
-static const struct inode_ops proc_ops;
+static const struct inode_ops proc_ops, proc_fd_ops;
 static const struct file_ops text_fops;
 static struct super *proc_super;
 
@@ -100,7 +100,7 @@ static int make_inode(struct pnode n, u32 mode, struct inode **out)
     inode->priv = copy;
     inode->sb = proc_super;
     inode->ino = n.kind == ROOT ? 1 : number_of(&n) + 2;
-    inode->ops = &proc_ops;
+    inode->ops = n.kind == FD_LINK ? &proc_fd_ops : &proc_ops;
     inode->fops = S_ISREG(mode) ? &text_fops : fops_for_mode(mode);
     *out = inode;
     return 0;
@@ -352,6 +352,11 @@ static const struct inode_ops proc_ops = {
     .parent = proc_parent,
     .name = proc_name,
     .readdir = proc_readdir,
+    .readlink = proc_readlink,
+    .evict = proc_evict,
+};
+
+static const struct inode_ops proc_fd_ops = {
     .readlink = proc_readlink,
     .follow = proc_follow,
     .evict = proc_evict,

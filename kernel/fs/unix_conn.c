@@ -73,6 +73,16 @@ static long make_socket_inode(const char *path, struct inode **out)
     return err;
 }
 
+static bool path_exists(const char *name)
+{
+    struct path at;
+
+    if (path_walk(NULL, name, 0, &at))
+        return false;
+    path_put(&at);
+    return true;
+}
+
 long unix_bind(struct usock *s, const struct unix_addr *addr)
 {
     struct inode *inode = NULL;
@@ -80,7 +90,7 @@ long unix_bind(struct usock *s, const struct unix_addr *addr)
 
     if (addr->len && !is_abstract(addr)) {
         if (s->addr.len)
-            return -EINVAL;
+            return path_exists(addr->path) ? -EADDRINUSE : -EINVAL;
         err = make_socket_inode(addr->path, &inode);
         if (err)
             return err;

@@ -1,0 +1,196 @@
+/* Local sockets: streams, datagrams, names, descriptors in messages. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+static void pairs_carry_bytes_both_ways(void)
+{
+    int s[2];
+    char buf[16];
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+    CHECK(write(s[0], "abc", 3) == 3 && write(s[0], "def", 3) == 3);
+    CHECK(read(s[1], buf, 16) == 6 && !memcmp(buf, "abcdef", 6));
+    CHECK(send(s[1], "x", 1, 0) == 1 && recv(s[0], buf, 16, MSG_PEEK) == 1);
+    CHECK(recv(s[0], buf, 16, 0) == 1 && recv(s[0], buf, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
+    close(s[0]);
+    CHECK(read(s[1], buf, 16) == 0);
+    CHECK(send(s[1], "x", 1, MSG_NOSIGNAL) == -1 && errno == EPIPE);
+    close(s[1]);
+}
+
+static void datagrams_keep_boundaries(void)
+{
+    int s[2];
+    char buf[4];
+
+    CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, s) == 0);
+    CHECK(send(s[0], "hello", 5, 0) == 5 && send(s[0], "b", 1, 0) == 1);
+    CHECK(recv(s[1], buf, 4, MSG_TRUNC) == 5 && recv(s[1], buf, 4, 0) == 1 && buf[0] == 'b');
+    close(s[0]), close(s[1]);
+}
+
+static struct sockaddr_un name_of(const char *path)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+    strcpy(a.sun_path, path);
+    return a;
+}
+
+static void listeners_accept(void)
+{
+    struct sockaddr_un a = name_of("/tmp/test-socket"), peer;
+    socklen_t len = sizeof(peer);
+    int l = socket(AF_UNIX, SOCK_STREAM, 0), status;
+    char buf[8];
+
+    unlink("/tmp/test-socket");
+    CHECK(bind(l, (void *)&a, sizeof(a)) == 0);
+    CHECK(bind(l, (void *)&a, sizeof(a)) == -1 && errno == EADDRINUSE);
+    CHECK(listen(l, 4) == 0);
+    pid_t pid = fork();
+    if (!pid) {
+        int c = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (connect(c, (void *)&a, sizeof(a)) || write(c, "ping", 4) != 4 || read(c, buf, 8) != 4)
+            _exit(1);
+        _exit(memcmp(buf, "pong", 4) != 0);
+    }
+    int c = accept(l, (void *)&peer, &len);
+    CHECK(c >= 0 && peer.sun_family == AF_UNIX && read(c, buf, 8) == 4);
+    struct ucred cred;
+    len = sizeof(cred);
+    CHECK(getsockopt(c, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 && cred.pid == pid);
+    CHECK(write(c, "pong", 4) == 4 && waitpid(pid, &status, 0) == pid && status == 0);
+    close(c), close(l);
+    int n = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK(connect(n, (void *)&a, sizeof(a)) == -1 && errno == ECONNREFUSED);
+    CHECK(unlink("/tmp/test-socket") == 0);
+    CHECK(connect(n, (void *)&a, sizeof(a)) == -1 && errno == ENOENT);
+    close(n);
+}
+
+static void abstract_names_work(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX, .sun_path = "\0kcovbox-test"};
+    int r = socket(AF_UNIX, SOCK_DGRAM, 0), s = socket(AF_UNIX, SOCK_DGRAM, 0);
+    char buf[8];
+
+    CHECK(bind(r, (void *)&a, 2 + 13) == 0);
+    CHECK(sendto(s, "hi", 2, 0, (void *)&a, 2 + 13) == 2 && recv(r, buf, 8, 0) == 2);
+    CHECK(bind(s, (void *)&a, 2 + 13) == -1 && errno == EADDRINUSE);
+    close(r);
+    CHECK(sendto(s, "hi", 2, 0, (void *)&a, 2 + 13) == -1 && errno == ECONNREFUSED);
+    close(s);
+}
+
+static int send_fd(int s, int fd)
+{
+    char space[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec iov = {"f", 1};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+    return (int)sendmsg(s, &m, 0);
+}
+
+static int receive_fd(int s)
+{
+    char space[CMSG_SPACE(sizeof(int))], byte;
+    struct iovec iov = {&byte, 1};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space)};
+    struct cmsghdr *c;
+    int fd;
+
+    if (recvmsg(s, &m, 0) != 1 || !(c = CMSG_FIRSTHDR(&m)) || c->cmsg_type != SCM_RIGHTS)
+        return -1;
+    memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+    return fd;
+}
+
+static void descriptors_travel(void)
+{
+    int s[2], p[2], fd;
+    char c;
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0 && pipe(p) == 0);
+    CHECK(send_fd(s[0], p[0]) == 1 && close(p[0]) == 0);
+    CHECK(write(p[1], "x", 1) == 1);
+    fd = receive_fd(s[1]);
+    CHECK(fd >= 0 && read(fd, &c, 1) == 1 && c == 'x');
+    close(fd);
+    CHECK(send_fd(s[0], 999) == -1 && errno == EBADF);
+    CHECK(send_fd(s[0], p[1]) == 1); /* dies in flight with its socket */
+    close(s[0]), close(s[1]), close(p[1]);
+}
+
+static void big_writes_block_until_read(void)
+{
+    char *big = malloc(1000000);
+    int s[2], status;
+    ssize_t total = 0, n;
+
+    CHECK(big && socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+    pid_t pid = fork();
+    if (!pid) {
+        close(s[0]);
+        _exit(write(s[1], big, 1000000) != 1000000);
+    }
+    close(s[1]);
+    while ((n = read(s[0], big, 50000)) > 0)
+        total += n;
+    CHECK(total == 1000000 && waitpid(pid, &status, 0) == pid && status == 0);
+    close(s[0]);
+    free(big);
+}
+
+static void shutdown_ends_one_direction(void)
+{
+    int s[2];
+    char c;
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0 && shutdown(s[0], SHUT_WR) == 0);
+    CHECK(read(s[1], &c, 1) == 0 && write(s[1], "x", 1) == 1 && read(s[0], &c, 1) == 1);
+    CHECK(send(s[0], "x", 1, MSG_NOSIGNAL) == -1 && errno == EPIPE);
+    struct pollfd f = {s[1], POLLIN | POLLRDHUP, 0};
+    CHECK(poll(&f, 1, 0) == 1 && f.revents == (POLLIN | POLLRDHUP));
+    close(s[0]), close(s[1]);
+}
+
+static void wrong_kinds_are_refused(void)
+{
+    int s;
+
+    CHECK(socket(63, SOCK_STREAM, 0) == -1 && errno == EAFNOSUPPORT);
+    CHECK(socket(AF_UNIX, SOCK_STREAM, 99) == -1 && errno == EPROTONOSUPPORT);
+    CHECK(listen(0, 1) == -1 && errno == ENOTSOCK);
+    s = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK(write(s, "x", 1) == -1 && errno == ENOTCONN);
+    CHECK(listen(s, 1) == -1 && errno == EINVAL);
+    close(s);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    RUN(pairs_carry_bytes_both_ways);
+    RUN(datagrams_keep_boundaries);
+    RUN(listeners_accept);
+    RUN(abstract_names_work);
+    RUN(descriptors_travel);
+    RUN(big_writes_block_until_read);
+    RUN(shutdown_ends_one_direction);
+    RUN(wrong_kinds_are_refused);
+    DONE();
+}
