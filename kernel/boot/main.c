@@ -11,6 +11,7 @@
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"
+#include "riscv.h"
 #include "taskq.h"
 #include "timeout.h"
 #include "trap.h"
@@ -23,8 +24,11 @@ static void cmdline_init(void)
         cmdline = bootargs;
 }
 
+u64 boot_start;
+
 void kmain(u64 hartid, u64 fdt_pa)
 {
+    boot_start = read_time();
     sched_boot(hartid);          /* this context becomes a thread: boot/entry.S set tp */
     fdt_init(pa_to_va(fdt_pa));  /* the board, as the firmware describes it */
     cmdline_init();              /* what the user asked for */

@@ -6,6 +6,7 @@
 extern const void *initrd_start;
 extern u64 initrd_size;
 
+extern u64 boot_start; /* time counter at the start of kmain */
 __noreturn void kmain(u64 hartid, u64 fdt_pa);
 __noreturn void secondary_main(void);
 void memory_init(void);

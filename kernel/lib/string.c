@@ -1,7 +1,7 @@
 /* kcov: not instrumented: the compiler calls mem* anywhere, also from the hooks */
 /*
- * Memory and string functions. Copies go by words when both sides are aligned alike; the library
- * is small on purpose, because every emulated instruction counts in boot time.
+ * Memory and string functions. Copies go by aligned words whatever the alignment, because every emulated
+ * instruction counts in boot time.
  */
 #include "klib.h"
 
@@ -24,25 +24,47 @@ void *memset(void *dst, int c, size_t n)
     return dst;
 }
 
+/* Words from a source that is aligned differently: each is merged from two aligned loads. */
+static void copy_shifted(u64 *d, const u8 *s, size_t words)
+{
+    u64 low = ((u64)s & 7) * 8, high = 64 - low;
+    const u64 *from = (const u64 *)((u64)s & ~7UL);
+    u64 have = *from++;
+    for (; words; words--) {
+        u64 next = *from++;
+        *d++ = have >> low | next << high;
+        have = next;
+    }
+}
+
+static void copy_words(u64 *d, const u64 *s, size_t words)
+{
+    for (; words >= 4; words -= 4, d += 4, s += 4) {
+        u64 a = s[0], b = s[1], e = s[2], f = s[3];
+        d[0] = a;
+        d[1] = b;
+        d[2] = e;
+        d[3] = f;
+    }
+    while (words--)
+        *d++ = *s++;
+}
+
 void *memcpy(void *dst, const void *src, size_t n)
 {
     u8 *d = dst;
     const u8 *s = src;
-    if ((((u64)d ^ (u64)s) & 7) == 0) {
-        while (n && ((u64)d & 7)) {
+    if (n >= 16) {
+        for (; (u64)d & 7; n--)
             *d++ = *s++;
-            n--;
-        }
-        for (; n >= 32; n -= 32, d += 32, s += 32) {
-            u64 a = ((const u64 *)s)[0], b = ((const u64 *)s)[1];
-            u64 e = ((const u64 *)s)[2], f = ((const u64 *)s)[3];
-            ((u64 *)d)[0] = a;
-            ((u64 *)d)[1] = b;
-            ((u64 *)d)[2] = e;
-            ((u64 *)d)[3] = f;
-        }
-        for (; n >= 8; n -= 8, d += 8, s += 8)
-            *(u64 *)d = *(const u64 *)s;
+        size_t words = n / 8;
+        if ((u64)s & 7)
+            copy_shifted((u64 *)d, s, words);
+        else
+            copy_words((u64 *)d, (const u64 *)s, words);
+        d += words * 8;
+        s += words * 8;
+        n &= 7;
     }
     while (n--)
         *d++ = *s++;
@@ -53,8 +75,13 @@ void *memmove(void *dst, const void *src, size_t n)
 {
     u8 *d = dst;
     const u8 *s = src;
-    if (d <= s || d >= s + n)
+    if (d + 16 <= s || d >= s + n) /* forward is safe; close overlaps go by bytes below */
         return memcpy(dst, src, n);
+    if (d <= s) {
+        while (n--)
+            *d++ = *s++;
+        return dst;
+    }
     if ((((u64)d ^ (u64)s) & 7) == 0) {
         while (n && ((u64)(d + n) & 7)) {
             n--;

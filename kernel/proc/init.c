@@ -102,6 +102,21 @@ static void run_init(void)
     }
 }
 
+/* "bootinfo" on the command line: what it took to get here. A tick is 100 instructions on kcovbox.
+ */
+static void report_boot(void)
+{
+    char unused[2];
+    extern char __text_start[], __text_end[], __kernel_start[], __kernel_end[];
+    if (!cmdline_get("bootinfo", unused, sizeof(unused)))
+        return;
+    kprintf("boot: %lu ticks of 100 ns, text %lu KiB, image %lu KiB, free %lu of %lu KiB, "
+            "%d harts\n",
+            read_time() - boot_start, (u64)(__text_end - __text_start) >> 10,
+            (u64)(__kernel_end - __kernel_start) >> 10, pages_free_count() << 2,
+            pages_total_count() << 2, ncpus);
+}
+
 static void init_main(void *arg)
 {
     (void)arg;
@@ -110,6 +125,7 @@ static void init_main(void *arg)
     kcov_init();     /* coverage device and descriptors */
     open_console();
     run_init();
+    report_boot();
     trap_return(current->tf);
 }
 
