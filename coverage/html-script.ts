@@ -14,7 +14,7 @@ const shown = (covered, total) => pct(covered, total).toFixed(covered === total 
 const count = n => n.toLocaleString('en-US');
 const plural = (n, what) => count(n) + ' ' + what + (n === 1 ? '' : 's');
 const reached = D.files.filter(file => file.t[5] > 0 || file.t[0] > 0).length;
-const state = { reachedOnly: D.files.length > 30 && reached < D.files.length / 2, test: -1, sort: 'path', up: true, closed: new Set(), fnSort: 'share', fnUp: true, zoom: null };
+const state = { reachedOnly: D.files.length > 30 && reached < D.files.length / 2, test: -1, sort: 'path', up: true, closed: new Set(), fnSort: 'calls', fnUp: false, zoom: null };
 const pages = {};
 
 function meter(covered, partly, total) {

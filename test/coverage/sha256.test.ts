@@ -1,3 +1,4 @@
+/** Our SHA-256 against Node's. */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Sha256 } from '../../coverage/sha256.ts';

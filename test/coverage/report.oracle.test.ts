@@ -1,0 +1,162 @@
+/** Reports on the fixture program: states of lines, totals, annotated source, difference, explanation, call path. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  addrOf,
+  annotate,
+  CallSites,
+  Coverage,
+  callPaths,
+  diffCoverage,
+  diffReport,
+  type Elf,
+  explainPc,
+  filterTrace,
+  functionReport,
+  globToRegExp,
+  hex,
+  keepPoint,
+  Program,
+  parsePcRange,
+  type Trace,
+  TraceBuilder,
+  treeReport,
+} from '../../coverage/index.ts';
+import { FIXTURES, fixture, fixtureTrace, missing } from './support.ts';
+
+const reason = missing('coverage reports', 'clang-19', 'ld.lld-19');
+const readSource = (path: string) => readFileSync(join(FIXTURES, path), 'utf8');
+
+describe.skipIf(reason)('reports', () => {
+  let elf: Elf;
+  let trace: Trace;
+  let coverage: Coverage;
+
+  beforeAll(() => {
+    elf = fixture();
+    trace = fixtureTrace(elf);
+    coverage = Coverage.of(trace, elf);
+  });
+
+  const fileOf = (path: string) => coverage.program.files.find(file => file.path === path)!;
+  const lineOf = (path: string, text: string) =>
+    readSource(path)
+      .split('\n')
+      .findIndex(line => line.includes(text)) + 1;
+  const stateOf = (path: string, text: string) => {
+    const points = fileOf(path).lines.get(lineOf(path, text));
+    return points && coverage.lineState(points);
+  };
+
+  it('denominators are the call sites of the pc hook, each in one file', () => {
+    const sites = new CallSites(elf);
+    const total = [...sites.hook].filter(hook => hook === 0).length;
+    expect(coverage.totals().points.total).toBe(total);
+    expect(coverage.program.files.reduce((sum, file) => sum + file.points.length, 0)).toBe(total);
+    expect(coverage.totals().functions.total).toBe(6);
+  });
+
+  it('a line is covered, partly covered, uncovered or not instrumented', () => {
+    expect(stateOf('main.c', 'int number = 0')).toBe('covered');
+    expect(stateOf('lookup.c', 'switch (key)')).toBe('partly');
+    expect(stateOf('lookup.c', 'return slow_path(key)')).toBe('uncovered');
+    expect(stateOf('lookup.c', 'case 3:')).toBeUndefined();
+  });
+
+  it('code without a hook counts what others tell of it', () => {
+    // The loop header has no hook: its two ways out have.
+    const points = fileOf('parse.c').lines.get(lineOf('parse.c', 'int digit'))!;
+    expect(points.some(point => point >= coverage.program.count)).toBe(true);
+    for (const [i, members] of coverage.program.implied.entries()) {
+      const sum = members.reduce((n, point) => n + coverage.hits[point]!, 0);
+      expect(coverage.hits[coverage.program.count + i]).toBe(sum);
+    }
+  });
+
+  it('the tree, the table of functions and the annotated source agree', () => {
+    const tree = [...treeReport(coverage)].join('\n');
+    const { lines, points } = coverage.totals();
+    expect(tree).toContain(`${lines.covered}/${lines.total}`);
+    expect(tree).toContain('openbsd, 11 records, 2 tests, 3 lost for want of room');
+    expect(
+      [...functionReport(coverage)].some(row => /100\.00%\s+1\/1\s+1 {2}run_all main\.c:\d+/.test(row)),
+    ).toBe(true);
+    const text = annotate(trace, elf, readSource);
+    expect(text).toMatch(/\d+ +1 \+ {5}int number = 0;/);
+    expect(text).toMatch(/\d+ +0 - {9}return slow_path\(key\);/);
+    expect(text).toContain(`${points.covered}/${points.total}`);
+    expect(text).not.toContain('slow_path  ');
+    expect(annotate(trace, elf, () => undefined)).toContain('parse.c  (source not found)');
+  });
+
+  it('diff tells what only B covered, by function and line', () => {
+    const second = filterTrace(trace, { source: source => source.test === 'second' });
+    const program = new Program(elf);
+    const diff = diffCoverage(new Coverage(second, program), new Coverage(trace, program));
+    expect(diff.points.onlyA).toBe(0);
+    expect(diff.points.onlyB + diff.points.both).toBe(coverage.totals().points.covered);
+    expect(diff.functions.map(fn => fn.name)).toEqual(['table_lookup', 'run_all', 'parse_number']);
+    const text = [...diffReport(diff, 'a', 'b')].join('\n');
+    expect(text).toMatch(/lines covered only by b \(\d+\):\n {2}lookup\.c:15-16/);
+    expect([...diffReport(diffCoverage(coverage, coverage), 'a', 'b')][1]).toBe(
+      'the two cover the same points',
+    );
+  });
+
+  it('selection by file, function and address restricts denominators too', () => {
+    const only = (selection: Parameters<typeof keepPoint>[0]) =>
+      Coverage.of(trace, elf, { keep: keepPoint(selection) }).totals().points;
+    expect(only({ files: ['parse.c'] })).toEqual(fileTotals('parse.c'));
+    expect(only({ functions: '^run_all$' })).toEqual({ covered: 1, total: 1 });
+    const all = coverage.totals().points;
+    const { ret } = coverage.program.sites;
+    expect(only({ pcs: [`${hex(ret[0]!)}-${hex(ret[ret.length - 1]! + 1)}`] })).toEqual(all);
+    expect(() => keepPoint({ functions: '(' })).toThrow('"(" is no regular expression');
+    expect(() => parsePcRange('12')).toThrow('"12" is no range of addresses; write 0xLOW-0xHIGH');
+  });
+  const fileTotals = (path: string) => coverage.fileTotals(fileOf(path)).points;
+
+  it('explains a PC', () => {
+    const pc = trace.pointPc[0]!;
+    const text = [
+      ...explainPc(elf, addrOf(pc), { trace, disassemble: bytes => `${bytes.length} bytes` }),
+    ].join('\n');
+    expect(text).toContain('return address of the call of __sanitizer_cov_trace_pc');
+    expect(text).toMatch(/run_all main\.c:\d+:\d+/);
+    expect(text).toMatch(/=> 0xffffffff[0-9a-f]+ {2}4 bytes/);
+    expect(text).toMatch(/covered 1 times, by\n +1 {2}first test, process 1 thread 1, system call 63/);
+    expect([...explainPc(elf, 0x10)].join('\n')).toContain('no executable section there');
+  });
+
+  it('rebuilds the call path: calls, returns and siblings', () => {
+    const [first] = callPaths(coverage);
+    const drawn = first!.nodes.filter(node => !node.inline);
+    expect(drawn.map(({ name, depth, from, to }) => ({ name, depth, from, to }))).toEqual([
+      { name: 'run_all', depth: 0, from: 0, to: 7 },
+      { name: 'parse_number', depth: 1, from: 1, to: 5 },
+      { name: 'table_lookup', depth: 1, from: 5, to: 7 },
+    ]);
+    const cut = callPaths(coverage, 2)[0]!;
+    expect([cut.isCut, cut.nodes.length]).toEqual([true, 2]);
+  });
+
+  it('a trace of comparisons alone is counted at the comparison hooks', () => {
+    const only = Coverage.of(filterTrace(trace, { point: kind => kind === 'cmp' }), elf);
+    expect(only.program.hooks).toBe('cmp');
+    expect(only.totals().points.covered).toBe(2);
+    const empty = new TraceBuilder({ dialect: 'linux' }).finish();
+    expect(Coverage.of(empty, elf).totals().points.covered).toBe(0);
+  });
+});
+
+describe('globs', () => {
+  it('match whole paths, base names and directories', () => {
+    const hits = (glob: string) =>
+      ['kernel/fs/file.c', 'fs/file.c', 'fs/deep/a.c', 'a.c'].filter(path => globToRegExp(glob).test(path));
+    expect(hits('file.c')).toEqual(['kernel/fs/file.c', 'fs/file.c']);
+    expect(hits('fs/*.c')).toEqual(['kernel/fs/file.c', 'fs/file.c']);
+    expect(hits('fs/**')).toEqual(['kernel/fs/file.c', 'fs/file.c', 'fs/deep/a.c']);
+    expect(hits('?.c')).toEqual(['fs/deep/a.c', 'a.c']);
+  });
+});
