@@ -66,6 +66,9 @@ export class Jit implements RegionHost {
   readonly #i32: Int32Array;
   readonly #view: DataView;
   readonly #stub: unknown;
+  /** Physical page number of the start of RAM, and its pages. */
+  readonly #firstPage: number;
+  readonly #ramPages: number;
   #pages!: DecodedPages;
   #hart!: () => Hart;
   /** Known entries by place; several when one page is mapped at several addresses or run in several views. */
@@ -83,6 +86,8 @@ export class Jit implements RegionHost {
     this.#memory = ram.memory;
     this.#i32 = new Int32Array(ram.memory.buffer);
     this.#view = new DataView(ram.memory.buffer);
+    this.#firstPage = ram.base / 4096;
+    this.#ramPages = ram.bytes / 4096;
     this.jumpCache = area.base;
     this.table = new WebAssembly.Table({ element: 'anyfunc', initial: SLOTS, maximum: SLOTS });
     this.#stub = makeStub(this.#memory);
@@ -220,7 +225,7 @@ export class Jit implements RegionHost {
 
   #placeOf(va: bigint, view: number): number {
     const ppn = this.#ppnOf(va & ~0xfffn, view);
-    const page = ppn - this.#ram.base / 4096;
+    const page = ppn - this.#firstPage;
     return ppn < 0 || page < 0 || page >= this.#ram.bytes / 4096
       ? -1
       : page * 2048 + Number((va & 0xfffn) >> 1n);
@@ -304,7 +309,7 @@ export class Jit implements RegionHost {
     const page = Math.floor(entry.place / 2048);
     this.#pages.setEntry(page, (entry.place % 2048) * 2, ENTRY_COMPILED);
     for (const { ppn } of entry.pages) {
-      const ramPage = ppn - this.#ram.base / 4096;
+      const ramPage = ppn - this.#firstPage;
       this.#pages.protect(ramPage);
       const modules = this.#modulesOfPage.get(ramPage);
       if (modules) modules.add(module);
@@ -322,15 +327,14 @@ export class Jit implements RegionHost {
     const bytes = 1 << (kind & 3);
     if ((lo & 0xfff) + bytes > 4096) return 1;
     const isStore = (kind & SLOW_STORE) !== 0;
-    const pa = mmu.locate(lo, i32[(SLOW_ARG + 4) >> 2]!, isStore ? 1 : 0, bytes);
-    const offset = pa - this.#ram.base;
-    if (pa < 0 || offset < 0 || offset + bytes > this.#ram.bytes) return 1;
-    const at = this.#ram.hostBase + offset;
+    const page = mmu.locatePage(lo, i32[(SLOW_ARG + 4) >> 2]!, isStore ? 1 : 0, bytes) - this.#firstPage;
+    if (!(page >= 0 && page < this.#ramPages)) return 1;
+    const at = this.#ram.hostBase + page * 4096 + (lo & 0xfff);
     if (!isStore) {
       this.#load(at, kind);
       return 0;
     }
-    if (this.#hart().ports.code.holdsCode(Math.floor(offset / 4096))) return 1;
+    if (this.#hart().ports.code.holdsCode(page)) return 1;
     this.#store(at, bytes);
     return 0;
   };
@@ -390,7 +394,7 @@ export class Jit implements RegionHost {
       entry.offers = 0;
       this.table.set(entry.slot, this.#stub as never);
       this.#pages.setEntry(Math.floor(entry.place / 2048), (entry.place % 2048) * 2, ARRIVALS);
-      for (const { ppn } of entry.pages) this.#modulesOfPage.get(ppn - this.#ram.base / 4096)?.delete(module);
+      for (const { ppn } of entry.pages) this.#modulesOfPage.get(ppn - this.#firstPage)?.delete(module);
       this.stats.dropped++;
     }
   }

@@ -49,11 +49,17 @@ export class Mmu {
   readonly #state: State;
   readonly #ports: HartPorts;
   readonly #walker: Walker;
+  readonly #firstPage: number;
+  readonly #pages: number;
+  readonly #hostBase: number;
 
   constructor(state: State, ports: HartPorts) {
     this.#state = state;
     this.#ports = ports;
-    this.pmp = new Pmp(state);
+    this.#firstPage = ports.ram.base / 4096;
+    this.#pages = Math.floor(ports.ram.bytes / 4096);
+    this.#hostBase = ports.ram.hostBase;
+    this.pmp = new Pmp(state, ports.ram);
     this.tlb = new Tlb(state);
     this.#walker = new Walker(state, ports.ram, this.pmp);
   }
@@ -63,26 +69,34 @@ export class Mmu {
    * Fills the TLB. Guest failures: page fault or access fault of the access' kind, tval = va.
    */
   locate(lo: number, hi: number, access: Access, bytes: number): number {
+    const page = this.locatePage(lo, hi, access, bytes);
+    return page < 0 ? -1 : page * 4096 + (lo & 0xfff);
+  }
+
+  /** Like `locate`, but only the page number, a small integer. */
+  locatePage(lo: number, hi: number, access: Access, bytes: number): number {
     const view = this.#state.get(access === FETCH ? FETCH_VIEW : DATA_VIEW);
-    const page = this.#tlbPage(lo, hi, access, view);
-    if (page >= 0) return page * 4096 + (lo & 0xfff);
-    const pa = this.#translate(lo, hi, access, view, true);
-    if (pa < 0) return this.#fail(pa, lo, hi, access);
-    const permissions = this.pmp.page(pa - (pa % 4096), view === VIEW_M);
+    const cached = this.#tlbPage(lo, hi, access, view);
+    if (cached >= 0) return cached;
+    const page = this.#translate(lo, hi, access, view, true);
+    if (page < 0) return this.#fail(page, lo, hi, access);
+    const permissions = this.pmp.page(page, view === VIEW_M);
     if (permissions === MIXED) {
-      if (!this.pmp.allows(pa, bytes, NEED[access], view === VIEW_M))
-        return this.#fail(ACCESS_FAULT, lo, hi, access);
-      return pa;
+      const pa = page * 4096 + (lo & 0xfff);
+      return this.pmp.allows(pa, bytes, NEED[access], view === VIEW_M)
+        ? page
+        : this.#fail(ACCESS_FAULT, lo, hi, access);
     }
     if ((permissions & NEED[access]) === 0) return this.#fail(ACCESS_FAULT, lo, hi, access);
-    this.#refill(lo, hi, access, view, pa, permissions);
-    return pa;
+    this.#refill(lo, hi, access, view, page, permissions);
+    return page;
   }
 
   /** Physical address as a debugger sees it in the current data view, without side effects; below zero = none. */
   peek(lo: number, hi: number, access: Access): number {
     const view = this.#state.get(access === FETCH ? FETCH_VIEW : DATA_VIEW);
-    return this.#translate(lo, hi, access, view, false);
+    const page = this.#translate(lo, hi, access, view, false);
+    return page < 0 ? page : page * 4096 + (lo & 0xfff);
   }
 
   /** Records a trap that the slow path found; the engine then lets `takeTrap` enter it. Returns -1. */
@@ -100,42 +114,46 @@ export class Mmu {
     const page = this.tlb.probe(TABLE[access], view, lo, hi);
     if (access !== STORE || page < 0) return page;
     // A page that no longer holds code becomes fast again: miss, and refill.
-    const ram = this.#ports.ram;
     const stale =
-      ram.has(page * 4096, 4096) &&
       this.tlb.isSlow(TLB_WRITE, view, lo) &&
-      !this.#ports.code.holdsCode(page - ram.base / 4096);
+      this.#isRam(page) &&
+      !this.#ports.code.holdsCode(page - this.#firstPage);
     return stale ? -1 : page;
   }
 
   #translate(lo: number, hi: number, access: Access, view: number, update: boolean): number {
     if (view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0) {
-      return hi >>> 0 < 2 ** 21 ? (hi >>> 0) * 2 ** 32 + (lo >>> 0) : ACCESS_FAULT;
+      // Page numbers below 2^31 only, as in `walk`.
+      return hi >>> 0 < 2 ** 11 ? (hi << 20) | (lo >>> 12) : ACCESS_FAULT;
     }
     const mxr = (this.#state.get(MSTATUS) & MXR) !== 0;
     return this.#walker.walk(lo, hi, access, view === VIEW_U, view === VIEW_SUM, mxr, update);
   }
 
-  #refill(lo: number, hi: number, access: Access, view: number, pa: number, permissions: number): void {
-    const page = Math.floor(pa / 4096);
-    if (page >= 2 ** 31) return;
-    const ram = this.#ports.ram;
-    const isRam = ram.has(page * 4096, 4096);
+  #isRam(page: number): boolean {
+    const index = page - this.#firstPage;
+    return index >= 0 && index < this.#pages;
+  }
+
+  #refill(lo: number, hi: number, access: Access, view: number, page: number, permissions: number): void {
+    const isRam = this.#isRam(page);
     const bare = view === VIEW_M || this.#state.hi(SATP) >>> 28 === 0;
     const pte = bare ? PTE_R | PTE_W | PTE_X | PTE_D : this.#walker.pte;
     if (!bare && this.#walker.pages > 1) this.tlb.noteLarge(lo, hi, this.#walker.pages);
-    const addend = isRam ? (ram.hostBase + (page * 4096 - ram.base) - (lo & ~0xfff)) | 0 : 0;
     if (access === FETCH) {
       // The engine fills in the decoded page; it is 0 until then.
       if (isRam) this.tlb.install(TLB_EXEC, view, lo, hi, 0, page, false);
       return;
     }
-    // A store's PTE is readable, and a load's page is often stored to next: one walk serves both tables.
-    if (access === LOAD || (permissions & PMP_R) !== 0)
+    const index = page - this.#firstPage;
+    const addend = isRam ? (this.#hostBase + index * 4096 - (lo & ~0xfff)) | 0 : 0;
+    // A store's PTE is readable, and a load's page is often stored to next: one walk serves both tables. But only a free
+    // entry is taken for the other kind, or a copy between pages of equal index would miss at every access.
+    if ((permissions & PMP_R) !== 0 && (access === LOAD || this.tlb.isFree(TLB_READ, view, lo)))
       this.tlb.install(TLB_READ, view, lo, hi, addend, page, !isRam);
-    const writable = (permissions & PMP_W) !== 0 && (pte & (PTE_W | PTE_D)) === (PTE_W | PTE_D);
-    if (access !== STORE && !writable) return;
-    const slow = !isRam || this.#ports.code.holdsCode(page - ram.base / 4096);
+    if (access === LOAD && !this.tlb.isFree(TLB_WRITE, view, lo)) return;
+    if ((permissions & PMP_W) === 0 || (pte & (PTE_W | PTE_D)) !== (PTE_W | PTE_D)) return;
+    const slow = !isRam || this.#ports.code.holdsCode(index);
     this.tlb.install(TLB_WRITE, view, lo, hi, addend, page, slow);
   }
 }

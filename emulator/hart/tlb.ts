@@ -50,6 +50,11 @@ export class Tlb {
     return (this.#state.get(this.#entry(table, view, lo)) & TLB_SLOW) !== 0;
   }
 
+  /** Does the entry for `lo` hold nothing? */
+  isFree(table: number, view: number, lo: number): boolean {
+    return this.#state.get(this.#entry(table, view, lo)) === -1;
+  }
+
   /** Caches va page -> `addend`; `page` is the physical page number. `slow` entries never match the fast test. */
   install(
     table: number,
