@@ -55,7 +55,7 @@ export function register(program: Command): void {
         '  -device virtio-rng-device | virtio-serial-device   -global virtio-mmio.force-legacy=false\n' +
         '  -M virt  -nographic  -serial stdio|mon:stdio  -no-reboot  (accepted)\n' +
         'Own options:\n' +
-        '  --engine jit|interp   --kcov device|off   --seed HEX   --max-insns N\n' +
+        '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic ' +
         '-drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
     )

@@ -89,7 +89,7 @@ const WITH_VALUE: Readonly<Record<string, Handler>> = {
     if (!match) throw new UserError(`-global ${v}: only virtio-mmio.force-legacy=true|false`);
     o.virtioLegacy = match[1] === 'on' || match[1] === 'true';
   },
-  engine: (o, v) => void (o.engine = oneOf('--engine', v, ['jit', 'interp'])),
+  engine: (o, v) => void (o.engine = oneOf('--engine', v, ['jit', 'interp', 'lockstep'])),
   kcov: (o, v) => void (o.kcov = oneOf('--kcov', v, ['device', 'guest', 'off'])),
   seed: (o, v) => void (o.seed = parseSeed(v)),
   'max-insns': (o, v) => void (o.maxInsns = parseCount(v)),

@@ -124,7 +124,9 @@ export function addMachineOptions(command: Command): Command {
         .choices(['device', 'guest', 'off'])
         .default('device'),
     )
-    .addOption(new Option('--engine <name>', 'how to execute').choices(['jit', 'interp']).default('jit'))
+    .addOption(
+      new Option('--engine <name>', 'how to execute').choices(['jit', 'interp', 'lockstep']).default('jit'),
+    )
     .option('--smp <harts>', 'number of harts, 1 to 8', parseHarts, 1)
     .option('-m, --memory <size>', 'guest RAM, for example 256M', parseRam, 256 * 2 ** 20)
     .option('--append <words>', 'more words for the kernel command line')

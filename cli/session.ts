@@ -1,7 +1,7 @@
 // One run of a machine on behalf of a verb: slices of guest work between which console, signals and progress get their turn.
 // Nothing here can change what the guest computes, except the input that the journal stamps.
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { Machine, type MachineOptions, type RunResult } from '../emulator/index.ts';
+import { createMachine, type Machine, type MachineOptions, type RunResult } from '../emulator/index.ts';
 import type { GuestConsole } from './console.ts';
 import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from './fail.ts';
 
@@ -36,7 +36,7 @@ export interface SessionEnd {
 /** Boots and runs until the guest ends, the budget is spent or the user interrupts. */
 export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   const { console: line } = options;
-  const machine = Machine.create({ ...options.machine, onConsole: byte => line.put(byte) });
+  const machine = createMachine({ ...options.machine, onConsole: byte => line.put(byte) });
   options.prepare?.(machine);
   let interrupted = false;
   const onSignal = (): void => {

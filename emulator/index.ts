@@ -8,6 +8,7 @@ export * from './isa/index.ts';
 export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
+export { createMachine } from './machine/lockstep.ts';
 export { Machine, type RunResult } from './machine/machine.ts';
 export { MIB, RAM_BASE } from './machine/memory-map.ts';
 export type { EngineKind, KcovMode, MachineOptions, VirtioOption } from './machine/options.ts';

@@ -16,8 +16,10 @@ export interface Side<Result> {
   readonly spent: number;
   readonly harts: readonly { readonly state: State }[];
   readonly ram: { readonly data: Uint8Array; readonly base: number };
-  /** Runs at most `units` more. */
-  run(units: number): Result;
+  /** Virtual time; it passes without instructions, too. */
+  readonly time: number;
+  /** Runs at most `units` more, and at most `duration` of virtual time. */
+  run(units: number, duration?: number): Result;
 }
 
 export interface LockstepOptions<Result> {
@@ -154,13 +156,15 @@ export class Lockstep<Result> {
   }
 
   /** As `Side.run`, of both; throws a Divergence. `goesOn` tells the results after which there is more to run. */
-  run(units: number, goesOn: (result: Result) => boolean): Result {
+  run(units: number, goesOn: (result: Result) => boolean, duration = Number.POSITIVE_INFINITY): Result {
     const limit = this.subject.spent + units;
+    const deadline = this.subject.time + duration;
     for (;;) {
       const before = this.subject.spent;
       const slice = Math.min(this.#slice(), limit - before);
-      const result = this.subject.run(slice);
-      const other = this.reference.run(slice);
+      const left = deadline - this.subject.time;
+      const result = this.subject.run(slice, left);
+      const other = this.reference.run(slice, left);
       this.#cuts.push(this.subject.spent);
       const found = compareHarts(this.subject, this.reference);
       if (JSON.stringify(result) !== JSON.stringify(other)) {
@@ -170,7 +174,7 @@ export class Lockstep<Result> {
           values: [JSON.stringify(result), JSON.stringify(other)],
         });
       }
-      const isLast = !goesOn(result) || this.subject.spent >= limit;
+      const isLast = !goesOn(result) || this.subject.spent >= limit || this.subject.time >= deadline;
       if (found.length === 0 && (isLast || this.subject.spent >= this.#nextCheckpoint)) {
         this.#nextCheckpoint = this.subject.spent + this.#options.checkpoint;
         found.push(...compareRam(this.subject, this.reference));

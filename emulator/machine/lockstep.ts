@@ -1,25 +1,79 @@
-// Two machines with the same options, one with the JIT and one with the interpreter, for `--engine lockstep`.
+// `--engine lockstep`: a machine with the JIT that has a second one with the interpreter behind it. Whatever is done to it is done
+// to both; `run` throws a Divergence, whose message is the report, when they are no longer equal.
 
-import { Lockstep } from '../engine/lockstep.ts';
-import type { JournalEntry } from './journal.ts';
+import { Lockstep, type Side } from '../engine/lockstep.ts';
+import type { InputPort, JournalEntry } from './journal.ts';
 import { Machine, type RunResult } from './machine.ts';
-import type { MachineOptions } from './options.ts';
+import { type Complete, complete, type MachineOptions } from './options.ts';
 
-const ENGINES = ['jit', 'interp'] as const;
+/** A machine with the engine that the options name. */
+export const createMachine = (options: MachineOptions): Machine =>
+  options.engine === 'lockstep' ? LockstepMachine.create(options) : Machine.create(options);
 
-/**
- * The pair. Give input to both machines (`subject` and `reference`) between runs. Only the subject's console is heard.
- */
-export function createLockstep(options: MachineOptions): { pair: Lockstep<RunResult>; machine: Machine } {
-  const make = (index: 0 | 1, replay: readonly JournalEntry[], loud: boolean): Machine => {
-    const { onConsole, ...rest } = options;
-    const heard = loud && onConsole ? { onConsole } : {};
-    return Machine.create({ ...rest, ...heard, engine: ENGINES[index], replay });
-  };
-  const machine = make(0, options.replay ?? [], true);
-  const pair = new Lockstep<RunResult>(machine, make(1, options.replay ?? [], false), {
-    names: ENGINES,
-    make: index => make(index, machine.journal.entries, false),
-  });
-  return { pair, machine };
+/** The run goes on, or can go on when time passes or input comes. */
+const goesOn = (result: RunResult): boolean => result.kind === 'budget';
+
+export class LockstepMachine extends Machine {
+  readonly reference: Machine;
+  #pair: Lockstep<RunResult>;
+
+  static override create(options: MachineOptions): LockstepMachine {
+    return new LockstepMachine(complete(options));
+  }
+
+  protected constructor(options: Complete) {
+    super({ ...options, engine: 'jit' });
+    this.reference = this.#silent('interp', options.replay ?? []);
+    this.#pair = this.#newPair();
+  }
+
+  override run(units = Infinity, duration = Infinity): RunResult {
+    return this.#pair.run(units, goesOn, duration);
+  }
+
+  override input(bytes: Iterable<number>, port?: InputPort): void {
+    const copy = [...bytes];
+    super.input(copy, port);
+    this.reference.input(copy, port);
+  }
+
+  override reset(): void {
+    super.reset();
+    // The constructor of Machine resets before there is a reference.
+    if (!this.reference) return;
+    this.reference.reset();
+    this.#pair = this.#newPair();
+  }
+
+  #newPair(): Lockstep<RunResult> {
+    return new Lockstep<RunResult>(this.#side(), this.reference, {
+      names: ['jit', 'interp'],
+      // After a reset the first input belongs to an earlier life, so nothing is run again.
+      ...(this.spent === 0 && {
+        make: (index: 0 | 1) => this.#silent(index === 0 ? 'jit' : 'interp', this.journal.entries),
+      }),
+    });
+  }
+
+  #silent(engine: 'jit' | 'interp', replay: readonly JournalEntry[]): Machine {
+    const { onConsole, ...rest } = this.options;
+    return Machine.create({ ...rest, engine, replay });
+  }
+
+  /** This machine without the reference. */
+  #side(): Side<RunResult> {
+    const run = (units: number, duration?: number): RunResult => super.run(units, duration);
+    const machine: Machine = this;
+    return {
+      harts: this.harts,
+      ram: this.ram,
+      run,
+      get spent() {
+        return machine.spent;
+      },
+      get time() {
+        return machine.time;
+      },
+    };
+  }
 }

@@ -63,7 +63,7 @@ export class Machine {
     return new Machine(complete(options));
   }
 
-  private constructor(options: Complete) {
+  protected constructor(options: Complete) {
     this.options = options;
     const hostBase = ramHostBase(options.harts);
     const pages = Math.ceil((hostBase + options.ramBytes) / 65536);

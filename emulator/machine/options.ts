@@ -5,7 +5,8 @@ import type { JournalEntry } from './journal.ts';
 import type { ImageFile } from './loader.ts';
 import { MAX_HARTS, MIB, VIRTIO_SLOTS } from './memory-map.ts';
 
-export type EngineKind = 'jit' | 'interp';
+/** `lockstep`: both side by side, see lockstep.ts; `Machine.create` alone makes no pair. */
+export type EngineKind = 'jit' | 'interp' | 'lockstep';
 /** `device`: the kcov device is on the board. `guest`, `off`: it is not, as on QEMU. */
 export type KcovMode = 'device' | 'guest' | 'off';
 

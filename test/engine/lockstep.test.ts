@@ -46,6 +46,10 @@ class FlatSide extends Flat implements Side<ExitReason> {
     this.setX(3, BigInt(RAM_BASE + 0x4000));
   }
 
+  get time(): number {
+    return this.spent;
+  }
+
   override run(units: number): ExitReason {
     this.spent += units;
     return super.run(units);
