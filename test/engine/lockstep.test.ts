@@ -1,3 +1,5 @@
+// Lockstep of an engine with one that is made to do a single wrong thing: is it found, and where?
+
 import { describe, expect, test } from 'vitest';
 import { type ExitReason, InterpEngine } from '../../emulator/engine/engine.ts';
 import { Divergence, Lockstep, type Side } from '../../emulator/engine/lockstep.ts';

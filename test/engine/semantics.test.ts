@@ -1,9 +1,9 @@
+// Results of M and Zb* at corner values against the sentences of the manual, in BigInt. The oracles test the same and
+// everything else at random (test/oracle); this finds a broken rule in milliseconds.
+
 import { describe, expect, test } from 'vitest';
 import { encode, type Mnemonic } from '../../emulator/isa/index.ts';
 import { Flat, RAM_BASE } from '../support/flat.ts';
-
-// Results of M and Zb* at corner values against the sentences of the manual, in BigInt. The oracles test the same and
-// everything else at random (test/oracle); this finds a broken rule in milliseconds.
 
 const MASK = 2n ** 64n - 1n;
 const s = (v: bigint, bits = 64) => BigInt.asIntN(bits, v);

@@ -1,12 +1,12 @@
+// The fast paths of system instructions against the hart's own definition: the same random privileged state, the
+// instruction once through the engine and once through Hart.system, then the windows must be equal byte for byte.
+
 import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
 import { encode, type Mnemonic } from '../../emulator/isa/index.ts';
 import { Flat, RAM_BASE } from '../support/flat.ts';
 import { Random, seedFromEnvironment } from '../support/random.ts';
-
-// The fast paths of system instructions against the hart's own definition: the same random privileged state, the
-// instruction once through the engine and once through Hart.system, then the windows must be equal byte for byte.
 
 const SEED = seedFromEnvironment(12345);
 
