@@ -1,5 +1,5 @@
 // The trace that the kcov device tells to the host while the guest runs: outside the guest, in order, with its sources.
-import { Elf, type Trace, TraceBuilder } from '../coverage/index.ts';
+import { AreaWatch, Elf, type Trace, TraceBuilder } from '../coverage/index.ts';
 import type { KcovRecord, Machine } from '../emulator/index.ts';
 
 export class TraceRecorder {
@@ -8,6 +8,7 @@ export class TraceRecorder {
   /** System calls of each thread, so that two calls of one number are two sources. */
   readonly #calls = new Map<number, { syscall: number; call: number }>();
   #count = 0;
+  #watch: AreaWatch | undefined;
 
   constructor(dialect: string, kernel: Uint8Array, test: string) {
     this.#builder = new TraceBuilder({ dialect, image: new Elf(kernel, 'kernel').imageId });
@@ -16,6 +17,9 @@ export class TraceRecorder {
 
   /** Starts to listen. Without the device there is nothing to listen to. */
   attach(machine: Machine): void {
+    const readWord = (address: number): bigint =>
+      new DataView(machine.ram.read(address, 8).slice().buffer).getBigUint64(0, true);
+    this.#watch = new AreaWatch(readWord, finding => this.#builder.finding(finding));
     machine.board.kcov?.onRecord(record => this.#take(record));
   }
 
@@ -34,6 +38,11 @@ export class TraceRecorder {
     else if (record.kind === 'pc') this.#builder.pc(source, record.pc);
     else if (record.kind === 'edge') this.#builder.edge(source, record.pc);
     else this.#builder.cmp(source, record.type, record.arg1, record.arg2, record.pc);
+    if (!record.isLost) {
+      const { type, arg1, arg2, pc } = record;
+      const words = record.kind === 'cmp' ? [BigInt(type), arg1, arg2, pc] : [pc];
+      this.#watch?.wrote(record.descriptor, record.area, record.index, words);
+    }
     this.#count++;
   }
 

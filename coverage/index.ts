@@ -1,6 +1,7 @@
 /** The public door of coverage/. */
 
 export { annotate } from './annotate.ts';
+export { AreaWatch } from './area-watch.ts';
 export { type Addr, addrOf, CoverageError, cleanPath, hex, pcOf } from './bytes.ts';
 export { type CallPath, callPaths, type PathNode } from './callpath.ts';
 export { CallSites, HOOK_PC, HOOKS } from './callsites.ts';

@@ -54,6 +54,9 @@ export interface KcovRecord {
   /** Number of the descriptor, counted from 1 within a boot. */
   descriptor: number;
   hart: number;
+  /** Physical address of the area, and the place of the record in it; -1 for a lost one. */
+  area: number;
+  index: number;
   /** The area was full: the guest will never see this record. */
   isLost: boolean;
 }
@@ -284,6 +287,7 @@ export class KcovDevice implements Device {
     const { ram, hart } = this.#ports;
     const word = (i: number) => (BigInt(words[2 * i + 1]!) << 32n) | BigInt(words[2 * i]!);
     const isCmp = words.length > 2;
+    const area = readAddress(ram, ctx + (edge ? CTX.EDGE_AREA : CTX.AREA));
     return {
       kind: isCmp ? 'cmp' : edge ? 'edge' : 'pc',
       pc: word(isCmp ? 3 : 0),
@@ -297,6 +301,8 @@ export class KcovDevice implements Device {
       handle: ram.read64(ctx + CTX.HANDLE),
       descriptor: readAddress(ram, ctx + CTX.DESCRIPTOR),
       hart: hart.current,
+      area,
+      index: stored ? ram.read32(area) - 1 : -1,
       isLost: !stored,
     };
   }
