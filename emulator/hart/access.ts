@@ -21,14 +21,23 @@ export class SlowAccess {
   readonly #mmu: Mmu;
   readonly #ports: HartPorts;
   readonly #bytes: DataView;
+  readonly #firstPage: number;
+  readonly #pages: number;
+  readonly #hostBase: number;
   /** Result of `#read`. */
   #lo = 0;
   #hi = 0;
+  /** Results of `#crossing`. */
+  #page1 = 0;
+  #page2 = 0;
 
   constructor(state: State, mmu: Mmu, ports: HartPorts) {
     this.#state = state;
     this.#mmu = mmu;
     this.#ports = ports;
+    this.#firstPage = ports.ram.base / 4096;
+    this.#pages = Math.floor(ports.ram.bytes / 4096);
+    this.#hostBase = ports.ram.hostBase;
     this.#bytes = new DataView(ports.memory.buffer);
   }
 
@@ -51,18 +60,19 @@ export class SlowAccess {
     const s = this.#state;
     const lo = s.get(SLOW_ARG);
     const hi = s.hi(SLOW_ARG);
-    const pa = this.#mmu.locate(lo, hi, FETCH, 2);
-    if (pa < 0) return 1;
-    if (this.#ports.ram.has(pa, 2)) return 0;
+    const page = this.#mmu.locatePage(lo, hi, FETCH, 2);
+    if (page < 0) return 1;
+    if (this.#isRam(page)) return 0;
     this.#mmu.fail(C.INSN_ACCESS, lo, hi);
     return 1;
   }
 
   /** lr.w (log2 = 2) and lr.d (3): the sign-extended value goes to SLOW_VALUE. */
   lr(log2: number): number {
-    const pa = this.#atomicAddress(log2, LOAD, C.LOAD_MISALIGNED);
-    if (pa < 0 || !this.#read(pa, 1 << log2)) return this.#deviceFault(pa, LOAD);
-    this.#state.put(RESERVATION, (pa % 2 ** 32) | 0, Math.floor(pa / 2 ** 32));
+    const offset = this.#state.get(SLOW_ARG) & 0xfff;
+    const page = this.#atomicPage(log2, LOAD, C.LOAD_MISALIGNED);
+    if (page < 0 || !this.#read(page, offset, 1 << log2)) return this.#deviceFault(page, LOAD);
+    this.#state.put(RESERVATION, (page << 12) | offset, page >>> 20);
     this.#state.put(SLOW_VALUE, this.#lo, log2 === 2 ? this.#lo >> 31 : this.#hi);
     return 0;
   }
@@ -76,12 +86,13 @@ export class SlowAccess {
       s.put(SLOW_VALUE, 1, 0);
       return 0;
     }
-    const pa = this.#atomicAddress(log2, STORE, C.STORE_MISALIGNED);
-    if (pa < 0) return 1;
-    const holds =
-      s.get(RESERVATION) === ((pa % 2 ** 32) | 0) && s.hi(RESERVATION) === Math.floor(pa / 2 ** 32);
-    if (holds && !this.#write(pa, 1 << log2, s.get(SLOW_VALUE), s.hi(SLOW_VALUE)))
-      return this.#deviceFault(pa, STORE);
+    const offset = lo & 0xfff;
+    const page = this.#atomicPage(log2, STORE, C.STORE_MISALIGNED);
+    if (page < 0) return 1;
+    const holds = s.get(RESERVATION) === ((page << 12) | offset) && s.hi(RESERVATION) === page >>> 20;
+    if (holds && !this.#write(page, offset, 1 << log2, s.get(SLOW_VALUE), s.hi(SLOW_VALUE))) {
+      return this.#deviceFault(page, STORE);
+    }
     s.put(RESERVATION, -1, -1);
     s.put(SLOW_VALUE, holds ? 0 : 1, 0);
     return 0;
@@ -90,28 +101,29 @@ export class SlowAccess {
   /** `funct5` of the AMO, operand in SLOW_VALUE; the old value, sign-extended, replaces it. */
   amo(funct5: number, log2: number): number {
     const s = this.#state;
-    const pa = this.#atomicAddress(log2, STORE, C.STORE_MISALIGNED);
-    if (pa < 0 || !this.#read(pa, 1 << log2)) return this.#deviceFault(pa, STORE);
+    const offset = this.#state.get(SLOW_ARG) & 0xfff;
+    const page = this.#atomicPage(log2, STORE, C.STORE_MISALIGNED);
+    if (page < 0 || !this.#read(page, offset, 1 << log2)) return this.#deviceFault(page, STORE);
     const old = join(this.#lo, this.#hi);
     const value = amoResult(funct5, log2, old, s.get64(SLOW_VALUE));
     const bits = BigInt.asUintN(64, value);
-    if (!this.#write(pa, 1 << log2, Number(bits & 0xffff_ffffn) | 0, Number(bits >> 32n) | 0)) {
-      return this.#deviceFault(pa, STORE);
+    if (!this.#write(page, offset, 1 << log2, Number(bits & 0xffff_ffffn) | 0, Number(bits >> 32n) | 0)) {
+      return this.#deviceFault(page, STORE);
     }
     s.set64(SLOW_VALUE, BigInt.asUintN(64, BigInt.asIntN(8 << log2, old)));
     return 0;
   }
 
-  #atomicAddress(log2: number, access: Access, misaligned: number): number {
+  #atomicPage(log2: number, access: Access, misaligned: number): number {
     const s = this.#state;
     const lo = s.get(SLOW_ARG);
     if ((lo & ((1 << log2) - 1)) !== 0) return this.#mmu.fail(misaligned, lo, s.hi(SLOW_ARG));
-    return this.#mmu.locate(lo, s.hi(SLOW_ARG), access, 1 << log2);
+    return this.#mmu.locatePage(lo, s.hi(SLOW_ARG), access, 1 << log2);
   }
 
-  /** After a failed device access (pa >= 0) records the fault; pa < 0 is recorded already. */
-  #deviceFault(pa: number, access: Access): number {
-    if (pa >= 0) this.#mmu.fail(ACCESS_CAUSE[access], this.#state.get(SLOW_ARG), this.#state.hi(SLOW_ARG));
+  /** After a failed device access (page >= 0) records the fault; page < 0 is recorded already. */
+  #deviceFault(page: number, access: Access): number {
+    if (page >= 0) this.#mmu.fail(ACCESS_CAUSE[access], this.#state.get(SLOW_ARG), this.#state.hi(SLOW_ARG));
     return 1;
   }
 
@@ -121,22 +133,15 @@ export class SlowAccess {
     const hi = s.hi(SLOW_ARG);
     const inFirst = 4096 - (lo & 0xfff);
     if (bytes <= inFirst) {
-      const pa = this.#mmu.locate(lo, hi, LOAD, bytes);
-      if (pa < 0) return false;
-      return this.#read(pa, bytes) || this.#refused(LOAD, lo, hi);
+      const page = this.#mmu.locatePage(lo, hi, LOAD, bytes);
+      if (page < 0) return false;
+      return this.#read(page, lo & 0xfff, bytes) || this.#refused(LOAD, lo, hi);
     }
-    const lo2 = (lo + inFirst) | 0;
-    const hi2 = lo2 === 0 ? (hi + 1) | 0 : hi;
-    const pa1 = this.#mmu.locate(lo, hi, LOAD, inFirst);
-    if (pa1 < 0) return false;
-    const pa2 = this.#mmu.locate(lo2, hi2, LOAD, bytes - inFirst);
-    if (pa2 < 0) return false;
+    if (!this.#crossing(LOAD, lo, hi, inFirst, bytes)) return false;
     let value = 0n;
     for (let i = bytes - 1; i >= 0; i--) {
       const second = i >= inFirst;
-      if (!this.#read(second ? pa2 + i - inFirst : pa1 + i, 1)) {
-        return this.#refused(LOAD, second ? lo2 : lo, second ? hi2 : hi);
-      }
+      this.#read(second ? this.#page2 : this.#page1, second ? i - inFirst : (lo & 0xfff) + i, 1);
       value = (value << 8n) | BigInt(this.#lo & 0xff);
     }
     this.#lo = Number(value & 0xffff_ffffn) | 0;
@@ -150,24 +155,32 @@ export class SlowAccess {
     const hi = s.hi(SLOW_ARG);
     const inFirst = 4096 - (lo & 0xfff);
     if (bytes <= inFirst) {
-      const pa = this.#mmu.locate(lo, hi, STORE, bytes);
-      if (pa < 0) return false;
-      return this.#write(pa, bytes, valueLo, valueHi) || this.#refused(STORE, lo, hi);
+      const page = this.#mmu.locatePage(lo, hi, STORE, bytes);
+      if (page < 0) return false;
+      return this.#write(page, lo & 0xfff, bytes, valueLo, valueHi) || this.#refused(STORE, lo, hi);
     }
-    const lo2 = (lo + inFirst) | 0;
-    const hi2 = lo2 === 0 ? (hi + 1) | 0 : hi;
-    const pa1 = this.#mmu.locate(lo, hi, STORE, inFirst);
-    if (pa1 < 0) return false;
-    const pa2 = this.#mmu.locate(lo2, hi2, STORE, bytes - inFirst);
-    if (pa2 < 0) return false;
+    if (!this.#crossing(STORE, lo, hi, inFirst, bytes)) return false;
     for (let i = 0; i < bytes; i++) {
       const byte = ((i < 4 ? valueLo : valueHi) >>> (8 * (i & 3))) & 0xff;
       const second = i >= inFirst;
-      if (!this.#write(second ? pa2 + i - inFirst : pa1 + i, 1, byte, 0)) {
-        return this.#refused(STORE, second ? lo2 : lo, second ? hi2 : hi);
-      }
+      this.#write(second ? this.#page2 : this.#page1, second ? i - inFirst : (lo & 0xfff) + i, 1, byte, 0);
     }
     return true;
+  }
+
+  /**
+   * Translates both pages of a crossing access into #page1 and #page2. Both must be RAM: no device takes part in an
+   * access that could fail half way.
+   */
+  #crossing(access: Access, lo: number, hi: number, inFirst: number, bytes: number): boolean {
+    const lo2 = (lo + inFirst) | 0;
+    const hi2 = lo2 === 0 ? (hi + 1) | 0 : hi;
+    this.#page1 = this.#mmu.locatePage(lo, hi, access, inFirst);
+    if (this.#page1 < 0) return false;
+    this.#page2 = this.#mmu.locatePage(lo2, hi2, access, bytes - inFirst);
+    if (this.#page2 < 0) return false;
+    if (!this.#isRam(this.#page1)) return this.#refused(access, lo, hi);
+    return this.#isRam(this.#page2) || this.#refused(access, lo2, hi2);
   }
 
   #refused(access: Access, lo: number, hi: number): false {
@@ -175,38 +188,41 @@ export class SlowAccess {
     return false;
   }
 
-  #read(pa: number, bytes: number): boolean {
-    const ram = this.#ports.ram;
-    if (ram.has(pa, bytes)) {
-      const at = ram.hostBase + (pa - ram.base);
-      this.#hi = 0;
-      if (bytes === 8) this.#hi = this.#bytes.getInt32(at + 4, true);
+  #isRam(page: number): boolean {
+    const index = page - this.#firstPage;
+    return index >= 0 && index < this.#pages;
+  }
+
+  /** Reads inside a page into #lo and #hi; false = no device answers. */
+  #read(page: number, offset: number, bytes: number): boolean {
+    if (this.#isRam(page)) {
+      const at = this.#hostBase + (page - this.#firstPage) * 4096 + offset;
+      this.#hi = bytes === 8 ? this.#bytes.getInt32(at + 4, true) : 0;
       if (bytes >= 4) this.#lo = this.#bytes.getInt32(at, true);
       else this.#lo = bytes === 1 ? this.#bytes.getUint8(at) : this.#bytes.getUint16(at, true);
       return true;
     }
     // Interrupt lines and the next event may change: look before the next instruction.
     this.#state.set(RECHECK, 1);
-    if (!this.#ports.bus.load(pa, bytes)) return false;
+    if (!this.#ports.bus.load(page * 4096 + offset, bytes)) return false;
     this.#lo = this.#ports.bus.lo | 0;
     this.#hi = this.#ports.bus.hi | 0;
     return true;
   }
 
-  #write(pa: number, bytes: number, lo: number, hi: number): boolean {
-    const ram = this.#ports.ram;
-    if (!ram.has(pa, bytes)) {
+  #write(page: number, offset: number, bytes: number, lo: number, hi: number): boolean {
+    if (!this.#isRam(page)) {
       this.#state.set(RECHECK, 1);
-      return this.#ports.bus.store(pa, bytes, lo, hi);
+      return this.#ports.bus.store(page * 4096 + offset, bytes, lo, hi);
     }
-    const offset = pa - ram.base;
-    const at = ram.hostBase + offset;
+    const index = page - this.#firstPage;
+    const at = this.#hostBase + index * 4096 + offset;
     if (bytes === 8) this.#bytes.setInt32(at + 4, hi, true);
     if (bytes >= 4) this.#bytes.setInt32(at, lo, true);
     else if (bytes === 2) this.#bytes.setInt16(at, lo, true);
     else this.#bytes.setInt8(at, lo);
     const code = this.#ports.code;
-    if (code.holdsCode(Math.floor(offset / 4096))) code.stored(pa, bytes);
+    if (code.holdsCode(index)) code.stored(page * 4096 + offset, bytes);
     return true;
   }
 }

@@ -4,6 +4,7 @@
 // WARL choices: R = 0 with W = 1 (reserved) clears W; bits 6:5 read zero. With no entry in force S and U may access
 // nothing, as the specification demands of harts that implement PMP.
 
+import type { Ram } from '../bus/ram.ts';
 import { PMPADDR, PMPCFG } from './layout.ts';
 import type { State } from './state.ts';
 
@@ -16,6 +17,7 @@ const TOR = 1;
 const NA4 = 2;
 const LOCK = 0x80;
 const COUNT = 16;
+const PAGE = 4096;
 /** Answer of `page` when the page is not under one rule. */
 export const MIXED = -1;
 
@@ -29,15 +31,24 @@ interface Rule {
 
 export class Pmp {
   readonly #state: State;
+  readonly #firstPage: number;
+  /** Answers of `page` for each page of RAM, plus 2; 0 = not asked yet. */
+  readonly #user: Uint8Array;
+  readonly #machine: Uint8Array;
   #rules: Rule[] = [];
 
-  constructor(state: State) {
+  constructor(state: State, ram: Ram) {
     this.#state = state;
+    this.#firstPage = ram.base / PAGE;
+    this.#user = new Uint8Array(Math.floor(ram.bytes / PAGE));
+    this.#machine = new Uint8Array(this.#user.length);
   }
 
   /** Decodes the CSRs again; after writes and after a restore. */
   update(): void {
     this.#rules = [];
+    this.#user.fill(0);
+    this.#machine.fill(0);
     let previous = 0n;
     for (let i = 0; i < COUNT; i++) {
       const cfg = this.#cfg(i);
@@ -60,11 +71,23 @@ export class Pmp {
     return machine;
   }
 
-  /** Permissions of the whole page at `pa`, or MIXED when an entry covers only a part of it. */
-  page(pa: number, machine: boolean): number {
+  /** Permissions of a whole physical page, or MIXED when an entry covers only a part of it. Hot. */
+  page(ppn: number, machine: boolean): number {
+    const index = ppn - this.#firstPage;
+    const pages = machine ? this.#machine : this.#user;
+    if (!(index >= 0 && index < pages.length)) return this.#compare(ppn, machine);
+    const known = pages[index]!;
+    if (known !== 0) return known - 2;
+    const permissions = this.#compare(ppn, machine);
+    pages[index] = permissions + 2;
+    return permissions;
+  }
+
+  #compare(ppn: number, machine: boolean): number {
+    const pa = ppn * PAGE;
     for (const rule of this.#rules) {
-      if (pa + 4096 <= rule.first || pa >= rule.end) continue;
-      if (pa < rule.first || pa + 4096 > rule.end) return MIXED;
+      if (pa + PAGE <= rule.first || pa >= rule.end) continue;
+      if (pa < rule.first || pa + PAGE > rule.end) return MIXED;
       return machine ? rule.machine : rule.user;
     }
     return machine ? ALL : 0;

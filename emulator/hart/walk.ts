@@ -1,12 +1,13 @@
-// The page-table walk of Sv39 and Sv48 (Priv §10.3.2, §10.4, §10.5). A walk ends in a physical address or in a named
-// failure; `mmu.ts` turns the name into a cause. Hot: numbers only, no allocation.
+// The page-table walk of Sv39 and Sv48 (Priv §10.3.2, §10.4, §10.5). A walk ends in a physical page or in a named
+// failure; `mmu.ts` turns the name into a cause. Hot: small integers only, because addresses
+// above 2^31 would be allocated on V8's heap whenever they are returned.
 // A/D policy: the hart sets A, and D on stores, in the PTE (what Svadu later called hardware updating). Non-leaf PTEs with A, D or
 // U, and any PTE with bits 63:54 (N, PBMT, reserved), are invalid because none of those extensions exist here.
 // Divergence: page tables in device memory are an access fault, although a bus would answer.
 
 import type { Ram } from '../bus/ram.ts';
 import { SATP } from './layout.ts';
-import { PMP_R, PMP_W, type Pmp } from './pmp.ts';
+import { MIXED, PMP_R, PMP_W, type Pmp } from './pmp.ts';
 import type { State } from './state.ts';
 
 export const LOAD = 0;
@@ -30,8 +31,8 @@ const PTE_UPPER = 0xffc0_0000 | 0;
 
 const SV39 = 8;
 const PAGE = 4096;
-/** No page at or above 2^53 can be named exactly by a number; nothing is mapped there. */
-const PPN_END = 2 ** 41;
+/** Page numbers from here on are refused at once: nothing is mapped there, and smaller ones are small integers. */
+export const PPN_END = 2 ** 31;
 
 export class Walker {
   /** Low half of the leaf PTE of the last successful walk, A and D as they are now. */
@@ -39,17 +40,22 @@ export class Walker {
   /** Pages that the leaf maps. */
   pages = 1;
   readonly #state: State;
-  readonly #ram: Ram;
   readonly #pmp: Pmp;
+  readonly #firstPage: number;
+  readonly #pages: number;
+  /** Index of the first word of RAM. */
+  readonly #ramWord: number;
 
   constructor(state: State, ram: Ram, pmp: Pmp) {
     this.#state = state;
-    this.#ram = ram;
     this.#pmp = pmp;
+    this.#firstPage = ram.base / PAGE;
+    this.#pages = Math.floor(ram.bytes / PAGE);
+    this.#ramWord = ram.hostBase / 4;
   }
 
   /**
-   * Physical address of a va under the satp in force (not Bare), or PAGE_FAULT or ACCESS_FAULT.
+   * Physical page number of a va under the satp in force (not Bare), or PAGE_FAULT or ACCESS_FAULT.
    * `user`: effective privilege U, else S. `update` false leaves A and D alone (debuggers).
    */
   walk(
@@ -69,34 +75,43 @@ export class Walker {
     if (top !== hi) return PAGE_FAULT;
     let ppn = (satpHi & 0xfff) * 2 ** 32 + (this.#state.get(SATP) >>> 0);
     for (let level = sv39 ? 2 : 3; level >= 0; level--) {
-      const pteAddress = ppn * PAGE + 8 * vpnField(lo, hi, level);
-      if (ppn >= PPN_END || !this.#ram.has(pteAddress, 8)) return ACCESS_FAULT;
-      if (!this.#pmp.allows(pteAddress, 8, PMP_R, false)) return ACCESS_FAULT;
-      const at = (this.#ram.hostBase + (pteAddress - this.#ram.base)) >>> 2;
+      const at = this.#entry(ppn, vpnField(lo, hi, level), PMP_R);
+      if (at < 0) return ACCESS_FAULT;
       const pte = i32[at]!;
       const pteHi = i32[at + 1]!;
       if ((pte & PTE_V) === 0 || (pteHi & PTE_UPPER) !== 0) return PAGE_FAULT;
       if ((pte & (PTE_R | PTE_W)) === PTE_W) return PAGE_FAULT;
+      const table = ppn;
       ppn = pteHi * 2 ** 22 + (pte >>> 10);
       if ((pte & (PTE_R | PTE_X)) === 0) {
         if ((pte & (PTE_A | PTE_D | PTE_U)) !== 0) return PAGE_FAULT;
         continue;
       }
       if (!permitted(pte, access, user, sum, mxr)) return PAGE_FAULT;
-      const pages = 512 ** level;
-      if (ppn % pages !== 0) return PAGE_FAULT;
+      const inLeaf = (1 << (9 * level)) - 1;
+      if (ppn % (inLeaf + 1) !== 0) return PAGE_FAULT;
       const wanted = pte | PTE_A | (access === STORE ? PTE_D : 0);
       if (wanted !== pte && update) {
-        if (!this.#pmp.allows(pteAddress, 8, PMP_W, false)) return ACCESS_FAULT;
+        if (this.#entry(table, vpnField(lo, hi, level), PMP_W) < 0) return ACCESS_FAULT;
         i32[at] = wanted;
       }
       this.pte = wanted;
-      this.pages = pages;
-      if (ppn >= PPN_END) return ACCESS_FAULT;
-      const page = ppn + ((hi * 2 ** 20 + (lo >>> 12)) & (pages - 1));
-      return page * PAGE + (lo & 0xfff);
+      this.pages = inLeaf + 1;
+      const page = ppn + (((hi << 20) | (lo >>> 12)) & inLeaf);
+      return page < PPN_END ? page : ACCESS_FAULT;
     }
     return PAGE_FAULT;
+  }
+
+  /** Index into i32 of an entry of the table in page `ppn`, or -1 when it is not in RAM or PMP forbids the access. */
+  #entry(ppn: number, index: number, need: number): number {
+    const page = ppn - this.#firstPage;
+    if (!(page >= 0 && page < this.#pages)) return -1;
+    const permissions = this.#pmp.page(ppn, false);
+    if (permissions === MIXED) {
+      if (!this.#pmp.allows(ppn * PAGE + 8 * index, 8, need, false)) return -1;
+    } else if ((permissions & need) === 0) return -1;
+    return this.#ramWord + page * (PAGE / 4) + 2 * index;
   }
 }
 

@@ -270,6 +270,14 @@ describe('pmp', () => {
   });
 });
 
+it('a pmp entry that an access matches in part denies it, to m-mode and without a lock, too', () => {
+  const { hart } = bench();
+  writeCsr(hart, 0x3b0, BigInt(RAM + 0x2000) >> 2n);
+  writeCsr(hart, 0x3a0, 0x13n);
+  expect(load(hart, BigInt(RAM + 0x2000), 2)).toBe(0n);
+  expect(load(hart, BigInt(RAM + 0x2000), 3)).toBeUndefined();
+});
+
 describe('atomics and reservations', () => {
   const at = BigInt(RAM + 0x100);
   const sc = (hart: Hart, va: bigint): number => {
