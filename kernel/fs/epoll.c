@@ -49,19 +49,11 @@ struct epoll {
     bool told;            /* tell was queued at least once */
 };
 
-struct item_waiter {
-    struct item_waiter *next;
-    struct waiter w;
-};
-
 struct item {
     struct list link;       /* in ep->items */
     struct list ready_link; /* (ep->lock) empty when not ready */
+    struct watcher w;       /* w.file is not counted: gone() tells when it goes */
     struct epoll *ep;
-    struct file *file; /* not counted: watch tells when it goes */
-    struct file_watch watch;
-    struct poll_table pt; /* pt.add hangs waiters */
-    struct item_waiter *waiters;
     int fd;
     u32 events;
     u64 data;
@@ -103,90 +95,66 @@ static void tell_pollers(struct epoll *ep)
 }
 
 /* From the file's wait queue, any context. */
-static void item_wake(struct waiter *w, u32 events)
+static void item_wake(struct watcher *w, u32 events)
 {
-    struct item *item = w->arg;
+    struct item *item = container_of(w, struct item, w);
 
-    if (events && !(events & (item->events | POLLERR | POLLHUP)))
+    if (events && !(events & item->events))
         return;
     mark_ready(item);
     wake_up_events(&item->ep->wait, POLLIN | POLLRDNORM);
-    tell_pollers(item->ep);
-}
-
-static void item_add_queue(struct poll_table *pt, struct waitq *queue)
-{
-    struct item *item = container_of(pt, struct item, pt);
-    struct item_waiter *iw = kzalloc(sizeof *iw);
-
-    if (!iw)
-        return; /* less prompt, not wrong: the caller sees -ENOMEM from item_new */
-    waiter_init(&iw->w);
-    iw->w.wake = item_wake;
-    iw->w.arg = item;
-    iw->next = item->waiters;
-    item->waiters = iw;
-    waitq_add(queue, &iw->w);
 }
 
 static void item_free(struct item *item)
 {
-    while (item->waiters) {
-        struct item_waiter *iw = item->waiters;
-
-        item->waiters = iw->next;
-        waitq_remove(&iw->w);
-        kfree(iw);
-    }
+    watcher_end(&item->w);
     spin_lock(&item->ep->lock);
     list_remove(&item->ready_link);
     spin_unlock(&item->ep->lock);
-    file_watch_remove(&item->watch);
     list_remove(&item->link);
     kfree(item);
 }
 
-static void item_file_gone(struct file_watch *watch)
+static void item_file_gone(struct watcher *w)
 {
-    item_free(container_of(watch, struct item, watch));
+    item_free(container_of(w, struct item, w));
 }
 
-/* What is true of the item's file now, of what was asked for. */
-static u32 item_bits(struct item *item, struct poll_table *pt)
+/* What is true of the item's file now, of what was asked for; nothing for a spent one-shot. */
+static u32 item_bits(struct item *item)
 {
-    u32 mask = item->events & ~EPOLL_FLAGS;
-
-    return file_poll(item->file, pt) & mask; /* mask == 0: a one-shot item that has fired */
+    return file_poll(item->w.file, NULL) & item->events & ~EPOLL_FLAGS;
 }
 
 static long item_new(struct epoll *ep, struct file *file, int fd, const struct epoll_event *ev)
 {
     struct item *item = kzalloc(sizeof *item);
+    bool no_memory;
 
     if (!item)
         return -ENOMEM;
     item->ep = ep;
-    item->file = file;
+    item->w.file = file;
+    item->w.wake = item_wake;
+    item->w.gone = item_file_gone;
     item->fd = fd;
     item->events = ev->events | POLLERR | POLLHUP;
     item->data = ev->data;
-    item->pt.add = item_add_queue;
-    item->watch.gone = item_file_gone;
     list_init(&item->ready_link);
     list_push_back(&ep->items, &item->link);
-    file_watch_add(file, &item->watch);
-    if (item_bits(item, &item->pt)) {
+    if (watcher_begin(&item->w, &no_memory) & item->events) {
         mark_ready(item);
         wake_up_events(&ep->wait, POLLIN | POLLRDNORM);
-        tell_pollers(ep);
     }
-    return 0;
+    if (no_memory)
+        item_free(item);
+    return no_memory ? -ENOMEM : 0;
 }
 
 static struct item *find_item(struct epoll *ep, struct file *file, int fd)
 {
     list_for_each(item, &ep->items, struct item,
-                  link) if (item->file == file && item->fd == fd) return item;
+                  link) if (item->w.file == file && item->fd == fd) return item;
     return NULL;
 }
 
@@ -201,7 +169,7 @@ static bool makes_loop(struct epoll *ep, struct file *inner, int depth)
     if (in == ep || depth >= MAX_DEPTH)
         return true;
     list_for_each(item, &in->items, struct item,
-                  link) if (makes_loop(ep, item->file, depth + 1)) return true;
+                  link) if (makes_loop(ep, item->w.file, depth + 1)) return true;
     return false;
 }
 
@@ -225,7 +193,7 @@ static long control(struct epoll *ep, int op, struct file *file, int fd,
             return -ENOENT;
         item->events = ev->events | POLLERR | POLLHUP;
         item->data = ev->data;
-        if (item_bits(item, NULL)) {
+        if (item_bits(item)) {
             mark_ready(item);
             wake_up_events(&ep->wait, POLLIN | POLLRDNORM);
             tell_pollers(ep);
@@ -283,7 +251,7 @@ static u32 harvest(struct epoll *ep, struct epoll_event *out, u32 max)
     u32 n = 0;
 
     while (n < max && (item = pop_ready(ep))) {
-        u32 bits = item_bits(item, NULL);
+        u32 bits = item_bits(item);
 
         if (!bits)
             continue;

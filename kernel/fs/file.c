@@ -32,7 +32,7 @@ void file_put(struct file *file)
 {
     if (!file || atomic_sub(&file->refs, 1) != 0)
         return;
-    file_watch_release(file);
+    watch_release(file);
     filelock_release_file(file);
     if (file->ops->release)
         file->ops->release(file);

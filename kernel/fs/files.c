@@ -11,6 +11,7 @@
 #include "alloc.h"
 #include "filelock.h"
 #include "klib.h"
+#include "poll.h"
 #include "proc.h"
 
 #define RLIMIT_NOFILE 7
@@ -92,10 +93,11 @@ struct files *files_copy(struct files *from)
     return t;
 }
 
-static int release_slot(struct files *t, struct file *f)
+static int release_slot(struct files *t, int fd, struct file *f)
 {
     int err = 0;
 
+    watch_fd_closed(f, t, fd);
     filelock_release_owner(f, t);
     if (f->ops->flush)
         err = f->ops->flush(f);
@@ -125,7 +127,7 @@ void files_put(struct files *t)
         struct file *f = take(t, fd);
 
         if (f)
-            release_slot(t, f);
+            release_slot(t, fd, f);
     }
     kfree(t->slots);
     kfree(t);
@@ -137,7 +139,7 @@ void files_close_on_exec(struct files *t)
         struct file *f = t->cloexec[fd] ? take(t, fd) : NULL;
 
         if (f)
-            release_slot(t, f);
+            release_slot(t, fd, f);
     }
 }
 
@@ -254,7 +256,7 @@ int fd_close(int fd)
     struct files *t = curproc->files;
     struct file *f = take(t, fd);
 
-    return f ? release_slot(t, f) : -EBADF;
+    return f ? release_slot(t, fd, f) : -EBADF;
 }
 
 int fd_replace(int newfd, struct file *file, bool cloexec)
@@ -274,7 +276,7 @@ int fd_replace(int newfd, struct file *file, bool cloexec)
     }
     spin_unlock(&t->lock);
     if (old)
-        release_slot(t, old);
+        release_slot(t, newfd, old);
     return err ? err : newfd;
 }
 

@@ -187,6 +187,13 @@ static u32 pipe_poll(struct file *file, struct poll_table *pt)
     return bits;
 }
 
+static i64 pipe_available(struct file *file)
+{
+    struct pipe *p = file->priv;
+
+    return p->len;
+}
+
 static long pipe_ioctl(struct file *file, u32 cmd, u64 arg)
 {
     struct pipe *p = file->priv;
@@ -223,6 +230,7 @@ static const struct file_ops pipe_fops = {
     .read = pipe_read,
     .write = pipe_write,
     .poll = pipe_poll,
+    .available = pipe_available,
     .ioctl = pipe_ioctl,
 };
 

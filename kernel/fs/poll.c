@@ -16,31 +16,6 @@
 #include "timeout.h"
 #include "vm.h"
 
-struct mutex watch_mutex = MUTEX_INIT(watch_mutex, "watch");
-
-void file_watch_add(struct file *file, struct file_watch *watch)
-{
-    list_push_back(&file->watches, &watch->link);
-}
-
-void file_watch_remove(struct file_watch *watch)
-{
-    list_remove(&watch->link);
-}
-
-void file_watch_release(struct file *file)
-{
-    if (list_empty(&file->watches)) /* no new watch can appear: nobody has the file */
-        return;
-    mutex_lock(&watch_mutex);
-    while (!list_empty(&file->watches)) {
-        struct file_watch *w = list_first(&file->watches, struct file_watch, link);
-
-        w->gone(w);
-    }
-    mutex_unlock(&watch_mutex);
-}
-
 struct user_timespec {
     i64 sec, nsec;
 };
@@ -99,7 +74,6 @@ struct waiter_block {
 struct poll_set {
     struct poll_table pt;
     struct waiter_block *blocks;
-    bool failed;
 };
 
 static void set_add(struct poll_table *pt, struct waitq *queue)
@@ -110,7 +84,7 @@ static void set_add(struct poll_table *pt, struct waitq *queue)
     if (!b || b->used == WAITERS_PER_BLOCK) {
         b = kzalloc(sizeof *b);
         if (!b) {
-            set->failed = true;
+            pt->failed = true;
             return;
         }
         b->next = set->blocks;
@@ -169,7 +143,7 @@ static long wait_ready(struct poll_job *job, u64 deadline)
     struct poll_set set = {.pt.add = set_add};
     long ready = ask_all(job, &set.pt), err = 0;
 
-    if (set.failed)
+    if (set.pt.failed)
         ready = -ENOMEM;
     while (!ready && !err) {
         sleep_prepare(SLEEP_INTERRUPTIBLE);

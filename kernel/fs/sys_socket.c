@@ -67,6 +67,11 @@ static u32 sock_poll(struct file *file, struct poll_table *pt)
     return bits;
 }
 
+static i64 sock_available(struct file *file)
+{
+    return sock_of(file)->rx_bytes;
+}
+
 static long sock_ioctl(struct file *file, u32 cmd, u64 arg)
 {
     int n = (int)MIN(sock_of(file)->rx_bytes, 0x7fffffff);
@@ -83,6 +88,7 @@ static const struct file_ops sock_fops = {
     .read = sock_read,
     .write = sock_write,
     .poll = sock_poll,
+    .available = sock_available,
     .ioctl = sock_ioctl,
     .release = sock_release,
 };

@@ -23,6 +23,7 @@
 #define POLLRDHUP  0x2000
 
 struct file;
+struct files;
 
 /*
  * What a poll operation is given: the one who wants to be told. add() hangs a waiter of its own on
@@ -31,6 +32,7 @@ struct file;
  */
 struct poll_table {
     void (*add)(struct poll_table *pt, struct waitq *queue);
+    bool failed; /* no memory for a waiter */
 };
 
 static inline void poll_wait(struct poll_table *pt, struct waitq *queue)
@@ -42,20 +44,29 @@ static inline void poll_wait(struct poll_table *pt, struct waitq *queue)
 u32 file_poll(struct file *file, struct poll_table *pt); /* POLLIN | POLLOUT without an operation */
 
 /*
- * Somebody keeps watching an open file without holding a reference (epoll, kqueue). When the last
- * reference goes, gone() is called for every watch; it must take the watch off with
- * file_watch_remove. All of it, and everything an epoll or kqueue does outside interrupts, runs
- * under watch_mutex.
+ * A watcher keeps watching an open file without holding a reference (epoll, kqueue). It hangs on
+ * the file's wait queues, so wake() is called in any context, with a queue's lock held. gone() is
+ * called when the file's last reference goes, fd_closed() (may be 0) when a descriptor of it is
+ * closed in some table; both may end the watcher. All but wake() run under watch_mutex.
  */
-struct file_watch {
-    struct list link;
-    void (*gone)(struct file_watch *watch);
+struct watcher_queue;
+
+struct watcher {
+    struct list link; /* in file->watches */
+    struct file *file;
+    struct poll_table pt;
+    struct watcher_queue *queues;
+    void (*wake)(struct watcher *w, u32 events);
+    void (*gone)(struct watcher *w);
+    void (*fd_closed)(struct watcher *w, const struct files *table, int fd);
 };
 
 extern struct mutex watch_mutex;
-void file_watch_add(struct file *file, struct file_watch *watch);
-void file_watch_remove(struct file_watch *watch);
-void file_watch_release(struct file *file); /* file_put's part */
+/* Starts watching and returns the bits of this moment; callbacks and file are set by the caller. */
+u32 watcher_begin(struct watcher *w, bool *no_memory);
+void watcher_end(struct watcher *w);
+void watch_release(struct file *file); /* file_put's part */
+void watch_fd_closed(struct file *file, const struct files *table, int fd); /* close(2)'s part */
 
 /* Deadline of a struct timespec at a user address (0: none), as time_now() counts; or -errno. */
 long deadline_from_user(u64 timespec_addr, u64 *deadline);

@@ -1,4 +1,4 @@
-/* kqueue(2) over epoll. */
+/* kqueue(2). */
 #ifndef KCOVBOX_NETBSD_SYS_EVENT_H
 #define KCOVBOX_NETBSD_SYS_EVENT_H
 #include "../../bsd/event.h"

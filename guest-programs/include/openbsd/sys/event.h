@@ -1,4 +1,4 @@
-/* kqueue(2) over epoll. */
+/* kqueue(2). */
 #ifndef KCOVBOX_OPENBSD_SYS_EVENT_H
 #define KCOVBOX_OPENBSD_SYS_EVENT_H
 #include "../../bsd/event.h"

@@ -1,0 +1,569 @@
+/*
+ * kqueue.c: kqueue and kevent of the BSDs, as two private system calls; programs reach them through
+ * guest-programs/include/bsd/event.h. Filters: READ, WRITE, TIMER, USER; others give -EINVAL.
+ *
+ * A knote is one registration (ident, filter). What makes it active - a wake-up of its file, a
+ * timer, a trigger - puts it on the queue's active list; kevent() asks what is true of the knotes
+ * on that list and reports it. Level-triggered ones that stay true stay on the list.
+ *
+ * A kqueue that is itself watched (by another kqueue, poll, epoll) tells its watchers from a task,
+ * not from the wake-up: that is how OpenBSD keeps nested queues from recursing, and why such a
+ * wake-up shows up in remote coverage of the process that caused it.
+ *
+ * Locks: watch_mutex for registrations, kq->lock (spin) for the active list. A kqueue is counted:
+ * by its file and by its queued task. Descriptors: not inherited by fork, not passed over sockets;
+ * a registration ends when its descriptor is closed.
+ */
+#include "abi/errno.h"
+#include "abi/event.h"
+#include "alloc.h"
+#include "file.h"
+#include "fs.h"
+#include "klib.h"
+#include "poll.h"
+#include "proc.h"
+#include "syscall.h"
+#include "taskq.h"
+#include "timeout.h"
+#include "vm.h"
+
+#define MAX_DEPTH 8
+
+struct kqueue {
+    int refs;
+    struct list knotes; /* (watch_mutex) */
+    struct spinlock lock;
+    struct list active;        /* (lock) */
+    struct waitq wait;         /* callers of kevent */
+    struct waitq watchers;     /* poll, epoll, other kqueues */
+    struct task task;          /* wakes watchers */
+    const struct files *table; /* whose descriptors idents are */
+};
+
+struct knote {
+    struct list link;
+    struct list active_link; /* (kq->lock) empty when not active */
+    struct kqueue *kq;
+    struct kevent ev; /* ident, filter, flags, udata; fflags and data as last added */
+    bool disabled;
+    struct watcher w;     /* READ, WRITE */
+    struct timeout timer; /* TIMER */
+    u64 period;           /* ticks */
+    u64 fired;            /* (kq->lock) TIMER: expirations; USER: 1 when triggered */
+    u32 user_fflags;
+};
+
+static const struct file_ops kqueue_fops;
+
+static void kqueue_unref(struct kqueue *kq)
+{
+    if (atomic_sub(&kq->refs, 1) == 0)
+        kfree(kq);
+}
+
+/* In a kernel thread, on behalf of whoever made the kqueue active. */
+static void wake_watchers(void *arg)
+{
+    struct kqueue *kq = arg;
+
+    wake_up_events(&kq->watchers, POLLIN | POLLRDNORM);
+    kqueue_unref(kq);
+}
+
+static void kqueue_wakeup(struct kqueue *kq)
+{
+    wake_up(&kq->wait);
+    if (list_empty(&kq->watchers.waiters))
+        return;
+    atomic_add(&kq->refs, 1);
+    if (!task_add(system_taskq, &kq->task))
+        kqueue_unref(kq);
+}
+
+/* Any context. */
+static void activate(struct knote *n)
+{
+    struct kqueue *kq = n->kq;
+
+    spin_lock(&kq->lock);
+    if (list_empty(&n->active_link))
+        list_push_back(&kq->active, &n->active_link);
+    spin_unlock(&kq->lock);
+    if (!n->disabled)
+        kqueue_wakeup(kq);
+}
+
+static void deactivate(struct knote *n)
+{
+    struct kqueue *kq = n->kq;
+
+    spin_lock(&kq->lock);
+    list_remove(&n->active_link);
+    spin_unlock(&kq->lock);
+}
+
+static u32 wanted_bits(const struct knote *n)
+{
+    return n->ev.filter == EVFILT_WRITE ? POLLOUT | POLLERR | POLLHUP
+                                        : POLLIN | POLLERR | POLLHUP | POLLRDHUP;
+}
+
+static void knote_wake(struct watcher *w, u32 events)
+{
+    struct knote *n = container_of(w, struct knote, w);
+
+    if (!events || events & wanted_bits(n))
+        activate(n);
+}
+
+/* Afterwards the timer neither runs nor arms itself again. */
+static void stop_timer(struct knote *n)
+{
+    spin_lock(&n->kq->lock);
+    n->period = 0;
+    spin_unlock(&n->kq->lock);
+    timeout_cancel_sync(&n->timer);
+}
+
+static void knote_free(struct knote *n)
+{
+    if (n->ev.filter == EVFILT_TIMER)
+        stop_timer(n);
+    if (n->w.file)
+        watcher_end(&n->w);
+    deactivate(n);
+    list_remove(&n->link);
+    kfree(n);
+}
+
+static void knote_file_gone(struct watcher *w)
+{
+    knote_free(container_of(w, struct knote, w));
+}
+
+static void knote_fd_closed(struct watcher *w, const struct files *table, int fd)
+{
+    struct knote *n = container_of(w, struct knote, w);
+
+    if (n->kq->table == table && n->ev.ident == (u64)fd)
+        knote_free(n);
+}
+
+static void timer_fires(void *arg)
+{
+    struct knote *n = arg;
+
+    spin_lock(&n->kq->lock);
+    n->fired++;
+    if (n->period && !(n->ev.flags & EV_ONESHOT))
+        timeout_set(&n->timer, time_now() + n->period);
+    spin_unlock(&n->kq->lock);
+    activate(n);
+}
+
+static long arm_timer(struct knote *n)
+{
+    static const u64 ns[] = {1000000, 1000000000, 1000, 1};
+    i64 amount = n->ev.data;
+
+    if (amount < 0 || amount > 1L << 32)
+        return -EINVAL;
+    stop_timer(n);
+    n->period = MAX(ns_to_ticks(amount * ns[n->ev.fflags & 3]), 1);
+    n->fired = 0;
+    timeout_set(&n->timer, time_now() + n->period);
+    return 0;
+}
+
+/* NOTE_FFAND, NOTE_FFOR, NOTE_FFCOPY and NOTE_TRIGGER of EVFILT_USER. */
+static void user_event(struct knote *n, u32 fflags)
+{
+    u32 bits = fflags & NOTE_FFLAGSMASK;
+
+    switch (fflags & NOTE_FFCTRLMASK) {
+    case NOTE_FFAND:
+        n->user_fflags &= bits;
+        break;
+    case NOTE_FFOR:
+        n->user_fflags |= bits;
+        break;
+    case NOTE_FFCOPY:
+        n->user_fflags = bits;
+        break;
+    }
+    if (fflags & NOTE_TRIGGER) {
+        n->fired = 1;
+        activate(n);
+    }
+}
+
+static struct knote *find(struct kqueue *kq, const struct kevent *ev)
+{
+    list_for_each(n, &kq->knotes, struct knote,
+                  link) if (n->ev.ident == ev->ident && n->ev.filter == ev->filter) return n;
+    return NULL;
+}
+
+/* Does watching f from kq close a circle? */
+static bool makes_loop(struct kqueue *kq, const struct file *f, int depth)
+{
+    struct kqueue *in;
+
+    if (f->ops != &kqueue_fops)
+        return false;
+    in = f->priv;
+    if (in == kq || depth >= MAX_DEPTH)
+        return true;
+    list_for_each(n, &in->knotes, struct knote,
+                  link) if (n->w.file && makes_loop(kq, n->w.file, depth + 1)) return true;
+    return false;
+}
+
+/* Starts what feeds a new knote. On failure the caller frees it. */
+static long knote_attach(struct knote *n, struct file *f)
+{
+    bool no_memory;
+
+    switch (n->ev.filter) {
+    case EVFILT_READ:
+    case EVFILT_WRITE:
+        if (makes_loop(n->kq, f, 0))
+            return -EINVAL;
+        n->w.wake = knote_wake;
+        n->w.gone = knote_file_gone;
+        n->w.fd_closed = knote_fd_closed;
+        n->w.file = f;
+        if (watcher_begin(&n->w, &no_memory) & wanted_bits(n))
+            activate(n);
+        return no_memory ? -ENOMEM : 0;
+    case EVFILT_TIMER:
+        timeout_init_entry(&n->timer, TIMEOUT_IRQ, timer_fires, n);
+        return arm_timer(n);
+    case EVFILT_USER:
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+static long add_new(struct kqueue *kq, const struct kevent *ev, struct file *f)
+{
+    struct knote *n;
+    long err;
+
+    if (ev->filter != EVFILT_READ && ev->filter != EVFILT_WRITE && ev->filter != EVFILT_TIMER &&
+        ev->filter != EVFILT_USER)
+        return -EINVAL;
+    n = kzalloc(sizeof *n);
+    if (!n)
+        return -ENOMEM;
+    n->kq = kq;
+    n->ev = *ev;
+    n->disabled = ev->flags & EV_DISABLE;
+    list_init(&n->active_link);
+    list_push_back(&kq->knotes, &n->link);
+    err = knote_attach(n, f);
+    if (!err && ev->filter == EVFILT_USER)
+        user_event(n, ev->fflags);
+    if (err)
+        knote_free(n);
+    return err;
+}
+
+static long modify(struct knote *n, const struct kevent *ev)
+{
+    if (ev->filter == EVFILT_USER) {
+        user_event(n, ev->fflags);
+    } else if (ev->flags & EV_ADD) {
+        n->ev.fflags = ev->fflags;
+        n->ev.data = ev->data;
+    }
+    if (ev->flags & EV_ADD) {
+        n->ev.udata = ev->udata;
+        n->ev.flags = ev->flags;
+        if (ev->filter == EVFILT_TIMER)
+            return arm_timer(n);
+    }
+    if (ev->flags & EV_DISABLE)
+        n->disabled = true;
+    if (ev->flags & EV_ENABLE)
+        n->disabled = false;
+    if (!n->disabled) /* what happened meanwhile counts */
+        activate(n);
+    return 0;
+}
+
+/* One entry of the change list. Needs watch_mutex; f is the file of ident for READ and WRITE. */
+static long apply(struct kqueue *kq, const struct kevent *ev, struct file *f)
+{
+    struct knote *n = find(kq, ev);
+
+    if (!n)
+        return ev->flags & EV_ADD ? add_new(kq, ev, f) : -ENOENT;
+    if (ev->flags & EV_DELETE) {
+        knote_free(n);
+        return 0;
+    }
+    return modify(n, ev);
+}
+
+static long change(struct kqueue *kq, const struct kevent *ev)
+{
+    bool of_file = ev->filter == EVFILT_READ || ev->filter == EVFILT_WRITE;
+    struct file *f = of_file ? fd_get((int)ev->ident) : NULL;
+    long err;
+
+    if (of_file && (!f || ev->ident > 0x7fffffff)) {
+        file_put(f);
+        return -EBADF;
+    }
+    mutex_lock(&watch_mutex);
+    err = apply(kq, ev, f);
+    mutex_unlock(&watch_mutex);
+    file_put(f);
+    return err;
+}
+
+/* Is the knote true now? Fills in what kevent reports. Needs watch_mutex. */
+static bool report(struct knote *n, struct kevent *out)
+{
+    u32 bits;
+
+    *out = n->ev;
+    out->flags &= EV_ONESHOT | EV_CLEAR | EV_DISPATCH;
+    out->fflags = 0;
+    switch (n->ev.filter) {
+    case EVFILT_TIMER:
+    case EVFILT_USER:
+        out->data = n->ev.filter == EVFILT_TIMER ? (i64)n->fired : 0;
+        out->fflags = n->user_fflags;
+        return n->fired;
+    default:
+        bits = file_poll(n->w.file, NULL);
+        if (bits & (POLLHUP | (n->ev.filter == EVFILT_READ ? POLLRDHUP : POLLERR)))
+            out->flags |= EV_EOF;
+        out->data = n->ev.filter == EVFILT_READ && n->w.file->ops->available
+                        ? n->w.file->ops->available(n->w.file)
+                        : !!(bits & wanted_bits(n));
+        return bits & wanted_bits(n);
+    }
+}
+
+/* After a knote was reported: what its flags do to it. True when it stays active. */
+static bool after_report(struct knote *n)
+{
+    if (n->ev.flags & EV_ONESHOT) {
+        knote_free(n);
+        return false;
+    }
+    if (n->ev.filter == EVFILT_TIMER || (n->ev.flags & EV_CLEAR && n->ev.filter == EVFILT_USER))
+        n->fired = 0;
+    if (n->ev.flags & EV_DISPATCH)
+        n->disabled = true;
+    return !(n->ev.flags & (EV_CLEAR | EV_DISPATCH)) && n->ev.filter != EVFILT_TIMER;
+}
+
+static struct knote *pop_active(struct kqueue *kq)
+{
+    struct knote *n = NULL;
+
+    spin_lock(&kq->lock);
+    if (!list_empty(&kq->active)) {
+        n = list_first(&kq->active, struct knote, active_link);
+        list_remove(&n->active_link);
+    }
+    spin_unlock(&kq->lock);
+    return n;
+}
+
+/* Needs watch_mutex. out == 0: only counts, up to max, and changes nothing. */
+static u32 harvest(struct kqueue *kq, struct kevent *out, u32 max)
+{
+    struct list again = LIST_INIT(again);
+    struct kevent ignored;
+    struct knote *n;
+    u32 count = 0;
+
+    while (count < max && (n = pop_active(kq))) {
+        if (n->disabled) /* enabling activates it again */
+            continue;
+        if (!report(n, out ? &out[count] : &ignored))
+            continue;
+        count++;
+        if (out && !after_report(n))
+            continue;
+        spin_lock(&kq->lock);
+        if (list_empty(&n->active_link))
+            list_push_back(&again, &n->active_link);
+        spin_unlock(&kq->lock);
+    }
+    spin_lock(&kq->lock);
+    while (!list_empty(&again)) {
+        struct list *link = again.next;
+
+        list_remove(link);
+        list_push_back(&kq->active, link);
+    }
+    spin_unlock(&kq->lock);
+    return count;
+}
+
+static u32 kqueue_poll(struct file *file, struct poll_table *pt)
+{
+    struct kqueue *kq = file->priv;
+    bool nested = mutex_held(&watch_mutex);
+    u32 bits;
+
+    poll_wait(pt, &kq->watchers);
+    if (!nested)
+        mutex_lock(&watch_mutex);
+    bits = harvest(kq, NULL, 1) ? POLLIN | POLLRDNORM : 0;
+    if (!nested)
+        mutex_unlock(&watch_mutex);
+    return bits;
+}
+
+static i64 kqueue_available(struct file *file)
+{
+    struct kqueue *kq = file->priv;
+    i64 count = 0;
+
+    spin_lock(&kq->lock);
+    for (struct list *l = kq->active.next; l != &kq->active; l = l->next)
+        count++;
+    spin_unlock(&kq->lock);
+    return count;
+}
+
+static void kqueue_release(struct file *file)
+{
+    struct kqueue *kq = file->priv;
+
+    mutex_lock(&watch_mutex);
+    while (!list_empty(&kq->knotes))
+        knote_free(list_first(&kq->knotes, struct knote, link));
+    mutex_unlock(&watch_mutex);
+    if (task_del(&kq->task))
+        kqueue_unref(kq);
+    kqueue_unref(kq);
+}
+
+static const struct file_ops kqueue_fops = {
+    .poll = kqueue_poll,
+    .available = kqueue_available,
+    .release = kqueue_release,
+};
+
+long sys_kqueue1(u64 flags)
+{
+    struct kqueue *kq;
+    struct file *f;
+
+    if (flags & ~(u64)(O_CLOEXEC | O_NONBLOCK))
+        return -EINVAL;
+    kq = kzalloc(sizeof *kq);
+    if (!kq)
+        return -ENOMEM;
+    kq->refs = 1;
+    kq->table = curproc->files;
+    list_init(&kq->knotes);
+    list_init(&kq->active);
+    spin_init(&kq->lock, "kqueue");
+    waitq_init(&kq->wait);
+    waitq_init(&kq->watchers);
+    task_init(&kq->task, wake_watchers, kq);
+    f = file_anon("kqueue", 0600, &kqueue_fops, kq, O_RDWR);
+    if (!f) {
+        kfree(kq);
+        return -ENOMEM;
+    }
+    f->fflags |= FF_NO_PASS | FF_NOT_INHERITED;
+    return fd_install(f, (u32)flags);
+}
+
+/* Where the results of kevent go. */
+struct kevent_out {
+    u64 addr;
+    u32 n, max;
+};
+
+static long put_event(struct kevent_out *out, const struct kevent *ev)
+{
+    if (copyout(out->addr + out->n * sizeof *ev, ev, sizeof *ev))
+        return -EFAULT;
+    out->n++;
+    return 0;
+}
+
+/* Errors become EV_ERROR events while there is room, then the call's own result. */
+static long apply_changes(struct kqueue *kq, u64 changes, u32 n, struct kevent_out *out)
+{
+    for (u32 i = 0; i < n; i++) {
+        struct kevent ev;
+        long err, put = 0;
+
+        if (copyin(&ev, changes + i * sizeof ev, sizeof ev))
+            return -EFAULT;
+        err = change(kq, &ev);
+        if (!err && !(ev.flags & EV_RECEIPT))
+            continue;
+        if (out->n >= out->max)
+            return err;
+        ev.flags = EV_ERROR;
+        ev.data = -err;
+        put = put_event(out, &ev);
+        if (put)
+            return put;
+    }
+    return 0;
+}
+
+static long collect(struct kqueue *kq, struct kevent_out *out, u64 deadline)
+{
+    struct kevent batch[8];
+    long err = 0;
+
+    for (;;) {
+        u32 n;
+
+        mutex_lock(&watch_mutex);
+        n = harvest(kq, batch, MIN(out->max - out->n, ARRAY_LEN(batch)));
+        mutex_unlock(&watch_mutex);
+        for (u32 i = 0; i < n && !err; i++)
+            err = put_event(out, &batch[i]);
+        if (err)
+            return err;
+        if (out->n || err)
+            return 0;
+        if (deadline <= time_now())
+            return 0;
+        err = wait_event_timeout(&kq->wait, !list_empty(&kq->active), deadline);
+        if (err)
+            return err == -ETIMEDOUT ? 0 : -EINTR;
+    }
+}
+
+long sys_kevent(u64 fd, u64 changes, u64 nchanges, u64 events, u64 nevents, u64 timeout)
+{
+    struct kevent_out out = {.addr = events, .max = (u32)nevents};
+    struct file *f;
+    u64 deadline;
+    long err = deadline_from_user(timeout, &deadline);
+
+    if (err)
+        return err;
+    if ((i32)nchanges < 0 || (i32)nevents < 0)
+        return -EINVAL;
+    f = fd_get((int)fd);
+    if (!f)
+        return -EBADF;
+    if (f->ops != &kqueue_fops) {
+        file_put(f);
+        return -EBADF;
+    }
+    err = apply_changes(f->priv, changes, (u32)nchanges, &out);
+    if (!err && !out.n && out.max)
+        err = collect(f->priv, &out, deadline);
+    file_put(f);
+    return err ? err : (long)out.n;
+}
