@@ -48,7 +48,7 @@ struct knote {
     bool disabled;
     struct watcher w;     /* READ, WRITE */
     struct timeout timer; /* TIMER */
-    u64 period;           /* ticks */
+    u64 period, when;     /* (kq->lock) ticks; next expiry */
     u64 fired;            /* (kq->lock) TIMER: expirations; USER: 1 when triggered */
     u32 user_fflags;
 };
@@ -156,7 +156,7 @@ static void timer_fires(void *arg)
     spin_lock(&n->kq->lock);
     n->fired++;
     if (n->period && !(n->ev.flags & EV_ONESHOT))
-        timeout_set(&n->timer, time_now() + n->period);
+        timeout_set(&n->timer, n->when += n->period);
     spin_unlock(&n->kq->lock);
     activate(n);
 }
@@ -171,7 +171,8 @@ static long arm_timer(struct knote *n)
     stop_timer(n);
     n->period = MAX(ns_to_ticks(amount * ns[n->ev.fflags & 3]), 1);
     n->fired = 0;
-    timeout_set(&n->timer, time_now() + n->period);
+    n->when = time_now() + n->period;
+    timeout_set(&n->timer, n->when);
     return 0;
 }
 
