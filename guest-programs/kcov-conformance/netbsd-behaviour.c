@@ -1,0 +1,3 @@
+/* Behaviours of the netbsd dialect, tested in the guest; see behaviour.h. */
+#define DIALECT_NETBSD
+#include "behaviour.h"
