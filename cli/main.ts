@@ -7,6 +7,7 @@ import { packageRoot } from '../toolchain/index.ts';
 import * as bench from './bench.ts';
 import * as boot from './boot.ts';
 import * as build from './build.ts';
+import * as check from './check.ts';
 import * as cov from './cov.ts';
 import * as demo from './demo.ts';
 import * as disasm from './disasm.ts';
@@ -15,7 +16,7 @@ import { EXIT_KCOVBOX, report } from './fail.ts';
 import * as run from './run.ts';
 import * as symbolize from './symbolize.ts';
 
-const VERBS = [demo, run, boot, build, disasm, symbolize, cov, bench, doctor];
+const VERBS = [demo, run, boot, build, disasm, symbolize, cov, check, bench, doctor];
 
 function createProgram(): Command {
   const { version, description } = JSON.parse(

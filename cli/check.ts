@@ -1,0 +1,97 @@
+// `kcovbox check`: whoever doubts a result lets an independent CPU, installed by themselves, execute the same kernel beside
+// ours, and learns how many instructions agreed or which was the first that did not.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Command } from 'commander';
+import { Machine } from '../emulator/index.ts';
+import { toMachineOptions } from './boot.ts';
+import { UserError } from './fail.ts';
+import { Lockstep, type LockstepReport } from './lockstep.ts';
+import { parseQemu, type QemuOptions } from './qemu-options.ts';
+import { QemuTrace } from './qemu-trace.ts';
+
+/** Without an own limit: long enough for a kernel's boot, short enough to wait for. */
+const DEFAULT_INSNS = 1_000_000;
+
+/** QEMU's firmware takes the place of the built-in one, and is not compared: it would be most of the log. */
+const OUTSIDE_FIRMWARE = '0x2000..0x7fffffff,0x80200000..0xffffffffffffffff';
+
+function findQemu(): string {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, 'qemu-system-riscv64');
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {} // not here
+  }
+  throw new UserError('check: qemu-system-riscv64 is not installed (Debian: apt install qemu-system-misc)');
+}
+
+/** The board's CPU and the user's images in QEMU's words. */
+function qemuArgs(options: QemuOptions): string[] {
+  const args = ['-cpu', 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=off', '-bios', options.bios];
+  if (options.kernel !== undefined) args.push('-kernel', options.kernel);
+  if (options.initrd !== undefined) args.push('-initrd', options.initrd);
+  if (options.append !== '') args.push('-append', options.append);
+  for (const drive of options.drives)
+    args.push('-drive', `file=${drive.file},if=none,format=raw,id=${drive.id},readonly=on`);
+  for (const device of options.devices) {
+    if (device.kind !== 'blk')
+      throw new UserError(`check: virtio ${device.kind} reads the host, so nothing is compared`);
+    const bus = device.slot === undefined ? '' : `,bus=virtio-mmio-bus.${device.slot}`;
+    args.push('-device', `virtio-blk-device,drive=${device.drive}${bus}`);
+  }
+  return args;
+}
+
+/** Runs both; the report says how far they agree. */
+export async function checkWithQemu(options: QemuOptions): Promise<LockstepReport> {
+  if (options.smp !== 1) throw new UserError(`check: one hart can be compared, not ${options.smp}`);
+  const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
+  const trace = new QemuTrace({
+    program: findQemu(),
+    args: qemuArgs(options),
+    ramBytes: options.memory,
+    dtb: machine.booted.fdt,
+    ...(machine.sbi === undefined ? {} : { filter: OUTSIDE_FIRMWARE }),
+  });
+  const lockstep = new Lockstep(machine);
+  const limit = options.maxInsns ?? DEFAULT_INSNS;
+  const adopt = (): void => {
+    trace.readRam(machine.ram.data);
+    machine.engine.reset();
+  };
+  try {
+    await trace.run(state => lockstep.step(state, adopt) && lockstep.report.agreed < limit);
+  } finally {
+    trace.close();
+  }
+  return lockstep.report;
+}
+
+export function register(program: Command): void {
+  program
+    .command('check')
+    .description('execute a kernel on QEMU beside ours and compare all registers after every instruction')
+    .argument('[options...]')
+    .allowUnknownOption()
+    .helpOption('-h, --help')
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      '\nOptions are those of `kcovbox boot`; --max-insns limits the comparison (default one million).\n' +
+        'Needs qemu-system-riscv64. Time, device registers and interrupts are taken over from QEMU and counted.\n\n' +
+        'Example:\n  kcovbox check -kernel kernel.elf -append "init=/init" --max-insns 500000',
+    )
+    .action(async (words: string[]) => {
+      const report = await checkWithQemu(parseQemu(words));
+      const adopted = [...report.adopted].map(([what, count]) => `${count} ${what}`).join(', ');
+      process.stdout.write(
+        `${report.agreed} instructions agreed with qemu; taken over: ${adopted || 'nothing'}; ${report.interrupts} interrupts\n`,
+      );
+      if (report.difference !== undefined) {
+        process.stdout.write(`${report.difference.join('\n')}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
