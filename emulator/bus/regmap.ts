@@ -40,6 +40,16 @@ interface Hit<Id extends string> {
   byte: number;
 }
 
+/** Answers of `find` by offset, for each bank, and those of the bank that was asked last. */
+interface Known<Id extends string> {
+  readonly banks: Map<string, (Hit<Id> | undefined)[]>;
+  bank: string | undefined;
+  hits: (Hit<Id> | undefined)[];
+}
+
+/** Offsets below this are looked up once. */
+const REMEMBERED = 256;
+
 const mask = (bytes: number): number => (bytes >= 4 ? 0xffff_ffff : (1 << (8 * bytes)) - 1);
 
 export class RegMap<Id extends string> {
@@ -48,6 +58,8 @@ export class RegMap<Id extends string> {
   readonly size: number;
   readonly rows: readonly RegRow<Id>[];
   readonly #narrow: 'merge' | 'ignore';
+  readonly #readers: Known<Id> = { banks: new Map(), bank: undefined, hits: [] };
+  readonly #writers: Known<Id> = { banks: new Map(), bank: undefined, hits: [] };
 
   constructor(options: RegMapOptions, rows: readonly RegRow<Id>[]) {
     this.title = options.title;
@@ -58,7 +70,26 @@ export class RegMap<Id extends string> {
     this.#check();
   }
 
+  /** The register that answers an access; pure, and remembered because drivers poll. */
   find(offset: number, access: 'r' | 'w', bank = ''): Hit<Id> | undefined {
+    if (offset >= REMEMBERED) return this.#search(offset, access, bank);
+    const known = access === 'r' ? this.#readers : this.#writers;
+    return (known.bank === bank ? known.hits : this.#bankOf(known, access, bank))[offset];
+  }
+
+  #bankOf(known: Known<Id>, access: 'r' | 'w', bank: string): Known<Id>['hits'] {
+    let hits = known.banks.get(bank);
+    if (!hits) {
+      const length = Math.min(this.size, REMEMBERED);
+      hits = Array.from({ length }, (_, at) => this.#search(at, access, bank));
+      known.banks.set(bank, hits);
+    }
+    known.bank = bank;
+    known.hits = hits;
+    return hits;
+  }
+
+  #search(offset: number, access: 'r' | 'w', bank: string): Hit<Id> | undefined {
     for (const row of this.rows) {
       if (offset < row.at || !row.access.includes(access)) continue;
       if (row.bank !== undefined && row.bank !== bank) continue;

@@ -1,6 +1,7 @@
 // The short way to a device: an aligned load or store in a page that the TLB remembers as a device's. Everything else of the slow
 // arm, and every fault, is the hart's (emulator/hart/access.ts). Hot: no allocation, no BigInt.
 
+import type { Mapping } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
 import type { Hart } from '../hart/index.ts';
 import { DATA_VIEW, SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_SLOW, TLB_WRITE } from '../hart/layout.ts';
@@ -12,26 +13,26 @@ export class DeviceAccess {
   readonly #i32: Int32Array;
   /** Pages from here on may be RAM: those with decoded code have slow entries, too. */
   readonly #ramPage: number;
+  /** Who answered last, and the widths that it allows, as bits. */
+  #mapping: Mapping | undefined;
+  #widths = 0;
 
   constructor(ram: Ram) {
     this.#i32 = new Int32Array(ram.memory.buffer);
     this.#ramPage = ram.base / 4096;
   }
 
-  /** As `SlowAccess.load`; false = nothing has happened. */
+  /** As `SlowAccess.load`; false = nothing has happened. Doublewords are left to the hart. */
   load(hart: Hart, funct3: number): boolean {
-    const pa = this.#devicePage(TLB_READ, 1 << (funct3 & 3));
-    if (pa < 0) return false;
-    const { bus } = hart.ports;
-    const bytes = 1 << (funct3 & 3);
-    if (!bus.load(pa, bytes)) return false;
-    const lo = bus.lo | 0;
-    const i32 = this.#i32;
-    const shift = 32 - 8 * Math.min(bytes, 4);
+    const log2 = funct3 & 3;
+    const pa = this.#devicePage(TLB_READ, 1 << log2);
+    if (pa < 0 || log2 === 3 || !this.#find(hart, pa, 1 << log2)) return false;
+    const raw = this.#mapping!.device.read(pa - this.#mapping!.base, 1 << log2);
+    const shift = 32 - (8 << log2);
     const isUnsigned = (funct3 & 4) !== 0;
-    const value = isUnsigned ? (lo << shift) >>> shift : (lo << shift) >> shift;
-    i32[VALUE] = value;
-    i32[VALUE + 1] = bytes === 8 ? bus.hi | 0 : isUnsigned ? 0 : value >> 31;
+    const value = isUnsigned ? (raw << shift) >>> shift : (raw << shift) >> shift;
+    this.#i32[VALUE] = value;
+    this.#i32[VALUE + 1] = isUnsigned ? 0 : value >> 31;
     return true;
   }
 
@@ -40,6 +41,18 @@ export class DeviceAccess {
     const pa = this.#devicePage(TLB_WRITE, 1 << log2);
     if (pa < 0) return false;
     return hart.ports.bus.store(pa, 1 << log2, this.#i32[VALUE]!, this.#i32[VALUE + 1]!);
+  }
+
+  /** Finds who answers an aligned access; what refuses it, the bus counts. */
+  #find(hart: Hart, pa: number, bytes: number): boolean {
+    let m = this.#mapping;
+    if (!m || pa < m.base || pa >= m.end) {
+      m = hart.ports.bus.find(pa);
+      if (!m) return false;
+      this.#mapping = m;
+      this.#widths = (m.device.widths ?? [1, 2, 4, 8]).reduce((all: number, width) => all | width, 0);
+    }
+    return (this.#widths & bytes) !== 0 && pa + bytes <= m.end;
   }
 
   /** Physical address of SLOW_ARG when its page is known and below RAM, else -1. */
