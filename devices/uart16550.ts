@@ -154,6 +154,8 @@ export class Uart16550 implements Device {
 
   readonly #get = (id: Reg): number => {
     const value = this.#value(id);
+    // The poll of every driver: nothing to clear, nothing to update.
+    if (id === 'lsr' && !this.#s.overrun) return value;
     if (id === 'rbr' || id === 'iir' || id === 'lsr' || id === 'msr') {
       if (id === 'rbr') this.#s.fifo.shift();
       else if (id === 'lsr') this.#s.overrun = false;
