@@ -16,7 +16,6 @@
 #include "fs.h"
 #include "klib.h"
 #include "poll.h"
-#include "taskq.h"
 #include "proc.h"
 #include "signal.h"
 #include "syscall.h"
@@ -44,9 +43,6 @@ struct epoll {
     struct spinlock lock; /* ready lists */
     struct list ready;    /* (lock) */
     struct waitq wait;    /* epoll_wait */
-    struct waitq pollers; /* whoever polls the epoll file, e.g. an epoll around it */
-    struct task tell;     /* OpenBSD: wakes pollers later, on behalf of who caused it */
-    bool told;            /* tell was queued at least once */
 };
 
 struct item {
@@ -69,29 +65,6 @@ static void mark_ready(struct item *item)
     if (list_empty(&item->ready_link))
         list_push_back(&ep->ready, &item->ready_link);
     spin_unlock(&ep->lock);
-}
-
-static void wake_pollers(void *arg)
-{
-    struct epoll *ep = arg;
-
-    wake_up_events(&ep->pollers, POLLIN | POLLRDNORM);
-}
-
-/*
- * OpenBSD defers the wake-up from one kqueue to a kqueue around it to a task, which is one of the
- * two sources of its remote coverage; the other systems do it at once.
- */
-static void tell_pollers(struct epoll *ep)
-{
-#ifdef CONFIG_PERSONALITY_OPENBSD
-    if (list_empty(&ep->pollers.waiters))
-        return;
-    ep->told = true;
-    task_add(system_taskq, &ep->tell);
-#else
-    wake_pollers(ep);
-#endif
 }
 
 /* From the file's wait queue, any context. */
@@ -196,7 +169,6 @@ static long control(struct epoll *ep, int op, struct file *file, int fd,
         if (item_bits(item)) {
             mark_ready(item);
             wake_up_events(&ep->wait, POLLIN | POLLRDNORM);
-            tell_pollers(ep);
         }
         return 0;
     default:
@@ -285,7 +257,7 @@ static u32 epoll_poll(struct file *file, struct poll_table *pt)
     bool nested = mutex_held(&watch_mutex); /* an epoll in an epoll */
     u32 bits;
 
-    poll_wait(pt, &ep->pollers);
+    poll_wait(pt, &ep->wait);
     if (!nested)
         mutex_lock(&watch_mutex);
     bits = harvest(ep, NULL, 1) ? POLLIN | POLLRDNORM : 0;
@@ -302,8 +274,6 @@ static void epoll_release(struct file *file)
     while (!list_empty(&ep->items))
         item_free(list_first(&ep->items, struct item, link));
     mutex_unlock(&watch_mutex);
-    if (ep->told && !task_del(&ep->tell))
-        taskq_barrier(system_taskq); /* it may be running */
     kfree(ep);
 }
 
@@ -323,8 +293,6 @@ long sys_epoll_create1(u64 flags)
     list_init(&ep->ready);
     spin_init(&ep->lock, "epoll");
     waitq_init(&ep->wait);
-    waitq_init(&ep->pollers);
-    task_init(&ep->tell, wake_pollers, ep);
     f = file_anon("anon_inode:[eventpoll]", 0600, &epoll_fops, ep, O_RDWR);
     if (!f) {
         kfree(ep);

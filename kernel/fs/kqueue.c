@@ -6,9 +6,9 @@
  * timer, a trigger - puts it on the queue's active list; kevent() asks what is true of the knotes
  * on that list and reports it. Level-triggered ones that stay true stay on the list.
  *
- * A kqueue that is itself watched (by another kqueue, poll, epoll) tells its watchers from a task,
- * not from the wake-up: that is how OpenBSD keeps nested queues from recursing, and why such a
- * wake-up shows up in remote coverage of the process that caused it.
+ * On OpenBSD a kqueue that is itself watched (by another kqueue, poll, epoll) tells its watchers
+ * from a task, not from the wake-up: that is how OpenBSD keeps nested queues from recursing, and
+ * why such a wake-up shows up in remote coverage of the process that caused it.
  *
  * Locks: watch_mutex for registrations, kq->lock (spin) for the active list. A kqueue is counted:
  * by its file and by its queued task. Descriptors: not inherited by fork, not passed over sockets;
@@ -75,9 +75,13 @@ static void kqueue_wakeup(struct kqueue *kq)
     wake_up(&kq->wait);
     if (list_empty(&kq->watchers.waiters))
         return;
+#ifdef CONFIG_PERSONALITY_OPENBSD
     atomic_add(&kq->refs, 1);
     if (!task_add(system_taskq, &kq->task))
         kqueue_unref(kq);
+#else
+    wake_up_events(&kq->watchers, POLLIN | POLLRDNORM);
+#endif
 }
 
 /* Any context. */
