@@ -44,6 +44,12 @@ function qemuArgs(options: QemuOptions): string[] {
   return args;
 }
 
+/** The device tree with the makers' names of devices that QEMU lacks made unknown to every driver. */
+function withoutOwnDevices(fdt: Uint8Array): Uint8Array {
+  const text = Buffer.from(fdt).toString('latin1');
+  return Buffer.from(text.replaceAll('kcovbox,', 'missing,'), 'latin1');
+}
+
 /** Runs both; the report says how far they agree. */
 export async function checkWithQemu(options: QemuOptions): Promise<LockstepReport> {
   if (options.smp !== 1) throw new UserError(`check: one hart can be compared, not ${options.smp}`);
@@ -52,7 +58,7 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     program: findQemu(),
     args: qemuArgs(options),
     ramBytes: options.memory,
-    dtb: machine.booted.fdt,
+    dtb: withoutOwnDevices(machine.booted.fdt),
     ...(machine.sbi === undefined ? {} : { filter: OUTSIDE_FIRMWARE }),
   });
   const lockstep = new Lockstep(machine);

@@ -20,6 +20,8 @@ export interface LockstepReport {
 const FETCH = 2;
 const LOAD = 0;
 const INTERRUPT = 0x8000_0000;
+/** Access and page faults of fetches. */
+const FETCH_CAUSES = new Set([1n, 12n]);
 const DIFFERENCE_LINES = 16;
 const MACHINE = 3;
 const SSTATUS = 0x100;
@@ -169,7 +171,7 @@ export class Lockstep {
 
   #compare(witness: QemuState): boolean {
     const { state } = this.#hart;
-    if (witness.pc !== state.get64(L.PC) && !this.#interrupted(witness)) return this.#fail(witness);
+    if (witness.pc !== state.get64(L.PC) && !this.#trapped(witness)) return this.#fail(witness);
     for (let n = 0; n < 64; n++) {
       if (witness.x[n] !== state.get(L.X + 4 * n) && !this.#adopt(witness, n >> 1))
         return this.#fail(witness);
@@ -191,18 +193,19 @@ export class Lockstep {
     return (ours ^ witness.csr(csr.name)) & csr.mask;
   }
 
-  /** The witness entered an interrupt handler here: so do we. */
-  #interrupted(witness: QemuState): boolean {
+  /** The witness entered a handler without a record of the instruction: an interrupt, or nothing could be fetched. */
+  #trapped(witness: QemuState): boolean {
     const hart = this.#hart;
     const pc = hart.state.get64(L.PC);
     for (const level of ['s', 'm']) {
       const cause = witness.csr(`${level}cause`);
-      const vector = witness.csr(`${level}tvec`);
-      const code = Number(cause & 0xfn);
-      const entry = (vector & 1n) === 0n ? vector : vector - 1n + 4n * BigInt(code);
-      if (cause >> 63n !== 1n || witness.csr(`${level}epc`) !== pc || witness.pc !== entry) continue;
-      hart.raise(code | INTERRUPT | 0, 0n);
-      this.report.interrupts++;
+      if (witness.csr(`${level}epc`) !== pc) continue;
+      if (cause >> 63n === 1n) {
+        hart.raise(Number(cause & 0xfn) | INTERRUPT | 0, 0n);
+        this.report.interrupts++;
+      } else if (FETCH_CAUSES.has(cause)) {
+        this.#advance();
+      } else continue;
       return hart.state.get64(L.PC) === witness.pc;
     }
     return false;

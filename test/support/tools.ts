@@ -58,6 +58,16 @@ export function withScratch<T>(body: (directory: string) => T): T {
   }
 }
 
+/** The same for a body that waits. */
+export async function withScratchAsync<T>(body: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'kcovbox-test-'));
+  try {
+    return await body(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
 /** Runs a program to its end and returns its stdout; a failure throws with the end of its stderr. */
 export function runProgram(program: string, args: readonly string[], timeout = 60_000): string {
   const result = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 30, timeout });

@@ -1,0 +1,156 @@
+// The command as a user types it: statuses, one-line errors, and that a run is the same run every time.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const COMMAND = join(ROOT, 'bin', 'kcovbox.mjs');
+const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cli-'));
+
+interface Ran {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function kcovbox(args: readonly string[], options: { cwd?: string; input?: string } = {}): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
+    encoding: 'utf8',
+    cwd: options.cwd ?? dir,
+    input: options.input ?? '',
+    timeout: 120_000,
+  });
+  return { status, stdout, stderr };
+}
+
+const file = (name: string, contents: string | Uint8Array): string => {
+  const path = join(dir, name);
+  writeFileSync(path, contents);
+  return path;
+};
+
+/** An ELF header for another machine, or cut short. */
+function elfHeader(machine: number, bytes: number): Uint8Array {
+  const header = new Uint8Array(bytes);
+  header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1].slice(0, bytes));
+  if (bytes > 20) header.set([2, 0, machine & 255, machine >> 8], 16);
+  return header;
+}
+
+beforeAll(() => {
+  file('exit7.c', 'int main(void) { return 7; }\n');
+  file('killed.c', '#include <signal.h>\nint main(void) { raise(SIGKILL); return 0; }\n');
+  file('forever.c', 'int main(void) { for (;;); }\n');
+  file('args.c', '#include <stdio.h>\nint main(int c, char **v) { for (int i = 0; i < c; i++) printf("[%s]\\n", v[i]); }\n');
+  file('cat.c', '#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) != EOF) putchar(c); }\n');
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('statuses', () => {
+  test('the exit status is the program\'s own', () => expect(kcovbox(['run', 'exit7.c']).status).toBe(7));
+  test('a signal gives 128 + its number', () => expect(kcovbox(['run', 'killed.c']).status).toBe(137));
+  test('a spent budget gives 124 and says so', () => {
+    const { status, stderr } = kcovbox(['run', '--max-insns', '5000000', 'forever.c']);
+    expect(status).toBe(124);
+    expect(stderr).toMatch(/^kcovbox: the instruction budget is spent .*--max-insns\n$/);
+  });
+  test('argv arrives as given: base name first, blanks, quotes and empty words kept', () => {
+    const { stdout } = kcovbox(['run', 'args.c', '--', 'a b', '"q"', '', '-x', 'back\\slash']);
+    expect(stdout).toBe('[args]\n[a b]\n["q"]\n[]\n[-x]\n[back\\slash]\n');
+  });
+  test('standard input reaches the program, and its end too', () => {
+    expect(kcovbox(['run', 'cat.c'], { input: 'one\ntwo\n' }).stdout).toContain('two\n');
+  });
+});
+
+describe('errors are one line', () => {
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['a missing file', ['run', 'nothing.c'], /program nothing\.c: no such file/],
+    ['a missing ELF', ['run', 'nothing'], /program nothing: no such file/],
+    ['a folder', ['run', '.'], /is a folder/],
+    ['an unknown dialect', ['run', '--dialect', 'plan9', 'exit7.c'], /plan9.*openbsd, netbsd, freebsd, linux/],
+    ['a RAM size of 1', ['run', '-m', '1', 'exit7.c'], /-m.*16M to 2G/],
+    ['no harts', ['run', '--smp', '0', 'exit7.c'], /--smp.*1 to 8/],
+    ['an unknown verb', ['frobnicate'], /frobnicate/],
+    ['an unknown option', ['run', '--frobnicate', 'exit7.c'], /--frobnicate/],
+    ['nothing to boot', ['boot', '-m', '64M'], /-kernel/],
+    ['an unknown boot option', ['boot', '-kernel', 'x', '-frobnicate', '1'], /-frobnicate/],
+    ['a missing kernel', ['boot', '-kernel', 'none'], /kernel none: no such file/],
+    ['words that are no instructions', ['disasm', '12', '13'], /no instruction word/],
+  ];
+  test.each(cases)('%s', (_, args, message) => {
+    const { status, stderr, stdout } = kcovbox(args);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stdout).toBe('');
+    expect(status).toBe(125);
+  });
+
+  const binaries: readonly (readonly [string, Uint8Array, RegExp])[] = [
+    ['0 bytes', new Uint8Array(0), /is empty/],
+    ['text', new TextEncoder().encode('hello, world\n'.repeat(20)), /neither C source \(\.c\) nor an ELF file/],
+    ['another machine', elfHeader(62, 64), /ELF machine 62/],
+    ['a cut header', elfHeader(243, 30), /truncated/],
+  ];
+  test.each(binaries)('a program of %s', (_, bytes, message) => {
+    const { status, stderr } = kcovbox(['run', file('binary', bytes)]);
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(status).toBe(125);
+  });
+
+  test('a program that does not compile: the compiler\'s words, then our line', () => {
+    const { status, stderr } = kcovbox(['run', file('broken.c', 'int main(void) { return x; }\n')]);
+    expect(stderr).toMatch(/broken\.c:1:\d+: error: use of undeclared identifier 'x'/);
+    expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^kcovbox: .*broken\.c does not compile$/);
+    expect(status).toBe(125);
+  });
+});
+
+describe('a run is the same run every time', () => {
+  interface Result {
+    instret: number;
+    stateHash: string;
+    consoleHash: string;
+    kcov: { records: number };
+  }
+  let counter = 0;
+  const result = (args: readonly string[], cwd = dir): Result & { cover: string } => {
+    const base = join(dir, `run${counter++}`);
+    const { status, stderr } = kcovbox(['run', '--result', `${base}.json`, '--cover', `${base}.kcov`, ...args], { cwd });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const { instret, stateHash, consoleHash, kcov } = JSON.parse(readFileSync(`${base}.json`, 'utf8')) as Result;
+    return { instret, stateHash, consoleHash, kcov, cover: readFileSync(`${base}.kcov`).toString('base64') };
+  };
+
+  test('20 runs agree in state, console, coverage and instruction count', () => {
+    const first = result([EXAMPLE]);
+    expect(first.kcov.records).toBeGreaterThan(5);
+    for (let i = 1; i < 20; i++) expect(result([EXAMPLE])).toEqual(first);
+  }, 240_000);
+
+  test('both engines, from different folders, agree', () => {
+    const other = join(dir, 'other');
+    mkdirSync(other, { recursive: true });
+    const jit = result(['--engine', 'jit', EXAMPLE]);
+    expect(result(['--engine', 'interp', EXAMPLE])).toEqual(jit);
+    expect(result(['--engine', 'interp', EXAMPLE], other)).toEqual(jit);
+  });
+});
+
+describe('the main job', () => {
+  test('the demo names the system call entry before the read path', () => {
+    const { status, stdout } = kcovbox(['demo']);
+    expect(status).toBe(0);
+    const [entry, read] = [stdout.indexOf('syscall_dispatch'), stdout.indexOf('sys_read')];
+    expect(entry).toBeGreaterThan(0);
+    expect(read).toBeGreaterThan(entry);
+    expect(stdout).toMatch(/sys_read\s+kernel\/fs\/sys_rw\.c:\d+/);
+  });
+});
