@@ -45,13 +45,16 @@ beforeAll(() => {
   file('exit7.c', 'int main(void) { return 7; }\n');
   file('killed.c', '#include <signal.h>\nint main(void) { raise(SIGKILL); return 0; }\n');
   file('forever.c', 'int main(void) { for (;;); }\n');
-  file('args.c', '#include <stdio.h>\nint main(int c, char **v) { for (int i = 0; i < c; i++) printf("[%s]\\n", v[i]); }\n');
+  file(
+    'args.c',
+    '#include <stdio.h>\nint main(int c, char **v) { for (int i = 0; i < c; i++) printf("[%s]\\n", v[i]); }\n',
+  );
   file('cat.c', '#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) != EOF) putchar(c); }\n');
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('statuses', () => {
-  test('the exit status is the program\'s own', () => expect(kcovbox(['run', 'exit7.c']).status).toBe(7));
+  test("the exit status is the program's own", () => expect(kcovbox(['run', 'exit7.c']).status).toBe(7));
   test('a signal gives 128 + its number', () => expect(kcovbox(['run', 'killed.c']).status).toBe(137));
   test('a spent budget gives 124 and says so', () => {
     const { status, stderr } = kcovbox(['run', '--max-insns', '5000000', 'forever.c']);
@@ -72,7 +75,11 @@ describe('errors are one line', () => {
     ['a missing file', ['run', 'nothing.c'], /program nothing\.c: no such file/],
     ['a missing ELF', ['run', 'nothing'], /program nothing: no such file/],
     ['a folder', ['run', '.'], /is a folder/],
-    ['an unknown dialect', ['run', '--dialect', 'plan9', 'exit7.c'], /plan9.*openbsd, netbsd, freebsd, linux/],
+    [
+      'an unknown dialect',
+      ['run', '--dialect', 'plan9', 'exit7.c'],
+      /plan9.*openbsd, netbsd, freebsd, linux/,
+    ],
     ['a RAM size of 1', ['run', '-m', '1', 'exit7.c'], /-m.*16M to 2G/],
     ['no harts', ['run', '--smp', '0', 'exit7.c'], /--smp.*1 to 8/],
     ['an unknown verb', ['frobnicate'], /frobnicate/],
@@ -93,7 +100,11 @@ describe('errors are one line', () => {
 
   const binaries: readonly (readonly [string, Uint8Array, RegExp])[] = [
     ['0 bytes', new Uint8Array(0), /is empty/],
-    ['text', new TextEncoder().encode('hello, world\n'.repeat(20)), /neither C source \(\.c\) nor an ELF file/],
+    [
+      'text',
+      new TextEncoder().encode('hello, world\n'.repeat(20)),
+      /neither C source \(\.c\) nor an ELF file/,
+    ],
     ['another machine', elfHeader(62, 64), /ELF machine 62/],
     ['a cut header', elfHeader(243, 30), /truncated/],
   ];
@@ -104,7 +115,7 @@ describe('errors are one line', () => {
     expect(status).toBe(125);
   });
 
-  test('a program that does not compile: the compiler\'s words, then our line', () => {
+  test("a program that does not compile: the compiler's words, then our line", () => {
     const { status, stderr } = kcovbox(['run', file('broken.c', 'int main(void) { return x; }\n')]);
     expect(stderr).toMatch(/broken\.c:1:\d+: error: use of undeclared identifier 'x'/);
     expect(stderr.trimEnd().split('\n').at(-1)).toMatch(/^kcovbox: .*broken\.c does not compile$/);
@@ -122,10 +133,15 @@ describe('a run is the same run every time', () => {
   let counter = 0;
   const result = (args: readonly string[], cwd = dir): Result & { cover: string } => {
     const base = join(dir, `run${counter++}`);
-    const { status, stderr } = kcovbox(['run', '--result', `${base}.json`, '--cover', `${base}.kcov`, ...args], { cwd });
+    const { status, stderr } = kcovbox(
+      ['run', '--result', `${base}.json`, '--cover', `${base}.kcov`, ...args],
+      { cwd },
+    );
     expect(stderr).toBe('');
     expect(status).toBe(0);
-    const { instret, stateHash, consoleHash, kcov } = JSON.parse(readFileSync(`${base}.json`, 'utf8')) as Result;
+    const { instret, stateHash, consoleHash, kcov } = JSON.parse(
+      readFileSync(`${base}.json`, 'utf8'),
+    ) as Result;
     return { instret, stateHash, consoleHash, kcov, cover: readFileSync(`${base}.kcov`).toString('base64') };
   };
 
