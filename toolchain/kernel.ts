@@ -22,17 +22,17 @@ function kernelSources(dir: string): string[] {
     .sort();
 }
 
-/** Names of kernel/conf: the personalities and their variants (kasan, ubsan, ...). */
+/** Names of kernel/conf: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
 export const kernelConfigs = (): string[] =>
   readdirSync(join(packageRoot(), 'kernel', 'conf')).filter(name => !name.includes('.'));
 
 /**
- * Path of the kernel ELF for configuration `conf` (a file of kernel/conf, or an absolute path to one of your own).
+ * Path of the kernel ELF for configuration `conf`: a personality, or `openbsd+debug+kasan` with fragments of kernel/conf.
  * Errors: ToolchainError with the compiler's output.
  */
 export async function buildKernel(conf: string): Promise<{ path: string; built: boolean }> {
   const kernel = join(packageRoot(), 'kernel');
-  if (!kernelConfigs().includes(conf))
+  if (!conf.split('+').every(part => kernelConfigs().includes(part)))
     throw new ToolchainError(`no kernel configuration "${conf}"; there are ${kernelConfigs().join(', ')}`);
   const make = requireTool('make');
   requireTool('clang');

@@ -74,17 +74,22 @@ static void waitid_can_leave_the_child(void)
 
 static void stop_and_continue_are_reported(void)
 {
-    int status;
+    int status, fds[2];
+    char c;
+    CHECK(pipe(fds) == 0);
     pid_t pid = fork();
     if (pid == 0) {
+        close(fds[1]);
         raise(SIGSTOP);
-        _exit(3);
+        _exit(read(fds[0], &c, 1) == 0 ? 3 : 4); /* an exit would hide the continuation */
     }
     CHECK(waitpid(pid, &status, WUNTRACED) == pid);
     CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
     CHECK(kill(pid, SIGCONT) == 0);
     CHECK(waitpid(pid, &status, WCONTINUED) == pid);
     CHECK(WIFCONTINUED(status));
+    close(fds[1]);
+    close(fds[0]);
     CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 3);
 }
 

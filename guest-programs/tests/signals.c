@@ -74,9 +74,10 @@ static void real_time_signals_queue_with_values(void)
     CHECK(hits == 3 && last_value == 3);
 }
 
+/* Again and again until alarm_after(0), in case the first comes before the call it should disturb. */
 static void alarm_after(long usec)
 {
-    struct itimerval it = {{0, 0}, {0, usec}};
+    struct itimerval it = {{0, usec * 4}, {0, usec}};
     setitimer(ITIMER_REAL, &it, NULL);
 }
 
@@ -88,8 +89,10 @@ static void read_is_interrupted_or_restarted(void)
     hits = 0;
     set(SIGALRM, count, 0);
     alarm_after(5000);
-    CHECK(read(fds[0], &c, 1) == -1 && errno == EINTR && hits == 1);
+    CHECK(read(fds[0], &c, 1) == -1 && errno == EINTR && hits > 0);
+    alarm_after(0);
     set(SIGALRM, count, SA_RESTART);
+    hits = 0;
     pid_t pid = fork();
     if (pid == 0) {
         struct timespec ts = {0, 30000000};
@@ -99,7 +102,8 @@ static void read_is_interrupted_or_restarted(void)
         _exit(0);
     }
     alarm_after(5000);
-    CHECK(read(fds[0], &c, 1) == 1 && c == 'x' && hits == 2);
+    CHECK(read(fds[0], &c, 1) == 1 && c == 'x' && hits > 0);
+    alarm_after(0);
     CHECK(waitpid(pid, NULL, 0) == pid);
     close(fds[0]);
     close(fds[1]);
@@ -112,7 +116,8 @@ static void nanosleep_reports_the_rest(void)
     set(SIGALRM, count, SA_RESTART);
     alarm_after(5000);
     CHECK(nanosleep(&ts, &left) == -1 && errno == EINTR);
-    CHECK(left.tv_sec == 4 && hits == 1);
+    alarm_after(0);
+    CHECK(left.tv_sec < 5 && hits > 0);
 }
 
 static void jump_out(int sig)

@@ -1,11 +1,12 @@
 /*
  * Which RAM is free: every "memory" node, minus the firmware below the kernel, the kernel image, the
- * page array, the device tree and the initramfs. RAM above physical 4 GiB is outside the linear map
+ * page array (and KASAN's shadow), the device tree and the initramfs. RAM above physical 4 GiB is outside the linear map
  * and is not used.
  */
 #include "alloc.h"
 #include "boot.h"
 #include "fdt.h"
+#include "kasan.h"
 #include "klib.h"
 #include "memlayout.h"
 
@@ -76,11 +77,13 @@ void memory_init(void)
         page_range(va_to_pa(fdt_blob()), fdt_size),
         page_range(initrd, initrd_size),
     };
-    u64 array_end = ALIGN_UP(array + array_size, PAGE_SIZE);
+    u64 shadow = ALIGN_UP(array + array_size, PAGE_SIZE);
+    u64 array_end = ALIGN_UP(shadow + kasan_shadow_size(ram.start, ram.end), PAGE_SIZE);
     for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
         if (reserved[i].start < array_end && reserved[i].end > array)
             panic("the page array [%lx, %lx) overlaps boot data at %lx", array, array_end,
                   reserved[i].start);
     page_init(ram.start, ram.end);
+    kasan_init(pa_to_va(shadow), ram.start, ram.end);
     add_around(array_end, ram.end, reserved, ARRAY_LEN(reserved));
 }

@@ -1,9 +1,8 @@
-# Turns a configuration file into config.h (kind=h) or make variables (kind=mk).
+# Turns configuration files (a personality and fragments) into config.h (kind=h) or make variables (kind=mk).
 #
 #   personality NAME         -> CONFIG_PERSONALITY_NAME        exactly one
-#   include "FILE"              another file of this directory, resolved before this script
 #   pseudo-device NAME N     -> CONFIG_NAME N                  OpenBSD
-#   options NAME[=V]         -> CONFIG_NAME V (1)              NetBSD, FreeBSD
+#   option[s] NAME[=V]       -> CONFIG_NAME V (1)              all BSDs
 #   makeoptions NAME=V       -> MAKEOPTION_NAME V              NetBSD
 #   CONFIG_NAME=y|N          -> CONFIG_NAME 1|N                Linux
 #
@@ -17,8 +16,8 @@ function define(name, value) {
 NF == 0 { next }
 $1 == "personality" { who = $2; define("CONFIG_PERSONALITY_" toupper($2), 1); next }
 $1 == "pseudo-device" { define("CONFIG_" toupper($2), NF > 2 ? $3 : 1); next }
-$1 == "options" || $1 == "makeoptions" {
-    prefix = $1 == "options" ? "CONFIG_" : "MAKEOPTION_"
+$1 == "option" || $1 == "options" || $1 == "makeoptions" {
+    prefix = $1 == "makeoptions" ? "MAKEOPTION_" : "CONFIG_"
     n = split($2, part, "=")
     define(prefix part[1], n > 1 ? part[2] : 1)
     next

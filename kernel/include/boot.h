@@ -14,3 +14,5 @@ void smp_init(void);  /* names every hart of the device tree */
 void smp_start(void); /* and starts them */
 void poweroff_init(void);
 void drivers_probe(void);
+void provoke_init(void);
+void hungtask_init(void);

@@ -6,19 +6,24 @@
 #include "types.h"
 
 #ifdef CONFIG_KASAN
-void kasan_init(void);
+#define KASAN_REDZONE 16 /* at least so many bytes behind every small object */
+size_t kasan_shadow_size(pa_t ram_start, pa_t ram_end);
+void kasan_init(void *memory, pa_t ram_start, pa_t ram_end);
 void kasan_alloc_pages(void *va, size_t size);
 void kasan_free_pages(void *va, size_t size);
 void kasan_slab_page(void *va); /* a fresh slab: every object is free */
 void kasan_alloc_object(void *object, size_t size, size_t capacity);
 void kasan_free_object(void *object, size_t capacity);
-void kasan_map_stack(u64 va, size_t size);
+/* Keeps object and returns one that has waited long enough to be reused, or NULL. */
+void *kasan_quarantine(void *object);
 #else
-#define kasan_init()                                   ((void)0)
-#define kasan_alloc_pages(va, size)                    ((void)0)
-#define kasan_free_pages(va, size)                     ((void)0)
-#define kasan_slab_page(va)                            ((void)0)
-#define kasan_alloc_object(object, size, capacity)     ((void)0)
-#define kasan_free_object(object, capacity)            ((void)0)
-#define kasan_map_stack(va, size)                      ((void)0)
+#define KASAN_REDZONE                              0
+#define kasan_shadow_size(start, end)              ((size_t)0)
+#define kasan_init(memory, start, end)             ((void)0)
+#define kasan_alloc_pages(va, size)                ((void)0)
+#define kasan_free_pages(va, size)                 ((void)0)
+#define kasan_slab_page(va)                        ((void)0)
+#define kasan_alloc_object(object, size, capacity) ((void)0)
+#define kasan_free_object(object, capacity)        ((void)0)
+#define kasan_quarantine(object)                   (object)
 #endif

@@ -66,6 +66,7 @@ u64 strtou64(const char *s, const char **end, int base);
 /* Kernel command line: value of "key=value", "" for a bare "key", NULL when absent. */
 const char *cmdline_get(const char *key, char *buf, size_t size);
 u64 cmdline_get_u64(const char *key, u64 fallback);
+bool cmdline_flag(const char *key);
 /* The whole command line, and what follows " -- ". */
 extern const char *cmdline;
 

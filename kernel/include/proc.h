@@ -41,6 +41,12 @@ enum thread_state {
     THREAD_DEAD,
 };
 
+#define HELD_MAX 16
+struct held_lock {
+    const void *lock;
+    u32 class;
+};
+
 struct thread {
     /* Offsets known to assembly. */
     u64 kernel_sp;       /*   0: top of the kernel stack, below the frame of user mode */
@@ -94,7 +100,10 @@ struct thread {
     struct list futex_link;
     int fail_nth; /* allocation failure injection; 0 = off */
     bool exiting; /* kill or exit_group asks it to go */
-    bool no_sleep; /* interrupt-like section: debug check */
+#ifdef CONFIG_LOCKDEBUG
+    struct held_lock held[HELD_MAX]; /* mutexes */
+    int nheld;
+#endif
 };
 
 #define RLIM_COUNT 16
@@ -174,10 +183,7 @@ struct cpu {
     u64 next_timer; /* earliest timeout this hart is responsible for; ~0 = none */
     u64 slice_timer; /* end of the running thread's slice while others wait; ~0 = none */
     struct thread *fp_owner; /* whose floating-point registers are in the hart */
-    struct {
-        const void *lock;
-        u32 class;
-    } held[16];
+    struct held_lock held[HELD_MAX]; /* spinlocks, for LOCKDEBUG */
     int nheld;
 };
 

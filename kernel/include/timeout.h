@@ -20,6 +20,7 @@ static inline u64 ns_to_ticks(u64 ns)
 }
 
 u64 time_now(void);      /* ticks since boot */
+u64 time_boot_ticks(void); /* read_time() at boot */
 u64 time_now_ns(void);   /* CLOCK_MONOTONIC */
 u64 time_wall_ns(void);  /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);

@@ -4,7 +4,8 @@
 
 /* vma.c */
 struct vma *vma_new(struct vm *vm, va_t start, va_t end, u32 prot, u32 flags);
-void vma_insert(struct vm *vm, struct vma *vma); /* and merge with neighbours where possible */
+void vma_link(struct vm *vm, struct vma *vma);
+void vma_insert(struct vm *vm, struct vma *vma); /* and merge with neighbours: vma may be gone */
 void vma_delete(struct vma *vma);                /* unlink, close, drop the file, free */
 struct vma *vma_split(struct vma *vma, va_t at); /* the upper part, or NULL without memory */
 struct vma *vma_copy(const struct vma *vma);     /* not linked; file referenced, open() called */

@@ -83,7 +83,7 @@ static struct page *slab_grow(struct size_class *c, int index)
 
 static void *slab_alloc(size_t size)
 {
-    int index = class_of(size);
+    int index = class_of(size + KASAN_REDZONE);
     size_t capacity = 1UL << (index + MIN_SHIFT);
     struct size_class *c = &classes[index];
     spin_lock(&c->lock);
@@ -109,12 +109,8 @@ static void *slab_alloc(size_t size)
 static void slab_free(struct page *pg, void *p)
 {
     struct size_class *c = &classes[pg->order];
-    size_t size = 1UL << (pg->order + MIN_SHIFT);
-    if ((u64)p & (size - 1))
-        panic("kfree: %p is not the start of an object of %lu bytes", p, size);
-    kasan_free_object(p, size);
     spin_lock(&c->lock);
-    poison_object(p, size);
+    poison_object(p, 1UL << (pg->order + MIN_SHIFT));
     if (!pg->slab_free)
         list_push_front(&c->partial, &pg->link);
     *(void **)p = pg->slab_free;
@@ -132,7 +128,7 @@ static void slab_free(struct page *pg, void *p)
 
 void *kmalloc(size_t size)
 {
-    if (size <= 1UL << MAX_SHIFT)
+    if (size + KASAN_REDZONE <= 1UL << MAX_SHIFT)
         return should_fail_alloc() ? NULL : slab_alloc(size ? size : 1);
     int order = 0;
     while ((PAGE_SIZE << order) < size)
@@ -169,10 +165,17 @@ void kfree(void *p)
     if (!p)
         return;
     struct page *pg = page_of_object(p);
-    if (pg->kind == PAGE_SLAB)
-        slab_free(pg, p);
-    else
+    if (pg->kind == PAGE_SLAB) {
+        size_t size = 1UL << (pg->order + MIN_SHIFT);
+        if ((u64)p & (size - 1))
+            panic("kfree: %p is not the start of an object of %lu bytes", p, size);
+        kasan_free_object(p, size);
+        p = kasan_quarantine(p);
+        if (p)
+            slab_free(page_of_object(p), p);
+    } else {
         page_free(va_to_pa(p), pg->order);
+    }
 }
 
 void *krealloc(void *p, size_t size)

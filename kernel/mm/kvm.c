@@ -5,7 +5,6 @@
  * root is copied into every address space, so its second level tables must all exist at boot.
  */
 #include "alloc.h"
-#include "kasan.h"
 #include "klib.h"
 #include "lock.h"
 #include "memlayout.h"
@@ -145,8 +144,6 @@ va_t kstack_alloc(void)
         }
     spin_unlock(&vmap_lock);
     sfence_vma_all();
-    if (mapped)
-        kasan_map_stack(stack, KSTACK_SIZE);
     return mapped ? stack : 0;
 }
 

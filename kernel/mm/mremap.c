@@ -45,7 +45,7 @@ static long move_area(struct vm *vm, struct vma *vma, u64 old_len, u64 new_len, 
         return -ENOMEM;
     copy->start = to;
     copy->end = to + new_len;
-    vma_insert(vm, copy);
+    vma_link(vm, copy);
     struct mover m = {.vm = vm, .distance = (i64)(to - vma->start)};
     va_t start = vma->start;
     pt_walk(vm, start, start + MIN(old_len, new_len), move_one, &m);

@@ -75,7 +75,7 @@ static void try_merge(struct vma *low, struct vma *high)
     kfree(high);
 }
 
-void vma_insert(struct vm *vm, struct vma *vma)
+void vma_link(struct vm *vm, struct vma *vma)
 {
     struct list *after = &vm->areas;
     list_for_each(v, &vm->areas, struct vma, link) {
@@ -85,10 +85,16 @@ void vma_insert(struct vm *vm, struct vma *vma)
     }
     list_push_front(after, &vma->link);
     vm->reserved += vma->end - vma->start;
+}
+
+void vma_insert(struct vm *vm, struct vma *vma)
+{
+    vma_link(vm, vma);
+    struct list *before = vma->link.prev;
     if (vma->link.next != &vm->areas)
         try_merge(vma, list_entry(vma->link.next, struct vma, link));
-    if (after != &vm->areas)
-        try_merge(list_entry(after, struct vma, link), vma);
+    if (before != &vm->areas)
+        try_merge(list_entry(before, struct vma, link), vma);
 }
 
 struct vma *vma_split(struct vma *vma, va_t at)

@@ -106,9 +106,8 @@ static void run_init(void)
  */
 static void report_boot(void)
 {
-    char unused[2];
     extern char __text_start[], __text_end[], __kernel_start[], __kernel_end[];
-    if (!cmdline_get("bootinfo", unused, sizeof(unused)))
+    if (!cmdline_flag("bootinfo"))
         return;
     kprintf("boot: %lu ticks of 100 ns, text %lu KiB, image %lu KiB, free %lu of %lu KiB, "
             "%d harts\n",
@@ -123,6 +122,8 @@ static void init_main(void *arg)
     fs_init();       /* root from the initramfs, devfs, procfs */
     drivers_probe(); /* the device tree's devices */
     kcov_init();     /* coverage device and descriptors */
+    provoke_init();  /* bugs on demand, in debug kernels */
+    hungtask_init();
     open_console();
     run_init();
     report_boot();

@@ -22,6 +22,11 @@ u64 time_now(void)
     return read_time() - boot_ticks;
 }
 
+u64 time_boot_ticks(void)
+{
+    return boot_ticks;
+}
+
 u64 time_now_ns(void)
 {
     return time_now() * NS_PER_TICK;

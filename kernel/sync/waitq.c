@@ -71,7 +71,6 @@ void wake_up_one(struct waitq *q)
 
 void sleep_prepare(enum sleep_how how)
 {
-    lockdebug_assert_may_sleep();
     atomic_store(&current->state,
                  how == SLEEP_INTERRUPTIBLE ? THREAD_INTERRUPTIBLE : THREAD_SLEEPING);
     mb();
@@ -91,6 +90,7 @@ static void sleep_timed_out(void *arg)
 
 long sleep_commit(u64 deadline)
 {
+    lockdebug_assert_may_sleep();
     bool interruptible = current->state == THREAD_INTERRUPTIBLE;
     if (interruptible && (signal_pending(current) || current->exiting)) {
         sleep_cancel();

@@ -166,7 +166,7 @@ void trap_handle(struct trapframe *tf)
 
 void kstack_overflow_panic(u64 pc, u64 sp, u64 fp)
 {
-    (void)fp;
-    panic("kernel stack overflow in thread %d (%s): sp %p, pc %p", current->tid, current->name,
-          (void *)sp, (void *)pc);
+    struct trapframe at = {.epc = pc, .sp = sp, .s0 = fp};
+    panic_at(&at, "kernel stack overflow in thread %d (%s): sp %p, pc %p", current->tid,
+             current->name, (void *)sp, (void *)pc);
 }
