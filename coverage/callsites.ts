@@ -32,6 +32,7 @@ export const HOOK_PC = 0;
 const INSN = 1;
 const LEADER = 2;
 const ENDS_BLOCK = 4;
+const HOOK_CALL = 8;
 
 interface Found {
   start: Addr;
@@ -65,6 +66,10 @@ class CodeScan implements DecodedCode {
 
   endsBlock(offset: number): boolean {
     return (this.flags[offset >> 1]! & ENDS_BLOCK) !== 0;
+  }
+
+  isHookCall(offset: number): boolean {
+    return (this.flags[offset >> 1]! & HOOK_CALL) !== 0;
   }
 
   private mark(offset: number, flag: number): void {
@@ -113,6 +118,7 @@ class CodeScan implements DecodedCode {
   private call(start: number, at: number, target: Addr, hooks: Map<Addr, number>, found: Found[]): void {
     const hook = hooks.get(target);
     if (hook === undefined) return;
+    if (hook === HOOK_PC) this.mark(at, HOOK_CALL);
     found.push({ start: this.base + start, call: this.base + at, ret: this.base + at + 4, hook });
   }
 
@@ -231,18 +237,13 @@ export class CallSites {
     const siteOfCall = new Map<Addr, number>();
     for (let i = 0; i < this.count; i++) if (this.hook[i] === HOOK_PC) siteOfCall.set(this.call[i]!, i);
     for (const { scan, starts } of this.scans) {
-      const calls = new Set<number>();
-      for (const call of siteOfCall.keys()) calls.add(call - scan.base);
       for (let i = 0; i < starts.length; i++) {
         const end = i + 1 < starts.length ? starts[i + 1]! : scan.base + scan.size;
-        const size = this.elf.symbols.at(starts[i]!)?.size || end - starts[i]!;
+        const symbol = this.elf.symbols.indexAt(starts[i]!);
+        const size = (symbol >= 0 && this.elf.symbols.size[symbol]) || end - starts[i]!;
         const from = starts[i]! - scan.base;
-        const blocks: ImpliedBlock[] = impliedBlocks(
-          scan,
-          from,
-          Math.min(from + size, end - scan.base),
-          calls,
-        );
+        const to = Math.min(from + size, end - scan.base);
+        const blocks: ImpliedBlock[] = impliedBlocks(scan, from, to);
         for (const { low, high, calls } of blocks) {
           yield { low, high, sites: calls.map(offset => siteOfCall.get(scan.base + offset)!) };
         }

@@ -24,6 +24,8 @@ export interface DecodedCode {
   isInsn(offset: number): boolean;
   isLeader(offset: number): boolean;
   endsBlock(offset: number): boolean;
+  /** Is there a call of the pc hook at `offset`? */
+  isHookCall(offset: number): boolean;
 }
 
 interface Block {
@@ -65,12 +67,7 @@ function targets(code: DecodedCode, at: number, length: number): number[] | type
 }
 
 /** The blocks of the function `[from, to)`; undefined if its flow is not known. */
-function blocksOf(
-  code: DecodedCode,
-  from: number,
-  to: number,
-  hookCalls: ReadonlySet<number>,
-): Block[] | undefined {
+function blocksOf(code: DecodedCode, from: number, to: number): Block[] | undefined {
   const blocks: Block[] = [];
   const leaving: number[][] = [];
   const byStart = new Map<number, number>();
@@ -83,7 +80,7 @@ function blocksOf(
       byStart.set(at, blocks.length);
       blocks.push(open);
     }
-    if (hookCalls.has(at)) open.calls ??= [at];
+    if (code.isHookCall(at)) open.calls ??= [at];
     const next = at + length;
     open.high = next;
     if (code.endsBlock(at) || next >= to || code.isLeader(next)) {
@@ -120,13 +117,8 @@ function conclude(blocks: Block[], i: number): number[] | undefined {
 }
 
 /** Blocks of the function at offsets `[from, to)` that have no hook and are told of by others. */
-export function impliedBlocks(
-  code: DecodedCode,
-  from: number,
-  to: number,
-  hookCalls: ReadonlySet<number>,
-): ImpliedBlock[] {
-  const blocks = blocksOf(code, from, to, hookCalls);
+export function impliedBlocks(code: DecodedCode, from: number, to: number): ImpliedBlock[] {
+  const blocks = blocksOf(code, from, to);
   if (!blocks || blocks.length === 1) return [];
   const hooked = new Set(blocks.filter(block => block.calls));
   if (hooked.size === 0) return [];

@@ -62,6 +62,7 @@ export class Program {
   private readonly pointOfSite: Int32Array;
   private readonly fileByPath = new Map<string, ProgramFile>();
   private readonly functionByKey = new Map<string, ProgramFunction>();
+  private readonly cleaned = new Map<string, string>();
   private readonly outerByStart = new Map<Addr, number>();
 
   constructor(elf: Elf, options: ProgramOptions = {}) {
@@ -74,21 +75,19 @@ export class Program {
     this.sites = new CallSites(elf);
     this.pointOfSite = new Int32Array(this.sites.count).fill(-1);
     const chosen: number[] = [];
-    const framesOf: Frame[][] = [];
+    this.outerOf = new Uint32Array(this.sites.count);
+    this.isEntry = new Uint8Array(this.sites.count);
     for (let site = 0; site < this.sites.count; site++) {
       if ((this.sites.hook[site] === HOOK_PC) !== (this.hooks === 'pc')) continue;
       const call = this.sites.call[site]!;
       const frames = this.symbolizer.frames(call);
       if (options.keep && !options.keep({ call, frames })) continue;
       this.pointOfSite[site] = chosen.length;
+      this.place(chosen.length, site, frames);
       chosen.push(site);
-      framesOf.push(frames);
     }
     this.points = Uint32Array.from(chosen);
-    this.outerOf = new Uint32Array(chosen.length);
-    this.isEntry = new Uint8Array(chosen.length);
     this.count = chosen.length;
-    for (const [point, frames] of framesOf.entries()) this.place(point, frames);
     if (this.hooks === 'pc') this.placeImplied();
     this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
     this.functions = [...this.functionByKey.values()];
@@ -112,7 +111,18 @@ export class Program {
   }
 
   frames(point: number): Frame[] {
-    return this.symbolizer.frames(this.call(point)).map(frame => ({ ...frame, file: cleanPath(frame.file) }));
+    return this.symbolizer
+      .frames(this.call(point))
+      .map(frame => ({ ...frame, file: this.clean(frame.file) }));
+  }
+
+  private clean(path: string): string {
+    let clean = this.cleaned.get(path);
+    if (clean === undefined) {
+      clean = cleanPath(path);
+      this.cleaned.set(path, clean);
+    }
+    return clean;
   }
 
   private file(path: string): ProgramFile {
@@ -132,8 +142,7 @@ export class Program {
     else if (points[points.length - 1] !== point) points.push(point);
   }
 
-  private place(point: number, frames: Frame[]): void {
-    const site = this.points[point]!;
+  private place(point: number, site: number, frames: Frame[]): void {
     const low = this.sites.blockLow[site]!;
     this.placeInOuter(point, site, low, frames[frames.length - 1]!);
     for (const [depth, frame] of frames.entries()) {
@@ -141,9 +150,9 @@ export class Program {
       if (fn.points[fn.points.length - 1] !== point) fn.points.push(point);
       if (frame.inline) fn.inlined.push(point);
       else if (this.isEntry[point]) fn.entries.push(point);
-      if (depth > 0) this.addLine(cleanPath(frame.file), frame.line, point);
+      if (depth > 0) this.addLine(this.clean(frame.file), frame.line, point);
     }
-    const home = cleanPath(frames[0]!.file);
+    const home = this.clean(frames[0]!.file);
     this.file(home).points.push(point);
     this.addLine(home, frames[0]!.line, point);
     this.placeBlock(point, low, this.sites.blockHigh[site]!);
@@ -186,7 +195,7 @@ export class Program {
   }
 
   private functionFor(frame: Frame): ProgramFunction {
-    const file = cleanPath(frame.declFile || frame.file);
+    const file = this.clean(frame.declFile || frame.file);
     const key = `${frame.function}\n${file}\n${frame.declLine}`;
     let fn = this.functionByKey.get(key);
     if (!fn) {
