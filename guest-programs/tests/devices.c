@@ -166,7 +166,7 @@ static void keys_signal_the_foreground(void)
     if (!pid) {
         setsid();
         int fd = open("/dev/ttyS0", O_RDWR);
-        if (fd < 0 || (tcgetsid(fd) != getpid() && ioctl(fd, TIOCSCTTY, 0)))
+        if (fd < 0 || (tcgetsid(fd) != getpid() && ioctl(fd, TIOCSCTTY, 1)))
             _exit(3);
         if (tcgetpgrp(fd) != getpgrp() || write(ready[1], "r", 1) != 1)
             _exit(4);
@@ -174,10 +174,11 @@ static void keys_signal_the_foreground(void)
         pause();
         _exit(5);
     }
+    close(ready[1]);
     CHECK(read(ready[0], &c, 1) == 1);
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    close(ready[0]), close(ready[1]);
+    close(ready[0]);
 }
 
 int main(void)

@@ -295,6 +295,20 @@ static long set_pgrp(struct tty *tty, u64 arg)
     return 0;
 }
 
+/* steal: the superuser may take a terminal away from another session. */
+static long take_tty(struct tty *tty, struct proc *p, bool steal)
+{
+    struct session_end old = {tty->session};
+
+    if (steal && old.sid && old.sid != p->sid && p->pid == p->sid) {
+        spin_lock(&tty->lock);
+        tty->session = tty->pgrp = 0;
+        spin_unlock(&tty->lock);
+        proc_for_each(forget_tty, &old);
+    }
+    return tty_set_controlling(tty, p);
+}
+
 static long control(struct tty *tty, u32 cmd, u64 arg)
 {
     struct proc *p = curproc;
@@ -303,7 +317,7 @@ static long control(struct tty *tty, u32 cmd, u64 arg)
     case TIOCSCTTY:
         if (p->tty == tty && tty->session == p->sid)
             return 0;
-        return p->tty ? -EPERM : tty_set_controlling(tty, p);
+        return p->tty ? -EPERM : take_tty(tty, p, arg == 1 && !p->euid);
     case TIOCNOTTY:
         if (p->tty != tty)
             return -ENOTTY;

@@ -75,6 +75,7 @@ static int uart_probe(struct device *dev)
     tty_init(&u->tty, "ttyS", uart_output);
     set(u, IER, 0);
     set(u, LCR, LCR_8N1);
+    uart_interrupt(dev->irq, u); /* what was typed before: switching the FIFOs on clears them */
     set(u, FCR, FCR_ENABLE_CLEAR);
     set(u, MCR, MCR_DTR_RTS_OUT2);
     ksnprintf(name, sizeof name, "ttyS%u", count);
@@ -88,7 +89,6 @@ static int uart_probe(struct device *dev)
     if (!count++)
         tty_console_is(&u->tty);
     set(u, IER, IER_RX_READY);
-    uart_interrupt(dev->irq, u); /* what arrived before */
     return 0;
 }
 

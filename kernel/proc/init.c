@@ -13,6 +13,7 @@
 #include "proc.h"
 #include "proc/internal.h"
 #include "riscv.h"
+#include "tty.h"
 
 #define WORDS_MAX 256
 
@@ -26,6 +27,8 @@ static void open_console(void)
     fd_install(file_get(console), 0);
     fd_install(file_get(console), 0);
     fd_install(console, 0);
+    if (tty_console())
+        tty_set_controlling(tty_console(), curproc); /* ^C reaches the first process */
 }
 
 /*

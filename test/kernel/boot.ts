@@ -1,0 +1,103 @@
+// Boots the guest kernel with programs of guest-programs/ for tests: on our machine, and on QEMU.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Machine, type MachineOptions } from '../../emulator/index.ts';
+import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../../toolchain/index.ts';
+import { withScratch } from '../support/tools.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** More than any of the programs needs; a hang becomes a failure, not a timeout. */
+const BUDGET = 3_000_000_000;
+
+export interface Ended {
+  readonly text: string;
+  /** The program's exit status, or what stopped the machine. */
+  readonly status: number | string;
+  readonly instret: number;
+}
+
+/** A C program of guest-programs/, compiled. */
+export async function program(name: string, dialect: Dialect = 'openbsd'): Promise<Uint8Array> {
+  const { path } = await buildProgram(join(ROOT, 'guest-programs', name), { dialect });
+  return readFileSync(path);
+}
+
+export async function kernel(conf = 'openbsd'): Promise<string> {
+  return (await buildKernel(conf)).path;
+}
+
+/** An initial file system of executables: { 'bin/x': bytes }. */
+export const initrd = (files: Record<string, Uint8Array>): Uint8Array =>
+  writeCpio(Object.entries(files).map(([path, data]): CpioEntry => ({ path, mode: 0o100755, data })));
+
+/** Runs to the end on our machine; `typed` is on the wire from the start, `answer` once the console shows "> ". */
+export function run(
+  kernelPath: string,
+  archive: Uint8Array,
+  append: string,
+  more: Partial<MachineOptions> & { typed?: string; answer?: string } = {},
+): Ended {
+  const { typed, answer, ...options } = more;
+  let text = '';
+  const machine = Machine.create({
+    kernel: { name: kernelPath, bytes: readFileSync(kernelPath) },
+    initrd: { name: 'initrd', bytes: archive },
+    append,
+    bios: 'default',
+    ramBytes: 128 << 20,
+    onConsole: byte => {
+      text += String.fromCharCode(byte);
+    },
+    ...options,
+  });
+  if (typed !== undefined) machine.input(new TextEncoder().encode(typed));
+  if (answer !== undefined) {
+    while (!text.includes('> ') && machine.run(1_000_000).kind === 'budget');
+    machine.input(new TextEncoder().encode(answer));
+  }
+  const end = machine.run(BUDGET);
+  return {
+    text: text.replaceAll('\r\n', '\n'),
+    status: end.kind === 'exit' ? end.status : end.kind,
+    instret: Number(machine.instret),
+  };
+}
+
+/** The same on QEMU with OpenSBI. The program's status does not come out of QEMU. */
+export function runQemu(
+  qemu: string,
+  kernelPath: string,
+  archive: Uint8Array,
+  append: string,
+  more: readonly string[] = [],
+): string {
+  return withScratch(dir => {
+    const image = join(dir, 'initrd');
+    writeFileSync(image, archive);
+    const args = [
+      '-M',
+      'virt',
+      '-m',
+      '128M',
+      '-nographic',
+      '-no-reboot',
+      '-kernel',
+      kernelPath,
+      '-initrd',
+      image,
+    ];
+    const done = spawnSync(qemu, [...args, '-append', append, ...more], {
+      encoding: 'utf8',
+      input: '',
+      timeout: 120_000,
+    });
+    return done.stdout.slice(done.stdout.indexOf('Boot HART MEDELEG')).replaceAll('\r\n', '\n');
+  });
+}
+
+/** The lines that say a test failed; an output without a single "ok" counts as one. */
+export function failures(text: string): string[] {
+  const bad = text.split('\n').filter(line => line.startsWith('not ok') || line.startsWith('panic'));
+  return /^ok /m.test(text) ? bad : [...bad, `no test reported: ${text.slice(-300)}`];
+}

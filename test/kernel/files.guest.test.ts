@@ -1,0 +1,80 @@
+// Files, pipes, sockets, terminals, disks: the guest's own test programs, and the console as a person uses it.
+
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasGlibc, requireTool, TOOLS, which } from '../../toolchain/index.ts';
+import { runProgram, withScratch } from '../support/tools.ts';
+import { failures, initrd, kernel, program, run } from './boot.ts';
+
+const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
+
+const ECHO = `
+#include <stdio.h>
+int main(void)
+{
+    char line[100];
+    printf("> ");
+    fflush(stdout);
+    while (fgets(line, sizeof(line), stdin))
+        printf("[%s]", line);
+    return 0;
+}
+`;
+
+describe.skipIf(!ready)('file-related programs in the guest', () => {
+  let elf: string;
+  beforeAll(async () => {
+    elf = await kernel();
+  });
+
+  for (const name of ['files', 'pipes', 'sockets', 'queues', 'devices', 'edu']) {
+    it(`${name}: every test is ok, and twice the same run`, async () => {
+      const archive = initrd({ [name]: await program(`tests/${name}.c`) });
+      const first = run(elf, archive, `init=/${name}`);
+      expect(failures(first.text)).toEqual([]);
+      expect(first.status).toBe(0);
+      expect(first.text).not.toMatch(/skipped/);
+      expect(run(elf, archive, `init=/${name}`)).toEqual(first);
+    });
+  }
+
+  it('disk: minfs on a virtio disk, made by mkfs-minfs on the host', async () => {
+    const archive = initrd({ init: await program('tests/disk.c') });
+    const image = withScratch(dir => {
+      const tool = join(dir, 'mkfs');
+      const source = resolve(import.meta.dirname, '../../guest-programs/tools/mkfs-minfs.c');
+      runProgram(requireTool('clang'), ['-O1', '-Wall', '-Werror', source, '-o', tool]);
+      runProgram(tool, [join(dir, 'disk'), '8']);
+      expect(runProgram(tool, ['--check', join(dir, 'disk')])).toMatch(/ 0 problems/);
+      return new Uint8Array(readFileSync(join(dir, 'disk')));
+    });
+    const end = run(elf, archive, '', { virtio: [{ kind: 'blk', image }] });
+    expect(failures(end.text)).toEqual([]);
+    expect(end.text).not.toMatch(/skipped/);
+  });
+
+  it('the console edits lines, echoes, and ends input at ^D', async () => {
+    const echo = await withProgram(ECHO);
+    const end = run(elf, initrd({ init: echo }), '', { typed: 'helloo\x7f\rsecond\r\x04' });
+    expect(end.text).toBe('helloo\b \b\nsecond\n> [hello\n][second\n]');
+    expect(end.status).toBe(0);
+  });
+
+  it('^C ends the program with status 128 + SIGINT', async () => {
+    const echo = await withProgram(ECHO);
+    const end = run(elf, initrd({ init: echo }), 'tty=noecho,nocrlf', { answer: '\x03' });
+    expect(end.status).toBe(130);
+  });
+});
+
+/** A program given as text. */
+async function withProgram(source: string): Promise<Uint8Array> {
+  const { mkdtempSync, writeFileSync } = await import('node:fs');
+  const { tmpdir } = await import('node:os');
+  const { buildProgram } = await import('../../toolchain/index.ts');
+  const path = join(mkdtempSync(join(tmpdir(), 'kcovbox-test-')), 'echo.c');
+  writeFileSync(path, source);
+  return readFileSync((await buildProgram(path, { dialect: 'linux' })).path);
+}
