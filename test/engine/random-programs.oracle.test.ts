@@ -67,6 +67,6 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))(`qemu agrees, seed ${seedT
     }
   }
   for (const profile of QEMU_PROFILES.map(profiles.hot)) {
-    test(`jit: ${profile.name}`, () => compare(qemuRunner, 'jit', profile, Math.ceil(PROGRAMS / 50)));
+    test(`jit: ${profile.name}`, () => compare(qemuRunner, 'jit', profile, Math.ceil(PROGRAMS / 20)));
   }
 });

@@ -63,6 +63,10 @@ class Generator {
   readonly #profile: Profile;
   readonly #pools: Pools;
   readonly #pieces: Piece[] = [];
+  /** Counts the rounds of loops; written by nothing else, and not positive outside of them. */
+  readonly counter: number;
+  /** Id of the piece at which the open loop begins, and where it shall end. */
+  #loop: { start: number; end: number } | undefined;
   /** Data pointers: register to offset. x2 is one, for the compressed stack forms. */
   readonly pointers = new Map<number, number>();
   #writable: number[] = [];
@@ -75,13 +79,17 @@ class Generator {
     this.pointers.set(8 + random.below(8), MIDDLE + 8 * random.below(8));
     // Half aligned: word atomics only, and misaligned doublewords.
     this.pointers.set(16 + random.below(16), MIDDLE + 4 + 8 * random.below(8));
-    for (let n = 0; n < 32; n++) if (!this.pointers.has(n)) this.#writable.push(n);
+    this.counter = 3 + random.below(5);
+    for (let n = 0; n < 32; n++) {
+      if (!this.pointers.has(n) && n !== this.counter) this.#writable.push(n);
+    }
   }
 
   pieces(): Piece[] {
     const { weights, pieces } = this.#profile;
     const total = weights.compute + weights.float + weights.memory + weights.flow;
     while (this.#pieces.length < pieces) {
+      this.#loops();
       let draw = this.#random.below(total);
       if (this.#profile.trapOneIn && this.#random.oneIn(this.#profile.trapOneIn)) this.#trap();
       else if ((draw -= weights.compute) < 0) this.#compute();
@@ -90,6 +98,24 @@ class Generator {
       else this.#flow();
     }
     return this.#pieces;
+  }
+
+  /**
+   * Opens or closes a loop. Wherever a branch enters or leaves it, it ends: the counter only falls, and the loop goes on
+   * only while it is positive.
+   */
+  #loops(): void {
+    const c = this.counter;
+    const here = this.#pieces.length;
+    if (this.#loop === undefined) {
+      if (!this.#random.oneIn(12)) return;
+      this.#add('addi', { rd: c, imm: 2 + this.#random.below(10) });
+      this.#loop = { start: here + 1, end: here + 3 + this.#random.below(20) };
+    } else if (here >= this.#loop.end) {
+      const first = { name: 'addi', operands: { rd: c, rs1: c, imm: -1 } } as const;
+      this.#add('blt', { rs1: 0, rs2: c }, { first, back: this.#loop.start, short: false });
+      this.#loop = undefined;
+    }
   }
 
   #add(name: Mnemonic, operands: Operands, rest: Partial<Piece> = {}): void {
@@ -265,7 +291,9 @@ export function generateProgram(random: Random, profile: Profile): Program {
   );
   return {
     pieces,
-    x: Array.from({ length: 32 }, (_unused, n) => (n === 0 ? 0n : cornerInteger(random))),
+    x: Array.from({ length: 32 }, (_unused, n) =>
+      n === 0 || n === generator.counter ? 0n : cornerInteger(random),
+    ),
     f,
     fcsr: random.below(32) | (random.below(5) << 5),
     pointers: generator.pointers,

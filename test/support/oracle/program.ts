@@ -1,4 +1,4 @@
-// Random test programs as data: a list of pieces with symbolic forward targets, so that a shrinker can drop any piece
+// Random test programs as data: a list of pieces with symbolic targets, so that a shrinker can drop any piece
 // and the rest still assembles; printed as assembly for a person to paste.
 
 import { decode, encode, encodeCompressed, type Operands } from '../../../emulator/isa/codec.ts';
@@ -14,6 +14,8 @@ export interface Piece {
   readonly short: boolean;
   /** A forward branch or jump goes to the first remaining piece whose id is not below this. */
   readonly target?: number;
+  /** A backward branch goes to the first remaining piece whose id is not below this. */
+  readonly back?: number;
   /** An instruction in front that no branch may skip: it makes the register that this one needs. */
   readonly first?: { readonly name: Mnemonic; readonly operands: Operands };
   /** A word or half-word to be executed as it is; the other fields then mean nothing. */
@@ -49,7 +51,10 @@ const isLong = (word: number): boolean => (word & 3) === 3;
 /** Encoded words of a piece at `at`, with its target at `to`. */
 function wordsOf(piece: Piece, at: number, to: number): number[] {
   if (piece.raw !== undefined) return [piece.raw];
-  const operands = piece.target === undefined ? piece.operands : { ...piece.operands, imm: to - at };
+  // auipc leaves its own address; any other first instruction only moves this one.
+  const from = piece.first === undefined || piece.first.name === 'auipc' ? at : at + 4;
+  const isJump = piece.target !== undefined || piece.back !== undefined;
+  const operands = isJump ? { ...piece.operands, imm: to - from } : piece.operands;
   const word = shortForm(piece, operands) ?? encode(piece.name, operands);
   return piece.first === undefined ? [word] : [encode(piece.first.name, piece.first.operands), word];
 }
@@ -69,7 +74,11 @@ export function assemble(pieces: readonly Piece[]): { code: Uint8Array; offsets:
   const code = new DataView(new ArrayBuffer(end));
   pieces.forEach((piece, index) => {
     let at = offsets[index]!;
-    const next = pieces.findIndex((other, n) => n > index && other.id >= (piece.target ?? 0));
+    const { target = 0, back } = piece;
+    const next =
+      back === undefined
+        ? pieces.findIndex((other, n) => n > index && other.id >= target)
+        : pieces.findIndex(other => other.id >= back);
     const to = next < 0 ? end : offsets[next]!;
     for (const word of wordsOf(piece, at, to)) {
       if (isLong(word)) code.setUint32(at, word, true);
