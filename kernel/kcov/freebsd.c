@@ -11,7 +11,7 @@
  * Divergence: an owner that exits lets go of its descriptor at exit, before a joiner wakes, not
  * when the thread structure is reaped. close(2) of a running descriptor returns 0.
  */
-#include "engine.h"
+#include "freebsd.h"
 
 #ifdef CONFIG_KCOV
 
@@ -106,5 +106,6 @@ const struct kcov_dialect kcov_freebsd = {
     .disable = disable,
     .mode = mode,
     .file_ops = &ops,
+    .init = kcov_freebsd_init,
 };
 #endif

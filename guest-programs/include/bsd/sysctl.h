@@ -1,6 +1,6 @@
 /*
- * sysctlbyname(3) for the few names that programs around kcov ask for. Names of the kernel's own
- * are files below /proc/sys; numbers travel as text there and as integers of the caller's size here.
+ * sysctlbyname(3) for the few names that programs around kcov ask for. The kernel's own are behind
+ * /dev/sysctl, as text; here they are integers of the caller's size.
  */
 #ifndef KCOVBOX_BSD_SYSCTL_H
 #define KCOVBOX_BSD_SYSCTL_H
@@ -44,46 +44,43 @@ static inline int kcovbox_sysctl_give(unsigned long value, void *old, size_t *le
     return 0;
 }
 
+/* One of the kernel's own, through /dev/sysctl. */
+static inline int kcovbox_sysctl_kernel(int fd, const char *name, void *old, size_t *length,
+                                        const void *new_value, size_t new_length)
+{
+    char text[128];
+    unsigned long value = 0;
+
+    if (write(fd, name, strlen(name)) == -1)
+        return -1;
+    ssize_t got = read(fd, text, sizeof(text) - 1);
+    if (got <= 0)
+        return -1;
+    text[got] = '\0';
+    if (kcovbox_sysctl_give(strtoul(text, NULL, 0), old, length) == -1)
+        return -1;
+    if (!new_value)
+        return 0;
+    memcpy(&value, new_value, new_length < sizeof(value) ? new_length : sizeof(value));
+    int n = snprintf(text, sizeof(text), "%s=%lu", name, value);
+    return write(fd, text, (size_t)n) == n ? 0 : -1;
+}
+
 static inline int __attribute__((__unused__))
 sysctlbyname(const char *name, void *old, size_t *length, const void *new_value, size_t new_length)
 {
-    char path[256], text[64];
-    unsigned long value = 0;
-    ssize_t got;
-    int fd;
-
     if (!strcmp(name, "hw.ncpu") || !strcmp(name, "hw.ncpuonline"))
         return kcovbox_sysctl_give((unsigned long)sysconf(_SC_NPROCESSORS_ONLN), old, length);
     if (!strcmp(name, "hw.pagesize"))
         return kcovbox_sysctl_give((unsigned long)sysconf(_SC_PAGESIZE), old, length);
-    snprintf(path, sizeof(path), "/proc/sys/%s", name);
-    for (char *c = path + 10; *c; c++)
-        if (*c == '.')
-            *c = '/';
-    fd = open(path, new_value ? O_RDWR : O_RDONLY);
+    int fd = open("/dev/sysctl", O_RDWR);
     if (fd == -1)
         return -1;
-    got = read(fd, text, sizeof(text) - 1);
-    if (got > 0) {
-        text[got] = '\0';
-        value = strtoul(text, NULL, 0);
-    }
-    if (got < 0 || kcovbox_sysctl_give(value, old, length) == -1) {
-        close(fd);
-        return -1;
-    }
-    if (new_value) {
-        value = 0;
-        memcpy(&value, new_value, new_length < sizeof(value) ? new_length : sizeof(value));
-        int n = snprintf(text, sizeof(text), "%lu", value);
-        lseek(fd, 0, SEEK_SET);
-        if (write(fd, text, (size_t)n) != n) {
-            close(fd);
-            return -1;
-        }
-    }
+    int result = kcovbox_sysctl_kernel(fd, name, old, length, new_value, new_length);
+    int saved = errno;
     close(fd);
-    return 0;
+    errno = saved;
+    return result;
 }
 
 static inline int __attribute__((__unused__))
