@@ -1,3 +1,5 @@
+// Texts that people read; the bulk is compared with llvm-objdump and capstone in the oracle tests.
+
 import { expect, test } from 'vitest';
 import { decode, encode, type Operands } from '../../emulator/isa/codec.ts';
 import { disassemble } from '../../emulator/isa/disasm.ts';
