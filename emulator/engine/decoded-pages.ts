@@ -45,6 +45,10 @@ import {
 import { plainCsr } from './semantics-system.ts';
 
 const SLOTS = 2048;
+const DECODED = 1;
+const WATCHED = 2;
+/** A byte for each page of the largest RAM. */
+const CODE_MAP_BYTES = 0x10_0000;
 /** Stores to a page, without a decode in between, after which it counts as data again. */
 const STORES_UNTIL_DATA = 64;
 /** Records decoded ahead in one go. */
@@ -52,7 +56,10 @@ const DECODE_AHEAD = 16;
 
 export class DecodedPages implements CodePort {
   /** Bytes of linear memory that the pool occupies. */
-  static readonly bytes = (pages: number): number => (pages + 1) * PAGE_BYTES;
+  static readonly bytes = (pages: number): number => CODE_MAP_BYTES + (pages + 1) * PAGE_BYTES;
+
+  /** Address of a byte per RAM page: not zero = stores must be announced. The first thing in the pool. */
+  readonly codeMap: number;
 
   readonly #base: number;
   readonly #capacity: number;
@@ -64,7 +71,7 @@ export class DecodedPages implements CodePort {
   readonly #insn: Insn = newInsn();
   /** By RAM page: number of its decoded page + 1, 0 = none. */
   readonly #pageOf: Int32Array;
-  /** By RAM page: 1 = has decoded records, so stores must be announced. */
+  /** `codeMap`: DECODED, WATCHED. */
   readonly #isCode: Uint8Array;
   /** By decoded page: its RAM page, and stores since its last decode. */
   readonly #ramPage: Int32Array;
@@ -81,14 +88,15 @@ export class DecodedPages implements CodePort {
   constructor(ram: Ram, base: number, capacity: number, harts: number) {
     const buffer = ram.memory.buffer;
     this.#ram = ram;
-    this.#base = base;
+    this.codeMap = base;
+    this.#base = base + CODE_MAP_BYTES;
     this.#capacity = capacity;
     this.#harts = harts;
     this.#i32 = new Int32Array(buffer);
     this.#u16 = new Uint16Array(buffer);
     this.#u8 = new Uint8Array(buffer);
     this.#pageOf = new Int32Array(ram.bytes / 4096);
-    this.#isCode = new Uint8Array(ram.bytes / 4096);
+    this.#isCode = new Uint8Array(buffer, base, ram.bytes / 4096);
     this.#ramPage = new Int32Array(capacity);
     this.#stores = new Uint8Array(capacity);
     this.#straddling = new Uint32Array(capacity + 1);
@@ -97,7 +105,7 @@ export class DecodedPages implements CodePort {
   // CodePort.
 
   holdsCode(page: number): boolean {
-    return this.#isCode[page] === 1;
+    return this.#isCode[page] !== 0;
   }
 
   /** Stores of harts and, through `Ram.onWrite`, of devices and host code. */
@@ -105,7 +113,7 @@ export class DecodedPages implements CodePort {
     const first = pa - this.#ram.base;
     const last = first + bytes - 1;
     for (let page = Math.floor(first / 4096); page <= Math.floor(last / 4096); page++) {
-      if (this.#isCode[page] === 0) continue;
+      if ((this.#isCode[page]! & DECODED) === 0) continue;
       const from = Math.max(first - page * 4096, 0);
       const to = Math.min(last - page * 4096, 4095);
       this.#forgetRange(page, from, to);
@@ -130,7 +138,7 @@ export class DecodedPages implements CodePort {
   /** Drops every decoded page. Only when no engine is inside one. */
   forgetAll(): void {
     this.#pageOf.fill(0);
-    this.#isCode.fill(0);
+    for (let page = 0; page < this.#isCode.length; page++) this.#isCode[page]! &= ~DECODED;
     this.#used = 0;
     for (let window = 0; window <= this.#harts; window++) this.#detach(window * WINDOW_BYTES);
     this.onForget(-1);
@@ -190,6 +198,13 @@ export class DecodedPages implements CodePort {
     const number = this.#numberOf(rec);
     const slot = (rec - this.#base - number * PAGE_BYTES) / RECORD;
     return { page: this.#ramPage[number]!, offset: slot * 2 };
+  }
+
+  /** Announces all stores to a page, whatever it holds. */
+  watch(page: number, isOn: boolean): void {
+    if (!isOn) this.#isCode[page]! &= ~WATCHED;
+    else this.#isCode[page]! |= WATCHED;
+    purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }
 
   /** Announces stores to a page although nothing of it is decoded, because the JIT translated code there. */
@@ -267,8 +282,8 @@ export class DecodedPages implements CodePort {
   }
 
   #markCode(page: number): void {
-    if (this.#isCode[page] === 1) return;
-    this.#isCode[page] = 1;
+    if (this.#isCode[page]! & DECODED) return;
+    this.#isCode[page]! |= DECODED;
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }
 
@@ -278,7 +293,7 @@ export class DecodedPages implements CodePort {
     if (number < 0) return;
     if (++this.#stores[number]! > STORES_UNTIL_DATA || to - from > 1024) {
       this.#clear(number);
-      this.#isCode[page] = 0;
+      this.#isCode[page]! &= ~DECODED;
       return;
     }
     const base = this.#base + number * PAGE_BYTES;

@@ -59,6 +59,10 @@ export interface RegionHost extends Regions {
   /** See InterpImports; `rec` can be asked about through `DecodedPages`. */
   hot(rec: number): number;
   enter(rec: number): number;
+  /** Slow arm of regions: 0 = done, 1 = leave. Called by `regionSlow` of the interpreter's module, which regions import. */
+  slow(kind: number): number;
+  /** Gives the regions that function; once, before any is compiled. */
+  useSlow(regionSlow: (kind: number) => number): void;
 }
 
 export interface EngineOptions {
@@ -96,6 +100,7 @@ export class InterpEngine implements Engine {
     ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
     const bytes = buildInterpreter({
       ram,
+      codeMap: this.pages.codeMap,
       memoryPages: ram.memory.buffer.byteLength / 0x1_0000,
       names: options.names ?? false,
       ...(options.jit && { regions: options.jit }),
@@ -103,7 +108,9 @@ export class InterpEngine implements Engine {
     if (options.jit) this.pages.arrivals = options.jit.arrivals;
     const env = { memory: ram.memory, ...(options.jit && { table: options.jit.table }) };
     const imports = { env, host: this.#imports(options.jit) as unknown as Record<string, unknown> };
-    this.#run = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports['run'];
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
+    this.#run = exports['run'];
+    options.jit?.useSlow(exports['regionSlow']);
   }
 
   /** The hart that runs, or ran last. */
@@ -141,6 +148,7 @@ export class InterpEngine implements Engine {
       straddle: rec => this.#straddle(rec),
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
+      regionSlow: kind => jit?.slow(kind) ?? 1,
       hot: rec => jit?.hot(rec) ?? ENTRY_COLD,
       enter: rec => jit?.enter(rec) ?? -1,
     };

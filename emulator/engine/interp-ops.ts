@@ -20,6 +20,7 @@ import type { Handler } from './handlers.ts';
 import type { SlowCalls } from './interp-slow.ts';
 import type { Atomic, Format, Ops, Width } from './ops.ts';
 import { R_IMM, R_RD, R_RM, R_RS1, R_RS2, R_RS3, RECORD } from './records.ts';
+import { REFUSED } from './refill.ts';
 import {
   type CsrClass,
   csrOp,
@@ -211,10 +212,12 @@ export class InterpOps implements Ops {
     const { va, host } = this.#address(true);
     this.#probe(TLB_READ, bytes, va, host);
     this.rd(() => this.#loadAt(host, bytes, signed));
+    this.#refillOr(va, host, bytes, false);
+    this.rd(() => this.#loadAt(host, bytes, signed));
     c.else_();
     this.#slow.load(this, va, Math.log2(bytes) | (signed ? 0 : 4));
     this.rd(() => void c.i32_const(0).i64_load(SLOW_VALUE));
-    c.end();
+    c.end().end();
   }
 
   store(bytes: Width): void {
@@ -226,17 +229,20 @@ export class InterpOps implements Ops {
     const { va, host } = this.#address(true);
     const box = () => void (bytes === 4 ? c.i64_const(BOX).i64_or() : undefined);
     this.#probe(TLB_READ, bytes, va, host);
-    this.rd(() => {
+    const fast = () => {
       this.#loadAt(host, bytes, false);
       box();
-    });
+    };
+    this.rd(fast);
+    this.#refillOr(va, host, bytes, false);
+    this.rd(fast);
     c.else_();
     this.#slow.load(this, va, Math.log2(bytes) | (bytes === 4 ? 4 : 0));
     this.rd(() => {
       c.i32_const(0).i64_load(SLOW_VALUE);
       box();
     });
-    c.end();
+    c.end().end();
   }
 
   storeFp(bytes: 4 | 8): void {
@@ -267,15 +273,12 @@ export class InterpOps implements Ops {
     const { c } = this;
     const { va, host } = this.#address(true);
     this.#probe(TLB_WRITE, bytes, va, host);
-    c.local_get(host);
-    this.rs2();
-    if (bytes === 1) c.i64_store8();
-    else if (bytes === 2) c.i64_store16();
-    else if (bytes === 4) c.i64_store32();
-    else c.i64_store();
+    this.#storeAt(host, bytes);
+    this.#refillOr(va, host, bytes, true);
+    this.#storeAt(host, bytes);
     c.else_();
     this.#slow.store(this, va, Math.log2(bytes));
-    c.end();
+    c.end().end();
   }
 
   #address(withImm: boolean): { va: number; host: number } {
@@ -305,6 +308,24 @@ export class InterpOps implements Ops {
       .i32_load(table + 8)
       .i32_add()
       .local_set(host);
+  }
+
+  /** After the then-arm of `#probe`: the else-arm fills the table and opens an `if` like that of `#probe`. */
+  #refillOr(va: number, host: number, bytes: Width, isStore: boolean): void {
+    const { c } = this;
+    c.else_();
+    this.#slow.refill(this, va, bytes, isStore);
+    c.local_tee(host).i32_const(REFUSED).i32_gt_u().if_(undefined, 'likely');
+  }
+
+  #storeAt(host: number, bytes: Width): void {
+    const { c } = this;
+    c.local_get(host);
+    this.rs2();
+    if (bytes === 1) c.i64_store8();
+    else if (bytes === 2) c.i64_store16();
+    else if (bytes === 4) c.i64_store32();
+    else c.i64_store();
   }
 
   #loadAt(host: number, bytes: Width, signed: boolean): void {

@@ -29,6 +29,8 @@ export interface InterpImports {
   straddle(rec: number): number;
   /** Decodes the record. */
   decode(rec: number): void;
+  /** What refill.ts cannot do for a compiled region; see `addRegionSlow`. */
+  regionSlow(kind: number): number;
   /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
   hot(rec: number): number;
   /** PC has no entry in the jump cache: the table slot of its region, or negative when there is none. Fills the cache. */
@@ -53,6 +55,7 @@ const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
   fetch: [0, 1],
   straddle: [1, 1],
   decode: [1, 0],
+  regionSlow: [1, 1],
   hot: [1, 1],
   enter: [1, 1],
   boundary: [0, 1],
@@ -62,12 +65,15 @@ const i32s = (count: number): (typeof I32)[] => Array.from({ length: count }, ()
 
 export class SlowCalls {
   readonly imports: Record<Name, number>;
+  readonly #refill: number;
   /** (rec, base, ic: i32, page: i64) brings pc and count to the window. */
   readonly #sync: FunctionHandle;
   readonly #access: Record<'load' | 'store' | 'atomic', FunctionHandle>;
 
-  constructor(m: ModuleBuilder, imports: Record<Name, number>) {
+  /** `refill`: the function of refill.ts. */
+  constructor(m: ModuleBuilder, imports: Record<Name, number>, refill: number) {
     this.imports = imports;
+    this.#refill = refill;
     this.#sync = m.func([I32, I32, I32, I64], [], 'sync');
     const { code: c } = this.#sync;
     c.i32_const(0).local_get(3).local_get(0).local_get(1).i32_sub().i32_const(3).i32_shr_u();
@@ -90,6 +96,15 @@ export class SlowCalls {
       indices[name] = m.importFunction('host', name, i32s(params), i32s(results));
     }
     return indices;
+  }
+
+  /** Pushes the host address that belongs to `va`, which missed, or 0 to go the long way. */
+  refill(o: InterpOps, va: number, bytes: number, isStore: boolean): void {
+    o.c
+      .local_get(va)
+      .i32_const(bytes - 1)
+      .i32_const(isStore ? 1 : 0)
+      .call(this.#refill);
   }
 
   load(o: InterpOps, va: number, funct3: number): void {

@@ -31,11 +31,14 @@ import {
   SLOT_STRADDLE,
   STRADDLE_SHIFT,
 } from './records.ts';
+import { addRefill, addRegionSlow } from './refill.ts';
 import { SEMANTICS } from './semantics.ts';
 
 export interface InterpOptions {
-  /** Where RAM lies: offset in linear memory and physical address. */
-  readonly ram: { readonly hostBase: number; readonly base: number };
+  /** Where RAM lies: offset in linear memory, physical address, size. */
+  readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
+  /** See DecodedPages. */
+  readonly codeMap: number;
   /** Pages of the imported memory. */
   readonly memoryPages: number;
   /** Name section, for profiles. */
@@ -52,16 +55,18 @@ export interface Regions {
   readonly jumpCacheMask: number;
 }
 
-/** The module's bytes. Imports: env.memory and host.*; export: run() -> exit reason. */
+/** The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow (refill.ts). */
 export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: options.memoryPages });
   if (options.regions) m.importTable('env', 'table', { min: 1 });
   const imports = SlowCalls.declare(m);
-  const slow = new SlowCalls(m, imports);
+  const refill = addRefill(m, options);
+  const slow = new SlowCalls(m, imports, refill.index);
   const run = m.func([], [I32], 'interpret');
   new Interpreter(run.code, slow, options, m.type([I32], [I64])).write();
   m.export('run', 'func', run.index);
+  m.export('regionSlow', 'func', addRegionSlow(m, refill.index, imports.regionSlow).index);
   return m.finish({ names: options.names ?? false });
 }
 

@@ -66,6 +66,7 @@ export class Jit implements RegionHost {
   readonly #i32: Int32Array;
   readonly #view: DataView;
   readonly #stub: unknown;
+  #regionSlow: (kind: number) => number = kind => this.slow(kind);
   /** Physical page number of the start of RAM, and its pages. */
   readonly #firstPage: number;
   readonly #ramPages: number;
@@ -99,6 +100,10 @@ export class Jit implements RegionHost {
     this.#pages = pages;
     this.#hart = hart;
     pages.onForget = page => this.#forget(page);
+  }
+
+  useSlow(regionSlow: (kind: number) => number): void {
+    this.#regionSlow = regionSlow;
   }
 
   #reset(): void {
@@ -274,7 +279,7 @@ export class Jit implements RegionHost {
     if (jobs.length === 0) return;
     const wasm = new WebAssembly.Module(m.finish());
     new WebAssembly.Instance(wasm, {
-      env: { memory: this.#memory, table: this.table, slow: this.#slow, soft: this.#soft },
+      env: { memory: this.#memory, table: this.table, slow: this.#regionSlow, soft: this.#soft },
     });
     this.stats.modules++;
     for (const { entry } of jobs) this.#install(entry, module);
@@ -320,7 +325,7 @@ export class Jit implements RegionHost {
   // What regions call.
 
   /** Plain RAM behind a TLB miss or a misaligned address is served; everything else is left to the interpreter. */
-  readonly #slow = (kind: number): number => {
+  slow(kind: number): number {
     const { mmu } = this.#hart();
     const i32 = this.#i32;
     const lo = i32[SLOW_ARG >> 2]!;
@@ -337,7 +342,7 @@ export class Jit implements RegionHost {
     if (this.#hart().ports.code.holdsCode(page)) return 1;
     this.#store(at, bytes);
     return 0;
-  };
+  }
 
   #load(at: number, kind: number): void {
     const view = this.#view;

@@ -49,7 +49,7 @@ export class Hart {
     setPriv(s, priv);
     this.mmu.pmp.update();
     if (priv !== C.M) this.mmu.pmp.open();
-    this.mmu.tlb.flushAll();
+    this.mmu.tlb.clear();
   }
 
   /** Moves the window to address 0. Precondition: no other hart is active, or it is `previous`, which is parked first. */

@@ -59,6 +59,19 @@ export const WAITING = 0x18c;
 export const EPOCH = 0x190;
 /** i64: exceptions taken. Each spends one unit of IC without retiring: mcycle counts it, minstret does not. */
 export const EXCEPTIONS = 0x198;
+/** i32: bit kind * VIEWS + view per TLB table that may hold entries; kinds: read 0, write 1, exec 2. */
+export const TLB_USED = 0x1a0;
+/** i32 each: what superpages cover, half-open, in units of 2 MiB of the low 48 bits of va. */
+export const LARGE_FIRST = 0x1a4;
+export const LARGE_END = 0x1a8;
+/**
+ * i32 each: how a miss of U and S views, and of M, may be served without asking the hart: WALK_NONE, WALK_BARE (va is pa), or
+ * the host address of the root table of Sv39. Derived from satp and PMP by mmu.ts, used by engine/refill.ts.
+ */
+export const WALK = 0x1ac;
+export const WALK_M = 0x1b0;
+export const WALK_NONE = 0;
+export const WALK_BARE = 1;
 
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
 export const F = 0x200;

@@ -13,6 +13,10 @@ import {
   TLB_WRITE,
   TRAP_CAUSE,
   TRAP_TVAL,
+  WALK,
+  WALK_BARE,
+  WALK_M,
+  WALK_NONE,
 } from './layout.ts';
 import { MXR } from './mstatus.ts';
 import { MIXED, PMP_R, PMP_W, PMP_X, Pmp } from './pmp.ts';
@@ -30,6 +34,7 @@ import {
   PTE_W,
   PTE_X,
   STORE,
+  SV39,
   Walker,
 } from './walk.ts';
 
@@ -60,8 +65,22 @@ export class Mmu {
     this.#pages = Math.floor(ports.ram.bytes / 4096);
     this.#hostBase = ports.ram.hostBase;
     this.pmp = new Pmp(state, ports.ram);
-    this.tlb = new Tlb(state);
+    this.tlb = new Tlb(state, () => this.#chooseWalk());
     this.#walker = new Walker(state, ports.ram, this.pmp);
+  }
+
+  /** Says in the window how the engine may serve misses itself: only where PMP has nothing to say about any page of RAM. */
+  #chooseWalk(): void {
+    const s = this.#state;
+    s.set(WALK_M, this.pmp.allowsAll(true) ? WALK_BARE : WALK_NONE);
+    let walk = WALK_NONE;
+    if (this.pmp.allowsAll(false)) {
+      const mode = s.hi(SATP) >>> 28;
+      const root = (s.hi(SATP) & 0xfff) * 2 ** 32 + (s.get(SATP) >>> 0) - this.#firstPage;
+      if (mode === 0) walk = WALK_BARE;
+      else if (mode === SV39 && root >= 0 && root < this.#pages) walk = this.#hostBase + root * 4096;
+    }
+    s.set(WALK, walk | 0);
   }
 
   /**

@@ -36,9 +36,13 @@ export class Pmp {
   readonly #user: Uint8Array;
   readonly #machine: Uint8Array;
   #rules: Rule[] = [];
+  readonly #first: number;
+  readonly #end: number;
 
   constructor(state: State, ram: Ram) {
     this.#state = state;
+    this.#first = ram.base;
+    this.#end = ram.base + ram.bytes;
     this.#firstPage = ram.base / PAGE;
     this.#user = new Uint8Array(Math.floor(ram.bytes / PAGE));
     this.#machine = new Uint8Array(this.#user.length);
@@ -67,6 +71,16 @@ export class Pmp {
       if (pa + bytes <= rule.first || pa >= rule.end) continue;
       if (pa < rule.first || pa + bytes > rule.end) return false;
       return ((machine ? rule.machine : rule.user) & need) === need;
+    }
+    return machine;
+  }
+
+  /** May S and U, or M, do everything with all of RAM? */
+  allowsAll(machine: boolean): boolean {
+    for (const rule of this.#rules) {
+      if (this.#end <= rule.first || this.#first >= rule.end) continue;
+      if ((machine ? rule.machine : rule.user) !== ALL) return false;
+      if (this.#first >= rule.first && this.#end <= rule.end) return true;
     }
     return machine;
   }

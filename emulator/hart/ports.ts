@@ -10,6 +10,8 @@ export interface CodePort {
   holdsCode(page: number): boolean;
   /** A store of a hart changed [pa, pa + bytes), inside one page for which `holdsCode` was true. */
   stored(pa: number, bytes: number): void;
+  /** Announce all stores to a page, or no longer. */
+  watch?(page: number, isOn: boolean): void;
 }
 
 export interface HartPorts {

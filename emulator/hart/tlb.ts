@@ -6,11 +6,14 @@
 
 import {
   EPOCH,
+  LARGE_END,
+  LARGE_FIRST,
   TLB_BYTES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
   TLB_READ,
   TLB_SLOW,
+  TLB_USED,
   TLB_WRITE,
   VIEWS,
   WINDOW,
@@ -25,16 +28,14 @@ const PAGE_MASK = ~0xfff;
 
 export class Tlb {
   readonly #state: State;
-  /** Bit per table (kind * VIEWS + view) that may hold entries; the others need neither flush nor copy. */
-  #used = ~0;
   /** The same of the copy that the last parking left behind. */
   #atHome = ~0;
-  /** Virtual page numbers under superpages, half-open. */
-  #largeFirst = Number.POSITIVE_INFINITY;
-  #largeEnd = 0;
+  readonly #onFlush: () => void;
 
-  constructor(state: State) {
+  /** `onFlush`: translations of U and S, or permissions, may be others now. */
+  constructor(state: State, onFlush: () => void = () => {}) {
     this.#state = state;
+    this.#onFlush = onFlush;
   }
 
   /** Physical page number of a cached translation of `va` in a table, or -1. */
@@ -71,14 +72,16 @@ export class Tlb {
     i32[at + 1] = hi;
     i32[at + 2] = addend;
     i32[at + 3] = page;
-    this.#used |= 1 << (tableIndex(table) * VIEWS + view);
+    this.#state.set(TLB_USED, this.used | (1 << (tableIndex(table) * VIEWS + view)));
   }
 
   /** Remembers that `pages` pages around a va came from one superpage leaf. */
   noteLarge(lo: number, hi: number, pages: number): void {
-    const first = pageNumber(lo, hi) - (pageNumber(lo, hi) % pages);
-    if (first < this.#largeFirst) this.#largeFirst = first;
-    if (first + pages > this.#largeEnd) this.#largeEnd = first + pages;
+    const s = this.#state;
+    const first = largeNumber(lo, hi) & -(pages >> 9);
+    const end = first + (pages >> 9);
+    if (first < s.get(LARGE_FIRST)) s.set(LARGE_FIRST, first);
+    if (end > s.get(LARGE_END)) s.set(LARGE_END, end);
   }
 
   /** After satp writes and `sfence.vma` without an address. */
@@ -86,9 +89,16 @@ export class Tlb {
     for (let kind = 0; kind < TABLES.length; kind++) {
       for (let view = 0; view < TRANSLATED; view++) this.#flushTable(kind, view);
     }
-    this.#largeFirst = Number.POSITIVE_INFINITY;
-    this.#largeEnd = 0;
+    this.#state.set(LARGE_FIRST, 0x7fff_ffff);
+    this.#state.set(LARGE_END, 0);
+    this.#onFlush();
     this.#bump();
+  }
+
+  /** After reset: nothing is known about the tables. */
+  clear(): void {
+    this.#state.set(TLB_USED, -1);
+    this.flushAll();
   }
 
   /** After PMP writes and restores: M is affected, too. */
@@ -99,8 +109,8 @@ export class Tlb {
 
   /** `sfence.vma` with an address. */
   flushPage(lo: number, hi: number): void {
-    const page = pageNumber(lo, hi);
-    if (page >= this.#largeFirst && page < this.#largeEnd) {
+    const page = largeNumber(lo, hi);
+    if (page >= this.#state.get(LARGE_FIRST) && page < this.#state.get(LARGE_END)) {
       this.flushTranslated();
       return;
     }
@@ -127,29 +137,31 @@ export class Tlb {
   /** The hart is parked; the tables at address 0 stay as they are until the next one comes. */
   parked(home: number): void {
     this.#move(WINDOW, home, this.#atHome);
-    this.#atHome = this.#used;
+    this.#atHome = this.used;
   }
 
   /** Tables that may hold entries; the `occupied` of the next hart. */
   get used(): number {
-    return this.#used;
+    return this.#state.get(TLB_USED);
   }
 
   /** Copies the tables in use; those that are not must be empty at the target, where `stale` ones have entries. */
   #move(source: number, target: number, stale: number): void {
+    const used = this.used;
     for (let i = 0; i < TABLES.length * VIEWS; i++) {
       const from = TLB_READ + i * TLB_BYTES;
-      if (this.#used & (1 << i)) this.#state.move(from, from + TLB_BYTES, source, target);
+      if (used & (1 << i)) this.#state.move(from, from + TLB_BYTES, source, target);
       else if (stale & (1 << i)) this.#state.fill(from, from + TLB_BYTES, 0xff);
     }
   }
 
   #flushTable(kind: number, view: number): void {
     const bit = 1 << (kind * VIEWS + view);
-    if ((this.#used & bit) === 0) return;
+    const used = this.used;
+    if ((used & bit) === 0) return;
     const at = TLB_READ + (kind * VIEWS + view) * TLB_BYTES;
     this.#state.fill(at, at + TLB_BYTES, 0xff);
-    this.#used &= ~bit;
+    this.#state.set(TLB_USED, used & ~bit);
   }
 
   #entry(table: number, view: number, lo: number): number {
@@ -180,7 +192,8 @@ export function purgeWritesOfAll(i32: Int32Array, count: number, hostPage: numbe
 }
 
 const tableIndex = (table: number): number => (table - TLB_READ) / (VIEWS * TLB_BYTES);
-const pageNumber = (lo: number, hi: number): number => (hi >>> 0) * 2 ** 20 + (lo >>> 12);
+/** Number of the 2 MiB around a va, of its low 48 bits. */
+const largeNumber = (lo: number, hi: number): number => ((hi & 0xffff) << 11) | (lo >>> 21);
 
 function invalidate(i32: Int32Array, at: number): void {
   i32[at] = -1;

@@ -29,7 +29,7 @@ export const PTE_D = 128;
 /** Bits 63:54 in the high half. */
 const PTE_UPPER = 0xffc0_0000 | 0;
 
-const SV39 = 8;
+export const SV39 = 8;
 const PAGE = 4096;
 /** Page numbers from here on are refused at once: nothing is mapped there, and smaller ones are small integers. */
 export const PPN_END = 2 ** 31;

@@ -36,7 +36,9 @@ export class PageWatch implements CodePort {
 
   /** Watches a page, counted from the start of RAM; undefined = none. */
   watch(page: number | undefined): void {
+    if (this.#page >= 0) this.#code.watch?.(this.#page, false);
     this.#page = page ?? -1;
+    if (this.#page >= 0) this.#code.watch?.(this.#page, true);
   }
 
   holdsCode(page: number): boolean {

@@ -281,6 +281,8 @@ describe('compiled regions', () => {
             return offset === 0 ? ENTRY_COMPILED : ENTRY_COLD;
           },
           enter: () => 0,
+          slow: () => 1,
+          useSlow: () => {},
         },
       });
       return interp;
