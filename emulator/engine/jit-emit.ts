@@ -14,6 +14,14 @@ import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
 import { findGroups } from './jit-groups.ts';
+import {
+  HOOK_COST,
+  HOOK_WRITES,
+  HookEmitter,
+  type HookTable,
+  keepsThreadPointer,
+  type RamPlace,
+} from './jit-kcov.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
@@ -41,6 +49,12 @@ export interface Placement {
   readonly ppns: readonly number[];
 }
 
+/** What inline coverage hooks need; absent = hooks are calls like others. */
+export interface HookPort {
+  readonly table: HookTable;
+  readonly ram: RamPlace;
+}
+
 /** wasm calls nested deeper than this return to the dispatcher instead. */
 export const MAX_DEPTH = 200;
 
@@ -48,7 +62,7 @@ const CLEAN: Mask = { x: 0, f: 0 };
 
 const canLeave = (insn: Insn): boolean => {
   const row = rowOf(insn.op);
-  return row.mem.kind !== 'none' || row.ext === 'f' || row.ext === 'd';
+  return row.mem.kind !== 'none' || row.ext === 'f' || row.ext === 'd' || row.ext === 'zicsr';
 };
 
 class RegionEmitter {
@@ -59,9 +73,17 @@ class RegionEmitter {
   readonly #linker: Linker;
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
+  readonly #hooks: HookEmitter | undefined;
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
-  constructor(c: CodeWriter, region: Region, placement: Placement, port: JitPort, linker: Linker) {
+  constructor(
+    c: CodeWriter,
+    region: Region,
+    placement: Placement,
+    port: JitPort,
+    linker: Linker,
+    hooks?: HookPort,
+  ) {
     this.#c = c;
     this.#region = region;
     this.#shape = structure(region.blocks);
@@ -72,6 +94,9 @@ class RegionEmitter {
     this.#ops = new JitOps(c, port, this.#plan.used, { entry, view: placement.dataView }, mask =>
       this.#epilogueOf(mask),
     );
+    const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
+    if (hooks && hasHooks)
+      this.#hooks = new HookEmitter(this.#ops, hooks.table, hooks.ram, placement.dataView);
     this.#emit(placement);
   }
 
@@ -79,6 +104,7 @@ class RegionEmitter {
     const c = this.#c;
     const ops = this.#ops;
     this.#checks(placement);
+    this.#hooks?.enter();
     ops.reload(this.#plan.liveIn[0]!);
     for (const mask of this.#dirtySets()) {
       const key = `${mask.x},${mask.f}`;
@@ -152,8 +178,9 @@ class RegionEmitter {
         dirty.x |= writes.x;
         dirty.f |= writes.f;
       }
-      yield dirty;
+      yield { ...dirty };
       if (isCall(block)) yield CLEAN;
+      if (block.end.kind === 'hook') yield { x: dirty.x | HOOK_WRITES, f: dirty.f };
     }
   }
 
@@ -227,6 +254,10 @@ class RegionEmitter {
       case 'indirect':
         c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
         break;
+      case 'hook':
+        this.#hook(block, dirty);
+        follow(end.next, { x: dirty.x | HOOK_WRITES, f: dirty.f });
+        break;
       case 'call':
       case 'callIndirect':
         this.#call(block, dirty);
@@ -242,7 +273,7 @@ class RegionEmitter {
     const { at, insn } = block.insns.at(-1)!;
     const behind = ops.addressOf(at + insn.bytes);
     const { end } = block;
-    const target = end.kind === 'call' ? ops.addressOf(end.target) : undefined;
+    const target = end.kind === 'call' || end.kind === 'hook' ? ops.addressOf(end.target) : undefined;
     const direct = target === undefined ? undefined : this.#linker.direct(target);
     const slot = target === undefined || direct !== undefined ? undefined : this.#linker.slot(target);
     if (target !== undefined) c.i64_const(BigInt.asIntN(64, target)).local_set(ops.leavePc);
@@ -268,6 +299,27 @@ class RegionEmitter {
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
     c.local_get(ops.leavePc).return_();
     c.end();
+  }
+
+  /** A coverage hook: inline where that can be proved equal, else the real call; then control is behind it either way. */
+  #hook(block: Block, dirty: Mask): void {
+    const ops = this.#ops;
+    const { end } = block;
+    if (end.kind !== 'hook') return;
+    const generic = (): void => {
+      this.#call(block, dirty);
+      // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
+      this.#c.i32_const(0).i32_load(IC).local_set(ops.ic);
+      ops.reload(this.#plan.used);
+      const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
+      this.#c.local_get(ops.ic).i32_const(cost).i32_lt_s().if_(undefined, 'unlikely');
+      const { at, insn } = block.insns.at(-1)!;
+      this.#leaveTo(at + insn.bytes, { x: dirty.x | HOOK_WRITES, f: dirty.f }, 1n);
+      this.#c.end();
+    };
+    const { at, insn } = block.insns.at(-1)!;
+    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(at + insn.bytes), generic);
+    else generic();
   }
 
   /** Looks the target up in the jump cache; leaves even when it is not there. The slot goes to temp i32 7. */
@@ -306,7 +358,7 @@ function longestWays(shape: Structure): Int32Array {
     if (!isCall(block))
       for (const to of successors(block))
         if (to.order > i && !shape.isLoop[to.order]) rest = Math.max(rest, cost[to.order]!);
-    cost[i] = block.insns.length + rest;
+    cost[i] = block.insns.length + rest + (block.end.kind === 'hook' ? HOOK_COST : 0);
   }
   return cost;
 }

@@ -27,6 +27,14 @@ import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../was
 import type { Group } from './jit-groups.ts';
 import type { Mask } from './jit-registers.ts';
 import type { Atomic, Format, Ops, Width } from './ops.ts';
+import {
+  csrClass,
+  csrOp,
+  emitPlainCsr,
+  emitStatusCsr,
+  type PlainAccess,
+  plainCsr,
+} from './semantics-system.ts';
 
 /** Function indexes of what a region may call, and constants of this machine. */
 export interface JitPort {
@@ -445,9 +453,32 @@ export class JitOps implements Ops {
     else c.i32_const(0).i32_const(rm).i32_store(FP_RM);
   }
 
-  /** Never inside a region. */
+  /** Only CSR instructions with a fast path are inside a region (jit-region.ts); what that declines leaves. */
   system(): void {
-    throw new RangeError(`${this.insn.name} cannot be part of a region`);
+    const { c, insn } = this;
+    const kind = csrClass(insn.imm);
+    if (kind === undefined) throw new RangeError(`${insn.name} cannot be part of a region`);
+    const op = csrOp(insn.name);
+    const operand = (): void => {
+      if (insn.name.endsWith('i')) c.i64_const(insn.rs1);
+      else this.rs1();
+    };
+    const done = c.block();
+    const slow = c.block();
+    if (kind === 'plain') {
+      const { slot, even } = plainCsr(insn.imm)!;
+      const access: PlainAccess = {
+        op,
+        operand,
+        slot: () => void c.i32_const(slot),
+        mask: () => void c.i64_const(even ? -2 : -1),
+        privilege: () => void c.i32_const((insn.imm >> 8) & 3),
+      };
+      emitPlainCsr(this, access, slow);
+    } else emitStatusCsr(this, kind, op, operand, slow);
+    c.br(done).end();
+    this.leave();
+    c.end();
   }
 
   // Between locals and the window.

@@ -7,6 +7,7 @@
 
 import type { Insn } from '../isa/index.ts';
 import { rowOf } from '../isa/index.ts';
+import { csrClass } from './semantics-system.ts';
 
 /** Where an edge leads: a block of this region, or an address outside it (displacement from the entry). */
 export type Edge = { readonly block: Block } | { readonly exit: number };
@@ -20,6 +21,8 @@ export type Terminator =
   | { readonly kind: 'jump'; readonly to: Edge }
   /** `jal rd` with a link: the callee at `target` comes back to `next`, or not. */
   | { readonly kind: 'call'; readonly target: number; readonly next: Edge }
+  /** A call of the coverage hook of this kind at `target`. */
+  | { readonly kind: 'hook'; readonly hook: number; readonly target: number; readonly next: Edge }
   /** `jalr rd` with a link. */
   | { readonly kind: 'callIndirect'; readonly next: Edge }
   /** `jalr x0`: return or computed jump. */
@@ -49,23 +52,28 @@ export interface Region {
 /** Most instructions of a region; larger functions continue in a second region. */
 export const REGION_INSNS = 800;
 const REGION_BLOCKS = 200;
+/** ra */
+const LINK = 1;
 /** A region stays within these pages before and after its entry. */
 const REGION_REACH = 8 * 4096;
 
 /** True when a region cannot contain the instruction: it needs the hart, or control after it is not known. */
 const isSerializing = (insn: Insn): boolean => {
-  const { flow } = rowOf(insn.op);
+  const { flow, ext } = rowOf(insn.op);
+  if (ext === 'zicsr') return csrClass(insn.imm) === undefined;
   return flow === 'trap' || flow === 'serialize';
 };
 
 /**
  * Finds the region at `entry`. `fetch(displacement)` decodes one instruction or says undefined (not mapped, not decodable);
- * `isEntry(displacement)` tells that a region of its own begins there, so tail jumps do not copy whole callees.
+ * `isEntry(displacement)` tells that a region of its own begins there, so tail jumps do not copy whole callees;
+ * `hookAt(displacement)` gives the kind of the coverage hook there, or -1.
  */
 export function discover(
   entry: bigint,
   fetch: (at: number) => Insn | undefined,
   isEntry: (at: number) => boolean,
+  hookAt: (at: number) => number = () => -1,
 ): Region {
   const insns = new Map<number, Insn>();
   const leaders = new Set<number>([0]);
@@ -93,7 +101,7 @@ export function discover(
       at = next;
     }
   }
-  return assemble(entry, insns, leaders, isTail);
+  return assemble(entry, insns, leaders, isTail, hookAt);
 
   function lead(at: number): void {
     leaders.add(at);
@@ -110,6 +118,7 @@ function assemble(
   insns: ReadonlyMap<number, Insn>,
   leaders: ReadonlySet<number>,
   isTail: (at: number) => boolean,
+  hookAt: (at: number) => number,
 ): Region {
   const starts = [...leaders].filter(at => insns.has(at)).sort((a, b) => a - b);
   const blocks = new Map<number, Block>();
@@ -133,7 +142,7 @@ function assemble(
   const pages = new Set<number>();
   const base = Number(entry & 0xfffn);
   for (const block of blocks.values()) {
-    block.end = terminator(block, insns, edge);
+    block.end = terminator(block, insns, edge, hookAt);
     for (const { at, insn } of block.insns) {
       pages.add((base + at) >> 12);
       pages.add((base + at + insn.bytes - 1) >> 12);
@@ -142,7 +151,20 @@ function assemble(
   return { entry, blocks: [...blocks.values()], size: insns.size, pages: [...pages].sort((a, b) => a - b) };
 }
 
-function terminator(block: Block, insns: ReadonlyMap<number, Insn>, edge: (at: number) => Edge): Terminator {
+/** Where a call goes, if the block tells: `jal`, or `jalr` right behind the `auipc` of its register. */
+function callTarget(block: Block): number | undefined {
+  const [before, last] = [block.insns.at(-2), block.insns.at(-1)!];
+  if (last.insn.name === 'jal') return last.at + last.insn.imm;
+  if (before?.insn.name !== 'auipc' || before.insn.rd !== last.insn.rs1) return undefined;
+  return before.at + before.insn.imm + last.insn.imm;
+}
+
+function terminator(
+  block: Block,
+  insns: ReadonlyMap<number, Insn>,
+  edge: (at: number) => Edge,
+  hookAt: (at: number) => number,
+): Terminator {
   const last = block.insns.at(-1);
   if (!last) return block.end;
   const { at, insn } = last;
@@ -152,11 +174,20 @@ function terminator(block: Block, insns: ReadonlyMap<number, Insn>, edge: (at: n
       return { kind: 'branch', taken: edge(at + insn.imm), next: edge(next) };
     case 'jump':
       if (insn.rd === 0) return { kind: 'jump', to: edge(at + insn.imm) };
-      return { kind: 'call', target: at + insn.imm, next: edge(next) };
-    case 'indirect':
-      return insn.rd === 0 ? { kind: 'indirect' } : { kind: 'callIndirect', next: edge(next) };
+      return call(callTarget(block)!);
+    case 'indirect': {
+      if (insn.rd === 0) return { kind: 'indirect' };
+      const target = callTarget(block);
+      return target === undefined ? { kind: 'callIndirect', next: edge(next) } : call(target);
+    }
     default:
       return insns.has(next) ? { kind: 'fall', to: edge(next) } : { kind: 'leave', at: next };
+  }
+
+  function call(target: number): Terminator {
+    const hook = insn.rd === LINK ? hookAt(target) : -1;
+    if (hook >= 0) return { kind: 'hook', hook, target, next: edge(next) };
+    return { kind: 'call', target, next: edge(next) };
   }
 }
 
@@ -168,7 +199,7 @@ export function successors(block: Block): Block[] {
       ? [end.next, end.taken]
       : end.kind === 'fall' || end.kind === 'jump'
         ? [end.to]
-        : end.kind === 'call' || end.kind === 'callIndirect'
+        : end.kind === 'call' || end.kind === 'callIndirect' || end.kind === 'hook'
           ? [end.next]
           : [];
   return edges.flatMap(e => ('block' in e ? [e.block] : []));
