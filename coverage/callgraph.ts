@@ -6,10 +6,13 @@ import { type Addr, upperBound } from './bytes.ts';
 import { type Elf, STT_FUNC } from './elf.ts';
 import { jImm, OP_AUIPC, OP_JAL, OP_JALR } from './riscv.ts';
 
+const STEPS = 4;
+
 export class CallGraph {
   private readonly starts: Float64Array;
   private readonly callees: Set<Addr>[];
   private readonly indirect: Uint8Array;
+  private readonly within = new Map<number, Set<Addr>>();
 
   constructor(elf: Elf) {
     const { symbols } = elf;
@@ -68,6 +71,32 @@ export class CallGraph {
   calls(caller: Addr, callee: Addr): boolean {
     const fn = this.indexOf(caller);
     return fn >= 0 && this.callees[fn]!.has(callee);
+  }
+
+  /** Can the one reach the other by direct calls, `STEPS` deep at most? Some of the functions between may leave no record. */
+  reaches(caller: Addr, callee: Addr): boolean {
+    const fn = this.indexOf(caller);
+    if (fn < 0) return false;
+    let reached = this.within.get(fn);
+    if (!reached) {
+      reached = new Set(this.callees[fn]!);
+      let edge = [...reached];
+      for (let step = 1; step < STEPS && edge.length > 0; step++) {
+        const next: Addr[] = [];
+        for (const target of edge) {
+          const index = this.indexOf(target);
+          if (index < 0 || this.starts[index] !== target) continue; // a jump within a function
+          for (const further of this.callees[index]!) {
+            if (reached.has(further)) continue;
+            reached.add(further);
+            next.push(further);
+          }
+        }
+        edge = next;
+      }
+      this.within.set(fn, reached);
+    }
+    return reached.has(callee);
   }
 
   callsIndirectly(caller: Addr): boolean {

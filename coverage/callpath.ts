@@ -3,7 +3,8 @@
  * further up the stack is a return to it, inlined functions are the frames DWARF gives for the point.
  *
  * Derived, not recorded: a function that is entered while its caller has already returned without a record of its own is placed under the
- * nearest function on the stack that holds a call of it (callgraph.ts), else under the nearest that makes indirect calls.
+ * nearest function on the stack that holds a call of it (callgraph.ts), else the nearest that reaches it by a few direct calls, else the
+ * nearest that makes indirect calls.
  */
 import { CallGraph } from './callgraph.ts';
 import type { Coverage } from './coverage.ts';
@@ -88,20 +89,23 @@ class PathBuilder {
     this.push(name, outer, false, point);
   }
 
-  /** How much of the stack stays open under a call of `outer`. */
-  private callerDepth(outer: number): number {
+  /** How much of the stack stays open under a call of `outer`; `otherwise` where nobody on it is known to call it. */
+  private callerDepth(outer: number, otherwise = this.stack.length): number {
     const functions = this.coverage.program.outer;
     const callee = functions[outer]!.start;
+    let distant = 0;
     let indirect = 0;
     for (let i = this.stack.length - 1; i >= 0; i--) {
       const caller = this.stack[i]!.outer;
       if (caller < 0) continue;
+      const { start } = functions[caller]!;
       // Inlined frames above a caller stay only if it is the innermost call.
       const depth = this.isInnermost(i) ? this.stack.length : i + 1;
-      if (this.graph.calls(functions[caller]!.start, callee)) return depth;
-      if (indirect === 0 && this.graph.callsIndirectly(functions[caller]!.start)) indirect = depth;
+      if (this.graph.calls(start, callee)) return depth;
+      if (distant === 0 && this.graph.reaches(start, callee)) distant = depth;
+      if (indirect === 0 && this.graph.callsIndirectly(start)) indirect = depth;
     }
-    return indirect || this.stack.length;
+    return distant || indirect || otherwise;
   }
 
   private isInnermost(index: number): boolean {
@@ -113,8 +117,8 @@ class PathBuilder {
     let i = this.stack.length - 1;
     while (i >= 0 && this.stack[i]!.outer !== outer) i--;
     if (i < 0) {
-      // The trace began inside this function.
-      this.cut(0);
+      // Its entry was not recorded: the trace began inside it, or the mode records each PC only once.
+      this.cut(this.callerDepth(outer, 0));
       this.push(this.coverage.program.outer[outer]!.name, outer, false, point);
       return;
     }

@@ -19,9 +19,8 @@ const pages = {};
 
 function meter(covered, partly, total) {
   const share = pct(covered, total);
-  const level = share >= 75 ? '' : share >= 40 ? ' mid' : ' low';
   const whole = pct(covered - partly, total);
-  return '<div class="meter' + level + '" role="img" aria-label="' + share.toFixed(1) + ' percent"><i style="width:' + whole +
+  return '<div class="meter" role="img" aria-label="' + share.toFixed(1) + ' percent"><i style="width:' + whole +
     '%"></i><i style="width:' + (share - whole) + '%"></i></div>';
 }
 

@@ -30,7 +30,7 @@ a { color: inherit; text-decoration: none; }
 a:hover { color: var(--accent); text-decoration: underline; text-underline-offset: 3px; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; border-radius: 3px; }
 button, input, select { font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--rule); border-radius: 5px; }
-button { cursor: pointer; padding: .15rem .55rem; }
+button { cursor: pointer; padding: .15rem .55rem; white-space: nowrap; }
 button:hover { border-color: var(--accent); }
 kbd { font: 12px var(--mono); border: 1px solid var(--rule); border-bottom-width: 2px; border-radius: 4px; padding: 0 .35em; }
 .skip { position: absolute; left: -99em; } .skip:focus { left: 1rem; top: .5rem; background: var(--sheet); padding: .3rem; z-index: 9; }
@@ -61,7 +61,6 @@ h2 { font-size: 1rem; font-weight: 620; margin: 2.2rem 0 .6rem; }
 .figures p { margin: .1rem 0 .6rem; color: var(--soft); }
 .meter { display: flex; height: 5px; border-radius: 3px; overflow: hidden; background: var(--rule); min-width: 5rem; }
 .meter i { background: var(--good); } .meter i + i { background: var(--warn); }
-.meter.low i:first-child { background: var(--bad); } .meter.mid i:first-child { background: var(--warn); }
 .notice { border-left: 3px solid var(--bad); background: var(--bad-wash); padding: .5rem .9rem; margin: 0 0 .5rem; border-radius: 0 5px 5px 0; }
 .notice.mild { border-color: var(--warn); background: var(--warn-wash); }
 table { border-collapse: collapse; width: 100%; }
@@ -80,7 +79,7 @@ table { border-collapse: collapse; width: 100%; }
 .file aside li a { display: grid; grid-template-columns: 1fr auto; gap: .1rem .6rem; padding: .22rem .5rem; border-radius: 4px; }
 .file aside li a:hover { background: var(--wash); text-decoration: none; }
 .file aside code { font: 12.5px var(--mono); overflow: hidden; text-overflow: ellipsis; }
-.file aside li.none code { color: var(--faint); } .file aside span { color: var(--soft); font-variant-numeric: tabular-nums; }
+.file aside li.none code { color: var(--faint); } .file aside span { text-align: right; color: var(--soft); font-variant-numeric: tabular-nums; }
 .tools { display: flex; gap: .8rem; align-items: center; margin: .2rem 0 .8rem; color: var(--soft); flex-wrap: wrap; }
 .legend { display: flex; gap: 1rem; margin-left: auto; font-size: 13px; }
 .legend i { display: inline-block; width: 4px; height: 1em; vertical-align: -2px; margin-right: .45em; }
