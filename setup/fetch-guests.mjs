@@ -1,10 +1,11 @@
-// Fetches programs of a real distribution that serve as test guests: Debian's static riscv64 busybox. Uses apt by package
+// Fetches programs of a real distribution that serve as test guests: Debian's static riscv64 busybox and, when asked with
+// --linux, its kernel (112 MB to download; DIRECTORY/linux/Image and the virtio modules beside it). Uses apt by package
 // name with a private root, so nothing of the machine's own package state changes; the mirror is the one that the
-// machine's apt already uses, with the suite replaced. Usage: node setup/fetch-guests.mjs [DIRECTORY]
+// machine's apt already uses, with the suite replaced. Usage: node setup/fetch-guests.mjs [--linux] [DIRECTORY]
 // Exit status 0: DIRECTORY/bin/busybox exists. 77: this machine can not fetch it, and the reason is printed.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const SUITE = 'trixie';
@@ -12,7 +13,12 @@ const ARCH = 'riscv64';
 const PACKAGE = 'busybox-static';
 const CANNOT = 77;
 
-const target = resolve(process.argv[2] ?? '.cache/guests');
+const KERNEL = 'linux-image-riscv64';
+const MODULES = ['virtio_mmio', 'virtio_blk', 'virtio-rng'];
+
+const args = process.argv.slice(2);
+const wantsLinux = args.includes('--linux');
+const target = resolve(args.find(a => !a.startsWith('-')) ?? '.cache/guests');
 
 function cannot(reason) {
   process.stderr.write(`fetch-guests: ${reason}\n`);
@@ -53,14 +59,16 @@ function privateOptions(root) {
 }
 
 function run(command, args, cwd) {
-  const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
+  const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 300_000, maxBuffer: 1 << 28 });
   if (done.error || done.status !== 0) {
     const last = (done.stderr ?? '').trim().split('\n').pop();
     cannot(`${command} ${args[args.length - 1]} failed: ${done.error?.message ?? last}`);
   }
+  return done.stdout;
 }
 
-function fetch() {
+/** A private apt root whose package lists are fresh. */
+function aptRoot() {
   const source = machineSource();
   if (!source || !existsSync(source.key))
     cannot('needs a Debian machine with apt sources and its archive keyring');
@@ -73,17 +81,55 @@ function fetch() {
     `deb [arch=${ARCH} signed-by=${source.key}] ${source.uri} ${SUITE} main\n`,
   );
   run('apt-get', [...privateOptions(root), '-qq', 'update'], root);
-  run('apt-get', [...privateOptions(root), '-qq', 'download', PACKAGE], root);
-  const deb = readdirSync(root).find(name => name.startsWith(`${PACKAGE}_`) && name.endsWith('.deb'));
-  if (!deb) cannot(`apt-get brought no ${PACKAGE} package`);
-  run('dpkg', ['-x', deb, join(root, 'unpacked')], root);
+  return root;
+}
+
+/** Downloads a package and unpacks it; returns where. */
+function unpack(root, name) {
+  run('apt-get', [...privateOptions(root), '-qq', 'download', name], root);
+  const deb = readdirSync(root).find(file => file.startsWith(`${name}_`) && file.endsWith('.deb'));
+  if (!deb) cannot(`apt-get brought no ${name} package`);
+  const place = join(root, 'unpacked', name);
+  mkdirSync(place, { recursive: true });
+  run('dpkg', ['-x', deb, place], root);
+  return place;
+}
+
+function fetchBusybox(root) {
+  const place = unpack(root, PACKAGE);
   mkdirSync(join(target, 'bin'), { recursive: true });
-  const found = ['bin/busybox', 'usr/bin/busybox']
-    .map(p => join(root, 'unpacked', p))
-    .find(p => existsSync(p));
-  if (!found) cannot(`${deb} holds no busybox`);
+  const found = ['bin/busybox', 'usr/bin/busybox'].map(p => join(place, p)).find(p => existsSync(p));
+  if (!found) cannot(`${PACKAGE} holds no busybox`);
   writeFileSync(join(target, 'bin/busybox'), readFileSync(found), { mode: 0o755 });
 }
 
-if (!existsSync(join(target, 'bin/busybox'))) fetch();
-process.stdout.write(`${join(target, 'bin/busybox')}\n`);
+/** The kernel package of the moment is what the meta package depends on. */
+function fetchLinux(root) {
+  const depends = run('apt-cache', [...privateOptions(root), 'depends', KERNEL], root);
+  const name = depends.match(/Depends: (linux-image-\S+)/)?.[1];
+  if (!name) cannot(`${KERNEL} depends on no kernel`);
+  const place = unpack(root, name);
+  const boot = join(place, 'boot');
+  const image = readdirSync(boot).find(file => /^vmlinu[xz]-/.test(file));
+  if (!image) cannot(`${name} holds no kernel image`);
+  mkdirSync(join(target, 'linux'), { recursive: true });
+  const files = run('find', [place, '-name', '*.ko.xz'], root).split('\n');
+  for (const module of MODULES) {
+    const path = files.find(file => file.endsWith(`/${module}.ko.xz`));
+    if (!path) cannot(`${name} holds no module ${module}`);
+    const done = spawnSync('xz', ['-dc', path], { maxBuffer: 1 << 28 });
+    if (done.status !== 0) cannot(`xz could not unpack ${module}.ko.xz`);
+    writeFileSync(join(target, 'linux', `${module}.ko`), done.stdout);
+  }
+  writeFileSync(join(target, 'linux/Image'), readFileSync(join(boot, image)));
+  rmSync(place, { recursive: true });
+}
+
+const needs = [['bin/busybox', fetchBusybox], ...(wantsLinux ? [['linux/Image', fetchLinux]] : [])].filter(
+  ([file]) => !existsSync(join(target, file)),
+);
+if (needs.length > 0) {
+  const root = aptRoot();
+  for (const [, fetch] of needs) fetch(root);
+}
+process.stdout.write(`${join(target, wantsLinux ? 'linux/Image' : 'bin/busybox')}\n`);
