@@ -68,7 +68,9 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     machine.engine.reset();
   };
   try {
-    await trace.run(state => lockstep.step(state, adopt) && lockstep.report.agreed < limit);
+    // With the built-in firmware memory is common where QEMU's leaves for the kernel, else from the first instruction.
+    const [atEntry, atReset] = machine.sbi === undefined ? [() => {}, adopt] : [adopt, () => {}];
+    await trace.run(state => lockstep.step(state, atEntry) && lockstep.report.agreed < limit, atReset);
   } finally {
     trace.close();
   }

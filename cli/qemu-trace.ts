@@ -34,6 +34,8 @@ interface RecordLayout {
 }
 
 const FIRST_WORD = ' pc       ';
+/** What the monitor says of a machine that has been built and not started. */
+const PAUSED = 'VM status: paused';
 const DIGITS = 16;
 const NIBBLE = new Uint8Array(256);
 for (let n = 0; n < 16; n++) NIBBLE[n.toString(16).charCodeAt(0)] = n;
@@ -120,34 +122,15 @@ export class QemuTrace {
     closeSync(file);
   }
 
-  /** Gives every record to `step` until that returns false, or QEMU ends. */
-  async run(step: (state: QemuState) => boolean): Promise<void> {
-    const { program, args, ramBytes, dtb, filter } = this.#options;
-    const ram = join(this.#directory, 'ram');
-    const tree = join(this.#directory, 'board.dtb');
+  /**
+   * Gives every record to `step` until that returns false, or QEMU ends. `atReset` is called before the first instruction,
+   * when the images lie in RAM.
+   */
+  async run(step: (state: QemuState) => boolean, atReset: () => void): Promise<void> {
     const log = join(this.#directory, 'log');
-    writeFileSync(tree, dtb);
-    const board = [
-      ...['-M', 'virt,memory-backend=ram', '-dtb', tree, ...args],
-      ...['-object', `memory-backend-file,id=ram,size=${ramBytes},mem-path=${ram},share=on`],
-      ...[
-        '-m',
-        `${ramBytes >> 20}M`,
-        '-display',
-        'none',
-        '-serial',
-        'null',
-        '-monitor',
-        'none',
-        '-no-reboot',
-      ],
-      ...['-icount', 'shift=0,sleep=off', '-singlestep', '-d', 'cpu,fpu,nochain'],
-      ...['-D', log],
-      ...(filter === undefined ? [] : ['-dfilter', filter]),
-    ];
     // A named pipe is written by the line; stderr, the default, by the word and ten times slower.
     if (spawnSync('mkfifo', [log]).status !== 0) throw new UserError('check: mkfifo is not installed');
-    const child = spawn(program, board, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(this.#options.program, this.#board(log), { stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     const ended = new Promise(resolve => child.once('close', resolve));
     // The pipe opens when both ends are there: a QEMU that ended before is replaced by ourselves.
@@ -156,6 +139,7 @@ export class QemuTrace {
     child.stderr!.on('data', text => {
       complaint += text;
     });
+    startPaused(child, atReset);
     let isAny = false;
     try {
       isAny = await this.#read(createReadStream(log), step);
@@ -164,6 +148,21 @@ export class QemuTrace {
       await ended;
     }
     if (!isAny) throw new UserError(`check: ${complaint.trim().slice(0, 300) || 'qemu wrote no log'}`);
+  }
+
+  #board(log: string): string[] {
+    const { args, ramBytes, dtb, filter } = this.#options;
+    const ram = join(this.#directory, 'ram');
+    const tree = join(this.#directory, 'board.dtb');
+    writeFileSync(tree, dtb);
+    return [
+      ...['-M', 'virt,memory-backend=ram', '-dtb', tree, ...args],
+      ...['-object', `memory-backend-file,id=ram,size=${ramBytes},mem-path=${ram},share=on`],
+      ...['-m', `${ramBytes >> 20}M`, '-display', 'none', '-serial', 'null'],
+      ...['-monitor', 'stdio', '-S', '-no-reboot', '-icount', 'shift=0,sleep=off'],
+      ...['-singlestep', '-d', 'cpu,fpu,nochain', '-D', log],
+      ...(filter === undefined ? [] : ['-dfilter', filter]),
+    ];
   }
 
   /** True when there was a record. */
@@ -190,6 +189,21 @@ export class QemuTrace {
     this.#child?.kill('SIGKILL');
     rmSync(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** Lets QEMU, started with -S and its monitor on stdio, go on after `atReset`. */
+function startPaused(child: ChildProcess, atReset: () => void): void {
+  child.stdin!.on('error', () => {}); // it ended before it could be told to go on: its complaint says why
+  child.stdin!.write('info status\n'); // answered when the machine is built
+  let answer = '';
+  let isPaused = true;
+  child.stdout!.on('data', text => {
+    if (isPaused) answer += text;
+    if (!isPaused || !answer.includes(PAUSED)) return;
+    isPaused = false;
+    atReset();
+    child.stdin!.write('cont\n');
+  });
 }
 
 /** The layout, once two records begin in `bytes`. */
