@@ -94,6 +94,23 @@ static void fifo_meets(void)
     unlink("/tmp/test-fifo");
 }
 
+static void pipes_open_again_through_proc(void)
+{
+    char name[64], c;
+    int p[2], s, again;
+
+    CHECK(pipe(p) == 0);
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", p[1]);
+    again = open(name, O_WRONLY);
+    CHECK(again >= 0 && close(p[1]) == 0 && write(again, "x", 1) == 1 && close(again) == 0);
+    CHECK(read(p[0], &c, 1) == 1 && read(p[0], &c, 1) == 0);
+    close(p[0]);
+    s = eventfd(0, 0);
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", s);
+    CHECK(open(name, O_RDWR) == -1 && errno == ENXIO);
+    close(s);
+}
+
 static void poll_reports_what_is_true(void)
 {
     int p[2];
@@ -253,6 +270,7 @@ int main(void)
     RUN(full_pipe_blocks_and_drains);
     RUN(nonblocking_pipe_says_eagain);
     RUN(fifo_meets);
+    RUN(pipes_open_again_through_proc);
     RUN(poll_reports_what_is_true);
     RUN(poll_waits_for_time_and_data);
     RUN(select_works_on_sets);

@@ -13,6 +13,7 @@
 #include "namei.h"
 #include "open.h"
 #include "proc.h"
+#include "tmpfs.h"
 
 struct file *file_get(struct file *file)
 {
@@ -99,19 +100,30 @@ struct file *file_anon(const char *name, u32 mode, const struct file_ops *ops, v
 {
     static struct super anon_super = {.refs = 1, .dev = 10};
     struct inode *inode = inode_new(&anon_super, mode);
-    struct file *f = inode ? file_new(inode, NULL, oflags) : NULL;
+    struct file *f;
+
+    if (!inode)
+        return NULL;
+    inode->fops = fops_for_mode(mode); /* for an open through /proc/self/fd */
+    f = file_on_inode(inode, name, ops, priv, oflags);
+    inode_put(inode);
+    return f;
+}
+
+struct file *file_on_inode(struct inode *inode, const char *name, const struct file_ops *ops,
+                           void *priv, u32 oflags)
+{
+    struct file *f = file_new(inode, NULL, oflags);
     char text[64];
 
-    if (f) {
-        ksnprintf(text, sizeof text, "%s:[%lu]", name, inode->ino);
-        f->path = kstrdup(text);
-        f->ops = ops;
-        f->priv = priv;
-        f->fflags |= FF_STREAM;
-    }
-    if (inode)
-        inode_put(inode);
-    if (f && !f->path) {
+    if (!f)
+        return NULL;
+    ksnprintf(text, sizeof text, "%s:[%lu]", name, inode->ino);
+    f->path = kstrdup(text);
+    f->ops = ops;
+    f->priv = priv;
+    f->fflags |= FF_STREAM;
+    if (!f->path) {
         file_free(f);
         return NULL;
     }

@@ -193,26 +193,40 @@ out:
     return err;
 }
 
+/* Takes m off the table; false when it was detached before. Needs fs_lock. */
+static bool unlink_mount(struct mount *m)
+{
+    for (struct mount **link = &mounts; *link; link = &(*link)->next)
+        if (*link == m) {
+            *link = m->next;
+            m->next = NULL;
+            return true;
+        }
+    return false;
+}
+
+static int detach(const struct path *at, u32 flags)
+{
+    struct mount *m = at->mnt;
+
+    if (!m || at->inode != m->sb->root || !m->parent)
+        return -EINVAL;
+    if (!(flags & MNT_DETACH) && atomic_load(&m->refs) > 2)
+        return -EBUSY; /* more than the table's reference and the one in at */
+    return unlink_mount(m) ? 0 : -EINVAL;
+}
+
 int fs_umount(const char *where, u32 flags)
 {
     struct path at;
-    struct mount *m, **link;
+    struct mount *m;
     int err = path_walk(NULL, where, WALK_FOLLOW, &at);
 
     if (err)
         return err;
     mutex_lock(&fs_lock);
     m = at.mnt;
-    if (at.inode != m->sb->root || !m->parent) {
-        err = -EINVAL;
-    } else if (!(flags & MNT_DETACH) && atomic_load(&m->refs) > 2) {
-        err = -EBUSY; /* more than the table's reference and the one in at */
-    } else {
-        for (link = &mounts; *link != m;)
-            link = &(*link)->next;
-        *link = m->next;
-        m->next = NULL;
-    }
+    err = detach(&at, flags);
     mutex_unlock(&fs_lock);
     path_put(&at);
     if (err)

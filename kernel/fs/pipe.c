@@ -4,8 +4,9 @@
  * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. The ring starts with
  * one page and grows to the pipe's capacity (64 KiB unless F_SETPIPE_SZ says otherwise).
  *
- * A pipe is counted by its open ends; a FIFO's inode points to it, uncounted, while any end is
- * open. pipe->lock is a mutex, so user memory may be touched while it is held.
+ * A pipe is counted by its open ends; its inode (a FIFO's, or the nameless one of both ends) points
+ * to it, uncounted, while any end is open. pipe->lock is a mutex, so user memory may be touched
+ * while it is held.
  */
 #include "pipe.h"
 #include "abi/errno.h"
@@ -274,7 +275,10 @@ long sys_pipe2(u64 fds_addr, u64 flags)
         kfree(p);
         return -ENOMEM;
     }
-    end[1] = file_anon("pipe", S_IFIFO | 0600, &pipe_fops, p, O_WRONLY | (flags & O_NONBLOCK));
+    p->opens[0] = p->opens[1] = 1;
+    p->fifo = end[0]->inode; /* opening /proc/self/fd/N makes one more end */
+    p->fifo->bound = p;
+    end[1] = file_on_inode(p->fifo, "pipe", &pipe_fops, p, O_WRONLY | (flags & O_NONBLOCK));
     if (!end[1]) {
         p->writers = 0;
         file_put(end[0]);

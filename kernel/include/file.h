@@ -114,6 +114,10 @@ i64 file_write_at(struct file *file, const void *buf, u64 n, i64 offset);
 struct file *file_anon(const char *name, u32 mode, const struct file_ops *ops, void *priv,
                        u32 oflags);
 
+/* The same on an inode that exists: the second end of a pipe. */
+struct file *file_on_inode(struct inode *inode, const char *name, const struct file_ops *ops,
+                           void *priv, u32 oflags);
+
 /* Descriptor tables. p->files of a process points to one. */
 struct files;
 
