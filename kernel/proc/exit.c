@@ -180,7 +180,8 @@ void thread_exit(int status)
     if (last && p == init_proc)
         init_died(p->wait_status);
     if (last && p != &kernel_proc) {
-        timeout_cancel_sync(&p->itimer_real);
+        wait_event(&p->thread_wait, atomic_load(&p->nthreads) == 1); /* the others are on their way */
+        itimer_stop(p);
         release_resources(p);
         vfork_release(p);
         tty_session_exit(p);

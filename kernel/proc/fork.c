@@ -30,7 +30,9 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
     memcpy(child->comm, parent->comm, sizeof(child->comm));
     child->no_new_privs = parent->no_new_privs;
     child->dumpable = parent->dumpable;
-    child->exit_signal = (int)(flags & CLONE_CSIGNAL);
+    child->exit_signal = (int)(flags & CLONE_CSIGNAL); /* Linux takes any number; */
+    if (child->exit_signal > NSIG)                     /* one that is no signal is never sent */
+        child->exit_signal = 0;
     child->exe_path = parent->exe_path ? kstrdup(parent->exe_path) : NULL;
     child->exe = parent->exe ? file_get(parent->exe) : NULL;
     child->sigacts = flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts)
@@ -71,6 +73,8 @@ static int check_flags(u64 flags)
         return -EINVAL;
     if (flags & CLONE_SIGHAND && !(flags & CLONE_VM))
         return -EINVAL;
+    if (flags & CLONE_PARENT && curproc == init_proc)
+        return -EINVAL; /* init has no siblings */
     return 0;
 }
 

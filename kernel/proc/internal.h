@@ -53,5 +53,6 @@ struct rusage {
 };
 void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
 void itimer_init(struct proc *p);
+void itimer_stop(struct proc *p);
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

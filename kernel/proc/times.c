@@ -241,6 +241,12 @@ void itimer_init(struct proc *p)
     timeout_init_entry(&p->itimer_real, TIMEOUT_IRQ, itimer_fire, p);
 }
 
+void itimer_stop(struct proc *p)
+{
+    p->itimer_interval = 0;
+    timeout_cancel_sync(&p->itimer_real);
+}
+
 struct itimerval {
     struct timeval64 interval, value;
 };
@@ -271,7 +277,7 @@ long sys_setitimer(u64 which, u64 new_addr, u64 old_addr)
         return -EINVAL;
     itimer_get(&old);
     struct proc *p = curproc;
-    timeout_cancel_sync(&p->itimer_real);
+    itimer_stop(p);
     p->itimer_interval = ns_to_ticks(saturating_ns(it.interval.sec, it.interval.usec * 1000));
     u64 delay = ns_to_ticks(saturating_ns(it.value.sec, it.value.usec * 1000));
     if (delay)

@@ -115,15 +115,18 @@ bool timeout_cancel(struct timeout *t)
     return was_armed;
 }
 
+/* A callback that runs meanwhile may arm its entry again, hence the loop. */
 void timeout_cancel_sync(struct timeout *t)
 {
-    if (timeout_cancel(t))
-        return;
-    if (t->kind == TIMEOUT_THREAD)
-        taskq_barrier(timeout_taskq);
-    else
-        while (atomic_load(&t->running))
-            barrier(); /* on another hart, with interrupts off there: short */
+    do {
+        if (timeout_cancel(t))
+            continue;
+        if (t->kind == TIMEOUT_THREAD)
+            taskq_barrier(timeout_taskq);
+        else
+            while (atomic_load(&t->running))
+                barrier(); /* on another hart, with interrupts off there: short */
+    } while (atomic_load(&t->armed));
 }
 
 static void fire(struct timeout *t)
