@@ -61,6 +61,13 @@ function stringIndexed(sections: Sections, context: FormContext, index: number):
   return stringAt(sections.str, at);
 }
 
+/** The form behind DW_FORM_indirect. A second indirection would be legal nonsense, and a way to exhaust the stack. */
+function indirectForm(cursor: Cursor): number {
+  const form = cursor.uleb();
+  if (form === DW_FORM.indirect) throw new CoverageError(`${cursor.what}: DW_FORM_indirect leads to itself`);
+  return form;
+}
+
 /** The size in bytes of a form whose size does not depend on its value; -1 for the others. */
 export function fixedSize(form: number, context: FormContext): number {
   switch (form) {
@@ -132,7 +139,7 @@ export function skipForm(cursor: Cursor, form: number, context: FormContext): vo
       cursor.take(cursor.uleb());
       return;
     case DW_FORM.indirect:
-      skipForm(cursor, cursor.uleb(), context);
+      skipForm(cursor, indirectForm(cursor), context);
       return;
     case DW_FORM.sdata:
     case DW_FORM.udata:
@@ -168,7 +175,7 @@ export function readString(cursor: Cursor, form: number, context: FormContext, s
     case DW_FORM.strx4:
       return stringIndexed(sections, context, cursor.u32());
     case DW_FORM.indirect:
-      return readString(cursor, cursor.uleb(), context, sections);
+      return readString(cursor, indirectForm(cursor), context, sections);
     default:
       skipForm(cursor, form, context);
       return '';
@@ -222,7 +229,7 @@ export function readNumber(cursor: Cursor, form: number, context: FormContext, i
     case DW_FORM.flag_present:
       return 1;
     case DW_FORM.indirect:
-      return readNumber(cursor, cursor.uleb(), context);
+      return readNumber(cursor, indirectForm(cursor), context);
     default:
       skipForm(cursor, form, context);
       return 0;
