@@ -1,0 +1,3 @@
+/* Fingerprint of the netbsd dialect's records; see fingerprint.h. */
+#define DIALECT_NETBSD
+#include "fingerprint.h"

@@ -1,0 +1,3 @@
+/* Fingerprint of the openbsd dialect's records; see fingerprint.h. */
+#define DIALECT_OPENBSD
+#include "fingerprint.h"

@@ -1,0 +1,54 @@
+// The four dialects in the guest: errno tables, what is in the area afterwards, and that the device, its inline form and
+// the C hooks write the same bytes. The tables are guest-programs/kcov-conformance/*.def.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { MachineOptions } from '../../emulator/index.ts';
+import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { failures, initrd, kernel, program, run } from '../kernel/boot.ts';
+
+const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
+
+/** Name of the program in kcov-conformance/ for a kind of test. */
+const SUFFIX = { conformance: '', behaviour: '-behaviour', fingerprint: '-fingerprint' } as const;
+
+describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
+  let elf: string;
+  beforeAll(async () => {
+    elf = await kernel(dialect);
+  });
+  const start = async (kind: keyof typeof SUFFIX, options: Partial<MachineOptions>) => {
+    const bytes = await program(`kcov-conformance/${dialect}${SUFFIX[kind]}.c`, dialect as Dialect);
+    return run(elf, initrd({ 'bin/t': bytes }), 'init=/bin/t', { ramBytes: 256 << 20, ...options });
+  };
+
+  it.each([
+    ['the device', { kcov: 'device', harts: 1 }],
+    ['C hooks, 4 harts', { kcov: 'off', harts: 4 }],
+  ] as const)('every state and event gives the right errno: %s', async (_, options) => {
+    const { text, status } = await start('conformance', { engine: 'interp', ...options });
+    expect(text.split('\n').filter(line => line.startsWith('not ok'))).toEqual([]);
+    expect(text).toMatch(/^[1-9]\d\d cells, 0 failed$/m);
+    expect(status).toBe(0);
+  });
+
+  it.each([
+    ['the device', { kcov: 'device', engine: 'interp' }],
+    ['the device and the JIT', { kcov: 'device', engine: 'jit' }],
+    ['the device, 4 harts', { kcov: 'device', engine: 'interp', harts: 4 }],
+    ['C hooks', { kcov: 'off', engine: 'interp' }],
+  ] as const)('behaves as the real one: %s', async (_, options) => {
+    const { text, status } = await start('behaviour', options);
+    expect(failures(text)).toEqual([]);
+    expect(status).toBe(0);
+  });
+
+  it('writes the same bytes by device, by JIT and in C', async () => {
+    const device = await start('fingerprint', { kcov: 'device', engine: 'interp' });
+    const jit = await start('fingerprint', { kcov: 'device', engine: 'jit' });
+    const hooks = await start('fingerprint', { kcov: 'off', engine: 'interp' });
+    expect(device.text).toMatch(/ many \d+ /);
+    expect(jit).toEqual(device);
+    expect(hooks.text).toBe(device.text);
+  });
+});
