@@ -54,6 +54,8 @@ export async function writeChunks(target: string, chunks: Iterable<Uint8Array>):
     stream.end();
     await once(stream, 'finish').catch(() => {});
   }
+  // A reader that has seen enough (`| head`) is no fault.
+  if (failure && target === '-' && (failure as NodeJS.ErrnoException).code === 'EPIPE') return;
   if (failure) throw new UserError(`cannot write ${target}: ${failure.message}`);
 }
 

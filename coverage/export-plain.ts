@@ -5,7 +5,7 @@
  * rawcover, JSON lines and modoff give the address of the *call instruction*, as syzkaller does after subtracting the length of a
  * call; ours comes from decoding.
  */
-import { addrOf, CoverageError, hex } from './bytes.ts';
+import { addrOf, CoverageError, cleanPath, hex } from './bytes.ts';
 import type { CallSites } from './callsites.ts';
 import type { Coverage } from './coverage.ts';
 import type { Elf } from './elf.ts';
@@ -13,17 +13,21 @@ import { baseName, csvRow, type ExportOptions, encodeChunks } from './export-com
 import { KIND_CMP, KINDS, type Trace } from './trace.ts';
 
 /** An area as the guest would have mapped it: word 0 counts records, then the records. */
-export function* exportRaw(trace: Trace, options: ExportOptions): Generator<Uint8Array> {
+export function exportRaw(trace: Trace, options: ExportOptions): Iterable<Uint8Array> {
   const kinds = KINDS.filter((_, kind) => trace.pointKind.includes(kind));
   const kind = options.kind ?? kinds[0] ?? 'pc';
   if (kinds.length > 1 && !options.kind) {
     throw new CoverageError(
-      `the trace holds ${kinds.join(' and ')} records; a raw area holds one kind: choose it`,
+      `the trace holds ${kinds.join(' and ')} records; a raw area holds one kind: choose it (--kind)`,
     );
   }
-  const wanted = KINDS.indexOf(kind);
+  return rawArea(trace, KINDS.indexOf(kind));
+}
+
+function* rawArea(trace: Trace, wanted: number): Generator<Uint8Array> {
+  const isCmp = wanted === KIND_CMP;
   const count = trace.countOf(wanted);
-  const words = kind === 'cmp' ? 4 : 1;
+  const words = isCmp ? 4 : 1;
   const perChunk = 8192;
   let chunk = new Uint8Array(8 * perChunk * words);
   let view = new DataView(chunk.buffer);
@@ -33,7 +37,7 @@ export function* exportRaw(trace: Trace, options: ExportOptions): Generator<Uint
   let cmpAt = 0;
   for (const point of trace.records) {
     if (trace.pointKind[point] !== wanted) continue;
-    if (kind === 'cmp') {
+    if (isCmp) {
       view.setBigUint64(at, BigInt(trace.cmpType[cmpAt]!), true);
       view.setBigUint64(at + 8, trace.cmpArg1[cmpAt]!, true);
       view.setBigUint64(at + 16, trace.cmpArg2[cmpAt]!, true);
@@ -133,7 +137,7 @@ export function exportRecordsCsv(
     if (site < 0) return { head: `${kind},0x${pc.toString(16)}`, place: ',,,' };
     const call = coverage!.program.sites.call[site]!;
     const [frame] = coverage!.program.symbolizer.frames(call);
-    const place = csvRow(hex(call), frame!.function, frame!.file, frame!.line).trimEnd();
+    const place = csvRow(hex(call), frame!.function, cleanPath(frame!.file), frame!.line).trimEnd();
     return { head: `${kind},0x${pc.toString(16)}`, place };
   });
   const makers = trace.sources.map(s => {

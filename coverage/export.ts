@@ -17,13 +17,24 @@ import {
   exportTableCsv,
 } from './export-plain.ts';
 import { exportHtml } from './html.ts';
-import type { Trace } from './trace.ts';
+import { KIND_CMP, KIND_PC, KINDS, type Trace } from './trace.ts';
 import { writeTrace } from './trace-file.ts';
 
 export const FORMATS = [
   'kcov', 'raw', 'rawcover', 'jsonl', 'lcov', 'drcov', 'cobertura', 'json', 'csv', 'modoff', 'html',
 ] as const; // biome-ignore format: one row
 export type Format = (typeof FORMATS)[number];
+
+/** Refuse formats of places for a trace that has none, instead of writing an empty file. */
+function checkPlaces(format: Format, trace: Trace): void {
+  if (trace.records.length === 0 || format === 'csv' || format === 'raw' || format === 'kcov') return;
+  const listsPcs = format === 'rawcover' || format === 'modoff';
+  if (trace.pointKind.includes(KIND_PC) || (!listsPcs && trace.pointKind.includes(KIND_CMP))) return;
+  const held = KINDS.filter((_, kind) => trace.pointKind.includes(kind)).join(' and ');
+  throw new CoverageError(
+    `the trace holds only ${held} records, which format ${format} cannot express; use raw or csv`,
+  );
+}
 
 export function isFormat(name: string): name is Format {
   return (FORMATS as readonly string[]).includes(name);
@@ -43,6 +54,7 @@ export function exportTrace(
   if (format === 'raw') return exportRaw(trace, options);
   if (format === 'csv' && (options.table ?? 'records') === 'records' && !elf)
     return exportRecordsCsv(trace, undefined, options);
+  checkPlaces(format, trace);
   if (!elf) throw new CoverageError(`format ${format} needs the image that was traced`);
   if (format === 'rawcover' || format === 'modoff') {
     checkImage(trace, elf);
@@ -60,6 +72,7 @@ export function exportCoverage(
   coverage: Coverage,
   options: ExportOptions = {},
 ): Iterable<Uint8Array> {
+  checkPlaces(format, coverage.trace);
   switch (format) {
     case 'jsonl':
       return exportJsonl(coverage);

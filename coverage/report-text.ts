@@ -2,6 +2,7 @@
 import { byText } from './bytes.ts';
 import { addTotals, type Coverage, emptyTotals, percent, type Share, type Totals } from './coverage.ts';
 import type { ProgramFile, ProgramFunction } from './program.ts';
+import { KIND_EDGE } from './trace.ts';
 
 /** How to colour; the plain palette leaves text alone. */
 export interface Palette {
@@ -86,6 +87,9 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
   }
   if (totals.lines.partly > 0)
     yield palette.dim(`  ${totals.lines.partly} of the covered lines are covered only partly`);
+  const edges = trace.countOf(KIND_EDGE);
+  if (edges > 0)
+    yield palette.warn(`  ${plural(edges, 'edge record')} not shown: an edge value names no line`);
   for (const finding of trace.findings) yield palette.bad(`  finding: ${finding}`);
 }
 

@@ -11,6 +11,7 @@ import {
   hex,
   pcOf,
   type Trace,
+  TraceBuilder,
 } from '../../coverage/index.ts';
 import { bytesOf, FIXTURES, fixture, fixtureTrace, missing, run, scratch, textOf } from './support.ts';
 
@@ -194,6 +195,29 @@ describe.skipIf(reason)('what cannot be exported is named', () => {
     expect(() => exportTrace('rawcover', fixtureTrace(elf), fixture({ relax: true, buildId: true }))).toThrow(
       'recorded on image build-id:',
     );
+  });
+
+  it('a trace without places', () => {
+    const elf = fixture();
+    const builder = new TraceBuilder({ dialect: 'linux', image: elf.imageId });
+    builder.edge(builder.source({}), 0x1234n);
+    const edges = builder.finish();
+    for (const format of [
+      'lcov',
+      'rawcover',
+      'jsonl',
+      'drcov',
+      'modoff',
+      'json',
+      'cobertura',
+      'html',
+    ] as const) {
+      expect(() => exportTrace(format, edges, elf), format).toThrow(
+        `the trace holds only edge records, which format ${format} cannot`,
+      );
+    }
+    expect(bytesOf(exportTrace('raw', edges, undefined)).length).toBe(16);
+    expect(textOf(exportTrace('csv', edges, elf))).toContain('\n0,edge,0x1234,,,,,,,,');
   });
 
   it('an image without debug information, and a missing image', () => {
