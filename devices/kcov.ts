@@ -69,6 +69,10 @@ export interface KcovHooks {
   liveOffset: number;
   /** Virtual address of the variable that holds the device's base, 0 in it = no device. */
   baseVar: bigint;
+  /** Kernel virtual = physical + this. */
+  kvaOffset: bigint;
+  /** Physical address of the hart blocks. */
+  harts: number;
 }
 
 export interface KcovPorts {
@@ -76,7 +80,7 @@ export interface KcovPorts {
   hart: HartPort;
   /** Keeps an engine's copy of CURRENT: the host address of the hart's context, 0 = none. */
   publish?(hart: number, hostAddress: number): void;
-  /** The hook table changed. */
+  /** The hook table changed; undefined = every hook must reach the device. */
   publishHooks?(hooks: KcovHooks | undefined): void;
 }
 
@@ -116,6 +120,7 @@ export class KcovDevice implements Device {
     this.#recorder.sink = listener && {
       record: (ctx, edge, words, stored) => listener(this.#describe(ctx, edge, words, stored)),
     };
+    this.#setHooks(this.#hooks);
   }
 
   /** A hook of the given kind returned to this address; operands are latched already. */
@@ -202,7 +207,7 @@ export class KcovDevice implements Device {
   #setAddress(id: Reg, lo: number, hi: number): void {
     if (id !== 'harts' && id !== 'hooks' && id !== 'kvaOffset' && id !== 'remotes') return;
     this.#regs[id] = [lo, hi];
-    if (id === 'hooks') this.#loadHooks();
+    if (id !== 'remotes') this.#loadHooks();
     if (id !== 'harts') return;
     const pa = hi * 0x1_0000_0000 + lo;
     if (pa % 8 !== 0 || !this.#ports.ram.has(pa, HART.SIZE * this.#ports.hart.count)) {
@@ -269,12 +274,15 @@ export class KcovDevice implements Device {
     }
     const addresses = Array.from({ length: HOOK.COUNT }, (_, kind) => ram.read64(table + 8 * kind));
     const liveOffset = Number(BigInt.asIntN(64, ram.read64(table + HOOKS.LIVE_OFFSET)));
-    this.#setHooks({ addresses, liveOffset, baseVar: ram.read64(table + HOOKS.BASE_VAR) });
+    const baseVar = ram.read64(table + HOOKS.BASE_VAR);
+    const [hartsLo, hartsHi] = this.#regs.harts;
+    const harts = hartsHi * 0x1_0000_0000 + hartsLo;
+    this.#setHooks({ addresses, liveOffset, baseVar, kvaOffset: toBig(this.#regs.kvaOffset), harts });
   }
 
   #setHooks(hooks: KcovHooks | undefined): void {
     this.#hooks = hooks;
-    this.#ports.publishHooks?.(hooks);
+    this.#ports.publishHooks?.(this.isObserved || hooks?.harts === 0 ? undefined : hooks);
   }
 
   #refuse(code: number, address: number): void {

@@ -370,6 +370,7 @@ export function emitRegion(
   placement: Placement,
   port: JitPort,
   linker: Linker,
+  hooks?: HookPort,
 ): void {
-  new RegionEmitter(c, region, placement, port, linker);
+  new RegionEmitter(c, region, placement, port, linker, hooks);
 }

@@ -8,6 +8,7 @@
 
 import { OPERANDS } from '../isa/fields.ts';
 import { type Insn, ROWS } from '../isa/index.ts';
+import { HOOK_READS, HOOK_WRITES } from './jit-kcov.ts';
 import { type Block, successors } from './jit-region.ts';
 import type { Structure } from './jit-structure.ts';
 
@@ -77,6 +78,10 @@ function factsOf(block: Block): Facts {
     reads.f |= use.reads.f & ~writes.f;
     writes.x |= use.writes.x;
     writes.f |= use.writes.f;
+  }
+  if (block.end.kind === 'hook') {
+    reads.x |= HOOK_READS & ~writes.x;
+    writes.x |= HOOK_WRITES;
   }
   return { reads, writes };
 }

@@ -14,7 +14,8 @@ import { decode, type Insn } from '../isa/index.ts';
 import { I32, I64, ModuleBuilder } from '../wasm/module.ts';
 import type { DecodedPages } from './decoded-pages.ts';
 import type { RegionHost } from './engine.ts';
-import { emitRegion, type Linker } from './jit-emit.ts';
+import { emitRegion, type HookPort, type Linker } from './jit-emit.ts';
+import { type HookTable, verifyHook } from './jit-kcov.ts';
 import { SLOW_STORE } from './jit-ops.ts';
 import { discover, type Region } from './jit-region.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
@@ -70,6 +71,8 @@ export class Jit implements RegionHost {
   /** Physical page number of the start of RAM, and its pages. */
   readonly #firstPage: number;
   readonly #ramPages: number;
+  #hooks: HookPort | undefined;
+  readonly #hookKinds = new Map<bigint, number>();
   #pages!: DecodedPages;
   #hart!: () => Hart;
   /** Known entries by place; several when one page is mapped at several addresses or run in several views. */
@@ -93,6 +96,36 @@ export class Jit implements RegionHost {
     this.table = new WebAssembly.Table({ element: 'anyfunc', initial: SLOTS, maximum: SLOTS });
     this.#stub = makeStub(this.#memory);
     this.#reset();
+  }
+
+  /** Coverage hooks that may be inlined; undefined = none. Everything compiled is forgotten. */
+  setHooks(table: HookTable | undefined): void {
+    if (!table && !this.#hooks) return;
+    this.#hooks = undefined;
+    this.#hookKinds.clear();
+    this.#forget(-1);
+    if (!table) return;
+    for (const [kind, address] of table.addresses.entries()) {
+      if (!verifyHook(kind, table, at => this.#fetchLinear(address + BigInt(at) - table.kvaOffset))) return;
+    }
+    for (const [kind, address] of table.addresses.entries()) this.#hookKinds.set(address, kind);
+    const { hostBase, base, bytes } = this.#ram;
+    this.#hooks = { table, ram: { hostBase, base, bytes, codeMap: this.#pages.codeMap } };
+  }
+
+  /** Decodes at a physical address. */
+  #fetchLinear(pa: bigint): Insn | undefined {
+    const at = Number(pa) - this.#ram.base;
+    if (!(at >= 0 && at + 4 <= this.#ram.bytes)) return undefined;
+    return decode(this.#view.getUint32(this.#ram.hostBase + at, true));
+  }
+
+  /** RAM pages of the hooks' code: what is inlined from them goes when they change. */
+  *#hookPages(): Generator<number> {
+    if (!this.#hooks) return;
+    const { addresses, kvaOffset } = this.#hooks.table;
+    for (const address of addresses)
+      for (const end of [0n, 47n]) yield Number((address + end - kvaOffset) >> 12n) - this.#firstPage;
   }
 
   /** The interpreter's side; called once, before the first instruction. */
@@ -216,6 +249,7 @@ export class Jit implements RegionHost {
       va,
       at => this.#fetch(BigInt.asUintN(64, va + BigInt(at)), fetchView),
       at => this.#isKnown(BigInt.asUintN(64, va + BigInt(at)), entry),
+      at => this.#hookKinds.get(BigInt.asUintN(64, va + BigInt(at))) ?? -1,
     );
   }
 
@@ -270,7 +304,7 @@ export class Jit implements RegionHost {
         ppns: entry.pages.map(p => p.ppn),
       };
       const func = funcs.get(entry)!;
-      emitRegion(func.code, region, placement, port, linker);
+      emitRegion(func.code, region, placement, port, linker, this.#hooks);
       m.element(0, entry.slot, [func.index]);
       module.entries.push(entry);
       this.stats.regions++;
@@ -313,8 +347,8 @@ export class Jit implements RegionHost {
     entry.module = module;
     const page = Math.floor(entry.place / 2048);
     this.#pages.setEntry(page, (entry.place % 2048) * 2, ENTRY_COMPILED);
-    for (const { ppn } of entry.pages) {
-      const ramPage = ppn - this.#firstPage;
+    const own = entry.pages.map(({ ppn }) => ppn - this.#firstPage);
+    for (const ramPage of new Set([...own, ...this.#hookPages()])) {
       this.#pages.protect(ramPage);
       const modules = this.#modulesOfPage.get(ramPage);
       if (modules) modules.add(module);

@@ -14,13 +14,18 @@ export function ramHostBase(harts: number): number {
   return areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES) + Jit.areaBytes;
 }
 
-export function createEngine(kind: EngineKind, ram: Ram, harts: readonly Hart[]): Engine {
+/** The engine, and the JIT inside it if there is one. */
+export function createEngine(
+  kind: EngineKind,
+  ram: Ram,
+  harts: readonly Hart[],
+): { engine: Engine; jit?: Jit } {
   const area = { base: areaBase(harts.length), pages: DEFAULT_PAGES };
-  if (kind === 'interp') return new InterpEngine(ram, harts, area);
+  if (kind === 'interp') return { engine: new InterpEngine(ram, harts, area) };
   const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES) });
   const engine = new InterpEngine(ram, harts, area, { jit });
   jit.attach(engine.pages, () => engine.hart);
-  return engine;
+  return { engine, jit };
 }
 
 /** Announces stores to a page of RAM besides those to pages that hold code. */

@@ -9,6 +9,7 @@ import { romContents } from '../../devices/rom.ts';
 import { Bus } from '../bus/bus.ts';
 import { Ram } from '../bus/ram.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Jit } from '../engine/jit.ts';
 import { Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index.ts';
 import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
@@ -17,7 +18,7 @@ import { createEngine, PageWatch, ramHostBase } from './engine-port.ts';
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { hartLines } from './lines.ts';
-import { PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
+import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
 import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
@@ -55,8 +56,10 @@ export class Machine {
   spent = 0;
   stopped: RunResult | undefined;
   readonly #watch: PageWatch;
+  #jit: Jit | undefined;
   #active: Hart | undefined;
   #isRunning = false;
+  #isPaused = false;
   #hasRun = false;
 
   static create(options: MachineOptions): Machine {
@@ -98,6 +101,7 @@ export class Machine {
           ram: this.ram,
           hart: hartPort,
           publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
+          publishHooks: hooks => this.#jit?.setHooks(hooks && { ...hooks, device: BigInt(MAP.kcov.base) }),
         },
       },
       romContents(PAYLOAD_BASE),
@@ -110,7 +114,9 @@ export class Machine {
       code: NO_CODE,
     };
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
-    this.engine = createEngine(options.engine, this.ram, this.harts);
+    const { engine, jit } = createEngine(options.engine, this.ram, this.harts);
+    this.engine = engine;
+    this.#jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
     if (options.bios === 'default') this.sbi = this.#makeSbi(console);
@@ -192,6 +198,10 @@ export class Machine {
           this.harts[this.scheduler.turn]!,
           Math.min(QUANTUM_MAX, limit - this.spent, end - this.time),
         );
+        if (this.#isPaused) {
+          this.#isPaused = false;
+          return { kind: 'budget' };
+        }
       } else if (next === Infinity) {
         return { kind: 'halt' };
       } else {
