@@ -9,6 +9,7 @@ import { UserError } from './fail.ts';
 import { Lockstep, type LockstepReport } from './lockstep.ts';
 import { parseQemu, type QemuOptions } from './qemu-options.ts';
 import { QemuTrace } from './qemu-trace.ts';
+import { checkWithUnicorn } from './unicorn-check.ts';
 
 /** Without an own limit: long enough for a kernel's boot, short enough to wait for. */
 const DEFAULT_INSNS = 1_000_000;
@@ -29,7 +30,7 @@ function findQemu(): string {
 
 /** The board's CPU and the user's images in QEMU's words. */
 function qemuArgs(options: QemuOptions): string[] {
-  const args = ['-cpu', 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=off', '-bios', options.bios];
+  const args = ['-cpu', 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=off,pmu-num=29', '-bios', options.bios];
   if (options.kernel !== undefined) args.push('-kernel', options.kernel);
   if (options.initrd !== undefined) args.push('-initrd', options.initrd);
   if (options.append !== '') args.push('-append', options.append);
@@ -80,7 +81,7 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
 export function register(program: Command): void {
   program
     .command('check')
-    .description('execute a kernel on QEMU beside ours and compare all registers after every instruction')
+    .description('execute an image on an independent CPU too and compare registers after every instruction')
     .argument('[options...]')
     .allowUnknownOption()
     .helpOption('-h, --help')
@@ -88,18 +89,50 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       '\nOptions are those of `kcovbox boot`; --max-insns limits the comparison (default one million).\n' +
-        'Needs qemu-system-riscv64. Time, device registers and interrupts are taken over from QEMU and counted.\n\n' +
+        '--oracle qemu     (default) any kernel, one hart; needs qemu-system-riscv64. Counters, device registers and\n' +
+        '                  interrupts are taken over from QEMU and counted.\n' +
+        '--oracle unicorn  bare-metal M-mode images (-bios none); needs libunicorn2 and the npm package koffi.\n' +
+        'Exit status 0 when all agreed, 1 when not.\n\n' +
         'Example:\n  kcovbox check -kernel kernel.elf -append "init=/init" --max-insns 500000',
     )
     .action(async (words: string[]) => {
-      const report = await checkWithQemu(parseQemu(words));
-      const adopted = [...report.adopted].map(([what, count]) => `${count} ${what}`).join(', ');
-      process.stdout.write(
-        `${report.agreed} instructions agreed with qemu; taken over: ${adopted || 'nothing'}; ${report.interrupts} interrupts\n`,
-      );
-      if (report.difference !== undefined) {
-        process.stdout.write(`${report.difference.join('\n')}\n`);
-        process.exitCode = 1;
-      }
+      const { oracle, rest } = takeOracle(words);
+      const options = parseQemu(rest);
+      const lines = oracle === 'qemu' ? await qemuLines(options) : await unicornLines(options);
+      process.stdout.write(`${lines.text.join('\n')}\n`);
+      process.exitCode = lines.isDifferent ? 1 : 0;
     });
+}
+
+/** Separates `--oracle NAME`, the only option that `boot` has not. */
+function takeOracle(words: readonly string[]): { oracle: 'qemu' | 'unicorn'; rest: string[] } {
+  const at = words.indexOf('--oracle');
+  if (at < 0) return { oracle: 'qemu', rest: [...words] };
+  const oracle = words[at + 1];
+  if (oracle !== 'qemu' && oracle !== 'unicorn')
+    throw new UserError(`check: --oracle ${oracle ?? ''}: one of qemu, unicorn`);
+  return { oracle, rest: [...words.slice(0, at), ...words.slice(at + 2)] };
+}
+
+interface Lines {
+  readonly text: string[];
+  readonly isDifferent: boolean;
+}
+
+async function qemuLines(options: QemuOptions): Promise<Lines> {
+  const report = await checkWithQemu(options);
+  const adopted = [...report.adopted].map(([what, count]) => `${count} ${what}`).join(', ') || 'nothing';
+  const summary = `${report.agreed} instructions agreed with qemu; taken over: ${adopted}; ${report.interrupts} interrupts`;
+  return { text: [summary, ...(report.difference ?? [])], isDifferent: report.difference !== undefined };
+}
+
+async function unicornLines(options: QemuOptions): Promise<Lines> {
+  if (options.bios !== 'none')
+    throw new UserError(
+      'check: unicorn has no firmware; use -bios none with a bare-metal image, or --oracle qemu',
+    );
+  const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
+  const report = await checkWithUnicorn(machine, options.maxInsns ?? DEFAULT_INSNS);
+  const summary = `${report.agreed} instructions agreed with unicorn; ${report.passedOver} passed over`;
+  return { text: [summary, ...(report.difference ?? [])], isDifferent: report.difference !== undefined };
 }

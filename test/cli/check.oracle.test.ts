@@ -1,17 +1,23 @@
-// The toy kernel from its first instruction to power-off, with a static glibc program between, beside QEMU: all registers
+// `kcovbox check` in use. The toy kernel from its first instruction to power-off, with a static glibc program between, beside QEMU: all registers
 // after every instruction.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkWithQemu } from '../../cli/check.ts';
 import { prepareGuest } from '../../cli/guest.ts';
 import { parseQemu } from '../../cli/qemu-options.ts';
+import { checkWithUnicorn } from '../../cli/unicorn-check.ts';
+import { Machine } from '../../emulator/index.ts';
+import { generateProgram, type Profile } from '../support/oracle/generate.ts';
+import { buildImage } from '../support/oracle/image.ts';
+import { EVERYTHING, INTEGER_DOUBLE } from '../support/oracle/profiles.ts';
+import { QEMU } from '../support/oracle/qemu.ts';
+import { UNICORN } from '../support/oracle/unicorn.ts';
+import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 import { findProgram, missing, withScratchAsync } from '../support/tools.ts';
 
-const absent =
-  missing('qemu-system-riscv64', findProgram('qemu-system-riscv64')) ||
-  missing('clang', findProgram('clang-19', 'clang'));
+const absent = missing('qemu-system-riscv64', QEMU) || missing('clang', findProgram('clang-19', 'clang'));
 
 /** Floating point, so that its state and registers are compared too. */
 const PROGRAM = `
@@ -23,6 +29,49 @@ int main(void) {
     return printf("%.17g\\n", sum) == 19 ? 0 : 1;
 }
 `;
+
+const seed = seedFromEnvironment(0x57e9);
+
+/** A bare-metal image of random programs in a scratch file. */
+function programs(directory: string, profile: Profile, count: number): string {
+  const random = new Random(seed);
+  const path = join(directory, 'programs.bin');
+  const { bytes } = buildImage(Array.from({ length: count }, () => generateProgram(random, profile)));
+  writeFileSync(path, bytes);
+  return path;
+}
+
+describe.skipIf(missing('qemu-system-riscv64', QEMU))(
+  `step by step with qemu, seed ${seedText(seed)}`,
+  () => {
+    test('random programs with csrs and traps agree after every instruction', async () => {
+      await withScratchAsync(async directory => {
+        const kernel = programs(directory, EVERYTHING, 40);
+        const report = await checkWithQemu(parseQemu(['-bios', 'none', '-kernel', kernel, '--kcov', 'off']));
+        console.info(`qemu and kcovbox: ${report.agreed} instructions of random programs agreed one by one`);
+        expect(report.difference?.join('\n')).toBeUndefined();
+        expect(report.agreed).toBeGreaterThan(50_000);
+      });
+    });
+  },
+);
+
+describe.skipIf(missing('libunicorn', UNICORN))(`step by step with unicorn, seed ${seedText(seed)}`, () => {
+  test('random programs agree after every instruction it can be trusted with', async () => {
+    await withScratchAsync(async directory => {
+      const bytes = readFileSync(programs(directory, INTEGER_DOUBLE, 40));
+      const kernel = { name: 'programs.bin', bytes };
+      const machine = Machine.create({ kernel, bios: 'none', kcov: 'off', engine: 'interp' });
+      const report = await checkWithUnicorn(machine, 1_000_000);
+      console.info(
+        `unicorn and kcovbox: ${report.agreed} instructions agreed, ${report.passedOver} passed over`,
+      );
+      expect(report.difference?.join('\n')).toBeUndefined();
+      expect(report.agreed).toBeGreaterThan(50_000);
+      expect(report.passedOver).toBeLessThan(report.agreed / 20);
+    });
+  });
+});
 
 describe.skipIf(absent)('the toy kernel and qemu', () => {
   test('agree from boot to power-off', async () => {
