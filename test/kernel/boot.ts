@@ -37,6 +37,7 @@ export function run(
   archive: Uint8Array,
   append: string,
   more: Partial<MachineOptions> & { typed?: string; answer?: string } = {},
+  budget = BUDGET,
 ): Ended {
   const { typed, answer, ...options } = more;
   let text = '';
@@ -56,7 +57,7 @@ export function run(
     while (!text.includes('> ') && machine.run(1_000_000).kind === 'budget');
     machine.input(new TextEncoder().encode(answer));
   }
-  const end = machine.run(BUDGET);
+  const end = machine.run(budget);
   return {
     text: text.replaceAll('\r\n', '\n'),
     status: end.kind === 'exit' ? end.status : end.kind,

@@ -1,0 +1,3 @@
+/* Random use of kcov by many threads, linux dialect; see stress.h. */
+#define DIALECT_LINUX
+#include "stress.h"

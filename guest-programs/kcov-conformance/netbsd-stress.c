@@ -1,0 +1,3 @@
+/* Random use of kcov by many threads, netbsd dialect; see stress.h. */
+#define DIALECT_NETBSD
+#include "stress.h"
