@@ -41,15 +41,28 @@ export interface Difference {
   readonly values: readonly [string, string];
 }
 
-/** The engines disagree; `message` is the whole report. */
+/** Instructions shown before a difference, and differences shown. */
+const HISTORY = 24;
+const MOST = 24;
+
+/** The engines disagree; `message` says where, `detail` (several lines) what differs. */
 export class Divergence extends HostError {
   readonly differences: readonly Difference[];
   /** The engines agreed after `agreed` units and no longer after `differed`. */
   readonly agreed: number;
   readonly differed: number;
 
-  constructor(message: string, differences: readonly Difference[], agreed: number, differed: number) {
+  readonly detail: string;
+
+  constructor(
+    message: string,
+    detail: string,
+    differences: readonly Difference[],
+    agreed: number,
+    differed: number,
+  ) {
     super(message);
+    this.detail = detail;
     this.differences = differences;
     this.agreed = agreed;
     this.differed = differed;
@@ -208,7 +221,7 @@ export class Lockstep<Result> {
       else low = middle;
     }
     const [a, b] = this.#pairAt(high);
-    return this.#report([...compareHarts(a, b), ...compareRam(a, b)], low, high, this.#pairAt(low)[1]);
+    return this.#report([...compareHarts(a, b), ...compareRam(a, b)], low, high, this.#history(high));
   }
 
   #differsAt(unit: number): boolean {
@@ -226,19 +239,41 @@ export class Lockstep<Result> {
     return [a, b];
   }
 
-  #report(found: Difference[], agreed: number, end: number, before?: Side<Result>): Divergence {
+  /** The last instructions before `unit`, as the reference executes them. Compiled code may have gone wrong at any of them. */
+  #history(unit: number): string[] {
+    const side = this.#options.make!(1);
+    const from = Math.max(unit - HISTORY, 0);
+    if (from > 0) side.run(from);
+    const lines: string[] = [];
+    while (side.spent < unit) {
+      const before = side.harts.map(({ state }) => state.get64(L.INSTRET));
+      const codes = side.harts.map(({ state }) => codeAt(state, side));
+      const at = side.spent;
+      side.run(1);
+      const hart = side.harts.findIndex(({ state }, i) => state.get64(L.INSTRET) !== before[i]);
+      if (side.spent === at) break;
+      lines.push(`  ${at + 1} hart ${hart} ${codes[hart] ?? ''}`);
+    }
+    return lines;
+  }
+
+  #report(found: Difference[], agreed: number, end: number, history: string[] = []): Divergence {
     const [subject, reference] = this.#options.names;
     const where = end - agreed === 1 ? `instruction ${end}` : `instructions ${agreed + 1} to ${end}`;
-    const lines = [`${subject} and ${reference} differ after ${where}`];
-    if (before)
-      lines.push(...before.harts.map(({ state }, hart) => `  hart ${hart} was at ${codeAt(state, before)}`));
-    for (const { hart, what, values } of found.slice(0, 24)) {
+    const lines = history.length > 0 ? [`the last instructions of ${reference}:`, ...history] : [];
+    for (const { hart, what, values } of found.slice(0, MOST)) {
       lines.push(
         `  ${hart < 0 ? '' : `hart ${hart} `}${what}: ${subject} ${values[0]}, ${reference} ${values[1]}`,
       );
     }
-    if (found.length > 24) lines.push(`  and ${found.length - 24} more`);
-    return new Divergence(lines.join('\n'), found, agreed, end);
+    if (found.length > MOST) lines.push(`  and ${found.length - MOST} more differences`);
+    return new Divergence(
+      `${subject} and ${reference} differ after ${where}`,
+      lines.join('\n'),
+      found,
+      agreed,
+      end,
+    );
   }
 }
 
