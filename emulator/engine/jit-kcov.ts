@@ -53,8 +53,8 @@ const T0 = 5;
 const T1 = 6;
 const A0 = 10;
 const A1 = 11;
-/** Registers that an inline hook reads and writes, besides ra. */
-export const HOOK_READS = (1 << A0) | (1 << A1);
+/** Registers that an inline hook reads and writes, besides ra. Not every way writes t1, so its old value must be there. */
+export const HOOK_READS = (1 << A0) | (1 << A1) | (1 << T1);
 export const HOOK_WRITES = (1 << T0) | (1 << T1);
 /** Most instructions that an inline hook retires. */
 export const HOOK_COST = 12;
