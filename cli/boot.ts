@@ -54,6 +54,7 @@ export function register(program: Command): void {
         '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +
         '  -device virtio-rng-device | virtio-serial-device   -global virtio-mmio.force-legacy=false\n' +
         '  -M virt  -nographic  -serial stdio|mon:stdio  -no-reboot  (accepted)\n' +
+        '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic ' +
@@ -66,6 +67,7 @@ export function register(program: Command): void {
         machine: toMachineOptions(options),
         console,
         input: true,
+        ...(options.gdb ? { gdb: options.gdb } : {}),
         ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
       });
       const why = explain(end);

@@ -2,6 +2,7 @@
 // What cannot be honoured is refused by name instead of being ignored.
 import type { EngineKind, KcovMode, VirtioOption } from '../emulator/index.ts';
 import { UserError } from './fail.ts';
+import { type GdbOptions, parseGdb } from './gdb.ts';
 import { parseCount, parseHarts, parseRam, parseSeed } from './values.ts';
 
 export interface QemuOptions {
@@ -18,6 +19,7 @@ export interface QemuOptions {
   kcov: KcovMode;
   seed?: bigint;
   maxInsns?: number;
+  gdb?: GdbOptions;
 }
 
 /** Comma-separated `key=value` words; a word without `=` is its own value. */
@@ -93,6 +95,7 @@ const WITH_VALUE: Readonly<Record<string, Handler>> = {
   kcov: (o, v) => void (o.kcov = oneOf('--kcov', v, ['device', 'guest', 'off'])),
   seed: (o, v) => void (o.seed = parseSeed(v)),
   'max-insns': (o, v) => void (o.maxInsns = parseCount(v)),
+  gdb: (o, v) => void (o.gdb = { stopped: o.gdb?.stopped ?? false, port: parseGdb(v) }),
   // Accepted: they describe what this machine is anyway.
   M: (_, v) => void oneOf('-M', v.split(',')[0]!, ['virt']),
   machine: (_, v) => void oneOf('-machine', v.split(',')[0]!, ['virt']),
@@ -103,6 +106,8 @@ const WITH_VALUE: Readonly<Record<string, Handler>> = {
   accel: () => {},
   icount: () => {},
 };
+/** What QEMU's `-s` means. */
+const GDB_PORT = 1234;
 const FLAGS = new Set(['nographic', 'no-reboot', 'no-shutdown']);
 
 /** Reads the words; the first thing that is wrong is named. */
@@ -124,6 +129,13 @@ export function parseQemu(words: readonly string[]): QemuOptions {
     if (name === undefined)
       throw new UserError(`boot: "${text}" is no option; kernels are given with -kernel FILE`);
     if (FLAGS.has(name)) continue;
+    if (name === 's' || name === 'S') {
+      options.gdb = {
+        port: options.gdb?.port ?? GDB_PORT,
+        stopped: name === 'S' || (options.gdb?.stopped ?? false),
+      };
+      continue;
+    }
     const handler = WITH_VALUE[name];
     if (!handler) throw new UserError(`boot: unknown option ${text}; see kcovbox boot --help`);
     const value = inline ?? words[++i];

@@ -4,6 +4,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { createMachine, type Machine, type MachineOptions, type RunResult } from '../emulator/index.ts';
 import type { GuestConsole } from './console.ts';
 import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from './fail.ts';
+import { type GdbOptions, GdbServer } from './gdb.ts';
 
 /** Guest instructions per slice: some tens of milliseconds. */
 const SLICE = 20_000_000;
@@ -21,6 +22,8 @@ export interface SessionOptions {
   readonly maxInsns?: number;
   /** Listen to standard input. */
   readonly input?: boolean;
+  /** Offer the machine to a debugger. */
+  readonly gdb?: GdbOptions;
   /** Called on the machine before its first instruction. */
   readonly prepare?: (machine: Machine) => void;
 }
@@ -46,6 +49,9 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   const start = process.hrtime.bigint();
   let result: RunResult | undefined;
+  const gdb = options.gdb && (await GdbServer.listen(machine, options.gdb));
+  // With a terminal the guest's idle time passes in pieces too, so that keys are seen.
+  const duration = options.input ? SLICE : Number.POSITIVE_INFINITY;
   try {
     if (options.input) line.attachInput();
     await turn();
@@ -54,7 +60,7 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
       const typed = line.take();
       if (typed.length > 0) machine.input(typed);
       const before = machine.spent;
-      result = machine.run(Math.min(SLICE, left));
+      result = (gdb ?? machine).run(Math.min(SLICE, left), duration);
       const spent = machine.spent - before;
       left -= spent;
       line.flush();
@@ -63,10 +69,11 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
         if (!options.input || line.inputEnded) break;
         await delay(IDLE_MS);
       } else if (result.kind !== 'budget') break;
-      else if (spent < IDLE_SLICE && options.input) await delay(IDLE_MS);
+      else if (gdb?.isStanding || (spent < IDLE_SLICE && options.input)) await delay(IDLE_MS);
       else await turn();
     }
   } finally {
+    gdb?.close();
     line.close();
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }

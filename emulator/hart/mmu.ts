@@ -111,9 +111,13 @@ export class Mmu {
     return page;
   }
 
-  /** Physical address as a debugger sees it in the current data view, without side effects; below zero = none. */
-  peek(lo: number, hi: number, access: Access): number {
-    const view = this.#state.get(access === FETCH ? FETCH_VIEW : DATA_VIEW);
+  /** Physical address as a debugger sees it, in the current view or another, without side effects; below zero = none. */
+  peek(
+    lo: number,
+    hi: number,
+    access: Access,
+    view = this.#state.get(access === FETCH ? FETCH_VIEW : DATA_VIEW),
+  ): number {
     const page = this.#translate(lo, hi, access, view, false);
     return page < 0 ? page : page * 4096 + (lo & 0xfff);
   }

@@ -34,6 +34,8 @@ export class SystemUnit {
    * The result is one of the three above.
    */
   firmware: (() => number) | undefined;
+  /** A debugger: true = this `ebreak` is its own, the run is about to stop in front of it and nothing traps. */
+  breakpoint: (() => boolean) | undefined;
 
   constructor(state: State, csr: CsrFile, mmu: Mmu) {
     this.#s = state;
@@ -54,6 +56,7 @@ export class SystemUnit {
         }
         return this.trap(C.ECALL_U + this.#s.get(L.PRIV), 0, 0);
       case EBREAK:
+        if (this.breakpoint?.()) return REDIRECT;
         // tval = 0 like QEMU 7.2; the specification also allows PC.
         return this.trap(C.BREAKPOINT, 0, 0);
       case MRET:

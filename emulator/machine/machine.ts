@@ -180,6 +180,12 @@ export class Machine {
     if (this.#isRunning) this.engine.requestExit();
   }
 
+  /** Makes `run` return in front of the instruction that is being executed; only from within it. For debuggers. */
+  pause(): void {
+    this.#isPaused = true;
+    this.engine.requestExit();
+  }
+
   /**
    * Runs until something ends it, at most `units` instructions and exceptions from now, and at most `duration` of virtual
    * time, which an idle guest passes without instructions. Where the pieces are cut makes no difference to the guest.

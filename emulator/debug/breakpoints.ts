@@ -1,0 +1,67 @@
+// Breakpoints as `ebreak` in guest memory while the guest runs, taken out whenever it stands. The hart asks before an
+// `ebreak` traps (SystemUnit.breakpoint), so one of ours stops the run in front of the instruction.
+// An address that is not mapped yet is tried again before every slice; it can be missed until then.
+
+import type { Hart } from '../hart/index.ts';
+import type { Machine } from '../machine/machine.ts';
+import { translate } from './guest-memory.ts';
+
+const C_EBREAK = 0x9002;
+
+export class Breakpoints {
+  readonly #machine: Machine;
+  readonly #wanted = new Set<bigint>();
+  /** Physical address -> half-word that was there. */
+  readonly #planted = new Map<number, number>();
+  /** The hart that met one in this run. */
+  hit: Hart | undefined;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    for (const hart of machine.harts) hart.unit.breakpoint = () => this.#met(hart);
+  }
+
+  add(va: bigint): void {
+    this.#wanted.add(va);
+  }
+
+  delete(va: bigint): void {
+    this.#wanted.delete(va);
+  }
+
+  clear(): void {
+    this.#wanted.clear();
+  }
+
+  has(va: bigint): boolean {
+    return this.#wanted.has(va);
+  }
+
+  plant(): void {
+    this.hit = undefined;
+    const { ram, harts, scheduler } = this.#machine;
+    for (const va of this.#wanted) {
+      const pa = translate(this.#machine, harts[scheduler.turn]!, va);
+      if (pa === undefined || this.#planted.has(pa) || !ram.has(pa, 2)) continue;
+      this.#planted.set(pa, ram.read16(pa));
+      ram.write16(pa, C_EBREAK);
+    }
+  }
+
+  lift(): void {
+    const { ram } = this.#machine;
+    for (const [pa, half] of this.#planted) {
+      // The guest may have loaded other code there meanwhile.
+      if (ram.read16(pa) === C_EBREAK) ram.write16(pa, half);
+    }
+    this.#planted.clear();
+  }
+
+  #met(hart: Hart): boolean {
+    const pa = translate(this.#machine, hart, hart.state.pc);
+    if (pa === undefined || !this.#planted.has(pa)) return false;
+    this.hit = hart;
+    this.#machine.pause();
+    return true;
+  }
+}

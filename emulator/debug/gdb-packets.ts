@@ -1,0 +1,65 @@
+// Framing of the GDB remote serial protocol: $data#checksum, acknowledgements, escapes and the interrupt byte.
+// Specification: GDB manual, "Remote Protocol", Overview. Bytes in, packets out; no I/O.
+
+const DOLLAR = 0x24;
+const HASH = 0x23;
+const ESCAPE = 0x7d;
+const INTERRUPT = 3;
+/** Larger packets are not ours to answer; also what we tell GDB. */
+export const PACKET_MAX = 0x8000;
+
+export type Incoming = { kind: 'packet'; data: Uint8Array } | { kind: 'interrupt' } | { kind: 'bad' };
+
+export class Packets {
+  #body: number[] | undefined;
+  #checksum: number[] | undefined;
+
+  /** Feeds bytes of the connection; acknowledgements of the other side are dropped. */
+  *feed(bytes: Iterable<number>): Generator<Incoming> {
+    for (const byte of bytes) {
+      if (this.#checksum) {
+        this.#checksum.push(byte);
+        if (this.#checksum.length === 2) yield this.#finish();
+      } else if (this.#body) {
+        if (byte === HASH) this.#checksum = [];
+        else if (this.#body.length < PACKET_MAX) this.#body.push(byte);
+      } else if (byte === DOLLAR) {
+        this.#body = [];
+      } else if (byte === INTERRUPT) {
+        yield { kind: 'interrupt' };
+      }
+    }
+  }
+
+  #finish(): Incoming {
+    const body = this.#body!;
+    const wanted = Number.parseInt(String.fromCharCode(...this.#checksum!), 16);
+    this.#body = this.#checksum = undefined;
+    if (sum(body) !== wanted) return { kind: 'bad' };
+    const data: number[] = [];
+    for (let i = 0; i < body.length; i++) data.push(body[i] === ESCAPE ? (body[++i] ?? 0) ^ 0x20 : body[i]!);
+    return { kind: 'packet', data: Uint8Array.from(data) };
+  }
+}
+
+const sum = (bytes: readonly number[]): number => bytes.reduce((a, b) => (a + b) & 0xff, 0);
+
+/** A packet with this text, which must need no escapes. */
+export function frame(text: string): string {
+  const checksum = sum([...text].map(c => c.charCodeAt(0)));
+  return `$${text}#${checksum.toString(16).padStart(2, '0')}`;
+}
+
+export const toHex = (bytes: Iterable<number>): string => {
+  let out = '';
+  for (const byte of bytes) out += byte.toString(16).padStart(2, '0');
+  return out;
+};
+
+/** Undefined when the text is not hexadecimal bytes. */
+export function fromHex(text: string): Uint8Array | undefined {
+  if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined;
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
+  );
+}

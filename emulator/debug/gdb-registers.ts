@@ -1,0 +1,80 @@
+// The registers that GDB sees: x0..x31, pc, f0..f31 with their control, the CSRs of the table, and the privilege mode.
+// Numbers are those of GDB's RISC-V target: 0..32 integer and pc, 33..64 floating point, 65 + n CSR n, 4161 priv.
+
+import { type Hart, layout as L } from '../hart/index.ts';
+import { CSRS } from '../isa/index.ts';
+
+const PC = 32;
+const F0 = 33;
+const CSR0 = 65;
+const PRIV = 4161;
+const FFLAGS = 1;
+const FCSR = 3;
+const ABI =
+  'zero ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
+    ' ',
+  );
+const FP_ABI = (
+  'ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 fs8 fs9 fs10 fs11 ' +
+  'ft8 ft9 ft10 ft11'
+).split(' ');
+
+/** Value of a register, undefined = there is none with this number. */
+export function readRegister(hart: Hart, n: number): bigint | undefined {
+  if (n < PC) return hart.state.getX(n);
+  if (n === PC) return hart.state.pc;
+  if (n < CSR0) return hart.state.getF(n - F0);
+  if (n === PRIV) return BigInt(hart.state.get(L.PRIV));
+  return n < PRIV ? hart.csr.peek(n - CSR0) : undefined;
+}
+
+export function writeRegister(hart: Hart, n: number, value: bigint): boolean {
+  const s = hart.state;
+  const bits = BigInt.asUintN(64, value);
+  if (n === 0) return true;
+  if (n < PC) s.set64(L.X + 8 * n, bits);
+  else if (n === PC) s.set64(L.PC, bits & ~1n);
+  else if (n < CSR0) s.set64(L.F + 8 * (n - F0), bits);
+  else if (n < PRIV && hart.csr.peek(n - CSR0) !== undefined) {
+    hart.csr.write(n - CSR0, Number(bits & 0xffff_ffffn) | 0, Number(bits >> 32n) | 0);
+  } else return false;
+  return true;
+}
+
+/** How many registers `g` lists. */
+export const G_COUNT = PC + 1;
+
+/** target.xml, which tells GDB the above. */
+export function targetDescription(): string {
+  const reg = (name: string, n: number, more: string): string =>
+    `<reg name="${name}" bitsize="64" regnum="${n}" ${more}/>`;
+  const cpu = [
+    ...ABI.map((name, i) =>
+      reg(
+        name,
+        i,
+        name === 'ra' ? 'type="code_ptr"' : /^[sgtf]p$/.test(name) ? 'type="data_ptr"' : 'type="int"',
+      ),
+    ),
+    reg('pc', PC, 'type="code_ptr"'),
+  ];
+  const fpu = [
+    ...FP_ABI.map((name, i) => reg(name, F0 + i, 'type="ieee_double"')),
+    ...['fflags', 'frm', 'fcsr'].map(
+      (name, i) => `<reg name="${name}" bitsize="32" regnum="${CSR0 + FFLAGS + i}" type="int"/>`,
+    ),
+  ];
+  const csrs = CSRS.filter(({ number }) => number < FFLAGS || number > FCSR).map(({ name, number }) =>
+    reg(name, CSR0 + number, 'type="int" group="csr"'),
+  );
+  const feature = (name: string, regs: readonly string[]): string =>
+    `<feature name="org.gnu.gdb.riscv.${name}">${regs.join('')}</feature>`;
+  return (
+    '<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target version="1.0"><architecture>riscv:rv64</architecture>' +
+    feature('cpu', cpu) +
+    feature('fpu', fpu) +
+    feature('csr', csrs) +
+    feature('virtual', [reg('priv', PRIV, 'type="int" group="general"')]) +
+    '</target>'
+  );
+}

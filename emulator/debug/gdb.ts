@@ -1,0 +1,283 @@
+// A GDB remote stub without a socket: bytes in (`receive`), bytes out (`take`), and `run` in place of the machine's own.
+// Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are exact; stepping takes the
+// machine's schedule as it is, so other harts may run before the stepped one. Divergence: no watchpoints yet.
+// Debugging never changes what a run computes, except where GDB writes: virtual time stands while the guest stands.
+
+import type { Hart } from '../hart/index.ts';
+import type { Machine, RunResult } from '../machine/machine.ts';
+import { Breakpoints } from './breakpoints.ts';
+import { frame, fromHex, PACKET_MAX, Packets, toHex } from './gdb-packets.ts';
+import { G_COUNT, readRegister, targetDescription, writeRegister } from './gdb-registers.ts';
+import { readMemory, writeMemory } from './guest-memory.ts';
+
+const SIGTRAP = 5;
+const SIGINT = 2;
+/** Units between two looks at addresses that are not mapped yet, and at the connection. */
+const SLICE = 1_000_000;
+/** A hart that does not get a turn for so long is waiting: the step ends without it. */
+const STEP_MAX = 1_000_000;
+
+const le64 = (value: bigint): string =>
+  toHex(new Uint8Array(new BigUint64Array([BigInt.asUintN(64, value)]).buffer));
+
+export class GdbStub {
+  readonly #machine: Machine;
+  readonly #packets = new Packets();
+  readonly #breakpoints: Breakpoints;
+  readonly #out: string[] = [];
+  #needsAck = true;
+  #hart = 0;
+  #isRunning = false;
+  #end: RunResult | undefined;
+
+  /** The machine stands until GDB says `continue`. */
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#breakpoints = new Breakpoints(machine);
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** Bytes from GDB; commands are carried out at once. Not from within `run`. */
+  receive(bytes: Iterable<number>): void {
+    for (const event of this.#packets.feed(bytes)) {
+      if (event.kind === 'bad') this.#out.push('-');
+      else if (event.kind === 'interrupt') this.#interrupt();
+      else {
+        if (this.#needsAck) this.#out.push('+');
+        const answer = this.#command(event.data);
+        if (answer !== undefined) this.#out.push(frame(answer));
+      }
+    }
+  }
+
+  /** What is to be sent. */
+  take(): string {
+    return this.#out.splice(0).join('');
+  }
+
+  /** A debugger connects: the guest stands until it says otherwise. */
+  attach(): void {
+    this.#isRunning = false;
+    this.#needsAck = true;
+    this.#hart = this.#machine.scheduler.turn;
+  }
+
+  /** The connection is gone: the guest runs on without us. */
+  detach(): void {
+    this.#breakpoints.clear();
+    this.#isRunning = true;
+  }
+
+  /** One slice of the run, if GDB lets it run. */
+  run(units: number, duration = Infinity): RunResult {
+    if (!this.#isRunning) return { kind: 'budget' };
+    this.#breakpoints.plant();
+    const result = this.#machine.run(Math.min(units, SLICE), duration);
+    this.#breakpoints.lift();
+    const hit = this.#breakpoints.hit;
+    if (hit) {
+      this.#hart = hit.id;
+      this.#stop(`T0${SIGTRAP}thread:${hit.id + 1};swbreak:;`);
+    } else if (result.kind === 'exit' || result.kind === 'panic') {
+      this.#end = result;
+      this.#stop(`W${(result.status & 0xff).toString(16).padStart(2, '0')}`);
+    }
+    return result;
+  }
+
+  #stop(reply: string): void {
+    this.#isRunning = false;
+    this.#out.push(frame(reply));
+  }
+
+  #interrupt(): void {
+    if (!this.#isRunning) return;
+    this.#hart = this.#machine.scheduler.turn;
+    this.#stop(`T0${SIGINT}thread:${this.#hart + 1};`);
+  }
+
+  get #current(): Hart {
+    return this.#machine.harts[this.#hart]!;
+  }
+
+  /** The answer; undefined = it comes later. An empty one means "not supported". */
+  #command(data: Uint8Array): string | undefined {
+    const text = String.fromCharCode(...data);
+    const rest = text.slice(1);
+    switch (text[0]) {
+      case '?':
+        return this.#end ? 'W00' : `T0${SIGTRAP}thread:${this.#hart + 1};`;
+      case 'g':
+        return Array.from({ length: G_COUNT }, (_, n) => le64(readRegister(this.#current, n)!)).join('');
+      case 'G':
+        return this.#writeAll(rest);
+      case 'p': {
+        const value = readRegister(this.#current, Number.parseInt(rest, 16));
+        return value === undefined ? 'E01' : le64(value);
+      }
+      case 'P':
+        return this.#writeOne(rest);
+      case 'm':
+        return this.#readMemory(rest);
+      case 'M':
+      case 'X':
+        return this.#writeMemory(text, data);
+      case 'Z':
+      case 'z':
+        return this.#breakpoint(text);
+      case 'c':
+        return this.#continue();
+      case 's':
+        return this.#step(this.#hart);
+      case 'H':
+        return this.#select(rest);
+      case 'T':
+        return this.#thread(rest) === undefined ? 'E01' : 'OK';
+      case 'D':
+        this.detach();
+        return 'OK';
+      case 'k':
+        this.#machine.stop({ kind: 'exit', status: 0 });
+        this.#isRunning = true;
+        return undefined;
+      case 'v':
+        return this.#verbose(text);
+      case 'q':
+      case 'Q':
+        return this.#query(text);
+      default:
+        return '';
+    }
+  }
+
+  #query(text: string): string {
+    if (text.startsWith('qSupported')) {
+      return `PacketSize=${PACKET_MAX.toString(16)};swbreak+;hwbreak+;vContSupported+;qXfer:features:read+;QStartNoAckMode+`;
+    }
+    if (text === 'QStartNoAckMode') {
+      this.#needsAck = false;
+      return 'OK';
+    }
+    if (text.startsWith('qXfer:features:read:target.xml:')) return window(targetDescription(), text);
+    if (text === 'qfThreadInfo') return `m${this.#machine.harts.map(h => (h.id + 1).toString(16)).join(',')}`;
+    if (text === 'qsThreadInfo') return 'l';
+    if (text === 'qC') return `QC${this.#hart + 1}`;
+    if (text === 'qAttached') return '1';
+    if (text.startsWith('qThreadExtraInfo,')) return this.#describe(text.slice(17));
+    return '';
+  }
+
+  #describe(id: string): string {
+    const hart = this.#thread(id);
+    if (hart === undefined) return 'E01';
+    const { waiting } = this.#machine.harts[hart]!;
+    return toHex(new TextEncoder().encode(`hart ${hart}${waiting ? ', waits' : ''}`));
+  }
+
+  #verbose(text: string): string | undefined {
+    if (text === 'vCont?') return 'vCont;c;C;s;S';
+    if (!text.startsWith('vCont;')) return '';
+    // Actions are "kind[:thread]"; a step of any thread wins, everything else continues.
+    const step = text
+      .slice(6)
+      .split(';')
+      .map(action => /^[sS][0-9a-f]*(?::(\w+))?$/.exec(action))
+      .find(match => match);
+    return step
+      ? this.#step(step[1] === undefined ? this.#hart : (this.#thread(step[1]) ?? this.#hart))
+      : this.#continue();
+  }
+
+  /** Hart of a thread id in hexadecimal; 0 and -1 mean the current one. */
+  #thread(id: string): number | undefined {
+    if (id === '0' || id === '-1') return this.#hart;
+    const hart = Number.parseInt(id, 16) - 1;
+    return hart >= 0 && hart < this.#machine.harts.length ? hart : undefined;
+  }
+
+  #select(rest: string): string {
+    const hart = this.#thread(rest.slice(1));
+    if (hart === undefined) return 'E01';
+    this.#hart = hart;
+    return 'OK';
+  }
+
+  #continue(): string | undefined {
+    if (this.#end) return 'W00';
+    // The instruction at a breakpoint where we stand now is executed without it.
+    const turn = this.#machine.harts[this.#machine.scheduler.turn]!;
+    if (this.#breakpoints.has(turn.state.pc)) this.#machine.run(1);
+    this.#isRunning = true;
+    return undefined;
+  }
+
+  /** One instruction of a hart; the harts before it in the schedule have their turns first. */
+  #step(hart: number): string {
+    for (let n = 0; n < STEP_MAX; n++) {
+      const result = this.#machine.run(1);
+      if (result.kind === 'exit' || result.kind === 'panic') {
+        this.#end = result;
+        return `W${(result.status & 0xff).toString(16).padStart(2, '0')}`;
+      }
+      if (this.#machine.scheduler.turn === hart || result.kind !== 'budget') break;
+    }
+    this.#hart = hart;
+    return `T0${SIGTRAP}thread:${hart + 1};`;
+  }
+
+  #breakpoint(text: string): string {
+    const match = /^([Zz])([01]),([0-9a-f]+),\w+$/.exec(text);
+    if (!match) return '';
+    const va = BigInt(`0x${match[3]}`);
+    if (match[1] === 'Z') this.#breakpoints.add(va);
+    else this.#breakpoints.delete(va);
+    return 'OK';
+  }
+
+  #writeAll(text: string): string {
+    const bytes = fromHex(text);
+    if (!bytes || bytes.length < 8 * G_COUNT) return 'E01';
+    const view = new DataView(bytes.buffer);
+    for (let n = 0; n < G_COUNT; n++) writeRegister(this.#current, n, view.getBigUint64(8 * n, true));
+    return 'OK';
+  }
+
+  #writeOne(text: string): string {
+    const [number, value] = text.split('=');
+    const bytes = fromHex(value ?? '');
+    if (!bytes || bytes.length === 0 || bytes.length > 8) return 'E01';
+    const wide = new Uint8Array(8);
+    wide.set(bytes);
+    const word = new DataView(wide.buffer).getBigUint64(0, true);
+    return writeRegister(this.#current, Number.parseInt(number!, 16), word) ? 'OK' : 'E01';
+  }
+
+  #readMemory(text: string): string {
+    const match = /^([0-9a-f]+),([0-9a-f]+)$/.exec(text);
+    if (!match) return 'E01';
+    const bytes = Math.min(Number.parseInt(match[2]!, 16), PACKET_MAX / 2 - 8);
+    const data = readMemory(this.#machine, this.#current, BigInt(`0x${match[1]}`), bytes);
+    return data ? toHex(data) : 'E0e';
+  }
+
+  #writeMemory(text: string, raw: Uint8Array): string {
+    const match = /^[MX]([0-9a-f]+),([0-9a-f]+):/.exec(text);
+    if (!match) return 'E01';
+    const head = match[0].length;
+    const data = text[0] === 'X' ? raw.subarray(head) : fromHex(text.slice(head));
+    if (!data || data.length !== Number.parseInt(match[2]!, 16)) return 'E01';
+    return writeMemory(this.#machine, this.#current, BigInt(`0x${match[1]}`), data) ? 'OK' : 'E0e';
+  }
+}
+
+/** The part "offset,length" of a long answer: 'm' = more follows, 'l' = last. */
+function window(text: string, request: string): string {
+  const match = /:([0-9a-f]+),([0-9a-f]+)$/.exec(request);
+  if (!match) return 'E01';
+  const from = Number.parseInt(match[1]!, 16);
+  const to = from + Math.min(Number.parseInt(match[2]!, 16), PACKET_MAX - 8);
+  return `${to < text.length ? 'm' : 'l'}${text.slice(from, to)}`;
+}
