@@ -216,13 +216,13 @@ static void pipe_release(struct file *file)
     dead = !p->readers && !p->writers;
     if (dead && p->fifo)
         p->fifo->bound = NULL;
+    else /* still locked: afterwards the other end may free the pipe at any time */
+        wake_up_events(&p->wait, POLLHUP | POLLERR | POLLIN | POLLOUT);
     mutex_unlock(&p->lock);
     mutex_unlock(&fs_lock);
     if (dead) {
         kfree(p->buf);
         kfree(p);
-    } else {
-        wake_up_events(&p->wait, POLLHUP | POLLERR | POLLIN | POLLOUT);
     }
 }
 

@@ -34,7 +34,7 @@ struct timeout {
     void *arg;
     u8 kind;
     bool armed;
-    bool running;
+    int running; /* callbacks of it that run now: one that armed it again may meet the next */
     struct task task; /* TIMEOUT_THREAD: how it reaches its thread */
 };
 

@@ -115,17 +115,18 @@ bool timeout_cancel(struct timeout *t)
     return was_armed;
 }
 
-/* A callback that runs meanwhile may arm its entry again, hence the loop. */
+/*
+ * A callback that runs meanwhile may arm its entry again, hence the loop; and it may have done so
+ * already, so that a successful cancel says nothing about whether it still runs.
+ */
 void timeout_cancel_sync(struct timeout *t)
 {
     do {
-        if (timeout_cancel(t))
-            continue;
-        if (t->kind == TIMEOUT_THREAD)
+        bool was_armed = timeout_cancel(t);
+        if (t->kind == TIMEOUT_THREAD && !was_armed)
             taskq_barrier(timeout_taskq);
-        else
-            while (atomic_load(&t->running))
-                barrier(); /* on another hart, with interrupts off there: short */
+        while (atomic_load(&t->running))
+            barrier(); /* on another hart, with interrupts off there: short */
     } while (atomic_load(&t->armed));
 }
 
@@ -139,12 +140,12 @@ static void fire(struct timeout *t)
         task_add_for(timeout_taskq, &t->task, &origin);
     } else {
         struct work_origin origin = t->task.origin;
-        atomic_store(&t->running, true);
+        atomic_add(&t->running, 1);
         spin_unlock(&timeout_lock);
         kcov_remote_enter(&origin, true); /* the callback may end the sleep whose stack t is on */
         t->fn(t->arg);
         kcov_remote_leave();
-        atomic_store(&t->running, false);
+        atomic_sub(&t->running, 1);
     }
     spin_lock(&timeout_lock);
 }
