@@ -1,6 +1,7 @@
 // Breakpoints as `ebreak` in guest memory while the guest runs, taken out whenever it stands. The hart asks before an
 // `ebreak` traps (SystemUnit.breakpoint), so one of ours stops the run in front of the instruction.
-// An address that is not mapped yet is tried again before every slice; it can be missed until then.
+// An address that is not mapped yet (of a program that has not started) is tried again before every slice, and slices are
+// short as long as there is one; it can be missed until then.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine } from '../machine/machine.ts';
@@ -37,15 +38,21 @@ export class Breakpoints {
     return this.#wanted.has(va);
   }
 
-  plant(): void {
+  /** Puts them in; false = some address is not mapped. */
+  plant(): boolean {
     this.hit = undefined;
+    let all = true;
     const { ram, harts, scheduler } = this.#machine;
     for (const va of this.#wanted) {
       const pa = translate(this.#machine, harts[scheduler.turn]!, va);
-      if (pa === undefined || this.#planted.has(pa) || !ram.has(pa, 2)) continue;
-      this.#planted.set(pa, ram.read16(pa));
-      ram.write16(pa, C_EBREAK);
+      if (pa === undefined || !ram.has(pa, 2)) {
+        all = false;
+      } else if (!this.#planted.has(pa)) {
+        this.#planted.set(pa, ram.read16(pa));
+        ram.write16(pa, C_EBREAK);
+      }
     }
+    return all;
   }
 
   lift(): void {

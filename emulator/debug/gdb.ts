@@ -12,8 +12,9 @@ import { readMemory, writeMemory } from './guest-memory.ts';
 
 const SIGTRAP = 5;
 const SIGINT = 2;
-/** Units between two looks at addresses that are not mapped yet, and at the connection. */
+/** Units between two looks at the connection, and while an address is not mapped yet, at its page table. */
 const SLICE = 1_000_000;
+const SLICE_UNMAPPED = 2_000;
 /** A hart that does not get a turn for so long is waiting: the step ends without it. */
 const STEP_MAX = 1_000_000;
 
@@ -74,8 +75,8 @@ export class GdbStub {
   /** One slice of the run, if GDB lets it run. */
   run(units: number, duration = Infinity): RunResult {
     if (!this.#isRunning) return { kind: 'budget' };
-    this.#breakpoints.plant();
-    const result = this.#machine.run(Math.min(units, SLICE), duration);
+    const slice = this.#breakpoints.plant() ? SLICE : SLICE_UNMAPPED;
+    const result = this.#machine.run(Math.min(units, slice), duration);
     this.#breakpoints.lift();
     const hit = this.#breakpoints.hit;
     if (hit) {

@@ -1,6 +1,7 @@
 // Guest memory as a debugger sees it: virtual addresses in the view of one hart, RAM and what devices show without side
 // effects. Code is often looked at while the hart is elsewhere (a kernel address in U-mode), so a view that refuses is
-// followed by the walk with supervisor rights, and that by the physical address.
+// followed by the walk with supervisor rights, and that by the place where the kernel image was loaded, which answers for
+// kernel addresses before the kernel has turned paging on.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine } from '../machine/machine.ts';
@@ -19,8 +20,8 @@ export function translate(machine: Machine, hart: Hart, va: bigint): number | un
   if (pa >= 0) return pa;
   const other = hart.mmu.peek(lo, hi, LOAD, SUM_VIEW);
   if (other >= 0) return other;
-  const physical = Number(bits);
-  return machine.ram.has(physical, 1) ? physical : undefined;
+  const loaded = machine.booted.kernel?.physical(bits) ?? Number(bits);
+  return machine.ram.has(loaded, 1) ? loaded : undefined;
 }
 
 /** At most `bytes` bytes, fewer where memory ends; undefined when there is none at `va`. */

@@ -21,6 +21,8 @@ export interface Loaded {
   symbols: ElfSymbol[];
   /** Physical address of a symbol, when the image is an ELF file that has it. */
   find(name: string): number | undefined;
+  /** Where the image holds what is linked at a virtual address. */
+  physical(va: bigint): number;
 }
 
 const IMAGE_MAGIC = 0x0543_5352;
@@ -51,7 +53,7 @@ function loadElf(ram: Ram, bus: Bus, file: ImageFile): Loaded {
     const symbol = elf.symbols.find(s => s.name === name);
     return symbol && Number(physical(elf, symbol.value));
   };
-  return { entry, start, end, symbols: elf.symbols, find };
+  return { entry, start, end, symbols: elf.symbols, find, physical: va => Number(physical(elf, va)) };
 }
 
 function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
@@ -69,7 +71,7 @@ function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
   }
   requireRam(ram, bus, name, base, size);
   ram.write(base, bytes);
-  return { entry: base, start: base, end: base + size, symbols: [], find: () => undefined };
+  return { entry: base, start: base, end: base + size, symbols: [], find: () => undefined, physical: Number };
 }
 
 export function isLinuxImage(bytes: Uint8Array): boolean {
