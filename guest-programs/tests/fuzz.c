@@ -83,7 +83,10 @@ static void child(uint64_t seed, int calls)
     setrlimit(RLIMIT_NPROC, &few);
     setrlimit(RLIMIT_AS, &small);
     setrlimit(RLIMIT_CPU, &seconds);
-    if (rnd() % 4 && setuid(1000))
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; fd++)
+        dup2(null, fd);
+    if (setuid(1000))
         _exit(1);
     for (size_t i = 0; i < sizeof(buffer); i += 8)
         *(uint64_t *)(buffer + i) = rnd() % 3 ? argument() : 0;
@@ -124,8 +127,9 @@ int main(int argc, char **argv)
     long calls = argc > 1 ? atol(argv[1]) : 10000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     unsigned long before = 0;
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
+    for (int sig = 1; sig <= 64; sig++)
+        if (sig != SIGCHLD)
+            signal(sig, SIG_IGN);
     for (long done = 0, round = 0; done < calls; done += CALLS_PER_CHILD, round++) {
         pid_t pid = fork();
         if (pid == 0)

@@ -73,12 +73,24 @@ static void arm_slice(struct cpu *cpu)
         timer_program(cpu);
 }
 
-static struct cpu *find_idle_cpu(void)
+static bool may_run(const struct thread *t, const struct cpu *cpu)
+{
+    return cpu->online && t->allowed_harts & 1UL << cpu->index;
+}
+
+static struct cpu *find_idle_cpu(const struct thread *t)
 {
     for (int i = 0; i < MAX_HARTS; i++)
-        if (cpus[i].online && cpus[i].running == cpus[i].idle && !cpus[i].need_resched)
+        if (may_run(t, &cpus[i]) && cpus[i].running == cpus[i].idle && !cpus[i].need_resched)
             return &cpus[i];
     return NULL;
+}
+
+static void kick(struct cpu *cpu)
+{
+    cpu->need_resched = true;
+    if (cpu != this_cpu())
+        ipi_send(cpu, IPI_RESCHED);
 }
 
 /* sched_lock held. A kernel thread preempts a user program, a user program waits its turn. */
@@ -86,22 +98,25 @@ static void enqueue(struct thread *t, bool woken)
 {
     list_push_back(&run_queue, &t->run_link);
     struct cpu *me = this_cpu();
-    struct cpu *idle = me->running == me->idle ? me : find_idle_cpu();
+    bool mine = may_run(t, me);
+    struct cpu *idle = mine && me->running == me->idle ? me : find_idle_cpu(t);
     if (idle) {
-        idle->need_resched = true;
-        if (idle != me)
-            ipi_send(idle, IPI_RESCHED);
-        return;
+        kick(idle);
+    } else if (mine) {
+        if (woken && t->proc == &kernel_proc && current->proc != &kernel_proc)
+            me->need_resched = true;
+        arm_slice(me);
+    } else {
+        for (int i = 0; i < MAX_HARTS; i++)
+            if (may_run(t, &cpus[i]))
+                kick(&cpus[i]);
     }
-    if (woken && t->proc == &kernel_proc && current->proc != &kernel_proc)
-        me->need_resched = true;
-    arm_slice(me);
 }
 
 static struct thread *pick_next(struct cpu *cpu)
 {
     list_for_each(t, &run_queue, struct thread, run_link) {
-        if (!(t->allowed_harts & 1UL << cpu->index))
+        if (!may_run(t, cpu))
             continue;
         list_remove(&t->run_link);
         return t;

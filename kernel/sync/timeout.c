@@ -116,18 +116,23 @@ bool timeout_cancel(struct timeout *t)
 }
 
 /*
- * A callback that runs meanwhile may arm its entry again, hence the loop; and it may have done so
- * already, so that a successful cancel says nothing about whether it still runs.
+ * A callback that runs meanwhile may arm its entry again, and that may even fire on another hart
+ * before the first call has ended: so disarm and look for callbacks under one hold of the lock.
  */
 void timeout_cancel_sync(struct timeout *t)
 {
+    u32 busy;
     do {
-        bool was_armed = timeout_cancel(t);
-        if (t->kind == TIMEOUT_THREAD && !was_armed)
-            taskq_barrier(timeout_taskq);
-        while (atomic_load(&t->running))
-            barrier(); /* on another hart, with interrupts off there: short */
-    } while (atomic_load(&t->armed));
+        spin_lock(&timeout_lock);
+        t->armed = false;
+        list_remove(&t->link);
+        busy = t->running;
+        spin_unlock(&timeout_lock);
+    } while (busy); /* on another hart, with interrupts off there: short */
+    if (t->kind == TIMEOUT_THREAD) {
+        task_del(&t->task);
+        taskq_barrier(timeout_taskq);
+    }
 }
 
 static void fire(struct timeout *t)

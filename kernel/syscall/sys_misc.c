@@ -151,11 +151,12 @@ long sys_sched_setaffinity(u64 pid, u64 size, u64 addr)
         return -EINVAL;
     spin_lock(&proc_lock);
     struct thread *t = pid ? thread_find((int)pid) : current;
-    if (t)
+    long error = !t ? -ESRCH : curproc->euid && curproc->euid != t->proc->uid ? -EPERM : 0;
+    if (!error)
         t->allowed_harts = mask;
     spin_unlock(&proc_lock);
-    if (!t)
-        return -ESRCH;
+    if (error)
+        return error;
     if (t == current)
         sched_yield();
     return 0;

@@ -45,8 +45,8 @@ static void interrupt_handle(u64 cause)
 {
     switch (cause & ~SCAUSE_INTERRUPT) {
     case IRQ_S_TIMER:
-        timeout_run();
         sched_tick();
+        timeout_run(); /* programs the timer anew */
         break;
     case IRQ_S_SOFT:
         csr_clear_sip(SIE_SSIE);
