@@ -9,6 +9,7 @@
 
 import { F64, I32, I64 } from '../wasm/module.ts';
 import type { Format, Ops, Rule } from './ops.ts';
+import { fusedRule } from './semantics-fma.ts';
 
 const EXPONENT = {
   s: { mask: 0x7f80_0000, one: 0x0080_0000 },
@@ -117,13 +118,18 @@ const squareRoot =
     });
   };
 
-/** Always soft-float: rare, or (fused multiply-add) without a counterpart in WebAssembly. */
+/** Always soft-float: rare. */
 const soft =
   (writesFd: boolean): Rule =>
   o => {
     o.fpEnabled(writesFd);
     o.soft();
   };
+
+const fused = (format: Format, product: boolean, addend: boolean): Rule =>
+  fusedRule(format, { product, addend }, orSoft, needSticky, (o, giveUp, value) =>
+    checkedResult(o, format, 'normal', giveUp, value),
+  );
 
 type Sign = 'copy' | 'negate' | 'xor';
 
@@ -311,10 +317,10 @@ const BOX = 0xffff_ffff_0000_0000n;
 export const SINGLE = {
   flw: loadRule(4),
   fsw: storeRule(4),
-  'fmadd.s': soft(true),
-  'fmsub.s': soft(true),
-  'fnmsub.s': soft(true),
-  'fnmadd.s': soft(true),
+  'fmadd.s': fused('s', false, false),
+  'fmsub.s': fused('s', false, true),
+  'fnmsub.s': fused('s', true, false),
+  'fnmadd.s': fused('s', true, true),
   'fadd.s': arithmetic('add', 's'),
   'fsub.s': arithmetic('sub', 's'),
   'fmul.s': arithmetic('mul', 's'),
@@ -357,10 +363,10 @@ export const SINGLE = {
 export const DOUBLE = {
   fld: loadRule(8),
   fsd: storeRule(8),
-  'fmadd.d': soft(true),
-  'fmsub.d': soft(true),
-  'fnmsub.d': soft(true),
-  'fnmadd.d': soft(true),
+  'fmadd.d': fused('d', false, false),
+  'fmsub.d': fused('d', false, true),
+  'fnmsub.d': fused('d', true, false),
+  'fnmadd.d': fused('d', true, true),
   'fadd.d': arithmetic('add', 'd'),
   'fsub.d': arithmetic('sub', 'd'),
   'fmul.d': arithmetic('mul', 'd'),

@@ -1,0 +1,139 @@
+// Fused multiply-add without a fused instruction (Unpriv "F" §Single-Precision Floating-Point Computational Instructions).
+// Exact products and sums are split into a rounded value and its error (Dekker 1971, Knuth TAOCP 4.2.2); the low parts are added with
+// rounding to odd, so that the last addition rounds once, as if there had been no other (Boldo and Melquiond, 2008).
+//
+// Taken only where nothing can overflow, underflow or be lost: factors within 2^±250, addend zero or within 2^±500, rounding to
+// nearest even, NX already set. Everything else is soft-float's.
+
+import { F64, I64 } from '../wasm/module.ts';
+import type { Format, Ops, Rule } from './ops.ts';
+
+const BIAS = 1023;
+/** Splits a double into two halves of 26 bits. */
+const SPLITTER = 134217729; // 2^27 + 1
+
+/** i32: 1 when the exponent of f64 local `x` lies within 2^±reach. */
+function isWithin(o: Ops, x: number, reach: number): void {
+  o.c.local_get(x).i64_reinterpret_f64().i64_const(52).i64_shr_u().i32_wrap_i64().i32_const(0x7ff).i32_and();
+  o.c
+    .i32_const(BIAS - reach)
+    .i32_sub()
+    .i32_const(2 * reach)
+    .i32_le_u();
+}
+
+/** sum = RN(a + b), error exact (Knuth's TwoSum). */
+function twoSum(o: Ops, a: number, b: number, sum: number, error: number): void {
+  const { c } = o;
+  const t = o.temp(F64, 20);
+  c.local_get(a).local_get(b).f64_add().local_tee(sum).local_get(a).f64_sub().local_set(t);
+  c.local_get(a).local_get(sum).local_get(t).f64_sub().f64_sub();
+  c.local_get(b).local_get(t).f64_sub().f64_add().local_set(error);
+}
+
+/** high = head of x with 26 bits, low = x - high (Dekker's split). */
+function split(o: Ops, x: number, high: number, low: number): void {
+  const { c } = o;
+  c.local_get(x).f64_const(SPLITTER).f64_mul().local_tee(high);
+  c.local_get(high).local_get(x).f64_sub().f64_sub().local_set(high);
+  c.local_get(x).local_get(high).f64_sub().local_set(low);
+}
+
+/** product = RN(a * b), error exact. */
+function twoProduct(o: Ops, a: number, b: number, product: number, error: number): void {
+  const { c } = o;
+  const [ah, al, bh, bl] = [o.temp(F64, 21), o.temp(F64, 22), o.temp(F64, 23), o.temp(F64, 24)];
+  split(o, a, ah, al);
+  split(o, b, bh, bl);
+  c.local_get(a).local_get(b).f64_mul().local_set(product);
+  c.local_get(ah).local_get(bh).f64_mul().local_get(product).f64_sub();
+  c.local_get(ah).local_get(bl).f64_mul().f64_add();
+  c.local_get(al).local_get(bh).f64_mul().f64_add();
+  c.local_get(al).local_get(bl).f64_mul().f64_add().local_set(error);
+}
+
+/** Local `sum` becomes a + b rounded to odd: the neighbour with an odd last bit when the sum is inexact. */
+function oddSum(o: Ops, a: number, b: number, sum: number): void {
+  const { c } = o;
+  const [error, bits] = [o.temp(F64, 25), o.temp(I64, 20)];
+  twoSum(o, a, b, sum, error);
+  c.local_get(sum).i64_reinterpret_f64().local_set(bits);
+  c.local_get(error).f64_const(0).f64_ne();
+  c.local_get(bits).i32_wrap_i64().i32_const(1).i32_and().i32_eqz().i32_and().if_();
+  // One step away from zero when the error has the sign of the sum, else towards it.
+  c.local_get(bits).i64_const(1).i64_const(-1);
+  c.local_get(error).i64_reinterpret_f64().local_get(bits).i64_xor().i64_const(0).i64_ge_s().select();
+  c.i64_add().f64_reinterpret_i64().local_set(sum);
+  c.end();
+}
+
+interface Signs {
+  /** The product is negated. */
+  readonly product: boolean;
+  /** The addend is negated. */
+  readonly addend: boolean;
+}
+
+/** Pushes operand n as f64, its sign flipped when `negate`. */
+function operand(o: Ops, n: 1 | 2 | 3, format: Format, negate: boolean): void {
+  o.fs(n, format);
+  if (format === 's') o.c.f64_promote_f32();
+  if (negate) o.c.f64_neg();
+}
+
+/** The rule of one of the four forms; `orSoft` and `needSticky` are those of semantics-fp.ts. */
+export function fusedRule(
+  format: Format,
+  signs: Signs,
+  orSoft: (o: Ops, fast: (giveUp: number) => void) => void,
+  needSticky: (o: Ops, giveUp: number) => void,
+  finish: (o: Ops, giveUp: number, value: () => void) => void,
+): Rule {
+  return o => {
+    const { c } = o;
+    o.fpEnabled(true);
+    orSoft(o, giveUp => {
+      needSticky(o, giveUp);
+      const [a, b, addend] = [o.temp(F64, 10), o.temp(F64, 11), o.temp(F64, 12)];
+      operand(o, 1, format, signs.product);
+      c.local_set(a);
+      operand(o, 2, format, false);
+      c.local_set(b);
+      operand(o, 3, format, signs.addend);
+      c.local_set(addend);
+      isWithin(o, a, 250);
+      isWithin(o, b, 250);
+      c.i32_and();
+      isWithin(o, addend, 500);
+      c.local_get(addend).f64_const(0).f64_eq().i32_or().i32_and();
+      c.i32_eqz().br_if(giveUp, 'unlikely');
+      const result = format === 'd' ? fuseDouble(o, a, b, addend) : fuseSingle(o, a, b, addend);
+      finish(o, giveUp, () => {
+        c.local_get(result);
+        if (format === 's') c.f32_demote_f64();
+      });
+    });
+  };
+}
+
+/** f64 local with RN(a * b + c). */
+function fuseDouble(o: Ops, a: number, b: number, addend: number): number {
+  const { c } = o;
+  const [uh, ul, th, tl] = [o.temp(F64, 13), o.temp(F64, 14), o.temp(F64, 15), o.temp(F64, 16)];
+  const [vh, vl, z] = [o.temp(F64, 17), o.temp(F64, 18), o.temp(F64, 19)];
+  twoProduct(o, a, b, uh, ul);
+  twoSum(o, addend, ul, th, tl);
+  twoSum(o, uh, th, vh, vl);
+  oddSum(o, tl, vl, z);
+  c.local_get(vh).local_get(z).f64_add().local_set(z);
+  return z;
+}
+
+/** f64 local whose rounding to single is RN(a * b + c): the product of singles is exact in a double. */
+function fuseSingle(o: Ops, a: number, b: number, addend: number): number {
+  const { c } = o;
+  const [product, sum] = [o.temp(F64, 13), o.temp(F64, 19)];
+  c.local_get(a).local_get(b).f64_mul().local_set(product);
+  oddSum(o, product, addend, sum);
+  return sum;
+}
