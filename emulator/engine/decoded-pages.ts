@@ -299,14 +299,19 @@ export class DecodedPages implements CodePort {
     const base = this.#base + number * PAGE_BYTES;
     // A 32-bit instruction one half-word before the first byte overlaps it, too.
     for (let slot = Math.max((from >> 1) - 1, 0); slot <= to >> 1; slot++) {
-      this.#u16[(base + slot * RECORD) >> 1] = H_UNDECODED;
+      this.#undecode(base + slot * RECORD);
     }
+  }
+
+  #undecode(at: number): void {
+    this.#u16[at >> 1] = H_UNDECODED;
+    this.#u8[at + R_ENTRY] = ENTRY_COLD;
   }
 
   /** Leaves the fields of the records alone: the running instruction may be among them and still has to write its rd. */
   #clear(number: number): void {
     const base = this.#base + number * PAGE_BYTES;
-    for (let at = base; at < base + PAGE_BYTES; at += RECORD) this.#u16[at >> 1] = H_UNDECODED;
+    for (let at = base; at < base + PAGE_BYTES; at += RECORD) this.#undecode(at);
     this.#u16[(base + SLOT_END * RECORD) >> 1] = H_END;
     this.#u16[(base + SLOT_STRADDLE_END * RECORD) >> 1] = H_END;
   }
