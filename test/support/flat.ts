@@ -4,6 +4,7 @@
 import { Bus } from '../../emulator/bus/bus.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
 import { type Engine, type ExitReason, InterpEngine } from '../../emulator/engine/engine.ts';
+import { Jit } from '../../emulator/engine/jit.ts';
 import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
 
@@ -12,6 +13,14 @@ export const RAM_BASE = 0x8000_0000;
 export type EngineFactory = (ram: Ram, harts: Hart[], area: { base: number; pages: number }) => Engine;
 
 export const interpreter: EngineFactory = (ram, harts, area) => new InterpEngine(ram, harts, area);
+
+/** The interpreter with the region JIT behind it. */
+export const jit: EngineFactory = (ram, harts, area) => {
+  const regions = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages) });
+  const engine = new InterpEngine(ram, harts, area, { jit: regions });
+  regions.attach(engine.pages, () => engine.hart);
+  return engine;
+};
 
 export interface FlatOptions {
   ramBytes?: number;
@@ -28,7 +37,7 @@ export class Flat {
 
   constructor({ ramBytes = 0x10_0000, engine = interpreter, pages = 16 }: FlatOptions = {}) {
     const area = { base: homeOf(1), pages };
-    const ramHost = area.base + InterpEngine.areaBytes(pages);
+    const ramHost = area.base + InterpEngine.areaBytes(pages) + Jit.areaBytes;
     const memory = new WebAssembly.Memory({ initial: (ramHost + ramBytes) / 0x1_0000 });
     this.ram = new Ram(memory, ramHost, RAM_BASE, ramBytes);
     const ports = { memory, ram: this.ram, bus: this.bus, time: () => 0, code: NO_CODE };
