@@ -24,6 +24,20 @@ static void preempt(void)
 #endif
 }
 
+/* After an interrupt the question alone is not the program's doing; after a system call it is. */
+static bool has_work(const struct trapframe *tf)
+{
+    bool was_interrupt = tf->cause & SCAUSE_INTERRUPT;
+
+    if (was_interrupt)
+        kcov_irq_enter();
+    bool has = signal_pending(current) || current->exiting || current->restore_blocked ||
+               tf->syscall != ~0UL || curproc->state != PROC_RUNNING;
+    if (was_interrupt)
+        kcov_irq_leave();
+    return has;
+}
+
 void trap_exit_to_user(struct trapframe *tf)
 {
     for (;;) {
@@ -32,9 +46,7 @@ void trap_exit_to_user(struct trapframe *tf)
             preempt();
             continue;
         }
-        bool quiet = !signal_pending(current) && !current->exiting && !current->restore_blocked &&
-                     tf->syscall == ~0UL && curproc->state == PROC_RUNNING;
-        if (likely(quiet))
+        if (likely(!has_work(tf)))
             return;
         irq_enable();
         signal_deliver(tf);
