@@ -1,3 +1,4 @@
+// The interrupt controller: priorities, thresholds, claim and complete, per context.
 import { describe, expect, it } from 'vitest';
 import { Plic } from '../../devices/plic.ts';
 import { Lines } from './ports.ts';

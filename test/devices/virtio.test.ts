@@ -1,3 +1,5 @@
+// virtio-mmio in both versions, driven by a small driver in this file: queues, block, entropy and console,
+// and rings that a hostile driver built.
 import { describe, expect, it } from 'vitest';
 import { VirtioBlk } from '../../devices/virtio-blk.ts';
 import { VirtioConsole } from '../../devices/virtio-console.ts';

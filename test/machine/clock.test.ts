@@ -1,3 +1,4 @@
+// The clock of retired instructions: alarms fire at their instruction, in a fixed order.
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../../emulator/machine/clock.ts';
 

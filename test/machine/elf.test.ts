@@ -1,3 +1,4 @@
+// The ELF loader: where segments go, and what it says about broken files.
 import { describe, expect, it } from 'vitest';
 import { HostError, Machine } from '../../emulator/index.ts';
 import { physical, readElf } from '../../emulator/machine/elf.ts';
