@@ -1,0 +1,59 @@
+// What must not depend on when things happen: interrupts in a traced call, and snapshots inside an open remote section.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadSnapshot, Machine, type MachineOptions, saveSnapshot, stateHash } from '../../emulator/index.ts';
+import { type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { initrd, kernel, program, run } from '../kernel/boot.ts';
+
+const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
+
+describe.skipIf(!ready)('interrupts', () => {
+  it.each(['device', 'off'] as const)('leave no record wherever they hit a call (kcov %s)', async kcov => {
+    const archive = initrd({ 'bin/t': await program('kcov-conformance/interrupts.c') });
+    const { text, status } = run(await kernel(), archive, 'init=/bin/t', { kcov, engine: 'interp' });
+    expect(text).toMatch(/^ok: \d+ records in each of 4000 rounds, \d+ timers fired by then$/m);
+    expect(status).toBe(0);
+  });
+});
+
+describe.skipIf(!ready)('snapshots', () => {
+  it.each(['openbsd', 'netbsd', 'linux'] as const)('restore an open remote section: %s', async dialect => {
+    const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect as Dialect);
+    const elf = await kernel(dialect);
+    const test = {
+      openbsd: 'remote_collects_timeouts',
+      netbsd: 'mailbox_collects_the_port',
+      linux: 'usb_handle_collects_hub_and_completion',
+    }[dialect];
+    const texts = ['', ''];
+    const options = (which: 0 | 1): MachineOptions => ({
+      kernel: { name: 'kernel', bytes: readFileSync(elf) },
+      initrd: { name: 'initrd', bytes: initrd({ 'bin/t': bytes }) },
+      append: `init=/bin/t -- ${test}`,
+      engine: 'interp',
+      onConsole: byte => {
+        texts[which] += String.fromCharCode(byte);
+      },
+    });
+    const first = Machine.create(options(0));
+    let inSection = false;
+    const { kcov } = first.board;
+    kcov!.onRecord(record => {
+      inSection ||= record.context !== 'task';
+    });
+    while (!inSection) expect(first.run(60).kind).toBe('budget');
+    kcov!.onRecord(undefined);
+    const snapshot = saveSnapshot(first);
+    const before = texts[0]!.length;
+    const second = Machine.create(options(1));
+    loadSnapshot(second, snapshot);
+    expect(stateHash(second)).toBe(stateHash(first));
+    const ends = [first.run(2_000_000_000), second.run(2_000_000_000)];
+    expect(ends[1]).toEqual(ends[0]);
+    expect(texts[0]).toMatch(new RegExp(`^ok ${test}`, 'm'));
+    expect(texts[1]).toBe(texts[0]!.slice(before));
+    expect(stateHash(second)).toBe(stateHash(first));
+  });
+});
