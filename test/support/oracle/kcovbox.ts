@@ -1,6 +1,6 @@
 // Our own machine as a runner: the whole board, each engine.
 
-import { type EngineKind, Machine } from '../../../emulator/index.ts';
+import { type EngineKind, Machine, MIB } from '../../../emulator/index.ts';
 import type { ImageRunner } from './runner.ts';
 
 /** More than any image of the campaigns retires. */
@@ -12,7 +12,9 @@ export function kcovboxRunner(engine: EngineKind): ImageRunner & { instret: numb
     instret: 0,
     run(image) {
       const kernel = { name: 'programs.bin', bytes: image.bytes };
-      const machine = Machine.create({ kernel, engine, bios: 'none', kcov: 'off', ramBytes: 64 << 20 });
+      // Just enough RAM: shrinking makes hundreds of machines.
+      const ramBytes = (Math.ceil(image.bytes.length / MIB) + 4) * MIB;
+      const machine = Machine.create({ kernel, engine, bios: 'none', kcov: 'off', ramBytes });
       const result = machine.run(BUDGET);
       if (result.kind !== 'exit')
         throw new Error(`${engine}: the image ended with ${JSON.stringify(result)}`);
