@@ -20,11 +20,18 @@ import { SLOW_STORE } from './jit-ops.ts';
 import { discover, type Region } from './jit-region.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
 
-/** Arrivals at a jump target until it is worth a region; fits R_ENTRY. */
-const ARRIVALS = 40;
+/** Arrivals at a jump target until it is offered; fits R_ENTRY. */
+const ARRIVALS = 200;
+/**
+ * Offers until it is worth a region. A region costs milliseconds and saves nanoseconds per instruction, so less than some
+ * thousand arrivals never pay; a loop has them within a millisecond.
+ */
+const WARM = 20;
+const ARRIVALS_EAGER = 40;
+const WARM_EAGER = 1;
 /** Entries that make a batch. */
 const BATCH = 12;
-/** An entry that is offered so often does not wait for the batch to fill. */
+/** A warm entry that is offered so often again does not wait for the batch to fill. */
 const OFFERS = 2;
 /** Instantiation costs time in proportion to the table. */
 const SLOTS = 4096;
@@ -54,11 +61,14 @@ interface CompiledModule {
 export interface JitArea {
   /** CACHE_BYTES of linear memory. */
   readonly base: number;
+  /** Compile at the first sign of heat, whether it pays or not: for tests of compiled code. */
+  readonly eager?: boolean;
 }
 
 export class Jit implements RegionHost {
   static readonly areaBytes = CACHE_BYTES;
-  readonly arrivals = ARRIVALS;
+  readonly arrivals: number;
+  readonly #warm: number;
   readonly jumpCache: number;
   readonly jumpCacheMask = CACHE_ENTRIES - 1;
   readonly table: WebAssembly.Table;
@@ -86,6 +96,8 @@ export class Jit implements RegionHost {
   readonly stats = { regions: 0, insns: 0, modules: 0, dropped: 0 };
 
   constructor(ram: Ram, area: JitArea) {
+    this.arrivals = area.eager ? ARRIVALS_EAGER : ARRIVALS;
+    this.#warm = area.eager ? WARM_EAGER : WARM;
     this.#ram = ram;
     this.#memory = ram.memory;
     this.#i32 = new Int32Array(ram.memory.buffer);
@@ -160,7 +172,7 @@ export class Jit implements RegionHost {
     const { page, offset } = this.#pages.placeOf(rec);
     if (this.#isRestless(page)) return ENTRY_COLD;
     const entry = this.#offer(this.#view.getBigUint64(PC, true), page, offset);
-    return entry ? ENTRY_COMPILED : ARRIVALS;
+    return entry ? ENTRY_COMPILED : this.arrivals;
   }
 
   #isRestless(page: number): boolean {
@@ -172,8 +184,8 @@ export class Jit implements RegionHost {
     if (this.#isRestless(page)) return undefined;
     const entry = this.#entryAt(va, page * 2048 + (offset >> 1));
     if (!entry || entry.module) return entry;
-    if (entry.offers++ === 0) this.#waiting.push(entry);
-    if (entry.offers >= OFFERS || this.#waiting.length >= BATCH) this.#compileBatch();
+    if (++entry.offers === this.#warm) this.#waiting.push(entry);
+    if (entry.offers >= this.#warm + OFFERS - 1 || this.#waiting.length >= BATCH) this.#compileBatch();
     return entry.module && entry;
   }
 

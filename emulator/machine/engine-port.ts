@@ -19,10 +19,11 @@ export function createEngine(
   kind: EngineKind,
   ram: Ram,
   harts: readonly Hart[],
+  eager = false,
 ): { engine: Engine; jit?: Jit } {
   const area = { base: areaBase(harts.length), pages: DEFAULT_PAGES };
   if (kind === 'interp') return { engine: new InterpEngine(ram, harts, area) };
-  const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES) });
+  const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES), eager });
   const engine = new InterpEngine(ram, harts, area, { jit });
   jit.attach(engine.pages, () => engine.hart);
   return { engine, jit };

@@ -22,7 +22,7 @@ export class LockstepMachine extends Machine {
   }
 
   protected constructor(options: Complete) {
-    super({ ...options, engine: 'jit' });
+    super({ eager: true, ...options, engine: 'jit' });
     this.reference = this.#silent('interp', options.replay ?? []);
     this.#pair = this.#newPair();
   }
@@ -57,7 +57,7 @@ export class LockstepMachine extends Machine {
 
   #silent(engine: 'jit' | 'interp', replay: readonly JournalEntry[]): Machine {
     const { onConsole, ...rest } = this.options;
-    return Machine.create({ ...rest, engine, replay });
+    return Machine.create({ eager: true, ...rest, engine, replay });
   }
 
   /** This machine without the reference. */

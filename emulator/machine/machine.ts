@@ -114,7 +114,7 @@ export class Machine {
       code: NO_CODE,
     };
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
-    const { engine, jit } = createEngine(options.engine, this.ram, this.harts);
+    const { engine, jit } = createEngine(options.engine, this.ram, this.harts, options.eager);
     this.engine = engine;
     this.#jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));

@@ -29,6 +29,8 @@ export interface MachineOptions {
   ramBytes?: number;
   harts?: number;
   engine?: EngineKind;
+  /** The JIT compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
+  eager?: boolean;
   kcov?: KcovMode;
   virtio?: readonly VirtioOption[];
   /** virtio-mmio version 1 (true, QEMU's default) or 2. */

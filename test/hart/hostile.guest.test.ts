@@ -65,6 +65,7 @@ function guest(seed: number, engine: EngineKind): Machine {
     kernel: { name: 'noise.bin', bytes: code(r) },
     bios: 'none',
     engine,
+    eager: true,
     harts: 1 + (seed % 2),
     ramBytes: 4 << 20,
   });

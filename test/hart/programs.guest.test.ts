@@ -9,7 +9,7 @@ describe.skipIf(noAssembler)('privileged programs end without a failing case', (
     for (const engine of ['interp', 'jit'] as const) {
       test(`${name} (${engine})`, () => {
         const kernel = { name, bytes: assemble(name) };
-        const machine = Machine.create({ kernel, bios: 'none', engine, ramBytes: 16 << 20 });
+        const machine = Machine.create({ kernel, bios: 'none', engine, eager: true, ramBytes: 16 << 20 });
         expect(machine.run(100_000_000)).toEqual({ kind: 'exit', status: 0 });
       });
     }

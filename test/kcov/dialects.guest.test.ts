@@ -34,7 +34,7 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
 
   it.each([
     ['the device', { kcov: 'device', engine: 'interp' }],
-    ['the device and the JIT', { kcov: 'device', engine: 'jit' }],
+    ['the device and the JIT', { kcov: 'device', engine: 'jit', eager: true }],
     ['the device, 4 harts', { kcov: 'device', engine: 'interp', harts: 4 }],
     ['C hooks', { kcov: 'off', engine: 'interp' }],
   ] as const)('behaves as the real one: %s', async (_, options) => {
@@ -45,7 +45,7 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
 
   it('writes the same bytes by device, by JIT and in C', async () => {
     const device = await start('fingerprint', { kcov: 'device', engine: 'interp' });
-    const jit = await start('fingerprint', { kcov: 'device', engine: 'jit' });
+    const jit = await start('fingerprint', { kcov: 'device', engine: 'jit', eager: true });
     const hooks = await start('fingerprint', { kcov: 'off', engine: 'interp' });
     expect(device.text).toMatch(/ many \d+ /);
     expect(jit).toEqual(device);

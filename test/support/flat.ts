@@ -16,7 +16,7 @@ export const interpreter: EngineFactory = (ram, harts, area) => new InterpEngine
 
 /** The interpreter with the region JIT behind it. */
 export const jit: EngineFactory = (ram, harts, area) => {
-  const regions = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages) });
+  const regions = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), eager: true });
   const engine = new InterpEngine(ram, harts, area, { jit: regions });
   regions.attach(engine.pages, () => engine.hart);
   return engine;

@@ -14,7 +14,7 @@ export function kcovboxRunner(engine: EngineKind): ImageRunner & { instret: numb
       const kernel = { name: 'programs.bin', bytes: image.bytes };
       // Just enough RAM: shrinking makes hundreds of machines.
       const ramBytes = (Math.ceil(image.bytes.length / MIB) + 4) * MIB;
-      const machine = Machine.create({ kernel, engine, bios: 'none', kcov: 'off', ramBytes });
+      const machine = Machine.create({ kernel, engine, eager: true, bios: 'none', kcov: 'off', ramBytes });
       const result = machine.run(BUDGET);
       if (result.kind !== 'exit')
         throw new Error(`${engine}: the image ended with ${JSON.stringify(result)}`);
