@@ -185,7 +185,8 @@ export class Jit implements RegionHost {
     const entry = this.#entryAt(va, page * 2048 + (offset >> 1));
     if (!entry || entry.module) return entry;
     if (++entry.offers === this.#warm) this.#waiting.push(entry);
-    if (entry.offers >= this.#warm + OFFERS - 1 || this.#waiting.length >= BATCH) this.#compileBatch();
+    const isDue = entry.offers >= this.#warm + OFFERS - 1 || this.#waiting.length >= BATCH;
+    if (isDue && this.#waiting.length > 0) this.#compileBatch();
     return entry.module && entry;
   }
 
@@ -444,7 +445,7 @@ export class Jit implements RegionHost {
       entry.module = undefined;
       entry.offers = 0;
       this.table.set(entry.slot, this.#stub as never);
-      this.#pages.setEntry(Math.floor(entry.place / 2048), (entry.place % 2048) * 2, ARRIVALS);
+      this.#pages.setEntry(Math.floor(entry.place / 2048), (entry.place % 2048) * 2, this.arrivals);
       for (const { ppn } of entry.pages) this.#modulesOfPage.get(ppn - this.#firstPage)?.delete(module);
       this.stats.dropped++;
     }
