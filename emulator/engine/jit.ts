@@ -24,9 +24,9 @@ import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
 const ARRIVALS = 200;
 /**
  * Offers until it is worth a region. A region costs milliseconds and saves nanoseconds per instruction, so less than some
- * thousand arrivals never pay; a loop has them within a millisecond.
+ * thousand arrivals never pay; a loop has them within some milliseconds.
  */
-const WARM = 20;
+const WARM = 50;
 const ARRIVALS_EAGER = 40;
 const WARM_EAGER = 1;
 /** Entries that make a batch. */
