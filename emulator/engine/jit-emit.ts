@@ -13,7 +13,7 @@
 import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
-import { findGroups } from './jit-groups.ts';
+import { assignCaches, findGroups, type Group } from './jit-groups.ts';
 import {
   HOOK_COST,
   HOOK_WRITES,
@@ -25,7 +25,7 @@ import {
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
-import { emitStructured, type Structure, structure } from './jit-structure.ts';
+import { emitStructured, loopBlocks, type Structure, structure } from './jit-structure.ts';
 import { SEMANTICS } from './semantics.ts';
 
 /** How a region reaches others. */
@@ -73,6 +73,8 @@ class RegionEmitter {
   readonly #linker: Linker;
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
+  /** By block position: the range-check group of each instruction. */
+  readonly #groups: readonly (Group | undefined)[][];
   readonly #hooks: HookEmitter | undefined;
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
@@ -90,6 +92,15 @@ class RegionEmitter {
     this.#plan = planRegisters(this.#shape);
     this.#linker = linker;
     this.#cost = longestWays(this.#shape);
+    const inLoop = loopBlocks(this.#shape);
+    this.#groups = this.#shape.order.map(block => findGroups(block.insns));
+    assignCaches(
+      this.#shape.order.map((block, i) => ({
+        insns: block.insns,
+        inLoop: inLoop[i] === 1,
+        groups: this.#groups[i]!,
+      })),
+    );
     const { entry } = region;
     this.#ops = new JitOps(c, port, this.#plan.used, { entry, view: placement.dataView }, mask =>
       this.#epilogueOf(mask),
@@ -209,7 +220,7 @@ class RegionEmitter {
     const ops = this.#ops;
     const c = this.#c;
     const dirty = { ...this.#plan.dirtyIn[block.order]! };
-    const groups = findGroups(block.insns);
+    const groups = this.#groups[block.order]!;
     ops.beginBlock();
     for (const [i, { at, insn }] of block.insns.entries()) {
       ops.insn = insn;
@@ -252,7 +263,9 @@ class RegionEmitter {
         this.#leaveTo(end.at, dirty, 1n);
         break;
       case 'indirect':
-        c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
+        c.local_get(ops.target).local_set(ops.leavePc);
+        if (isReturn(block)) c.br(this.#epilogueOf(dirty));
+        else this.#jump(dirty);
         break;
       case 'hook':
         this.#hook(block, dirty);
@@ -322,6 +335,16 @@ class RegionEmitter {
     else generic();
   }
 
+  /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
+  #jump(dirty: Mask): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    this.#findIndirect(this.#epilogueOf(dirty));
+    ops.spill(dirty);
+    c.i32_const(0).local_get(ops.ic).i32_store(IC);
+    c.local_get(0).local_get(ops.temp(I32, 7)).return_call_indirect(this.#linker.type);
+  }
+
   /** Looks the target up in the jump cache; leaves even when it is not there. The slot goes to temp i32 7. */
   #findIndirect(epilogue: Label): void {
     const c = this.#c;
@@ -347,6 +370,12 @@ class RegionEmitter {
     ops.reload(this.#plan.liveIn[next.block.order]!);
     if (!this.#shape.isLoop[next.block.order]) this.#checkTime(next.block, CLEAN);
   }
+}
+
+/** `jalr x0` through a link register: back to a caller, which compares the address itself (Unpriv §2.5.1). */
+function isReturn(block: Block): boolean {
+  const last = block.insns.at(-1);
+  return last !== undefined && (last.insn.rs1 === 1 || last.insn.rs1 === 5);
 }
 
 /** By block: most instructions until the next check of the countdown, this block included. */

@@ -20,6 +20,8 @@ export interface Group {
   /** Index in the block of its first access, where the probe is made. */
   readonly first: number;
   members: number;
+  /** Number of the page cache that its probe asks first; see `assignCaches`. */
+  cache?: number;
 }
 
 /** Widest group in bytes. */
@@ -59,7 +61,38 @@ export function findGroups(insns: readonly { readonly insn: Insn }[]): (Group | 
     }
     if (writesX(insn)) open.delete(insn.rd);
   }
-  return groups.map(group => (group && group.members > 1 ? group : undefined));
+  return groups;
+}
+
+/** Page caches of a region: more would cost registers. */
+const CACHES = 8;
+
+/**
+ * Gives the groups inside loops a *page cache*: two locals that remember the page of the last probe and its host address, so that a
+ * loop over an array looks into the TLB once per page. A base register that the loop itself loads from memory (a linked list) gets none.
+ * Right as long as the region runs: whatever changes a translation, or makes a page code, happens outside of regions.
+ * Single accesses without a cache are left to their own probe: their group becomes undefined.
+ */
+export function assignCaches(
+  blocks: readonly {
+    readonly insns: readonly { readonly insn: Insn }[];
+    readonly inLoop: boolean;
+    readonly groups: (Group | undefined)[];
+  }[],
+): void {
+  const loaded = new Set<number>();
+  for (const { insns, inLoop } of blocks)
+    if (inLoop)
+      for (const { insn } of insns)
+        if (rowOf(insn.op).mem.kind === 'load' && writesX(insn)) loaded.add(insn.rd);
+  let count = 0;
+  for (const { insns, inLoop, groups } of blocks)
+    for (const [i, group] of groups.entries()) {
+      if (!group) continue;
+      if (group.first === i && inLoop && count < CACHES && !loaded.has(insns[i]!.insn.rs1))
+        group.cache = count++;
+      if (group.members === 1 && group.cache === undefined) groups[i] = undefined;
+    }
 }
 
 const writesX = (insn: Insn): boolean =>

@@ -274,27 +274,55 @@ export class JitOps implements Ops {
     if (!group) return undefined;
     const host = this.temp(I32, 16 + group.number);
     if (group.first === this.index) {
-      const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#view * TLB_BYTES;
-      const low = this.#value;
-      const entry = this.#host;
       this.rs1();
-      c.i64_const(group.low).i64_add().local_tee(low);
-      c.i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
-      c.i32_load(at + 8)
-        .local_get(low)
-        .i32_wrap_i64()
-        .i32_add()
-        .i32_const(0);
-      c.local_get(entry).i64_load(at).local_get(low).i64_const(-4096).i64_and().i64_eq();
-      c.local_get(low).i32_wrap_i64().i32_const(0xfff).i32_and();
-      c.i32_const(4096 - (group.high - group.low))
-        .i32_le_u()
-        .i32_and()
-        .select()
-        .local_set(host);
+      c.i64_const(group.low).i64_add().local_set(this.#value);
+      if (group.cache === undefined) this.#probeGroup(group, host);
+      else this.#probeCached(group, host, group.cache);
     }
     c.local_get(host).if_(undefined, 'likely');
     return host;
+  }
+
+  /** Sets `host` to the host address of the range that begins at the address in `#value`, or to 0. */
+  #probeGroup(group: Group, host: number): void {
+    const { c } = this;
+    const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#view * TLB_BYTES;
+    const low = this.#value;
+    const entry = this.#host;
+    c.local_get(low).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
+    c.i32_load(at + 8)
+      .local_get(low)
+      .i32_wrap_i64()
+      .i32_add()
+      .i32_const(0);
+    c.local_get(entry).i64_load(at).local_get(low).i64_const(-4096).i64_and().i64_eq();
+    c.local_get(low).i32_wrap_i64().i32_const(0xfff).i32_and();
+    c.i32_const(4096 - (group.high - group.low))
+      .i32_le_u()
+      .i32_and()
+      .select()
+      .local_set(host);
+  }
+
+  /** The same, asking the page cache first and teaching it. */
+  #probeCached(group: Group, host: number, cache: number): void {
+    const { c } = this;
+    const page = this.temp(I64, 200 + cache);
+    const limit = this.temp(I64, 300 + cache);
+    const addend = this.temp(I32, 200 + cache);
+    const low = this.#value;
+    c.local_get(low).local_get(page).i64_xor();
+    c.i64_const(4096 - (group.high - group.low))
+      .i64_le_u()
+      .if_(undefined, 'likely');
+    c.local_get(low).i32_wrap_i64().local_get(addend).i32_add().local_set(host);
+    c.else_();
+    this.#probeGroup(group, host);
+    c.local_get(host).if_();
+    c.local_get(low).i64_const(-4096).i64_and().local_set(page);
+    c.i64_const(4097 - (group.high - group.low)).local_set(limit);
+    c.local_get(host).local_get(low).i32_wrap_i64().i32_sub().local_set(addend);
+    c.end().end();
   }
 
   /** Loads into the i64 local that is returned. */

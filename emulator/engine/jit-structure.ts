@@ -43,6 +43,25 @@ export function structure(blocks: readonly Block[]): Structure {
   return { order, idom, isLoop, isMerge: Uint8Array.from(forward, n => (n > 1 ? 1 : 0)), isIrreducible };
 }
 
+/** By position: 1 for blocks of a natural loop: those from which its back edge is reached without passing its header. */
+export function loopBlocks({ order, isLoop }: Structure): Uint8Array {
+  const inLoop = new Uint8Array(order.length);
+  const predecessors: number[][] = order.map(() => []);
+  for (const block of order) for (const to of successors(block)) predecessors[to.order]!.push(block.order);
+  for (const [head, isHead] of isLoop.entries()) {
+    if (!isHead) continue;
+    const seen = new Set<number>([head]);
+    const work = predecessors[head]!.filter(from => from >= head);
+    for (let node = work.pop(); node !== undefined; node = work.pop()) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+      work.push(...predecessors[node]!.filter(from => from >= head));
+    }
+    for (const node of seen) inLoop[node] = 1;
+  }
+  return inLoop;
+}
+
 function reversePostorder(entry: Block): Block[] {
   const post: Block[] = [];
   const seen = new Set<Block>([entry]);
