@@ -146,15 +146,16 @@ long sys_eventfd2(u64 initial, u64 flags)
 static void timer_fires(void *arg)
 {
     struct counter *c = arg;
+    u64 expired = 1;
 
     spin_lock(&c->lock);
-    c->count++;
     if (c->interval) {
-        c->when += c->interval;
+        c->when = timeout_advance(c->when, c->interval, &expired);
         timeout_set(&c->timer, c->when);
     } else {
         c->when = 0;
     }
+    c->count += expired;
     spin_unlock(&c->lock);
     wake_up_events(&c->wait, POLLIN | POLLRDNORM);
 }

@@ -156,11 +156,14 @@ static void knote_fd_closed(struct watcher *w, const struct files *table, int fd
 static void timer_fires(void *arg)
 {
     struct knote *n = arg;
+    u64 expired = 1;
 
     spin_lock(&n->kq->lock);
-    n->fired++;
-    if (n->period && !(n->ev.flags & EV_ONESHOT))
-        timeout_set(&n->timer, n->when += n->period);
+    if (n->period && !(n->ev.flags & EV_ONESHOT)) {
+        n->when = timeout_advance(n->when, n->period, &expired);
+        timeout_set(&n->timer, n->when);
+    }
+    n->fired += expired;
     spin_unlock(&n->kq->lock);
     activate(n);
 }

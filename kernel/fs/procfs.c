@@ -85,16 +85,17 @@ static int make_inode(struct pnode n, u32 mode, struct inode **out)
 {
     struct inode *inode = inode_new(NULL, mode);
     struct pnode *copy = inode ? kmalloc(sizeof *copy) : NULL;
-    struct proc *p = n.pid ? find_proc(n.pid) : NULL;
+    struct proc *p;
 
+    if (!copy) {
+        inode_put(inode);
+        return -ENOMEM;
+    }
+    p = n.pid ? find_proc(n.pid) : NULL;
     if (p) {
         inode->uid = p->euid;
         inode->gid = p->egid;
         proc_put(p);
-    }
-    if (!copy) {
-        inode_put(inode);
-        return -ENOMEM;
     }
     *copy = n;
     inode->priv = copy;

@@ -25,6 +25,18 @@ u64 time_now_ns(void);   /* CLOCK_MONOTONIC */
 u64 time_wall_ns(void);  /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);
 
+/*
+ * A periodic timer that was due at when: its next expiry, in phase and in the future. *expired gets
+ * the periods that are over, at least 1; a hart that was late does not have to run for each of them.
+ */
+static inline u64 timeout_advance(u64 when, u64 interval, u64 *expired)
+{
+    u64 now = time_now();
+
+    *expired = now > when ? (now - when) / interval + 1 : 1;
+    return when + *expired * interval;
+}
+
 enum timeout_kind { TIMEOUT_IRQ, TIMEOUT_THREAD };
 
 struct timeout {

@@ -231,8 +231,9 @@ long sys_times(u64 addr)
 static void itimer_fire(void *arg)
 {
     struct proc *p = arg;
-    if (p->itimer_interval)
-        timeout_set(&p->itimer_real, p->itimer_real.when + p->itimer_interval);
+    u64 interval = p->itimer_interval, expired;
+    if (interval)
+        timeout_set(&p->itimer_real, timeout_advance(p->itimer_real.when, interval, &expired));
     signal_send_proc(p, SIGALRM, NULL);
 }
 
