@@ -123,11 +123,17 @@ static void enumerate(struct port *p)
 
 /* ---- Deferred work ---- */
 
+/* Not inlined: its own entry is what a section around it records. */
+static __attribute__((noinline)) void complete_transfer(void)
+{
+    if (++completed % 2)
+        completed += 2;
+}
+
 static void giveback(void *arg)
 {
     kcov_section_enter(0, USB_HANDLE(BUS));
-    if (++completed % 2)
-        completed += 2;
+    complete_transfer();
     kcov_section_leave();
 }
 
