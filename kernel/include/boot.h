@@ -16,3 +16,4 @@ void poweroff_init(void);
 void drivers_probe(void);
 void provoke_init(void);
 void hungtask_init(void);
+void fail_init(void);

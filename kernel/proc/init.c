@@ -126,6 +126,7 @@ static void init_main(void *arg)
     drivers_probe(); /* the device tree's devices */
     kcov_init();     /* coverage device and descriptors */
     provoke_init();  /* bugs on demand, in debug kernels */
+    fail_init();
     hungtask_init();
     open_console();
     run_init();

@@ -1,0 +1,185 @@
+/*
+ * Every allocation of a few common operations fails once, one after the other (kernel fragment
+ * "debug"): the operation must report an error or succeed, and the kernel must neither crash nor
+ * lose memory.
+ */
+#define _GNU_SOURCE
+#include "check.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+
+#define LIMIT 400
+
+static int control;
+
+static void arm(int nth)
+{
+    char text[16];
+    int n = snprintf(text, sizeof(text), "%d", nth);
+    if (write(control, text, (size_t)n) != n)
+        exit(99);
+}
+
+/* What is left of the counter; 0 = an allocation was refused. */
+static int disarm(void)
+{
+    char text[16] = "";
+    lseek(control, 0, SEEK_SET);
+    if (pread(control, text, sizeof(text) - 1, 0) < 0)
+        exit(98);
+    return atoi(text);
+}
+
+static int do_fork(void)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    if (pid < 0)
+        return errno;
+    waitpid(pid, &status, 0);
+    return 0;
+}
+
+static int do_spawn(void)
+{
+    int status, nth = disarm();
+    pid_t pid = fork();
+    if (pid == 0) {
+        arm(nth);
+        execl("/proc/self/exe", "fail-nth", "child", NULL);
+        _exit(errno);
+    }
+    waitpid(pid, &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL ? -1 : 0;
+}
+
+static int do_mmap(void)
+{
+    char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return errno;
+    int bad = munmap(p, 1 << 20) ? errno : 0;
+    return bad;
+}
+
+static int do_file(void)
+{
+    int fd = open("/tmp/fail-nth-file", O_CREAT | O_RDWR | O_TRUNC, 0600);
+    if (fd < 0)
+        return errno;
+    char text[5000] = "x";
+    long n = write(fd, text, sizeof(text));
+    int error = n < 0 ? errno : 0;
+    close(fd);
+    unlink("/tmp/fail-nth-file");
+    return error;
+}
+
+static int do_pipe(void)
+{
+    int fds[2];
+    if (pipe(fds))
+        return errno;
+    int error = write(fds[1], "hello", 5) < 0 ? errno : 0;
+    close(fds[0]);
+    close(fds[1]);
+    return error;
+}
+
+static int do_socketpair(void)
+{
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+        return errno;
+    int error = write(fds[1], "hello", 5) < 0 ? errno : 0;
+    close(fds[0]);
+    close(fds[1]);
+    return error;
+}
+
+static int do_epoll(void)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    int fd = epoll_create1(0), other[2], error = 0;
+    if (fd < 0)
+        return errno;
+    if (pipe(other) == 0) {
+        if (epoll_ctl(fd, EPOLL_CTL_ADD, other[0], &ev))
+            error = errno;
+        close(other[0]);
+        close(other[1]);
+    }
+    close(fd);
+    return error;
+}
+
+static int do_signal_queue(void)
+{
+    sigset_t set;
+    siginfo_t si;
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    int error = sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = 1}) ? errno : 0;
+    struct timespec now = {0, 0};
+    sigtimedwait(&set, &si, &now);
+    return error;
+}
+
+static long free_kib(void)
+{
+    struct sysinfo s;
+    sysinfo(&s);
+    return (long)(s.freeram >> 10);
+}
+
+/* Runs the operation with its 1st, 2nd, ... allocation failing until none of them fails. */
+static int exhaust(const char *name, int (*operation)(void))
+{
+    operation();
+    long before = free_kib();
+    int nth = 1, worst = 0;
+    for (; nth < LIMIT; nth++) {
+        arm(nth);
+        int error = operation();
+        if (error < 0)
+            worst = error;
+        if (disarm() > 0)
+            break;
+    }
+    long lost = before - free_kib();
+    int ok = !worst && nth > 1 && lost < 256;
+    printf("%s %s: %d allocations refused, %ld KiB lost\n", ok ? "ok" : "not ok", name, nth - 1,
+           lost);
+    fflush(stdout);
+    return !ok;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1)
+        return 0;
+    control = open("/dev/fail-nth", O_RDWR);
+    if (control < 0) {
+        printf("ok fail-nth # skipped: the kernel has no /dev/fail-nth\n");
+        return 0;
+    }
+    int bad = exhaust("fork", do_fork) + exhaust("mmap", do_mmap) + exhaust("file", do_file) +
+              exhaust("pipe", do_pipe) + exhaust("socketpair", do_socketpair) +
+              exhaust("epoll", do_epoll) + exhaust("signal queue", do_signal_queue);
+    for (int nth = 1; nth < 60; nth++) {
+        arm(nth);
+        bad += do_spawn() < 0;
+    }
+    disarm();
+    printf("%s exec\n", bad ? "not ok" : "ok");
+    return bad;
+}
