@@ -11,6 +11,10 @@
  * need the very same file.
  *
  * Dirty pages of file systems with a disk behind them are marked, and written by page_cache_flush.
+ *
+ * Divergence: truncating does not take pages away from mappings that have touched them (Linux would
+ * send SIGBUS); they keep the old page, untouched ones do get SIGBUS. Nothing is evicted when
+ * memory is short.
  */
 #include "fs.h"
 #include "abi/errno.h"
