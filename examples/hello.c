@@ -1,4 +1,5 @@
-/* The smallest guest program: an ordinary C program, compiled for riscv64 Linux and run as process 1. */
+/* The smallest guest program: an ordinary C program, compiled for riscv64 Linux and run as
+ * process 1. */
 #include <stdio.h>
 #include <sys/utsname.h>
 

@@ -23,15 +23,13 @@
 
 #define WORDS (32 * PAGE_SIZE / KCOV_ENTRY_SIZE)
 
-static void
-print_comparison(const uint64_t *r)
+static void print_comparison(const uint64_t *r)
 {
     printf("%p %s%d 0x%lx 0x%lx\n", (void *)r[3], r[0] & KCOV_CMP_CONST ? "const" : "value",
-        8 << KCOV_CMP_GET_SIZE(r[0]), r[1], r[2]);
+           8 << KCOV_CMP_GET_SIZE(r[0]), r[1], r[2]);
 }
 
-int
-main(int argc, char *argv[])
+int main(int argc, char *argv[])
 {
     uint64_t *area, count;
     int fd, c, mode = KCOV_MODE_TRACE_PC;

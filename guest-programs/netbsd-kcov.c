@@ -20,21 +20,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static void
-print_records(const kcov_int_t *area, uint64_t count, int mode)
+static void print_records(const kcov_int_t *area, uint64_t count, int mode)
 {
     for (uint64_t i = 0; i < count; i++) {
         const kcov_int_t *r = area + 1 + i * (mode == KCOV_MODE_TRACE_CMP ? 4 : 1);
         if (mode == KCOV_MODE_TRACE_CMP)
             printf("%p %s%d 0x%lx 0x%lx\n", (void *)r[3], r[0] & 1 ? "const" : "value",
-                8 << (r[0] >> 1), r[1], r[2]);
+                   8 << (r[0] >> 1), r[1], r[2]);
         else
             printf("%p\n", (void *)r[0]);
     }
 }
 
-int
-main(int argc, char *argv[])
+int main(int argc, char *argv[])
 {
     kcov_int_t *area;
     uint64_t count, words = 16 * 1024;

@@ -6,13 +6,13 @@
  * 1. open /dev/kcov: every open is a descriptor of its own.
  * 2. KIOSETBUFSIZE gives it an area of WORDS words; mmap shares the area with the kernel.
  * 3. KIOENABLE makes this thread record; word 0 of the area counts the records.
- * 4. The end of KIOENABLE itself was recorded too, so word 0 is set to 0 before the call of interest
- *    and read right after it.
+ * 4. The end of KIOENABLE itself was recorded too, so word 0 is set to 0 before the call of
+ * interest and read right after it.
  * 5. KIODISABLE lets the descriptor be enabled by any thread again.
  *
  * -m pc prints one address per line: the return address of a hook, i.e. the instruction after the
- * call that the compiler put into each block. -m cmp prints comparisons: type (bit 0: one operand is
- * a constant; above: log2 of the size in bytes), the operands, and the address.
+ * call that the compiler put into each block. -m cmp prints comparisons: type (bit 0: one operand
+ * is a constant; above: log2 of the size in bytes), the operands, and the address.
  */
 #include <sys/ioctl.h>
 #include <sys/kcov.h>
@@ -25,32 +25,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static __dead void
-usage(void)
+static __dead void usage(void)
 {
     fprintf(stderr, "usage: %s [-m pc|cmp] [-n words]\n", getprogname());
     exit(1);
 }
 
-static void
-print_pcs(const unsigned long *records, unsigned long count)
+static void print_pcs(const unsigned long *records, unsigned long count)
 {
     for (unsigned long i = 0; i < count; i++)
         printf("%p\n", (void *)records[i]);
 }
 
-static void
-print_comparisons(const unsigned long *records, unsigned long count)
+static void print_comparisons(const unsigned long *records, unsigned long count)
 {
     for (unsigned long i = 0; i < count; i++, records += 4) {
         const char *kind = records[0] & 1 ? "const" : "value";
         printf("%p %s%d 0x%lx 0x%lx\n", (void *)records[3], kind, 8 << (records[0] >> 1),
-            records[1], records[2]);
+               records[1], records[2]);
     }
 }
 
-int
-main(int argc, char *argv[])
+int main(int argc, char *argv[])
 {
     unsigned long *area, count, words = 16 * 1024;
     const char *why;

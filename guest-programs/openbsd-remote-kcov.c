@@ -16,8 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int
-main(void)
+int main(void)
 {
     struct kio_remote_attach remote = {.subsystem = KCOV_REMOTE_COMMON};
     unsigned long *area, quiet, words = 64 * 1024;

@@ -82,10 +82,10 @@ static void remote_and_local_side_by_side(void)
 #include <dev/usb/vhci.h>
 
 static const unsigned char keyboard[] = {
-    18, 1, 0x00, 0x02, 0, 0, 0, 8, 1, 2, 3, 4, 0, 1, 0, 0, 0, 1, /* device */
-    9,  2, 34,   0,    1, 1, 0, 0xa0, 50,                        /* configuration */
-    9,  4, 0,    0,    1, 3, 1, 1,    0,                         /* interface */
-    7,  5, 0x81, 3,    8, 0, 10,                                 /* endpoint */
+    18, 1, 0x00, 0x02, 0, 0, 0,  8,    1,  2, 3, 4, 0, 1, 0, 0, 0, 1, /* device */
+    9,  2, 34,   0,    1, 1, 0,  0xa0, 50,                            /* configuration */
+    9,  4, 0,    0,    1, 3, 1,  1,    0,                             /* interface */
+    7,  5, 0x81, 3,    8, 0, 10,                                      /* endpoint */
 };
 
 static int plug(unsigned int port, const void *descriptors, size_t length)
@@ -299,10 +299,8 @@ static void a_private_mapping_is_a_private_copy(void)
 }
 
 static const unsigned char mouse[] = {
-    18, 1, 0x00, 0x02, 0, 0, 0, 8, 1, 2, 3, 4, 0, 1, 0, 0, 0, 1,
-    9,  2, 34,   0,    1, 1, 0, 0xa0, 50,
-    9,  4, 0,    0,    1, 3, 1, 2,    0,
-    7,  5, 0x81, 3,    8, 0, 10,
+    18, 1, 0x00, 0x02, 0,  0, 0, 8, 1, 2, 3, 4, 0, 1, 0, 0, 0,    1, 9, 2, 34, 0,
+    1,  1, 0,    0xa0, 50, 9, 4, 0, 0, 1, 3, 1, 2, 0, 7, 5, 0x81, 3, 8, 0, 10,
 };
 
 static void plug(const void *descriptors, size_t length)
@@ -331,8 +329,8 @@ static struct kcov remote(word common, word handle, unsigned int mode, unsigned 
     return k;
 }
 
-#define USB_BUS_1  (KCOV_SUBSYSTEM_USB | 1)
-#define COMMON     (KCOV_SUBSYSTEM_COMMON | 0x42)
+#define USB_BUS_1 (KCOV_SUBSYSTEM_USB | 1)
+#define COMMON    (KCOV_SUBSYSTEM_COMMON | 0x42)
 
 static void usb_handle_collects_hub_and_completion(void)
 {

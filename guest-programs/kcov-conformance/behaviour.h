@@ -1,12 +1,12 @@
 /*
  * What the conformance tables can not say: what is in the area afterwards. One test per behaviour,
- * each in a process of its own; where the dialects differ, the difference is spelled out in the test.
- * Prints one line per test and "N tests, M failed".
+ * each in a process of its own; where the dialects differ, the difference is spelled out in the
+ * test. Prints one line per test and "N tests, M failed".
  */
 #include "dialect.h"
 #include <signal.h>
 
-#define WORDS 8192UL /* a multiple of a page in every dialect */
+#define WORDS        8192UL /* a multiple of a page in every dialect */
 #define KERNEL_FIRST 0xffffffff80000000UL
 
 static const char *self; /* path of this program, for exec */
@@ -134,9 +134,9 @@ static void enable_appends_and_never_clears(void)
 
 static void hostile_counts_never_write_outside(void)
 {
-    static const word counts[] = {~0UL,       ~0UL - 1,   ~0UL >> 1,  1UL << 63, (1UL << 62) - 1,
-                                  1UL << 62,  1UL << 61,  1UL << 32,  0xffffffff, 0x7fffffff,
-                                  512,        511,        513,        100000};
+    static const word counts[] = {~0UL,      ~0UL - 1,  ~0UL >> 1, 1UL << 63,  (1UL << 62) - 1,
+                                  1UL << 62, 1UL << 61, 1UL << 32, 0xffffffff, 0x7fffffff,
+                                  512,       511,       513,       100000};
     for (int mode = 0; mode < 2; mode++) {
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
             struct kcov k = ready(512);
@@ -245,7 +245,8 @@ static void a_child_may_enable_what_the_parent_did_not(void)
     }
 }
 
-/* The child enables and becomes another program, which is still traced into the parent's mapping. */
+/* The child enables and becomes another program, which is still traced into the parent's mapping.
+ */
 static void exec_keeps_tracing(void)
 {
     struct kcov k = ready(262144);
@@ -324,25 +325,23 @@ static void signals_are_traced_like_calls(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {
-    TEST(pcs_are_kernel_addresses),
-    TEST(comparisons_are_well_formed),
-    TEST(the_same_call_gives_the_same_records),
-    TEST(a_full_area_drops_silently),
-    TEST(enable_appends_and_never_clears),
-    TEST(hostile_counts_never_write_outside),
-    TEST(two_mappings_show_the_same),
-    TEST(close_while_enabled),
-    TEST(threads_pass_a_descriptor_on),
-    TEST(a_child_is_not_traced),
-    TEST(a_child_may_enable_what_the_parent_did_not),
-    TEST(exec_keeps_tracing),
-    TEST(dup_is_the_same_descriptor),
-    TEST(sleeping_does_not_lose_the_thread),
-    TEST(interrupts_leave_nothing),
-    TEST(signals_are_traced_like_calls),
-    OWN_TESTS
-};
+} tests[] = {TEST(pcs_are_kernel_addresses),
+             TEST(comparisons_are_well_formed),
+             TEST(the_same_call_gives_the_same_records),
+             TEST(a_full_area_drops_silently),
+             TEST(enable_appends_and_never_clears),
+             TEST(hostile_counts_never_write_outside),
+             TEST(two_mappings_show_the_same),
+             TEST(close_while_enabled),
+             TEST(threads_pass_a_descriptor_on),
+             TEST(a_child_is_not_traced),
+             TEST(a_child_may_enable_what_the_parent_did_not),
+             TEST(exec_keeps_tracing),
+             TEST(dup_is_the_same_descriptor),
+             TEST(sleeping_does_not_lose_the_thread),
+             TEST(interrupts_leave_nothing),
+             TEST(signals_are_traced_like_calls),
+             OWN_TESTS};
 
 int main(int argc, char **argv)
 {

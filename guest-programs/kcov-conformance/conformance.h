@@ -5,9 +5,9 @@
  *     EVENT(op, result per state ...)   what one operation gives in each state, in their order
  *     CASE(name, script, op, result)    what does not fit the square
  *
- * A result is 0 or an errno. A script is operations separated by blanks; every operation of a script
- * must succeed. Each cell runs in a process of its own. Operations, on descriptor 1 or, with a 2 at
- * the end of their name, 2:
+ * A result is 0 or an errno. A script is operations separated by blanks; every operation of a
+ * script must succeed. Each cell runs in a process of its own. Operations, on descriptor 1 or, with
+ * a 2 at the end of their name, 2:
  *
  *     open size=N enable=pc|cmp|none|N disable[=ARG] close attach=N detach
  *     map=BYTES[@OFFSET][:PROT]    PROT of r w x, default rw; keeps the mapping

@@ -173,8 +173,8 @@ static bool operate(struct slot *s, word *rng)
 static void *live(void *arg)
 {
     word rng = (word)arg;
-    word *canary = mmap(NULL, CANARY_WORDS * 8, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    word *canary =
+        mmap(NULL, CANARY_WORDS * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (canary == MAP_FAILED)
         fail("canary", (word)errno, 0);
     for (word i = 0; i < CANARY_WORDS; i++)

@@ -1,6 +1,7 @@
 /*
  * The frame of a guest test: CHECK(condition) inside functions, RUN(function) in main. Every test
- * prints "ok NAME" or "not ok NAME: file:line: condition"; the exit status is the number of failures.
+ * prints "ok NAME" or "not ok NAME: file:line: condition"; the exit status is the number of
+ * failures.
  */
 #pragma once
 #include <errno.h>

@@ -28,13 +28,41 @@ static uint64_t rnd(void)
     return state;
 }
 
-static const uint64_t edges[] = {0, 1, 2, 3, 7, 8, 64, 4095, 4096, 4097, 65536, 0x7fffffff,
-                                 0x80000000, 0xffffffff, 0x100000000, 0x3fffffffff, 0x4000000000,
-                                 0x7fffffffffffffff, 0x8000000000000000, 0xffffffff80200000,
-                                 0xffffffffffffffff, 0xfffffffffffff000};
-static const char *const paths[] = {"/", "/tmp", "/tmp/f", "/dev/null", "/dev/zero", "/proc/self/maps",
-                                    "/bin/fuzz", "/tmp/d/e", "/dev/tty", "/proc/self/fd/0", "",
-                                    "/dev/kcov", "/sys/kernel/debug"};
+static const uint64_t edges[] = {0,
+                                 1,
+                                 2,
+                                 3,
+                                 7,
+                                 8,
+                                 64,
+                                 4095,
+                                 4096,
+                                 4097,
+                                 65536,
+                                 0x7fffffff,
+                                 0x80000000,
+                                 0xffffffff,
+                                 0x100000000,
+                                 0x3fffffffff,
+                                 0x4000000000,
+                                 0x7fffffffffffffff,
+                                 0x8000000000000000,
+                                 0xffffffff80200000,
+                                 0xffffffffffffffff,
+                                 0xfffffffffffff000};
+static const char *const paths[] = {"/",
+                                    "/tmp",
+                                    "/tmp/f",
+                                    "/dev/null",
+                                    "/dev/zero",
+                                    "/proc/self/maps",
+                                    "/bin/fuzz",
+                                    "/tmp/d/e",
+                                    "/dev/tty",
+                                    "/proc/self/fd/0",
+                                    "",
+                                    "/dev/kcov",
+                                    "/sys/kernel/debug"};
 
 static uint64_t argument(void)
 {

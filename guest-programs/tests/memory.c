@@ -168,7 +168,12 @@ static void hostile_pointers_are_efault(void)
     char *hole = map(2 * PAGE, RW, MAP_PRIVATE);
     int fds[2];
     CHECK(pipe(fds) == 0 && munmap(hole + PAGE, PAGE) == 0);
-    unsigned long bad[] = {0, 8, 0x3fffffffffUL, 0x4000000000UL, ~0UL - 100, 0xffffffff80200000UL,
+    unsigned long bad[] = {0,
+                           8,
+                           0x3fffffffffUL,
+                           0x4000000000UL,
+                           ~0UL - 100,
+                           0xffffffff80200000UL,
                            0x8000000000000000UL};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         CHECK(write(fds[1], (void *)bad[i], 10) == -1 && errno == EFAULT);

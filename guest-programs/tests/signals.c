@@ -74,7 +74,8 @@ static void real_time_signals_queue_with_values(void)
     CHECK(hits == 3 && last_value == 3);
 }
 
-/* Again and again until alarm_after(0), in case the first comes before the call it should disturb. */
+/* Again and again until alarm_after(0), in case the first comes before the call it should disturb.
+ */
 static void alarm_after(long usec)
 {
     struct itimerval it = {{0, usec * 4}, {0, usec}};

@@ -27,28 +27,28 @@
 #define MINFS_NAME_MAX   249u
 
 struct minfs_super {
-    unsigned long magic;                          /*  0 */
-    unsigned int version, block_size;             /*  8: 1, 4096 */
-    unsigned int blocks, inodes;                  /* 16 */
-    unsigned int block_map, inode_map;            /* 24: first blocks */
-    unsigned int inode_table, first_data;         /* 32 */
-    unsigned int free_blocks, free_inodes;        /* 40: as of the last sync */
+    unsigned long magic;                   /*  0 */
+    unsigned int version, block_size;      /*  8: 1, 4096 */
+    unsigned int blocks, inodes;           /* 16 */
+    unsigned int block_map, inode_map;     /* 24: first blocks */
+    unsigned int inode_table, first_data;  /* 32 */
+    unsigned int free_blocks, free_inodes; /* 40: as of the last sync */
 };
 
 struct minfs_inode {
-    unsigned int mode, nlink, uid, gid;           /*  0 */
-    unsigned long size;                           /* 16 */
-    long atime, mtime, ctime;                     /* 24: nanoseconds since 1970 */
-    unsigned int rdev, parent;                    /* 48: parent of a directory */
-    unsigned int direct[MINFS_DIRECT];            /* 56 */
-    unsigned int indirect, double_indirect;       /* 96 */
-    unsigned int spare[6];                        /* 104 */
+    unsigned int mode, nlink, uid, gid;     /*  0 */
+    unsigned long size;                     /* 16 */
+    long atime, mtime, ctime;               /* 24: nanoseconds since 1970 */
+    unsigned int rdev, parent;              /* 48: parent of a directory */
+    unsigned int direct[MINFS_DIRECT];      /* 56 */
+    unsigned int indirect, double_indirect; /* 96 */
+    unsigned int spare[6];                  /* 104 */
 };
 
 struct minfs_entry {
-    unsigned int ino;                             /*  0 */
-    unsigned char len, type;                      /*  4: type is mode >> 12 */
-    char name[MINFS_NAME_MAX + 1];                /*  6: NUL-terminated */
+    unsigned int ino;              /*  0 */
+    unsigned char len, type;       /*  4: type is mode >> 12 */
+    char name[MINFS_NAME_MAX + 1]; /*  6: NUL-terminated */
 };
 
 _Static_assert(sizeof(struct minfs_inode) == MINFS_INODE_SIZE, "minfs inode");

@@ -1,10 +1,10 @@
 /* mmap(2) and friends, Linux numbers. */
 #pragma once
 
-#define PROT_NONE  0
-#define PROT_READ  1
-#define PROT_WRITE 2
-#define PROT_EXEC  4
+#define PROT_NONE      0
+#define PROT_READ      1
+#define PROT_WRITE     2
+#define PROT_EXEC      4
 #define PROT_GROWSDOWN 0x01000000
 
 #define MAP_SHARED          0x01
@@ -24,11 +24,11 @@
 #define MREMAP_FIXED     2
 #define MREMAP_DONTUNMAP 4
 
-#define MADV_NORMAL      0
-#define MADV_WILLNEED    3
-#define MADV_DONTNEED    4
-#define MADV_FREE        8
-#define MADV_DONTFORK    10
-#define MADV_DOFORK      11
-#define MADV_WIPEONFORK  18
-#define MADV_KEEPONFORK  19
+#define MADV_NORMAL     0
+#define MADV_WILLNEED   3
+#define MADV_DONTNEED   4
+#define MADV_FREE       8
+#define MADV_DONTFORK   10
+#define MADV_DOFORK     11
+#define MADV_WIPEONFORK 18
+#define MADV_KEEPONFORK 19

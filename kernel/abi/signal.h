@@ -50,23 +50,23 @@
 #define SA_NODEFER   0x40000000UL
 #define SA_RESETHAND 0x80000000UL
 
-#define SS_ONSTACK 1
-#define SS_DISABLE 2
+#define SS_ONSTACK  1
+#define SS_DISABLE  2
 #define MINSIGSTKSZ 2048
 
 /* si_code */
-#define SI_USER     0
-#define SI_KERNEL   0x80
-#define SI_QUEUE    (-1)
-#define SI_TIMER    (-2)
-#define SI_TKILL    (-6)
-#define ILL_ILLOPC  1
-#define FPE_INTDIV  1
-#define SEGV_MAPERR 1
-#define SEGV_ACCERR 2
-#define BUS_ADRALN  1
-#define BUS_ADRERR  2
-#define TRAP_BRKPT  1
+#define SI_USER       0
+#define SI_KERNEL     0x80
+#define SI_QUEUE      (-1)
+#define SI_TIMER      (-2)
+#define SI_TKILL      (-6)
+#define ILL_ILLOPC    1
+#define FPE_INTDIV    1
+#define SEGV_MAPERR   1
+#define SEGV_ACCERR   2
+#define BUS_ADRALN    1
+#define BUS_ADRERR    2
+#define TRAP_BRKPT    1
 #define CLD_EXITED    1
 #define CLD_KILLED    2
 #define CLD_DUMPED    3
@@ -75,7 +75,7 @@
 #define CLD_CONTINUED 6
 
 typedef unsigned long sigset_t;
-#define SIGBIT(sig) (1UL << ((sig)-1))
+#define SIGBIT(sig) (1UL << ((sig) - 1))
 
 struct k_sigaction { /* rt_sigaction(2); riscv has no restorer field */
     unsigned long handler;

@@ -29,23 +29,23 @@ u64 boot_start;
 void kmain(u64 hartid, u64 fdt_pa)
 {
     boot_start = read_time();
-    sched_boot(hartid);          /* this context becomes a thread: boot/entry.S set tp */
-    fdt_init(pa_to_va(fdt_pa));  /* the board, as the firmware describes it */
-    cmdline_init();              /* what the user asked for */
-    poweroff_init();             /* a way to end */
-    trap_init_hart();            /* faults have a vector from here on */
-    random_init();               /* seeded: the same run every time */
-    memory_init();               /* page allocator over free RAM */
-    kmalloc_init();              /* small objects */
-    kvm_init();                  /* kernel page table: text read-only, stacks with guards */
-    smp_init();                  /* which harts there are */
-    plic_init();                 /* external interrupts */
+    sched_boot(hartid);         /* this context becomes a thread: boot/entry.S set tp */
+    fdt_init(pa_to_va(fdt_pa)); /* the board, as the firmware describes it */
+    cmdline_init();             /* what the user asked for */
+    poweroff_init();            /* a way to end */
+    trap_init_hart();           /* faults have a vector from here on */
+    random_init();              /* seeded: the same run every time */
+    memory_init();              /* page allocator over free RAM */
+    kmalloc_init();             /* small objects */
+    kvm_init();                 /* kernel page table: text read-only, stacks with guards */
+    smp_init();                 /* which harts there are */
+    plic_init();                /* external interrupts */
     plic_init_hart();
-    proc_init();                 /* pid 0, process table */
-    timeout_init();              /* time and callouts */
-    taskq_init();                /* deferred work in kernel threads */
+    proc_init();    /* pid 0, process table */
+    timeout_init(); /* time and callouts */
+    taskq_init();   /* deferred work in kernel threads */
     kcov_init_hart();
-    smp_start();                 /* the other harts */
-    init_start();                /* process 1: drivers, file systems, /init */
+    smp_start();  /* the other harts */
+    init_start(); /* process 1: drivers, file systems, /init */
     sched_idle();
 }

@@ -1,7 +1,7 @@
 /*
- * Which RAM is free: every "memory" node, minus the firmware below the kernel, the kernel image, the
- * page array (and KASAN's shadow), the device tree and the initramfs. RAM above physical 4 GiB is outside the linear map
- * and is not used.
+ * Which RAM is free: every "memory" node, minus the firmware below the kernel, the kernel image,
+ * the page array (and KASAN's shadow), the device tree and the initramfs. RAM above physical 4 GiB
+ * is outside the linear map and is not used.
  */
 #include "alloc.h"
 #include "boot.h"

@@ -65,9 +65,9 @@ struct file_ops {
     int (*flush)(struct file *file);    /* each close(2); its result is close's */
     i64 (*read)(struct file *file, struct iter *to, i64 *pos);
     i64 (*write)(struct file *file, struct iter *from, i64 *pos);
-    long (*ioctl)(struct file *file, u32 cmd, u64 arg);      /* arg is the raw third argument */
-    int (*mmap)(struct file *file, struct vma *vma);         /* see vm.h: refuse, or set vma->ops */
-    u32 (*poll)(struct file *file, struct poll_table *pt);   /* POLL* bits; see poll.h */
+    long (*ioctl)(struct file *file, u32 cmd, u64 arg);    /* arg is the raw third argument */
+    int (*mmap)(struct file *file, struct vma *vma);       /* see vm.h: refuse, or set vma->ops */
+    u32 (*poll)(struct file *file, struct poll_table *pt); /* POLL* bits; see poll.h */
     i64 (*available)(struct file *file); /* bytes a read would find (kqueue); 0: nobody knows */
     i64 (*lseek)(struct file *file, i64 offset, int whence); /* 0: within the inode's size */
     int (*fsync)(struct file *file);

@@ -68,10 +68,10 @@ void lockdebug_assert_may_sleep(void);
 #endif
 
 /* Small atomic helpers; relaxed counters and sequentially consistent flags are all we need. */
-#define atomic_load(p)         __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define atomic_store(p, v)     __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define atomic_add(p, v)       __atomic_add_fetch((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_sub(p, v)       __atomic_sub_fetch((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_or(p, v)        __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_and(p, v)       __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
-#define atomic_swap(p, v)      __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_load(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define atomic_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define atomic_add(p, v)   __atomic_add_fetch((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_sub(p, v)   __atomic_sub_fetch((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_or(p, v)    __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_and(p, v)   __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_swap(p, v)  __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)

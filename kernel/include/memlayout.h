@@ -23,8 +23,8 @@
 #define UL(x) x##UL
 #endif
 
-#define PAGE_SIZE  UL(4096)
-#define PAGE_MASK  (PAGE_SIZE - 1)
+#define PAGE_SIZE UL(4096)
+#define PAGE_MASK (PAGE_SIZE - 1)
 
 #define LINEAR_BASE UL(0xffffffff00000000)
 #define KERNEL_LINK UL(0xffffffff80200000)
@@ -35,13 +35,13 @@
 #define VMAP_SIZE   UL(0x40000000)
 #define SHADOW_BASE UL(0xffffffe000000000)
 
-#define USER_TOP       UL(0x4000000000)
-#define USER_MIN       UL(0x1000) /* nothing is ever mapped at page 0 */
+#define USER_TOP        UL(0x4000000000)
+#define USER_MIN        UL(0x1000)                 /* nothing is ever mapped at page 0 */
 #define USER_TRAMPOLINE (USER_TOP - 2 * PAGE_SIZE) /* signal return code, R-X in every process */
-#define USER_STACK_TOP (USER_TOP - 16 * PAGE_SIZE)
-#define USER_STACK_MAX (UL(8) << 20)
-#define USER_MMAP_TOP  (USER_STACK_TOP - USER_STACK_MAX - (UL(1) << 20))
-#define USER_PIE_BASE  UL(0x1000000000)
+#define USER_STACK_TOP  (USER_TOP - 16 * PAGE_SIZE)
+#define USER_STACK_MAX  (UL(8) << 20)
+#define USER_MMAP_TOP   (USER_STACK_TOP - USER_STACK_MAX - (UL(1) << 20))
+#define USER_PIE_BASE   UL(0x1000000000)
 
 /*
  * A kernel stack fills the upper half of a naturally aligned slot of twice its size; the lower half
@@ -52,8 +52,8 @@
 #else
 #define KSTACK_SHIFT 14
 #endif
-#define KSTACK_SIZE  (UL(1) << KSTACK_SHIFT)
-#define KSTACK_SLOT  (2 * KSTACK_SIZE)
+#define KSTACK_SIZE (UL(1) << KSTACK_SHIFT)
+#define KSTACK_SLOT (2 * KSTACK_SIZE)
 
 #define MAX_HARTS 8
 

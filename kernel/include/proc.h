@@ -1,7 +1,7 @@
 /*
  * Processes and threads. A process owns an address space, descriptors and signal dispositions; a
- * thread is what the scheduler runs. tp holds the current thread while in the kernel, sscratch holds
- * it while in user mode (trap/entry.S).
+ * thread is what the scheduler runs. tp holds the current thread while in the kernel, sscratch
+ * holds it while in user mode (trap/entry.S).
  */
 #pragma once
 #include "types.h"
@@ -49,10 +49,10 @@ struct held_lock {
 
 struct thread {
     /* Offsets known to assembly. */
-    u64 kernel_sp;       /*   0: top of the kernel stack, below the frame of user mode */
-    u64 scratch;         /*   8: trap entry parks user sp here */
-    struct cpu *cpu;     /*  16: hart it runs on */
-    struct context ctx;  /*  24: .. 135 */
+    u64 kernel_sp;      /*   0: top of the kernel stack, below the frame of user mode */
+    u64 scratch;        /*   8: trap entry parks user sp here */
+    struct cpu *cpu;    /*  16: hart it runs on */
+    struct context ctx; /*  24: .. 135 */
     struct kcov_thread kcov __attribute__((aligned(64))); /* 192: the kcov driver's own */
 
     struct fpstate fp;
@@ -74,11 +74,11 @@ struct thread {
     bool on_cpu;
     bool timed_out;
     u64 slice_end;
-    u64 run_since;      /* ticks; for times */
-    u64 slept_since;    /* for the hung-task watch */
-    u64 utime, stime;   /* ticks */
-    u64 switches[2];    /* voluntary, involuntary */
-    u64 allowed_harts;  /* bit per hart, sched_setaffinity */
+    u64 run_since;     /* ticks; for times */
+    u64 slept_since;   /* for the hung-task watch */
+    u64 utime, stime;  /* ticks */
+    u64 switches[2];   /* voluntary, involuntary */
+    u64 allowed_harts; /* bit per hart, sched_setaffinity */
     struct timeout *sleep_timer;
 
     /* signals (proc_lock) */
@@ -91,8 +91,8 @@ struct thread {
     u64 sigwait_set;
 
     /* user-visible thread attributes */
-    va_t clear_tid;    /* set_tid_address, CLONE_CHILD_CLEARTID */
-    va_t set_tid;      /* CLONE_CHILD_SETTID: stored by the child itself at its start */
+    va_t clear_tid; /* set_tid_address, CLONE_CHILD_CLEARTID */
+    va_t set_tid;   /* CLONE_CHILD_SETTID: stored by the child itself at its start */
     va_t robust_list;
     u64 robust_len;
     struct cpu *fp_cpu;   /* whose registers hold fp, if it is that hart's fp_owner */
@@ -125,7 +125,7 @@ struct proc {
     struct proc *parent;
     struct list children, sibling, in_all;
     struct list threads;
-    int nthreads, nlive; /* all not yet reaped / not yet exiting */
+    int nthreads, nlive;     /* all not yet reaped / not yet exiting */
     struct waitq child_wait; /* waited on by wait4 in this process */
     int wait_status;
     int exit_signal; /* sent to the parent, normally SIGCHLD */
@@ -172,16 +172,16 @@ struct cpu {
     u64 hartid;
     struct thread *running;
     struct thread *idle;
-    int noff;       /* depth of irq_push_off */
-    bool intena;    /* were interrupts on before the first */
+    int noff;    /* depth of irq_push_off */
+    bool intena; /* were interrupts on before the first */
     volatile bool need_resched;
     volatile u32 ipi_pending;
     volatile bool online;
-    struct vm *vm;  /* whose table is in satp */
+    struct vm *vm; /* whose table is in satp */
     struct list softirqs;
     bool in_softirq;
-    u64 next_timer; /* earliest timeout this hart is responsible for; ~0 = none */
-    u64 slice_timer; /* end of the running thread's slice while others wait; ~0 = none */
+    u64 next_timer;          /* earliest timeout this hart is responsible for; ~0 = none */
+    u64 slice_timer;         /* end of the running thread's slice while others wait; ~0 = none */
     struct thread *fp_owner; /* whose floating-point registers are in the hart */
     struct held_lock held[HELD_MAX]; /* spinlocks, for LOCKDEBUG */
     int nheld;
@@ -194,17 +194,17 @@ register struct thread *current_thread __asm__("tp");
 #define this_cpu() (current->cpu)
 
 extern struct cpu cpus[MAX_HARTS];
-extern int ncpus; /* online */
+extern int ncpus;                 /* online */
 extern struct spinlock proc_lock; /* process tree, signals; before sched_lock */
-extern struct proc kernel_proc;  /* pid 0: owns kernel threads */
-extern struct proc *init_proc;   /* pid 1 */
+extern struct proc kernel_proc;   /* pid 0: owns kernel threads */
+extern struct proc *init_proc;    /* pid 1 */
 
 /* sched.c */
 void sched_boot(u64 hartid); /* turns the boot context into cpus[0]'s idle thread */
 struct thread *sched_make_idle(struct cpu *cpu);
-void schedule(void);      /* give up the hart; current->state says how long */
+void schedule(void); /* give up the hart; current->state says how long */
 void sched_yield(void);
-void sched_tick(void);    /* timer interrupt: end of a slice? */
+void sched_tick(void); /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
 /* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */
 void thread_wake_signal(struct thread *t);
@@ -235,7 +235,7 @@ void thread_free(struct thread *t);
 struct thread *kthread_create(const char *name, void (*fn)(void *), void *arg);
 
 /* proc.c */
-struct proc *proc_find(int pid);  /* proc_lock held */
+struct proc *proc_find(int pid);     /* proc_lock held */
 struct thread *thread_find(int tid); /* proc_lock held */
 struct proc *proc_get(struct proc *p);
 void proc_put(struct proc *p);

@@ -23,42 +23,42 @@
 #define SIE_SEIE (1UL << 9) /* external: PLIC */
 
 /* scause (Priv 4.1.8) */
-#define SCAUSE_INTERRUPT          (1UL << 63)
-#define IRQ_S_SOFT                1
-#define IRQ_S_TIMER               5
-#define IRQ_S_EXTERNAL            9
-#define EXC_INSN_MISALIGNED       0
-#define EXC_INSN_ACCESS           1
-#define EXC_ILLEGAL_INSN          2
-#define EXC_BREAKPOINT            3
-#define EXC_LOAD_MISALIGNED       4
-#define EXC_LOAD_ACCESS           5
-#define EXC_STORE_MISALIGNED      6
-#define EXC_STORE_ACCESS          7
-#define EXC_ECALL_U               8
-#define EXC_ECALL_S               9
-#define EXC_INSN_PAGE_FAULT       12
-#define EXC_LOAD_PAGE_FAULT       13
-#define EXC_STORE_PAGE_FAULT      15
+#define SCAUSE_INTERRUPT     (1UL << 63)
+#define IRQ_S_SOFT           1
+#define IRQ_S_TIMER          5
+#define IRQ_S_EXTERNAL       9
+#define EXC_INSN_MISALIGNED  0
+#define EXC_INSN_ACCESS      1
+#define EXC_ILLEGAL_INSN     2
+#define EXC_BREAKPOINT       3
+#define EXC_LOAD_MISALIGNED  4
+#define EXC_LOAD_ACCESS      5
+#define EXC_STORE_MISALIGNED 6
+#define EXC_STORE_ACCESS     7
+#define EXC_ECALL_U          8
+#define EXC_ECALL_S          9
+#define EXC_INSN_PAGE_FAULT  12
+#define EXC_LOAD_PAGE_FAULT  13
+#define EXC_STORE_PAGE_FAULT 15
 
 /* satp (Priv 4.1.11) */
 #define SATP_MODE_SV39 (8UL << 60)
 #define MAKE_SATP(pa)  (SATP_MODE_SV39 | ((u64)(pa) >> 12))
 
 /* Sv39 page table entries (Priv 4.4.1) */
-#define PTE_V          (1UL << 0)
-#define PTE_R          (1UL << 1)
-#define PTE_W          (1UL << 2)
-#define PTE_X          (1UL << 3)
-#define PTE_U          (1UL << 4)
-#define PTE_G          (1UL << 5)
-#define PTE_A          (1UL << 6)
-#define PTE_D          (1UL << 7)
-#define PTE_SOFT_COW   (1UL << 8) /* software bit: writable after copying */
-#define PTE_SOFT_PFN   (1UL << 9) /* software bit: device memory without struct page */
-#define PTE_LEAF(pte)  ((pte) & (PTE_R | PTE_W | PTE_X))
-#define PTE_PA(pte)    (((pte) >> 10) << 12)
-#define PA_PTE(pa)     (((u64)(pa) >> 12) << 10)
+#define PTE_V                 (1UL << 0)
+#define PTE_R                 (1UL << 1)
+#define PTE_W                 (1UL << 2)
+#define PTE_X                 (1UL << 3)
+#define PTE_U                 (1UL << 4)
+#define PTE_G                 (1UL << 5)
+#define PTE_A                 (1UL << 6)
+#define PTE_D                 (1UL << 7)
+#define PTE_SOFT_COW          (1UL << 8) /* software bit: writable after copying */
+#define PTE_SOFT_PFN          (1UL << 9) /* software bit: device memory without struct page */
+#define PTE_LEAF(pte)         ((pte) & (PTE_R | PTE_W | PTE_X))
+#define PTE_PA(pte)           (((pte) >> 10) << 12)
+#define PA_PTE(pa)            (((u64)(pa) >> 12) << 10)
 #define SV39_INDEX(va, level) (((u64)(va) >> (12 + 9 * (level))) & 511)
 
 #define CSR_ACCESSORS(csr)                                                                         \

@@ -23,13 +23,13 @@ struct trapframe;
 #define VM_EXEC  4
 
 /* vma->flags */
-#define VMA_SHARED     (1u << 0) /* MAP_SHARED: no copy on write; fork shares the pages */
-#define VMA_GROWSDOWN  (1u << 1) /* main stack */
-#define VMA_STACK      (1u << 2)
-#define VMA_HEAP       (1u << 3)
-#define VMA_DEVICE     (1u << 4) /* not merged, not expanded by mremap (like Linux VM_DONTEXPAND) */
-#define VMA_NO_COPY    (1u << 5) /* madvise(MADV_DONTFORK) */
-#define VMA_WIPE       (1u << 6) /* madvise(MADV_WIPEONFORK) */
+#define VMA_SHARED       (1u << 0) /* MAP_SHARED: no copy on write; fork shares the pages */
+#define VMA_GROWSDOWN    (1u << 1) /* main stack */
+#define VMA_STACK        (1u << 2)
+#define VMA_HEAP         (1u << 3)
+#define VMA_DEVICE       (1u << 4) /* not merged, not expanded by mremap (like Linux VM_DONTEXPAND) */
+#define VMA_NO_COPY      (1u << 5) /* madvise(MADV_DONTFORK) */
+#define VMA_WIPE         (1u << 6) /* madvise(MADV_WIPEONFORK) */
 #define VMA_MAX_PROT_SET (1u << 7) /* max_prot limits mprotect */
 
 struct vm_ops {
@@ -51,8 +51,8 @@ struct vma {
     va_t start, end; /* half open, page-aligned */
     u32 prot, max_prot;
     u32 flags;
-    u64 offset;        /* of start in the object, bytes */
-    struct file *file; /* one reference, or NULL; taken and dropped by the vm layer */
+    u64 offset;               /* of start in the object, bytes */
+    struct file *file;        /* one reference, or NULL; taken and dropped by the vm layer */
     const struct vm_ops *ops; /* NULL = anonymous memory */
     void *priv;
 };
@@ -60,13 +60,13 @@ struct vma {
 struct vm {
     struct mutex lock;
     struct list areas;
-    pa_t root;         /* Sv39 root table */
-    int refs;          /* threads of other processes that share it (vfork, CLONE_VM) */
-    u32 harts;         /* bit per hart that may hold translations of it */
+    pa_t root; /* Sv39 root table */
+    int refs;  /* threads of other processes that share it (vfork, CLONE_VM) */
+    u32 harts; /* bit per hart that may hold translations of it */
     va_t brk_start, brk;
-    va_t stack_low;    /* lowest address the main stack grew to */
-    size_t resident;   /* pages mapped */
-    size_t reserved;   /* bytes of address space, for RLIMIT_AS */
+    va_t stack_low;  /* lowest address the main stack grew to */
+    size_t resident; /* pages mapped */
+    size_t reserved; /* bytes of address space, for RLIMIT_AS */
     size_t peak;
     /* for /proc/self/{cmdline,environ} */
     va_t arg_start, arg_end, env_start, env_end;
@@ -81,7 +81,8 @@ void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler
 /*
  * Map [addr, addr+len); returns the address or a negative errno. With a file, file->ops->mmap() is
  * called on the finished vma before it becomes visible: it may refuse, or set ops and priv, flags
- * and max_prot. vm->lock is held meanwhile, so no copyin there. Fixed mappings replace what is there.
+ * and max_prot. vm->lock is held meanwhile, so no copyin there. Fixed mappings replace what is
+ * there.
  */
 long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 mmap_flags, struct file *file,
              u64 offset);
@@ -144,8 +145,8 @@ struct futex_key {
     u64 space, offset;
 };
 long vm_futex_key(struct vm *vm, va_t addr, struct futex_key *key);
-#define get_user(var, addr)       copyin(&(var), (addr), sizeof(var))
-#define put_user(addr, var)       copyout((addr), &(var), sizeof(var))
+#define get_user(var, addr) copyin(&(var), (addr), sizeof(var))
+#define put_user(addr, var) copyout((addr), &(var), sizeof(var))
 /* The same for any address space (exec, /proc/pid/cmdline), pages faulted in as needed. */
 long vm_read(struct vm *vm, void *dst, va_t src, size_t n);
 long vm_write(struct vm *vm, va_t dst, const void *src, size_t n);

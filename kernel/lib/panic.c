@@ -1,8 +1,8 @@
 /* kcov: not instrumented: the last words of the kernel */
 /*
  * Panic: stop the other harts, say why and where, and power off with the status that stands for a
- * panic. Backtraces follow frame pointers (every function keeps one): at fp-8 the return address, at
- * fp-16 the caller's fp. Addresses are printed as return addresses minus one would be looked up.
+ * panic. Backtraces follow frame pointers (every function keeps one): at fp-8 the return address,
+ * at fp-16 the caller's fp. Addresses are printed as return addresses minus one would be looked up.
  */
 #include "irq.h"
 #include "klib.h"
@@ -11,7 +11,7 @@
 #include "riscv.h"
 #include "trap.h"
 
-#define MAX_FRAMES   40
+#define MAX_FRAMES 40
 
 volatile bool panicking;
 
@@ -29,8 +29,8 @@ static bool plausible_fp(u64 fp, u64 previous)
 {
     bool in_vmap = fp >= VMAP_BASE && fp < VMAP_BASE + VMAP_SIZE;
     bool in_ram = fp >= KERNEL_LINK;
-    return (fp & 7) == 0 && fp > previous && fp - previous < KSTACK_SLOT &&
-           (in_vmap || in_ram) && ((fp - 16) >> KSTACK_SHIFT & 1);
+    return (fp & 7) == 0 && fp > previous && fp - previous < KSTACK_SLOT && (in_vmap || in_ram) &&
+           ((fp - 16) >> KSTACK_SHIFT & 1);
 }
 
 void backtrace(u64 fp, u64 pc)

@@ -23,8 +23,8 @@ static void put(struct sink *out, char c)
     out->length++;
 }
 
-static void put_padded(struct sink *out, const struct spec *sp, const char *prefix, const char *body,
-                       int n, bool zero)
+static void put_padded(struct sink *out, const struct spec *sp, const char *prefix,
+                       const char *body, int n, bool zero)
 {
     int prefix_len = (int)strlen(prefix);
     int pad = sp->width - n - prefix_len;
@@ -54,8 +54,11 @@ static void put_number(struct sink *out, const struct spec *sp, u64 value, u64 b
         text[70 - ++n] = digits[value % base];
         value /= base;
     }
-    put_padded(out, sp, negative ? "-" : sp->plus ? "+" : prefix, text + 70 - n, n,
-               sp->zero && sp->precision < 0);
+    put_padded(out, sp,
+               negative   ? "-"
+               : sp->plus ? "+"
+                          : prefix,
+               text + 70 - n, n, sp->zero && sp->precision < 0);
 }
 
 static const char *parse_spec(const char *f, struct spec *sp, va_list *ap)
@@ -113,8 +116,11 @@ static void convert(struct sink *out, char kind, const struct spec *sp, va_list 
     case 'X':
     case 'o':
         value = sp->longs ? va_arg(*ap, u64) : va_arg(*ap, u32);
-        put_number(out, sp, value, kind == 'u' ? 10 : kind == 'o' ? 8 : 16, false,
-                   kind == 'X' ? upper : lower,
+        put_number(out, sp, value,
+                   kind == 'u'   ? 10
+                   : kind == 'o' ? 8
+                                 : 16,
+                   false, kind == 'X' ? upper : lower,
                    sp->alt && value && kind != 'u' ? (kind == 'o' ? "0" : "0x") : "");
         return;
     case 'p':

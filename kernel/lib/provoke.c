@@ -171,8 +171,6 @@ void provoke_init(void)
 
 #else
 
-void provoke_init(void)
-{
-}
+void provoke_init(void) {}
 
 #endif

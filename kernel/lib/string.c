@@ -1,7 +1,7 @@
 /* kcov: not instrumented: the compiler calls mem* anywhere, also from the hooks */
 /*
- * Memory and string functions. Copies go by aligned words whatever the alignment, because every emulated
- * instruction counts in boot time.
+ * Memory and string functions. Copies go by aligned words whatever the alignment, because every
+ * emulated instruction counts in boot time.
  */
 #include "klib.h"
 

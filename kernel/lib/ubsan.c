@@ -53,9 +53,9 @@ struct overflow {
     struct type_descriptor *type;
 };
 
-#define OVERFLOW_HANDLER(op, sign)                                                               \
-    void __ubsan_handle_##op##_overflow(struct overflow *d, u64 a, u64 b);                       \
-    void __ubsan_handle_##op##_overflow(struct overflow *d, u64 a, u64 b)                        \
+#define OVERFLOW_HANDLER(op, sign)                                                                 \
+    void __ubsan_handle_##op##_overflow(struct overflow *d, u64 a, u64 b);                         \
+    void __ubsan_handle_##op##_overflow(struct overflow *d, u64 a, u64 b)                          \
     {                                                                                              \
         report(&d->where, "signed-integer-overflow",                                               \
                "%ld " sign " %ld cannot be represented in type %s", value_of(d->type, a),          \
@@ -81,8 +81,8 @@ struct shift {
 void __ubsan_handle_shift_out_of_bounds(struct shift *d, u64 a, u64 b);
 void __ubsan_handle_shift_out_of_bounds(struct shift *d, u64 a, u64 b)
 {
-    report(&d->where, "shift-out-of-bounds", "shift of %ld by %ld in type %s",
-           value_of(d->left, a), value_of(d->right, b), d->left->name);
+    report(&d->where, "shift-out-of-bounds", "shift of %ld by %ld in type %s", value_of(d->left, a),
+           value_of(d->right, b), d->left->name);
 }
 
 struct bounds {

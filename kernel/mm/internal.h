@@ -1,4 +1,5 @@
-/* What the files of mm/ share: areas, page table walks, deferred freeing. All want vm->lock held. */
+/* What the files of mm/ share: areas, page table walks, deferred freeing. All want vm->lock held.
+ */
 #pragma once
 #include "vm.h"
 

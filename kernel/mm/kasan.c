@@ -173,9 +173,7 @@ void __asan_storeN_noabort(u64 addr, size_t size)
 }
 
 void __asan_handle_no_return(void);
-void __asan_handle_no_return(void)
-{
-}
+void __asan_handle_no_return(void) {}
 
 void *__asan_memcpy(void *dst, const void *src, size_t n);
 void *__asan_memcpy(void *dst, const void *src, size_t n)

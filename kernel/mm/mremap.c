@@ -30,7 +30,8 @@ static void move_one(va_t va, u64 *pte, void *arg)
 
 static void remove_range(struct vm *vm, va_t start, va_t end)
 {
-    list_for_each_safe(vma, &vm->areas, struct vma, link) {
+    list_for_each_safe(vma, &vm->areas, struct vma, link)
+    {
         if (vma->start < start || vma->start >= end)
             continue;
         pt_unmap(vm, vma->start, vma->end);
@@ -83,8 +84,7 @@ static long remap_locked(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32
         return -EFAULT;
     if (new_len > old_len && vma->flags & VMA_DEVICE)
         return -EFAULT;
-    if (new_len > old_len &&
-        vm->reserved + new_len - old_len > curproc->rlimits[RLIMIT_AS].cur)
+    if (new_len > old_len && vm->reserved + new_len - old_len > curproc->rlimits[RLIMIT_AS].cur)
         return -ENOMEM;
     if (flags & MREMAP_FIXED) {
         long error = prepare_target(vm, addr, old_len, to, new_len);

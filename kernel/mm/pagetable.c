@@ -102,8 +102,8 @@ void pt_set(struct vm *vm, u64 *pte, pa_t pa, const struct vma *vma, bool writab
 }
 
 /*
- * A leaf that is not zero holds a page; PROT_NONE only clears its V bit. Write permission comes back
- * through a fault, which knows about copy on write.
+ * A leaf that is not zero holds a page; PROT_NONE only clears its V bit. Write permission comes
+ * back through a fault, which knows about copy on write.
  */
 static void protect_one(va_t va, u64 *pte, void *arg)
 {

@@ -1,7 +1,7 @@
 /*
- * copyin and copyout. A user pointer is only a claim: it may be unmapped, in the kernel's half, wrap
- * around, or go away while we copy. The range is clipped to user space here; everything else shows
- * as a fault inside the loops of uaccess.S.
+ * copyin and copyout. A user pointer is only a claim: it may be unmapped, in the kernel's half,
+ * wrap around, or go away while we copy. The range is clipped to user space here; everything else
+ * shows as a fault inside the loops of uaccess.S.
  */
 #include "abi/errno.h"
 #include "klib.h"

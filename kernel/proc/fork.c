@@ -35,8 +35,8 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
         child->exit_signal = 0;
     child->exe_path = parent->exe_path ? kstrdup(parent->exe_path) : NULL;
     child->exe = parent->exe ? file_get(parent->exe) : NULL;
-    child->sigacts = flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts)
-                                           : sigacts_copy(parent->sigacts);
+    child->sigacts =
+        flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts) : sigacts_copy(parent->sigacts);
     if (!child->sigacts)
         return -ENOMEM;
     if (flags & CLONE_VM)

@@ -10,9 +10,9 @@
 #include "proc/internal.h"
 #include "syscall.h"
 
-#define BUCKETS        64
-#define ROBUST_LIMIT   2048
-#define FUTEX_ANY      0xffffffffu
+#define BUCKETS      64
+#define ROBUST_LIMIT 2048
+#define FUTEX_ANY    0xffffffffu
 
 struct futex_waiter {
     struct list link;
@@ -102,7 +102,8 @@ static long wake_and_move(const struct futex_key *key, u32 bitset, int nwake, in
 {
     long woken = 0, moved = 0;
     spin_lock(&futex_lock);
-    list_for_each_safe(w, bucket_of(key), struct futex_waiter, link) {
+    list_for_each_safe(w, bucket_of(key), struct futex_waiter, link)
+    {
         if (!same_key(&w->key, key) || !(w->bitset & bitset))
             continue;
         if (woken < nwake) {
@@ -221,9 +222,9 @@ static long wait_deadline(va_t addr, u32 op, u64 *deadline)
     if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= 1000000000)
         return -EINVAL;
     bool relative = (op & 0x7f) == FUTEX_WAIT;
-    *deadline = deadline_from(ts.sec, ts.nsec, !relative,
-                              !relative && op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME
-                                                                     : CLOCK_MONOTONIC);
+    *deadline =
+        deadline_from(ts.sec, ts.nsec, !relative,
+                      !relative && op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
     return 0;
 }
 
@@ -240,8 +241,8 @@ long sys_futex(u64 addr, u64 op, u64 value, u64 timeout, u64 addr2, u64 value3)
         error = wait_deadline(timeout, (u32)op, &deadline);
         if (error)
             return error;
-        return futex_wait(addr, (u32)value,
-                          (op & 0x7f) == FUTEX_WAIT ? FUTEX_ANY : (u32)value3, deadline);
+        return futex_wait(addr, (u32)value, (op & 0x7f) == FUTEX_WAIT ? FUTEX_ANY : (u32)value3,
+                          deadline);
     case FUTEX_WAKE:
         return futex_wake(addr, FUTEX_ANY, (int)value);
     case FUTEX_WAKE_BITSET:

@@ -4,7 +4,7 @@
 #include "vm.h"
 
 /* proc.c */
-int pid_alloc(void);               /* locked */
+int pid_alloc(void);                /* locked */
 void thread_link(struct thread *t); /* locked */
 void thread_unlink(struct thread *t);
 struct proc *proc_alloc(void);

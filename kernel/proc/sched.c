@@ -115,7 +115,8 @@ static void enqueue(struct thread *t, bool woken)
 
 static struct thread *pick_next(struct cpu *cpu)
 {
-    list_for_each(t, &run_queue, struct thread, run_link) {
+    list_for_each(t, &run_queue, struct thread, run_link)
+    {
         if (!may_run(t, cpu))
             continue;
         list_remove(&t->run_link);

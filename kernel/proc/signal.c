@@ -1,7 +1,7 @@
 /*
  * Sending signals: dispositions, queues of siginfo, choosing the thread that gets one, stopping and
- * continuing. Standard signals (1..31) are remembered once, real-time ones are queued. Everything is
- * under proc_lock.
+ * continuing. Standard signals (1..31) are remembered once, real-time ones are queued. Everything
+ * is under proc_lock.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -9,11 +9,9 @@
 #include "proc.h"
 #include "proc/internal.h"
 
-#define STOP_SET                                                                                   \
-    (SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
-#define IGNORED_BY_DEFAULT                                                                         \
-    (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
-#define UNBLOCKABLE (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
+#define STOP_SET           (SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
+#define IGNORED_BY_DEFAULT (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
+#define UNBLOCKABLE        (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
 
 struct sigactions *sigacts_new(void)
 {
@@ -79,7 +77,8 @@ bool signal_is_ignored(const struct proc *p, int sig)
 
 void signal_flush(struct list *queue)
 {
-    list_for_each_safe(q, queue, struct sigqueued, link) {
+    list_for_each_safe(q, queue, struct sigqueued, link)
+    {
         list_remove(&q->link);
         kfree(q);
     }
@@ -88,7 +87,8 @@ void signal_flush(struct list *queue)
 static void forget(sigset_t *pending, struct list *queue, sigset_t set)
 {
     *pending &= ~set;
-    list_for_each_safe(q, queue, struct sigqueued, link) {
+    list_for_each_safe(q, queue, struct sigqueued, link)
+    {
         if (!(SIGBIT(q->info.si_signo) & set))
             continue;
         list_remove(&q->link);
@@ -100,8 +100,7 @@ static void forget(sigset_t *pending, struct list *queue, sigset_t set)
 static void forget_everywhere(struct proc *p, sigset_t set)
 {
     forget(&p->pending, &p->sigqueue, set);
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        forget(&t->pending, &t->sigqueue, set);
+    list_for_each(t, &p->threads, struct thread, in_proc) forget(&t->pending, &t->sigqueue, set);
 }
 
 static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
@@ -131,8 +130,7 @@ static void continue_proc(struct proc *p)
         if (p->parent)
             wake_up(&p->parent->child_wait);
     }
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        thread_continue(t);
+    list_for_each(t, &p->threads, struct thread, in_proc) thread_continue(t);
 }
 
 /* What a signal does the moment it is sent, delivered or not. */
@@ -156,7 +154,8 @@ static void poke(struct thread *t)
 
 static void poke_somebody(struct proc *p, int sig)
 {
-    list_for_each(t, &p->threads, struct thread, in_proc) {
+    list_for_each(t, &p->threads, struct thread, in_proc)
+    {
         if (t->blocked & SIGBIT(sig) & ~t->sigwait_set && sig != SIGKILL)
             continue;
         poke(t);
@@ -171,8 +170,8 @@ int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
         return 0;
     side_effects(p, sig);
     bool waited_for = false;
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        waited_for |= !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
+    list_for_each(t, &p->threads, struct thread, in_proc) waited_for |=
+        !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
     if (ignored(p, sig) && !waited_for)
         return 0;
     int error = enqueue(&p->pending, &p->sigqueue, sig, info);
@@ -269,7 +268,8 @@ static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *i
     memset(info, 0, sizeof(*info));
     info->si_signo = sig;
     info->si_code = SI_KERNEL;
-    list_for_each_safe(q, queue, struct sigqueued, link) {
+    list_for_each_safe(q, queue, struct sigqueued, link)
+    {
         if (q->info.si_signo != sig)
             continue;
         if (found) {
@@ -288,8 +288,8 @@ static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *i
 /* Faults first (they belong to the instruction that waits), then the lowest number. */
 int signal_take(struct thread *t, sigset_t blocked, siginfo_t *info)
 {
-    const sigset_t synchronous = SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) |
-                                 SIGBIT(SIGTRAP) | SIGBIT(SIGFPE);
+    const sigset_t synchronous =
+        SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGFPE);
     sigset_t open = ~(blocked & ~UNBLOCKABLE);
     int sig = (t->proc->pending | t->pending) & SIGBIT(SIGKILL) & open ? SIGKILL : 0;
     if (!sig)

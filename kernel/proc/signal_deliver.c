@@ -17,9 +17,9 @@ struct user_context {
     struct sigaltstack stack; /* 144 */
     sigset_t mask;            /* 168 */
     u8 unused[1024 / 8 - sizeof(sigset_t)];
-    u64 align;                /* the machine context is 16-byte aligned in Linux's layout */
-    u64 pc;                   /* 304 */
-    u64 regs[31];             /* x1 .. x31 */
+    u64 align;    /* the machine context is 16-byte aligned in Linux's layout */
+    u64 pc;       /* 304 */
+    u64 regs[31]; /* x1 .. x31 */
     u64 f[32];
     u32 fcsr;
     u32 fp_pad[3];
@@ -172,11 +172,11 @@ static void stop_process(int sig)
         p->stop_signal = sig;
         p->stop_reported = false;
         notify_stop(p, sig);
-        list_for_each(t, &p->threads, struct thread, in_proc)
-            if (t != current) {
-                thread_wake_signal(t);
-                sched_kick(t);
-            }
+        list_for_each(t, &p->threads, struct thread, in_proc) if (t != current)
+        {
+            thread_wake_signal(t);
+            sched_kick(t);
+        }
     }
     spin_unlock(&proc_lock);
 }

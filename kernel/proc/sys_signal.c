@@ -84,7 +84,7 @@ long sys_sigaltstack(u64 new_addr, u64 old_addr)
             return -EPERM;
         if (new.flags & ~(SS_DISABLE | SS_ONSTACK))
             return -EINVAL;
-        if (!(new.flags & SS_DISABLE) && new.size < MINSIGSTKSZ)
+        if (!(new.flags &SS_DISABLE) && new.size < MINSIGSTKSZ)
             return -ENOMEM;
         new.flags &= SS_DISABLE;
         current->altstack = new;
@@ -159,8 +159,8 @@ static long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)
     spin_lock(&proc_lock);
     struct thread *t = thread_find(tid);
     long error = !t || t->proc == &kernel_proc || (tgid > 0 && t->proc->pid != tgid) ? -ESRCH
-                 : !may_signal(t->proc)                                             ? -EPERM
-                                                                                    : 0;
+                 : !may_signal(t->proc)                                              ? -EPERM
+                                                                                     : 0;
     if (!error && sig)
         error = signal_send_thread_locked(t, sig, info);
     spin_unlock(&proc_lock);

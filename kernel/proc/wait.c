@@ -32,8 +32,11 @@ static bool matches(const struct proc *child, const struct wait_request *rq)
 
 static void describe(struct wait_result *out, const struct proc *child, int status, int code)
 {
-    *out = (struct wait_result){.pid = child->pid, .status = status, .code = code,
-                                .uid = child->uid, .utime = child->utime + child->cutime,
+    *out = (struct wait_result){.pid = child->pid,
+                                .status = status,
+                                .code = code,
+                                .uid = child->uid,
+                                .utime = child->utime + child->cutime,
                                 .stime = child->stime + child->cstime};
 }
 
@@ -67,7 +70,8 @@ static long poll_children(const struct wait_request *rq, struct wait_result *out
     struct proc *me = curproc, *gone = NULL;
     long result = -ECHILD;
     spin_lock(&proc_lock);
-    list_for_each(child, &me->children, struct proc, sibling) {
+    list_for_each(child, &me->children, struct proc, sibling)
+    {
         bool reaped = false;
         if (!matches(child, rq))
             continue;
@@ -145,8 +149,8 @@ long sys_waitid(u64 type, u64 id, u64 info_addr, u64 options, u64 rusage_addr)
         info.si_code = r.code;
         info.kill.pid = r.pid;
         info.kill.uid = r.uid;
-        info.kill.status = r.code == CLD_EXITED    ? r.status >> 8 & 0xff
-                           : r.code == CLD_STOPPED ? r.status >> 8
+        info.kill.status = r.code == CLD_EXITED      ? r.status >> 8 & 0xff
+                           : r.code == CLD_STOPPED   ? r.status >> 8
                            : r.code == CLD_CONTINUED ? SIGCONT
                                                      : r.status & 0x7f;
     }

@@ -38,8 +38,6 @@ void hungtask_init(void)
 
 #else
 
-void hungtask_init(void)
-{
-}
+void hungtask_init(void) {}
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Timeouts: one list sorted by time (equal times run in the order they were set), one lock. The hart
- * that sets the earliest entry programs its own timer; whichever hart's timer fires runs what is due
- * and programs itself for the next, so an entry is never late because another one was cancelled.
+ * Timeouts: one list sorted by time (equal times run in the order they were set), one lock. The
+ * hart that sets the earliest entry programs its own timer; whichever hart's timer fires runs what
+ * is due and programs itself for the next, so an entry is never late because another one was
+ * cancelled.
  */
 #include "timeout.h"
 #include "fdt.h"
@@ -84,9 +85,8 @@ static void insert(struct timeout *t)
 
 static void program_first(struct cpu *cpu)
 {
-    cpu->next_timer = list_empty(&pending)
-                          ? ~0UL
-                          : list_first(&pending, struct timeout, link)->when + boot_ticks;
+    cpu->next_timer =
+        list_empty(&pending) ? ~0UL : list_first(&pending, struct timeout, link)->when + boot_ticks;
     timer_program(cpu);
 }
 

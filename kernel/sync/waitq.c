@@ -51,12 +51,12 @@ void waitq_remove(struct waiter *w)
 void wake_up_events(struct waitq *q, u32 events)
 {
     spin_lock(&q->lock);
-    list_for_each_safe(w, &q->waiters, struct waiter, node)
-        w->wake(w, events);
+    list_for_each_safe(w, &q->waiters, struct waiter, node) w->wake(w, events);
     spin_unlock(&q->lock);
 }
 
-/* The woken thread leaves its queue only later, so it moves to the end: the next call wakes another. */
+/* The woken thread leaves its queue only later, so it moves to the end: the next call wakes
+ * another. */
 void wake_up_one(struct waitq *q)
 {
     spin_lock(&q->lock);

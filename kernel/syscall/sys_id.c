@@ -8,7 +8,7 @@
 #include "syscall.h"
 #include "vm.h"
 
-#define UNCHANGED ((u32)-1)
+#define UNCHANGED ((u32) - 1)
 
 long sys_getpid(void)
 {
@@ -51,7 +51,6 @@ long sys_getsid(u64 pid)
     spin_unlock(&proc_lock);
     return sid;
 }
-
 
 /* proc_lock held; only the tree below init and its peers matters, so walk by number. */
 static bool group_in_session(int pgid, int sid)
@@ -131,9 +130,9 @@ long sys_setresuid(u64 r, u64 e, u64 s)
 {
     struct proc *p = curproc;
     u32 ruid = (u32)r, euid = (u32)e, suid = (u32)s;
-    if (p->euid && (!is_one_of(ruid, p->uid, p->euid, p->suid) ||
-                    !is_one_of(euid, p->uid, p->euid, p->suid) ||
-                    !is_one_of(suid, p->uid, p->euid, p->suid)))
+    if (p->euid &&
+        (!is_one_of(ruid, p->uid, p->euid, p->suid) || !is_one_of(euid, p->uid, p->euid, p->suid) ||
+         !is_one_of(suid, p->uid, p->euid, p->suid)))
         return -EPERM;
     p->uid = ruid == UNCHANGED ? p->uid : ruid;
     p->euid = euid == UNCHANGED ? p->euid : euid;
@@ -145,9 +144,9 @@ long sys_setresgid(u64 r, u64 e, u64 s)
 {
     struct proc *p = curproc;
     u32 rgid = (u32)r, egid = (u32)e, sgid = (u32)s;
-    if (p->euid && (!is_one_of(rgid, p->gid, p->egid, p->sgid) ||
-                    !is_one_of(egid, p->gid, p->egid, p->sgid) ||
-                    !is_one_of(sgid, p->gid, p->egid, p->sgid)))
+    if (p->euid &&
+        (!is_one_of(rgid, p->gid, p->egid, p->sgid) || !is_one_of(egid, p->gid, p->egid, p->sgid) ||
+         !is_one_of(sgid, p->gid, p->egid, p->sgid)))
         return -EPERM;
     p->gid = rgid == UNCHANGED ? p->gid : rgid;
     p->egid = egid == UNCHANGED ? p->egid : egid;

@@ -1,7 +1,7 @@
 /*
- * Inter-processor interrupts: a reason bit in the target's struct cpu and an SBI software interrupt.
- * IPI_CALL runs a function on other harts and waits for it; callers must have interrupts on, or two
- * harts calling each other would wait forever.
+ * Inter-processor interrupts: a reason bit in the target's struct cpu and an SBI software
+ * interrupt. IPI_CALL runs a function on other harts and waits for it; callers must have interrupts
+ * on, or two harts calling each other would wait forever.
  */
 #include "irq.h"
 #include "klib.h"

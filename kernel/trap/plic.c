@@ -1,8 +1,8 @@
 /*
- * Platform-Level Interrupt Controller (RISC-V PLIC 1.0.0): one S-mode context per hart. Every source
- * has priority 1 and is enabled on the boot hart only, so that drivers see one order of events.
- * Context numbers come from the device tree's interrupts-extended, because boards without M-mode
- * contexts exist.
+ * Platform-Level Interrupt Controller (RISC-V PLIC 1.0.0): one S-mode context per hart. Every
+ * source has priority 1 and is enabled on the boot hart only, so that drivers see one order of
+ * events. Context numbers come from the device tree's interrupts-extended, because boards without
+ * M-mode contexts exist.
  */
 #include "irq.h"
 #include "abi/errno.h"
@@ -12,11 +12,11 @@
 #include "proc.h"
 #include "riscv.h"
 
-#define PLIC_SOURCES            128
-#define PLIC_PRIORITY(src)      (4 * (src))
-#define PLIC_ENABLE(ctx, word)  (0x2000 + 0x80 * (ctx) + 4 * (word))
-#define PLIC_THRESHOLD(ctx)     (0x200000 + 0x1000 * (ctx))
-#define PLIC_CLAIM(ctx)         (0x200004 + 0x1000 * (ctx))
+#define PLIC_SOURCES           128
+#define PLIC_PRIORITY(src)     (4 * (src))
+#define PLIC_ENABLE(ctx, word) (0x2000 + 0x80 * (ctx) + 4 * (word))
+#define PLIC_THRESHOLD(ctx)    (0x200000 + 0x1000 * (ctx))
+#define PLIC_CLAIM(ctx)        (0x200004 + 0x1000 * (ctx))
 
 struct irq_action {
     struct irq_action *next;

@@ -1,8 +1,8 @@
 /*
  * What each trap cause means (Priv 4.1.8): interrupts go to their handlers, system calls to
  * syscall/, page faults to mm/fault.c, everything else becomes a signal in user mode and a panic in
- * the kernel. A kernel fault at an instruction listed in the exception table (user copies) continues
- * at its fix-up.
+ * the kernel. A kernel fault at an instruction listed in the exception table (user copies)
+ * continues at its fix-up.
  */
 #include "trap.h"
 #include "abi/errno.h"
@@ -150,8 +150,8 @@ static void kernel_exception(struct trapframe *tf)
     if (kernel_user_fault(tf))
         return;
     const char *name = tf->cause < 16 ? exception_names[tf->cause] : NULL;
-    panic_at(tf, "%s in the kernel: address %p, pc %p", name ? name : "exception",
-             (void *)tf->tval, (void *)tf->epc);
+    panic_at(tf, "%s in the kernel: address %p, pc %p", name ? name : "exception", (void *)tf->tval,
+             (void *)tf->epc);
 }
 
 void trap_handle(struct trapframe *tf)

@@ -1,6 +1,7 @@
 /*
- * ATF's C interface, written anew in one header: test cases, requirements, expectations, and a main()
- * that runs every case in a child of its own (or the one named on the command line, in place).
+ * ATF's C interface, written anew in one header: test cases, requirements, expectations, and a
+ * main() that runs every case in a child of its own (or the one named on the command line, in
+ * place).
  *
  *     prog              all cases; one line each; exit 1 when one failed
  *     prog -l           names of the cases
@@ -63,7 +64,7 @@ static struct {
     unsigned int failures, expected_failures;
 } kcovbox_atf __attribute__((__unused__));
 
-#define KCOVBOX_ATF_UNUSED static __attribute__((__unused__))
+#define KCOVBOX_ATF_UNUSED    static __attribute__((__unused__))
 #define KCOVBOX_ATF_FMT(f, a) __attribute__((__format__(__printf__, f, a)))
 
 /* Exit status of a child that ran one case. */
@@ -104,8 +105,8 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_vfail(const ch
     kcovbox_atf_end(1, "failed", why);
 }
 
-KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail(
-    const char *fmt, ...)
+KCOVBOX_ATF_UNUSED
+    __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -127,8 +128,8 @@ KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail_nonfatal(const char *f
         kcovbox_atf.failures++;
 }
 
-KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(
-    const char *fmt, ...)
+KCOVBOX_ATF_UNUSED
+    __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(const char *fmt, ...)
 {
     char why[512];
     va_list ap;
@@ -203,9 +204,8 @@ KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_timeout(const char *
     kcovbox_atf_result("expected_timeout", kcovbox_atf.expect_why);
 }
 
-KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(3, 4) atf_error_t atf_tc_set_md_var(atf_tc_t *tc,
-                                                                        const char *key,
-                                                                        const char *fmt, ...)
+KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(3, 4) atf_error_t
+    atf_tc_set_md_var(atf_tc_t *tc, const char *key, const char *fmt, ...)
 {
     va_list ap;
 
@@ -299,11 +299,9 @@ KCOVBOX_ATF_UNUSED atf_error_t atf_tp_add_tc(atf_tp_t *tp, atf_tc_t *tc)
 #define ATF_REQUIRE_MSG(expr, fmt, ...)                                                            \
     KCOVBOX_ATF_TEST(atf_tc_fail, expr, KCOVBOX_ATF_AT fmt, KCOVBOX_ATF_POS, ##__VA_ARGS__)
 #define ATF_CHECK_MSG(expr, fmt, ...)                                                              \
-    KCOVBOX_ATF_TEST(atf_tc_fail_nonfatal, expr, KCOVBOX_ATF_AT fmt, KCOVBOX_ATF_POS,              \
-                     ##__VA_ARGS__)
-#define ATF_REQUIRE_EQ(want, got)                                                                  \
-    ATF_REQUIRE_MSG((want) == (got), "%s != %s", #want, #got)
-#define ATF_CHECK_EQ(want, got) ATF_CHECK_MSG((want) == (got), "%s != %s", #want, #got)
+    KCOVBOX_ATF_TEST(atf_tc_fail_nonfatal, expr, KCOVBOX_ATF_AT fmt, KCOVBOX_ATF_POS, ##__VA_ARGS__)
+#define ATF_REQUIRE_EQ(want, got) ATF_REQUIRE_MSG((want) == (got), "%s != %s", #want, #got)
+#define ATF_CHECK_EQ(want, got)   ATF_CHECK_MSG((want) == (got), "%s != %s", #want, #got)
 #define ATF_REQUIRE_EQ_MSG(want, got, fmt, ...)                                                    \
     ATF_REQUIRE_MSG((want) == (got), "%s != %s: " fmt, #want, #got, ##__VA_ARGS__)
 #define ATF_CHECK_EQ_MSG(want, got, fmt, ...)                                                      \
@@ -326,9 +324,8 @@ KCOVBOX_ATF_UNUSED atf_error_t atf_tp_add_tc(atf_tp_t *tp, atf_tc_t *tc)
     ATF_REQUIRE_MSG(kcovbox_atf_matches(regexp, string), "'%s' not matched in '%s'", regexp, string)
 #define ATF_CHECK_MATCH(regexp, string)                                                            \
     ATF_CHECK_MSG(kcovbox_atf_matches(regexp, string), "'%s' not matched in '%s'", regexp, string)
-#define ATF_REQUIRE_ERRNO(want, expr)                                                              \
-    KCOVBOX_ATF_ERRNO(atf_tc_fail, want, expr)
-#define ATF_CHECK_ERRNO(want, expr) KCOVBOX_ATF_ERRNO(atf_tc_fail_nonfatal, want, expr)
+#define ATF_REQUIRE_ERRNO(want, expr) KCOVBOX_ATF_ERRNO(atf_tc_fail, want, expr)
+#define ATF_CHECK_ERRNO(want, expr)   KCOVBOX_ATF_ERRNO(atf_tc_fail_nonfatal, want, expr)
 /* The expression must hold and errno be as wanted after it; the order matters. */
 #define KCOVBOX_ATF_ERRNO(fail, want, expr)                                                        \
     do {                                                                                           \
@@ -374,8 +371,8 @@ KCOVBOX_ATF_UNUSED bool kcovbox_atf_run_child(atf_tc_t *tc)
         printf("failed: %s\n", strerror(errno));
         return false;
     }
-    bool ok = WIFEXITED(status) && (WEXITSTATUS(status) == 0 ||
-                                    WEXITSTATUS(status) == KCOVBOX_ATF_SKIPPED);
+    bool ok = WIFEXITED(status) &&
+              (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == KCOVBOX_ATF_SKIPPED);
     if (WIFSIGNALED(status))
         printf("failed: killed by signal %d\n", WTERMSIG(status));
     if (tc->cleanup && (pid = fork()) == 0) {

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #define KCOVBOX_ATOMIC_RMW(name, suffix, type, order, mark)                                        \
-    static inline __attribute__((__unused__)) void atomic_##name##mark##_##suffix(                 \
-        volatile type *p, type v)                                                                  \
+    static inline                                                                                  \
+        __attribute__((__unused__)) void atomic_##name##mark##_##suffix(volatile type *p, type v)  \
     {                                                                                              \
         (void)KCOVBOX_ATOMIC_##name(p, v, order);                                                  \
     }
@@ -39,18 +39,18 @@
     KCOVBOX_ATOMIC_ORDERED(suffix, type, __ATOMIC_RELAXED, )                                       \
     KCOVBOX_ATOMIC_ORDERED(suffix, type, __ATOMIC_ACQUIRE, _acq)                                   \
     KCOVBOX_ATOMIC_ORDERED(suffix, type, __ATOMIC_ACQ_REL, _rel)                                   \
-    static inline __attribute__((__unused__)) type atomic_load_acq_##suffix(                       \
-        const volatile type *p)                                                                    \
+    static inline                                                                                  \
+        __attribute__((__unused__)) type atomic_load_acq_##suffix(const volatile type *p)          \
     {                                                                                              \
         return __atomic_load_n(p, __ATOMIC_ACQUIRE);                                               \
     }                                                                                              \
-    static inline __attribute__((__unused__)) void atomic_store_rel_##suffix(volatile type *p,     \
-                                                                             type v)               \
+    static inline                                                                                  \
+        __attribute__((__unused__)) void atomic_store_rel_##suffix(volatile type *p, type v)       \
     {                                                                                              \
         __atomic_store_n(p, v, __ATOMIC_RELEASE);                                                  \
     }                                                                                              \
-    static inline __attribute__((__unused__)) type atomic_fetchadd_##suffix(volatile type *p,      \
-                                                                            type v)                \
+    static inline                                                                                  \
+        __attribute__((__unused__)) type atomic_fetchadd_##suffix(volatile type *p, type v)        \
     {                                                                                              \
         return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                         \
     }                                                                                              \
@@ -100,40 +100,40 @@ KCOVBOX_ATOMIC(ptr, uintptr_t)
 /* Plain ones take a pointer of any width and qualifier, as FreeBSD's do. */
 #define KCOVBOX_ATOMIC_LOAD(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define KCOVBOX_ATOMIC_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
-#define atomic_load_8(p)    KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_16(p)   KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_32(p)   KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_64(p)   KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_bool(p) KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_char(p) KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_short(p) KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_int(p)  KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_long(p) KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_load_ptr(p)  KCOVBOX_ATOMIC_LOAD(p)
-#define atomic_store_8(p, v)    KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_16(p, v)   KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_32(p, v)   KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_64(p, v)   KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_bool(p, v) KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_char(p, v) KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_short(p, v) KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_int(p, v)  KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_long(p, v) KCOVBOX_ATOMIC_STORE(p, v)
-#define atomic_store_ptr(p, v)  KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_load_8(p)           KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_16(p)          KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_32(p)          KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_64(p)          KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_bool(p)        KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_char(p)        KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_short(p)       KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_int(p)         KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_long(p)        KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_load_ptr(p)         KCOVBOX_ATOMIC_LOAD(p)
+#define atomic_store_8(p, v)       KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_16(p, v)      KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_32(p, v)      KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_64(p, v)      KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_bool(p, v)    KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_char(p, v)    KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_short(p, v)   KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_int(p, v)     KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_long(p, v)    KCOVBOX_ATOMIC_STORE(p, v)
+#define atomic_store_ptr(p, v)     KCOVBOX_ATOMIC_STORE(p, v)
 
 #define atomic_thread_fence_acq()     __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define atomic_thread_fence_rel()     __atomic_thread_fence(__ATOMIC_RELEASE)
 #define atomic_thread_fence_acq_rel() __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #define atomic_thread_fence_seq_cst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define membar_producer() __atomic_thread_fence(__ATOMIC_RELEASE)
-#define membar_consumer() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#define membar_enter()    __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define membar_exit()     __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define membar_sync()     __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define membar_acquire()  __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#define membar_release()  __atomic_thread_fence(__ATOMIC_RELEASE)
-#define mb()  __atomic_thread_fence(__ATOMIC_SEQ_CST)
-#define rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#define wmb() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define membar_producer()             __atomic_thread_fence(__ATOMIC_RELEASE)
+#define membar_consumer()             __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define membar_enter()                __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define membar_exit()                 __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define membar_sync()                 __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define membar_acquire()              __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define membar_release()              __atomic_thread_fence(__ATOMIC_RELEASE)
+#define mb()                          __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define rmb()                         __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define wmb()                         __atomic_thread_fence(__ATOMIC_RELEASE)
 
 #endif

@@ -82,9 +82,9 @@ static inline int __attribute__((__unused__)) kqueue1(int flags)
     return (int)syscall(KCOVBOX_SYS_kqueue1, (long)flags);
 }
 
-static inline int __attribute__((__unused__))
-kevent(int kq, const struct kevent *changes, int nchanges, struct kevent *events, int nevents,
-       const struct timespec *timeout)
+static inline int __attribute__((__unused__)) kevent(int kq, const struct kevent *changes,
+                                                     int nchanges, struct kevent *events,
+                                                     int nevents, const struct timespec *timeout)
 {
     return (int)syscall(KCOVBOX_SYS_kevent, (long)kq, changes, (long)nchanges, events,
                         (long)nevents, timeout);

@@ -13,9 +13,9 @@
 #undef _IOW
 #undef _IOWR
 
-#define IOCPARM_SHIFT 13
-#define IOCPARM_MASK  ((1 << IOCPARM_SHIFT) - 1)
-#define IOCPARM_MAX   (1 << 12)
+#define IOCPARM_SHIFT  13
+#define IOCPARM_MASK   ((1 << IOCPARM_SHIFT) - 1)
+#define IOCPARM_MAX    (1 << 12)
 #define IOCPARM_LEN(x) (((x) >> 16) & IOCPARM_MASK)
 #define IOCBASECMD(x)  ((x) & ~(IOCPARM_MASK << 16))
 #define IOCGROUP(x)    (((x) >> 8) & 0xff)
@@ -30,7 +30,7 @@
 #define IOC_DIRMASK ((unsigned long)0xe0000000)
 
 #define _IOC(inout, group, num, len)                                                               \
-    ((unsigned long)((inout) | (((len)&IOCPARM_MASK) << 16) | ((group) << 8) | (num)))
+    ((unsigned long)((inout) | (((len) & IOCPARM_MASK) << 16) | ((group) << 8) | (num)))
 #define _IO(g, n)      _IOC(IOC_VOID, (g), (n), 0)
 #define _IOWINT(g, n)  _IOC(IOC_VOID, (g), (n), sizeof(int))
 #define _IOR(g, n, t)  _IOC(IOC_OUT, (g), (n), sizeof(t))

@@ -15,7 +15,8 @@ static inline int __attribute__((__unused__)) pthread_main_np(void)
     return gettid() == getpid();
 }
 
-static inline void __attribute__((__unused__)) pthread_set_name_np(pthread_t thread, const char *name)
+static inline void __attribute__((__unused__)) pthread_set_name_np(pthread_t thread,
+                                                                   const char *name)
 {
     (void)pthread_setname_np(thread, name);
 }

@@ -9,8 +9,8 @@
 extern char *program_invocation_short_name;
 
 /* A number in [lowest, highest], or 0 with *why saying what is wrong (and errno EINVAL, ERANGE). */
-static inline long long __attribute__((__unused__))
-strtonum(const char *text, long long lowest, long long highest, const char **why)
+static inline long long __attribute__((__unused__)) strtonum(const char *text, long long lowest,
+                                                             long long highest, const char **why)
 {
     int saved = errno;
     const char *what = NULL;
@@ -53,8 +53,8 @@ static inline void __attribute__((__unused__)) setprogname(const char *name)
     program_invocation_short_name = (char *)(slash ? slash + 1 : name);
 }
 
-static inline void *__attribute__((__unused__))
-recallocarray(void *old, size_t had, size_t want, size_t size)
+static inline void *__attribute__((__unused__)) recallocarray(void *old, size_t had, size_t want,
+                                                              size_t size)
 {
     void *fresh = calloc(want, size);
     if (fresh && old) {

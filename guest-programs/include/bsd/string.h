@@ -19,8 +19,8 @@ static inline size_t __attribute__((__unused__)) strlcat(char *to, const char *f
     return used + (used < size ? strlcpy(to + used, from, size - used) : strlen(from));
 }
 
-static inline int __attribute__((__unused__))
-timingsafe_bcmp(const void *a, const void *b, size_t size)
+static inline int __attribute__((__unused__)) timingsafe_bcmp(const void *a, const void *b,
+                                                              size_t size)
 {
     const unsigned char *x = a, *y = b;
     unsigned char differ = 0;

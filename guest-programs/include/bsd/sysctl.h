@@ -12,18 +12,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CTL_KERN 1
-#define CTL_VM   2
-#define CTL_HW   6
-#define KERN_OSTYPE   1
+#define CTL_KERN       1
+#define CTL_VM         2
+#define CTL_HW         6
+#define KERN_OSTYPE    1
 #define KERN_OSRELEASE 2
-#define KERN_VERSION  4
-#define KERN_HOSTNAME 10
-#define HW_MACHINE  1
-#define HW_MODEL    2
-#define HW_NCPU     3
-#define HW_PAGESIZE 7
-#define HW_NCPUONLINE 25
+#define KERN_VERSION   4
+#define KERN_HOSTNAME  10
+#define HW_MACHINE     1
+#define HW_MODEL       2
+#define HW_NCPU        3
+#define HW_PAGESIZE    7
+#define HW_NCPUONLINE  25
 
 static inline int kcovbox_sysctl_give(unsigned long value, void *old, size_t *length)
 {
@@ -83,9 +83,9 @@ sysctlbyname(const char *name, void *old, size_t *length, const void *new_value,
     return result;
 }
 
-static inline int __attribute__((__unused__))
-sysctl(const int *mib, unsigned int depth, void *old, size_t *length, const void *new_value,
-       size_t new_length)
+static inline int __attribute__((__unused__)) sysctl(const int *mib, unsigned int depth, void *old,
+                                                     size_t *length, const void *new_value,
+                                                     size_t new_length)
 {
     (void)new_value;
     (void)new_length;

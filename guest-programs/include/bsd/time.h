@@ -8,7 +8,7 @@
 #define timespecclear(t) ((t)->tv_sec = (t)->tv_nsec = 0)
 #define timespecisset(t) ((t)->tv_sec || (t)->tv_nsec)
 #define timespeccmp(a, b, op)                                                                      \
-    ((a)->tv_sec == (b)->tv_sec ? (a)->tv_nsec op (b)->tv_nsec : (a)->tv_sec op (b)->tv_sec)
+    ((a)->tv_sec == (b)->tv_sec ? (a)->tv_nsec op(b)->tv_nsec : (a)->tv_sec op(b)->tv_sec)
 #define timespecadd(a, b, sum)                                                                     \
     do {                                                                                           \
         (sum)->tv_sec = (a)->tv_sec + (b)->tv_sec;                                                 \

@@ -21,7 +21,8 @@ struct kcov_ioc_remote_attach {
 #define KCOV_MODE_TRACE_CMP 2
 
 #define KCOV_REMOTE_VHCI 0
-#define KCOV_REMOTE_VHCI_ID(bus, port) (((uint64_t)(bus) << 32) | ((uint64_t)(port) & 0xffffffffULL))
+#define KCOV_REMOTE_VHCI_ID(bus, port)                                                             \
+    (((uint64_t)(bus) << 32) | ((uint64_t)(port) & 0xffffffffULL))
 
 typedef volatile uint64_t kcov_int_t;
 #define KCOV_ENTRY_SIZE sizeof(kcov_int_t)
