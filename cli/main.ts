@@ -4,21 +4,28 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../toolchain/index.ts';
-import * as bench from './bench.ts';
-import * as boot from './boot.ts';
-import * as build from './build.ts';
-import * as check from './check.ts';
-import * as cov from './cov.ts';
-import * as demo from './demo.ts';
-import * as disasm from './disasm.ts';
-import * as doctor from './doctor.ts';
 import { EXIT_KCOVBOX, report } from './fail.ts';
-import * as run from './run.ts';
-import * as symbolize from './symbolize.ts';
 
-const VERBS = [demo, run, boot, build, disasm, symbolize, cov, check, bench, doctor];
+interface Verb {
+  register(program: Command): void;
+}
 
-function createProgram(): Command {
+/** In the order of the help text. Loaded when needed, because a run should not pay for the reader of reports. */
+const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
+  demo: () => import('./demo.ts'),
+  run: () => import('./run.ts'),
+  boot: () => import('./boot.ts'),
+  build: () => import('./build.ts'),
+  disasm: () => import('./disasm.ts'),
+  symbolize: () => import('./symbolize.ts'),
+  cov: () => import('./cov.ts'),
+  check: () => import('./check.ts'),
+  bench: () => import('./bench.ts'),
+  doctor: () => import('./doctor.ts'),
+};
+
+/** With the one verb that `first` names, or with all of them for help and errors. */
+async function createProgram(first: string | undefined): Promise<Command> {
   const { version, description } = JSON.parse(
     readFileSync(join(packageRoot(), 'package.json'), 'utf8'),
   ) as Record<string, string>;
@@ -37,7 +44,8 @@ function createProgram(): Command {
       '\nExit status: that of the guest program (128+n when signal n killed it); 124 budget spent; 125 kcovbox failed;\n' +
         '126 guest kernel panicked; 127 the guest could not start the program.\n\nStart with: kcovbox demo',
     );
-  for (const verb of VERBS) verb.register(program);
+  const wanted = first !== undefined && Object.hasOwn(VERBS, first) ? [VERBS[first]!] : Object.values(VERBS);
+  for (const load of wanted) (await load()).register(program);
   const inherit = (command: Command): void => {
     for (const child of command.commands) {
       child.copyInheritedSettings(command);
@@ -57,7 +65,8 @@ setFlagsFromString('--experimental-wasm-branch-hinting');
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync([...argv]);
+    const program = await createProgram(argv[2]);
+    await program.parseAsync([...argv]);
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_KCOVBOX;

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cacheDir, cached, packageRoot, sha256 } from './cache.ts';
 import { ToolchainError } from './errors.ts';
-import { clangVersion, requireTool, runTool } from './tools.ts';
+import { clangIdentity, requireTool, runTool } from './tools.ts';
 
 /** Personalities in the order the documents name them; also the names of kernel/conf files. */
 export const DIALECTS = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
@@ -36,7 +36,7 @@ export async function buildKernel(conf: string): Promise<{ path: string; built: 
     throw new ToolchainError(`no kernel configuration "${conf}"; there are ${kernelConfigs().join(', ')}`);
   const make = requireTool('make');
   requireTool('clang');
-  const key = sha256('kernel', conf, clangVersion());
+  const key = sha256('kernel', conf, clangIdentity());
   return cached('kernel', key, async output => {
     mkdirSync(cacheDir(), { recursive: true });
     const out = mkdtempSync(join(cacheDir(), 'kernel-build-'));

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot, sha256 } from './cache.ts';
 import { ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
-import { clangVersion, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
+import { clangIdentity, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
 
 export interface ProgramOptions {
   /** Whose headers come first on the include path. */
@@ -71,7 +71,7 @@ export async function buildProgram(
     ...programFlags(path, options).filter(f => f !== '-fno-caret-diagnostics'),
     ...(options.cflags ?? []),
   ];
-  const key = sha256('program', path, clangVersion(), ...flags);
+  const key = sha256('program', path, clangIdentity(), ...flags);
   return cached('program', key, async output => {
     const depfile = `${output}.d`;
     // Compiled in the source's own folder under its base name, so the product does not depend on where that is.

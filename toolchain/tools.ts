@@ -1,7 +1,7 @@
 // Finds the host tools that compile the guest, and runs them. clang 19 is what the project is measured with;
 // another version of the LLVM tools is taken when KCOVBOX_LLVM names its suffix (for example "-20").
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ToolchainError } from './errors.ts';
 
@@ -47,7 +47,17 @@ export const hasGlibc = (): boolean => existsSync(join(GLIBC_ROOT, 'lib', 'libc.
 
 let compilerVersion: string | undefined;
 
-/** First line of `clang --version`: part of every cache key, so that an upgrade rebuilds. */
+/**
+ * Identity of the compiler for cache keys, so that an upgrade rebuilds: asking the compiler itself would cost more than a whole run
+ * of a small program.
+ */
+export function clangIdentity(): string {
+  const path = realpathSync(requireTool('clang'));
+  const { size, mtimeMs } = statSync(path);
+  return `${path} ${size} ${mtimeMs}`;
+}
+
+/** First line of `clang --version`. */
 export function clangVersion(): string {
   if (compilerVersion === undefined) {
     const run = spawnSync(requireTool('clang'), ['--version'], { encoding: 'utf8' });
