@@ -128,7 +128,9 @@ export function addMachineOptions(command: Command): Command {
       new Option('--engine <name>', 'how to execute').choices(['jit', 'interp', 'lockstep']).default('jit'),
     )
     .option('--smp <harts>', 'number of harts, 1 to 8', parseHarts, 1)
-    .option('-m, --memory <size>', 'guest RAM, for example 256M', parseRam, 256 * 2 ** 20)
+    .addOption(
+      new Option('-m, --memory <size>', 'guest RAM').argParser(parseRam).default(256 * 2 ** 20, '256M'),
+    )
     .option('--append <words>', 'more words for the kernel command line')
     .option('--seed <hex>', 'seed of everything random in the guest', parseSeed)
     .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)

@@ -62,17 +62,21 @@ export function ensureNpm() {
   writeFileSync(stamp, hash);
 }
 
-/** The Debian packages of `rows` that are missing: by name, for the release at hand. */
-export function ensurePackages(rows, purpose) {
+/**
+ * The Debian packages of `rows` that are missing: by name, for the release at hand. What can not be installed ends the
+ * process, or with `optional` is said and left out.
+ */
+export function ensurePackages(rows, purpose, { optional = false } = {}) {
+  const giveUp = optional ? text => say(`${text} (going on without)`) : fail;
   const missing = rows.filter(row => (!row.archs || row.archs.includes(process.arch)) && !present(row.need));
   if (missing.length === 0) return;
   const fallback = missing.map(row => row.names.at(-1)).join(' ');
   const line = names => `apt-get install -y --no-install-recommends ${names}`;
   if (!onPath('apt-get'))
-    fail(
+    return giveUp(
       `missing for ${purpose}: ${missing.map(row => row.need).join(', ')}; on Debian or Ubuntu run: sudo ${line(fallback)}`,
     );
-  if (process.getuid?.() !== 0) fail(`missing for ${purpose}; run: sudo ${line(fallback)}`);
+  if (process.getuid?.() !== 0) return giveUp(`missing for ${purpose}; run: sudo ${line(fallback)}`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   timed('reading the package lists', () => quiet('apt-get', ['update', '-q'], { env }));
   const known = name =>
@@ -82,5 +86,6 @@ export function ensurePackages(rows, purpose) {
     quiet('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...names], { env }),
   );
   const still = missing.filter(row => !present(row.need));
-  if (still.length > 0) fail(`${still.map(row => row.need).join(', ')} still missing after the installation`);
+  if (still.length > 0)
+    giveUp(`${still.map(row => row.need).join(', ')} still missing after the installation`);
 }

@@ -23,6 +23,7 @@ export const ORACLES = [
   { need: '/usr/lib/x86_64-linux-gnu/libunicorn.so.2', names: ['libunicorn2'], archs: ['x64'] },
   { need: 'dtc', names: ['device-tree-compiler'] },
   { need: 'lcov', names: ['lcov'] },
+  { need: 'gdb-multiarch', names: ['gdb-multiarch'] },
   { need: 'xmllint', names: ['libxml2-utils'] },
   { need: 'clang-format-19', names: ['clang-format-19'] },
   { need: 'chromium', names: ['chromium'] },
