@@ -62,7 +62,7 @@ static u64 move(struct iter *it, u8 *buf, u64 n, enum direction dir)
     n = MIN(n, it->left);
     while (done < n) {
         u64 len = MIN(piece(it, &addr), n - done);
-        u64 moved = len ? move_piece(it, addr, buf + done, len, dir) : 0;
+        u64 moved = len ? move_piece(it, addr, buf ? buf + done : NULL, len, dir) : 0;
 
         it->skip += moved;
         it->left -= moved;
