@@ -35,7 +35,7 @@ $B mount -t devtmpfs dev /dev
 exec < /dev/console > /dev/console 2>&1
 echo harts $($B grep -c ^processor /proc/cpuinfo)
 $B uname -m
-$B awk 'BEGIN { printf "%.10f %.10f\\n", exp(1), atan2(1, 1) * 4 }'
+$B awk 'BEGIN { for (i = 0; i < 3000; i++) s += (i % 2 ? -1 : 1) / (2 * i + 1); printf "%.12f\\n", 4 * s }'
 for m in virtio_mmio virtio_blk virtio-rng; do $B insmod /mods/$m.ko; done
 if [ -e /dev/vda ]; then
   $B md5sum /dev/vda
@@ -46,6 +46,13 @@ if [ -e /dev/vda ]; then
 fi
 $B poweroff -f
 `;
+
+/** What awk computes in INIT. */
+function leibniz(): string {
+  let s = 0;
+  for (let i = 0; i < 3000; i++) s += (i % 2 ? -1 : 1) / (2 * i + 1);
+  return (4 * s).toFixed(12);
+}
 
 function initrd(): Uint8Array {
   const module = (name: string) => ({
@@ -96,7 +103,7 @@ describe.skipIf(noLinux)("Debian's linux", () => {
   it.each([1, 4])('boots on %i harts with the built-in sbi, the same in both engines', harts => {
     const fast = boot({ engine: 'jit', harts });
     expect(fast.result).toEqual({ kind: 'exit', status: 0 });
-    expect(fast.text).toContain(`harts ${harts}\nriscv64\n2.7182818285 3.1415926536\n`);
+    expect(fast.text).toContain(`harts ${harts}\nriscv64\n${leibniz()}\n`);
     const plain = boot({ engine: 'interp', harts });
     expect(plain.text).toBe(fast.text);
     expect(plain.machine.instret).toBe(fast.machine.instret);
