@@ -52,3 +52,35 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
     expect(hooks.text).toBe(device.text);
   });
 });
+
+/** The documented examples: program, dialect, arguments, first line of the output. */
+const EXAMPLES: [string, Dialect, string, RegExp][] = [
+  ['openbsd-kcov', 'openbsd', '', /^0xffffffff8/],
+  ['openbsd-kcov', 'openbsd', '-m cmp -n 64', /^0xffffffff8\w+ (const|value)\d+ 0x/],
+  ['openbsd-remote-kcov', 'openbsd', '', /^own calls: 0 records, deferred work: [1-9]/],
+  ['netbsd-kcov', 'netbsd', '', /^0xffffffff8/],
+  ['netbsd-remote-kcov', 'netbsd', '3', /^port 3: attached 1 1$/],
+  ['freebsd-kcov', 'freebsd', '-m cmp', /^0xffffffff8\w+ (const|value)\d+ 0x/],
+  ['linux-kcov', 'linux', '6', /^pc 0xffffffff8/],
+  ['linux-kcov', 'linux', '8', /^cmp 0xffffffff8\w+ (const|value)\d+ 0x/],
+  ['linux-remote-kcov', 'linux', '', /^bus 1: attached 1 1$/],
+  ['fork-server-kcov', 'linux', '9', /^case 0: first 0xffffffff8/],
+];
+
+describe.skipIf(!ready)('examples', () => {
+  it.each(EXAMPLES)('%s on %s %s', async (name, dialect, args, firstLine) => {
+    const archive = initrd({ [`bin/${name}`]: await program(`${name}.c`, dialect) });
+    const end = run(await kernel(dialect), archive, `init=/bin/${name} -- ${args}`, { engine: 'interp' });
+    expect(end.text.split('\n')[0]).toMatch(firstLine);
+    expect(end.status).toBe(0);
+  });
+
+  it('linux-kcov refuses modes that do not exist', async () => {
+    const archive = initrd({ 'bin/t': await program('linux-kcov.c', 'linux') });
+    for (const mode of [9, 16, 32]) {
+      const end = run(await kernel('linux'), archive, `init=/bin/t -- ${mode}`, { engine: 'interp' });
+      expect(end.text).toBe('KCOV_ENABLE: Invalid argument\n');
+      expect(end.status).toBe(1);
+    }
+  });
+});

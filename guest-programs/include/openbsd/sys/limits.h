@@ -1,0 +1,7 @@
+/* Where the BSDs keep the limits. */
+#ifndef KCOVBOX_OPENBSD_SYS_LIMITS_H
+#define KCOVBOX_OPENBSD_SYS_LIMITS_H
+
+#include <limits.h>
+
+#endif
