@@ -74,6 +74,15 @@ function checkProgram(path: string, bytes: Uint8Array): void {
 /** A word of the kernel command line, as kernel/proc/init.c reads it: a backslash keeps the next character. */
 const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
 
+/**
+ * How the guest's tty begins. At a terminal: with its size. Otherwise: without echo, because what was piped in would come out
+ * again between the program's own lines. --append "tty=..." wins.
+ */
+function ttyWord(): string {
+  const { stdin, stdout } = process;
+  return stdin.isTTY && stdout.isTTY ? `tty=${stdout.rows}x${stdout.columns}` : 'tty=noecho';
+}
+
 /** Everything a machine needs to run `program` with `args` as its first process. */
 export async function prepareGuest(
   program: string,
@@ -97,6 +106,7 @@ export async function prepareGuest(
     `kcov=${options.kcov}`,
     ...(options.seed === undefined ? [] : [`seed=0x${options.seed.toString(16)}`]),
     ...(options.append ? [options.append] : []),
+    ttyWord(), // the first of equal words counts
     ...(args.length > 0 ? ['--', ...args.map(word)] : []),
   ].join(' ');
   return { kernelPath, kernel: readInput(kernelPath, 'kernel'), initrd, append, name };
