@@ -109,6 +109,24 @@ static void scheduling(void)
     CHECK(sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) >= 1);
 }
 
+static void a_thread_moves_to_the_hart_it_asks_for(void)
+{
+    cpu_set_t all, one;
+    CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < CPU_SETSIZE; i++) {
+            if (!CPU_ISSET(i, &all))
+                continue;
+            CPU_ZERO(&one);
+            CPU_SET(i, &one);
+            CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
+            CHECK(sched_getcpu() == i || getenv("QEMU_USER"));
+        }
+    CHECK(sched_setaffinity(0, sizeof(all), &all) == 0);
+    CPU_ZERO(&one);
+    CHECK(sched_setaffinity(0, sizeof(one), &one) == -1 && errno == EINVAL);
+}
+
 int main(void)
 {
     RUN(clocks_advance);
@@ -121,5 +139,6 @@ int main(void)
     RUN(identity);
     RUN(unknown_calls_are_enosys);
     RUN(scheduling);
+    RUN(a_thread_moves_to_the_hart_it_asks_for);
     DONE();
 }

@@ -21,7 +21,9 @@
 
 static struct buffer *find(struct block_device *bd, u64 block)
 {
-    list_for_each(b, &bd->buffers, struct buffer, link) if (b->block == block) return b;
+    list_for_each(b, &bd->buffers, struct buffer, link)
+        if (b->block == block)
+            return b;
     return NULL;
 }
 
@@ -47,7 +49,9 @@ static void make_room(struct block_device *bd)
 {
     struct buffer *victim = NULL;
 
-    list_for_each(b, &bd->buffers, struct buffer, link) if (!b->refs) victim = b;
+    list_for_each(b, &bd->buffers, struct buffer, link)
+        if (!b->refs)
+            victim = b;
     if (victim && !write_back(bd, victim))
         buffer_free(bd, victim);
 }
@@ -109,8 +113,7 @@ int block_sync(struct block_device *bd)
     int err = 0;
 
     mutex_lock(&bd->lock);
-    list_for_each(b, &bd->buffers, struct buffer, link)
-    {
+    list_for_each(b, &bd->buffers, struct buffer, link) {
         int failed = write_back(bd, b);
 
         err = err ? err : failed;
@@ -125,8 +128,9 @@ void block_invalidate(struct block_device *bd)
 {
     block_sync(bd);
     mutex_lock(&bd->lock);
-    list_for_each_safe(b, &bd->buffers, struct buffer, link) if (!b->refs && !b->dirty)
-        buffer_free(bd, b);
+    list_for_each_safe(b, &bd->buffers, struct buffer, link)
+        if (!b->refs && !b->dirty)
+            buffer_free(bd, b);
     mutex_unlock(&bd->lock);
 }
 

@@ -171,7 +171,8 @@ static void virtio_interrupt(u32 source, void *arg)
         /* the request is on the sleeper's stack: its queue must not be touched after finished */
         spin_lock(&r->wait.lock);
         r->finished = true;
-        list_for_each_safe(w, &r->wait.waiters, struct waiter, node) w->wake(w, 0);
+        list_for_each_safe(w, &r->wait.waiters, struct waiter, node)
+            w->wake(w, 0);
         spin_unlock(&r->wait.lock);
     }
     spin_unlock(&v->lock);

@@ -126,8 +126,9 @@ static long item_new(struct epoll *ep, struct file *file, int fd, const struct e
 
 static struct item *find_item(struct epoll *ep, struct file *file, int fd)
 {
-    list_for_each(item, &ep->items, struct item,
-                  link) if (item->w.file == file && item->fd == fd) return item;
+    list_for_each(item, &ep->items, struct item, link)
+        if (item->w.file == file && item->fd == fd)
+            return item;
     return NULL;
 }
 
@@ -141,8 +142,9 @@ static bool makes_loop(struct epoll *ep, struct file *inner, int depth)
     in = inner->priv;
     if (in == ep || depth >= MAX_DEPTH)
         return true;
-    list_for_each(item, &in->items, struct item,
-                  link) if (makes_loop(ep, item->w.file, depth + 1)) return true;
+    list_for_each(item, &in->items, struct item, link)
+        if (makes_loop(ep, item->w.file, depth + 1))
+            return true;
     return false;
 }
 

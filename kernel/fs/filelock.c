@@ -53,9 +53,10 @@ static bool overlaps(const struct lock *a, const struct lock *b)
 
 static struct lock *find_conflict(const struct lock *want)
 {
-    list_for_each(l, &locks, struct lock,
-                  link) if (overlaps(l, want) && l->owner != want->owner &&
-                            (l->type == F_WRLCK || want->type == F_WRLCK)) return l;
+    list_for_each(l, &locks, struct lock, link)
+        if (overlaps(l, want) && l->owner != want->owner &&
+            (l->type == F_WRLCK || want->type == F_WRLCK))
+            return l;
     return NULL;
 }
 
@@ -69,8 +70,7 @@ static void drop(struct lock *l)
 /* Cuts the range of cut out of the owner's older locks. spare becomes a second half if needed. */
 static void cut_out(const struct lock *cut, struct lock **spare)
 {
-    list_for_each_safe(l, &locks, struct lock, link)
-    {
+    list_for_each_safe(l, &locks, struct lock, link) {
         if (l->owner != cut->owner || !overlaps(l, cut))
             continue;
         if (l->start < cut->start && l->last > cut->last && *spare) {
@@ -214,11 +214,11 @@ static void release(struct inode *inode, void *owner)
     if (list_empty(&locks)) /* the usual case, and a lock of ours can not appear meanwhile */
         return;
     mutex_lock(&lock_mutex);
-    list_for_each_safe(l, &locks, struct lock, link) if (l->inode == inode && l->owner == owner)
-    {
-        drop(l);
-        any = true;
-    }
+    list_for_each_safe(l, &locks, struct lock, link)
+        if (l->inode == inode && l->owner == owner) {
+            drop(l);
+            any = true;
+        }
     mutex_unlock(&lock_mutex);
     if (any)
         wake_up(&lock_wait);

@@ -207,8 +207,9 @@ static void user_event(struct knote *n, u32 fflags)
 
 static struct knote *find(struct kqueue *kq, const struct kevent *ev)
 {
-    list_for_each(n, &kq->knotes, struct knote,
-                  link) if (n->ev.ident == ev->ident && n->ev.filter == ev->filter) return n;
+    list_for_each(n, &kq->knotes, struct knote, link)
+        if (n->ev.ident == ev->ident && n->ev.filter == ev->filter)
+            return n;
     return NULL;
 }
 
@@ -222,8 +223,9 @@ static bool makes_loop(struct kqueue *kq, const struct file *f, int depth)
     in = f->priv;
     if (in == kq || depth >= MAX_DEPTH)
         return true;
-    list_for_each(n, &in->knotes, struct knote,
-                  link) if (n->w.file && makes_loop(kq, n->w.file, depth + 1)) return true;
+    list_for_each(n, &in->knotes, struct knote, link)
+        if (n->w.file && makes_loop(kq, n->w.file, depth + 1))
+            return true;
     return false;
 }
 

@@ -101,9 +101,11 @@ static char state_letter(const struct proc *p)
 
     if (p->state != PROC_RUNNING)
         return p->state == PROC_ZOMBIE ? 'Z' : 'T';
-    list_for_each(th, &p->threads, struct thread, in_proc) if (th->state == THREAD_RUNNABLE) c =
-        'R';
-    else if (th->state == THREAD_SLEEPING && c != 'R') c = 'D';
+    list_for_each(th, &p->threads, struct thread, in_proc)
+        if (th->state == THREAD_RUNNABLE)
+            c = 'R';
+        else if (th->state == THREAD_SLEEPING && c != 'R')
+            c = 'D';
     return c;
 }
 
@@ -131,8 +133,7 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
     s->tty_pgrp = p->tty ? p->tty->pgrp : -1;
     s->utime = p->utime;
     s->stime = p->stime;
-    list_for_each(th, &p->threads, struct thread, in_proc)
-    {
+    list_for_each(th, &p->threads, struct thread, in_proc) {
         s->utime += th->utime;
         s->stime += th->stime;
         s->blocked |= th->blocked;
@@ -268,7 +269,8 @@ static void maps(struct textbuf *t, struct proc *p)
     if (!vm)
         return;
     mutex_lock(&vm->lock);
-    list_for_each(a, &vm->areas, struct vma, link) put_area(t, a);
+    list_for_each(a, &vm->areas, struct vma, link)
+        put_area(t, a);
     mutex_unlock(&vm->lock);
     vm_put(vm);
 }

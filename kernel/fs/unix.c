@@ -287,8 +287,7 @@ static i64 take(struct usock *s, struct iter *to, struct unix_recv *how)
 
     if (list_empty(&s->rx))
         return -EAGAIN;
-    list_for_each_safe(m, &s->rx, struct message, link)
-    {
+    list_for_each_safe(m, &s->rx, struct message, link) {
         u64 n = MIN(m->len - m->used, to->left), moved;
 
         if (how->got && (s->type != SOCK_STREAM || m->nfiles || how->nfiles))

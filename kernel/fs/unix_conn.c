@@ -20,9 +20,9 @@ static bool is_abstract(const struct unix_addr *a)
 
 static struct usock *find_abstract(const struct unix_addr *addr)
 {
-    list_for_each(s, &names, struct usock,
-                  in_names) if (s->addr.len == addr->len &&
-                                !memcmp(s->addr.path, addr->path, addr->len)) return s;
+    list_for_each(s, &names, struct usock, in_names)
+        if (s->addr.len == addr->len && !memcmp(s->addr.path, addr->path, addr->len))
+            return s;
     return NULL;
 }
 

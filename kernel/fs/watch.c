@@ -78,7 +78,8 @@ void watch_fd_closed(struct file *file, const struct files *table, int fd)
     if (list_empty(&file->watches))
         return;
     mutex_lock(&watch_mutex);
-    list_for_each_safe(w, &file->watches, struct watcher, link) if (w->fd_closed)
-        w->fd_closed(w, table, fd);
+    list_for_each_safe(w, &file->watches, struct watcher, link)
+        if (w->fd_closed)
+            w->fd_closed(w, table, fd);
     mutex_unlock(&watch_mutex);
 }

@@ -19,15 +19,16 @@ static inline u64 ns_to_ticks(u64 ns)
     return (ns + NS_PER_TICK - 1) / NS_PER_TICK;
 }
 
-u64 time_now(void);      /* ticks since boot */
+u64 time_now(void);        /* ticks since boot */
 u64 time_boot_ticks(void); /* read_time() at boot */
-u64 time_now_ns(void);   /* CLOCK_MONOTONIC */
-u64 time_wall_ns(void);  /* CLOCK_REALTIME */
+u64 time_now_ns(void);     /* CLOCK_MONOTONIC */
+u64 time_wall_ns(void);    /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);
 
 /*
  * A periodic timer that was due at when: its next expiry, in phase and in the future. *expired gets
- * the periods that are over, at least 1; a hart that was late does not have to run for each of them.
+ * the periods that are over, at least 1; a hart that was late does not have to run for each of
+ * them.
  */
 static inline u64 timeout_advance(u64 when, u64 interval, u64 *expired)
 {
@@ -46,7 +47,7 @@ struct timeout {
     void *arg;
     u8 kind;
     bool armed;
-    int running; /* callbacks of it that run now: one that armed it again may meet the next */
+    int running;      /* callbacks of it that run now: one that armed it again may meet the next */
     struct task task; /* TIMEOUT_THREAD: how it reaches its thread */
 };
 

@@ -2,8 +2,8 @@
 /*
  * Allocation failure injection, after Linux's fail-nth: a thread arms its own counter by writing N
  * to /dev/fail-nth, and its N-th allocation from then on fails, once. Interrupts and kernel threads
- * are never hit. Reading gives what is left of the counter: 0 means it has fired. Writing 0 disarms.
- * Divergence: Linux has the file in /proc/self.
+ * are never hit. Reading gives what is left of the counter: 0 means it has fired. Writing 0
+ * disarms. Divergence: Linux has the file in /proc/self.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -57,8 +57,6 @@ void fail_init(void)
 
 #else
 
-void fail_init(void)
-{
-}
+void fail_init(void) {}
 
 #endif

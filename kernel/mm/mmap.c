@@ -25,8 +25,7 @@ static long unmap_locked(struct vm *vm, va_t start, va_t end)
     int error = vma_cut(vm, start, end);
     if (error)
         return error;
-    list_for_each_safe(vma, &vm->areas, struct vma, link)
-    {
+    list_for_each_safe(vma, &vm->areas, struct vma, link) {
         if (vma->start >= end)
             break;
         if (vma->start < start)
@@ -186,13 +185,13 @@ static long protect_locked(struct vm *vm, va_t start, va_t end, u32 prot)
 {
     if (!range_mapped(vm, start, end))
         return -ENOMEM;
-    list_for_each(vma, &vm->areas, struct vma, link) if (vma->start < end && vma->end > start &&
-                                                         prot & ~vma->max_prot) return -EACCES;
+    list_for_each(vma, &vm->areas, struct vma, link)
+        if (vma->start < end && vma->end > start && prot & ~vma->max_prot)
+            return -EACCES;
     int error = vma_cut(vm, start, end);
     if (error)
         return error;
-    list_for_each(vma, &vm->areas, struct vma, link)
-    {
+    list_for_each(vma, &vm->areas, struct vma, link) {
         if (vma->start < start || vma->start >= end)
             continue;
         vma->prot = prot;
@@ -283,9 +282,9 @@ long vm_advise(struct vm *vm, va_t addr, u64 len, int advice)
     long error = splits ? vma_cut(vm, addr, end) : 0;
     if (!error && !range_mapped(vm, addr, end))
         error = -ENOMEM;
-    list_for_each(vma, &vm->areas, struct vma,
-                  link) if (!error && vma->start < end && vma->end > addr) error =
-        advise_one(vm, vma, addr, end, advice);
+    list_for_each(vma, &vm->areas, struct vma, link)
+        if (!error && vma->start < end && vma->end > addr)
+            error = advise_one(vm, vma, addr, end, advice);
     mutex_unlock(&vm->lock);
     return error;
 }

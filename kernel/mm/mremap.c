@@ -30,8 +30,7 @@ static void move_one(va_t va, u64 *pte, void *arg)
 
 static void remove_range(struct vm *vm, va_t start, va_t end)
 {
-    list_for_each_safe(vma, &vm->areas, struct vma, link)
-    {
+    list_for_each_safe(vma, &vm->areas, struct vma, link) {
         if (vma->start < start || vma->start >= end)
             continue;
         pt_unmap(vm, vma->start, vma->end);

@@ -114,8 +114,7 @@ struct vm *vm_clone(struct vm *from)
     to->brk_start = from->brk_start, to->brk = from->brk;
     to->arg_start = from->arg_start, to->arg_end = from->arg_end;
     to->env_start = from->env_start, to->env_end = from->env_end;
-    list_for_each(vma, &from->areas, struct vma, link)
-    {
+    list_for_each(vma, &from->areas, struct vma, link) {
         error = clone_area(to, from, vma);
         if (error)
             break;
@@ -151,8 +150,7 @@ void vm_put(struct vm *vm)
     irq_pop_off();
     if (others)
         ipi_call(others, leave, vm);
-    list_for_each_safe(vma, &vm->areas, struct vma, link)
-    {
+    list_for_each_safe(vma, &vm->areas, struct vma, link) {
         pt_unmap(vm, vma->start, vma->end);
         vma_delete(vma);
     }

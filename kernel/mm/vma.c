@@ -51,8 +51,7 @@ void vma_delete(struct vma *vma)
 
 struct vma *vm_find(struct vm *vm, va_t va)
 {
-    list_for_each(vma, &vm->areas, struct vma, link)
-    {
+    list_for_each(vma, &vm->areas, struct vma, link) {
         if (va < vma->start)
             return NULL;
         if (va < vma->end)
@@ -79,8 +78,7 @@ static void try_merge(struct vma *low, struct vma *high)
 void vma_link(struct vm *vm, struct vma *vma)
 {
     struct list *after = &vm->areas;
-    list_for_each(v, &vm->areas, struct vma, link)
-    {
+    list_for_each(v, &vm->areas, struct vma, link) {
         if (v->start > vma->start)
             break;
         after = &v->link;
@@ -124,8 +122,9 @@ int vma_cut(struct vm *vm, va_t start, va_t end)
 
 bool vma_range_free(struct vm *vm, va_t start, va_t end)
 {
-    list_for_each(vma, &vm->areas, struct vma,
-                  link) if (vma->start < end && vma->end > start) return false;
+    list_for_each(vma, &vm->areas, struct vma, link)
+        if (vma->start < end && vma->end > start)
+            return false;
     return true;
 }
 

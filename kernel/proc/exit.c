@@ -93,8 +93,7 @@ static bool parent_ignores(struct proc *p)
 /* proc_lock held. Children of p go to init; zombies among them may be waited for there. */
 static void reparent_children(struct proc *p)
 {
-    list_for_each_safe(c, &p->children, struct proc, sibling)
-    {
+    list_for_each_safe(c, &p->children, struct proc, sibling) {
         list_remove(&c->sibling);
         c->parent = init_proc;
         c->exit_signal = SIGCHLD;
@@ -201,8 +200,7 @@ void thread_exit(int status)
 /* proc_lock held. Ask every other thread of the process to go. */
 void proc_kill_others(struct proc *p)
 {
-    list_for_each(t, &p->threads, struct thread, in_proc)
-    {
+    list_for_each(t, &p->threads, struct thread, in_proc) {
         if (t == current)
             continue;
         t->exiting = true;

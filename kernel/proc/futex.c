@@ -102,8 +102,7 @@ static long wake_and_move(const struct futex_key *key, u32 bitset, int nwake, in
 {
     long woken = 0, moved = 0;
     spin_lock(&futex_lock);
-    list_for_each_safe(w, bucket_of(key), struct futex_waiter, link)
-    {
+    list_for_each_safe(w, bucket_of(key), struct futex_waiter, link) {
         if (!same_key(&w->key, key) || !(w->bitset & bitset))
             continue;
         if (woken < nwake) {

@@ -105,7 +105,9 @@ static void run_init(void)
     }
 }
 
-/* "bootinfo" on the command line: what it took to get here. A tick is 100 instructions on kcovbox.
+/*
+ * "bootinfo" on the command line: what it took to get here. A tick is 100 instructions on
+ * kcovbox.
  */
 static void report_boot(void)
 {

@@ -47,13 +47,17 @@ void proc_init(void)
 
 struct proc *proc_find(int pid)
 {
-    list_for_each(p, &all_procs, struct proc, in_all) if (p->pid == pid) return p;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->pid == pid)
+            return p;
     return NULL;
 }
 
 struct thread *thread_find(int tid)
 {
-    list_for_each(t, &all_threads, struct thread, in_all) if (t->tid == tid) return t;
+    list_for_each(t, &all_threads, struct thread, in_all)
+        if (t->tid == tid)
+            return t;
     return NULL;
 }
 
@@ -61,8 +65,9 @@ static bool pid_in_use(int pid)
 {
     if (thread_find(pid))
         return true;
-    list_for_each(p, &all_procs, struct proc,
-                  in_all) if (p->pid == pid || p->pgid == pid || p->sid == pid) return true;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->pid == pid || p->pgid == pid || p->sid == pid)
+            return true;
     return false;
 }
 
@@ -128,14 +133,18 @@ void proc_put(struct proc *p)
 void proc_for_each(bool (*fn)(struct proc *p, void *arg), void *arg)
 {
     spin_lock(&proc_lock);
-    list_for_each(p, &all_procs, struct proc, in_all) if (!fn(p, arg)) break;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (!fn(p, arg))
+            break;
     spin_unlock(&proc_lock);
 }
 
 void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg)
 {
     spin_lock(&proc_lock);
-    list_for_each(t, &all_threads, struct thread, in_all) if (!fn(t, arg)) break;
+    list_for_each(t, &all_threads, struct thread, in_all)
+        if (!fn(t, arg))
+            break;
     spin_unlock(&proc_lock);
 }
 
@@ -148,7 +157,8 @@ u64 rlimit_get(int which)
 int proc_count_user(u32 uid)
 {
     int n = 0;
-    list_for_each(p, &all_procs, struct proc, in_all) if (p->uid == uid) n +=
-        p->nthreads ? p->nthreads : 1;
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->uid == uid)
+            n += p->nthreads ? p->nthreads : 1;
     return n;
 }

@@ -93,30 +93,39 @@ static void kick(struct cpu *cpu)
         ipi_send(cpu, IPI_RESCHED);
 }
 
+/* Tell a hart other than this one that t waits for it. */
+static void kick_elsewhere(const struct thread *t)
+{
+    struct cpu *idle = find_idle_cpu(t);
+    if (idle) {
+        kick(idle);
+        return;
+    }
+    for (int i = 0; i < MAX_HARTS; i++)
+        if (may_run(t, &cpus[i]))
+            kick(&cpus[i]);
+}
+
 /* sched_lock held. A kernel thread preempts a user program, a user program waits its turn. */
 static void enqueue(struct thread *t, bool woken)
 {
     list_push_back(&run_queue, &t->run_link);
     struct cpu *me = this_cpu();
     bool mine = may_run(t, me);
-    struct cpu *idle = mine && me->running == me->idle ? me : find_idle_cpu(t);
-    if (idle) {
-        kick(idle);
-    } else if (mine) {
+    if (mine && me->running == me->idle) {
+        kick(me);
+    } else if (!mine || find_idle_cpu(t)) {
+        kick_elsewhere(t);
+    } else {
         if (woken && t->proc == &kernel_proc && current->proc != &kernel_proc)
             me->need_resched = true;
         arm_slice(me);
-    } else {
-        for (int i = 0; i < MAX_HARTS; i++)
-            if (may_run(t, &cpus[i]))
-                kick(&cpus[i]);
     }
 }
 
 static struct thread *pick_next(struct cpu *cpu)
 {
-    list_for_each(t, &run_queue, struct thread, run_link)
-    {
+    list_for_each(t, &run_queue, struct thread, run_link) {
         if (!may_run(t, cpu))
             continue;
         list_remove(&t->run_link);
@@ -156,10 +165,13 @@ void schedule(void)
     cpu->need_resched = false;
     cpu->slice_timer = ~0UL;
     account(prev, now);
-    if (prev->state == THREAD_RUNNABLE && prev != cpu->idle)
+    if (prev->state == THREAD_RUNNABLE && prev != cpu->idle) {
         list_push_back(&run_queue, &prev->run_link);
-    else
+        if (!may_run(prev, cpu)) /* its affinity has changed */
+            kick_elsewhere(prev);
+    } else {
         prev->slept_since = now;
+    }
     struct thread *next = pick_next(cpu);
     next->run_since = now;
     next->slice_end = now + SLICE_TICKS;

@@ -77,8 +77,7 @@ bool signal_is_ignored(const struct proc *p, int sig)
 
 void signal_flush(struct list *queue)
 {
-    list_for_each_safe(q, queue, struct sigqueued, link)
-    {
+    list_for_each_safe(q, queue, struct sigqueued, link) {
         list_remove(&q->link);
         kfree(q);
     }
@@ -87,8 +86,7 @@ void signal_flush(struct list *queue)
 static void forget(sigset_t *pending, struct list *queue, sigset_t set)
 {
     *pending &= ~set;
-    list_for_each_safe(q, queue, struct sigqueued, link)
-    {
+    list_for_each_safe(q, queue, struct sigqueued, link) {
         if (!(SIGBIT(q->info.si_signo) & set))
             continue;
         list_remove(&q->link);
@@ -100,7 +98,8 @@ static void forget(sigset_t *pending, struct list *queue, sigset_t set)
 static void forget_everywhere(struct proc *p, sigset_t set)
 {
     forget(&p->pending, &p->sigqueue, set);
-    list_for_each(t, &p->threads, struct thread, in_proc) forget(&t->pending, &t->sigqueue, set);
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        forget(&t->pending, &t->sigqueue, set);
 }
 
 static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
@@ -130,7 +129,8 @@ static void continue_proc(struct proc *p)
         if (p->parent)
             wake_up(&p->parent->child_wait);
     }
-    list_for_each(t, &p->threads, struct thread, in_proc) thread_continue(t);
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        thread_continue(t);
 }
 
 /* What a signal does the moment it is sent, delivered or not. */
@@ -154,8 +154,7 @@ static void poke(struct thread *t)
 
 static void poke_somebody(struct proc *p, int sig)
 {
-    list_for_each(t, &p->threads, struct thread, in_proc)
-    {
+    list_for_each(t, &p->threads, struct thread, in_proc) {
         if (t->blocked & SIGBIT(sig) & ~t->sigwait_set && sig != SIGKILL)
             continue;
         poke(t);
@@ -170,8 +169,8 @@ int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
         return 0;
     side_effects(p, sig);
     bool waited_for = false;
-    list_for_each(t, &p->threads, struct thread, in_proc) waited_for |=
-        !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        waited_for |= !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
     if (ignored(p, sig) && !waited_for)
         return 0;
     int error = enqueue(&p->pending, &p->sigqueue, sig, info);
@@ -268,8 +267,7 @@ static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *i
     memset(info, 0, sizeof(*info));
     info->si_signo = sig;
     info->si_code = SI_KERNEL;
-    list_for_each_safe(q, queue, struct sigqueued, link)
-    {
+    list_for_each_safe(q, queue, struct sigqueued, link) {
         if (q->info.si_signo != sig)
             continue;
         if (found) {

@@ -172,11 +172,11 @@ static void stop_process(int sig)
         p->stop_signal = sig;
         p->stop_reported = false;
         notify_stop(p, sig);
-        list_for_each(t, &p->threads, struct thread, in_proc) if (t != current)
-        {
-            thread_wake_signal(t);
-            sched_kick(t);
-        }
+        list_for_each(t, &p->threads, struct thread, in_proc)
+            if (t != current) {
+                thread_wake_signal(t);
+                sched_kick(t);
+            }
     }
     spin_unlock(&proc_lock);
 }

@@ -126,7 +126,10 @@ long sys_gettimeofday(u64 tv_addr, u64 tz_addr)
     return tz_addr ? put_user(tz_addr, zone) : 0;
 }
 
-/* Sleeps that ended early report what is left; zero-length ones return without giving up the hart. */
+/*
+ * Sleeps that ended early report what is left; zero-length ones return without giving up the
+ * hart.
+ */
 static long sleep_for(u64 deadline, bool absolute, va_t remain)
 {
     struct waitq nobody = WAITQ_INIT(nobody);

@@ -70,8 +70,7 @@ static long poll_children(const struct wait_request *rq, struct wait_result *out
     struct proc *me = curproc, *gone = NULL;
     long result = -ECHILD;
     spin_lock(&proc_lock);
-    list_for_each(child, &me->children, struct proc, sibling)
-    {
+    list_for_each(child, &me->children, struct proc, sibling) {
         bool reaped = false;
         if (!matches(child, rq))
             continue;

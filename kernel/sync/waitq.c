@@ -51,7 +51,8 @@ void waitq_remove(struct waiter *w)
 void wake_up_events(struct waitq *q, u32 events)
 {
     spin_lock(&q->lock);
-    list_for_each_safe(w, &q->waiters, struct waiter, node) w->wake(w, events);
+    list_for_each_safe(w, &q->waiters, struct waiter, node)
+        w->wake(w, events);
     spin_unlock(&q->lock);
 }
 
