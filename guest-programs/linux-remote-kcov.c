@@ -19,10 +19,10 @@
 #define WORDS (64UL << 10)
 
 static const unsigned char mouse[] = {
-    18, 1, 0x00, 0x02, 0, 0, 0, 8, 1, 2, 3, 4, 0, 1, 0, 0, 0, 1, /* device */
-    9,  2, 34,   0,    1, 1, 0, 0xa0, 50,                        /* configuration */
-    9,  4, 0,    0,    1, 3, 1, 2,    0,                         /* interface: HID */
-    7,  5, 0x81, 3,    8, 0, 10,                                 /* endpoint: interrupt, in */
+    18, 1, 0x00, 0x02, 0, 0, 0,  8,    1,  2, 3, 4, 0, 1, 0, 0, 0, 1, /* device */
+    9,  2, 34,   0,    1, 1, 0,  0xa0, 50,                            /* configuration */
+    9,  4, 0,    0,    1, 3, 1,  2,    0,                             /* interface: HID */
+    7,  5, 0x81, 3,    8, 0, 10,                                      /* endpoint: interrupt, in */
 };
 
 int main(void)

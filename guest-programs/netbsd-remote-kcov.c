@@ -3,8 +3,8 @@
  *
  *     kcovbox run --dialect netbsd guest-programs/netbsd-remote-kcov.c [-- PORT]
  *
- * A mailbox belongs to a bus and a port of the virtual host controller. Attaching a descriptor to it
- * makes enable, disable and mmap act on the mailbox; then whatever thread works for that port is
+ * A mailbox belongs to a bus and a port of the virtual host controller. Attaching a descriptor to
+ * it makes enable, disable and mmap act on the mailbox; then whatever thread works for that port is
  * recorded, and this one is not. /dev/vhci0 plays the device: its descriptors are what we write.
  */
 #include <sys/ioccom.h>
@@ -23,14 +23,13 @@
 #define MAILBOX_BYTES (2 << 20) /* the same for every mailbox */
 
 static const unsigned char keyboard[] = {
-    18, 1, 0x00, 0x02, 0, 0, 0, 8, 1, 2, 3, 4, 0, 1, 0, 0, 0, 1, /* device */
-    9, 2, 34, 0, 1, 1, 0, 0xa0, 50,                              /* configuration */
-    9, 4, 0, 0, 1, 3, 1, 1, 0,                                   /* interface: HID */
-    7, 5, 0x81, 3, 8, 0, 10,                                     /* endpoint: interrupt, in */
+    18, 1, 0x00, 0x02, 0, 0, 0,  8,    1,  2, 3, 4, 0, 1, 0, 0, 0, 1, /* device */
+    9,  2, 34,   0,    1, 1, 0,  0xa0, 50,                            /* configuration */
+    9,  4, 0,    0,    1, 3, 1,  1,    0,                             /* interface: HID */
+    7,  5, 0x81, 3,    8, 0, 10,                                      /* endpoint: interrupt, in */
 };
 
-int
-main(int argc, char *argv[])
+int main(int argc, char *argv[])
 {
     struct vhci_ioc_set_port port = {argc > 1 ? (u_int)atoi(argv[1]) : 1};
     struct kcov_ioc_remote_attach remote = {

@@ -106,7 +106,7 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_vfail(const ch
 }
 
 KCOVBOX_ATF_UNUSED
-    __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail(const char *fmt, ...)
+__attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -129,7 +129,7 @@ KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail_nonfatal(const char *f
 }
 
 KCOVBOX_ATF_UNUSED
-    __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(const char *fmt, ...)
+__attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(const char *fmt, ...)
 {
     char why[512];
     va_list ap;
