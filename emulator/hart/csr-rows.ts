@@ -1,7 +1,7 @@
 // One row per CSR: how it reads, what a write keeps, and conditions beyond the privilege in its number.
 // Rows without `write` ignore writes (read-only fields of a writable CSR) unless the number itself is read-only.
 
-import { ALL_INTERRUPTS, M, S_INTERRUPTS, SSIP } from './cause.ts';
+import { ALL_INTERRUPTS, M, S_INTERRUPTS, SSIP, STIP } from './cause.ts';
 import { counterRows } from './csr-counters.ts';
 import type { CsrFile } from './csr-file.ts';
 import { type CsrRow, constant, type Rows } from './csr-row.ts';
@@ -17,6 +17,9 @@ const MISA_HI = 0x8000_0000 | 0;
 const MEDELEG_MASK = 0xb3ff;
 /** The only field of envcfg that exists (Priv §3.1.18); fences are total here, so it changes nothing. */
 const FIOM = 1;
+/** menvcfg.STCE, in the high half: S-mode has stimecmp (Sstc). */
+const STCE_HI = 0x8000_0000 | 0;
+const MCOUNTEREN_TM = 2;
 const SATP_SV39 = 8;
 const SATP_SV48 = 9;
 
@@ -67,12 +70,19 @@ function machineRows(file: CsrFile, rows: Rows): void {
   rows[0x304] = recheck(file, stored(file, L.MIE, ALL_INTERRUPTS, 0));
   rows[0x305] = trapVector(file, L.MTVEC);
   rows[0x306] = stored(file, L.MCOUNTEREN, -1, 0);
-  rows[0x30a] = stored(file, L.MENVCFG, FIOM, 0);
+  rows[0x30a] = {
+    ...stored(file, L.MENVCFG, FIOM, STCE_HI),
+    write: (lo, hi) => writeMenvcfg(file, lo, hi),
+  };
   rows[0x340] = stored(file, L.MSCRATCH);
   rows[0x341] = stored(file, L.MEPC, ~1);
   rows[0x342] = stored(file, L.MCAUSE);
   rows[0x343] = stored(file, L.MTVAL);
-  rows[0x344] = interruptPending(file, () => -1, S_INTERRUPTS);
+  rows[0x344] = interruptPending(
+    file,
+    () => -1,
+    () => (hasStimecmp(file) ? S_INTERRUPTS & ~STIP : S_INTERRUPTS),
+  );
 }
 
 function supervisorRows(file: CsrFile, rows: Rows): void {
@@ -96,7 +106,15 @@ function supervisorRows(file: CsrFile, rows: Rows): void {
   rows[0x141] = stored(file, L.SEPC, ~1);
   rows[0x142] = stored(file, L.SCAUSE);
   rows[0x143] = stored(file, L.STVAL);
-  rows[0x144] = interruptPending(file, delegated, SSIP);
+  rows[0x144] = interruptPending(file, delegated, () => SSIP);
+  rows[0x14d] = {
+    read: () => file.value(s.get(L.STIMECMP), s.hi(L.STIMECMP)),
+    write: (lo, hi) => {
+      s.put(L.STIMECMP, lo, hi);
+      armTimer(file);
+    },
+    allowed: priv => priv === M || (hasStimecmp(file) && (s.get(L.MCOUNTEREN) & MCOUNTEREN_TM) !== 0),
+  };
   rows[0x180] = {
     read: () => file.value(s.get(L.SATP), s.hi(L.SATP)),
     write: (lo, hi) => writeSatp(file, lo, hi),
@@ -162,16 +180,32 @@ function recheck(file: CsrFile, row: CsrRow): CsrRow {
   };
 }
 
-function interruptPending(file: CsrFile, visible: () => number, writable: number): CsrRow {
+function interruptPending(file: CsrFile, visible: () => number, writable: () => number): CsrRow {
   const s = file.state;
   return recheck(file, {
     read: () => file.value((s.get(L.MIP) | s.hi(L.MIP)) & visible(), 0),
     base: () => file.value(s.get(L.MIP) & visible(), 0),
     write: lo => {
-      const mask = writable & visible();
+      const mask = writable() & visible();
       s.set(L.MIP, (s.get(L.MIP) & ~mask) | (lo & mask));
     },
   });
+}
+
+const hasStimecmp = (file: CsrFile): boolean => file.state.hi(L.MENVCFG) < 0;
+
+/** Sstc §1: stimecmp drives STIP while STCE is set. Like QEMU, setting STCE alone does not look at an old stimecmp. */
+function writeMenvcfg(file: CsrFile, lo: number, hi: number): void {
+  const had = hasStimecmp(file);
+  file.state.put(L.MENVCFG, lo & FIOM, hi & STCE_HI);
+  if (had && !hasStimecmp(file)) file.ports.setTimer?.(file.state.get(L.HARTID), Infinity);
+}
+
+function armTimer(file: CsrFile): void {
+  const s = file.state;
+  const due = (s.hi(L.STIMECMP) >>> 0) * 2 ** 32 + (s.get(L.STIMECMP) >>> 0);
+  file.ports.setTimer?.(s.get(L.HARTID), due);
+  s.set(L.RECHECK, 1);
 }
 
 function writeMstatus(file: CsrFile, lo: number, mask: number): void {

@@ -108,7 +108,9 @@ export const MINSTRET = 0x3b0;
 export const PMPCFG = 0x3b8;
 /** pmpaddr0..15. */
 export const PMPADDR = 0x3c8;
-export const CSR_END = 0x448;
+/** stimecmp (Sstc). */
+export const STIMECMP = 0x448;
+export const CSR_END = 0x450;
 
 /** Number of entries and bytes of one TLB table. */
 export const TLB_ENTRIES = 256;

@@ -24,7 +24,9 @@ export type CsrGuard =
   /** Governed by mcounteren and scounteren (Priv §3.1.11, §4.1.5). */
   | 'counter'
   /** Illegal in S-mode while mstatus.TVM is set (Priv §3.1.6.5). */
-  | 'tvm';
+  | 'tvm'
+  /** Illegal in S-mode unless menvcfg.STCE and mcounteren.TM are set (Sstc). */
+  | 'sstc';
 
 export interface CsrRow {
   readonly name: string;
@@ -163,6 +165,7 @@ export const CSRS: readonly CsrRow[] = [
   csr(0x142, 'scause',     'stored', 'Priv §4.1.8'),
   csr(0x143, 'stval',      'stored', 'Priv §4.1.9'),
   csr(0x144, 'sip',        'view',   'Priv §4.1.3', { of: 'mip', writable: MIP_SSIP, readable: S_INTERRUPTS }),
+  csr(0x14d, 'stimecmp',   'stored', 'Sstc', { guard: 'sstc' }),
   csr(0x180, 'satp',       'stored', 'Priv §4.1.11', { guard: 'tvm' }),
 
   // Machine information
@@ -180,7 +183,7 @@ export const CSRS: readonly CsrRow[] = [
   csr(0x304, 'mie',        'stored',   'Priv §3.1.9', { writable: ALL_INTERRUPTS }),
   csr(0x305, 'mtvec',      'stored',   'Priv §3.1.7', { writable: TVEC_WRITABLE }),
   csr(0x306, 'mcounteren', 'stored',   'Priv §3.1.11', { writable: 0xffff_ffffn }),
-  csr(0x30a, 'menvcfg',    'stored',   'Priv §3.1.18', { writable: 1n }),
+  csr(0x30a, 'menvcfg',    'stored',   'Priv §3.1.18', { writable: (1n << 63n) | 1n }),
   csr(0x320, 'mcountinhibit', 'stored', 'Priv §3.1.12', { writable: 5n }),
   csr(0x340, 'mscratch',   'stored',   'Priv §3.1.13'),
   csr(0x341, 'mepc',       'stored',   'Priv §3.1.14', { writable: EPC_WRITABLE }),

@@ -7,10 +7,11 @@
 
 import { romContents } from '../../devices/rom.ts';
 import { Bus } from '../bus/bus.ts';
+import type { Alarm } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Jit } from '../engine/jit.ts';
-import { Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index.ts';
+import { cause, Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index.ts';
 import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
 import { type Board, buildBoard } from './devices.ts';
@@ -59,6 +60,7 @@ export class Machine {
   #jit: Jit | undefined;
   #active: Hart | undefined;
   #isRunning = false;
+  readonly #timers: Alarm[] = [];
   #isPaused = false;
   #hasRun = false;
 
@@ -111,9 +113,13 @@ export class Machine {
       ram: this.ram,
       bus: this.bus,
       time: () => this.board.clint.ticks(),
+      setTimer: (hart, ticks) => this.#setTimer(hart, ticks),
       code: NO_CODE,
     };
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
+    for (const hart of this.harts) {
+      this.#timers.push(this.clock.alarm(`stimecmp${hart.id}`, () => hart.setLine(cause.STIP, true)));
+    }
     const { engine, jit } = createEngine(options.engine, this.ram, this.harts, options.eager);
     this.engine = engine;
     this.#jit = jit;
@@ -259,6 +265,17 @@ export class Machine {
     if (wanted >= left) return;
     s.set(L.IC, wanted);
     s.set(L.QUANTUM, s.get(L.QUANTUM) - (left - wanted));
+  }
+
+  /** Sstc. Divergence: a write of mtime does not look at stimecmp again. */
+  #setTimer(id: number, ticks: number): void {
+    const alarm = this.#timers[id]!;
+    const { clint } = this.board;
+    const isPast = ticks <= clint.ticks();
+    this.harts[id]!.setLine(cause.STIP, isPast);
+    const at = clint.timeOf(ticks);
+    if (isPast || at > Number.MAX_SAFE_INTEGER) alarm.clear();
+    else alarm.set(at);
   }
 
   #makeSbi(console: { write(byte: number): void }): Sbi {

@@ -291,3 +291,69 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('htif', () => {
     expect(machine.run(10_000)).toEqual({ kind: 'exit', status: 8 });
   });
 });
+
+describe.skipIf(missing('clang and lld', ASSEMBLER))('sstc', () => {
+  // What a teaching kernel does in M-mode before it goes to S: gives S the timer and asks for the first tick.
+  const SETUP = `
+      li t0, 1 << 63
+      csrs menvcfg, t0
+      csrsi mcounteren, 2
+      li t0, 0x3fffffffffffff
+      csrw pmpaddr0, t0
+      li t0, 0x1f
+      csrw pmpcfg0, t0
+      li t0, 0x222
+      csrw mideleg, t0
+      la t0, supervisor
+      csrw mepc, t0
+      li t0, 0x1800
+      csrc mstatus, t0
+      li t0, 0x0800
+      csrs mstatus, t0
+      mret
+    supervisor:
+      la t0, handler
+      csrw stvec, t0
+      li t0, 0x20
+      csrw sie, t0`;
+
+  it('interrupts S-mode when time reaches stimecmp, without M-mode', () => {
+    const source = `${SETUP}
+      csrr s0, time
+      addi s0, s0, 50
+      csrw stimecmp, s0
+      csrsi sstatus, 2
+    1: wfi
+      j 1b
+      .align 2
+    handler:
+      csrr a0, time
+      sub a0, a0, s0      # lateness: 0
+      csrr t1, sip
+      or a0, a0, t1       # STIP is high
+      addi s1, s0, 1000
+      csrw stimecmp, s1
+      csrr t1, sip        # and low again
+      slli t1, t1, 1
+      or a0, a0, t1
+      ${FINISH}`;
+    const { machine } = guest(assemble(source));
+    expect(machine.run(10_000)).toEqual({ kind: 'exit', status: 0x20 });
+    expect(machine.time).toBeLessThan(6_000);
+  });
+
+  it('gives S-mode an illegal instruction without menvcfg.STCE', () => {
+    const source = `
+      la t0, trap
+      csrw mtvec, t0
+      ${SETUP.replace('csrs menvcfg, t0', 'nop')}
+      csrw stimecmp, x0
+      .align 2
+    handler:
+    trap:
+      csrr a0, mcause
+      ${FINISH}`;
+    const { machine } = guest(assemble(source));
+    expect(machine.run(10_000)).toEqual({ kind: 'exit', status: 2 });
+  });
+});

@@ -9,7 +9,7 @@ import type { ImageRunner } from './runner.ts';
 export const QEMU = findProgram('qemu-system-riscv64');
 
 /** Extensions of the board and no others, so that what is illegal here is illegal there. */
-const CPU = 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=off,pmu-num=29';
+const CPU = 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=on,pmu-num=29';
 const RAM_MIB = 64;
 
 const board = (ram: string): string[] => [
