@@ -349,10 +349,9 @@ export class VirtioMmio implements Device, VirtioPort {
       return;
     }
     let status = value & 0xff;
-    const unknown = this.features() & ~this.#offered();
-    const missing = this.#legacy ? 0n : ~this.features() & F_VERSION_1;
-    // A modern driver reads FEATURES_OK back to learn whether its choice is acceptable (section 3.1.1).
-    if (!this.#legacy && (unknown || missing)) status &= ~STATUS_FEATURES_OK;
+    // A modern driver reads FEATURES_OK back to learn whether its choice is acceptable (section 3.1.1). Like QEMU, we
+    // accept a driver that forgets VIRTIO_F_VERSION_1; teaching kernels do.
+    if (!this.#legacy && this.features() & ~this.#offered()) status &= ~STATUS_FEATURES_OK;
     this.#s.status = status;
   }
 

@@ -216,8 +216,12 @@ describe('hostile rings', () => {
     for (const bad of [0, 5, 8, 0xffff_ffff]) d.set(0x50, bad);
   });
 
-  it('a driver without VIRTIO_F_VERSION_1 does not get FEATURES_OK', () => {
+  it('a driver that accepts what was not offered does not get FEATURES_OK; one that accepts nothing does', () => {
     const device = new VirtioMmio(0, new Line(), ram(), false, new VirtioBlk(image()));
+    device.write(0x70, 4, 11);
+    expect(device.read(0x70, 4)).toBe(11);
+    device.write(0x70, 4, 0);
+    device.write(0x20, 4, 0x8000_0000);
     device.write(0x70, 4, 11);
     expect(device.read(0x70, 4)).toBe(3);
   });
