@@ -25,7 +25,8 @@ export interface Elf {
   /** e_entry as it is in the file: a virtual address. */
   entry: bigint;
   segments: Segment[];
-  symbols: ElfSymbol[];
+  /** Read when first asked for. */
+  readonly symbols: ElfSymbol[];
 }
 
 const EHDR_BYTES = 64;
@@ -71,10 +72,13 @@ export function readElf(file: Uint8Array, name: string): Elf {
   const type = view.getUint16(16, true);
   if (type === 1) fail('is an object file, not linked');
   if (type !== 2 && type !== 3) fail(`has elf type ${type}, an executable wanted`);
+  let symbols: ElfSymbol[] | undefined;
   return {
     entry: view.getBigUint64(24, true),
     segments: readSegments(file, view, fail),
-    symbols: readSymbols(file, view),
+    get symbols() {
+      return (symbols ??= readSymbols(file, view));
+    },
   };
 }
 

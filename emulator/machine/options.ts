@@ -1,9 +1,10 @@
 // What a machine can be built from, its defaults and their limits. Names follow QEMU's options where it has one.
 
 import { HostError } from '../base/errors.ts';
+import { isElf, readElf } from './elf.ts';
 import type { JournalEntry } from './journal.ts';
 import type { ImageFile } from './loader.ts';
-import { MAX_HARTS, MIB, VIRTIO_SLOTS } from './memory-map.ts';
+import { MAX_HARTS, MIB, PAYLOAD_BASE, RAM_BASE, VIRTIO_SLOTS } from './memory-map.ts';
 
 /** `lockstep`: both side by side, see lockstep.ts; `Machine.create` alone makes no pair. */
 export type EngineKind = 'jit' | 'interp' | 'lockstep';
@@ -22,7 +23,7 @@ export interface VirtioOption {
 export interface MachineOptions {
   kernel?: ImageFile;
   initrd?: ImageFile;
-  /** `default`: SBI built into the host; `none`: the kernel starts in M-mode; or a firmware image. */
+  /** `default`: SBI built into the host, or none for a bare-metal test program, which is known by its `tohost`; `none`: the kernel starts in M-mode; or a firmware image. */
   bios?: 'default' | 'none' | ImageFile;
   /** Kernel command line. */
   append?: string;
@@ -71,6 +72,7 @@ export function complete(options: MachineOptions): Complete {
     seed: 0n,
     ...options,
   };
+  if (o.bios === 'default' && o.kernel && isBareMetal(o.kernel)) o.bios = 'none';
   if (!(o.harts >= 1 && o.harts <= MAX_HARTS) || o.harts % 1 !== 0) {
     throw new HostError(`${o.harts} harts: 1 to ${MAX_HARTS} are possible`);
   }
@@ -86,6 +88,18 @@ export function complete(options: MachineOptions): Complete {
     throw new HostError('nothing to boot: no kernel');
   if (o.initrd && !o.kernel) throw new HostError(`${o.initrd.name}: an initrd without a kernel`);
   return o;
+}
+
+/** A RISC-V test program: linked where firmware would be, with HTIF. */
+function isBareMetal({ name, bytes }: ImageFile): boolean {
+  if (!isElf(bytes)) return false;
+  try {
+    const elf = readElf(bytes, name);
+    const isBelow = elf.segments.some(s => s.paddr >= BigInt(RAM_BASE) && s.paddr < BigInt(PAYLOAD_BASE));
+    return isBelow && elf.symbols.some(s => s.name === 'tohost');
+  } catch {
+    return false; // the loader will say what is wrong
+  }
 }
 
 /** Slot of every virtio device: as asked, else from the top. */

@@ -219,6 +219,12 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('htif', () => {
     expect(machine.run(1000)).toEqual({ kind: 'exit', status });
   });
 
+  it('needs no -bios none: a bare-metal program is known by its tohost', () => {
+    const source = `csrr t1, mhartid\nla t0, tohost\nli t1, 7\nsd t1, 0(t0)\n1: j 1b\n${DATA}`;
+    const { machine } = guest(assemble(source), { bios: 'default' });
+    expect(machine.run(1000)).toEqual({ kind: 'exit', status: 3 });
+  });
+
   it('stops right behind the store, in the middle of a page of other data', () => {
     const source = `la t0, tohost\nli t1, 1\nsd t1, 8(t0)\nsd t1, -8(t0)\nsd t1, 0(t0)\nli s0, 5\n1: j 1b\n${DATA}`;
     const { machine } = guest(assemble(source));
