@@ -311,10 +311,8 @@ export class JitOps implements Ops {
     const limit = this.temp(I64, 300 + cache);
     const addend = this.temp(I32, 200 + cache);
     const low = this.#value;
-    c.local_get(low).local_get(page).i64_xor();
-    c.i64_const(4096 - (group.high - group.low))
-      .i64_le_u()
-      .if_(undefined, 'likely');
+    // The limit is 0 until something is remembered: locals begin as 0, and page 0 must not be found in an empty cache.
+    c.local_get(low).local_get(page).i64_xor().local_get(limit).i64_lt_u().if_(undefined, 'likely');
     c.local_get(low).i32_wrap_i64().local_get(addend).i32_add().local_set(host);
     c.else_();
     this.#probeGroup(group, host);
