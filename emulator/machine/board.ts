@@ -16,6 +16,8 @@ const IRQ_S_EXT = 9;
 
 export interface BoardTree {
   harts: number;
+  /** S-mode may use stimecmp: firmware can hand it over; with the built-in SBI the timer is the SBI's. */
+  sstc: boolean;
   ramBytes: number;
   /** Devices with their places, in the order of their nodes. */
   devices: readonly { device: Device; base: number; size: number; irq: number }[];
@@ -44,7 +46,7 @@ export function boardTree(board: BoardTree): FdtNode {
         name: `memory@${RAM_BASE.toString(16)}`,
         props: { device_type: 'memory', reg: [...cells64(RAM_BASE), ...cells64(board.ramBytes)] },
       },
-      cpus(board.harts),
+      cpus(board),
       {
         name: 'soc',
         props: { '#address-cells': [2], '#size-cells': [2], compatible: 'simple-bus', ranges: true },
@@ -68,7 +70,7 @@ function power(name: string, value: number, test: number): FdtNode {
   return { name, props: { value: [value], offset: [0], regmap: [test], compatible: `syscon-${name}` } };
 }
 
-function cpus(harts: number): FdtNode {
+function cpus({ harts, sstc }: BoardTree): FdtNode {
   const children: FdtNode[] = [];
   for (let h = 0; h < harts; h++) {
     children.push({
@@ -78,7 +80,7 @@ function cpus(harts: number): FdtNode {
         reg: [h],
         status: 'okay',
         compatible: 'riscv',
-        'riscv,isa': ISA,
+        'riscv,isa': sstc ? `${ISA}_sstc` : ISA,
         'mmu-type': 'riscv,sv48',
       },
       children: [

@@ -144,7 +144,7 @@ describe.skipIf(noLinux)("Debian's linux", () => {
       const ours = boot({ engine: 'interp', bios: file(firmware) }).text;
       const theirs = withScratch(dir => {
         writeFileSync(join(dir, 'initrd'), initrd());
-        const cpu = 'rv64,sstc=off,h=off,zbc=off';
+        const cpu = 'rv64,h=off,zbc=off';
         const args = ['-M', 'virt', '-cpu', cpu, '-m', '256', '-nographic', '-bios', firmware];
         const images = ['-kernel', join(DIR, 'Image'), '-initrd', join(dir, 'initrd'), '-append', APPEND];
         return spawnSync(QEMU!, [...args, ...images], {
