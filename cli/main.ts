@@ -62,6 +62,12 @@ async function createProgram(first: string | undefined): Promise<Command> {
  */
 setFlagsFromString('--experimental-wasm-branch-hinting');
 
+// A reader that went away (`| head`) ends us quietly, as it ends other commands.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(141);
+  throw error;
+});
+
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {

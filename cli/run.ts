@@ -150,7 +150,6 @@ export function register(program: Command): void {
       ),
     )
     .option('--result <file>', 'write status, instret, hashes and options as JSON')
-    .passThroughOptions()
     .addHelpText(
       'after',
       '\nExamples:\n' +
@@ -159,6 +158,6 @@ export function register(program: Command): void {
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json',
     )
     .action(async (file: string, args: string[], options: RunOptions) => {
-      process.exitCode = await runProgram(file, args[0] === '--' ? args.slice(1) : args, options);
+      process.exitCode = await runProgram(file, args, options);
     });
 }
