@@ -1,7 +1,14 @@
 // The machine as a whole: HTIF, input, time, harts, snapshots; with small assembly guests.
 
 import { describe, expect, it } from 'vitest';
-import { loadSnapshot, Machine, type MachineOptions, saveSnapshot, stateHash } from '../../emulator/index.ts';
+import {
+  type EngineKind,
+  loadSnapshot,
+  Machine,
+  type MachineOptions,
+  saveSnapshot,
+  stateHash,
+} from '../../emulator/index.ts';
 import { ASSEMBLER, assemble, FINISH } from '../support/asm.ts';
 import { missing } from '../support/tools.ts';
 
@@ -10,12 +17,17 @@ interface Guest {
   text: () => string;
 }
 
-function guest(kernel: MachineOptions['kernel'], options: Partial<MachineOptions> = {}): Guest {
+function guestOn(
+  engine: EngineKind,
+  kernel: MachineOptions['kernel'],
+  options: Partial<MachineOptions>,
+): Guest {
   let text = '';
   const machine = Machine.create({
     ...(kernel ? { kernel } : {}),
     bios: 'none',
-    engine: 'interp',
+    engine,
+    eager: true,
     ramBytes: 4 << 20,
     onConsole: byte => {
       text += String.fromCharCode(byte);
@@ -100,7 +112,12 @@ handler:
 counter: .dword 0
 ticks: .dword 0`;
 
-describe.skipIf(missing('clang and lld', ASSEMBLER))('machine', () => {
+const ENGINES: readonly EngineKind[] = ['interp', 'jit'];
+
+describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('machine, %s', engine => {
+  const guest = (kernel: MachineOptions['kernel'], options: Partial<MachineOptions> = {}): Guest =>
+    guestOn(engine, kernel, options);
+
   it('ends through the finisher with the status of the guest', () => {
     const { machine } = guest(assemble(`li a0, 42\n${FINISH}`));
     expect(machine.run()).toEqual({ kind: 'exit', status: 42 });
@@ -206,7 +223,10 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('machine', () => {
   });
 });
 
-describe.skipIf(missing('clang and lld', ASSEMBLER))('htif', () => {
+describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('htif, %s', engine => {
+  const guest = (kernel: MachineOptions['kernel'], options: Partial<MachineOptions> = {}): Guest =>
+    guestOn(engine, kernel, options);
+
   const DATA = '.globl tohost, fromhost\n.align 6\ntohost: .dword 0\n.align 6\nfromhost: .dword 0';
 
   it.each([
@@ -298,7 +318,10 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('htif', () => {
   });
 });
 
-describe.skipIf(missing('clang and lld', ASSEMBLER))('sstc', () => {
+describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('sstc, %s', engine => {
+  const guest = (kernel: MachineOptions['kernel'], options: Partial<MachineOptions> = {}): Guest =>
+    guestOn(engine, kernel, options);
+
   // What a teaching kernel does in M-mode before it goes to S: gives S the timer and asks for the first tick.
   const SETUP = `
       li t0, 1 << 63
