@@ -85,15 +85,16 @@
         return old;                                                                                \
     }
 
-CSR_ACCESSORS(sstatus)  /* supervisor status */
-CSR_ACCESSORS(sie)      /* supervisor interrupt enable */
-CSR_ACCESSORS(sip)      /* supervisor interrupt pending */
-CSR_ACCESSORS(stvec)    /* supervisor trap vector base address */
-CSR_ACCESSORS(sscratch) /* supervisor scratch: current thread in U-mode, 0 in S-mode */
-CSR_ACCESSORS(sepc)     /* supervisor exception program counter */
-CSR_ACCESSORS(scause)   /* supervisor cause */
-CSR_ACCESSORS(stval)    /* supervisor trap value */
-CSR_ACCESSORS(satp)     /* supervisor address translation and protection */
+CSR_ACCESSORS(sstatus)    /* supervisor status */
+CSR_ACCESSORS(sie)        /* supervisor interrupt enable */
+CSR_ACCESSORS(sip)        /* supervisor interrupt pending */
+CSR_ACCESSORS(stvec)      /* supervisor trap vector base address */
+CSR_ACCESSORS(sscratch)   /* supervisor scratch: current thread in U-mode, 0 in S-mode */
+CSR_ACCESSORS(sepc)       /* supervisor exception program counter */
+CSR_ACCESSORS(scause)     /* supervisor cause */
+CSR_ACCESSORS(stval)      /* supervisor trap value */
+CSR_ACCESSORS(scounteren) /* which counters U-mode may read: bit 0 cycle, 1 time, 2 instret */
+CSR_ACCESSORS(satp)       /* supervisor address translation and protection */
 
 /* Real-time counter, in timebase ticks (10 MHz on this board). */
 static inline u64 read_time(void)

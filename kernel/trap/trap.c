@@ -39,6 +39,7 @@ void trap_init_hart(void)
 {
     csr_write_stvec((u64)trap_vector);
     csr_write_sie(SIE_SSIE | SIE_STIE | SIE_SEIE);
+    csr_write_scounteren(7); /* programs may use rdtime, rdcycle and rdinstret, as on Linux */
 }
 
 static void interrupt_handle(u64 cause)
