@@ -30,8 +30,9 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
     memcpy(child->comm, parent->comm, sizeof(child->comm));
     child->no_new_privs = parent->no_new_privs;
     child->dumpable = parent->dumpable;
-    child->exit_signal = (int)(flags & CLONE_CSIGNAL); /* Linux takes any number; */
-    if (child->exit_signal > NSIG)                     /* one that is no signal is never sent */
+    /* A sibling reports as its creator does; a number that is no signal is never sent. */
+    child->exit_signal = flags & CLONE_PARENT ? parent->exit_signal : (int)(flags & CLONE_CSIGNAL);
+    if (child->exit_signal > NSIG)
         child->exit_signal = 0;
     child->exe_path = parent->exe_path ? kstrdup(parent->exe_path) : NULL;
     child->exe = parent->exe ? file_get(parent->exe) : NULL;

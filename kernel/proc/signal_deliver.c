@@ -208,7 +208,8 @@ static void default_action(int sig)
     case SIGTSTP:
     case SIGTTIN:
     case SIGTTOU:
-        stop_process(sig);
+        if (curproc != init_proc) /* nobody is left who could continue it */
+            stop_process(sig);
         return;
     default:
         proc_exit_group(sig); /* Divergence: no core files, so no 0x80 bit */
