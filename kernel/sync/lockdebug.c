@@ -55,9 +55,9 @@ void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool slee
 {
     if (panicking)
         return;
+    irq_push_off(); /* also for the table: an interrupt may look up a class of its own */
     if (!*class)
         *class = find_class(name);
-    irq_push_off();
     struct cpu *cpu = this_cpu();
     struct thread *t = current;
     struct held_lock *stack = sleeps ? t->held : cpu->held;
