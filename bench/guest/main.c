@@ -44,9 +44,7 @@ static void enter_sv39(void)
     to_supervisor(8ul << 60 | (u64)root >> 12);
 }
 #else
-static void enter_sv39(void)
-{
-}
+static void enter_sv39(void) {}
 #endif
 
 void bench_main(void)

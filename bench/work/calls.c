@@ -1,4 +1,5 @@
-/* Recursion and 64-bit arithmetic: Fibonacci the slow way, then rounds of shift, xor and multiply. */
+/* Recursion and 64-bit arithmetic: Fibonacci the slow way, then rounds of shift, xor and multiply.
+ */
 #include "work.h"
 
 static NOINLINE u64 fib(u64 n)

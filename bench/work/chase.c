@@ -1,4 +1,5 @@
-/* Dependent loads: one cycle through all nodes in random order. BYTES decides whether the cache holds it. */
+/* Dependent loads: one cycle through all nodes in random order. BYTES decides whether the cache
+ * holds it. */
 #include "work.h"
 
 #define NODES (BYTES / sizeof(struct node))

@@ -1,4 +1,5 @@
-/* Integer mix: linked lists, small matrices, a state machine over text, and a CRC over all of it. */
+/* Integer mix: linked lists, small matrices, a state machine over text, and a CRC over all of it.
+ */
 #include "work.h"
 
 #define NODES  256

@@ -1,4 +1,5 @@
-/* Four bodies under gravity, double precision. FMA lets the compiler fuse multiplication and addition. */
+/* Four bodies under gravity, double precision. FMA lets the compiler fuse multiplication and
+ * addition. */
 #include "work.h"
 
 #ifdef FMA

@@ -10,13 +10,15 @@ static u32 rotate(u32 x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* Upper 32 fractional bits of the square or cube root of a small number, by bisection in integers. */
+/* Upper 32 fractional bits of the square or cube root of a small number, by bisection in integers.
+ */
 static u32 root_fraction(u64 n, int degree)
 {
     u64 low = 0, high = 32ull << 32;
     while (high - low > 1) {
         u64 mid = (low + high) / 2;
-        /* mid has 32 fractional bits; compare mid^degree with n without overflow, in long multiplication. */
+        /* mid has 32 fractional bits; compare mid^degree with n without overflow, in long
+         * multiplication. */
         unsigned __int128 power = (unsigned __int128)mid * mid >> 32;
         if (degree == 3)
             power = power * mid >> 32;
@@ -60,7 +62,8 @@ static NOINLINE void compress(u32 *state, const u32 *block)
         u32 e = s[4], a = s[0];
         u32 t1 = s[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & s[5]) ^ (~e & s[6]));
         t1 += k[i] + w[i];
-        u32 t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+        u32 t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
+                 ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
         for (int j = 7; j > 0; j--)
             s[j] = s[j - 1];
         s[4] += t1;

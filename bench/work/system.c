@@ -1,4 +1,5 @@
-/* What only a whole system does: traps, CSRs, devices, translation flushes, patched code. Guest only; KIND chooses. */
+/* What only a whole system does: traps, CSRs, devices, translation flushes, patched code. Guest
+ * only; KIND chooses. */
 #include "work.h"
 
 #define ECALL  1
