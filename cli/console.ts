@@ -128,6 +128,11 @@ export class GuestConsole {
     }
   }
 
+  /** A person types: what they type arrives at once. Anything else waits until the guest has nothing left to do but read. */
+  get isTyped(): boolean {
+    return this.#raw;
+  }
+
   /** Bytes typed since the last call. */
   take(): number[] {
     const bytes = this.#pending;

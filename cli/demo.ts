@@ -2,13 +2,16 @@
 // lines one read(2) ran. Everything shown is computed from the program counters that the program found in its mapped area.
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import pc from 'picocolors';
+import colors from 'picocolors';
 import { addrOf, CallSites, cleanPath, Elf, type Frame, Symbolizer } from '../coverage/index.ts';
 import { packageRoot } from '../toolchain/index.ts';
 import { GuestConsole } from './console.ts';
 import { UserError } from './fail.ts';
 import { type GuestImages, prepareGuest } from './guest.ts';
 import { explain, runSession } from './session.ts';
+
+/** Colours are for terminals; a CI variable does not make one. */
+const pc = colors.createColors(process.stdout.isTTY === true);
 
 interface Row {
   readonly function: string;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import pc from 'picocolors';
+import colors from 'picocolors';
 import {
   clangVersion,
   DIALECTS,
@@ -13,6 +13,9 @@ import {
   TOOLS,
   which,
 } from '../toolchain/index.ts';
+
+/** Colours are for terminals; a CI variable does not make one. */
+const pc = colors.createColors(process.stdout.isTTY === true);
 
 interface Finding {
   readonly what: string;

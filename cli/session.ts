@@ -57,7 +57,8 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
     await turn();
     let left = options.maxInsns ?? Number.POSITIVE_INFINITY;
     while (left > 0 && !interrupted && !line.quit) {
-      const typed = line.take();
+      // Only at a halt is the moment of delivery the guest's own, and the run the same whatever the host's timing.
+      const typed = line.isTyped || result?.kind === 'halt' ? line.take() : [];
       if (typed.length > 0) machine.input(typed);
       const before = machine.spent;
       result = (gdb ?? machine).run(Math.min(SLICE, left), duration);
