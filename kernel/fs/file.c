@@ -204,7 +204,7 @@ static u32 masked(u32 mode)
 static int check_access(const struct inode *inode, u32 flags)
 {
     u32 acc = flags & O_ACCMODE;
-    u32 want = (acc == O_RDONLY || acc == O_RDWR ? 4 : 0) | (acc != O_RDONLY ? 2 : 0);
+    u32 want = (acc != O_WRONLY ? 4 : 0) | (acc != O_RDONLY || flags & O_TRUNC ? 2 : 0);
 
     if (flags & O_PATH)
         return 0;
