@@ -216,6 +216,7 @@ static void a_child_is_not_traced(void)
     REQUIRE(pipe(pair) == 0);
     pid_t child = fork();
     if (child == 0) {
+        usleep(20000); /* on another hart the parent may still be on its way into read(2) */
         STORE(k.area, 0);
         for (int i = 0; i < 50; i++)
             work();
