@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     kill(-1, SIGKILL);
     while (waitpid(-1, NULL, 0) > 0)
         ;
-    printf("ok fuzz: %ld calls, seed %lu, free memory %ld KiB less than early on\n", calls,
+    printf("\nok fuzz: %ld calls, seed %lu, free memory %ld KiB less than early on\n", calls,
            (unsigned long)seed, (long)before - (long)free_memory());
     return 0;
 }

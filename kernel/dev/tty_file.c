@@ -154,6 +154,9 @@ static i64 tty_write(struct file *file, struct iter *from, i64 *pos)
         done += n;
         if (n < want)
             err = -EFAULT;
+        if (signal_pending(current))
+            break; /* a long text must not keep its writer from being killed */
+        sched_relax();
     }
     return done ? done : err;
 }
