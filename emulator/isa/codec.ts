@@ -91,35 +91,33 @@ const wordOfIndex = (index: number): number =>
   (((index >>> 8) << 25) | (((index >>> 5) & 7) << 12) | ((index & 31) << 2)) >>> 0;
 const INDEX_MASK = wordOfIndex(0x7fff);
 
-/** FIRST[index] = position in CHAINS; a chain is ops ended by 0. Position 0 is the empty chain. */
+/** FIRST[index] = position in CHAINS; a chain is ops ended by 0. Filled when an index is first met: few ever are. */
 const FIRST = new Uint16Array(1 << 15);
-const CHAINS = buildChains();
+const UNKNOWN = 0;
+const CHAINS: number[] = [UNKNOWN];
+const POSITIONS = new Map<string, number>();
 
-function buildChains(): Uint16Array {
-  const chains: number[] = [0];
-  const known = new Map<string, number>([['', 0]]);
-  for (let opcode = 0; opcode < 32; opcode++) {
-    const rows = ROWS.filter(row => ((row.match >>> 2) & 31) === opcode);
-    for (let high = 0; high < 1 << 10; high++) {
-      const index = (high << 5) | opcode;
-      const word = wordOfIndex(index);
-      const ops = rows.filter(r => ((word ^ r.match) & r.mask & INDEX_MASK) === 0).map(r => r.op);
-      const key = ops.join();
-      let position = known.get(key);
-      if (position === undefined) {
-        position = chains.length;
-        known.set(key, position);
-        chains.push(...ops, 0);
-      }
-      FIRST[index] = position;
-    }
+function chainOf(index: number): number {
+  const word = wordOfIndex(index);
+  const ops: number[] = [];
+  for (let op = 1; op < MASK.length; op++) {
+    if (((word ^ MATCH[op]!) & MASK[op]! & INDEX_MASK) === 0) ops.push(op);
   }
-  return Uint16Array.from(chains);
+  const key = ops.join();
+  let position = POSITIONS.get(key);
+  if (position === undefined) {
+    position = CHAINS.length;
+    POSITIONS.set(key, position);
+    CHAINS.push(...ops, 0);
+  }
+  FIRST[index] = position;
+  return position;
 }
 
 /** The op of a 32-bit word, 0 when it is illegal. */
 function opOf(word: number): number {
-  for (let position = FIRST[indexOf(word)]!; ; position++) {
+  const index = indexOf(word);
+  for (let position = FIRST[index]! || chainOf(index); ; position++) {
     const op = CHAINS[position]!;
     if (op === 0 || (word & MASK[op]!) >>> 0 === MATCH[op]!) return op;
   }
@@ -203,8 +201,8 @@ const ILLEGAL = 1;
 export function expand(half: number): number {
   let word = EXPANSIONS[half]!;
   if (word === 0) {
-    const row = compressedRow(half);
-    word = row === undefined ? ILLEGAL : expansion(row, half);
+    const pattern = patternOf(half);
+    word = pattern === undefined ? ILLEGAL : expandBy(pattern, half);
     EXPANSIONS[half] = word;
   }
   return word === ILLEGAL ? 0 : word;
@@ -214,9 +212,17 @@ interface CompressedPattern {
   readonly row: CompressedRow;
   readonly mask: number;
   readonly match: number;
+  /** See `affine`; absent until it is first needed. */
+  moves?: Uint32Array;
 }
 
-const C_PATTERNS: readonly CompressedPattern[] = TABLE_C.map(row => ({ row, ...fixedBits(row.pattern) }));
+/** By quadrant and funct3, which every pattern fixes. */
+const C_PATTERNS: readonly CompressedPattern[][] = Array.from({ length: 32 }, () => []);
+const bucketOf = (half: number): number => ((half >>> 13) << 2) | (half & 3);
+for (const row of TABLE_C) {
+  const bits = fixedBits(row.pattern);
+  C_PATTERNS[bucketOf(bits.match)]!.push({ row, ...bits });
+}
 
 function matches({ row, mask, match }: CompressedPattern, half: number): boolean {
   if ((half & mask) !== match) return false;
@@ -226,12 +232,15 @@ function matches({ row, mask, match }: CompressedPattern, half: number): boolean
 
 /** All rows that claim a half-word: one at most, which the table's test proves for every half-word. */
 export const compressedRows = (half: number): CompressedRow[] =>
-  C_PATTERNS.filter(pattern => matches(pattern, half)).map(pattern => pattern.row);
+  C_PATTERNS[bucketOf(half)]!.filter(pattern => matches(pattern, half)).map(pattern => pattern.row);
+
+const patternOf = (half: number): CompressedPattern | undefined =>
+  C_PATTERNS[bucketOf(half)]!.find(pattern => matches(pattern, half));
 
 /** The row of a compressed half-word, undefined when it is illegal. */
-export const compressedRow = (half: number): CompressedRow | undefined =>
-  C_PATTERNS.find(pattern => matches(pattern, half))?.row;
+export const compressedRow = (half: number): CompressedRow | undefined => patternOf(half)?.row;
 
+/** What the table says, operand by operand. */
 function expansion(row: CompressedRow, half: number): number {
   const slots: Operands = { ...row.fixed };
   for (const name of row.format.operands) {
@@ -239,6 +248,27 @@ function expansion(row: CompressedRow, half: number): number {
     for (const slot of field.slots) slots[slot] = extract(field, half);
   }
   return encode(row.base, slots);
+}
+
+/**
+ * Each bit of a half-word goes to fixed bits of the base word, whatever the others are: immediates are scattered, their signs
+ * copied, and the 8 of x8..x15 is a constant. So sixteen expansions of a row give all of them: [0] is that of the row's fixed
+ * bits, [1 + i] what bit i changes in it. Decoding a program is most of starting it, and this is most of decoding.
+ */
+function affine({ row, mask, match }: CompressedPattern): Uint32Array {
+  const moves = new Uint32Array(17);
+  moves[0] = expansion(row, match);
+  for (let bit = 0; bit < 16; bit++)
+    if ((mask & (1 << bit)) === 0) moves[1 + bit] = expansion(row, match | (1 << bit)) ^ moves[0];
+  return moves;
+}
+
+function expandBy(pattern: CompressedPattern, half: number): number {
+  pattern.moves ??= affine(pattern);
+  let word = pattern.moves[0]!;
+  const free = half & ~pattern.mask;
+  for (let bit = 2; free >>> bit !== 0; bit++) if (free & (1 << bit)) word ^= pattern.moves[1 + bit]!;
+  return word >>> 0;
 }
 
 // ---- encoding ----
