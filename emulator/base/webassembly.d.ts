@@ -18,7 +18,7 @@ declare namespace WebAssembly {
     maximum?: number;
   }
   class Table {
-    constructor(descriptor: TableDescriptor);
+    constructor(descriptor: TableDescriptor, value?: unknown);
     readonly length: number;
     get(index: number): unknown;
     set(index: number, value?: unknown): void;

@@ -79,6 +79,8 @@ export class DecodedPages implements CodePort {
   /** By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single instruction. */
   readonly #straddling: Uint32Array;
   #used = 0;
+  /** Is any page DECODED? */
+  #marked = false;
   /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
   arrivals = ENTRY_COLD;
   /** Called after records of a RAM page were forgotten, and with -1 after all were. */
@@ -137,8 +139,10 @@ export class DecodedPages implements CodePort {
 
   /** Drops every decoded page. Only when no engine is inside one. */
   forgetAll(): void {
-    this.#pageOf.fill(0);
-    for (let page = 0; page < this.#isCode.length; page++) this.#isCode[page]! &= ~DECODED;
+    for (let number = 0; number < this.#used; number++) this.#pageOf[this.#ramPage[number]!] = 0;
+    // Not only decoded pages are marked (`protect`), but a mark means work since the last time.
+    if (this.#marked) for (let page = 0; page < this.#isCode.length; page++) this.#isCode[page]! &= ~DECODED;
+    this.#marked = false;
     this.#used = 0;
     for (let window = 0; window <= this.#harts; window++) this.#detach(window * WINDOW_BYTES);
     this.onForget(-1);
@@ -284,6 +288,7 @@ export class DecodedPages implements CodePort {
   #markCode(page: number): void {
     if (this.#isCode[page]! & DECODED) return;
     this.#isCode[page]! |= DECODED;
+    this.#marked = true;
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }
 

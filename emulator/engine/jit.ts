@@ -90,7 +90,8 @@ export class Jit implements RegionHost {
   readonly #byKey = new Map<string, Entry>();
   readonly #modulesOfPage = new Map<number, Set<CompiledModule>>();
   readonly #flips = new Map<number, number>();
-  #freeSlots: number[] = [];
+  /** Slots are given out from 1 upward. */
+  #nextSlot = 1;
   #waiting: Entry[] = [];
   /** Regions and guest instructions compiled so far. */
   readonly stats = { regions: 0, insns: 0, modules: 0, dropped: 0 };
@@ -105,9 +106,10 @@ export class Jit implements RegionHost {
     this.#firstPage = ram.base / 4096;
     this.#ramPages = ram.bytes / 4096;
     this.jumpCache = area.base;
-    this.table = new WebAssembly.Table({ element: 'anyfunc', initial: SLOTS, maximum: SLOTS });
     this.#stub = makeStub(this.#memory);
-    this.#reset();
+    const limits = { element: 'anyfunc', initial: SLOTS, maximum: SLOTS } as const;
+    this.table = new WebAssembly.Table(limits, this.#stub);
+    this.#purgeCache();
   }
 
   /** Coverage hooks that may be inlined; undefined = none. Everything compiled is forgotten. */
@@ -152,8 +154,8 @@ export class Jit implements RegionHost {
   }
 
   #reset(): void {
-    for (let slot = 0; slot < SLOTS; slot++) this.table.set(slot, this.#stub as never);
-    this.#freeSlots = Array.from({ length: SLOTS - 1 }, (_, i) => SLOTS - 1 - i);
+    for (let slot = 0; slot < this.#nextSlot; slot++) this.table.set(slot, this.#stub as never);
+    this.#nextSlot = 1;
     this.#entries.clear();
     this.#byKey.clear();
     this.#modulesOfPage.clear();
@@ -226,11 +228,11 @@ export class Jit implements RegionHost {
     const key = `${va} ${place} ${fetchView} ${dataView}`;
     const known = this.#byKey.get(key);
     if (known) return known;
-    const slot = this.#freeSlots.pop();
-    if (slot === undefined) {
+    if (this.#nextSlot === SLOTS) {
       this.#forget(-1);
       return undefined;
     }
+    const slot = this.#nextSlot++;
     const entry: Entry = { va, fetchView, dataView, place, slot, module: undefined, offers: 0, pages: [] };
     this.#byKey.set(key, entry);
     const list = this.#entries.get(place);
@@ -342,7 +344,7 @@ export class Jit implements RegionHost {
       // Entries are made for the views of now, which are those of `from` only if it is being entered.
       const { fetchView, dataView } = from;
       const same = this.#i32[FETCH_VIEW >> 2] === fetchView && this.#i32[DATA_VIEW >> 2] === dataView;
-      return known ?? (same && this.#freeSlots.length > 64 ? this.#entryAt(va, place) : undefined);
+      return known ?? (same && this.#nextSlot < SLOTS - 64 ? this.#entryAt(va, place) : undefined);
     };
     return {
       type,
