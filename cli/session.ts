@@ -103,7 +103,8 @@ function verdict(
 
 /** One line for the user about an end that is not the program's own. */
 export function explain(end: SessionEnd): string | undefined {
-  const at = `after ${end.machine.instret.toLocaleString('en-US')} instructions`;
+  if (end.outcome === 'exit') return undefined;
+  const at = `after ${end.machine.instret.toLocaleString('en-US')} instructions`; // costs 20 ms the first time
   switch (end.outcome) {
     case 'budget':
       return `the instruction budget is spent ${at}; raise --max-insns`;
