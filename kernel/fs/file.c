@@ -222,6 +222,7 @@ static int check_access(const struct inode *inode, u32 flags)
 static int find_or_create(struct walk *w, u32 flags, u32 mode)
 {
     struct inode *child, *dir;
+    bool magic;
     int err;
 
     for (;;) {
@@ -250,35 +251,40 @@ static int find_or_create(struct walk *w, u32 flags, u32 mode)
             return 0;
         }
         err = walk_follow(w, child);
+        magic = child->ops->follow;
         inode_put(child);
-        if (!err)
+        if (!err && !magic)
             err = walk_run(w, WALK_PARENT);
-        if (err)
+        if (err || magic) /* a magic link has led to the file itself */
             return err;
     }
 }
 
-static int locate(const struct path *base, const char *name, u32 flags, u32 mode, struct path *at,
-                  bool *created)
+struct located {
+    struct path at;
+    bool created, linked; /* linked: the way led over symbolic links */
+};
+
+static int locate(const struct path *base, const char *name, u32 flags, u32 mode,
+                  struct located *to)
 {
     u32 how = (flags & O_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & O_DIRECTORY ? WALK_DIR : 0);
-    struct walk *w;
+    bool may_create = flags & O_CREAT && !(flags & O_PATH);
+    struct walk *w = kmalloc(sizeof *w);
     int err;
 
-    if (!(flags & O_CREAT) || flags & O_PATH)
-        return path_walk(base, name, how, at);
-    w = kmalloc(sizeof *w);
     if (!w)
         return -ENOMEM;
     mutex_lock(&fs_lock);
     err = walk_begin(w, base, name);
     if (!err)
-        err = walk_run(w, WALK_PARENT);
-    if (!err)
+        err = walk_run(w, may_create ? WALK_PARENT : how);
+    if (!err && may_create)
         err = find_or_create(w, flags, mode);
     if (err >= 0) {
-        *created = err > 0;
-        *at = w->at;
+        to->created = err > 0;
+        to->linked = w->links;
+        to->at = w->at;
         w->at = (struct path){0};
         err = 0;
     }
@@ -321,8 +327,19 @@ static int truncate_opened(struct inode *inode)
     return err;
 }
 
+/* No "." or ".." and no empty component, but perhaps a leading "./". */
+static bool is_plain(const char *name)
+{
+    while (*name) {
+        if (*name == '/' && (name[1] == '/' || name[1] == '.'))
+            return false;
+        name++;
+    }
+    return true;
+}
+
 /* The absolute path that /proc/self/fd will show for name opened at base. */
-static char *shown_path(const struct path *base, const char *name)
+static char *shown_path(const struct path *base, const char *name, bool linked, u32 flags)
 {
     char *text = kmalloc(PATH_LEN_MAX);
     struct path at = base ? *base : current_fs()->cwd;
@@ -330,6 +347,9 @@ static char *shown_path(const struct path *base, const char *name)
 
     if (!text)
         return NULL;
+    if ((linked || *name == '.' || !is_plain(name)) &&
+        !path_real(base, name, !(flags & O_NOFOLLOW), text, PATH_LEN_MAX))
+        return text;
     if (*name == '/' || path_string(&at, text, PATH_LEN_MAX) != 0) {
         strlcpy(text, name, PATH_LEN_MAX);
         return text;
@@ -347,29 +367,29 @@ static char *shown_path(const struct path *base, const char *name)
 
 int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out)
 {
-    bool tmpfile = (flags & O_TMPFILE) == O_TMPFILE, created = tmpfile;
-    struct path at;
+    bool tmpfile = (flags & O_TMPFILE) == O_TMPFILE;
+    struct located to;
     char *shown;
-    int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, &at, &created);
+    int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, &to);
 
     if (!err && tmpfile) {
-        err = make_tmpfile(&at, mode);
+        err = make_tmpfile(&to.at, mode);
         if (err)
-            path_put(&at);
+            path_put(&to.at);
     }
     if (err)
         return err;
-    if (!created)
-        err = check_access(at.inode, flags);
-    if (!err && flags & O_DIRECTORY && !tmpfile && !S_ISDIR(at.inode->mode))
+    if (!to.created && !tmpfile)
+        err = check_access(to.at.inode, flags);
+    if (!err && flags & O_DIRECTORY && !tmpfile && !S_ISDIR(to.at.inode->mode))
         err = -ENOTDIR;
-    if (!err && flags & O_TRUNC && !(flags & O_PATH) && !created)
-        err = truncate_opened(at.inode);
-    shown = err ? NULL : shown_path(base, name);
+    if (!err && flags & O_TRUNC && !(flags & O_PATH) && !to.created)
+        err = truncate_opened(to.at.inode);
+    shown = err ? NULL : shown_path(base, name, to.linked, flags);
     if (!err)
-        err = shown ? file_open_path(&at, flags, shown, out) : -ENOMEM;
+        err = shown ? file_open_path(&to.at, flags, shown, out) : -ENOMEM;
     kfree(shown);
-    path_put(&at);
+    path_put(&to.at);
     return err;
 }
 

@@ -145,16 +145,30 @@ void files_close_on_exec(struct files *t)
 
 int files_unshare(struct files **files)
 {
-    struct files *t;
+    struct files *t, *old = *files;
 
-    if (atomic_load(&(*files)->refs) == 1)
+    if (atomic_load(&old->refs) == 1)
         return 0;
-    t = files_copy(*files);
+    t = files_copy(old);
     if (!t)
         return -ENOMEM;
-    files_put(*files);
+    spin_lock(&proc_lock); /* others find the table through the process */
     *files = t;
+    spin_unlock(&proc_lock);
+    files_put(old);
     return 0;
+}
+
+bool files_look(struct files *t, int fd, void (*look)(struct file *f, void *arg), void *arg)
+{
+    bool found;
+
+    spin_lock(&t->lock);
+    found = fd >= 0 && fd < t->cap && t->slots[fd] && t->slots[fd] != RESERVED;
+    if (found)
+        look(t->slots[fd], arg);
+    spin_unlock(&t->lock);
+    return found;
 }
 
 struct file *files_get(struct files *t, int fd)

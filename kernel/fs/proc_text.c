@@ -315,27 +315,47 @@ static void root(struct textbuf *t, struct proc *p)
     place(t, p, false);
 }
 
+static bool give_place(struct mount *mnt, struct inode *inode, struct path *at)
+{
+    *at = (struct path){mnt, inode};
+    if (inode)
+        path_get(at);
+    return inode;
+}
+
+static bool exe_place(const struct proc *p, struct path *at)
+{
+    return p->exe && give_place(p->exe->mnt, p->exe->inode, at);
+}
+
+static bool cwd_place(const struct proc *p, struct path *at)
+{
+    return p->fs && give_place(p->fs->cwd.mnt, p->fs->cwd.inode, at);
+}
+
+static bool root_place(const struct proc *p, struct path *at)
+{
+    return p->fs && give_place(p->fs->root.mnt, p->fs->root.inode, at);
+}
+
+#define TEXT(name, mode, fn)  {name, S_IFREG | (mode), fn, NULL}
+#define LINK(name, fn, place) {name, S_IFLNK | 0777, fn, place}
+
 const struct proc_row proc_top_rows[] = {
-    {"cmdline", S_IFREG | 0444, cmdline_text},    {"cpuinfo", S_IFREG | 0444, cpuinfo},
-    {"filesystems", S_IFREG | 0444, filesystems}, {"loadavg", S_IFREG | 0444, loadavg},
-    {"meminfo", S_IFREG | 0444, meminfo},         {"mounts", S_IFLNK | 0777, mounts_link},
-    {"stat", S_IFREG | 0444, stat_top},           {"uptime", S_IFREG | 0444, uptime},
-    {"version", S_IFREG | 0444, version},
+    TEXT("cmdline", 0444, cmdline_text),    TEXT("cpuinfo", 0444, cpuinfo),
+    TEXT("filesystems", 0444, filesystems), TEXT("loadavg", 0444, loadavg),
+    TEXT("meminfo", 0444, meminfo),         LINK("mounts", mounts_link, NULL),
+    TEXT("stat", 0444, stat_top),           TEXT("uptime", 0444, uptime),
+    TEXT("version", 0444, version),
 };
 const u32 proc_top_count = ARRAY_LEN(proc_top_rows);
 
 const struct proc_row proc_pid_rows[] = {
-    {"cmdline", S_IFREG | 0444, cmdline_pid},
-    {"comm", S_IFREG | 0444, comm},
-    {"cwd", S_IFLNK | 0777, cwd},
-    {"environ", S_IFREG | 0400, environ},
-    {"exe", S_IFLNK | 0777, exe},
-    {"fd", S_IFDIR | 0500, NULL},
-    {"maps", S_IFREG | 0444, maps},
-    {"mounts", S_IFREG | 0444, mounts},
-    {"root", S_IFLNK | 0777, root},
-    {"stat", S_IFREG | 0444, stat_pid},
-    {"statm", S_IFREG | 0444, statm},
-    {"status", S_IFREG | 0444, status},
+    TEXT("cmdline", 0444, cmdline_pid), TEXT("comm", 0444, comm),
+    LINK("cwd", cwd, cwd_place),        TEXT("environ", 0400, environ),
+    LINK("exe", exe, exe_place),        {"fd", S_IFDIR | 0500, NULL, NULL},
+    TEXT("maps", 0444, maps),           TEXT("mounts", 0444, mounts),
+    LINK("root", root, root_place),     TEXT("stat", 0444, stat_pid),
+    TEXT("statm", 0444, statm),         TEXT("status", 0444, status),
 };
 const u32 proc_pid_count = ARRAY_LEN(proc_pid_rows);

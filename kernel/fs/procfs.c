@@ -5,7 +5,8 @@
  *     /proc/NAME           proc_top_rows
  *     /proc/self           link to the caller's directory
  *     /proc/PID/NAME       proc_pid_rows
- *     /proc/PID/fd/N       magic links: following one goes to the open file's place itself
+ *     /proc/PID/fd/N       magic links, as are exe, cwd and root: following one goes to the place
+ *                          itself, not to what the text names
  *
  * An inode holds no reference of its process: it looks the number up again on every use, so an open
  * directory of a dead process is simply empty (-ESRCH).
@@ -30,7 +31,7 @@ struct pnode {
     const struct proc_row *row;
 };
 
-static const struct inode_ops proc_ops, proc_fd_ops;
+static const struct inode_ops proc_ops, proc_link_ops;
 static const struct file_ops text_fops;
 static struct super *proc_super;
 
@@ -50,16 +51,6 @@ static struct proc *find_proc(int pid)
         proc_get(p);
     spin_unlock(&proc_lock);
     return p;
-}
-
-struct files *proc_files_get(struct proc *p)
-{
-    struct files *files;
-
-    spin_lock(&proc_lock);
-    files = p->files ? files_share(p->files) : NULL;
-    spin_unlock(&proc_lock);
-    return files;
 }
 
 struct vm *proc_vm_get(struct proc *p)
@@ -101,7 +92,7 @@ static int make_inode(struct pnode n, u32 mode, struct inode **out)
     inode->priv = copy;
     inode->sb = proc_super;
     inode->ino = n.kind == ROOT ? 1 : number_of(&n) + 2;
-    inode->ops = n.kind == FD_LINK ? &proc_fd_ops : &proc_ops;
+    inode->ops = n.kind == FD_LINK || (n.row && n.row->place) ? &proc_link_ops : &proc_ops;
     inode->fops = S_ISREG(mode) ? &text_fops : fops_for_mode(mode);
     *out = inode;
     return 0;
@@ -153,30 +144,35 @@ static int lookup_pid(int pid, const char *name, struct inode **out)
         out);
 }
 
-/* An open file of a process, with a reference. */
-static struct file *file_of(int pid, int fd)
+/*
+ * Looks at an open file of a process without holding a reference: the owner may close it at any
+ * time, and its last close must not happen here, where a walk holds fs_lock.
+ */
+static bool look_at_fd(const struct pnode *n, void (*look)(struct file *f, void *arg), void *arg)
 {
-    struct proc *p = find_proc(pid);
-    struct files *files = p ? proc_files_get(p) : NULL;
-    struct file *f = files ? files_get(files, fd) : NULL;
+    struct proc *p;
+    bool found;
 
-    files_put(files);
-    if (p)
-        proc_put(p);
-    return f;
+    spin_lock(&proc_lock);
+    p = proc_find(n->pid);
+    found = p && p->files && files_look(p->files, n->fd, look, arg);
+    spin_unlock(&proc_lock);
+    return found;
+}
+
+static void look_at_mode(struct file *f, void *arg)
+{
+    *(u32 *)arg = S_IFLNK | (f->fflags & FF_READ ? 0500 : 0) | (f->fflags & FF_WRITE ? 0300 : 0);
 }
 
 static int lookup_fd(int pid, const char *name, struct inode **out)
 {
-    int fd = parse_number(name);
-    struct file *f = fd >= 0 ? file_of(pid, fd) : NULL;
+    struct pnode n = {FD_LINK, .pid = pid, .fd = parse_number(name)};
     u32 mode;
 
-    if (!f)
+    if (!look_at_fd(&n, look_at_mode, &mode))
         return -ENOENT;
-    mode = S_IFLNK | (f->fflags & FF_READ ? 0500 : 0) | (f->fflags & FF_WRITE ? 0300 : 0);
-    file_put(f);
-    return make_inode((struct pnode){FD_LINK, .pid = pid, .fd = fd}, mode, out);
+    return make_inode(n, mode, out);
 }
 
 static int proc_lookup(struct inode *dir, const char *name, struct inode **out)
@@ -269,23 +265,28 @@ static int list_root(i64 *pos, struct dir_sink *sink)
     return 0;
 }
 
+static int next_fd(int pid, int from)
+{
+    struct proc *p;
+    int fd;
+
+    spin_lock(&proc_lock);
+    p = proc_find(pid);
+    fd = p && p->files ? files_next(p->files, from) : -1;
+    spin_unlock(&proc_lock);
+    return fd;
+}
+
 static int list_fds(int pid, i64 *pos, struct dir_sink *sink)
 {
-    struct proc *p = find_proc(pid);
-    struct files *files = p ? proc_files_get(p) : NULL;
     char name[16];
 
-    if (p)
-        proc_put(p);
-    if (!files)
-        return 0;
-    for (int fd = files_next(files, (int)(*pos - 2)); fd >= 0; fd = files_next(files, fd + 1)) {
+    for (int fd = next_fd(pid, (int)(*pos - 2)); fd >= 0; fd = next_fd(pid, fd + 1)) {
         ksnprintf(name, sizeof name, "%d", fd);
         if (!sink->put(sink, name, fd + 2, S_IFLNK, fd + 3))
             break;
         *pos = fd + 3;
     }
-    files_put(files);
     return 0;
 }
 
@@ -302,21 +303,22 @@ static int proc_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink)
     return 0;
 }
 
+static void look_at_path(struct file *f, void *arg)
+{
+    text_put(arg, f->path, strlen(f->path));
+}
+
 static i64 proc_readlink(struct inode *inode, char *buf, u64 size)
 {
     const struct pnode *n = node_of(inode);
     struct textbuf t = {0};
     struct proc *p;
-    struct file *f;
     i64 len;
 
     if (n->kind == SELF) {
         text_printf(&t, "%d", curproc->pid);
     } else if (n->kind == FD_LINK) {
-        f = file_of(n->pid, n->fd);
-        if (f)
-            text_put(&t, f->path, strlen(f->path));
-        file_put(f);
+        look_at_fd(n, look_at_path, &t);
     } else if ((p = n->pid ? find_proc(n->pid) : curproc)) {
         n->row->text(&t, p);
         if (n->pid)
@@ -329,17 +331,35 @@ static i64 proc_readlink(struct inode *inode, char *buf, u64 size)
     return len;
 }
 
-/* fd/N leads to the very inode that is open, also when its name is gone. */
+static void look_at_place(struct file *f, void *arg)
+{
+    struct path *at = arg;
+
+    *at = (struct path){mount_get(f->mnt), inode_get(f->inode)};
+}
+
+static bool place_of_row(const struct pnode *n, struct path *at)
+{
+    struct proc *p;
+    bool found;
+
+    spin_lock(&proc_lock);
+    p = proc_find(n->pid);
+    found = p && n->row->place(p, at);
+    spin_unlock(&proc_lock);
+    return found;
+}
+
+/* The very inode that is open (executed, worked in), also when its name is gone. */
 static int proc_follow(struct inode *inode, struct mount **mnt, struct inode **out)
 {
     const struct pnode *n = node_of(inode);
-    struct file *f = n->kind == FD_LINK ? file_of(n->pid, n->fd) : NULL;
+    struct path at;
 
-    if (!f)
+    if (n->kind == FD_LINK ? !look_at_fd(n, look_at_place, &at) : !place_of_row(n, &at))
         return -ENOENT;
-    *mnt = mount_get(f->mnt);
-    *out = inode_get(f->inode);
-    file_put(f);
+    *mnt = at.mnt;
+    *out = at.inode;
     return 0;
 }
 
@@ -357,7 +377,7 @@ static const struct inode_ops proc_ops = {
     .evict = proc_evict,
 };
 
-static const struct inode_ops proc_fd_ops = {
+static const struct inode_ops proc_link_ops = {
     .readlink = proc_readlink,
     .follow = proc_follow,
     .evict = proc_evict,

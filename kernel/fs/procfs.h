@@ -12,11 +12,12 @@ struct proc_row {
     const char *name;
     u32 mode; /* S_IFREG: text; S_IFLNK: link; S_IFDIR: fd, fdinfo */
     proc_text_fn text;
+    /* links: where following one leads, with references; under proc_lock and fs_lock */
+    bool (*place)(const struct proc *p, struct path *at);
 };
 
 extern const struct proc_row proc_top_rows[], proc_pid_rows[];
 extern const u32 proc_top_count, proc_pid_count;
 
-/* References of a live process's parts, or 0. */
-struct files *proc_files_get(struct proc *p);
+/* A reference of a live process's address space, or 0. */
 struct vm *proc_vm_get(struct proc *p);

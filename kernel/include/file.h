@@ -143,8 +143,12 @@ int fd_close(int fd);
 int fd_replace(int newfd, struct file *file, bool cloexec);
 int fd_get_cloexec(int fd);
 int fd_set_cloexec(int fd, bool cloexec);
-/* For procfs: file of another process's table, with a reference; next number at or above fd, -1. */
-struct file *files_get(struct files *files, int fd);
+struct file *files_get(struct files *files, int fd); /* with a reference, or 0 */
+/*
+ * For procfs, which looks at other processes' tables and must not become the one who closes a file:
+ * look() runs with the table's spinlock held, false when fd is free; next number at or above fd, -1.
+ */
+bool files_look(struct files *files, int fd, void (*look)(struct file *f, void *arg), void *arg);
 int files_next(struct files *files, int fd);
 
 /*

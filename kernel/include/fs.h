@@ -206,6 +206,8 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
 /* Walks to the directory of the last component and copies that into last[NAME_LEN_MAX + 1]. */
 int path_walk_parent(const struct path *base, const char *name, struct path *dir, char *last);
 int path_string(const struct path *path, char *buf, u64 n); /* absolute path of a directory */
+/* The absolute path, without links and dots, of whatever name leads to. */
+int path_real(const struct path *base, const char *name, bool follow, char *buf, u64 n);
 int inode_access(const struct inode *inode, u32 want);      /* 4 read, 2 write, 1 execute */
 
 /* mount.c */

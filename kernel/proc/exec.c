@@ -168,24 +168,26 @@ static int become_single(struct proc *p)
     return 0;
 }
 
-static void name_process(struct proc *p, const char *path, const char *display)
+/* The parts that /proc shows change under proc_lock; what they replace is dropped outside of it. */
+static void take_identity(struct proc *p, struct vm *vm, struct file *exe, const char *path,
+                          const char *display)
 {
     const char *base = strrchr(display, '/');
+    char *old_path = p->exe_path, *new_path = kstrdup(path);
+    spin_lock(&proc_lock);
+    struct vm *old_vm = p->vm;
+    struct file *old_exe = p->exe;
     strlcpy(p->comm, base ? base + 1 : display, sizeof(p->comm));
     strlcpy(current->name, p->comm, sizeof(current->name));
-    kfree(p->exe_path);
-    p->exe_path = kstrdup(path);
-}
-
-static void switch_vm(struct proc *p, struct vm *vm)
-{
-    struct vm *old = p->vm;
-    irq_push_off();
+    p->exe_path = new_path;
+    p->exe = file_get(exe);
     p->vm = vm;
     vm_activate(vm);
-    irq_pop_off();
-    if (old)
-        vm_put(old);
+    spin_unlock(&proc_lock);
+    kfree(old_path);
+    file_put(old_exe);
+    if (old_vm)
+        vm_put(old_vm);
 }
 
 static void reset_thread(u64 entry, va_t sp)
@@ -210,11 +212,7 @@ static void reset_thread(u64 entry, va_t sp)
 static void commit(struct proc *p, struct vm *vm, struct image *img, const char *path,
                    const char *display, u64 entry, va_t sp)
 {
-    name_process(p, path, display);
-    switch_vm(p, vm);
-    if (p->exe)
-        file_put(p->exe);
-    p->exe = file_get(img->file);
+    take_identity(p, vm, img->file, path, display);
     files_unshare(&p->files);
     files_close_on_exec(p->files);
     sigacts_exec(p);

@@ -14,23 +14,29 @@
 #include "syscall.h"
 #include "vm.h"
 
-/* Release everything that a process owns except its place in the tree. */
+/*
+ * Release everything that a process owns except its place in the tree. /proc looks at other
+ * processes' parts, so each pointer goes under proc_lock before the reference behind it does. The
+ * address space is last: closing a file may still touch it.
+ */
 static void release_resources(struct proc *p)
 {
-    if (p->files)
-        files_put(p->files);
-    if (p->fs)
-        fsctx_put(p->fs);
-    if (p->exe)
-        file_put(p->exe);
+    spin_lock(&proc_lock);
+    struct files *files = p->files;
+    struct fsctx *fs = p->fs;
+    struct file *exe = p->exe;
     p->files = NULL;
     p->fs = NULL;
     p->exe = NULL;
+    spin_unlock(&proc_lock);
+    files_put(files);
+    fsctx_put(fs);
+    file_put(exe);
+    spin_lock(&proc_lock);
     struct vm *vm = p->vm;
-    irq_push_off();
     p->vm = NULL;
     vm_activate(NULL);
-    irq_pop_off();
+    spin_unlock(&proc_lock);
     if (vm)
         vm_put(vm);
 }
