@@ -26,7 +26,7 @@ const kcovbox = (engine: 'jit' | 'interp'): BenchEngine => ({
   missing: () => undefined,
   command: async w => [
     process.execPath,
-    join(packageRoot(), 'bin', 'kcovbox.mjs'),
+    join(packageRoot(), 'bin', 'kcovbox.cjs'),
     ...['boot', '-bios', 'none', '-m', '128M', '--engine', engine, '-kernel', await buildGuest(w)],
   ],
 });

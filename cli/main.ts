@@ -1,7 +1,6 @@
 // The `kcovbox` command: one verb per file, registered here in the order of the help text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../toolchain/index.ts';
 import { EXIT_KCOVBOX, report } from './fail.ts';
@@ -55,12 +54,6 @@ async function createProgram(first: string | undefined): Promise<Command> {
   inherit(program);
   return program;
 }
-
-/**
- * Emitted modules carry branch hints; this V8 obeys them only when told so before the first one is compiled. Others ignore
- * the section, and an unknown flag is no error.
- */
-setFlagsFromString('--experimental-wasm-branch-hinting');
 
 // A reader that went away (`| head`) ends us quietly, as it ends other commands.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,13 +1,24 @@
-// Bundles cli/main.ts into dist/kcovbox.mjs when a source is newer than the bundle.
-// Run by `npm run build`, `npm start`, and bin/kcovbox.mjs in a checkout.
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
+// Bundles cli/main.ts into dist/kcovbox.cjs when a source is newer than the bundle. Beside it, dist/inputs names the sources, for bin/kcovbox.cjs
+// to look at; the first line of the bundle is its hash, by which that recognises V8's code of it.
+// Run by `npm run build`, `npm start`, `npm pack`, and bin/kcovbox.cjs in a checkout.
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './ensure.mjs';
 
 /** The rooms whose TypeScript ends in the bundle. */
 const ROOMS = ['emulator', 'devices', 'coverage', 'toolchain', 'cli', 'bench'];
-export const BUNDLE = join(ROOT, 'dist', 'kcovbox.mjs');
+export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
 function newest(dir) {
   let time = 0;
@@ -30,31 +41,46 @@ export function isFresh() {
   );
 }
 
-/** Builds the bundle; the file appears whole or not at all. */
+/** Writes a file of dist/ whole or not at all. */
+function put(name, text, time) {
+  const path = join(ROOT, 'dist', name);
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, text);
+  utimesSync(temporary, time, time);
+  renameSync(temporary, path);
+}
+
+/** Builds the bundle, as of now: what is edited meanwhile makes it stale. */
 export async function bundle() {
+  const start = new Date();
   const { build } = await import('esbuild');
-  mkdirSync(join(ROOT, 'dist'), { recursive: true });
-  const temporary = join(ROOT, 'dist', `kcovbox.${process.pid}.mjs`);
-  await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: ['cli/main.ts'],
     bundle: true,
+    write: false,
+    metafile: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node20',
-    outfile: temporary,
     external: ['@alexaltea/capstone-js', 'koffi', 'esbuild'],
     // Half the size is a third of the start-up time; names stay for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'inline',
     logLevel: 'warning',
-    // CommonJS dependencies inside an ES module bundle still call require().
-    banner: {
-      js: "import { createRequire as kcovboxRequire } from 'node:module'; const require = kcovboxRequire(import.meta.url);",
-    },
+    supported: { 'dynamic-import': false }, // the bundle is not a module, and Node 20.0 allows import() in those only
+    define: { 'import.meta.url': 'kcovboxUrl' },
+    banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
   });
-  renameSync(temporary, BUNDLE);
+  const { text } = outputFiles[0];
+  const dist = join(ROOT, 'dist');
+  mkdirSync(dist, { recursive: true });
+  for (const name of readdirSync(dist))
+    if (name.startsWith('code-')) rmSync(join(dist, name), { force: true });
+  const inputs = Object.keys(metafile.inputs).filter(path => !path.includes('node_modules/'));
+  put('inputs', ['package-lock.json', ...inputs].join('\n'), start);
+  put('kcovbox.cjs', `//${createHash('sha256').update(text).digest('hex')}\n${text}`, start);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && !isFresh()) await bundle();

@@ -13,7 +13,7 @@ const withoutNumbers = text =>
 
 /** Output of a command line, with `npx kcovbox` standing for this checkout's. */
 function outputOf(line) {
-  const command = line.replace('npx kcovbox', `"${process.execPath}" "${join(ROOT, 'bin', 'kcovbox.mjs')}"`);
+  const command = line.replace('npx kcovbox', `"${process.execPath}" "${join(ROOT, 'bin', 'kcovbox.cjs')}"`);
   const run = spawnSync('sh', ['-c', command], { cwd: ROOT, encoding: 'utf8', input: '', timeout: 300_000 });
   if (run.status !== 0) throw new Error(`${line}: status ${run.status}: ${run.stderr}`);
   return run.stdout.trimEnd();

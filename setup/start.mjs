@@ -10,7 +10,7 @@ ensurePackages(BUILD, 'compiling the guest');
 if (!isFresh()) await bundle();
 const run = spawnSync(
   process.execPath,
-  [join(ROOT, 'bin', 'kcovbox.mjs'), 'demo', ...process.argv.slice(2)],
+  [join(ROOT, 'bin', 'kcovbox.cjs'), 'demo', ...process.argv.slice(2)],
   { stdio: 'inherit' },
 );
 process.exit(run.status ?? 125);

@@ -13,7 +13,7 @@ ensurePackages(ORACLES, 'the oracles of the tests', { optional: true }); // a te
 if (!isFresh()) await bundle();
 // One build of each kernel before two workers would both start it.
 for (const dialect of ['openbsd', 'netbsd', 'freebsd', 'linux']) {
-  const command = [join(ROOT, 'bin', 'kcovbox.mjs'), 'build', 'kernel', '--dialect', dialect];
+  const command = [join(ROOT, 'bin', 'kcovbox.cjs'), 'build', 'kernel', '--dialect', dialect];
   const built = spawnSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   if (built.status !== 0) process.exit(built.status ?? 125);
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const COMMAND = join(ROOT, 'bin', 'kcovbox.mjs');
+const COMMAND = join(ROOT, 'bin', 'kcovbox.cjs');
 const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cli-'));
 

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 `;
 
 function kcovbox(args: string[], input?: string): { status: number; stdout: string; stderr: string } {
-  const done = spawnSync(process.execPath, [join(ROOT, 'bin/kcovbox.mjs'), ...args], {
+  const done = spawnSync(process.execPath, [join(ROOT, 'bin/kcovbox.cjs'), ...args], {
     encoding: 'utf8',
     input: input ?? '',
   });

@@ -29,7 +29,7 @@ describe('the kernel in lockstep', () => {
       const { status, stderr } = spawnSync(
         process.execPath,
         [
-          ...[join(ROOT, 'bin', 'kcovbox.mjs'), 'run', '--engine', 'lockstep', '--smp', smp],
+          ...[join(ROOT, 'bin', 'kcovbox.cjs'), 'run', '--engine', 'lockstep', '--smp', smp],
           ...['--dialect', dialect, join(ROOT, 'guest-programs', `${dialect}-kcov.c`)],
         ],
         { encoding: 'utf8', timeout: 170_000 },
