@@ -79,7 +79,7 @@ export async function bundle() {
   for (const name of readdirSync(dist))
     if (name.startsWith('code-')) rmSync(join(dist, name), { force: true });
   const inputs = Object.keys(metafile.inputs).filter(path => !path.includes('node_modules/'));
-  put('inputs', ['package-lock.json', ...inputs].join('\n'), start);
+  put('inputs', ['package-lock.json', 'setup/bundle.mjs', ...inputs].join('\n'), start);
   put('kcovbox.cjs', `//${createHash('sha256').update(text).digest('hex')}\n${text}`, start);
 }
 
