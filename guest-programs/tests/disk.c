@@ -60,6 +60,25 @@ static void large_sparse_files_work(void)
     CHECK(close(fd) == 0 && unlink(name) == 0 && umount("/tmp/disk") == 0);
 }
 
+/* The cut may be in a block that nobody has read since the mount: its tail is stale on the disk. */
+static void a_cut_tail_does_not_come_back(void)
+{
+    char name[] = "/tmp/disk/tail", buf[8192], *m;
+    int fd;
+
+    memset(buf, 'T', sizeof(buf));
+    CHECK(attach() == 0);
+    fd = open(name, O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && write(fd, buf, sizeof(buf)) == sizeof(buf) && close(fd) == 0);
+    CHECK(umount("/tmp/disk") == 0 && attach() == 0 && truncate(name, 100) == 0);
+    CHECK(umount("/tmp/disk") == 0 && attach() == 0 && truncate(name, sizeof(buf)) == 0);
+    fd = open(name, O_RDWR);
+    m = mmap(NULL, sizeof(buf), PROT_READ, MAP_SHARED, fd, 0);
+    CHECK(m != MAP_FAILED && m[99] == 'T' && m[100] == 0 && m[4095] == 0 && m[8191] == 0);
+    CHECK(munmap(m, sizeof(buf)) == 0 && close(fd) == 0);
+    CHECK(unlink(name) == 0 && umount("/tmp/disk") == 0);
+}
+
 static void space_comes_back(void)
 {
     struct statfs before, after;
@@ -123,6 +142,7 @@ int main(void)
     mkdir("/tmp/disk", 0755);
     RUN_WITH_DISK(contents_survive);
     RUN_WITH_DISK(large_sparse_files_work);
+    RUN_WITH_DISK(a_cut_tail_does_not_come_back);
     RUN_WITH_DISK(space_comes_back);
     RUN_WITH_DISK(mappings_reach_the_disk);
     RUN_WITH_DISK(read_only_is_read_only);

@@ -31,6 +31,7 @@ struct inode *inode_new(struct super *sb, u32 mode)
     if (sb)
         inode->ino = ++sb->next_ino;
     mutex_init(&inode->lock, "inode");
+    vm_object_init(&inode->mapped);
     now(&inode->mtime);
     inode->atime = inode->ctime = inode->mtime;
     return inode;

@@ -193,7 +193,10 @@ int minfs_truncate(struct inode *inode, i64 size)
 {
     struct minfs *fs = minfs_of(inode);
 
-    page_cache_truncate(inode, size);
+    int err = page_cache_truncate(inode, size);
+
+    if (err)
+        return err;
     mutex_lock(&fs->lock);
     free_from(fs, inode->priv, ALIGN_UP(size, MINFS_BLOCK) / MINFS_BLOCK);
     mutex_unlock(&fs->lock);

@@ -5,16 +5,15 @@
  * largest index needs; a file of one page is just that page. read, write and every mapping of the
  * file use the same pages, which is what makes them agree with each other.
  *
- * The cache holds one reference of each page, each translation of a mapping another one, so a
- * truncated page lives on until the last mapping has lost it. cache->lock covers the tree and the
+ * The cache holds one reference of each page, each translation of a mapping another one. Truncation
+ * goes in this order: the size, so that no fault finds a page behind the end any more; the mappings
+ * (vm_object_revoke), private copies included; the pages. cache->lock covers the tree and the
  * filling of pages; it is never held while user memory is copied, because a fault in that copy may
  * need the very same file.
  *
  * Dirty pages of file systems with a disk behind them are marked, and written by page_cache_flush.
  *
- * Divergence: truncating does not take pages away from mappings that have touched them (Linux would
- * send SIGBUS); they keep the old page, untouched ones do get SIGBUS. Nothing is evicted when
- * memory is short.
+ * Divergence: nothing is evicted when memory is short.
  */
 #include "fs.h"
 #include "abi/errno.h"
@@ -245,27 +244,48 @@ static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 
     return true;
 }
 
-static void zero_tail(struct page_cache *c, i64 size)
+/*
+ * The last page behind the new end; on a disk it must be written as well, or the old bytes would
+ * come back with the next growth.
+ */
+static int zero_tail(struct inode *inode, i64 size)
 {
-    u64 *slot = size & PAGE_MASK ? find_slot(c, size >> PAGE_SHIFT, false) : NULL;
+    int err = 0;
+    char *page = size & PAGE_MASK ? get_for_read(inode, size >> PAGE_SHIFT, &err) : NULL;
 
-    if (slot && *slot)
-        memset((char *)slots(*slot) + (size & PAGE_MASK), 0, PAGE_SIZE - (size & PAGE_MASK));
+    if (!page)
+        return err;
+    page_put(va_to_pa(page));
+    page = page_cache_get(inode, size >> PAGE_SHIFT, true, &err);
+    if (page) {
+        memset(page + (size & PAGE_MASK), 0, PAGE_SIZE - (size & PAGE_MASK));
+        page_put(va_to_pa(page));
+    }
+    return err;
 }
 
 /* Needs inode->lock. Sets the size; what lies behind it is gone and reads as zeros later. */
-void page_cache_truncate(struct inode *inode, i64 size)
+int page_cache_truncate(struct inode *inode, i64 size)
 {
-    struct page_cache *c = inode->pages;
+    bool shrinks = size < inode->size;
+    u64 end = ALIGN_UP(size, PAGE_SIZE);
+    int err = shrinks ? zero_tail(inode, size) : 0;
 
-    if (c && size < inode->size) {
-        mutex_lock(&c->lock);
-        drop_from(c, &c->root, c->height, 0, ALIGN_UP(size, PAGE_SIZE) >> PAGE_SHIFT);
-        zero_tail(c, size);
-        mutex_unlock(&c->lock);
+    if (err)
+        return err;
+    atomic_store(&inode->size, size);
+    if (shrinks) {
+        struct page_cache *c = inode->pages;
+
+        vm_object_revoke(&inode->mapped, end, ~PAGE_MASK);
+        if (c) {
+            mutex_lock(&c->lock);
+            drop_from(c, &c->root, c->height, 0, end >> PAGE_SHIFT);
+            mutex_unlock(&c->lock);
+        }
     }
-    inode->size = size;
     inode_touch(inode, true);
+    return 0;
 }
 
 static int flush_tree(struct inode *inode, u64 *slot, u32 level, u64 base)
@@ -336,11 +356,17 @@ static int cache_fault(struct vma *vma, u64 offset, u32 access, pa_t *pa)
     return 0;
 }
 
-static const struct vm_ops cache_vm_ops = {.fault = cache_fault};
+static void cache_open(struct vma *vma)
+{
+    vm_object_add(vma, &vma->file->inode->mapped);
+}
+
+static const struct vm_ops cache_vm_ops = {cache_open, vm_object_remove, cache_fault};
 
 int page_cache_mmap(struct file *file, struct vma *vma)
 {
     vma->ops = &cache_vm_ops;
+    vm_object_add(vma, &file->inode->mapped);
     inode_accessed(file->inode);
     return 0;
 }

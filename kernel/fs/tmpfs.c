@@ -234,8 +234,7 @@ static bool tmpfs_is_empty(struct inode *dir)
 
 static int tmpfs_truncate(struct inode *inode, i64 size)
 {
-    page_cache_truncate(inode, size);
-    return 0;
+    return page_cache_truncate(inode, size);
 }
 
 static void tmpfs_evict(struct inode *inode)

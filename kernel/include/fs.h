@@ -17,6 +17,7 @@
 #include "wait.h"
 #include "file.h"
 #include "poll.h"
+#include "vm.h"
 
 #define NAME_LEN_MAX 255
 #define PATH_LEN_MAX 4096
@@ -123,6 +124,7 @@ struct inode {
     const struct file_ops *fops; /* what open() puts into the file */
     struct mutex lock;
     struct page_cache *pages; /* regular files; made on first use */
+    struct vm_object mapped;  /* areas that show the pages */
     void *priv;               /* the file system's */
     void *dev_priv;           /* device nodes: what devfs_register_dev was given */
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
@@ -208,7 +210,7 @@ int path_walk_parent(const struct path *base, const char *name, struct path *dir
 int path_string(const struct path *path, char *buf, u64 n); /* absolute path of a directory */
 /* The absolute path, without links and dots, of whatever name leads to. */
 int path_real(const struct path *base, const char *name, bool follow, char *buf, u64 n);
-int inode_access(const struct inode *inode, u32 want);      /* 4 read, 2 write, 1 execute */
+int inode_access(const struct inode *inode, u32 want); /* 4 read, 2 write, 1 execute */
 
 /* mount.c */
 void fs_register(struct fs_type *type);
@@ -228,7 +230,7 @@ const struct fs_type *fs_type_list(void);
 struct page_cache;
 i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
 i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
-void page_cache_truncate(struct inode *inode, i64 size);
+int page_cache_truncate(struct inode *inode, i64 size);
 int page_cache_flush(struct inode *inode);
 void page_cache_free(struct inode *inode);
 u64 page_cache_pages(const struct inode *inode);

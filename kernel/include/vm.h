@@ -11,11 +11,29 @@
 #include "list.h"
 #include "lock.h"
 #include "memlayout.h"
+#include "taskq.h"
 
 struct file;
 struct vm;
 struct vma;
 struct trapframe;
+
+/*
+ * What areas show pages of, when it can shrink: a file. Its owner calls vm_object_add() when an
+ * area maps it (also in ops->open), vm_object_remove() in ops->close, and vm_object_revoke() after
+ * it has made faults behind the new end fail and before it gives the pages away. Calls of revoke
+ * exclude one another by the owner's lock.
+ */
+struct vm_object {
+    struct spinlock lock;
+    struct list areas; /* (lock) vma->in_object */
+    u64 round;         /* of revoking */
+};
+void vm_object_init(struct vm_object *object);
+void vm_object_add(struct vma *vma, struct vm_object *object);
+void vm_object_remove(struct vma *vma);
+/* Every mapping of bytes from..to (page-aligned) faults again, private copies too; may sleep. */
+void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
 
 /* vma->prot and access bits; the values of PROT_READ etc. */
 #define VM_READ  1
@@ -55,6 +73,9 @@ struct vma {
     struct file *file;        /* one reference, or NULL; taken and dropped by the vm layer */
     const struct vm_ops *ops; /* NULL = anonymous memory */
     void *priv;
+    struct vm_object *object; /* NULL: cannot shrink */
+    struct list in_object;    /* (object->lock) */
+    u64 revoked;              /* (object->lock) the last round that has been here */
 };
 
 struct vm {
@@ -70,12 +91,16 @@ struct vm {
     size_t peak;
     /* for /proc/self/{cmdline,environ} */
     va_t arg_start, arg_end, env_start, env_end;
+    struct task reaper; /* of vm_put_later */
 };
 
 struct vm *vm_new(void);
 struct vm *vm_clone(struct vm *vm); /* fork: shared areas shared, private ones copy-on-write */
 void vm_get(struct vm *vm);
+bool vm_get_alive(struct vm *vm); /* false when the last reference is gone already */
 void vm_put(struct vm *vm);
+/* For those who hold locks: a last reference is dropped by a kernel thread. */
+void vm_put_later(struct vm *vm);
 void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler */
 
 /*

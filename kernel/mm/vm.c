@@ -134,16 +134,25 @@ void vm_get(struct vm *vm)
     atomic_add(&vm->refs, 1);
 }
 
+bool vm_get_alive(struct vm *vm)
+{
+    int refs = atomic_load(&vm->refs);
+    while (refs > 0)
+        if (__atomic_compare_exchange_n(&vm->refs, &refs, refs + 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return true;
+    return false;
+}
+
 static void leave(void *arg)
 {
     if (this_cpu()->vm == arg)
         vm_activate(NULL);
 }
 
-void vm_put(struct vm *vm)
+static void vm_destroy(void *arg)
 {
-    if (atomic_sub(&vm->refs, 1) != 0)
-        return;
+    struct vm *vm = arg;
     irq_push_off();
     leave(vm);
     u32 others = atomic_load(&vm->harts);
@@ -156,6 +165,20 @@ void vm_put(struct vm *vm)
     }
     pt_free(vm);
     kfree(vm);
+}
+
+void vm_put(struct vm *vm)
+{
+    if (atomic_sub(&vm->refs, 1) == 0)
+        vm_destroy(vm);
+}
+
+void vm_put_later(struct vm *vm)
+{
+    if (atomic_sub(&vm->refs, 1) != 0)
+        return;
+    task_init(&vm->reaper, vm_destroy, vm);
+    task_add(system_taskq, &vm->reaper);
 }
 
 /* Interrupts off. Kernel threads keep the last user table until it goes away (vm_put). */
