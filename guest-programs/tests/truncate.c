@@ -102,23 +102,22 @@ static void every_kind_of_area_is_found(void)
 
 static void children_lose_the_pages_too(void)
 {
-    int fd = new_file(), go[2], status;
+    int fd = new_file(), go[2], ready[2], status;
     char *m = map(fd, MAP_SHARED), *p = map(fd, MAP_PRIVATE), c;
 
     p[3 * PAGE] = 'P'; /* shared with the child by copy on write */
-    CHECK(m[3 * PAGE] == 'A' && pipe(go) == 0);
+    CHECK(m[3 * PAGE] == 'A' && pipe(go) == 0 && pipe(ready) == 0);
     pid_t pid = fork();
     if (!pid) {
         c = m[3 * PAGE] + p[3 * PAGE];
         close(go[1]);
-        if (read(go[0], &c, 1) != 1)
+        if (write(ready[1], &c, 1) != 1 || read(go[0], &c, 1) != 1)
             _exit(9);
         _exit(!bus(m + 3 * PAGE, 0) + 2 * !bus(p + 3 * PAGE, 0) + 4 * bus(m, 0));
     }
-    usleep(2000);
-    CHECK(ftruncate(fd, PAGE) == 0 && write(go[1], "x", 1) == 1);
+    CHECK(read(ready[0], &c, 1) == 1 && ftruncate(fd, PAGE) == 0 && write(go[1], "x", 1) == 1);
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-    close(go[0]), close(go[1]), close(fd);
+    close(go[0]), close(go[1]), close(ready[0]), close(ready[1]), close(fd);
     munmap(m, FILE_PAGES * PAGE), munmap(p, FILE_PAGES * PAGE);
 }
 
