@@ -18,7 +18,7 @@ import {
   X,
 } from '../hart/layout.ts';
 import { purgeWritesOfAll } from '../hart/tlb.ts';
-import { decodeInto, expand, type Insn, newInsn, rowOf, type TableRow } from '../isa/index.ts';
+import { decodeInto, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../isa/index.ts';
 import { BACK, csrHandlerId, FAR, handlerId, NEAR } from './handlers.ts';
 import {
   CSR_EVEN,
@@ -155,12 +155,21 @@ export class DecodedPages implements CodePort {
     let slot = (rec - base) / RECORD;
     this.#stores[number] = 0;
     this.#markCode(this.#ramPage[number]!);
+    const code = this.#ram.hostBase / 2 + this.#ramPage[number]! * 2048;
     for (let count = 0; count < DECODE_AHEAD && slot < SLOTS; count++) {
       const at = base + slot * RECORD;
       if (this.#u16[at >> 1] !== H_UNDECODED) return;
-      const row = this.#decodeSlot(number, slot, at);
-      if (row?.flow !== 'next') return;
-      slot += this.#insn.bytes / 2;
+      const low = this.#u16[code + slot]!;
+      const is32 = (low & 3) === 3;
+      if (is32 && slot === SLOTS - 1) {
+        this.#u16[(at + R_HANDLER) >> 1] = H_STRADDLE;
+        // No half-word: the first execution compares, fails and decodes.
+        this.#i32[(at + R_IMM) >> 2] = -1;
+        return;
+      }
+      const word = is32 ? low | (this.#u16[code + slot + 1]! << 16) : low;
+      if (!this.#remembered(at, word) && !this.#write(at, word >>> 0, slot, false)) return;
+      slot += is32 ? 2 : 1;
     }
   }
 
@@ -236,45 +245,65 @@ export class DecodedPages implements CodePort {
     return (low & 3) === 3 && slot < SLOTS - 1 ? (low | (this.#u16[at + 1]! << 16)) >>> 0 : low;
   }
 
-  #decodeSlot(number: number, slot: number, at: number): TableRow | undefined {
-    const word = this.#fetch(number, slot);
-    if (slot === SLOTS - 1 && (word & 3) === 3) {
-      this.#u16[(at + R_HANDLER) >> 1] = H_STRADDLE;
-      // No half-word: the first execution compares, fails and decodes.
-      this.#i32[(at + R_IMM) >> 2] = -1;
-      return undefined;
-    }
-    return this.#write(at, word, slot, false);
+  /**
+   * The record of a word that was decoded before, anywhere: programs consist of few different instructions. False when it is not
+   * remembered, or its record depends on its place.
+   */
+  #remembered(at: number, word: number): boolean {
+    const memo = memoOf(word);
+    if (MEMO[memo] !== word) return false;
+    const i32 = this.#i32;
+    i32[at >> 2] = MEMO[memo + 1]!;
+    i32[(at + 4) >> 2] = MEMO[memo + 2]!;
+    i32[(at + 8) >> 2] = MEMO[memo + 3]!;
+    i32[(at + 12) >> 2] = MEMO[memo + 4]! | (this.arrivals << 24);
+    return true;
   }
 
-  /** Fills the record at `at`. Branches out of the page, and all of a straddling instruction, are far. */
-  #write(at: number, word: number, slot: number, straddling: boolean): TableRow | undefined {
+  /**
+   * Fills the record at `at`; branches out of the page, and all of a straddling instruction, are far. Answers whether what follows
+   * is likely to run next.
+   */
+  #write(at: number, word: number, slot: number, straddling: boolean): boolean {
     const insn = this.#insn;
     const u16 = this.#u16;
     if (!decodeInto(word, insn)) {
       this.#i32[(at + R_IMM) >> 2] = word;
       u16[(at + R_HANDLER) >> 1] = H_ILLEGAL;
-      return undefined;
+      return false;
     }
-    const row = rowOf(insn.op);
+    const kind = KIND[insn.op] || kindOf(insn.op);
     const target = slot * 2 + insn.imm;
-    const isJump = row.flow === 'branch' || row.flow === 'jump';
-    const near = isJump && !straddling && target >= 0 && target < 4096;
-    const isBack = insn.imm <= 0 || (row.flow === 'jump' && insn.rd !== 0);
-    u16[(at + R_RD) >> 1] = row.regs.rd === 'f' ? FP + 8 * insn.rd : insn.rd === 0 ? SINK : X + 8 * insn.rd;
-    u16[(at + R_RS1) >> 1] = (row.regs.rs1 === 'f' ? FP : X) + 8 * insn.rs1;
-    u16[(at + R_RS2) >> 1] = (row.regs.rs2 === 'f' ? FP : X) + 8 * insn.rs2;
+    const near = (kind & IS_JUMP) !== 0 && !straddling && target >= 0 && target < 4096;
+    u16[(at + R_RD) >> 1] = (kind & RD_F) !== 0 ? FP + 8 * insn.rd : insn.rd === 0 ? SINK : X + 8 * insn.rd;
+    u16[(at + R_RS1) >> 1] = ((kind & RS1_F) !== 0 ? FP : X) + 8 * insn.rs1;
+    u16[(at + R_RS2) >> 1] = ((kind & RS2_F) !== 0 ? FP : X) + 8 * insn.rs2;
     u16[(at + R_RS3) >> 1] = FP + 8 * insn.rs3;
     this.#u8[at + R_RM] = insn.rm;
     this.#u8[at + R_ENTRY] = straddling ? ENTRY_COLD : this.arrivals;
     this.#i32[(at + R_IMM) >> 2] = near
       ? insn.imm * (RECORD / 2)
-      : needsWord(row)
+      : (kind & NEEDS_WORD) !== 0
         ? baseWord(insn)
         : insn.imm;
-    if (row.ext === 'zicsr') this.#writeCsr(at, insn);
-    else u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near ? (isBack ? BACK : NEAR) : FAR);
-    return row;
+    if ((kind & IS_CSR) !== 0) this.#writeCsr(at, insn);
+    else {
+      const isBack = insn.imm <= 0 || ((kind & IS_JAL) !== 0 && insn.rd !== 0);
+      u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near ? (isBack ? BACK : NEAR) : FAR);
+    }
+    if ((kind & RUNS_ON) === 0) return false;
+    if (!straddling) this.#remember(at, insn.word);
+    return true;
+  }
+
+  #remember(at: number, word: number): void {
+    const memo = memoOf(word | 0);
+    const i32 = this.#i32;
+    MEMO[memo] = word;
+    MEMO[memo + 1] = i32[at >> 2]!;
+    MEMO[memo + 2] = i32[(at + 4) >> 2]!;
+    MEMO[memo + 3] = i32[(at + 8) >> 2]!;
+    MEMO[memo + 4] = i32[(at + 12) >> 2]! & 0xff_ffff;
   }
 
   /** Fast CSRs: slot in place of rs3; privilege, and whether bit 0 is fixed, in place of the rounding mode. */
@@ -327,6 +356,40 @@ export class DecodedPages implements CodePort {
   }
 }
 
+/** What a record is made from, by op; 0 = not looked at yet. */
+const KIND = new Uint16Array(OP_COUNT);
+const RD_F = 1;
+const RS1_F = 2;
+const RS2_F = 4;
+const IS_JUMP = 8;
+const IS_JAL = 16;
 /** Instructions that the hart executes get their encoding as immediate. */
-const needsWord = (row: TableRow): boolean => row.flow === 'serialize' || row.flow === 'trap';
+const NEEDS_WORD = 32;
+const IS_CSR = 64;
+/** The next instruction follows, unless this one traps. Such records depend on the word alone. */
+const RUNS_ON = 128;
+const KNOWN = 256;
+
+function kindOf(op: number): number {
+  const { regs, flow, ext } = rowOf(op);
+  const kind =
+    (regs.rd === 'f' ? RD_F : 0) |
+    (regs.rs1 === 'f' ? RS1_F : 0) |
+    (regs.rs2 === 'f' ? RS2_F : 0) |
+    (flow === 'branch' || flow === 'jump' ? IS_JUMP : 0) |
+    (flow === 'jump' ? IS_JAL : 0) |
+    (flow === 'serialize' || flow === 'trap' ? NEEDS_WORD : 0) |
+    (ext === 'zicsr' ? IS_CSR : 0) |
+    (flow === 'next' ? RUNS_ON : 0) |
+    KNOWN;
+  KIND[op] = kind;
+  return kind;
+}
+
+/** Direct-mapped: a word and the record that it gives, its R_ENTRY left out. The same for all machines. */
+const MEMO_ENTRIES = 4096;
+const MEMO = new Int32Array(MEMO_ENTRIES * 5);
+MEMO[0] = 1; // else the word 0, which is illegal, would seem to be known
+const memoOf = (word: number): number => (Math.imul(word, 0x9e37_79b1) >>> 20) * 5;
+
 const baseWord = (insn: Insn): number => (insn.bytes === 2 ? expand(insn.word) : insn.word) | 0;

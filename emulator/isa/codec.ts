@@ -252,14 +252,23 @@ function expansion(row: CompressedRow, half: number): number {
 
 /**
  * Each bit of a half-word goes to fixed bits of the base word, whatever the others are: immediates are scattered, their signs
- * copied, and the 8 of x8..x15 is a constant. So sixteen expansions of a row give all of them: [0] is that of the row's fixed
- * bits, [1 + i] what bit i changes in it. Decoding a program is most of starting it, and this is most of decoding.
+ * copied, and the 8 of x8..x15 is a constant. So a row needs one expansion, [0], of its fixed bits, and in [1 + i] what bit i changes
+ * in it. Decoding a program is most of starting it, and this is most of decoding.
  */
 function affine({ row, mask, match }: CompressedPattern): Uint32Array {
   const moves = new Uint32Array(17);
   moves[0] = expansion(row, match);
-  for (let bit = 0; bit < 16; bit++)
-    if ((mask & (1 << bit)) === 0) moves[1 + bit] = expansion(row, match | (1 << bit)) ^ moves[0];
+  const targets = rowNamed(row.base).format.operands.map(name => OPERANDS[name]!);
+  for (const name of row.format.operands) {
+    const field = OPERANDS[name]!;
+    const none = extract(field, 0);
+    const into = targets.filter(target => field.slots.includes(target.slots[0]!));
+    for (let bit = 2; bit < 16; bit++) {
+      const value = extract(field, 1 << bit);
+      if ((mask & (1 << bit)) !== 0 || value === none) continue;
+      for (const target of into) moves[1 + bit]! ^= insert(target, value)! ^ insert(target, none)!;
+    }
+  }
   return moves;
 }
 
