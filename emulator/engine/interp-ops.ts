@@ -18,7 +18,7 @@ import { OP, rowNamed } from '../isa/index.ts';
 import { type CodeWriter, I32, I64, type Label, type ValType } from '../wasm/module.ts';
 import type { Handler } from './handlers.ts';
 import type { SlowCalls } from './interp-slow.ts';
-import type { Atomic, Format, Ops, Width } from './ops.ts';
+import { type Atomic, type Format, type Ops, RESULT_LIMIT, type ResultCheck, type Width } from './ops.ts';
 import { R_IMM, R_RD, R_RM, R_RS1, R_RS2, R_RS3, RECORD } from './records.ts';
 import { REFUSED } from './refill.ts';
 import {
@@ -68,6 +68,9 @@ const BOX = 0xffff_ffff_0000_0000n;
 
 export class InterpOps implements Ops {
   readonly c: CodeWriter;
+  /** To ask the host costs milliseconds at every start; fused operations are rare here. */
+  readonly fuses = false;
+  readonly hasSameSources = false;
   readonly locals: InterpLocals;
   readonly #labels: InterpLabels;
   readonly #slow: SlowCalls;
@@ -384,6 +387,13 @@ export class InterpOps implements Ops {
   roundsTowardsZero(): void {
     this.#roundingMode();
     this.c.i32_const(1).i32_eq();
+  }
+
+  resultLimit(check: ResultCheck): void {
+    this.c.i64_const(BigInt.asIntN(64, RESULT_LIMIT[check])).i64_const(0);
+    this.roundsToNearestEven();
+    this.inexactIsSet();
+    this.c.i32_and().select();
   }
 
   inexactIsSet(): void {

@@ -13,6 +13,7 @@
 import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
+import { type FpPlan, planFp } from './jit-fp.ts';
 import { assignCaches, findGroups, type Group } from './jit-groups.ts';
 import {
   HOOK_COST,
@@ -70,6 +71,7 @@ class RegionEmitter {
   readonly #region: Region;
   readonly #shape: Structure;
   readonly #plan: RegisterPlan;
+  readonly #fp: FpPlan;
   readonly #linker: Linker;
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
@@ -90,6 +92,7 @@ class RegionEmitter {
     this.#region = region;
     this.#shape = structure(region.blocks);
     this.#plan = planRegisters(this.#shape);
+    this.#fp = planFp(this.#shape);
     this.#linker = linker;
     this.#cost = longestWays(this.#shape);
     const inLoop = loopBlocks(this.#shape);
@@ -117,6 +120,7 @@ class RegionEmitter {
     this.#checks(placement);
     this.#hooks?.enter();
     ops.reload(this.#plan.liveIn[0]!);
+    if (this.#fp.wanted[0]) ops.fp.enter();
     for (const mask of this.#dirtySets()) {
       const key = `${mask.x},${mask.f}`;
       if (!this.#epilogues.has(key)) this.#epilogues.set(key, { label: c.block(), mask });
@@ -221,7 +225,7 @@ class RegionEmitter {
     const c = this.#c;
     const dirty = { ...this.#plan.dirtyIn[block.order]! };
     const groups = this.#groups[block.order]!;
-    ops.beginBlock();
+    ops.fp.isChecked = this.#fp.checked[block.order] === 1;
     for (const [i, { at, insn }] of block.insns.entries()) {
       ops.insn = insn;
       ops.at = at;
@@ -324,6 +328,7 @@ class RegionEmitter {
       // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
       this.#c.i32_const(0).i32_load(IC).local_set(ops.ic);
       ops.reload(this.#plan.used);
+      if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
       const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
       this.#c.local_get(ops.ic).i32_const(cost).i32_lt_s().if_(undefined, 'unlikely');
       const { at, insn } = block.insns.at(-1)!;
@@ -368,6 +373,7 @@ class RegionEmitter {
     this.#c.i32_const(0).i32_load(IC).local_set(ops.ic);
     if (!('block' in next)) return;
     ops.reload(this.#plan.liveIn[next.block.order]!);
+    if (this.#fp.wanted[next.block.order]) ops.fp.enter();
     if (!this.#shape.isLoop[next.block.order]) this.#checkTime(next.block, CLEAN);
   }
 }

@@ -6,27 +6,14 @@
 // registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
 // Hot path: no call, no store but the guest's own.
 
-import {
-  F,
-  FFLAGS,
-  FP_A,
-  FP_B,
-  FP_C,
-  FP_RESULT,
-  FP_RM,
-  FRM,
-  MSTATUS,
-  SLOW_ARG,
-  SLOW_VALUE,
-  TLB_BYTES,
-  TLB_READ,
-  TLB_WRITE,
-} from '../hart/layout.ts';
-import { type Insn, rowOf } from '../isa/index.ts';
+import { F, FFLAGS, SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../hart/layout.ts';
+import type { Insn } from '../isa/index.ts';
+import { hostFuses } from '../wasm/host-fma.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
+import { type FpHelpers, JitFloat } from './jit-fp.ts';
 import type { Group } from './jit-groups.ts';
 import type { Mask } from './jit-registers.ts';
-import type { Atomic, Format, Ops, Width } from './ops.ts';
+import type { Atomic, Format, Ops, ResultCheck, Width } from './ops.ts';
 import {
   csrClass,
   csrOp,
@@ -40,8 +27,8 @@ import {
 export interface JitPort {
   /** (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and value in SLOW_ARG, SLOW_VALUE. */
   readonly slow: number;
-  /** Soft-float of the op number: operands, rounding mode and result in the window. */
-  readonly soft: number;
+  /** Functions of this module around soft-float. */
+  readonly fp: FpHelpers;
   /** Physical address = host address + this (i64). */
   readonly physicalOffset: bigint;
 }
@@ -49,10 +36,7 @@ export interface JitPort {
 /** Slow-arm kinds: see `JitPort.slow`. */
 export const SLOW_STORE = 8;
 
-const RM_DYNAMIC = 7;
-const RM_LAST = 4;
 const BOX = 0xffff_ffff_0000_0000n;
-const FS_DIRTY = 0x6000;
 
 export class JitOps implements Ops {
   readonly c: CodeWriter;
@@ -60,6 +44,7 @@ export class JitOps implements Ops {
   /** Locals of x1..x31 and f0..f31, -1 = not used by this region. */
   readonly x: Int32Array;
   readonly f: Int32Array;
+  readonly fp: JitFloat;
   readonly ic: number;
   readonly leavePc: number;
   /** Target of an indirect jump, bit 0 clear. */
@@ -72,6 +57,7 @@ export class JitOps implements Ops {
   readonly #address: number;
   readonly #host: number;
   readonly #value: number;
+  readonly #number: number;
 
   // The instruction being emitted.
   insn!: Insn;
@@ -85,8 +71,6 @@ export class JitOps implements Ops {
   group: Group | undefined;
   /** Its place in the block. */
   index = 0;
-  /** FS was found Dirty earlier in this block. */
-  #fpChecked = false;
 
   constructor(
     c: CodeWriter,
@@ -110,10 +94,8 @@ export class JitOps implements Ops {
     this.#address = c.local(I64);
     this.#host = c.local(I32);
     this.#value = c.local(I64);
-  }
-
-  beginBlock(): void {
-    this.#fpChecked = false;
+    this.#number = c.local(F64);
+    this.fp = new JitFloat(this, port.fp);
   }
 
   /** Guest address of a displacement. */
@@ -129,7 +111,8 @@ export class JitOps implements Ops {
     c.br(this.#epilogue(this.dirty));
   }
 
-  #leaveIf(): void {
+  /** Leaves when the i32 on the stack is not 0. */
+  leaveIf(): void {
     this.c.if_(undefined, 'unlikely');
     this.leave();
     this.c.end();
@@ -234,7 +217,7 @@ export class JitOps implements Ops {
     return this.#host;
   }
 
-  /** The else-arm: the hart's slow path; leaves when it declines. */
+  /** The else-arm: the hart's slow path; leaves when it declines. `value` puts what is stored to SLOW_VALUE. */
   #slowArm(address: number, kind: number, value?: () => void): void {
     const { c } = this;
     c.else_();
@@ -242,10 +225,9 @@ export class JitOps implements Ops {
     if (value) {
       c.i32_const(0);
       value();
-      c.i64_store(SLOW_VALUE);
     }
     c.i32_const(kind).call(this.#port.slow);
-    this.#leaveIf();
+    this.leaveIf();
   }
 
   #fetch(host: number, bytes: Width, signed: boolean, offset = 0): void {
@@ -257,9 +239,10 @@ export class JitOps implements Ops {
     else signed ? c.i64_load8_s(offset) : c.i64_load8_u(offset);
   }
 
-  #put(bytes: Width, offset = 0): void {
+  #put(bytes: Width | 'f64', offset = 0): void {
     const { c } = this;
-    if (bytes === 8) c.i64_store(offset);
+    if (bytes === 'f64') c.f64_store(offset);
+    else if (bytes === 8) c.i64_store(offset);
     else if (bytes === 4) c.i64_store32(offset);
     else if (bytes === 2) c.i64_store16(offset);
     else c.i64_store8(offset);
@@ -323,21 +306,39 @@ export class JitOps implements Ops {
     c.end().end();
   }
 
-  /** Loads into the i64 local that is returned. */
-  #loadValue(bytes: Width, signed: boolean): number {
+  /** `fetch` pushes what is at local + offset, `slow` what the slow arm found; the value goes to local `into`. */
+  #loadInto(
+    into: number,
+    bytes: Width,
+    kind: number,
+    fetch: (host: number, offset: number) => void,
+    slow: () => void,
+  ): void {
     const { c } = this;
     const shared = this.#ifGroup();
     if (shared !== undefined) {
-      this.#fetch(shared, bytes, signed, this.insn.imm - this.group!.low);
-      c.local_set(this.#value).else_();
+      fetch(shared, this.insn.imm - this.group!.low);
+      c.local_set(into).else_();
     }
     const address = this.#effective();
     const host = this.#probe(address, TLB_READ, bytes);
-    this.#fetch(host, bytes, signed);
-    c.local_set(this.#value);
-    this.#slowArm(address, Math.log2(bytes) | (signed ? 0 : 4));
-    c.i32_const(0).i64_load(SLOW_VALUE).local_set(this.#value).end();
+    fetch(host, 0);
+    c.local_set(into);
+    this.#slowArm(address, kind);
+    slow();
+    c.local_set(into).end();
     if (shared !== undefined) c.end();
+  }
+
+  /** Loads into the i64 local that is returned. */
+  #loadValue(bytes: Width, signed: boolean): number {
+    this.#loadInto(
+      this.#value,
+      bytes,
+      Math.log2(bytes) | (signed ? 0 : 4),
+      (host, offset) => this.#fetch(host, bytes, signed, offset),
+      () => void this.c.i32_const(0).i64_load(SLOW_VALUE),
+    );
     return this.#value;
   }
 
@@ -346,28 +347,41 @@ export class JitOps implements Ops {
     if (this.insn.rd !== 0) this.rd(() => void this.c.local_get(value));
   }
   loadFp(bytes: 4 | 8): void {
-    const value = this.#loadValue(bytes, false);
-    this.fdBits(() => {
-      this.c.local_get(value);
-      if (bytes === 4) this.c.i64_const(BigInt.asIntN(64, BOX)).i64_or();
-    });
+    const { c } = this;
+    if (bytes === 4) {
+      const value = this.#loadValue(4, false);
+      this.fdBits(() => void c.local_get(value).i64_const(BigInt.asIntN(64, BOX)).i64_or());
+      return;
+    }
+    this.#loadInto(
+      this.#number,
+      8,
+      3,
+      (host, offset) => void c.local_get(host).f64_load(offset),
+      () => void c.i32_const(0).f64_load(SLOW_VALUE),
+    );
+    c.local_get(this.#number).local_set(this.f[this.insn.rd]!);
   }
 
-  #storeValue(bytes: Width, value: () => void): void {
+  /** `value` pushes what is stored: f64 when `put` says so, else i64. */
+  #storeValue(bytes: Width, value: () => void, put: Width | 'f64' = bytes): void {
     const { c } = this;
     const shared = this.#ifGroup();
     if (shared !== undefined) {
       c.local_get(shared);
       value();
-      this.#put(bytes, this.insn.imm - this.group!.low);
+      this.#put(put, this.insn.imm - this.group!.low);
       c.else_();
     }
     const address = this.#effective();
     const host = this.#probe(address, TLB_WRITE, bytes);
     c.local_get(host);
     value();
-    this.#put(bytes);
-    this.#slowArm(address, Math.log2(bytes) | SLOW_STORE, value);
+    this.#put(put);
+    this.#slowArm(address, Math.log2(bytes) | SLOW_STORE, () => {
+      value();
+      this.#put(put === 'f64' ? put : 8, SLOW_VALUE);
+    });
     c.end();
     if (shared !== undefined) c.end();
   }
@@ -375,7 +389,8 @@ export class JitOps implements Ops {
     this.#storeValue(bytes, () => this.rs2());
   }
   storeFp(bytes: 4 | 8): void {
-    this.#storeValue(bytes, () => this.fbits(2));
+    if (bytes === 4) this.#storeValue(4, () => this.fbits(2));
+    else this.#storeValue(8, () => void this.c.local_get(this.fp.register(2)), 'f64');
   }
 
   /** The slow cases of atomics are left to the interpreter. */
@@ -392,91 +407,44 @@ export class JitOps implements Ops {
     this.c.local_get(host).i64_extend_i32_u().i64_const(this.#port.physicalOffset).i64_add();
   }
 
-  // Floating point.
+  // Floating point: jit-fp.ts.
 
   fpEnabled(_writes: boolean): void {
-    if (this.#fpChecked) return;
-    this.c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_ne();
-    this.#leaveIf();
-    this.#fpChecked = true;
-  }
-  #fRegister(n: 1 | 2 | 3): number {
-    const register = n === 1 ? this.insn.rs1 : n === 2 ? this.insn.rs2 : this.insn.rs3;
-    return this.f[register]!;
+    this.fp.enabled();
   }
   fbits(n: 1 | 2 | 3): void {
-    this.c.local_get(this.#fRegister(n)).i64_reinterpret_f64();
+    this.c.local_get(this.fp.register(n)).i64_reinterpret_f64();
   }
   fs(n: 1 | 2 | 3, format: Format): void {
-    const { c } = this;
-    const register = this.#fRegister(n);
-    c.local_get(register);
-    if (format === 'd') return;
-    const bits = this.temp(I64, 9);
-    c.i64_reinterpret_f64().local_tee(bits).i32_wrap_i64().i32_const(0x7fc0_0000);
-    c.local_get(bits).i64_const(BigInt.asIntN(64, BOX)).i64_ge_u().select().f32_reinterpret_i32();
+    this.fp.push(n, format);
   }
   fdBits(value: () => void): void {
     value();
     this.c.f64_reinterpret_i64().local_set(this.f[this.insn.rd]!);
   }
   fd(format: Format, value: () => void): void {
-    const { c } = this;
-    value();
-    if (format === 's') {
-      c.i32_reinterpret_f32()
-        .i64_extend_i32_u()
-        .i64_const(BigInt.asIntN(64, BOX))
-        .i64_or()
-        .f64_reinterpret_i64();
-    }
-    c.local_set(this.f[this.insn.rd]!);
+    this.fp.write(format, value);
   }
-  #rounds(mode: number): void {
-    if (this.insn.rm === 7) this.c.i32_const(0).i32_load(FRM).i32_const(mode).i32_eq();
-    else this.c.i32_const(this.insn.rm === mode ? 1 : 0);
+  get fuses(): boolean {
+    return hostFuses();
+  }
+  get hasSameSources(): boolean {
+    return this.insn.rs1 === this.insn.rs2;
+  }
+  resultLimit(check: ResultCheck): void {
+    this.fp.resultLimit(check);
   }
   roundsToNearestEven(): void {
-    this.#rounds(0);
+    this.fp.rounds(0);
   }
   roundsTowardsZero(): void {
-    this.#rounds(1);
+    this.fp.rounds(1);
   }
   inexactIsSet(): void {
     this.c.i32_const(0).i32_load(FFLAGS).i32_const(1).i32_and();
   }
-
-  /** Operands go to the window, the hart's soft-float does its work there, the result comes back. */
   soft(): void {
-    const { c, insn } = this;
-    const { regs } = rowOf(insn.op);
-    this.#resolveRounding();
-    for (const [slot, to] of [
-      ['rs1', FP_A],
-      ['rs2', FP_B],
-      ['rs3', FP_C],
-    ] as const) {
-      if (!regs[slot]) continue;
-      c.i32_const(0);
-      if (regs[slot] === 'x') this.#readX(insn[slot]);
-      else c.local_get(this.f[insn[slot]]!).i64_reinterpret_f64();
-      c.i64_store(to);
-    }
-    c.i32_const(insn.op).call(this.#port.soft);
-    if (regs.rd === 'f') c.i32_const(0).f64_load(FP_RESULT).local_set(this.f[insn.rd]!);
-    else this.rd(() => void c.i32_const(0).i64_load(FP_RESULT));
-  }
-
-  /** FP_RM for the helper; leaves when the mode is reserved. */
-  #resolveRounding(): void {
-    const { c } = this;
-    const { rm } = this.insn;
-    if (rm === RM_DYNAMIC) {
-      c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_gt_u();
-      this.#leaveIf();
-      c.i32_const(0).i32_const(0).i32_load(FRM).i32_store(FP_RM);
-    } else if (rm > RM_LAST) this.leave();
-    else c.i32_const(0).i32_const(rm).i32_store(FP_RM);
+    this.fp.soft();
   }
 
   /** Only CSR instructions with a fast path are inside a region (jit-region.ts); what that declines leaves. */

@@ -15,6 +15,7 @@ import { I32, I64, ModuleBuilder } from '../wasm/module.ts';
 import type { DecodedPages } from './decoded-pages.ts';
 import type { RegionHost } from './engine.ts';
 import { emitRegion, type HookPort, type Linker } from './jit-emit.ts';
+import { FpHelpers } from './jit-fp.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
 import { SLOW_STORE } from './jit-ops.ts';
 import { discover, type Region } from './jit-region.ts';
@@ -295,7 +296,11 @@ export class Jit implements RegionHost {
     m.importMemory('env', 'memory', { min: 1 });
     m.importTable('env', 'table', { min: 1 });
     const type = m.type([I32], [I64]);
-    const port = { slow, soft, physicalOffset: BigInt(this.#ram.base - this.#ram.hostBase) };
+    const port = {
+      slow,
+      fp: new FpHelpers(m, soft),
+      physicalOffset: BigInt(this.#ram.base - this.#ram.hostBase),
+    };
     const module: CompiledModule = { entries: [] };
     const funcs = new Map<Entry, ReturnType<ModuleBuilder['func']>>();
     const jobs: { entry: Entry; region: Region }[] = [];

@@ -35,6 +35,22 @@ export interface Atomic {
 /** Floating-point format: single (NaN-boxed in its register) or double. */
 export type Format = 's' | 'd';
 
+/**
+ * What a result must be to be believed: any finite number, or one that is certainly not tiny (zero is not either). Exponent 1 may be the
+ * rounded form of a tiny result, so it does not pass as normal.
+ */
+export type ResultCheck = 'finite' | 'normal';
+
+/** Bits of the least double whose exponent is 2, shifted left by one, so that the sign is out. */
+export const LEAST_NORMAL = 0x0040_0000_0000_0000n;
+const INFINITE = 0xffe0_0000_0000_0000n;
+
+/** The shifted bits of a result that passes are below; for `normal` LEAST_NORMAL has been subtracted from them. */
+export const RESULT_LIMIT: Readonly<Record<ResultCheck, bigint>> = {
+  finite: INFINITE,
+  normal: INFINITE - LEAST_NORMAL,
+};
+
 export interface Ops {
   /** The body being written. Rules may use every instruction, but guest state only through Ops. */
   readonly c: CodeWriter;
@@ -108,6 +124,15 @@ export interface Ops {
   fd(format: Format, value: () => void): void;
   /** i32: non-zero when the effective rounding mode is round-to-nearest-even. */
   roundsToNearestEven(): void;
+  /**
+   * i64: RESULT_LIMIT[check] when the effective rounding mode is round-to-nearest-even and NX is set, else 0. May be 0 when it need not.
+   * A result of the host's arithmetic is what this instruction gives, flags included, when it passes the check with this limit.
+   */
+  resultLimit(check: ResultCheck): void;
+  /** The host's relaxed_madd is a fused multiply-add. */
+  readonly fuses: boolean;
+  /** fs1 and fs2 are known to be the same register. */
+  readonly hasSameSources: boolean;
   /** i32: non-zero when the effective rounding mode is round-towards-zero (what C casts use). */
   roundsTowardsZero(): void;
   /** i32: non-zero when NX is set in fflags, so that raising it again changes nothing. */

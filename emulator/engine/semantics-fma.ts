@@ -81,19 +81,45 @@ function operand(o: Ops, n: 1 | 2 | 3, format: Format, negate: boolean): void {
   if (negate) o.c.f64_neg();
 }
 
-/** The rule of one of the four forms; `orSoft` and `needSticky` are those of semantics-fp.ts. */
+/** Pushes the host's own fused result; operands that are not numbers give results that `finish` refuses. */
+function hostFused(o: Ops, format: Format, signs: Signs): void {
+  const { c } = o;
+  for (const n of [1, 2, 3] as const) {
+    o.fs(n, format);
+    if (format === 'd') {
+      if (n === 3 && signs.addend) c.f64_neg();
+      c.f64x2_splat();
+    } else {
+      if (n === 3 && signs.addend) c.f32_neg();
+      c.f32x4_splat();
+    }
+  }
+  if (format === 'd') {
+    if (signs.product) c.f64x2_relaxed_nmadd();
+    else c.f64x2_relaxed_madd();
+    c.f64x2_extract_lane(0);
+  } else {
+    if (signs.product) c.f32x4_relaxed_nmadd();
+    else c.f32x4_relaxed_madd();
+    c.f32x4_extract_lane(0);
+  }
+}
+
+/** The rule of one of the four forms; `orSoft` and `finish` are those of semantics-fp.ts. */
 export function fusedRule(
   format: Format,
   signs: Signs,
   orSoft: (o: Ops, fast: (giveUp: number) => void) => void,
-  needSticky: (o: Ops, giveUp: number) => void,
   finish: (o: Ops, giveUp: number, value: () => void) => void,
 ): Rule {
   return o => {
     const { c } = o;
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      needSticky(o, giveUp);
+      if (o.fuses) {
+        finish(o, giveUp, () => hostFused(o, format, signs));
+        return;
+      }
       const [a, b, addend] = [o.temp(F64, 10), o.temp(F64, 11), o.temp(F64, 12)];
       operand(o, 1, format, signs.product);
       c.local_set(a);

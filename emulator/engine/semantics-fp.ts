@@ -7,14 +7,9 @@
 //   * the result is inspected: no NaN (NV, payloads), no infinity (DZ, OF), nothing that may be tiny (UF).
 // NX stays set in ordinary programs once it was raised, so after warm-up nearly everything is fast.
 
-import { F64, I32, I64 } from '../wasm/module.ts';
-import type { Format, Ops, Rule } from './ops.ts';
+import { F32, F64 } from '../wasm/module.ts';
+import { type Format, LEAST_NORMAL, type Ops, type ResultCheck, type Rule } from './ops.ts';
 import { fusedRule } from './semantics-fma.ts';
-
-const EXPONENT = {
-  s: { mask: 0x7f80_0000, one: 0x0080_0000 },
-  d: { mask: 0x7ff0_0000_0000_0000n, one: 0x0010_0000_0000_0000n },
-} as const;
 
 /** Runs `fast` inside a block; it branches to the label it gets when it cannot answer, and then soft-float does. */
 function orSoft(o: Ops, fast: (giveUp: number) => void): void {
@@ -36,53 +31,39 @@ function asDouble(o: Ops, n: 1 | 2 | 3, format: Format): void {
 /** i32: 1 when f64 local `x` is not NaN. */
 const isNumber = (o: Ops, x: number): void => void o.c.local_get(x).local_get(x).f64_eq();
 
-/** Gives up unless the rounding mode is RNE and NX is set. */
-function needSticky(o: Ops, giveUp: number): void {
-  o.roundsToNearestEven();
-  o.inexactIsSet();
-  o.c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
-}
+/** For singles: bits of the least number whose exponent is 2, and of infinity, doubled. */
+const LEAST_SINGLE = 0x0200_0000;
+const INFINITE_SINGLE = 0xff00_0000;
 
-/** What a result must be to be believed: any finite number, or one that is certainly not tiny (zero is not either). */
-type Check = 'finite' | 'normal';
-
-/** Gives up unless the bits in local `bits` (i32 or i64) pass. Exponent 1 may be the rounded form of a tiny result. */
-function checkResult(o: Ops, format: Format, check: Check, bits: number, giveUp: number): void {
+/** Gives up unless the f32 or f64 in local `result` passes, NX is set and the rounding mode is RNE. */
+function checkResult(o: Ops, format: Format, check: ResultCheck, result: number, giveUp: number): void {
   const { c } = o;
-  const { mask, one } = EXPONENT[format];
-  c.local_get(bits);
+  c.local_get(result);
   if (format === 's') {
-    c.i32_const(mask as number).i32_and();
-    if (check === 'finite') c.i32_const(mask as number).i32_eq();
-    else
-      c.i32_const(2 * (one as number))
-        .i32_sub()
-        .i32_const(0x7f80_0000 - 2 * 0x0080_0000)
-        .i32_ge_u();
+    c.i32_reinterpret_f32().i32_const(1).i32_shl();
+    if (check === 'normal') c.i32_const(LEAST_SINGLE).i32_sub();
+    // The limit of doubles is 0 or has all bits of that of singles.
+    o.resultLimit('finite');
+    c.i64_const(32).i64_shr_u().i32_wrap_i64();
+    c.i32_const((check === 'normal' ? INFINITE_SINGLE - LEAST_SINGLE : INFINITE_SINGLE) | 0).i32_and();
+    c.i32_ge_u();
   } else {
-    c.i64_const(mask as bigint).i64_and();
-    if (check === 'finite') c.i64_const(mask as bigint).i64_eq();
-    else
-      c.i64_const(2n * 0x0010_0000_0000_0000n)
-        .i64_sub()
-        .i64_const(0x7fd0_0000_0000_0000n)
-        .i64_ge_u();
+    c.i64_reinterpret_f64().i64_const(1).i64_shl();
+    if (check === 'normal') c.i64_const(LEAST_NORMAL).i64_sub();
+    o.resultLimit(check);
+    c.i64_ge_u();
   }
   c.br_if(giveUp, 'unlikely');
 }
 
 /** Writes fd from a wasm operation after checking its result. */
-function checkedResult(o: Ops, format: Format, check: Check, giveUp: number, value: () => void): void {
+function checkedResult(o: Ops, format: Format, check: ResultCheck, giveUp: number, value: () => void): void {
   const { c } = o;
-  const bits = o.temp(format === 's' ? I32 : I64, 0);
+  const result = o.temp(format === 's' ? F32 : F64, 0);
   value();
-  if (format === 's') c.i32_reinterpret_f32().local_set(bits);
-  else c.i64_reinterpret_f64().local_set(bits);
-  checkResult(o, format, check, bits, giveUp);
-  o.fd(format, () => {
-    if (format === 's') c.local_get(bits).f32_reinterpret_i32();
-    else c.local_get(bits).f64_reinterpret_i64();
-  });
+  c.local_set(result);
+  checkResult(o, format, check, result, giveUp);
+  o.fd(format, () => void c.local_get(result));
 }
 
 type Arithmetic = 'add' | 'sub' | 'mul' | 'div';
@@ -94,7 +75,6 @@ const arithmetic =
     const check = op === 'add' || op === 'sub' ? 'finite' : 'normal';
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      needSticky(o, giveUp);
       checkedResult(o, format, check, giveUp, () => {
         o.fs(1, format);
         o.fs(2, format);
@@ -109,7 +89,6 @@ const squareRoot =
   o => {
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      needSticky(o, giveUp);
       checkedResult(o, format, 'finite', giveUp, () => {
         o.fs(1, format);
         if (format === 's') o.c.f32_sqrt();
@@ -127,40 +106,52 @@ const soft =
   };
 
 const fused = (format: Format, product: boolean, addend: boolean): Rule =>
-  fusedRule(format, { product, addend }, orSoft, needSticky, (o, giveUp, value) =>
+  fusedRule(format, { product, addend }, orSoft, (o, giveUp, value) =>
     checkedResult(o, format, 'normal', giveUp, value),
   );
 
 type Sign = 'copy' | 'negate' | 'xor';
 
-const signInject =
-  (sign: Sign, format: Format): Rule =>
+/** Bit operations on whole registers: no flags, NaNs like all others. */
+const signInjectDouble =
+  (sign: Sign): Rule =>
   o => {
     const { c } = o;
     o.fpEnabled(true);
-    const [a, b] = [o.temp(I64, 0), o.temp(I64, 1)];
-    const signBit = format === 's' ? 0x8000_0000n : 1n << 63n;
-    for (const [n, local] of [
-      [1, a],
-      [2, b],
-    ] as const) {
-      if (format === 's') {
-        o.fs(n, 's');
-        c.i32_reinterpret_f32().i64_extend_i32_u().local_set(local);
-      } else {
-        o.fbits(n);
-        c.local_set(local);
+    o.fd('d', () => {
+      o.fs(1, 'd');
+      if (o.hasSameSources) {
+        if (sign === 'negate') c.f64_neg();
+        if (sign === 'xor') c.f64_abs();
+        return;
       }
-    }
-    o.fdBits(() => {
-      c.local_get(a);
-      if (sign !== 'xor') c.i64_const(~signBit).i64_and();
-      c.local_get(b);
-      if (sign === 'negate') c.i64_const(-1).i64_xor();
-      c.i64_const(signBit).i64_and();
-      if (sign === 'xor') c.i64_xor();
-      else c.i64_or();
-      if (format === 's') c.i64_const(0xffff_ffff_0000_0000n).i64_or();
+      if (sign === 'xor') {
+        c.i64_reinterpret_f64();
+        o.fbits(2);
+        c.i64_const(BigInt.asIntN(64, 1n << 63n))
+          .i64_and()
+          .i64_xor()
+          .f64_reinterpret_i64();
+        return;
+      }
+      o.fs(2, 'd');
+      if (sign === 'negate') c.f64_neg();
+      c.f64_copysign();
+    });
+  };
+
+const signInjectSingle =
+  (sign: Sign): Rule =>
+  o => {
+    const { c } = o;
+    o.fpEnabled(true);
+    o.fd('s', () => {
+      o.fs(1, 's');
+      if (sign === 'xor') c.i32_reinterpret_f32();
+      o.fs(2, 's');
+      if (sign === 'negate') c.f32_neg();
+      if (sign !== 'xor') c.f32_copysign();
+      else c.i32_reinterpret_f32().i32_const(-0x8000_0000).i32_and().i32_xor().f32_reinterpret_i32();
     });
   };
 
@@ -276,7 +267,6 @@ const fromInteger =
 const narrow: Rule = o => {
   o.fpEnabled(true);
   orSoft(o, giveUp => {
-    needSticky(o, giveUp);
     checkedResult(o, 's', 'normal', giveUp, () => {
       o.fs(1, 'd');
       o.c.f32_demote_f64();
@@ -326,9 +316,9 @@ export const SINGLE = {
   'fmul.s': arithmetic('mul', 's'),
   'fdiv.s': arithmetic('div', 's'),
   'fsqrt.s': squareRoot('s'),
-  'fsgnj.s': signInject('copy', 's'),
-  'fsgnjn.s': signInject('negate', 's'),
-  'fsgnjx.s': signInject('xor', 's'),
+  'fsgnj.s': signInjectSingle('copy'),
+  'fsgnjn.s': signInjectSingle('negate'),
+  'fsgnjx.s': signInjectSingle('xor'),
   'fmin.s': choose('min', 's'),
   'fmax.s': choose('max', 's'),
   'fcvt.w.s': toInteger('w', 's'),
@@ -372,9 +362,9 @@ export const DOUBLE = {
   'fmul.d': arithmetic('mul', 'd'),
   'fdiv.d': arithmetic('div', 'd'),
   'fsqrt.d': squareRoot('d'),
-  'fsgnj.d': signInject('copy', 'd'),
-  'fsgnjn.d': signInject('negate', 'd'),
-  'fsgnjx.d': signInject('xor', 'd'),
+  'fsgnj.d': signInjectDouble('copy'),
+  'fsgnjn.d': signInjectDouble('negate'),
+  'fsgnjx.d': signInjectDouble('xor'),
   'fmin.d': choose('min', 'd'),
   'fmax.d': choose('max', 'd'),
   'fcvt.s.d': narrow,

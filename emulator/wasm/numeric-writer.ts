@@ -17,6 +17,13 @@ export class NumericWriter extends ByteBuffer {
     return this;
   }
 
+  /** Appends a vector instruction. */
+  protected opFd(code: number): this {
+    this.byte(0xfd);
+    this.u32(code);
+    return this;
+  }
+
   // comparison
   i32_eqz(): this {
     return this.op(0x45);
@@ -435,5 +442,31 @@ export class NumericWriter extends ByteBuffer {
   }
   i64_trunc_sat_f64_u(): this {
     return this.opFc(7);
+  }
+
+  // Vectors (core spec 2.0 §5.4.8) and relaxed vectors: only what a fused multiply-add of scalars needs.
+  f32x4_splat(): this {
+    return this.opFd(0x13);
+  }
+  f64x2_splat(): this {
+    return this.opFd(0x14);
+  }
+  f32x4_extract_lane(lane: number): this {
+    return this.opFd(0x1f).op(lane);
+  }
+  f64x2_extract_lane(lane: number): this {
+    return this.opFd(0x21).op(lane);
+  }
+  f32x4_relaxed_madd(): this {
+    return this.opFd(0x105);
+  }
+  f32x4_relaxed_nmadd(): this {
+    return this.opFd(0x106);
+  }
+  f64x2_relaxed_madd(): this {
+    return this.opFd(0x107);
+  }
+  f64x2_relaxed_nmadd(): this {
+    return this.opFd(0x108);
   }
 }

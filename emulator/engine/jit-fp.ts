@@ -1,0 +1,229 @@
+// The floating-point half of JitOps: f registers are f64 locals, and what every operation needs to know about the hart is asked
+// once per region and again after calls, not once per operation.
+//
+// That is the *limit* (Ops.resultLimit), kept in i64 locals: infinity's bits, doubled, when FS is Dirty, frm is RNE and NX is set; else 0. Checks of
+// results compare with it anyway, so in ordinary programs the three conditions cost nothing. Only the hart changes mstatus.FS and frm, outside
+// of regions; only soft-float changes fflags inside, and then the limit is read again.
+
+import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../hart/layout.ts';
+import { rowOf } from '../isa/index.ts';
+import { type CodeWriter, F64, I32, I64, type ModuleBuilder } from '../wasm/module.ts';
+import type { JitOps } from './jit-ops.ts';
+import { type Block, successors } from './jit-region.ts';
+import { isCall } from './jit-registers.ts';
+import type { Structure } from './jit-structure.ts';
+import { type Format, RESULT_LIMIT, type ResultCheck } from './ops.ts';
+
+const FS_DIRTY = 0x6000;
+const RM_DYNAMIC = 7;
+const RM_LAST = 4;
+const BOX = BigInt.asIntN(64, 0xffff_ffff_0000_0000n);
+const CANONICAL_SINGLE = 0x7fc0_0000;
+/** FFLAGS and FRM lie side by side: NX, and all of frm. */
+const NX_AND_FRM = 0x7_0000_0001n;
+/** Above the op number in the helper's argument. */
+const RM_SHIFT = 16;
+
+/** What is known about floating point at the start of each block, by position. */
+export interface FpPlan {
+  /** Floating point may follow before the next call, so the limit must be valid here. */
+  readonly wanted: Uint8Array;
+  /** On all ways here FS was found Dirty and frm valid. */
+  readonly checked: Uint8Array;
+}
+
+const isFp = (block: Block): boolean =>
+  block.insns.some(({ insn }) => {
+    const { ext } = rowOf(insn.op);
+    return ext === 'f' || ext === 'd';
+  });
+
+export function planFp({ order }: Structure): FpPlan {
+  const has = Uint8Array.from(order, block => (isFp(block) ? 1 : 0));
+  const wanted = has.slice();
+  const checked = Uint8Array.from(order, (_, i) => (i === 0 ? 0 : 1));
+  if (!has.includes(1)) return { wanted, checked };
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [i, block] of order.entries()) {
+      const isSafe = !isCall(block) && block.end.kind !== 'hook' && (has[i] || checked[i]);
+      for (const to of successors(block)) {
+        if (!isCall(block) && wanted[to.order] && !wanted[i]) {
+          wanted[i] = 1;
+          changed = true;
+        }
+        if (!isSafe && checked[to.order]) {
+          checked[to.order] = 0;
+          changed = true;
+        }
+      }
+    }
+  }
+  return { wanted, checked };
+}
+
+/** Pushes the limit as the window has it now. */
+function readLimit(c: CodeWriter): void {
+  c.i64_const(BigInt.asIntN(64, RESULT_LIMIT.finite)).i64_const(0);
+  c.i32_const(0).i64_load(FFLAGS).i64_const(NX_AND_FRM).i64_and().i64_const(1).i64_eq();
+  isDirty(c);
+  c.i32_and().select();
+}
+
+/** i32: FS is Dirty. */
+function isDirty(c: CodeWriter): void {
+  c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_eq();
+}
+
+/** Functions that the slow arms of a module share; made when one is first needed. */
+export class FpHelpers {
+  readonly #module: ModuleBuilder;
+  readonly #softImport: number;
+  #soft = -1;
+  #limit = -1;
+
+  /** `softImport`: (op), with operands, rounding mode and result in the window. */
+  constructor(module: ModuleBuilder, softImport: number) {
+    this.#module = module;
+    this.#softImport = softImport;
+  }
+
+  /** (op | rm << RM_SHIFT: i32, three operands as f64) -> result as f64: soft-float. Preserves the bits of NaNs. */
+  get soft(): number {
+    if (this.#soft >= 0) return this.#soft;
+    const { code: c, index } = this.#module.func([I32, F64, F64, F64], [F64], 'soft');
+    for (const [i, slot] of [FP_A, FP_B, FP_C].entries())
+      c.i32_const(0)
+        .local_get(i + 1)
+        .f64_store(slot);
+    const rm = c.local(I32);
+    c.i32_const(0).i32_const(0).i32_load(FRM).local_get(0).i32_const(RM_SHIFT).i32_shr_u().local_tee(rm);
+    c.local_get(rm).i32_const(RM_DYNAMIC).i32_eq().select().i32_store(FP_RM);
+    c.local_get(0)
+      .i32_const((1 << RM_SHIFT) - 1)
+      .i32_and()
+      .call(this.#softImport);
+    c.i32_const(0).f64_load(FP_RESULT);
+    this.#soft = index;
+    return index;
+  }
+
+  /** () -> the limit. */
+  get limit(): number {
+    if (this.#limit >= 0) return this.#limit;
+    const { code, index } = this.#module.func([], [I64], 'result limit');
+    readLimit(code);
+    this.#limit = index;
+    return index;
+  }
+}
+
+/** Emits for the instruction that `o` is at. */
+export class JitFloat {
+  readonly #o: JitOps;
+  readonly #helpers: FpHelpers;
+  /** Locals of the limits, -1 until a region needs them. */
+  #finite = -1;
+  #normal = -1;
+  /** The limit is valid here and FS was found Dirty. */
+  isChecked = false;
+
+  constructor(o: JitOps, helpers: FpHelpers) {
+    this.#o = o;
+    this.#helpers = helpers;
+  }
+
+  /** At the entry and behind calls, where floating point follows. */
+  enter(): void {
+    readLimit(this.#o.c);
+    this.#setLimits();
+  }
+
+  /** Takes the limit from the stack. */
+  #setLimits(): void {
+    const { c } = this.#o;
+    if (this.#finite < 0) {
+      this.#finite = c.local(I64);
+      this.#normal = c.local(I64);
+    }
+    // All ones or nothing of the finite limit, so the other is a part of it.
+    c.local_tee(this.#finite)
+      .i64_const(BigInt.asIntN(64, RESULT_LIMIT.normal))
+      .i64_and()
+      .local_set(this.#normal);
+  }
+
+  /** Leaves when FS is not Dirty yet or frm is reserved; that is looked at only where the limit says that something is unusual. */
+  enabled(): void {
+    if (this.isChecked) return;
+    const { c } = this.#o;
+    c.local_get(this.#finite).i64_eqz().if_(undefined, 'unlikely');
+    isDirty(c);
+    c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_le_u().i32_and().i32_eqz();
+    this.#o.leaveIf();
+    c.end();
+    this.isChecked = true;
+  }
+
+  /** The limit speaks of frm; another mode in the instruction itself is soft-float's. */
+  resultLimit(check: ResultCheck): void {
+    const { c, insn } = this.#o;
+    if (insn.rm === RM_DYNAMIC || insn.rm === 0)
+      c.local_get(check === 'finite' ? this.#finite : this.#normal);
+    else c.i64_const(0);
+  }
+
+  register(n: 1 | 2 | 3): number {
+    const { insn, f } = this.#o;
+    return f[n === 1 ? insn.rs1 : n === 2 ? insn.rs2 : insn.rs3]!;
+  }
+
+  push(n: 1 | 2 | 3, format: Format): void {
+    const { c } = this.#o;
+    c.local_get(this.register(n));
+    if (format === 'd') return;
+    const bits = this.#o.temp(I64, 9);
+    c.i64_reinterpret_f64().local_tee(bits).i32_wrap_i64().i32_const(CANONICAL_SINGLE);
+    c.local_get(bits).i64_const(BOX).i64_ge_u().select().f32_reinterpret_i32();
+  }
+
+  write(format: Format, value: () => void): void {
+    const { c, f, insn } = this.#o;
+    value();
+    if (format === 's') {
+      c.i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
+      c.f64_reinterpret_i64();
+    }
+    c.local_set(f[insn.rd]!);
+  }
+
+  /** i32: is this the effective rounding mode? */
+  rounds(mode: number): void {
+    const { c, insn } = this.#o;
+    if (insn.rm === RM_DYNAMIC) c.i32_const(0).i32_load(FRM).i32_const(mode).i32_eq();
+    else c.i32_const(insn.rm === mode ? 1 : 0);
+  }
+
+  /** The hart's soft-float; then flags may have changed. */
+  soft(): void {
+    const { c, insn, f } = this.#o;
+    const { regs } = rowOf(insn.op);
+    c.i32_const(insn.op | (insn.rm << RM_SHIFT));
+    for (const slot of ['rs1', 'rs2', 'rs3'] as const) {
+      if (regs[slot] === 'f') c.local_get(f[insn[slot]]!);
+      else if (regs[slot] === 'x') {
+        this.#o.rs1();
+        c.f64_reinterpret_i64();
+      } else c.f64_const(0);
+    }
+    c.call(this.#helpers.soft);
+    if (regs.rd === 'f') c.local_set(f[insn.rd]!);
+    else {
+      const result = this.#o.temp(F64, 9);
+      c.local_set(result);
+      this.#o.rd(() => void c.local_get(result).i64_reinterpret_f64());
+    }
+    c.call(this.#helpers.limit);
+    this.#setLimits();
+  }
+}

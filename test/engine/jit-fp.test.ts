@@ -1,0 +1,15 @@
+// Floating point in compiled regions without a fused instruction of the host.
+
+import { expect, test } from 'vitest';
+import { hostFuses } from '../../emulator/wasm/host-fma.ts';
+import { compareLoops } from '../support/fp-loops.ts';
+import { seedFromEnvironment, seedText } from '../support/random.ts';
+
+const seed = seedFromEnvironment(0xf10a7);
+
+test(`compiled instructions give what soft-float gives, seed ${seedText(seed)}`, () => {
+  const { differences, compared } = compareLoops(seed, 150);
+  expect(differences).toEqual([]);
+  expect(compared).toBeGreaterThan(10_000);
+  console.info(`host ${hostFuses() ? 'fuses' : 'does not fuse'} multiplication and addition`);
+});
