@@ -10,6 +10,7 @@
 #include "filelock.h"
 #include "fs.h"
 #include "klib.h"
+#include "memfd.h"
 #include "namei.h"
 #include "open.h"
 #include "proc.h"
@@ -322,6 +323,8 @@ static int truncate_opened(struct inode *inode)
         return 0;
     mutex_lock(&inode->lock);
     if (inode->size)
+        err = seals_allow_size(inode, 0);
+    if (inode->size && !err)
         err = inode->ops->truncate(inode, 0);
     mutex_unlock(&inode->lock);
     return err;

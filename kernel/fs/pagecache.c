@@ -19,6 +19,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "proc.h"
 #include "vm.h"
 
 #define FANOUT_SHIFT 9
@@ -283,6 +284,43 @@ int page_cache_truncate(struct inode *inode, i64 size)
             drop_from(c, &c->root, c->height, 0, end >> PAGE_SHIFT);
             mutex_unlock(&c->lock);
         }
+    }
+    inode_touch(inode, true);
+    return 0;
+}
+
+/*
+ * Zeros in place of a page's bytes. A page that only the cache has is given back; one that somebody
+ * maps stays where it is, so that the mapping and the file still agree.
+ */
+static void punch_page(struct page_cache *c, u64 index, u64 from, u64 to)
+{
+    u64 *slot = find_slot(c, index, false);
+    char *page = slot ? (char *)slots(*slot) : NULL;
+
+    if (!page)
+        return;
+    memset(page + from, 0, to - from);
+    if (to - from == PAGE_SIZE && page_refs(va_to_pa(page)) == 1) {
+        page_put(va_to_pa(page));
+        *slot = 0;
+        c->npages--;
+    }
+}
+
+/* Needs inode->lock. For file systems without a disk: a missing page is a hole. */
+int page_cache_punch(struct inode *inode, i64 from, i64 to)
+{
+    struct page_cache *c = inode->pages;
+
+    to = MIN(to, inode->size);
+    for (i64 at = from; c && at < to; at = ALIGN_DOWN(at, PAGE_SIZE) + PAGE_SIZE) {
+        i64 page = ALIGN_DOWN(at, PAGE_SIZE);
+
+        mutex_lock(&c->lock);
+        punch_page(c, page >> PAGE_SHIFT, (u64)(at - page), MIN((u64)(to - page), PAGE_SIZE));
+        mutex_unlock(&c->lock);
+        sched_relax();
     }
     inode_touch(inode, true);
     return 0;

@@ -31,6 +31,7 @@ struct pipe {
     u64 head, len;
     u32 readers, writers; /* (lock) open ends */
     u32 opens[2];         /* FIFO: how often a reader [0], a writer [1] has come */
+    bool held;            /* (lock) a splice is looking at the first bytes: readers wait */
     struct waitq wait;    /* everything that changes */
     struct inode *fifo;   /* whose bound points here, or 0 */
 };
@@ -98,7 +99,7 @@ static i64 pipe_read(struct file *file, struct iter *to, i64 *pos)
         return 0;
     for (;;) {
         mutex_lock(&p->lock);
-        n = take_bytes(p, to);
+        n = p->held ? -EAGAIN : take_bytes(p, to);
         if (!n && p->writers)
             n = -EAGAIN;
         mutex_unlock(&p->lock);
@@ -106,7 +107,7 @@ static i64 pipe_read(struct file *file, struct iter *to, i64 *pos)
             wake_up_events(&p->wait, POLLOUT | POLLWRNORM);
         if (n != -EAGAIN || file->oflags & O_NONBLOCK)
             return n;
-        n = wait_event_interruptible(&p->wait, p->len || !p->writers);
+        n = wait_event_interruptible(&p->wait, !p->held && (p->len || !p->writers));
         if (n)
             return n;
     }
@@ -114,19 +115,21 @@ static i64 pipe_read(struct file *file, struct iter *to, i64 *pos)
 
 static u64 room(const struct pipe *p)
 {
-    return p->capacity - p->len;
+    return p->capacity > p->len ? p->capacity - p->len : 0;
 }
 
 /* Moves what fits. Needs the lock. */
 static i64 add_bytes(struct pipe *p, struct iter *from)
 {
     i64 done = 0;
+    u64 limit;
 
     if (!pipe_grow(p, p->len + MIN(from->left, room(p))))
         return -ENOMEM;
-    while (p->len < p->size && from->left) {
+    limit = MIN(p->size, p->capacity); /* pipe_push may have made the ring larger */
+    while (p->len < limit && from->left) {
         u64 tail = (p->head + p->len) % p->size;
-        u64 n = MIN(MIN(p->size - p->len, p->size - tail), from->left);
+        u64 n = MIN(MIN(limit - p->len, p->size - tail), from->left);
         u64 moved = iter_get(from, p->buf + tail, n);
 
         p->len += moved;
@@ -234,6 +237,103 @@ static const struct file_ops pipe_fops = {
     .available = pipe_available,
     .ioctl = pipe_ioctl,
 };
+
+bool pipe_is(const struct file *f)
+{
+    return f->ops == &pipe_fops;
+}
+
+/* Needs the lock. Up to n of the first bytes. */
+static u64 copy_first(const struct pipe *p, char *buf, u64 n)
+{
+    u64 first;
+
+    n = MIN(n, p->len);
+    first = MIN(n, p->size - p->head);
+    if (n) {
+        memcpy(buf, p->buf + p->head, first);
+        memcpy(buf + first, p->buf, n - first);
+    }
+    return n;
+}
+
+i64 pipe_hold(struct file *f, char *buf, u64 n, bool nonblock)
+{
+    struct pipe *p = f->priv;
+    i64 got;
+
+    for (;;) {
+        mutex_lock(&p->lock);
+        got = p->held || (!p->len && p->writers) ? -EAGAIN : (i64)copy_first(p, buf, n);
+        if (got > 0)
+            p->held = true;
+        mutex_unlock(&p->lock);
+        if (got != -EAGAIN || nonblock || f->oflags & O_NONBLOCK)
+            return got;
+        got = wait_event_interruptible(&p->wait, !p->held && (p->len || !p->writers));
+        if (got)
+            return got;
+    }
+}
+
+void pipe_unhold(struct file *f, u64 used)
+{
+    struct pipe *p = f->priv;
+
+    mutex_lock(&p->lock);
+    p->held = false;
+    p->len -= used;
+    p->head = p->size ? (p->head + used) % p->size : 0;
+    mutex_unlock(&p->lock);
+    wake_up_events(&p->wait, POLLOUT | POLLWRNORM | POLLIN | POLLRDNORM);
+}
+
+/* Needs the lock. Bytes that came from a file which cannot take them back, whatever the capacity.
+ */
+static i64 append(struct pipe *p, const char *buf, u64 n)
+{
+    u64 capacity = p->capacity;
+    struct iter it;
+    i64 done;
+
+    p->capacity = MAX(capacity, p->len + n);
+    iter_kernel(&it, (void *)buf, n);
+    done = add_bytes(p, &it);
+    p->capacity = capacity;
+    return done;
+}
+
+i64 pipe_push(struct file *f, const char *buf, u64 n)
+{
+    struct pipe *p = f->priv;
+    i64 done;
+
+    mutex_lock(&p->lock);
+    done = p->readers ? append(p, buf, n) : -EPIPE;
+    mutex_unlock(&p->lock);
+    if (done > 0)
+        wake_up_events(&p->wait, POLLIN | POLLRDNORM);
+    if (done == -EPIPE)
+        signal_send_thread(current, SIGPIPE, NULL);
+    return done;
+}
+
+i64 pipe_wait_room(struct file *f, bool nonblock)
+{
+    struct pipe *p = f->priv;
+    i64 err = 0, free;
+
+    if (!nonblock && !(f->oflags & O_NONBLOCK))
+        err = wait_event_interruptible(&p->wait, room(p) > 0 || !p->readers);
+    if (err)
+        return err;
+    mutex_lock(&p->lock);
+    free = p->readers ? (i64)room(p) : -EPIPE;
+    mutex_unlock(&p->lock);
+    if (free == -EPIPE)
+        signal_send_thread(current, SIGPIPE, NULL);
+    return free ? free : -EAGAIN;
+}
 
 long pipe_fcntl_size(struct file *f, bool set, u64 size)
 {

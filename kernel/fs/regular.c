@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "memfd.h"
 #include "devfs.h"
 #include "pipe.h"
 #include "proc.h"
@@ -42,7 +43,9 @@ static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
         return -EFBIG;
     }
     from->left = MIN(from->left, limit - *pos);
-    n = page_cache_write(inode, from, *pos);
+    n = seals_allow_write(inode, *pos + (i64)from->left);
+    if (!n)
+        n = page_cache_write(inode, from, *pos);
     mutex_unlock(&inode->lock);
     if (n > 0)
         *pos += n;
@@ -60,10 +63,21 @@ static int regular_fsync(struct file *file)
     return err;
 }
 
+static int regular_mmap(struct file *file, struct vma *vma)
+{
+    int err = page_cache_mmap(file, vma);
+
+    if (!err)
+        err = seals_allow_mapping(file->inode, vma);
+    if (err)
+        vm_object_remove(vma);
+    return err;
+}
+
 static const struct file_ops regular_fops = {
     .read = regular_read,
     .write = regular_write,
-    .mmap = page_cache_mmap,
+    .mmap = regular_mmap,
     .fsync = regular_fsync,
 };
 

@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "filelock.h"
+#include "memfd.h"
 #include "pipe.h"
 #include "proc.h"
 #include "syscall.h"
@@ -24,6 +25,8 @@
 #define F_DUPFD_CLOEXEC 1030
 #define F_SETPIPE_SZ    1031
 #define F_GETPIPE_SZ    1032
+#define F_ADD_SEALS     1033
+#define F_GET_SEALS     1034
 
 #define FD_CLOEXEC    1
 #define SETFL_MASK    (O_APPEND | O_NONBLOCK | O_ASYNC | O_DIRECT | O_NOATIME)
@@ -126,6 +129,9 @@ static long fcntl_file(struct file *f, int fd, int cmd, u64 arg)
     case F_SETOWN:
     case F_GETOWN: /* SIGIO is not delivered: nobody owns it */
         return 0;
+    case F_ADD_SEALS:
+    case F_GET_SEALS:
+        return memfd_fcntl(f, cmd, arg);
     case F_SETPIPE_SZ:
     case F_GETPIPE_SZ:
         return pipe_fcntl_size(f, cmd == F_SETPIPE_SZ, arg);

@@ -9,9 +9,12 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "memfd.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
+
+#define RLIMIT_FSIZE 1
 
 #define SEEK_SET  0
 #define SEEK_CUR  1
@@ -136,6 +139,55 @@ long sys_preadv(u64 fd, u64 iov, u64 count, u64 pos, u64 high)
 long sys_pwritev(u64 fd, u64 iov, u64 count, u64 pos, u64 high)
 {
     return transfer_vector(fd, iov, count, pos, true, true);
+}
+
+/*
+ * The flags of preadv2 and pwritev2 that ask for more than the plain call: RWF_HIPRI means nothing
+ * here, RWF_DSYNC and RWF_SYNC flush afterwards, RWF_APPEND writes at the end. RWF_NOWAIT is
+ * refused: whether a file would wait is not known before.
+ */
+#define RWF_HIPRI  1
+#define RWF_DSYNC  2
+#define RWF_SYNC   4
+#define RWF_APPEND 16
+
+static long sync_after(u64 fd, long n, u64 flags)
+{
+    long err = n > 0 && flags & (RWF_DSYNC | RWF_SYNC) ? sys_fsync(fd) : 0;
+
+    return err && err != -EINVAL ? err : n;
+}
+
+static i64 end_of(u64 fd)
+{
+    struct file *f = fd_get((int)fd);
+    i64 end = f ? f->inode->size : 0;
+
+    file_put(f);
+    return end;
+}
+
+static long transfer_flags(u64 fd, u64 iov, u64 count, i64 pos, u64 flags, bool write)
+{
+    bool positioned = pos != -1;
+
+    if (flags & ~(u64)(RWF_HIPRI | RWF_DSYNC | RWF_SYNC | (write ? RWF_APPEND : 0)))
+        return -EOPNOTSUPP;
+    if (flags & RWF_APPEND) {
+        pos = end_of(fd);
+        positioned = true;
+    }
+    return sync_after(fd, transfer_vector(fd, iov, count, pos, positioned, write), flags);
+}
+
+long sys_preadv2(u64 fd, u64 iov, u64 count, u64 pos, u64 high, u64 flags)
+{
+    return transfer_flags(fd, iov, count, (i64)pos, flags, false);
+}
+
+long sys_pwritev2(u64 fd, u64 iov, u64 count, u64 pos, u64 high, u64 flags)
+{
+    return transfer_flags(fd, iov, count, (i64)pos, flags, true);
 }
 
 static i64 seek_regular(struct file *f, i64 offset, int whence)
@@ -296,8 +348,14 @@ static long truncate_inode(struct inode *inode, i64 size)
         return -EISDIR;
     if (!S_ISREG(inode->mode) || !inode->ops->truncate)
         return -EINVAL;
+    if ((u64)size > rlimit_get(RLIMIT_FSIZE)) {
+        signal_send_thread(current, SIGXFSZ, NULL);
+        return -EFBIG;
+    }
     mutex_lock(&inode->lock);
-    err = inode->ops->truncate(inode, size);
+    err = seals_allow_size(inode, size);
+    if (!err)
+        err = inode->ops->truncate(inode, size);
     mutex_unlock(&inode->lock);
     return err;
 }
@@ -328,23 +386,48 @@ long sys_truncate(u64 path, u64 size)
     return err;
 }
 
+#define FALLOC_KEEP_SIZE  1
+#define FALLOC_PUNCH_HOLE 2
+#define FALLOC_ZERO_RANGE 16
+
+/* Space is never reserved, so allocating changes the size at most. */
+static long allocate(struct inode *inode, u64 mode, i64 from, i64 to)
+{
+    bool zeroes = mode & (FALLOC_PUNCH_HOLE | FALLOC_ZERO_RANGE);
+    long err = 0;
+
+    if (mode & ~(u64)(FALLOC_KEEP_SIZE | FALLOC_PUNCH_HOLE | FALLOC_ZERO_RANGE) ||
+        mode == FALLOC_PUNCH_HOLE || (zeroes && !inode->ops->punch))
+        return -EOPNOTSUPP;
+    if (zeroes) {
+        mutex_lock(&inode->lock);
+        err = seals_allow_write(inode, 0);
+        if (!err)
+            err = inode->ops->punch(inode, from, to);
+        mutex_unlock(&inode->lock);
+    }
+    if (!err && !(mode & FALLOC_KEEP_SIZE) && to > inode->size)
+        err = truncate_inode(inode, to);
+    return err;
+}
+
 long sys_fallocate(u64 fd, u64 mode, u64 offset, u64 len)
 {
     struct file *f = fd_get((int)fd);
-    long err = 0;
+    long err;
 
     if (!f)
         return -EBADF;
     if (!(f->fflags & FF_WRITE))
         err = -EBADF;
-    else if ((i64)offset < 0 || (i64)len <= 0 || (i64)(offset + len) < 0)
+    else if ((i64)offset < 0 || (i64)len <= 0)
         err = -EINVAL;
+    else if ((i64)(offset + len) < 0)
+        err = -EFBIG;
     else if (!S_ISREG(f->inode->mode))
         err = f->fflags & FF_STREAM ? -ESPIPE : -ENODEV;
-    else if (mode)
-        err = -EOPNOTSUPP;
-    else if ((i64)(offset + len) > f->inode->size)
-        err = truncate_inode(f->inode, offset + len);
+    else
+        err = allocate(f->inode, mode, (i64)offset, (i64)(offset + len));
     file_put(f);
     return err;
 }
@@ -380,6 +463,22 @@ long sys_syncfs(u64 fd)
         return -EBADF;
     file_put(f);
     return fs_sync_all();
+}
+
+/* There is no writing in the background to start or to wait for: all of it is done here. */
+long sys_sync_file_range(u64 fd, u64 offset, u64 count, u64 flags)
+{
+    struct file *f = fd_get((int)fd);
+    long err;
+
+    if (!f)
+        return -EBADF;
+    if (flags & ~7UL || (i64)offset < 0 || (i64)count < 0)
+        err = -EINVAL;
+    else
+        err = f->fflags & FF_STREAM ? -ESPIPE : flags ? page_cache_flush(f->inode) : 0;
+    file_put(f);
+    return err;
 }
 
 long sys_readahead(u64 fd, u64 offset, u64 count)

@@ -13,6 +13,7 @@
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"
+#include "memfd.h"
 
 #define TMPFS_MAGIC 0x01021994
 
@@ -95,6 +96,7 @@ struct inode *tmpfs_inode(struct super *sb, u32 mode)
         return NULL;
     }
     node->next_number = 2;
+    inode->seals = S_ISREG(mode) ? SEALS_KNOWN | SEAL_SEAL : 0;
     inode->priv = node;
     inode->ops = &tmpfs_ops;
     inode->fops = fops_for_mode(mode);
@@ -260,6 +262,7 @@ static const struct inode_ops tmpfs_ops = {
     .readlink = tmpfs_readlink,
     .is_empty = tmpfs_is_empty,
     .truncate = tmpfs_truncate,
+    .punch = page_cache_punch,
     .evict = tmpfs_evict,
 };
 

@@ -102,8 +102,10 @@ struct inode_ops {
     /* magic links of procfs: the walk jumps straight to the file's place */
     int (*follow)(struct inode *inode, struct mount **mnt, struct inode **out);
     int (*truncate)(struct inode *inode, i64 size); /* (i) */
-    int (*setattr)(struct inode *inode);            /* mode, owner, times changed; may be 0 */
-    bool (*is_empty)(struct inode *dir);            /* (n) */
+    /* (i) the bytes read as zeros from now on, and what can be given back is; 0: not supported */
+    int (*punch)(struct inode *inode, i64 from, i64 to);
+    int (*setattr)(struct inode *inode); /* mode, owner, times changed; may be 0 */
+    bool (*is_empty)(struct inode *dir); /* (n) */
     /* page cache: fill one page of memory from the backing store; 0 means tmpfs (zeros) */
     int (*read_page)(struct inode *inode, u64 index, void *page);
     int (*write_page)(struct inode *inode, u64 index, const void *page);
@@ -129,6 +131,7 @@ struct inode {
     void *dev_priv;           /* device nodes: what devfs_register_dev was given */
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
     bool dirty;
+    u32 seals;               /* (lock) of files in memory, see fs/memfd.h */
     struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */
 };
 
@@ -231,6 +234,7 @@ struct page_cache;
 i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
 i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
 int page_cache_truncate(struct inode *inode, i64 size);
+int page_cache_punch(struct inode *inode, i64 from, i64 to);
 int page_cache_flush(struct inode *inode);
 void page_cache_free(struct inode *inode);
 u64 page_cache_pages(const struct inode *inode);

@@ -29,7 +29,17 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
     elf = await kernel();
   });
 
-  for (const name of ['files', 'pipes', 'sockets', 'queues', 'devices', 'edu', 'procfs', 'truncate']) {
+  for (const name of [
+    'files',
+    'pipes',
+    'sockets',
+    'queues',
+    'devices',
+    'edu',
+    'procfs',
+    'truncate',
+    'splice',
+  ]) {
     it(`${name}: every test is ok, and twice the same run`, async () => {
       const archive = initrd({ [name]: await program(`tests/${name}.c`) });
       const first = run(elf, archive, `init=/${name}`);
@@ -41,7 +51,7 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
   }
 
   it('no program leaves a page behind', async () => {
-    const names = ['files', 'pipes', 'sockets', 'queues', 'devices', 'procfs', 'truncate'];
+    const names = ['files', 'pipes', 'sockets', 'queues', 'devices', 'procfs', 'truncate', 'splice'];
     const elves = await Promise.all(
       names.map(async name => [name, await program(`tests/${name}.c`)] as const),
     );
