@@ -79,6 +79,8 @@ export class DecodedPages implements CodePort {
   /** By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single instruction. */
   readonly #straddling: Uint32Array;
   #used = 0;
+  /** Pages of the pool that were ever used. */
+  #touched = 0;
   /** Is any page DECODED? */
   #marked = false;
   /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
@@ -132,7 +134,10 @@ export class DecodedPages implements CodePort {
       this.#pageOf[page] = number + 1;
       this.#ramPage[number] = page;
       this.#stores[number] = 0;
-      this.#clear(number);
+      // New memory is zero, and so is what an undecoded record has.
+      if (number < this.#touched) this.#clear(number);
+      else this.#touched = number + 1;
+      this.#end(number);
     }
     return this.#base + number * PAGE_BYTES;
   }
@@ -345,7 +350,12 @@ export class DecodedPages implements CodePort {
   /** Leaves the fields of the records alone: the running instruction may be among them and still has to write its rd. */
   #clear(number: number): void {
     const base = this.#base + number * PAGE_BYTES;
-    for (let at = base; at < base + PAGE_BYTES; at += RECORD) this.#undecode(at);
+    for (let at = base; at < base + SLOT_END * RECORD; at += RECORD) this.#undecode(at);
+    this.#undecode(base + SLOT_STRADDLE * RECORD);
+  }
+
+  #end(number: number): void {
+    const base = this.#base + number * PAGE_BYTES;
     this.#u16[(base + SLOT_END * RECORD) >> 1] = H_END;
     this.#u16[(base + SLOT_STRADDLE_END * RECORD) >> 1] = H_END;
   }

@@ -28,6 +28,11 @@ const ARRIVALS = 200;
  * thousand arrivals never pay; a loop has them within some milliseconds.
  */
 const WARM = 50;
+/**
+ * Offers of all entries until anything is compiled: some ten milliseconds. A kernel that boots for one small program is through by then, and
+ * the emitter itself has to be compiled first.
+ */
+const PATIENCE = 1500;
 const ARRIVALS_EAGER = 40;
 const WARM_EAGER = 1;
 /** Entries that make a batch. */
@@ -49,7 +54,7 @@ interface Entry {
   readonly place: number;
   readonly slot: number;
   module: CompiledModule | undefined;
-  /** How often it was found hot without having a region. */
+  /** How often it was found hot without having a region, and without being told to be patient. */
   offers: number;
   /** va and physical page of every page. */
   pages: readonly { readonly va: bigint; readonly ppn: number }[];
@@ -70,6 +75,7 @@ export class Jit implements RegionHost {
   static readonly areaBytes = CACHE_BYTES;
   readonly arrivals: number;
   readonly #warm: number;
+  #patience: number;
   readonly jumpCache: number;
   readonly jumpCacheMask = CACHE_ENTRIES - 1;
   readonly table: WebAssembly.Table;
@@ -100,6 +106,7 @@ export class Jit implements RegionHost {
   constructor(ram: Ram, area: JitArea) {
     this.arrivals = area.eager ? ARRIVALS_EAGER : ARRIVALS;
     this.#warm = area.eager ? WARM_EAGER : WARM;
+    this.#patience = area.eager ? 0 : PATIENCE;
     this.#ram = ram;
     this.#memory = ram.memory;
     this.#i32 = new Int32Array(ram.memory.buffer);
@@ -174,6 +181,10 @@ export class Jit implements RegionHost {
   hot(rec: number): number {
     const { page, offset } = this.#pages.placeOf(rec);
     if (this.#isRestless(page)) return ENTRY_COLD;
+    if (this.#patience > 0) {
+      this.#patience--;
+      return this.arrivals;
+    }
     const entry = this.#offer(this.#view.getBigUint64(PC, true), page, offset);
     return entry ? ENTRY_COMPILED : this.arrivals;
   }

@@ -97,12 +97,15 @@ const UNKNOWN = 0;
 const CHAINS: number[] = [UNKNOWN];
 const POSITIONS = new Map<string, number>();
 
+/** Ops by the five bits of the opcode, which every row fixes. */
+const BY_OPCODE: readonly number[][] = Array.from({ length: 32 }, () => []);
+for (const { op, match } of ROWS) BY_OPCODE[(match >>> 2) & 31]!.push(op);
+
 function chainOf(index: number): number {
   const word = wordOfIndex(index);
   const ops: number[] = [];
-  for (let op = 1; op < MASK.length; op++) {
+  for (const op of BY_OPCODE[index & 31]!)
     if (((word ^ MATCH[op]!) & MASK[op]! & INDEX_MASK) === 0) ops.push(op);
-  }
   const key = ops.join();
   let position = POSITIONS.get(key);
   if (position === undefined) {
