@@ -1,19 +1,25 @@
 /*
  * ATF's C interface, written anew in one header: test cases, requirements, expectations, and a
- * main() that runs every case in a child of its own (or the one named on the command line, in
- * place).
+ * main() that behaves as a test program of ATF:
  *
- *     prog              all cases; one line each; exit 1 when one failed
- *     prog -l           names of the cases
- *     prog [-r FILE] CASE[:body|:cleanup]
+ *     prog -l                                 the cases with their metadata
+ *     prog [-r FILE] [-v NAME=VALUE]... CASE[:body|:cleanup]
+ *                                             one case, in place; its result goes to FILE or stdout
+ *     prog                                    all cases, each in a child of its own, one line each
  *
- * Divergence: metadata (atf_tc_set_md_var) is kept but require.* is not enforced, except that
- * require.user=root is always true here; timeouts are left to whoever runs the program.
+ * Exit status of one case: 0 for passed, skipped and expected failures, 1 for failed. Metadata is
+ * for whoever runs the program (as in ATF, where a runner enforces require.* and timeouts).
+ *
+ * Divergence: without a case a real one only complains; here it plays the runner too, because the
+ * guest has none: results are held against how the child ended, cleanups run afterwards, the exit
+ * status is 1 when a case failed.
  */
 #ifndef KCOVBOX_BSD_ATF_C_H
 #define KCOVBOX_BSD_ATF_C_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,26 +64,29 @@ enum kcovbox_atf_expect {
     KCOVBOX_ATF_TIMEOUT
 };
 
-static struct {
-    const char *result_file;
+struct kcovbox_atf_state {
     enum kcovbox_atf_expect expect;
     int expect_code; /* exit status or signal, -1 = any */
     char expect_why[256];
     unsigned int failures, expected_failures;
-} kcovbox_atf __attribute__((__unused__));
+};
+
+/* The state is shared with the child that runs a case, so that its end can be judged. */
+static struct kcovbox_atf_state kcovbox_atf_own __attribute__((__unused__));
+static struct kcovbox_atf_state *kcovbox_atf_now __attribute__((__unused__)) = &kcovbox_atf_own;
+static const char *kcovbox_atf_result_file __attribute__((__unused__));
+static const char *kcovbox_atf_config[KCOVBOX_ATF_VARS] __attribute__((__unused__));
+static int kcovbox_atf_configs __attribute__((__unused__));
 
 #define KCOVBOX_ATF_UNUSED    static __attribute__((__unused__))
 #define KCOVBOX_ATF_FMT(f, a) __attribute__((__format__(__printf__, f, a)))
-
-/* Exit status of a child that ran one case. */
-#define KCOVBOX_ATF_SKIPPED 77
 
 KCOVBOX_ATF_UNUSED void kcovbox_atf_result(const char *word, const char *why)
 {
     FILE *out = stdout;
 
-    if (kcovbox_atf.result_file && strcmp(kcovbox_atf.result_file, "/dev/stdout") != 0)
-        out = fopen(kcovbox_atf.result_file, "w");
+    if (kcovbox_atf_result_file && strcmp(kcovbox_atf_result_file, "/dev/stdout") != 0)
+        out = fopen(kcovbox_atf_result_file, "w");
     if (!out)
         out = stderr;
     if (why && *why)
@@ -100,8 +111,11 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_vfail(const ch
     char why[512];
 
     vsnprintf(why, sizeof(why), fmt, ap);
-    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL)
-        kcovbox_atf_end(0, "expected_failure", why);
+    if (kcovbox_atf_now->expect == KCOVBOX_ATF_FAIL) {
+        char both[800];
+        snprintf(both, sizeof(both), "%s: %s", kcovbox_atf_now->expect_why, why);
+        kcovbox_atf_end(0, "expected_failure", both);
+    }
     kcovbox_atf_end(1, "failed", why);
 }
 
@@ -122,10 +136,10 @@ KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_fail_nonfatal(const char *f
     vfprintf(stderr, fmt, ap);
     fprintf(stderr, "\n");
     va_end(ap);
-    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL)
-        kcovbox_atf.expected_failures++;
+    if (kcovbox_atf_now->expect == KCOVBOX_ATF_FAIL)
+        kcovbox_atf_now->expected_failures++;
     else
-        kcovbox_atf.failures++;
+        kcovbox_atf_now->failures++;
 }
 
 KCOVBOX_ATF_UNUSED
@@ -137,7 +151,7 @@ __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(const char 
     va_start(ap, fmt);
     vsnprintf(why, sizeof(why), fmt, ap);
     va_end(ap);
-    kcovbox_atf_end(KCOVBOX_ATF_SKIPPED, "skipped", why);
+    kcovbox_atf_end(0, "skipped", why);
 }
 
 /* The body came to its end, or said so. */
@@ -145,14 +159,14 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void atf_tc_pass(void)
 {
     char why[64];
 
-    if (kcovbox_atf.failures) {
+    if (kcovbox_atf_now->failures) {
         snprintf(why, sizeof(why), "%u checks failed; see output for more details",
-                 kcovbox_atf.failures);
+                 kcovbox_atf_now->failures);
         kcovbox_atf_end(1, "failed", why);
     }
-    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL && kcovbox_atf.expected_failures)
-        kcovbox_atf_end(0, "expected_failure", kcovbox_atf.expect_why);
-    if (kcovbox_atf.expect != KCOVBOX_ATF_PASS)
+    if (kcovbox_atf_now->expect == KCOVBOX_ATF_FAIL && kcovbox_atf_now->expected_failures)
+        kcovbox_atf_end(0, "expected_failure", kcovbox_atf_now->expect_why);
+    if (kcovbox_atf_now->expect != KCOVBOX_ATF_PASS)
         kcovbox_atf_end(1, "failed", "Test case was expected to end otherwise, but it passed");
     kcovbox_atf_end(0, "passed", NULL);
 }
@@ -161,17 +175,17 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void atf_tc_pass(void)
     do {                                                                                           \
         va_list ap;                                                                                \
         va_start(ap, fmt);                                                                         \
-        vsnprintf(kcovbox_atf.expect_why, sizeof(kcovbox_atf.expect_why), fmt, ap);                \
+        vsnprintf(kcovbox_atf_now->expect_why, sizeof(kcovbox_atf_now->expect_why), fmt, ap);      \
         va_end(ap);                                                                                \
-        kcovbox_atf.expect = (kind);                                                               \
-        kcovbox_atf.expect_code = (code);                                                          \
+        kcovbox_atf_now->expect = (kind);                                                          \
+        kcovbox_atf_now->expect_code = (code);                                                     \
     } while (0)
 
 KCOVBOX_ATF_UNUSED void atf_tc_expect_pass(void)
 {
-    if (kcovbox_atf.expect == KCOVBOX_ATF_FAIL && !kcovbox_atf.expected_failures)
+    if (kcovbox_atf_now->expect == KCOVBOX_ATF_FAIL && !kcovbox_atf_now->expected_failures)
         kcovbox_atf_end(1, "failed", "Test case was expecting a failure but none were raised");
-    kcovbox_atf.expect = KCOVBOX_ATF_PASS;
+    kcovbox_atf_now->expect = KCOVBOX_ATF_PASS;
 }
 
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_fail(const char *fmt, ...)
@@ -182,26 +196,34 @@ KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_fail(const char *fmt
 /* These three are announced at once: a program that ends as told cannot say so later. */
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(2, 3) void atf_tc_expect_exit(int status, const char *fmt, ...)
 {
+    char word[32] = "expected_exit";
+
     KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_EXIT, status, fmt);
-    kcovbox_atf_result("expected_exit", kcovbox_atf.expect_why);
+    if (status != -1)
+        snprintf(word, sizeof(word), "expected_exit(%d)", status);
+    kcovbox_atf_result(word, kcovbox_atf_now->expect_why);
 }
 
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(2, 3) void atf_tc_expect_signal(int signo, const char *fmt, ...)
 {
+    char word[32] = "expected_signal";
+
     KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_SIGNAL, signo, fmt);
-    kcovbox_atf_result("expected_signal", kcovbox_atf.expect_why);
+    if (signo != -1)
+        snprintf(word, sizeof(word), "expected_signal(%d)", signo);
+    kcovbox_atf_result(word, kcovbox_atf_now->expect_why);
 }
 
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_death(const char *fmt, ...)
 {
     KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_DEATH, -1, fmt);
-    kcovbox_atf_result("expected_death", kcovbox_atf.expect_why);
+    kcovbox_atf_result("expected_death", kcovbox_atf_now->expect_why);
 }
 
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_timeout(const char *fmt, ...)
 {
     KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_TIMEOUT, -1, fmt);
-    kcovbox_atf_result("expected_timeout", kcovbox_atf.expect_why);
+    kcovbox_atf_result("expected_timeout", kcovbox_atf_now->expect_why);
 }
 
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(3, 4) atf_error_t
@@ -226,13 +248,96 @@ KCOVBOX_ATF_UNUSED const char *atf_tc_get_md_var(const atf_tc_t *tc, const char 
     return !strcmp(key, "ident") ? tc->name : "";
 }
 
-#define atf_tc_get_ident(tc)                       ((tc)->name)
-#define atf_tc_has_config_var(tc, name)            ((void)(tc), (void)(name), false)
-#define atf_tc_get_config_var(tc, name)            ((void)(tc), (void)(name), (const char *)NULL)
-#define atf_tc_get_config_var_wd(tc, name, dflt)   ((void)(tc), (void)(name), (dflt))
-#define atf_tc_get_config_var_as_bool_wd(tc, n, d) ((void)(tc), (void)(n), (d))
-#define atf_tc_get_config_var_as_long_wd(tc, n, d) ((void)(tc), (void)(n), (d))
-#define atf_tc_require_prog(prog)                  ((void)(prog))
+#define atf_tc_get_ident(tc) ((tc)->name)
+KCOVBOX_ATF_UNUSED bool atf_tc_has_md_var(const atf_tc_t *tc, const char *key)
+{
+    for (int i = 0; i < tc->vars; i++)
+        if (!strcmp(tc->keys[i], key))
+            return true;
+    return !strcmp(key, "ident") || (!strcmp(key, "has.cleanup") && tc->cleanup);
+}
+
+/* ---- Configuration: -v NAME=VALUE ---- */
+
+KCOVBOX_ATF_UNUSED const char *kcovbox_atf_config_of(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < kcovbox_atf_configs; i++)
+        if (!strncmp(kcovbox_atf_config[i], name, length) && kcovbox_atf_config[i][length] == '=')
+            return kcovbox_atf_config[i] + length + 1;
+    return NULL;
+}
+
+KCOVBOX_ATF_UNUSED bool atf_tc_has_config_var(const atf_tc_t *tc, const char *name)
+{
+    (void)tc;
+    return kcovbox_atf_config_of(name) != NULL;
+}
+
+KCOVBOX_ATF_UNUSED const char *atf_tc_get_config_var_wd(const atf_tc_t *tc, const char *name,
+                                                        const char *otherwise)
+{
+    const char *value = kcovbox_atf_config_of(name);
+
+    (void)tc;
+    return value ? value : otherwise;
+}
+
+KCOVBOX_ATF_UNUSED const char *atf_tc_get_config_var(const atf_tc_t *tc, const char *name)
+{
+    const char *value = atf_tc_get_config_var_wd(tc, name, NULL);
+
+    if (!value)
+        atf_tc_fail("no configuration variable %s", name);
+    return value;
+}
+
+KCOVBOX_ATF_UNUSED bool atf_tc_get_config_var_as_bool(const atf_tc_t *tc, const char *name)
+{
+    const char *value = atf_tc_get_config_var(tc, name);
+    return !strcasecmp(value, "yes") || !strcasecmp(value, "true");
+}
+
+KCOVBOX_ATF_UNUSED bool atf_tc_get_config_var_as_bool_wd(const atf_tc_t *tc, const char *name,
+                                                         bool otherwise)
+{
+    return atf_tc_has_config_var(tc, name) ? atf_tc_get_config_var_as_bool(tc, name) : otherwise;
+}
+
+KCOVBOX_ATF_UNUSED long atf_tc_get_config_var_as_long(const atf_tc_t *tc, const char *name)
+{
+    return strtol(atf_tc_get_config_var(tc, name), NULL, 10);
+}
+
+KCOVBOX_ATF_UNUSED long atf_tc_get_config_var_as_long_wd(const atf_tc_t *tc, const char *name,
+                                                         long otherwise)
+{
+    return atf_tc_has_config_var(tc, name) ? atf_tc_get_config_var_as_long(tc, name) : otherwise;
+}
+
+#define atf_tc_get_ident(tc) ((tc)->name)
+
+/* Skips the case when the program is not on PATH, as atf_require_prog does. */
+KCOVBOX_ATF_UNUSED void atf_tc_require_prog(const char *prog)
+{
+    char path[512];
+    const char *dirs = getenv("PATH");
+
+    if (*prog == '/') {
+        if (access(prog, X_OK) == 0)
+            return;
+        atf_tc_skip("The required program %s could not be found", prog);
+    }
+    for (const char *at = dirs ? dirs : "/bin:/sbin"; *at;) {
+        size_t length = strcspn(at, ":");
+        snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, prog);
+        if (access(path, X_OK) == 0)
+            return;
+        at += length + (at[length] == ':');
+    }
+    atf_tc_skip("The required program %s could not be found in the PATH", prog);
+}
 
 /* ---- Declaring cases ---- */
 
@@ -357,11 +462,35 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_run_body(atf_t
     atf_tc_pass();
 }
 
+/* How a child ended, held against what the case announced. NULL: as it should. */
+KCOVBOX_ATF_UNUSED const char *kcovbox_atf_judge(int status)
+{
+    const struct kcovbox_atf_state *now = kcovbox_atf_now;
+    static char why[160];
+    bool exited = WIFEXITED(status);
+    int code = exited ? WEXITSTATUS(status) : WTERMSIG(status);
+    bool any = now->expect_code == -1;
+
+    if (now->expect == KCOVBOX_ATF_DEATH)
+        return NULL;
+    if (now->expect == KCOVBOX_ATF_EXIT && exited && (any || code == now->expect_code))
+        return NULL;
+    if (now->expect == KCOVBOX_ATF_SIGNAL && !exited && (any || code == now->expect_code))
+        return NULL;
+    if (exited && code == 0 && now->expect <= KCOVBOX_ATF_FAIL)
+        return NULL;
+    if (exited && code == 1)
+        return "";
+    snprintf(why, sizeof(why), "%s %d", exited ? "exited with status" : "killed by signal", code);
+    return why;
+}
+
 /* One case in a child; its cleanup in another. True when it did not fail. */
 KCOVBOX_ATF_UNUSED bool kcovbox_atf_run_child(atf_tc_t *tc)
 {
     int status = 0;
 
+    memset(kcovbox_atf_now, 0, sizeof(*kcovbox_atf_now));
     printf("%s: ", tc->name);
     fflush(stdout);
     pid_t pid = fork();
@@ -371,64 +500,100 @@ KCOVBOX_ATF_UNUSED bool kcovbox_atf_run_child(atf_tc_t *tc)
         printf("failed: %s\n", strerror(errno));
         return false;
     }
-    bool ok = WIFEXITED(status) &&
-              (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == KCOVBOX_ATF_SKIPPED);
-    if (WIFSIGNALED(status))
-        printf("failed: killed by signal %d\n", WTERMSIG(status));
+    const char *why = kcovbox_atf_judge(status);
+    if (why && *why)
+        printf("failed: %s\n", why);
+    fflush(stdout);
     if (tc->cleanup && (pid = fork()) == 0) {
         tc->cleanup(tc);
         exit(0);
     }
     if (tc->cleanup && pid > 0)
         waitpid(pid, &status, 0);
-    return ok;
+    return !why;
+}
+
+KCOVBOX_ATF_UNUSED int kcovbox_atf_list(atf_tp_t *tp)
+{
+    printf("Content-Type: application/X-atf-tp; version=\"1\"\n\n");
+    for (atf_tc_t *tc = tp->first; tc; tc = tc->next) {
+        if (tc->head)
+            tc->head(tc);
+        printf("ident: %s\n", tc->name);
+        for (int i = 0; i < tc->vars; i++)
+            printf("%s: %s\n", tc->keys[i], tc->values[i]);
+        if (tc->cleanup)
+            printf("has.cleanup: true\n");
+        if (tc->next)
+            printf("\n");
+    }
+    return 0;
+}
+
+KCOVBOX_ATF_UNUSED int kcovbox_atf_run_all(atf_tp_t *tp)
+{
+    int failed = 0;
+    void *shared = mmap(NULL, sizeof(*kcovbox_atf_now), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (shared != MAP_FAILED)
+        kcovbox_atf_now = shared;
+    for (atf_tc_t *tc = tp->first; tc; tc = tc->next)
+        failed += !kcovbox_atf_run_child(tc);
+    return failed != 0;
+}
+
+/* NAME, NAME:body or NAME:cleanup, in this process. */
+KCOVBOX_ATF_UNUSED int kcovbox_atf_run_one(atf_tp_t *tp, const char *self, const char *name)
+{
+    const char *part = strchr(name, ':');
+    size_t length = part ? (size_t)(part - name) : strlen(name);
+    atf_tc_t *tc = tp->first;
+
+    while (tc && (strlen(tc->name) != length || strncmp(tc->name, name, length) != 0))
+        tc = tc->next;
+    if (!tc || (part && strcmp(part, ":body") && strcmp(part, ":cleanup"))) {
+        fprintf(stderr, "%s: ERROR: Unknown test case `%s'\n", self, name);
+        return 1;
+    }
+    if (!part || strcmp(part, ":cleanup") != 0)
+        kcovbox_atf_run_body(tc);
+    if (tc->head)
+        tc->head(tc);
+    if (tc->cleanup)
+        tc->cleanup(tc);
+    return 0;
 }
 
 KCOVBOX_ATF_UNUSED int kcovbox_atf_main(int argc, char **argv, atf_error_t (*add)(atf_tp_t *))
 {
     atf_tp_t tp = {.last = &tp.first};
     bool only_list = false;
-    int c, failed = 0;
+    int c;
 
     while ((c = getopt(argc, argv, "lr:s:v:")) != -1) {
         if (c == 'l')
             only_list = true;
         else if (c == 'r')
-            kcovbox_atf.result_file = optarg;
-        else if (c == '?')
-            return 2;
+            kcovbox_atf_result_file = optarg;
+        else if (c == 'v' && strchr(optarg, '=') && kcovbox_atf_configs < KCOVBOX_ATF_VARS)
+            kcovbox_atf_config[kcovbox_atf_configs++] = optarg;
+        else if (c == '?' || c == 'v')
+            return 1;
     }
     if (atf_is_error(add(&tp)))
         return 1;
-    if (only_list) {
-        printf("Content-Type: application/X-atf-tp; version=\"1\"\n\n");
-        for (atf_tc_t *tc = tp.first; tc; tc = tc->next)
-            printf("ident: %s\n%s", tc->name, tc->next ? "\n" : "");
-        return 0;
+    if (only_list)
+        return kcovbox_atf_list(&tp);
+    if (optind == argc)
+        return kcovbox_atf_run_all(&tp);
+    if (optind + 1 < argc) {
+        fprintf(stderr, "%s: ERROR: Cannot provide more than one test case name\n", argv[0]);
+        return 1;
     }
-    if (optind == argc) {
-        for (atf_tc_t *tc = tp.first; tc; tc = tc->next)
-            failed += !kcovbox_atf_run_child(tc);
-        return failed != 0;
-    }
-    for (; optind < argc; optind++) {
-        char *part = strchr(argv[optind], ':');
-        size_t length = part ? (size_t)(part - argv[optind]) : strlen(argv[optind]);
-        atf_tc_t *tc = tp.first;
-        while (tc && (strlen(tc->name) != length || strncmp(tc->name, argv[optind], length) != 0))
-            tc = tc->next;
-        if (!tc) {
-            fprintf(stderr, "%s: unknown test case `%s'\n", argv[0], argv[optind]);
-            return 1;
-        }
-        if (part && !strcmp(part, ":cleanup")) {
-            if (tc->cleanup)
-                tc->cleanup(tc);
-            return 0;
-        }
-        kcovbox_atf_run_body(tc);
-    }
-    return 0;
+    return kcovbox_atf_run_one(&tp, argv[0], argv[optind]);
 }
+
+#include "atf-utils.h"
 
 #endif

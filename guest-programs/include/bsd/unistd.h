@@ -2,8 +2,6 @@
 #ifndef KCOVBOX_BSD_UNISTD_H
 #define KCOVBOX_BSD_UNISTD_H
 
-#include "stdlib.h"
-
 static int optreset __attribute__((__unused__));
 
 static inline int __attribute__((__unused__)) pledge(const char *promises, const char *execpromises)

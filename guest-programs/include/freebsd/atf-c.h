@@ -1,5 +1,5 @@
-/* ATF's C interface, complete enough for kcov's own tests. */
-#ifndef KCOVBOX_FREEBSD_ATF - C_H
-#define KCOVBOX_FREEBSD_ATF -C_H
+/* ATF's C interface. */
+#ifndef KCOVBOX_FREEBSD_ATF_C_H
+#define KCOVBOX_FREEBSD_ATF_C_H
 #include "../bsd/atf-c.h"
 #endif

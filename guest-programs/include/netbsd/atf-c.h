@@ -1,5 +1,5 @@
-/* ATF's C interface, complete enough for kcov's own tests. */
-#ifndef KCOVBOX_NETBSD_ATF - C_H
-#define KCOVBOX_NETBSD_ATF -C_H
+/* ATF's C interface. */
+#ifndef KCOVBOX_NETBSD_ATF_C_H
+#define KCOVBOX_NETBSD_ATF_C_H
 #include "../bsd/atf-c.h"
 #endif

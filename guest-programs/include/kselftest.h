@@ -1,0 +1,2 @@
+/* Tests of the Linux tree include "../kselftest.h"; see linux/kselftest.h. */
+#include "linux/kselftest.h"
