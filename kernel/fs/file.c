@@ -12,6 +12,7 @@
 #include "klib.h"
 #include "memfd.h"
 #include "namei.h"
+#include "notify.h"
 #include "open.h"
 #include "proc.h"
 #include "tmpfs.h"
@@ -25,6 +26,7 @@ struct file *file_get(struct file *file)
 static void file_free(struct file *file)
 {
     inode_put(file->inode);
+    inode_put(file->dir);
     mount_put(file->mnt);
     kfree(file->path);
     kfree(file);
@@ -35,6 +37,7 @@ void file_put(struct file *file)
     if (!file || atomic_sub(&file->refs, 1) != 0)
         return;
     watch_release(file);
+    notify_file(file, file->fflags & FF_WRITE ? NOTIFY_CLOSE_WRITE : NOTIFY_CLOSE_READ);
     filelock_release_file(file);
     if (file->ops->release)
         file->ops->release(file);
@@ -137,14 +140,10 @@ static bool locks_pos(const struct file *f)
     return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
 }
 
-i64 file_read(struct file *f, struct iter *to, i64 *at)
+static i64 do_read(struct file *f, struct iter *to, i64 *at)
 {
     i64 n;
 
-    if (!(f->fflags & FF_READ))
-        return -EBADF;
-    if (!f->ops->read)
-        return -EINVAL;
     if (at)
         return f->ops->read(f, to, at);
     if (locks_pos(f))
@@ -155,14 +154,24 @@ i64 file_read(struct file *f, struct iter *to, i64 *at)
     return n;
 }
 
-i64 file_write(struct file *f, struct iter *from, i64 *at)
+i64 file_read(struct file *f, struct iter *to, i64 *at)
 {
     i64 n;
 
-    if (!(f->fflags & FF_WRITE))
+    if (!(f->fflags & FF_READ))
         return -EBADF;
-    if (!f->ops->write)
+    if (!f->ops->read)
         return -EINVAL;
+    n = do_read(f, to, at);
+    if (n > 0)
+        notify_file(f, NOTIFY_ACCESS);
+    return n;
+}
+
+static i64 do_write(struct file *f, struct iter *from, i64 *at)
+{
+    i64 n;
+
     if (at)
         return f->ops->write(f, from, at);
     if (locks_pos(f))
@@ -170,6 +179,20 @@ i64 file_write(struct file *f, struct iter *from, i64 *at)
     n = f->ops->write(f, from, &f->pos);
     if (locks_pos(f))
         mutex_unlock(&f->pos_lock);
+    return n;
+}
+
+i64 file_write(struct file *f, struct iter *from, i64 *at)
+{
+    i64 n, before = f->inode->size;
+
+    if (!(f->fflags & FF_WRITE))
+        return -EBADF;
+    if (!f->ops->write)
+        return -EINVAL;
+    n = do_write(f, from, at);
+    if (n > 0)
+        notify_file(f, NOTIFY_MODIFY | (f->inode->size > before ? NOTIFY_EXTEND : 0));
     return n;
 }
 
@@ -237,9 +260,11 @@ static int find_or_create(struct walk *w, u32 flags, u32 mode)
                 err = dir->ops->create
                           ? dir->ops->create(dir, w->name, S_IFREG | masked(mode), 0, &child)
                           : -EACCES;
-            if (!err)
-                walk_enter(w, child);
-            return err ? err : 1;
+            if (err)
+                return err;
+            notify_entry(dir, w->name, NOTIFY_CREATE, 0);
+            walk_enter(w, child);
+            return 1;
         }
         if (err)
             return err;
@@ -263,6 +288,7 @@ static int find_or_create(struct walk *w, u32 flags, u32 mode)
 
 struct located {
     struct path at;
+    struct inode *dir;    /* where it was found, or 0; owned */
     bool created, linked; /* linked: the way led over symbolic links */
 };
 
@@ -286,7 +312,9 @@ static int locate(const struct path *base, const char *name, u32 flags, u32 mode
         to->created = err > 0;
         to->linked = w->links;
         to->at = w->at;
+        to->dir = w->dir;
         w->at = (struct path){0};
+        w->dir = NULL;
         err = 0;
     }
     walk_end(w);
@@ -375,14 +403,14 @@ int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, 
     char *shown;
     int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, &to);
 
-    if (!err && tmpfile) {
-        err = make_tmpfile(&to.at, mode);
-        if (err)
-            path_put(&to.at);
-    }
     if (err)
         return err;
-    if (!to.created && !tmpfile)
+    if (tmpfile) {
+        inode_put(to.dir);
+        to.dir = NULL;
+        err = make_tmpfile(&to.at, mode);
+    }
+    if (!err && !to.created && !tmpfile)
         err = check_access(to.at.inode, flags);
     if (!err && flags & O_DIRECTORY && !tmpfile && !S_ISDIR(to.at.inode->mode))
         err = -ENOTDIR;
@@ -391,7 +419,13 @@ int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, 
     shown = err ? NULL : shown_path(base, name, to.linked, flags);
     if (!err)
         err = shown ? file_open_path(&to.at, flags, shown, out) : -ENOMEM;
+    if (!err) {
+        (*out)->dir = to.dir;
+        to.dir = NULL;
+        notify_file(*out, NOTIFY_OPEN);
+    }
     kfree(shown);
+    inode_put(to.dir);
     path_put(&to.at);
     return err;
 }

@@ -32,6 +32,7 @@ struct inode *inode_new(struct super *sb, u32 mode)
         inode->ino = ++sb->next_ino;
     mutex_init(&inode->lock, "inode");
     vm_object_init(&inode->mapped);
+    list_init(&inode->watches);
     now(&inode->mtime);
     inode->atime = inode->ctime = inode->mtime;
     return inode;

@@ -17,11 +17,18 @@
 
 struct mutex fs_lock = MUTEX_INIT(fs_lock, "fs");
 
+static void forget_dir(struct walk *w)
+{
+    inode_put(w->dir);
+    w->dir = NULL;
+}
+
 static int walk_to_root(struct walk *w)
 {
     path_put(&w->at);
     w->at = current_fs()->root;
     path_get(&w->at);
+    forget_dir(w);
     return 0;
 }
 
@@ -46,6 +53,7 @@ int walk_begin(struct walk *w, const struct path *base, const char *name)
 void walk_end(struct walk *w)
 {
     path_put(&w->at);
+    forget_dir(w);
     kfree(w->text);
     w->text = NULL;
 }
@@ -82,6 +90,7 @@ static int step_up(struct walk *w)
     struct fsctx *fs = current_fs();
     struct inode *parent;
 
+    forget_dir(w);
     for (;;) {
         if (at->inode == fs->root.inode && at->mnt == fs->root.mnt)
             return 0; /* ".." of the root is the root */
@@ -137,6 +146,7 @@ int walk_follow(struct walk *w, struct inode *link)
         return err;
     path_put(&w->at);
     w->at = to;
+    forget_dir(w);
     return 0;
 }
 
@@ -157,7 +167,8 @@ int walk_lookup(struct walk *w, struct inode **out)
 /* The walk moves to child, whose reference it takes over, and into what is mounted there. */
 void walk_enter(struct walk *w, struct inode *child)
 {
-    inode_put(w->at.inode);
+    forget_dir(w);
+    w->dir = w->at.inode;
     w->at.inode = child;
     while (mount_cross_down(&w->at))
         ;

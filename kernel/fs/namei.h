@@ -6,9 +6,10 @@
 #define WALK_PARENT (1u << 8) /* stop before the last component and leave it in name */
 
 struct walk {
-    struct path at;   /* reached so far; owned */
-    const char *rest; /* still to walk */
-    char *text;       /* owned storage of rest after a link, or 0 */
+    struct path at;    /* reached so far; owned */
+    struct inode *dir; /* where at was found by name, or 0; owned */
+    const char *rest;  /* still to walk */
+    char *text;        /* owned storage of rest after a link, or 0 */
     int links;
     bool last;     /* name is the last component */
     bool want_dir; /* and was followed by a slash */

@@ -7,11 +7,13 @@
 #include "alloc.h"
 #include "klib.h"
 #include "namei.h"
+#include "notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
 
 #define RENAME_NOREPLACE 1
+#define RENAME_EXCHANGE  2
 
 static int copy_path(u64 user_path, char **out)
 {
@@ -157,9 +159,11 @@ static int do_create(struct walk *w, struct name_op *op)
     if (!dir->ops->create)
         return -EPERM;
     err = dir->ops->create(dir, w->name, op->mode, op->rdev, &made);
-    if (!err)
-        inode_put(made);
-    return err;
+    if (err)
+        return err;
+    notify_entry(dir, w->name, NOTIFY_CREATE | (S_ISDIR(op->mode) ? NOTIFY_ISDIR : 0), 0);
+    inode_put(made);
+    return 0;
 }
 
 long sys_mkdirat(u64 dirfd, u64 path, u64 mode)
@@ -190,7 +194,10 @@ static int do_symlink(struct walk *w, struct name_op *op)
 
     if (err)
         return err;
-    return dir->ops->symlink ? dir->ops->symlink(dir, w->name, op->target) : -EPERM;
+    err = dir->ops->symlink ? dir->ops->symlink(dir, w->name, op->target) : -EPERM;
+    if (!err)
+        notify_entry(dir, w->name, NOTIFY_CREATE, 0);
+    return err;
 }
 
 long sys_symlinkat(u64 target, u64 dirfd, u64 path)
@@ -216,7 +223,12 @@ static int do_link(struct walk *w, struct name_op *op)
         return err;
     if (w->at.mnt != op->mnt)
         return -EXDEV;
-    return dir->ops->link ? dir->ops->link(dir, w->name, op->inode) : -EPERM;
+    err = dir->ops->link ? dir->ops->link(dir, w->name, op->inode) : -EPERM;
+    if (!err) {
+        notify_inode(op->inode, NOTIFY_ATTRIB | NOTIFY_LINK);
+        notify_entry(dir, w->name, NOTIFY_CREATE, 0);
+    }
+    return err;
 }
 
 long sys_linkat(u64 olddirfd, u64 oldpath, u64 newdirfd, u64 newpath, u64 flags)
@@ -267,6 +279,15 @@ static int may_remove(struct walk *w, struct inode *victim, bool as_dir)
     return dir->ops->unlink ? 0 : -EPERM;
 }
 
+/* What the watchers of a removed (or replaced) inode hear. */
+static void notify_gone(struct inode *inode)
+{
+    if (!S_ISDIR(inode->mode))
+        notify_inode(inode, NOTIFY_ATTRIB | NOTIFY_LINK);
+    if (!inode->nlink)
+        notify_inode(inode, NOTIFY_DELETE_SELF);
+}
+
 static int do_unlink(struct walk *w, struct name_op *op)
 {
     bool as_dir = op->mode;
@@ -283,6 +304,10 @@ static int do_unlink(struct walk *w, struct name_op *op)
     err = w->want_dir && !S_ISDIR(victim->mode) ? -ENOTDIR : may_remove(w, victim, as_dir);
     if (!err)
         err = w->at.inode->ops->unlink(w->at.inode, w->name, victim);
+    if (!err) {
+        notify_gone(victim);
+        notify_entry(w->at.inode, w->name, NOTIFY_DELETE | (as_dir ? NOTIFY_ISDIR : 0), 0);
+    }
     inode_put(victim);
     return err;
 }
@@ -314,6 +339,18 @@ static bool is_inside(struct inode *dir, struct inode *inode)
     return inside;
 }
 
+static int check_exchange(struct walk *from, struct inode *inode, struct walk *to,
+                          struct inode *target)
+{
+    int err = may_remove(to, target, S_ISDIR(target->mode));
+
+    if (err && err != -ENOTEMPTY)
+        return err;
+    if (S_ISDIR(target->mode) && is_inside(from->at.inode, target))
+        return -EINVAL;
+    return from->at.inode->ops->exchange ? 0 : -EINVAL;
+}
+
 /* Both walks stand at their directories; inode and target (may be 0) are what the names mean. */
 static int check_rename(struct walk *from, struct inode *inode, struct walk *to,
                         struct inode *target, u32 flags)
@@ -331,12 +368,42 @@ static int check_rename(struct walk *from, struct inode *inode, struct walk *to,
     if (!from->at.inode->ops->rename)
         return -EPERM;
     if (!target)
-        return inode_access(to->at.inode, 3);
+        return flags & RENAME_EXCHANGE ? -ENOENT : inode_access(to->at.inode, 3);
     if (flags & RENAME_NOREPLACE)
         return -EEXIST;
+    if (flags & RENAME_EXCHANGE)
+        return check_exchange(from, inode, to, target);
     if (!S_ISDIR(inode->mode) && S_ISDIR(target->mode))
         return -EISDIR;
     return may_remove(to, target, S_ISDIR(inode->mode));
+}
+
+static void notify_moved(struct walk *from, struct walk *to, struct inode *inode,
+                         struct inode *target)
+{
+    u32 kind = S_ISDIR(inode->mode) ? NOTIFY_ISDIR : 0, cookie = notify_cookie();
+
+    notify_entry(from->at.inode, from->name, NOTIFY_MOVED_FROM | kind, cookie);
+    notify_entry(to->at.inode, to->name, NOTIFY_MOVED_TO | kind, cookie);
+    notify_inode(inode, NOTIFY_MOVE_SELF);
+    if (target)
+        notify_gone(target);
+}
+
+static int move(struct walk *from, struct inode *inode, struct walk *to, struct inode *target,
+                u32 flags)
+{
+    struct inode *dir = from->at.inode;
+    bool exchange = flags & RENAME_EXCHANGE;
+    int err = (exchange ? dir->ops->exchange : dir->ops->rename)(dir, from->name, inode,
+                                                                 to->at.inode, to->name, target);
+
+    if (err)
+        return err;
+    notify_moved(from, to, inode, exchange ? NULL : target);
+    if (exchange)
+        notify_moved(to, from, target, NULL);
+    return 0;
 }
 
 static int rename_walked(struct walk *from, struct walk *to, u32 flags)
@@ -357,8 +424,7 @@ static int rename_walked(struct walk *from, struct walk *to, u32 flags)
     else if (!err)
         err = check_rename(from, inode, to, target, flags);
     if (!err && target != inode)
-        err = from->at.inode->ops->rename(from->at.inode, from->name, inode, to->at.inode, to->name,
-                                          target);
+        err = move(from, inode, to, target, flags);
     inode_put(target);
     inode_put(inode);
     return err;
@@ -373,7 +439,8 @@ long sys_renameat2(u64 olddirfd, u64 oldpath, u64 newdirfd, u64 newpath, u64 fla
 
     if (!err)
         err = err2;
-    if (!err && flags & ~(u64)RENAME_NOREPLACE)
+    if (!err && (flags & ~(u64)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
+                 flags == (RENAME_NOREPLACE | RENAME_EXCHANGE)))
         err = -EINVAL;
     if (!err && !walks)
         err = -ENOMEM;

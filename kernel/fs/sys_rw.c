@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "memfd.h"
+#include "notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
@@ -357,6 +358,8 @@ static long truncate_inode(struct inode *inode, i64 size)
     if (!err)
         err = inode->ops->truncate(inode, size);
     mutex_unlock(&inode->lock);
+    if (!err)
+        notify_inode(inode, NOTIFY_MODIFY);
     return err;
 }
 

@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "memlayout.h"
+#include "notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "timeout.h"
@@ -259,6 +260,7 @@ static long owner_only(const struct inode *inode)
 static long commit_attributes(struct inode *inode)
 {
     inode_touch(inode, false);
+    notify_inode(inode, NOTIFY_ATTRIB);
     return inode->ops && inode->ops->setattr ? inode->ops->setattr(inode) : 0;
 }
 

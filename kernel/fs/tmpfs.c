@@ -221,6 +221,30 @@ static int tmpfs_rename(struct inode *from, const char *old, struct inode *inode
     return 0;
 }
 
+/* The entry takes another inode; its reference moves with it. */
+static void put_into(struct inode *dir, struct entry *e, struct inode *inode)
+{
+    if (S_ISDIR(e->inode->mode))
+        dir->nlink--;
+    e->inode = inode;
+    if (S_ISDIR(inode->mode)) {
+        dir->nlink++;
+        node_of(inode)->parent = dir;
+    }
+    inode_touch(dir, true);
+    inode_touch(inode, false);
+}
+
+static int tmpfs_exchange(struct inode *from, const char *old, struct inode *inode,
+                          struct inode *to, const char *new, struct inode *target)
+{
+    struct entry *a = *find(from, old), *b = *find(to, new);
+
+    put_into(from, a, target);
+    put_into(to, b, inode);
+    return 0;
+}
+
 static i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n)
 {
     u64 len = MIN((u64)inode->size, n);
@@ -259,6 +283,7 @@ static const struct inode_ops tmpfs_ops = {
     .link = tmpfs_link,
     .unlink = tmpfs_unlink,
     .rename = tmpfs_rename,
+    .exchange = tmpfs_exchange,
     .readlink = tmpfs_readlink,
     .is_empty = tmpfs_is_empty,
     .truncate = tmpfs_truncate,

@@ -92,6 +92,7 @@ struct file {
     struct mutex pos_lock;      /* regular files and directories only */
     const struct file_ops *ops; /* constant after open */
     struct inode *inode;        /* one reference; every file has one */
+    struct inode *dir;          /* one reference: where it was found, or 0 */
     struct mount *mnt;          /* one reference, or 0 (pipes, sockets) */
     char *path;                 /* absolute path when it was opened, or "pipe:[7]"; owned */
     void *priv;                 /* the driver's own */
@@ -146,7 +147,8 @@ int fd_set_cloexec(int fd, bool cloexec);
 struct file *files_get(struct files *files, int fd); /* with a reference, or 0 */
 /*
  * For procfs, which looks at other processes' tables and must not become the one who closes a file:
- * look() runs with the table's spinlock held, false when fd is free; next number at or above fd, -1.
+ * look() runs with the table's spinlock held, false when fd is free; next number at or above fd,
+ * -1.
  */
 bool files_look(struct files *files, int fd, void (*look)(struct file *f, void *arg), void *arg);
 int files_next(struct files *files, int fd);

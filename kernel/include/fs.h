@@ -98,6 +98,9 @@ struct inode_ops {
     /* (n) target, when there is one, has been checked: same type and empty */
     int (*rename)(struct inode *from, const char *old, struct inode *inode, struct inode *to,
                   const char *new, struct inode *target);
+    /* (n) two entries change places; 0: not supported */
+    int (*exchange)(struct inode *from, const char *old, struct inode *inode, struct inode *to,
+                    const char *new, struct inode *target);
     i64 (*readlink)(struct inode *inode, char *buf, u64 n);
     /* magic links of procfs: the walk jumps straight to the file's place */
     int (*follow)(struct inode *inode, struct mount **mnt, struct inode **out);
@@ -127,6 +130,7 @@ struct inode {
     struct mutex lock;
     struct page_cache *pages; /* regular files; made on first use */
     struct vm_object mapped;  /* areas that show the pages */
+    struct list watches;      /* (notify_lock) see fs/notify.h */
     void *priv;               /* the file system's */
     void *dev_priv;           /* device nodes: what devfs_register_dev was given */
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */

@@ -51,7 +51,17 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
   }
 
   it('no program leaves a page behind', async () => {
-    const names = ['files', 'pipes', 'sockets', 'queues', 'devices', 'procfs', 'truncate', 'splice'];
+    const names = [
+      'files',
+      'pipes',
+      'sockets',
+      'queues',
+      'devices',
+      'procfs',
+      'truncate',
+      'splice',
+      'inotify',
+    ];
     const elves = await Promise.all(
       names.map(async name => [name, await program(`tests/${name}.c`)] as const),
     );

@@ -20,7 +20,7 @@ const noUser = missing('qemu-riscv64', user) || noCompiler;
 const noSystem = missing('qemu-system-riscv64', system) || noCompiler;
 
 describe.skipIf(noUser)('on Linux, by user-mode emulation', () => {
-  for (const name of ['files', 'pipes', 'sockets', 'procfs', 'truncate', 'splice']) {
+  for (const name of ['files', 'pipes', 'sockets', 'procfs', 'truncate', 'splice', 'inotify']) {
     it(`${name}: every test is ok`, async () => {
       const path = join(mkdtempSync(join(tmpdir(), 'kcovbox-test-')), name);
       writeFileSync(path, await program(`tests/${name}.c`), { mode: 0o755 });
@@ -41,7 +41,17 @@ describe.skipIf(noSystem)("on QEMU's virt board", () => {
   });
 
   for (const harts of ['1', '4'])
-    for (const name of ['files', 'pipes', 'sockets', 'queues', 'devices', 'procfs', 'truncate', 'splice']) {
+    for (const name of [
+      'files',
+      'pipes',
+      'sockets',
+      'queues',
+      'devices',
+      'procfs',
+      'truncate',
+      'splice',
+      'inotify',
+    ]) {
       it(`${name}: every test is ok with ${harts} hart(s)`, async () => {
         const archive = initrd({ [name]: await program(`tests/${name}.c`) });
         expect(failures(runQemu(system!, elf, archive, `init=/${name}`, ['-smp', harts]))).toEqual([]);

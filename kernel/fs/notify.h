@@ -1,0 +1,50 @@
+/*
+ * notify.h: being told what happens to inodes, for inotify and for EVFILT_VNODE of kqueue.
+ *
+ * The bits are those of inotify(7); the two above bit 24 are for kqueue only. Whoever changes a
+ * file calls one of the three notify functions, which cost a look at an empty list when nobody
+ * watches.
+ */
+#pragma once
+
+#include "fs.h"
+
+#define NOTIFY_ACCESS      0x0001u
+#define NOTIFY_MODIFY      0x0002u
+#define NOTIFY_ATTRIB      0x0004u
+#define NOTIFY_CLOSE_WRITE 0x0008u
+#define NOTIFY_CLOSE_READ  0x0010u
+#define NOTIFY_OPEN        0x0020u
+#define NOTIFY_MOVED_FROM  0x0040u
+#define NOTIFY_MOVED_TO    0x0080u
+#define NOTIFY_CREATE      0x0100u
+#define NOTIFY_DELETE      0x0200u
+#define NOTIFY_DELETE_SELF 0x0400u
+#define NOTIFY_MOVE_SELF   0x0800u
+#define NOTIFY_ALL         0x0fffu
+#define NOTIFY_EXTEND      0x01000000u /* with MODIFY: the file has grown */
+#define NOTIFY_LINK        0x02000000u /* with ATTRIB: the number of links has changed */
+#define NOTIFY_ISDIR       0x40000000u
+
+/*
+ * One watch on one inode, which it keeps alive together with its mount. event() runs under
+ * notify_lock; name is that of an entry when the inode is a directory and the event is about one.
+ */
+struct inode_watch {
+    struct list link; /* (notify_lock) in inode->watches; empty when not watching */
+    struct path at;
+    void (*event)(struct inode_watch *w, u32 mask, u32 cookie, const char *name);
+    void (*dead)(struct inode_watch *w); /* after notify_unwatch from within event(): free it */
+};
+
+extern struct mutex notify_lock;
+void notify_watch(struct inode_watch *w,
+                  const struct path *at); /* (notify_lock) takes references */
+/* (notify_lock) No event comes any more; the references are dropped, and dead() called, later. */
+void notify_unwatch(struct inode_watch *w);
+void notify_collect(void); /* not under notify_lock: does what notify_unwatch left to do */
+
+void notify_inode(struct inode *inode, u32 mask);
+void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie);
+void notify_file(struct file *f, u32 mask); /* the inode, and its directory by the file's name */
+u32 notify_cookie(void);                    /* joins MOVED_FROM and MOVED_TO */
