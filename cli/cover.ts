@@ -1,33 +1,12 @@
-// Writing the coverage of a run: which formats there are, which one a file name suggests, and where bytes and sources are.
+// Writing the coverage of a run: where bytes go and where sources are.
 import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { annotate, Elf, exportTrace, FORMATS, type Format, type Trace } from '../coverage/index.ts';
+import { annotate, Elf, exportTrace, type Trace } from '../coverage/index.ts';
 import { packageRoot } from '../toolchain/index.ts';
 import { syscallName } from './cov-files.ts';
+import type { CoverFormat } from './cover-formats.ts';
 import { UserError } from './fail.ts';
-
-/** The exporters' formats, and `source`: the covered functions' text for people. */
-export const COVER_FORMATS = [...FORMATS, 'source'] as const;
-export type CoverFormat = Format | 'source';
-
-const BY_SUFFIX: Readonly<Record<string, CoverFormat>> = {
-  info: 'lcov',
-  html: 'html',
-  xml: 'cobertura',
-  jsonl: 'jsonl',
-  json: 'json',
-  csv: 'csv',
-  drcov: 'drcov',
-  kcov: 'kcov',
-};
-
-/** The format that was asked for, or the one that the target's name suggests; our own trace file otherwise. */
-export function chooseFormat(target: string, format: CoverFormat | undefined): CoverFormat {
-  if (format) return format;
-  if (target === '-') return 'source';
-  return BY_SUFFIX[target.slice(target.lastIndexOf('.') + 1)] ?? 'kcov';
-}
 
 /** Source text of the guest kernel by the path in its debug information; undefined where there is none. */
 export function readSource(path: string): string | undefined {

@@ -1,13 +1,11 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../emulator/index.ts';
 import { DIALECTS, type Dialect } from '../toolchain/index.ts';
 import { GuestConsole } from './console.ts';
-import { COVER_FORMATS, type CoverFormat, chooseFormat, writeCoverage } from './cover.ts';
+import { COVER_FORMATS, type CoverFormat, chooseFormat } from './cover-formats.ts';
 import { type GuestImages, type GuestOptions, prepareGuest } from './guest.ts';
-import { TraceRecorder } from './record.ts';
 import { explain, runSession, type SessionEnd } from './session.ts';
 import { parseCount, parseHarts, parseRam, parseSeed } from './values.ts';
 
@@ -28,8 +26,6 @@ export interface RunOptions {
   result?: string;
 }
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
 function machineOptions(images: GuestImages, options: RunOptions): MachineOptions {
   return {
     kernel: { name: 'kernel', bytes: images.kernel },
@@ -45,13 +41,15 @@ function machineOptions(images: GuestImages, options: RunOptions): MachineOption
 }
 
 /** What --result writes: enough to say whether two runs were the same, and of what. */
-function resultOf(
+async function resultOf(
   images: GuestImages,
   options: RunOptions,
   end: SessionEnd,
   console: GuestConsole,
   records: number,
-): object {
+): Promise<object> {
+  const { createHash } = await import('node:crypto');
+  const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
   const kcov = end.machine.board.kcov;
   return {
     status: end.status,
@@ -87,9 +85,10 @@ export async function runProgram(
     ...(options.seed === undefined ? {} : { seed: options.seed }),
   };
   const images = await prepareGuest(program, args, guest);
+  // Modules that only some runs need are loaded by those: a small program takes no longer than loading them.
   const recorder =
     options.cover !== undefined || options.result !== undefined
-      ? new TraceRecorder(options.dialect, images.kernel, images.name)
+      ? new (await import('./record.ts')).TraceRecorder(options.dialect, images.kernel, images.name)
       : undefined;
   const format = options.cover === undefined ? undefined : chooseFormat(options.cover, options.format);
   // With --cover - in a machine's format, standard output belongs to that.
@@ -104,9 +103,15 @@ export async function runProgram(
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
   if (recorder && options.cover !== undefined && format !== undefined)
-    await writeCoverage(options.cover, format, recorder.finish(), images.kernelPath, images.name);
+    await (await import('./cover.ts')).writeCoverage(
+      options.cover,
+      format,
+      recorder.finish(),
+      images.kernelPath,
+      images.name,
+    );
   if (options.result !== undefined) {
-    const json = resultOf(images, options, end, console, recorder?.count ?? 0);
+    const json = await resultOf(images, options, end, console, recorder?.count ?? 0);
     writeFileSync(options.result, `${JSON.stringify(json, null, 2)}\n`);
   }
   return end.status;

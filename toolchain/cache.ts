@@ -1,14 +1,27 @@
 // Build products by content: what went in decides the name of what comes out, so a second run builds nothing and
 // two processes never see half a file. A *manifest* remembers which files a build read (the compiler's -MD list) with
-// their hashes; it is a hit only when all of them are as they were.
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+// their times and hashes; it is a hit only when all of them are as they were. Contents are read where the times have changed.
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const require = createRequire(import.meta.url);
+
 /** SHA-256 in hex of bytes, or of strings joined by NUL. */
 export function sha256(...parts: (string | Uint8Array)[]): string {
+  // Loaded when needed: it is a tenth of the time that a hello program takes.
+  const { createHash } = require('node:crypto') as typeof import('node:crypto');
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex');
@@ -42,47 +55,115 @@ export function writeWhole(path: string, bytes: string | Uint8Array): void {
   renameSync(temporary, path);
 }
 
-interface Manifest {
-  readonly inputs: Readonly<Record<string, string>>; // path -> sha256
-  readonly product: string; // sha256 of the product, checked on a hit
+/** What a file or folder was when its contents were read. */
+interface Seen {
+  /** SHA-256 of the contents; of a folder: of the names in it. */
+  readonly hash: string;
+  /** See `stampOf`; '' = look at the contents. */
+  readonly stamp: string;
 }
 
-const hashFile = (path: string): string | undefined => {
+interface Manifest {
+  readonly key: string;
+  readonly inputs: Readonly<Record<string, Seen>>;
+  readonly product: Seen;
+}
+
+/** A change within so many milliseconds before it was read could have left the times of a file as they were. */
+const TICK = 100;
+
+/** Changes whenever the contents do: ctime cannot be set back. '' when it is too young to be relied on, undefined when there is no such file. */
+function stampOf(path: string): string | undefined {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status) return undefined;
+  const { size, mtimeMs, ctimeMs, ino } = status;
+  return Math.max(mtimeMs, ctimeMs) + TICK < Date.now() ? `${size} ${mtimeMs} ${ctimeMs} ${ino}` : '';
+}
+
+function see(path: string): Seen {
+  const stamp = stampOf(path);
+  if (stamp === undefined) return { hash: '', stamp: '' };
+  const isFolder = statSync(path).isDirectory();
+  return { hash: sha256(isFolder ? readdirSync(path).sort().join('\0') : readFileSync(path)), stamp };
+}
+
+/** `fresh` = as it was; `same` = touched, but the same contents. */
+function compare(path: string, seen: Seen): 'fresh' | 'same' | 'changed' {
   try {
-    return sha256(readFileSync(path));
+    if (seen.stamp !== '' && stampOf(path) === seen.stamp) return 'fresh';
+    return seen.hash !== '' && see(path).hash === seen.hash ? 'same' : 'changed';
   } catch {
-    return undefined;
+    return 'changed';
   }
-};
+}
+
+/**
+ * Name of a product: 32 hexadecimal digits that spread keys. Not a cryptographic hash, for which the module alone would cost a hello
+ * program 3 ms; the manifest holds the key itself.
+ */
+function nameOf(key: string): string {
+  const lanes = [0x811c_9dc5, 0x9747_b28c, 0x3c6e_f372, 0x85eb_ca6b];
+  for (let i = 0; i < key.length; i++)
+    for (let lane = 0; lane < 4; lane++)
+      lanes[lane] = Math.imul(
+        lanes[lane]! ^ key.charCodeAt(i) ^ (lanes[lane]! >>> 15),
+        0x0100_0193 + 2 * lane,
+      );
+  return lanes.map(lane => (lane >>> 0).toString(16).padStart(8, '0')).join('');
+}
+
+function readManifest(path: string, key: string): Manifest | undefined {
+  try {
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+    return manifest.key === key ? manifest : undefined;
+  } catch {
+    return undefined; // absent or unreadable: a miss
+  }
+}
 
 /**
  * The product for `key` (everything that decides the build but file contents), built by `build` unless cached.
- * `build` writes the product to the path it is given and returns the files it read.
+ * `build` writes the product to the path it is given and returns the files and folders it read.
  */
 export async function cached(
   kind: string,
   key: string,
   build: (output: string) => Promise<readonly string[]>,
 ): Promise<{ path: string; built: boolean }> {
-  const base = join(cacheDir(), kind, key.slice(0, 32));
+  const base = join(cacheDir(), kind, nameOf(key));
   const manifestPath = `${base}.json`;
-  if (existsSync(manifestPath) && existsSync(base)) {
-    try {
-      const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as Manifest;
-      const same = Object.entries(manifest.inputs).every(([path, hash]) => hashFile(path) === hash);
-      if (same && hashFile(base) === manifest.product) return { path: base, built: false };
-    } catch {} // an unreadable manifest is a miss
+  const manifest = readManifest(manifestPath, key);
+  if (manifest) {
+    const all = [...Object.entries(manifest.inputs), [base, manifest.product] as const];
+    let touched = false;
+    const isHit = all.every(([path, seen]) => {
+      const now = compare(path, seen);
+      touched ||= now === 'same';
+      return now !== 'changed';
+    });
+    if (isHit && touched) writeManifest(manifestPath, key, Object.keys(manifest.inputs), base);
+    if (isHit) return { path: base, built: false };
   }
   mkdirSync(dirname(base), { recursive: true });
   const temporary = `${base}.${process.pid}.tmp`;
   try {
     const read = await build(temporary);
-    const inputs = Object.fromEntries([...new Set(read)].sort().map(path => [path, hashFile(path) ?? '']));
-    const product = hashFile(temporary) ?? '';
     renameSync(temporary, base);
-    writeWhole(manifestPath, JSON.stringify({ inputs, product } satisfies Manifest));
+    writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
   } finally {
     rmSync(temporary, { force: true });
   }
   return { path: base, built: true };
+}
+
+/** Where it cannot be written, the next run looks again. */
+function writeManifest(path: string, key: string, inputs: readonly string[], product: string): void {
+  const manifest: Manifest = {
+    key,
+    inputs: Object.fromEntries(inputs.map(input => [input, see(input)])),
+    product: see(product),
+  };
+  try {
+    writeWhole(path, JSON.stringify(manifest));
+  } catch {}
 }

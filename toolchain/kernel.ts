@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { cacheDir, cached, packageRoot, sha256 } from './cache.ts';
+import { cacheDir, cached, packageRoot } from './cache.ts';
 import { ToolchainError } from './errors.ts';
 import { clangIdentity, requireTool, runTool } from './tools.ts';
 
@@ -11,15 +11,14 @@ import { clangIdentity, requireTool, runTool } from './tools.ts';
 export const DIALECTS = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
-/** Every file that can influence a kernel build, sorted. */
+/** Every file that can influence a kernel build and, because another one may appear, every folder. */
 function kernelSources(dir: string): string[] {
-  return readdirSync(dir, { withFileTypes: true })
-    .flatMap(entry => {
-      const path = join(dir, entry.name);
-      if (entry.isDirectory()) return entry.name === 'build' ? [] : kernelSources(path);
-      return /\.(c|h|S|ld|def|awk)$|Makefile$/.test(entry.name) || dir.endsWith('conf') ? [path] : [];
-    })
-    .sort();
+  const below = readdirSync(dir, { withFileTypes: true }).flatMap(entry => {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) return entry.name === 'build' ? [] : kernelSources(path);
+    return /\.(c|h|S|ld|def|awk)$|Makefile$/.test(entry.name) || dir.endsWith('conf') ? [path] : [];
+  });
+  return [dir, ...below].sort();
 }
 
 /** Names of kernel/conf: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
@@ -36,7 +35,7 @@ export async function buildKernel(conf: string): Promise<{ path: string; built: 
     throw new ToolchainError(`no kernel configuration "${conf}"; there are ${kernelConfigs().join(', ')}`);
   const make = requireTool('make');
   requireTool('clang');
-  const key = sha256('kernel', conf, clangIdentity());
+  const key = ['kernel', kernel, conf, clangIdentity()].join('\0');
   return cached('kernel', key, async output => {
     mkdirSync(cacheDir(), { recursive: true });
     const out = mkdtempSync(join(cacheDir(), 'kernel-build-'));

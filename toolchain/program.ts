@@ -2,7 +2,7 @@
 // The flags are those of the project's measurements: clang 19, glibc of libc6-dev-riscv64-cross, static, -O2 -g.
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { cached, packageRoot, sha256 } from './cache.ts';
+import { cached, packageRoot } from './cache.ts';
 import { ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
 import { clangIdentity, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
@@ -71,7 +71,7 @@ export async function buildProgram(
     ...programFlags(path, options).filter(f => f !== '-fno-caret-diagnostics'),
     ...(options.cflags ?? []),
   ];
-  const key = sha256('program', path, clangIdentity(), ...flags);
+  const key = ['program', path, clangIdentity(), ...flags].join('\0');
   return cached('program', key, async output => {
     const depfile = `${output}.d`;
     // Compiled in the source's own folder under its base name, so the product does not depend on where that is.

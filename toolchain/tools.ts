@@ -1,9 +1,13 @@
 // Finds the host tools that compile the guest, and runs them. clang 19 is what the project is measured with;
 // another version of the LLVM tools is taken when KCOVBOX_LLVM names its suffix (for example "-20").
-import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { ToolchainError } from './errors.ts';
+
+/** Loaded when something is built: a cached program starts sooner without. */
+const childProcess = () =>
+  createRequire(import.meta.url)('node:child_process') as typeof import('node:child_process');
 
 /** Suffix of the LLVM tools' names. */
 export const LLVM_SUFFIX = process.env['KCOVBOX_LLVM'] ?? '-19';
@@ -52,7 +56,7 @@ let compilerVersion: string | undefined;
  * of a small program.
  */
 export function clangIdentity(): string {
-  const path = realpathSync(requireTool('clang'));
+  const path = realpathSync.native(requireTool('clang'));
   const { size, mtimeMs } = statSync(path);
   return `${path} ${size} ${mtimeMs}`;
 }
@@ -60,7 +64,7 @@ export function clangIdentity(): string {
 /** First line of `clang --version`. */
 export function clangVersion(): string {
   if (compilerVersion === undefined) {
-    const run = spawnSync(requireTool('clang'), ['--version'], { encoding: 'utf8' });
+    const run = childProcess().spawnSync(requireTool('clang'), ['--version'], { encoding: 'utf8' });
     compilerVersion = (run.stdout ?? '').split('\n')[0] ?? '';
   }
   return compilerVersion;
@@ -74,7 +78,7 @@ export function runTool(
   failure: string,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = childProcess().spawn(path, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));
     child.stderr.on('data', chunk => (output += chunk));

@@ -1,0 +1,77 @@
+// Build products are found again, and never when something they were made from is different.
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cached } from '../../toolchain/index.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cache-'));
+const input = join(dir, 'input');
+const before = process.env['KCOVBOX_CACHE'];
+beforeAll(() => {
+  process.env['KCOVBOX_CACHE'] = join(dir, 'cache');
+});
+afterAll(() => {
+  if (before === undefined) delete process.env['KCOVBOX_CACHE'];
+  else process.env['KCOVBOX_CACHE'] = before;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A build that copies its input. */
+const make = (key = 'copy', inputs: readonly string[] = [input]) =>
+  cached('test', key, async output => {
+    writeFileSync(output, readFileSync(input));
+    return inputs;
+  });
+const old = (path: string): void => utimesSync(path, 1e9, 1e9);
+const settle = () => new Promise(done => setTimeout(done, 150));
+
+test('a product is built once, and again when its input has changed', async () => {
+  writeFileSync(input, 'one');
+  expect((await make()).built).toBe(true);
+  expect((await make()).built).toBe(false);
+  writeFileSync(input, 'two');
+  const { path, built } = await make();
+  expect(built).toBe(true);
+  expect(readFileSync(path, 'utf8')).toBe('two');
+});
+
+test('an input that was only touched builds nothing', async () => {
+  await make();
+  await settle();
+  old(input);
+  expect((await make()).built).toBe(false);
+});
+
+test('a change of the same length with its old time is seen', async () => {
+  old(input);
+  await settle();
+  await make();
+  writeFileSync(input, 'six');
+  old(input);
+  const { path } = await make();
+  expect(readFileSync(path, 'utf8')).toBe('six');
+});
+
+test('a damaged product or manifest is made anew', async () => {
+  const { path } = await make();
+  await settle();
+  await make();
+  writeFileSync(path, 'sxx');
+  expect((await make()).built).toBe(true);
+  writeFileSync(`${path}.json`, '{"key":');
+  expect((await make()).built).toBe(true);
+  expect(readFileSync(path, 'utf8')).toBe('six');
+});
+
+test('a new file in a folder that was read is a change', async () => {
+  await make('folder', [input, dir]);
+  expect((await make('folder', [input, dir])).built).toBe(false);
+  writeFileSync(join(dir, 'new'), '');
+  expect((await make('folder', [input, dir])).built).toBe(true);
+});
+
+test('keys do not share products', async () => {
+  const [a, b] = [await make('a'), await make('b')];
+  expect(a.path).not.toBe(b.path);
+});
