@@ -75,12 +75,12 @@ export class Pmp {
     return machine;
   }
 
-  /** May S and U, or M, do everything with all of RAM? */
+  /** May S and U, or M, do everything with all of RAM? Not where an entry begins or ends within it: no access may straddle that. */
   allowsAll(machine: boolean): boolean {
     for (const rule of this.#rules) {
       if (this.#end <= rule.first || this.#first >= rule.end) continue;
-      if ((machine ? rule.machine : rule.user) !== ALL) return false;
-      if (this.#first >= rule.first && this.#end <= rule.end) return true;
+      const coversAll = this.#first >= rule.first && this.#end <= rule.end;
+      return coversAll && (machine ? rule.machine : rule.user) === ALL;
     }
     return machine;
   }
