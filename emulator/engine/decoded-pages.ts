@@ -19,7 +19,7 @@ import {
 } from '../hart/layout.ts';
 import { purgeWritesOfAll } from '../hart/tlb.ts';
 import { decodeInto, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../isa/index.ts';
-import { BACK, csrHandlerId, FAR, handlerId, NEAR } from './handlers.ts';
+import { BACK, csrHandlerId, FAR, handlerId, NEAR, RETURN } from './handlers.ts';
 import {
   CSR_EVEN,
   ENTRY_COLD,
@@ -294,7 +294,9 @@ export class DecodedPages implements CodePort {
     if ((kind & IS_CSR) !== 0) this.#writeCsr(at, insn);
     else {
       const isBack = insn.imm <= 0 || ((kind & IS_JAL) !== 0 && insn.rd !== 0);
-      u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, near ? (isBack ? BACK : NEAR) : FAR);
+      const isReturn = (kind & IS_JALR) !== 0 && insn.rd === 0 && (insn.rs1 === 1 || insn.rs1 === 5);
+      const variant = near ? (isBack ? BACK : NEAR) : isReturn ? RETURN : FAR;
+      u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, variant);
     }
     if ((kind & RUNS_ON) === 0) return false;
     if (!straddling) this.#remember(at, insn.word);
@@ -378,7 +380,8 @@ const NEEDS_WORD = 32;
 const IS_CSR = 64;
 /** The next instruction follows, unless this one traps. Such records depend on the word alone. */
 const RUNS_ON = 128;
-const KNOWN = 256;
+const IS_JALR = 256;
+const KNOWN = 512;
 
 function kindOf(op: number): number {
   const { regs, flow, ext } = rowOf(op);
@@ -391,6 +394,7 @@ function kindOf(op: number): number {
     (flow === 'serialize' || flow === 'trap' ? NEEDS_WORD : 0) |
     (ext === 'zicsr' ? IS_CSR : 0) |
     (flow === 'next' ? RUNS_ON : 0) |
+    (flow === 'indirect' ? IS_JALR : 0) |
     KNOWN;
   KIND[op] = kind;
   return kind;

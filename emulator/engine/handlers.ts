@@ -1,9 +1,9 @@
 // The list of interpreter handlers: each mnemonic once per instruction length that exists, branches and `jal` in three
 // reaches: `far` = to another page; `near` = within the page, the displacement is one of records and needs no address translation;
-// `back` = near and backwards or a call, where hot code is entered (R_ENTRY). CSR instructions have three more for the CSRs with a
+// `back` = near and backwards or a call, where hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more for the CSRs with a
 // fast path (semantics-system.ts).
 
-import { type Mnemonic, OP, OP_COUNT, ROWS } from '../isa/index.ts';
+import { type Mnemonic, OP, OP_COUNT, ROWS, type TableRow } from '../isa/index.ts';
 import { TABLE_C } from '../isa/table-c.ts';
 import { H_FIRST_INSN } from './records.ts';
 import { type CsrClass, csrClass } from './semantics-system.ts';
@@ -16,8 +16,13 @@ export interface Handler {
   readonly csr?: CsrClass;
 }
 
-export type Reach = 'far' | 'near' | 'back';
-const REACHES: readonly Reach[] = ['far', 'near', 'back'];
+export type Reach = 'far' | 'near' | 'back' | 'return';
+const REACHES: readonly Reach[] = ['far', 'near', 'back', 'return'];
+
+function reachesOf({ flow }: TableRow): readonly Reach[] {
+  if (flow === 'branch' || flow === 'jump') return ['far', 'near', 'back'];
+  return flow === 'indirect' ? ['far', 'return'] : ['far'];
+}
 
 const CSR_CLASSES: readonly CsrClass[] = ['plain', 'mstatus', 'sstatus'];
 const COMPRESSED = new Set<Mnemonic>(TABLE_C.map(row => row.base));
@@ -25,9 +30,8 @@ const COMPRESSED = new Set<Mnemonic>(TABLE_C.map(row => row.base));
 function list(): Handler[] {
   const handlers: Handler[] = [];
   for (const row of ROWS) {
-    const isJump = row.flow === 'branch' || row.flow === 'jump';
     for (const bytes of COMPRESSED.has(row.name) ? ([4, 2] as const) : ([4] as const)) {
-      for (const reach of isJump ? REACHES : REACHES.slice(0, 1)) {
+      for (const reach of reachesOf(row)) {
         handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes, reach });
       }
     }
@@ -48,7 +52,7 @@ for (const h of HANDLERS) {
   IDS[index(OP[h.name], h.bytes, variant)] = h.id;
 }
 
-/** `variant` is FAR for what is not a branch or `jal`, and for CSRs without a fast path. */
+/** `variant` is FAR for what is not a jump or branch, and for CSRs without a fast path. */
 export const handlerId = (op: number, bytes: 2 | 4, variant: number): number =>
   IDS[index(op, bytes, variant)]!;
 
@@ -60,3 +64,4 @@ export const csrHandlerId = (op: number, csr: number): number => {
 export const FAR = 0;
 export const NEAR = 1;
 export const BACK = 2;
+export const RETURN = 3;

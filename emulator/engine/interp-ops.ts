@@ -41,6 +41,8 @@ export interface InterpLocals {
   readonly base: number;
   /** i64: va of that page. */
   readonly page: number;
+  /** i32: set by a return, cleared when the arrival is counted. */
+  readonly isReturn: number;
   /** i32: DATA_VIEW and FETCH_VIEW, times the bytes of a TLB table. */
   readonly dataView: number;
   readonly fetchView: number;
@@ -188,7 +190,8 @@ export class InterpOps implements Ops {
     const { c, locals } = this;
     target();
     c.i64_const(-2).i64_and().local_set(locals.target);
-    this.rd(() => this.nextPc());
+    if (this.#handler.reach === 'return') c.i32_const(1).local_set(locals.isReturn);
+    else this.rd(() => this.nextPc());
     c.br(this.#labels.lookup);
   }
 

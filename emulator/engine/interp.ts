@@ -94,7 +94,8 @@ class Interpreter {
     this.#entry = c.local(I32);
     this.#mustInterpret = c.local(I32);
     this.#regionType = regionType;
-    this.#l = { rec, ic, base, dataView, fetchView, page: c.local(I64), target: c.local(I64) };
+    const isReturn = c.local(I32);
+    this.#l = { rec, ic, base, isReturn, dataView, fetchView, page: c.local(I64), target: c.local(I64) };
   }
 
   write(): void {
@@ -181,6 +182,7 @@ class Interpreter {
     c.local_set(target);
     c.i32_const(0).local_get(target).i64_store(PC);
     c.local_get(state).i32_const(ENTRY_COMPILED).i32_ne().if_();
+    this.#skipReturns(interpret);
     c.local_get(rec).local_get(state).i32_const(1).i32_sub().local_tee(state).i32_store8(R_ENTRY);
     c.local_get(state).br_if(interpret);
     c.local_get(rec).call(this.#slow.imports.hot).local_set(state);
@@ -189,6 +191,18 @@ class Interpreter {
     c.end();
     this.#enterRegion(regions, interpret);
     c.br(redirect);
+    c.end();
+  }
+
+  /**
+   * Of the arrivals by a return only every 16th counts: what is hot behind a call is mostly reached through a hot loop or
+   * function, whose region comes back there by itself.
+   */
+  #skipReturns(interpret: Label): void {
+    const c = this.#c;
+    c.local_get(this.#l.isReturn).if_();
+    c.i32_const(0).local_set(this.#l.isReturn);
+    c.local_get(this.#l.ic).i32_const(15).i32_and().br_if(interpret);
     c.end();
   }
 
