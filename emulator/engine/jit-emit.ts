@@ -10,19 +10,13 @@
 // Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
 // way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
-import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
+import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC, WALK_BARE } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
 import { type FpPlan, planFp } from './jit-fp.ts';
 import { assignCaches, findGroups, type Group } from './jit-groups.ts';
-import {
-  HOOK_COST,
-  HOOK_WRITES,
-  HookEmitter,
-  type HookTable,
-  keepsThreadPointer,
-  type RamPlace,
-} from './jit-kcov.ts';
+import { HOOK_COST, HOOK_WRITES, HookEmitter, type HookTable, keepsThreadPointer } from './jit-kcov.ts';
+import type { RamPlace } from './jit-memory.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
@@ -46,6 +40,8 @@ export interface Linker {
 export interface Placement {
   readonly fetchView: number;
   readonly dataView: number;
+  /** Present where loads and stores use physical addresses: RAM, and the word of the window that says WALK_BARE meanwhile. */
+  readonly flat?: RamPlace & { readonly walk: number };
   /** Physical page numbers of `region.pages`. */
   readonly ppns: readonly number[];
 }
@@ -96,18 +92,18 @@ class RegionEmitter {
     this.#linker = linker;
     this.#cost = longestWays(this.#shape);
     const inLoop = loopBlocks(this.#shape);
-    this.#groups = this.#shape.order.map(block => findGroups(block.insns));
+    const { flat } = placement;
+    this.#groups = this.#shape.order.map(block => findGroups(block.insns, flat !== undefined));
     assignCaches(
       this.#shape.order.map((block, i) => ({
         insns: block.insns,
-        inLoop: inLoop[i] === 1,
+        inLoop: inLoop[i] === 1 && !flat,
         groups: this.#groups[i]!,
       })),
     );
     const { entry } = region;
-    this.#ops = new JitOps(c, port, this.#plan.used, { entry, view: placement.dataView }, mask =>
-      this.#epilogueOf(mask),
-    );
+    const memory = { view: placement.dataView, ...(flat && { flat }) };
+    this.#ops = new JitOps(c, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
     const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
     if (hooks && hasHooks)
       this.#hooks = new HookEmitter(this.#ops, hooks.table, hooks.ram, placement.dataView);
@@ -142,7 +138,7 @@ class RegionEmitter {
   }
 
   /** Returns early, odd, when the region may not run here and now. Nothing has been loaded yet. */
-  #checks({ fetchView, dataView, ppns }: Placement): void {
+  #checks({ fetchView, dataView, flat, ppns }: Placement): void {
     const c = this.#c;
     const ready = c.block();
     const late = c.block();
@@ -152,6 +148,7 @@ class RegionEmitter {
       .i64_const((BigInt(dataView) << 32n) | BigInt(fetchView))
       .i64_ne();
     c.br_if(stale, 'unlikely');
+    if (flat) c.i32_const(0).i32_load(flat.walk).i32_const(WALK_BARE).i32_ne().br_if(stale, 'unlikely');
     const { entry, pages } = this.#region;
     for (const [i, displacement] of pages.entries()) {
       const va = BigInt.asUintN(64, (entry & ~0xfffn) + BigInt(displacement) * 4096n);
@@ -259,8 +256,11 @@ class RegionEmitter {
         c.end();
         follow(end.next);
         break;
-      case 'fall':
       case 'jump':
+        if ('exit' in end.to) this.#tailCall(end.to.exit, dirty);
+        else follow(end.to);
+        break;
+      case 'fall':
         follow(end.to);
         break;
       case 'leave':
@@ -270,6 +270,23 @@ class RegionEmitter {
         c.local_get(ops.target).local_set(ops.leavePc);
         if (isReturn(block)) c.br(this.#epilogueOf(dirty));
         else this.#jump(dirty);
+        break;
+      case 'switch': {
+        const elsewhere = c.block();
+        this.#cases(end.cases, elsewhere, follow);
+        c.end();
+        c.local_get(ops.target).local_set(ops.leavePc);
+        this.#jump(dirty);
+        break;
+      }
+      case 'return':
+        c.local_get(ops.target)
+          .i64_const(BigInt.asIntN(64, ops.addressOf(end.behind)))
+          .i64_ne();
+        c.if_(undefined, 'unlikely');
+        c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
+        c.end();
+        follow(end.next);
         break;
       case 'hook':
         this.#hook(block, dirty);
@@ -281,6 +298,27 @@ class RegionEmitter {
         this.#resume(end.next);
         follow(end.next, CLEAN);
     }
+  }
+
+  /** Finds the target among the cases, which are sorted by address. */
+  #cases(
+    cases: readonly { readonly at: number; readonly to: Edge }[],
+    elsewhere: Label,
+    follow: (to: Edge) => void,
+  ): void {
+    const c = this.#c;
+    const { target } = this.#ops;
+    const address = (i: number): bigint => BigInt.asIntN(64, this.#ops.addressOf(cases[i]!.at));
+    if (cases.length === 1) {
+      c.local_get(target).i64_const(address(0)).i64_ne().br_if(elsewhere, 'unlikely');
+      follow(cases[0]!.to);
+      return;
+    }
+    const middle = cases.length >> 1;
+    c.local_get(target).i64_const(address(middle)).i64_lt_u().if_();
+    this.#cases(cases.slice(0, middle), elsewhere, follow);
+    c.end();
+    this.#cases(cases.slice(middle), elsewhere, follow);
   }
 
   /** Runs the callee, and returns what it returned unless it came back behind the call. */
@@ -338,6 +376,27 @@ class RegionEmitter {
     const { at, insn } = block.insns.at(-1)!;
     if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(at + insn.bytes), generic);
     else generic();
+  }
+
+  /** A jump to another function: on to its region as a tail call, so that callers' frames stay. */
+  #tailCall(at: number, dirty: Mask): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    const target = ops.addressOf(at);
+    const direct = this.#linker.direct(target);
+    const slot = direct === undefined ? this.#linker.slot(target) : undefined;
+    if (direct === undefined && slot === undefined) {
+      this.#leaveTo(at, dirty, 0n);
+      return;
+    }
+    ops.spill(dirty);
+    c.i32_const(0).local_get(ops.ic).i32_store(IC);
+    if (direct !== undefined) {
+      c.local_get(0).return_call(direct);
+      return;
+    }
+    c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
+    c.local_get(0).i32_const(slot!).return_call_indirect(this.#linker.type);
   }
 
   /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */

@@ -27,8 +27,14 @@ export interface Group {
 /** Widest group in bytes. */
 const SPAN = 512;
 
-/** The group of each instruction of a block, or undefined where it makes its own probe. */
-export function findGroups(insns: readonly { readonly insn: Insn }[]): (Group | undefined)[] {
+/**
+ * The group of each instruction of a block, or undefined where it makes its own probe. `storesOnly` where the probe of a load is
+ * no dearer than a look at the group's.
+ */
+export function findGroups(
+  insns: readonly { readonly insn: Insn }[],
+  storesOnly: boolean,
+): (Group | undefined)[] {
   const groups: (Group | undefined)[] = insns.map(() => undefined);
   /** Open group by base register. */
   const open = new Map<number, Group>();
@@ -36,7 +42,7 @@ export function findGroups(insns: readonly { readonly insn: Insn }[]): (Group | 
   for (const [i, { insn }] of insns.entries()) {
     const row = rowOf(insn.op);
     const { kind, bytes } = row.mem;
-    if (kind === 'load' || kind === 'store') {
+    if (kind === 'store' || (kind === 'load' && !storesOnly)) {
       const group = open.get(insn.rs1);
       const low = Math.min(group?.low ?? insn.imm, insn.imm);
       const high = Math.max(group?.high ?? insn.imm + bytes, insn.imm + bytes);

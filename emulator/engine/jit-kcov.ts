@@ -11,6 +11,7 @@
 import { HARTID, TLB_BYTES, TLB_READ, X } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, I64 } from '../wasm/module.ts';
+import type { RamPlace } from './jit-memory.ts';
 import type { JitOps } from './jit-ops.ts';
 import type { Region } from './jit-region.ts';
 
@@ -38,15 +39,6 @@ const CONTEXT_ALIGN = 64;
 const AREA_WORDS_MAX = 0x0fff_ffff;
 const SWITCH = 9;
 const FIRST_CONST = 5;
-
-/** Where guest RAM and the map of code pages lie. */
-export interface RamPlace {
-  readonly hostBase: number;
-  readonly base: number;
-  readonly bytes: number;
-  /** Byte per RAM page, not zero = stores must be announced. */
-  readonly codeMap: number;
-}
 
 const TP = 4;
 const T0 = 5;

@@ -6,12 +6,13 @@
 // registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
 // Hot path: no call, no store but the guest's own.
 
-import { F, FFLAGS, SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../hart/layout.ts';
+import { F, FFLAGS } from '../hart/layout.ts';
 import type { Insn } from '../isa/index.ts';
 import { hostFuses } from '../wasm/host-fma.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
 import { type FpHelpers, JitFloat } from './jit-fp.ts';
 import type { Group } from './jit-groups.ts';
+import { JitMemory, type MemoryPlace } from './jit-memory.ts';
 import type { Mask } from './jit-registers.ts';
 import type { Atomic, Format, Ops, ResultCheck, Width } from './ops.ts';
 import {
@@ -25,16 +26,13 @@ import {
 
 /** Function indexes of what a region may call, and constants of this machine. */
 export interface JitPort {
-  /** (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and value in SLOW_ARG, SLOW_VALUE. */
+  /** See `MemoryPlace.slow`. */
   readonly slow: number;
   /** Functions of this module around soft-float. */
   readonly fp: FpHelpers;
   /** Physical address = host address + this (i64). */
   readonly physicalOffset: bigint;
 }
-
-/** Slow-arm kinds: see `JitPort.slow`. */
-export const SLOW_STORE = 8;
 
 const BOX = 0xffff_ffff_0000_0000n;
 
@@ -49,15 +47,10 @@ export class JitOps implements Ops {
   readonly leavePc: number;
   /** Target of an indirect jump, bit 0 clear. */
   readonly target: number;
-  /** View of loads and stores this region was made for. */
-  readonly #view: number;
   readonly #entry: bigint;
   readonly #epilogue: (dirty: Mask) => Label;
   readonly #temps = new Map<string, number>();
-  readonly #address: number;
-  readonly #host: number;
-  readonly #value: number;
-  readonly #number: number;
+  readonly #memory: JitMemory;
 
   // The instruction being emitted.
   insn!: Insn;
@@ -76,13 +69,12 @@ export class JitOps implements Ops {
     c: CodeWriter,
     port: JitPort,
     used: Mask,
-    region: { entry: bigint; view: number },
+    region: { readonly entry: bigint; readonly memory: Omit<MemoryPlace, 'slow'> },
     epilogue: (dirty: Mask) => Label,
   ) {
     this.c = c;
     this.#port = port;
     this.#entry = region.entry;
-    this.#view = region.view;
     this.#epilogue = epilogue;
     const locals = (mask: number, type: ValType) =>
       Int32Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? c.local(type) : -1));
@@ -91,10 +83,7 @@ export class JitOps implements Ops {
     this.ic = c.local(I32);
     this.leavePc = c.local(I64);
     this.target = c.local(I64);
-    this.#address = c.local(I64);
-    this.#host = c.local(I32);
-    this.#value = c.local(I64);
-    this.#number = c.local(F64);
+    this.#memory = new JitMemory(this, { ...region.memory, slow: port.slow });
     this.fp = new JitFloat(this, port.fp);
   }
 
@@ -187,221 +176,30 @@ export class JitOps implements Ops {
 
   // Memory.
 
-  /** i64 local holding rs1 + imm. */
-  #effective(): number {
-    const { c } = this;
-    if (this.insn.imm === 0 && this.insn.rs1 !== 0) return this.x[this.insn.rs1]!;
-    this.rs1();
-    if (this.insn.imm !== 0) c.i64_const(this.insn.imm).i64_add();
-    c.local_set(this.#address);
-    return this.#address;
-  }
-
-  /** Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local. */
-  #probe(address: number, table: number, bytes: number): number {
-    const { c } = this;
-    const at = table + this.#view * TLB_BYTES;
-    c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
-    c.local_tee(this.#host).i64_load(at);
-    c.local_get(address)
-      .i64_const(~0xfffn | BigInt(bytes - 1))
-      .i64_and()
-      .i64_eq()
-      .if_(undefined, 'likely');
-    c.local_get(this.#host)
-      .i32_load(at + 8)
-      .local_get(address)
-      .i32_wrap_i64()
-      .i32_add()
-      .local_set(this.#host);
-    return this.#host;
-  }
-
-  /** The else-arm: the hart's slow path; leaves when it declines. `value` puts what is stored to SLOW_VALUE. */
-  #slowArm(address: number, kind: number, value?: () => void): void {
-    const { c } = this;
-    c.else_();
-    c.i32_const(0).local_get(address).i64_store(SLOW_ARG);
-    if (value) {
-      c.i32_const(0);
-      value();
-    }
-    c.i32_const(kind).call(this.#port.slow);
-    this.leaveIf();
-  }
-
-  #fetch(host: number, bytes: Width, signed: boolean, offset = 0): void {
-    const { c } = this;
-    c.local_get(host);
-    if (bytes === 8) c.i64_load(offset);
-    else if (bytes === 4) signed ? c.i64_load32_s(offset) : c.i64_load32_u(offset);
-    else if (bytes === 2) signed ? c.i64_load16_s(offset) : c.i64_load16_u(offset);
-    else signed ? c.i64_load8_s(offset) : c.i64_load8_u(offset);
-  }
-
-  #put(bytes: Width | 'f64', offset = 0): void {
-    const { c } = this;
-    if (bytes === 'f64') c.f64_store(offset);
-    else if (bytes === 8) c.i64_store(offset);
-    else if (bytes === 4) c.i64_store32(offset);
-    else if (bytes === 2) c.i64_store16(offset);
-    else c.i64_store8(offset);
-  }
-
-  /**
-   * Opens an `if` whose then-arm may use the group's host address, in the i32 local returned; undefined without a group.
-   * The group's first access makes the probe: host address of the range, or 0.
-   */
-  #ifGroup(): number | undefined {
-    const { c, group } = this;
-    if (!group) return undefined;
-    const host = this.temp(I32, 16 + group.number);
-    if (group.first === this.index) {
-      this.rs1();
-      c.i64_const(group.low).i64_add().local_set(this.#value);
-      if (group.cache === undefined) this.#probeGroup(group, host);
-      else this.#probeCached(group, host, group.cache);
-    }
-    c.local_get(host).if_(undefined, 'likely');
-    return host;
-  }
-
-  /** Sets `host` to the host address of the range that begins at the address in `#value`, or to 0. */
-  #probeGroup(group: Group, host: number): void {
-    const { c } = this;
-    const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#view * TLB_BYTES;
-    const low = this.#value;
-    const entry = this.#host;
-    c.local_get(low).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
-    c.i32_load(at + 8)
-      .local_get(low)
-      .i32_wrap_i64()
-      .i32_add()
-      .i32_const(0);
-    c.local_get(entry).i64_load(at).local_get(low).i64_const(-4096).i64_and().i64_eq();
-    c.local_get(low).i32_wrap_i64().i32_const(0xfff).i32_and();
-    c.i32_const(4096 - (group.high - group.low))
-      .i32_le_u()
-      .i32_and()
-      .select()
-      .local_set(host);
-  }
-
-  /** The same, asking the page cache first and teaching it. */
-  #probeCached(group: Group, host: number, cache: number): void {
-    const { c } = this;
-    const page = this.temp(I64, 200 + cache);
-    const limit = this.temp(I64, 300 + cache);
-    const addend = this.temp(I32, 200 + cache);
-    const low = this.#value;
-    // The limit is 0 until something is remembered: locals begin as 0, and page 0 must not be found in an empty cache.
-    c.local_get(low).local_get(page).i64_xor().local_get(limit).i64_lt_u().if_(undefined, 'likely');
-    c.local_get(low).i32_wrap_i64().local_get(addend).i32_add().local_set(host);
-    c.else_();
-    this.#probeGroup(group, host);
-    c.local_get(host).if_();
-    c.local_get(low).i64_const(-4096).i64_and().local_set(page);
-    c.i64_const(4097 - (group.high - group.low)).local_set(limit);
-    c.local_get(host).local_get(low).i32_wrap_i64().i32_sub().local_set(addend);
-    c.end().end();
-  }
-
-  /** `fetch` pushes what is at local + offset, `slow` what the slow arm found; the value goes to local `into`. */
-  #loadInto(
-    into: number,
-    bytes: Width,
-    kind: number,
-    fetch: (host: number, offset: number) => void,
-    slow: () => void,
-  ): void {
-    const { c } = this;
-    const shared = this.#ifGroup();
-    if (shared !== undefined) {
-      fetch(shared, this.insn.imm - this.group!.low);
-      c.local_set(into).else_();
-    }
-    const address = this.#effective();
-    const host = this.#probe(address, TLB_READ, bytes);
-    fetch(host, 0);
-    c.local_set(into);
-    this.#slowArm(address, kind);
-    slow();
-    c.local_set(into).end();
-    if (shared !== undefined) c.end();
-  }
-
-  /** Loads into the i64 local that is returned. */
-  #loadValue(bytes: Width, signed: boolean): number {
-    this.#loadInto(
-      this.#value,
-      bytes,
-      Math.log2(bytes) | (signed ? 0 : 4),
-      (host, offset) => this.#fetch(host, bytes, signed, offset),
-      () => void this.c.i32_const(0).i64_load(SLOW_VALUE),
-    );
-    return this.#value;
-  }
-
   load(bytes: Width, signed: boolean): void {
-    const value = this.#loadValue(bytes, signed);
+    const value = this.#memory.load(bytes, signed);
     if (this.insn.rd !== 0) this.rd(() => void this.c.local_get(value));
   }
   loadFp(bytes: 4 | 8): void {
     const { c } = this;
-    if (bytes === 4) {
-      const value = this.#loadValue(4, false);
-      this.fdBits(() => void c.local_get(value).i64_const(BigInt.asIntN(64, BOX)).i64_or());
+    if (bytes === 8) {
+      c.local_get(this.#memory.loadDouble()).local_set(this.f[this.insn.rd]!);
       return;
     }
-    this.#loadInto(
-      this.#number,
-      8,
-      3,
-      (host, offset) => void c.local_get(host).f64_load(offset),
-      () => void c.i32_const(0).f64_load(SLOW_VALUE),
-    );
-    c.local_get(this.#number).local_set(this.f[this.insn.rd]!);
-  }
-
-  /** `value` pushes what is stored: f64 when `put` says so, else i64. */
-  #storeValue(bytes: Width, value: () => void, put: Width | 'f64' = bytes): void {
-    const { c } = this;
-    const shared = this.#ifGroup();
-    if (shared !== undefined) {
-      c.local_get(shared);
-      value();
-      this.#put(put, this.insn.imm - this.group!.low);
-      c.else_();
-    }
-    const address = this.#effective();
-    const host = this.#probe(address, TLB_WRITE, bytes);
-    c.local_get(host);
-    value();
-    this.#put(put);
-    this.#slowArm(address, Math.log2(bytes) | SLOW_STORE, () => {
-      value();
-      this.#put(put === 'f64' ? put : 8, SLOW_VALUE);
-    });
-    c.end();
-    if (shared !== undefined) c.end();
+    const value = this.#memory.load(4, false);
+    this.fdBits(() => void c.local_get(value).i64_const(BigInt.asIntN(64, BOX)).i64_or());
   }
   store(bytes: Width): void {
-    this.#storeValue(bytes, () => this.rs2());
+    this.#memory.store(bytes, () => this.rs2());
   }
   storeFp(bytes: 4 | 8): void {
-    if (bytes === 4) this.#storeValue(4, () => this.fbits(2));
-    else this.#storeValue(8, () => void this.c.local_get(this.fp.register(2)), 'f64');
+    if (bytes === 4) this.#memory.store(4, () => this.fbits(2));
+    else this.#memory.store(8, () => void this.c.local_get(this.fp.register(2)), 'f64');
   }
 
   /** The slow cases of atomics are left to the interpreter. */
   atomic(what: Atomic, fast: (host: number) => void): void {
-    const { c } = this;
-    const address = this.#effective();
-    const host = this.#probe(address, what.kind === 'lr' ? TLB_READ : TLB_WRITE, what.bytes);
-    fast(host);
-    c.else_();
-    this.leave();
-    c.end();
+    this.#memory.atomic(what.bytes, what.kind !== 'lr', fast, () => this.leave());
   }
   physical(host: number): void {
     this.c.local_get(host).i64_extend_i32_u().i64_const(this.#port.physicalOffset).i64_add();

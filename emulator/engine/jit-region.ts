@@ -7,6 +7,7 @@
 
 import type { Insn } from '../isa/index.ts';
 import { rowOf } from '../isa/index.ts';
+import { jumpTargets, type TableReader } from './jit-tables.ts';
 import { csrClass } from './semantics-system.ts';
 
 /** Where an edge leads: a block of this region, or an address outside it (displacement from the entry). */
@@ -27,6 +28,10 @@ export type Terminator =
   | { readonly kind: 'callIndirect'; readonly next: Edge }
   /** `jalr x0`: return or computed jump. */
   | { readonly kind: 'indirect' }
+  /** `jalr x0` of a `switch`: to one of the blocks at these addresses, or anywhere. */
+  | { readonly kind: 'switch'; readonly cases: readonly { readonly at: number; readonly to: Edge }[] }
+  /** The return of a copied callee: to `next` when the target is `behind`, the address behind its call. */
+  | { readonly kind: 'return'; readonly behind: number; readonly next: Edge }
   /** The instruction at `at` belongs to the hart or the interpreter. */
   | { readonly kind: 'leave'; readonly at: number };
 
@@ -42,6 +47,7 @@ export interface Block {
 
 export interface Region {
   readonly entry: bigint;
+  /** The entry's block first. */
   readonly blocks: readonly Block[];
   /** Guest instructions in all blocks. */
   readonly size: number;
@@ -52,6 +58,8 @@ export interface Region {
 /** Most instructions of a region; larger functions continue in a second region. */
 export const REGION_INSNS = 800;
 const REGION_BLOCKS = 200;
+/** Targets of a `switch` lie within so many bytes of the function's start. */
+const SWITCH_REACH = 8192;
 /** ra */
 const LINK = 1;
 /** A region stays within these pages before and after its entry. */
@@ -64,25 +72,51 @@ const isSerializing = (insn: Insn): boolean => {
   return flow === 'trap' || flow === 'serialize';
 };
 
-/**
- * Finds the region at `entry`. `fetch(displacement)` decodes one instruction or says undefined (not mapped, not decodable);
- * `isEntry(displacement)` tells that a region of its own begins there, so tail jumps do not copy whole callees;
- * `hookAt(displacement)` gives the kind of the coverage hook there, or -1.
- */
-export function discover(
-  entry: bigint,
-  fetch: (at: number) => Insn | undefined,
-  isEntry: (at: number) => boolean,
-  hookAt: (at: number) => number = () => -1,
-): Region {
+/** What discovery asks about the guest; addresses are displacements from the entry. */
+export interface CodeView extends TableReader {
+  /** Decodes one instruction; undefined when it is not mapped or not decodable. */
+  fetch(at: number): Insn | undefined;
+  /** A region of its own begins there, so tail jumps do not copy whole callees. */
+  isEntry(at: number): boolean;
+  /** The kind of the coverage hook there, or -1. */
+  hookAt(at: number): number;
+}
+
+/** Finds the region at `entry`. */
+export function discover(entry: bigint, code: CodeView): Region {
+  const body = collect(0, code, REGION_INSNS);
+  const blocks = assemble(body, code);
+  const size = body.insns.size + inline(blocks, code, REGION_INSNS - body.insns.size, [0]);
+  const pages = new Set<number>();
+  const base = Number(entry & 0xfffn);
+  for (const { insns } of blocks)
+    for (const { at, insn } of insns) {
+      pages.add((base + at) >> 12);
+      pages.add((base + at + insn.bytes - 1) >> 12);
+    }
+  return { entry, blocks, size, pages: [...pages].sort((a, b) => a - b) };
+}
+
+/** Instructions of one function, and where its blocks begin. */
+interface Body {
+  readonly start: number;
+  readonly insns: ReadonlyMap<number, Insn>;
+  readonly leaders: ReadonlySet<number>;
+  /** By computed jump: where it may go. */
+  readonly switches: ReadonlyMap<number, readonly number[]>;
+  isTail(at: number): boolean;
+}
+
+/** Follows the code from `start` to at most `limit` instructions. */
+function collect(start: number, code: CodeView, limit: number): Body {
   const insns = new Map<number, Insn>();
-  const leaders = new Set<number>([0]);
-  const work = [0];
-  // First pass: which instructions belong, and where blocks begin.
-  while (work.length > 0 && insns.size < REGION_INSNS && leaders.size < REGION_BLOCKS) {
+  const leaders = new Set<number>([start]);
+  const switches = new Map<number, readonly number[]>();
+  const work = [start];
+  while (work.length > 0 && insns.size < limit && leaders.size < REGION_BLOCKS) {
     let at = work.pop()!;
-    while (!insns.has(at) && insns.size < REGION_INSNS && Math.abs(at) < REGION_REACH) {
-      const insn = fetch(at);
+    while (!insns.has(at) && insns.size < limit && Math.abs(at) < REGION_REACH) {
+      const insn = code.fetch(at);
       if (!insn || isSerializing(insn)) break;
       insns.set(at, insn);
       const next = at + insn.bytes;
@@ -96,35 +130,47 @@ export function discover(
         break;
       } else if (flow === 'indirect') {
         if (insn.rd !== 0) lead(next);
+        else if (insn.rs1 !== LINK) follow(at);
         break;
       }
       at = next;
     }
   }
-  return assemble(entry, insns, leaders, isTail, hookAt);
+  return { start, insns, leaders, switches, isTail };
+
+  function follow(at: number): void {
+    const targets = jumpTargets(textBefore(at, insns), code, to => Math.abs(to - start) < SWITCH_REACH);
+    if (targets.length === 0) return;
+    switches.set(at, targets);
+    for (const to of targets) lead(to);
+  }
 
   function lead(at: number): void {
     leaders.add(at);
     if (!insns.has(at)) work.push(at);
   }
   function isTail(at: number): boolean {
-    return at !== 0 && !insns.has(at) && isEntry(at);
+    return at !== start && !insns.has(at) && code.isEntry(at);
   }
 }
 
-/** Cuts the collected instructions into blocks and joins these. */
-function assemble(
-  entry: bigint,
-  insns: ReadonlyMap<number, Insn>,
-  leaders: ReadonlySet<number>,
-  isTail: (at: number) => boolean,
-  hookAt: (at: number) => number,
-): Region {
-  const starts = [...leaders].filter(at => insns.has(at)).sort((a, b) => a - b);
+/** Instructions up to the one at `at`, as they lie in memory. */
+function textBefore(at: number, insns: ReadonlyMap<number, Insn>): { at: number; insn: Insn }[] {
+  const text: { at: number; insn: Insn }[] = [];
+  for (let here = at; insns.has(here) && text.length < 20; ) {
+    text.unshift({ at: here, insn: insns.get(here)! });
+    here -= insns.get(here - 4)?.bytes === 4 ? 4 : 2;
+  }
+  return text;
+}
+
+/** Cuts the collected instructions into blocks, the first one at the start, and joins these. */
+function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeView): Block[] {
+  const starts = [...leaders].filter(at => at !== start && insns.has(at)).sort((a, b) => a - b);
   const blocks = new Map<number, Block>();
-  for (const start of starts) {
+  for (const first of [start, ...starts]) {
     const body: { at: number; insn: Insn }[] = [];
-    let at = start;
+    let at = first;
     for (;;) {
       const insn = insns.get(at);
       if (!insn) break;
@@ -132,23 +178,67 @@ function assemble(
       at += insn.bytes;
       if (rowOf(insn.op).flow !== 'next' || leaders.has(at)) break;
     }
-    blocks.set(start, { at: start, insns: body, end: { kind: 'leave', at }, order: -1 });
+    blocks.set(first, { at: first, insns: body, end: { kind: 'leave', at }, order: -1 });
   }
-  if (!blocks.has(0)) blocks.set(0, { at: 0, insns: [], end: { kind: 'leave', at: 0 }, order: -1 });
   const edge = (at: number): Edge => {
     const block = blocks.get(at);
-    return block && !(at !== 0 && isTail(at)) ? { block } : { exit: at };
+    return block && !(at !== start && isTail(at)) ? { block } : { exit: at };
   };
-  const pages = new Set<number>();
-  const base = Number(entry & 0xfffn);
-  for (const block of blocks.values()) {
-    block.end = terminator(block, insns, edge, hookAt);
-    for (const { at, insn } of block.insns) {
-      pages.add((base + at) >> 12);
-      pages.add((base + at + insn.bytes - 1) >> 12);
-    }
+  for (const block of blocks.values())
+    block.end = terminator(block, insns, switches, edge, at => code.hookAt(at));
+  return [...blocks.values()];
+}
+
+/** Largest callee that is copied, in instructions, and how deep copies may nest. */
+const INLINE_INSNS = 64;
+const INLINE_DEPTH = 3;
+
+/**
+ * Replaces calls of small functions that are hot themselves by copies of these, while `budget` lasts; appends their blocks. `callers`
+ * are the functions around: recursion is unrolled once. Returns the instructions added.
+ */
+function inline(blocks: Block[], code: CodeView, budget: number, callers: readonly number[]): number {
+  let added = 0;
+  if (callers.length > INLINE_DEPTH) return 0;
+  for (const block of [...blocks]) {
+    const { end } = block;
+    if (end.kind !== 'call' || !code.isEntry(end.target)) continue;
+    const nested = callers.filter(at => at === end.target).length;
+    const last = block.insns.at(-1)!;
+    if (last.insn.rd !== LINK || nested > 1 || !('block' in end.next)) continue;
+    const body = collect(end.target, code, INLINE_INSNS + 1);
+    if (body.insns.size > INLINE_INSNS || added + body.insns.size > budget) continue;
+    const copy = assemble(body, code);
+    if (!copy.every(staysWithin)) continue;
+    added += body.insns.size;
+    added += inline(copy, code, budget - added, [...callers, end.target]);
+    const behind = last.at + last.insn.bytes;
+    for (const one of copy)
+      if (one.end.kind === 'indirect') one.end = { kind: 'return', behind, next: end.next };
+    block.end = { kind: 'jump', to: { block: copy[0]! } };
+    blocks.push(...copy);
   }
-  return { entry, blocks: [...blocks.values()], size: insns.size, pages: [...pages].sort((a, b) => a - b) };
+  return added;
+}
+
+/** Control leaves the function only by its return, by calls that come back, or to the interpreter. */
+function staysWithin({ end, insns }: Block): boolean {
+  const inside = (to: Edge): boolean => 'block' in to;
+  switch (end.kind) {
+    case 'branch':
+      return inside(end.taken) && inside(end.next);
+    case 'fall':
+    case 'jump':
+      return inside(end.to);
+    case 'indirect':
+      return insns.at(-1)!.insn.rs1 === LINK;
+    case 'switch':
+      return end.cases.every(({ to }) => inside(to));
+    case 'leave':
+      return insns.length > 0;
+    default:
+      return 'next' in end && inside(end.next);
+  }
 }
 
 /** Where a call goes, if the block tells: `jal`, or `jalr` right behind the `auipc` of its register. */
@@ -162,6 +252,7 @@ function callTarget(block: Block): number | undefined {
 function terminator(
   block: Block,
   insns: ReadonlyMap<number, Insn>,
+  switches: Body['switches'],
   edge: (at: number) => Edge,
   hookAt: (at: number) => number,
 ): Terminator {
@@ -176,7 +267,10 @@ function terminator(
       if (insn.rd === 0) return { kind: 'jump', to: edge(at + insn.imm) };
       return call(callTarget(block)!);
     case 'indirect': {
-      if (insn.rd === 0) return { kind: 'indirect' };
+      if (insn.rd === 0) {
+        const cases = switches.get(at)?.map(target => ({ at: target, to: edge(target) }));
+        return cases ? { kind: 'switch', cases } : { kind: 'indirect' };
+      }
       const target = callTarget(block);
       return target === undefined ? { kind: 'callIndirect', next: edge(next) } : call(target);
     }
@@ -199,8 +293,10 @@ export function successors(block: Block): Block[] {
       ? [end.next, end.taken]
       : end.kind === 'fall' || end.kind === 'jump'
         ? [end.to]
-        : end.kind === 'call' || end.kind === 'callIndirect' || end.kind === 'hook'
+        : 'next' in end
           ? [end.next]
-          : [];
+          : end.kind === 'switch'
+            ? end.cases.map(({ to }) => to)
+            : [];
   return edges.flatMap(e => ('block' in e ? [e.block] : []));
 }

@@ -20,9 +20,9 @@ export interface Structure {
   isIrreducible(from: Block, to: Block): boolean;
 }
 
-/** Analyses the graph from its entry, the block at displacement 0. */
+/** Analyses the graph from its entry, the first block. */
 export function structure(blocks: readonly Block[]): Structure {
-  const order = reversePostorder(blocks.find(block => block.at === 0)!);
+  const order = reversePostorder(blocks[0]!);
   order.forEach((block, i) => {
     block.order = i;
   });

@@ -9,7 +9,20 @@
 
 import type { Ram } from '../bus/ram.ts';
 import { fpHelper, type Hart } from '../hart/index.ts';
-import { DATA_VIEW, FETCH_VIEW, PC, SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
+import {
+  DATA_VIEW,
+  FETCH_VIEW,
+  PC,
+  SLOW_ARG,
+  SLOW_VALUE,
+  TLB_BYTES,
+  TLB_EXEC,
+  TLB_READ,
+  WALK,
+  WALK_BARE,
+  WALK_M,
+} from '../hart/layout.ts';
+import { VIEW_M } from '../hart/mmu.ts';
 import { decode, type Insn } from '../isa/index.ts';
 import { I32, I64, ModuleBuilder } from '../wasm/module.ts';
 import type { DecodedPages } from './decoded-pages.ts';
@@ -17,7 +30,7 @@ import type { RegionHost } from './engine.ts';
 import { emitRegion, type HookPort, type Linker } from './jit-emit.ts';
 import { FpHelpers } from './jit-fp.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
-import { SLOW_STORE } from './jit-ops.ts';
+import { type RamPlace, SLOW_STORE } from './jit-memory.ts';
 import { discover, type Region } from './jit-region.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
 
@@ -46,10 +59,22 @@ const CACHE_BYTES = CACHE_ENTRIES * 16;
 /** Times that regions of a page are dropped until the page is left to the interpreter. */
 const FLIPS = 6;
 
-interface Entry {
-  readonly va: bigint;
+/** How code sees memory; the same bytes are another region in another view. */
+interface Views {
   readonly fetchView: number;
   readonly dataView: number;
+  /** Loads and stores use physical addresses and PMP lets them everywhere in RAM. */
+  readonly isFlat: boolean;
+}
+
+const sameViews = (a: Views, b: Views): boolean =>
+  a.fetchView === b.fetchView && a.dataView === b.dataView && a.isFlat === b.isFlat;
+
+/** The word of the window that tells whether a data view is flat. */
+const walkOf = (dataView: number): number => (dataView === VIEW_M ? WALK_M : WALK);
+
+interface Entry extends Views {
+  readonly va: bigint;
   /** Physical half-word number of the entry: its place in guest RAM. */
   readonly place: number;
   readonly slot: number;
@@ -131,8 +156,12 @@ export class Jit implements RegionHost {
       if (!verifyHook(kind, table, at => this.#fetchLinear(address + BigInt(at) - table.kvaOffset))) return;
     }
     for (const [kind, address] of table.addresses.entries()) this.#hookKinds.set(address, kind);
+    this.#hooks = { table, ram: this.#ramPlace };
+  }
+
+  get #ramPlace(): RamPlace {
     const { hostBase, base, bytes } = this.#ram;
-    this.#hooks = { table, ram: { hostBase, base, bytes, codeMap: this.#pages.codeMap } };
+    return { hostBase, base, bytes, codeMap: this.#pages.codeMap };
   }
 
   /** Decodes at a physical address. */
@@ -209,15 +238,10 @@ export class Jit implements RegionHost {
     const i32 = this.#i32;
     const { page, offset } = this.#pages.placeOf(rec);
     const pc = this.#view.getBigUint64(PC, true);
+    const views = this.#views();
     const found = this.#entries
       .get(page * 2048 + (offset >> 1))
-      ?.find(
-        e =>
-          e.module &&
-          e.va === pc &&
-          e.fetchView === i32[FETCH_VIEW >> 2] &&
-          e.dataView === i32[DATA_VIEW >> 2],
-      );
+      ?.find(e => e.module && e.va === pc && sameViews(e, views));
     // The same code at another address or in another view is an entry of its own.
     if (!found) return this.#offer(pc, page, offset)?.slot ?? -1;
     if (!found.pages.every(p => this.#ppnOf(p.va, found.fetchView) === p.ppn)) return -1;
@@ -233,11 +257,17 @@ export class Jit implements RegionHost {
     return this.#view.getBigUint64(at, true) === va ? this.#i32[(at + 12) >> 2]! : -1;
   }
 
+  /** The views of now. */
+  #views(): Views {
+    const dataView = this.#i32[DATA_VIEW >> 2]!;
+    const isFlat = this.#i32[walkOf(dataView) >> 2] === WALK_BARE;
+    return { fetchView: this.#i32[FETCH_VIEW >> 2]!, dataView, isFlat };
+  }
+
   /** The entry for an address in the current views; makes one. Undefined when there is no slot left. */
   #entryAt(va: bigint, place: number): Entry | undefined {
-    const fetchView = this.#i32[FETCH_VIEW >> 2]!;
-    const dataView = this.#i32[DATA_VIEW >> 2]!;
-    const key = `${va} ${place} ${fetchView} ${dataView}`;
+    const views = this.#views();
+    const key = `${va} ${place} ${views.fetchView} ${views.dataView} ${views.isFlat}`;
     const known = this.#byKey.get(key);
     if (known) return known;
     if (this.#nextSlot === SLOTS) {
@@ -245,7 +275,7 @@ export class Jit implements RegionHost {
       return undefined;
     }
     const slot = this.#nextSlot++;
-    const entry: Entry = { va, fetchView, dataView, place, slot, module: undefined, offers: 0, pages: [] };
+    const entry: Entry = { va, ...views, place, slot, module: undefined, offers: 0, pages: [] };
     this.#byKey.set(key, entry);
     const list = this.#entries.get(place);
     if (list) list.push(entry);
@@ -272,21 +302,40 @@ export class Jit implements RegionHost {
 
   #discover(entry: Entry): Region {
     const { va, fetchView } = entry;
-    return discover(
-      va,
-      at => this.#fetch(BigInt.asUintN(64, va + BigInt(at)), fetchView),
-      at => this.#isKnown(BigInt.asUintN(64, va + BigInt(at)), entry),
-      at => this.#hookKinds.get(BigInt.asUintN(64, va + BigInt(at))) ?? -1,
-    );
+    const address = (at: number): bigint => BigInt.asUintN(64, va + BigInt(at));
+    return discover(va, {
+      fetch: at => this.#fetch(address(at), fetchView),
+      isEntry: at => this.#isKnown(address(at), entry),
+      hookAt: at => this.#hookKinds.get(address(at)) ?? -1,
+      word: at => {
+        const host = this.#readable(address(at), 4, entry);
+        return host === undefined ? undefined : this.#view.getInt32(host, true);
+      },
+      pointer: at => {
+        const host = this.#readable(address(at), 8, entry);
+        if (host === undefined) return undefined;
+        const distance = Number(BigInt.asIntN(64, this.#view.getBigUint64(host, true) - va));
+        return Math.abs(distance) < 2 ** 31 ? distance : undefined;
+      },
+    });
+  }
+
+  /** Host address of data in RAM that can be read without asking the hart. */
+  #readable(va: bigint, bytes: number, { dataView, isFlat }: Views): number | undefined {
+    if (Number(va & 0xfffn) + bytes > 4096) return undefined;
+    if (isFlat) {
+      const at = Number(va) - this.#ram.base;
+      return at >= 0 && at + bytes <= this.#ram.bytes ? this.#ram.hostBase + at : undefined;
+    }
+    const at = TLB_READ + dataView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    if (this.#view.getBigUint64(at, true) !== (va & ~0xfffn)) return undefined;
+    return (this.#i32[(at + 8) >> 2]! + Number(BigInt.asIntN(32, va))) | 0;
   }
 
   /** Does a region of its own begin at va? */
   #isKnown(va: bigint, like: Entry): boolean {
     const place = this.#placeOf(va, like.fetchView);
-    return (
-      place >= 0 &&
-      (this.#entries.get(place)?.some(e => e.va === va && e.dataView === like.dataView) ?? false)
-    );
+    return place >= 0 && (this.#entries.get(place)?.some(e => e.va === va && sameViews(e, like)) ?? false);
   }
 
   #placeOf(va: bigint, view: number): number {
@@ -332,6 +381,7 @@ export class Jit implements RegionHost {
       const placement = {
         fetchView: entry.fetchView,
         dataView: entry.dataView,
+        ...(entry.isFlat && { flat: { ...this.#ramPlace, walk: walkOf(entry.dataView) } }),
         ppns: entry.pages.map(p => p.ppn),
       };
       const func = funcs.get(entry)!;
@@ -354,13 +404,11 @@ export class Jit implements RegionHost {
     const target = (va: bigint): Entry | undefined => {
       const place = this.#placeOf(va, from.fetchView);
       if (place < 0) return undefined;
-      const known = this.#entries
-        .get(place)
-        ?.find(e => e.va === va && e.fetchView === from.fetchView && e.dataView === from.dataView);
+      const known = this.#entries.get(place)?.find(e => e.va === va && sameViews(e, from));
       // Entries are made for the views of now, which are those of `from` only if it is being entered.
-      const { fetchView, dataView } = from;
-      const same = this.#i32[FETCH_VIEW >> 2] === fetchView && this.#i32[DATA_VIEW >> 2] === dataView;
-      return known ?? (same && this.#nextSlot < SLOTS - 64 ? this.#entryAt(va, place) : undefined);
+      if (known) return known;
+      const isPossible = this.#nextSlot < SLOTS - 64 && sameViews(this.#views(), from);
+      return isPossible ? this.#entryAt(va, place) : undefined;
     };
     return {
       type,
