@@ -1,10 +1,13 @@
 /* event.h: kqueue(2), layout and values of OpenBSD; programs see it as <sys/event.h>. */
 #pragma once
 
-#define EVFILT_READ  (-1)
-#define EVFILT_WRITE (-2)
-#define EVFILT_TIMER (-7)
-#define EVFILT_USER  (-10)
+#define EVFILT_READ   (-1)
+#define EVFILT_WRITE  (-2)
+#define EVFILT_VNODE  (-4)
+#define EVFILT_PROC   (-5)
+#define EVFILT_SIGNAL (-6)
+#define EVFILT_TIMER  (-7)
+#define EVFILT_USER   (-10)
 
 #define EV_ADD      0x0001
 #define EV_DELETE   0x0002
@@ -23,6 +26,21 @@
 #define NOTE_FFCOPY     0xc0000000u
 #define NOTE_FFCTRLMASK 0xc0000000u
 #define NOTE_FFLAGSMASK 0x00ffffffu
+
+/* EVFILT_VNODE */
+#define NOTE_DELETE   0x0001u
+#define NOTE_WRITE    0x0002u
+#define NOTE_EXTEND   0x0004u
+#define NOTE_ATTRIB   0x0008u
+#define NOTE_LINK     0x0010u
+#define NOTE_RENAME   0x0020u
+#define NOTE_REVOKE   0x0040u
+#define NOTE_TRUNCATE 0x0080u
+
+/* EVFILT_PROC */
+#define NOTE_EXIT 0x80000000u
+#define NOTE_FORK 0x40000000u
+#define NOTE_EXEC 0x20000000u
 
 struct kevent {
     unsigned long ident;  /*  0 */

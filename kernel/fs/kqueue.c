@@ -1,10 +1,11 @@
 /*
  * kqueue.c: kqueue and kevent of the BSDs, as two private system calls; programs reach them through
- * guest-programs/include/bsd/event.h. Filters: READ, WRITE, TIMER, USER; others give -EINVAL.
+ * guest-programs/include/bsd/event.h. What the filters mean is in kqueue_filters.c.
  *
  * A knote is one registration (ident, filter). What makes it active - a wake-up of its file, a
- * timer, a trigger - puts it on the queue's active list; kevent() asks what is true of the knotes
- * on that list and reports it. Level-triggered ones that stay true stay on the list.
+ * timer, a trigger, something that happened to an inode or a process - puts it on the queue's
+ * active list; kevent() asks what is true of the knotes on that list and reports it.
+ * Level-triggered ones that stay true stay on the list.
  *
  * On OpenBSD a kqueue that is itself watched (by another kqueue, poll, epoll) tells its watchers
  * from a task, not from the wake-up: that is how OpenBSD keeps nested queues from recursing, and
@@ -14,6 +15,7 @@
  * by its file and by its queued task. Descriptors: not inherited by fork, not passed over sockets;
  * a registration ends when its descriptor is closed.
  */
+#include "kqueue.h"
 #include "abi/errno.h"
 #include "abi/event.h"
 #include "alloc.h"
@@ -27,33 +29,12 @@
 #include "timeout.h"
 #include "vm.h"
 
-#define MAX_DEPTH 8
-
-struct kqueue {
-    int refs;
-    struct list knotes; /* (watch_mutex) */
-    struct spinlock lock;
-    struct list active;        /* (lock) */
-    struct waitq wait;         /* callers of kevent */
-    struct waitq watchers;     /* poll, epoll, other kqueues */
-    struct task task;          /* wakes watchers */
-    const struct files *table; /* whose descriptors idents are */
-};
-
-struct knote {
-    struct list link;
-    struct list active_link; /* (kq->lock) empty when not active */
-    struct kqueue *kq;
-    struct kevent ev; /* ident, filter, flags, udata; fflags and data as last added */
-    bool disabled;
-    struct watcher w;     /* READ, WRITE */
-    struct timeout timer; /* TIMER */
-    u64 period, when;     /* (kq->lock) ticks; next expiry */
-    u64 fired;            /* (kq->lock) TIMER: expirations; USER: 1 when triggered */
-    u32 user_fflags;
-};
-
 static const struct file_ops kqueue_fops;
+
+bool kqueue_is(const struct file *f)
+{
+    return f->ops == &kqueue_fops;
+}
 
 static void kqueue_unref(struct kqueue *kq)
 {
@@ -85,7 +66,7 @@ static void kqueue_wakeup(struct kqueue *kq)
 }
 
 /* Any context. */
-static void activate(struct knote *n)
+void knote_activate(struct knote *n)
 {
     struct kqueue *kq = n->kq;
 
@@ -106,103 +87,15 @@ static void deactivate(struct knote *n)
     spin_unlock(&kq->lock);
 }
 
-static u32 wanted_bits(const struct knote *n)
+void knote_free(struct knote *n)
 {
-    return n->ev.filter == EVFILT_WRITE ? POLLOUT | POLLERR | POLLHUP
-                                        : POLLIN | POLLERR | POLLHUP | POLLRDHUP;
-}
-
-static void knote_wake(struct watcher *w, u32 events)
-{
-    struct knote *n = container_of(w, struct knote, w);
-
-    if (!events || events & wanted_bits(n))
-        activate(n);
-}
-
-/* Afterwards the timer neither runs nor arms itself again. */
-static void stop_timer(struct knote *n)
-{
-    spin_lock(&n->kq->lock);
-    n->period = 0;
-    spin_unlock(&n->kq->lock);
-    timeout_cancel_sync(&n->timer);
-}
-
-static void knote_free(struct knote *n)
-{
-    if (n->ev.filter == EVFILT_TIMER)
-        stop_timer(n);
+    if (n->filter->detach)
+        n->filter->detach(n);
     if (n->w.file)
         watcher_end(&n->w);
     deactivate(n);
     list_remove(&n->link);
     kfree(n);
-}
-
-static void knote_file_gone(struct watcher *w)
-{
-    knote_free(container_of(w, struct knote, w));
-}
-
-static void knote_fd_closed(struct watcher *w, const struct files *table, int fd)
-{
-    struct knote *n = container_of(w, struct knote, w);
-
-    if (n->kq->table == table && n->ev.ident == (u64)fd)
-        knote_free(n);
-}
-
-static void timer_fires(void *arg)
-{
-    struct knote *n = arg;
-    u64 expired = 1;
-
-    spin_lock(&n->kq->lock);
-    if (n->period && !(n->ev.flags & EV_ONESHOT)) {
-        n->when = timeout_advance(n->when, n->period, &expired);
-        timeout_set(&n->timer, n->when);
-    }
-    n->fired += expired;
-    spin_unlock(&n->kq->lock);
-    activate(n);
-}
-
-static long arm_timer(struct knote *n)
-{
-    static const u64 ns[] = {1000000, 1000000000, 1000, 1};
-    i64 amount = n->ev.data;
-
-    if (amount < 0 || amount > 1L << 32)
-        return -EINVAL;
-    stop_timer(n);
-    n->period = MAX(ns_to_ticks(amount * ns[n->ev.fflags & 3]), 1);
-    n->fired = 0;
-    n->when = time_now() + n->period;
-    timeout_set(&n->timer, n->when);
-    return 0;
-}
-
-/* NOTE_FFAND, NOTE_FFOR, NOTE_FFCOPY and NOTE_TRIGGER of EVFILT_USER. */
-static void user_event(struct knote *n, u32 fflags)
-{
-    u32 bits = fflags & NOTE_FFLAGSMASK;
-
-    switch (fflags & NOTE_FFCTRLMASK) {
-    case NOTE_FFAND:
-        n->user_fflags &= bits;
-        break;
-    case NOTE_FFOR:
-        n->user_fflags |= bits;
-        break;
-    case NOTE_FFCOPY:
-        n->user_fflags = bits;
-        break;
-    }
-    if (fflags & NOTE_TRIGGER) {
-        n->fired = 1;
-        activate(n);
-    }
 }
 
 static struct knote *find(struct kqueue *kq, const struct kevent *ev)
@@ -213,68 +106,22 @@ static struct knote *find(struct kqueue *kq, const struct kevent *ev)
     return NULL;
 }
 
-/* Does watching f from kq close a circle? */
-static bool makes_loop(struct kqueue *kq, const struct file *f, int depth)
-{
-    struct kqueue *in;
-
-    if (f->ops != &kqueue_fops)
-        return false;
-    in = f->priv;
-    if (in == kq || depth >= MAX_DEPTH)
-        return true;
-    list_for_each(n, &in->knotes, struct knote, link)
-        if (n->w.file && makes_loop(kq, n->w.file, depth + 1))
-            return true;
-    return false;
-}
-
-/* Starts what feeds a new knote. On failure the caller frees it. */
-static long knote_attach(struct knote *n, struct file *f)
-{
-    bool no_memory;
-
-    switch (n->ev.filter) {
-    case EVFILT_READ:
-    case EVFILT_WRITE:
-        if (makes_loop(n->kq, f, 0))
-            return -EINVAL;
-        n->w.wake = knote_wake;
-        n->w.gone = knote_file_gone;
-        n->w.fd_closed = knote_fd_closed;
-        n->w.file = f;
-        if (watcher_begin(&n->w, &no_memory) & wanted_bits(n))
-            activate(n);
-        return no_memory ? -ENOMEM : 0;
-    case EVFILT_TIMER:
-        timeout_init_entry(&n->timer, TIMEOUT_IRQ, timer_fires, n);
-        return arm_timer(n);
-    case EVFILT_USER:
-        return 0;
-    default:
-        return -EINVAL;
-    }
-}
-
 static long add_new(struct kqueue *kq, const struct kevent *ev, struct file *f)
 {
+    const struct filter *filter = filter_of(ev->filter);
     struct knote *n;
     long err;
 
-    if (ev->filter != EVFILT_READ && ev->filter != EVFILT_WRITE && ev->filter != EVFILT_TIMER &&
-        ev->filter != EVFILT_USER)
-        return -EINVAL;
     n = kzalloc(sizeof *n);
     if (!n)
         return -ENOMEM;
     n->kq = kq;
     n->ev = *ev;
+    n->filter = filter;
     n->disabled = ev->flags & EV_DISABLE;
     list_init(&n->active_link);
     list_push_back(&kq->knotes, &n->link);
-    err = knote_attach(n, f);
-    if (!err && ev->filter == EVFILT_USER)
-        user_event(n, ev->fflags);
+    err = filter->attach(n, f);
     if (err)
         knote_free(n);
     return err;
@@ -282,24 +129,22 @@ static long add_new(struct kqueue *kq, const struct kevent *ev, struct file *f)
 
 static long modify(struct knote *n, const struct kevent *ev)
 {
-    if (ev->filter == EVFILT_USER) {
-        user_event(n, ev->fflags);
-    } else if (ev->flags & EV_ADD) {
+    if (n->filter->touch)
+        n->filter->touch(n, ev);
+    if (ev->flags & EV_ADD) {
         n->ev.fflags = ev->fflags;
         n->ev.data = ev->data;
-    }
-    if (ev->flags & EV_ADD) {
         n->ev.udata = ev->udata;
-        n->ev.flags = ev->flags;
-        if (ev->filter == EVFILT_TIMER)
-            return arm_timer(n);
+        n->ev.flags = ev->flags | n->filter->implied;
+        if (n->filter->rearm)
+            return n->filter->rearm(n);
     }
     if (ev->flags & EV_DISABLE)
         n->disabled = true;
     if (ev->flags & EV_ENABLE)
         n->disabled = false;
     if (!n->disabled) /* what happened meanwhile counts */
-        activate(n);
+        knote_activate(n);
     return 0;
 }
 
@@ -319,9 +164,13 @@ static long apply(struct kqueue *kq, const struct kevent *ev, struct file *f)
 
 static long change(struct kqueue *kq, const struct kevent *ev)
 {
-    bool of_file = ev->filter == EVFILT_READ || ev->filter == EVFILT_WRITE;
+    const struct filter *filter = filter_of(ev->filter);
+    bool of_file = filter && filter->of_file;
     struct file *f = of_file ? fd_get((int)ev->ident) : NULL;
     long err;
+
+    if (!filter)
+        return -EINVAL;
 
     if (of_file && (!f || ev->ident > 0x7fffffff)) {
         file_put(f);
@@ -337,26 +186,10 @@ static long change(struct kqueue *kq, const struct kevent *ev)
 /* Is the knote true now? Fills in what kevent reports. Needs watch_mutex. */
 static bool report(struct knote *n, struct kevent *out)
 {
-    u32 bits;
-
     *out = n->ev;
     out->flags &= EV_ONESHOT | EV_CLEAR | EV_DISPATCH;
     out->fflags = 0;
-    switch (n->ev.filter) {
-    case EVFILT_TIMER:
-    case EVFILT_USER:
-        out->data = n->ev.filter == EVFILT_TIMER ? (i64)n->fired : 0;
-        out->fflags = n->user_fflags;
-        return n->fired;
-    default:
-        bits = file_poll(n->w.file, NULL);
-        if (bits & (POLLHUP | (n->ev.filter == EVFILT_READ ? POLLRDHUP : POLLERR)))
-            out->flags |= EV_EOF;
-        out->data = n->ev.filter == EVFILT_READ && n->w.file->ops->available
-                        ? n->w.file->ops->available(n->w.file)
-                        : !!(bits & wanted_bits(n));
-        return bits & wanted_bits(n);
-    }
+    return n->filter->report(n, out);
 }
 
 /* After a knote was reported: what its flags do to it. True when it stays active. */
@@ -366,11 +199,11 @@ static bool after_report(struct knote *n)
         knote_free(n);
         return false;
     }
-    if (n->ev.filter == EVFILT_TIMER || (n->ev.flags & EV_CLEAR && n->ev.filter == EVFILT_USER))
-        n->fired = 0;
+    if (n->ev.flags & EV_CLEAR && n->filter->clear)
+        n->filter->clear(n);
     if (n->ev.flags & EV_DISPATCH)
         n->disabled = true;
-    return !(n->ev.flags & (EV_CLEAR | EV_DISPATCH)) && n->ev.filter != EVFILT_TIMER;
+    return !(n->ev.flags & (EV_CLEAR | EV_DISPATCH));
 }
 
 static struct knote *pop_active(struct kqueue *kq)

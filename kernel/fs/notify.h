@@ -24,6 +24,7 @@
 #define NOTIFY_ALL         0x0fffu
 #define NOTIFY_EXTEND      0x01000000u /* with MODIFY: the file has grown */
 #define NOTIFY_LINK        0x02000000u /* with ATTRIB: the number of links has changed */
+#define NOTIFY_TRUNCATE    0x04000000u /* with MODIFY: by truncation */
 #define NOTIFY_ISDIR       0x40000000u
 
 /*

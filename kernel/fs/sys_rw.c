@@ -359,7 +359,7 @@ static long truncate_inode(struct inode *inode, i64 size)
         err = inode->ops->truncate(inode, size);
     mutex_unlock(&inode->lock);
     if (!err)
-        notify_inode(inode, NOTIFY_MODIFY);
+        notify_inode(inode, NOTIFY_MODIFY | NOTIFY_TRUNCATE);
     return err;
 }
 

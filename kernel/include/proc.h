@@ -106,6 +106,20 @@ struct thread {
 #endif
 };
 
+/*
+ * Somebody who wants to know what a process does: kqueue. event() runs under proc_lock. The watcher
+ * keeps the struct proc, not the process.
+ */
+enum proc_event { PROC_FORKED, PROC_EXECUTED, PROC_EXITED, PROC_SIGNALLED };
+struct proc_watch {
+    struct list link; /* (proc_lock) */
+    struct proc *proc;
+    void (*event)(struct proc_watch *w, enum proc_event what, i64 data);
+};
+long proc_watch(struct proc_watch *w, int pid); /* of one that is dead but not waited for: EXITED */
+void proc_unwatch(struct proc_watch *w);
+void proc_tell(struct proc *p, enum proc_event what, i64 data); /* proc_lock held */
+
 #define RLIM_COUNT 16
 struct rlimit64 {
     u64 cur, max;
@@ -152,6 +166,8 @@ struct proc {
     sigset_t pending;
     struct list sigqueue;
     struct waitq sig_wait; /* signalfd, sigtimedwait */
+    struct list watchers;  /* (proc_lock) struct proc_watch */
+    struct waitq end_wait; /* pidfds; woken when it has become a zombie */
     struct rlimit64 rlimits[RLIM_COUNT];
 
     u64 utime, stime, cutime, cstime; /* of finished threads / waited-for children */

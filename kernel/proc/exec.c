@@ -183,6 +183,7 @@ static void take_identity(struct proc *p, struct vm *vm, struct file *exe, const
     p->exe = file_get(exe);
     p->vm = vm;
     vm_activate(vm);
+    proc_tell(p, PROC_EXECUTED, 0);
     spin_unlock(&proc_lock);
     kfree(old_path);
     file_put(old_exe);

@@ -145,6 +145,8 @@ static void become_zombie(struct proc *p)
     }
     p->state = PROC_ZOMBIE;
     p->sigacts = NULL;
+    proc_tell(p, PROC_EXITED, p->wait_status);
+    wake_up(&p->end_wait);
     thread_unlink(current);
     wake_up(&p->parent->child_wait);
     if (reap)

@@ -100,6 +100,7 @@ static int publish(struct proc *p, struct thread *t, u64 flags)
         p->sid = parent->sid;
         p->tty = parent->tty;
         proc_link(p, flags & CLONE_PARENT ? parent->parent : parent);
+        proc_tell(parent, PROC_FORKED, p->pid);
     }
     thread_link(t);
     spin_unlock(&proc_lock);

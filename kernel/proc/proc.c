@@ -34,6 +34,8 @@ static void init_fields(struct proc *p)
     waitq_init(&p->vfork_wait);
     waitq_init(&p->thread_wait);
     waitq_init(&p->sig_wait);
+    waitq_init(&p->end_wait);
+    list_init(&p->watchers);
     p->dumpable = 1;
 }
 

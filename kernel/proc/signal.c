@@ -168,6 +168,7 @@ int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
     if (p->state == PROC_ZOMBIE || p == &kernel_proc)
         return 0;
     side_effects(p, sig);
+    proc_tell(p, PROC_SIGNALLED, sig);
     bool waited_for = false;
     list_for_each(t, &p->threads, struct thread, in_proc)
         waited_for |= !!((t->sigwait_set | t->blocked) & SIGBIT(sig));
@@ -191,6 +192,7 @@ int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info)
 {
     int error = 0;
     side_effects(t->proc, sig);
+    proc_tell(t->proc, PROC_SIGNALLED, sig);
     if (!ignored(t->proc, sig) || (t->blocked | t->sigwait_set) & SIGBIT(sig)) {
         error = enqueue(&t->pending, &t->sigqueue, sig, info);
         poke(t);

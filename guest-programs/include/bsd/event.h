@@ -2,7 +2,8 @@
  * <sys/event.h> of the BSD personalities: kqueue(2). The kernel has it as two private system calls;
  * layout and values are those of kernel/abi/event.h.
  *
- * Filters: EVFILT_READ, EVFILT_WRITE, EVFILT_TIMER, EVFILT_USER; the others give EINVAL.
+ * Filters: EVFILT_READ, EVFILT_WRITE, EVFILT_VNODE, EVFILT_PROC (without NOTE_TRACK),
+ * EVFILT_SIGNAL, EVFILT_TIMER, EVFILT_USER; the others give EINVAL.
  */
 #ifndef KCOVBOX_BSD_EVENT_H
 #define KCOVBOX_BSD_EVENT_H
@@ -46,6 +47,19 @@
 #define NOTE_SECONDS    1
 #define NOTE_USECONDS   2
 #define NOTE_NSECONDS   3
+
+#define NOTE_DELETE   0x0001
+#define NOTE_WRITE    0x0002
+#define NOTE_EXTEND   0x0004
+#define NOTE_ATTRIB   0x0008
+#define NOTE_LINK     0x0010
+#define NOTE_RENAME   0x0020
+#define NOTE_REVOKE   0x0040
+#define NOTE_TRUNCATE 0x0080
+
+#define NOTE_EXIT 0x80000000u
+#define NOTE_FORK 0x40000000u
+#define NOTE_EXEC 0x20000000u
 
 struct kevent {
     uintptr_t ident;

@@ -1,0 +1,58 @@
+/* kqueue.h: what the queue (kqueue.c) and the filters (kqueue_filters.c) share. */
+#pragma once
+
+#include "abi/event.h"
+#include "file.h"
+#include "fs.h"
+#include "poll.h"
+#include "proc.h"
+#include "taskq.h"
+#include "timeout.h"
+
+struct kqueue {
+    int refs;
+    struct list knotes; /* (watch_mutex) */
+    struct spinlock lock;
+    struct list active;        /* (lock) */
+    struct waitq wait;         /* callers of kevent */
+    struct waitq watchers;     /* poll, epoll, other kqueues */
+    struct task task;          /* wakes watchers */
+    const struct files *table; /* whose descriptors idents are */
+};
+
+struct filter;
+struct vnode_watch;
+
+struct knote {
+    struct list link;
+    struct list active_link; /* (kq->lock) empty when not active */
+    struct kqueue *kq;
+    const struct filter *filter;
+    struct kevent ev; /* ident, filter, flags, udata; fflags and data as last added */
+    bool disabled;
+    struct watcher w;          /* READ, WRITE, VNODE */
+    struct vnode_watch *vnode; /* VNODE */
+    struct proc_watch process; /* PROC, SIGNAL */
+    struct timeout timer;      /* TIMER */
+    u64 period, when;          /* (kq->lock) TIMER: ticks; next expiry */
+    u64 fired;                 /* (kq->lock) how often; USER: 1 when triggered */
+    u32 seen;                  /* (kq->lock) NOTE_* that have happened */
+    i64 value;                 /* (kq->lock) PROC: the exit status */
+};
+
+/* What a filter does; all but report and attach may be 0. Under watch_mutex. */
+struct filter {
+    bool of_file;                                    /* ident is a descriptor */
+    unsigned short implied;                          /* EV_* flags that it always has */
+    long (*attach)(struct knote *n, struct file *f); /* on failure detach is called as well */
+    void (*detach)(struct knote *n);
+    void (*touch)(struct knote *n, const struct kevent *ev); /* it is changed by kevent */
+    long (*rearm)(struct knote *n);                          /* it was added again */
+    bool (*report)(struct knote *n, struct kevent *out);     /* is it true? and what to tell */
+    void (*clear)(struct knote *n);                          /* it was reported, with EV_CLEAR */
+};
+
+const struct filter *filter_of(short number);
+void knote_activate(struct knote *n); /* any context */
+void knote_free(struct knote *n);
+bool kqueue_is(const struct file *f);
