@@ -19,7 +19,7 @@ import {
 import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
 import { DecodedPages } from './decoded-pages.ts';
-import { DeviceAccess } from './device-access.ts';
+import { DEVICE_DONE_LEAVE, DeviceAccess } from './device-access.ts';
 import { buildInterpreter, type Regions } from './interp.ts';
 import type { InterpImports } from './interp-slow.ts';
 import { ENTRY_COLD } from './records.ts';
@@ -51,6 +51,16 @@ export interface EngineArea {
   readonly pages: number;
 }
 
+/** What regions call in the interpreter's module, and what it knows. */
+export interface RegionSlow {
+  /** See `addRegionSlow`. */
+  readonly slow: (kind: number) => number;
+  /** See `addRegionDevice`. */
+  readonly device: (funct3: number, ic: number, view: number) => number;
+  /** Did the load at this address go to a device? */
+  readonly isDeviceLoad: (pc: bigint) => boolean;
+}
+
 /** What the JIT gives to the interpreter, which dispatches to its regions (interp.ts). */
 export interface RegionHost extends Regions {
   readonly table: WebAssembly.Table;
@@ -61,8 +71,8 @@ export interface RegionHost extends Regions {
   enter(rec: number): number;
   /** Slow arm of regions: 0 = done, 1 = leave. Called by `regionSlow` of the interpreter's module, which regions import. */
   slow(kind: number): number;
-  /** Gives the regions that function; once, before any is compiled. */
-  useSlow(regionSlow: (kind: number) => number): void;
+  /** Gives the regions that function and those around devices; once, before any is compiled. */
+  useSlow(slow: RegionSlow): void;
 }
 
 export interface EngineOptions {
@@ -110,7 +120,11 @@ export class InterpEngine implements Engine {
     const imports = { env, host: this.#imports(options.jit) as unknown as Record<string, unknown> };
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
     this.#run = exports['run'];
-    options.jit?.useSlow(exports['regionSlow']);
+    options.jit?.useSlow({
+      slow: exports['regionSlow'],
+      device: exports['regionDevice'],
+      isDeviceLoad: pc => this.#devices.isKnown(pc),
+    });
   }
 
   /** The hart that runs, or ran last. */
@@ -149,6 +163,8 @@ export class InterpEngine implements Engine {
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
       regionSlow: kind => jit?.slow(kind) ?? 1,
+      regionDevice: (pa, log2) => this.#devices.loadAt(this.#hart, pa, log2),
+      regionSettle: ic => this.#regionSettle(ic),
       hot: rec => jit?.hot(rec) ?? ENTRY_COLD,
       enter: rec => jit?.enter(rec) ?? -1,
     };
@@ -168,6 +184,14 @@ export class InterpEngine implements Engine {
     const ic = i32[IC >> 2]! - 1;
     i32[IC >> 2] = ic;
     return this.#settled() ? ic : 0;
+  }
+
+  /** After a device load of a compiled region that changed IC, which was `ic`, or set RECHECK. */
+  #regionSettle(ic: number): number {
+    const i32 = this.#i32;
+    if (this.#settled() && i32[IC >> 2] === ic) return 0;
+    i32[IC >> 2]! -= 1;
+    return DEVICE_DONE_LEAVE;
   }
 
   /** Is there nothing to examine before the next instruction? Device accesses set RECHECK and mostly change nothing. */

@@ -31,6 +31,9 @@ export interface InterpImports {
   decode(rec: number): void;
   /** What refill.ts cannot do for a compiled region; see `addRegionSlow`. */
   regionSlow(kind: number): number;
+  /** The device load of a compiled region, and what follows from it; see `addRegionDevice`. */
+  regionDevice(pa: number, log2: number): number;
+  regionSettle(ic: number): number;
   /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
   hot(rec: number): number;
   /** PC has no entry in the jump cache: the table slot of its region, or negative when there is none. Fills the cache. */
@@ -56,6 +59,8 @@ const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
   straddle: [1, 1],
   decode: [1, 0],
   regionSlow: [1, 1],
+  regionDevice: [2, 1],
+  regionSettle: [1, 1],
   hot: [1, 1],
   enter: [1, 1],
   boundary: [0, 1],

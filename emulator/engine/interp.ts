@@ -14,6 +14,7 @@
 
 import { DATA_VIEW, FETCH_VIEW, IC, PC, RECHECK, SLOW_ARG, TLB_BYTES, TLB_EXEC } from '../hart/layout.ts';
 import { type CodeWriter, I32, I64, type Label, ModuleBuilder } from '../wasm/module.ts';
+import { addRegionDevice } from './device-access.ts';
 import { HANDLERS } from './handlers.ts';
 import { type InterpLabels, type InterpLocals, InterpOps } from './interp-ops.ts';
 import { SlowCalls } from './interp-slow.ts';
@@ -55,7 +56,10 @@ export interface Regions {
   readonly jumpCacheMask: number;
 }
 
-/** The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow (refill.ts). */
+/**
+ * The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow (refill.ts), regionDevice
+ * (device-access.ts).
+ */
 export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: options.memoryPages });
@@ -66,7 +70,11 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   const run = m.func([], [I32], 'interpret');
   new Interpreter(run.code, slow, options, m.type([I32], [I64])).write();
   m.export('run', 'func', run.index);
-  m.export('regionSlow', 'func', addRegionSlow(m, refill.index, imports.regionSlow).index);
+  const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
+  m.export('regionSlow', 'func', regionSlow);
+  const { regionDevice: load, regionSettle: settle } = imports;
+  const device = addRegionDevice(m, options.ram.base, { load, settle, slow: regionSlow });
+  m.export('regionDevice', 'func', device.index);
   return m.finish({ names: options.names ?? false });
 }
 

@@ -96,6 +96,27 @@ export class JitMemory {
     );
   }
 
+  /** Loads into i64 local `into`, without the probe of its group; `slow` does it for what is not plain RAM. */
+  loadAlone(into: number, bytes: Width, signed: boolean, slow: (address: number) => void): void {
+    const { group, index } = this.#o;
+    // The others of the group need its probe.
+    if (group?.first === index && group.members > 1) {
+      this.#ifGroup();
+      this.#c.end();
+    }
+    const fast = (host: Host): void => {
+      this.#fetch(host, bytes, signed);
+      this.#c.local_set(into);
+    };
+    this.#access(bytes, false, fast, slow);
+  }
+
+  /** Pushes what the slow arm left in the low bytes of SLOW_VALUE. */
+  takeSlow(bytes: Width, signed: boolean): void {
+    this.#c.i32_const(0);
+    this.#extended(bytes, signed, SLOW_VALUE);
+  }
+
   /** `fetch` pushes what is at the host address, `slow` what the slow arm found. */
   #load(into: number, bytes: Width, kind: number, fetch: (host: Host) => void, slow: () => void): number {
     const c = this.#c;
@@ -260,8 +281,13 @@ export class JitMemory {
   }
 
   #fetch({ local, offset }: Host, bytes: Width, signed: boolean): void {
+    this.#c.local_get(local);
+    this.#extended(bytes, signed, offset);
+  }
+
+  /** The address is on the stack. */
+  #extended(bytes: Width, signed: boolean, offset: number): void {
     const c = this.#c;
-    c.local_get(local);
     if (bytes === 8) c.i64_load(offset);
     else if (bytes === 4) signed ? c.i64_load32_s(offset) : c.i64_load32_u(offset);
     else if (bytes === 2) signed ? c.i64_load16_s(offset) : c.i64_load16_u(offset);

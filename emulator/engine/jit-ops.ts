@@ -6,10 +6,11 @@
 // registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
 // Hot path: no call, no store but the guest's own.
 
-import { F, FFLAGS } from '../hart/layout.ts';
+import { F, FFLAGS, IC, SLOW_ARG } from '../hart/layout.ts';
 import type { Insn } from '../isa/index.ts';
 import { hostFuses } from '../wasm/host-fma.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
+import { DEVICE_LEAVE } from './device-access.ts';
 import { type FpHelpers, JitFloat } from './jit-fp.ts';
 import type { Group } from './jit-groups.ts';
 import { JitMemory, type MemoryPlace } from './jit-memory.ts';
@@ -28,6 +29,10 @@ import {
 export interface JitPort {
   /** See `MemoryPlace.slow`. */
   readonly slow: number;
+  /** `addRegionDevice`. */
+  readonly device: number;
+  /** Did the load at this address go to a device? */
+  readonly isDeviceLoad: (pc: bigint) => boolean;
   /** Functions of this module around soft-float. */
   readonly fp: FpHelpers;
   /** Physical address = host address + this (i64). */
@@ -48,6 +53,8 @@ export class JitOps implements Ops {
   /** Target of an indirect jump, bit 0 clear. */
   readonly target: number;
   readonly #entry: bigint;
+  /** View of loads and stores. */
+  readonly #view: number;
   readonly #epilogue: (dirty: Mask) => Label;
   readonly #temps = new Map<string, number>();
   readonly #memory: JitMemory;
@@ -75,6 +82,7 @@ export class JitOps implements Ops {
     this.c = c;
     this.#port = port;
     this.#entry = region.entry;
+    this.#view = region.memory.view;
     this.#epilogue = epilogue;
     const locals = (mask: number, type: ValType) =>
       Int32Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? c.local(type) : -1));
@@ -177,9 +185,43 @@ export class JitOps implements Ops {
   // Memory.
 
   load(bytes: Width, signed: boolean): void {
+    if (this.insn.rd !== 0 && this.#port.isDeviceLoad(this.addressOf(this.at))) {
+      this.#loadDevice(bytes, signed);
+      return;
+    }
     const value = this.#memory.load(bytes, signed);
     if (this.insn.rd !== 0) this.rd(() => void this.c.local_get(value));
   }
+  /** A load that went to a device before: the slow arm asks the device, and the region stays when that had no consequences. */
+  #loadDevice(bytes: Width, signed: boolean): void {
+    const { c, insn } = this;
+    const rd = this.x[insn.rd]!;
+    const answer = this.temp(I32, 8);
+    this.#memory.loadAlone(rd, bytes, signed, address => {
+      c.i32_const(0).local_get(address).i64_store(SLOW_ARG);
+      c.i32_const(Math.log2(bytes) | (signed ? 0 : 4)).local_get(this.ic);
+      if (this.before > 0) c.i32_const(this.before).i32_sub();
+      c.i32_const(this.#view).call(this.#port.device).local_tee(answer).i32_const(DEVICE_LEAVE).i32_eq();
+      this.leaveIf();
+      this.#memory.takeSlow(bytes, signed);
+      c.local_set(rd).local_get(answer).if_(undefined, 'unlikely');
+      this.#leaveBehind();
+      c.end();
+    });
+  }
+
+  /** Leaves behind this load; IC in the window is right. Its rd may be new to the registers that the epilogue stores. */
+  #leaveBehind(): void {
+    const { c, insn } = this;
+    c.i32_const(0)
+      .local_get(this.x[insn.rd]!)
+      .i64_store(insn.rd * 8);
+    c.i32_const(0).i32_load(IC).local_set(this.ic);
+    // Odd: every caller goes back to the dispatcher, which looks at interrupts and the end of the quantum.
+    c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + insn.bytes) | 1n)).local_set(this.leavePc);
+    c.br(this.#epilogue(this.dirty));
+  }
+
   loadFp(bytes: 4 | 8): void {
     const { c } = this;
     if (bytes === 8) {

@@ -26,7 +26,7 @@ import { VIEW_M } from '../hart/mmu.ts';
 import { decode, type Insn } from '../isa/index.ts';
 import { I32, I64, ModuleBuilder } from '../wasm/module.ts';
 import type { DecodedPages } from './decoded-pages.ts';
-import type { RegionHost } from './engine.ts';
+import type { RegionHost, RegionSlow } from './engine.ts';
 import { emitRegion, type HookPort, type Linker } from './jit-emit.ts';
 import { FpHelpers } from './jit-fp.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
@@ -109,7 +109,7 @@ export class Jit implements RegionHost {
   readonly #i32: Int32Array;
   readonly #view: DataView;
   readonly #stub: unknown;
-  #regionSlow: (kind: number) => number = kind => this.slow(kind);
+  #regionSlow!: RegionSlow;
   /** Physical page number of the start of RAM, and its pages. */
   readonly #firstPage: number;
   readonly #ramPages: number;
@@ -186,8 +186,8 @@ export class Jit implements RegionHost {
     pages.onForget = page => this.#forget(page);
   }
 
-  useSlow(regionSlow: (kind: number) => number): void {
-    this.#regionSlow = regionSlow;
+  useSlow(slow: RegionSlow): void {
+    this.#regionSlow = slow;
   }
 
   #reset(): void {
@@ -353,11 +353,15 @@ export class Jit implements RegionHost {
     const m = new ModuleBuilder();
     const slow = m.importFunction('env', 'slow', [I32], [I32]);
     const soft = m.importFunction('env', 'soft', [I32], []);
+    const device = m.importFunction('env', 'device', [I32, I32, I32], [I32]);
+    const { isDeviceLoad } = this.#regionSlow;
     m.importMemory('env', 'memory', { min: 1 });
     m.importTable('env', 'table', { min: 1 });
     const type = m.type([I32], [I64]);
     const port = {
       slow,
+      device,
+      isDeviceLoad,
       fp: new FpHelpers(m, soft),
       physicalOffset: BigInt(this.#ram.base - this.#ram.hostBase),
     };
@@ -394,7 +398,13 @@ export class Jit implements RegionHost {
     if (jobs.length === 0) return;
     const wasm = new WebAssembly.Module(m.finish());
     new WebAssembly.Instance(wasm, {
-      env: { memory: this.#memory, table: this.table, slow: this.#regionSlow, soft: this.#soft },
+      env: {
+        memory: this.#memory,
+        table: this.table,
+        slow: this.#regionSlow.slow,
+        device: this.#regionSlow.device,
+        soft: this.#soft,
+      },
     });
     this.stats.modules++;
     for (const { entry } of jobs) this.#install(entry, module);

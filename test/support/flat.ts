@@ -59,7 +59,7 @@ export class Flat {
     state.set(QUANTUM, insns);
     state.set(IC, insns);
     const reason = this.engine.run(this.hart);
-    state.set64(INSTRET, state.get64(INSTRET) + BigInt(insns - state.get(IC)));
+    state.set64(INSTRET, state.get64(INSTRET) + BigInt(state.get(QUANTUM) - state.get(IC)));
     state.set(QUANTUM, 0);
     state.set(IC, 0);
     return reason;
