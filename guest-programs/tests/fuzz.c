@@ -1,178 +1,358 @@
 /*
- * Random system calls against the kernel's own robustness: fuzz [CALLS [SEED]]. Children make the
- * calls, because many do not survive them; the parent starts new ones until the count is reached.
- * Nothing is checked but that the kernel goes on; run it in a kasan or debug kernel. Afterwards the
- * kernel must have about as much free memory as before.
+ * Random system calls against the kernel's own robustness, as process 1:
+ *
+ *     fuzz [CALLS [SEED [WORKERS]]]        init=/bin/fuzz ... -- 10000000 1 3
+ *
+ * Worker processes make the calls (fuzz-calls.h) and small sequences of them (fuzz-acts.h) with
+ * threads, forks, signals, descriptors of every kind and addresses that are not theirs; many do not
+ * survive it. This process starts new ones until the count is reached. From time to time it stops
+ * all, and then every process must be gone and the memory back. What the calls return is not
+ * checked: the kernel must go on, and a kasan, ubsan or debug kernel must have nothing to report.
  */
-#include "check.h"
+#include "fuzz.h"
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdint.h>
-#include <sys/mman.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/sysinfo.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
-#define CALLS_PER_CHILD 500
+static void random_act(struct fuzzer *f);
 
-static uint64_t state;
-static char buffer[65536] __attribute__((aligned(4096)));
+#include "fuzz-acts.h"
 
-static uint64_t rnd(void)
+#define ROUNDS_PER_CHECK 64
+#define CALLS_PER_WORKER 500
+#define PATIENCE_MS      300
+#define NOBODY           1000
+
+static struct shared *map_shared(void)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+    int fd = open(SHARED_FILE, O_RDWR | O_CREAT, 0666);
+    if (fd < 0 || ftruncate(fd, sizeof(struct shared)))
+        return NULL;
+    void *at = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return at == MAP_FAILED ? NULL : at;
 }
 
-static const uint64_t edges[] = {0,
-                                 1,
-                                 2,
-                                 3,
-                                 7,
-                                 8,
-                                 64,
-                                 4095,
-                                 4096,
-                                 4097,
-                                 65536,
-                                 0x7fffffff,
-                                 0x80000000,
-                                 0xffffffff,
-                                 0x100000000,
-                                 0x3fffffffff,
-                                 0x4000000000,
-                                 0x7fffffffffffffff,
-                                 0x8000000000000000,
-                                 0xffffffff80200000,
-                                 0xffffffffffffffff,
-                                 0xfffffffffffff000};
-static const char *const paths[] = {"/",
-                                    "/tmp",
-                                    "/tmp/f",
-                                    "/dev/null",
-                                    "/dev/zero",
-                                    "/proc/self/maps",
-                                    "/bin/fuzz",
-                                    "/tmp/d/e",
-                                    "/dev/tty",
-                                    "/proc/self/fd/0",
-                                    "",
-                                    "/dev/kcov",
-                                    "/sys/kernel/debug"};
-
-static uint64_t argument(void)
-{
-    switch (rnd() % 10) {
-    case 0:
-        return edges[rnd() % (sizeof(edges) / sizeof(edges[0]))];
-    case 1:
-    case 2:
-        return rnd() % 16; /* a descriptor, a small flag */
-    case 3:
-        return (uint64_t)buffer + rnd() % sizeof(buffer);
-    case 4:
-    case 5:
-        return (uint64_t)buffer + (rnd() % 16 << 12);
-    case 6:
-        return (uint64_t)paths[rnd() % (sizeof(paths) / sizeof(paths[0]))];
-    case 7:
-        return 1UL << rnd() % 64;
-    case 8:
-        return (uint64_t)-100; /* AT_FDCWD */
-    default:
-        return rnd() >> rnd() % 64;
-    }
-}
-
-static int is_excluded(uint64_t nr)
-{
-    return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_reboot || nr == SYS_kill ||
-           nr == SYS_setitimer || nr == SYS_rt_sigprocmask || nr == SYS_rt_sigaction ||
-           nr == SYS_rt_sigreturn || nr == SYS_setpriority;
-}
+/* The worker */
 
 static void tick(int sig)
 {
     (void)sig;
 }
 
-static void child(uint64_t seed, int calls)
+static void set_limit(int which, rlim_t value)
 {
+    struct rlimit limit = {value, value};
+    setrlimit(which, &limit);
+}
+
+static void open_descriptors(struct fuzzer *f)
+{
+    static const char *const nodes[] = {
+        "/dev/null",  "/dev/zero",   "/dev/full",    "/dev/random",     "/dev/edu", "/dev/toyusb",
+        "/dev/vhci0", "/dev/sysctl", "/dev/kcov",    "/proc/self/maps", "/tmp",     "/proc/self",
+        "/tmp/f",     "/dev/vda",    "/dev/console", "/dev/hwrng"};
+    int pair[2];
+    close_range(0, 300, 0);
+    open("/dev/null", O_RDWR);
+    int fail = open("/dev/fail-nth", O_RDWR);
+    if (fail >= 0)
+        dup2(fail, FAIL_FD);
+    for (int i = 0; i < 12; i++) {
+        const char *name = CHOOSE(f, nodes);
+        bool quiet = !strcmp(name, "/dev/console"); /* its output is the log */
+        if (open(name, (quiet ? O_RDONLY | O_NOCTTY : O_RDWR) | O_NONBLOCK) < 0)
+            open(name, O_RDONLY);
+    }
+    for (int i = 0; i < 3; i++)
+        if (once_in(f, 2) ? socketpair(AF_UNIX, pick(f, 2) ? SOCK_STREAM : SOCK_DGRAM, 0, pair)
+                          : pipe(pair))
+            return;
+    raw(SYS_epoll_create1, 0, 0, 0, 0, 0, 0);
+    raw(SYS_kqueue1, 0, 0, 0, 0, 0, 0);
+    raw(SYS_eventfd2, 3, 0, 0, 0, 0, 0);
+    raw(SYS_timerfd_create, 1, 0, 0, 0, 0, 0);
+}
+
+static void fill_memory(struct fuzzer *f)
+{
+    mmap(ARENA, ARENA_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+         -1, 0);
+    for (size_t i = 0; i < BUFFER_BYTES; i += 8)
+        *(uint64_t *)(fuzz_buffer + i) = rnd(f) % 3 ? any_value(f) : 0;
+}
+
+static void __attribute__((noreturn)) worker(uint64_t seed, long calls, int slot)
+{
+    static const int caught[] = {SIGALRM, SIGUSR1, SIGPIPE, SIGIO, 34, 35, 36};
     struct itimerval often = {{0, 5000}, {0, 5000}};
-    struct rlimit few = {30, 30}, small = {256 << 20, 256 << 20}, seconds = {2, 2};
-    struct sigaction sa = {.sa_handler = tick};
-    state = seed;
-    sigaction(SIGALRM, &sa, NULL);
+    struct fuzzer f = {.state = seed | 1, .slot = slot, .pid = getpid()};
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int sig = 1; sig <= 64; sig++) {
+        uint64_t action[3] = {once_in(&f, 3)}; /* SIG_DFL, SIG_IGN */
+        RAW4(SYS_rt_sigaction, sig, action, 0, 8);
+    }
+    for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
+        struct sigaction sa = {.sa_handler = tick, .sa_flags = once_in(&f, 2) ? SA_ONSTACK : 0};
+        sigaction(caught[i], &sa, NULL);
+    }
+    setsid();
+    set_limit(RLIMIT_NPROC, 40);
+    set_limit(RLIMIT_AS, 256 << 20);
+    set_limit(RLIMIT_CPU, 2);
+    set_limit(RLIMIT_FSIZE, 1 << 20);
+    open_descriptors(&f);
+    set_limit(RLIMIT_NOFILE, FDS_MAX);
     setitimer(ITIMER_REAL, &often, NULL);
-    setrlimit(RLIMIT_NPROC, &few);
-    setrlimit(RLIMIT_AS, &small);
-    setrlimit(RLIMIT_CPU, &seconds);
-    int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3; fd++)
-        dup2(null, fd);
-    if (setuid(1000))
+    if (!once_in(&f, 4) && (setgid(NOBODY) || setuid(NOBODY)))
         _exit(1);
-    for (size_t i = 0; i < sizeof(buffer); i += 8)
-        *(uint64_t *)(buffer + i) = rnd() % 3 ? argument() : 0;
-    for (int i = 0; i < calls; i++) {
-        uint64_t nr = rnd() % 450;
-        if (is_excluded(nr))
-            continue;
-        pid_t me = getpid();
-        syscall((long)nr, argument(), argument(), argument(), argument(), argument(), argument());
-        if (getpid() != me)
-            _exit(0);
+    if (chdir("/tmp"))
+        _exit(1);
+    fill_memory(&f);
+    while (calls-- > 0 && shared->calls < shared->limit) {
+        if (once_in(&f, 30))
+            random_act(&f);
+        else
+            random_call(&f);
     }
     _exit(0);
 }
 
-/* A child that blocked its alarms and sleeps for good is killed after a while. */
-static void wait_for(pid_t pid)
+/* Process 1 */
+
+struct slot {
+    pid_t pid;
+    uint64_t progress, since_ms;
+};
+static struct slot slots[WORKERS_MAX];
+
+static uint64_t now_ms(void)
 {
-    int status;
-    for (int i = 0; i < 400; i++) {
-        if (waitpid(pid, &status, WNOHANG) == pid)
-            return;
-        usleep(5000);
-    }
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static unsigned long free_memory(void)
+/* A number of a /proc file behind a word. */
+static long proc_number(const char *path, const char *word)
 {
-    struct sysinfo s;
-    sysinfo(&s);
-    return s.freeram >> 10;
+    char text[2048];
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    char *at = strstr(text, word);
+    return at ? strtol(at + strlen(word), NULL, 10) : -1;
+}
+
+/* Workers may have taken the terminal or stopped its output. */
+static void open_console(void)
+{
+    close_range(0, 2, 0);
+    int fd = open("/dev/console", O_RDWR | O_NOCTTY);
+    dup(fd);
+    dup(fd);
+    ioctl(fd, 0x540a /* TCXONC */, 1 /* TCOON */);
+}
+
+static void say(const char *text)
+{
+    if (write(1, text, strlen(text)) < 0)
+        open_console();
+}
+
+static void __attribute__((noreturn)) finish(int failures)
+{
+    fflush(stdout);
+    exit(failures);
+}
+
+static void start(int i, uint64_t seed)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        worker(seed, CALLS_PER_WORKER, i);
+    slots[i] = (struct slot){pid > 0 ? pid : 0, shared->progress[i], now_ms()};
+}
+
+/* Collects the dead; kills a worker that makes no progress, because it waits for good. */
+static void look_after(int workers)
+{
+    for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
+        for (int i = 0; i < workers; i++)
+            if (slots[i].pid == pid)
+                slots[i].pid = 0;
+    for (int i = 0; i < workers; i++) {
+        struct slot *s = &slots[i];
+        if (!s->pid)
+            continue;
+        if (s->progress != shared->progress[i])
+            *s = (struct slot){s->pid, shared->progress[i], now_ms()};
+        else if (now_ms() - s->since_ms > PATIENCE_MS)
+            kill(s->pid, SIGKILL);
+    }
+}
+
+/* Nobody may survive. A process that does not die within seconds never will. */
+static void kill_all(void)
+{
+    uint64_t start_ms = now_ms();
+    pid_t pid;
+    do {
+        kill(-1, SIGKILL);
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (pid == 0)
+            usleep(1000);
+    } while (pid == 0 && now_ms() - start_ms < 20000);
+    memset(slots, 0, sizeof(slots));
+    if (pid == 0) {
+        open_console();
+        printf("not ok fuzz: processes that cannot be killed\n");
+        finish(1);
+    }
+}
+
+static void remove_files(void)
+{
+    static const char *const names[] = {"f", "g", "d/e", "l", "fifo", "sock", "sock2", "x", "f2"};
+    while (umount2("/tmp/m", 0) == 0)
+        ;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "/tmp/%s", names[i]);
+        if (unlink(path))
+            rmdir(path);
+    }
+    umount2("/tmp", 0);
+    mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
+    chmod("/tmp", 01777);
+}
+
+/* Act "disk" damages the first part of the disk, where its structure is. */
+static void repair_disk(void)
+{
+    static char sound[65536];
+    static ssize_t size;
+    int fd = open("/dev/vda", O_RDWR);
+    if (fd < 0)
+        return;
+    if (!size)
+        size = pread(fd, sound, sizeof(sound), 0);
+    else if (pwrite(fd, sound, (size_t)size, 0) != size)
+        say("# the disk cannot be written\n");
+    close(fd);
+}
+
+/* What the workers need, again after some of them unmounted it. */
+static void prepare_files(void)
+{
+    if (access("/dev/null", F_OK))
+        mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+    if (access("/proc/meminfo", F_OK))
+        mount("proc", "/proc", "proc", 0, NULL);
+    if (access("/sys/kernel/debug/kcov", F_OK))
+        mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+    chmod("/sys/kernel/debug", 0755);
+    chmod("/sys/kernel/debug/kcov", 0666);
+    chmod("/dev/kcov", 0666);
+    repair_disk();
+    chmod("/dev/vhci0", 0666);
+    chmod("/dev/toyusb", 0666);
+    mkdir("/tmp/d", 0777);
+    close(open("/tmp/f", O_CREAT | O_RDWR, 0666));
+    symlink("f", "/tmp/l");
+    mkfifo("/tmp/fifo", 0666);
+    chmod("/tmp/d", 0777);
+}
+
+/* Stops the world; gives the free memory in KiB. */
+static long check(long baseline)
+{
+    char line[160];
+    kill_all();
+    open_console();
+    remove_files();
+    long free_kib = proc_number("/proc/meminfo", "MemFree:");
+    snprintf(line, sizeof(line), "# %lu calls, %ld KiB free, %ld less than early on\n",
+             (unsigned long)shared->calls, free_kib, baseline ? baseline - free_kib : 0);
+    say(line);
+    prepare_files();
+    return free_kib;
+}
+
+/* Which calls have never succeeded: a fuzzer that does not say is believed too much. */
+static void print_reach(void)
+{
+    int good = 0, tried = 0;
+    printf("# never succeeded:");
+    for (int nr = 0; nr < NR_MAX; nr++) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+            known = known || rows[i].nr == nr;
+        tried += shared->tried[nr] > 0;
+        good += shared->good[nr] > 0;
+        if (known && !shared->good[nr])
+            printf(" %d", nr);
+    }
+    printf("\n# %d numbers tried, %d have succeeded\n", tried, good);
 }
 
 int main(int argc, char **argv)
 {
-    long calls = argc > 1 ? atol(argv[1]) : 10000;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-    unsigned long before = 0;
-    for (int sig = 1; sig <= 64; sig++)
-        if (sig != SIGCHLD)
-            signal(sig, SIG_IGN);
-    for (long done = 0, round = 0; done < calls; done += CALLS_PER_CHILD, round++) {
-        pid_t pid = fork();
-        if (pid == 0)
-            child(seed * 0x9e3779b97f4a7c15 + (uint64_t)round * 2654435761 + 1, CALLS_PER_CHILD);
-        if (pid > 0)
-            wait_for(pid);
-        while (waitpid(-1, NULL, WNOHANG) > 0)
-            ;
-        if (round == 3)
-            before = free_memory();
+    shared = map_shared();
+    if (!shared)
+        return 2;
+    if (argc > 4 && !strcmp(argv[1], "child"))
+        worker(strtoull(argv[2], NULL, 0), atol(argv[3]), atoi(argv[4]) % WORKERS_MAX);
+    if (getpid() != 1) {
+        printf("fuzz: must be the first process of a kernel that may come to harm\n");
+        return 2;
     }
-    kill(-1, SIGKILL);
-    while (waitpid(-1, NULL, 0) > 0)
-        ;
-    printf("\nok fuzz: %ld calls, seed %lu, free memory %ld KiB less than early on\n", calls,
-           (unsigned long)seed, (long)before - (long)free_memory());
-    return 0;
+    uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 0) : 10000;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    int workers = argc > 3 ? atoi(argv[3]) : 2;
+    if (workers < 1 || workers > WORKERS_MAX)
+        workers = 2;
+    for (int sig = 1; sig <= 64; sig++) {
+        uint64_t ignore[3] = {1 /* SIG_IGN */};
+        if (sig != SIGCHLD)
+            RAW4(SYS_rt_sigaction, sig, ignore, 0, 8);
+    }
+    chmod(SHARED_FILE, 0666);
+    memset(shared, 0, sizeof(*shared));
+    shared->limit = calls;
+    long baseline = 0, left = 0;
+    prepare_files();
+    for (uint64_t round = 0; shared->calls < calls;) {
+        for (int i = 0; i < workers; i++)
+            if (!slots[i].pid)
+                start(i, (seed * 0x9e3779b97f4a7c15 + ++round) * 0xbf58476d1ce4e5b9);
+        usleep(2000);
+        look_after(workers);
+        if (round % ROUNDS_PER_CHECK < (uint64_t)workers && round > ROUNDS_PER_CHECK) {
+            left = check(baseline);
+            if (!baseline)
+                baseline = left;
+            round += (uint64_t)workers;
+        }
+    }
+    left = check(baseline);
+    print_reach();
+    printf("ok fuzz: %lu calls, seed %lu, %d workers, free memory %ld KiB less than early on\n",
+           (unsigned long)shared->calls, (unsigned long)seed, workers,
+           baseline ? baseline - left : 0);
+    finish(0);
 }
