@@ -23,8 +23,23 @@ struct file *file_get(struct file *file)
     return file;
 }
 
+/* Writers and the execution of a file exclude each other (-ETXTBSY). */
+static int claim(struct file *file, int side)
+{
+    int *count = &file->inode->write_count, old = atomic_load(count);
+
+    do {
+        if (old * side < 0)
+            return -ETXTBSY;
+    } while (!__atomic_compare_exchange_n(count, &old, old + side, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE));
+    file->write_claim = (i8)side;
+    return 0;
+}
+
 static void file_free(struct file *file)
 {
+    atomic_sub(&file->inode->write_count, file->write_claim);
     inode_put(file->inode);
     inode_put(file->dir);
     mount_put(file->mnt);
@@ -67,7 +82,7 @@ static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
     f->refs = 1;
     list_init(&f->watches);
     mutex_init(&f->pos_lock, "filepos");
-    f->oflags = oflags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC);
+    f->oflags = oflags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC | O_REGULAR);
     f->open_flags = oflags;
     f->fflags = access_flags(oflags);
     f->inode = inode_get(inode);
@@ -89,7 +104,11 @@ int file_open_path(const struct path *at, u32 oflags, const char *shown, struct 
     f->path = kstrdup(shown);
     if (!f->path)
         err = -ENOMEM;
-    else if (f->ops->open)
+    else if (oflags & O_REGULAR)
+        err = claim(f, -1);
+    else if (f->fflags & FF_WRITE && S_ISREG(at->inode->mode))
+        err = claim(f, 1);
+    if (!err && f->ops->open)
         err = f->ops->open(at->inode, f);
     if (err) {
         file_free(f);
@@ -236,6 +255,8 @@ static int check_access(const struct inode *inode, u32 flags)
         return -EISDIR;
     if (S_ISLNK(inode->mode))
         return -ELOOP;
+    if (want & 2 && atomic_load(&inode->write_count) < 0)
+        return -ETXTBSY;
     return inode_access(inode, want);
 }
 
@@ -414,6 +435,8 @@ int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, 
         err = check_access(to.at.inode, flags);
     if (!err && flags & O_DIRECTORY && !tmpfile && !S_ISDIR(to.at.inode->mode))
         err = -ENOTDIR;
+    if (!err && flags & O_REGULAR && !S_ISREG(to.at.inode->mode))
+        err = -EACCES;
     if (!err && flags & O_TRUNC && !(flags & O_PATH) && !to.created)
         err = truncate_opened(to.at.inode);
     shown = err ? NULL : shown_path(base, name, to.linked, flags);

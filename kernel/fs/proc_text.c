@@ -104,7 +104,7 @@ static char state_letter(const struct proc *p)
     list_for_each(th, &p->threads, struct thread, in_proc)
         if (th->state == THREAD_RUNNABLE)
             c = 'R';
-        else if (th->state == THREAD_SLEEPING && c != 'R')
+        else if ((th->state == THREAD_SLEEPING || th->state == THREAD_KILLABLE) && c != 'R')
             c = 'D';
     return c;
 }

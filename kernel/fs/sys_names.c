@@ -84,7 +84,7 @@ long sys_openat(u64 dirfd, u64 path, u64 flags, u64 mode)
     }
     fd = fd_reserve(0, flags & O_CLOEXEC);
     if (fd >= 0) {
-        err = vfs_open_at(at_base(&a), a.name, (u32)flags, (u32)mode, &f);
+        err = vfs_open_at(at_base(&a), a.name, (u32)flags & ~O_REGULAR, (u32)mode, &f);
         fd_fill(fd, err ? NULL : f);
     }
     at_end(&a);

@@ -382,7 +382,7 @@ long sys_truncate(u64 path, u64 size)
 
     if (err)
         return err;
-    err = inode_access(at.inode, 2);
+    err = atomic_load(&at.inode->write_count) < 0 ? -ETXTBSY : inode_access(at.inode, 2);
     if (!err)
         err = truncate_inode(at.inode, size);
     path_put(&at);

@@ -88,6 +88,7 @@ struct file {
     u32 oflags;                 /* O_* as F_GETFL shows them */
     u32 open_flags;             /* the flags of open(2), O_NOCTTY and O_CREAT included */
     u32 fflags;                 /* FF_* */
+    i8 write_claim;             /* its part of inode->write_count: 1, -1 or 0 */
     i64 pos;                    /* (pos_lock) position of read, write, lseek, getdents64 */
     struct mutex pos_lock;      /* regular files and directories only */
     const struct file_ops *ops; /* constant after open */

@@ -58,6 +58,7 @@
 #define O_NOATIME   01000000
 #define O_CLOEXEC   02000000
 #define O_PATH      010000000
+#define O_REGULAR   0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed */
 #define O_TMPFILE   (020000000 | O_DIRECTORY)
 
 #define AT_FDCWD            (-100)
@@ -134,6 +135,7 @@ struct inode {
     void *priv;               /* the file system's */
     void *dev_priv;           /* device nodes: what devfs_register_dev was given */
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
+    int write_count;          /* atomic: files open for writing, or minus those being executed */
     bool dirty;
     u32 seals;               /* (lock) of files in memory, see fs/memfd.h */
     struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */

@@ -37,6 +37,7 @@ enum thread_state {
     THREAD_RUNNABLE,      /* on the run queue, or running when cpu->running */
     THREAD_INTERRUPTIBLE, /* sleeping; signals wake it */
     THREAD_SLEEPING,      /* sleeping; signals do not */
+    THREAD_KILLABLE,      /* sleeping; only what ends the process wakes it */
     THREAD_STOPPED,       /* by a stop signal */
     THREAD_DEAD,
 };

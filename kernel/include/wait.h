@@ -3,6 +3,7 @@
  *
  *     wait_event(&q, cond)                          uninterruptible
  *     wait_event_interruptible(&q, cond)            0, or -ERESTARTSYS when a signal is pending
+ *     wait_event_killable(&q, cond)                 ditto, when the process is to end
  *     wait_event_timeout(&q, cond, ticks)           ditto, or -ETIMEDOUT; ticks is an absolute
  *                                                   read_time() value, WAIT_FOREVER = none
  *     wait_event_locked(&q, &spinlock, cond)        cond is evaluated with the spinlock held, which
@@ -50,7 +51,7 @@ static inline void wake_up(struct waitq *q)
  *   sleep_commit(deadline) - give up the hart; 0, -ERESTARTSYS or -ETIMEDOUT
  *   sleep_cancel() - the condition was true, do not sleep
  */
-enum sleep_how { SLEEP_UNINTERRUPTIBLE, SLEEP_INTERRUPTIBLE };
+enum sleep_how { SLEEP_UNINTERRUPTIBLE, SLEEP_KILLABLE, SLEEP_INTERRUPTIBLE };
 void sleep_prepare(enum sleep_how how);
 long sleep_commit(u64 deadline);
 void sleep_cancel(void);
@@ -82,6 +83,8 @@ void sleep_cancel(void);
     ((void)WAIT_LOOP(q, cond, SLEEP_UNINTERRUPTIBLE, WAIT_FOREVER, (void)0, (void)0))
 #define wait_event_interruptible(q, cond)                                                          \
     WAIT_LOOP(q, cond, SLEEP_INTERRUPTIBLE, WAIT_FOREVER, (void)0, (void)0)
+#define wait_event_killable(q, cond)                                                               \
+    WAIT_LOOP(q, cond, SLEEP_KILLABLE, WAIT_FOREVER, (void)0, (void)0)
 #define wait_event_timeout(q, cond, deadline)                                                      \
     WAIT_LOOP(q, cond, SLEEP_INTERRUPTIBLE, deadline, (void)0, (void)0)
 #define wait_event_locked(q, lock, cond)                                                           \

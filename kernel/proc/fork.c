@@ -107,10 +107,10 @@ static int publish(struct proc *p, struct thread *t, u64 flags)
     return 0;
 }
 
-/* Not interruptible: the child runs in our address space, so even a kill waits for its exec. */
+/* The child runs in our address space; only the end of this process does not wait for it. */
 static void wait_vfork(struct proc *child)
 {
-    wait_event(&child->vfork_wait, atomic_load(&child->vfork_done));
+    wait_event_killable(&child->vfork_wait, atomic_load(&child->vfork_done));
     proc_put(child);
 }
 

@@ -217,7 +217,7 @@ static void wake_from(struct thread *t, u32 states)
 
 void thread_wake(struct thread *t)
 {
-    wake_from(t, 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_SLEEPING);
+    wake_from(t, 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_SLEEPING | 1u << THREAD_KILLABLE);
 }
 
 void thread_wake_signal(struct thread *t)
@@ -227,7 +227,7 @@ void thread_wake_signal(struct thread *t)
 
 void thread_continue(struct thread *t)
 {
-    wake_from(t, 1u << THREAD_STOPPED | 1u << THREAD_INTERRUPTIBLE);
+    wake_from(t, 1u << THREAD_STOPPED | 1u << THREAD_INTERRUPTIBLE | 1u << THREAD_KILLABLE);
 }
 
 void sched_start(struct thread *t)

@@ -258,6 +258,11 @@ bool signal_pending(const struct thread *t)
     return (t->pending | t->proc->pending) & ~(t->blocked & ~UNBLOCKABLE);
 }
 
+bool kill_pending(const struct thread *t)
+{
+    return (t->pending | t->proc->pending) & SIGBIT(SIGKILL);
+}
+
 static int lowest(sigset_t set)
 {
     return set ? __builtin_ctzl(set) + 1 : 0;

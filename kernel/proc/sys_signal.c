@@ -109,18 +109,22 @@ static bool may_signal(const struct proc *p)
 }
 
 struct broadcast {
-    int sig, found;
+    int pgid; /* -1: every process but this one and the first */
+    int sig, found, reached;
     const siginfo_t *info;
 };
 
 static bool broadcast_one(struct proc *p, void *arg)
 {
     struct broadcast *b = arg;
-    if (p->pid > 1 && p != curproc) {
-        b->found++;
-        if (b->sig && may_signal(p))
-            signal_send_proc_locked(p, b->sig, b->info);
-    }
+    if (b->pgid < 0 ? p->pid <= 1 || p == curproc : p->pgid != b->pgid)
+        return true;
+    b->found++;
+    if (!may_signal(p))
+        return true;
+    b->reached++;
+    if (b->sig)
+        signal_send_proc_locked(p, b->sig, b->info);
     return true;
 }
 
@@ -144,12 +148,15 @@ long sys_kill(u64 pid_arg, u64 sig)
     fill_user_info(&info, (int)sig, SI_USER);
     if (pid > 0)
         return kill_one(pid, (int)sig, &info);
-    if (pid == -1) {
-        struct broadcast b = {(int)sig, 0, &info};
-        proc_for_each(broadcast_one, &b);
-        return b.found ? 0 : -ESRCH;
-    }
-    return signal_send_pgrp(pid ? -pid : curproc->pgid, (int)sig, &info);
+    if (pid == (int)0x80000000) /* has no negation */
+        return -ESRCH;
+    struct broadcast b = {.pgid = pid == -1  ? -1
+                                  : pid == 0 ? curproc->pgid
+                                             : -pid,
+                          .sig = (int)sig,
+                          .info = &info};
+    proc_for_each(broadcast_one, &b);
+    return !b.found ? -ESRCH : b.reached ? 0 : -EPERM;
 }
 
 static long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)

@@ -114,6 +114,8 @@ long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
     int pid = (int)pid_arg;
     if (options & ~(u64)(WNOHANG | WUNTRACED | WCONTINUED | WCLONE | WALL | 0x20000000))
         return -EINVAL;
+    if (pid == (int)0x80000000) /* has no negation */
+        return -ESRCH;
     struct wait_request rq = {.options = (u32)options | WEXITED};
     struct wait_result r;
     rq.type = pid == -1 ? P_ALL : pid > 0 ? P_PID : P_PGID;

@@ -72,8 +72,10 @@ void wake_up_one(struct waitq *q)
 
 void sleep_prepare(enum sleep_how how)
 {
-    atomic_store(&current->state,
-                 how == SLEEP_INTERRUPTIBLE ? THREAD_INTERRUPTIBLE : THREAD_SLEEPING);
+    static const u8 states[] = {[SLEEP_UNINTERRUPTIBLE] = THREAD_SLEEPING,
+                                [SLEEP_KILLABLE] = THREAD_KILLABLE,
+                                [SLEEP_INTERRUPTIBLE] = THREAD_INTERRUPTIBLE};
+    atomic_store(&current->state, states[how]);
     mb();
 }
 
@@ -89,11 +91,19 @@ static void sleep_timed_out(void *arg)
     thread_wake(t);
 }
 
+/* Is there a reason not to sleep in this state? */
+static bool is_disturbed(u8 state)
+{
+    if (state == THREAD_INTERRUPTIBLE)
+        return signal_pending(current) || current->exiting;
+    return state == THREAD_KILLABLE && (kill_pending(current) || current->exiting);
+}
+
 long sleep_commit(u64 deadline)
 {
     lockdebug_assert_may_sleep();
-    bool interruptible = current->state == THREAD_INTERRUPTIBLE;
-    if (interruptible && (signal_pending(current) || current->exiting)) {
+    u8 state = current->state;
+    if (is_disturbed(state)) {
         sleep_cancel();
         return -ERESTARTSYS;
     }
@@ -113,7 +123,7 @@ long sleep_commit(u64 deadline)
         if (current->timed_out || time_now() >= deadline)
             return -ETIMEDOUT;
     }
-    if (interruptible && (signal_pending(current) || current->exiting))
+    if (is_disturbed(state))
         return -ERESTARTSYS;
     return 0;
 }
