@@ -38,9 +38,12 @@ function source() {
   const root = aptRoot(target);
   const name = dependency(root, META, /Depends: (linux-source-\S+)/);
   const place = unpack(root, name);
-  mkdirSync(out, { recursive: true });
-  run('tar', ['-C', out, '-xf', join(place, 'usr/src', `${name}.tar.xz`)], root, HOUR);
+  const partial = join(out, 'partial');
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { recursive: true });
+  run('tar', ['-C', partial, '-xf', join(place, 'usr/src', `${name}.tar.xz`)], root, HOUR);
   rmSync(place, { recursive: true });
+  renameSync(join(partial, name), join(out, name));
   return join(out, name);
 }
 

@@ -209,6 +209,7 @@ static void the_limit_is_a_sysctl(void)
 
 #else
 
+#ifndef KCOV_PLAIN
 static word *edges_of(int fd)
 {
     void *p = mmap(NULL, WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, WORDS * 8);
@@ -289,6 +290,8 @@ static void edges_follow_the_formula(void)
     }
 }
 
+#endif
+
 static void a_private_mapping_is_a_private_copy(void)
 {
     struct kcov k = ready(512);
@@ -298,24 +301,11 @@ static void a_private_mapping_is_a_private_copy(void)
     REQUIRE(LOAD(k.area + 5) == 0);
 }
 
-static const unsigned char mouse[] = {
-    18, 1, 0x00, 0x02, 0,  0, 0, 8, 1, 2, 3, 4, 0, 1, 0, 0, 0,    1, 9, 2, 34, 0,
-    1,  1, 0,    0xa0, 50, 9, 4, 0, 0, 1, 3, 1, 2, 0, 7, 5, 0x81, 3, 8, 0, 10,
-};
-
-static void plug(const void *descriptors, size_t length)
-{
-    char status[64] = "";
-    int fd = open("/dev/toyusb", O_RDWR);
-    REQUIRE(fd != -1);
-    REQUIRE(write(fd, descriptors, length) == (ssize_t)length);
-    REQUIRE(read(fd, status, sizeof(status) - 1) > 0);
-    close(fd);
-}
+#include "linux-triggers.h"
 
 static struct kcov remote(word common, word handle, unsigned int mode, unsigned int area_size)
 {
-    struct kcov k = ready(WORDS);
+    struct kcov k = ready(REMOTE_WORDS);
     union {
         struct kcov_remote_arg arg;
         word space[4];
@@ -332,68 +322,100 @@ static struct kcov remote(word common, word handle, unsigned int mode, unsigned 
 #define USB_BUS_1 (KCOV_SUBSYSTEM_USB | 1)
 #define COMMON    (KCOV_SUBSYSTEM_COMMON | 0x42)
 
+static void drop(struct kcov k)
+{
+    munmap(k.area, REMOTE_WORDS * 8);
+    close(k.fd);
+}
+
 static void usb_handle_collects_hub_and_completion(void)
 {
     for (unsigned int mode = 0; mode < 2; mode++) {
-        struct kcov k = remote(0, USB_BUS_1, mode, WORDS);
+        struct kcov k = remote(0, USB_BUS_1, mode, REMOTE_WORDS);
         work();
         REQUIRE(LOAD(k.area) == 0);
-        plug(mouse, sizeof(mouse));
+        usb_traffic(true);
         word n = LOAD(k.area);
-        REQUIRE(n > 0);
-        plug(mouse, 3);
+        REQUIRE(n > 0 && k.area[mode ? 4 : 1] > KERNEL_FIRST);
+        usb_traffic(false);
         REQUIRE(LOAD(k.area) > n);
         REQUIRE(kcov_disable(k.fd, 0) == 0);
         n = LOAD(k.area);
-        plug(mouse, sizeof(mouse));
+        usb_traffic(true);
         REQUIRE(LOAD(k.area) == n);
-        munmap(k.area, WORDS * 8);
-        close(k.fd);
+        drop(k);
     }
 }
 
 static void a_section_keeps_what_fits_its_own_area(void)
 {
     struct kcov k = remote(0, USB_BUS_1, 0, 4); /* room for three pcs per thread section */
-    plug(mouse, sizeof(mouse));
+    usb_traffic(true);
     word n = LOAD(k.area);
-    REQUIRE(n >= 3 && n < 12);
-    STORE(k.area, WORDS - 2); /* one more record fits: appending takes as many as fit */
-    plug(mouse, sizeof(mouse));
-    REQUIRE(LOAD(k.area) == WORDS - 1);
+    REQUIRE(n >= 3);
+    STORE(k.area, REMOTE_WORDS - 2); /* one more record fits: appending takes as many as fit */
+    usb_traffic(true);
+    REQUIRE(LOAD(k.area) == REMOTE_WORDS - 1);
 }
 
 static void a_common_handle_follows_work_and_children(void)
 {
-    struct kcov k = remote(COMMON, 0, 0, WORDS);
+    struct kcov k = remote(COMMON, 0, 0, REMOTE_WORDS);
     int status;
-    plug(mouse, sizeof(mouse)); /* queues a task of ours */
-    usleep(1000);
+    REQUIRE(LOAD(k.area) == 0);
+    common_work();
     word n = LOAD(k.area);
-    REQUIRE(n > 0);
+    REQUIRE(n > 0 && k.area[1] > KERNEL_FIRST);
     pid_t child = fork();
     if (child == 0) {
-        plug(mouse, sizeof(mouse));
-        usleep(1000);
+        common_work();
         _exit(0);
     }
     REQUIRE(waitpid(child, &status, 0) == child && status == 0);
     REQUIRE(LOAD(k.area) > n);
+    n = LOAD(k.area);
+    REQUIRE(kcov_disable(k.fd, 0) == 0);
+    common_work();
+    REQUIRE(LOAD(k.area) == n);
 }
 
 static void a_closed_remote_goes_on_until_its_owner_exits(void)
 {
-    struct kcov k = remote(0, USB_BUS_1, 0, WORDS);
+    struct kcov k = remote(0, USB_BUS_1, 0, REMOTE_WORDS);
     close(k.fd);
-    plug(mouse, sizeof(mouse));
+    usb_traffic(true);
     REQUIRE(LOAD(k.area) > 0);
 }
 
+static void *enable_remote_and_exit(void *arg)
+{
+    struct kcov *k = arg;
+    *k = remote(COMMON, USB_BUS_1, 0, REMOTE_WORDS);
+    return NULL;
+}
+
+static void a_remote_ends_with_its_owner(void)
+{
+    struct kcov k;
+    pthread_t t;
+    REQUIRE(pthread_create(&t, NULL, enable_remote_and_exit, &k) == 0);
+    REQUIRE(pthread_join(t, NULL) == 0);
+    word n = LOAD(k.area);
+    usb_traffic(true);
+    REQUIRE(LOAD(k.area) == n);
+    REQUIRE(kcov_enable(k.fd, MODE_PC) == 0);
+}
+
+#ifdef KCOV_PLAIN
+#define UNIQ_TESTS
+#else
+#define UNIQ_TESTS TEST(uniq_modes_report_once), TEST(edges_follow_the_formula),
+#endif
 #define OWN_TESTS                                                                                  \
-    TEST(uniq_modes_report_once), TEST(edges_follow_the_formula),                                  \
-        TEST(a_private_mapping_is_a_private_copy), TEST(usb_handle_collects_hub_and_completion),   \
+    UNIQ_TESTS TEST(a_private_mapping_is_a_private_copy),                                          \
+        TEST(usb_handle_collects_hub_and_completion),                                              \
         TEST(a_section_keeps_what_fits_its_own_area),                                              \
         TEST(a_common_handle_follows_work_and_children),                                           \
-        TEST(a_closed_remote_goes_on_until_its_owner_exits),
+        TEST(a_closed_remote_goes_on_until_its_owner_exits), TEST(a_remote_ends_with_its_owner),
 
 #endif

@@ -10,6 +10,7 @@
  * a 2 at the end of their name, 2:
  *
  *     open size=N enable=pc|cmp|none|N disable[=ARG] close attach=N detach
+ *     remote=MODE,AREA,NUM,COMMON,HANDLE,HANDLE      linux: the whole argument of REMOTE_ENABLE
  *     map=BYTES[@OFFSET][:PROT]    PROT of r w x, default rw; keeps the mapping
  *     unmap dup (2 becomes a copy of 1) ioctl=NUMBER badsize badenable read write lseek sendfd
  *     fork                         what follows happens in a child that the parent waits for
@@ -165,6 +166,8 @@ static int perform(const char *word_, int n, const char *value)
         return munmap(mapping, mapped);
     if (!strcmp(word_, "attach"))
         return kcov_attach(fds[n], strtoul(value, NULL, 0));
+    if (!strcmp(word_, "remote"))
+        return kcov_remote(fds[n], value);
     if (!strcmp(word_, "detach"))
         return kcov_detach(fds[n]);
     if (!strcmp(word_, "ioctl"))

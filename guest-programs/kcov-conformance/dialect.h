@@ -132,6 +132,30 @@ static inline int kcov_attach(int fd, word value)
 #endif
 }
 
+/* Linux: "MODE,AREA,NUM,COMMON,HANDLE,HANDLE", all numbers; fewer handles than NUM read beyond. */
+static inline int kcov_remote(int fd, const char *text)
+{
+#ifdef DIALECT_LINUX
+    word field[6] = {0};
+    word space[3 + KCOV_REMOTE_MAX_HANDLES + 1] = {0};
+    char *end = (char *)text;
+
+    for (int i = 0; i < 6 && *end; i++, end += *end == ',')
+        field[i] = strtoul(end, &end, 0);
+    space[0] = field[0] | field[1] << 32;
+    space[1] = field[2];
+    space[2] = field[3];
+    space[3] = field[4];
+    space[4] = field[5];
+    return ioctl(fd, KCOV_REMOTE_ENABLE, space);
+#else
+    (void)fd;
+    (void)text;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
 static inline int kcov_detach(int fd)
 {
 #if defined(DIALECT_NETBSD)

@@ -5,12 +5,18 @@
 #   option[s] NAME[=V]       -> CONFIG_NAME V (1)              all BSDs
 #   makeoptions NAME=V       -> MAKEOPTION_NAME V              NetBSD
 #   CONFIG_NAME=y|N          -> CONFIG_NAME 1|N                Linux
+#   CONFIG_NAME=n            -> takes back what an earlier file defined
 #
 # The compiler's coverage hooks are compiled in when the personality's own line says so.
 function define(name, value) {
     if (kind == "h") print "#define " name " " value
     else print name " := " value
     set[name] = value
+}
+function undefine(name) {
+    if (kind == "h") print "#undef " name
+    else print name " :="
+    delete set[name]
 }
 { sub(/#.*/, "") }
 NF == 0 { next }
@@ -25,6 +31,7 @@ $1 == "option" || $1 == "options" || $1 == "makeoptions" {
 /^CONFIG_[A-Z0-9_]+=/ {
     split($1, part, "=")
     if (part[2] != "n") define(part[1], part[2] == "y" ? 1 : part[2])
+    else if (part[1] in set) undefine(part[1])
     next
 }
 { print FILENAME ":" FNR ": not a configuration line: " $0 > "/dev/stderr"; exit 1 }

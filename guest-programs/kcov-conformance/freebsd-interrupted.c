@@ -1,0 +1,2 @@
+#define DIALECT_FREEBSD
+#include "interrupted.h"

@@ -1,0 +1,2 @@
+#define DIALECT_LINUX
+#include "interrupted.h"

@@ -1,0 +1,3 @@
+#define DIALECT_LINUX
+#define KCOV_PLAIN
+#include "behaviour.h"

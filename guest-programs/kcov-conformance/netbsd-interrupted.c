@@ -1,0 +1,2 @@
+#define DIALECT_NETBSD
+#include "interrupted.h"

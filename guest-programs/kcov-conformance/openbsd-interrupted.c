@@ -1,0 +1,2 @@
+#define DIALECT_OPENBSD
+#include "interrupted.h"
