@@ -114,6 +114,10 @@ static int new_memfd(const char *name, bool sealable, struct file **out)
     inode->gid = curproc->egid;
     ksnprintf(shown, sizeof shown, "/memfd:%s (deleted)", name);
     err = file_open_path(&(struct path){NULL, inode}, O_RDWR | O_LARGEFILE, shown, out);
+    if (!err) { /* as in Linux, a memfd may be executed while it is open for writing */
+        atomic_sub(&inode->write_count, (*out)->write_claim);
+        (*out)->write_claim = 0;
+    }
     inode_put(inode);
     return err;
 }

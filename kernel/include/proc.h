@@ -174,6 +174,9 @@ struct proc {
     u64 utime, stime, cutime, cstime; /* of finished threads / waited-for children */
     u64 minflt, majflt;
     u64 start_time;
+    struct mutex timer_lock;
+    struct list timers; /* (timer_lock, changes also proc_lock) of timer_create */
+    int next_timer;     /* (timer_lock) */
     struct timeout itimer_real;
     u64 itimer_interval;
     int pdeath_signal;

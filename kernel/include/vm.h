@@ -157,6 +157,11 @@ int vm_map_pages(struct vma *vma, struct vm_pages *pages);
  */
 long copyin(void *dst, va_t src, size_t n);
 long copyout(va_t dst, const void *src, size_t n);
+/*
+ * A structure that may grow: size is what the caller has. What it has not is zero; what it has more
+ * must be zero (-E2BIG).
+ */
+long copyin_struct(void *dst, size_t known, va_t src, size_t size);
 /* Like the above but returns how many bytes could not be copied. */
 size_t copyin_partial(void *dst, va_t src, size_t n);
 size_t copyout_partial(va_t dst, const void *src, size_t n);

@@ -216,6 +216,7 @@ static void commit(struct proc *p, struct vm *vm, struct image *img, const char 
     files_unshare(&p->files);
     files_close_on_exec(p->files);
     sigacts_exec(p);
+    posix_timers_delete(p);
     p->execed = true;
     reset_thread(entry, sp);
     vfork_release(p);

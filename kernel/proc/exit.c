@@ -191,6 +191,7 @@ void thread_exit(int status)
         wait_event(&p->thread_wait,
                    atomic_load(&p->nthreads) == 1); /* the others are on their way */
         itimer_stop(p);
+        posix_timers_delete(p);
         release_resources(p);
         vfork_release(p);
         tty_session_exit(p);

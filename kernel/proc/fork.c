@@ -17,6 +17,7 @@ struct clone_request {
     u64 flags;
     va_t stack, parent_tid, child_tid;
     u64 tls;
+    va_t pidfd; /* with CLONE_PIDFD */
 };
 
 /* The parts of a new process; on failure the caller drops what was made. */
@@ -40,6 +41,8 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
         flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts) : sigacts_copy(parent->sigacts);
     if (!child->sigacts)
         return -ENOMEM;
+    if (flags & CLONE_CLEAR_SIGHAND)
+        sigacts_exec(child);
     if (flags & CLONE_VM)
         vm_get(child->vm = parent->vm);
     else if (!(child->vm = vm_clone(parent->vm)))
@@ -76,6 +79,12 @@ static int check_flags(u64 flags)
         return -EINVAL;
     if (flags & CLONE_PARENT && curproc == init_proc)
         return -EINVAL; /* init has no siblings */
+    if (flags & CLONE_NAMESPACES)
+        return -EINVAL; /* as of a Linux that was built without them */
+    if (flags & CLONE_PIDFD && flags & (CLONE_THREAD | CLONE_DETACHED))
+        return -EINVAL;
+    if (flags & CLONE_CLEAR_SIGHAND && flags & CLONE_SIGHAND)
+        return -EINVAL;
     return 0;
 }
 
@@ -127,9 +136,32 @@ static void put_tids(const struct clone_request *rq, struct thread *t)
         t->set_tid = rq->child_tid;
 }
 
+/* The descriptor is reserved and told to the caller before the child can run. */
+static long begin_pidfd(const struct clone_request *rq, struct proc *p)
+{
+    int fd = pidfd_install(p, 0);
+    if (fd >= 0 && put_user(rq->pidfd, fd)) {
+        fd_close(fd);
+        return -EFAULT;
+    }
+    return fd;
+}
+
+/* What was made for a child that could not be born. */
+static long abandon(struct proc *p, struct thread *t, long pidfd, long error)
+{
+    if (t)
+        thread_free(t);
+    if (pidfd >= 0)
+        fd_close((int)pidfd);
+    if (p != curproc)
+        proc_discard(p);
+    return error;
+}
+
 static long do_clone(const struct clone_request *rq)
 {
-    int error = check_flags(rq->flags);
+    long error = check_flags(rq->flags), pidfd = -1;
     if (error)
         return error;
     bool new_proc = !(rq->flags & CLONE_THREAD);
@@ -138,19 +170,15 @@ static long do_clone(const struct clone_request *rq)
         return -ENOMEM;
     error = new_proc ? copy_process(p, curproc, rq->flags) : 0;
     struct thread *t = error ? NULL : thread_alloc(p, current->name);
-    if (!t) {
-        if (new_proc)
-            proc_discard(p);
-        return error ? error : -ENOMEM;
-    }
+    if (!t)
+        return abandon(p, NULL, -1, error ? error : -ENOMEM);
     copy_thread(t, rq);
-    error = publish(p, t, rq->flags);
-    if (error) {
-        thread_free(t);
-        if (new_proc)
-            proc_discard(p);
-        return error;
-    }
+    if (rq->flags & CLONE_PIDFD)
+        error = pidfd = begin_pidfd(rq, p);
+    if (error >= 0)
+        error = publish(p, t, rq->flags);
+    if (error)
+        return abandon(p, t, pidfd, error);
     int tid = t->tid;
     bool vfork = rq->flags & CLONE_VFORK && new_proc;
     if (vfork)
@@ -165,24 +193,34 @@ static long do_clone(const struct clone_request *rq)
 
 long sys_clone(u64 flags, u64 stack, u64 parent_tid, u64 tls, u64 child_tid)
 {
-    struct clone_request rq = {flags, stack, parent_tid, child_tid, tls};
+    struct clone_request rq = {(u32)flags, stack, parent_tid, child_tid, tls, parent_tid};
+    if (flags & CLONE_PIDFD && flags & CLONE_PARENT_SETTID)
+        return -EINVAL; /* one argument for both */
     return do_clone(&rq);
 }
 
-struct clone_args {
+struct clone_args { /* ABI; grows */
     u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+    u64 set_tid, set_tid_size, cgroup;
 };
+#define CLONE_ARGS_SIZE_VER0 64
 
 long sys_clone3(u64 args_addr, u64 size)
 {
     struct clone_args a;
-    if (size < sizeof(a))
+    if (size < CLONE_ARGS_SIZE_VER0)
         return -EINVAL;
-    if (copyin(&a, args_addr, sizeof(a)))
-        return -EFAULT;
-    if (a.exit_signal & ~(u64)CLONE_CSIGNAL || a.flags & CLONE_CSIGNAL)
+    long error = copyin_struct(&a, sizeof(a), args_addr, size);
+    if (error)
+        return error;
+    if (a.exit_signal > NSIG || a.flags & (CLONE_CSIGNAL | CLONE_DETACHED) ||
+        !a.stack != !a.stack_size || a.set_tid || a.set_tid_size || a.flags >> 33)
         return -EINVAL;
-    struct clone_request rq = {a.flags | a.exit_signal, a.stack ? a.stack + a.stack_size : 0,
-                               a.parent_tid, a.child_tid, a.tls};
+    struct clone_request rq = {a.flags | a.exit_signal,
+                               a.stack ? a.stack + a.stack_size : 0,
+                               a.parent_tid,
+                               a.child_tid,
+                               a.tls,
+                               a.pidfd};
     return do_clone(&rq);
 }

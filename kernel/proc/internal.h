@@ -35,8 +35,16 @@ struct sigqueued {
 void signal_flush(struct list *queue); /* locked */
 int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info);
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
-/* Removes and returns the next deliverable signal outside blocked, 0 when there is none. Locked. */
-int signal_take(struct thread *t, sigset_t blocked, siginfo_t *info);
+/* Removes and returns the next pending signal of a set, 0 when there is none. Locked. */
+int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
+sigset_t signal_deliverable(const struct thread *t); /* not blocked */
+
+void signal_user_info(siginfo_t *info, int sig, int code); /* from the current process */
+bool signal_allowed(const struct proc *p);                 /* may the current process signal it? */
+
+/* pidfd.c */
+int pidfd_install(struct proc *p, u32 oflags);   /* a descriptor, or -errno */
+struct proc *pidfd_proc(int fd, bool *nonblock); /* with a reference; 0 when it is no pidfd */
 
 /* futex.c */
 void futex_exit_robust(struct thread *t);
@@ -46,6 +54,12 @@ long futex_wake_addr(va_t addr, int n);
 struct timeval64 {
     i64 sec, usec;
 };
+struct timespec {
+    i64 sec, nsec;
+};
+struct timespec ns_to_timespec(u64 ns);
+bool timespec_ok(const struct timespec *ts);
+u64 saturating_ns(i64 sec, i64 nsec); /* the sum, or more than any machine runs */
 struct rusage {
     struct timeval64 utime, stime;
     long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv,
@@ -54,5 +68,7 @@ struct rusage {
 void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
 void itimer_init(struct proc *p);
 void itimer_stop(struct proc *p);
+void posix_timers_delete(struct proc *p);                    /* exec, exit; may sleep */
+void posix_timer_delivered(struct proc *p, siginfo_t *info); /* locked */
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

@@ -36,6 +36,8 @@ static void init_fields(struct proc *p)
     waitq_init(&p->sig_wait);
     waitq_init(&p->end_wait);
     list_init(&p->watchers);
+    list_init(&p->timers);
+    mutex_init(&p->timer_lock, "timers");
     p->dumpable = 1;
 }
 

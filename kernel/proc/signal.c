@@ -253,9 +253,14 @@ void signal_fault(int sig, int code, u64 addr)
     spin_unlock(&proc_lock);
 }
 
+sigset_t signal_deliverable(const struct thread *t)
+{
+    return ~(t->blocked & ~UNBLOCKABLE);
+}
+
 bool signal_pending(const struct thread *t)
 {
-    return (t->pending | t->proc->pending) & ~(t->blocked & ~UNBLOCKABLE);
+    return (t->pending | t->proc->pending) & signal_deliverable(t);
 }
 
 bool kill_pending(const struct thread *t)
@@ -290,23 +295,25 @@ static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *i
         *pending &= ~SIGBIT(sig);
 }
 
-/* Faults first (they belong to the instruction that waits), then the lowest number. */
-int signal_take(struct thread *t, sigset_t blocked, siginfo_t *info)
+/*
+ * Of the signals in set: faults first (they belong to the instruction that waits), then the lowest
+ * number.
+ */
+int signal_take(struct thread *t, sigset_t set, siginfo_t *info)
 {
-    const sigset_t synchronous =
-        SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGFPE);
-    sigset_t open = ~(blocked & ~UNBLOCKABLE);
-    int sig = (t->proc->pending | t->pending) & SIGBIT(SIGKILL) & open ? SIGKILL : 0;
+    int sig = (t->proc->pending | t->pending) & SIGBIT(SIGKILL) & set ? SIGKILL : 0;
     if (!sig)
-        sig = lowest(t->pending & open & synchronous);
+        sig = lowest(t->pending & set & SYNCHRONOUS_SIGNALS);
     if (!sig)
-        sig = lowest((t->pending | t->proc->pending) & open);
+        sig = lowest((t->pending | t->proc->pending) & set);
     if (!sig)
         return 0;
     if (t->pending & SIGBIT(sig))
         dequeue(&t->pending, &t->sigqueue, sig, info);
     else
         dequeue(&t->proc->pending, &t->proc->sigqueue, sig, info);
+    if (info->si_code == SI_TIMER)
+        posix_timer_delivered(t->proc, info);
     return sig;
 }
 

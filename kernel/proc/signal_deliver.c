@@ -230,7 +230,7 @@ static void report_init_fault(const siginfo_t *info, const struct trapframe *tf)
 static int next_signal(siginfo_t *info, struct k_sigaction *act)
 {
     spin_lock(&proc_lock);
-    int sig = signal_take(current, current->blocked, info);
+    int sig = signal_take(current, signal_deliverable(current), info);
     if (sig)
         *act = *sigaction_of(curproc, sig);
     spin_unlock(&proc_lock);

@@ -92,7 +92,7 @@ long sys_sigaltstack(u64 new_addr, u64 old_addr)
     return old_addr ? copyout(old_addr, &old, sizeof(old)) : 0;
 }
 
-static void fill_user_info(siginfo_t *info, int sig, int code)
+void signal_user_info(siginfo_t *info, int sig, int code)
 {
     memset(info, 0, sizeof(*info));
     info->si_signo = sig;
@@ -101,7 +101,7 @@ static void fill_user_info(siginfo_t *info, int sig, int code)
     info->kill.uid = curproc->uid;
 }
 
-static bool may_signal(const struct proc *p)
+bool signal_allowed(const struct proc *p)
 {
     const struct proc *me = curproc;
     return me->euid == 0 || me->euid == p->uid || me->euid == p->suid || me->uid == p->uid ||
@@ -120,7 +120,7 @@ static bool broadcast_one(struct proc *p, void *arg)
     if (b->pgid < 0 ? p->pid <= 1 || p == curproc : p->pgid != b->pgid)
         return true;
     b->found++;
-    if (!may_signal(p))
+    if (!signal_allowed(p))
         return true;
     b->reached++;
     if (b->sig)
@@ -132,7 +132,7 @@ static long kill_one(int pid, int sig, const siginfo_t *info)
 {
     spin_lock(&proc_lock);
     struct proc *p = proc_find(pid);
-    long error = !p ? -ESRCH : !may_signal(p) ? -EPERM : 0;
+    long error = !p ? -ESRCH : !signal_allowed(p) ? -EPERM : 0;
     if (!error && sig)
         error = signal_send_proc_locked(p, sig, info);
     spin_unlock(&proc_lock);
@@ -145,7 +145,7 @@ long sys_kill(u64 pid_arg, u64 sig)
     siginfo_t info;
     if (sig > NSIG)
         return -EINVAL;
-    fill_user_info(&info, (int)sig, SI_USER);
+    signal_user_info(&info, (int)sig, SI_USER);
     if (pid > 0)
         return kill_one(pid, (int)sig, &info);
     if (pid == (int)0x80000000) /* has no negation */
@@ -166,7 +166,7 @@ static long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)
     spin_lock(&proc_lock);
     struct thread *t = thread_find(tid);
     long error = !t || t->proc == &kernel_proc || (tgid > 0 && t->proc->pid != tgid) ? -ESRCH
-                 : !may_signal(t->proc)                                              ? -EPERM
+                 : !signal_allowed(t->proc)                                          ? -EPERM
                                                                                      : 0;
     if (!error && sig)
         error = signal_send_thread_locked(t, sig, info);
@@ -177,14 +177,14 @@ static long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)
 long sys_tkill(u64 tid, u64 sig)
 {
     siginfo_t info;
-    fill_user_info(&info, (int)sig, SI_TKILL);
+    signal_user_info(&info, (int)sig, SI_TKILL);
     return send_to_thread(-1, (int)tid, (int)sig, &info);
 }
 
 long sys_tgkill(u64 tgid, u64 tid, u64 sig)
 {
     siginfo_t info;
-    fill_user_info(&info, (int)sig, SI_TKILL);
+    signal_user_info(&info, (int)sig, SI_TKILL);
     return (int)tgid <= 0 ? -EINVAL : send_to_thread((int)tgid, (int)tid, (int)sig, &info);
 }
 
@@ -212,12 +212,17 @@ long sys_rt_tgsigqueueinfo(u64 tgid, u64 tid, u64 sig, u64 info_addr)
     return (int)tgid <= 0 ? -EINVAL : send_to_thread((int)tgid, (int)tid, (int)sig, &info);
 }
 
-static int take_wanted(sigset_t set, siginfo_t *info)
+int signal_take_wanted(sigset_t set, siginfo_t *info)
 {
     spin_lock(&proc_lock);
-    int sig = signal_take(current, ~set, info);
+    int sig = signal_take(current, set, info);
     spin_unlock(&proc_lock);
     return sig;
+}
+
+bool signal_is_waiting(sigset_t set)
+{
+    return (current->pending | curproc->pending) & set;
 }
 
 long sys_rt_sigtimedwait(u64 set_addr, u64 info_addr, u64 timeout_addr, u64 size)
@@ -240,7 +245,8 @@ long sys_rt_sigtimedwait(u64 set_addr, u64 info_addr, u64 timeout_addr, u64 size
     }
     int sig = 0;
     current->sigwait_set = set;
-    long error = wait_event_timeout(&curproc->sig_wait, (sig = take_wanted(set, &info)), deadline);
+    long error =
+        wait_event_timeout(&curproc->sig_wait, (sig = signal_take_wanted(set, &info)), deadline);
     current->sigwait_set = 0;
     if (!sig)
         return error == -ETIMEDOUT ? -EAGAIN : -EINTR;

@@ -12,21 +12,17 @@
 
 #define NS_PER_SEC 1000000000L
 
-struct timespec {
-    i64 sec, nsec;
-};
-
-static struct timespec ns_to_timespec(u64 ns)
+struct timespec ns_to_timespec(u64 ns)
 {
     return (struct timespec){(i64)(ns / NS_PER_SEC), (i64)(ns % NS_PER_SEC)};
 }
 
-static bool timespec_ok(const struct timespec *ts)
+bool timespec_ok(const struct timespec *ts)
 {
     return ts->sec >= 0 && ts->nsec >= 0 && ts->nsec < NS_PER_SEC;
 }
 
-static u64 saturating_ns(i64 sec, i64 nsec)
+u64 saturating_ns(i64 sec, i64 nsec)
 {
     return sec > 4000000000L ? 4000000000UL * NS_PER_SEC : (u64)sec * NS_PER_SEC + (u64)nsec;
 }

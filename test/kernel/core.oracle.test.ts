@@ -17,7 +17,7 @@ const noCompiler = missing(
 );
 const noUser = missing('qemu-riscv64', user) || noCompiler;
 const noSystem = missing('qemu-system-riscv64', system) || noCompiler;
-const PROGRAMS = ['processes', 'threads', 'signals', 'memory', 'clocks'];
+const PROGRAMS = ['processes', 'threads', 'signals', 'memory', 'clocks', 'events'];
 
 describe.skipIf(noUser)('on Linux, by user-mode emulation', () => {
   for (const name of PROGRAMS) {

@@ -1,0 +1,119 @@
+/*
+ * pidfds: a process as a file, so that its number cannot mean another process meanwhile. Readable
+ * when the process has become a zombie; for signals, waitid(P_PIDFD) and taking over descriptors.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "file.h"
+#include "fs.h"
+#include "klib.h"
+#include "poll.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
+
+static u32 pidfd_poll(struct file *file, struct poll_table *pt)
+{
+    struct proc *p = file->priv;
+    poll_wait(pt, &p->end_wait);
+    return atomic_load(&p->state) == PROC_ZOMBIE ? POLLIN | POLLRDNORM : 0;
+}
+
+static void pidfd_release(struct file *file)
+{
+    proc_put(file->priv);
+}
+
+static const struct file_ops pidfd_ops = {.poll = pidfd_poll, .release = pidfd_release};
+
+int pidfd_install(struct proc *p, u32 oflags)
+{
+    struct file *f =
+        file_anon("anon_inode:[pidfd]", 0600, &pidfd_ops, p, O_RDWR | (oflags & O_NONBLOCK));
+    if (!f)
+        return -ENOMEM;
+    proc_get(p);
+    return fd_install(f, O_CLOEXEC);
+}
+
+struct proc *pidfd_proc(int fd, bool *nonblock)
+{
+    struct file *f = fd_get(fd);
+    struct proc *p = f && f->ops == &pidfd_ops ? proc_get(f->priv) : NULL;
+    if (p && nonblock)
+        *nonblock = f->oflags & O_NONBLOCK;
+    file_put(f);
+    return p;
+}
+
+long sys_pidfd_open(u64 pid, u64 flags)
+{
+    if (flags & ~(u64)O_NONBLOCK || (int)pid <= 0)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct proc *p = proc_find((int)pid);
+    struct thread *t = p ? NULL : thread_find((int)pid);
+    if (p)
+        proc_get(p);
+    spin_unlock(&proc_lock);
+    if (!p)
+        return t ? -EINVAL : -ESRCH; /* a thread that leads no process */
+    long fd = pidfd_install(p, (u32)flags);
+    proc_put(p);
+    return fd;
+}
+
+/* With a siginfo of the caller's own only to itself, or when it does not claim to be the kernel's.
+ */
+static long check_info(const siginfo_t *info, const struct proc *p, int sig)
+{
+    if (info->si_signo != sig)
+        return -EINVAL;
+    return p != curproc && (info->si_code >= 0 || info->si_code == SI_TKILL) ? -EPERM : 0;
+}
+
+long sys_pidfd_send_signal(u64 fd, u64 sig, u64 info_addr, u64 flags)
+{
+    siginfo_t info;
+    long error = 0;
+    if (flags || sig > NSIG)
+        return -EINVAL;
+    struct proc *p = pidfd_proc((int)fd, NULL);
+    if (!p)
+        return -EBADF;
+    if (!info_addr)
+        signal_user_info(&info, (int)sig, SI_USER);
+    else if (copyin(&info, info_addr, sizeof(info)))
+        error = -EFAULT;
+    else
+        error = check_info(&info, p, (int)sig);
+    if (!error) {
+        spin_lock(&proc_lock);
+        error = !p->parent ? -ESRCH : !signal_allowed(p) ? -EPERM : 0; /* waited for: no parent */
+        if (!error && sig)
+            error = signal_send_proc_locked(p, (int)sig, &info);
+        spin_unlock(&proc_lock);
+    }
+    proc_put(p);
+    return error;
+}
+
+long sys_pidfd_getfd(u64 pidfd, u64 fd, u64 flags)
+{
+    struct file *f = NULL;
+    if (flags)
+        return -EINVAL;
+    struct proc *p = pidfd_proc((int)pidfd, NULL);
+    if (!p)
+        return -EBADF;
+    spin_lock(&proc_lock);
+    long error = !p->files ? -ESRCH : curproc->euid && curproc->euid != p->uid ? -EPERM : 0;
+    if (!error)
+        f = files_get(p->files, (int)fd);
+    spin_unlock(&proc_lock);
+    proc_put(p);
+    if (error)
+        return error;
+    return f ? fd_install(f, O_CLOEXEC) : -EBADF;
+}

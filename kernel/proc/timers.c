@@ -1,0 +1,259 @@
+/*
+ * POSIX timers: timer_create(2) and its family, on the clocks that tick in real time.
+ *
+ * A timer has at most one signal on its way; further expirations are counted in that signal's
+ * overrun field and known to timer_getoverrun() once it has been delivered. Timers end with the
+ * process and with execve; fork does not copy them.
+ *
+ * Divergences: no CPU-time clocks (-EINVAL), and SIGEV_THREAD is the C library's own business.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "alloc.h"
+#include "klib.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
+
+#define SIGEV_SIGNAL    0
+#define SIGEV_NONE      1
+#define SIGEV_THREAD_ID 4
+#define TIMERS_MAX      1024
+
+struct sigevent { /* ABI */
+    u64 value;
+    i32 signo, notify, tid;
+    i32 pad[11];
+};
+_Static_assert(sizeof(struct sigevent) == 64, "sigevent is ABI");
+
+struct itimerspec {
+    struct timespec interval, value;
+};
+
+struct posix_timer {
+    struct list link;
+    struct proc *proc;
+    int id, clock, signo, notify, tid;
+    u64 value;
+    struct timeout timeout;
+    u64 interval; /* (proc_lock) ticks */
+    int overrun;  /* (proc_lock) of the last signal delivered */
+};
+
+/* proc_lock held. Counts on in a signal of this timer that nobody has taken yet. */
+static bool count_overrun(struct list *queue, const struct posix_timer *t, u64 expired)
+{
+    list_for_each(q, queue, struct sigqueued, link) {
+        if (q->info.si_code != SI_TIMER || q->info.timer.tid != t->id)
+            continue;
+        q->info.timer.overrun += (int)expired;
+        return true;
+    }
+    return false;
+}
+
+/* proc_lock held. */
+static void send(struct posix_timer *t, u64 expired)
+{
+    struct thread *thread = t->notify == SIGEV_THREAD_ID ? thread_find(t->tid) : NULL;
+    siginfo_t info;
+    if (t->notify == SIGEV_THREAD_ID && (!thread || thread->proc != t->proc))
+        return;
+    if (count_overrun(thread ? &thread->sigqueue : &t->proc->sigqueue, t, expired))
+        return;
+    memset(&info, 0, sizeof(info));
+    info.si_code = SI_TIMER;
+    info.timer.tid = t->id;
+    info.timer.overrun = (int)expired - 1;
+    info.timer.value = t->value;
+    if (thread)
+        signal_send_thread_locked(thread, t->signo, &info);
+    else
+        signal_send_proc_locked(t->proc, t->signo, &info);
+}
+
+static void fires(void *arg)
+{
+    struct posix_timer *t = arg;
+    u64 expired = 1;
+    spin_lock(&proc_lock);
+    if (t->interval)
+        timeout_set(&t->timeout, timeout_advance(t->timeout.when, t->interval, &expired));
+    if (t->notify != SIGEV_NONE)
+        send(t, expired);
+    spin_unlock(&proc_lock);
+}
+
+void posix_timer_delivered(struct proc *p, siginfo_t *info)
+{
+    list_for_each(t, &p->timers, struct posix_timer, link)
+        if (t->id == info->timer.tid)
+            t->overrun = info->timer.overrun;
+}
+
+/* timer_lock held. */
+static struct posix_timer *find(u64 id)
+{
+    list_for_each(t, &curproc->timers, struct posix_timer, link)
+        if (t->id == (int)id)
+            return t;
+    return NULL;
+}
+
+/* timer_lock held. Afterwards it does not run and is not armed. */
+static void stop(struct posix_timer *t)
+{
+    spin_lock(&proc_lock);
+    t->interval = 0;
+    spin_unlock(&proc_lock);
+    timeout_cancel_sync(&t->timeout);
+}
+
+static void delete(struct posix_timer *t)
+{
+    spin_lock(&proc_lock);
+    list_remove(&t->link);
+    spin_unlock(&proc_lock);
+    stop(t);
+    kfree(t);
+}
+
+void posix_timers_delete(struct proc *p)
+{
+    mutex_lock(&p->timer_lock);
+    while (!list_empty(&p->timers))
+        delete (list_first(&p->timers, struct posix_timer, link));
+    mutex_unlock(&p->timer_lock);
+}
+
+static long check_event(const struct sigevent *ev)
+{
+    if (ev->notify != SIGEV_SIGNAL && ev->notify != SIGEV_NONE && ev->notify != SIGEV_THREAD_ID)
+        return -EINVAL;
+    if (ev->notify != SIGEV_NONE && (ev->signo < 1 || ev->signo > NSIG))
+        return -EINVAL;
+    if (ev->notify != SIGEV_THREAD_ID)
+        return 0;
+    spin_lock(&proc_lock);
+    struct thread *t = thread_find(ev->tid);
+    long error = t && t->proc == curproc ? 0 : -EINVAL;
+    spin_unlock(&proc_lock);
+    return error;
+}
+
+static long create(int clock, const struct sigevent *ev, bool value_is_id, va_t id_addr)
+{
+    struct proc *p = curproc;
+    if (p->next_timer >= TIMERS_MAX && !list_empty(&p->timers))
+        return -EAGAIN;
+    struct posix_timer *t = kzalloc(sizeof(*t));
+    if (!t)
+        return -EAGAIN;
+    t->proc = p;
+    t->id = list_empty(&p->timers) ? 0 : p->next_timer;
+    p->next_timer = t->id + 1;
+    t->clock = clock;
+    t->signo = ev->signo, t->notify = ev->notify, t->tid = ev->tid;
+    t->value = value_is_id ? (u64)t->id : ev->value;
+    timeout_init_entry(&t->timeout, TIMEOUT_IRQ, fires, t);
+    if (put_user(id_addr, t->id)) {
+        kfree(t);
+        return -EFAULT;
+    }
+    spin_lock(&proc_lock);
+    list_push_back(&p->timers, &t->link);
+    spin_unlock(&proc_lock);
+    return 0;
+}
+
+long sys_timer_create(u64 clock, u64 event_addr, u64 id_addr)
+{
+    struct sigevent ev = {.signo = SIGALRM, .notify = SIGEV_SIGNAL};
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
+        return -EINVAL;
+    if (event_addr && copyin(&ev, event_addr, sizeof(ev)))
+        return -EFAULT;
+    long error = check_event(&ev);
+    if (error)
+        return error;
+    mutex_lock(&curproc->timer_lock);
+    error = create((int)clock, &ev, !event_addr, id_addr);
+    mutex_unlock(&curproc->timer_lock);
+    return error;
+}
+
+static void get_setting(struct posix_timer *t, struct itimerspec *out)
+{
+    u64 now = time_now();
+    memset(out, 0, sizeof(*out));
+    spin_lock(&proc_lock);
+    out->interval = ns_to_timespec(t->interval * NS_PER_TICK);
+    if (t->timeout.armed)
+        out->value =
+            ns_to_timespec(MAX(t->timeout.when, now + 1) * NS_PER_TICK - now * NS_PER_TICK);
+    spin_unlock(&proc_lock);
+}
+
+static void set(struct posix_timer *t, const struct itimerspec *to, bool absolute)
+{
+    u64 interval = ns_to_ticks(saturating_ns(to->interval.sec, to->interval.nsec));
+    stop(t);
+    if (!to->value.sec && !to->value.nsec)
+        return;
+    spin_lock(&proc_lock);
+    t->interval = interval;
+    t->overrun = 0;
+    timeout_set(&t->timeout, deadline_from(to->value.sec, to->value.nsec, absolute, t->clock));
+    spin_unlock(&proc_lock);
+}
+
+long sys_timer_settime(u64 id, u64 flags, u64 new_addr, u64 old_addr)
+{
+    struct itimerspec new, old;
+    if (copyin(&new, new_addr, sizeof(new)))
+        return -EFAULT;
+    if (!timespec_ok(&new.value) || !timespec_ok(&new.interval))
+        return -EINVAL;
+    mutex_lock(&curproc->timer_lock);
+    struct posix_timer *t = find(id);
+    if (t) {
+        get_setting(t, &old);
+        set(t, &new, flags & TIMER_ABSTIME);
+    }
+    mutex_unlock(&curproc->timer_lock);
+    if (!t)
+        return -EINVAL;
+    return old_addr && copyout(old_addr, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+long sys_timer_gettime(u64 id, u64 addr)
+{
+    struct itimerspec now;
+    mutex_lock(&curproc->timer_lock);
+    struct posix_timer *t = find(id);
+    if (t)
+        get_setting(t, &now);
+    mutex_unlock(&curproc->timer_lock);
+    return !t ? -EINVAL : copyout(addr, &now, sizeof(now)) ? -EFAULT : 0;
+}
+
+long sys_timer_getoverrun(u64 id)
+{
+    mutex_lock(&curproc->timer_lock);
+    struct posix_timer *t = find(id);
+    long overrun = t ? t->overrun : -EINVAL;
+    mutex_unlock(&curproc->timer_lock);
+    return overrun;
+}
+
+long sys_timer_delete(u64 id)
+{
+    mutex_lock(&curproc->timer_lock);
+    struct posix_timer *t = find(id);
+    if (t)
+        delete (t);
+    mutex_unlock(&curproc->timer_lock);
+    return t ? 0 : -EINVAL;
+}
