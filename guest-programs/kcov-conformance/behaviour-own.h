@@ -1,5 +1,24 @@
 /* What only one dialect has: remote coverage, NONE, UNIQ, private mappings. Part of behaviour.h. */
 
+#if defined(DIALECT_OPENBSD) || defined(DIALECT_LINUX)
+
+#define EDU_FACTORIAL 0xc0044501u /* kernel/abi/edu.h */
+
+/* Work of a device: its interrupt and its task run for the caller. False: no such device. */
+static bool use_edu(void)
+{
+    unsigned int n = 5;
+    int fd = open("/dev/edu", O_RDWR);
+    if (fd == -1) {
+        printf("  skipped: the machine has no edu device\n");
+        return false;
+    }
+    REQUIRE(ioctl(fd, EDU_FACTORIAL, &n) == 0 && n == 120);
+    REQUIRE(close(fd) == 0);
+    return true;
+}
+
+#endif
 #if defined(DIALECT_OPENBSD)
 
 static struct kcov attached(int mode)
@@ -64,6 +83,21 @@ static void remote_interrupt_is_all_or_nothing(void)
     REQUIRE(LOAD(k.area) == WORDS - 1);
 }
 
+static void remote_collects_a_device(void)
+{
+    for (int mode = MODE_PC; mode <= MODE_CMP; mode++) {
+        struct kcov k = attached(mode);
+        if (!use_edu())
+            return;
+        REQUIRE(LOAD(k.area) > 1);
+        REQUIRE(kcov_disable(k.fd, 0) == 0);
+        word n = LOAD(k.area);
+        use_edu();
+        REQUIRE(LOAD(k.area) == n);
+        REQUIRE(close(k.fd) == 0);
+    }
+}
+
 static void remote_and_local_side_by_side(void)
 {
     struct kcov r = attached(MODE_PC), k = ready(WORDS);
@@ -75,7 +109,7 @@ static void remote_and_local_side_by_side(void)
 #define OWN_TESTS                                                                                  \
     TEST(remote_never_traces_the_caller), TEST(remote_collects_timeouts),                          \
         TEST(remote_is_of_one_process), TEST(remote_interrupt_is_all_or_nothing),                  \
-        TEST(remote_and_local_side_by_side),
+        TEST(remote_and_local_side_by_side), TEST(remote_collects_a_device),
 
 #elif defined(DIALECT_NETBSD)
 
@@ -379,6 +413,13 @@ static void a_common_handle_follows_work_and_children(void)
     REQUIRE(LOAD(k.area) == n);
 }
 
+static void a_common_handle_collects_a_device(void)
+{
+    struct kcov k = remote(COMMON, 0, 0, REMOTE_WORDS);
+    if (use_edu())
+        REQUIRE(LOAD(k.area) > 0);
+}
+
 static void a_closed_remote_goes_on_until_its_owner_exits(void)
 {
     struct kcov k = remote(0, USB_BUS_1, 0, REMOTE_WORDS);
@@ -415,7 +456,7 @@ static void a_remote_ends_with_its_owner(void)
     UNIQ_TESTS TEST(a_private_mapping_is_a_private_copy),                                          \
         TEST(usb_handle_collects_hub_and_completion),                                              \
         TEST(a_section_keeps_what_fits_its_own_area),                                              \
-        TEST(a_common_handle_follows_work_and_children),                                           \
+        TEST(a_common_handle_follows_work_and_children), TEST(a_common_handle_collects_a_device),  \
         TEST(a_closed_remote_goes_on_until_its_owner_exits), TEST(a_remote_ends_with_its_owner),
 
 #endif

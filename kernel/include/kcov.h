@@ -1,12 +1,13 @@
 /*
  * What the rest of the kernel owes to kcov, and what it gets.
  *
- *     a thread starts, ends       kcov_thread_start, kcov_thread_exit (before descriptors are
- * closed) a hart changes its thread   kcov_switch, at the switch itself the scheduler works
- * kcov_sched_enter .. kcov_sched_leave (mutes: Linux only) an interrupt kcov_irq_enter ..
- * kcov_irq_leave, outside anything instrumented a system call               kcov_syscall_enter ..
- * kcov_syscall_leave deferred work runs          kcov_remote_enter .. kcov_remote_leave, for
- * whoever scheduled it a driver's own section      kcov_section_enter .. kcov_section_leave
+ *     a thread starts, ends    kcov_thread_start, kcov_thread_exit (before descriptors close)
+ *     a hart changes thread     kcov_switch, at the switch itself
+ *     the scheduler works       kcov_sched_enter .. kcov_sched_leave (mutes: Linux only)
+ *     an interrupt              kcov_irq_enter .. kcov_irq_leave, outside instrumented code
+ *     a system call             kcov_syscall_enter .. kcov_syscall_leave
+ *     deferred work runs        kcov_remote_enter .. kcov_remote_leave, for who scheduled it
+ *     a driver's own section    kcov_section_enter .. kcov_section_leave
  *
  * "live" is the one word that decides whether the hooks do anything: the context that the current
  * thread records into at this moment, or NULL. The device's CURRENT register is its shadow.
@@ -71,7 +72,11 @@ static inline void kcov_syscall_leave(struct kcov_thread *k)
         k->live->syscall = ~0U;
 }
 
-/* Around a task, timeout or soft interrupt; softirq tells which. No-ops when nobody listens. */
+/*
+ * Around work that is done for somebody else: a task, a timeout, the handler of a device interrupt.
+ * softirq: the work was put off and runs at the end of an interrupt; false in an interrupt means
+ * its handler itself, where Linux does not record. No-ops when nobody listens.
+ */
 void kcov_remote_enter(const struct work_origin *origin, bool softirq);
 void kcov_remote_leave(void);
 /* linux: the handle to store in background work, 0 outside threads. */

@@ -81,7 +81,7 @@ struct kcov_mode_row {
 
 /* What a dialect's sections do; a null member is a no-op. */
 struct kcov_remote_ops {
-    void (*work_enter)(const struct work_origin *origin, bool softirq);
+    void (*work_enter)(const struct work_origin *origin, bool in_interrupt);
     void (*reg)(u64 subsystem, u64 id);
     void (*unreg)(u64 subsystem, u64 id);
     void (*enter)(u64 subsystem, u64 id, bool in_interrupt);
@@ -90,12 +90,13 @@ struct kcov_remote_ops {
 
 struct kcov_dialect {
     const char *name;
-    bool in_debugfs;    /* node is debugfs "kcov", else /dev/kcov */
-    bool close_stops;   /* the last close ends recording even if the owner lives */
-    bool mute_sched;    /* context switches are not traced */
-    bool map_pins_file; /* a mapping holds the open file, so release waits for munmap */
-    u32 file_flags;     /* FF_* of every open */
-    u32 ctx_flags;      /* KCOV_CTXF_* */
+    bool in_debugfs;       /* node is debugfs "kcov", else /dev/kcov */
+    bool close_stops;      /* the last close ends recording even if the owner lives */
+    bool mute_sched;       /* context switches are not traced */
+    bool deaf_in_handlers; /* remote sections in the handler of an interrupt are no-ops */
+    bool map_pins_file;    /* a mapping holds the open file, so release waits for munmap */
+    u32 file_flags;        /* FF_* of every open */
+    u32 ctx_flags;         /* KCOV_CTXF_* */
     u64 words_min, words_max;
     const struct kcov_rule *set_size, *enable, *disable;
     u32 (*mode)(u64 value, int *error); /* KCOV_RECORD_* or 0 with *error set */

@@ -287,10 +287,10 @@ static void stop(bool in_interrupt)
     kcov_desc_free(gone);
 }
 
-static void work_enter(const struct work_origin *origin, bool softirq)
+static void work_enter(const struct work_origin *origin, bool in_interrupt)
 {
     if (origin->kcov_handle)
-        start(0, origin->kcov_handle, softirq);
+        start(0, origin->kcov_handle, in_interrupt);
 }
 
 const struct kcov_remote_ops kcov_linux_remote_ops = {

@@ -180,6 +180,7 @@ const struct kcov_dialect kcov_linux = {
     .name = "linux",
     .in_debugfs = true,
     .mute_sched = true,
+    .deaf_in_handlers = true,
     .map_pins_file = true,
     .file_flags = FF_STREAM,
     .words_min = 2,

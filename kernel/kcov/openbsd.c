@@ -142,10 +142,10 @@ static void remote_leave(bool in_interrupt)
     spin_unlock(&kcov_lock);
 }
 
-static void work_enter(const struct work_origin *origin, bool softirq)
+static void work_enter(const struct work_origin *origin, bool in_interrupt)
 {
     if (origin->proc_id)
-        remote_enter(REMOTE_COMMON, origin->proc_id, softirq);
+        remote_enter(REMOTE_COMMON, origin->proc_id, in_interrupt);
 }
 
 static const struct kcov_remote_ops remote_ops = {

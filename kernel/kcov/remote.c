@@ -224,8 +224,13 @@ void kcov_move_records(struct kcov_desc *desc, struct kcov_remote *r, u64 from_p
 
 void kcov_remote_enter(const struct work_origin *origin, bool softirq)
 {
-    if (KCOV_DIALECT.remote && KCOV_DIALECT.remote->work_enter && !kcov_remotes_none())
-        KCOV_DIALECT.remote->work_enter(origin, softirq || kcov_in_interrupt());
+    bool in_interrupt = softirq || kcov_in_interrupt();
+
+    if (!KCOV_DIALECT.remote || !KCOV_DIALECT.remote->work_enter || kcov_remotes_none())
+        return;
+    if (in_interrupt && !softirq && KCOV_DIALECT.deaf_in_handlers)
+        return;
+    KCOV_DIALECT.remote->work_enter(origin, in_interrupt);
 }
 
 void kcov_remote_leave(void)

@@ -74,23 +74,28 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
     ['device', 'jit', 'cmp'],
     ['off', 'interp', 'pc'],
     ['off', 'jit', 'cmp'],
-  ] as const)('records nothing of a timer at any instruction: kcov %s, %s, %s', async (kcov, engine, mode) => {
-    const run = await start(dialect, { kcov, engine, eager: engine === 'jit' }, `1000000 ${mode}`);
-    while (!run.text().includes('GO')) expect(run.machine.run(100_000).kind).toBe('budget');
-    run.machine.run(50_000);
-    const missing = steps(run);
-    const all = missing.size;
-    const next = distances();
-    let injected = 0;
-    for (; missing.size > 0 && injected < MOST; injected++) {
-      if (run.machine.run(next()).kind !== 'budget') break;
-      if (pcOf(run) < KERNEL) continue;
-      missing.delete(pcOf(run));
-      raise(run);
-    }
-    console.log(`${dialect} ${kcov} ${engine} ${mode}: ${all} pcs, ${missing.size} left after ${injected} injections`);
-    expect(run.text()).not.toContain('not ok');
-    expect([...missing].map(pc => pc.toString(16))).toEqual([]);
-    expect(all).toBeGreaterThan(300);
-  });
+  ] as const)(
+    'records nothing of a timer at any instruction: kcov %s, %s, %s',
+    async (kcov, engine, mode) => {
+      const run = await start(dialect, { kcov, engine, eager: engine === 'jit' }, `1000000 ${mode}`);
+      while (!run.text().includes('GO')) expect(run.machine.run(100_000).kind).toBe('budget');
+      run.machine.run(50_000);
+      const missing = steps(run);
+      const all = missing.size;
+      const next = distances();
+      let injected = 0;
+      for (; missing.size > 0 && injected < MOST; injected++) {
+        if (run.machine.run(next()).kind !== 'budget') break;
+        if (pcOf(run) < KERNEL) continue;
+        missing.delete(pcOf(run));
+        raise(run);
+      }
+      console.log(
+        `${dialect} ${kcov} ${engine} ${mode}: ${all} pcs, ${missing.size} left after ${injected} injections`,
+      );
+      expect(run.text()).not.toContain('not ok');
+      expect([...missing].map(pc => pc.toString(16))).toEqual([]);
+      expect(all).toBeGreaterThan(300);
+    },
+  );
 });

@@ -2,7 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadSnapshot, Machine, type MachineOptions, saveSnapshot, stateHash } from '../../emulator/index.ts';
+import {
+  loadSnapshot,
+  Machine,
+  type MachineOptions,
+  readElf,
+  saveSnapshot,
+  stateHash,
+} from '../../emulator/index.ts';
 import { type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
 import { initrd, kernel, program, run } from '../kernel/boot.ts';
 
@@ -15,6 +22,47 @@ describe.skipIf(!ready)('interrupts', () => {
     const { text, status } = run(await kernel(), archive, 'init=/bin/t', { kcov, engine: 'interp' });
     expect(text).toMatch(/^ok: \d+ records in each of 4000 rounds, \d+ timers fired by then$/m);
     expect(status).toBe(0);
+  });
+});
+
+/** Which functions left records, by the kind of context they ran in, while one test of a dialect's program runs. */
+async function functionsByContext(dialect: Dialect, test: string): Promise<Record<string, Set<string>>> {
+  const elf = readFileSync(await kernel(dialect));
+  const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect);
+  const functions = readElf(elf, 'kernel').symbols.filter(symbol => symbol.kind === 'func');
+  const seen: Record<string, Set<string>> = {};
+  let text = '';
+  const machine = Machine.create({
+    kernel: { name: 'kernel', bytes: elf },
+    initrd: { name: 'initrd', bytes: initrd({ 'bin/t': bytes }) },
+    append: `init=/bin/t -- ${test}`,
+    engine: 'interp',
+    ramBytes: 256 << 20,
+    onConsole: byte => {
+      text += String.fromCharCode(byte);
+    },
+  });
+  machine.board.kcov!.onRecord(({ context, pc }) => {
+    const where = functions.find(f => pc > f.value && pc <= f.value + f.size);
+    (seen[context] ??= new Set()).add(where?.name ?? pc.toString(16));
+  });
+  machine.run(2_000_000_000);
+  expect(text).toContain(`ok ${test}`);
+  return seen;
+}
+
+describe.skipIf(!ready)('the edu device', () => {
+  it('openbsd: its interrupt and its task record for the process that asked', async () => {
+    const seen = await functionsByContext('openbsd', 'remote_collects_a_device');
+    expect([...(seen['remote-interrupt'] ?? [])]).toContain('edu_interrupt');
+    expect([...(seen['remote-task'] ?? [])]).toContain('edu_complete');
+    expect([...(seen['remote-task'] ?? [])]).not.toContain('edu_interrupt');
+  });
+
+  it('linux: its task records for the common handle, its interrupt for nobody', async () => {
+    const seen = await functionsByContext('linux', 'a_common_handle_collects_a_device');
+    expect([...(seen['remote-task'] ?? [])]).toContain('edu_complete');
+    expect(Object.values(seen).flatMap(names => [...names])).not.toContain('edu_interrupt');
   });
 });
 
