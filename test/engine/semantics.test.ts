@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { encode, type Mnemonic } from '../../emulator/isa/index.ts';
-import { Flat, RAM_BASE } from '../support/flat.ts';
+import { Flat, jit, RAM_BASE } from '../support/flat.ts';
 
 const MASK = 2n ** 64n - 1n;
 const s = (v: bigint, bits = 64) => BigInt.asIntN(bits, v);
@@ -90,21 +90,52 @@ const CORNERS = [
   0x1234_5678_9abc_def0n,
 ]
   .flatMap(v => [v, u(-v)])
-  .concat([2n ** 63n, 2n ** 63n - 1n, 0xff00_ff00_0000_80ffn]);
+  .concat([2n ** 32n, 5n << 61n, 2n ** 63n, 2n ** 63n - 1n, 0xff00_ff00_0000_80ffn]);
 
-describe('register-register instructions at corner values', () => {
+/** Runs one instruction on x1 and x2 and gives x3. */
+type Machine = (name: Mnemonic) => (a: bigint, b: bigint) => bigint;
+
+const interpreted: Machine = name => {
   const flat = new Flat();
+  flat.load([encode(name, { rd: 3, rs1: 1, rs2: 2 })]);
+  return (a, b) => {
+    flat.setX(1, a);
+    flat.setX(2, b);
+    flat.pc = BigInt(RAM_BASE);
+    flat.run(1);
+    return flat.x(3);
+  };
+};
+
+/** In a loop that has been compiled: what is seen is the last round's. */
+const compiled: Machine = name => {
+  const flat = new Flat({ engine: jit });
+  flat.load([
+    encode(name, { rd: 3, rs1: 1, rs2: 2 }),
+    encode('addi', { rd: 10, rs1: 10, imm: -1 }),
+    encode('bne', { rs1: 10, rs2: 0, imm: -8 }),
+  ]);
+  const run = (a: bigint, b: bigint, rounds = 3): bigint => {
+    flat.setX(1, a);
+    flat.setX(2, b);
+    flat.setX(10, BigInt(rounds));
+    flat.pc = BigInt(RAM_BASE);
+    flat.run(3 * rounds);
+    return flat.x(3);
+  };
+  run(1n, 1n, 200);
+  return run;
+};
+
+describe.each([
+  ['interpreted', interpreted],
+  ['compiled', compiled],
+] as const)('register-register instructions at corner values, %s', (_how, machine) => {
   for (const [name, expected] of Object.entries(EXPECTED) as [Mnemonic, (a: bigint, b: bigint) => bigint][]) {
     test(name, () => {
-      flat.load([encode(name, { rd: 3, rs1: 1, rs2: 2 })]);
+      const run = machine(name);
       for (const a of CORNERS) {
-        for (const b of CORNERS) {
-          flat.setX(1, a);
-          flat.setX(2, b);
-          flat.pc = BigInt(RAM_BASE);
-          flat.run(1);
-          expect([a, b, flat.x(3)]).toEqual([a, b, expected(a, b) & MASK]);
-        }
+        for (const b of CORNERS) expect([a, b, run(a, b)]).toEqual([a, b, expected(a, b) & MASK]);
       }
     });
   }

@@ -1,0 +1,62 @@
+// The code of short regions, instruction by instruction: a change of the emitter shows here what it changes. Each listing has the
+// checks at the entry first, then the guest's instructions, then the ways out. `vitest -u` writes new listings: read the difference.
+
+import { describe, expect, test } from 'vitest';
+import { emitRegion } from '../../emulator/engine/jit-emit.ts';
+import { FpHelpers } from '../../emulator/engine/jit-fp.ts';
+import { discover } from '../../emulator/engine/jit-region.ts';
+import { decode, encode as e } from '../../emulator/isa/index.ts';
+import { I32, I64, ModuleBuilder } from '../../emulator/wasm/module.ts';
+import { wasmText } from '../support/wasm-text.ts';
+
+const ENTRY = 0x8000_1000n;
+const RETURN = e('jalr', { rd: 0, rs1: 1, imm: 0 });
+
+const REGIONS: Readonly<Record<string, readonly number[]>> = {
+  // a0 = a1 + 4; return
+  addi: [e('addi', { rd: 10, rs1: 11, imm: 4 }), RETURN],
+  // a0 = *(a1 + 8); return
+  ld: [e('ld', { rd: 10, rs1: 11, imm: 8 }), RETURN],
+  // *(a1 + 8) = a0; return
+  sd: [e('sd', { rs1: 11, rs2: 10, imm: 8 }), RETURN],
+  // fa0 = fa1 + fa2; return
+  'fadd.d': [e('fadd.d', { rd: 10, rs1: 11, rs2: 12, rm: 7 }), RETURN],
+  // do a0 -= a1; while (a0 != 0); return
+  loop: [e('sub', { rd: 10, rs1: 10, rs2: 11 }), e('bne', { rs1: 10, rs2: 0, imm: -4 }), RETURN],
+};
+
+function listing(words: readonly number[]): string {
+  const fetch = (at: number) => (at >= 0 && at < 4 * words.length ? decode(words[at / 4]!) : undefined);
+  const region = discover(ENTRY, {
+    fetch,
+    isEntry: () => false,
+    hookAt: () => -1,
+    word: () => undefined,
+    pointer: () => undefined,
+  });
+  const m = new ModuleBuilder();
+  const [slow, soft, device] = [
+    m.importFunction('env', 'slow', [I32], [I32]),
+    m.importFunction('env', 'soft', [I32], []),
+    m.importFunction('env', 'device', [I32, I32, I32], [I32]),
+  ];
+  const type = m.type([I32], [I64]);
+  const { code } = m.func([I32], [I64]);
+  const port = { slow, device, isDeviceLoad: () => false, fp: new FpHelpers(m, soft), physicalOffset: 0n };
+  const linker = {
+    type,
+    direct: () => undefined,
+    slot: () => undefined,
+    jumpCache: 0x1_0000,
+    jumpCacheMask: 4095,
+  };
+  const placement = { fetchView: 3, dataView: 3, ppns: region.pages.map(() => 0x80001) };
+  emitRegion(code, region, placement, port, linker);
+  return wasmText(code.view());
+}
+
+describe('the code of a region', () => {
+  test.each(Object.entries(REGIONS))('for %s is the listed one', async (name, words) => {
+    await expect(listing(words)).toMatchFileSnapshot(`golden/${name}.txt`);
+  });
+});
