@@ -4,7 +4,8 @@
 // Divergences, all visible only to a guest that looks for them: a byte is sent in no time, so THR is always empty again
 // before the next instruction; baud rate, parity and framing have no effect; the character time-out interrupt fires at
 // once when the receive FIFO holds less than its trigger level, because bytes arrive in bursts from the host.
-// Received bytes wait on the "wire" without limit until the FIFO has room, so the host never loses input.
+// Received bytes wait on the "wire" without limit until the FIFO has room, so the host never loses input. A break is received as a NUL
+// that LSR marks while it is the next to be read.
 
 import type { Device, FdtNode, IrqLine, Placement, Sink } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
@@ -26,7 +27,7 @@ export const UART_MAP = regmap({ title: 'uart16550', spec: 'PC16550D data sheet,
   { id: 'fcr', at: 2, bytes: 1, access: 'w', doc: 'FIFO control: enable, reset, trigger level' },
   { id: 'lcr', at: 3, bytes: 1, access: 'rw', doc: 'line control; bit 7 = DLAB' },
   { id: 'mcr', at: 4, bytes: 1, access: 'rw', doc: 'modem control; bit 4 = loopback' },
-  { id: 'lsr', at: 5, bytes: 1, access: 'r', doc: 'line status; reading clears overrun' },
+  { id: 'lsr', at: 5, bytes: 1, access: 'r', doc: 'line status; reading clears overrun and break' },
   { id: 'msr', at: 6, bytes: 1, access: 'r', doc: 'modem status; reading clears the deltas' },
   { id: 'scr', at: 7, bytes: 1, access: 'rw', doc: 'scratch' },
 ]);
@@ -48,7 +49,10 @@ const LCR_DLAB = 0x80;
 const MCR_LOOP = 0x10;
 const LSR_DATA = 1;
 const LSR_OVERRUN = 2;
+const LSR_BREAK = 0x10;
 const LSR_EMPTY = 0x60;
+/** Among received characters: a break. */
+const BREAK = 0x100;
 /** Carrier, data set ready, clear to send: a terminal is always connected. */
 const MSR_CONNECTED = 0xb0;
 const TRIGGER = [1, 4, 8, 14] as const;
@@ -92,6 +96,8 @@ export class Uart16550 implements Device {
   readonly #irq: IrqLine;
   readonly #out: Sink;
   #s = initial();
+  /** Characters of `wire` that have gone into the FIFO already. */
+  #sent = 0;
 
   constructor(irq: IrqLine, out: Sink) {
     this.#irq = irq;
@@ -101,6 +107,12 @@ export class Uart16550 implements Device {
   /** Bytes from the host. They arrive as the guest makes room. */
   receive(bytes: Iterable<number>): void {
     for (const byte of bytes) this.#s.wire.push(byte & 0xff);
+    this.#update();
+  }
+
+  /** The host holds the line low for longer than a character. */
+  receiveBreak(): void {
+    this.#s.wire.push(BREAK);
     this.#update();
   }
 
@@ -122,16 +134,18 @@ export class Uart16550 implements Device {
 
   reset(): void {
     // Input that has not been received yet belongs to the world outside, not to the chip.
-    this.#s = { ...initial(), wire: this.#s.wire };
+    this.#s = { ...initial(), wire: this.#wire() };
+    this.#sent = 0;
     this.#irq.lower();
   }
 
   save(): unknown {
-    return structuredClone(this.#s);
+    return structuredClone({ ...this.#s, wire: this.#wire() });
   }
 
   load(state: unknown): void {
     this.#s = structuredClone(state) as State;
+    this.#sent = 0;
     this.#update();
   }
 
@@ -155,10 +169,10 @@ export class Uart16550 implements Device {
   readonly #get = (id: Reg): number => {
     const value = this.#value(id);
     // The poll of every driver: nothing to clear, nothing to update.
-    if (id === 'lsr' && !this.#s.overrun) return value;
+    if (id === 'lsr' && !this.#s.overrun && !this.#hasBreak()) return value;
     if (id === 'rbr' || id === 'iir' || id === 'lsr' || id === 'msr') {
       if (id === 'rbr') this.#s.fifo.shift();
-      else if (id === 'lsr') this.#s.overrun = false;
+      else if (id === 'lsr') this.#seen();
       else if (id === 'msr') this.#s.modemDelta = 0;
       else if ((value & 0xf) === IIR_THRE) this.#s.threPending = false;
       this.#update();
@@ -171,11 +185,16 @@ export class Uart16550 implements Device {
     const s = this.#s;
     switch (id) {
       case 'rbr':
-        return s.fifo[0] ?? 0;
+        return (s.fifo[0] ?? 0) & 0xff;
       case 'iir':
         return this.#cause() | (s.fcr & FCR_ENABLE ? IIR_FIFO : 0);
       case 'lsr':
-        return LSR_EMPTY | (s.fifo.length > 0 ? LSR_DATA : 0) | (s.overrun ? LSR_OVERRUN : 0);
+        return (
+          LSR_EMPTY |
+          (s.fifo.length > 0 ? LSR_DATA : 0) |
+          (s.overrun ? LSR_OVERRUN : 0) |
+          (this.#hasBreak() ? LSR_BREAK : 0)
+        );
       case 'msr':
         return this.#modemInputs() | s.modemDelta;
       case 'thr':
@@ -227,6 +246,21 @@ export class Uart16550 implements Device {
     s.threPending = true;
   }
 
+  /** What has not been received yet. Taking it from the front of a long array one by one would be quadratic. */
+  #wire(): number[] {
+    return this.#s.wire.slice(this.#sent);
+  }
+
+  #hasBreak(): boolean {
+    return this.#s.fifo[0] === BREAK;
+  }
+
+  /** LSR was read. */
+  #seen(): void {
+    this.#s.overrun = false;
+    if (this.#hasBreak()) this.#s.fifo[0] = 0;
+  }
+
   #depth(): number {
     return this.#s.fcr & FCR_ENABLE ? FIFO_BYTES : 1;
   }
@@ -241,7 +275,7 @@ export class Uart16550 implements Device {
   /** The highest pending and enabled cause (data sheet table 4). */
   #cause(): number {
     const s = this.#s;
-    if (s.ier & IER_LINE && s.overrun) return IIR_LINE;
+    if (s.ier & IER_LINE && (s.overrun || this.#hasBreak())) return IIR_LINE;
     if (s.ier & IER_RX && s.fifo.length > 0) {
       const trigger = s.fcr & FCR_ENABLE ? TRIGGER[(s.fcr >>> 6) & 3]! : 1;
       return s.fifo.length >= trigger ? IIR_RX : IIR_TIMEOUT;
@@ -254,7 +288,11 @@ export class Uart16550 implements Device {
   #update(): void {
     const s = this.#s;
     if (!(s.mcr & MCR_LOOP)) {
-      while (s.wire.length > 0 && s.fifo.length < this.#depth()) s.fifo.push(s.wire.shift()!);
+      while (this.#sent < s.wire.length && s.fifo.length < this.#depth()) s.fifo.push(s.wire[this.#sent++]!);
+      if (this.#sent > 0 && (this.#sent === s.wire.length || this.#sent > 4096)) {
+        s.wire = this.#wire();
+        this.#sent = 0;
+      }
     }
     if (this.#cause() === IIR_NONE) this.#irq.lower();
     else this.#irq.raise();

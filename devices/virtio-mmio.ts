@@ -56,7 +56,7 @@ export const VIRTIO_MAP = regmap({ title: 'virtio-mmio', spec: 'Virtio 1.2, sect
     at: 0xfc,
     bytes: 4,
     access: 'r',
-    doc: 'always 0: the configuration never changes',
+    doc: 'changes with the configuration',
   },
 ]);
 
@@ -77,6 +77,8 @@ export interface VirtioPort {
   /** The backend returned buffers of this queue. */
   used(index: number): void;
   features(): bigint;
+  /** The device changed its configuration space. */
+  configChanged(): void;
 }
 
 /** The device-specific half. */
@@ -106,6 +108,7 @@ interface State {
   pageSize: number;
   align: number[];
   pfn: number[];
+  generation: number;
 }
 
 type Reg = (typeof VIRTIO_MAP.rows)[number]['id'];
@@ -150,6 +153,12 @@ export class VirtioMmio implements Device, VirtioPort {
   features(): bigint {
     const [lo, hi] = this.#s.driverFeatures;
     return (BigInt(hi) << 32n) | BigInt(lo);
+  }
+
+  configChanged(): void {
+    this.#s.generation++;
+    this.#s.interrupt |= INT_CONFIG;
+    this.#update();
   }
 
   used(index: number): void {
@@ -217,6 +226,7 @@ export class VirtioMmio implements Device, VirtioPort {
       pageSize: 4096,
       align: this.#queues.map(() => 4096),
       pfn: this.#queues.map(() => 0),
+      generation: 0,
     };
   }
 
@@ -253,6 +263,8 @@ export class VirtioMmio implements Device, VirtioPort {
         return queue?.state.ready ? 1 : 0;
       case 'interruptStatus':
         return s.interrupt;
+      case 'configGeneration':
+        return s.generation;
       case 'status':
         return s.status | (this.#queues.some(q => q.state.broken) ? STATUS_NEEDS_RESET : 0);
       default:

@@ -63,7 +63,7 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   let virtioConsole: VirtioConsole | undefined;
   const backend = (option: VirtioOption): VirtioBackend => {
     if (option.kind === 'rng') return new VirtioRng(o.seed);
-    if (option.kind === 'console') return (virtioConsole = new VirtioConsole(ports.console));
+    if (option.kind === 'console') return (virtioConsole = new VirtioConsole(ports.console, option.size));
     const disk = new VirtioBlk(option.image ?? new Uint8Array(0), option.readOnly);
     disks.push(disk);
     return disk;

@@ -1,7 +1,11 @@
-// The only way in which something from outside reaches the guest: input bytes, each stamped with the virtual time at
-// which it arrived. A run with the same images, options and journal is the same run.
+// The only way in which something from outside reaches the guest: input, stamped with the virtual time at which it
+// arrived. A run with the same images, options and journal is the same run.
 
-export type InputPort = 'uart' | 'console';
+/**
+ * `uart`, `console`: bytes for the serial port, the virtio console. `break`: a break on the serial line, without bytes. `resize`:
+ * the console's window, as rows and columns of two bytes each, low byte first.
+ */
+export type InputPort = 'uart' | 'console' | 'break' | 'resize';
 
 export interface JournalEntry {
   /** Virtual time, see ClockPort. */

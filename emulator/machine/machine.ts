@@ -235,8 +235,12 @@ export class Machine {
   }
 
   #arrive(port: InputPort, bytes: readonly number[]): void {
-    if (port === 'console') this.board.virtioConsole?.receive(bytes);
-    else this.board.uart.receive(bytes);
+    const { uart, virtioConsole } = this.board;
+    const [rows = 0, rowsHigh = 0, cols = 0, colsHigh = 0] = bytes;
+    if (port === 'uart') uart.receive(bytes);
+    else if (port === 'break') uart.receiveBreak();
+    else if (port === 'console') virtioConsole?.receive(bytes);
+    else virtioConsole?.resize(rows | (rowsHigh << 8), cols | (colsHigh << 8));
   }
 
   #quantum(hart: Hart, units: number): void {

@@ -18,6 +18,8 @@ export interface VirtioOption {
   /** blk: the contents. */
   image?: Uint8Array;
   readOnly?: boolean;
+  /** console: size of its window; without one the device has none to tell. */
+  size?: { readonly rows: number; readonly cols: number };
 }
 
 export interface MachineOptions {

@@ -42,6 +42,29 @@ describe('uart16550', () => {
     expect(irq.level).toBe(true);
   });
 
+  it('marks a break among the characters until LSR is read, and keeps its place', () => {
+    const { uart, irq } = setup();
+    uart.write(IER, 1, 5);
+    uart.write(IIR, 1, 1);
+    uart.receive([65]);
+    uart.receiveBreak();
+    expect([uart.read(LSR), uart.read(RBR)]).toEqual([0x61, 65]);
+    expect(uart.read(IIR) & 0xf).toBe(6);
+    expect([uart.read(LSR), uart.read(LSR), uart.read(RBR)]).toEqual([0x71, 0x61, 0]);
+    expect(irq.level).toBe(false);
+  });
+
+  it('takes long input apart in order, and saves what is left of it', () => {
+    const { uart, irq, out } = setup();
+    uart.write(IIR, 1, 1);
+    uart.receive(Array.from({ length: 100_000 }, (_, i) => i & 255));
+    for (let i = 0; i < 70_000; i++) expect(uart.read(RBR)).toBe(i & 255);
+    const copy = new Uart16550(irq, out);
+    copy.load(uart.save());
+    for (let i = 70_000; i < 100_000; i++) if (copy.read(RBR) !== (i & 255)) throw new Error(`byte ${i}`);
+    expect(copy.read(LSR) & 1).toBe(0);
+  });
+
   it('keeps input on the wire until the FIFO has room and loses none', () => {
     const { uart, irq } = setup();
     uart.write(IIR, 1, 1);

@@ -242,6 +242,22 @@ describe('virtio-rng', () => {
 });
 
 describe('virtio-console', () => {
+  it('tells the size of its window, and interrupts when that changes', () => {
+    const console = new VirtioConsole(new Output(), { rows: 24, cols: 80 });
+    const driver = new Driver(console, false, 2);
+    driver.set(0x14, 0);
+    expect(driver.get(0x10) & 1).toBe(1);
+    expect(driver.get(0x100)).toBe(80 | (24 << 16));
+    const generation = driver.get(0xfc);
+    console.resize(50, 132);
+    expect(driver.irq.level).toBe(true);
+    expect(driver.get(0x60)).toBe(2);
+    expect(driver.get(0x100)).toBe(132 | (50 << 16));
+    expect(driver.get(0xfc)).not.toBe(generation);
+    driver.set(0x64, 2);
+    expect(driver.irq.level).toBe(false);
+  });
+
   it('sends, and delivers input when buffers come', () => {
     const out = new Output();
     const backend = new VirtioConsole(out);
