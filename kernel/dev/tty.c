@@ -275,6 +275,32 @@ void tty_receive(struct tty *tty, u8 c)
         signal_send_pgrp(pgrp, sig, NULL);
 }
 
+/*
+ * Serial lines have no end of file, but a break is no character, so it can stand for one. Otherwise
+ * it reads as NUL (termios(3): neither IGNBRK nor BRKINT).
+ */
+void tty_break(struct tty *tty)
+{
+    if (!tty->is_stream) {
+        tty_receive(tty, 0);
+        return;
+    }
+    spin_lock(&tty->lock);
+    if (tty->tail != tty->committed && tty->termios.lflag & ICANON) {
+        tty->ring[(tty->tail - 1) % TTY_BUF] |= MARK_EOL;
+        tty->lines++;
+    }
+    tty->ended = true;
+    commit(tty, false);
+    spin_unlock(&tty->lock);
+}
+
+/* A line too long for the ring must still find its end, so the rest of it is dropped. */
+bool tty_wants_more(const struct tty *tty)
+{
+    return tty->tail - tty->head < TTY_BUF - 1 || (tty->termios.lflag & ICANON && !tty->lines);
+}
+
 /* Characters that read(2) could have now. Needs the lock. */
 u32 tty_readable(const struct tty *tty)
 {

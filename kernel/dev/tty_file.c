@@ -71,6 +71,8 @@ static bool enough(struct tty *tty, u64 wanted)
 {
     u32 have = tty_readable(tty);
 
+    if (tty->ended)
+        return true;
     if (tty->termios.lflag & ICANON)
         return tty->lines > 0;
     return have >= MIN(wanted, MAX(tty->termios.cc[VMIN], 1));
@@ -115,7 +117,9 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
         if (iter_put(to, chunk, n) < n)
             return done ? done : -EFAULT;
         done += n;
-        if (eol || (done && !n) || (done && canon && n < sizeof chunk))
+        if (n && tty->resume)
+            tty->resume(tty);
+        if (eol || (done && !n) || (done && canon && n < sizeof chunk) || (!n && tty->ended))
             break;
         if (ready)
             continue;
@@ -168,7 +172,7 @@ static u32 tty_poll(struct file *file, struct poll_table *pt)
 
     poll_wait(pt, &tty->wait);
     spin_lock(&tty->lock);
-    if (tty_readable(tty))
+    if (tty_readable(tty) || tty->ended)
         bits |= POLLIN | POLLRDNORM;
     if (!tty->stopped)
         bits |= POLLOUT | POLLWRNORM;
@@ -250,21 +254,27 @@ static long set_termios(struct tty *tty, u32 cmd, u64 arg)
     return 0;
 }
 
-static long set_winsize(struct tty *tty, u64 arg)
+void tty_resize(struct tty *tty, const struct winsize *size)
 {
-    struct winsize w;
     bool changed;
     int pgrp;
 
-    if (get_user(w, arg))
-        return -EFAULT;
     spin_lock(&tty->lock);
-    changed = memcmp(&w, &tty->winsize, sizeof w) != 0;
-    tty->winsize = w;
+    changed = memcmp(size, &tty->winsize, sizeof *size) != 0;
+    tty->winsize = *size;
     pgrp = tty->pgrp;
     spin_unlock(&tty->lock);
     if (changed && pgrp)
         signal_send_pgrp(pgrp, SIGWINCH, NULL);
+}
+
+static long set_winsize(struct tty *tty, u64 arg)
+{
+    struct winsize w;
+
+    if (get_user(w, arg))
+        return -EFAULT;
+    tty_resize(tty, &w);
     return 0;
 }
 
@@ -484,7 +494,11 @@ static void apply_word(struct tty *tty, const char *word, u64 len)
         tty->termios.oflag &= ~ONLCR;
     else if (len == 3 && !memcmp(word, "raw", 3))
         tty->termios.lflag &= ~(ICANON | ECHO | ISIG | IEXTEN);
-    else if (*word >= '0' && *word <= '9') {
+    else if (len == 6 && !memcmp(word, "stream", 6)) {
+        tty->termios.iflag &= ~(ICRNL | IXON);
+        tty->termios.lflag &= ~(ICANON | ECHO | ISIG | IEXTEN);
+        tty->is_stream = true;
+    } else if (*word >= '0' && *word <= '9') {
         tty->winsize.rows = (u16)strtou64(word, &end, 10);
         if (*end == 'x')
             tty->winsize.cols = (u16)strtou64(end + 1, &end, 10);

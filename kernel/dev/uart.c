@@ -24,12 +24,14 @@ enum { RBR = 0, THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5 };
 #define LCR_8N1          0x03
 #define MCR_DTR_RTS_OUT2 0x0b
 #define LSR_RX_READY     0x01
+#define LSR_BREAK        0x10 /* the next character is one */
 #define LSR_TX_EMPTY     0x20
 
 struct uart {
     struct tty tty;
     volatile u8 *regs;
     u32 shift;
+    bool throttled; /* (tty.lock) the tty is full: input waits in the port and on the line */
 };
 
 static u8 get(struct uart *u, u32 reg)
@@ -53,12 +55,50 @@ static void uart_output(struct tty *tty, const char *s, size_t n)
     }
 }
 
+/* Is there room for a character? If not, the interrupt, which is one of level, is turned off. */
+static bool may_receive(struct uart *u)
+{
+    bool yes;
+
+    spin_lock(&u->tty.lock);
+    yes = tty_wants_more(&u->tty);
+    if (!yes) {
+        u->throttled = true;
+        set(u, IER, 0);
+    }
+    spin_unlock(&u->tty.lock);
+    return yes;
+}
+
 static void uart_interrupt(u32 source, void *arg)
 {
     struct uart *u = arg;
 
-    while (get(u, LSR) & LSR_RX_READY)
-        tty_receive(&u->tty, get(u, RBR));
+    u8 status;
+
+    while ((status = get(u, LSR)) & LSR_RX_READY) {
+        u8 c;
+
+        if (!may_receive(u))
+            return;
+        c = get(u, RBR);
+        if (status & LSR_BREAK)
+            tty_break(&u->tty);
+        else
+            tty_receive(&u->tty, c);
+    }
+}
+
+static void uart_resume(struct tty *tty)
+{
+    struct uart *u = container_of(tty, struct uart, tty);
+
+    spin_lock(&tty->lock);
+    if (u->throttled) {
+        u->throttled = false;
+        set(u, IER, IER_RX_READY);
+    }
+    spin_unlock(&tty->lock);
 }
 
 static int uart_probe(struct device *dev)
@@ -73,6 +113,7 @@ static int uart_probe(struct device *dev)
     u->regs = dev->regs;
     u->shift = fdt_prop_u32(dev->fdt_node, "reg-shift", 0);
     tty_init(&u->tty, "ttyS", uart_output);
+    u->tty.resume = uart_resume;
     set(u, IER, 0);
     set(u, LCR, LCR_8N1);
     uart_interrupt(dev->irq, u); /* what was typed before: switching the FIFOs on clears them */
@@ -88,7 +129,8 @@ static int uart_probe(struct device *dev)
     }
     if (!count++)
         tty_console_is(&u->tty);
-    set(u, IER, IER_RX_READY);
+    if (!u->throttled)
+        set(u, IER, IER_RX_READY);
     return 0;
 }
 

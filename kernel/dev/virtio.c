@@ -49,6 +49,9 @@ enum reg {
 
 #define F_VERSION_1 (1UL << 32)
 
+#define I_USED   1
+#define I_CONFIG 2
+
 #define D_NEXT  1
 #define D_WRITE 2
 
@@ -154,8 +157,11 @@ static void free_chain(struct virtio *v, u16 head)
 static void virtio_interrupt(u32 source, void *arg)
 {
     struct virtio *v = arg;
+    u32 status = get(v, INTERRUPT_STATUS);
 
-    set(v, INTERRUPT_ACK, get(v, INTERRUPT_STATUS) & 3);
+    set(v, INTERRUPT_ACK, status & (I_USED | I_CONFIG));
+    if (status & I_CONFIG && v->config_changed)
+        v->config_changed(v);
     spin_lock(&v->lock);
     while (v->used_seen != v->used->idx) {
         u32 slot = v->used_seen++ % VIRTIO_RING;
@@ -260,6 +266,8 @@ static int virtio_probe(struct device *dev)
     switch (mmio_read32(dev->regs + DEVICE_ID)) {
     case VIRTIO_ID_BLOCK:
         return virtio_blk_probe(dev);
+    case VIRTIO_ID_CONSOLE:
+        return virtio_console_probe(dev);
     case VIRTIO_ID_ENTROPY:
         return virtio_rng_probe(dev);
     default:

@@ -10,6 +10,7 @@
 
 #define VIRTIO_RING       32 /* descriptors of a queue */
 #define VIRTIO_ID_BLOCK   2
+#define VIRTIO_ID_CONSOLE 3
 #define VIRTIO_ID_ENTROPY 4
 
 struct virtio_buffer {
@@ -47,6 +48,7 @@ struct virtio {
     u16 used_seen;                            /* (lock) */
     struct virtio_request *done[VIRTIO_RING]; /* (lock) request of each chain's head */
     struct waitq wait;                        /* room in the ring */
+    void (*config_changed)(struct virtio *v); /* or 0; in the interrupt */
 };
 
 struct virtio_request {
@@ -64,3 +66,4 @@ u32 virtio_config32(struct virtio *v, u32 offset);
 
 int virtio_blk_probe(struct device *dev);
 int virtio_rng_probe(struct device *dev);
+int virtio_console_probe(struct device *dev);

@@ -25,6 +25,7 @@ struct winsize { /* ABI */
 struct tty {
     const char *name;
     void (*output)(struct tty *tty, const char *s, size_t n); /* driver; any context */
+    void (*resume)(struct tty *tty); /* driver, or 0: there is room again */
     void *priv;
     struct spinlock lock;
     struct termios termios; /* (lock) */
@@ -37,6 +38,8 @@ struct tty {
     u32 column;             /* (lock) of the cursor, for tabs and erasing */
     bool literal_next;      /* (lock) after ^V */
     bool stopped;           /* (lock) output, by ^S */
+    bool is_stream;         /* a break ends the input (tty=stream) */
+    bool ended;             /* (lock) by a break: read(2) answers 0 once the ring is empty */
     int session, pgrp;      /* (lock) 0: none */
     struct waitq wait;      /* input arrived, output resumed */
 };
@@ -44,6 +47,14 @@ struct tty {
 void tty_init(struct tty *tty, const char *name,
               void (*output)(struct tty *, const char *, size_t));
 void tty_receive(struct tty *tty, u8 c); /* from the driver's interrupt handler */
+void tty_break(struct tty *tty);         /* likewise: the line was held low */
+/*
+ * May the driver hand over more? If not, it waits for resume, so that nothing is lost. Needs the
+ * lock.
+ */
+bool tty_wants_more(const struct tty *tty);
+/* The window has a new size: SIGWINCH to the foreground. */
+void tty_resize(struct tty *tty, const struct winsize *size);
 int tty_register(struct tty *tty, const char *node, u64 rdev); /* as /dev/node */
 void tty_console_is(struct tty *tty); /* /dev/console and kernel messages go here */
 struct tty *tty_console(void);        /* or 0 */

@@ -1,0 +1,38 @@
+/*
+ * virtio_console.c: the window size of the console, from a virtio console device (Virtio 1.2
+ * §5.3.4, VIRTIO_CONSOLE_F_SIZE). The characters travel over the serial port, which has no way to
+ * tell a size; the device's ports are not used.
+ */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "tty.h"
+#include "virtio.h"
+
+#define F_SIZE (1UL << 0)
+
+/* Configuration space: u16 cols, u16 rows. */
+static void size_changed(struct virtio *v)
+{
+    u32 config = virtio_config32(v, 0);
+    struct winsize size = {.rows = (u16)(config >> 16), .cols = (u16)config};
+
+    if (v->features & F_SIZE && tty_console() && size.rows && size.cols)
+        tty_resize(tty_console(), &size);
+}
+
+int virtio_console_probe(struct device *dev)
+{
+    struct virtio *v = kzalloc(sizeof *v);
+    int err;
+
+    if (!v)
+        return -ENOMEM;
+    v->config_changed = size_changed;
+    err = virtio_start(v, dev, F_SIZE);
+    if (err)
+        kfree(v);
+    else
+        size_changed(v);
+    return err;
+}
