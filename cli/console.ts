@@ -1,15 +1,18 @@
 // The guest's serial line on this process's standard streams.
-// Output: on a raw terminal byte for byte; otherwise the tty's CR LF becomes the LF that the program wrote, exactly (the guest's
+// Output: on a terminal byte for byte; otherwise the tty's CR LF becomes the LF that the program wrote, exactly (the guest's
 // line discipline puts a CR before every LF, so removing one before each is its inverse).
-// Input: a terminal is put into raw mode, so that Ctrl-C and the arrow keys belong to the guest, and is restored however the run
-// ends; Ctrl-A x leaves, as in QEMU. Anything else than a terminal is delivered as it is, then end-of-file (Ctrl-D).
-import { createHash } from 'node:crypto';
-import { fstatSync, readFileSync } from 'node:fs';
+// Input: what a person types, as it comes (terminal.ts); anything else as a stream of bytes with an end, when the guest has nothing left
+// to do but read.
+import type { Hash } from 'node:crypto';
+import { fstatSync, readSync } from 'node:fs';
+import { writeOut } from './output.ts';
+import { isTerminal, type Terminal } from './terminal.ts';
 
 const CR = 13;
 const LF = 10;
-const CTRL_A = 1;
-const CTRL_D = 4;
+const STDIN = 0;
+/** Bytes of a file that are delivered at a time. */
+const PIECE = 1 << 16;
 
 export interface ConsoleOptions {
   /** Also keep what was printed. */
@@ -18,29 +21,43 @@ export interface ConsoleOptions {
   readonly silent?: boolean;
   /** Bytes exactly as the UART sent them. */
   readonly binary?: boolean;
+  /** Is fed what was printed, after newline conversion. */
+  readonly hash?: Hash | undefined;
+}
+
+/** Where input that nobody types comes from. */
+type Source = 'none' | 'file' | 'pipe';
+
+function sourceOf(): Source {
+  try {
+    const status = fstatSync(STDIN);
+    if (status.isFile()) return 'file';
+    return status.isCharacterDevice() && !isTerminal(STDIN) ? 'file' : 'pipe'; // /dev/null, /dev/zero
+  } catch {
+    return 'none'; // closed
+  }
 }
 
 export class GuestConsole {
   readonly #options: ConsoleOptions;
-  readonly #hash = createHash('sha256');
   readonly #kept: Buffer[] = [];
   #buffer = Buffer.alloc(1 << 16);
   #length = 0;
   #heldCr = false;
-  #raw = false;
-  #pending: number[] = [];
+  #isRaw: boolean;
+  #terminal: Terminal | undefined;
+  #source: Source = 'none';
+  #pending: Buffer[] = [];
   #ended = false;
-  #escape = false;
-  /** Set when the user asked to leave with Ctrl-A x. */
-  quit = false;
 
   constructor(options: ConsoleOptions = {}) {
     this.#options = options;
+    this.#isRaw = options.binary ?? false;
   }
 
   /** One byte of the guest's serial output. */
   put(byte: number): void {
-    if (this.#raw || this.#options.binary) {
+    if (this.#isRaw) {
       this.#emit(byte);
       return;
     }
@@ -55,89 +72,73 @@ export class GuestConsole {
     if (byte === LF) this.flush(); // a line is seen when it is printed, whatever the slice does
   }
 
-  /** Writes what has gathered. A reader that went away (EPIPE) is not our business. */
+  /** Writes what has gathered. */
   flush(): void {
     if (this.#length === 0) return;
     const chunk = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.#length = 0;
-    this.#hash.update(chunk);
+    this.#options.hash?.update(chunk);
     if (this.#options.keep) this.#kept.push(chunk);
-    if (!this.#options.silent) process.stdout.write(chunk);
+    if (!this.#options.silent) writeOut(chunk);
   }
 
   /** End of the run: everything out, the terminal as it was. Call once, also after errors. */
   close(): void {
+    this.#terminal?.close();
+    if (this.#source === 'pipe') {
+      process.stdin.removeAllListeners('data').removeAllListeners('end').removeAllListeners('error');
+      process.stdin.pause();
+      process.stdin.unref?.();
+    }
     if (this.#heldCr) this.#emit(CR);
     this.#heldCr = false;
     this.flush();
-    if (this.#raw) process.stdin.setRawMode(false);
-    process.stdin.removeAllListeners('data').removeAllListeners('end');
-    process.stdin.pause();
-    process.stdin.unref?.();
-  }
-
-  /** SHA-256 of the console after newline conversion. */
-  get hash(): string {
-    return this.#hash.copy().digest('hex');
   }
 
   get text(): string {
     return Buffer.concat(this.#kept).toString('utf8');
   }
 
-  /**
-   * Starts to listen. What a file holds is there at once; a pipe's bytes when they come. Nothing waits here: a pipe
-   * that nobody ever closes must not hang a program that does not read.
-   */
-  attachInput(): void {
+  /** Input and window size come from a person's terminal. */
+  useTerminal(terminal: Terminal): void {
+    this.#terminal = terminal;
+    if (isTerminal(1)) this.#isRaw = true;
+  }
+
+  /** Input comes from a file or a pipe, which may never end: nothing waits here. */
+  useStream(): void {
+    this.#source = sourceOf();
+    if (this.#source === 'none') this.#ended = true;
+    if (this.#source !== 'pipe') return;
     const { stdin } = process;
-    if (stdin.isTTY) {
-      stdin.setRawMode(true);
-      this.#raw = true;
-      stdin.on('data', (chunk: Buffer) => this.#type(chunk));
-      return;
-    }
-    try {
-      const status = fstatSync(0);
-      if (status.isFile()) {
-        this.#pending.push(...readFileSync(0), CTRL_D);
-        this.#ended = true;
-      } else if (status.isCharacterDevice()) {
-        this.#pending.push(CTRL_D); // /dev/null
-        this.#ended = true;
-      } else {
-        stdin.on('data', (chunk: Buffer) => this.#pending.push(...chunk));
-        stdin.on('end', () => {
-          this.#pending.push(CTRL_D);
-          this.#ended = true;
-        });
-      }
-    } catch {
-      this.#ended = true; // closed standard input
-    }
+    stdin.on('data', (chunk: Buffer) => {
+      this.#pending.push(chunk);
+      stdin.pause();
+    });
+    stdin.on('end', () => {
+      this.#ended = true;
+    });
+    stdin.on('error', () => {
+      this.#ended = true;
+    });
   }
 
-  #type(chunk: Buffer): void {
-    for (const byte of chunk) {
-      if (this.#escape) {
-        this.#escape = false;
-        if (byte === 0x78) this.quit = true;
-        else this.#pending.push(byte);
-      } else if (byte === CTRL_A) this.#escape = true;
-      else this.#pending.push(byte);
+  /** The next bytes of the stream, if there are any by now. */
+  take(): Buffer | undefined {
+    if (this.#source === 'file' && !this.#ended) {
+      const piece = Buffer.alloc(PIECE);
+      const got = readSync(STDIN, piece, 0, PIECE, null);
+      if (got > 0) return piece.subarray(0, got);
+      this.#ended = true;
     }
+    const chunk = this.#pending.shift();
+    if (this.#source === 'pipe' && this.#pending.length === 0) process.stdin.resume();
+    return chunk;
   }
 
-  /** A person types: what they type arrives at once. Anything else waits until the guest has nothing left to do but read. */
-  get isTyped(): boolean {
-    return this.#raw;
-  }
-
-  /** Bytes typed since the last call. */
-  take(): number[] {
-    const bytes = this.#pending;
-    this.#pending = [];
-    return bytes;
+  /** Is there something to take without waiting? */
+  get hasInput(): boolean {
+    return this.#pending.length > 0 || this.#ended || this.#source === 'file';
   }
 
   /** No more input can come. */

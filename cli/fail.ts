@@ -20,11 +20,22 @@ export class UserError extends Error {
   }
 }
 
+/** The end of the command without a word, for which the user's own doing is reason enough. */
+export class QuietEnd extends Error {
+  override readonly name = 'QuietEnd';
+  readonly status: number;
+  constructor(status: number) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
 /** Errors whose message is meant for the user as it is, by class name so that rooms need not share a base class. */
 const PLAIN = new Set(['UserError', 'HostError', 'ToolchainError', 'CoverageError']);
 
 /** Prints what went wrong and gives the exit status. A stack trace is shown only with KCOVBOX_DEBUG set. */
 export function report(error: unknown): number {
+  if (error instanceof QuietEnd) return error.status;
   if (!(error instanceof Error)) {
     process.stderr.write(`kcovbox: ${String(error)}\n`);
     return EXIT_KCOVBOX;

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { isElf } from '../emulator/index.ts';
 import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../toolchain/index.ts';
 import { UserError } from './fail.ts';
+import { isTerminal, sizeOf, type WindowSize } from './terminal.ts';
 import { readInput } from './values.ts';
 
 /** Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense. */
@@ -14,6 +15,8 @@ export interface GuestImages {
   readonly kernel: Uint8Array;
   readonly initrd: Uint8Array;
   readonly append: string;
+  /** Of the window, when a person sits in front of it. */
+  readonly size: WindowSize | undefined;
   /** Name of the program, as argv[0] shows it. */
   readonly name: string;
 }
@@ -75,12 +78,13 @@ function checkProgram(path: string, bytes: Uint8Array): void {
 const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
 
 /**
- * How the guest's tty begins. At a terminal: with its size. Otherwise: without echo, because what was piped in would come out
- * again between the program's own lines. --append "tty=..." wins.
+ * How the guest's tty begins. At a terminal: with its size. Otherwise as a stream of bytes as they are, because none of them was typed, and
+ * what was piped in should not come out again between the program's own lines. --append "tty=..." wins.
  */
 function ttyWord(): string {
-  const { stdin, stdout } = process;
-  return stdin.isTTY && stdout.isTTY ? `tty=${stdout.rows}x${stdout.columns}` : 'tty=noecho';
+  if (!isTerminal(0)) return 'tty=stream';
+  const size = sizeOf();
+  return size ? `tty=${size.rows}x${size.cols}` : 'tty=24x80';
 }
 
 /** Everything a machine needs to run `program` with `args` as its first process. */
@@ -109,5 +113,6 @@ export async function prepareGuest(
     ttyWord(), // the first of equal words counts
     ...(args.length > 0 ? ['--', ...args.map(word)] : []),
   ].join(' ');
-  return { kernelPath, kernel: readInput(kernelPath, 'kernel'), initrd, append, name };
+  const size = isTerminal(0) ? sizeOf() : undefined;
+  return { kernelPath, kernel: readInput(kernelPath, 'kernel'), initrd, append, size, name };
 }

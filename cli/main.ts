@@ -13,6 +13,7 @@ interface Verb {
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   demo: () => import('./demo.ts'),
   run: () => import('./run.ts'),
+  replay: () => import('./replay.ts'),
   boot: () => import('./boot.ts'),
   build: () => import('./build.ts'),
   disasm: () => import('./disasm.ts'),
@@ -55,15 +56,22 @@ async function createProgram(first: string | undefined): Promise<Command> {
   return program;
 }
 
-// A reader that went away (`| head`) ends us quietly, as it ends other commands.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(141);
-  throw error;
-});
+/**
+ * A reader that went away (`| head`) ends us quietly, as it ends other commands; a full disk with a line. Not for `run`, which writes
+ * without the stream that this would create (output.ts).
+ */
+function watchStdout(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE')
+      process.stderr.write(`kcovbox: cannot write standard output: ${error.message}\n`);
+    process.exit(error.code === 'EPIPE' ? 141 : EXIT_KCOVBOX);
+  });
+}
 
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
+    if (argv[2] !== 'run') watchStdout();
     const program = await createProgram(argv[2]);
     await program.parseAsync([...argv]);
     return Number(process.exitCode ?? 0);

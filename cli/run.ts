@@ -1,11 +1,12 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
-import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../emulator/index.ts';
 import { DIALECTS, type Dialect } from '../toolchain/index.ts';
 import { GuestConsole } from './console.ts';
 import { COVER_FORMATS, type CoverFormat, chooseFormat } from './cover-formats.ts';
-import { type GuestImages, type GuestOptions, prepareGuest } from './guest.ts';
+import { type GuestImages, prepareGuest } from './guest.ts';
+import { writeFile } from './output.ts';
+import type { Recording } from './recording.ts';
 import { explain, runSession, type SessionEnd } from './session.ts';
 import { parseCount, parseHarts, parseRam, parseSeed } from './values.ts';
 
@@ -24,9 +25,11 @@ export interface RunOptions {
   cover?: string;
   format?: CoverFormat;
   result?: string;
+  record?: string;
 }
 
-function machineOptions(images: GuestImages, options: RunOptions): MachineOptions {
+export function machineOptions(images: GuestImages, options: RunOptions): MachineOptions {
+  const size = images.size;
   return {
     kernel: { name: 'kernel', bytes: images.kernel },
     initrd: { name: 'initrd', bytes: images.initrd },
@@ -35,6 +38,7 @@ function machineOptions(images: GuestImages, options: RunOptions): MachineOption
     harts: options.smp,
     engine: options.engine,
     kcov: options.kcov,
+    ...(size ? { virtio: [{ kind: 'console', size }] } : {}),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
     ...(options.schedSeed === undefined ? {} : { schedSeed: options.schedSeed }),
   };
@@ -45,7 +49,7 @@ async function resultOf(
   images: GuestImages,
   options: RunOptions,
   end: SessionEnd,
-  console: GuestConsole,
+  consoleHash: string,
   records: number,
 ): Promise<object> {
   const { createHash } = await import('node:crypto');
@@ -56,7 +60,7 @@ async function resultOf(
     outcome: end.outcome,
     instret: end.machine.instret,
     stateHash: stateHash(end.machine),
-    consoleHash: console.hash,
+    consoleHash,
     kcov: { mode: options.kcov, records, device: kcov !== undefined },
     images: { kernel: sha256(images.kernel), initrd: sha256(images.initrd) },
     options: {
@@ -70,36 +74,54 @@ async function resultOf(
   };
 }
 
-/** Runs one program; the status is the one to exit with. */
-export async function runProgram(
+/** Builds what the machine needs to run `program`. */
+export const prepare = (
   program: string,
   args: readonly string[],
   options: RunOptions,
-): Promise<number> {
-  const guest: GuestOptions = {
+): Promise<GuestImages> =>
+  prepareGuest(program, args, {
     dialect: options.dialect,
     kcov: options.kcov,
     cflags: options.cflags?.split(/\s+/).filter(Boolean) ?? [],
     ...(options.conf === undefined ? {} : { conf: options.conf }),
     ...(options.append === undefined ? {} : { append: options.append }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
-  };
-  const images = await prepareGuest(program, args, guest);
+  });
+
+export interface Executed {
+  readonly end: SessionEnd;
+  /** Of what was printed; only with --result and recordings. */
+  readonly consoleHash: string;
+  readonly records: number;
+}
+
+/** Boots and runs `images`, and writes --cover and --result. With `recording` its input arrives instead of ours. */
+export async function execute(
+  images: GuestImages,
+  options: RunOptions,
+  recording?: Pick<Recording, 'journal' | 'end'>,
+): Promise<Executed> {
+  const wantsHash = options.result !== undefined || options.record !== undefined || recording !== undefined;
   // Modules that only some runs need are loaded by those: a small program takes no longer than loading them.
   const recorder =
-    options.cover !== undefined || options.result !== undefined
+    options.cover !== undefined || wantsHash
       ? new (await import('./record.ts')).TraceRecorder(options.dialect, images.kernel, images.name)
       : undefined;
   const format = options.cover === undefined ? undefined : chooseFormat(options.cover, options.format);
+  const hash = wantsHash ? (await import('node:crypto')).createHash('sha256') : undefined;
   // With --cover - in a machine's format, standard output belongs to that.
-  const console = new GuestConsole({ silent: options.cover === '-' && format !== 'source' });
+  const console = new GuestConsole({ silent: options.cover === '-' && format !== 'source', hash });
   const end = await runSession({
     machine: machineOptions(images, options),
     console,
     input: true,
+    endOfInput: 'break',
     prepare: machine => recorder?.attach(machine),
     ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
+    ...(recording && { replay: recording }),
   });
+  const consoleHash = hash?.digest('hex') ?? '';
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
   if (recorder && options.cover !== undefined && format !== undefined)
@@ -110,11 +132,31 @@ export async function runProgram(
       images.kernelPath,
       images.name,
     );
+  const records = recorder?.count ?? 0;
   if (options.result !== undefined) {
-    const json = await resultOf(images, options, end, console, recorder?.count ?? 0);
-    writeFileSync(options.result, `${JSON.stringify(json, null, 2)}\n`);
+    const json = await resultOf(images, options, end, consoleHash, records);
+    writeFile(options.result, `${JSON.stringify(json, null, 2)}\n`);
   }
-  return end.status;
+  return { end, consoleHash, records };
+}
+
+/** Runs one program; the status is the one to exit with. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<number> {
+  const images = await prepare(program, args, options);
+  const executed = await execute(images, options);
+  if (options.record !== undefined)
+    await (await import('./recording.ts')).writeRecording(options.record, {
+      program,
+      args,
+      options,
+      images,
+      executed,
+    });
+  return executed.end.status;
 }
 
 /** Options that `run` and its kin share. */
@@ -155,9 +197,11 @@ export function register(program: Command): void {
       ),
     )
     .option('--result <file>', 'write status, instret, hashes and options as JSON')
+    .option('--record <file>', 'write what was typed and when, for kcovbox replay')
     .addHelpText(
       'after',
-      '\nExamples:\n' +
+      "\nAt a terminal all keys are the guest's, Ctrl-C too; Ctrl-A x leaves, Ctrl-A Ctrl-A is one Ctrl-A.\n" +
+        'Examples:\n' +
         '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
         '  kcovbox run --dialect linux --cover out.info --format lcov prog.c\n' +
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json',

@@ -1,0 +1,132 @@
+// A person's terminal as the guest's: raw mode, so that Ctrl-C, Ctrl-Z and the arrow keys belong to the guest; the size of the window; a way
+// out that no guest can take away (Ctrl-A x, as in QEMU); and the terminal as it was before, however the run ends.
+import { fstatSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const CTRL_A = 0x01;
+const KEY_QUIT = 'x'.charCodeAt(0);
+
+export interface WindowSize {
+  readonly rows: number;
+  readonly cols: number;
+}
+
+export class Terminal {
+  #typed: number[] = [];
+  #resized = false;
+  #isEscape = false;
+  #wake: (() => void) | undefined;
+  readonly #onData = (chunk: Buffer): void => this.#type(chunk);
+  readonly #onEnd = (): void => this.#quit();
+  readonly #onResize = (): void => {
+    this.#resized = true;
+    this.#wake?.();
+  };
+  readonly #onExit = (): void => this.#raw(false);
+  readonly #onStop = (): void => this.#suspend();
+  readonly #onContinue = (): void => {
+    this.#raw(true);
+    this.#onResize();
+  };
+  /** Set when the user asked to leave, or the terminal went away. */
+  quit = false;
+
+  /** The terminal on standard input; undefined when there is none. */
+  static open(): Terminal | undefined {
+    return isTerminal(0) ? new Terminal() : undefined;
+  }
+
+  private constructor() {
+    this.#raw(true);
+    process.stdin.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onEnd);
+    process.stdout.on('resize', this.#onResize);
+    process.on('exit', this.#onExit).on('SIGTSTP', this.#onStop).on('SIGCONT', this.#onContinue);
+  }
+
+  close(): void {
+    this.#raw(false);
+    process.stdin.off('data', this.#onData).off('end', this.#onEnd);
+    process.stdin.pause();
+    process.stdin.unref?.();
+    process.stdout.off('resize', this.#onResize);
+    process.off('exit', this.#onExit).off('SIGTSTP', this.#onStop).off('SIGCONT', this.#onContinue);
+  }
+
+  #raw(isRaw: boolean): void {
+    try {
+      process.stdin.setRawMode(isRaw);
+    } catch {
+      this.quit = true; // it has hung up
+    }
+  }
+
+  /** Stopped from outside (`kill -TSTP`): the shell gets its terminal as it was. */
+  #suspend(): void {
+    this.#raw(false);
+    process.kill(process.pid, 'SIGSTOP');
+  }
+
+  #quit(): void {
+    this.quit = true;
+    this.#wake?.();
+  }
+
+  #type(chunk: Buffer): void {
+    for (const byte of chunk) {
+      if (this.#isEscape) {
+        this.#isEscape = false;
+        if (byte === KEY_QUIT) this.quit = true;
+        else this.#typed.push(byte); // Ctrl-A Ctrl-A is one Ctrl-A
+      } else if (byte === CTRL_A) this.#isEscape = true;
+      else this.#typed.push(byte);
+    }
+    this.#wake?.();
+  }
+
+  /** Bytes typed since the last call. */
+  take(): number[] {
+    const bytes = this.#typed;
+    this.#typed = [];
+    return bytes;
+  }
+
+  /** The size, when it has changed since the last call. */
+  takeSize(): WindowSize | undefined {
+    if (!this.#resized) return undefined;
+    this.#resized = false;
+    return sizeOf();
+  }
+
+  /** Waits for keys, a new size, or so many milliseconds. */
+  async wait(ms: number): Promise<void> {
+    if (this.#typed.length > 0 || this.#resized || this.quit) return;
+    await new Promise<void>(done => {
+      const timer = setTimeout(done, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+    this.#wake = undefined;
+  }
+}
+
+/** Is a descriptor a terminal? Node's own answer comes with all of its network code, which files, pipes and /dev/null can do without. */
+export function isTerminal(fd: number): boolean {
+  try {
+    const status = fstatSync(fd);
+    if (!status.isCharacterDevice() || status.rdev === statSync('/dev/null').rdev) return false;
+  } catch {
+    return false;
+  }
+  return (createRequire(import.meta.url)('node:tty') as typeof import('node:tty')).isatty(fd);
+}
+
+/** Size of the window; undefined when standard output is no terminal, or does not know. */
+export function sizeOf(): WindowSize | undefined {
+  if (!isTerminal(1)) return undefined;
+  const { stdout } = process;
+  return stdout.isTTY && stdout.rows > 0 && stdout.columns > 0
+    ? { rows: stdout.rows, cols: stdout.columns }
+    : undefined;
+}
