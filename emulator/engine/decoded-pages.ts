@@ -85,6 +85,8 @@ export class DecodedPages implements CodePort {
   #marked = false;
   /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
   arrivals = ENTRY_COLD;
+  /** Called when stores to a RAM page must be announced from now on. */
+  onCode: (page: number) => void = () => {};
   /** Called after records of a RAM page were forgotten, and with -1 after all were. */
   onForget: (page: number) => void = () => {};
 
@@ -221,7 +223,10 @@ export class DecodedPages implements CodePort {
   /** Announces all stores to a page, whatever it holds. */
   watch(page: number, isOn: boolean): void {
     if (!isOn) this.#isCode[page]! &= ~WATCHED;
-    else this.#isCode[page]! |= WATCHED;
+    else {
+      this.#isCode[page]! |= WATCHED;
+      this.onCode(page);
+    }
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }
 
@@ -324,6 +329,7 @@ export class DecodedPages implements CodePort {
   #markCode(page: number): void {
     if (this.#isCode[page]! & DECODED) return;
     this.#isCode[page]! |= DECODED;
+    this.onCode(page);
     this.#marked = true;
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }

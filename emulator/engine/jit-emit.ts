@@ -16,7 +16,7 @@ import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
 import { type FpPlan, planFp } from './jit-fp.ts';
 import { assignCaches, findGroups, type Group } from './jit-groups.ts';
 import { HOOK_COST, HOOK_WRITES, HookEmitter, type HookTable, keepsThreadPointer } from './jit-kcov.ts';
-import type { RamPlace } from './jit-memory.ts';
+import type { FlatRam, RamPlace } from './jit-memory.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
@@ -41,7 +41,7 @@ export interface Placement {
   readonly fetchView: number;
   readonly dataView: number;
   /** Present where loads and stores use physical addresses: RAM, and the word of the window that says WALK_BARE meanwhile. */
-  readonly flat?: RamPlace & { readonly walk: number };
+  readonly flat?: FlatRam & { readonly walk: number };
   /** Physical page numbers of `region.pages`. */
   readonly ppns: readonly number[];
 }

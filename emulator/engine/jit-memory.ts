@@ -3,12 +3,13 @@
 // Two ways to find the host address, chosen when the region is emitted:
 //   translated  a probe of the software TLB, shared by range-check groups and remembered in page caches (jit-groups.ts);
 //   flat        where the hart translates nothing and PMP forbids nothing (WALK_BARE), physical RAM is one range: an address is
-//               compared with its bounds, a store also looks into the map of pages that hold code. The region checks at its entry
-//               that this is still so; only CSR writes change it, and those end a region.
+//               compared with its bounds. No code lies above `dataFirst`; a store below it also looks into the map of pages
+//               that hold code. The region checks at its entry that this is still so; only CSR writes change it, and those end a
+//               region.
 
 import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../hart/layout.ts';
 import type { Insn } from '../isa/index.ts';
-import { type CodeWriter, F64, I32, I64, type ValType } from '../wasm/module.ts';
+import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
 import type { Group } from './jit-groups.ts';
 import type { Width } from './ops.ts';
 
@@ -21,11 +22,17 @@ export interface RamPlace {
   readonly codeMap: number;
 }
 
+/** RAM as a region without translation sees it. */
+export interface FlatRam extends RamPlace {
+  /** Offset in RAM behind the last page that holds code, as long as the region lives; stores from here on need no look at the map. */
+  readonly dataFirst: number;
+}
+
 export interface MemoryPlace {
   /** View of loads and stores for which the region is made. */
   readonly view: number;
   /** Present where addresses are physical. */
-  readonly flat?: RamPlace;
+  readonly flat?: FlatRam;
   /** Function index: (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and value in SLOW_ARG, SLOW_VALUE. */
   readonly slow: number;
 }
@@ -215,7 +222,7 @@ export class JitMemory {
   }
 
   #accessFlat(
-    { base, bytes: size, hostBase, codeMap }: RamPlace,
+    { base, bytes: size, hostBase, codeMap, dataFirst }: FlatRam,
     bytes: Width,
     writes: boolean,
     fast: (host: Host) => void,
@@ -224,28 +231,57 @@ export class JitMemory {
   ): void {
     const c = this.#c;
     const at = this.#address;
+    /** Leaves the block unless the offset in `at` lies below `end`, and is aligned where that matters. */
+    const within = (end: number, otherwise: Label): void => {
+      c.local_get(at);
+      if ((writes || aligned) && bytes > 1) {
+        // Rotated, a misaligned address is above any RAM: an access that passes lies within one page.
+        c.i64_const(Math.log2(bytes))
+          .i64_rotr()
+          .i64_const(end / bytes);
+      } else c.i64_const(end - bytes + 1);
+      c.i64_ge_u().br_if(otherwise, 'unlikely');
+    };
+    const access = (offset: number, done: Label): void => {
+      c.local_get(at).i32_wrap_i64().local_set(this.#host);
+      fast({ local: this.#host, offset: hostBase + offset });
+      c.br(done).end();
+    };
+    const first = writes && !aligned && dataFirst < size ? dataFirst : 0;
     const done = c.block();
     const slowArm = c.block();
     this.#o.rs1();
-    c.i64_const(this.#o.insn.imm - base)
+    c.i64_const(this.#o.insn.imm - base - first)
       .i64_add()
-      .local_tee(at);
-    if ((writes || aligned) && bytes > 1) {
-      // Rotated, a misaligned address is above any RAM: an access that passes lies within one page.
-      const log2 = Math.log2(bytes);
-      c.i64_const(log2)
-        .i64_rotr()
-        .i64_const(size / bytes);
-    } else c.i64_const(size - bytes + 1);
-    c.i64_ge_u().br_if(slowArm, 'unlikely');
-    c.local_get(at).i32_wrap_i64().local_set(this.#host);
-    if (writes)
-      c.local_get(this.#host).i32_const(12).i32_shr_u().i32_load8_u(codeMap).br_if(slowArm, 'unlikely');
-    fast({ local: this.#host, offset: hostBase });
-    c.br(done).end();
+      .local_set(at);
+    if (first > 0) {
+      within(size - first, slowArm);
+      access(first, done);
+      c.local_get(at).i64_const(first).i64_add().local_set(at);
+      const last = c.block();
+      this.#lookAtMap(size, codeMap, within, last);
+      access(0, done);
+    } else {
+      if (writes) this.#lookAtMap(size, codeMap, within, slowArm);
+      else within(size, slowArm);
+      access(0, done);
+    }
     c.local_get(at).i64_const(base).i64_add().local_set(at);
     slow(at);
     c.end();
+  }
+
+  /** Leaves the block unless the store at the offset in `#address` is in RAM and its page holds no code. */
+  #lookAtMap(
+    size: number,
+    codeMap: number,
+    within: (end: number, otherwise: Label) => void,
+    otherwise: Label,
+  ): void {
+    const c = this.#c;
+    within(size, otherwise);
+    c.local_get(this.#address).i32_wrap_i64().i32_const(12).i32_shr_u().i32_load8_u(codeMap);
+    c.br_if(otherwise, 'unlikely');
   }
 
   /** Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local. */

@@ -86,7 +86,9 @@ export interface CodeView extends TableReader {
 export function discover(entry: bigint, code: CodeView): Region {
   const body = collect(0, code, REGION_INSNS);
   const blocks = assemble(body, code);
-  const size = body.insns.size + inline(blocks, code, REGION_INSNS - body.insns.size, [0]);
+  let size =
+    body.insns.size + inline(blocks, code, Math.min(INLINE_BUDGET, REGION_INSNS - body.insns.size), [0]);
+  size += unroll(blocks);
   const pages = new Set<number>();
   const base = Number(entry & 0xfffn);
   for (const { insns } of blocks)
@@ -189,9 +191,12 @@ function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeV
   return [...blocks.values()];
 }
 
-/** Largest callee that is copied, in instructions, and how deep copies may nest. */
-const INLINE_INSNS = 64;
+/** Largest callee that is copied, in instructions: one that calls nothing, one that does; and how deep copies may nest. */
+const INLINE_LEAF = 64;
+const INLINE_CALLER = 28;
 const INLINE_DEPTH = 3;
+/** Most instructions that copies add to a region: code costs compile time in proportion. */
+const INLINE_BUDGET = 260;
 
 /**
  * Replaces calls of small functions that are hot themselves by copies of these, while `budget` lasts; appends their blocks. `callers`
@@ -206,8 +211,10 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
     const nested = callers.filter(at => at === end.target).length;
     const last = block.insns.at(-1)!;
     if (last.insn.rd !== LINK || nested > 1 || !('block' in end.next)) continue;
-    const body = collect(end.target, code, INLINE_INSNS + 1);
-    if (body.insns.size > INLINE_INSNS || added + body.insns.size > budget) continue;
+    const body = collect(end.target, code, INLINE_LEAF + 1);
+    const isLeaf = [...body.insns.values()].every(insn => insn.rd !== LINK || rowOf(insn.op).flow === 'next');
+    if (body.insns.size > (isLeaf ? INLINE_LEAF : INLINE_CALLER) || added + body.insns.size > budget)
+      continue;
     const copy = assemble(body, code);
     if (!copy.every(staysWithin)) continue;
     added += body.insns.size;
@@ -217,6 +224,30 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
       if (one.end.kind === 'indirect') one.end = { kind: 'return', behind, next: end.next };
     block.end = { kind: 'jump', to: { block: copy[0]! } };
     blocks.push(...copy);
+  }
+  return added;
+}
+
+/** Loops of one block up to so many instructions are repeated, to about so many. */
+const UNROLL_INSNS = 12;
+const UNROLLED_INSNS = 32;
+
+/** Chains copies of the smallest loops, so that the checks at a loop's head are made once for several rounds. Returns the instructions added. */
+function unroll(blocks: Block[]): number {
+  let added = 0;
+  for (const block of [...blocks]) {
+    const { end, insns } = block;
+    if (end.kind !== 'branch' || insns.length > UNROLL_INSNS) continue;
+    if (!('block' in end.taken) || end.taken.block !== block) continue;
+    const copies = Math.floor(UNROLLED_INSNS / insns.length) - 1;
+    let last: Edge = { block };
+    for (let i = 0; i < copies; i++) {
+      const copy: Block = { ...block, end: { ...end, taken: last } };
+      blocks.push(copy);
+      last = { block: copy };
+    }
+    block.end = { ...end, taken: last };
+    added += copies * insns.length;
   }
   return added;
 }

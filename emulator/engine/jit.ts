@@ -30,7 +30,7 @@ import type { RegionHost, RegionSlow } from './engine.ts';
 import { emitRegion, type HookPort, type Linker } from './jit-emit.ts';
 import { FpHelpers } from './jit-fp.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
-import { type RamPlace, SLOW_STORE } from './jit-memory.ts';
+import { type FlatRam, type RamPlace, SLOW_STORE } from './jit-memory.ts';
 import { discover, type Region } from './jit-region.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
 
@@ -56,6 +56,8 @@ const OFFERS = 2;
 const SLOTS = 4096;
 const CACHE_ENTRIES = 4096;
 const CACHE_BYTES = CACHE_ENTRIES * 16;
+/** Times that code may appear above all known code. */
+const RAISES = 100;
 /** Times that regions of a page are dropped until the page is left to the interpreter. */
 const FLIPS = 6;
 
@@ -121,6 +123,11 @@ export class Jit implements RegionHost {
   readonly #entries = new Map<number, Entry[]>();
   readonly #byKey = new Map<string, Entry>();
   readonly #modulesOfPage = new Map<number, Set<CompiledModule>>();
+  /** First RAM page above all code: regions without translation store there without looking at the map of code pages. */
+  #dataPage = 0;
+  #raises = 0;
+  /** Modules that rely on it. */
+  readonly #flatModules = new Set<CompiledModule>();
   readonly #flips = new Map<number, number>();
   /** Slots are given out from 1 upward. */
   #nextSlot = 1;
@@ -184,6 +191,7 @@ export class Jit implements RegionHost {
     this.#pages = pages;
     this.#hart = hart;
     pages.onForget = page => this.#forget(page);
+    pages.onCode = page => this.#raiseData(page);
   }
 
   useSlow(slow: RegionSlow): void {
@@ -196,6 +204,7 @@ export class Jit implements RegionHost {
     this.#entries.clear();
     this.#byKey.clear();
     this.#modulesOfPage.clear();
+    this.#flatModules.clear();
     this.#waiting = [];
     this.#purgeCache();
   }
@@ -375,6 +384,7 @@ export class Jit implements RegionHost {
       funcs.set(entry, m.func([I32], [I64], `r${entry.va.toString(16)}`));
       jobs.push({ entry, region });
     }
+    for (const { entry, region } of jobs) this.#raiseData(this.#lastPage(entry, region));
     for (const { entry, region } of jobs) {
       const page = entry.va & ~0xfffn;
       entry.pages = region.pages.map(displacement => {
@@ -385,7 +395,7 @@ export class Jit implements RegionHost {
       const placement = {
         fetchView: entry.fetchView,
         dataView: entry.dataView,
-        ...(entry.isFlat && { flat: { ...this.#ramPlace, walk: walkOf(entry.dataView) } }),
+        ...(entry.isFlat && { flat: this.#flat(entry) }),
         ppns: entry.pages.map(p => p.ppn),
       };
       const func = funcs.get(entry)!;
@@ -407,7 +417,31 @@ export class Jit implements RegionHost {
       },
     });
     this.stats.modules++;
+    if (jobs.some(({ entry }) => entry.isFlat)) this.#flatModules.add(module);
     for (const { entry } of jobs) this.#install(entry, module);
+  }
+
+  #flat(entry: Entry): FlatRam & { readonly walk: number } {
+    return { ...this.#ramPlace, dataFirst: this.#dataPage * 4096, walk: walkOf(entry.dataView) };
+  }
+
+  /** The highest RAM page of a region's code. */
+  #lastPage(entry: Entry, region: Region): number {
+    const page = entry.va & ~0xfffn;
+    const ppns = region.pages.map(at =>
+      this.#ppnOf(BigInt.asUintN(64, page + BigInt(at) * 4096n), entry.fetchView),
+    );
+    return Math.max(...ppns) - this.#firstPage;
+  }
+
+  /** A RAM page holds code, or must be watched: regions that take it for data go. A guest that does this for ever gets the slower test. */
+  #raiseData(page: number): void {
+    if (page < this.#dataPage) return;
+    if (this.#flatModules.size > 0) this.#raises++;
+    this.#dataPage = this.#raises > RAISES ? this.#ramPages : page + 1;
+    for (const module of this.#flatModules) this.#drop(module);
+    this.#flatModules.clear();
+    this.#purgeCache();
   }
 
   #linker(from: Entry, type: number, funcs: ReadonlyMap<Entry, { readonly index: number }>): Linker {
