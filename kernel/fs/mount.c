@@ -146,10 +146,10 @@ int mount_as_root(const char *type)
     int err;
 
     KASSERT(t && !mounts);
-    err = t->mount(t, "rootfs", 0, &sb);
+    err = t->mount(t, type, 0, &sb);
     if (err)
         return err;
-    m = new_mount(sb, "rootfs", "/", 0);
+    m = new_mount(sb, type, "/", 0);
     if (!m)
         return -ENOMEM;
     append_mount(m);

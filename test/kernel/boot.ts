@@ -10,6 +10,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** More than any of the programs needs; a hang becomes a failure, not a timeout. */
 const BUDGET = 3_000_000_000;
 
+/** Test programs about files whose behaviour is Linux's own, and those about what only this kernel has. */
+export const FILE_PROGRAMS = ['files', 'pipes', 'sockets', 'procfs', 'truncate', 'splice', 'inotify'];
+export const OWN_FILE_PROGRAMS = ['queues', 'devices'];
+
 export interface Ended {
   readonly text: string;
   /** The program's exit status, or what stopped the machine. */
@@ -63,6 +67,42 @@ export function run(
     status: end.kind === 'exit' ? end.status : end.kind,
     instret: Number(machine.instret),
   };
+}
+
+/**
+ * A conversation at the console: waits for each text (after the one before), then types. Returns all that was shown; a
+ * text that does not come is an error which shows it.
+ */
+export function converse(
+  kernelPath: string,
+  archive: Uint8Array,
+  append: string,
+  steps: readonly (readonly [wait: string, type: string])[],
+): string {
+  let text = '';
+  const machine = Machine.create({
+    kernel: { name: kernelPath, bytes: readFileSync(kernelPath) },
+    initrd: { name: 'initrd', bytes: archive },
+    append,
+    bios: 'default',
+    ramBytes: 128 << 20,
+    onConsole: byte => {
+      text += String.fromCharCode(byte);
+    },
+  });
+  let from = 0;
+  for (const [wait, type] of steps) {
+    let turns = 0;
+    while (!text.includes(wait, from)) {
+      const idle = machine.run(1_000_000).kind !== 'budget';
+      if (++turns > 500 || (idle && !text.includes(wait, from)))
+        throw new Error(`"${wait}" did not come after:\n${text}`);
+    }
+    from = text.indexOf(wait, from) + wait.length;
+    machine.input(new TextEncoder().encode(type));
+  }
+  machine.run(100_000_000);
+  return text;
 }
 
 /** The same on QEMU with OpenSBI. The program's status does not come out of QEMU. */

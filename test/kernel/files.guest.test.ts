@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasGlibc, requireTool, TOOLS, which } from '../../toolchain/index.ts';
 import { runProgram, withScratch } from '../support/tools.ts';
-import { failures, initrd, kernel, program, run } from './boot.ts';
+import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, run } from './boot.ts';
 
 const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
@@ -29,17 +29,7 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
     elf = await kernel();
   });
 
-  for (const name of [
-    'files',
-    'pipes',
-    'sockets',
-    'queues',
-    'devices',
-    'edu',
-    'procfs',
-    'truncate',
-    'splice',
-  ]) {
+  for (const name of [...FILE_PROGRAMS, ...OWN_FILE_PROGRAMS, 'edu']) {
     it(`${name}: every test is ok, and twice the same run`, async () => {
       const archive = initrd({ [name]: await program(`tests/${name}.c`) });
       const first = run(elf, archive, `init=/${name}`);
@@ -51,17 +41,7 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
   }
 
   it('no program leaves a page behind', async () => {
-    const names = [
-      'files',
-      'pipes',
-      'sockets',
-      'queues',
-      'devices',
-      'procfs',
-      'truncate',
-      'splice',
-      'inotify',
-    ];
+    const names = [...FILE_PROGRAMS, ...OWN_FILE_PROGRAMS];
     const elves = await Promise.all(
       names.map(async name => [name, await program(`tests/${name}.c`)] as const),
     );
