@@ -155,6 +155,34 @@ describe('files', () => {
       );
     expect(bare).toEqual([]);
   });
+
+  const guestCode = files.filter(path => /^(kernel|guest-programs|examples)\/.*\.[chS]$/.test(path));
+
+  test('every file of the guest says in its first comment what it is', () => {
+    const bare = guestCode.filter(path => {
+      const text = read(path).replace(/^(\/\* kcov: not instrumented: .+ \*\/|\/\/ SPDX.*)\n/, '');
+      const onlyNamesOthers = text.split('\n').every(line => line === '' || line.startsWith('#'));
+      return !onlyNamesOthers && !/^\/\*[^]{8,}?\*\//.test(text);
+    });
+    expect(bare).toEqual([]);
+  });
+
+  test('no function of the guest is longer than 80 lines', () => {
+    // The format puts both braces of a function, and nothing else, alone into the first column.
+    const long = guestCode.flatMap(path => {
+      let opened: number | undefined;
+      return read(path)
+        .split('\n')
+        .flatMap((line, at) => {
+          if (line === '{') opened = at;
+          if (!line.startsWith('}') || opened === undefined) return [];
+          const [from, lines] = [opened, at - opened + 1];
+          opened = undefined;
+          return lines > 80 ? [`${path}:${from}: ${lines} lines; give its parts names`] : [];
+        });
+    });
+    expect(long).toEqual([]);
+  });
 });
 
 describe('determinism', () => {
