@@ -11,13 +11,16 @@
  *
  *     open size=N enable=pc|cmp|none|N disable[=ARG] close attach=N detach
  *     remote=MODE,AREA,NUM,COMMON,HANDLE,HANDLE      linux: the whole argument of REMOTE_ENABLE
- *     map=BYTES[@OFFSET][:PROT]    PROT of r w x, default rw; keeps the mapping
+ *     map=BYTES[@OFFSET][:PROT]    PROT of r w x, default rw, p for private; keeps the mapping
+ *     openro stat poll             open for reading; fstat; EAGAIN when poll reports nothing
  *     unmap dup (2 becomes a copy of 1) ioctl=NUMBER badsize badenable read write lseek sendfd
  *     fork                         what follows happens in a child that the parent waits for
  *     T:op                         op in a helper thread that stays alive
  *     texit                        the helper thread exits and is joined
  */
 #include "dialect.h"
+#include <poll.h>
+#include <sys/stat.h>
 
 static int fds[3] = {-1, -1, -1};
 static void *mapping;
@@ -124,12 +127,22 @@ static int map_op(int fd, const char *text)
     if (*end == ':')
         prot = (strchr(end, 'r') ? PROT_READ : 0) | (strchr(end, 'w') ? PROT_WRITE : 0) |
                (strchr(end, 'x') ? PROT_EXEC : 0);
-    void *p = mmap(NULL, bytes, prot, MAP_SHARED, fd, offset);
+    int how = *end == ':' && strchr(end, 'p') ? MAP_PRIVATE : MAP_SHARED;
+    void *p = mmap(NULL, bytes, prot, how, fd, offset);
     if (p == MAP_FAILED)
         return -1;
     mapping = p;
     mapped = bytes;
     return 0;
+}
+
+static int poll_op(int fd)
+{
+    struct pollfd p = {fd, POLLIN | POLLOUT, 0};
+    int ready = poll(&p, 1, 0);
+
+    errno = EAGAIN;
+    return ready == 1 && p.revents == (POLLIN | POLLOUT) ? 0 : -1;
 }
 
 static int enable_op(int fd, const char *mode)
@@ -150,6 +163,12 @@ static int perform(const char *word_, int n, const char *value)
 
     if (!strcmp(word_, "open"))
         return fds[n] = kcov_open();
+    if (!strcmp(word_, "openro"))
+        return fds[n] = open(NODE, O_RDONLY);
+    if (!strcmp(word_, "stat"))
+        return fstat(fds[n], &(struct stat){0});
+    if (!strcmp(word_, "poll"))
+        return poll_op(fds[n]);
     if (!strcmp(word_, "size"))
         return kcov_size(fds[n], strtoul(value, NULL, 0));
     if (!strcmp(word_, "enable"))

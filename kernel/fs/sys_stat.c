@@ -116,9 +116,23 @@ long sys_fstat(u64 fd, u64 buf)
 
     if (!f)
         return -EBADF;
-    err = put_stat(f->inode, buf);
+    err = f->fflags & FF_NO_STAT ? -EOPNOTSUPP : put_stat(f->inode, buf);
     file_put(f);
     return err;
+}
+
+/* An open file that has no status to show, asked for as dirfd + "". */
+static bool has_no_stat(u64 dirfd, u64 path, u64 flags)
+{
+    char first = 0;
+
+    if (!(flags & AT_EMPTY_PATH) || (path && (get_user(first, path) || first)))
+        return false;
+    struct file *f = fd_get((int)dirfd);
+    bool refuses = f && f->fflags & FF_NO_STAT;
+    if (f)
+        file_put(f);
+    return refuses;
 }
 
 /* dirfd + "" with AT_EMPTY_PATH is the file itself, also a pipe or socket, which has no mount. */
@@ -126,6 +140,8 @@ static long walk_for_stat(u64 dirfd, u64 path, u64 flags, struct path *at)
 {
     if (flags & ~(u64)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | 0x800 | 0x6000))
         return -EINVAL;
+    if (has_no_stat(dirfd, path, flags))
+        return -EOPNOTSUPP;
     if (flags & AT_EMPTY_PATH && !path) { /* newer C libraries pass NULL */
         struct file *f = fd_get((int)dirfd);
 

@@ -81,6 +81,7 @@ enum {
     FF_NO_PASS = 1 << 3,       /* SCM_RIGHTS refuses it with -EINVAL (OpenBSD kcov, kqueue) */
     FF_NOT_INHERITED = 1 << 4, /* fork does not copy the descriptor (kqueue) */
     FF_PATH = 1 << 5,          /* opened with O_PATH */
+    FF_NO_STAT = 1 << 6,       /* fstat gives -EOPNOTSUPP (NetBSD kcov) */
 };
 
 struct file {

@@ -137,7 +137,7 @@ long kcov_set_size(struct kcov_desc *desc, u64 words)
     spin_unlock(&kcov_lock);
     if (result)
         return result;
-    area = kcov_area_new(words);
+    area = words <= KCOV_AREA_WORDS_MAX ? kcov_area_new(words) : NULL;
     if (!area)
         return -ENOMEM;
     spin_lock(&kcov_lock);

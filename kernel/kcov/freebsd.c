@@ -6,7 +6,8 @@
  *     RUNNING --last close--> records nothing, freed when the owner exits
  *
  * Switch records are what the real kernel writes (operand with bit 0 set, case, no CONST bit), not
- * what its manual says. mmap wants exactly the whole area, read-write, and ignores the offset.
+ * what its manual says. mmap wants exactly the whole area, read-write and shared, and ignores the
+ * offset.
  *
  * Divergence: an owner that exits lets go of its descriptor at exit, before a joiner wakes, not
  * when the thread structure is reaped. close(2) of a running descriptor returns 0.
@@ -78,7 +79,7 @@ static int map(struct file *file, struct vma *vma)
 {
     struct kcov_desc *desc = kcov_desc_of(file);
 
-    if (vma->prot != (VM_READ | VM_WRITE))
+    if (vma->prot != (VM_READ | VM_WRITE) || !(vma->flags & VMA_SHARED))
         return -EINVAL;
     if (!desc->words || (vma->end - vma->start) / 8 != desc->words)
         return -EINVAL;
@@ -100,7 +101,7 @@ const struct kcov_dialect kcov_freebsd = {
     .close_stops = true,
     .ctx_flags = KCOV_CTXF_SWITCH_FREEBSD | KCOV_CTXF_DATA_FIRST,
     .words_min = 2,
-    .words_max = 1 << 24,
+    .words_max = ~0U, /* kern.kcov.max_entries is looked at before */
     .set_size = set_size,
     .enable = enable,
     .disable = disable,

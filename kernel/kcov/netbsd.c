@@ -267,6 +267,12 @@ static void release(struct file *file)
     kcov_release(file);
 }
 
+/* Never ready for anything. */
+static u32 poll(struct file *file, struct poll_table *pt)
+{
+    return 0;
+}
+
 static const struct file_ops ops = {
     .open = kcov_open,
     .release = release,
@@ -274,11 +280,12 @@ static const struct file_ops ops = {
     .write = kcov_no_op_io,
     .ioctl = kcov_ioctl,
     .mmap = map,
+    .poll = poll,
 };
 
 const struct kcov_dialect kcov_netbsd = {
     .name = "netbsd",
-    .file_flags = FF_STREAM,
+    .file_flags = FF_STREAM | FF_NO_STAT,
     .ctx_flags = KCOV_CTXF_DATA_FIRST,
     .words_min = 2,
     .words_max = MAX_WORDS,

@@ -261,7 +261,10 @@ static int map(struct file *file, struct vma *vma)
         return -ENOTSUP;
     if (!desc->words || last_page >= (desc->words - 1) * 8 || last_page < vma->offset)
         return -EINVAL;
-    vma->flags |= VMA_SHARED; /* a private mapping of a device is silently shared */
+    /* A private mapping of a device is silently a shared one, before permissions are looked at. */
+    if (vma->prot & VM_WRITE && !(file->fflags & FF_WRITE))
+        return -EACCES;
+    vma->flags |= VMA_SHARED;
     return kcov_map_area(file, vma, desc->area);
 }
 
