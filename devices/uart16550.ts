@@ -47,6 +47,8 @@ const FCR_ENABLE = 1;
 const FCR_CLEAR_RX = 2;
 const LCR_DLAB = 0x80;
 const MCR_LOOP = 0x10;
+/** Offset of the line status. */
+const LSR = 5;
 const LSR_DATA = 1;
 const LSR_OVERRUN = 2;
 const LSR_BREAK = 0x10;
@@ -117,6 +119,9 @@ export class Uart16550 implements Device {
   }
 
   read(offset: number): number {
+    const { fifo, overrun } = this.#s;
+    // The poll of every driver, in all banks alike: nothing waits, so there is nothing to show, to clear or to update.
+    if (offset === LSR && fifo.length === 0 && !overrun) return LSR_EMPTY;
     return UART_MAP.read(offset, 1, this.#get, this.#bank());
   }
 

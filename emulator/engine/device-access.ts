@@ -4,9 +4,9 @@
 // Compiled regions leave for devices, unless the interpreter has seen that a load goes to one: then the region is compiled with a call
 // for it (`addRegionDevice`), and stays.
 
+import type { Bus } from '../bus/bus.ts';
 import type { Device } from '../bus/device.ts';
 import type { Ram } from '../bus/ram.ts';
-import type { Hart } from '../hart/index.ts';
 import {
   DATA_VIEW,
   IC,
@@ -28,6 +28,7 @@ const REMEMBERED = 256;
 
 export class DeviceAccess {
   readonly #i32: Int32Array;
+  readonly #bus: Bus;
   /** Pages from here on may be RAM: those with decoded code have slow entries, too. */
   readonly #ramPage: number;
   /** Who answered last, and the widths that it allows, as bits. */
@@ -38,17 +39,18 @@ export class DeviceAccess {
   /** By pc / 2: low half of the address of a load that reached a device. */
   readonly #loads = new Int32Array(REMEMBERED);
 
-  constructor(ram: Ram) {
+  constructor(ram: Ram, bus: Bus) {
     this.#i32 = new Int32Array(ram.memory.buffer);
+    this.#bus = bus;
     this.#ramPage = ram.base / 4096;
   }
 
   /** As `SlowAccess.load`; false = nothing has happened. */
-  load(hart: Hart, funct3: number): boolean {
+  load(funct3: number): boolean {
     const i32 = this.#i32;
     const log2 = funct3 & 3;
     const pa = this.#devicePage(TLB_READ, 1 << log2);
-    if (pa < 0 || this.loadAt(hart, pa, log2) !== 0) return false;
+    if (pa < 0 || this.loadAt(pa, log2) !== 0) return false;
     const pc = i32[PC >> 2]!;
     this.#loads[(pc >>> 1) & (REMEMBERED - 1)] = pc;
     if (log2 === 3) return true;
@@ -61,20 +63,23 @@ export class DeviceAccess {
     return true;
   }
 
-  /** Loads from `pa`, naturally aligned and below RAM, into the low bytes of SLOW_VALUE. 1 = nothing has happened. */
-  loadAt(hart: Hart, pa: number, log2: number): number {
+  /**
+   * Loads from `pa`, naturally aligned and below RAM, into the low bytes of SLOW_VALUE. 1 = nothing has happened. Called from wasm: a
+   * function of its own, so that there is no other in between.
+   */
+  readonly loadAt = (pa: number, log2: number): number => {
     const bytes = 1 << log2;
-    if (!this.#find(hart, pa, bytes)) return 1;
+    if (!this.#find(pa, bytes)) return 1;
     if (log2 < 3) {
       this.#i32[VALUE] = this.#device!.read(pa - this.#base, bytes);
       return 0;
     }
-    const { bus } = hart.ports;
+    const bus = this.#bus;
     if (!bus.load(pa, 8)) return 1;
     this.#i32[VALUE] = bus.lo;
     this.#i32[VALUE + 1] = bus.hi;
     return 0;
-  }
+  };
 
   /** Did the load at this address reach a device? A guess: programs change. */
   isKnown(pc: bigint): boolean {
@@ -83,17 +88,17 @@ export class DeviceAccess {
   }
 
   /** As `SlowAccess.store`. */
-  store(hart: Hart, log2: number): boolean {
+  store(log2: number): boolean {
     const bytes = 1 << log2;
     const pa = this.#devicePage(TLB_WRITE, bytes);
-    if (pa < 0 || !this.#find(hart, pa, bytes)) return false;
-    return hart.ports.bus.store(pa, bytes, this.#i32[VALUE]!, this.#i32[VALUE + 1]!);
+    if (pa < 0 || !this.#find(pa, bytes)) return false;
+    return this.#bus.store(pa, bytes, this.#i32[VALUE]!, this.#i32[VALUE + 1]!);
   }
 
   /** Finds who answers an aligned access; what nobody answers is the hart's to count and to trap. */
-  #find(hart: Hart, pa: number, bytes: number): boolean {
+  #find(pa: number, bytes: number): boolean {
     if (!(pa >= this.#base && pa < this.#end)) {
-      const m = hart.ports.bus.find(pa);
+      const m = this.#bus.find(pa);
       if (!m) return false;
       this.#device = m.device;
       this.#base = m.base;
@@ -130,8 +135,8 @@ export interface RegionDeviceImports {
 }
 
 /**
- * Adds (funct3, ic: i32, view: i32) -> 0 done, DEVICE_LEAVE nothing has happened, DEVICE_DONE_LEAVE done but leave behind this load, IC in the
- * window is right: a load at SLOW_ARG that may go to a device, for compiled regions. The value is in the low bytes of SLOW_VALUE. `ic`:
+ * Adds (va: i64, funct3, ic, view: i32) -> 0 done, DEVICE_LEAVE nothing has happened, DEVICE_DONE_LEAVE done but leave behind this load, IC
+ * in the window is right: a load that may go to a device, for compiled regions. The value is in the low bytes of SLOW_VALUE. `ic`:
  * instructions left, this one included, so that the device sees the exact time. What is not a device's is `slow`'s.
  */
 export function addRegionDevice(
@@ -139,11 +144,11 @@ export function addRegionDevice(
   ramBase: number,
   imports: RegionDeviceImports,
 ): FunctionHandle {
-  const f = m.func([I32, I32, I32], [I32], 'region device');
+  const f = m.func([I64, I32, I32, I32], [I32], 'region device');
   const { code: c } = f;
-  const [funct3, ic, view] = [0, 1, 2];
-  const [va, entry, log2] = [c.local(I64), c.local(I32), c.local(I32)];
-  c.i32_const(0).i64_load(SLOW_ARG).local_tee(va).i32_wrap_i64().i32_const(8).i32_shr_u();
+  const [va, funct3, ic, view] = [0, 1, 2, 3];
+  const [entry, log2] = [c.local(I32), c.local(I32)];
+  c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u();
   c.i32_const(0xff0).i32_and().local_get(view).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(entry);
   c.i64_load(TLB_READ).local_get(va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or().i64_eq();
   c.local_get(entry)
@@ -154,6 +159,7 @@ export function addRegionDevice(
   c.i32_const(1).local_get(funct3).i32_const(3).i32_and().local_tee(log2).i32_shl().i32_const(1).i32_sub();
   c.local_get(va).i32_wrap_i64().i32_and().i32_eqz();
   c.i32_and().i32_and().i32_eqz().if_(undefined, 'unlikely');
+  c.i32_const(0).local_get(va).i64_store(SLOW_ARG);
   c.local_get(funct3).call(imports.slow).return_();
   c.end();
   c.i32_const(0).local_get(ic).i32_store(IC);

@@ -56,7 +56,7 @@ export interface RegionSlow {
   /** See `addRegionSlow`. */
   readonly slow: (kind: number) => number;
   /** See `addRegionDevice`. */
-  readonly device: (funct3: number, ic: number, view: number) => number;
+  readonly device: (va: bigint, funct3: number, ic: number, view: number) => number;
   /** Did the load at this address go to a device? */
   readonly isDeviceLoad: (pc: bigint) => boolean;
 }
@@ -104,7 +104,7 @@ export class InterpEngine implements Engine {
   constructor(ram: Ram, harts: readonly Hart[], area: EngineArea, options: EngineOptions = {}) {
     this.#ram = ram;
     this.#i32 = new Int32Array(ram.memory.buffer);
-    this.#devices = new DeviceAccess(ram);
+    this.#devices = new DeviceAccess(ram, harts[0]!.ports.bus);
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length);
     for (const hart of harts) hart.ports.code = this.pages;
     ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
@@ -150,9 +150,8 @@ export class InterpEngine implements Engine {
   #imports(jit: RegionHost | undefined): InterpImports {
     return {
       load: funct3 =>
-        this.#devices.load(this.#hart, funct3) ? this.#retire() : this.#done(this.#hart.access.load(funct3)),
-      store: log2 =>
-        this.#devices.store(this.#hart, log2) ? this.#retire() : this.#done(this.#hart.access.store(log2)),
+        this.#devices.load(funct3) ? this.#retire() : this.#done(this.#hart.access.load(funct3)),
+      store: log2 => (this.#devices.store(log2) ? this.#retire() : this.#done(this.#hart.access.store(log2))),
       atomic: code => this.#done(this.#atomic(code >> 2, code & 3)),
       fpEnable: (rec, writes) => this.#fpEnable(rec, writes),
       soft: (rec, op, rm) => this.#soft(rec, op, rm),
@@ -163,7 +162,7 @@ export class InterpEngine implements Engine {
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
       regionSlow: kind => jit?.slow(kind) ?? 1,
-      regionDevice: (pa, log2) => this.#devices.loadAt(this.#hart, pa, log2),
+      regionDevice: this.#devices.loadAt,
       regionSettle: ic => this.#regionSettle(ic),
       hot: rec => jit?.hot(rec) ?? ENTRY_COLD,
       enter: rec => jit?.enter(rec) ?? -1,

@@ -6,7 +6,7 @@
 // registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
 // Hot path: no call, no store but the guest's own.
 
-import { F, FFLAGS, IC, SLOW_ARG } from '../hart/layout.ts';
+import { F, FFLAGS, IC } from '../hart/layout.ts';
 import type { Insn } from '../isa/index.ts';
 import { hostFuses } from '../wasm/host-fma.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
@@ -198,8 +198,9 @@ export class JitOps implements Ops {
     const rd = this.x[insn.rd]!;
     const answer = this.temp(I32, 8);
     this.#memory.loadAlone(rd, bytes, signed, address => {
-      c.i32_const(0).local_get(address).i64_store(SLOW_ARG);
-      c.i32_const(Math.log2(bytes) | (signed ? 0 : 4)).local_get(this.ic);
+      c.local_get(address)
+        .i32_const(Math.log2(bytes) | (signed ? 0 : 4))
+        .local_get(this.ic);
       if (this.before > 0) c.i32_const(this.before).i32_sub();
       c.i32_const(this.#view).call(this.#port.device).local_tee(answer).i32_const(DEVICE_LEAVE).i32_eq();
       this.leaveIf();

@@ -362,7 +362,7 @@ export class Jit implements RegionHost {
     const m = new ModuleBuilder();
     const slow = m.importFunction('env', 'slow', [I32], [I32]);
     const soft = m.importFunction('env', 'soft', [I32], []);
-    const device = m.importFunction('env', 'device', [I32, I32, I32], [I32]);
+    const device = m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]);
     const { isDeviceLoad } = this.#regionSlow;
     m.importMemory('env', 'memory', { min: 1 });
     m.importTable('env', 'table', { min: 1 });

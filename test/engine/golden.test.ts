@@ -38,7 +38,7 @@ function listing(words: readonly number[]): string {
   const [slow, soft, device] = [
     m.importFunction('env', 'slow', [I32], [I32]),
     m.importFunction('env', 'soft', [I32], []),
-    m.importFunction('env', 'device', [I32, I32, I32], [I32]),
+    m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
   ];
   const type = m.type([I32], [I64]);
   const { code } = m.func([I32], [I64]);
