@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { emitRegion } from '../../emulator/engine/jit-emit.ts';
 import { FpHelpers } from '../../emulator/engine/jit-fp.ts';
 import { discover } from '../../emulator/engine/jit-region.ts';
+import { WALK_M } from '../../emulator/hart/layout.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
 import { I32, I64, ModuleBuilder } from '../../emulator/wasm/module.ts';
 import { wasmText } from '../support/wasm-text.ts';
@@ -25,7 +26,13 @@ const REGIONS: Readonly<Record<string, readonly number[]>> = {
   loop: [e('sub', { rd: 10, rs1: 10, rs2: 11 }), e('bne', { rs1: 10, rs2: 0, imm: -4 }), RETURN],
 };
 
-function listing(words: readonly number[]): string {
+/** Where nothing is translated: 128 MiB of RAM of which the first 64 KiB hold code. */
+const FLAT = {
+  ...{ hostBase: 0x20_0000, base: 0x8000_0000, bytes: 0x800_0000, codeMap: 0x10_0000 },
+  ...{ dataFirst: 0x1_0000, walk: WALK_M },
+};
+
+function listing(words: readonly number[], flat?: typeof FLAT): string {
   const fetch = (at: number) => (at >= 0 && at < 4 * words.length ? decode(words[at / 4]!) : undefined);
   const region = discover(ENTRY, {
     fetch,
@@ -50,7 +57,10 @@ function listing(words: readonly number[]): string {
     jumpCache: 0x1_0000,
     jumpCacheMask: 4095,
   };
-  const placement = { fetchView: 3, dataView: 3, ppns: region.pages.map(() => 0x80001) };
+  const placement = {
+    ...{ fetchView: 3, dataView: 3, ppns: region.pages.map(() => 0x80001) },
+    ...(flat && { flat }),
+  };
   emitRegion(code, region, placement, port, linker);
   return wasmText(code.view());
 }
@@ -58,5 +68,9 @@ function listing(words: readonly number[]): string {
 describe('the code of a region', () => {
   test.each(Object.entries(REGIONS))('for %s is the listed one', async (name, words) => {
     await expect(listing(words)).toMatchFileSnapshot(`golden/${name}.txt`);
+  });
+
+  test.each(['ld', 'sd'])('for %s without translation is the listed one', async name => {
+    await expect(listing(REGIONS[name]!, FLAT)).toMatchFileSnapshot(`golden/${name}-flat.txt`);
   });
 });
