@@ -44,6 +44,7 @@ export class GuestConsole {
   #buffer = Buffer.alloc(1 << 16);
   #length = 0;
   #heldCr = false;
+  #hashed: number[] = [];
   #isRaw: boolean;
   #terminal: Terminal | undefined;
   #source: Source = 'none';
@@ -57,13 +58,17 @@ export class GuestConsole {
 
   /** One byte of the guest's serial output. */
   put(byte: number): void {
-    if (this.#isRaw) {
-      this.#emit(byte);
-      return;
-    }
-    if (this.#heldCr && byte !== LF) this.#emit(CR);
+    if (this.#isRaw) this.#emit(byte);
+    if (this.#isRaw && !this.#options.hash) return;
+    if (this.#heldCr && byte !== LF) this.#converted(CR);
     this.#heldCr = byte === CR;
-    if (!this.#heldCr) this.#emit(byte);
+    if (!this.#heldCr) this.#converted(byte);
+  }
+
+  /** One byte after newline conversion: the hash is of those even where others are printed. */
+  #converted(byte: number): void {
+    if (this.#options.hash) this.#hashed.push(byte);
+    if (!this.#isRaw) this.#emit(byte);
   }
 
   #emit(byte: number): void {
@@ -74,10 +79,11 @@ export class GuestConsole {
 
   /** Writes what has gathered. */
   flush(): void {
+    this.#options.hash?.update(Buffer.from(this.#hashed));
+    this.#hashed = [];
     if (this.#length === 0) return;
     const chunk = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.#length = 0;
-    this.#options.hash?.update(chunk);
     if (this.#options.keep) this.#kept.push(chunk);
     if (!this.#options.silent) writeOut(chunk);
   }
@@ -90,7 +96,7 @@ export class GuestConsole {
       process.stdin.pause();
       process.stdin.unref?.();
     }
-    if (this.#heldCr) this.#emit(CR);
+    if (this.#heldCr) this.#converted(CR);
     this.#heldCr = false;
     this.flush();
   }
@@ -102,7 +108,7 @@ export class GuestConsole {
   /** Input and window size come from a person's terminal. */
   useTerminal(terminal: Terminal): void {
     this.#terminal = terminal;
-    if (isTerminal(1)) this.#isRaw = true;
+    if (terminal.isExact && isTerminal(1)) this.#isRaw = true;
   }
 
   /** Input comes from a file or a pipe, which may never end: nothing waits here. */

@@ -3,6 +3,9 @@
 import { fstatSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
+/** For modules that take longer to load than a small program to run, and that only terminals need. */
+const load = createRequire(import.meta.url);
+
 const CTRL_A = 0x01;
 const KEY_QUIT = 'x'.charCodeAt(0);
 
@@ -22,7 +25,13 @@ export class Terminal {
     this.#resized = true;
     this.#wake?.();
   };
-  readonly #onExit = (): void => this.#raw(false);
+  /** Node would abort when it can not reset a terminal that has hung up; what hung up ends others is the signal. */
+  readonly #onExit = (): void => {
+    this.#raw(false);
+    if (isTerminal(0)) return;
+    process.removeAllListeners('SIGHUP');
+    process.kill(process.pid, 'SIGHUP');
+  };
   readonly #onStop = (): void => this.#suspend();
   readonly #onContinue = (): void => {
     this.#raw(true);
@@ -30,6 +39,8 @@ export class Terminal {
   };
   /** Set when the user asked to leave, or the terminal went away. */
   quit = false;
+  /** Does the terminal show bytes as they are, without adding to them? */
+  isExact = false;
 
   /** The terminal on standard input; undefined when there is none. */
   static open(): Terminal | undefined {
@@ -49,15 +60,16 @@ export class Terminal {
     process.stdin.pause();
     process.stdin.unref?.();
     process.stdout.off('resize', this.#onResize);
-    process.off('exit', this.#onExit).off('SIGTSTP', this.#onStop).off('SIGCONT', this.#onContinue);
+    process.off('SIGTSTP', this.#onStop).off('SIGCONT', this.#onContinue);
   }
 
   #raw(isRaw: boolean): void {
-    try {
-      process.stdin.setRawMode(isRaw);
-    } catch {
-      this.quit = true; // it has hung up
-    }
+    process.stdin.setRawMode(isRaw);
+    // Node leaves the terminal's own CR before each LF on, which would move the cursor of programs that draw.
+    if (!isRaw) return;
+    const { spawnSync } = load('node:child_process') as typeof import('node:child_process');
+    const { status } = spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
+    this.isExact = status === 0;
   }
 
   /** Stopped from outside (`kill -TSTP`): the shell gets its terminal as it was. */
@@ -119,7 +131,7 @@ export function isTerminal(fd: number): boolean {
   } catch {
     return false;
   }
-  return (createRequire(import.meta.url)('node:tty') as typeof import('node:tty')).isatty(fd);
+  return (load('node:tty') as typeof import('node:tty')).isatty(fd);
 }
 
 /** Size of the window; undefined when standard output is no terminal, or does not know. */
