@@ -1,3 +1,4 @@
+/* kcov: not instrumented on linux: the scheduler */
 /*
  * Scheduler: one queue of runnable threads under one lock for all harts, round robin with slices of
  * 10 ms. Kernel code is never preempted; user code is, on return from the interrupt that ended its

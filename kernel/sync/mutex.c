@@ -1,3 +1,4 @@
+/* kcov: not instrumented on linux: locks */
 /*
  * Sleeping locks. The owner word is taken by compare-and-exchange; losers sleep on the queue. Not
  * fair: a running thread may overtake a woken one.

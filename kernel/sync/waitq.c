@@ -1,3 +1,4 @@
+/* kcov: not instrumented on linux: part of the scheduler */
 /*
  * Wait queues and sleeping. The order that loses no wake-up: join the queue, announce the intent to
  * sleep (sleep_prepare), test the condition, sleep (sleep_commit). A wake-up in between turns the

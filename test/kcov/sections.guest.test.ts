@@ -51,6 +51,23 @@ async function functionsByContext(dialect: Dialect, test: string): Promise<Recor
   return seen;
 }
 
+describe.skipIf(!ready)('a call that sleeps', () => {
+  /** Of sched.c, waitq.c and mutex.c. */
+  const SLEEPING = ['schedule', 'sleep_prepare', 'sleep_commit', 'mutex_lock'];
+  const test = 'sleeping_does_not_lose_the_thread';
+
+  it.each(['openbsd', 'netbsd', 'freebsd'] as const)('%s: the context switch is part of it', async dialect => {
+    const { task } = await functionsByContext(dialect, test);
+    expect(SLEEPING.filter(name => task!.has(name))).toContain('schedule');
+  });
+
+  it('linux: scheduler and sleeping locks are not instrumented', async () => {
+    const { task } = await functionsByContext('linux', test);
+    expect([...task!].length).toBeGreaterThan(5);
+    expect(SLEEPING.filter(name => task!.has(name))).toEqual([]);
+  });
+});
+
 describe.skipIf(!ready)('the edu device', () => {
   it('openbsd: its interrupt and its task record for the process that asked', async () => {
     const seen = await functionsByContext('openbsd', 'remote_collects_a_device');
