@@ -56,10 +56,13 @@ describe.skipIf(!ready)('a call that sleeps', () => {
   const SLEEPING = ['schedule', 'sleep_prepare', 'sleep_commit', 'mutex_lock'];
   const test = 'sleeping_does_not_lose_the_thread';
 
-  it.each(['openbsd', 'netbsd', 'freebsd'] as const)('%s: the context switch is part of it', async dialect => {
-    const { task } = await functionsByContext(dialect, test);
-    expect(SLEEPING.filter(name => task!.has(name))).toContain('schedule');
-  });
+  it.each(['openbsd', 'netbsd', 'freebsd'] as const)(
+    '%s: the context switch is part of it',
+    async dialect => {
+      const { task } = await functionsByContext(dialect, test);
+      expect(SLEEPING.filter(name => task!.has(name))).toContain('schedule');
+    },
+  );
 
   it('linux: scheduler and sleeping locks are not instrumented', async () => {
     const { task } = await functionsByContext('linux', test);
