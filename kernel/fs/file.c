@@ -313,7 +313,7 @@ struct located {
     bool created, linked; /* linked: the way led over symbolic links */
 };
 
-static int locate(const struct path *base, const char *name, u32 flags, u32 mode,
+static int locate(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
                   struct located *to)
 {
     u32 how = (flags & O_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & O_DIRECTORY ? WALK_DIR : 0);
@@ -325,6 +325,8 @@ static int locate(const struct path *base, const char *name, u32 flags, u32 mode
         return -ENOMEM;
     mutex_lock(&fs_lock);
     err = walk_begin(w, base, name);
+    if (!err && resolve)
+        err = walk_restrict(w, base, resolve);
     if (!err)
         err = walk_run(w, may_create ? WALK_PARENT : how);
     if (!err && may_create)
@@ -417,12 +419,13 @@ static char *shown_path(const struct path *base, const char *name, bool linked, 
     return text;
 }
 
-int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out)
+int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
+                 struct file **out)
 {
     bool tmpfile = (flags & O_TMPFILE) == O_TMPFILE;
     struct located to;
     char *shown;
-    int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, &to);
+    int err = locate(base, name, tmpfile ? O_DIRECTORY : flags, mode, resolve, &to);
 
     if (err)
         return err;
@@ -451,6 +454,11 @@ int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, 
     inode_put(to.dir);
     path_put(&to.at);
     return err;
+}
+
+int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out)
+{
+    return vfs_open_how(base, name, flags, mode, 0, out);
 }
 
 int vfs_open(const char *path, u32 flags, u32 mode, struct file **out)

@@ -25,8 +25,10 @@ static void forget_dir(struct walk *w)
 
 static int walk_to_root(struct walk *w)
 {
+    if (w->resolve & RESOLVE_BENEATH)
+        return -EXDEV;
     path_put(&w->at);
-    w->at = current_fs()->root;
+    w->at = w->resolve & RESOLVE_IN_ROOT ? w->top : current_fs()->root;
     path_get(&w->at);
     forget_dir(w);
     return 0;
@@ -48,6 +50,13 @@ int walk_begin(struct walk *w, const struct path *base, const char *name)
         return -ENOENT;
     path_get(&w->at);
     return 0;
+}
+
+int walk_restrict(struct walk *w, const struct path *base, u32 resolve)
+{
+    w->resolve = resolve;
+    w->top = base ? *base : current_fs()->cwd;
+    return resolve && *w->rest == '/' ? walk_to_root(w) : 0;
 }
 
 void walk_end(struct walk *w)
@@ -91,6 +100,9 @@ static int step_up(struct walk *w)
     struct inode *parent;
 
     forget_dir(w);
+    if (w->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT) && at->inode == w->top.inode &&
+        at->mnt == w->top.mnt)
+        return w->resolve & RESOLVE_BENEATH ? -EXDEV : 0;
     for (;;) {
         if (at->inode == fs->root.inode && at->mnt == fs->root.mnt)
             return 0; /* ".." of the root is the root */
@@ -137,8 +149,14 @@ int walk_follow(struct walk *w, struct inode *link)
     struct path to = {0};
     int err;
 
+    if (w->resolve & RESOLVE_NO_SYMLINKS)
+        return -ELOOP;
     if (!link->ops->follow)
         return expand_link(w, link);
+    if (w->resolve & RESOLVE_NO_MAGICLINKS)
+        return -ELOOP;
+    if (w->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
+        return -EXDEV;
     if (++w->links > SYMLINKS_MAX)
         return -ELOOP;
     err = link->ops->follow(link, &to.mnt, &to.inode);
@@ -213,6 +231,8 @@ int walk_run(struct walk *w, u32 how)
     w->name[0] = 0;
     do {
         moved = step(w, how);
+        if (moved > 0 && w->resolve & RESOLVE_NO_XDEV && w->at.mnt != w->top.mnt)
+            moved = -EXDEV;
         if (moved > 0 && how & WALK_PARENT)
             w->name[0] = 0;
     } while (moved > 0);

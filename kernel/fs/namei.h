@@ -11,10 +11,23 @@ struct walk {
     const char *rest;  /* still to walk */
     char *text;        /* owned storage of rest after a link, or 0 */
     int links;
-    bool last;     /* name is the last component */
-    bool want_dir; /* and was followed by a slash */
+    u32 resolve;     /* RESOLVE_*: what the walk must not do */
+    struct path top; /* where a walk with RESOLVE_* began; owned by the caller */
+    bool last;       /* name is the last component */
+    bool want_dir;   /* and was followed by a slash */
     char name[NAME_LEN_MAX + 1];
 };
+
+/* openat2(2) */
+#define RESOLVE_NO_XDEV       1u
+#define RESOLVE_NO_MAGICLINKS 2u
+#define RESOLVE_NO_SYMLINKS   4u
+#define RESOLVE_BENEATH       8u  /* never above the start: -EXDEV */
+#define RESOLVE_IN_ROOT       16u /* the start is the root of this walk */
+#define RESOLVE_ALL           31u
+
+/* After walk_begin: from here on the walk obeys. */
+int walk_restrict(struct walk *w, const struct path *base, u32 resolve);
 
 /* All of these need fs_lock. walk_end must follow walk_begin, whatever it returned. */
 int walk_begin(struct walk *w, const struct path *base, const char *name);

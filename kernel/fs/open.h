@@ -4,6 +4,9 @@
 #include "fs.h"
 
 int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, struct file **out);
+/* The same with the RESOLVE_* of namei.h. */
+int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
+                 struct file **out);
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out);
 i64 file_read(struct file *f, struct iter *to, i64 *at);    /* at == 0: the file's position */
 i64 file_write(struct file *f, struct iter *from, i64 *at); /* -EBADF by access mode */
@@ -17,6 +20,7 @@ struct at_args {
     struct path base;
 };
 int at_begin(struct at_args *a, int dirfd, u64 user_path);
+int at_take_base(struct at_args *a, int dirfd); /* also for an absolute path */
 void at_end(struct at_args *a);
 static inline const struct path *at_base(const struct at_args *a)
 {

@@ -3,6 +3,7 @@
  */
 #include "open.h"
 #include "abi/errno.h"
+#include "abi/sched.h"
 #include "alloc.h"
 #include "klib.h"
 #include "filelock.h"
@@ -67,6 +68,29 @@ long sys_close_range(u64 first, u64 last, u64 flags)
             fd_close(fd);
     }
     return 0;
+}
+
+/* What a process shares with others becomes its own; there are no namespaces to leave. */
+long sys_unshare(u64 flags)
+{
+    struct proc *p = curproc;
+    struct fsctx *mine = NULL, *old = NULL;
+    long err = flags & ~(u64)(CLONE_FILES | CLONE_FS) ? -EINVAL : 0;
+
+    if (!err && flags & CLONE_FILES)
+        err = files_unshare(&p->files);
+    if (!err && flags & CLONE_FS) {
+        mine = fsctx_copy(p->fs);
+        err = mine ? 0 : -ENOMEM;
+    }
+    if (mine) {
+        spin_lock(&proc_lock);
+        old = p->fs;
+        p->fs = mine;
+        spin_unlock(&proc_lock);
+    }
+    fsctx_put(old);
+    return err;
 }
 
 long sys_dup(u64 fd)

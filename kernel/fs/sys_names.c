@@ -30,7 +30,6 @@ static int copy_path(u64 user_path, char **out)
 
 int at_begin(struct at_args *a, int dirfd, u64 user_path)
 {
-    struct file *f;
     int err;
 
     a->base = (struct path){0};
@@ -39,9 +38,13 @@ int at_begin(struct at_args *a, int dirfd, u64 user_path)
         a->name = NULL;
         return err;
     }
-    if (dirfd == AT_FDCWD || a->name[0] == '/')
-        return 0;
-    f = fd_get(dirfd);
+    return dirfd == AT_FDCWD || a->name[0] == '/' ? 0 : at_take_base(a, dirfd);
+}
+
+int at_take_base(struct at_args *a, int dirfd)
+{
+    struct file *f = fd_get(dirfd);
+
     if (!f)
         return -EBADF;
     a->base.inode = inode_get(f->inode);
@@ -70,25 +73,6 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out)
     }
     at_end(&a);
     return err;
-}
-
-long sys_openat(u64 dirfd, u64 path, u64 flags, u64 mode)
-{
-    struct at_args a;
-    struct file *f;
-    int fd, err = at_begin(&a, (int)dirfd, path);
-
-    if (err) {
-        at_end(&a);
-        return err;
-    }
-    fd = fd_reserve(0, flags & O_CLOEXEC);
-    if (fd >= 0) {
-        err = vfs_open_at(at_base(&a), a.name, (u32)flags & ~O_REGULAR, (u32)mode, &f);
-        fd_fill(fd, err ? NULL : f);
-    }
-    at_end(&a);
-    return fd < 0 ? fd : err ? err : fd;
 }
 
 /* What make_name and friends do once the walk stands at the directory of the last component. */

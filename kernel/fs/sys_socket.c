@@ -547,3 +547,46 @@ long sys_recvmsg(u64 fd, u64 msg, u64 flags)
     file_put(f);
     return n;
 }
+
+/* sendmmsg and recvmmsg: struct mmsghdr is a msghdr and the length of that message. */
+#define MMSGHDR_SIZE   64
+#define MMSGHDR_LEN    56
+#define MSG_WAITFORONE 0x10000
+
+static long each_message(u64 fd, u64 vec, u64 count, u64 flags,
+                         long (*one)(u64 fd, u64 msg, u64 flags))
+{
+    long n = 0;
+    u32 done = 0;
+
+    for (; done < MIN(count, IOV_MAX); done++, vec += MMSGHDR_SIZE) {
+        u32 len;
+
+        n = one(fd, vec, flags & ~(u64)MSG_WAITFORONE);
+        if (n < 0)
+            break;
+        len = (u32)n;
+        if (put_user(vec + MMSGHDR_LEN, len))
+            return -EFAULT;
+        if (flags & MSG_WAITFORONE)
+            flags |= MSG_DONTWAIT;
+    }
+    return done ? done : n;
+}
+
+long sys_sendmmsg(u64 fd, u64 vec, u64 count, u64 flags)
+{
+    return each_message(fd, vec, count, flags, sys_sendmsg);
+}
+
+/* The time limit of Linux is looked at between messages only; here it ends a call that would wait.
+ */
+long sys_recvmmsg(u64 fd, u64 vec, u64 count, u64 flags, u64 timeout)
+{
+    u64 deadline;
+    long err = deadline_from_user(timeout, &deadline);
+
+    if (err)
+        return err;
+    return each_message(fd, vec, count, timeout ? flags | MSG_WAITFORONE : flags, sys_recvmsg);
+}

@@ -234,17 +234,28 @@ static bool in_group(u32 gid)
 }
 
 /* want: 4 read, 2 write, 1 execute or search. The superuser needs an x bit only to execute. */
-int inode_access(const struct inode *inode, u32 want)
+static int access_as(const struct inode *inode, u32 want, u32 uid, bool group)
 {
     u32 mode = inode->mode;
 
-    if (curproc->euid == 0)
+    if (uid == 0)
         return want & 1 && !S_ISDIR(mode) && !(mode & 0111) ? -EACCES : 0;
-    if (curproc->euid == inode->uid)
+    if (uid == inode->uid)
         mode >>= 6;
-    else if (in_group(inode->gid))
+    else if (group)
         mode >>= 3;
     return want & ~mode & 7 ? -EACCES : 0;
+}
+
+int inode_access(const struct inode *inode, u32 want)
+{
+    return access_as(inode, want, curproc->euid, in_group(inode->gid));
+}
+
+/* access(2) asks for the real user, to whom a set-user-id program wants to do no favours. */
+static int real_access(const struct inode *inode, u32 want)
+{
+    return access_as(inode, want, curproc->uid, curproc->gid == inode->gid || in_group(inode->gid));
 }
 
 long sys_faccessat2(u64 dirfd, u64 path, u64 want, u64 flags)
@@ -258,7 +269,7 @@ long sys_faccessat2(u64 dirfd, u64 path, u64 want, u64 flags)
                   flags & AT_SYMLINK_NOFOLLOW ? 0 : WALK_FOLLOW, &at);
     if (err)
         return err;
-    err = inode_access(at.inode, (u32)want);
+    err = flags & AT_EACCESS ? inode_access(at.inode, (u32)want) : real_access(at.inode, (u32)want);
     path_put(&at);
     return err;
 }
@@ -316,16 +327,24 @@ long sys_fchmod(u64 fd, u64 mode)
     return err;
 }
 
-long sys_fchmodat(u64 dirfd, u64 path, u64 mode)
+long sys_fchmodat2(u64 dirfd, u64 path, u64 mode, u64 flags)
 {
     struct path at;
-    long err = at_walk((int)dirfd, path, 0, WALK_FOLLOW, &at);
+    long err;
 
+    if (flags & ~(u64)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    err = at_walk((int)dirfd, path, (u32)flags, flags & AT_SYMLINK_NOFOLLOW ? 0 : WALK_FOLLOW, &at);
     if (err)
         return err;
-    err = change_mode(at.inode, (u32)mode);
+    err = S_ISLNK(at.inode->mode) ? -EOPNOTSUPP : change_mode(at.inode, (u32)mode);
     path_put(&at);
     return err;
+}
+
+long sys_fchmodat(u64 dirfd, u64 path, u64 mode)
+{
+    return sys_fchmodat2(dirfd, path, mode, 0);
 }
 
 long sys_fchown(u64 fd, u64 uid, u64 gid)

@@ -277,15 +277,44 @@ int exec_load(const char *path, char *const *argv, char *const *envp)
     return error;
 }
 
-long sys_execve(u64 path_addr, u64 argv, u64 envp)
+#define AT_FDCWD      (-100)
+#define AT_EMPTY_PATH 0x1000
+
+/* The path of execveat: relative to a descriptor it goes through that descriptor's link in /proc.
+ */
+static long exec_path(int dirfd, va_t addr, bool may_be_empty, char *path)
 {
+    char name[64];
+    long n = copyinstr(path, addr, PATH_LEN_MAX);
+    if (n < 0)
+        return n;
+    if (n == 0 && !may_be_empty)
+        return -ENOENT;
+    if (path[0] == '/' || dirfd == AT_FDCWD)
+        return 0;
+    struct file *file = fd_get(dirfd);
+    if (!file)
+        return -EBADF;
+    file_put(file);
+    size_t front = (size_t)ksnprintf(name, sizeof(name), "/proc/self/fd/%d%s", dirfd, n ? "/" : "");
+    if (front + (size_t)n + 1 > PATH_LEN_MAX)
+        return -ENAMETOOLONG;
+    memmove(path + front, path, (size_t)n + 1);
+    memcpy(path, name, front);
+    return 0;
+}
+
+long sys_execveat(u64 dirfd, u64 path_addr, u64 argv, u64 envp, u64 flags)
+{
+    if (flags & ~(u64)AT_EMPTY_PATH)
+        return -EINVAL;
     char *path = kmalloc(PATH_LEN_MAX);
     struct exec_strings s = {.bytes = kmalloc(ARG_BYTES_MAX)};
-    long error = path && s.bytes ? copyinstr(path, path_addr, PATH_LEN_MAX) : -ENOMEM;
-    if (error > 0)
+    long error = -ENOMEM;
+    if (path && s.bytes)
+        error = exec_path((int)dirfd, path_addr, flags & AT_EMPTY_PATH, path);
+    if (error == 0)
         error = add_user_strings(&s, argv, &s.argc);
-    else if (error == 0)
-        error = -ENOENT;
     if (error == 0)
         error = add_user_strings(&s, envp, &s.envc);
     if (error == 0)
@@ -293,4 +322,9 @@ long sys_execve(u64 path_addr, u64 argv, u64 envp)
     kfree(s.bytes);
     kfree(path);
     return error;
+}
+
+long sys_execve(u64 path_addr, u64 argv, u64 envp)
+{
+    return sys_execveat((u64)AT_FDCWD, path_addr, argv, envp, 0);
 }

@@ -112,6 +112,22 @@ long sys_clock_settime(u64 clock, u64 addr)
     return 0;
 }
 
+long sys_settimeofday(u64 tv_addr, u64 tz_addr)
+{
+    struct timeval64 tv;
+    (void)tz_addr; /* the kernel has no use for a time zone */
+    if (!tv_addr)
+        return curproc->euid ? -EPERM : 0;
+    if (copyin(&tv, tv_addr, sizeof(tv)))
+        return -EFAULT;
+    if (tv.sec < 0 || tv.usec < 0 || tv.usec >= 1000000)
+        return -EINVAL;
+    if (curproc->euid)
+        return -EPERM;
+    time_set_wall_ns(saturating_ns(tv.sec, tv.usec * 1000));
+    return 0;
+}
+
 long sys_gettimeofday(u64 tv_addr, u64 tz_addr)
 {
     u64 ns = time_wall_ns();

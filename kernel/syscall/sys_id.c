@@ -188,6 +188,19 @@ long sys_getresgid(u64 r, u64 e, u64 s)
     return put_user(r, p->gid) || put_user(e, p->egid) || put_user(s, p->sgid) ? -EFAULT : 0;
 }
 
+/* The ids that file access is checked with are the effective ones; they can not be set apart. */
+long sys_setfsuid(u64 uid)
+{
+    (void)uid;
+    return curproc->euid;
+}
+
+long sys_setfsgid(u64 gid)
+{
+    (void)gid;
+    return curproc->egid;
+}
+
 long sys_getgroups(u64 size, u64 list)
 {
     u32 n = curproc->ngroups;

@@ -62,6 +62,11 @@ long sys_mlock(u64 addr, u64 len)
                      MADV_NORMAL);
 }
 
+long sys_mlock2(u64 addr, u64 len, u64 flags)
+{
+    return flags & ~1UL ? -EINVAL : sys_mlock(addr, len);
+}
+
 long sys_munlock(u64 addr, u64 len)
 {
     return sys_mlock(addr, len);

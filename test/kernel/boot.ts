@@ -11,7 +11,16 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const BUDGET = 3_000_000_000;
 
 /** Test programs about files whose behaviour is Linux's own, and those about what only this kernel has. */
-export const FILE_PROGRAMS = ['files', 'pipes', 'sockets', 'procfs', 'truncate', 'splice', 'inotify'];
+export const FILE_PROGRAMS = [
+  'files',
+  'pipes',
+  'sockets',
+  'procfs',
+  'truncate',
+  'splice',
+  'inotify',
+  'calls',
+];
 export const OWN_FILE_PROGRAMS = ['queues', 'devices'];
 
 export interface Ended {

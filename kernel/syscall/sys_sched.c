@@ -1,0 +1,162 @@
+/*
+ * System calls about scheduling: affinity, parameters, the hart one runs on, barriers across harts.
+ */
+#include "abi/errno.h"
+#include "irq.h"
+#include "klib.h"
+#include "proc.h"
+#include "riscv.h"
+#include "syscall.h"
+#include "vm.h"
+
+/* Scheduling parameters: there is one policy; the calls answer as for SCHED_OTHER. */
+
+long sys_sched_yield(void)
+{
+    sched_yield();
+    return 0;
+}
+
+static u64 online_harts(void)
+{
+    u64 mask = 0;
+    for (int i = 0; i < MAX_HARTS; i++)
+        mask |= cpus[i].online ? 1UL << i : 0;
+    return mask;
+}
+
+long sys_sched_getaffinity(u64 pid, u64 size, u64 addr)
+{
+    if (size < 8 || size & 7)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct thread *t = pid ? thread_find((int)pid) : current;
+    u64 mask = t ? t->allowed_harts & online_harts() : 0;
+    spin_unlock(&proc_lock);
+    if (!t)
+        return -ESRCH;
+    return put_user(addr, mask) ? -EFAULT : 8;
+}
+
+long sys_sched_setaffinity(u64 pid, u64 size, u64 addr)
+{
+    u64 mask = 0;
+    if (copyin(&mask, addr, MIN(size, 8)))
+        return -EFAULT;
+    if (!(mask & online_harts()))
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    struct thread *t = pid ? thread_find((int)pid) : current;
+    long error = !t ? -ESRCH : curproc->euid && curproc->euid != t->proc->uid ? -EPERM : 0;
+    if (!error)
+        t->allowed_harts = mask;
+    spin_unlock(&proc_lock);
+    if (error)
+        return error;
+    if (t == current)
+        sched_yield();
+    return 0;
+}
+
+long sys_sched_getscheduler(u64 pid)
+{
+    (void)pid;
+    return 0;
+}
+
+long sys_sched_setscheduler(u64 pid, u64 policy, u64 param)
+{
+    (void)pid, (void)param;
+    return policy == 0 ? 0 : -EPERM;
+}
+
+long sys_sched_getparam(u64 pid, u64 addr)
+{
+    (void)pid;
+    int priority = 0;
+    return put_user(addr, priority);
+}
+
+long sys_sched_setparam(u64 pid, u64 addr)
+{
+    (void)pid;
+    int priority;
+    return get_user(priority, addr) ? -EFAULT : priority ? -EINVAL : 0;
+}
+
+long sys_sched_get_priority_max(u64 policy)
+{
+    return policy == 1 || policy == 2 ? 99 : policy <= 6 ? 0 : -EINVAL;
+}
+
+long sys_sched_get_priority_min(u64 policy)
+{
+    return policy == 1 || policy == 2 ? 1 : policy <= 6 ? 0 : -EINVAL;
+}
+
+long sys_getpriority(u64 which, u64 who)
+{
+    (void)who;
+    return which > 2 ? -EINVAL : 20; /* nice 0 */
+}
+
+long sys_setpriority(u64 which, u64 who, u64 nice)
+{
+    (void)who, (void)nice;
+    return which > 2 ? -EINVAL : 0;
+}
+
+long sys_getcpu(u64 cpu_addr, u64 node_addr)
+{
+    irq_push_off();
+    u32 cpu = this_cpu()->index, node = 0;
+    irq_pop_off();
+    if (cpu_addr && put_user(cpu_addr, cpu))
+        return -EFAULT;
+    return node_addr ? put_user(node_addr, node) : 0;
+}
+
+/* The length of a slice, which SCHED_OTHER has here as SCHED_RR does. */
+long sys_sched_rr_get_interval(u64 pid, u64 addr)
+{
+    i64 interval[2] = {0, 10000000};
+    if ((int)pid < 0)
+        return -EINVAL;
+    spin_lock(&proc_lock);
+    bool known = !pid || thread_find((int)pid);
+    spin_unlock(&proc_lock);
+    return !known ? -ESRCH : copyout(addr, interval, sizeof(interval));
+}
+
+/* membarrier(2): commands are bits; a register command need not do anything, all may be used. */
+#define MEMBARRIER_GLOBAL                     1
+#define MEMBARRIER_GLOBAL_EXPEDITED           2
+#define MEMBARRIER_REGISTER_GLOBAL            4
+#define MEMBARRIER_PRIVATE                    8
+#define MEMBARRIER_REGISTER_PRIVATE           16
+#define MEMBARRIER_PRIVATE_SYNC_CORE          32
+#define MEMBARRIER_REGISTER_PRIVATE_SYNC_CORE 64
+#define MEMBARRIER_ALL                        127
+
+static void barrier_here(void *sync_core)
+{
+    mb();
+    if (sync_core)
+        fence_i();
+}
+
+long sys_membarrier(u64 command, u64 flags, u64 cpu)
+{
+    (void)cpu;
+    if (flags || command & ~(u64)MEMBARRIER_ALL || command & (command - 1))
+        return -EINVAL;
+    if (command == 0)
+        return MEMBARRIER_ALL;
+    if (command & (MEMBARRIER_REGISTER_GLOBAL | MEMBARRIER_REGISTER_PRIVATE |
+                   MEMBARRIER_REGISTER_PRIVATE_SYNC_CORE))
+        return 0;
+    bool sync_core = command == MEMBARRIER_PRIVATE_SYNC_CORE;
+    barrier_here(sync_core ? &sync_core : NULL);
+    ipi_call((u32)online_harts(), barrier_here, sync_core ? &sync_core : NULL);
+    return 0;
+}
