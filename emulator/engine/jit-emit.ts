@@ -222,7 +222,7 @@ class RegionEmitter {
     const c = this.#c;
     const dirty = { ...this.#plan.dirtyIn[block.order]! };
     const groups = this.#groups[block.order]!;
-    ops.fp.isChecked = this.#fp.checked[block.order] === 1;
+    ops.fp.beginBlock(this.#fp.checked[block.order] === 1);
     for (const [i, { at, insn }] of block.insns.entries()) {
       ops.insn = insn;
       ops.at = at;

@@ -6,8 +6,8 @@
 // of regions; only soft-float changes fflags inside, and then the limit is read again.
 
 import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../hart/layout.ts';
-import { rowOf } from '../isa/index.ts';
-import { type CodeWriter, F64, I32, I64, type ModuleBuilder } from '../wasm/module.ts';
+import { type Insn, type Mnemonic, rowOf } from '../isa/index.ts';
+import { type CodeWriter, F32, F64, I32, I64, type ModuleBuilder } from '../wasm/module.ts';
 import type { JitOps } from './jit-ops.ts';
 import { type Block, successors } from './jit-region.ts';
 import { isCall } from './jit-registers.ts';
@@ -75,12 +75,22 @@ function isDirty(c: CodeWriter): void {
   c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_eq();
 }
 
+/** Operations whose exact zeros the slow arm knows without soft-float. */
+type Zeros = 'product' | 'quotient';
+const ZEROS: Partial<Record<Mnemonic, { readonly kind: Zeros; readonly format: Format }>> = {
+  'fmul.s': { kind: 'product', format: 's' },
+  'fmul.d': { kind: 'product', format: 'd' },
+  'fdiv.s': { kind: 'quotient', format: 's' },
+  'fdiv.d': { kind: 'quotient', format: 'd' },
+};
+
 /** Functions that the slow arms of a module share; made when one is first needed. */
 export class FpHelpers {
   readonly #module: ModuleBuilder;
   readonly #softImport: number;
   #soft = -1;
   #limit = -1;
+  readonly #zeros = new Map<Mnemonic, number>();
 
   /** `softImport`: (op), with operands, rounding mode and result in the window. */
   constructor(module: ModuleBuilder, softImport: number) {
@@ -108,6 +118,21 @@ export class FpHelpers {
     return index;
   }
 
+  /** As `soft`, for this instruction. */
+  softFor(name: Mnemonic): number {
+    const zeros = ZEROS[name];
+    if (!zeros) return this.soft;
+    const known = this.#zeros.get(name);
+    if (known !== undefined) return known;
+    const { soft } = this;
+    const { code, index } = this.#module.func([I32, F64, F64, F64], [F64], `${name} or zero`);
+    exactZero(code, zeros.kind, zeros.format);
+    for (let n = 0; n < 4; n++) code.local_get(n);
+    code.call(soft);
+    this.#zeros.set(name, index);
+    return index;
+  }
+
   /** () -> the limit. */
   get limit(): number {
     if (this.#limit >= 0) return this.#limit;
@@ -118,6 +143,44 @@ export class FpHelpers {
   }
 }
 
+/**
+ * Returns a result that is zero because an operand is: 0 * b, 0 / b, a / infinity. Such zeros are exact in every rounding mode and raise
+ * nothing; they are common, and fail the check of results because other zeros are the rest of something tiny.
+ */
+function exactZero(c: CodeWriter, kind: Zeros, format: Format): void {
+  const [a, b, result] = [c.local(F64), c.local(F64), c.local(F64)];
+  const give = c.block();
+  for (const [n, to] of [
+    [1, a],
+    [2, b],
+  ] as const) {
+    c.local_get(n);
+    if (format === 's') {
+      c.i64_reinterpret_f64().i64_const(BOX).i64_lt_u().br_if(give);
+      c.local_get(n).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32().f64_promote_f32();
+    }
+    c.local_set(to);
+  }
+  c.local_get(a).local_get(b);
+  if (kind === 'product') c.f64_mul();
+  else c.f64_div();
+  c.local_tee(result).f64_const(0).f64_ne().br_if(give);
+  c.local_get(a).f64_const(0).f64_eq();
+  c.local_get(b);
+  if (kind === 'product') c.f64_const(0).f64_eq();
+  else c.f64_abs().f64_const(Number.POSITIVE_INFINITY).f64_eq();
+  c.i32_or().i32_eqz().br_if(give);
+  c.local_get(result);
+  if (format === 's') {
+    c.f32_demote_f64().i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
+    c.f64_reinterpret_i64();
+  }
+  c.return_().end();
+}
+
+/** Are its floating operands singles? Of conversions the source counts; moves and stores take the bits as they are. */
+const readsSingles = ({ name }: Insn): boolean => name.endsWith('.s');
+
 /** Emits for the instruction that `o` is at. */
 export class JitFloat {
   readonly #o: JitOps;
@@ -126,11 +189,20 @@ export class JitFloat {
   #finite = -1;
   #normal = -1;
   /** The limit is valid here and FS was found Dirty. */
-  isChecked = false;
+  #isChecked = false;
+  /** f32 locals of f registers as singles, and which of them are valid here; the f64 locals always are. */
+  readonly #singles = new Int32Array(32).fill(-1);
+  #validSingles = 0;
 
   constructor(o: JitOps, helpers: FpHelpers) {
     this.#o = o;
     this.#helpers = helpers;
+  }
+
+  /** `isChecked`: on all ways here `enabled` has been passed. */
+  beginBlock(isChecked: boolean): void {
+    this.#isChecked = isChecked;
+    this.#validSingles = 0;
   }
 
   /** At the entry and behind calls, where floating point follows. */
@@ -155,14 +227,43 @@ export class JitFloat {
 
   /** Leaves when FS is not Dirty yet or frm is reserved; that is looked at only where the limit says that something is unusual. */
   enabled(): void {
-    if (this.isChecked) return;
     const { c } = this.#o;
-    c.local_get(this.#finite).i64_eqz().if_(undefined, 'unlikely');
-    isDirty(c);
-    c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_le_u().i32_and().i32_eqz();
-    this.#o.leaveIf();
-    c.end();
-    this.isChecked = true;
+    if (!this.#isChecked) {
+      c.local_get(this.#finite).i64_eqz().if_(undefined, 'unlikely');
+      isDirty(c);
+      c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_le_u().i32_and().i32_eqz();
+      this.#o.leaveIf();
+      c.end();
+      this.#isChecked = true;
+    }
+    // Here, because a rule may push its operands on one of its ways only.
+    if (readsSingles(this.#o.insn)) for (const n of [1, 2, 3] as const) this.#unbox(n);
+  }
+
+  /** Makes the single of operand n, if that is an f register. A value that is not boxed is the canonical NaN. */
+  #unbox(n: 1 | 2 | 3): void {
+    const { c, insn } = this.#o;
+    if (rowOf(insn.op).regs[`rs${n}`] !== 'f') return;
+    const register = insn[`rs${n}`];
+    if ((this.#validSingles >>> register) & 1) return;
+    const bits = this.#o.temp(I64, 9);
+    c.local_get(this.register(n)).i64_reinterpret_f64().local_tee(bits).i32_wrap_i64();
+    c.i32_const(CANONICAL_SINGLE).local_get(bits).i64_const(BOX).i64_ge_u().select();
+    c.f32_reinterpret_i32();
+    this.#setSingle(register);
+  }
+
+  /** Takes the f32 from the stack as the value of a register. */
+  #setSingle(register: number): void {
+    const { c } = this.#o;
+    if (this.#singles[register]! < 0) this.#singles[register] = c.local(F32);
+    c.local_set(this.#singles[register]!);
+    this.#validSingles |= 1 << register;
+  }
+
+  /** Register fd has been written as 64 bits. */
+  written(): void {
+    this.#validSingles &= ~(1 << this.#o.insn.rd);
   }
 
   /** The limit speaks of frm; another mode in the instruction itself is soft-float's. */
@@ -173,27 +274,29 @@ export class JitFloat {
     else c.i64_const(0);
   }
 
+  /** i32: not 0 only when NX is set. */
+  isInexactSet(): void {
+    this.#o.c.local_get(this.#finite).i64_eqz().i32_eqz();
+  }
+
   register(n: 1 | 2 | 3): number {
     const { insn, f } = this.#o;
     return f[n === 1 ? insn.rs1 : n === 2 ? insn.rs2 : insn.rs3]!;
   }
 
   push(n: 1 | 2 | 3, format: Format): void {
-    const { c } = this.#o;
-    c.local_get(this.register(n));
-    if (format === 'd') return;
-    const bits = this.#o.temp(I64, 9);
-    c.i64_reinterpret_f64().local_tee(bits).i32_wrap_i64().i32_const(CANONICAL_SINGLE);
-    c.local_get(bits).i64_const(BOX).i64_ge_u().select().f32_reinterpret_i32();
+    const { c, insn } = this.#o;
+    c.local_get(format === 'd' ? this.register(n) : this.#singles[insn[`rs${n}`]]!);
   }
 
   write(format: Format, value: () => void): void {
     const { c, f, insn } = this.#o;
     value();
     if (format === 's') {
-      c.i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
+      this.#setSingle(insn.rd);
+      c.local_get(this.#singles[insn.rd]!).i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
       c.f64_reinterpret_i64();
-    }
+    } else this.written();
     c.local_set(f[insn.rd]!);
   }
 
@@ -216,9 +319,15 @@ export class JitFloat {
         c.f64_reinterpret_i64();
       } else c.f64_const(0);
     }
-    c.call(this.#helpers.soft);
-    if (regs.rd === 'f') c.local_set(f[insn.rd]!);
-    else {
+    c.call(this.#helpers.softFor(insn.name));
+    if (regs.rd === 'f') {
+      c.local_set(f[insn.rd]!);
+      // The other way may have made the single, too.
+      if ((this.#validSingles >>> insn.rd) & 1) {
+        c.local_get(f[insn.rd]!).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32();
+        this.#setSingle(insn.rd);
+      }
+    } else {
       const result = this.#o.temp(F64, 9);
       c.local_set(result);
       this.#o.rd(() => void c.local_get(result).i64_reinterpret_f64());

@@ -6,7 +6,7 @@
 // registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit-emit.ts opens them).
 // Hot path: no call, no store but the guest's own.
 
-import { F, FFLAGS, IC } from '../hart/layout.ts';
+import { F, IC } from '../hart/layout.ts';
 import type { Insn } from '../isa/index.ts';
 import { hostFuses } from '../wasm/host-fma.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
@@ -227,6 +227,7 @@ export class JitOps implements Ops {
     const { c } = this;
     if (bytes === 8) {
       c.local_get(this.#memory.loadDouble()).local_set(this.f[this.insn.rd]!);
+      this.fp.written();
       return;
     }
     const value = this.#memory.load(4, false);
@@ -262,6 +263,7 @@ export class JitOps implements Ops {
   fdBits(value: () => void): void {
     value();
     this.c.f64_reinterpret_i64().local_set(this.f[this.insn.rd]!);
+    this.fp.written();
   }
   fd(format: Format, value: () => void): void {
     this.fp.write(format, value);
@@ -282,7 +284,7 @@ export class JitOps implements Ops {
     this.fp.rounds(1);
   }
   inexactIsSet(): void {
-    this.c.i32_const(0).i32_load(FFLAGS).i32_const(1).i32_and();
+    this.fp.isInexactSet();
   }
   soft(): void {
     this.fp.soft();

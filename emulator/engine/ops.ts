@@ -135,7 +135,7 @@ export interface Ops {
   readonly hasSameSources: boolean;
   /** i32: non-zero when the effective rounding mode is round-towards-zero (what C casts use). */
   roundsTowardsZero(): void;
-  /** i32: non-zero when NX is set in fflags, so that raising it again changes nothing. */
+  /** i32: non-zero only when NX is set in fflags, so that raising it again changes nothing. */
   inexactIsSet(): void;
   /**
    * The exact soft-float operation of this very instruction: reads its operands, writes its rd or fd, ORs fflags. Leaves

@@ -238,10 +238,10 @@ const fromInteger =
     const isExact = format === 'd' && (type === 'w' || type === 'wu');
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      o.roundsToNearestEven();
-      if (!isExact) {
-        o.inexactIsSet();
-        c.i32_and();
+      if (isExact) o.roundsToNearestEven();
+      else {
+        o.resultLimit('finite');
+        c.i64_eqz().i32_eqz();
       }
       c.i32_eqz().br_if(giveUp, 'unlikely');
       o.fd(format, () => {
