@@ -66,14 +66,6 @@ static void compared(const char *what, word n, int bits, word a, word b)
     printf("%s: %#lx with %#lx in %d bits: %s\n", what, a, b, bits, found);
 }
 
-static void any_operand(const char *what, word n, word a)
-{
-    bool found = false;
-    for (word i = 0; i < n; i++)
-        found |= area[2 + 4 * i] == a || area[3 + 4 * i] == a;
-    printf("%s: operand %#lx: %s\n", what, a, found ? "yes" : "no");
-}
-
 static void well_formed(const char *what, word n)
 {
     bool good = n > 0;
@@ -114,12 +106,6 @@ static void records(void)
     (void)syscall(SYS_lseek, p[0], 0x1122334455667788, 0x77);
     n = end();
     well_formed("lseek", n);
-    begin(MODE_CMP);
-    (void)syscall(SYS_mmap, 0, 0x1234567000, PROT_READ, 0x4, -1, 0);
-    any_operand("mmap", end(), 0x4);
-    begin(MODE_CMP);
-    (void)syscall(SYS_read, 0x3fff, NULL, 0);
-    any_operand("read", end(), 0x3fff);
     begin(MODE_CMP);
     (void)syscall(SYS_fcntl, p[0], 0x7abc, 0);
     n = end();
