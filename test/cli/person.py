@@ -3,6 +3,7 @@
 
   expect TEXT      wait until TEXT has been printed (after what earlier lines waited for)
   send TEXT        type TEXT; \\xNN, \\n and \\r as in Python
+  wait SECONDS     look on
   paste N          type N bytes of lines of digits
   size ROWS COLS   change the window
   signal NAME      send the command a signal
@@ -75,6 +76,9 @@ def main():
             screen.expect(text)
         elif verb == "send":
             screen.send(text)
+        elif verb == "wait":
+            screen.pump(0)
+            time.sleep(float(rest))
         elif verb == "paste":
             screen.send((b"0123456789" * 6 + b"abc\n") * (int(rest) // 64))
         elif verb == "size":

@@ -1,6 +1,6 @@
 // `kcovbox run` at a real terminal: a pseudo terminal with a script for the person in front of it (person.py).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { findProgram, missing } from '../support/tools.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const COMMAND = join(ROOT, 'bin', 'kcovbox.cjs');
-const PTY = join(ROOT, 'test', 'cli', 'person.py');
+const PERSON = join(ROOT, 'test', 'cli', 'person.py');
 const PYTHON = findProgram('python3');
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-terminal-'));
 
@@ -22,7 +22,7 @@ interface Ended {
 /** Runs a guest program while somebody does what `script` says. */
 function at(script: string, program: string, ...options: string[]): Ended {
   const command = [process.execPath, COMMAND, 'run', ...options, join(dir, program)];
-  const { stdout, stderr } = spawnSync(PYTHON!, [PTY, ...command], {
+  const { stdout, stderr } = spawnSync(PYTHON!, [PERSON, ...command], {
     encoding: 'utf8',
     input: script.trim().replaceAll(/^ +/gm, ''),
     timeout: 150_000,
@@ -200,5 +200,57 @@ describe.skipIf(missing('python3', PYTHON))('at a terminal', () => {
     expect(stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/);
     expect(stdout).toContain('<61><62><63>changed 30x100\n');
     expect(status).toBe(3);
+  });
+});
+
+const BUSYBOX = join(ROOT, '.cache', 'guests', 'bin', 'busybox');
+
+describe.skipIf(
+  missing('python3', PYTHON) ||
+    missing('busybox (node setup/fetch-guests.mjs)', existsSync(BUSYBOX) ? BUSYBOX : undefined),
+)('a shell at a terminal', () => {
+  // What is typed before the shell has given the terminal to a program is the shell's, here as elsewhere: hence the waits.
+  test('edits lines, remembers them, and has jobs that can be stopped and interrupted', () => {
+    const command = [process.execPath, COMMAND, 'run', BUSYBOX, '--', 'sh'];
+    const script = String.raw`
+      expect #_
+      send echo $((6*7)) ab\x7fc\r
+      expect 42 ac
+      wait 0.5
+      send stty size\r
+      expect 24 80
+      wait 0.5
+      send cat\r
+      wait 1
+      send x\r
+      expect x\r\nx
+      send \x1a
+      expect Stopped
+      wait 0.5
+      send fg\r
+      expect cat
+      wait 1
+      send \x03
+      expect #_
+      wait 0.5
+      send sleep 1000\r
+      wait 1
+      send \x03
+      expect #_
+      wait 0.5
+      send echo again\r
+      expect \r\nagain
+      wait 0.5
+      send \x1b[A\r
+      expect \r\nagain
+      wait 0.5
+      send exit 9\r`;
+    const { stdout, stderr } = spawnSync(PYTHON!, [PERSON, ...command], {
+      encoding: 'utf8',
+      input: script.trim().replaceAll(/^ +/gm, '').replaceAll('#_', '# '),
+      timeout: 150_000,
+    });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toMatchObject({ status: 9, restored: true });
   });
 });
