@@ -27,6 +27,15 @@ function parseDepfile(text: string): string[] {
 /** Include folder of a personality, or of what all share. */
 const includeDir = (name: string): string => join(packageRoot(), 'guest-programs', 'include', name);
 
+/** What the compiler of that system defines; headers of the C library do not look at these. */
+const NOT_LINUX = ['-U__linux__', '-U__linux', '-Ulinux', '-U__gnu_linux__'];
+const SYSTEM_MACROS: Record<Dialect, readonly string[]> = {
+  openbsd: [...NOT_LINUX, '-D__OpenBSD__=1'],
+  netbsd: [...NOT_LINUX, '-D__NetBSD__=1'],
+  freebsd: [...NOT_LINUX, '-D__FreeBSD__=14'],
+  linux: [],
+};
+
 /** Flags in front of the source's name. */
 export function programFlags(source: string, options: ProgramOptions): string[] {
   const folder = dirname(resolve(source));
@@ -46,6 +55,7 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
     `-ffile-prefix-map=${folder}=.`,
     `-ffile-prefix-map=${packageRoot()}=kcovbox`,
     '-fno-caret-diagnostics',
+    ...SYSTEM_MACROS[options.dialect],
     '-nostdlibinc',
     ...personality,
     '-isystem',

@@ -4,4 +4,6 @@
 #define KCOVBOX_FREEBSD_SYS_PARAM_H
 #include "../../bsd/param.h"
 #include "../../bsd/cdefs.h"
+
+#define __FreeBSD_version 1403000
 #endif

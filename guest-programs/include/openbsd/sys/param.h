@@ -4,4 +4,7 @@
 #define KCOVBOX_OPENBSD_SYS_PARAM_H
 #include "../../bsd/param.h"
 #include "../../bsd/cdefs.h"
+
+#define OpenBSD    202510
+#define OpenBSD7_8 1
 #endif
