@@ -50,6 +50,19 @@ function put(name, text, time) {
   renameSync(temporary, path);
 }
 
+/** Commander loads the module that starts processes, and with it Node's network code, for a feature that we do not use: now on demand. */
+const lazyChildProcess = {
+  name: 'lazy child_process',
+  setup(build) {
+    build.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('commander') ? { path: 'child_process', namespace: 'lazy' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'lazy' }, () => ({
+      contents: "module.exports = { get spawn() { return require('node:child_process').spawn; } };",
+    }));
+  },
+};
+
 /** Builds the bundle, as of now: what is edited meanwhile makes it stale. */
 export async function bundle() {
   const start = new Date();
@@ -68,7 +81,8 @@ export async function bundle() {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'inline',
-    logLevel: 'warning',
+    logLevel: 'silent',
+    plugins: [lazyChildProcess],
     supported: { 'dynamic-import': false }, // the bundle is not a module, and Node 20.0 allows import() in those only
     define: { 'import.meta.url': 'kcovboxUrl' },
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
@@ -78,7 +92,7 @@ export async function bundle() {
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist))
     if (name.startsWith('code-')) rmSync(join(dist, name), { force: true });
-  const inputs = Object.keys(metafile.inputs).filter(path => !path.includes('node_modules/'));
+  const inputs = Object.keys(metafile.inputs).filter(path => !path.includes('node_modules/') && !path.startsWith('lazy:'));
   put('inputs', ['package-lock.json', 'setup/bundle.mjs', ...inputs].join('\n'), start);
   put('kcovbox.cjs', `//${createHash('sha256').update(text).digest('hex')}\n${text}`, start);
 }
