@@ -18,6 +18,7 @@ import { addRegionDevice } from './device-access.ts';
 import { HANDLERS } from './handlers.ts';
 import { type InterpLabels, type InterpLocals, InterpOps } from './interp-ops.ts';
 import { SlowCalls } from './interp-slow.ts';
+import { REGION_PARAMS, REGION_RESULTS } from './jit-entry.ts';
 import {
   ENTRY_COMPILED,
   H_END,
@@ -68,7 +69,7 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   const refill = addRefill(m, options);
   const slow = new SlowCalls(m, imports, refill.index);
   const run = m.func([], [I32], 'interpret');
-  new Interpreter(run.code, slow, options, m.type([I32], [I64])).write();
+  new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS)).write();
   m.export('run', 'func', run.index);
   const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
   m.export('regionSlow', 'func', regionSlow);
@@ -229,8 +230,9 @@ class Interpreter {
     c.local_get(rec).call(this.#slow.imports.enter);
     c.end();
     c.local_tee(slot).i32_const(0).i32_lt_s().br_if(interpret, 'unlikely');
+    c.i32_const(0).local_get(ic).local_get(slot).call_indirect(this.#regionType);
+    c.local_set(ic).local_set(target);
     c.i32_const(0).local_get(ic).i32_store(IC);
-    c.i32_const(0).local_get(slot).call_indirect(this.#regionType).local_set(target);
     c.local_get(target).i32_wrap_i64().i32_const(1).i32_and().local_set(this.#mustInterpret);
     c.i32_const(0).local_get(target).i64_const(-2).i64_and().i64_store(PC);
   }

@@ -1,22 +1,22 @@
-// One region as one WebAssembly function: (depth: i32) -> next pc: i64.
+// The body of a region as one WebAssembly function: (depth: i32, ic: i32) -> (next pc: i64, ic: i32); jit-entry.ts is its door.
 //
-// What the caller finds when it returns: registers and IC in the window are right. An even pc means "go on there, compiled
+// What the caller finds when it returns: registers in the window are right. An even pc means "go on there, compiled
 // or not"; an odd one means "the interpreter must execute the instruction at pc - 1 first" (a device, a trap, a page to
 // translate, the end of the quantum). A caller that gets any pc but the one behind its call returns it at once, so traps,
 // longjmp, context switches and the end of a quantum unwind without a special case.
 //
-// Shape: checks (is this still the code that was translated, in the same view; is there time), loads of live registers, blocks
-// for the shared epilogues, the structured body, the epilogues.
+// Shape: a check of the time, loads of live registers, blocks for the shared epilogues, the structured body, the epilogues.
 // Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
 // way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
-import { FETCH_VIEW, IC, PC, TLB_BYTES, TLB_EXEC, WALK_BARE } from '../hart/layout.ts';
+import { PC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
-import { type CodeWriter, I32, type Label } from '../wasm/module.ts';
+import { type CodeWriter, type FunctionHandle, I32, type Label } from '../wasm/module.ts';
+import { COUNT, DEPTH, emitEntry, type JumpCache, type Placement } from './jit-entry.ts';
 import { type FpPlan, planFp } from './jit-fp.ts';
 import { assignCaches, findGroups, type Group } from './jit-groups.ts';
 import { HOOK_COST, HOOK_WRITES, HookEmitter, type HookTable, keepsThreadPointer } from './jit-kcov.ts';
-import type { FlatRam, RamPlace } from './jit-memory.ts';
+import type { RamPlace } from './jit-memory.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
@@ -24,26 +24,13 @@ import { emitStructured, loopBlocks, type Structure, structure } from './jit-str
 import { SEMANTICS } from './semantics.ts';
 
 /** How a region reaches others. */
-export interface Linker {
+export interface Linker extends JumpCache {
   /** Type index of region functions. */
   readonly type: number;
-  /** Function index in the same module, when the callee is emitted with this region and lies in the same page. */
+  /** Function index in the same module, when the callee is emitted with this region: its body if its pages are among this one's. */
   direct(target: bigint): number | undefined;
   /** Table slot of the region at `target`, or undefined to leave that to the dispatcher. */
   slot(target: bigint): number | undefined;
-  /** Byte address of the cache of indirect targets: entries { i64 pc, i32 slot, i32 0 }, and its index mask (entries - 1). */
-  readonly jumpCache: number;
-  readonly jumpCacheMask: number;
-}
-
-/** Where the code lies and who asks. */
-export interface Placement {
-  readonly fetchView: number;
-  readonly dataView: number;
-  /** Present where loads and stores use physical addresses: RAM, and the word of the window that says WALK_BARE meanwhile. */
-  readonly flat?: FlatRam & { readonly walk: number };
-  /** Physical page numbers of `region.pages`. */
-  readonly ppns: readonly number[];
 }
 
 /** What inline coverage hooks need; absent = hooks are calls like others. */
@@ -107,13 +94,13 @@ class RegionEmitter {
     const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
     if (hooks && hasHooks)
       this.#hooks = new HookEmitter(this.#ops, hooks.table, hooks.ram, placement.dataView);
-    this.#emit(placement);
+    this.#emit();
   }
 
-  #emit(placement: Placement): void {
+  #emit(): void {
     const c = this.#c;
     const ops = this.#ops;
-    this.#checks(placement);
+    this.#checkStart();
     this.#hooks?.enter();
     ops.reload(this.#plan.liveIn[0]!);
     if (this.#fp.wanted[0]) ops.fp.enter();
@@ -131,52 +118,19 @@ class RegionEmitter {
     for (const { mask } of [...this.#epilogues.values()].reverse()) {
       c.end();
       ops.spill(mask);
-      c.i32_const(0).local_get(ops.ic).i32_store(IC);
-      c.local_get(ops.leavePc).return_();
+      c.local_get(ops.leavePc).local_get(ops.ic).return_();
     }
     c.unreachable();
   }
 
-  /** Returns early, odd, when the region may not run here and now. Nothing has been loaded yet. */
-  #checks({ fetchView, dataView, flat, ppns }: Placement): void {
+  /** Returns, odd, when the quantum cannot hold the longest way from the entry. Nothing has been loaded yet. */
+  #checkStart(): void {
     const c = this.#c;
-    const ready = c.block();
-    const late = c.block();
-    const stale = c.block();
-    c.i32_const(0)
-      .i64_load(FETCH_VIEW)
-      .i64_const((BigInt(dataView) << 32n) | BigInt(fetchView))
-      .i64_ne();
-    c.br_if(stale, 'unlikely');
-    if (flat) c.i32_const(0).i32_load(flat.walk).i32_const(WALK_BARE).i32_ne().br_if(stale, 'unlikely');
-    const { entry, pages } = this.#region;
-    for (const [i, displacement] of pages.entries()) {
-      const va = BigInt.asUintN(64, (entry & ~0xfffn) + BigInt(displacement) * 4096n);
-      const at = TLB_EXEC + fetchView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
-      c.i32_const(0).i64_load(at).i64_const(BigInt.asIntN(64, va)).i64_ne().br_if(stale, 'unlikely');
-      c.i32_const(0)
-        .i32_load(at + 12)
-        .i32_const(ppns[i]!)
-        .i32_ne()
-        .br_if(stale, 'unlikely');
-    }
-    c.i32_const(0)
-      .i32_load(IC)
-      .local_tee(this.#ops.ic)
-      .i32_const(this.#cost[0]!)
-      .i32_lt_s()
-      .br_if(late, 'unlikely');
-    c.br(ready).end();
-    // Not this code, or not known to be: the dispatcher must ask the host which region it is.
-    const { jumpCache, jumpCacheMask } = this.#linker;
-    c.i32_const(jumpCache + ((Number(entry & 0xffffn) << 3) & (jumpCacheMask << 4)))
-      .i64_const(-1)
-      .i64_store(0);
-    c.i64_const(BigInt.asIntN(64, entry)).return_().end();
-    // Not enough time.
-    c.i64_const(BigInt.asIntN(64, entry | 1n))
-      .return_()
-      .end();
+    c.local_get(COUNT).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
+    c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n))
+      .local_get(COUNT)
+      .return_();
+    c.end();
   }
 
   /** Every set of dirty registers with which some point of the region leaves. */
@@ -338,21 +292,21 @@ class RegionEmitter {
       c.br(epilogue);
       return;
     }
-    c.local_get(0).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
+    c.local_get(DEPTH).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
     if (target === undefined) this.#findIndirect(epilogue);
     ops.spill(dirty);
-    c.i32_const(0).local_get(ops.ic).i32_store(IC);
     // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
     if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
-    c.local_get(0).i32_const(1).i32_add();
+    c.local_get(DEPTH).i32_const(1).i32_add().local_get(ops.ic);
     if (direct !== undefined) c.call(direct);
     else {
       if (slot !== undefined) c.i32_const(slot);
       else c.local_get(ops.temp(I32, 7));
       c.call_indirect(this.#linker.type);
     }
+    c.local_set(ops.ic);
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
-    c.local_get(ops.leavePc).return_();
+    c.local_get(ops.leavePc).local_get(ops.ic).return_();
     c.end();
   }
 
@@ -364,7 +318,6 @@ class RegionEmitter {
     const generic = (): void => {
       this.#call(block, dirty);
       // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
-      this.#c.i32_const(0).i32_load(IC).local_set(ops.ic);
       ops.reload(this.#plan.used);
       if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
       const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
@@ -390,13 +343,12 @@ class RegionEmitter {
       return;
     }
     ops.spill(dirty);
-    c.i32_const(0).local_get(ops.ic).i32_store(IC);
     if (direct !== undefined) {
-      c.local_get(0).return_call(direct);
+      c.local_get(DEPTH).local_get(ops.ic).return_call(direct);
       return;
     }
     c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
-    c.local_get(0).i32_const(slot!).return_call_indirect(this.#linker.type);
+    c.local_get(DEPTH).local_get(ops.ic).i32_const(slot!).return_call_indirect(this.#linker.type);
   }
 
   /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
@@ -405,8 +357,7 @@ class RegionEmitter {
     const ops = this.#ops;
     this.#findIndirect(this.#epilogueOf(dirty));
     ops.spill(dirty);
-    c.i32_const(0).local_get(ops.ic).i32_store(IC);
-    c.local_get(0).local_get(ops.temp(I32, 7)).return_call_indirect(this.#linker.type);
+    c.local_get(DEPTH).local_get(ops.ic).local_get(ops.temp(I32, 7)).return_call_indirect(this.#linker.type);
   }
 
   /** Looks the target up in the jump cache; leaves even when it is not there. The slot goes to temp i32 7. */
@@ -426,10 +377,9 @@ class RegionEmitter {
       .local_set(slot);
   }
 
-  /** After a call: the callee may have changed every register and the countdown. */
+  /** After a call: the callee may have changed every register. */
   #resume(next: Edge): void {
     const ops = this.#ops;
-    this.#c.i32_const(0).i32_load(IC).local_set(ops.ic);
     if (!('block' in next)) return;
     ops.reload(this.#plan.liveIn[next.block.order]!);
     if (this.#fp.wanted[next.block.order]) ops.fp.enter();
@@ -457,14 +407,21 @@ function longestWays(shape: Structure): Int32Array {
   return cost;
 }
 
-/** Writes the body of a region into `c`, a function with one i32 parameter and an i64 result. */
+/** The two functions of a region: the door, which the table holds, and the body. */
+export interface RegionFunctions {
+  readonly door: FunctionHandle;
+  readonly body: FunctionHandle;
+}
+
+/** Writes both functions of a region, each (i32, i32) -> (i64, i32). */
 export function emitRegion(
-  c: CodeWriter,
+  { door, body }: RegionFunctions,
   region: Region,
   placement: Placement,
   port: JitPort,
   linker: Linker,
   hooks?: HookPort,
 ): void {
-  new RegionEmitter(c, region, placement, port, linker, hooks);
+  emitEntry(door.code, region, placement, linker, body.index);
+  new RegionEmitter(body.code, region, placement, port, linker, hooks);
 }

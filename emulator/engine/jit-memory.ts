@@ -362,19 +362,31 @@ export class JitMemory {
     return host;
   }
 
-  /** Sets `host` for the range at offset `#value` of RAM, within one page that holds no code, or to 0. */
-  #probeFlat({ bytes, hostBase, codeMap }: RamPlace, group: Group, host: number): void {
+  /** Sets `host` for the range at offset `#value` of RAM, within one page that holds no code or above all code, or to 0. */
+  #probeFlat({ bytes, hostBase, codeMap, dataFirst }: FlatRam, group: Group, host: number): void {
     const c = this.#c;
     const low = this.#value;
+    const length = group.high - group.low;
+    const address = (): void => void c.local_get(low).i32_wrap_i64().i32_const(hostBase).i32_add();
+    if (dataFirst < bytes) {
+      address();
+      c.i32_const(0).local_get(low).i64_const(dataFirst).i64_sub();
+      c.i64_const(bytes - dataFirst - length + 1)
+        .i64_lt_u()
+        .select()
+        .local_set(host);
+      return;
+    }
     const done = c.block();
     c.i32_const(0).local_set(host);
     c.local_get(low).i64_const(bytes).i64_ge_u().br_if(done, 'unlikely');
     c.local_get(low).i32_wrap_i64().i32_const(0xfff).i32_and();
-    c.i32_const(4096 - (group.high - group.low))
+    c.i32_const(4096 - length)
       .i32_gt_u()
       .br_if(done, 'unlikely');
     c.local_get(low).i32_wrap_i64().i32_const(12).i32_shr_u().i32_load8_u(codeMap).br_if(done, 'unlikely');
-    c.local_get(low).i32_wrap_i64().i32_const(hostBase).i32_add().local_set(host);
+    address();
+    c.local_set(host);
     c.end();
   }
 

@@ -11,6 +11,7 @@ import type { Insn } from '../isa/index.ts';
 import { hostFuses } from '../wasm/host-fma.ts';
 import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../wasm/module.ts';
 import { DEVICE_LEAVE } from './device-access.ts';
+import { COUNT } from './jit-entry.ts';
 import { type FpHelpers, JitFloat } from './jit-fp.ts';
 import type { Group } from './jit-groups.ts';
 import { JitMemory, type MemoryPlace } from './jit-memory.ts';
@@ -88,7 +89,7 @@ export class JitOps implements Ops {
       Int32Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? c.local(type) : -1));
     this.x = locals(used.x, I64);
     this.f = locals(used.f, F64);
-    this.ic = c.local(I32);
+    this.ic = COUNT;
     this.leavePc = c.local(I64);
     this.target = c.local(I64);
     this.#memory = new JitMemory(this, { ...region.memory, slow: port.slow });

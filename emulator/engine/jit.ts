@@ -27,7 +27,8 @@ import { decode, type Insn } from '../isa/index.ts';
 import { I32, I64, ModuleBuilder } from '../wasm/module.ts';
 import type { DecodedPages } from './decoded-pages.ts';
 import type { RegionHost, RegionSlow } from './engine.ts';
-import { emitRegion, type HookPort, type Linker } from './jit-emit.ts';
+import { emitRegion, type HookPort, type Linker, type RegionFunctions } from './jit-emit.ts';
+import { COUNT, REGION_PARAMS, REGION_RESULTS } from './jit-entry.ts';
 import { FpHelpers } from './jit-fp.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
 import { type FlatRam, type RamPlace, SLOW_STORE } from './jit-memory.ts';
@@ -85,6 +86,11 @@ interface Entry extends Views {
   offers: number;
   /** va and physical page of every page. */
   pages: readonly { readonly va: bigint; readonly ppn: number }[];
+}
+
+/** A region of the batch that is being compiled. */
+interface Job extends RegionFunctions {
+  readonly region: Region;
 }
 
 interface CompiledModule {
@@ -366,7 +372,7 @@ export class Jit implements RegionHost {
     const { isDeviceLoad } = this.#regionSlow;
     m.importMemory('env', 'memory', { min: 1 });
     m.importTable('env', 'table', { min: 1 });
-    const type = m.type([I32], [I64]);
+    const type = m.type(REGION_PARAMS, REGION_RESULTS);
     const port = {
       slow,
       device,
@@ -375,37 +381,38 @@ export class Jit implements RegionHost {
       physicalOffset: BigInt(this.#ram.base - this.#ram.hostBase),
     };
     const module: CompiledModule = { entries: [] };
-    const funcs = new Map<Entry, ReturnType<ModuleBuilder['func']>>();
-    const jobs: { entry: Entry; region: Region }[] = [];
+    const jobs = new Map<Entry, Job>();
     for (const entry of batch) {
       if (entry.module) continue;
       const region = this.#discover(entry);
       if (region.size === 0) continue;
-      funcs.set(entry, m.func([I32], [I64], `r${entry.va.toString(16)}`));
-      jobs.push({ entry, region });
+      const name = `r${entry.va.toString(16)}`;
+      const body = m.func(REGION_PARAMS, REGION_RESULTS, name);
+      jobs.set(entry, { region, body, door: m.func(REGION_PARAMS, REGION_RESULTS, `${name}_door`) });
     }
-    for (const { entry, region } of jobs) this.#raiseData(this.#lastPage(entry, region));
-    for (const { entry, region } of jobs) {
+    for (const [entry, { region }] of jobs) {
       const page = entry.va & ~0xfffn;
       entry.pages = region.pages.map(displacement => {
         const va = BigInt.asUintN(64, page + BigInt(displacement) * 4096n);
         return { va, ppn: this.#ppnOf(va, entry.fetchView) };
       });
-      const linker = this.#linker(entry, type, funcs);
+      this.#raiseData(Math.max(...entry.pages.map(({ ppn }) => ppn)) - this.#firstPage);
+    }
+    for (const [entry, { region, door, body }] of jobs) {
+      const linker = this.#linker(entry, type, jobs);
       const placement = {
         fetchView: entry.fetchView,
         dataView: entry.dataView,
         ...(entry.isFlat && { flat: this.#flat(entry) }),
         ppns: entry.pages.map(p => p.ppn),
       };
-      const func = funcs.get(entry)!;
-      emitRegion(func.code, region, placement, port, linker, this.#hooks);
-      m.element(0, entry.slot, [func.index]);
+      emitRegion({ door, body }, region, placement, port, linker, this.#hooks);
+      m.element(0, entry.slot, [door.index]);
       module.entries.push(entry);
       this.stats.regions++;
       this.stats.insns += region.size;
     }
-    if (jobs.length === 0) return;
+    if (jobs.size === 0) return;
     const wasm = new WebAssembly.Module(m.finish());
     new WebAssembly.Instance(wasm, {
       env: {
@@ -417,21 +424,12 @@ export class Jit implements RegionHost {
       },
     });
     this.stats.modules++;
-    if (jobs.some(({ entry }) => entry.isFlat)) this.#flatModules.add(module);
-    for (const { entry } of jobs) this.#install(entry, module);
+    if (module.entries.some(({ isFlat }) => isFlat)) this.#flatModules.add(module);
+    for (const entry of jobs.keys()) this.#install(entry, module);
   }
 
   #flat(entry: Entry): FlatRam & { readonly walk: number } {
     return { ...this.#ramPlace, dataFirst: this.#dataPage * 4096, walk: walkOf(entry.dataView) };
-  }
-
-  /** The highest RAM page of a region's code. */
-  #lastPage(entry: Entry, region: Region): number {
-    const page = entry.va & ~0xfffn;
-    const ppns = region.pages.map(at =>
-      this.#ppnOf(BigInt.asUintN(64, page + BigInt(at) * 4096n), entry.fetchView),
-    );
-    return Math.max(...ppns) - this.#firstPage;
   }
 
   /** A RAM page holds code, or must be watched: regions that take it for data go. A guest that does this for ever gets the slower test. */
@@ -444,7 +442,7 @@ export class Jit implements RegionHost {
     this.#purgeCache();
   }
 
-  #linker(from: Entry, type: number, funcs: ReadonlyMap<Entry, { readonly index: number }>): Linker {
+  #linker(from: Entry, type: number, jobs: ReadonlyMap<Entry, Job>): Linker {
     const target = (va: bigint): Entry | undefined => {
       const place = this.#placeOf(va, from.fetchView);
       if (place < 0) return undefined;
@@ -458,7 +456,10 @@ export class Jit implements RegionHost {
       type,
       direct: va => {
         const entry = target(va);
-        return entry && funcs.get(entry)?.index;
+        const callee = entry && jobs.get(entry);
+        if (!callee) return undefined;
+        const isVerified = entry.pages.every(({ va: page }) => from.pages.some(own => own.va === page));
+        return (isVerified ? callee.body : callee.door).index;
       },
       slot: va => target(va)?.slot,
       jumpCache: this.jumpCache,
@@ -566,8 +567,8 @@ export class Jit implements RegionHost {
 function makeStub(memory: WebAssembly.Memory): unknown {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: 1 });
-  const stub = m.func([I32], [I64], 'stub');
-  stub.code.i32_const(0).i64_load(PC);
+  const stub = m.func(REGION_PARAMS, REGION_RESULTS, 'stub');
+  stub.code.i32_const(0).i64_load(PC).local_get(COUNT);
   m.export('stub', 'func', stub.index);
   return new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } }).exports['stub'];
 }

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { emitRegion } from '../../emulator/engine/jit-emit.ts';
+import { REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit-entry.ts';
 import { FpHelpers } from '../../emulator/engine/jit-fp.ts';
 import { discover } from '../../emulator/engine/jit-region.ts';
 import { WALK_M } from '../../emulator/hart/layout.ts';
@@ -47,8 +48,9 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     m.importFunction('env', 'soft', [I32], []),
     m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
   ];
-  const type = m.type([I32], [I64]);
-  const { code } = m.func([I32], [I64]);
+  const type = m.type(REGION_PARAMS, REGION_RESULTS);
+  const door = m.func(REGION_PARAMS, REGION_RESULTS);
+  const body = m.func(REGION_PARAMS, REGION_RESULTS);
   const port = { slow, device, isDeviceLoad: () => false, fp: new FpHelpers(m, soft), physicalOffset: 0n };
   const linker = {
     type,
@@ -61,8 +63,8 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     ...{ fetchView: 3, dataView: 3, ppns: region.pages.map(() => 0x80001) },
     ...(flat && { flat }),
   };
-  emitRegion(code, region, placement, port, linker);
-  return wasmText(code.view());
+  emitRegion({ door, body }, region, placement, port, linker);
+  return `${wasmText(door.code.view())}\n;; body\n${wasmText(body.code.view())}`;
 }
 
 describe('the code of a region', () => {
