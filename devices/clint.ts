@@ -11,6 +11,7 @@ import { regmap } from '../emulator/bus/regmap.ts';
 export const CLINT_HARTS = 8;
 /** Instructions per tick of mtime. */
 export const TICK = 100;
+const WORD = 2 ** 32;
 const TIMER_OFF = 0xffff_ffff_ffff_ffffn;
 
 export const CLINT_MAP = regmap({ title: 'clint', spec: 'FU540-C000 manual, chapter 9', size: 0x1_0000 }, [
@@ -116,6 +117,10 @@ export class Clint implements Device {
 
   readonly #get = (id: Reg, index: number, word: number): number => {
     if (id === 'msip') return this.#msip[index] ?? 0;
+    if (id === 'mtime' && this.#offset === 0n) {
+      const ticks = this.ticks();
+      return word === 0 ? ticks >>> 0 : Math.floor(ticks / WORD);
+    }
     const value = id === 'mtime' ? this.mtime() : (this.#mtimecmp[index] ?? 0n);
     return Number((value >> BigInt(32 * word)) & 0xffff_ffffn);
   };

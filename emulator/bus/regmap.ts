@@ -49,6 +49,8 @@ interface Known<Id extends string> {
 
 /** Offsets below this are looked up once. */
 const REMEMBERED = 256;
+/** Of the reads above, so many are remembered, by their word. */
+const RECENT = 64;
 
 const mask = (bytes: number): number => (bytes >= 4 ? 0xffff_ffff : (1 << (8 * bytes)) - 1);
 
@@ -60,6 +62,8 @@ export class RegMap<Id extends string> {
   readonly #narrow: 'merge' | 'ignore';
   readonly #readers: Known<Id> = { banks: new Map(), bank: undefined, hits: [] };
   readonly #writers: Known<Id> = { banks: new Map(), bank: undefined, hits: [] };
+  readonly #recentOffsets = new Int32Array(RECENT).fill(-1);
+  readonly #recentHits: (Hit<Id> | undefined)[] = Array(RECENT).fill(undefined);
 
   constructor(options: RegMapOptions, rows: readonly RegRow<Id>[]) {
     this.title = options.title;
@@ -72,9 +76,20 @@ export class RegMap<Id extends string> {
 
   /** The register that answers an access; pure, and remembered because drivers poll. */
   find(offset: number, access: 'r' | 'w', bank = ''): Hit<Id> | undefined {
-    if (offset >= REMEMBERED) return this.#search(offset, access, bank);
+    if (offset >= REMEMBERED) {
+      return access === 'r' && bank === '' ? this.#recent(offset) : this.#search(offset, access, bank);
+    }
     const known = access === 'r' ? this.#readers : this.#writers;
     return (known.bank === bank ? known.hits : this.#bankOf(known, access, bank))[offset];
+  }
+
+  #recent(offset: number): Hit<Id> | undefined {
+    const at = (offset >>> 2) % RECENT;
+    if (this.#recentOffsets[at] !== offset) {
+      this.#recentHits[at] = this.#search(offset, 'r', '');
+      this.#recentOffsets[at] = offset;
+    }
+    return this.#recentHits[at];
   }
 
   #bankOf(known: Known<Id>, access: 'r' | 'w', bank: string): Known<Id>['hits'] {

@@ -23,6 +23,15 @@ describe('clint', () => {
     expect(clint.read(MTIME + 4, 4)).toBe(0);
   });
 
+  it('shows both words of a time beyond 2^32 ticks, also after mtime was moved', () => {
+    const { clint, clock } = setup();
+    const ticks = 5 * 2 ** 32 + 0xfedc_ba98;
+    clock.time = ticks * 100 + 99;
+    expect([clint.read(MTIME, 4), clint.read(MTIME + 4, 4)]).toEqual([0xfedc_ba98, 5]);
+    clint.write(MTIME + 4, 4, 7);
+    expect([clint.read(MTIME, 4), clint.read(MTIME + 4, 4)]).toEqual([0xfedc_ba98, 7]);
+  });
+
   it('raises MTIP exactly when mtime reaches mtimecmp and lowers it when mtimecmp moves on', () => {
     const { clint, clock, lines } = setup();
     clint.write(MTIMECMP + 8, 4, 5);
