@@ -14,7 +14,7 @@ export function register(program: Command): void {
         .choices(DIALECTS)
         .default('openbsd'),
     )
-    .option('--conf <name>', 'kernel configuration (a file of kernel/conf); default: the dialect')
+    .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('-o, --output <file>', 'where to put it (default: print the path in the cache)')
     .addHelpText(

@@ -68,12 +68,18 @@ function watchStdout(): void {
   });
 }
 
+/** `--ubsan` alone shall not take the next word for its value, as an option with an optional value would. */
+function spellOut(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((text, i) => (text === '--ubsan' && (end < 0 || i < end) ? '--ubsan=report' : text));
+}
+
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     if (argv[2] !== 'run') watchStdout();
     const program = await createProgram(argv[2]);
-    await program.parseAsync([...argv]);
+    await program.parseAsync(spellOut(argv));
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_KCOVBOX;

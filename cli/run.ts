@@ -1,18 +1,17 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
 import { type Command, Option } from 'commander';
 import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../emulator/index.ts';
-import { DIALECTS, type Dialect } from '../toolchain/index.ts';
+import { DIALECTS } from '../toolchain/index.ts';
 import { GuestConsole } from './console.ts';
 import { COVER_FORMATS, type CoverFormat, chooseFormat } from './cover-formats.ts';
 import { type GuestImages, prepareGuest } from './guest.ts';
 import { writeFile } from './output.ts';
 import type { Recording } from './recording.ts';
+import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from './robust.ts';
 import { explain, runSession, type SessionEnd } from './session.ts';
 import { parseCount, parseHarts, parseRam, parseSeed } from './values.ts';
 
-export interface RunOptions {
-  dialect: Dialect;
-  conf?: string;
+export interface RunOptions extends RobustOptions {
   kcov: KcovMode;
   engine: EngineKind;
   smp: number;
@@ -165,7 +164,7 @@ export function addMachineOptions(command: Command): Command {
     .addOption(
       new Option('--dialect <name>', 'whose kcov the kernel speaks').choices(DIALECTS).default('openbsd'),
     )
-    .option('--conf <name>', 'kernel configuration (a file of kernel/conf); default: the dialect')
+    .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
     .addOption(
       new Option('--kcov <how>', 'record with the device, with C hooks in the guest, or not at all')
         .choices(['device', 'guest', 'off'])
@@ -185,7 +184,7 @@ export function addMachineOptions(command: Command): Command {
 }
 
 export function register(program: Command): void {
-  addMachineOptions(program.command('run'))
+  addRobustOptions(addMachineOptions(program.command('run')))
     .description('run a C program or a static RISC-V ELF as the first process of the guest')
     .argument('<program>', 'C source (compiled first) or ELF file')
     .argument('[args...]', 'arguments of the program; put -- before them')
@@ -204,9 +203,17 @@ export function register(program: Command): void {
         'Examples:\n' +
         '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
         '  kcovbox run --dialect linux --cover out.info --format lcov prog.c\n' +
-        '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json',
+        '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json\n' +
+        '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 if the kernel has anything to report\n' +
+        '  kcovbox run --dialect netbsd --fail-nth 7 prog.c      what happens when that allocation fails?\n' +
+        ROBUST_HELP,
     )
-    .action(async (file: string, args: string[], options: RunOptions) => {
-      process.exitCode = await runProgram(file, args, options);
+    .action(async (file: string, args: string[], options: RunOptions, command: Command) => {
+      const { dialect, conf, words } = chooseKernel(
+        options,
+        command.getOptionValueSource('dialect') === 'cli',
+      );
+      const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
+      process.exitCode = await runProgram(file, args, { ...options, dialect, conf, append });
     });
 }

@@ -157,6 +157,17 @@ static long proc_number(const char *path, const char *word)
     return at ? strtol(at + strlen(word), NULL, 10) : -1;
 }
 
+/* Workers may have unmounted some. */
+static void mount_again(void)
+{
+    if (access("/dev/null", F_OK))
+        mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+    if (access("/proc/meminfo", F_OK))
+        mount("proc", "/proc", "proc", 0, NULL);
+    if (access("/sys/kernel/debug/kcov", F_OK))
+        mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+}
+
 /* Workers may have taken the terminal or stopped its output. */
 static void open_console(void)
 {
@@ -219,7 +230,10 @@ static void kill_all(void)
     } while (pid == 0 && now_ms() - start_ms < 20000);
     memset(slots, 0, sizeof(slots));
     if (pid == 0) {
+        mount_again();
         open_console();
+        if (write(open("/dev/provoke", O_WRONLY), "show-tasks", 10) != 10)
+            printf("# a debug kernel would show them\n");
         printf("not ok fuzz: processes that cannot be killed\n");
         finish(1);
     }
@@ -256,15 +270,9 @@ static void repair_disk(void)
     close(fd);
 }
 
-/* What the workers need, again after some of them unmounted it. */
 static void prepare_files(void)
 {
-    if (access("/dev/null", F_OK))
-        mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-    if (access("/proc/meminfo", F_OK))
-        mount("proc", "/proc", "proc", 0, NULL);
-    if (access("/sys/kernel/debug/kcov", F_OK))
-        mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+    mount_again();
     chmod("/sys/kernel/debug", 0755);
     chmod("/sys/kernel/debug/kcov", 0666);
     chmod("/dev/kcov", 0666);
@@ -283,6 +291,7 @@ static long check(long baseline)
 {
     char line[160];
     kill_all();
+    mount_again();
     open_console();
     remove_files();
     long free_kib = proc_number("/proc/meminfo", "MemFree:");

@@ -308,22 +308,44 @@ static void remember(struct minfs *fs, struct inode *inode)
     fs->inodes = inode;
 }
 
+/* One more reference, unless the last one is gone and the inode is being evicted. */
+static bool try_get(struct inode *inode)
+{
+    int refs = atomic_load(&inode->refs);
+
+    while (refs > 0)
+        if (__atomic_compare_exchange_n(&inode->refs, &refs, refs + 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return true;
+    return false;
+}
+
 /* One reference; *leaving tells that the inode is there but is being evicted right now. */
 static struct inode *find_in_memory(struct minfs *fs, u32 ino, bool *leaving)
 {
     *leaving = false;
     for (struct inode *i = fs->inodes; i; i = i->hash_next) {
-        int refs = atomic_load(&i->refs);
-
         if (i->ino != ino)
             continue;
-        while (refs > 0)
-            if (__atomic_compare_exchange_n(&i->refs, &refs, refs + 1, false, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_ACQUIRE))
-                return i;
+        if (try_get(i))
+            return i;
         *leaving = true;
     }
     return NULL;
+}
+
+/* The next inode that is in use and has a name, or the first; gives last's reference for it. */
+static struct inode *next_in_use(struct minfs *fs, struct inode *last)
+{
+    struct inode *i;
+
+    mutex_lock(&fs->lock);
+    i = last ? last->hash_next : fs->inodes;
+    while (i && !(i->nlink && try_get(i)))
+        i = i->hash_next;
+    mutex_unlock(&fs->lock);
+    inode_put(last);
+    return i;
 }
 
 int minfs_iget(struct minfs *fs, u32 ino, struct inode **out)
@@ -414,12 +436,12 @@ int minfs_sync(struct super *sb)
 
     if (fs->read_only)
         return 0;
-    for (struct inode *i = fs->inodes; i && !err; i = i->hash_next)
-        if (i->nlink && atomic_load(&i->refs) > 0) {
+    for (struct inode *i = next_in_use(fs, NULL); i; i = next_in_use(fs, i)) {
+        if (!err)
             err = page_cache_flush(i);
-            if (!err && i->dirty)
-                err = minfs_write_inode(i);
-        }
+        if (!err && i->dirty)
+            err = minfs_write_inode(i);
+    }
     if (err)
         return err;
     b = block_get(fs->bd, 0, &err);

@@ -16,4 +16,6 @@ void poweroff_init(void);
 void drivers_probe(void);
 void provoke_init(void);
 void hungtask_init(void);
+void tasks_show(void);
 void fail_init(void);
+void fail_first_program(void);

@@ -13,7 +13,8 @@ void kasan_alloc_pages(void *va, size_t size);
 void kasan_free_pages(void *va, size_t size);
 void kasan_slab_page(void *va); /* a fresh slab: every object is free */
 void kasan_alloc_object(void *object, size_t size, size_t capacity);
-void kasan_free_object(void *object, size_t capacity);
+/* False when object is free already: that has been reported, and it must not be freed again. */
+bool kasan_free_object(void *object, size_t capacity, u64 pc);
 /* Keeps object and returns one that has waited long enough to be reused, or NULL. */
 void *kasan_quarantine(void *object);
 #else
@@ -24,6 +25,6 @@ void *kasan_quarantine(void *object);
 #define kasan_free_pages(va, size)                 ((void)0)
 #define kasan_slab_page(va)                        ((void)0)
 #define kasan_alloc_object(object, size, capacity) ((void)0)
-#define kasan_free_object(object, capacity)        ((void)0)
+#define kasan_free_object(object, capacity, pc)    true
 #define kasan_quarantine(object)                   (object)
 #endif

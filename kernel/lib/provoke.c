@@ -14,7 +14,8 @@
 
 static volatile int zero, big = 0x7fffffff, index_nine = 9;
 static int table[4] = {1, 2, 3, 4};
-static struct spinlock lock_a = SPINLOCK_INIT("provoke a"), lock_b = SPINLOCK_INIT("provoke b");
+static struct spinlock lock_a = SPINLOCK_INIT("provoke a"), lock_b = SPINLOCK_INIT("provoke b"),
+                       lock_c = SPINLOCK_INIT("provoke c");
 
 static void do_panic(void)
 {
@@ -49,16 +50,26 @@ static void do_overflow(void)
     recurse(NULL);
 }
 
+static void take_both(struct spinlock *first, struct spinlock *second)
+{
+    spin_lock(first);
+    spin_lock(second);
+    spin_unlock(second);
+    spin_unlock(first);
+}
+
 static void do_lock_order(void)
 {
-    spin_lock(&lock_a);
-    spin_lock(&lock_b);
-    spin_unlock(&lock_b);
-    spin_unlock(&lock_a);
-    spin_lock(&lock_b);
-    spin_lock(&lock_a);
-    spin_unlock(&lock_a);
-    spin_unlock(&lock_b);
+    take_both(&lock_a, &lock_b);
+    take_both(&lock_b, &lock_a);
+}
+
+/* No two of these are ever reversed, but the three close a circle. */
+static void do_lock_circle(void)
+{
+    take_both(&lock_a, &lock_b);
+    take_both(&lock_b, &lock_c);
+    take_both(&lock_c, &lock_a);
 }
 
 static void do_double_lock(void)
@@ -72,6 +83,21 @@ static void do_heap_overflow(void)
     volatile u8 *p = kmalloc(40);
     p[40] = 1;
     kfree((void *)p);
+}
+
+static void do_large_overflow(void)
+{
+    volatile u8 *p = kmalloc(5000);
+    p[5000] = 1;
+    kfree((void *)p);
+}
+
+static void do_double_free(void)
+{
+    void *p = kmalloc(40);
+    kfree(p);
+    kfree(p);
+    table[0] = 1; /* so that the last call is one, and this function in the report */
 }
 
 static void do_use_after_free(void)
@@ -133,8 +159,11 @@ static const struct {
     {"exec-data", do_exec_data},
     {"stack-overflow", do_overflow},
     {"lock-order", do_lock_order},
+    {"lock-circle", do_lock_circle},
     {"double-lock", do_double_lock},
     {"heap-overflow", do_heap_overflow},
+    {"large-overflow", do_large_overflow},
+    {"double-free", do_double_free},
     {"use-after-free", do_use_after_free},
     {"page-after-free", do_page_after_free},
     {"global-overflow", do_global_overflow},
@@ -142,6 +171,7 @@ static const struct {
     {"int-overflow", do_overflow_int},
     {"index", do_index},
     {"hang", do_hang},
+    {"show-tasks", tasks_show}, /* no bug, but a help to find one */
     {"sleep-locked", do_sleep_locked},
 };
 

@@ -3,7 +3,8 @@
  * Allocation failure injection, after Linux's fail-nth: a thread arms its own counter by writing N
  * to /dev/fail-nth, and its N-th allocation from then on fails, once. Interrupts and kernel threads
  * are never hit. Reading gives what is left of the counter: 0 means it has fired. Writing 0
- * disarms. Divergence: Linux has the file in /proc/self.
+ * disarms. "fail_nth=N" on the command line arms the first program's first thread; then the failure
+ * is also reported, with its place. Divergence: Linux has the file in /proc/self.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -14,12 +15,24 @@
 
 #ifdef CONFIG_FAULT_INJECTION
 
+static bool is_verbose;
+
 bool should_fail_alloc(void)
 {
     struct thread *t = current;
-    if (t->fail_nth == 0 || this_cpu()->intr_depth)
+    if (t->fail_nth == 0 || this_cpu()->intr_depth || --t->fail_nth)
         return false;
-    return --t->fail_nth == 0;
+    if (is_verbose) {
+        kprintf("FAULT_INJECTION: forcing a failure\nname fail-nth, task %s/%d\n", t->name, t->tid);
+        backtrace((u64)__builtin_frame_address(0), 0);
+    }
+    return true;
+}
+
+void fail_first_program(void)
+{
+    current->fail_nth = (int)cmdline_get_u64("fail_nth", 0);
+    is_verbose = current->fail_nth != 0;
 }
 
 static i64 fail_read(struct file *file, struct iter *to, i64 *pos)
@@ -58,5 +71,6 @@ void fail_init(void)
 #else
 
 void fail_init(void) {}
+void fail_first_program(void) {}
 
 #endif

@@ -24,8 +24,8 @@
 #define GLOBAL_ZONE  0xf9
 #define QUARANTINE   512
 
-static u8 *shadow;
-static pa_t shadow_ram, shadow_end;
+static u64 first_covered, bytes_covered; /* 0 bytes until the shadow is there */
+static u8 *shadow_base;                  /* where the shadow of address 0 would be */
 static bool reporting;
 
 size_t kasan_shadow_size(pa_t start, pa_t end)
@@ -38,20 +38,20 @@ void kasan_register_globals(void);
 void kasan_init(void *memory, pa_t start, pa_t end)
 {
     memset(memory, 0, kasan_shadow_size(start, end));
-    shadow_ram = start;
-    shadow_end = end;
-    shadow = memory;
+    first_covered = LINEAR_BASE + start;
+    shadow_base = (u8 *)memory - first_covered / SHADOW_SCALE;
+    bytes_covered = end - start;
     kasan_register_globals();
 }
 
 static bool covered(u64 addr)
 {
-    return shadow && addr >= LINEAR_BASE + shadow_ram && addr < LINEAR_BASE + shadow_end;
+    return addr - first_covered < bytes_covered;
 }
 
 static u8 *shadow_of(u64 addr)
 {
-    return &shadow[(addr - LINEAR_BASE - shadow_ram) / SHADOW_SCALE];
+    return shadow_base + addr / SHADOW_SCALE;
 }
 
 static void poison(const void *addr, size_t size, u8 value)
@@ -114,32 +114,42 @@ static void print_shadow(u64 bad)
     }
 }
 
-static void report(u64 addr, size_t size, bool write, u64 pc, u64 bad)
+static void report(const char *kind, const char *access, u64 addr, size_t size, u64 pc, u64 bad)
 {
     u64 start = 0;
     const char *name = symbol_at(pc, &start);
     reporting = true;
     kprintf("==================================================================\n");
-    kprintf("BUG: KASAN: %s in %s+0x%lx\n", bug_kind(bad), name ? name : "?", pc - start);
-    kprintf("%s of size %lu at addr %016lx by task %s/%d\n", write ? "Write" : "Read", size, addr,
-            current->name, current->tid);
+    kprintf("BUG: KASAN: %s in %s+0x%lx\n", kind, name ? name : "?", pc - start);
+    kprintf("%s of %s%lu at addr %016lx by task %s/%d\n", access,
+            *access == 'F' ? "object " : "size ", size, addr, current->name, current->tid);
     backtrace((u64)__builtin_frame_address(0), 0);
     print_shadow(bad);
     kprintf("==================================================================\n");
     reporting = false;
     if (cmdline_flag("panic_on_warn"))
-        panic("KASAN: %s", bug_kind(bad));
+        panic("KASAN: %s", kind);
 }
 
-static inline void check(u64 addr, size_t size, bool write, u64 pc)
+static void check_slowly(u64 addr, size_t size, bool write, u64 pc)
 {
     if (!size || !covered(addr) || !covered(addr + size - 1) || reporting || panicking)
         return;
-    if (likely(size <= 8 && *shadow_of(addr) == 0 && *shadow_of(addr + size - 1) == 0))
-        return;
     u64 bad = first_bad(addr, size);
     if (bad)
-        report(addr, size, write, pc, bad);
+        report(bug_kind(bad), write ? "Write" : "Read", addr, size, pc, bad);
+}
+
+/* Nearly every access is to whole valid granules, or to a kernel stack. */
+static inline void check(u64 addr, size_t size, bool write, u64 pc)
+{
+    u64 last = addr + size - 1;
+    if (likely(addr - first_covered >= bytes_covered))
+        return;
+    if (likely(size <= SHADOW_SCALE && *shadow_of(addr) == 0 &&
+               (addr / SHADOW_SCALE == last / SHADOW_SCALE || *shadow_of(last) == 0)))
+        return;
+    check_slowly(addr, size, write, pc);
 }
 
 #define PC ((u64)__builtin_return_address(0))
@@ -255,11 +265,14 @@ void kasan_alloc_object(void *object, size_t size, size_t capacity)
     unpoison(object, size);
 }
 
-void kasan_free_object(void *object, size_t capacity)
+bool kasan_free_object(void *object, size_t capacity, u64 pc)
 {
-    if (covered((u64)object) && *shadow_of((u64)object) >= SHADOW_SCALE)
-        report((u64)object, 1, true, PC, (u64)object); /* double free */
+    if (covered((u64)object) && *shadow_of((u64)object) >= SHADOW_SCALE) {
+        report("double-free", "Free", (u64)object, capacity, pc, (u64)object);
+        return false;
+    }
     poison(object, capacity, FREE_OBJECT);
+    return true;
 }
 
 static struct spinlock quarantine_lock = SPINLOCK_INIT("kasan");

@@ -135,7 +135,10 @@ void *kmalloc(size_t size)
         if (++order > MAX_ORDER)
             return NULL;
     pa_t pa = page_alloc(order);
-    return pa ? pa_to_va(pa) : NULL;
+    if (!pa)
+        return NULL;
+    kasan_alloc_object(pa_to_va(pa), size, PAGE_SIZE << order);
+    return pa_to_va(pa);
 }
 
 void *kzalloc(size_t size)
@@ -169,7 +172,8 @@ void kfree(void *p)
         size_t size = 1UL << (pg->order + MIN_SHIFT);
         if ((u64)p & (size - 1))
             panic("kfree: %p is not the start of an object of %lu bytes", p, size);
-        kasan_free_object(p, size);
+        if (!kasan_free_object(p, size, (u64)__builtin_return_address(0)))
+            return;
         p = kasan_quarantine(p);
         if (p)
             slab_free(page_of_object(p), p);

@@ -133,6 +133,7 @@ static void init_main(void *arg)
     open_console();
     run_init();
     report_boot();
+    fail_first_program();
     trap_return(current->tf);
 }
 

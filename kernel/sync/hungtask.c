@@ -7,6 +7,26 @@
 #include "proc.h"
 #include "timeout.h"
 
+#ifdef CONFIG_PROVOKE
+
+static bool show(struct thread *t, void *arg)
+{
+    (void)arg;
+    kprintf("task %s:%d pid %d state %d%s%s\n", t->name, t->tid, t->proc->pid, t->state,
+            t->on_cpu ? " running" : "", t->exiting ? " exiting" : "");
+    if (!t->on_cpu)
+        backtrace(t->ctx.s[0], t->ctx.ra);
+    return true;
+}
+
+/* Every thread and where it sleeps, for whoever wonders why nothing happens. */
+void tasks_show(void)
+{
+    thread_for_each(show, NULL);
+}
+
+#endif
+
 #ifdef CONFIG_HUNG_TASK
 
 static struct timeout watch;
@@ -19,6 +39,8 @@ static bool check(struct thread *t, void *arg)
         return true;
     kprintf("INFO: task %s:%d blocked for more than %lu seconds\n", t->name, t->tid, asleep);
     backtrace(t->ctx.s[0], t->ctx.ra);
+    if (cmdline_flag("panic_on_warn"))
+        panic("hung task");
     return true;
 }
 

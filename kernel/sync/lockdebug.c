@@ -1,9 +1,10 @@
 /* kcov: not instrumented: part of the locks */
 /*
  * Lock-order checking (CONFIG_LOCKDEBUG). Locks of one name form a class. Whenever class B is taken
- * while A is held, the pair is remembered; taking A while B is held later is an order reversal and
- * could deadlock, even if it did not this time. Spinlocks are tracked per hart, mutexes per thread.
- * Locks of one class may nest (queues inside queues); their order is not checked.
+ * while A is held, the pair is remembered, together with what follows from it: A before B and B
+ * before C is also A before C. Taking A while C is held later is an order reversal and could
+ * deadlock, even if it did not this time. Spinlocks are tracked per hart, mutexes per thread. Locks
+ * of one class may nest (queues inside queues); their order is not checked.
  */
 #include "klib.h"
 #include "lock.h"
@@ -14,8 +15,8 @@
 #define CLASSES_MAX 64
 
 static const char *class_names[CLASSES_MAX];
-static u32 nclasses = 1; /* 0 means "not yet known" */
-static bool taken_after[CLASSES_MAX][CLASSES_MAX];
+static u32 nclasses = 1;       /* 0 means "not yet known" */
+static u64 after[CLASSES_MAX]; /* bit B of after[A]: B was taken while A was held, or follows */
 static u32 table_lock;
 
 static u32 find_class(const char *name)
@@ -31,10 +32,25 @@ static u32 find_class(const char *name)
     return i < CLASSES_MAX ? i : 0;
 }
 
+static bool is_after(u32 first, u32 second)
+{
+    return atomic_load(&after[first]) >> second & 1;
+}
+
+/* Whoever comes before `held` also comes before `wanted` and all that is after that. */
+static void remember(u32 held, u32 wanted)
+{
+    u64 later = atomic_load(&after[wanted]) | 1UL << wanted;
+    for (u32 i = 1; i < nclasses; i++)
+        if (i == held || is_after(i, held))
+            atomic_or(&after[i], later);
+}
+
 static void report(u32 held, u32 wanted)
 {
-    taken_after[held][wanted] = true; /* once is enough */
-    kprintf("lock order reversal: \"%s\" is taken while \"%s\" is held, earlier it was the other "
+    kprintf("======================================================\n"
+            "WARNING: possible circular locking dependency detected\n"
+            "lock order reversal: \"%s\" is taken while \"%s\" is held, earlier it was the other "
             "way round\n",
             class_names[wanted], class_names[held]);
     backtrace((u64)__builtin_frame_address(0), 0);
@@ -44,11 +60,14 @@ static void report(u32 held, u32 wanted)
 
 static void check_pair(u32 held, u32 wanted)
 {
-    if (held == wanted || !held || taken_after[held][wanted])
+    if (held == wanted || !held || is_after(held, wanted))
         return;
-    if (taken_after[wanted][held])
+    if (is_after(wanted, held)) {
+        atomic_or(&after[held], 1UL << wanted); /* once is enough */
         report(held, wanted);
-    taken_after[held][wanted] = true;
+    } else {
+        remember(held, wanted);
+    }
 }
 
 void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool sleeps)
