@@ -2,6 +2,8 @@
  * What the conformance tables can not say: what is in the area afterwards. One test per behaviour,
  * each in a process of its own; where the dialects differ, the difference is spelled out in the
  * test. Prints one line per test and "N tests, M failed".
+ *
+ *     behaviour [-b] [NAME]     -b: also the count and a hash of every area that the test left
  */
 #include "dialect.h"
 #include <signal.h>
@@ -25,6 +27,21 @@ struct kcov {
     word *area;
 };
 
+/* Areas of this test, to be shown at its end. */
+static struct {
+    word *area, words;
+} left[16];
+static int made;
+
+static int forget(void *p, size_t bytes)
+{
+    for (int i = 0; i < made; i++)
+        if (left[i].area == p)
+            left[i].area = NULL;
+    return munmap(p, bytes);
+}
+#define munmap forget
+
 static struct kcov ready(word words)
 {
     struct kcov k = {.fd = kcov_open()};
@@ -32,7 +49,28 @@ static struct kcov ready(word words)
     REQUIRE(kcov_size(k.fd, words) == 0);
     k.area = kcov_map(k.fd, words);
     REQUIRE(k.area != NULL);
+    if (made < 16) {
+        left[made].area = k.area;
+        left[made++].words = words;
+    }
     return k;
+}
+
+/* Hashes first: if this thread is still traced, the system call that prints is recorded too. */
+static void show_areas(const char *name)
+{
+    word hash[16], count[16];
+
+    for (int i = 0; i < made; i++) {
+        hash[i] = 0xcbf29ce484222325UL;
+        count[i] = left[i].area ? LOAD(left[i].area) : 0;
+        for (word w = 0; left[i].area && w < left[i].words; w++)
+            hash[i] = (hash[i] ^ LOAD(left[i].area + w)) * 0x100000001b3UL;
+    }
+    for (int i = 0; i < made; i++)
+        if (left[i].area)
+            printf("  %s area %d: %lu %016lx\n", name, i, count[i], hash[i]);
+    fflush(stdout);
 }
 
 /* The calls that are traced; some of each need a comparison. */
@@ -352,6 +390,9 @@ int main(int argc, char **argv)
 
     if (argc > 1 && !strcmp(argv[1], "exec"))
         return getppid() > 0 ? 0 : 1;
+    bool shows = argc > 1 && !strcmp(argv[1], "-b");
+    argc -= shows;
+    argv += shows;
     ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
     self = length > 0 ? path : argv[0];
     for (int i = 0; i < count; i++) {
@@ -362,6 +403,8 @@ int main(int argc, char **argv)
         pid_t child = fork();
         if (child == 0) {
             tests[i].run();
+            if (shows)
+                show_areas(tests[i].name);
             _exit(0);
         }
         waitpid(child, &status, 0);

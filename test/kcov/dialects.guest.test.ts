@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { MachineOptions } from '../../emulator/index.ts';
 import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from '../kernel/boot.ts';
+import { leftAreas, withoutTimes } from './areas.ts';
 
 const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
@@ -17,9 +18,12 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
   beforeAll(async () => {
     elf = await kernel(dialect);
   });
-  const start = async (kind: keyof typeof SUFFIX, options: Partial<MachineOptions>) => {
+  const start = async (kind: keyof typeof SUFFIX, options: Partial<MachineOptions>, args = '') => {
     const bytes = await program(`kcov-conformance/${dialect}${SUFFIX[kind]}.c`, dialect as Dialect);
-    return run(elf, initrd({ 'bin/t': bytes }), 'init=/bin/t', { ramBytes: 256 << 20, ...options });
+    return run(elf, initrd({ 'bin/t': bytes }), `init=/bin/t -- ${args}`, {
+      ramBytes: 256 << 20,
+      ...options,
+    });
   };
 
   it.each([
@@ -41,6 +45,15 @@ describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
     const { text, status } = await start('behaviour', options);
     expect(failures(text)).toEqual([]);
     expect(status).toBe(0);
+  });
+
+  it('leaves the same areas in every test of behaviour, by device, by JIT and in C', async () => {
+    const areas = async (options: Partial<MachineOptions>) =>
+      leftAreas((await start('behaviour', options, '-b')).text);
+    const device = await areas({ kcov: 'device', engine: 'interp' });
+    expect(device.length).toBeGreaterThan(15);
+    expect(await areas({ kcov: 'device', engine: 'jit', eager: true })).toEqual(device);
+    expect(withoutTimes(await areas({ kcov: 'off', engine: 'jit' }))).toEqual(withoutTimes(device));
   });
 
   it('writes the same bytes by device, by JIT and in C', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
 import { initrd, kernel, program, run, runQemu } from '../kernel/boot.ts';
 import { QEMU } from '../support/oracle/qemu.ts';
+import { leftAreas, onAnyBoard } from './areas.ts';
 
 const ready = QEMU !== undefined && hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: needs qemu-system-riscv64, clang-19 and libc6-dev-riscv64-cross');
@@ -24,6 +25,16 @@ describe.skipIf(!ready).each([...DIALECTS])('%s on QEMU', dialect => {
     const there = runQemu(QEMU!, elf, archive, 'init=/bin/t');
     expect(guestLines(there)).toEqual(guestLines(here));
     expect(here).toMatch(/^\d many \d+ /m);
+  });
+
+  it('leaves the areas that every test of behaviour leaves here', async () => {
+    const { elf, archive } = await build('-behaviour');
+    const append = 'init=/bin/t -- -b';
+    const here = run(elf, archive, append, { engine: 'jit', ramBytes: 256 << 20 }).text;
+    // Time by instructions, as here: what a sleeping thread finds when it wakes must not depend on the host.
+    const there = runQemu(QEMU!, elf, archive, append, ['-m', '256M', '-icount', 'shift=0,sleep=off']);
+    expect(onAnyBoard(leftAreas(there))).toEqual(onAnyBoard(leftAreas(here)));
+    expect(onAnyBoard(leftAreas(here)).length).toBeGreaterThan(15);
   });
 
   it('passes the errno table and the behaviours, on 2 harts', async () => {
