@@ -1,8 +1,8 @@
 // Compiles a workload for the guest (bare metal), for wasm32 and for the host, cached like everything else.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, packageRoot, requireTool, runTool, sha256 } from '../toolchain/index.ts';
-import type { Workload } from './workloads.ts';
+import type { KcovSetting, Workload } from './workloads.ts';
 
 const COMMON = ['-O2', '-std=gnu17', '-fno-builtin', '-fno-math-errno', '-Wall', '-Wextra', '-Werror'];
 
@@ -14,8 +14,13 @@ const definesOf = ({ defines = {}, warmUp, repeat }: Workload): string[] =>
     ([name, value]) => `-D${name}=${value}`,
   );
 
+/** Everything that may change a result; the key of the cache has their contents too. */
+const HEADERS = ['work/work.h', 'guest/kcov.h', 'guest/memlayout.h', 'guest/bench.ld'].map(f =>
+  join(benchDir(), f),
+);
+
 async function compile(kind: string, args: readonly string[], sources: readonly string[]): Promise<string> {
-  const inputs = [...sources, join(benchDir(), 'work', 'work.h')].filter(existsSync);
+  const inputs = [...sources, ...HEADERS].filter(existsSync);
   const { path } = await cached('bench', sha256(kind, ...args, ...sources), async output => {
     await runTool(
       requireTool('clang'),
@@ -28,22 +33,60 @@ async function compile(kind: string, args: readonly string[], sources: readonly 
   return path;
 }
 
+const guestFlags = (w: Workload): readonly string[] => [
+  ...['--target=riscv64-unknown-elf', `-march=${w.march ?? 'rv64gc'}`, '-mabi=lp64d', '-mcmodel=medany'],
+  ...['-ffreestanding', ...COMMON],
+  ...definesOf(w),
+  ...(w.sv39 ? ['-DSV39'] : []),
+];
+
+const guestLink = (): readonly string[] => [
+  ...['-nostdlib', '-static', '-fuse-ld=lld-19', '-T', join(benchDir(), 'guest', 'bench.ld')],
+];
+
+const inBench = (...files: readonly string[]): readonly string[] => files.map(f => join(benchDir(), f));
+
 /** Bare-metal ELF for `-bios none`. */
-export function buildGuest(w: Workload): Promise<string> {
-  const target = [
-    '--target=riscv64-unknown-elf',
-    `-march=${w.march ?? 'rv64gc'}`,
-    '-mabi=lp64d',
-    '-mcmodel=medany',
-  ];
-  const script = join(benchDir(), 'guest', 'bench.ld');
-  const link = ['-ffreestanding', '-nostdlib', '-static', '-fuse-ld=lld-19', '-T', script];
-  const sources = ['guest/start.S', 'guest/main.c', `work/${w.file}`].map(f => join(benchDir(), f));
+export async function buildGuest(w: Workload): Promise<string> {
+  if (w.kcov) return buildTraced(w, w.kcov);
   return compile(
     'guest',
-    [...target, ...COMMON, ...link, ...definesOf(w), ...(w.sv39 ? ['-DSV39'] : [])],
-    sources,
+    [...guestFlags(w), ...guestLink()],
+    inBench('guest/start.S', 'guest/main.c', `work/${w.file}`),
   );
+}
+
+/** A call as the compiler writes it; with -mno-relax it stays two instructions of four bytes. */
+const HOOK_CALL = /^\s*call\s+__sanitizer_cov_trace_\w+$/gm;
+const NOTHING = '\t.option push\n\t.option norvc\n\tnop\n\tnop\n\t.option pop';
+
+/** With the kernel's own hooks: the work instrumented as kernel code is, the hooks not. */
+async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
+  const kernel = join(packageRoot(), 'kernel');
+  const flags = [...guestFlags(w), '-mno-relax', `-DKCOV_MODE=${kcov.mode}`];
+  const instrument = kcov.instrument ? [`-fsanitize-coverage=${kcov.instrument}`] : [];
+  const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(`work/${w.file}`));
+  const sources = [
+    ...inBench('guest/start.S', 'guest/main.c', 'guest/kcov.c'),
+    ...['hooks.S', 'record.c', 'seen.c'].map(f => join(kernel, 'kcov', f)),
+  ];
+  // bench/guest comes first: its memlayout.h stands in for the kernel's.
+  const include = [join(benchDir(), 'guest'), join(kernel, 'include'), kernel].flatMap(d => ['-I', d]);
+  const args = [...flags, ...guestLink(), '-DCONFIG_COVERAGE_HOOKS', '-Wno-unused-parameter', ...include];
+  const key = sha256('traced', `${kcov.isElided ?? false}`, ...args, readFileSync(assembly));
+  const { path } = await cached('bench', key, async output => {
+    const text = readFileSync(assembly, 'utf8');
+    const work = `${output}.s`;
+    writeFileSync(work, kcov.isElided ? text.replace(HOOK_CALL, NOTHING) : text);
+    try {
+      const all = [...args, ...sources, work, '-o', output];
+      await runTool(requireTool('clang'), all, benchDir(), 'bench workload with hooks does not compile');
+    } finally {
+      rmSync(work, { force: true });
+    }
+    return [...sources, ...HEADERS];
+  });
+  return path;
 }
 
 /** A wasm module that exports work(); big enough a memory for every workload. */

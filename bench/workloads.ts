@@ -1,6 +1,16 @@
 // What is measured, one row per workload: source, how it is compiled, how often it runs, and the ratio to QEMU that the project
 // promises (`must`) and hopes for (`aim`): times faster than qemu-system-riscv64 TCG without -icount, in CPU seconds.
 
+/** How the workload meets the kernel's coverage hooks; docs/performance.md, "kcov". */
+export interface KcovSetting {
+  /** Values of `-fsanitize-coverage`; absent = not instrumented. */
+  readonly instrument?: string;
+  /** Hook calls replaced by as many bytes of nothing: the same code without what it records. */
+  readonly isElided?: boolean;
+  /** Bits of KCOV_CTX_MODE: 0 = nobody traces, 1 = pc, 2 = comparisons. */
+  readonly mode: 0 | 1 | 2;
+}
+
 export interface Workload {
   readonly name: string;
   readonly title: string;
@@ -11,6 +21,9 @@ export interface Workload {
   readonly sv39?: boolean;
   /** Instruction set of the guest build. */
   readonly march?: string;
+  readonly kcov?: KcovSetting;
+  /** Its cost on kcovbox jit as a multiple of another workload's; `must` and `aim` of that. */
+  readonly cost?: { readonly of: string; readonly must?: number; readonly aim?: number };
   /** Can run natively and as wasm32. */
   readonly portable?: boolean;
   /** Runs before and between the two marks; about a second of QEMU. */
@@ -21,6 +34,11 @@ export interface Workload {
 }
 
 const KIND = { ecall: 1, csr: 2, mmio: 3, sfence: 4, patch: 5 } as const;
+
+const PC = 'trace-pc';
+const CMP = 'trace-pc,trace-cmp';
+/** The integer mix in S-mode with the kernel's hooks; an iteration is two rounds, some 40,000 records. */
+const traced = { file: 'mix.c', sv39: true, defines: { ROUNDS: 2 }, warmUp: 3000, repeat: 3000 } as const;
 
 // biome-ignore format: a table
 export const WORKLOADS: readonly Workload[] = [
@@ -41,4 +59,10 @@ export const WORKLOADS: readonly Workload[] = [
   { name: 'mmio', title: 'device register reads', file: 'system.c', defines: { KIND: KIND.mmio }, warmUp: 20, repeat: 60, must: 2, aim: 5 },
   { name: 'sfence', title: 'sfence.vma and 32 page refills', file: 'system.c', defines: { KIND: KIND.sfence }, sv39: true, warmUp: 1, repeat: 12, must: 2, aim: 4 },
   { name: 'patch', title: 'patch, fence.i and call', file: 'system.c', defines: { KIND: KIND.patch }, warmUp: 2, repeat: 16, must: 1, aim: 2 },
+  { ...traced, name: 'kcov-none', title: 'the mix, not instrumented', kcov: { mode: 0 } },
+  { ...traced, name: 'kcov-elided', title: 'trace-pc, calls elided', kcov: { instrument: PC, isElided: true, mode: 0 } },
+  { ...traced, name: 'kcov-off', title: 'trace-pc, disabled', kcov: { instrument: PC, mode: 0 }, cost: { of: 'kcov-elided' } },
+  { ...traced, name: 'kcov-pc', title: 'trace-pc, recording', kcov: { instrument: PC, mode: 1 }, cost: { of: 'kcov-elided', must: 1.2, aim: 1.1 }, must: 6 },
+  { ...traced, name: 'kcov-cmp-elided', title: 'trace-cmp, calls elided', kcov: { instrument: CMP, isElided: true, mode: 0 } },
+  { ...traced, name: 'kcov-cmp', title: 'trace-cmp, recording comparisons', kcov: { instrument: CMP, mode: 2 }, cost: { of: 'kcov-cmp-elided', must: 1.2, aim: 1.1 }, must: 6 },
 ];

@@ -2,9 +2,11 @@
  */
 #include "work.h"
 
-#define NODES  256
-#define SIDE   16
+#define NODES 256
+#define SIDE  16
+#ifndef ROUNDS
 #define ROUNDS 400
+#endif
 
 struct node {
     struct node *next;
