@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -127,12 +128,44 @@ static void a_thread_moves_to_the_hart_it_asks_for(void)
     CHECK(sched_setaffinity(0, sizeof(one), &one) == -1 && errno == EINVAL);
 }
 
+static volatile sig_atomic_t profiled;
+static void on_profile(int sig)
+{
+    (void)sig;
+    profiled++;
+}
+
+/* A timer of CPU time does not run while we sleep. */
+static void cpu_timers_count_work(void)
+{
+    static const int which[] = {ITIMER_PROF, ITIMER_VIRTUAL}, sig[] = {SIGPROF, SIGVTALRM};
+
+    for (int i = 0; i < 2; i++) {
+        struct itimerval it = {{0, 20000}, {0, 20000}}, now, off = {0};
+        clock_t start;
+
+        signal(sig[i], on_profile);
+        profiled = 0;
+        CHECK(setitimer(which[i], &it, NULL) == 0 && usleep(100000) == 0 && profiled == 0);
+        for (start = clock(); clock() - start < CLOCKS_PER_SEC / 4 && profiled < 3;)
+            for (volatile int work = 0; work < 100000; work++)
+                ;
+        CHECK(profiled >= 3 && getitimer(which[i], &now) == 0);
+        CHECK(now.it_interval.tv_usec == 20000 && now.it_value.tv_usec <= 21000);
+        CHECK(setitimer(which[i], &off, &now) == 0 && now.it_interval.tv_usec == 20000);
+        CHECK(getitimer(which[i], &now) == 0 && now.it_value.tv_usec == 0);
+        signal(sig[i], SIG_DFL);
+    }
+    CHECK(getitimer((__itimer_which_t)3, &(struct itimerval){0}) == -1 && errno == EINVAL);
+}
+
 int main(void)
 {
     RUN(clocks_advance);
     RUN(sleeping_takes_at_least_as_long);
     RUN(bad_sleeps_are_refused);
     RUN(usage_grows_with_work);
+    RUN(cpu_timers_count_work);
     RUN(limits);
     RUN(names);
     RUN(random_bytes_differ);

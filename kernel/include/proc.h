@@ -177,8 +177,10 @@ struct proc {
     struct mutex timer_lock;
     struct list timers; /* (timer_lock, changes also proc_lock) of timer_create */
     int next_timer;     /* (timer_lock) */
-    struct timeout itimer_real;
-    u64 itimer_interval;
+    struct itimer {
+        struct timeout timeout;
+        u64 interval, target; /* (timer_lock) ticks; target: CPU time at which it is due */
+    } itimers[3];             /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
     int pdeath_signal;
     int dumpable;
     bool no_new_privs;

@@ -66,6 +66,9 @@ struct rusage {
         nsignals, nvcsw, nivcsw;
 };
 void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
+struct timeval64 ticks_to_timeval(u64 ticks);
+u64 proc_cpu_ticks(struct proc *p, bool only_user); /* locked */
+/* itimer.c */
 void itimer_init(struct proc *p);
 void itimer_stop(struct proc *p);
 void posix_timers_delete(struct proc *p);                    /* exec, exit; may sleep */

@@ -42,15 +42,28 @@ u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock)
 static u64 run_ticks(const struct thread *t)
 {
     u64 used = t->utime + t->stime;
-    return t == current ? used + read_time() - t->run_since : used;
+    return t->on_cpu ? used + read_time() - t->run_since : used;
+}
+
+/* What a thread has used of user time; it is in a system call when its frame says so. */
+static u64 user_ticks(const struct thread *t)
+{
+    bool in_user = t->on_cpu && t->tf && t->tf->syscall == ~0UL;
+    return in_user ? t->utime + read_time() - t->run_since : t->utime;
+}
+
+u64 proc_cpu_ticks(struct proc *p, bool only_user)
+{
+    u64 used = only_user ? p->utime : p->utime + p->stime;
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        used += only_user ? user_ticks(t) : run_ticks(t);
+    return used;
 }
 
 static u64 proc_ticks(struct proc *p)
 {
-    u64 used = p->utime + p->stime;
     spin_lock(&proc_lock);
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        used += run_ticks(t);
+    u64 used = proc_cpu_ticks(p, false);
     spin_unlock(&proc_lock);
     return used;
 }
@@ -177,7 +190,7 @@ long sys_nanosleep(u64 request, u64 remain)
 
 /* Accounting */
 
-static struct timeval64 ticks_to_timeval(u64 ticks)
+struct timeval64 ticks_to_timeval(u64 ticks)
 {
     return (struct timeval64){(i64)(ticks / TICKS_PER_SEC), (i64)(ticks % TICKS_PER_SEC / 10)};
 }
@@ -239,73 +252,4 @@ long sys_times(u64 addr)
     if (addr && copyout(addr, out, sizeof(out)))
         return -EFAULT;
     return (long)(time_now() / tick);
-}
-
-/* ITIMER_REAL: SIGALRM for alarm(2) and setitimer(2). */
-
-static void itimer_fire(void *arg)
-{
-    struct proc *p = arg;
-    u64 interval = p->itimer_interval, expired;
-    if (interval)
-        timeout_set(&p->itimer_real, timeout_advance(p->itimer_real.when, interval, &expired));
-    signal_send_proc(p, SIGALRM, NULL);
-}
-
-void itimer_init(struct proc *p)
-{
-    timeout_init_entry(&p->itimer_real, TIMEOUT_IRQ, itimer_fire, p);
-}
-
-void itimer_stop(struct proc *p)
-{
-    p->itimer_interval = 0;
-    timeout_cancel_sync(&p->itimer_real);
-}
-
-struct itimerval {
-    struct timeval64 interval, value;
-};
-
-static void itimer_get(struct itimerval *it)
-{
-    struct proc *p = curproc;
-    u64 now = time_now();
-    memset(it, 0, sizeof(*it));
-    it->interval = ticks_to_timeval(p->itimer_interval);
-    if (p->itimer_real.armed && p->itimer_real.when > now)
-        it->value = ticks_to_timeval(p->itimer_real.when - now);
-}
-
-static bool timeval_ok(const struct timeval64 *tv)
-{
-    return tv->sec >= 0 && tv->usec >= 0 && tv->usec < 1000000;
-}
-
-long sys_setitimer(u64 which, u64 new_addr, u64 old_addr)
-{
-    struct itimerval it, old;
-    if (which != 0)
-        return -EINVAL; /* Divergence: no ITIMER_VIRTUAL and ITIMER_PROF */
-    if (copyin(&it, new_addr, sizeof(it)))
-        return -EFAULT;
-    if (!timeval_ok(&it.value) || !timeval_ok(&it.interval))
-        return -EINVAL;
-    itimer_get(&old);
-    struct proc *p = curproc;
-    itimer_stop(p);
-    p->itimer_interval = ns_to_ticks(saturating_ns(it.interval.sec, it.interval.usec * 1000));
-    u64 delay = ns_to_ticks(saturating_ns(it.value.sec, it.value.usec * 1000));
-    if (delay)
-        timeout_set(&p->itimer_real, time_now() + delay);
-    return old_addr && copyout(old_addr, &old, sizeof(old)) ? -EFAULT : 0;
-}
-
-long sys_getitimer(u64 which, u64 addr)
-{
-    struct itimerval it;
-    if (which != 0)
-        return -EINVAL;
-    itimer_get(&it);
-    return copyout(addr, &it, sizeof(it));
 }

@@ -7,6 +7,7 @@
 #include "kcov.h"
 #include "klib.h"
 #include "proc.h"
+#include "riscv.h"
 #include "trap.h"
 
 /* One adapter per call passes as many registers as the call takes. */
@@ -47,10 +48,19 @@ static bool is_restart(long result)
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
+/* The time since the thread last came or left belongs to the side it was on. */
+__nocov static void account_side(u64 *side)
+{
+    u64 now = read_time(), used = now - current->run_since;
+    current->run_since = now; /* first: an interrupt in between may see too little, not too much */
+    *side += used;
+}
+
 void syscall_dispatch(struct trapframe *tf)
 {
     u64 number = tf->a7;
     long result = -ENOSYS;
+    account_side(&current->utime);
     tf->orig_a0 = tf->a0;
     tf->syscall = number;
     kcov_syscall_enter(&current->kcov, number);
@@ -60,4 +70,5 @@ void syscall_dispatch(struct trapframe *tf)
     tf->a0 = (u64)result;
     if (!is_restart(result))
         tf->syscall = ~0UL; /* otherwise signal_deliver() decides what the program sees */
+    account_side(&current->stime);
 }

@@ -1,0 +1,151 @@
+/*
+ * Interval timers: setitimer(2). ITIMER_REAL counts time, ITIMER_VIRTUAL and ITIMER_PROF the user
+ * time and the whole CPU time of the process.
+ *
+ * A timer of CPU time is looked at when it could be due at the earliest - if every hart had run the
+ * process since - and set again until it is. An idle process is looked at rarely: not before the
+ * rest has passed once more.
+ */
+#include "abi/errno.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "syscall.h"
+#include "vm.h"
+
+enum { REAL, VIRTUAL, PROF, KINDS };
+static const int signals[KINDS] = {SIGALRM, SIGVTALRM, SIGPROF};
+
+#define LOOK_AGAIN (TICKS_PER_SEC / 1000) /* not more often than once in a millisecond */
+
+struct itimerval {
+    struct timeval64 interval, value;
+};
+
+static void real_fires(void *arg)
+{
+    struct proc *p = arg;
+    struct itimer *it = &p->itimers[REAL];
+    u64 interval = it->interval, expired;
+    if (interval)
+        timeout_set(&it->timeout, timeout_advance(it->timeout.when, interval, &expired));
+    signal_send_proc(p, SIGALRM, NULL);
+}
+
+static void look_later(struct itimer *it, u64 left)
+{
+    timeout_set(&it->timeout, time_now() + MAX(left / (u64)ncpus, LOOK_AGAIN));
+}
+
+static void cpu_fires(struct proc *p, int which)
+{
+    struct itimer *it = &p->itimers[which];
+    spin_lock(&proc_lock);
+    u64 used = proc_cpu_ticks(p, which == VIRTUAL), target = it->target, interval = it->interval;
+    bool due = target && used >= target;
+    if (due)
+        it->target = interval ? used - (used - target) % interval + interval : 0;
+    if (it->target)
+        look_later(it, it->target - used);
+    if (due)
+        signal_send_proc_locked(p, signals[which], NULL);
+    spin_unlock(&proc_lock);
+}
+
+static void virtual_fires(void *arg)
+{
+    cpu_fires(arg, VIRTUAL);
+}
+
+static void prof_fires(void *arg)
+{
+    cpu_fires(arg, PROF);
+}
+
+void itimer_init(struct proc *p)
+{
+    static void (*const fires[KINDS])(void *) = {real_fires, virtual_fires, prof_fires};
+    for (int i = 0; i < KINDS; i++)
+        timeout_init_entry(&p->itimers[i].timeout, TIMEOUT_IRQ, fires[i], p);
+}
+
+static void stop(struct itimer *it)
+{
+    spin_lock(&proc_lock);
+    it->interval = 0;
+    it->target = 0;
+    spin_unlock(&proc_lock);
+    timeout_cancel_sync(&it->timeout);
+}
+
+void itimer_stop(struct proc *p)
+{
+    for (int i = 0; i < KINDS; i++)
+        stop(&p->itimers[i]);
+}
+
+static void get_setting(int which, struct itimerval *out)
+{
+    struct itimer *it = &curproc->itimers[which];
+    memset(out, 0, sizeof(*out));
+    spin_lock(&proc_lock);
+    u64 now = which == REAL ? time_now() : proc_cpu_ticks(curproc, which == VIRTUAL);
+    u64 end = which != REAL ? it->target : it->timeout.armed ? it->timeout.when : 0;
+    out->interval = ticks_to_timeval(it->interval);
+    if (end)
+        out->value = ticks_to_timeval(MAX(end, now + 10) - now);
+    spin_unlock(&proc_lock);
+}
+
+static void set(int which, u64 delay, u64 interval)
+{
+    struct itimer *it = &curproc->itimers[which];
+    stop(it);
+    if (!delay)
+        return;
+    spin_lock(&proc_lock);
+    it->interval = interval;
+    if (which == REAL) {
+        timeout_set(&it->timeout, time_now() + delay);
+    } else {
+        it->target = proc_cpu_ticks(curproc, which == VIRTUAL) + delay;
+        look_later(it, delay);
+    }
+    spin_unlock(&proc_lock);
+}
+
+static bool timeval_ok(const struct timeval64 *tv)
+{
+    return tv->sec >= 0 && tv->usec >= 0 && tv->usec < 1000000;
+}
+
+static u64 timeval_ticks(const struct timeval64 *tv)
+{
+    return ns_to_ticks(saturating_ns(tv->sec, tv->usec * 1000));
+}
+
+long sys_setitimer(u64 which, u64 new_addr, u64 old_addr)
+{
+    struct itimerval new = {0}, old;
+    if (which >= KINDS)
+        return -EINVAL;
+    if (new_addr && copyin(&new, new_addr, sizeof(new)))
+        return -EFAULT;
+    if (!timeval_ok(&new.value) || !timeval_ok(&new.interval))
+        return -EINVAL;
+    mutex_lock(&curproc->timer_lock);
+    get_setting((int)which, &old);
+    set((int)which, timeval_ticks(&new.value), timeval_ticks(&new.interval));
+    mutex_unlock(&curproc->timer_lock);
+    return old_addr && copyout(old_addr, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+long sys_getitimer(u64 which, u64 addr)
+{
+    struct itimerval now;
+    if (which >= KINDS)
+        return -EINVAL;
+    get_setting((int)which, &now);
+    return copyout(addr, &now, sizeof(now));
+}
