@@ -210,5 +210,8 @@ describe.skipIf(noLinux)('a real linux kernel', () => {
   it.each(machines)('passes the programs written for it: %s', on => {
     for (const name of ['selftest', 'executor', 'documented pc', 'documented cmp', 'documented remote'])
       expect([name, real[on]![name]!.status]).toEqual([name, 0]);
+    /* Sleeping is nobody's background work. */
+    for (const outcome of [real[on]!, toy.device!, toy.hooks!])
+      expect(outcome['documented remote']!.lines).toContain('nothing');
   });
 });

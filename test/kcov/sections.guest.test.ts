@@ -86,32 +86,39 @@ describe.skipIf(!ready)('the edu device', () => {
   });
 });
 
+/** Dialect, test of its behaviour program, and the kind of context whose first record the snapshot follows. */
+const OPEN: [Dialect, string, 'task' | 'remote-task' | 'remote-interrupt'][] = [
+  ['openbsd', 'remote_collects_timeouts', 'remote-interrupt'],
+  ['openbsd', 'remote_collects_a_device', 'remote-task'],
+  ['netbsd', 'mailbox_collects_the_port', 'remote-task'],
+  ['freebsd', 'switches_lack_the_constant_bit', 'task'],
+  ['linux', 'usb_handle_collects_hub_and_completion', 'remote-task'],
+  ['linux', 'usb_handle_collects_hub_and_completion', 'remote-interrupt'],
+  ['linux', 'uniq_modes_report_once', 'task'],
+];
+
 describe.skipIf(!ready)('snapshots', () => {
-  it.each(['openbsd', 'netbsd', 'linux'] as const)('restore an open remote section: %s', async dialect => {
-    const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect as Dialect);
+  it.each(OPEN)('restore what is being recorded: %s, %s, %s', async (dialect, test, context) => {
+    const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect);
     const elf = await kernel(dialect);
-    const test = {
-      openbsd: 'remote_collects_timeouts',
-      netbsd: 'mailbox_collects_the_port',
-      linux: 'usb_handle_collects_hub_and_completion',
-    }[dialect];
     const texts = ['', ''];
     const options = (which: 0 | 1): MachineOptions => ({
       kernel: { name: 'kernel', bytes: readFileSync(elf) },
       initrd: { name: 'initrd', bytes: initrd({ 'bin/t': bytes }) },
-      append: `init=/bin/t -- ${test}`,
-      engine: 'interp',
+      append: `init=/bin/t -- -b ${test}`,
+      engine: which === 0 ? 'interp' : 'jit',
+      ramBytes: 128 << 20,
       onConsole: byte => {
         texts[which] += String.fromCharCode(byte);
       },
     });
     const first = Machine.create(options(0));
-    let inSection = false;
+    let isOpen = false;
     const { kcov } = first.board;
     kcov!.onRecord(record => {
-      inSection ||= record.context !== 'task';
+      isOpen ||= record.context === context;
     });
-    while (!inSection) expect(first.run(60).kind).toBe('budget');
+    while (!isOpen) expect(first.run(60).kind).toBe('budget');
     kcov!.onRecord(undefined);
     const snapshot = saveSnapshot(first);
     const before = texts[0]!.length;
