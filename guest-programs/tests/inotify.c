@@ -103,6 +103,27 @@ static void a_file_tells_about_itself(void)
     end(in);
 }
 
+static void attributes_and_sizes_by_path_have_names(void)
+{
+    int in = start(), fd = open("/tmp/test-watch/f", O_WRONLY | O_CREAT, 0600);
+    struct timespec times[2] = {{1, 0}, {2, 0}};
+
+    CHECK(symlink("f", "/tmp/test-watch/l") == 0);
+    CHECK(inotify_add_watch(in, "/tmp/test-watch", IN_ATTRIB | IN_MODIFY) == 1);
+    CHECK(chmod("/tmp/test-watch/l", 0640) == 0 && fchmod(fd, 0600) == 0);
+    CHECK(truncate("/tmp/test-watch/f", 5) == 0 && ftruncate(fd, 0) == 0);
+    CHECK(utimensat(AT_FDCWD, "/tmp/test-watch/f", times, 0) == 0 && futimens(fd, times) == 0);
+    CHECK(mkdir("/tmp/test-watch/d", 0700) == 0 && chmod("/tmp/test-watch/d", 0750) == 0);
+    NEXT(in, "1 4 f");
+    NEXT(in, "1 2 f");
+    NEXT(in, "1 4 f");
+    NEXT(in, "1 40000004 d");
+    NEXT(in, "");
+    close(fd), unlink("/tmp/test-watch/f"), unlink("/tmp/test-watch/l");
+    rmdir("/tmp/test-watch/d");
+    end(in);
+}
+
 static void only_what_was_asked_is_told(void)
 {
     int in = start(), fd;
@@ -174,6 +195,7 @@ int main(void)
 {
     RUN(a_directory_tells_about_its_entries);
     RUN(a_file_tells_about_itself);
+    RUN(attributes_and_sizes_by_path_have_names);
     RUN(only_what_was_asked_is_told);
     RUN(equal_neighbours_are_one_event);
     RUN(readers_wait_and_poll_tells);

@@ -2,14 +2,16 @@
  * notify.c: who watches which inode; see notify.h.
  *
  * Events about the entries of a directory come with the entry's name. An open file remembers the
- * directory it was found in, so reading, writing and closing it are told to that directory's
- * watchers as well; changing attributes by path is told to the inode's own watchers only.
+ * directory it was found in, so what happens through it is told to that directory's watchers as
+ * well; what happens by path asks for the directory in a second walk, if anybody watches at all.
  */
 #include "notify.h"
 #include "alloc.h"
 #include "klib.h"
+#include "open.h"
 
 struct mutex notify_lock = MUTEX_INIT(notify_lock, "notify");
+static int watches; /* atomic */
 static struct list leaving =
     LIST_INIT(leaving); /* (notify_lock) unwatched, references still held */
 
@@ -17,12 +19,14 @@ void notify_watch(struct inode_watch *w, const struct path *at)
 {
     w->at = *at;
     path_get(&w->at);
+    atomic_add(&watches, 1);
     list_push_back(&at->inode->watches, &w->link);
 }
 
 void notify_unwatch(struct inode_watch *w)
 {
     list_remove(&w->link);
+    atomic_sub(&watches, 1);
     list_push_back(&leaving, &w->link);
 }
 
@@ -74,14 +78,34 @@ void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie)
     tell(dir, mask, cookie, name);
 }
 
+void notify_dir_of(const struct file *f, u32 mask)
+{
+    if (f->dir && !list_empty(&f->dir->watches))
+        tell(f->dir, mask | kind_of(f->inode), 0, strrchr(f->path, '/') + 1);
+}
+
 void notify_file(struct file *f, u32 mask)
 {
     if (f->fflags & FF_PATH)
         return;
-    mask |= kind_of(f->inode);
-    if (f->dir && !list_empty(&f->dir->watches))
-        tell(f->dir, mask, 0, strrchr(f->path, '/') + 1);
-    tell(f->inode, mask, 0, NULL);
+    notify_dir_of(f, mask);
+    tell(f->inode, mask | kind_of(f->inode), 0, NULL);
+}
+
+void notify_dir_of_path(int dirfd, u64 user_path, u32 at_flags, u32 mask)
+{
+    struct at_args a;
+    struct file *f;
+
+    if (!atomic_load(&watches) || !user_path)
+        return;
+    if (!at_begin(&a, dirfd, user_path) && a.name[0] &&
+        !vfs_open_at(at_base(&a), a.name,
+                     O_PATH | (at_flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0), 0, &f)) {
+        notify_dir_of(f, mask);
+        file_put(f);
+    }
+    at_end(&a);
 }
 
 u32 notify_cookie(void)

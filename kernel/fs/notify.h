@@ -48,4 +48,7 @@ void notify_collect(void); /* not under notify_lock: does what notify_unwatch le
 void notify_inode(struct inode *inode, u32 mask);
 void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie);
 void notify_file(struct file *f, u32 mask); /* the inode, and its directory by the file's name */
-u32 notify_cookie(void);                    /* joins MOVED_FROM and MOVED_TO */
+void notify_dir_of(const struct file *f, u32 mask); /* only the directory */
+/* The directory in which a path ends that a call has just used with these AT_* flags. */
+void notify_dir_of_path(int dirfd, u64 user_path, u32 at_flags, u32 mask);
+u32 notify_cookie(void); /* joins MOVED_FROM and MOVED_TO */

@@ -371,6 +371,8 @@ long sys_ftruncate(u64 fd, u64 size)
     if (!f)
         return -EBADF;
     err = f->fflags & FF_WRITE ? truncate_inode(f->inode, size) : -EINVAL;
+    if (!err)
+        notify_dir_of(f, NOTIFY_MODIFY);
     file_put(f);
     return err;
 }
@@ -386,6 +388,8 @@ long sys_truncate(u64 path, u64 size)
     if (!err)
         err = truncate_inode(at.inode, size);
     path_put(&at);
+    if (!err)
+        notify_dir_of_path(AT_FDCWD, path, 0, NOTIFY_MODIFY);
     return err;
 }
 

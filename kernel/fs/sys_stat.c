@@ -323,6 +323,8 @@ long sys_fchmod(u64 fd, u64 mode)
     if (!f)
         return -EBADF;
     err = f->fflags & FF_PATH ? -EBADF : change_mode(f->inode, (u32)mode);
+    if (!err)
+        notify_dir_of(f, NOTIFY_ATTRIB);
     file_put(f);
     return err;
 }
@@ -339,6 +341,8 @@ long sys_fchmodat2(u64 dirfd, u64 path, u64 mode, u64 flags)
         return err;
     err = S_ISLNK(at.inode->mode) ? -EOPNOTSUPP : change_mode(at.inode, (u32)mode);
     path_put(&at);
+    if (!err)
+        notify_dir_of_path((int)dirfd, path, (u32)flags, NOTIFY_ATTRIB);
     return err;
 }
 
@@ -355,6 +359,8 @@ long sys_fchown(u64 fd, u64 uid, u64 gid)
     if (!f)
         return -EBADF;
     err = f->fflags & FF_PATH ? -EBADF : change_owner(f->inode, (u32)uid, (u32)gid);
+    if (!err)
+        notify_dir_of(f, NOTIFY_ATTRIB);
     file_put(f);
     return err;
 }
@@ -371,6 +377,8 @@ long sys_fchownat(u64 dirfd, u64 path, u64 uid, u64 gid, u64 flags)
         return err;
     err = change_owner(at.inode, (u32)uid, (u32)gid);
     path_put(&at);
+    if (!err)
+        notify_dir_of_path((int)dirfd, path, (u32)flags, NOTIFY_ATTRIB);
     return err;
 }
 
@@ -413,5 +421,7 @@ long sys_utimensat(u64 dirfd, u64 path, u64 times, u64 flags)
         err = commit_attributes(at.inode);
     }
     path_put(&at);
+    if (!err)
+        notify_dir_of_path((int)dirfd, path, (u32)flags, NOTIFY_ATTRIB);
     return err;
 }

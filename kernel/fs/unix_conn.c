@@ -7,6 +7,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "notify.h"
 #include "namei.h"
 #include "proc.h"
 #include "timeout.h"
@@ -66,6 +67,8 @@ static long make_socket_inode(const char *path, struct inode **out)
                       ? dir->ops->create(dir, w->name, S_IFSOCK | (0777 & ~current_fs()->umask), 0,
                                          out)
                       : -EROFS;
+        if (!err)
+            notify_entry(dir, w->name, NOTIFY_CREATE, 0);
     }
     walk_end(w);
     mutex_unlock(&fs_lock);
