@@ -10,7 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+
+#if defined(__OpenBSD__)
+#define KCOVBOX_OSTYPE "OpenBSD"
+#elif defined(__NetBSD__)
+#define KCOVBOX_OSTYPE "NetBSD"
+#else
+#define KCOVBOX_OSTYPE "FreeBSD"
+#endif
 
 #define CTL_KERN       1
 #define CTL_VM         2
@@ -66,6 +75,44 @@ static inline int kcovbox_sysctl_kernel(int fd, const char *name, void *old, siz
     return write(fd, text, (size_t)n) == n ? 0 : -1;
 }
 
+/* A text and its end; too small a buffer gets what fits, and ENOMEM. */
+static inline int kcovbox_sysctl_text(const char *text, void *old, size_t *length)
+{
+    size_t size = strlen(text) + 1, room = length ? *length : 0;
+
+    if (!length)
+        return 0;
+    *length = size;
+    if (!old)
+        return 0;
+    memcpy(old, text, size < room ? size : room);
+    if (size <= room)
+        return 0;
+    *length = room;
+    errno = ENOMEM;
+    return -1;
+}
+
+/* 1: name is not one of the texts. */
+static inline int kcovbox_sysctl_named(const char *name, void *old, size_t *length)
+{
+    struct utsname u;
+
+    if (uname(&u) == -1)
+        return -1;
+    if (!strcmp(name, "kern.ostype"))
+        return kcovbox_sysctl_text(KCOVBOX_OSTYPE, old, length);
+    if (!strcmp(name, "kern.osrelease"))
+        return kcovbox_sysctl_text(u.release, old, length);
+    if (!strcmp(name, "kern.version"))
+        return kcovbox_sysctl_text(u.version, old, length);
+    if (!strcmp(name, "kern.hostname"))
+        return kcovbox_sysctl_text(u.nodename, old, length);
+    if (!strcmp(name, "hw.machine") || !strcmp(name, "hw.machine_arch"))
+        return kcovbox_sysctl_text("riscv64", old, length);
+    return 1;
+}
+
 static inline int __attribute__((__unused__))
 sysctlbyname(const char *name, void *old, size_t *length, const void *new_value, size_t new_length)
 {
@@ -73,6 +120,9 @@ sysctlbyname(const char *name, void *old, size_t *length, const void *new_value,
         return kcovbox_sysctl_give((unsigned long)sysconf(_SC_NPROCESSORS_ONLN), old, length);
     if (!strcmp(name, "hw.pagesize"))
         return kcovbox_sysctl_give((unsigned long)sysconf(_SC_PAGESIZE), old, length);
+    int text = kcovbox_sysctl_named(name, old, length);
+    if (text != 1)
+        return text;
     int fd = open("/dev/sysctl", O_RDWR);
     if (fd == -1)
         return -1;
@@ -87,12 +137,22 @@ static inline int __attribute__((__unused__)) sysctl(const int *mib, unsigned in
                                                      size_t *length, const void *new_value,
                                                      size_t new_length)
 {
-    (void)new_value;
-    (void)new_length;
-    if (depth == 2 && mib[0] == CTL_HW && (mib[1] == HW_NCPU || mib[1] == HW_NCPUONLINE))
-        return sysctlbyname("hw.ncpu", old, length, NULL, 0);
-    if (depth == 2 && mib[0] == CTL_HW && mib[1] == HW_PAGESIZE)
-        return sysctlbyname("hw.pagesize", old, length, NULL, 0);
+    static const struct {
+        int top, second;
+        const char *name;
+    } known[] = {
+        {CTL_HW, HW_NCPU, "hw.ncpu"},
+        {CTL_HW, HW_NCPUONLINE, "hw.ncpuonline"},
+        {CTL_HW, HW_PAGESIZE, "hw.pagesize"},
+        {CTL_HW, HW_MACHINE, "hw.machine"},
+        {CTL_KERN, KERN_OSTYPE, "kern.ostype"},
+        {CTL_KERN, KERN_OSRELEASE, "kern.osrelease"},
+        {CTL_KERN, KERN_VERSION, "kern.version"},
+        {CTL_KERN, KERN_HOSTNAME, "kern.hostname"},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (depth == 2 && mib[0] == known[i].top && mib[1] == known[i].second)
+            return sysctlbyname(known[i].name, old, length, new_value, new_length);
     errno = ENOENT;
     return -1;
 }
