@@ -38,10 +38,11 @@ import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
 /** Arrivals at a jump target until it is offered; fits R_ENTRY. */
 const ARRIVALS = 200;
 /**
- * Offers until it is worth a region. A region costs milliseconds and saves nanoseconds per instruction, so less than some
- * thousand arrivals never pay; a loop has them within some milliseconds.
+ * Offers until its region is looked at, and from then on for each of its instructions: by then interpreting has cost about what
+ * compiling will (50 us per instruction, most of it TurboFan's), so a wrong guess never costs more than twice the best.
  */
-const WARM = 50;
+const WARM = 20;
+const OFFERS_PER_INSN = 1;
 /**
  * Offers of all entries until anything is compiled: some ten milliseconds. A kernel that boots for one small program is through by then, and
  * the emitter itself has to be compiled first.
@@ -49,6 +50,7 @@ const WARM = 50;
 const PATIENCE = 1500;
 const ARRIVALS_EAGER = 40;
 const WARM_EAGER = 1;
+const OFFERS_PER_INSN_EAGER = 0;
 /** Entries that make a batch. */
 const BATCH = 12;
 /** A warm entry that is offered so often again does not wait for the batch to fill. */
@@ -84,6 +86,8 @@ interface Entry extends Views {
   module: CompiledModule | undefined;
   /** How often it was found hot without having a region, and without being told to be patient. */
   offers: number;
+  /** Offers at which it is compiled. */
+  due: number;
   /** va and physical page of every page. */
   pages: readonly { readonly va: bigint; readonly ppn: number }[];
 }
@@ -108,6 +112,7 @@ export class Jit implements RegionHost {
   static readonly areaBytes = CACHE_BYTES;
   readonly arrivals: number;
   readonly #warm: number;
+  readonly #offersPerInsn: number;
   #patience: number;
   readonly jumpCache: number;
   readonly jumpCacheMask = CACHE_ENTRIES - 1;
@@ -144,6 +149,7 @@ export class Jit implements RegionHost {
   constructor(ram: Ram, area: JitArea) {
     this.arrivals = area.eager ? ARRIVALS_EAGER : ARRIVALS;
     this.#warm = area.eager ? WARM_EAGER : WARM;
+    this.#offersPerInsn = area.eager ? OFFERS_PER_INSN_EAGER : OFFERS_PER_INSN;
     this.#patience = area.eager ? 0 : PATIENCE;
     this.#ram = ram;
     this.#memory = ram.memory;
@@ -242,8 +248,10 @@ export class Jit implements RegionHost {
     if (this.#isRestless(page)) return undefined;
     const entry = this.#entryAt(va, page * 2048 + (offset >> 1));
     if (!entry || entry.module) return entry;
-    if (++entry.offers === this.#warm) this.#waiting.push(entry);
-    const isDue = entry.offers >= this.#warm + OFFERS - 1 || this.#waiting.length >= BATCH;
+    if (++entry.offers === this.#warm)
+      entry.due = this.#warm + this.#offersPerInsn * this.#discover(entry).size;
+    if (entry.offers === entry.due) this.#waiting.push(entry);
+    const isDue = entry.offers >= entry.due + OFFERS - 1 || this.#waiting.length >= BATCH;
     if (isDue && this.#waiting.length > 0) this.#compileBatch();
     return entry.module && entry;
   }
@@ -290,7 +298,16 @@ export class Jit implements RegionHost {
       return undefined;
     }
     const slot = this.#nextSlot++;
-    const entry: Entry = { va, ...views, place, slot, module: undefined, offers: 0, pages: [] };
+    const entry: Entry = {
+      va,
+      ...views,
+      place,
+      slot,
+      module: undefined,
+      offers: 0,
+      due: Infinity,
+      pages: [],
+    };
     this.#byKey.set(key, entry);
     const list = this.#entries.get(place);
     if (list) list.push(entry);
