@@ -160,7 +160,10 @@ describe('files', () => {
 
   test('every file of the guest says in its first comment what it is', () => {
     const bare = guestCode.filter(path => {
-      const text = read(path).replace(/^(\/\* kcov: not instrumented( on linux)?: .+ \*\/|\/\/ SPDX.*)\n/, '');
+      const text = read(path).replace(
+        /^(\/\* kcov: not instrumented( on linux)?: .+ \*\/|\/\/ SPDX.*)\n/,
+        '',
+      );
       const onlyNamesOthers = text.split('\n').every(line => line === '' || line.startsWith('#'));
       return !onlyNamesOthers && !/^\/\*[^]{8,}?\*\//.test(text);
     });

@@ -5,24 +5,19 @@
 // results compare with it anyway, so in ordinary programs the three conditions cost nothing. Only the hart changes mstatus.FS and frm, outside
 // of regions; only soft-float changes fflags inside, and then the limit is read again.
 
-import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../hart/layout.ts';
-import { type Insn, type Mnemonic, rowOf } from '../isa/index.ts';
-import { type CodeWriter, F32, F64, I32, I64, type ModuleBuilder } from '../wasm/module.ts';
+import { FRM } from '../hart/layout.ts';
+import { type Insn, rowOf } from '../isa/index.ts';
+import { F32, F64, I64 } from '../wasm/module.ts';
+import { BOX, type FpHelpers, isDirty, RM_SHIFT, readLimit } from './jit-fp-helpers.ts';
 import type { JitOps } from './jit-ops.ts';
 import { type Block, successors } from './jit-region.ts';
 import { isCall } from './jit-registers.ts';
 import type { Structure } from './jit-structure.ts';
 import { type Format, RESULT_LIMIT, type ResultCheck } from './ops.ts';
 
-const FS_DIRTY = 0x6000;
 const RM_DYNAMIC = 7;
 const RM_LAST = 4;
-const BOX = BigInt.asIntN(64, 0xffff_ffff_0000_0000n);
 const CANONICAL_SINGLE = 0x7fc0_0000;
-/** FFLAGS and FRM lie side by side: NX, and all of frm. */
-const NX_AND_FRM = 0x7_0000_0001n;
-/** Above the op number in the helper's argument. */
-const RM_SHIFT = 16;
 
 /** What is known about floating point at the start of each block, by position. */
 export interface FpPlan {
@@ -60,122 +55,6 @@ export function planFp({ order }: Structure): FpPlan {
     }
   }
   return { wanted, checked };
-}
-
-/** Pushes the limit as the window has it now. */
-function readLimit(c: CodeWriter): void {
-  c.i64_const(BigInt.asIntN(64, RESULT_LIMIT.finite)).i64_const(0);
-  c.i32_const(0).i64_load(FFLAGS).i64_const(NX_AND_FRM).i64_and().i64_const(1).i64_eq();
-  isDirty(c);
-  c.i32_and().select();
-}
-
-/** i32: FS is Dirty. */
-function isDirty(c: CodeWriter): void {
-  c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_eq();
-}
-
-/** Operations whose exact zeros the slow arm knows without soft-float. */
-type Zeros = 'product' | 'quotient';
-const ZEROS: Partial<Record<Mnemonic, { readonly kind: Zeros; readonly format: Format }>> = {
-  'fmul.s': { kind: 'product', format: 's' },
-  'fmul.d': { kind: 'product', format: 'd' },
-  'fdiv.s': { kind: 'quotient', format: 's' },
-  'fdiv.d': { kind: 'quotient', format: 'd' },
-};
-
-/** Functions that the slow arms of a module share; made when one is first needed. */
-export class FpHelpers {
-  readonly #module: ModuleBuilder;
-  readonly #softImport: number;
-  #soft = -1;
-  #limit = -1;
-  readonly #zeros = new Map<Mnemonic, number>();
-
-  /** `softImport`: (op), with operands, rounding mode and result in the window. */
-  constructor(module: ModuleBuilder, softImport: number) {
-    this.#module = module;
-    this.#softImport = softImport;
-  }
-
-  /** (op | rm << RM_SHIFT: i32, three operands as f64) -> result as f64: soft-float. Preserves the bits of NaNs. */
-  get soft(): number {
-    if (this.#soft >= 0) return this.#soft;
-    const { code: c, index } = this.#module.func([I32, F64, F64, F64], [F64], 'soft');
-    for (const [i, slot] of [FP_A, FP_B, FP_C].entries())
-      c.i32_const(0)
-        .local_get(i + 1)
-        .f64_store(slot);
-    const rm = c.local(I32);
-    c.i32_const(0).i32_const(0).i32_load(FRM).local_get(0).i32_const(RM_SHIFT).i32_shr_u().local_tee(rm);
-    c.local_get(rm).i32_const(RM_DYNAMIC).i32_eq().select().i32_store(FP_RM);
-    c.local_get(0)
-      .i32_const((1 << RM_SHIFT) - 1)
-      .i32_and()
-      .call(this.#softImport);
-    c.i32_const(0).f64_load(FP_RESULT);
-    this.#soft = index;
-    return index;
-  }
-
-  /** As `soft`, for this instruction. */
-  softFor(name: Mnemonic): number {
-    const zeros = ZEROS[name];
-    if (!zeros) return this.soft;
-    const known = this.#zeros.get(name);
-    if (known !== undefined) return known;
-    const { soft } = this;
-    const { code, index } = this.#module.func([I32, F64, F64, F64], [F64], `${name} or zero`);
-    exactZero(code, zeros.kind, zeros.format);
-    for (let n = 0; n < 4; n++) code.local_get(n);
-    code.call(soft);
-    this.#zeros.set(name, index);
-    return index;
-  }
-
-  /** () -> the limit. */
-  get limit(): number {
-    if (this.#limit >= 0) return this.#limit;
-    const { code, index } = this.#module.func([], [I64], 'result limit');
-    readLimit(code);
-    this.#limit = index;
-    return index;
-  }
-}
-
-/**
- * Returns a result that is zero because an operand is: 0 * b, 0 / b, a / infinity. Such zeros are exact in every rounding mode and raise
- * nothing; they are common, and fail the check of results because other zeros are the rest of something tiny.
- */
-function exactZero(c: CodeWriter, kind: Zeros, format: Format): void {
-  const [a, b, result] = [c.local(F64), c.local(F64), c.local(F64)];
-  const give = c.block();
-  for (const [n, to] of [
-    [1, a],
-    [2, b],
-  ] as const) {
-    c.local_get(n);
-    if (format === 's') {
-      c.i64_reinterpret_f64().i64_const(BOX).i64_lt_u().br_if(give);
-      c.local_get(n).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32().f64_promote_f32();
-    }
-    c.local_set(to);
-  }
-  c.local_get(a).local_get(b);
-  if (kind === 'product') c.f64_mul();
-  else c.f64_div();
-  c.local_tee(result).f64_const(0).f64_ne().br_if(give);
-  c.local_get(a).f64_const(0).f64_eq();
-  c.local_get(b);
-  if (kind === 'product') c.f64_const(0).f64_eq();
-  else c.f64_abs().f64_const(Number.POSITIVE_INFINITY).f64_eq();
-  c.i32_or().i32_eqz().br_if(give);
-  c.local_get(result);
-  if (format === 's') {
-    c.f32_demote_f64().i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
-    c.f64_reinterpret_i64();
-  }
-  c.return_().end();
 }
 
 /** Are its floating operands singles? Of conversions the source counts; moves and stores take the bits as they are. */

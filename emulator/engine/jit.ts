@@ -29,7 +29,7 @@ import type { DecodedPages } from './decoded-pages.ts';
 import type { RegionHost, RegionSlow } from './engine.ts';
 import { emitRegion, type HookPort, type Linker, type RegionFunctions } from './jit-emit.ts';
 import { COUNT, REGION_PARAMS, REGION_RESULTS } from './jit-entry.ts';
-import { FpHelpers } from './jit-fp.ts';
+import { FpHelpers } from './jit-fp-helpers.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
 import { type FlatRam, type RamPlace, SLOW_STORE } from './jit-memory.ts';
 import { discover, type Region } from './jit-region.ts';

@@ -6,11 +6,10 @@
 // nearest even, NX already set. Everything else is soft-float's.
 
 import { F64, I64 } from '../wasm/module.ts';
+import { twoProduct, twoSum } from './error-free.ts';
 import type { Format, Ops, Rule } from './ops.ts';
 
 const BIAS = 1023;
-/** Splits a double into two halves of 26 bits. */
-const SPLITTER = 134217729; // 2^27 + 1
 
 /** i32: 1 when the exponent of f64 local `x` lies within 2^±reach. */
 function isWithin(o: Ops, x: number, reach: number): void {
@@ -20,36 +19,6 @@ function isWithin(o: Ops, x: number, reach: number): void {
     .i32_sub()
     .i32_const(2 * reach)
     .i32_le_u();
-}
-
-/** sum = RN(a + b), error exact (Knuth's TwoSum). */
-function twoSum(o: Ops, a: number, b: number, sum: number, error: number): void {
-  const { c } = o;
-  const t = o.temp(F64, 20);
-  c.local_get(a).local_get(b).f64_add().local_tee(sum).local_get(a).f64_sub().local_set(t);
-  c.local_get(a).local_get(sum).local_get(t).f64_sub().f64_sub();
-  c.local_get(b).local_get(t).f64_sub().f64_add().local_set(error);
-}
-
-/** high = head of x with 26 bits, low = x - high (Dekker's split). */
-function split(o: Ops, x: number, high: number, low: number): void {
-  const { c } = o;
-  c.local_get(x).f64_const(SPLITTER).f64_mul().local_tee(high);
-  c.local_get(high).local_get(x).f64_sub().f64_sub().local_set(high);
-  c.local_get(x).local_get(high).f64_sub().local_set(low);
-}
-
-/** product = RN(a * b), error exact. */
-function twoProduct(o: Ops, a: number, b: number, product: number, error: number): void {
-  const { c } = o;
-  const [ah, al, bh, bl] = [o.temp(F64, 21), o.temp(F64, 22), o.temp(F64, 23), o.temp(F64, 24)];
-  split(o, a, ah, al);
-  split(o, b, bh, bl);
-  c.local_get(a).local_get(b).f64_mul().local_set(product);
-  c.local_get(ah).local_get(bh).f64_mul().local_get(product).f64_sub();
-  c.local_get(ah).local_get(bl).f64_mul().f64_add();
-  c.local_get(al).local_get(bh).f64_mul().f64_add();
-  c.local_get(al).local_get(bl).f64_mul().f64_add().local_set(error);
 }
 
 /** Local `sum` becomes a + b rounded to odd: the neighbour with an odd last bit when the sum is inexact. */

@@ -205,7 +205,7 @@ const RANGE: Readonly<Record<IntType, readonly [number, number]>> = {
   lu: [-1, 2 ** 64],
 };
 
-/** C casts: towards zero, in range, exact or NX already set. */
+/** C casts: towards zero, in range, a whole number or NX already set. */
 const toInteger =
   (type: IntType, format: Format): Rule =>
   o => {
@@ -216,9 +216,10 @@ const toInteger =
     orSoft(o, giveUp => {
       o.roundsTowardsZero();
       o.inexactIsSet();
-      c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
       asDouble(o, 1, format);
-      c.local_tee(x).f64_const(RANGE[type][0]).f64_gt();
+      c.local_tee(x).f64_trunc().local_get(x).f64_eq().i32_or();
+      c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
+      c.local_get(x).f64_const(RANGE[type][0]).f64_gt();
       c.local_get(x).f64_const(RANGE[type][1]).f64_lt();
       c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
       o.rd(() => {
@@ -230,6 +231,22 @@ const toInteger =
     });
   };
 
+/** i32: 1 when the integer has no more bits than the significand. */
+function fitsExactly(o: Ops, type: IntType, format: Format): void {
+  const { c } = o;
+  const limit = 1n << (format === 's' ? 24n : 53n);
+  const isUnsigned = type === 'wu' || type === 'lu';
+  if (type === 'w') {
+    o.rs1w();
+    c.i64_extend_i32_s();
+  } else if (type === 'wu') {
+    o.rs1w();
+    c.i64_extend_i32_u();
+  } else o.rs1();
+  if (!isUnsigned) c.i64_const(limit).i64_add();
+  c.i64_const(isUnsigned ? limit : 2n * limit).i64_le_u();
+}
+
 /** From an integer register. Doubles hold every 32-bit integer exactly, so those need no sticky NX. */
 const fromInteger =
   (type: IntType, format: Format): Rule =>
@@ -238,10 +255,13 @@ const fromInteger =
     const isExact = format === 'd' && (type === 'w' || type === 'wu');
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      if (isExact) o.roundsToNearestEven();
-      else {
+      // What every mode gives still needs a valid mode.
+      o.roundsToNearestEven();
+      if (!isExact) {
+        fitsExactly(o, type, format);
+        c.i32_and();
         o.resultLimit('finite');
-        c.i64_eqz().i32_eqz();
+        c.i64_eqz().i32_eqz().i32_or();
       }
       c.i32_eqz().br_if(giveUp, 'unlikely');
       o.fd(format, () => {

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { emitRegion } from '../../emulator/engine/jit-emit.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit-entry.ts';
-import { FpHelpers } from '../../emulator/engine/jit-fp.ts';
+import { FpHelpers } from '../../emulator/engine/jit-fp-helpers.ts';
 import { discover } from '../../emulator/engine/jit-region.ts';
 import { WALK_M } from '../../emulator/hart/layout.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
