@@ -1,12 +1,13 @@
 // `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same run.
-import { writeFileSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { runBench } from '../bench/bench.ts';
 import { ENGINES } from '../bench/engines.ts';
 import { reportSvg, reportTable } from '../bench/report.ts';
 import { WORKLOADS } from '../bench/workloads.ts';
+import { benchCold } from './bench-cold.ts';
 import { UserError } from './fail.ts';
+import { writeFile } from './output.ts';
 import { parseCount } from './values.ts';
 
 interface BenchFlags {
@@ -14,6 +15,7 @@ interface BenchFlags {
   engines?: string;
   json?: string;
   svg?: string;
+  cold?: boolean;
 }
 
 function chosen(given: readonly string[], known: readonly string[], what: string): readonly string[] {
@@ -29,6 +31,7 @@ export function register(program: Command): void {
     .argument('[workloads...]', 'which ones; all by default')
     .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
     .option('--engines <names>', 'comma-separated; all by default')
+    .option('--cold', "instead: the wall time of a hello program, Node's start included, beside QEMU's")
     .option('--json <file>', 'write every sample')
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
@@ -36,6 +39,10 @@ export function register(program: Command): void {
       `\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
     )
     .action(async (workloads: string[], options: BenchFlags) => {
+      if (options.cold) {
+        console.log(await benchCold(options.rounds));
+        return;
+      }
       const bar = process.stderr.isTTY
         ? new SingleBar({
             format: '{bar} {value}/{total} {what}',
@@ -62,8 +69,8 @@ export function register(program: Command): void {
         },
       });
       bar?.stop();
-      if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
-      if (options.svg) writeFileSync(options.svg, reportSvg(report));
+      if (options.json) writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
+      if (options.svg) writeFile(options.svg, reportSvg(report));
       console.log(reportTable(report));
     });
 }

@@ -1,8 +1,9 @@
 // `kcovbox build kernel|PROG.c`: the guest's binaries, for other tools to look at.
-import { copyFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../toolchain/index.ts';
+import { writeFile } from './output.ts';
 
 export function register(program: Command): void {
   program
@@ -31,7 +32,7 @@ export function register(program: Command): void {
           what === 'kernel'
             ? await buildKernel(options.conf ?? options.dialect)
             : await buildProgram(what, { dialect: options.dialect, cflags });
-        if (options.output) copyFileSync(path, options.output);
+        if (options.output) writeFile(options.output, readFileSync(path), 0o755);
         process.stderr.write(`${basename(what)}: ${built ? 'built' : 'up to date'}\n`);
         console.log(options.output ?? path);
       },

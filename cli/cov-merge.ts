@@ -21,8 +21,8 @@ import {
   traceName,
   withProgress,
 } from './cov-files.ts';
-import { writeChunks } from './cover.ts';
 import { UserError } from './fail.ts';
+import { writeChunks } from './output.ts';
 
 function sameImage(traces: readonly { trace: Trace; path: string }[]): void {
   const named = traces.filter(({ trace }) => trace.header.image !== '');

@@ -40,8 +40,8 @@ import {
   traceName,
   withProgress,
 } from './cov-files.ts';
-import { writeChunks } from './cover.ts';
 import { UserError } from './fail.ts';
+import { writeChunks } from './output.ts';
 
 type Common = ImageOptions & SelectOptions & SourceOptions;
 

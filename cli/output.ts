@@ -1,6 +1,17 @@
 // Bytes to a file descriptor, at once and in order. Not through a stream: those take longer to load than a hello program to run, and what they
 // hold back is lost when the process ends.
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { QuietEnd, UserError } from './fail.ts';
 
 /** Status of a process that SIGPIPE ends, which is what a shell shows for other commands whose reader went away. */
@@ -22,7 +33,7 @@ export function writeOut(bytes: Uint8Array): void {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EAGAIN') rest();
       else if (code === 'EPIPE' || code === 'EIO') throw new QuietEnd(EXIT_PIPE);
-      else throw new UserError(`cannot write standard output: ${message}`);
+      else throw new UserError(`cannot write standard output: ${REASONS[code ?? ''] ?? message}`);
     }
   }
 }
@@ -30,33 +41,99 @@ export function writeOut(bytes: Uint8Array): void {
 /** Is `path` something that may be replaced by a new file: a file, or nothing yet? Devices and pipes are written in place. */
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
-/**
- * Writes a file whole or not at all: an interrupted command leaves what was there before. Errors: one line with the file's name.
- */
-export function writeFile(path: string, contents: string | Uint8Array | Iterable<Uint8Array>): void {
-  const chunks = typeof contents === 'string' || contents instanceof Uint8Array ? [contents] : contents;
-  const target = isReplaceable(path) ? `${path}.${process.pid}.tmp` : path;
-  const forget = (): void => {
-    if (target !== path) rmSync(target, { force: true });
-  };
-  const onExit = (): void => forget();
-  let fd: number | undefined;
-  process.once('exit', onExit);
+/** A file that takes the place of `path` when it is complete. */
+class Replacement {
+  readonly #path: string;
+  readonly #target: string;
+  #fd: number | undefined;
+
+  constructor(path: string, mode = 0o666) {
+    this.#path = path;
+    this.#target = isReplaceable(path) ? `${path}.${process.pid}.tmp` : path;
+    this.#try(() => {
+      this.#fd = openSync(this.#target, 'w', mode);
+    });
+  }
+
+  write(chunk: string | Uint8Array): void {
+    this.#try(() => writeFileSync(this.#fd!, chunk));
+  }
+
+  commit(): void {
+    this.#try(() => {
+      closeSync(this.#fd!);
+      this.#fd = undefined;
+      if (this.#target !== this.#path) renameSync(this.#target, this.#path);
+    });
+  }
+
+  abandon(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+    if (this.#target !== this.#path) rmSync(this.#target, { force: true });
+  }
+
+  #try(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.abandon();
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'EPIPE') throw new QuietEnd(EXIT_PIPE);
+      throw new UserError(`cannot write ${this.#path}: ${REASONS[code ?? ''] ?? message}`);
+    }
+  }
+}
+
+/** Writes a file whole or not at all. Errors: one line with the file's name. */
+export function writeFile(path: string, contents: string | Uint8Array, mode?: number): void {
+  const file = new Replacement(path, mode);
+  file.write(contents);
+  file.commit();
+}
+
+/** Refuses a place that cannot be written before the work for it is done, not after. */
+export function checkOutput(path: string | undefined): void {
+  if (path === undefined || path === '-') return;
+  const status = statSync(path, { throwIfNoEntry: false });
+  const place = status && !status.isFile() ? path : dirname(path);
   try {
-    fd = openSync(target, 'w');
-    for (const chunk of chunks) writeFileSync(fd, chunk);
-    closeSync(fd);
-    fd = undefined;
-    if (target !== path) renameSync(target, path);
+    if (status?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    accessSync(place, constants.W_OK);
   } catch (error) {
-    if (fd !== undefined) closeSync(fd);
-    forget();
-    const { code, syscall, message } = error as NodeJS.ErrnoException;
-    if (code === 'EPIPE') throw new QuietEnd(EXIT_PIPE);
-    if (syscall === undefined) throw error; // not the file's fault
-    throw new UserError(`cannot write ${path}: ${reason(code, message)}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UserError(`cannot write ${path}: ${REASONS[code ?? ''] ?? message}`);
+  }
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** Chunks between two looks at signals. */
+const CHUNKS = 16;
+
+/** The same for what takes long to make: whoever interrupts it finds what was there before, and nothing else. */
+export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+  if (path === '-') {
+    for (const chunk of chunks) writeOut(chunk);
+    return;
+  }
+  const file = new Replacement(path);
+  const onSignal = (signal: keyof typeof SIGNALS): void => {
+    file.abandon();
+    process.exit(SIGNALS[signal]);
+  };
+  for (const signal of Object.keys(SIGNALS)) process.on(signal, onSignal);
+  try {
+    let count = 0;
+    for (const chunk of chunks) {
+      file.write(chunk);
+      if (++count % CHUNKS === 0) await new Promise(done => setImmediate(done));
+    }
+    file.commit();
+  } catch (error) {
+    file.abandon();
+    throw error;
   } finally {
-    process.off('exit', onExit);
+    for (const signal of Object.keys(SIGNALS)) process.off(signal, onSignal);
   }
 }
 
@@ -68,5 +145,3 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is no folder',
 };
-
-const reason = (code: string | undefined, message: string): string => REASONS[code ?? ''] ?? message;

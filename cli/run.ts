@@ -5,7 +5,7 @@ import { DIALECTS } from '../toolchain/index.ts';
 import { GuestConsole } from './console.ts';
 import { COVER_FORMATS, type CoverFormat, chooseFormat } from './cover-formats.ts';
 import { type GuestImages, prepareGuest } from './guest.ts';
-import { writeFile } from './output.ts';
+import { checkOutput, writeFile } from './output.ts';
 import type { Recording } from './recording.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from './robust.ts';
 import { explain, runSession, type SessionEnd } from './session.ts';
@@ -145,6 +145,7 @@ export async function runProgram(
   args: readonly string[],
   options: RunOptions,
 ): Promise<number> {
+  for (const path of [options.cover, options.result, options.record]) checkOutput(path);
   const images = await prepare(program, args, options);
   const executed = await execute(images, options);
   if (options.record !== undefined)

@@ -1,6 +1,6 @@
 // The command as a user types it: statuses, one-line errors, and that a run is the same run every time.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -67,6 +67,110 @@ describe('statuses', () => {
   });
   test('standard input reaches the program, and its end too', () => {
     expect(kcovbox(['run', 'cat.c'], { input: 'one\ntwo\n' }).stdout).toContain('two\n');
+  });
+});
+
+describe('streams', () => {
+  const count = `#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+    unsigned char b[1000];
+    unsigned long n, total = 0, sum = 0;
+    while ((long)(n = read(0, b, sizeof b)) > 0) {
+        for (unsigned long i = 0; i < n; i++) sum = sum * 31 + b[i];
+        total += n;
+    }
+    printf("%lu %lx %ld\\n", total, sum, (long)n);
+    return 5;
+}
+`;
+  /** Through a shell, for the ways of giving a command its streams. */
+  const sh = (line: string): Ran => {
+    const command = line.replaceAll('kcovbox', `"${process.execPath}" "${COMMAND}"`);
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+      cwd: dir,
+      encoding: 'utf8',
+      timeout: 120_000,
+    });
+    return { status, stdout, stderr };
+  };
+  const sumOf = (bytes: Uint8Array): string =>
+    bytes.reduce((sum, byte) => BigInt.asUintN(64, sum * 31n + BigInt(byte)), 0n).toString(16);
+
+  test('every byte of a file or a pipe arrives, and the end after them', () => {
+    file('count.c', count);
+    const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => (i * 2654435761) >>> 13);
+    file('bytes', bytes);
+    const wanted = `70000 ${sumOf(bytes)} 0\n`;
+    expect(sh('kcovbox run count.c < bytes')).toEqual({ status: 5, stdout: wanted, stderr: '' });
+    expect(sh('cat bytes | kcovbox run count.c')).toEqual({ status: 5, stdout: wanted, stderr: '' });
+    expect(sh('kcovbox run count.c < /dev/null').stdout).toBe('0 0 0\n');
+    expect(sh('kcovbox run count.c <&-').stdout).toBe('0 0 0\n');
+    expect(sh('printf abc | kcovbox run count.c').stdout).toMatch(/^3 /);
+  });
+
+  test('a reader that goes away ends the command as SIGPIPE would; a full disk with a line; neither with a trace', () => {
+    file('endless.c', '#include <stdio.h>\nint main(void) { for (;;) puts("y"); }\n');
+    expect(sh(`(kcovbox run endless.c; echo "status $?" >&2) | head -1`)).toEqual({
+      status: 0,
+      stdout: 'y\n',
+      stderr: 'status 141\n',
+    });
+    const full = sh(`kcovbox run endless.c > /dev/full`);
+    expect(full).toMatchObject({
+      status: 125,
+      stderr: 'kcovbox: cannot write standard output: no space left on the device\n',
+    });
+  });
+
+  test('a recording of piped input is replayed; another program or a damaged file is refused', () => {
+    file('count.c', count);
+    expect(sh('echo hello | kcovbox run --record count.json count.c').status).toBe(5);
+    for (const engine of ['jit', 'interp']) {
+      const { status, stderr } = sh(`kcovbox replay --engine ${engine} count.json`);
+      expect(stderr).toMatch(/^kcovbox: the same run: /);
+      expect(status).toBe(5);
+    }
+    const recording = readFileSync(join(dir, 'count.json'), 'utf8');
+    file('other.json', recording.replace(/"instret": \d/, '"instret": 9'));
+    expect(sh('kcovbox replay other.json').stderr).toMatch(
+      /not the run that was recorded: instret is \d+, was 9/,
+    );
+    file('cut.json', recording.slice(0, 400));
+    expect(sh('kcovbox replay cut.json').stderr).toMatch(/^kcovbox: recording cut\.json is damaged .*\n$/);
+    file('count.c', count.replace('return 5', 'return 6'));
+    const changed = sh('kcovbox replay count.json');
+    expect(changed.stderr).toMatch(/^kcovbox: count\.json was recorded with another program .*\n$/);
+    expect(changed.status).toBe(125);
+  });
+
+  test('an interrupted run is recorded until then', () => {
+    const tick =
+      '#include <stdio.h>\n#include <unistd.h>\nint main(void) { for (;;) { puts("tick"); fflush(stdout); sleep(1); } }\n';
+    file('tick.c', tick);
+    sh('kcovbox build tick.c');
+    const line =
+      'kcovbox run --record tick.json tick.c < /dev/null > ticks & pid=$!; while ! test -s ticks; do sleep 0.1; done; kill -INT $pid; wait $pid';
+    expect(sh(line).status).toBe(130);
+    const { status, stdout, stderr } = sh('kcovbox replay tick.json');
+    expect(stderr).toMatch(/the same run/);
+    expect(stdout).toBe(readFileSync(join(dir, 'ticks'), 'utf8'));
+    expect(status).toBe(130);
+  });
+
+  test('outputs are written whole or not at all, and refused before the run where they cannot be', () => {
+    file('kept.info', 'before');
+    expect(
+      sh('kcovbox run --cover kept.info --format cobertura --max-insns 100 --kcov guest exit7.c').status,
+    ).not.toBe(7);
+    const { status, stdout, stderr } = sh('kcovbox run --cover nowhere/x.info exit7.c');
+    expect({ status, stdout, stderr }).toEqual({
+      status: 125,
+      stdout: '',
+      stderr: 'kcovbox: cannot write nowhere/x.info: no such folder\n',
+    });
+    expect(sh('kcovbox run --result . exit7.c').stderr).toBe('kcovbox: cannot write .: it is a folder\n');
+    expect(readdirSync(dir).filter(name => name.endsWith('.tmp'))).toEqual([]);
   });
 });
 
