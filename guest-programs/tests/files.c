@@ -310,6 +310,26 @@ static void record_locks_exclude(void)
     unlink("lock");
 }
 
+static void holes_are_found(void)
+{
+    const long page = 65536; /* more than any file system's block */
+    int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+
+    CHECK(fd >= 0 && ftruncate(fd, 8 * page) == 0 && pwrite(fd, "data", 4, 4 * page) == 4);
+    CHECK(lseek(fd, 5, SEEK_HOLE) == 5 && lseek(fd, 5, SEEK_DATA) == 4 * page);
+    CHECK(lseek(fd, 4 * page + 1, SEEK_DATA) == 4 * page + 1);
+    long hole = lseek(fd, 4 * page, SEEK_HOLE);
+    CHECK(hole > 4 * page && hole <= 5 * page && lseek(fd, 0, SEEK_CUR) == hole);
+    CHECK(lseek(fd, 6 * page, SEEK_DATA) == -1 && errno == ENXIO);
+    CHECK(lseek(fd, 8 * page, SEEK_HOLE) == -1 && errno == ENXIO);
+    CHECK(pwrite(fd, "e", 1, 8 * page - 1) == 1);
+    CHECK(lseek(fd, 8 * page - 1, SEEK_HOLE) == 8 * page);
+    CHECK(ftruncate(fd, 1L << 39) == 0 && pwrite(fd, "f", 1, 1L << 38) == 1);
+    CHECK(lseek(fd, 8 * page, SEEK_DATA) == 1L << 38 && lseek(fd, 8 * page, SEEK_HOLE) == 8 * page);
+    CHECK(lseek(fd, (1L << 38) + page, SEEK_DATA) == -1 && errno == ENXIO);
+    close(fd);
+}
+
 int main(void)
 {
     snprintf(dir, sizeof(dir), "/tmp/files-test-%d", (int)getpid());
@@ -334,5 +354,6 @@ int main(void)
     RUN(record_locks_exclude);
     chdir("/");
     rmdir(dir);
+    RUN(holes_are_found);
     DONE();
 }

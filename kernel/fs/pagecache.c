@@ -326,6 +326,59 @@ int page_cache_punch(struct inode *inode, i64 from, i64 to)
     return 0;
 }
 
+/*
+ * The first index from start on in a subtree whose page is there (or, not data, is not); the end of
+ * the subtree when there is none. An absent subtree costs one look, however large it is.
+ */
+static u64 seek_subtree(const u64 *slot, u32 level, u64 base, u64 start, bool data)
+{
+    u64 span = 1UL << (level * FANOUT_SHIFT), part = span >> FANOUT_SHIFT;
+
+    if (!*slot)
+        return data ? base + span : MAX(base, start);
+    if (!level)
+        return data ? base : base + 1;
+    for (u32 i = start > base ? (u32)((start - base) / part) : 0; i < FANOUT; i++) {
+        u64 found = seek_subtree(&slots(*slot)[i], level - 1, base + i * part, start, data);
+
+        if (found < base + (i + 1) * part)
+            return found;
+    }
+    return base + span;
+}
+
+static u64 next_index(struct page_cache *c, u64 start, u64 end, bool data)
+{
+    u64 span = 1UL << (c->height * FANOUT_SHIFT), found = start;
+
+    if (start < span)
+        found = seek_subtree(&c->root, c->height, 0, start, data);
+    else if (data)
+        found = end;
+    if (found == span && data) /* behind the tree there is nothing but a hole */
+        found = end;
+    return MIN(found, end);
+}
+
+/* On a file system with a disk everything counts as data: asking for its holes would read its maps.
+ */
+i64 page_cache_seek(struct inode *inode, i64 pos, bool data)
+{
+    u64 index = (u64)pos >> PAGE_SHIFT, end = ALIGN_UP(inode->size, PAGE_SIZE) >> PAGE_SHIFT, found;
+    struct page_cache *c = inode->pages;
+
+    if (inode->ops->read_page)
+        return data ? pos : inode->size;
+    if (!c)
+        return data ? -ENXIO : pos;
+    mutex_lock(&c->lock);
+    found = next_index(c, index, end, data);
+    mutex_unlock(&c->lock);
+    if (found == end)
+        return data ? -ENXIO : inode->size;
+    return found == index ? pos : (i64)(found << PAGE_SHIFT);
+}
+
 static int flush_tree(struct inode *inode, u64 *slot, u32 level, u64 base)
 {
     int err = 0;

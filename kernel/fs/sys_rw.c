@@ -204,17 +204,17 @@ static i64 seek_regular(struct file *f, i64 offset, int whence)
     case SEEK_END:
         offset += size;
         break;
-    case SEEK_DATA: /* files without holes, as far as the caller can tell */
+    case SEEK_DATA:
     case SEEK_HOLE:
         if (offset < 0 || offset >= size)
             return -ENXIO;
-        offset = whence == SEEK_HOLE ? size : offset;
+        offset = page_cache_seek(f->inode, offset, whence == SEEK_DATA);
         break;
     default:
         return -EINVAL;
     }
     if (offset < 0)
-        return -EINVAL;
+        return offset == -ENXIO && whence == SEEK_DATA ? -ENXIO : -EINVAL;
     return f->pos = offset;
 }
 

@@ -241,6 +241,8 @@ i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
 i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
 int page_cache_truncate(struct inode *inode, i64 size);
 int page_cache_punch(struct inode *inode, i64 from, i64 to);
+/* From pos on the next byte of data (-ENXIO: there is none) or of a hole (the end is one). */
+i64 page_cache_seek(struct inode *inode, i64 pos, bool data);
 int page_cache_flush(struct inode *inode);
 void page_cache_free(struct inode *inode);
 u64 page_cache_pages(const struct inode *inode);

@@ -30,6 +30,16 @@ describe.skipIf(!ready)('the core of the guest kernel', () => {
     });
   }
 
+  it('no program leaves a page behind', async () => {
+    const names = ['processes', 'events', 'memory'];
+    const elves = await Promise.all(
+      names.map(async name => [name, await program(`tests/${name}.c`)] as const),
+    );
+    const archive = initrd({ leaks: await program('tests/leaks.c'), ...Object.fromEntries(elves) });
+    const end = run(elf, archive, `init=/leaks -- ${names.map(name => `/${name}`).join(' ')}`);
+    expect(failures(end.text)).toEqual([]);
+  });
+
   it('10,000 random system calls leave the kernel alive', async () => {
     const archive = initrd({ 'bin/fuzz': await program('tests/fuzz.c') });
     const end = run(elf, archive, 'init=/bin/fuzz -- 10000 7');
