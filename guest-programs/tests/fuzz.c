@@ -157,15 +157,19 @@ static long proc_number(const char *path, const char *word)
     return at ? strtol(at + strlen(word), NULL, 10) : -1;
 }
 
-/* Workers may have unmounted some. */
+/* Workers may have unmounted it, or mounted something else there. */
+static void mount_fresh(const char *type, const char *where)
+{
+    while (umount2(where, MNT_DETACH) == 0)
+        ;
+    mount(type, where, type, 0, NULL);
+}
+
 static void mount_again(void)
 {
-    if (access("/dev/null", F_OK))
-        mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-    if (access("/proc/meminfo", F_OK))
-        mount("proc", "/proc", "proc", 0, NULL);
-    if (access("/sys/kernel/debug/kcov", F_OK))
-        mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+    mount_fresh("devtmpfs", "/dev");
+    mount_fresh("proc", "/proc");
+    mount_fresh("debugfs", "/sys/kernel/debug");
 }
 
 /* Workers may have taken the terminal or stopped its output. */
@@ -250,8 +254,7 @@ static void remove_files(void)
         if (unlink(path))
             rmdir(path);
     }
-    umount2("/tmp", 0);
-    mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
+    mount_fresh("tmpfs", "/tmp");
     chmod("/tmp", 01777);
 }
 
@@ -272,7 +275,6 @@ static void repair_disk(void)
 
 static void prepare_files(void)
 {
-    mount_again();
     chmod("/sys/kernel/debug", 0755);
     chmod("/sys/kernel/debug/kcov", 0666);
     chmod("/dev/kcov", 0666);
@@ -344,6 +346,7 @@ int main(int argc, char **argv)
     memset(shared, 0, sizeof(*shared));
     shared->limit = calls;
     long baseline = 0, left = 0;
+    mount_again();
     prepare_files();
     for (uint64_t round = 0; shared->calls < calls;) {
         for (int i = 0; i < workers; i++)

@@ -26,15 +26,18 @@ u64 time_wall_ns(void);    /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);
 
 /*
- * A periodic timer that was due at when: its next expiry, in phase and in the future. *expired gets
- * the periods that are over, at least 1; a hart that was late does not have to run for each of
- * them.
+ * A periodic timer that was due at when: its next expiry, in phase and at least a millisecond ahead,
+ * so that no program can keep a hart in its timer interrupt. *expired gets the periods until then,
+ * at least 1.
  */
+#define TIMER_PERIOD_MIN (TICKS_PER_SEC / 1000)
 static inline u64 timeout_advance(u64 when, u64 interval, u64 *expired)
 {
-    u64 now = time_now();
+    u64 soonest = MAX(time_now() + 1, when + MIN(interval, TIMER_PERIOD_MIN));
 
-    *expired = now > when ? (now - when) / interval + 1 : 1;
+    if (interval < TIMER_PERIOD_MIN)
+        soonest = MAX(soonest, time_now() + TIMER_PERIOD_MIN);
+    *expired = (soonest - when + interval - 1) / interval;
     return when + *expired * interval;
 }
 

@@ -49,12 +49,25 @@ void backtrace(u64 fp, u64 pc)
     }
 }
 
+/* A panic while this hart panics: a line about it, unless that is what fails. */
+static __noreturn void panic_again(const struct trapframe *tf, const char *fmt, va_list ap)
+{
+    static bool tried;
+    if (!tried) {
+        tried = true;
+        kprintf("panic: another one at %lx: ", tf ? tf->epc : 0);
+        kvprintf(fmt, ap);
+        kprintf("\n");
+    }
+    power_off(STATUS_PANIC);
+}
+
 static __noreturn void vpanic(const struct trapframe *tf, u64 fp, const char *fmt, va_list ap)
 {
     irq_disable();
     if (panicking) {
         if (this_cpu()->noff == -1)
-            power_off(STATUS_PANIC); /* a panic inside this one */
+            panic_again(tf, fmt, ap);
         for (;;)
             wfi(); /* another hart got here first */
     }
