@@ -5,11 +5,13 @@
 // Taken only where nothing can overflow, underflow or be lost: factors within 2^±250, addend zero or within 2^±500, rounding to
 // nearest even, NX already set. Everything else is soft-float's.
 
-import { F64, I64 } from '../wasm/module.ts';
+import { F64, I64, type Label } from '../wasm/module.ts';
 import { twoProduct, twoSum } from './error-free.ts';
 import type { Format, Ops, Rule } from './ops.ts';
 
 const BIAS = 1023;
+/** Least product of the quick way. */
+const QUICK_PRODUCT = 2 ** -900;
 
 /** i32: 1 when the exponent of f64 local `x` lies within 2^±reach. */
 function isWithin(o: Ops, x: number, reach: number): void {
@@ -96,13 +98,18 @@ export function fusedRule(
       c.local_set(b);
       operand(o, 3, format, signs.addend);
       c.local_set(addend);
+      const result = o.temp(F64, 19);
+      const done = c.block();
+      if (format === 'd') fuseQuickly(o, a, b, addend, result, done);
       isWithin(o, a, 250);
       isWithin(o, b, 250);
       c.i32_and();
       isWithin(o, addend, 500);
       c.local_get(addend).f64_const(0).f64_eq().i32_or().i32_and();
       c.i32_eqz().br_if(giveUp, 'unlikely');
-      const result = format === 'd' ? fuseDouble(o, a, b, addend) : fuseSingle(o, a, b, addend);
+      if (format === 'd') fuseDouble(o, a, b, addend);
+      else fuseSingle(o, a, b, addend);
+      c.end();
       finish(o, giveUp, () => {
         c.local_get(result);
         if (format === 's') c.f32_demote_f64();
@@ -111,8 +118,32 @@ export function fusedRule(
   };
 }
 
-/** f64 local with RN(a * b + c). */
-function fuseDouble(o: Ops, a: number, b: number, addend: number): number {
+/**
+ * Sets f64 local `result` to RN(a * b + c) and goes to `done` when the rounded product p is good enough. Let s = RN(p + c) and t what that lost,
+ * computed as if c were the larger: t is wrong by less than 2^-51 |p|, p itself by 2^-53 |p|. So the exact value lies between
+ * s + t - 2^-50 |p| and s + t + 2^-50 |p|, with room for the rounding of those sums; when both round to the same double, it does, too.
+ * That is so unless the product is of the order of the addend or larger, or the sum near the middle of two doubles.
+ */
+function fuseQuickly(o: Ops, a: number, b: number, addend: number, result: number, done: Label): void {
+  const { c } = o;
+  const [product, sum, lost, room] = [o.temp(F64, 13), o.temp(F64, 14), o.temp(F64, 15), o.temp(F64, 16)];
+  const unknown = c.block();
+  c.local_get(a).local_get(b).f64_mul().local_tee(product);
+  // Far from where the product has fewer bits, and the room none.
+  c.f64_abs().f64_const(QUICK_PRODUCT).f64_ge().i32_eqz().br_if(unknown, 'unlikely');
+  c.local_get(product).local_get(addend).f64_add().local_set(sum);
+  c.local_get(product).local_get(sum).local_get(addend).f64_sub().f64_sub().local_set(lost);
+  c.local_get(product)
+    .f64_const(2 ** -50)
+    .f64_mul()
+    .local_set(room);
+  c.local_get(sum).local_get(lost).local_get(room).f64_add().f64_add().local_tee(result);
+  c.local_get(sum).local_get(lost).local_get(room).f64_sub().f64_add().f64_eq().br_if(done, 'likely');
+  c.end();
+}
+
+/** Sets f64 local 19 to RN(a * b + c). */
+function fuseDouble(o: Ops, a: number, b: number, addend: number): void {
   const { c } = o;
   const [uh, ul, th, tl] = [o.temp(F64, 13), o.temp(F64, 14), o.temp(F64, 15), o.temp(F64, 16)];
   const [vh, vl, z] = [o.temp(F64, 17), o.temp(F64, 18), o.temp(F64, 19)];
@@ -121,14 +152,12 @@ function fuseDouble(o: Ops, a: number, b: number, addend: number): number {
   twoSum(o, uh, th, vh, vl);
   oddSum(o, tl, vl, z);
   c.local_get(vh).local_get(z).f64_add().local_set(z);
-  return z;
 }
 
-/** f64 local whose rounding to single is RN(a * b + c): the product of singles is exact in a double. */
-function fuseSingle(o: Ops, a: number, b: number, addend: number): number {
+/** Sets f64 local 19, whose rounding to single is RN(a * b + c): the product of singles is exact in a double. */
+function fuseSingle(o: Ops, a: number, b: number, addend: number): void {
   const { c } = o;
   const [product, sum] = [o.temp(F64, 13), o.temp(F64, 19)];
   c.local_get(a).local_get(b).f64_mul().local_set(product);
   oddSum(o, product, addend, sum);
-  return sum;
 }
