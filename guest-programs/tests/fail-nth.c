@@ -6,12 +6,18 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define LIMIT 400
 
@@ -127,6 +133,88 @@ static int do_signal_queue(void)
     return error;
 }
 
+static int do_splice(void)
+{
+    int fds[2], file = memfd_create("fail-nth", 0), error = 0;
+    if (file < 0)
+        return errno;
+    if (write(file, "splice", 6) != 6 || pipe(fds)) {
+        error = errno;
+        close(file);
+        return error;
+    }
+    loff_t at = 0;
+    if (splice(file, &at, fds[1], NULL, 6, 0) < 0 || splice(fds[0], NULL, file, NULL, 6, 0) < 0)
+        error = errno;
+    close(fds[0]), close(fds[1]), close(file);
+    return error;
+}
+
+static int do_inotify(void)
+{
+    char buf[256];
+    int in = inotify_init1(IN_NONBLOCK), error = 0;
+    if (in < 0)
+        return errno;
+    if (inotify_add_watch(in, "/tmp", IN_CREATE | IN_DELETE) < 0 || mkdir("/tmp/fail-dir", 0700))
+        error = errno;
+    rmdir("/tmp/fail-dir");
+    if (read(in, buf, sizeof(buf)) < 0 && !error) /* the event itself may be what was lost */
+        error = errno;
+    close(in);
+    return error;
+}
+
+static int do_signalfd(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    int fd = signalfd(-1, &set, 0), error = 0;
+    if (fd < 0)
+        return errno;
+    struct pollfd p = {fd, POLLIN, 0};
+    if (poll(&p, 1, 0) < 0)
+        error = errno;
+    close(fd);
+    return error;
+}
+
+static int do_timer(void)
+{
+    struct sigevent ev = {.sigev_notify = SIGEV_NONE};
+    timer_t t;
+    if (timer_create(CLOCK_MONOTONIC, &ev, &t))
+        return errno;
+    struct itimerspec it = {{0, 0}, {0, 1000}};
+    int error = timer_settime(t, 0, &it, NULL) ? errno : 0;
+    timer_delete(t);
+    return error;
+}
+
+static int do_pidfd(void)
+{
+    int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+/* A link in the way makes open ask for the real path. */
+static int do_open_link(void)
+{
+    int fd = open("/proc/self/fd/../exe", O_RDONLY);
+    if (fd < 0)
+        return errno;
+    char *m = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    int error = m == MAP_FAILED ? errno : 0;
+    if (!error)
+        munmap(m, 4096);
+    close(fd);
+    return error;
+}
+
 static long free_kib(void)
 {
     struct sysinfo s;
@@ -185,5 +273,8 @@ int main(int argc, char **argv)
               exhaust("pipe", do_pipe) + exhaust("socketpair", do_socketpair) +
               exhaust("epoll", do_epoll) + exhaust("signal queue", do_signal_queue) +
               exhaust("exec", do_exec);
+    bad += exhaust("splice", do_splice) + exhaust("inotify", do_inotify) +
+           exhaust("signalfd", do_signalfd) + exhaust("timer", do_timer) +
+           exhaust("pidfd", do_pidfd) + exhaust("open link", do_open_link);
     return bad;
 }
