@@ -191,12 +191,18 @@ export class JitFloat {
     const { c, insn, f } = this.#o;
     const { regs } = rowOf(insn.op);
     c.i32_const(insn.op | (insn.rm << RM_SHIFT));
-    for (const slot of ['rs1', 'rs2', 'rs3'] as const) {
-      if (regs[slot] === 'f') c.local_get(f[insn[slot]]!);
-      else if (regs[slot] === 'x') {
+    const first = (): void => {
+      if (regs.rs1 === 'f') c.local_get(f[insn.rs1]!);
+      else {
         this.#o.rs1();
         c.f64_reinterpret_i64();
-      } else c.f64_const(0);
+      }
+    };
+    first();
+    // What there is not is not looked at; the first operand is the shortest to say.
+    for (const slot of ['rs2', 'rs3'] as const) {
+      if (regs[slot] === 'f') c.local_get(f[insn[slot]]!);
+      else first();
     }
     c.call(this.#helpers.softFor(insn.name));
     if (regs.rd === 'f') {

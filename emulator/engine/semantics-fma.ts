@@ -1,8 +1,9 @@
-// Fused multiply-add without a fused instruction (Unpriv "F" §Single-Precision Floating-Point Computational Instructions).
-// Exact products and sums are split into a rounded value and its error (Dekker 1971, Knuth TAOCP 4.2.2); the low parts are added with
-// rounding to odd, so that the last addition rounds once, as if there had been no other (Boldo and Melquiond, 2008).
+// Fused multiply-add (Unpriv "F" §Single-Precision Floating-Point Computational Instructions), by the host's own instruction where it has
+// one. Elsewhere doubles try the rounded product first, whose error seldom matters (`fuseQuickly`). Else exact products and sums are split
+// into a rounded value and its error; the low parts are added with rounding to odd, so that the last addition rounds once, as if there
+// had been no other (Boldo and Melquiond, 2008).
 //
-// Taken only where nothing can overflow, underflow or be lost: factors within 2^±250, addend zero or within 2^±500, rounding to
+// The last is taken only where nothing can overflow, underflow or be lost: factors within 2^±250, addend zero or within 2^±500, rounding to
 // nearest even, NX already set. Everything else is soft-float's.
 
 import { F64, I64, type Label } from '../wasm/module.ts';
