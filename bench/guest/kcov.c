@@ -7,8 +7,10 @@
 #include "abi/kcov-device.h"
 #include "kcov.h"
 
+#ifndef AREA_WORDS
 #define AREA_WORDS (1UL << 18) /* 2 MiB: more than one iteration records */
-#define DTB_MAX    (64UL << 10)
+#endif
+#define DTB_MAX (64UL << 10)
 
 extern const u64 kcov_hook_table[];
 extern u64 kcov_device;
