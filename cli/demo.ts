@@ -75,7 +75,11 @@ function print(rows: readonly Row[]): void {
 
 export async function demo(): Promise<number> {
   const program = join(packageRoot(), 'guest-programs', 'openbsd-kcov.c');
-  const images = await prepareGuest(program, [], { dialect: 'openbsd', kcov: 'device' });
+  const images = await prepareGuest(program, [], {
+    dialect: 'openbsd',
+    kcov: 'device',
+    tty: 'tty=stream', // the same run at a terminal and without one
+  });
   const console_ = new GuestConsole({ keep: true, silent: true });
   const end = await runSession({
     machine: {
