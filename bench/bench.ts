@@ -1,6 +1,6 @@
 // Rounds of all engines over all workloads, alternated so that a busy minute of the machine hits everyone; then medians and ratios.
 import { cpus, release, type } from 'node:os';
-import { ENGINES, measure } from './engines.ts';
+import { type BenchEngine, ENGINES, measure, shareOf } from './engines.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 export interface Cell {
@@ -33,12 +33,20 @@ export interface BenchOptions {
   readonly workloads: readonly string[];
   readonly engines: readonly string[];
   readonly progress?: (done: number, total: number, what: string) => void;
+  /** What is known after each round: a run that is stopped has not been for nothing. */
+  readonly onRound?: (report: Report) => void;
 }
 
 const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+};
+
+/** What the interpreter computes for the part of the work that a slow engine does. */
+const reference = async (engine: BenchEngine, w: Workload): Promise<string> => {
+  const interp = ENGINES.find(e => e.name === 'kcovbox interp')!;
+  return (await measure(interp, shareOf(w, engine))).check;
 };
 
 /** Measures. A check value that differs between engines is an error: something computed wrongly. */
@@ -52,7 +60,26 @@ export async function runBench(options: BenchOptions): Promise<Report> {
   const checks = new Map<string, string>();
   const total = options.rounds * workloads.length * engines.length;
   let done = 0;
-  for (let round = 0; round < options.rounds; round++)
+  const cellOf = (key: string): Cell => {
+    const of = samples.get(key) ?? [];
+    const note = notes.get(key);
+    return { samples: of, ...(of.length > 0 ? { seconds: median(of) } : {}), ...(note ? { note } : {}) };
+  };
+  const report = (rounds: number): Report => ({
+    machine: {
+      cpu: cpus()[0]?.model ?? '',
+      cores: cpus().length,
+      os: `${type()} ${release()}`,
+      node: process.version,
+      v8: process.versions.v8,
+    },
+    rounds,
+    rows: workloads.map(workload => ({
+      workload,
+      cells: Object.fromEntries(engines.map(e => [e.name, cellOf(`${workload.name} ${e.name}`)])),
+    })),
+  });
+  for (let round = 0; round < options.rounds; round++) {
     for (const w of workloads)
       for (const engine of engines) {
         const key = `${w.name} ${engine.name}`;
@@ -65,33 +92,18 @@ export async function runBench(options: BenchOptions): Promise<Report> {
         try {
           const { seconds, check } = await measure(engine, w);
           samples.set(key, [...(samples.get(key) ?? []), seconds]);
-          const known = checks.get(w.name) ?? check;
-          checks.set(w.name, known);
+          const part = `${w.name} ${shareOf(w, engine).repeat}`;
+          const known = checks.get(part) ?? (engine.share ? await reference(engine, w) : check);
+          checks.set(part, known);
           if (check !== known) notes.set(key, `computed ${check}, others ${known}`);
         } catch (error) {
           notes.set(key, (error as Error).message);
         }
       }
+    options.onRound?.(report(round + 1));
+  }
   options.progress?.(total, total, 'done');
-  const cellOf = (key: string): Cell => {
-    const of = samples.get(key) ?? [];
-    const note = notes.get(key);
-    return { samples: of, ...(of.length > 0 ? { seconds: median(of) } : {}), ...(note ? { note } : {}) };
-  };
-  return {
-    machine: {
-      cpu: cpus()[0]?.model ?? '',
-      cores: cpus().length,
-      os: `${type()} ${release()}`,
-      node: process.version,
-      v8: process.versions.v8,
-    },
-    rounds: options.rounds,
-    rows: workloads.map(workload => ({
-      workload,
-      cells: Object.fromEntries(engines.map(e => [e.name, cellOf(`${workload.name} ${e.name}`)])),
-    })),
-  };
+  return report(options.rounds);
 }
 
 /** How many times faster than QEMU: above 1 is faster. */
@@ -99,6 +111,13 @@ export function ratio(row: Row, engine: string, against = 'qemu'): number | unde
   const a = row.cells[against]?.seconds;
   const b = row.cells[engine]?.seconds;
   return a === undefined || b === undefined || b <= 0 ? undefined : a / b;
+}
+
+/** CPU seconds of our JIT as a multiple of those of the workload that `cost` names. */
+export function costOf(report: Report, row: Row, engine: string): number | undefined {
+  const of = report.rows.find(r => r.workload.name === row.workload.cost?.of)?.cells[engine]?.seconds;
+  const own = row.cells[engine]?.seconds;
+  return of === undefined || own === undefined || of <= 0 ? undefined : own / of;
 }
 
 /** Geometric mean of the ratios that exist. */

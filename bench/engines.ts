@@ -16,6 +16,8 @@ export interface Measurement {
 
 export interface BenchEngine {
   readonly name: string;
+  /** A slow engine runs this share of the repetitions; its times are scaled up again. */
+  readonly share?: number;
   /** Why it cannot run here or cannot run this workload; undefined when it can. */
   missing(w: Workload): string | undefined;
   command(w: Workload): Promise<readonly string[]>;
@@ -24,12 +26,14 @@ export interface BenchEngine {
 const kcovbox = (engine: 'jit' | 'interp'): BenchEngine => ({
   name: `kcovbox ${engine}`,
   missing: () => undefined,
-  command: async w => [
-    process.execPath,
-    join(packageRoot(), 'bin', 'kcovbox.cjs'),
-    ...['boot', '-bios', 'none', '-m', '128M', '--engine', engine, '-kernel', await buildGuest(w)],
-  ],
+  command: w => boot(w, '--engine', engine),
 });
+
+const boot = async (w: Workload, ...options: readonly string[]): Promise<readonly string[]> => [
+  process.execPath,
+  join(packageRoot(), 'bin', 'kcovbox.cjs'),
+  ...['boot', '-bios', 'none', '-m', '128M', ...options, '-kernel', await buildGuest(w)],
+];
 
 const qemu = (name: string, more: readonly string[]): BenchEngine => ({
   name,
@@ -40,14 +44,26 @@ const qemu = (name: string, more: readonly string[]): BenchEngine => ({
   ],
 });
 
-const portable = (w: Workload): string | undefined =>
-  w.portable ? undefined : 'only a whole system can run it';
+/** The reason that needs no mention: the workload is of another kind. */
+export const NOT_FOR_IT = 'not of its kind';
+const portable = (w: Workload): string | undefined => (w.portable ? undefined : NOT_FOR_IT);
 
 export const ENGINES: readonly BenchEngine[] = [
   kcovbox('jit'),
+  {
+    name: 'kcovbox C hooks',
+    missing: w => (w.kcov?.instrument && !w.kcov.isElided ? undefined : NOT_FOR_IT),
+    command: w => boot(w, '--kcov', 'off'),
+  },
   kcovbox('interp'),
   qemu('qemu', []),
   qemu('qemu -icount', ['-icount', 'shift=0,sleep=off']),
+  {
+    name: 'libunicorn',
+    share: 0.1,
+    missing: portable,
+    command: async w => [process.execPath, join(benchDir(), 'unicorn-host.mjs'), await buildGuest(w)],
+  },
   {
     name: 'wasm',
     missing: portable,
@@ -67,8 +83,20 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
+/** The part of a workload that a slow engine runs. */
+export const shareOf = (w: Workload, { share = 1 }: BenchEngine): Workload =>
+  share === 1
+    ? w
+    : { ...w, warmUp: Math.ceil(w.warmUp * share), repeat: Math.max(1, Math.ceil(w.repeat * share)) };
+
 /** Runs one workload once. Errors: the process ended without its lines, or took longer than `limitSeconds` of wall time. */
-export async function measure(engine: BenchEngine, w: Workload, limitSeconds = 300): Promise<Measurement> {
+export async function measure(
+  engine: BenchEngine,
+  whole: Workload,
+  limitSeconds = 300,
+): Promise<Measurement> {
+  const w = shareOf(whole, engine);
+  const scale = whole.repeat / w.repeat;
   const [command, ...args] = await engine.command(w);
   return new Promise((resolve, reject) => {
     const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -82,7 +110,7 @@ export async function measure(engine: BenchEngine, w: Workload, limitSeconds = 3
       if (begin === undefined && /^begin/m.test(output)) begin = cpuSeconds(child.pid!);
       const end = /^end ([0-9a-f]{16})/m.exec(output);
       if (end && begin !== undefined && !result) {
-        result = { seconds: cpuSeconds(child.pid!) - begin, check: end[1]! };
+        result = { seconds: (cpuSeconds(child.pid!) - begin) * scale, check: end[1]! };
         child.kill('SIGKILL');
       }
     });

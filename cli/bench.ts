@@ -32,7 +32,7 @@ export function register(program: Command): void {
     .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
     .option('--engines <names>', 'comma-separated; all by default')
     .option('--cold', "instead: the wall time of a hello program, Node's start included, beside QEMU's")
-    .option('--json <file>', 'write every sample')
+    .option('--json <file>', 'write every sample, after each round')
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
       'after',
@@ -63,13 +63,15 @@ export function register(program: Command): void {
           ENGINES.map(e => e.name),
           'engine',
         ),
+        onRound: soFar => {
+          if (options.json) writeFile(options.json, `${JSON.stringify(soFar, null, 2)}\n`);
+        },
         progress: (done, total, what) => {
           bar?.setTotal(total);
           bar?.update(done, { what });
         },
       });
       bar?.stop();
-      if (options.json) writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
       if (options.svg) writeFile(options.svg, reportSvg(report));
       console.log(reportTable(report));
     });
