@@ -310,6 +310,26 @@ static void record_locks_exclude(void)
     unlink("lock");
 }
 
+/* O_PATH names a place: what would need an open file is EBADF. */
+static void places_are_no_open_files(void)
+{
+    int fd = open("/tmp", O_PATH | O_DIRECTORY), file, copy;
+    struct stat st;
+    char c;
+
+    CHECK(fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && fchdir(fd) == 0);
+    CHECK((file = openat(fd, "test-place", O_RDWR | O_CREAT, 0600)) >= 0 && close(file) == 0);
+    CHECK((file = openat(fd, "test-place", O_PATH)) >= 0 && (copy = dup(file)) >= 0);
+    CHECK(read(file, &c, 1) == -1 && errno == EBADF && write(file, &c, 1) == -1);
+    CHECK(fchmod(file, 0640) == -1 && errno == EBADF && ftruncate(file, 0) == -1);
+    CHECK(lseek(file, 0, SEEK_SET) == -1 && errno == EBADF && fsync(copy) == -1);
+    CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0) == MAP_FAILED && errno == EBADF);
+    CHECK(fcntl(file, F_GETFL) & O_PATH && fcntl(file, F_SETFL, O_APPEND) == -1);
+    CHECK(errno == EBADF && fcntl(copy, F_SETFD, FD_CLOEXEC) == 0);
+    CHECK(unlinkat(fd, "test-place", 0) == 0 && chdir("/") == 0);
+    close(fd), close(file), close(copy);
+}
+
 static void holes_are_found(void)
 {
     const long page = 65536; /* more than any file system's block */
@@ -354,6 +374,7 @@ int main(void)
     RUN(record_locks_exclude);
     chdir("/");
     rmdir(dir);
+    RUN(places_are_no_open_files);
     RUN(holes_are_found);
     DONE();
 }

@@ -169,6 +169,37 @@ static void select_works_on_sets(void)
     close(p[0]), close(p[1]);
 }
 
+static void poll_and_select_have_corners(void)
+{
+    struct timespec bad[] = {{0, -1}, {-1, 0}, {0, 1000000000}}, none = {0, 0};
+    struct timeval zero = {0, 0};
+    fd_set set;
+    int p[2];
+
+    CHECK(poll(NULL, 0, 1) == 0 && select(0, NULL, NULL, NULL, &zero) == 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK(ppoll(NULL, 0, &bad[i], NULL) == -1 && errno == EINVAL);
+        CHECK(pselect(0, NULL, NULL, NULL, &bad[i], NULL) == -1 && errno == EINVAL);
+    }
+    CHECK(ppoll((struct pollfd *)16, 1, &none, NULL) == -1 && errno == EFAULT);
+    CHECK(poll((struct pollfd *)16, 1u << 30, 0) == -1 && errno == EINVAL);
+    CHECK(select(-1, NULL, NULL, NULL, &zero) == -1 && errno == EINVAL);
+    CHECK(pipe(p) == 0 && close(p[0]) == 0);
+    struct pollfd f = {p[1], 0, 0};
+    CHECK(poll(&f, 1, 0) == 1 && f.revents == POLLERR); /* not asked for, told */
+    FD_ZERO(&set);
+    FD_SET(p[1], &set);
+    CHECK(select(p[1] + 1, NULL, NULL, &set, &zero) == 0 && !FD_ISSET(p[1], &set));
+    FD_ZERO(&set);
+    FD_SET(p[1], &set);
+    CHECK(select(p[1] + 1, &set, NULL, NULL, &zero) == 1 && FD_ISSET(p[1], &set)); /* an error */
+    close(p[1]);
+    int fd = open("/dev/null", O_RDONLY | O_PATH);
+    f = (struct pollfd){fd, POLLIN, 0};
+    CHECK(poll(&f, 1, 0) == 1 && f.revents == POLLNVAL);
+    close(fd);
+}
+
 static volatile sig_atomic_t alarms;
 static void on_alarm(int sig)
 {
@@ -275,6 +306,7 @@ int main(void)
     RUN(poll_reports_what_is_true);
     RUN(poll_waits_for_time_and_data);
     RUN(select_works_on_sets);
+    RUN(poll_and_select_have_corners);
     RUN(signals_interrupt_poll);
     RUN(ppoll_unblocks_only_inside);
     RUN(eventfd_counts);

@@ -198,9 +198,20 @@ int files_next(struct files *t, int fd)
     return found;
 }
 
-struct file *fd_get(int fd)
+struct file *fd_get_any(int fd)
 {
     return files_get(curproc->files, fd);
+}
+
+struct file *fd_get(int fd)
+{
+    struct file *f = fd_get_any(fd);
+
+    if (f && f->fflags & FF_PATH) {
+        file_put(f);
+        return NULL;
+    }
+    return f;
 }
 
 /* Needs the lock. Makes room for number fd. */

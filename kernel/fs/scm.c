@@ -45,7 +45,7 @@ static long collect_rights(u64 data, u64 bytes, struct file ***files, u32 *n)
 
         if (get_user(fd, data + i * sizeof fd))
             return -EFAULT;
-        f = fd_get(fd);
+        f = fd_get_any(fd);
         if (!f)
             return -EBADF;
         all[(*n)++] = f;

@@ -109,7 +109,7 @@ long sys_chdir(u64 path)
 
 long sys_fchdir(u64 fd)
 {
-    struct file *f = fd_get((int)fd);
+    struct file *f = fd_get_any((int)fd);
     struct path at;
 
     if (!f)

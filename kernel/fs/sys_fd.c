@@ -95,7 +95,7 @@ long sys_unshare(u64 flags)
 
 long sys_dup(u64 fd)
 {
-    struct file *f = fd_get((int)fd);
+    struct file *f = fd_get_any((int)fd);
 
     return f ? fd_install(f, 0) : -EBADF;
 }
@@ -107,7 +107,7 @@ long sys_dup3(u64 oldfd, u64 newfd, u64 flags)
 
     if (flags & ~(u64)O_CLOEXEC || (int)oldfd == (int)newfd)
         return -EINVAL;
-    f = fd_get((int)oldfd);
+    f = fd_get_any((int)oldfd);
     if (!f)
         return -EBADF;
     fd = fd_replace((int)newfd, f, flags & O_CLOEXEC);
@@ -166,7 +166,7 @@ static long fcntl_file(struct file *f, int fd, int cmd, u64 arg)
 
 long sys_fcntl(u64 fd, u64 cmd, u64 arg)
 {
-    struct file *f = fd_get((int)fd);
+    struct file *f = fd_get_any((int)fd);
     long result;
 
     if (!f)
@@ -224,10 +224,7 @@ long sys_ioctl(u64 fd, u64 cmd, u64 arg)
 
     if (!f)
         return -EBADF;
-    if (f->fflags & FF_PATH)
-        result = -EBADF;
-    else
-        result = ioctl_generic(f, (int)fd, (u32)cmd, arg);
+    result = ioctl_generic(f, (int)fd, (u32)cmd, arg);
     if (result == -ENOTTY && f->ops->ioctl)
         result = f->ops->ioctl(f, (u32)cmd, arg);
     file_put(f);

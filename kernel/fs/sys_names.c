@@ -43,7 +43,7 @@ int at_begin(struct at_args *a, int dirfd, u64 user_path)
 
 int at_take_base(struct at_args *a, int dirfd)
 {
-    struct file *f = fd_get(dirfd);
+    struct file *f = fd_get_any(dirfd);
 
     if (!f)
         return -EBADF;

@@ -225,9 +225,7 @@ long sys_lseek(u64 fd, u64 offset, u64 whence)
 
     if (!f)
         return -EBADF;
-    if (f->fflags & FF_PATH)
-        pos = -EBADF;
-    else if (f->fflags & FF_STREAM)
+    if (f->fflags & FF_STREAM)
         pos = -ESPIPE;
     else {
         mutex_lock(&f->pos_lock);

@@ -111,7 +111,7 @@ static long put_stat(const struct inode *inode, u64 buf)
 
 long sys_fstat(u64 fd, u64 buf)
 {
-    struct file *f = fd_get((int)fd);
+    struct file *f = fd_get_any((int)fd);
     long err;
 
     if (!f)
@@ -128,7 +128,7 @@ static bool has_no_stat(u64 dirfd, u64 path, u64 flags)
 
     if (!(flags & AT_EMPTY_PATH) || (path && (get_user(first, path) || first)))
         return false;
-    struct file *f = fd_get((int)dirfd);
+    struct file *f = fd_get_any((int)dirfd);
     bool refuses = f && f->fflags & FF_NO_STAT;
     if (f)
         file_put(f);
@@ -143,7 +143,7 @@ static long walk_for_stat(u64 dirfd, u64 path, u64 flags, struct path *at)
     if (has_no_stat(dirfd, path, flags))
         return -EOPNOTSUPP;
     if (flags & AT_EMPTY_PATH && !path) { /* newer C libraries pass NULL */
-        struct file *f = fd_get((int)dirfd);
+        struct file *f = fd_get_any((int)dirfd);
 
         if (!f)
             return -EBADF;
@@ -211,7 +211,7 @@ long sys_statfs(u64 path, u64 buf)
 
 long sys_fstatfs(u64 fd, u64 buf)
 {
-    struct file *f = fd_get((int)fd);
+    struct file *f = fd_get_any((int)fd);
     long err;
 
     if (!f)
@@ -322,7 +322,7 @@ long sys_fchmod(u64 fd, u64 mode)
 
     if (!f)
         return -EBADF;
-    err = f->fflags & FF_PATH ? -EBADF : change_mode(f->inode, (u32)mode);
+    err = change_mode(f->inode, (u32)mode);
     if (!err)
         notify_dir_of(f, NOTIFY_ATTRIB);
     file_put(f);
@@ -358,7 +358,7 @@ long sys_fchown(u64 fd, u64 uid, u64 gid)
 
     if (!f)
         return -EBADF;
-    err = f->fflags & FF_PATH ? -EBADF : change_owner(f->inode, (u32)uid, (u32)gid);
+    err = change_owner(f->inode, (u32)uid, (u32)gid);
     if (!err)
         notify_dir_of(f, NOTIFY_ATTRIB);
     file_put(f);

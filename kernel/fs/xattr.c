@@ -43,7 +43,7 @@ static long exists(u64 path, u32 how)
 static long is_open(u64 fd)
 {
     struct file *f = fd_get((int)fd);
-    long err = !f || f->fflags & FF_PATH ? -EBADF : 0;
+    long err = f ? 0 : -EBADF;
 
     file_put(f);
     return err;

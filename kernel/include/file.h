@@ -102,7 +102,8 @@ struct file {
 };
 
 /* The file of a descriptor of the calling process with one more reference, or 0 (then -EBADF). */
-struct file *fd_get(int fd);
+struct file *fd_get(int fd);              /* not one that was opened with O_PATH */
+struct file *fd_get_any(int fd);          /* for what only needs the place */
 struct file *file_get(struct file *file); /* takes one more reference and returns file */
 void file_put(struct file *file);         /* drops one; the last one releases */
 

@@ -292,7 +292,7 @@ static long exec_path(int dirfd, va_t addr, bool may_be_empty, char *path)
         return -ENOENT;
     if (path[0] == '/' || dirfd == AT_FDCWD)
         return 0;
-    struct file *file = fd_get(dirfd);
+    struct file *file = fd_get_any(dirfd);
     if (!file)
         return -EBADF;
     file_put(file);
