@@ -109,7 +109,7 @@ static void exec_replaces_the_program(void)
 static void exec_errors(void)
 {
     char *argv[] = {"x", NULL};
-    CHECK(execve("/nonexistent", argv, NULL) == -1 && errno == ENOENT);
+    CHECK(execve("/nonexistent/program", argv, NULL) == -1 && errno == ENOENT);
     CHECK(execve("/", argv, NULL) == -1 && errno == EACCES);
     CHECK(execve("", argv, NULL) == -1 && errno == ENOENT);
     CHECK(execve((char *)8, argv, NULL) == -1 && errno == EFAULT);
