@@ -11,7 +11,7 @@ import { prepareGuest } from './guest.ts';
 const PROGRAM = join('examples', 'hello.c');
 const QEMU = 'qemu-system-riscv64';
 
-interface Sample {
+export interface Sample {
   readonly wall: number;
   /** Of the process and all it waited for; NaN without a bash to ask. */
   readonly cpu: number;
@@ -20,7 +20,7 @@ interface Sample {
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Times one command. `TIMEFORMAT` is bash's; its clock has milliseconds. */
-function time(command: readonly string[]): Sample {
+export function time(command: readonly string[]): Sample {
   const line = `TIMEFORMAT='%R %U %S'; time ${command.map(quote).join(' ')} </dev/null >/dev/null 2>&1`;
   const { stderr, status, error } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
   if (error) throw new UserError(`bench --cold needs bash: ${error.message}`);
@@ -29,7 +29,7 @@ function time(command: readonly string[]): Sample {
   return { wall, cpu: user + system };
 }
 
-const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
+export const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
 
 /** The table as text. */
 export async function benchCold(rounds: number): Promise<string> {

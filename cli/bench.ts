@@ -6,6 +6,7 @@ import { ENGINES } from '../bench/engines.ts';
 import { reportSvg, reportTable } from '../bench/report.ts';
 import { WORKLOADS } from '../bench/workloads.ts';
 import { benchCold } from './bench-cold.ts';
+import { curvesTable, runCurves } from './bench-curves.ts';
 import { UserError } from './fail.ts';
 import { writeFile } from './output.ts';
 import { parseCount } from './values.ts';
@@ -16,12 +17,32 @@ interface BenchFlags {
   json?: string;
   svg?: string;
   cold?: boolean;
+  curves?: boolean;
 }
 
 function chosen(given: readonly string[], known: readonly string[], what: string): readonly string[] {
   const wrong = given.find(name => !known.includes(name));
   if (wrong !== undefined) throw new UserError(`no ${what} "${wrong}"; there are ${known.join(', ')}`);
   return given;
+}
+
+/** A bar on a terminal; else a line on standard error for each step, so that a log shows where a long run is. */
+function progressBar(): { progress: (done: number, total: number, what: string) => void; stop: () => void } {
+  if (!process.stderr.isTTY)
+    return {
+      progress: (done, total, what) => void process.stderr.write(`${done}/${total} ${what}\n`),
+      stop: () => {},
+    };
+  const format = '{bar} {value}/{total} {what}';
+  const bar = new SingleBar({ format, clearOnComplete: true, stream: process.stderr });
+  bar.start(1, 0, { what: '' });
+  return {
+    progress: (done, total, what) => {
+      bar.setTotal(total);
+      bar.update(done, { what });
+    },
+    stop: () => bar.stop(),
+  };
 }
 
 export function register(program: Command): void {
@@ -32,6 +53,7 @@ export function register(program: Command): void {
     .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
     .option('--engines <names>', 'comma-separated; all by default')
     .option('--cold', "instead: the wall time of a hello program, Node's start included, beside QEMU's")
+    .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
     .option('--json <file>', 'write every sample, after each round')
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
@@ -43,14 +65,14 @@ export function register(program: Command): void {
         console.log(await benchCold(options.rounds));
         return;
       }
-      const bar = process.stderr.isTTY
-        ? new SingleBar({
-            format: '{bar} {value}/{total} {what}',
-            clearOnComplete: true,
-            stream: process.stderr,
-          })
-        : undefined;
-      bar?.start(1, 0, { what: '' });
+      const { progress, stop } = progressBar();
+      if (options.curves) {
+        const curves = runCurves(options.rounds, progress);
+        stop();
+        if (options.json) writeFile(options.json, `${JSON.stringify(curves, null, 2)}\n`);
+        console.log(curvesTable(curves));
+        return;
+      }
       const report = await runBench({
         rounds: options.rounds,
         workloads: chosen(
@@ -66,12 +88,9 @@ export function register(program: Command): void {
         onRound: soFar => {
           if (options.json) writeFile(options.json, `${JSON.stringify(soFar, null, 2)}\n`);
         },
-        progress: (done, total, what) => {
-          bar?.setTotal(total);
-          bar?.update(done, { what });
-        },
+        progress,
       });
-      bar?.stop();
+      stop();
       if (options.svg) writeFile(options.svg, reportSvg(report));
       console.log(reportTable(report));
     });
