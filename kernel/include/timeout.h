@@ -26,9 +26,9 @@ u64 time_wall_ns(void);    /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);
 
 /*
- * A periodic timer that was due at when: its next expiry, in phase and at least a millisecond ahead,
- * so that no program can keep a hart in its timer interrupt. *expired gets the periods until then,
- * at least 1.
+ * A periodic timer that was due at when: its next expiry, in phase and at least a millisecond
+ * ahead, so that no program can keep a hart in its timer interrupt. *expired gets the periods until
+ * then, at least 1.
  */
 #define TIMER_PERIOD_MIN (TICKS_PER_SEC / 1000)
 static inline u64 timeout_advance(u64 when, u64 interval, u64 *expired)
