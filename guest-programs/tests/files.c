@@ -306,6 +306,13 @@ static void record_locks_exclude(void)
     CHECK(fcntl(fd, F_GETLK, &fl) == 0 && fl.l_type == F_UNLCK); /* our own do not conflict */
     fl.l_type = F_UNLCK;
     CHECK(fcntl(fd, F_SETLK, &fl) == 0);
+    CHECK(lseek(fd, 100, SEEK_SET) == 100); /* ranges that no offset can name */
+    fl = (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_start = 0x7fffffffffffffff};
+    CHECK(fcntl(fd, F_SETLK, &fl) == -1 && errno == EOVERFLOW);
+    fl = (struct flock){.l_type = F_WRLCK, .l_start = 9, .l_len = 0x7fffffffffffffff};
+    CHECK(fcntl(fd, F_SETLK, &fl) == -1 && errno == EOVERFLOW);
+    fl = (struct flock){.l_type = F_WRLCK, .l_start = 9, .l_len = -10};
+    CHECK(fcntl(fd, F_SETLK, &fl) == -1 && errno == EINVAL);
     close(fd);
     unlink("lock");
 }

@@ -40,6 +40,8 @@ struct lock {
     int pid;
 };
 
+#define LAST_BYTE 0x7fffffffffffffffL
+
 static struct mutex lock_mutex = MUTEX_INIT(lock_mutex, "filelock");
 static struct list locks = LIST_INIT(locks);
 static struct waitq lock_wait = WAITQ_INIT(lock_wait);
@@ -131,17 +133,20 @@ static long apply_or_wait(const struct lock *want, bool wait)
 
 static long to_range(struct file *f, const struct flock *fl, struct lock *l)
 {
-    i64 start = fl->start;
+    i64 base = fl->whence == 1 ? f->pos : fl->whence == 2 ? f->inode->size : 0, start;
 
-    if (fl->whence == 1)
-        start += f->pos;
-    else if (fl->whence == 2)
-        start += f->inode->size;
-    else if (fl->whence != 0)
+    if (fl->whence < 0 || fl->whence > 2)
         return -EINVAL;
+    if (fl->start > LAST_BYTE - base)
+        return -EOVERFLOW;
+    start = base + fl->start;
+    if (start < 0)
+        return -EINVAL;
+    if (fl->len > 0 && fl->len - 1 > LAST_BYTE - start)
+        return -EOVERFLOW;
     l->start = fl->len < 0 ? start + fl->len : start;
-    l->last = fl->len < 0 ? start - 1 : fl->len ? start + fl->len - 1 : 0x7fffffffffffffff;
-    return l->start < 0 || l->last < l->start ? -EINVAL : 0;
+    l->last = fl->len < 0 ? start - 1 : fl->len ? start + (fl->len - 1) : LAST_BYTE;
+    return l->start < 0 ? -EINVAL : 0;
 }
 
 static long get_conflict(const struct lock *want, struct flock *fl)
@@ -155,7 +160,7 @@ static long get_conflict(const struct lock *want, struct flock *fl)
         fl->type = l->type;
         fl->whence = 0;
         fl->start = l->start;
-        fl->len = l->last == 0x7fffffffffffffff ? 0 : l->last - l->start + 1;
+        fl->len = l->last == LAST_BYTE ? 0 : l->last - l->start + 1;
         fl->pid = l->pid;
     }
     mutex_unlock(&lock_mutex);
@@ -189,7 +194,7 @@ long filelock_fcntl(struct file *f, int op, u64 lock_addr)
 
 long filelock_flock(struct file *f, int op)
 {
-    struct lock want = {.inode = f->inode, .owner = f, .last = 0x7fffffffffffffff};
+    struct lock want = {.inode = f->inode, .owner = f, .last = LAST_BYTE};
 
     switch (op & ~LOCK_NB) {
     case LOCK_SH:

@@ -30,10 +30,11 @@ struct files {
 static bool resize(struct files *t, int cap)
 {
     struct file **slots = kzalloc(cap * (sizeof *slots + 1));
-    u8 *cloexec = (u8 *)(slots + cap);
+    u8 *cloexec;
 
     if (!slots)
         return false;
+    cloexec = (u8 *)(slots + cap);
     if (t->cap) {
         memcpy(slots, t->slots, t->cap * sizeof *slots);
         memcpy(cloexec, t->cloexec, t->cap);
