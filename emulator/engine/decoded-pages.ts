@@ -213,6 +213,14 @@ export class DecodedPages implements CodePort {
     if (this.#u16[at >> 1] !== H_UNDECODED) this.#u8[at + R_ENTRY] = state;
   }
 
+  /** The low 33 bits of where the `jalr` at a page offset went last, if it is decoded; rubbish when it never ran. */
+  lastTarget(page: number, offset: number): number | undefined {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return undefined;
+    const at = this.#base + number * PAGE_BYTES + (offset >> 1) * RECORD;
+    return this.#u16[(at + R_RS2) >> 1]! * 2 + this.#u16[(at + R_RS3) >> 1]! * 0x2_0000;
+  }
+
   /** The RAM page and page offset of a record; not for the straddling instruction. */
   placeOf(rec: number): { page: number; offset: number } {
     const number = this.#numberOf(rec);

@@ -191,8 +191,23 @@ export class InterpOps implements Ops {
     target();
     c.i64_const(-2).i64_and().local_set(locals.target);
     if (this.#handler.reach === 'return') c.i32_const(1).local_set(locals.isReturn);
-    else this.rd(() => this.nextPc());
+    else {
+      this.rd(() => this.nextPc());
+      this.#noteTarget();
+    }
     c.br(this.#labels.lookup);
+  }
+
+  /** See R_RS2. */
+  #noteTarget(): void {
+    const { rec, target } = this.locals;
+    const bits = (from: number): void =>
+      void this.c.local_get(target).i64_const(from).i64_shr_u().i32_wrap_i64();
+    this.c.local_get(rec);
+    bits(1);
+    this.c.i32_store16(R_RS2).local_get(rec);
+    bits(17);
+    this.c.i32_store16(R_RS3);
   }
 
   #jumpByImm(): void {

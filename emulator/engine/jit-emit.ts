@@ -214,6 +214,15 @@ class RegionEmitter {
         if ('exit' in end.to) this.#tailCall(end.to.exit, dirty);
         else follow(end.to);
         break;
+      case 'guess':
+        c.local_get(ops.target)
+          .i64_const(BigInt.asIntN(64, ops.addressOf(end.target)))
+          .i64_eq();
+        c.if_(undefined, 'likely');
+        follow(end.taken);
+        c.end();
+        follow(end.next);
+        break;
       case 'fall':
         follow(end.to);
         break;
@@ -279,9 +288,9 @@ class RegionEmitter {
   #call(block: Block, dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
-    const { at, insn } = block.insns.at(-1)!;
-    const behind = ops.addressOf(at + insn.bytes);
     const { end } = block;
+    if (!('behind' in end) || end.kind === 'return') return;
+    const behind = ops.addressOf(end.behind);
     const target = end.kind === 'call' || end.kind === 'hook' ? ops.addressOf(end.target) : undefined;
     const direct = target === undefined ? undefined : this.#linker.direct(target);
     const slot = target === undefined || direct !== undefined ? undefined : this.#linker.slot(target);
@@ -322,12 +331,10 @@ class RegionEmitter {
       if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
       const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
       this.#c.local_get(ops.ic).i32_const(cost).i32_lt_s().if_(undefined, 'unlikely');
-      const { at, insn } = block.insns.at(-1)!;
-      this.#leaveTo(at + insn.bytes, { x: dirty.x | HOOK_WRITES, f: dirty.f }, 1n);
+      this.#leaveTo(end.behind, { x: dirty.x | HOOK_WRITES, f: dirty.f }, 1n);
       this.#c.end();
     };
-    const { at, insn } = block.insns.at(-1)!;
-    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(at + insn.bytes), generic);
+    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(end.behind), generic);
     else generic();
   }
 

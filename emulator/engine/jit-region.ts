@@ -21,11 +21,19 @@ export type Terminator =
   /** `jal x0`. */
   | { readonly kind: 'jump'; readonly to: Edge }
   /** `jal rd` with a link: the callee at `target` comes back to `next`, or not. */
-  | { readonly kind: 'call'; readonly target: number; readonly next: Edge }
+  | { readonly kind: 'call'; readonly target: number; readonly behind: number; readonly next: Edge }
   /** A call of the coverage hook of this kind at `target`. */
-  | { readonly kind: 'hook'; readonly hook: number; readonly target: number; readonly next: Edge }
+  | {
+      readonly kind: 'hook';
+      readonly hook: number;
+      readonly target: number;
+      readonly behind: number;
+      readonly next: Edge;
+    }
   /** `jalr rd` with a link. */
-  | { readonly kind: 'callIndirect'; readonly next: Edge }
+  | { readonly kind: 'callIndirect'; readonly behind: number; readonly next: Edge }
+  /** Behind a `jalr rd`: to `taken` when the callee is the one at `target`, as it was the last time, else to `next`. */
+  | { readonly kind: 'guess'; readonly target: number; readonly taken: Edge; readonly next: Edge }
   /** `jalr x0`: return or computed jump. */
   | { readonly kind: 'indirect' }
   /** `jalr x0` of a `switch`: to one of the blocks at these addresses, or anywhere. */
@@ -80,12 +88,15 @@ export interface CodeView extends TableReader {
   isEntry(at: number): boolean;
   /** The kind of the coverage hook there, or -1. */
   hookAt(at: number): number;
+  /** Where the `jalr` there went the last time it was interpreted, if that is known; it may be anything. */
+  lastTarget(at: number): number | undefined;
 }
 
 /** Finds the region at `entry`. */
 export function discover(entry: bigint, code: CodeView): Region {
   const body = collect(0, code, REGION_INSNS);
   const blocks = assemble(body, code);
+  guess(blocks, code);
   let size =
     body.insns.size + inline(blocks, code, Math.min(INLINE_BUDGET, REGION_INSNS - body.insns.size), [0]);
   size += unroll(blocks);
@@ -191,6 +202,22 @@ function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeV
   return [...blocks.values()];
 }
 
+/** Splits calls of functions whose address is in a register: the callee of the last time is called by its address, or copied. */
+function guess(blocks: Block[], code: CodeView): void {
+  for (const block of [...blocks]) {
+    const { end, insns } = block;
+    if (end.kind !== 'callIndirect') continue;
+    const { at, insn } = insns.at(-1)!;
+    const target = code.lastTarget(at);
+    if (insn.rd !== LINK || target === undefined || !code.isEntry(target)) continue;
+    const behind = { at: end.behind, insns: [], order: -1 };
+    const known: Block = { ...behind, end: { ...end, kind: 'call', target } };
+    const other: Block = { ...behind, end };
+    block.end = { kind: 'guess', target, taken: { block: known }, next: { block: other } };
+    blocks.push(known, other);
+  }
+}
+
 /** Largest callee that is copied, in instructions: one that calls nothing, one that does; and how deep copies may nest. */
 const INLINE_LEAF = 64;
 const INLINE_CALLER = 28;
@@ -209,17 +236,18 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
     const { end } = block;
     if (end.kind !== 'call' || !code.isEntry(end.target)) continue;
     const nested = callers.filter(at => at === end.target).length;
-    const last = block.insns.at(-1)!;
-    if (last.insn.rd !== LINK || nested > 1 || !('block' in end.next)) continue;
+    const link = block.insns.at(-1)?.insn.rd ?? LINK;
+    if (link !== LINK || nested > 1 || !('block' in end.next)) continue;
     const body = collect(end.target, code, INLINE_LEAF + 1);
     const isLeaf = [...body.insns.values()].every(insn => insn.rd !== LINK || rowOf(insn.op).flow === 'next');
     if (body.insns.size > (isLeaf ? INLINE_LEAF : INLINE_CALLER) || added + body.insns.size > budget)
       continue;
     const copy = assemble(body, code);
     if (!copy.every(staysWithin)) continue;
+    guess(copy, code);
     added += body.insns.size;
     added += inline(copy, code, budget - added, [...callers, end.target]);
-    const behind = last.at + last.insn.bytes;
+    const { behind } = end;
     for (const one of copy)
       if (one.end.kind === 'indirect') one.end = { kind: 'return', behind, next: end.next };
     block.end = { kind: 'jump', to: { block: copy[0]! } };
@@ -303,7 +331,7 @@ function terminator(
         return cases ? { kind: 'switch', cases } : { kind: 'indirect' };
       }
       const target = callTarget(block);
-      return target === undefined ? { kind: 'callIndirect', next: edge(next) } : call(target);
+      return target === undefined ? { kind: 'callIndirect', behind: next, next: edge(next) } : call(target);
     }
     default:
       return insns.has(next) ? { kind: 'fall', to: edge(next) } : { kind: 'leave', at: next };
@@ -311,8 +339,8 @@ function terminator(
 
   function call(target: number): Terminator {
     const hook = insn.rd === LINK ? hookAt(target) : -1;
-    if (hook >= 0) return { kind: 'hook', hook, target, next: edge(next) };
-    return { kind: 'call', target, next: edge(next) };
+    if (hook >= 0) return { kind: 'hook', hook, target, behind: next, next: edge(next) };
+    return { kind: 'call', target, behind: next, next: edge(next) };
   }
 }
 
@@ -320,7 +348,7 @@ function terminator(
 export function successors(block: Block): Block[] {
   const { end } = block;
   const edges: Edge[] =
-    end.kind === 'branch'
+    end.kind === 'branch' || end.kind === 'guess'
       ? [end.next, end.taken]
       : end.kind === 'fall' || end.kind === 'jump'
         ? [end.to]

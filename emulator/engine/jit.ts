@@ -339,6 +339,7 @@ export class Jit implements RegionHost {
       fetch: at => this.#fetch(address(at), fetchView),
       isEntry: at => this.#isKnown(address(at), entry),
       hookAt: at => this.#hookKinds.get(address(at)) ?? -1,
+      lastTarget: at => this.#lastTarget(address(at), va, fetchView),
       word: at => {
         const host = this.#readable(address(at), 4, entry);
         return host === undefined ? undefined : this.#view.getInt32(host, true);
@@ -350,6 +351,13 @@ export class Jit implements RegionHost {
         return Math.abs(distance) < 2 ** 31 ? distance : undefined;
       },
     });
+  }
+
+  /** The last target of the `jalr` at `at`, as a displacement from `entry`. */
+  #lastTarget(at: bigint, entry: bigint, view: number): number | undefined {
+    const place = this.#placeOf(at, view);
+    const low = place < 0 ? undefined : this.#pages.lastTarget(Math.floor(place / 2048), (place % 2048) * 2);
+    return low === undefined ? undefined : Number(BigInt.asIntN(33, BigInt(low) - entry));
   }
 
   /** Host address of data in RAM that can be read without asking the hart. */

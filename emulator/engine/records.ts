@@ -11,6 +11,7 @@ export const R_HANDLER = 0;
 /** u16 each: window addresses of the registers; rd = x0 is SINK. */
 export const R_RD = 2;
 export const R_RS1 = 4;
+/** For `jalr`, which has neither rs2 nor rs3: bits 1 to 16 and 17 to 32 of its last target, for the JIT to guess from. */
 export const R_RS2 = 6;
 /** i32: immediate; record displacement of near jumps; the word of system and illegal instructions. */
 export const R_IMM = 8;

@@ -41,6 +41,7 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     hookAt: () => -1,
     word: () => undefined,
     pointer: () => undefined,
+    lastTarget: () => undefined,
   });
   const m = new ModuleBuilder();
   const [slow, soft, device] = [

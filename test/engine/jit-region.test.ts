@@ -21,6 +21,7 @@ function regionOf(code: Readonly<Record<number, readonly number[]>>, more: Parti
     hookAt: () => -1,
     word: () => undefined,
     pointer: () => undefined,
+    lastTarget: () => undefined,
     ...more,
   });
 }
@@ -59,6 +60,20 @@ describe('a small callee', () => {
     const region = regionOf({ 0: [call(0, 0x100), RETURN], 256: recursive });
     expect(kinds(region).filter(kind => kind === 'call')).toHaveLength(1);
     expect(region.size).toBe(2 + 2 * recursive.length);
+  });
+});
+
+describe('a call through a register', () => {
+  const code = { 0: [e('jalr', { rd: 1, rs1: 10, imm: 0 }), RETURN], 256: [NOP, RETURN] };
+
+  test('copies the callee of the last time, and still calls others', () => {
+    const region = regionOf(code, { lastTarget: () => 0x100 });
+    expect(kinds(region)).toEqual(['callIndirect', 'guess', 'indirect', 'jump', 'return']);
+  });
+
+  test('guesses nothing that is not hot', () => {
+    const region = regionOf(code, { lastTarget: () => 0x100, isEntry: () => false });
+    expect(kinds(region)).toEqual(['callIndirect', 'indirect']);
   });
 });
 

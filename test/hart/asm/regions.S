@@ -143,6 +143,30 @@ main:
     addi s9, s9, -1
     bnez s9, 1b
 
+    CASE 10 # a call through a register: one callee for long, then two in turn, then one that returns elsewhere
+    li s10, ROUNDS
+    li s11, 0
+    la s9, leaf
+    la s8, outer
+1:  mv a0, s10
+    jalr s9
+    add s11, s11, a0
+    addi s10, s10, -1
+    li t0, ROUNDS / 2
+    bgtu s10, t0, 1b
+    xor t0, s9, s8 # swaps s8 and s9
+    mv s9, s8
+    xor s8, s9, t0
+    bnez s10, 1b
+    la s9, elsewhere
+    li a0, 64
+    la a1, 2f
+    jalr s9
+    j fail
+2:  li t0, (ROUNDS / 2) * (ROUNDS / 2) * 3 / 2
+    sltu t0, t0, s11
+    CHECK t0, 1
+
     j pass
 
 leaf:
