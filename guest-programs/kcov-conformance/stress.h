@@ -8,9 +8,14 @@
  *     - whoever died no longer owns anything: in the end one thread can enable every descriptor
  *     - memory that was free before is free again
  *
- *     stress [OPERATIONS [SEED [THREADS]]]
+ *     stress [OPERATIONS [SEED [THREADS [remote]]]]
+ *
+ * With "remote" descriptors are also attached to remotes, and work is deferred on behalf of them,
+ * while all the rest goes on. Then who owns what in the end is not checked: OpenBSD's disable of a
+ * remote leaves the caller's own descriptor without an owner that could disable it.
  */
 #include "dialect.h"
+#include "stress-remote.h"
 #include <stdatomic.h>
 
 #define SLOTS        6
@@ -26,6 +31,7 @@ static struct slot {
 } slots[SLOTS];
 
 static atomic_long left, done, allowed_errors;
+static bool with_remotes;
 static const word sizes[] = {512, 1024, 512, 4096};
 
 static word next_random(word *state)
@@ -162,6 +168,10 @@ static bool operate(struct slot *s, word *rng)
     case 12:
         usleep(1);
         break;
+    case 13:
+        if (with_remotes && s->fd != -1)
+            expect(remote_operation(s->fd, next_random(rng)), "remote");
+        break;
     default:
         if (s->area)
             check_area(s->area, s->words);
@@ -233,7 +243,7 @@ static int generation(long operations, word seed, int threads)
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     for (int i = 0; i < SLOTS; i++) {
-        if (slots[i].fd == -1)
+        if (slots[i].fd == -1 || with_remotes)
             continue;
         if (kcov_enable(slots[i].fd, MODE_PC) == -1 || kcov_disable(slots[i].fd, 0) == -1)
             fail("a dead thread still owns a descriptor", (word)i, (word)errno);
@@ -247,6 +257,9 @@ int main(int argc, char **argv)
     long operations = argc > 1 ? atol(argv[1]) : 20000;
     word seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
     int threads = argc > 3 ? atoi(argv[3]) : 4;
+    with_remotes = argc > 4;
+    if (with_remotes)
+        make_mailboxes();
     long before = 0, after;
 
     if (threads < 1 || threads > THREADS_MAX || seed == 0)
