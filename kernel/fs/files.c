@@ -150,6 +150,8 @@ int files_unshare(struct files **files)
 
     if (atomic_load(&old->refs) == 1)
         return 0;
+    if (atomic_load(&curproc->nthreads) > 1)
+        return -EINVAL; /* the others may be using the old table without a reference */
     t = files_copy(old);
     if (!t)
         return -ENOMEM;

@@ -70,12 +70,16 @@ long sys_close_range(u64 first, u64 last, u64 flags)
     return 0;
 }
 
-/* What a process shares with others becomes its own; there are no namespaces to leave. */
+/*
+ * What a process shares with others becomes its own; there are no namespaces to leave. Divergence:
+ * a thread can not part from its siblings, so this is for processes of one thread (-EINVAL).
+ */
 long sys_unshare(u64 flags)
 {
     struct proc *p = curproc;
     struct fsctx *mine = NULL, *old = NULL;
-    long err = flags & ~(u64)(CLONE_FILES | CLONE_FS) ? -EINVAL : 0;
+    bool alone = atomic_load(&p->nthreads) == 1;
+    long err = flags & ~(u64)(CLONE_FILES | CLONE_FS) || (flags && !alone) ? -EINVAL : 0;
 
     if (!err && flags & CLONE_FILES)
         err = files_unshare(&p->files);
