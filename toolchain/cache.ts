@@ -2,6 +2,8 @@
 // two processes never see half a file. A *manifest* remembers which files a build read (the compiler's -MD list) with
 // their times and hashes; it is a hit only when all of them are as they were. Contents are read where the times have changed.
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -15,6 +17,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ToolchainError } from './errors.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -112,6 +115,19 @@ function nameOf(key: string): string {
   return lanes.map(lane => (lane >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
+/** Refuses a cache that cannot be written before a compiler runs into it. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ToolchainError(
+      `cannot write the cache ${path} (${code}); set KCOVBOX_CACHE to a folder that can be written`,
+    );
+  }
+}
+
 function readManifest(path: string, key: string): Manifest | undefined {
   try {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
@@ -144,7 +160,7 @@ export async function cached(
     if (isHit && touched) writeManifest(manifestPath, key, Object.keys(manifest.inputs), base);
     if (isHit) return { path: base, built: false };
   }
-  mkdirSync(dirname(base), { recursive: true });
+  makeFolder(dirname(base));
   const temporary = `${base}.${process.pid}.tmp`;
   try {
     const read = await build(temporary);

@@ -75,3 +75,10 @@ test('keys do not share products', async () => {
   const [a, b] = [await make('a'), await make('b')];
   expect(a.path).not.toBe(b.path);
 });
+
+test('a cache that cannot be written is refused in one line that says what to do', async () => {
+  writeFileSync(join(dir, 'file'), '');
+  process.env['KCOVBOX_CACHE'] = join(dir, 'file');
+  await expect(make('refused')).rejects.toThrow(/^cannot write the cache .*file\/test \(.*set KCOVBOX_CACHE/);
+  process.env['KCOVBOX_CACHE'] = join(dir, 'cache');
+});
