@@ -1,6 +1,6 @@
 // A GDB remote stub without a socket: bytes in (`receive`), bytes out (`take`), and `run` in place of the machine's own.
 // Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are exact; stepping takes the
-// machine's schedule as it is, so other harts may run before the stepped one. Divergence: no watchpoints yet.
+// machine's schedule as it is, so other harts may run before the stepped one.
 // Debugging never changes what a run computes, except where GDB writes: virtual time stands while the guest stands.
 
 import type { Hart } from '../hart/index.ts';
@@ -9,12 +9,15 @@ import { Breakpoints } from './breakpoints.ts';
 import { frame, fromHex, PACKET_MAX, Packets, toHex } from './gdb-packets.ts';
 import { G_COUNT, readRegister, targetDescription, writeRegister } from './gdb-registers.ts';
 import { readMemory, writeMemory } from './guest-memory.ts';
+import { WATCH_KINDS, type WatchHit, Watchpoints } from './watchpoints.ts';
 
 const SIGTRAP = 5;
 const SIGINT = 2;
 /** Units between two looks at the connection, and while an address is not mapped yet, at its page table. */
 const SLICE = 1_000_000;
 const SLICE_UNMAPPED = 2_000;
+/** Likewise while something is watched. */
+const STEPS = 20_000;
 /** A hart that does not get a turn for so long is waiting: the step ends without it. */
 const STEP_MAX = 1_000_000;
 
@@ -25,6 +28,7 @@ export class GdbStub {
   readonly #machine: Machine;
   readonly #packets = new Packets();
   readonly #breakpoints: Breakpoints;
+  readonly #watchpoints: Watchpoints;
   readonly #out: string[] = [];
   #needsAck = true;
   #hart = 0;
@@ -35,6 +39,7 @@ export class GdbStub {
   constructor(machine: Machine) {
     this.#machine = machine;
     this.#breakpoints = new Breakpoints(machine);
+    this.#watchpoints = new Watchpoints(machine);
   }
 
   get isRunning(): boolean {
@@ -69,6 +74,7 @@ export class GdbStub {
   /** The connection is gone: the guest runs on without us. */
   detach(): void {
     this.#breakpoints.clear();
+    this.#watchpoints.clear();
     this.#isRunning = true;
   }
 
@@ -76,9 +82,11 @@ export class GdbStub {
   run(units: number, duration = Infinity): RunResult {
     if (!this.#isRunning) return { kind: 'budget' };
     const slice = this.#breakpoints.plant() ? SLICE : SLICE_UNMAPPED;
-    const result = this.#machine.run(Math.min(units, slice), duration);
+    const watched = this.#watchpoints.isEmpty ? undefined : this.#watch(Math.min(units, STEPS), duration);
+    const result = watched?.result ?? this.#machine.run(Math.min(units, slice), duration);
     this.#breakpoints.lift();
     const hit = this.#breakpoints.hit;
+    if (watched?.reply && !hit) this.#stop(watched.reply);
     if (hit) {
       this.#hart = hit.id;
       this.#stop(`T0${SIGTRAP}thread:${hit.id + 1};swbreak:;`);
@@ -87,6 +95,30 @@ export class GdbStub {
       this.#stop(`W${(result.status & 0xff).toString(16).padStart(2, '0')}`);
     }
     return result;
+  }
+
+  /**
+   * Some instructions one by one, until the next one accesses what is watched: GDB expects RISC-V to stop in front of it, and steps over
+   * it to look. A hart whose turn only begins with this instruction is found after it.
+   */
+  #watch(units: number, duration: number): { result: RunResult; reply?: string } {
+    const { harts, scheduler } = this.#machine;
+    const deadline = this.#machine.time + duration;
+    const reply = (hit: WatchHit): string => {
+      this.#hart = scheduler.turn;
+      return `T0${SIGTRAP}thread:${this.#hart + 1};${hit.kind}:${hit.va.toString(16)};`;
+    };
+    let result: RunResult = { kind: 'budget' };
+    for (let n = 0; n < units && result.kind === 'budget' && !this.#breakpoints.hit; n++) {
+      if (this.#machine.time >= deadline) break;
+      const { turn } = scheduler;
+      const ahead = harts.map(hart => this.#watchpoints.ahead(hart));
+      if (ahead[turn]) return { result, reply: reply(ahead[turn]) };
+      result = this.#machine.run(1, deadline - this.#machine.time);
+      const hit = scheduler.turn === turn ? undefined : ahead[scheduler.turn];
+      if (hit && harts[scheduler.turn]!.state.pc === hit.next) return { result, reply: reply(hit) };
+    }
+    return { result };
   }
 
   #stop(reply: string): void {
@@ -230,9 +262,14 @@ export class GdbStub {
   }
 
   #breakpoint(text: string): string {
-    const match = /^([Zz])([01]),([0-9a-f]+),\w+$/.exec(text);
+    const match = /^([Zz])([0-4]),([0-9a-f]{1,16}),([0-9a-f]{1,8})$/.exec(text);
     if (!match) return '';
     const va = BigInt(`0x${match[3]}`);
+    const kind = WATCH_KINDS[Number(match[2]) as keyof typeof WATCH_KINDS];
+    if (kind) {
+      this.#watchpoints[match[1] === 'Z' ? 'add' : 'delete'](kind, va, BigInt(`0x${match[4]}`));
+      return 'OK';
+    }
     if (match[1] === 'Z') this.#breakpoints.add(va);
     else this.#breakpoints.delete(va);
     return 'OK';

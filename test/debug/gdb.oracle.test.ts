@@ -123,6 +123,54 @@ describe.skipIf(missing('gdb', GDB) || missing('clang and lld', ASSEMBLER))('gdb
     expect(text).toContain('exited with code 07');
   });
 
+  it.each(['jit', 'interp'] as const)('stops at what is written, read or either (%s)', async engine => {
+    const source = `
+      la s1, cell
+      li s0, 3
+    .globl again
+    again:
+      sd s0, 8(s1)
+      addi s0, s0, -1
+      lw t0, 16(s1)
+      sb s0, 3(s1)
+      amoadd.w t1, s0, (s1)
+      bnez s0, again
+      li a0, 7
+      ${FINISH}
+      .align 3
+    .globl cell
+    cell: .dword 0
+    .globl other
+    other: .dword 0
+    .globl third
+    third: .dword 0x55`;
+    const where = 'printf "at +%d s0 %d\\n", $pc - (long)&again, $s0';
+    const { text } = await session(
+      source,
+      ['watch *(long *)&other', 'continue', where, 'continue', where, 'delete']
+        .concat(['rwatch *(int *)&third', 'continue', where, 'delete'])
+        .concat([
+          'awatch *(char *)((long)&cell + 3)',
+          'continue',
+          where,
+          'continue',
+          where,
+          'delete',
+          'continue',
+        ]),
+      { engine },
+    );
+    const stops = [...text.matchAll(/^at \+(\d+) s0 (\d+)$/gm)].map(m => [Number(m[1]), Number(m[2])]);
+    expect(text).toMatch(/Hardware watchpoint 1: .*\n\nOld value = 0\nNew value = 3/);
+    expect(text).toMatch(/Hardware watchpoint 1: .*\n\nOld value = 3\nNew value = 2/);
+    expect(text).toMatch(/Hardware read watchpoint 2: .*\n\nValue = 85/);
+    expect(text).toContain('Hardware access (read/write) watchpoint 3');
+    expect(stops.map(([, s0]) => s0)).toEqual([3, 2, 1, 1, 1]);
+    // GDB shows the instruction behind the access: sd, sd, lw, sb, amoadd.
+    expect(stops.map(([at]) => at! - stops[0]![0]!)).toEqual([0, 0, 6, 10, 14]);
+    expect(text).toContain('exited with code 07');
+  });
+
   it('shows harts as threads', async () => {
     const source = `csrr t0, mhartid\nbnez t0, second\n1: j 1b\n.globl second\nsecond: nop\nnop\n2: j 2b`;
     const { text } = await session(source, ['break *second', 'continue', 'info threads', 'print $t0'], {
