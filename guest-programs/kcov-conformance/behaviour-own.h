@@ -110,6 +110,37 @@ static void remote_collects_a_device(void)
     }
 }
 
+static long free_kib(void)
+{
+    char line[128];
+    long kib = -1;
+    FILE *f = fopen("/proc/meminfo", "r");
+    REQUIRE(f != NULL);
+    while (kib == -1 && fgets(line, sizeof(line), f))
+        (void)!sscanf(line, "MemFree: %ld", &kib);
+    fclose(f);
+    return kib;
+}
+
+/* Disabling a remote also ends the caller's own tracing, and with it a descriptor that is closed.
+ */
+static void remote_disable_lets_go_of_a_closed_one(void)
+{
+    struct kcov r = ready(WORDS);
+    REQUIRE(kcov_attach(r.fd, KCOV_REMOTE_COMMON) == 0);
+    long before = 0;
+    for (int i = 0; i < 150; i++) {
+        int fd = kcov_open();
+        REQUIRE(kcov_enable(r.fd, MODE_PC) == 0);
+        REQUIRE(kcov_size(fd, 512) == 0 && kcov_enable(fd, MODE_PC) == 0);
+        REQUIRE(close(fd) == 0);
+        REQUIRE(kcov_disable(r.fd, 0) == 0);
+        if (i == 49)
+            before = free_kib();
+    }
+    REQUIRE(free_kib() > before - 200);
+}
+
 static void remote_and_local_side_by_side(void)
 {
     struct kcov r = attached(MODE_PC), k = ready(WORDS);
@@ -121,7 +152,8 @@ static void remote_and_local_side_by_side(void)
 #define OWN_TESTS                                                                                  \
     TEST(remote_never_traces_the_caller), TEST(remote_collects_timeouts),                          \
         TEST(remote_is_of_one_process), TEST(remote_interrupt_is_all_or_nothing),                  \
-        TEST(remote_and_local_side_by_side), TEST(remote_collects_a_device),
+        TEST(remote_and_local_side_by_side), TEST(remote_collects_a_device),                       \
+        TEST(remote_disable_lets_go_of_a_closed_one),
 
 #elif defined(DIALECT_NETBSD)
 

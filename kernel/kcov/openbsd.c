@@ -204,11 +204,12 @@ static long enable_any(struct kcov_desc *desc, u64 value)
 
 /*
  * Any thread may disable a remote. The real kernel then clears the caller's own tracing whatever
- * it was, which leaves a local descriptor of that thread in TRACE without an owner: kept.
+ * it was, which leaves a local descriptor of that thread in TRACE without an owner: kept. One that
+ * was closed before has nobody left and goes.
  */
 static long disable_any(struct kcov_desc *desc)
 {
-    struct kcov_desc *local;
+    struct kcov_desc *local, *gone = NULL;
     long result;
 
     if (!desc->is_remote)
@@ -219,12 +220,11 @@ static long disable_any(struct kcov_desc *desc)
         desc->state = KCOV_READY;
         if (desc->remote)
             wait_for_sections(desc->remote);
-        if ((local = current->kcov.desc) != NULL) {
-            kcov_disown(local);
+        if ((local = current->kcov.desc) != NULL && !(gone = kcov_disown(local)))
             local->state = KCOV_TRACE;
-        }
     }
     spin_unlock(&kcov_lock);
+    kcov_desc_free(gone);
     return result;
 }
 
