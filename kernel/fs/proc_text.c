@@ -37,6 +37,19 @@ static void meminfo(struct textbuf *t, struct proc *p)
     text_printf(t, "SwapFree:       %8u kB\n", 0);
 }
 
+/* As Linux's version 2.1, as far as there is something to tell. */
+static void slabinfo(struct textbuf *t, struct proc *p)
+{
+    struct kmalloc_stats s;
+
+    text_printf(
+        t, "slabinfo - version: 2.1\n"
+           "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>\n");
+    for (int class = 0; kmalloc_stats(class, &s); class ++)
+        text_printf(t, "kmalloc-%-9lu %6lu %6lu %6lu %4lu    1\n", s.size, s.active, s.total,
+                    s.size, PAGE_SIZE / s.size);
+}
+
 static void uptime(struct textbuf *t, struct proc *p)
 {
     u64 now = to_hz(time_now());
@@ -345,8 +358,8 @@ const struct proc_row proc_top_rows[] = {
     TEXT("cmdline", 0444, cmdline_text),    TEXT("cpuinfo", 0444, cpuinfo),
     TEXT("filesystems", 0444, filesystems), TEXT("loadavg", 0444, loadavg),
     TEXT("meminfo", 0444, meminfo),         LINK("mounts", mounts_link, NULL),
-    TEXT("stat", 0444, stat_top),           TEXT("uptime", 0444, uptime),
-    TEXT("version", 0444, version),
+    TEXT("slabinfo", 0400, slabinfo),       TEXT("stat", 0444, stat_top),
+    TEXT("uptime", 0444, uptime),           TEXT("version", 0444, version),
 };
 const u32 proc_top_count = ARRAY_LEN(proc_top_rows);
 

@@ -49,6 +49,11 @@ void *krealloc(void *p, size_t size);
 void kfree(void *p); /* NULL is fine */
 size_t kmalloc_size(const void *p);
 char *kstrdup(const char *s);
+/* Objects of the class-th size, in use and all; false behind the last class. */
+struct kmalloc_stats {
+    size_t size, active, total;
+};
+bool kmalloc_stats(int class, struct kmalloc_stats *out);
 
 /* Allocation failure injection: the n-th allocation of a thread fails (mm/fail.c). */
 #ifdef CONFIG_FAULT_INJECTION

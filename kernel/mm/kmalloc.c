@@ -16,6 +16,7 @@
 struct size_class {
     struct spinlock lock;
     struct list partial;
+    size_t active, slabs; /* (lock) objects in use (or in quarantine), pages */
 };
 
 static struct size_class classes[CLASSES];
@@ -26,6 +27,19 @@ void kmalloc_init(void)
         spin_init(&classes[i].lock, "slab");
         list_init(&classes[i].partial);
     }
+}
+
+bool kmalloc_stats(int class, struct kmalloc_stats *out)
+{
+    if (class >= CLASSES)
+        return false;
+    struct size_class *c = &classes[class];
+    spin_lock(&c->lock);
+    out->size = 1UL << (class + MIN_SHIFT);
+    out->active = c->active;
+    out->total = c->slabs * (PAGE_SIZE / out->size);
+    spin_unlock(&c->lock);
+    return true;
 }
 
 static int class_of(size_t size)
@@ -78,6 +92,7 @@ static struct page *slab_grow(struct size_class *c, int index)
     }
     kasan_slab_page(base);
     list_push_front(&c->partial, &pg->link);
+    c->slabs++;
     return pg;
 }
 
@@ -94,6 +109,7 @@ static void *slab_alloc(size_t size)
         object = pg->slab_free;
         pg->slab_free = *object;
         pg->slab_used++;
+        c->active++;
         if (!pg->slab_free)
             list_remove(&pg->link);
     }
@@ -116,8 +132,11 @@ static void slab_free(struct page *pg, void *p)
     *(void **)p = pg->slab_free;
     pg->slab_free = p;
     bool empty = --pg->slab_used == 0;
-    if (empty)
+    c->active--;
+    if (empty) {
         list_remove(&pg->link);
+        c->slabs--;
+    }
     spin_unlock(&c->lock);
     if (empty) {
         pg->kind = PAGE_USED;

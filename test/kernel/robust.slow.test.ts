@@ -1,5 +1,5 @@
 // The checkers of the debug, kasan and ubsan kernels: each bug of /dev/provoke is reported by name, and the ordinary test
-// programs run without a report. KCOVBOX_FUZZ_CALLS=10000000 makes the random system calls as many.
+// programs run without a report. KCOVBOX_FUZZ_CALLS=10000000 makes the random system calls as many, KCOVBOX_FUZZ_SEED others.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from './boot.ts';
@@ -7,7 +7,8 @@ import { failures, initrd, kernel, program, run } from './boot.ts';
 const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
-const CALLS = Number(process.env.KCOVBOX_FUZZ_CALLS ?? 100_000);
+const CALLS = Number(process.env.KCOVBOX_FUZZ_CALLS ?? 20_000);
+const SEED = process.env.KCOVBOX_FUZZ_SEED ?? '3';
 const REPORT = /BUG:|UBSAN:|reversal|poisoning|panic/;
 
 /** Configuration, bug, what the console says, and whether it is the end. */
@@ -22,12 +23,16 @@ const BUGS: readonly [string, string, RegExp, 'panics' | 'goes on'][] = [
     /kernel stack overflow in thread 1 .*\n(.*\n)*.*\] recurse\+/,
     'panics',
   ],
+  ['openbsd+lockdep', 'lock-circle', /"provoke a" is taken while "provoke c" is held/, 'goes on'],
   ['openbsd+debug', 'double-lock', /spinlock provoke a is taken twice/, 'panics'],
   ['openbsd+debug', 'sleep-locked', /may sleep with a spinlock held \(provoke a\)/, 'panics'],
   ['openbsd+debug', 'lock-order', /lock order reversal: "provoke a" is taken while "provoke b"/, 'goes on'],
   ['openbsd+debug', 'use-after-free', /slab poisoning: byte 8 of free object/, 'panics'],
+  ['openbsd+poison', 'use-after-free', /slab poisoning: byte 8 of free object/, 'panics'],
   ['openbsd+debug', 'page-after-free', /page poisoning: .* in a free page holds 1/, 'panics'],
   ['openbsd+kasan', 'heap-overflow', /BUG: KASAN: slab-out-of-bounds in do_heap_overflow\+/, 'goes on'],
+  ['openbsd+kasan', 'large-overflow', /BUG: KASAN: slab-out-of-bounds in do_large_overflow\+/, 'goes on'],
+  ['openbsd+kasan', 'double-free', /BUG: KASAN: double-free in do_double_free\+/, 'goes on'],
   ['openbsd+kasan', 'use-after-free', /BUG: KASAN: slab-use-after-free in do_use_after_free\+/, 'goes on'],
   ['openbsd+kasan', 'page-after-free', /BUG: KASAN: use-after-free in do_page_after_free\+/, 'goes on'],
   ['openbsd+kasan', 'global-overflow', /BUG: KASAN: global-out-of-bounds in do_global_overflow\+/, 'goes on'],
@@ -75,11 +80,13 @@ describe.skipIf(!ready)('the checking kernels', () => {
     expect(end.text).not.toMatch(REPORT);
   }, 180_000);
 
-  for (const conf of ['openbsd', 'openbsd+kasan', 'openbsd+debug'])
-    it(`${conf}: ${CALLS} random system calls without a report`, async () => {
-      const append = `init=/bin/fuzz panic_on_warn -- ${CALLS} 3`;
-      const end = run(await kernel(conf), archive, append, { harts: 2 }, 1e12);
-      expect(end.text).not.toMatch(REPORT);
-      expect(end.text).toMatch(/^ok fuzz/m);
-    }, 3_600_000);
+  for (const harts of [1, 4])
+    for (const conf of ['openbsd', 'netbsd+debug', 'freebsd+kasan', 'linux+kasan+ubsan'])
+      it(`${conf}: ${CALLS} random system calls without a report, ${harts} hart(s)`, async () => {
+        const append = `init=/bin/fuzz panic_on_warn -- ${CALLS} ${SEED} 3`;
+        const virtio = [{ kind: 'blk' as const, image: new Uint8Array(2 << 20) }];
+        const end = run(await kernel(conf), archive, append, { harts, virtio }, 1e13);
+        expect(end.text).not.toMatch(REPORT);
+        expect(end.text).toMatch(/^ok fuzz/m);
+      }, 36_000_000);
 });

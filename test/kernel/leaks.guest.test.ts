@@ -1,0 +1,41 @@
+// What a program leaves behind: after each guest test program the kernel has as many free pages, objects of each size, processes
+// and descriptors as before, with one hart and with four. guest-programs/tests/leaks.c runs each program three times.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, run } from './boot.ts';
+
+const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
+
+const CORE = ['clocks', 'events', 'memory', 'processes', 'signals', 'stress', 'threads'];
+const NAMES = [...CORE, ...FILE_PROGRAMS, ...OWN_FILE_PROGRAMS];
+
+describe.skipIf(!ready)('what programs leave behind', () => {
+  let archive: Uint8Array;
+  beforeAll(async () => {
+    const files: Record<string, Uint8Array> = { leaks: await program('tests/leaks.c') };
+    for (const name of NAMES) files[name] = await program(`tests/${name}.c`);
+    archive = initrd(files);
+  });
+
+  for (const harts of [1, 4])
+    it(`nothing, with ${harts} hart(s)`, async () => {
+      const append = `init=/leaks -- ${NAMES.map(name => `/${name}`).join(' ')}`;
+      const end = run(await kernel(), archive, append, { harts }, 40e9);
+      expect(failures(end.text)).toEqual([]);
+      expect(end.text.match(/^.*ok no_leak_\w+$/gm)).toHaveLength(NAMES.length);
+      expect(end.status).toBe(0);
+    });
+});
+
+describe.skipIf(!ready)('more than a program should ask for', () => {
+  for (const engine of ['jit', 'interp'] as const)
+    for (const harts of [1, 4, 8])
+      it(`33 threads, a fork bomb and storms of signals: ${engine}, ${harts} hart(s)`, async () => {
+        const archive = initrd({ stress: await program('tests/stress.c') });
+        const end = run(await kernel(), archive, 'init=/stress', { harts, engine });
+        expect(failures(end.text)).toEqual([]);
+        expect(end.text).not.toMatch(/skipped/);
+        expect(end.status).toBe(0);
+      });
+});
