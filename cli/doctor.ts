@@ -60,7 +60,8 @@ export function register(program: Command): void {
   program
     .command('doctor')
     .description('check that compilers and libraries are here, and say what to type where they are not')
-    .action(() => {
+    .option('--boot', 'also boot every kernel, and say how large it is and how long that took')
+    .action(async (options: { boot?: true }) => {
       const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
         version: string;
       };
@@ -74,5 +75,9 @@ export function register(program: Command): void {
       if (which(TOOLS.clang)) console.log(`compiler: ${clangVersion()}`);
       console.log(`dialects: ${DIALECTS.join(', ')}; kernel configurations: ${kernelConfigs().join(', ')}`);
       if (rows.some(row => !row.ok && !row.optional)) process.exitCode = 125;
+      else if (options.boot) {
+        const { describeBoots, measureBoots } = await import('./boot-report.ts');
+        console.log(describeBoots(await measureBoots()));
+      }
     });
 }
