@@ -1,14 +1,16 @@
 // `kcovbox bench --cold`: what a person waits for a small program, from the shell's fork to the exit status, Node's start included; beside
-// QEMU with the same kernel, program and RAM. Alternated; everything is built and cached before.
+// QEMU with the same kernel, program and RAM; and the same for a Linux distribution's kernel, where that has been fetched.
+// Alternated; everything is built and cached before.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot, which } from '../toolchain/index.ts';
+import { packageRoot, which, writeCpio } from '../toolchain/index.ts';
 import { UserError } from './fail.ts';
 import { prepareGuest } from './guest.ts';
 
 const PROGRAM = join('examples', 'hello.c');
+const LINUX_APPEND = 'console=ttyS0 no4lvl quiet';
 const QEMU = 'qemu-system-riscv64';
 
 export interface Sample {
@@ -31,32 +33,83 @@ export function time(command: readonly string[]): Sample {
 
 export const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
 
-/** The table as text. */
-export async function benchCold(rounds: number): Promise<string> {
-  if (!which(QEMU)) throw new UserError(`${QEMU} is not installed; kcovbox doctor says what to type`);
+interface Run {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+/** Alternates the runs and makes a table; the last line compares the first two. */
+function compare(runs: readonly Run[], rounds: number): string {
+  const samples = new Map(runs.map(({ name }) => [name, [] as Sample[]]));
+  for (const { command } of runs) time(command);
+  for (let round = 0; round < rounds; round++)
+    for (const { name, command } of runs) samples.get(name)!.push(time(command));
+  const column = (of: readonly Sample[], pick: (s: Sample) => number): string =>
+    `${median(of.map(pick)).toFixed(3)} (${Math.min(...of.map(pick)).toFixed(3)})`.padStart(18);
+  const rows = [...samples].map(
+    ([name, of]) => `${name.padEnd(14)}${column(of, s => s.wall)}${column(of, s => s.cpu)}`,
+  );
+  const [ours, theirs] = [...samples.values()];
+  const ratio = (pick: (s: Sample) => number): string =>
+    (median(ours!.map(pick)) / median(theirs!.map(pick))).toFixed(2);
+  const title = `${''.padEnd(14)}${'wall s (least)'.padStart(18)}${'CPU s (least)'.padStart(18)}`;
+  const last = `${ratio(s => s.wall)} times QEMU's wall time, ${ratio(s => s.cpu)} times its CPU time`;
+  return [title, ...rows, `${last}, medians of ${rounds}`].join('\n');
+}
+
+const kcovbox = (...words: readonly string[]): readonly string[] => [
+  process.execPath,
+  join(packageRoot(), 'bin', 'kcovbox.cjs'),
+  ...words,
+];
+
+const qemu = (kernel: string, initrd: string, append: string): readonly string[] => [
+  ...[QEMU, '-M', 'virt', '-m', '256M', '-nographic', '-no-reboot'],
+  ...['-kernel', kernel, '-initrd', initrd, '-append', append],
+];
+
+/** The guest kernel and a hello program. */
+async function coldHello(dir: string, rounds: number): Promise<string> {
   const program = join(packageRoot(), PROGRAM);
   const guest = await prepareGuest(program, [], { dialect: 'openbsd', kcov: 'off' });
+  const initrd = join(dir, 'initrd');
+  writeFileSync(initrd, guest.initrd);
+  const runs = [
+    { name: 'kcovbox run', command: kcovbox('run', program) },
+    { name: 'qemu', command: qemu(guest.kernelPath, initrd, guest.append) },
+    { name: 'node -e 0', command: [process.execPath, '-e', '0'] },
+  ];
+  return `boot and ${PROGRAM}:\n${compare(runs, rounds)}`;
+}
+
+/** Debian's kernel, from the first instruction to a user program that turns the machine off. */
+function coldLinux(dir: string, rounds: number): string {
+  const guests = join(packageRoot(), '.cache', 'guests');
+  const [kernel, busybox] = [join(guests, 'linux', 'Image'), join(guests, 'bin', 'busybox')];
+  if (!existsSync(kernel) || !existsSync(busybox))
+    return "skipped: Debian's Linux is not in .cache/guests (node setup/fetch-guests.mjs --linux)";
+  const initrd = join(dir, 'linux-initrd');
+  const init = new TextEncoder().encode('#!/bin/busybox sh\n/bin/busybox poweroff -f\n');
+  const files = [
+    { path: 'init', mode: 0o100755, data: init },
+    { path: 'bin/busybox', mode: 0o100755, data: readFileSync(busybox) },
+  ];
+  writeFileSync(initrd, writeCpio(files));
+  const theirs = qemu(kernel, initrd, LINUX_APPEND);
+  const ours = kcovbox('boot', ...theirs.slice(1));
+  const runs = [
+    { name: 'kcovbox boot', command: ours },
+    { name: 'qemu', command: theirs },
+  ];
+  return `Debian's Linux to its first user program:\n${compare(runs, rounds)}`;
+}
+
+/** The tables as text. */
+export async function benchCold(rounds: number): Promise<string> {
+  if (!which(QEMU)) throw new UserError(`${QEMU} is not installed; kcovbox doctor says what to type`);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cold-'));
   try {
-    const initrd = join(dir, 'initrd');
-    writeFileSync(initrd, guest.initrd);
-    const qemu = `${QEMU} -M virt -m 256M -nographic -no-reboot -kernel ${guest.kernelPath} -initrd ${initrd} -append`;
-    const command = [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), 'run', program];
-    const runs = [
-      { name: 'kcovbox run', command, samples: [] as Sample[] },
-      { name: 'qemu', command: [...qemu.split(' '), guest.append], samples: [] as Sample[] },
-      { name: 'node -e 0', command: [process.execPath, '-e', '0'], samples: [] as Sample[] },
-    ];
-    for (const { command: once } of runs) time(once);
-    for (let round = 0; round < rounds; round++) for (const run of runs) run.samples.push(time(run.command));
-    const rows = runs.map(({ name, samples }) => {
-      const column = (pick: (s: Sample) => number): string =>
-        `${median(samples.map(pick)).toFixed(3)} (${Math.min(...samples.map(pick)).toFixed(3)})`.padStart(16);
-      return `${name.padEnd(12)}${column(s => s.wall)}${column(s => s.cpu)}`;
-    });
-    const [ours, theirs] = runs.map(run => median(run.samples.map(s => s.wall)));
-    const title = `${''.padEnd(12)}${'wall s (least)'.padStart(16)}${'CPU s (least)'.padStart(16)}`;
-    return `${title}\n${rows.join('\n')}\n${(ours! / theirs!).toFixed(2)} times QEMU's wall time, medians of ${rounds}`;
+    return `${await coldHello(dir, rounds)}\n\n${coldLinux(dir, rounds)}`;
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

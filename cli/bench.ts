@@ -52,7 +52,10 @@ export function register(program: Command): void {
     .argument('[workloads...]', 'which ones; all by default')
     .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
     .option('--engines <names>', 'comma-separated; all by default')
-    .option('--cold', "instead: the wall time of a hello program, Node's start included, beside QEMU's")
+    .option(
+      '--cold',
+      "instead: a hello program, Node's start included, and Debian's Linux to its first program, beside QEMU",
+    )
     .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
     .option('--json <file>', 'write every sample, after each round')
     .option('--svg <file>', 'draw the ratios')

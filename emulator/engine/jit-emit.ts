@@ -15,7 +15,14 @@ import { type CodeWriter, type FunctionHandle, I32, type Label } from '../wasm/m
 import { COUNT, DEPTH, emitEntry, type JumpCache, type Placement } from './jit-entry.ts';
 import { type FpPlan, planFp } from './jit-fp.ts';
 import { assignCaches, findGroups, type Group } from './jit-groups.ts';
-import { HOOK_COST, HOOK_WRITES, HookEmitter, type HookTable, keepsThreadPointer } from './jit-kcov.ts';
+import {
+  cleanBlocks,
+  HOOK_COST,
+  HOOK_WRITES,
+  HookEmitter,
+  type HookTable,
+  keepsThreadPointer,
+} from './jit-kcov.ts';
 import type { RamPlace } from './jit-memory.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
 import { type Block, type Edge, type Region, successors } from './jit-region.ts';
@@ -61,6 +68,8 @@ class RegionEmitter {
   /** By block position: the range-check group of each instruction. */
   readonly #groups: readonly (Group | undefined)[][];
   readonly #hooks: HookEmitter | undefined;
+  /** By block position: see `cleanBlocks`. */
+  readonly #clean: Uint8Array;
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
   constructor(
@@ -92,6 +101,7 @@ class RegionEmitter {
     const memory = { view: placement.dataView, ...(flat && { flat }) };
     this.#ops = new JitOps(c, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
     const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
+    this.#clean = cleanBlocks(hasHooks ? this.#shape.order : []);
     if (hooks && hasHooks)
       this.#hooks = new HookEmitter(this.#ops, hooks.table, hooks.ram, placement.dataView);
     this.#emit();
@@ -334,7 +344,8 @@ class RegionEmitter {
       this.#leaveTo(end.behind, { x: dirty.x | HOOK_WRITES, f: dirty.f }, 1n);
       this.#c.end();
     };
-    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(end.behind), generic);
+    const isClean = this.#clean[block.order] === 1;
+    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(end.behind), isClean, generic);
     else generic();
   }
 

@@ -13,7 +13,7 @@ import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, I32, I64, type Label, type ValType } from '../wasm/module.ts';
 import type { RamPlace } from './jit-memory.ts';
 import type { JitOps } from './jit-ops.ts';
-import type { Region } from './jit-region.ts';
+import { type Block, type Region, successors } from './jit-region.ts';
 
 /** What the kernel announced about its hooks, and where the device's structures have their fields. */
 export interface HookTable {
@@ -31,12 +31,14 @@ export interface HookTable {
   readonly device: bigint;
 }
 
-/** Byte offsets in a context, and mode bits: kernel/abi/kcov-device.h, compared by test/engine/jit-kcov.test.ts. */
+/** Byte offsets in a context, and mode bits: kernel/abi/kcov-device.h, held to the device by test/bench/kcov.guest.test.ts. */
 export const CONTEXT = { mode: 0, flags: 4, area: 8, words: 16, arg0: 56, arg1: 64, lost: 72 } as const;
-export const MODE = { pc: 1, cmp: 2, anyPc: 13, anyCmp: 18 } as const;
+export const MODE = { pc: 1, cmp: 2, anyPc: 13, anyCmp: 18, all: 31 } as const;
 const CONTEXT_BYTES = 128;
 const CONTEXT_ALIGN = 64;
 const AREA_WORDS_MAX = 0x0fff_ffff;
+/** Not a value of a context's mode that records. */
+const DISABLED = 64;
 const CMP_WORDS = 4;
 const SWITCH_FREEBSD = 1;
 /** Records of so many cases touch two pages at most. */
@@ -64,9 +66,39 @@ export const keepsThreadPointer = (region: Region): boolean =>
 const writesX = (insn: Insn): boolean => rowOf(insn.op).regs.rd === 'x';
 
 /**
+ * By block position, 1 where the hook at the block's end is reached without a store or a call since the entry or the last
+ * hook, on every way.
+ */
+export function cleanBlocks(order: readonly Block[]): Uint8Array {
+  const mayStore = order.map(block =>
+    block.insns.some(({ insn }) => {
+      const { mem, ext } = rowOf(insn.op);
+      return (mem.kind !== 'none' && mem.kind !== 'load') || ext === 'zicsr';
+    }),
+  );
+  /** State at the start of a block: clean until a way says otherwise. */
+  const start = new Uint8Array(order.length).fill(1);
+  const isClean = (i: number): boolean => start[i] === 1 && !mayStore[i];
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [i, block] of order.entries()) {
+      const { kind } = block.end;
+      if (kind === 'hook' || (isClean(i) && kind !== 'call' && kind !== 'callIndirect')) continue;
+      for (const to of successors(block)) {
+        if (start[to.order] === 0) continue;
+        start[to.order] = 0;
+        changed = true;
+      }
+    }
+  }
+  return start.map((_, i) => Number(isClean(i)));
+}
+
+/**
  * What a region knows about the thread's context is found out once, at its entry: addresses and bounds follow from four
- * words of the guest (live pointer, CURRENT, area, length). Each site compares those words with what they were, so nothing
- * that a store in between could do goes unseen; translations and code pages change only while no region runs.
+ * words of the guest (live pointer, CURRENT, area, length). A site behind a store or a call compares those words with what
+ * they were; others (`cleanBlocks`) go by what the last one found. Translations and code pages change only while no region
+ * runs.
  */
 export class HookEmitter {
   readonly #c: CodeWriter;
@@ -80,6 +112,8 @@ export class HookEmitter {
   readonly #context: number;
   readonly #area: number;
   readonly #baseAt: number;
+  /** i32: what clean sites go by: a mode of MODE in which all is as at the entry, DISABLED, or 0 = look. */
+  readonly #state: number;
   /** i64, words of the guest at the entry; the live pointer 0 = none then, which no site takes for a context. */
   readonly #live: number;
   readonly #current: number;
@@ -95,6 +129,7 @@ export class HookEmitter {
     const temps = (type: ValType, count: number): number[] =>
       Array.from({ length: count }, (_, i) => ops.temp(type, 100 + i));
     [this.#liveAt, this.#currentAt, this.#context, this.#area, this.#baseAt] = temps(I32, 5) as Five;
+    this.#state = ops.temp(I32, 112);
     [this.#live, this.#current, this.#areaPa, this.#words] = temps(I64, 4) as Five;
   }
 
@@ -110,15 +145,18 @@ export class HookEmitter {
     this.#probe(address, this.#liveAt);
     const known = c.block();
     c.local_get(this.#liveAt).i32_eqz().br_if(known);
+    c.i32_const(DISABLED).local_set(this.#state);
     c.local_get(this.#liveAt).i64_load(0).local_tee(this.#live).i64_eqz().br_if(known);
     const unknown = c.block();
     this.#enterContext(unknown);
     this.#enterArea(unknown);
     c.i64_const(BigInt.asIntN(64, this.#table.baseVar)).local_set(address);
     this.#probe(address, this.#baseAt);
+    this.#needApart(unknown);
+    this.#look();
     c.br(known);
     c.end();
-    c.i32_const(0).local_set(this.#liveAt);
+    c.i32_const(0).local_tee(this.#liveAt).local_set(this.#state);
     c.end();
   }
 
@@ -184,6 +222,35 @@ export class HookEmitter {
     this.#noCode(this.#area, 0, unknown);
   }
 
+  /** What the hooks themselves store, records and latched operands, must not be what they go by. */
+  #needApart(unknown: Label): void {
+    const c = this.#c;
+    for (const word of [this.#liveAt, this.#currentAt, this.#baseAt]) {
+      c.local_get(word).local_get(this.#context).i32_sub().i32_const(CONTEXT_BYTES).i32_lt_u();
+      c.local_get(word).local_get(this.#area).i32_sub();
+      c.local_get(this.#words).i32_wrap_i64().i32_const(3).i32_shl().i32_lt_u();
+      c.i32_or().br_if(unknown, 'unlikely');
+    }
+  }
+
+  /** Sets `state` by comparing all words with those of the entry; right with any values of the locals. */
+  #look(): void {
+    const c = this.#c;
+    const same = (at: number, offset: number, known: number): void =>
+      void c.local_get(at).i64_load(offset).local_get(known).i64_xor();
+    c.local_get(this.#context).i32_load(CONTEXT.mode).i32_const(MODE.all).i32_and().i32_const(0);
+    same(this.#liveAt, 0, this.#live);
+    same(this.#currentAt, 0, this.#current);
+    c.i64_or();
+    same(this.#context, CONTEXT.area, this.#areaPa);
+    c.i64_or();
+    same(this.#context, CONTEXT.words, this.#words);
+    c.i64_or();
+    // Not where the device is unless the entry found it, so this is never right by chance.
+    c.local_get(this.#baseAt).i64_load(0).i64_const(this.#deviceVa).i64_xor().i64_or();
+    c.i64_eqz().select().local_set(this.#state);
+  }
+
   /** Branches when the page of the byte at `local` + `more` holds translated code: stores there must be announced. */
   #noCode(local: number, more: number, label: Label): void {
     const { hostBase, codeMap } = this.#ram;
@@ -198,41 +265,54 @@ export class HookEmitter {
 
   /**
    * One call site: `kind` as in the table, `pc` the return address that is recorded. `generic` makes the real call and leaves
-   * all locals as after one.
+   * all locals as after one. `isClean`: nothing was stored since the entry or the last site, whatever way led here.
    */
-  site(kind: number, pc: bigint, generic: () => void): void {
+  site(kind: number, pc: bigint, isClean: boolean, generic: () => void): void {
     const c = this.#c;
     const t0 = this.#ops.x[T0]!;
     const t1 = this.#ops.x[T1]!;
-    const [live, mode] = [this.#ops.temp(I64, 106), this.#ops.temp(I32, 106)];
+    const live = this.#ops.temp(I64, 106);
     const isPc = kind === 0;
     const done = c.block();
     const real = c.block();
-    c.local_get(this.#liveAt).i32_eqz().br_if(real, 'unlikely');
-    c.local_get(this.#liveAt).i64_load(0).local_tee(live).i64_eqz().if_();
-    c.i64_const(0).local_set(t0);
-    this.#retire(3);
-    c.br(done).end();
-    c.local_get(live).local_get(this.#live).i64_xor();
-    c.local_get(this.#currentAt).i64_load(0).local_get(this.#current).i64_xor().i64_or();
-    c.i64_const(0).i64_ne().br_if(real, 'unlikely');
-    c.local_get(this.#context).i32_load(CONTEXT.mode).local_tee(mode);
-    c.i32_const(isPc ? MODE.anyPc : MODE.anyCmp)
-      .i32_and()
-      .i32_eqz()
+    if (!isClean) {
+      c.local_get(this.#liveAt).i32_eqz().br_if(real, 'unlikely');
+      c.local_get(this.#liveAt).i64_load(0).i64_eqz().if_();
+      c.i32_const(DISABLED).local_set(this.#state);
+      c.else_();
+      this.#look();
+      c.end();
+    }
+    c.local_get(this.#state)
+      .i32_const(isPc ? MODE.pc : MODE.cmp)
+      .i32_eq()
       .if_();
-    c.local_get(live).local_set(t0).i64_const(0).local_set(t1);
-    this.#retire(6);
-    c.br(done).end();
-    this.#needSame(mode, isPc ? MODE.pc : MODE.cmp, real);
     if (isPc) this.#recordPc(real, pc);
     else if (kind === SWITCH) this.#recordSwitch(real, pc);
     else this.#recordCmp(real, kind, pc);
-    c.local_get(live).local_set(t0).i64_const(this.#deviceVa).local_set(t1);
+    c.local_get(this.#live).local_set(t0).i64_const(this.#deviceVa).local_set(t1);
     this.#retire(isPc ? 10 : 12);
+    c.br(done).end();
+    c.local_get(this.#state).i32_const(DISABLED).i32_eq().if_();
+    c.i64_const(0).local_set(t0);
+    this.#retire(3);
+    c.br(done).end();
+    // Another mode in a context that is known does nothing; all else is rare.
+    c.local_get(this.#liveAt).i32_eqz().br_if(real, 'unlikely');
+    c.local_get(this.#liveAt).i64_load(0).local_tee(live).i64_eqz().br_if(real, 'unlikely');
+    c.local_get(live).local_get(this.#live).i64_xor();
+    c.local_get(this.#currentAt).i64_load(0).local_get(this.#current).i64_xor().i64_or();
+    c.i64_const(0).i64_ne().br_if(real, 'unlikely');
+    c.local_get(this.#context).i32_load(CONTEXT.mode);
+    c.i32_const(isPc ? MODE.anyPc : MODE.anyCmp)
+      .i32_and()
+      .br_if(real);
+    c.local_get(live).local_set(t0).i64_const(0).local_set(t1);
+    this.#retire(6);
     c.br(done);
     c.end();
     generic();
+    c.i32_const(0).local_set(this.#state);
     c.end();
   }
 
@@ -248,16 +328,6 @@ export class HookEmitter {
     this.#c.local_get(at);
     value();
     this.#c.i64_store(8 * index);
-  }
-
-  /** Exactly this mode, the area of the entry, and the device where the kernel had it: one branch for all. */
-  #needSame(mode: number, wanted: number, real: Label): void {
-    const c = this.#c;
-    c.local_get(this.#context).i64_load(CONTEXT.area).local_get(this.#areaPa).i64_xor();
-    c.local_get(this.#context).i64_load(CONTEXT.words).local_get(this.#words).i64_xor().i64_or();
-    c.local_get(this.#baseAt).i64_load(0).i64_const(this.#deviceVa).i64_xor().i64_or();
-    c.local_get(mode).i32_const(wanted).i32_xor().i64_extend_i32_u().i64_or();
-    c.i64_const(0).i64_ne().br_if(real, 'unlikely');
   }
 
   /** Leaves the count in the local it answers with, and compares it with the room for records of `words` words. */
