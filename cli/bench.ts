@@ -1,7 +1,7 @@
 // `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same run.
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { runBench } from '../bench/bench.ts';
+import { type Report, runBench } from '../bench/bench.ts';
 import { ENGINES } from '../bench/engines.ts';
 import { reportSvg, reportTable } from '../bench/report.ts';
 import { WORKLOADS } from '../bench/workloads.ts';
@@ -9,7 +9,7 @@ import { benchCold } from './bench-cold.ts';
 import { curvesTable, runCurves } from './bench-curves.ts';
 import { UserError } from './fail.ts';
 import { writeFile } from './output.ts';
-import { parseCount } from './values.ts';
+import { parseCount, readInput } from './values.ts';
 
 interface BenchFlags {
   rounds: number;
@@ -18,6 +18,7 @@ interface BenchFlags {
   svg?: string;
   cold?: boolean;
   curves?: boolean;
+  from?: string;
 }
 
 function chosen(given: readonly string[], known: readonly string[], what: string): readonly string[] {
@@ -45,6 +46,11 @@ function progressBar(): { progress: (done: number, total: number, what: string) 
   };
 }
 
+function show(report: Report, { svg }: BenchFlags): void {
+  if (svg) writeFile(svg, reportSvg(report));
+  console.log(reportTable(report));
+}
+
 export function register(program: Command): void {
   program
     .command('bench')
@@ -58,14 +64,20 @@ export function register(program: Command): void {
     )
     .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
     .option('--json <file>', 'write every sample, after each round')
+    .option('--from <file>', 'measure nothing; show what an earlier run wrote with --json')
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
       'after',
-      `\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
+      `\nThe CPU time of neighbours is not counted, so a busy machine makes this slow, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
     )
     .action(async (workloads: string[], options: BenchFlags) => {
       if (options.cold) {
         console.log(await benchCold(options.rounds));
+        return;
+      }
+      if (options.from) {
+        const text = new TextDecoder().decode(readInput(options.from, 'report'));
+        show(JSON.parse(text) as Report, options);
         return;
       }
       const { progress, stop } = progressBar();
@@ -94,7 +106,6 @@ export function register(program: Command): void {
         progress,
       });
       stop();
-      if (options.svg) writeFile(options.svg, reportSvg(report));
-      console.log(reportTable(report));
+      show(report, options);
     });
 }

@@ -1,9 +1,10 @@
 // `kcovbox doctor`: is everything here that the other verbs need, and what to type where it is not.
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import {
+  cacheDir,
   clangVersion,
   DIALECTS,
   GLIBC_ROOT,
@@ -22,17 +23,39 @@ interface Finding {
   readonly ok: boolean;
   /** What was found, or what to do. */
   readonly detail: string;
+  /** Of Debian and Ubuntu, that bring it. */
+  readonly packages?: string;
   /** Only tests and comparisons need it. */
   readonly optional?: boolean;
 }
 
 const INSTALL = 'apt-get install -y --no-install-recommends';
+const GLIBC_PACKAGES = 'libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross';
+
+/** Where kernels and programs are kept once they are built. */
+function cacheFinding(): Finding {
+  const folder = cacheDir();
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return { what: 'cache folder', ok: true, detail: folder };
+  } catch {
+    const detail = `${folder} cannot be written; set KCOVBOX_CACHE to a folder that can be`;
+    return { what: 'cache folder', ok: false, detail };
+  }
+}
 
 function findings(): Finding[] {
   const [major] = process.versions.node.split('.');
   const tool = (name: string, pkg: string, optional = false): Finding => {
     const path = which(name);
-    return { what: name, ok: path !== undefined, detail: path ?? `${INSTALL} ${pkg}`, optional };
+    return {
+      what: name,
+      ok: path !== undefined,
+      detail: path ?? `${INSTALL} ${pkg}`,
+      packages: pkg,
+      optional,
+    };
   };
   return [
     { what: 'Node.js >= 20', ok: Number(major) >= 20, detail: process.version },
@@ -44,8 +67,10 @@ function findings(): Finding[] {
     {
       what: 'riscv64 C library',
       ok: hasGlibc(),
-      detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross`,
+      detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} ${GLIBC_PACKAGES}`,
+      packages: GLIBC_PACKAGES,
     },
+    cacheFinding(),
     tool('qemu-system-riscv64', 'qemu-system-misc', true),
   ];
 }
@@ -74,8 +99,13 @@ export function register(program: Command): void {
       }
       if (which(TOOLS.clang)) console.log(`compiler: ${clangVersion()}`);
       console.log(`dialects: ${DIALECTS.join(', ')}; kernel configurations: ${kernelConfigs().join(', ')}`);
-      if (rows.some(row => !row.ok && !row.optional)) process.exitCode = 125;
-      else if (options.boot) {
+      const missing = rows.filter(row => !row.ok && !row.optional);
+      const packages = missing.flatMap(row => row.packages ?? []);
+      if (packages.length > 0)
+        console.log(`\nAll that is missing (Debian, Ubuntu): ${INSTALL} ${packages.join(' ')}`);
+      if (missing.length > 0) process.exitCode = 125;
+      else console.log('all is here; start with: kcovbox demo');
+      if (options.boot && missing.length === 0) {
         const { describeBoots, measureBoots } = await import('./boot-report.ts');
         console.log(describeBoots(await measureBoots()));
       }

@@ -264,6 +264,27 @@ describe('a run is the same run every time', () => {
   });
 });
 
+describe('doctor', () => {
+  const doctor = (env: NodeJS.ProcessEnv): Ran => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, 'doctor'], {
+      encoding: 'utf8',
+      env,
+    });
+    return { status, stdout, stderr };
+  };
+  test('is content where all is here', () => {
+    expect(doctor(process.env)).toMatchObject({ status: 0, stdout: expect.stringContaining('all is here') });
+  });
+  test('names what is missing and one line that brings all of it', () => {
+    const { status, stdout, stderr } = doctor({ PATH: dir, KCOVBOX_CACHE: join(dir, 'args.c') });
+    expect(status).toBe(125);
+    expect(stdout).toMatch(/^missing +clang-19 /m);
+    expect(stdout).toMatch(/^missing +cache folder .*set KCOVBOX_CACHE/m);
+    expect(stdout).toMatch(/apt-get install .* clang-19 lld-19 llvm-19 make$/m);
+    expect(stderr).toBe('');
+  });
+});
+
 describe('the main job', () => {
   test('the demo names the system call entry before the read path', () => {
     const { status, stdout } = kcovbox(['demo']);
