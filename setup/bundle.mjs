@@ -92,7 +92,9 @@ export async function bundle() {
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist))
     if (name.startsWith('code-')) rmSync(join(dist, name), { force: true });
-  const inputs = Object.keys(metafile.inputs).filter(path => !path.includes('node_modules/') && !path.startsWith('lazy:'));
+  const inputs = Object.keys(metafile.inputs).filter(
+    path => !path.includes('node_modules/') && !path.startsWith('lazy:'),
+  );
   put('inputs', ['package-lock.json', 'setup/bundle.mjs', ...inputs].join('\n'), start);
   put('kcovbox.cjs', `//${createHash('sha256').update(text).digest('hex')}\n${text}`, start);
 }
