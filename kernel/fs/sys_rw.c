@@ -271,6 +271,9 @@ static long copy_between(struct file *in, i64 *in_pos, struct file *out, i64 *ou
             *in_pos = start + written;
             break;
         }
+        if (signal_pending(current)) /* from /dev/zero to /dev/null there is no other end */
+            break;
+        sched_relax();
     }
     kfree(page);
     return done ? done : n;
