@@ -16,8 +16,9 @@
 #define CLONE_DETACHED       0x00400000
 #define CLONE_CHILD_SETTID   0x01000000
 #define CLONE_CSIGNAL        0x000000ff
-#define CLONE_NAMESPACES     0x7e020000 /* CLONE_NEWNS, ..CGROUP, ..UTS, ..IPC, ..USER, ..PID, ..NET \
-                                         */
+#define CLONE_NAMESPACES                                                                           \
+    0x7e020000 /* CLONE_NEWNS, ..CGROUP, ..UTS, ..IPC, ..USER, ..PID, ..NET                        \
+                */
 #define CLONE_CLEAR_SIGHAND 0x100000000UL /* clone3 only */
 
 #define WNOHANG    1

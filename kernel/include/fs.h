@@ -58,8 +58,9 @@
 #define O_NOATIME   01000000
 #define O_CLOEXEC   02000000
 #define O_PATH      010000000
-#define O_REGULAR   0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed */
-#define O_TMPFILE   (020000000 | O_DIRECTORY)
+#define O_REGULAR   0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed \
+                                 */
+#define O_TMPFILE (020000000 | O_DIRECTORY)
 
 #define AT_FDCWD            (-100)
 #define AT_SYMLINK_NOFOLLOW 0x100
