@@ -102,9 +102,9 @@ main:
     addi s10, s10, -1
     bnez s10, 1b
 
-    CASE 8 # below RAM, and where nothing is
+    CASE 8 # where nothing is, and at the end of addresses
     la s1, 1f
-    li a1, 0x7ffffffc
+    li a1, HOLE
     ld t0, 0(a1)
     j fail
 1:  CHECK s2, 5
