@@ -221,6 +221,8 @@ function guess(blocks: Block[], code: CodeView): void {
 /** Largest callee that is copied, in instructions: one that calls nothing, one that does; and how deep copies may nest. */
 const INLINE_LEAF = 64;
 const INLINE_CALLER = 28;
+/** A hook's call and its operand: not counted above. */
+const HOOK_INSNS = 2;
 const INLINE_DEPTH = 3;
 /** Most instructions that copies add to a region: code costs compile time in proportion. */
 const INLINE_BUDGET = 260;
@@ -238,12 +240,10 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
     const nested = callers.filter(at => at === end.target).length;
     const link = block.insns.at(-1)?.insn.rd ?? LINK;
     if (link !== LINK || nested > 1 || !('block' in end.next)) continue;
-    const body = collect(end.target, code, INLINE_LEAF + 1);
-    const isLeaf = [...body.insns.values()].every(insn => insn.rd !== LINK || rowOf(insn.op).flow === 'next');
-    if (body.insns.size > (isLeaf ? INLINE_LEAF : INLINE_CALLER) || added + body.insns.size > budget)
-      continue;
+    const body = collect(end.target, code, 2 * INLINE_LEAF + 1);
     const copy = assemble(body, code);
-    if (!copy.every(staysWithin)) continue;
+    if (weightOf(copy) > INLINE_LEAF || added + body.insns.size > budget || !copy.every(staysWithin))
+      continue;
     guess(copy, code);
     added += body.insns.size;
     added += inline(copy, code, budget - added, [...callers, end.target]);
@@ -254,6 +254,18 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
     blocks.push(...copy);
   }
   return added;
+}
+
+/** Instructions of a callee, as far as they speak against copying it: calls cost more, coverage hooks are no calls. */
+function weightOf(blocks: readonly Block[]): number {
+  let weight = 0;
+  let calls = 0;
+  for (const { insns, end } of blocks) {
+    weight += insns.length;
+    if (end.kind === 'hook') weight -= HOOK_INSNS;
+    if (end.kind === 'call' || end.kind === 'callIndirect') calls = INLINE_LEAF - INLINE_CALLER;
+  }
+  return weight + calls;
 }
 
 /** Loops of one block up to so many instructions are repeated, to about so many. */
