@@ -67,6 +67,9 @@ class RegionEmitter {
   readonly #cost: Int32Array;
   /** By block position: the range-check group of each instruction. */
   readonly #groups: readonly (Group | undefined)[][];
+  /** Registers that loops load from memory, and by block position 1 in a loop. */
+  readonly #loaded: ReadonlySet<number>;
+  readonly #inLoop: Uint8Array;
   readonly #hooks: HookEmitter | undefined;
   /** By block position: see `cleanBlocks`. */
   readonly #clean: Uint8Array;
@@ -88,9 +91,10 @@ class RegionEmitter {
     this.#linker = linker;
     this.#cost = longestWays(this.#shape);
     const inLoop = loopBlocks(this.#shape);
+    this.#inLoop = inLoop;
     const { flat } = placement;
     this.#groups = this.#shape.order.map(block => findGroups(block.insns, flat !== undefined));
-    assignCaches(
+    this.#loaded = assignCaches(
       this.#shape.order.map((block, i) => ({
         insns: block.insns,
         inLoop: inLoop[i] === 1 && !flat,
@@ -193,6 +197,7 @@ class RegionEmitter {
       ops.before = i;
       ops.index = i;
       ops.group = groups[i];
+      ops.isChase = this.#inLoop[block.order] === 1 && this.#loaded.has(insn.rs1);
       ops.dirty = { ...dirty };
       SEMANTICS[insn.name](ops);
       const { writes } = usage(insn);

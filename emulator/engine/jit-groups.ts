@@ -77,7 +77,7 @@ const CACHES = 8;
  * Gives the groups inside loops a *page cache*: two locals that remember the page of the last probe and its host address, so that a
  * loop over an array looks into the TLB once per page. A base register that the loop itself loads from memory (a linked list) gets none.
  * Right as long as the region runs: whatever changes a translation, or makes a page code, happens outside of regions.
- * Single accesses without a cache are left to their own probe: their group becomes undefined.
+ * Single accesses without a cache are left to their own probe: their group becomes undefined. Returns the registers that the loops load.
  */
 export function assignCaches(
   blocks: readonly {
@@ -85,7 +85,7 @@ export function assignCaches(
     readonly inLoop: boolean;
     readonly groups: (Group | undefined)[];
   }[],
-): void {
+): ReadonlySet<number> {
   const loaded = new Set<number>();
   for (const { insns, inLoop } of blocks)
     if (inLoop)
@@ -99,6 +99,7 @@ export function assignCaches(
         group.cache = count++;
       if (group.members === 1 && group.cache === undefined) groups[i] = undefined;
     }
+  return loaded;
 }
 
 const writesX = (insn: Insn): boolean =>

@@ -44,6 +44,8 @@ export interface MemoryContext {
   /** Place of the instruction in its block. */
   readonly index: number;
   readonly group: Group | undefined;
+  /** The base register is loaded in the loop: the address of one access depends on the one before. */
+  readonly isChase: boolean;
   /** Locals of x1..x31. */
   readonly x: Int32Array;
   rs1(): void;
@@ -295,13 +297,22 @@ export class JitMemory {
       .i64_and()
       .i64_eq()
       .if_(undefined, 'likely');
-    c.local_get(this.#host)
-      .i32_load(at + 8)
-      .local_get(address)
-      .i32_wrap_i64()
-      .i32_add()
-      .local_set(this.#host);
+    c.local_get(this.#host).i32_load(at + 8);
+    if (this.#o.isChase) this.#foretell();
+    c.local_get(address).i32_wrap_i64().i32_add().local_set(this.#host);
     return this.#host;
+  }
+
+  /**
+   * The addend on the stack, by comparison with that of the last time: where it is the same, as in a linear mapping, the branch
+   * predictor goes ahead and the next address does not wait for the TLB.
+   */
+  #foretell(): void {
+    const c = this.#c;
+    const last = this.#o.temp(I32, 400 + this.#o.insn.rs1);
+    const addend = this.#o.temp(I32, 399);
+    c.local_tee(addend).local_get(last).i32_eq().if_(I32, 'likely');
+    c.local_get(last).else_().local_get(addend).local_tee(last).end();
   }
 
   /** The hart's slow path; leaves when it declines. `value` stores what is to be stored at SLOW_VALUE. */

@@ -71,6 +71,7 @@ export class JitOps implements Ops {
   dirty: Mask = { x: 0, f: 0 };
   /** The range-check group of this instruction's access. */
   group: Group | undefined;
+  isChase = false;
   /** Its place in the block. */
   index = 0;
 
