@@ -29,6 +29,7 @@ static void random_act(struct fuzzer *f);
 #include "fuzz-acts.h"
 
 #define ROUNDS_PER_CHECK 64
+#define IDLE_CHECKS_MAX  20
 #define CALLS_PER_WORKER 500
 #define PATIENCE_MS      300
 #define NOBODY           1000
@@ -275,6 +276,16 @@ static void repair_disk(void)
 
 static void prepare_files(void)
 {
+    /* Workers may have moved or covered /tmp; without it none of them begins. */
+    while (umount2("/tmp", MNT_DETACH) == 0)
+        ;
+    chmod("/", 0755);
+    if (mkdir("/tmp", 0777) && chdir("/tmp")) {
+        unlink("/tmp");
+        mkdir("/tmp", 0777);
+    }
+    chdir("/");
+    chmod("/tmp", 0777);
     chmod("/sys/kernel/debug", 0755);
     chmod("/sys/kernel/debug/kcov", 0666);
     chmod("/dev/kcov", 0666);
@@ -300,6 +311,14 @@ static long check(long baseline)
     snprintf(line, sizeof(line), "# %lu calls, %ld KiB free, %ld less than early on\n",
              (unsigned long)shared->calls, free_kib, baseline ? baseline - free_kib : 0);
     say(line);
+    static uint64_t calls_before;
+    static int idle;
+    idle = shared->calls == calls_before ? idle + 1 : 0;
+    calls_before = shared->calls;
+    if (idle == IDLE_CHECKS_MAX) {
+        say("not ok fuzz: the workers make no calls any more\n");
+        finish(1);
+    }
     prepare_files();
     return free_kib;
 }
