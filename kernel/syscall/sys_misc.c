@@ -241,6 +241,10 @@ long sys_riscv_hwprobe(u64 pairs, u64 count, u64 cpu_size, u64 cpus_addr, u64 fl
         i64 unknown[2] = {-1, 0};
         if (copyout(pairs + i * sizeof(unknown), unknown, sizeof(unknown)))
             return -EFAULT;
+        /* Millions of pairs must not keep their owner from being killed. */
+        if (i % 4096 == 4095 && signal_pending(current))
+            return -EINTR;
+        sched_relax();
     }
     return 0;
 }
