@@ -15,7 +15,7 @@ const definesOf = ({ defines = {}, warmUp, repeat }: Workload): string[] =>
   );
 
 /** Everything that may change a result; the key of the cache has their contents too. */
-const HEADERS = ['work/work.h', 'guest/kcov.h', 'guest/memlayout.h', 'guest/bench.ld'].map(f =>
+const HEADERS = ['programs/work.h', 'guest/kcov.h', 'guest/memlayout.h', 'guest/bench.ld'].map(f =>
   join(benchDir(), f),
 );
 
@@ -52,7 +52,7 @@ export async function buildGuest(w: Workload): Promise<string> {
   return compile(
     'guest',
     [...guestFlags(w), ...guestLink()],
-    inBench('guest/start.S', 'guest/main.c', `work/${w.file}`),
+    inBench('guest/start.S', 'guest/main.c', `programs/${w.file}`),
   );
 }
 
@@ -65,7 +65,7 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const kernel = join(packageRoot(), 'kernel');
   const flags = [...guestFlags(w), '-mno-relax', `-DKCOV_MODE=${kcov.mode}`];
   const instrument = kcov.instrument ? [`-fsanitize-coverage=${kcov.instrument}`] : [];
-  const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(`work/${w.file}`));
+  const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(`programs/${w.file}`));
   const sources = [
     ...inBench('guest/start.S', 'guest/main.c', 'guest/kcov.c'),
     ...['hooks.S', 'record.c', 'seen.c'].map(f => join(kernel, 'kcov', f)),
@@ -96,12 +96,12 @@ export function buildWasm(w: Workload): Promise<string> {
     'wasm',
     // Copies and fills are instructions: there is no library that could have them as functions.
     ['--target=wasm32', '-mbulk-memory', ...COMMON, ...link, ...definesOf(w)],
-    ['wasm-runtime.c', `work/${w.file}`].map(f => join(benchDir(), f)),
+    ['wasm-runtime.c', `programs/${w.file}`].map(f => join(benchDir(), f)),
   );
 }
 
 /** A host program; vector instructions are off, because the guest has none. */
 export function buildNative(w: Workload): Promise<string> {
-  const sources = ['host.c', `work/${w.file}`].map(f => join(benchDir(), f));
+  const sources = ['host.c', `programs/${w.file}`].map(f => join(benchDir(), f));
   return compile('native', [...COMMON, '-fno-vectorize', '-fno-slp-vectorize', ...definesOf(w)], sources);
 }

@@ -1,6 +1,6 @@
 /* The frame of a workload on the host: the same lines as bench/guest/main.c. */
 #include <stdio.h>
-#include "work/work.h"
+#include "programs/work.h"
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* What clang expects of a runtime library when it compiles a workload to wasm32: none is installed.
  */
-#include "work/work.h"
+#include "programs/work.h"
 
 /* 128-bit product, for sha256.c: schoolbook multiplication of 32-bit halves. */
 __int128 __multi3(__int128 a, __int128 b);

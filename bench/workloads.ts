@@ -14,7 +14,7 @@ export interface KcovSetting {
 export interface Workload {
   readonly name: string;
   readonly title: string;
-  /** File of bench/work. */
+  /** File of bench/programs. */
   readonly file: string;
   readonly defines?: Readonly<Record<string, string | number>>;
   /** S-mode behind 4 KiB pages. */

@@ -3,7 +3,7 @@
  * Whoever measures takes the emulator's CPU time at both lines. SV39 runs the work in S-mode behind
  * 4 KiB pages, identity-mapped. KCOV_MODE traces the work: see kcov.c.
  */
-#include "../work/work.h"
+#include "../programs/work.h"
 #ifdef KCOV_MODE
 #include "kcov.h"
 #endif

@@ -1,4 +1,5 @@
-/* Recursion and 64-bit arithmetic: Fibonacci the slow way, then rounds of shift, xor and multiply, about two for each call.
+/* Recursion and 64-bit arithmetic: Fibonacci the slow way, then rounds of shift, xor and multiply,
+ * about two for each call.
  */
 #include "work.h"
 
