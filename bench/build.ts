@@ -65,7 +65,11 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const kernel = join(packageRoot(), 'kernel');
   const flags = [...guestFlags(w), '-mno-relax', `-DKCOV_MODE=${kcov.mode}`];
   const instrument = kcov.instrument ? [`-fsanitize-coverage=${kcov.instrument}`] : [];
-  const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(`programs/${w.file}`));
+  const assembly = await compile(
+    'traced work',
+    [...flags, ...instrument, '-S'],
+    inBench(`programs/${w.file}`),
+  );
   const sources = [
     ...inBench('guest/start.S', 'guest/main.c', 'guest/kcov.c'),
     ...['hooks.S', 'record.c', 'seen.c'].map(f => join(kernel, 'kcov', f)),

@@ -4,11 +4,8 @@ import { ROOT } from './ensure.mjs';
 
 const files = execFileSync(
   'git',
-  ['ls-files', 'kernel/*.c', 'kernel/*.h', 'guest-programs/*.c', 'guest-programs/*.h', 'examples/*.c'],
-  {
-    cwd: ROOT,
-    encoding: 'utf8',
-  },
+  ['ls-files', ...['kernel', 'guest-programs', 'examples', 'bench'].flatMap(d => [`${d}/*.c`, `${d}/*.h`])],
+  { cwd: ROOT, encoding: 'utf8' },
 )
   .split('\n')
   .filter(Boolean);
