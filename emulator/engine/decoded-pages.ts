@@ -19,7 +19,7 @@ import {
 } from '../hart/layout.ts';
 import { purgeWritesOfAll } from '../hart/tlb.ts';
 import { decodeInto, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../isa/index.ts';
-import { BACK, csrHandlerId, FAR, handlerId, NEAR, RETURN } from './handlers.ts';
+import { BACK, csrHandlerId, FAR, handlerId, isReturn, NEAR, RETURN } from './handlers.ts';
 import {
   CSR_EVEN,
   ENTRY_COLD,
@@ -307,8 +307,8 @@ export class DecodedPages implements CodePort {
     if ((kind & IS_CSR) !== 0) this.#writeCsr(at, insn);
     else {
       const isBack = insn.imm <= 0 || ((kind & IS_JAL) !== 0 && insn.rd !== 0);
-      const isReturn = (kind & IS_JALR) !== 0 && insn.rd === 0 && (insn.rs1 === 1 || insn.rs1 === 5);
-      const variant = near ? (isBack ? BACK : NEAR) : isReturn ? RETURN : FAR;
+      const isBackByLink = (kind & IS_JALR) !== 0 && isReturn(insn);
+      const variant = near ? (isBack ? BACK : NEAR) : isBackByLink ? RETURN : FAR;
       u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, variant);
     }
     if ((kind & RUNS_ON) === 0) return false;

@@ -23,6 +23,7 @@ import { DEVICE_DONE_LEAVE, DeviceAccess } from './device-access.ts';
 import { buildInterpreter, type Regions } from './interp.ts';
 import type { InterpImports } from './interp-slow.ts';
 import { ENTRY_COLD } from './records.ts';
+import { RegionAccess } from './region-access.ts';
 
 /** Why `run` returned. */
 export const EXIT = {
@@ -69,9 +70,7 @@ export interface RegionHost extends Regions {
   /** See InterpImports; `rec` can be asked about through `DecodedPages`. */
   hot(rec: number): number;
   enter(rec: number): number;
-  /** Slow arm of regions: 0 = done, 1 = leave. Called by `regionSlow` of the interpreter's module, which regions import. */
-  slow(kind: number): number;
-  /** Gives the regions that function and those around devices; once, before any is compiled. */
+  /** Gives the regions what they call; once, before any is compiled. */
   useSlow(slow: RegionSlow): void;
 }
 
@@ -92,6 +91,7 @@ export class InterpEngine implements Engine {
   readonly #run: () => ExitReason;
   readonly #i32: Int32Array;
   readonly #devices: DeviceAccess;
+  readonly #regionAccess: RegionAccess;
   #hart!: Hart;
   #exit: 0 | ExitReason = 0;
 
@@ -105,6 +105,7 @@ export class InterpEngine implements Engine {
     this.#ram = ram;
     this.#i32 = new Int32Array(ram.memory.buffer);
     this.#devices = new DeviceAccess(ram, harts[0]!.ports.bus);
+    this.#regionAccess = new RegionAccess(ram);
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length);
     for (const hart of harts) hart.ports.code = this.pages;
     ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
@@ -161,7 +162,7 @@ export class InterpEngine implements Engine {
       straddle: rec => this.#straddle(rec),
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
-      regionSlow: kind => jit?.slow(kind) ?? 1,
+      regionSlow: kind => this.#regionAccess.run(this.#hart, kind),
       regionDevice: this.#devices.loadAt,
       regionSettle: ic => this.#regionSettle(ic),
       hot: rec => jit?.hot(rec) ?? ENTRY_COLD,

@@ -3,7 +3,7 @@
 // `back` = near and backwards or a call, where hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more for the CSRs with a
 // fast path (semantics-system.ts).
 
-import { type Mnemonic, OP, OP_COUNT, ROWS, type TableRow } from '../isa/index.ts';
+import { type Insn, type Mnemonic, OP, OP_COUNT, ROWS, type TableRow } from '../isa/index.ts';
 import { TABLE_C } from '../isa/table-c.ts';
 import { H_FIRST_INSN } from './records.ts';
 import { type CsrClass, csrClass } from './semantics-system.ts';
@@ -18,6 +18,9 @@ export interface Handler {
 
 export type Reach = 'far' | 'near' | 'back' | 'return';
 const REACHES: readonly Reach[] = ['far', 'near', 'back', 'return'];
+
+/** Is this `jalr` a return, which goes back through a link register (Unpriv §2.5.1)? */
+export const isReturn = ({ rd, rs1 }: Insn): boolean => rd === 0 && (rs1 === 1 || rs1 === 5);
 
 function reachesOf({ flow }: TableRow): readonly Reach[] {
   if (flow === 'branch' || flow === 'jump') return ['far', 'near', 'back'];

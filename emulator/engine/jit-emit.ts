@@ -12,9 +12,10 @@
 import { PC } from '../hart/layout.ts';
 import { type Insn, rowOf } from '../isa/index.ts';
 import { type CodeWriter, type FunctionHandle, I32, type Label } from '../wasm/module.ts';
+import { isReturn } from './handlers.ts';
 import { COUNT, DEPTH, emitEntry, type JumpCache, type Placement } from './jit-entry.ts';
 import { type FpPlan, planFp } from './jit-fp.ts';
-import { assignCaches, findGroups, type Group } from './jit-groups.ts';
+import { type AccessBlock, assignCaches, findGroups, loadedInLoops } from './jit-groups.ts';
 import {
   cleanBlocks,
   HOOK_COST,
@@ -25,7 +26,7 @@ import {
 } from './jit-kcov.ts';
 import type { RamPlace } from './jit-memory.ts';
 import { JitOps, type JitPort } from './jit-ops.ts';
-import { type Block, type Edge, type Region, successors } from './jit-region.ts';
+import { type Block, type Edge, type Region, successors, type Terminator } from './jit-region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from './jit-registers.ts';
 import { emitStructured, loopBlocks, type Structure, structure } from './jit-structure.ts';
 import { SEMANTICS } from './semantics.ts';
@@ -51,6 +52,9 @@ export const MAX_DEPTH = 200;
 
 const CLEAN: Mask = { x: 0, f: 0 };
 
+/** A terminator that runs another region and comes back. */
+type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'hook' }>;
+
 const canLeave = (insn: Insn): boolean => {
   const row = rowOf(insn.op);
   return row.mem.kind !== 'none' || row.ext === 'f' || row.ext === 'd' || row.ext === 'zicsr';
@@ -65,11 +69,9 @@ class RegionEmitter {
   readonly #linker: Linker;
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
-  /** By block position: the range-check group of each instruction. */
-  readonly #groups: readonly (Group | undefined)[][];
-  /** Registers that loops load from memory, and by block position 1 in a loop. */
+  /** By block position: the range-check group of each instruction, and whether a TLB is asked in a loop. */
+  readonly #accesses: readonly AccessBlock[];
   readonly #loaded: ReadonlySet<number>;
-  readonly #inLoop: Uint8Array;
   readonly #hooks: HookEmitter | undefined;
   /** By block position: see `cleanBlocks`. */
   readonly #clean: Uint8Array;
@@ -91,16 +93,14 @@ class RegionEmitter {
     this.#linker = linker;
     this.#cost = longestWays(this.#shape);
     const inLoop = loopBlocks(this.#shape);
-    this.#inLoop = inLoop;
     const { flat } = placement;
-    this.#groups = this.#shape.order.map(block => findGroups(block.insns, flat !== undefined));
-    this.#loaded = assignCaches(
-      this.#shape.order.map((block, i) => ({
-        insns: block.insns,
-        inLoop: inLoop[i] === 1 && !flat,
-        groups: this.#groups[i]!,
-      })),
-    );
+    this.#accesses = this.#shape.order.map(({ insns }, i) => ({
+      insns,
+      inLoop: inLoop[i] === 1 && !flat,
+      groups: findGroups(insns, flat !== undefined),
+    }));
+    this.#loaded = loadedInLoops(this.#accesses);
+    assignCaches(this.#accesses, this.#loaded);
     const { entry } = region;
     const memory = { view: placement.dataView, ...(flat && { flat }) };
     this.#ops = new JitOps(c, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
@@ -189,7 +189,7 @@ class RegionEmitter {
     const ops = this.#ops;
     const c = this.#c;
     const dirty = { ...this.#plan.dirtyIn[block.order]! };
-    const groups = this.#groups[block.order]!;
+    const { groups, inLoop } = this.#accesses[block.order]!;
     ops.fp.beginBlock(this.#fp.checked[block.order] === 1);
     for (const [i, { at, insn }] of block.insns.entries()) {
       ops.insn = insn;
@@ -197,7 +197,7 @@ class RegionEmitter {
       ops.before = i;
       ops.index = i;
       ops.group = groups[i];
-      ops.isChase = this.#inLoop[block.order] === 1 && this.#loaded.has(insn.rs1);
+      ops.isChase = inLoop && this.#loaded.has(insn.rs1);
       ops.dirty = { ...dirty };
       SEMANTICS[insn.name](ops);
       const { writes } = usage(insn);
@@ -246,7 +246,7 @@ class RegionEmitter {
         break;
       case 'indirect':
         c.local_get(ops.target).local_set(ops.leavePc);
-        if (isReturn(block)) c.br(this.#epilogueOf(dirty));
+        if (isReturn(block.insns.at(-1)!.insn)) c.br(this.#epilogueOf(dirty));
         else this.#jump(dirty);
         break;
       case 'switch': {
@@ -272,7 +272,7 @@ class RegionEmitter {
         break;
       case 'call':
       case 'callIndirect':
-        this.#call(block, dirty);
+        this.#call(end, dirty);
         this.#resume(end.next);
         follow(end.next, CLEAN);
     }
@@ -300,13 +300,11 @@ class RegionEmitter {
   }
 
   /** Runs the callee, and returns what it returned unless it came back behind the call. */
-  #call(block: Block, dirty: Mask): void {
+  #call(end: Call, dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
-    const { end } = block;
-    if (!('behind' in end) || end.kind === 'return') return;
     const behind = ops.addressOf(end.behind);
-    const target = end.kind === 'call' || end.kind === 'hook' ? ops.addressOf(end.target) : undefined;
+    const target = end.kind === 'callIndirect' ? undefined : ops.addressOf(end.target);
     const direct = target === undefined ? undefined : this.#linker.direct(target);
     const slot = target === undefined || direct !== undefined ? undefined : this.#linker.slot(target);
     if (target !== undefined) c.i64_const(BigInt.asIntN(64, target)).local_set(ops.leavePc);
@@ -340,7 +338,7 @@ class RegionEmitter {
     const { end } = block;
     if (end.kind !== 'hook') return;
     const generic = (): void => {
-      this.#call(block, dirty);
+      this.#call(end, dirty);
       // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
       ops.reload(this.#plan.used);
       if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
@@ -408,12 +406,6 @@ class RegionEmitter {
     if (this.#fp.wanted[next.block.order]) ops.fp.enter();
     if (!this.#shape.isLoop[next.block.order]) this.#checkTime(next.block, CLEAN);
   }
-}
-
-/** `jalr x0` through a link register: back to a caller, which compares the address itself (Unpriv §2.5.1). */
-function isReturn(block: Block): boolean {
-  const last = block.insns.at(-1);
-  return last !== undefined && (last.insn.rs1 === 1 || last.insn.rs1 === 5);
 }
 
 /** By block: most instructions until the next check of the countdown, this block included. */

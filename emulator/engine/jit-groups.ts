@@ -73,24 +73,30 @@ export function findGroups(
 /** Page caches of a region: more would cost registers. */
 const CACHES = 8;
 
-/**
- * Gives the groups inside loops a *page cache*: two locals that remember the page of the last probe and its host address, so that a
- * loop over an array looks into the TLB once per page. A base register that the loop itself loads from memory (a linked list) gets none.
- * Right as long as the region runs: whatever changes a translation, or makes a page code, happens outside of regions.
- * Single accesses without a cache are left to their own probe: their group becomes undefined. Returns the registers that the loops load.
- */
-export function assignCaches(
-  blocks: readonly {
-    readonly insns: readonly { readonly insn: Insn }[];
-    readonly inLoop: boolean;
-    readonly groups: (Group | undefined)[];
-  }[],
-): ReadonlySet<number> {
+/** A block as far as its accesses go. */
+export interface AccessBlock {
+  readonly insns: readonly { readonly insn: Insn }[];
+  readonly inLoop: boolean;
+  readonly groups: (Group | undefined)[];
+}
+
+/** The x registers that loops load from memory: an address that is made of one depends on the access before. */
+export function loadedInLoops(blocks: readonly AccessBlock[]): ReadonlySet<number> {
   const loaded = new Set<number>();
   for (const { insns, inLoop } of blocks)
     if (inLoop)
       for (const { insn } of insns)
         if (rowOf(insn.op).mem.kind === 'load' && writesX(insn)) loaded.add(insn.rd);
+  return loaded;
+}
+
+/**
+ * Gives the groups inside loops a *page cache*: two locals that remember the page of the last probe and its host address, so that a
+ * loop over an array looks into the TLB once per page. A base register in `loaded` (a linked list) gets none.
+ * Right as long as the region runs: whatever changes a translation, or makes a page code, happens outside of regions.
+ * Single accesses without a cache are left to their own probe: their group becomes undefined.
+ */
+export function assignCaches(blocks: readonly AccessBlock[], loaded: ReadonlySet<number>): void {
   let count = 0;
   for (const { insns, inLoop, groups } of blocks)
     for (const [i, group] of groups.entries()) {
@@ -99,7 +105,6 @@ export function assignCaches(
         group.cache = count++;
       if (group.members === 1 && group.cache === undefined) groups[i] = undefined;
     }
-  return loaded;
 }
 
 const writesX = (insn: Insn): boolean =>

@@ -97,9 +97,9 @@ export function discover(entry: bigint, code: CodeView): Region {
   const body = collect(0, code, REGION_INSNS);
   const blocks = assemble(body, code);
   guess(blocks, code);
-  let size =
-    body.insns.size + inline(blocks, code, Math.min(INLINE_BUDGET, REGION_INSNS - body.insns.size), [0]);
-  size += unroll(blocks);
+  const budget = Math.min(INLINE_BUDGET, REGION_INSNS - body.insns.size);
+  const copied = inline(blocks, code, budget, [0]);
+  const size = body.insns.size + copied + unroll(blocks);
   const pages = new Set<number>();
   const base = Number(entry & 0xfffn);
   for (const { insns } of blocks)

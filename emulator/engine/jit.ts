@@ -13,8 +13,6 @@ import {
   DATA_VIEW,
   FETCH_VIEW,
   PC,
-  SLOW_ARG,
-  SLOW_VALUE,
   TLB_BYTES,
   TLB_EXEC,
   TLB_READ,
@@ -31,7 +29,7 @@ import { emitRegion, type HookPort, type Linker, type RegionFunctions } from './
 import { COUNT, REGION_PARAMS, REGION_RESULTS } from './jit-entry.ts';
 import { FpHelpers } from './jit-fp-helpers.ts';
 import { type HookTable, verifyHook } from './jit-kcov.ts';
-import { type FlatRam, type RamPlace, SLOW_STORE } from './jit-memory.ts';
+import type { FlatRam, RamPlace } from './jit-memory.ts';
 import { discover, type Region } from './jit-region.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from './records.ts';
 
@@ -460,8 +458,10 @@ export class Jit implements RegionHost {
   /** A RAM page holds code, or must be watched: regions that take it for data go. A guest that does this for ever gets the slower test. */
   #raiseData(page: number): void {
     if (page < this.#dataPage) return;
-    if (this.#flatModules.size > 0) this.#raises++;
+    const isRelied = this.#flatModules.size > 0;
+    if (isRelied) this.#raises++;
     this.#dataPage = this.#raises > RAISES ? this.#ramPages : page + 1;
+    if (!isRelied) return;
     for (const module of this.#flatModules) this.#drop(module);
     this.#flatModules.clear();
     this.#purgeCache();
@@ -503,56 +503,6 @@ export class Jit implements RegionHost {
       if (modules) modules.add(module);
       else this.#modulesOfPage.set(ramPage, new Set([module]));
     }
-  }
-
-  // What regions call.
-
-  /** Plain RAM behind a TLB miss or a misaligned address is served; everything else is left to the interpreter. */
-  slow(kind: number): number {
-    const { mmu } = this.#hart();
-    const i32 = this.#i32;
-    const lo = i32[SLOW_ARG >> 2]!;
-    const bytes = 1 << (kind & 3);
-    if ((lo & 0xfff) + bytes > 4096) return 1;
-    const isStore = (kind & SLOW_STORE) !== 0;
-    const page = mmu.locatePage(lo, i32[(SLOW_ARG + 4) >> 2]!, isStore ? 1 : 0, bytes) - this.#firstPage;
-    if (!(page >= 0 && page < this.#ramPages)) return 1;
-    const at = this.#ram.hostBase + page * 4096 + (lo & 0xfff);
-    if (!isStore) {
-      this.#load(at, kind);
-      return 0;
-    }
-    if (this.#hart().ports.code.holdsCode(page)) return 1;
-    this.#store(at, bytes);
-    return 0;
-  }
-
-  #load(at: number, kind: number): void {
-    const view = this.#view;
-    const isUnsigned = (kind & 4) !== 0;
-    let lo = 0;
-    switch (kind & 3) {
-      case 0:
-        lo = isUnsigned ? view.getUint8(at) : view.getInt8(at);
-        break;
-      case 1:
-        lo = isUnsigned ? view.getUint16(at, true) : view.getInt16(at, true);
-        break;
-      default:
-        lo = view.getInt32(at, true);
-    }
-    this.#i32[SLOW_VALUE >> 2] = lo;
-    this.#i32[(SLOW_VALUE + 4) >> 2] =
-      (kind & 3) === 3 ? view.getInt32(at + 4, true) : isUnsigned ? 0 : lo >> 31;
-  }
-
-  #store(at: number, bytes: number): void {
-    const view = this.#view;
-    const lo = this.#i32[SLOW_VALUE >> 2]!;
-    if (bytes === 1) view.setInt8(at, lo);
-    else if (bytes === 2) view.setInt16(at, lo, true);
-    else view.setInt32(at, lo, true);
-    if (bytes === 8) view.setInt32(at + 4, this.#i32[(SLOW_VALUE + 4) >> 2]!, true);
   }
 
   readonly #soft = (op: number): void => fpHelper(this.#hart().state, op);

@@ -282,7 +282,6 @@ describe('compiled regions', () => {
             return offset === 0 ? ENTRY_COMPILED : ENTRY_COLD;
           },
           enter: () => 0,
-          slow: () => 1,
           useSlow: () => {},
         },
       });
