@@ -1,8 +1,12 @@
 /*
  * First instructions of every hart. The firmware enters in S-mode with translation off, a0 = hartid
- * and a1 = device tree (boot hart) or the physical address of the idle thread (the others, SBI HSM).
- * A throw-away root table maps RAM both at its physical address and in the linear map; kvm_init()
- * replaces it.
+ * and a1 = device tree. A throw-away root table maps RAM both at its physical address and in the
+ * linear map; kvm_init() replaces it.
+ *
+ * The first hart boots. A later one has been started through SBI HSM by smp_start(), which left its
+ * idle thread in secondary_idle; a1 is not looked at, and the hart may be at _start: OpenSBI before
+ * 1.2 marks a hart as startable before it writes the address and the argument, and a hart that is
+ * awake at that moment goes where the boot hart went.
  */
 #include "asm.h"
 #include "memlayout.h"
@@ -13,6 +17,10 @@
 .globl _start
 _start:
     csrw sie, zero
+    lla t0, boot_taken
+    li t1, 1
+    amoswap.w.aq t1, t1, (t0)
+    bnez t1, secondary
     mv s0, a0
     mv s1, a1
     lla t0, __bss_start
@@ -43,14 +51,13 @@ _start:
     call kmain
     unimp
 
-/* Entry of the other harts; a1 = pa of their idle thread. */
+/* Entry of the other harts. */
 .globl secondary_start
 secondary_start:
     csrw sie, zero
-    mv s1, a1
+secondary:
     call go_high
-    li t0, LINEAR_BASE
-    add tp, s1, t0
+    ld tp, secondary_idle
     ld t1, kernel_root_satp
     csrw satp, t1
     sfence.vma
@@ -72,6 +79,11 @@ go_high:
     csrw satp, t0
     sfence.vma
     ret
+
+.section .data, "aw" /* not .bss: the first hart clears that */
+.balign 4
+boot_taken:
+    .word 0
 
 .section .bss.page_aligned, "aw", @nobits
 .balign 4096

@@ -17,6 +17,8 @@
 
 extern char secondary_start[];
 
+struct thread *secondary_idle; /* of the hart that is being started; for boot/entry.S */
+
 static int nfound = 1;
 
 void smp_init(void)
@@ -39,8 +41,8 @@ void smp_init(void)
 void smp_start(void)
 {
     for (int i = 1; i < nfound; i++) {
-        struct thread *idle = sched_make_idle(&cpus[i]);
-        long error = sbi_hart_start(cpus[i].hartid, va_to_pa(secondary_start), va_to_pa(idle));
+        atomic_store(&secondary_idle, sched_make_idle(&cpus[i]));
+        long error = sbi_hart_start(cpus[i].hartid, va_to_pa(secondary_start), 0);
         if (error) {
             kprintf("hart %lu does not start: sbi error %ld\n", cpus[i].hartid, error);
             continue;

@@ -44,15 +44,18 @@ export async function kernel(conf = 'openbsd'): Promise<string> {
 export const initrd = (files: Record<string, Uint8Array>): Uint8Array =>
   writeCpio(Object.entries(files).map(([path, data]): CpioEntry => ({ path, mode: 0o100755, data })));
 
-/** Runs to the end on our machine; `typed` is on the wire from the start, `answer` once the console shows "> ". */
-export function run(
+/** A machine with this kernel, switched on, and what its console has shown. */
+export interface Booted {
+  readonly machine: Machine;
+  text(): string;
+}
+
+export function boot(
   kernelPath: string,
   archive: Uint8Array,
   append: string,
-  more: Partial<MachineOptions> & { typed?: string; answer?: string } = {},
-  budget = BUDGET,
-): Ended {
-  const { typed, answer, ...options } = more;
+  options: Partial<MachineOptions> = {},
+): Booted {
   let text = '';
   const machine = Machine.create({
     kernel: { name: kernelPath, bytes: readFileSync(kernelPath) },
@@ -65,14 +68,27 @@ export function run(
     },
     ...options,
   });
+  return { machine, text: () => text };
+}
+
+/** Runs to the end on our machine; `typed` is on the wire from the start, `answer` once the console shows "> ". */
+export function run(
+  kernelPath: string,
+  archive: Uint8Array,
+  append: string,
+  more: Partial<MachineOptions> & { typed?: string; answer?: string } = {},
+  budget = BUDGET,
+): Ended {
+  const { typed, answer, ...options } = more;
+  const { machine, text } = boot(kernelPath, archive, append, options);
   if (typed !== undefined) machine.input(new TextEncoder().encode(typed));
   if (answer !== undefined) {
-    while (!text.includes('> ') && machine.run(1_000_000).kind === 'budget');
+    while (!text().includes('> ') && machine.run(1_000_000).kind === 'budget');
     machine.input(new TextEncoder().encode(answer));
   }
   const end = machine.run(budget);
   return {
-    text: text.replaceAll('\r\n', '\n'),
+    text: text().replaceAll('\r\n', '\n'),
     status: end.kind === 'exit' ? end.status : end.kind,
     instret: Number(machine.instret),
   };
@@ -88,30 +104,20 @@ export function converse(
   append: string,
   steps: readonly (readonly [wait: string, type: string])[],
 ): string {
-  let text = '';
-  const machine = Machine.create({
-    kernel: { name: kernelPath, bytes: readFileSync(kernelPath) },
-    initrd: { name: 'initrd', bytes: archive },
-    append,
-    bios: 'default',
-    ramBytes: 128 << 20,
-    onConsole: byte => {
-      text += String.fromCharCode(byte);
-    },
-  });
+  const { machine, text } = boot(kernelPath, archive, append);
   let from = 0;
   for (const [wait, type] of steps) {
     let turns = 0;
-    while (!text.includes(wait, from)) {
+    while (!text().includes(wait, from)) {
       const idle = machine.run(1_000_000).kind !== 'budget';
-      if (++turns > 500 || (idle && !text.includes(wait, from)))
-        throw new Error(`"${wait}" did not come after:\n${text}`);
+      if (++turns > 500 || (idle && !text().includes(wait, from)))
+        throw new Error(`"${wait}" did not come after:\n${text()}`);
     }
-    from = text.indexOf(wait, from) + wait.length;
+    from = text().indexOf(wait, from) + wait.length;
     machine.input(new TextEncoder().encode(type));
   }
   machine.run(100_000_000);
-  return text;
+  return text();
 }
 
 /** The same on QEMU with OpenSBI. The program's status does not come out of QEMU. */
