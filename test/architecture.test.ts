@@ -165,7 +165,7 @@ describe('files', () => {
         '',
       );
       const onlyNamesOthers = text.split('\n').every(line => line === '' || line.startsWith('#'));
-      return !onlyNamesOthers && !/^\/\*[^]{8,}?\*\//.test(text);
+      return !onlyNamesOthers && !/^\/\*[\s\S]{8,}?\*\//.test(text);
     });
     expect(bare).toEqual([]);
   });

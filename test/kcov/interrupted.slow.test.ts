@@ -1,11 +1,10 @@
 // Interrupts never leak into a trace: while a program traces the same calls over and over, the timer's wire is raised at
 // every single kernel instruction of those calls; the program sees the same records in every round.
 
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { cause, Machine, type MachineOptions } from '../../emulator/index.ts';
+import { cause, type MachineOptions } from '../../emulator/index.ts';
 import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
-import { initrd, kernel, program } from '../kernel/boot.ts';
+import { type Booted, boot, initrd, kernel, program } from '../kernel/boot.ts';
 
 const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: needs clang-19 and libc6-dev-riscv64-cross');
@@ -16,32 +15,16 @@ const ROUND = 40_000;
 /** Injections after which the pcs that are still missing are an error. */
 const MOST = 400_000;
 
-interface Run {
-  machine: Machine;
-  text(): string;
-}
-
-async function start(dialect: Dialect, options: Partial<MachineOptions>, args: string): Promise<Run> {
-  let text = '';
-  const elf = await kernel(dialect);
+async function start(dialect: Dialect, options: Partial<MachineOptions>, args: string): Promise<Booted> {
   const bytes = await program(`kcov-conformance/${dialect}-interrupted.c`, dialect);
-  const machine = Machine.create({
-    kernel: { name: 'kernel', bytes: readFileSync(elf) },
-    initrd: { name: 'initrd', bytes: initrd({ 'bin/t': bytes }) },
-    append: `init=/bin/t -- ${args}`,
-    ramBytes: 64 << 20,
-    onConsole: byte => {
-      text += String.fromCharCode(byte);
-    },
-    ...options,
-  });
-  return { machine, text: () => text };
+  const archive = initrd({ 'bin/t': bytes });
+  return boot(await kernel(dialect), archive, `init=/bin/t -- ${args}`, { ramBytes: 64 << 20, ...options });
 }
 
-const pcOf = ({ machine }: Run): bigint => machine.harts[0]!.state.pc;
+const pcOf = ({ machine }: Booted): bigint => machine.harts[0]!.state.pc;
 
 /** Kernel pcs of one round without any interrupt. */
-function steps(run: Run): Set<bigint> {
+function steps(run: Booted): Set<bigint> {
   const seen = new Set<bigint>();
   for (let i = 0; i < ROUND; i++) {
     run.machine.run(1);
@@ -61,7 +44,7 @@ function distances(): () => number {
 }
 
 /** A wire that is up for two instructions: taken now or, where interrupts are off, not at all. */
-function raise({ machine }: Run): void {
+function raise({ machine }: Booted): void {
   machine.harts[0]!.setLine(cause.STIP, true);
   machine.run(2);
   machine.harts[0]!.setLine(cause.STIP, false);

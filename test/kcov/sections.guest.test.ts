@@ -2,16 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  loadSnapshot,
-  Machine,
-  type MachineOptions,
-  readElf,
-  saveSnapshot,
-  stateHash,
-} from '../../emulator/index.ts';
+import { type EngineKind, loadSnapshot, readElf, saveSnapshot, stateHash } from '../../emulator/index.ts';
 import { type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
-import { initrd, kernel, program, run } from '../kernel/boot.ts';
+import { boot, initrd, kernel, program, run } from '../kernel/boot.ts';
 
 const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
@@ -27,27 +20,18 @@ describe.skipIf(!ready)('interrupts', () => {
 
 /** Which functions left records, by the kind of context they ran in, while one test of a dialect's program runs. */
 async function functionsByContext(dialect: Dialect, test: string): Promise<Record<string, Set<string>>> {
-  const elf = readFileSync(await kernel(dialect));
+  const elf = await kernel(dialect);
   const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect);
-  const functions = readElf(elf, 'kernel').symbols.filter(symbol => symbol.kind === 'func');
+  const functions = readElf(readFileSync(elf), 'kernel').symbols.filter(symbol => symbol.kind === 'func');
   const seen: Record<string, Set<string>> = {};
-  let text = '';
-  const machine = Machine.create({
-    kernel: { name: 'kernel', bytes: elf },
-    initrd: { name: 'initrd', bytes: initrd({ 'bin/t': bytes }) },
-    append: `init=/bin/t -- ${test}`,
-    engine: 'interp',
-    ramBytes: 256 << 20,
-    onConsole: byte => {
-      text += String.fromCharCode(byte);
-    },
-  });
+  const options = { engine: 'interp', ramBytes: 256 << 20 } as const;
+  const { machine, text } = boot(elf, initrd({ 'bin/t': bytes }), `init=/bin/t -- ${test}`, options);
   machine.board.kcov!.onRecord(({ context, pc }) => {
     const where = functions.find(f => pc > f.value && pc <= f.value + f.size);
     (seen[context] ??= new Set()).add(where?.name ?? pc.toString(16));
   });
   machine.run(2_000_000_000);
-  expect(text).toContain(`ok ${test}`);
+  expect(text()).toContain(`ok ${test}`);
   return seen;
 }
 
@@ -101,18 +85,9 @@ describe.skipIf(!ready)('snapshots', () => {
   it.each(OPEN)('restore what is being recorded: %s, %s, %s', async (dialect, test, context) => {
     const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect);
     const elf = await kernel(dialect);
-    const texts = ['', ''];
-    const options = (which: 0 | 1): MachineOptions => ({
-      kernel: { name: 'kernel', bytes: readFileSync(elf) },
-      initrd: { name: 'initrd', bytes: initrd({ 'bin/t': bytes }) },
-      append: `init=/bin/t -- -b ${test}`,
-      engine: which === 0 ? 'interp' : 'jit',
-      ramBytes: 128 << 20,
-      onConsole: byte => {
-        texts[which] += String.fromCharCode(byte);
-      },
-    });
-    const first = Machine.create(options(0));
+    const start = (engine: EngineKind) =>
+      boot(elf, initrd({ 'bin/t': bytes }), `init=/bin/t -- -b ${test}`, { engine });
+    const { machine: first, text } = start('interp');
     let isOpen = false;
     const { kcov } = first.board;
     kcov!.onRecord(record => {
@@ -121,14 +96,14 @@ describe.skipIf(!ready)('snapshots', () => {
     while (!isOpen) expect(first.run(60).kind).toBe('budget');
     kcov!.onRecord(undefined);
     const snapshot = saveSnapshot(first);
-    const before = texts[0]!.length;
-    const second = Machine.create(options(1));
+    const before = text().length;
+    const { machine: second, text: rest } = start('jit');
     loadSnapshot(second, snapshot);
     expect(stateHash(second)).toBe(stateHash(first));
     const ends = [first.run(2_000_000_000), second.run(2_000_000_000)];
     expect(ends[1]).toEqual(ends[0]);
-    expect(texts[0]).toMatch(new RegExp(`^ok ${test}`, 'm'));
-    expect(texts[1]).toBe(texts[0]!.slice(before));
+    expect(text()).toMatch(new RegExp(`^ok ${test}`, 'm'));
+    expect(rest()).toBe(text().slice(before));
     expect(stateHash(second)).toBe(stateHash(first));
   });
 });

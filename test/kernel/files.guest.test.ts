@@ -40,17 +40,6 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
     });
   }
 
-  it('no program leaves a page behind', async () => {
-    const names = [...FILE_PROGRAMS, ...OWN_FILE_PROGRAMS];
-    const elves = await Promise.all(
-      names.map(async name => [name, await program(`tests/${name}.c`)] as const),
-    );
-    const archive = initrd({ leaks: await program('tests/leaks.c'), ...Object.fromEntries(elves) });
-    const end = run(elf, archive, `init=/leaks -- ${names.map(name => `/${name}`).join(' ')}`);
-    expect(failures(end.text)).toEqual([]);
-    expect(end.status).toBe(0);
-  });
-
   it('disk: minfs on a virtio disk, made by mkfs-minfs on the host', async () => {
     const archive = initrd({ init: await program('tests/disk.c') });
     const image = withScratch(dir => {
