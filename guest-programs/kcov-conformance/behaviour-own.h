@@ -496,7 +496,28 @@ static void a_remote_ends_with_its_owner(void)
 #ifdef KCOV_PLAIN
 #define UNIQ_TESTS
 #else
-#define UNIQ_TESTS TEST(uniq_modes_report_once), TEST(edges_follow_the_formula),
+/* The series accepts its modes for remotes and drops what sections record in them. */
+static void uniq_modes_are_not_for_sections(void)
+{
+    static const unsigned int modes[] = {KCOV_TRACE_UNIQ_PC, KCOV_TRACE_UNIQ_EDGE, 6,
+                                         KCOV_TRACE_UNIQ_CMP};
+    for (int m = 0; m < 4; m++) {
+        struct kcov k = remote(COMMON, USB_BUS_1, modes[m], REMOTE_WORDS);
+        word *edges = mmap(NULL, REMOTE_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, k.fd,
+                           REMOTE_WORDS * 8);
+        REQUIRE(edges != MAP_FAILED);
+        usb_traffic(true);
+        common_work();
+        REQUIRE(LOAD(k.area) == 0 && LOAD(edges) == 0);
+        REQUIRE(kcov_disable(k.fd, 0) == 0);
+        munmap(edges, REMOTE_WORDS * 8);
+        drop(k);
+    }
+}
+
+#define UNIQ_TESTS                                                                                 \
+    TEST(uniq_modes_report_once), TEST(edges_follow_the_formula),                                  \
+        TEST(uniq_modes_are_not_for_sections),
 #endif
 #define OWN_TESTS                                                                                  \
     UNIQ_TESTS TEST(a_private_mapping_is_a_private_copy),                                          \

@@ -130,7 +130,8 @@ static long link_remote(struct kcov_desc *desc, const struct remote_arg *arg, co
         return -error;
     desc->state = KCOV_TRACE;
     desc->is_remote = true;
-    desc->remote_mode = record;
+    /* The UNIQ series has no sets for sections: it warns and drops what they recorded. */
+    desc->remote_mode = record & (KCOV_RECORD_PC | KCOV_RECORD_CMP);
     desc->section_words = arg->area_size;
     desc->owner = current;
     current->kcov.desc = desc;
@@ -253,8 +254,7 @@ static struct kcov_desc *finish(struct kcov_desc *desc, u64 sequence, struct kco
                                 u64 from, u32 record, u64 lost)
 {
     if (desc->is_remote && desc->sequence == sequence) {
-        if (record & (KCOV_RECORD_PC | KCOV_RECORD_CMP))
-            kcov_move_records(desc, r, from, record, false);
+        kcov_move_records(desc, r, from, record, false);
         desc->ctx.lost += lost;
     }
     return kcov_desc_drop(desc);
