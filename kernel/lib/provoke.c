@@ -149,6 +149,13 @@ static void do_sleep_locked(void)
     do_hang();
 }
 
+/* The next edge is recorded to where no memory is. */
+static void do_hook_fault(void)
+{
+    static struct kcov_context bad = {.mode = KCOV_RECORD_PC, .area = 1UL << 40, .words = 9};
+    current->kcov.live = &bad;
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -173,6 +180,7 @@ static const struct {
     {"hang", do_hang},
     {"show-tasks", tasks_show}, /* no bug, but a help to find one */
     {"sleep-locked", do_sleep_locked},
+    {"hook-fault", do_hook_fault},
 };
 
 static i64 provoke_write(struct file *file, struct iter *from, i64 *pos)

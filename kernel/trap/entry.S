@@ -84,15 +84,26 @@ trap_common:
     sd t2, TF_EPC(sp)
     sd s1, TF_CAUSE(sp)
     sd t3, TF_TVAL(sp)
-    bgez s1, 1f
-    ld t0, THREAD_CPU(tp)
+    bltz s1, 1f
+#ifdef CONFIG_KCOV
+    andi t1, t1, SSTATUS_SPP
+    beqz t1, 2f
+    lla t0, __kcov_hooks_start
+    lla t1, __kcov_hooks_end
+    bltu t2, t0, 2f
+    bgeu t2, t1, 2f
+    li a0, 0
+    call kcov_set_live /* a fault of the hooks: its report must not go through them again */
+#endif
+    j 2f
+1:  ld t0, THREAD_CPU(tp)
     lw t1, CPU_INTR_DEPTH(t0)
     addi t1, t1, 1
     sw t1, CPU_INTR_DEPTH(t0)
 #ifdef CONFIG_KCOV
     call kcov_irq_enter
 #endif
-1:  mv a0, sp
+2:  mv a0, sp
     call trap_handle
     bgez s1, trap_exit
     ld t0, THREAD_CPU(tp)

@@ -23,6 +23,12 @@ const BUGS: readonly [string, string, RegExp, 'panics' | 'goes on'][] = [
     /kernel stack overflow in thread 1 .*\n(.*\n)*.*\] recurse\+/,
     'panics',
   ],
+  [
+    'openbsd+debug',
+    'hook-fault',
+    /panic: .*: load page fault in the kernel: .*\n(.*\n)*.*\] kcov_record_pc\+/,
+    'panics',
+  ],
   ['openbsd+lockdep', 'lock-circle', /"provoke a" is taken while "provoke c" is held/, 'goes on'],
   ['openbsd+debug', 'double-lock', /spinlock provoke a is taken twice/, 'panics'],
   ['openbsd+debug', 'sleep-locked', /may sleep with a spinlock held \(provoke a\)/, 'panics'],
@@ -53,7 +59,7 @@ describe.skipIf(!ready)('the checking kernels', () => {
 
   for (const [conf, bug, text, outcome] of BUGS)
     it(`${conf} reports ${bug} and ${outcome}`, async () => {
-      const end = run(await kernel(conf), archive, `init=/bin/provoke -- ${bug}`);
+      const end = run(await kernel(conf), archive, `init=/bin/provoke kcov=guest -- ${bug}`);
       expect(end.text).toMatch(text);
       expect(Number(end.status) & 0xff).toBe(outcome === 'panics' ? 126 : 0);
     }, 180_000);
