@@ -105,6 +105,16 @@ static void pipes_open_again_through_proc(void)
     CHECK(again >= 0 && close(p[1]) == 0 && write(again, "x", 1) == 1 && close(again) == 0);
     CHECK(read(p[0], &c, 1) == 1 && read(p[0], &c, 1) == 0);
     close(p[0]);
+    CHECK(pipe(p) == 0 && write(p[1], "x", 1) == 1 && close(p[1]) == 0);
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", p[0]);
+    again = open(name, O_RDONLY); /* waits for no writer, as a named one would */
+    CHECK(again >= 0 && read(again, &c, 1) == 1 && read(again, &c, 1) == 0);
+    close(again);
+    again = open(name, O_WRONLY);
+    CHECK(again >= 0 && close(p[0]) == 0);
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", again);
+    p[0] = open(name, O_WRONLY | O_NONBLOCK);
+    CHECK(p[0] >= 0 && close(p[0]) == 0 && close(again) == 0);
     s = eventfd(0, 0);
     snprintf(name, sizeof(name), "/proc/self/fd/%d", s);
     CHECK(open(name, O_RDWR) == -1 && errno == ENXIO);

@@ -34,6 +34,7 @@ struct pipe {
     bool held;            /* (lock) a splice is looking at the first bytes: readers wait */
     struct waitq wait;    /* everything that changes */
     struct inode *fifo;   /* whose bound points here, or 0 */
+    bool nameless;        /* of pipe2(2): opening it through /proc/self/fd waits for nobody */
 };
 
 static struct pipe *pipe_new(void)
@@ -370,6 +371,7 @@ long sys_pipe2(u64 fds_addr, u64 flags)
     if (!p)
         return -ENOMEM;
     p->readers = p->writers = 1;
+    p->nameless = true;
     end[0] = file_anon("pipe", S_IFIFO | 0600, &pipe_fops, p, O_RDONLY | (flags & O_NONBLOCK));
     if (!end[0]) {
         kfree(p);
@@ -399,7 +401,7 @@ long sys_pipe2(u64 fds_addr, u64 flags)
     return err;
 }
 
-/* Finds or makes the pipe of a FIFO and counts the new end. */
+/* Finds or makes the pipe of a FIFO and counts the new end; p->lock is held then. */
 static struct pipe *fifo_attach(struct inode *inode, struct file *file)
 {
     struct pipe *p;
@@ -419,7 +421,6 @@ static struct pipe *fifo_attach(struct inode *inode, struct file *file)
         p->writers += !!(file->fflags & FF_WRITE);
         p->opens[0] += !!(file->fflags & FF_READ);
         p->opens[1] += !!(file->fflags & FF_WRITE);
-        mutex_unlock(&p->lock);
     }
     mutex_unlock(&fs_lock);
     return p;
@@ -430,20 +431,18 @@ static int fifo_open(struct inode *inode, struct file *file)
 {
     struct pipe *p = fifo_attach(inode, file);
     bool reads = file->fflags & FF_READ, writes = file->fflags & FF_WRITE;
-    u32 other, seen;
     long err = 0;
 
     if (!p)
         return -ENOMEM;
+    u32 other = reads ? 1 : 0, seen = p->opens[other];
+    bool alone = !p->nameless && (reads ? p->writers : p->readers) == 0;
+    mutex_unlock(&p->lock);
     file->ops = &pipe_fops;
     file->priv = p;
     file->fflags |= FF_STREAM;
     wake_up_events(&p->wait, 0);
-    if (reads && writes)
-        return 0;
-    other = reads ? 1 : 0;
-    seen = p->opens[other];
-    if ((reads ? p->writers : p->readers) == 0) {
+    if (alone && !(reads && writes)) {
         if (file->oflags & O_NONBLOCK)
             err = writes ? -ENXIO : 0;
         else
