@@ -64,14 +64,17 @@ const noCompiler = missing(
 const noUser = missing('qemu-riscv64', user) || noCompiler;
 const noSystem = missing('qemu-system-riscv64', system) || noCompiler;
 
-/** QEMU's options for a fresh disk with minfs on it. */
-function freshDisk(): string[] {
+/** A fresh disk with minfs on it: QEMU's options, and what the checker says of it. */
+function freshDisk(): { readonly options: string[]; check(): string } {
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-test-'));
   const [tool, image] = [join(dir, 'mkfs'), join(dir, 'disk')];
   const source = join(FOLDER, '../tools/mkfs-minfs.c');
   runProgram(requireTool('clang'), ['-O1', '-Wall', '-Werror', source, '-o', tool]);
   runProgram(tool, [image, '8']);
-  return ['-drive', `file=${image},if=none,format=raw,id=d`, '-device', 'virtio-blk-device,drive=d'];
+  return {
+    options: ['-drive', `file=${image},if=none,format=raw,id=d`, '-device', 'virtio-blk-device,drive=d'],
+    check: () => runProgram(tool, ['--check', image]),
+  };
 }
 
 async function onBoard(name: string, row: Row, harts: number): Promise<string> {
@@ -80,7 +83,7 @@ async function onBoard(name: string, row: Row, harts: number): Promise<string> {
     names.map(async each => [`bin/${each}`, await program(`tests/${each}.c`)] as const),
   );
   const append = `init=/bin/${name}${row.args ? ` -- ${row.args}` : ''}`;
-  const more = ['-smp', String(harts), ...(row.disk ? freshDisk() : [])];
+  const more = ['-smp', String(harts), ...(row.disk ? freshDisk().options : [])];
   return runQemu(system!, await kernel(row.conf), initrd(Object.fromEntries(files)), append, more);
 }
 
@@ -105,6 +108,17 @@ describe.skipIf(noSystem)("on QEMU's virt board", () => {
         else expect(failures(text)).toEqual([]);
         for (const line of text.split('\n')) if (/# skipped/.test(line)) console.log(`${name}: ${line}`);
       });
+
+  for (const legacy of ['true', 'false'])
+    it(`disk with force-legacy=${legacy}, and the image is sound afterwards`, async () => {
+      const disk = freshDisk();
+      const archive = initrd({ disk: await program('tests/disk.c') });
+      const more = ['-global', `virtio-mmio.force-legacy=${legacy}`, ...disk.options];
+      const text = runQemu(system!, await kernel(), archive, 'init=/disk', more);
+      expect(failures(text)).toEqual([]);
+      expect(text).not.toMatch(/skipped/);
+      expect(disk.check()).toMatch(/ 0 problems/);
+    });
 });
 
 describe.skipIf(noUser || noSystem)(
