@@ -135,6 +135,94 @@ static void descriptors_travel(void)
     close(s[0]), close(s[1]), close(p[1]);
 }
 
+/* Does the pipe's last writer go? Linux collects in the background. */
+static int ends(int fd)
+{
+    struct pollfd f = {fd, POLLIN, 0};
+    char c;
+    int s[2];
+
+    for (int i = 0; i < 100; i++) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, s))
+            return 0;
+        close(s[0]), close(s[1]); /* a close is when it looks */
+        if (poll(&f, 1, 10) == 1)
+            return read(fd, &c, 1) == 0;
+    }
+    return 0;
+}
+
+static void sockets_in_each_other_are_collected(void)
+{
+    int s[2], t[2], p[2];
+
+    CHECK(pipe(p) == 0 && socketpair(AF_UNIX, SOCK_DGRAM, 0, s) == 0);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, t) == 0);
+    CHECK(send_fd(s[0], p[1]) == 1 && send_fd(s[0], t[0]) == 1 && send_fd(t[1], s[1]) == 1);
+    close(p[1]), close(t[0]), close(t[1]), close(s[1]);
+    struct pollfd f = {p[0], POLLIN, 0};
+    CHECK(poll(&f, 1, 20) == 0); /* s[1] waits in t[0], which waits in s[1] */
+    close(s[0]);
+    CHECK(ends(p[0]));
+    close(p[0]);
+}
+
+static void what_can_be_received_is_kept(void)
+{
+    int s[2], t[2], p[2], fd;
+    char c;
+
+    CHECK(pipe(p) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, t) == 0);
+    CHECK(send_fd(t[1], p[1]) == 1 && send_fd(t[1], t[0]) == 1 && send_fd(s[0], t[0]) == 1);
+    close(p[1]), close(t[0]), close(t[1]);
+    struct pollfd f = {p[0], POLLIN, 0};
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, t) == 0 && close(t[0]) == 0 && close(t[1]) == 0);
+    CHECK(poll(&f, 1, 20) == 0);
+    t[0] = receive_fd(s[1]);
+    fd = receive_fd(t[0]);
+    CHECK(write(fd, "y", 1) == 1 && read(p[0], &c, 1) == 1 && c == 'y');
+    close(fd), close(t[0]), close(s[0]), close(s[1]); /* t[0] is still in its own queue */
+    CHECK(ends(p[0]));
+    close(p[0]);
+}
+
+/* Unaccepted connections count as the listener's. */
+static void a_listener_in_its_own_backlog_is_collected(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX, .sun_path = "\0test-own"};
+    int l = socket(AF_UNIX, SOCK_STREAM, 0), c = socket(AF_UNIX, SOCK_STREAM, 0), p[2];
+
+    CHECK(pipe(p) == 0 && bind(l, (void *)&a, 2 + 9) == 0 && listen(l, 5) == 0);
+    CHECK(connect(c, (void *)&a, 2 + 9) == 0);
+    CHECK(send_fd(c, p[1]) == 1 && send_fd(c, l) == 1);
+    close(l), close(p[1]), close(c);
+    CHECK(ends(p[0]));
+    close(p[0]);
+}
+
+/* Each holds the one before in its queue; closing the last one closes them all. */
+static void a_long_chain_goes_link_by_link(void)
+{
+    int s[2], p[2], before;
+
+    CHECK(pipe(p) == 0);
+    before = p[1];
+    for (int i = 0; i < 3000; i++) {
+        CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, s) == 0);
+        if (send_fd(s[0], before) != 1) {
+            CHECK(errno == ETOOMANYREFS); /* Linux bounds what a user has in flight */
+            close(s[0]), close(s[1]);
+            break;
+        }
+        close(before), close(s[0]);
+        before = s[1];
+    }
+    close(before);
+    CHECK(ends(p[0]));
+    close(p[0]);
+}
+
 static void big_writes_block_until_read(void)
 {
     char *big = malloc(1000000);
@@ -190,6 +278,10 @@ int main(void)
     RUN(listeners_accept);
     RUN(abstract_names_work);
     RUN(descriptors_travel);
+    RUN(sockets_in_each_other_are_collected);
+    RUN(what_can_be_received_is_kept);
+    RUN(a_listener_in_its_own_backlog_is_collected);
+    RUN(a_long_chain_goes_link_by_link);
     RUN(big_writes_block_until_read);
     RUN(shutdown_ends_one_direction);
     RUN(wrong_kinds_are_refused);

@@ -93,6 +93,11 @@ static const struct file_ops sock_fops = {
     .release = sock_release,
 };
 
+struct usock *unix_of(const struct file *file)
+{
+    return file->ops == &sock_fops ? file->priv : NULL;
+}
+
 static struct file *sock_get(u64 fd, long *err)
 {
     struct file *f = fd_get((int)fd);

@@ -1,12 +1,11 @@
 /*
  * unix.c: AF_UNIX sockets: life, sending, receiving. Connecting is in unix_conn.c, the system calls
- * are in sys_socket.c.
+ * are in sys_socket.c, descriptors on their way in unix_gc.c.
  *
  * Streams copy at most CHUNK bytes into one message and join messages again when they are read,
  * except across one that carries descriptors; datagrams are one message each.
  *
- * Not modelled: out-of-band bytes, and collecting sockets that are only reachable through messages
- * inside one another (they stay until the machine stops).
+ * Not modelled: out-of-band bytes.
  */
 #include "unix.h"
 #include "abi/errno.h"
@@ -49,25 +48,45 @@ struct usock *unix_get(struct usock *s)
     return s;
 }
 
-static void message_free(struct message *m)
+/*
+ * Frees messages and drops the files they carry. The last reference of a socket frees its queue in
+ * turn: a chain of them is taken link by link, because no stack is deep enough to recurse.
+ */
+static void messages_free(struct list *dead)
 {
-    for (u32 i = 0; i < m->nfiles; i++)
-        file_put(m->files[i]);
-    kfree(m->files);
-    kfree(m);
+    struct list *outer = current->dead_messages;
+
+    if (!outer)
+        current->dead_messages = dead;
+    while (!list_empty(dead)) {
+        struct message *m = list_first(dead, struct message, link);
+
+        list_remove(&m->link);
+        if (outer) {
+            list_push_back(outer, &m->link);
+            continue;
+        }
+        for (u32 i = 0; i < m->nfiles; i++)
+            file_put(m->files[i]);
+        kfree(m->files);
+        kfree(m);
+    }
+    current->dead_messages = outer;
 }
 
-/* Needs no lock: nobody else has a reference. */
+static void message_free(struct message *m)
+{
+    struct list dead = LIST_INIT(dead);
+
+    list_push_back(&dead, &m->link);
+    messages_free(&dead);
+}
+
+/* Needs no lock: nobody else has a reference. The queue was emptied by unix_close(). */
 void unix_put(struct usock *s)
 {
     if (!s || atomic_sub(&s->refs, 1) != 0)
         return;
-    while (!list_empty(&s->rx)) {
-        struct message *m = list_first(&s->rx, struct message, link);
-
-        list_remove(&m->link);
-        message_free(m);
-    }
     inode_put(s->inode);
     kfree(s);
 }
@@ -93,14 +112,23 @@ static void drop_backlog(struct usock *s)
         struct usock *child = list_first(&s->backlog, struct usock, in_backlog);
 
         list_remove(&child->in_backlog);
+        child->listener = NULL;
         mutex_unlock(&unix_mutex);
         unix_close(child);
         mutex_lock(&unix_mutex);
     }
 }
 
+void unix_unqueue(struct message *m)
+{
+    m->to->rx_bytes -= m->len - m->used;
+    list_remove(&m->link);
+    list_remove(&m->in_flight);
+}
+
 void unix_close(struct usock *s)
 {
+    struct list dead = LIST_INIT(dead);
     struct usock *peer;
 
     mutex_lock(&unix_mutex);
@@ -118,6 +146,11 @@ void unix_close(struct usock *s)
         peer->peer = NULL;
         unix_put(s); /* the peer's reference; ours remains */
     }
+    list_for_each_safe(m, &s->rx, struct message, link) {
+        unix_unqueue(m);
+        list_push_back(&dead, &m->link);
+    }
+    unix_collect(&dead);
     mutex_unlock(&unix_mutex);
     wake(s);
     if (peer) {
@@ -125,6 +158,7 @@ void unix_close(struct usock *s)
         unix_put(peer);
     }
     unix_put(s);
+    messages_free(&dead);
 }
 
 static struct message *message_new(struct iter *from, u64 n, struct unix_send *how, i64 *err)
@@ -135,6 +169,8 @@ static struct message *message_new(struct iter *from, u64 n, struct unix_send *h
     if (!m)
         return NULL;
     memset(m, 0, sizeof *m);
+    list_init(&m->link);
+    list_init(&m->in_flight);
     m->len = n;
     m->cred = unix_cred();
     if (iter_get(from, m->data, n) < n) {
@@ -184,8 +220,10 @@ static long deliver(struct usock *s, struct message *m, struct unix_send *how)
         err = receiver(s, how, &to);
         if (!err && has_room(to, m->len)) {
             m->from = s->addr;
+            m->to = to;
             list_push_back(&to->rx, &m->link);
             to->rx_bytes += m->len;
+            unix_in_flight(m);
             mutex_unlock(&unix_mutex);
             wake_up_events(&to->wait, POLLIN | POLLRDNORM);
             unix_put(to);
@@ -261,6 +299,7 @@ static void hand_over_files(struct message *m, struct unix_recv *how)
     } else {
         how->files = m->files;
         m->files = NULL;
+        list_remove(&m->in_flight);
     }
     how->nfiles = m->nfiles;
     m->nfiles = how->peek ? m->nfiles : 0;
@@ -270,12 +309,8 @@ static void consume(struct usock *s, struct message *m, u64 n)
 {
     m->used += n;
     s->rx_bytes -= n;
-    if (s->type != SOCK_STREAM) {
-        s->rx_bytes -= m->len - m->used;
-        m->used = m->len;
-    }
-    if (m->used == m->len) {
-        list_remove(&m->link);
+    if (s->type != SOCK_STREAM || m->used == m->len) {
+        unix_unqueue(m);
         message_free(m);
     }
 }

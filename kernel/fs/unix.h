@@ -39,8 +39,10 @@ struct unix_addr {
 
 struct message {
     struct list link;
-    u64 len, used;       /* bytes, and how many of them have been read (streams) */
-    struct file **files; /* nfiles references, or 0 */
+    struct list in_flight; /* in a queue and carries sockets: unix_gc.c */
+    struct usock *to;      /* whose queue that is */
+    u64 len, used;         /* bytes, and how many of them have been read (streams) */
+    struct file **files;   /* nfiles references, or 0 */
     u32 nfiles;
     struct ucred cred;
     struct unix_addr from;
@@ -64,12 +66,17 @@ struct usock {
     u64 rx_bytes;
     struct list backlog, in_backlog; /* of a listener; our place in one */
     u32 nbacklog, max_backlog;
+    struct usock *listener; /* whose backlog we are in, or 0 */
     struct unix_addr addr;
     struct inode *inode;  /* bound to (reference), or 0 */
     struct list in_names; /* abstract names */
     struct ucred cred, peer_cred;
     struct waitq wait;
     u64 rcv_timeout, snd_timeout; /* ticks, 0: none */
+    /* The collector's, valid while it runs. */
+    int queued; /* references of our file that messages hold */
+    bool reached;
+    struct list to_visit;
 };
 
 extern struct mutex unix_mutex;
@@ -79,7 +86,15 @@ struct usock *unix_get(struct usock *s);
 void unix_put(struct usock *s);
 void unix_close(struct usock *s); /* the file is gone */
 void unix_pair(struct usock *a, struct usock *b);
-struct ucred unix_cred(void); /* of the calling process */
+struct ucred unix_cred(void);                   /* of the calling process */
+struct usock *unix_of(const struct file *file); /* 0: not a socket */
+
+/* Needs unix_mutex. Takes m out of the queue it is in. */
+void unix_unqueue(struct message *m);
+/* Needs unix_mutex. Moves messages that nobody can ever receive to dead. */
+void unix_collect(struct list *dead);
+/* Needs unix_mutex. m has come to a queue. */
+void unix_in_flight(struct message *m);
 
 long unix_bind(struct usock *s, const struct unix_addr *addr);
 long unix_listen(struct usock *s, u32 backlog);

@@ -194,6 +194,7 @@ static long enter_backlog(struct usock *s, struct usock *listener, struct usock 
     s->cred = unix_cred();
     unix_pair(s, child);
     list_push_back(&listener->backlog, &child->in_backlog);
+    child->listener = listener;
     listener->nbacklog++;
     return 0;
 }
@@ -260,6 +261,7 @@ long unix_accept(struct usock *s, bool nonblock, struct usock **out)
         } else if (!list_empty(&s->backlog)) {
             *out = list_first(&s->backlog, struct usock, in_backlog);
             list_remove(&(*out)->in_backlog);
+            (*out)->listener = NULL;
             s->nbacklog--;
             err = 0;
         }
