@@ -120,7 +120,7 @@ static void __attribute__((noreturn)) worker(uint64_t seed, long calls, int slot
     if (!once_in(&f, 4) && (setgid(NOBODY) || setuid(NOBODY)))
         _exit(1);
     if (chdir("/tmp"))
-        _exit(1);
+        _exit(2);
     fill_memory(&f);
     while (calls-- > 0 && shared->calls < shared->limit) {
         if (once_in(&f, 30))
@@ -138,6 +138,7 @@ struct slot {
     uint64_t progress, since_ms;
 };
 static struct slot slots[WORKERS_MAX];
+static int last_status, last_errno; /* of a worker; of a fork */
 
 static uint64_t now_ms(void)
 {
@@ -200,16 +201,21 @@ static void start(int i, uint64_t seed)
     pid_t pid = fork();
     if (pid == 0)
         worker(seed, CALLS_PER_WORKER, i);
+    if (pid < 0)
+        last_errno = errno;
     slots[i] = (struct slot){pid > 0 ? pid : 0, shared->progress[i], now_ms()};
 }
 
 /* Collects the dead; kills a worker that makes no progress, because it waits for good. */
 static void look_after(int workers)
 {
-    for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         for (int i = 0; i < workers; i++)
-            if (slots[i].pid == pid)
+            if (slots[i].pid == pid) {
                 slots[i].pid = 0;
+                last_status = status;
+            }
     for (int i = 0; i < workers; i++) {
         struct slot *s = &slots[i];
         if (!s->pid)
@@ -259,6 +265,19 @@ static void remove_files(void)
     chmod("/tmp", 01777);
 }
 
+/* Workers that are root may have changed those of process 1, which every worker inherits. */
+static void restore_limits(void)
+{
+    static struct rlimit sound[RLIM_NLIMITS];
+    static bool known;
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        if (known)
+            setrlimit(i, &sound[i]);
+        else
+            getrlimit(i, &sound[i]);
+    known = true;
+}
+
 /* Act "disk" damages the first part of the disk, where its structure is. */
 static void repair_disk(void)
 {
@@ -299,24 +318,53 @@ static void prepare_files(void)
     chmod("/tmp/d", 0777);
 }
 
+/* Appends the sizes of kernel objects of which there are more than at the first call. */
+static void describe_objects(char *line, size_t size)
+{
+    static long early[16];
+    static bool known;
+    static char text[4096];
+    int fd = open("/proc/slabinfo", O_RDONLY);
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = text;
+    for (int i = 0; i < 16 && (at = strstr(at, "kmalloc-")); i++) {
+        long bytes = 0, active = 0;
+        sscanf(at += 8, "%ld %ld", &bytes, &active);
+        if (!known)
+            early[i] = active;
+        else if (active > early[i])
+            snprintf(line + strlen(line), size - strlen(line), ", %ld of %ld bytes",
+                     active - early[i], bytes);
+    }
+    known = true;
+}
+
 /* Stops the world; gives the free memory in KiB. */
 static long check(long baseline)
 {
-    char line[160];
+    char line[400];
     kill_all();
+    restore_limits();
     mount_again();
     open_console();
     remove_files();
     long free_kib = proc_number("/proc/meminfo", "MemFree:");
-    snprintf(line, sizeof(line), "# %lu calls, %ld KiB free, %ld less than early on\n",
+    snprintf(line, sizeof(line), "# %lu calls, %ld KiB free, %ld less than early on",
              (unsigned long)shared->calls, free_kib, baseline ? baseline - free_kib : 0);
-    say(line);
+    describe_objects(line, sizeof(line));
+    say(strcat(line, "\n"));
     static uint64_t calls_before;
     static int idle;
     idle = shared->calls == calls_before ? idle + 1 : 0;
     calls_before = shared->calls;
     if (idle == IDLE_CHECKS_MAX) {
-        say("not ok fuzz: the workers make no calls any more\n");
+        snprintf(line, sizeof(line),
+                 "not ok fuzz: the workers make no calls any more; wait status %#x, errno of fork "
+                 "%d\n",
+                 (unsigned)last_status, last_errno);
+        say(line);
         finish(1);
     }
     prepare_files();
@@ -365,6 +413,7 @@ int main(int argc, char **argv)
     memset(shared, 0, sizeof(*shared));
     shared->limit = calls;
     long baseline = 0, left = 0;
+    restore_limits();
     mount_again();
     prepare_files();
     for (uint64_t round = 0; shared->calls < calls;) {
