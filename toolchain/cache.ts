@@ -137,9 +137,24 @@ function readManifest(path: string, key: string): Manifest | undefined {
   }
 }
 
+/** What builds leave that were interrupted: `NAME.PID.tmp`, and `NAME.PID.tmp.objects` of a process that is no more. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /\.(\d+)\.tmp(?:\.objects)?$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    try {
+      process.kill(Number(pid), 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH')
+        rmSync(join(folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
 /**
  * The product for `key` (everything that decides the build but file contents), built by `build` unless cached.
- * `build` writes the product to the path it is given and returns the files and folders it read.
+ * `build` writes the product to the path it is given, may use that path with `.objects` behind it for a folder that it removes again,
+ * and returns the files and folders it read.
  */
 export async function cached(
   kind: string,
@@ -161,6 +176,7 @@ export async function cached(
     if (isHit) return { path: base, built: false };
   }
   makeFolder(dirname(base));
+  sweep(dirname(base));
   const temporary = `${base}.${process.pid}.tmp`;
   try {
     const read = await build(temporary);

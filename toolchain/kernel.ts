@@ -1,9 +1,9 @@
 // Builds the guest kernel for one personality. kernel/Makefile is the one description of how; this adds the cache and a
 // private output folder, so that builds of two personalities or two processes never meet.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { cacheDir, cached, packageRoot } from './cache.ts';
+import { cached, packageRoot } from './cache.ts';
 import { ToolchainError } from './errors.ts';
 import { clangIdentity, requireTool, runTool } from './tools.ts';
 
@@ -37,8 +37,8 @@ export async function buildKernel(conf: string): Promise<{ path: string; built: 
   requireTool('clang');
   const key = ['kernel', kernel, conf, clangIdentity()].join('\0');
   return cached('kernel', key, async output => {
-    mkdirSync(cacheDir(), { recursive: true });
-    const out = mkdtempSync(join(cacheDir(), 'kernel-build-'));
+    const out = `${output}.objects`;
+    mkdirSync(out);
     try {
       const args = [
         '-s',

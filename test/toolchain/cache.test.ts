@@ -1,5 +1,6 @@
 // Build products are found again, and never when something they were made from is different.
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -81,4 +82,17 @@ test('a cache that cannot be written is refused in one line that says what to do
   process.env['KCOVBOX_CACHE'] = join(dir, 'file');
   await expect(make('refused')).rejects.toThrow(/^cannot write the cache .*file\/test \(.*set KCOVBOX_CACHE/);
   process.env['KCOVBOX_CACHE'] = join(dir, 'cache');
+});
+
+test('what an interrupted build left goes with the next one; what a running one needs stays', async () => {
+  const folder = join(dir, 'cache', 'test');
+  const { pid } = spawnSync('true');
+  const [gone, mine] = [`x.${pid}.tmp.objects`, `x.${process.pid}.tmp`];
+  await make('sweep');
+  mkdirSync(join(folder, gone));
+  writeFileSync(join(folder, gone, 'a.o'), '');
+  writeFileSync(join(folder, mine), '');
+  await make('sweep again');
+  expect(existsSync(join(folder, gone))).toBe(false);
+  expect(existsSync(join(folder, mine))).toBe(true);
 });
