@@ -209,6 +209,30 @@ static void pidfds_take_descriptors_and_kill(void)
     close(fd), close(theirs), close(p[0]);
 }
 
+static void directories_of_processes_take_signals(void)
+{
+    char path[32];
+    int status, root = open("/proc", O_RDONLY | O_DIRECTORY);
+    pid_t pid = fork();
+
+    if (!pid) {
+        pause();
+        _exit(0);
+    }
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    int fd = open(path, O_RDONLY | O_DIRECTORY);
+    int inside = openat(fd, "fd", O_RDONLY | O_DIRECTORY), named = open(path, O_PATH);
+    CHECK(fd >= 0 && inside >= 0 && root >= 0 && named >= 0);
+    CHECK(syscall(SYS_pidfd_send_signal, inside, 0, NULL, 0) == -1 && errno == EBADF);
+    CHECK(syscall(SYS_pidfd_send_signal, root, 0, NULL, 0) == -1 && errno == EBADF);
+    CHECK(syscall(SYS_pidfd_send_signal, named, 0, NULL, 0) == -1 && errno == EBADF);
+    CHECK(syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0);
+    CHECK(syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0);
+    CHECK(waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGKILL);
+    CHECK(syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == -1 && errno == ESRCH);
+    close(fd), close(inside), close(named), close(root);
+}
+
 struct clone3_args {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, more[4];
 };
@@ -241,6 +265,7 @@ int main(void)
     RUN(a_blocked_timer_counts_overruns);
     RUN_ON_KERNEL(pidfds_tell_the_end);
     RUN_ON_KERNEL(pidfds_take_descriptors_and_kill);
+    RUN(directories_of_processes_take_signals);
     RUN_ON_KERNEL(clone3_gives_a_pidfd);
     DONE();
 }

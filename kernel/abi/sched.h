@@ -57,6 +57,14 @@
 #define CLOCK_BOOTTIME           7
 #define TIMER_ABSTIME            1
 
+#define SCHED_OTHER         0
+#define SCHED_FIFO          1
+#define SCHED_RR            2
+#define SCHED_BATCH         3
+#define SCHED_IDLE          5
+#define SCHED_DEADLINE      6
+#define SCHED_RESET_ON_FORK 0x40000000
+
 #define RLIMIT_CPU     0
 #define RLIMIT_FSIZE   1
 #define RLIMIT_DATA    2
@@ -67,6 +75,8 @@
 #define RLIMIT_NOFILE  7
 #define RLIMIT_MEMLOCK 8
 #define RLIMIT_AS      9
+#define RLIMIT_NICE    13
+#define RLIMIT_RTPRIO  14
 #define RLIM_INFINITY  (~0UL)
 
 #define RUSAGE_SELF     0

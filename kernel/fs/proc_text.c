@@ -124,7 +124,7 @@ static char state_letter(const struct proc *p)
 
 /* What stat, statm and status show of a process, read in one go. */
 struct snapshot {
-    int pid, ppid, pgid, sid, threads, tty_pgrp;
+    int pid, ppid, pgid, sid, threads, tty_pgrp, nice, policy, rt_priority;
     u64 tty, utime, stime, cutime, cstime, start, pages, resident, peak;
     char state, comm[16];
     u32 uid[3], gid[3];
@@ -147,6 +147,11 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
     s->utime = p->utime;
     s->stime = p->stime;
     list_for_each(th, &p->threads, struct thread, in_proc) {
+        if (th->in_proc.prev == &p->threads) {
+            s->nice = th->nice;
+            s->policy = th->policy;
+            s->rt_priority = th->rt_priority;
+        }
         s->utime += th->utime;
         s->stime += th->stime;
         s->blocked |= th->blocked;
@@ -177,12 +182,12 @@ static void stat_pid(struct textbuf *t, struct proc *p)
                 s.tty, s.tty_pgrp);
     text_printf(t, "%lu 0 %lu 0 %lu %lu %lu %lu ", p->minflt, p->majflt, to_hz(s.utime),
                 to_hz(s.stime), to_hz(s.cutime), to_hz(s.cstime));
-    text_printf(t, "20 0 %d 0 %lu %lu %lu ", s.threads, to_hz(s.start), s.pages * PAGE_SIZE,
-                s.resident);
+    text_printf(t, "%d %d %d 0 %lu %lu %lu ", s.rt_priority ? -1 - s.rt_priority : 20 + s.nice,
+                s.nice, s.threads, to_hz(s.start), s.pages * PAGE_SIZE, s.resident);
     text_printf(t,
-                "18446744073709551615 0 0 0 0 0 %lu %lu 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+                "18446744073709551615 0 0 0 0 0 %lu %lu 0 0 0 0 0 17 0 %d %d 0 0 0 0 0 0 0 0 0 0 0 "
                 "0\n",
-                s.sigpending, s.blocked);
+                s.sigpending, s.blocked, s.rt_priority, s.policy);
 }
 
 static void statm(struct textbuf *t, struct proc *p)

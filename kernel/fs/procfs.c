@@ -29,6 +29,7 @@ struct pnode {
     enum kind kind;
     int pid, fd;
     const struct proc_row *row;
+    u64 proc_id; /* of the process that had the number when the inode was made */
 };
 
 static const struct inode_ops proc_ops, proc_link_ops;
@@ -65,6 +66,22 @@ struct vm *proc_vm_get(struct proc *p)
     return vm;
 }
 
+int procfs_proc(const struct file *file, struct proc **out)
+{
+    const struct pnode *n = file->inode->ops == &proc_ops ? node_of(file->inode) : NULL;
+    struct proc *p;
+
+    if (!n || n->kind != PID_DIR)
+        return -EBADF;
+    p = find_proc(n->pid);
+    if (p && p->id != n->proc_id) { /* the number is another one's by now */
+        proc_put(p);
+        p = NULL;
+    }
+    *out = p;
+    return p ? 0 : -ESRCH;
+}
+
 static u64 number_of(const struct pnode *n)
 {
     u64 row = n->row ? (u64)(n->row - (n->kind == TOP_FILE ? proc_top_rows : proc_pid_rows)) : 0;
@@ -84,6 +101,7 @@ static int make_inode(struct pnode n, u32 mode, struct inode **out)
     }
     p = n.pid ? find_proc(n.pid) : NULL;
     if (p) {
+        n.proc_id = p->id;
         inode->uid = p->euid;
         inode->gid = p->egid;
         proc_put(p);

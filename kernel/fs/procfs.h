@@ -19,5 +19,7 @@ struct proc_row {
 extern const struct proc_row proc_top_rows[], proc_pid_rows[];
 extern const u32 proc_top_count, proc_pid_count;
 
+/* The process whose directory in /proc is open, with a reference; -EBADF: it is none; -ESRCH. */
+int procfs_proc(const struct file *file, struct proc **out);
 /* A reference of a live process's address space, or 0. */
 struct vm *proc_vm_get(struct proc *p);

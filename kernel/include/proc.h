@@ -81,6 +81,9 @@ struct thread {
     u64 switches[2];   /* voluntary, involuntary */
     u64 allowed_harts; /* bit per hart, sched_setaffinity */
     struct timeout *sleep_timer;
+    i8 nice;                /* (proc_lock to change) -20..19 */
+    u8 policy, rt_priority; /* (proc_lock) SCHED_OTHER.., sched_setscheduler */
+    bool reset_on_fork;
 
     /* signals (proc_lock) */
     sigset_t blocked;
@@ -233,6 +236,8 @@ static inline void sched_relax(void)
     if (unlikely(this_cpu()->need_resched))
         sched_yield();
 }
+u64 sched_slice(const struct thread *t);                               /* ticks */
+void sched_inherit(struct thread *child, const struct thread *parent); /* sys_priority.c */
 void sched_tick(void); /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
 /* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */

@@ -65,6 +65,7 @@ static void copy_thread(struct thread *child, const struct clone_request *rq)
         child->tf->tp = rq->tls;
     child->blocked = current->blocked;
     child->allowed_harts = current->allowed_harts;
+    sched_inherit(child, current);
     if (!(rq->flags & CLONE_VM) || rq->flags & CLONE_VFORK)
         child->altstack = current->altstack;
     if (rq->flags & CLONE_CHILD_CLEARTID)

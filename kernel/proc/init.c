@@ -152,6 +152,7 @@ void init_start(void)
     p->rlimits[RLIMIT_NOFILE] = (struct rlimit64){1024, 4096};
     p->rlimits[RLIMIT_NPROC] = (struct rlimit64){512, 512};
     p->rlimits[RLIMIT_CORE].cur = 0;
+    p->rlimits[RLIMIT_NICE] = p->rlimits[RLIMIT_RTPRIO] = (struct rlimit64){0, 0};
     strlcpy(p->comm, "init", sizeof(p->comm));
     t->kthread_fn = init_main;
     spin_lock(&proc_lock);

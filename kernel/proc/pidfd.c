@@ -5,6 +5,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "file.h"
+#include "fs/procfs.h"
 #include "fs.h"
 #include "klib.h"
 #include "poll.h"
@@ -73,15 +74,29 @@ static long check_info(const siginfo_t *info, const struct proc *p, int sig)
     return p != curproc && (info->si_code >= 0 || info->si_code == SI_TKILL) ? -EPERM : 0;
 }
 
+/* The process that a signal shall reach through fd: a pidfd, or a directory of /proc. */
+static long proc_to_signal(int fd, struct proc **out)
+{
+    struct file *f;
+    long error;
+    *out = pidfd_proc(fd, NULL);
+    if (*out)
+        return 0;
+    f = fd_get(fd);
+    error = f && f->inode ? procfs_proc(f, out) : -EBADF;
+    file_put(f);
+    return error;
+}
+
 long sys_pidfd_send_signal(u64 fd, u64 sig, u64 info_addr, u64 flags)
 {
     siginfo_t info;
-    long error = 0;
+    struct proc *p;
     if (flags || sig > NSIG)
         return -EINVAL;
-    struct proc *p = pidfd_proc((int)fd, NULL);
-    if (!p)
-        return -EBADF;
+    long error = proc_to_signal((int)fd, &p);
+    if (error)
+        return error;
     if (!info_addr)
         signal_user_info(&info, (int)sig, SI_USER);
     else if (copyin(&info, info_addr, sizeof(info)))

@@ -1,11 +1,13 @@
 /* kcov: not instrumented on linux: the scheduler */
 /*
  * Scheduler: one queue of runnable threads under one lock for all harts, round robin with slices of
- * 10 ms. Kernel code is never preempted; user code is, on return from the interrupt that ended its
- * slice. The lock is held across a context switch and released by the thread that comes up, so a
- * thread is never on the queue and on a hart at once.
+ * 10 ms, half a millisecond for the nicest and 20 ms for the least nice. Kernel code is never
+ * preempted; user code is, on return from the interrupt that ended its slice. The lock is held
+ * across a context switch and released by the thread that comes up, so a thread is never on the
+ * queue and on a hart at once.
  */
 #include "abi/errno.h"
+#include "abi/sched.h"
 #include "irq.h"
 #include "klib.h"
 #include "memlayout.h"
@@ -62,6 +64,16 @@ struct thread *sched_make_idle(struct cpu *cpu)
 void timer_program(struct cpu *cpu)
 {
     sbi_set_timer(MIN(cpu->next_timer, cpu->slice_timer));
+}
+
+/*
+ * Everybody has their turn, so what a nice value decides is how long it is: in proportion to the
+ * distance from 20, which no thread has.
+ */
+u64 sched_slice(const struct thread *t)
+{
+    int nice = t->policy == SCHED_IDLE ? 19 : t->nice;
+    return SLICE_TICKS * (u64)(20 - nice) / 20;
 }
 
 /* Somebody else wants this hart: end the current slice in time. */
@@ -175,7 +187,7 @@ void schedule(void)
     }
     struct thread *next = pick_next(cpu);
     next->run_since = now;
-    next->slice_end = now + SLICE_TICKS;
+    next->slice_end = now + sched_slice(next);
     if (next != cpu->idle && !list_empty(&run_queue)) {
         cpu->slice_timer = next->slice_end;
         timer_program(cpu);

@@ -1,5 +1,5 @@
 /*
- * System calls about scheduling: affinity, parameters, the hart one runs on, barriers across harts.
+ * System calls about harts: giving one up, affinity, which one runs us, barriers across them.
  */
 #include "abi/errno.h"
 #include "irq.h"
@@ -8,8 +8,6 @@
 #include "riscv.h"
 #include "syscall.h"
 #include "vm.h"
-
-/* Scheduling parameters: there is one policy; the calls answer as for SCHED_OTHER. */
 
 long sys_sched_yield(void)
 {
@@ -58,54 +56,6 @@ long sys_sched_setaffinity(u64 pid, u64 size, u64 addr)
     return 0;
 }
 
-long sys_sched_getscheduler(u64 pid)
-{
-    (void)pid;
-    return 0;
-}
-
-long sys_sched_setscheduler(u64 pid, u64 policy, u64 param)
-{
-    (void)pid, (void)param;
-    return policy == 0 ? 0 : -EPERM;
-}
-
-long sys_sched_getparam(u64 pid, u64 addr)
-{
-    (void)pid;
-    int priority = 0;
-    return put_user(addr, priority);
-}
-
-long sys_sched_setparam(u64 pid, u64 addr)
-{
-    (void)pid;
-    int priority;
-    return get_user(priority, addr) ? -EFAULT : priority ? -EINVAL : 0;
-}
-
-long sys_sched_get_priority_max(u64 policy)
-{
-    return policy == 1 || policy == 2 ? 99 : policy <= 6 ? 0 : -EINVAL;
-}
-
-long sys_sched_get_priority_min(u64 policy)
-{
-    return policy == 1 || policy == 2 ? 1 : policy <= 6 ? 0 : -EINVAL;
-}
-
-long sys_getpriority(u64 which, u64 who)
-{
-    (void)who;
-    return which > 2 ? -EINVAL : 20; /* nice 0 */
-}
-
-long sys_setpriority(u64 which, u64 who, u64 nice)
-{
-    (void)who, (void)nice;
-    return which > 2 ? -EINVAL : 0;
-}
-
 long sys_getcpu(u64 cpu_addr, u64 node_addr)
 {
     irq_push_off();
@@ -114,18 +64,6 @@ long sys_getcpu(u64 cpu_addr, u64 node_addr)
     if (cpu_addr && put_user(cpu_addr, cpu))
         return -EFAULT;
     return node_addr ? put_user(node_addr, node) : 0;
-}
-
-/* The length of a slice, which SCHED_OTHER has here as SCHED_RR does. */
-long sys_sched_rr_get_interval(u64 pid, u64 addr)
-{
-    i64 interval[2] = {0, 10000000};
-    if ((int)pid < 0)
-        return -EINVAL;
-    spin_lock(&proc_lock);
-    bool known = !pid || thread_find((int)pid);
-    spin_unlock(&proc_lock);
-    return !known ? -ESRCH : copyout(addr, interval, sizeof(interval));
 }
 
 /* membarrier(2): commands are bits; a register command need not do anything, all may be used. */

@@ -7,7 +7,7 @@ import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, ru
 const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
-const CORE = ['clocks', 'events', 'memory', 'processes', 'signals', 'stress', 'threads'];
+const CORE = ['clocks', 'events', 'memory', 'priorities', 'processes', 'signals', 'stress', 'threads'];
 const NAMES = [...CORE, ...FILE_PROGRAMS, ...OWN_FILE_PROGRAMS];
 
 describe.skipIf(!ready)('what programs leave behind', () => {

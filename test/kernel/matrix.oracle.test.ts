@@ -37,6 +37,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   leaks: { own: 'runs others as process 1', args: '/bin/pipes /bin/threads', with: ['pipes', 'threads'] },
   memory: LINUX,
   pipes: LINUX,
+  priorities: LINUX,
   processes: LINUX,
   procfs: LINUX,
   provoke: {
