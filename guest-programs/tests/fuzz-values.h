@@ -376,8 +376,10 @@ static uint64_t value_of_kind(struct fuzzer *f, char kind)
     case 'n':
     case 'z':
         return small_number(f);
-    case 'k':
-        return once_in(f, 8) ? any_value(f) : pick(f, 12);
+    case 'k': /* some name a process's time: ~number << 3 */
+        return once_in(f, 8)   ? any_value(f)
+               : once_in(f, 3) ? ~(once_in(f, 2) ? 0 : process(f)) << 3 | pick(f, 8)
+                               : pick(f, 12);
     case 'w':
         return once_in(f, 8) ? rnd(f) : WNOHANG | (rnd(f) & 15);
     case 'U':

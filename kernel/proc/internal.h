@@ -67,7 +67,20 @@ struct rusage {
 };
 void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
 struct timeval64 ticks_to_timeval(u64 ticks);
+/* cpuclock.c */
+struct cpu_clock {
+    bool is_thread, only_user;
+    int number;
+    u64 id; /* of the process or thread that had the number */
+};
 u64 proc_cpu_ticks(struct proc *p, bool only_user); /* locked */
+/* What a clock id names, -EINVAL; to_read: any thread may name its process. */
+long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock);
+bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks); /* locked; false: it is gone */
+bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks);
+u64 cpu_clock_look(u64 left); /* when a clock may show that much more, in ticks since boot */
+/* -EINTR, and what is left in ns; the clock's process may end meanwhile. */
+long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left);
 /* itimer.c */
 void itimer_init(struct proc *p);
 void itimer_stop(struct proc *p);

@@ -1,14 +1,9 @@
 /*
  * Interval timers: setitimer(2). ITIMER_REAL counts time, ITIMER_VIRTUAL and ITIMER_PROF the user
- * time and the whole CPU time of the process.
- *
- * A timer of CPU time is looked at when it could be due at the earliest - if every hart had run the
- * process since - and set again until it is. An idle process is looked at rarely: not before the
- * rest has passed once more.
+ * time and the whole CPU time of the process (looked at as cpuclock.c says).
  */
 #include "abi/errno.h"
 #include "klib.h"
-#include "memlayout.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"
@@ -16,8 +11,6 @@
 
 enum { REAL, VIRTUAL, PROF, KINDS };
 static const int signals[KINDS] = {SIGALRM, SIGVTALRM, SIGPROF};
-
-#define LOOK_AGAIN (TICKS_PER_SEC / 1000) /* not more often than once in a millisecond */
 
 struct itimerval {
     struct timeval64 interval, value;
@@ -35,7 +28,7 @@ static void real_fires(void *arg)
 
 static void look_later(struct itimer *it, u64 left)
 {
-    timeout_set(&it->timeout, time_now() + MAX(left / (u64)ncpus, LOOK_AGAIN));
+    timeout_set(&it->timeout, cpu_clock_look(left));
 }
 
 static void cpu_fires(struct proc *p, int which)

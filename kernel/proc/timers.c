@@ -1,11 +1,12 @@
 /*
- * POSIX timers: timer_create(2) and its family, on the clocks that tick in real time.
+ * POSIX timers: timer_create(2) and its family, on the clocks that tick in real time and on those
+ * of CPU time (cpuclock.c).
  *
  * A timer has at most one signal on its way; further expirations are counted in that signal's
  * overrun field and known to timer_getoverrun() once it has been delivered. Timers end with the
  * process and with execve; fork does not copy them.
  *
- * Divergences: no CPU-time clocks (-EINVAL), and SIGEV_THREAD is the C library's own business.
+ * SIGEV_THREAD is the C library's own business.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -39,7 +40,10 @@ struct posix_timer {
     u64 value;
     struct timeout timeout;
     u64 interval; /* (proc_lock) ticks */
-    int overrun;  /* (proc_lock) of the last signal delivered */
+    bool counts_cpu;
+    struct cpu_clock cpu; /* with counts_cpu */
+    u64 target;           /* (proc_lock) what it shows when it is due; 0: not armed */
+    int overrun;          /* (proc_lock) of the last signal delivered */
 };
 
 /* proc_lock held. Counts on in a signal of this timer that nobody has taken yet. */
@@ -74,14 +78,31 @@ static void send(struct posix_timer *t, u64 expired)
         signal_send_proc_locked(t->proc, t->signo, &info);
 }
 
+/* proc_lock held. How often a timer of CPU time has expired; it is armed again as it needs. */
+static u64 look_at_cpu(struct posix_timer *t)
+{
+    u64 used, expired = 0;
+    if (!t->target || !cpu_clock_ticks(&t->cpu, &used))
+        return 0;
+    if (used >= t->target) {
+        expired = 1 + (t->interval ? (used - t->target) / t->interval : 0);
+        t->target = t->interval ? t->target + expired * t->interval : 0;
+    }
+    if (t->target)
+        timeout_set(&t->timeout, cpu_clock_look(t->target - used));
+    return expired;
+}
+
 static void fires(void *arg)
 {
     struct posix_timer *t = arg;
     u64 expired = 1;
     spin_lock(&proc_lock);
-    if (t->interval)
+    if (t->counts_cpu)
+        expired = look_at_cpu(t);
+    else if (t->interval)
         timeout_set(&t->timeout, timeout_advance(t->timeout.when, t->interval, &expired));
-    if (t->notify != SIGEV_NONE)
+    if (expired && t->notify != SIGEV_NONE)
         send(t, expired);
     spin_unlock(&proc_lock);
 }
@@ -106,7 +127,7 @@ static struct posix_timer *find(u64 id)
 static void stop(struct posix_timer *t)
 {
     spin_lock(&proc_lock);
-    t->interval = 0;
+    t->interval = t->target = 0;
     spin_unlock(&proc_lock);
     timeout_cancel_sync(&t->timeout);
 }
@@ -143,7 +164,14 @@ static long check_event(const struct sigevent *ev)
     return error;
 }
 
-static long create(int clock, const struct sigevent *ev, bool value_is_id, va_t id_addr)
+static bool is_real_time(int clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
+}
+
+/* cpu: of a clock that is_real_time() does not know. */
+static long create(int clock, const struct cpu_clock *cpu, const struct sigevent *ev,
+                   bool value_is_id, va_t id_addr)
 {
     struct proc *p = curproc;
     if (p->next_timer >= TIMERS_MAX && !list_empty(&p->timers))
@@ -155,6 +183,8 @@ static long create(int clock, const struct sigevent *ev, bool value_is_id, va_t 
     t->id = list_empty(&p->timers) ? 0 : p->next_timer;
     p->next_timer = t->id + 1;
     t->clock = clock;
+    t->counts_cpu = !is_real_time(clock);
+    t->cpu = *cpu;
     t->signo = ev->signo, t->notify = ev->notify, t->tid = ev->tid;
     t->value = value_is_id ? (u64)t->id : ev->value;
     timeout_init_entry(&t->timeout, TIMEOUT_IRQ, fires, t);
@@ -171,29 +201,44 @@ static long create(int clock, const struct sigevent *ev, bool value_is_id, va_t 
 long sys_timer_create(u64 clock, u64 event_addr, u64 id_addr)
 {
     struct sigevent ev = {.signo = SIGALRM, .notify = SIGEV_SIGNAL};
-    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
-        return -EINVAL;
+    struct cpu_clock cpu = {0};
+    long error = is_real_time((int)clock) ? 0 : cpu_clock_find((int)clock, false, &cpu);
+    if (error)
+        return error;
     if (event_addr && copyin(&ev, event_addr, sizeof(ev)))
         return -EFAULT;
-    long error = check_event(&ev);
+    error = check_event(&ev);
     if (error)
         return error;
     mutex_lock(&curproc->timer_lock);
-    error = create((int)clock, &ev, !event_addr, id_addr);
+    error = create((int)clock, &cpu, &ev, !event_addr, id_addr);
     mutex_unlock(&curproc->timer_lock);
     return error;
 }
 
 static void get_setting(struct posix_timer *t, struct itimerspec *out)
 {
-    u64 now = time_now();
+    u64 now = time_now(), end = 0;
     memset(out, 0, sizeof(*out));
     spin_lock(&proc_lock);
     out->interval = ns_to_timespec(t->interval * NS_PER_TICK);
-    if (t->timeout.armed)
-        out->value =
-            ns_to_timespec(MAX(t->timeout.when, now + 1) * NS_PER_TICK - now * NS_PER_TICK);
+    if (!t->counts_cpu)
+        end = t->timeout.armed ? t->timeout.when : 0;
+    else if (cpu_clock_ticks(&t->cpu, &now))
+        end = t->target;
+    if (end)
+        out->value = ns_to_timespec(MAX(end, now + 1) * NS_PER_TICK - now * NS_PER_TICK);
     spin_unlock(&proc_lock);
+}
+
+/* proc_lock held. */
+static void set_cpu(struct posix_timer *t, const struct timespec *to, bool absolute)
+{
+    u64 now, ticks = MAX(ns_to_ticks(saturating_ns(to->sec, to->nsec)), 1);
+    if (!cpu_clock_ticks(&t->cpu, &now))
+        return;
+    t->target = absolute ? ticks : now + ticks;
+    timeout_set(&t->timeout, cpu_clock_look(t->target > now ? t->target - now : 0));
 }
 
 static void set(struct posix_timer *t, const struct itimerspec *to, bool absolute)
@@ -205,7 +250,10 @@ static void set(struct posix_timer *t, const struct itimerspec *to, bool absolut
     spin_lock(&proc_lock);
     t->interval = interval;
     t->overrun = 0;
-    timeout_set(&t->timeout, deadline_from(to->value.sec, to->value.nsec, absolute, t->clock));
+    if (t->counts_cpu)
+        set_cpu(t, &to->value, absolute);
+    else
+        timeout_set(&t->timeout, deadline_from(to->value.sec, to->value.nsec, absolute, t->clock));
     spin_unlock(&proc_lock);
 }
 
@@ -218,13 +266,15 @@ long sys_timer_settime(u64 id, u64 flags, u64 new_addr, u64 old_addr)
         return -EINVAL;
     mutex_lock(&curproc->timer_lock);
     struct posix_timer *t = find(id);
-    if (t) {
+    u64 now;
+    long error = !t ? -EINVAL : t->counts_cpu && !cpu_clock_read(&t->cpu, &now) ? -ESRCH : 0;
+    if (!error) {
         get_setting(t, &old);
         set(t, &new, flags & TIMER_ABSTIME);
     }
     mutex_unlock(&curproc->timer_lock);
-    if (!t)
-        return -EINVAL;
+    if (error)
+        return error;
     return old_addr && copyout(old_addr, &old, sizeof(old)) ? -EFAULT : 0;
 }
 

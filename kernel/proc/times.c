@@ -39,33 +39,15 @@ u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock)
     return ns_to_ticks(ns);
 }
 
-static u64 run_ticks(const struct thread *t)
+static long cpu_clock_ns(int id, u64 *ns)
 {
-    u64 used = t->utime + t->stime;
-    return t->on_cpu ? used + read_time() - t->run_since : used;
-}
-
-/* What a thread has used of user time; it is in a system call when its frame says so. */
-static u64 user_ticks(const struct thread *t)
-{
-    bool in_user = t->on_cpu && t->tf && t->tf->syscall == ~0UL;
-    return in_user ? t->utime + read_time() - t->run_since : t->utime;
-}
-
-u64 proc_cpu_ticks(struct proc *p, bool only_user)
-{
-    u64 used = only_user ? p->utime : p->utime + p->stime;
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        used += only_user ? user_ticks(t) : run_ticks(t);
-    return used;
-}
-
-static u64 proc_ticks(struct proc *p)
-{
-    spin_lock(&proc_lock);
-    u64 used = proc_cpu_ticks(p, false);
-    spin_unlock(&proc_lock);
-    return used;
+    struct cpu_clock clock;
+    u64 ticks;
+    long error = cpu_clock_find(id, true, &clock);
+    if (error || !cpu_clock_read(&clock, &ticks))
+        return -EINVAL;
+    *ns = ticks * NS_PER_TICK;
+    return 0;
 }
 
 static long clock_read(int clock, u64 *ns)
@@ -81,14 +63,8 @@ static long clock_read(int clock, u64 *ns)
     case CLOCK_BOOTTIME:
         *ns = time_now_ns();
         return 0;
-    case CLOCK_PROCESS_CPUTIME_ID:
-        *ns = proc_ticks(curproc) * NS_PER_TICK;
-        return 0;
-    case CLOCK_THREAD_CPUTIME_ID:
-        *ns = run_ticks(current) * NS_PER_TICK;
-        return 0;
     default:
-        return -EINVAL;
+        return cpu_clock_ns(clock, ns);
     }
 }
 
@@ -113,6 +89,9 @@ long sys_clock_getres(u64 clock, u64 addr)
 long sys_clock_settime(u64 clock, u64 addr)
 {
     struct timespec ts;
+    u64 now;
+    if ((int)clock < 0) /* nobody may set the clock of a process */
+        return cpu_clock_ns((int)clock, &now) ? -EINVAL : -EPERM;
     if (clock != CLOCK_REALTIME)
         return -EINVAL;
     if (get_user(ts, addr))
@@ -151,10 +130,16 @@ long sys_gettimeofday(u64 tv_addr, u64 tz_addr)
     return tz_addr ? put_user(tz_addr, zone) : 0;
 }
 
-/*
- * Sleeps that ended early report what is left; zero-length ones return without giving up the
- * hart.
- */
+/* A sleep that ended early tells what is left, if it may. */
+static long ended_early(u64 left_ns, bool absolute, va_t remain)
+{
+    struct timespec left = ns_to_timespec(left_ns);
+    if (absolute || !remain)
+        return -ERESTARTNOHAND;
+    return put_user(remain, left) ? -EFAULT : -EINTR;
+}
+
+/* One of length zero returns without giving up the hart. */
 static long sleep_for(u64 deadline, bool absolute, va_t remain)
 {
     struct waitq nobody = WAITQ_INIT(nobody);
@@ -163,24 +148,35 @@ static long sleep_for(u64 deadline, bool absolute, va_t remain)
                      : wait_event_timeout(&nobody, time_now() >= deadline, deadline);
     if (error == -ETIMEDOUT || error == 0)
         return 0;
-    if (absolute || !remain)
-        return -ERESTARTNOHAND;
     u64 now = time_now();
-    struct timespec left = ns_to_timespec(deadline > now ? (deadline - now) * NS_PER_TICK : 0);
-    return put_user(remain, left) ? -EFAULT : -EINTR;
+    return ended_early(deadline > now ? (deadline - now) * NS_PER_TICK : 0, absolute, remain);
+}
+
+static long may_sleep_on(int clock)
+{
+    if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME ||
+        clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0)
+        return 0;
+    return clock <= CLOCK_BOOTTIME ? -EOPNOTSUPP : -EINVAL;
 }
 
 long sys_clock_nanosleep(u64 clock, u64 flags, u64 request, u64 remain)
 {
     struct timespec ts;
-    if (clock > CLOCK_BOOTTIME || clock == CLOCK_THREAD_CPUTIME_ID)
-        return -EINVAL;
+    int id = (int)clock;
+    u64 left;
+    long error = may_sleep_on(id);
+    if (error)
+        return error;
     if (get_user(ts, request))
         return -EFAULT;
     if (!timespec_ok(&ts))
         return -EINVAL;
     bool absolute = flags & TIMER_ABSTIME;
-    return sleep_for(deadline_from(ts.sec, ts.nsec, absolute, (int)clock), absolute, remain);
+    if (id >= 0 && id != CLOCK_PROCESS_CPUTIME_ID)
+        return sleep_for(deadline_from(ts.sec, ts.nsec, absolute, id), absolute, remain);
+    error = cpu_clock_sleep(id, saturating_ns(ts.sec, ts.nsec), absolute, &left);
+    return error == -EINTR ? ended_early(left, absolute, remain) : error;
 }
 
 long sys_nanosleep(u64 request, u64 remain)

@@ -15,7 +15,8 @@ describe.skipIf(!ready)('the core of the guest kernel', () => {
     elf = await kernel();
   });
 
-  for (const name of ['processes', 'priorities', 'threads', 'signals', 'memory', 'clocks', 'events']) {
+  const names = ['processes', 'priorities', 'threads', 'signals', 'memory', 'clocks', 'cpu-clocks', 'events'];
+  for (const name of names) {
     it(`${name}: every test is ok, and twice the same run`, async () => {
       const archive = initrd({ [`bin/${name}`]: await program(`tests/${name}.c`) });
       const first = run(elf, archive, `init=/bin/${name}`);

@@ -1,0 +1,126 @@
+/*
+ * Clocks of CPU time: what they are called, what they show, waiting until they show it.
+ *
+ * A clock names its process or thread and holds no reference: it looks the number up on every use,
+ * and is gone when somebody else has the number. Nothing counts such a clock's ticks, so who waits
+ * looks at it when it could be due at the earliest - if every hart had run the process since - and
+ * again until it is. An idle process is looked at rarely: not before the rest has passed once more.
+ *
+ * Divergence: the clocks PROF and SCHED are one, and all have a resolution of a tick.
+ */
+#include "abi/errno.h"
+#include "abi/sched.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "proc.h"
+#include "proc/internal.h"
+#include "riscv.h"
+
+/* A clock id below zero: ~number << 3, then whether it is a thread, and what counts. */
+#define PER_THREAD 4
+enum { COUNT_PROF, COUNT_VIRT, COUNT_SCHED, COUNT_KINDS };
+
+#define LOOK_AGAIN (TICKS_PER_SEC / 1000) /* not more often than once in a millisecond */
+
+static u64 run_ticks(const struct thread *t)
+{
+    u64 used = t->utime + t->stime;
+    return t->on_cpu ? used + read_time() - t->run_since : used;
+}
+
+/* What a thread has used of user time; it is in a system call when its frame says so. */
+static u64 user_ticks(const struct thread *t)
+{
+    bool in_user = t->on_cpu && t->tf && t->tf->syscall == ~0UL;
+    return in_user ? t->utime + read_time() - t->run_since : t->utime;
+}
+
+u64 proc_cpu_ticks(struct proc *p, bool only_user)
+{
+    u64 used = only_user ? p->utime : p->utime + p->stime;
+    list_for_each(t, &p->threads, struct thread, in_proc)
+        used += only_user ? user_ticks(t) : run_ticks(t);
+    return used;
+}
+
+/* proc_lock held. A process may be named by whichever of its threads asks what it shows. */
+static struct proc *named_proc(int number, bool to_read)
+{
+    struct proc *p = number ? proc_find(number) : curproc;
+    return !p && to_read && number == current->tid ? curproc : p;
+}
+
+/* proc_lock held. Threads of other processes have no clocks. */
+static struct thread *named_thread(int number)
+{
+    struct thread *t = number ? thread_find(number) : current;
+    return t && t->proc == curproc ? t : NULL;
+}
+
+long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock)
+{
+    bool own = id == CLOCK_PROCESS_CPUTIME_ID || id == CLOCK_THREAD_CPUTIME_ID;
+    int number = own ? 0 : ~(id >> 3), what = own ? COUNT_SCHED : id & 3;
+    if ((id >= 0 && !own) || what >= COUNT_KINDS)
+        return -EINVAL;
+    *clock = (struct cpu_clock){.only_user = what == COUNT_VIRT};
+    clock->is_thread = own ? id == CLOCK_THREAD_CPUTIME_ID : id & PER_THREAD;
+    spin_lock(&proc_lock);
+    struct thread *t = clock->is_thread ? named_thread(number) : NULL;
+    struct proc *p = clock->is_thread ? NULL : named_proc(number, to_read);
+    if (t)
+        clock->number = t->tid, clock->id = t->id;
+    else if (p)
+        clock->number = p->pid, clock->id = p->id;
+    spin_unlock(&proc_lock);
+    return t || p ? 0 : -EINVAL;
+}
+
+bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks)
+{
+    struct thread *t = clock->is_thread ? thread_find(clock->number) : NULL;
+    struct proc *p = clock->is_thread ? NULL : proc_find(clock->number);
+    if (t && t->id == clock->id)
+        *ticks = clock->only_user ? user_ticks(t) : run_ticks(t);
+    else if (p && p->id == clock->id)
+        *ticks = proc_cpu_ticks(p, clock->only_user);
+    else
+        return false;
+    return true;
+}
+
+bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks)
+{
+    spin_lock(&proc_lock);
+    bool there = cpu_clock_ticks(clock, ticks);
+    spin_unlock(&proc_lock);
+    return there;
+}
+
+u64 cpu_clock_look(u64 left)
+{
+    return time_now() + MAX(left / (u64)ncpus, LOOK_AGAIN);
+}
+
+long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
+{
+    struct waitq nobody = WAITQ_INIT(nobody);
+    struct cpu_clock clock;
+    u64 now, target = ns_to_ticks(ns);
+    if (id < 0 && id & PER_THREAD && (~(id >> 3) == 0 || ~(id >> 3) == current->tid))
+        return -EINVAL; /* it would not go on while we sleep */
+    long error = cpu_clock_find(id, false, &clock);
+    if (error)
+        return error;
+    if (!cpu_clock_read(&clock, &now))
+        return -ESRCH;
+    target += absolute ? 0 : now;
+    while (cpu_clock_read(&clock, &now) && now < target) {
+        error = wait_event_timeout(&nobody, false, cpu_clock_look(target - now));
+        if (error != -ETIMEDOUT) {
+            *left = (target - now) * NS_PER_TICK;
+            return -EINTR;
+        }
+    }
+    return 0;
+}
