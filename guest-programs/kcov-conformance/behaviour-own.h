@@ -515,9 +515,21 @@ static void uniq_modes_are_not_for_sections(void)
     }
 }
 
+/* Private areas of 4 MiB, each of another size: together more than there is memory. */
+static void sections_of_many_sizes_find_memory(void)
+{
+    for (unsigned int i = 0; i < 70; i++) {
+        struct kcov k = remote(COMMON, 0, 0, 2 * REMOTE_WORDS + 512 * i);
+        common_work();
+        REQUIRE(LOAD(k.area) > 0);
+        REQUIRE(kcov_disable(k.fd, 0) == 0);
+        drop(k);
+    }
+}
+
 #define UNIQ_TESTS                                                                                 \
     TEST(uniq_modes_report_once), TEST(edges_follow_the_formula),                                  \
-        TEST(uniq_modes_are_not_for_sections),
+        TEST(uniq_modes_are_not_for_sections), TEST(sections_of_many_sizes_find_memory),
 #endif
 #define OWN_TESTS                                                                                  \
     UNIQ_TESTS TEST(a_private_mapping_is_a_private_copy),                                          \

@@ -36,7 +36,7 @@ static inline bool plug_toy(bool whole)
     size_t length = whole ? sizeof(mouse) : 3;
     if (write(fd, mouse, length) != (ssize_t)length || read(fd, status, sizeof(status) - 1) <= 0)
         _exit(3);
-    close(fd);
+    close(fd); /* waits for the log task */
     return true;
 }
 
@@ -64,10 +64,8 @@ static inline void usb_traffic(bool whole)
 
 static inline void common_work(void)
 {
-    if (plug_toy(true)) {
-        usleep(1000);
+    if (plug_toy(true))
         return;
-    }
     int fd = open("/dev/vhost-net", O_RDWR);
     if (fd == -1 || ioctl(fd, VHOST_SET_OWNER) == -1) {
         perror("vhost-net");

@@ -10,7 +10,7 @@
  *
  * Divergence: areas of sections in interrupts are made at the first REMOTE_ENABLE; while it is
  * enabled for handles, a thread has no descriptor in the sense of ENABLE, but the two exclude each
- * other as in 6.12.
+ * other as in 6.12. Private areas are kept for later sections, but not all of them for ever.
  */
 #include "linux.h"
 #include "alloc.h"
@@ -42,7 +42,9 @@ struct kcov_spare {
     u64 words;
     struct vm_pages *area;
 };
-static struct kcov_spare *spares; /* (k) */
+static struct kcov_spare *spares; /* (k) youngest first */
+static int nspares;               /* (k) */
+#define SPARES_MAX 8
 
 /* What a section remembers besides its context. */
 static struct section_state {
@@ -186,9 +188,34 @@ static struct kcov_spare *take_spare(u64 words)
         if (s->words != words)
             continue;
         *at = s->next;
+        nspares--;
         return s;
     }
     return NULL;
+}
+
+/* Keeps s for a later section. Returns the oldest when they are too many, to be freed. (k) */
+static struct kcov_spare *keep_spare(struct kcov_spare *s)
+{
+    struct kcov_spare **at = &spares, *oldest = NULL;
+
+    s->next = spares;
+    spares = s;
+    if (++nspares > SPARES_MAX) {
+        while ((*at)->next)
+            at = &(*at)->next;
+        oldest = *at;
+        *at = NULL;
+        nspares--;
+    }
+    return oldest;
+}
+
+static void free_spare(struct kcov_spare *s)
+{
+    if (s)
+        vm_pages_put(s->area);
+    kfree(s);
 }
 
 static struct kcov_spare *new_spare(u64 words)
@@ -264,6 +291,7 @@ static struct kcov_desc *finish(struct kcov_desc *desc, u64 sequence, struct kco
 static void stop(bool in_interrupt)
 {
     struct kcov_desc *gone = NULL;
+    struct kcov_spare *unwanted = NULL;
     struct kcov_thread *k = &current->kcov;
     u64 from, lost;
     u32 record;
@@ -279,12 +307,12 @@ static void stop(bool in_interrupt)
         record = k->section.mode;
         struct kcov_remote *r = kcov_section_end(&lost);
         gone = finish(k->section_desc, k->section_sequence, r, s->area->pa, record, lost);
-        s->next = spares;
-        spares = s;
+        unwanted = keep_spare(s);
         k->section_desc = NULL;
     }
     spin_unlock(&kcov_lock);
     kcov_desc_free(gone);
+    free_spare(unwanted);
 }
 
 static void work_enter(const struct work_origin *origin, bool in_interrupt)
