@@ -94,6 +94,33 @@ static void mounts_cover_and_uncover(void)
     CHECK(unlink("/tmp/mnt/under") == 0 && rmdir("/tmp/mnt") == 0);
 }
 
+static int is_mounted(const char *where)
+{
+    static char text[65536];
+    int fd = open("/proc/mounts", O_RDONLY);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+    text[n > 0 ? n : 0] = 0;
+    close(fd);
+    return strstr(text, where) != NULL;
+}
+
+static void a_detached_mount_takes_those_below_it_along(void)
+{
+    char path[400] = "/tmp/mnt";
+    size_t length = strlen(path);
+
+    for (int i = 0; i < 100; i++) {
+        CHECK(mkdir(path, 0755) == 0 && mount("none", path, "tmpfs", 0, NULL) == 0);
+        length += (size_t)snprintf(path + length, sizeof(path) - length, "/m");
+    }
+    CHECK(umount("/tmp/mnt") == -1 && errno == EBUSY && is_mounted(" /tmp/mnt/m/m "));
+    int fd = creat(path, 0644); /* in the innermost */
+    CHECK(fd >= 0 && umount2("/tmp/mnt", MNT_DETACH) == 0);
+    CHECK(!is_mounted(" /tmp/mnt") && access("/tmp/mnt/m", F_OK) == -1 && errno == ENOENT);
+    CHECK(write(fd, "x", 1) == 1 && close(fd) == 0 && rmdir("/tmp/mnt") == 0);
+}
+
 static void debugfs_mounts(void)
 {
     CHECK(mount("none", "/sys/kernel/debug", "debugfs", 0, NULL) == 0);
@@ -187,6 +214,7 @@ int main(void)
     RUN_ON_KERNEL(nodes_are_found_by_number);
     RUN_ON_KERNEL(proc_tells_about_us);
     RUN_ON_KERNEL(mounts_cover_and_uncover);
+    RUN_ON_KERNEL(a_detached_mount_takes_those_below_it_along);
     RUN_ON_KERNEL(debugfs_mounts);
     RUN_ON_KERNEL(terminal_answers);
     RUN_ON_KERNEL(lines_are_edited);

@@ -4,8 +4,8 @@
  * A mount says "in mount parent, inode covered is hidden by the root of super block sb". The table
  * is a list in mounting order; walking goes down into the newest mount at a place (fs_lock).
  * References: the table holds one, every open file, working directory and child mount another one,
- * so a mount with more than the table's own reference is busy. MNT_DETACH only takes it off the
- * table; the super block is shut down when the last user is gone.
+ * so a mount with more than the table's own reference is busy. MNT_DETACH takes it and all below it
+ * off the table; a super block is shut down when its last user is gone.
  */
 #include "fs.h"
 #include "alloc.h"
@@ -46,21 +46,25 @@ struct mount *mount_get(struct mount *mnt)
     return mnt;
 }
 
-void mount_put(struct mount *mnt)
+static void super_drop(struct super *sb)
 {
-    struct super *sb;
-
-    if (!mnt || atomic_sub(&mnt->refs, 1) != 0)
-        return;
-    sb = mnt->sb;
-    if (mnt->covered)
-        inode_put(mnt->covered);
-    mount_put(mnt->parent);
-    kfree(mnt->source);
-    kfree(mnt->where);
-    kfree(mnt);
     if (atomic_sub(&sb->refs, 1) == 0 && sb->ops && sb->ops->umount)
         sb->ops->umount(sb);
+}
+
+void mount_put(struct mount *mnt)
+{
+    while (mnt && atomic_sub(&mnt->refs, 1) == 0) {
+        struct mount *parent = mnt->parent;
+
+        super_drop(mnt->sb);
+        if (mnt->covered)
+            inode_put(mnt->covered);
+        kfree(mnt->source);
+        kfree(mnt->where);
+        kfree(mnt);
+        mnt = parent;
+    }
 }
 
 bool mount_cross_down(struct path *path)
@@ -131,12 +135,6 @@ static void append_mount(struct mount *m)
     *last = m;
 }
 
-static void super_drop(struct super *sb)
-{
-    if (atomic_sub(&sb->refs, 1) == 0 && sb->ops && sb->ops->umount)
-        sb->ops->umount(sb);
-}
-
 /* The first mount, before there are any processes. */
 int mount_as_root(const char *type)
 {
@@ -193,19 +191,34 @@ out:
     return err;
 }
 
-/* Takes m off the table; false when it was detached before. Needs fs_lock. */
-static bool unlink_mount(struct mount *m)
+static bool is_below(const struct mount *m, const struct mount *top)
 {
-    for (struct mount **link = &mounts; *link; link = &(*link)->next)
-        if (*link == m) {
-            *link = m->next;
-            m->next = NULL;
-            return true;
-        }
-    return false;
+    while (m && m != top)
+        m = m->parent;
+    return m;
 }
 
-static int detach(const struct path *at, u32 flags)
+/* Takes top and what is mounted below it off the table; 0 when it was detached before. */
+static struct mount *unlink_tree(const struct mount *top)
+{
+    struct mount *gone = NULL;
+
+    for (struct mount **link = &mounts; *link;) {
+        struct mount *m = *link;
+
+        if (!is_below(m, top)) {
+            link = &m->next;
+            continue;
+        }
+        *link = m->next;
+        m->next = gone;
+        gone = m;
+    }
+    return gone;
+}
+
+/* Needs fs_lock. */
+static int detach(const struct path *at, u32 flags, struct mount **gone)
 {
     struct mount *m = at->mnt;
 
@@ -213,28 +226,31 @@ static int detach(const struct path *at, u32 flags)
         return -EINVAL;
     if (!(flags & MNT_DETACH) && atomic_load(&m->refs) > 2)
         return -EBUSY; /* more than the table's reference and the one in at */
-    return unlink_mount(m) ? 0 : -EINVAL;
+    *gone = unlink_tree(m);
+    return *gone ? 0 : -EINVAL;
 }
 
 int fs_umount(const char *where, u32 flags)
 {
     struct path at;
-    struct mount *m;
+    struct mount *gone = NULL;
     int err = path_walk(NULL, where, WALK_FOLLOW, &at);
 
     if (err)
         return err;
     mutex_lock(&fs_lock);
-    m = at.mnt;
-    err = detach(&at, flags);
+    err = detach(&at, flags, &gone);
     mutex_unlock(&fs_lock);
     path_put(&at);
-    if (err)
-        return err;
-    if (m->sb->ops && m->sb->ops->sync)
-        m->sb->ops->sync(m->sb);
-    mount_put(m);
-    return 0;
+    while (gone) {
+        struct mount *m = gone;
+
+        gone = m->next;
+        if (m->sb->ops && m->sb->ops->sync)
+            m->sb->ops->sync(m->sb);
+        mount_put(m);
+    }
+    return err;
 }
 
 int fs_sync_all(void)
