@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
@@ -96,19 +95,6 @@ static void attributes_need_something_to_have_them(void)
     CHECK(setxattr("/tmp", "user.a", "x", 1, 77) == -1 && errno == EINVAL);
     CHECK(listxattr("/tmp/absent", buf, 16) == -1 && errno == ENOENT);
     CHECK(flistxattr(-1, buf, 16) == -1 && errno == EBADF);
-}
-
-static void no_file_system_has_attributes(void)
-{
-    char buf[16];
-    struct utsname u;
-
-    if (uname(&u) || !strstr(u.version, "kcovbox"))
-        return; /* elsewhere they may */
-    CHECK(setxattr("/tmp", "user.a", "x", 1, 0) == -1 && errno == EOPNOTSUPP);
-    CHECK(getxattr("/tmp", "user.a", buf, 16) == -1 && errno == EOPNOTSUPP);
-    CHECK(removexattr("/tmp", "user.a") == -1 && errno == EOPNOTSUPP);
-    CHECK(listxattr("/tmp", buf, 16) == 0);
 }
 
 static void processes_read_one_another(void)
@@ -275,7 +261,6 @@ int main(int argc, char **argv)
     RUN_ON_KERNEL(openat2_refuses_what_it_does_not_know);
     RUN(renames_exchange);
     RUN(attributes_need_something_to_have_them);
-    RUN_ON_KERNEL(no_file_system_has_attributes);
     RUN_ON_KERNEL(processes_read_one_another);
     RUN_ON_KERNEL(execveat_runs_descriptors);
     RUN(close_range_closes_and_marks);

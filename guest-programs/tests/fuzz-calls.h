@@ -18,6 +18,16 @@ struct row {
 #define SYS_kevent  245
 
 static const struct row rows[] = {
+    {SYS_setxattr, "PNbs0"},
+    {SYS_setxattr, "PNbsi"},
+    {SYS_lsetxattr, "PNbsi"},
+    {SYS_fsetxattr, "fNbs0"},
+    {SYS_getxattr, "PNbs"},
+    {SYS_fgetxattr, "fNbs"},
+    {SYS_listxattr, "Pbs"},
+    {SYS_flistxattr, "fbs"},
+    {SYS_removexattr, "PN"},
+    {SYS_fremovexattr, "fN"},
     {SYS_getcwd, "bs"},
     {SYS_eventfd2, "ii"},
     {SYS_epoll_create1, "i"},

@@ -7,6 +7,7 @@
  *   g mmap flags   p process id             S signal  v iovecs     c count     a socket address
  *   A its length   t short time             e event   z signal set h message   u futex word
  *   q ioctl        k clock                  w wait options         n pointer to a small number
+ *   N attribute name
  *   U socket family   T socket type          R 24   0 zero   8 eight   x anything
  */
 #pragma once
@@ -79,6 +80,7 @@ static const char *const fuzz_paths[] = {
     "/sys/kernel/debug/kcov",
     "/proc",
     "/proc/1/status",
+    "/proc/self",
     "/proc/1/fd",
     "/proc/meminfo",
     "/proc/mounts",
@@ -99,6 +101,9 @@ static const char *const fuzz_paths[] = {
     "/tmp/m/b",
     "/tmp/this-name-is-longer-than-most-names-but-not-too-long-for-a-file-system-of-today",
 };
+
+static const char *const attribute_names[] = {"user.a",     "user.b", "user.c",  "trusted.a",
+                                              "security.a", "user.",  "other.a", ""};
 
 static const char *any_path(struct fuzzer *f)
 {
@@ -332,6 +337,8 @@ static uint64_t value_of_kind(struct fuzzer *f, char kind)
         return once_in(f, 3) ? pick(f, 24) : (uint64_t)AT_FDCWD;
     case 'P':
         return once_in(f, 24) ? buffer(f) : (uint64_t)any_path(f);
+    case 'N':
+        return once_in(f, 24) ? buffer(f) : (uint64_t)CHOOSE(f, attribute_names);
     case 'b':
         return buffer(f);
     case 's':

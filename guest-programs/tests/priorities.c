@@ -70,23 +70,26 @@ static void nice_values_need_somebody(void)
 
 static int group_answers_for_all(void)
 {
-    int status, go[2];
+    int status, go[2], there[2];
     char c;
 
-    if (setpgid(0, 0) || pipe(go))
+    if (setpgid(0, 0) || pipe(go) || pipe(there))
         return 1;
     pid_t pid = fork();
     if (!pid) {
         close(go[1]);
-        _exit(read(go[0], &c, 1) == 0 ? getpriority(PRIO_PROCESS, 0) : 99);
+        _exit(write(there[1], "t", 1) + read(go[0], &c, 1) == 1 ? getpriority(PRIO_PROCESS, 0)
+                                                                : 99);
     }
+    if (read(there[0], &c, 1) != 1)
+        return 9;
     if (setpriority(PRIO_PROCESS, pid, 4) || raw_get(PRIO_PROCESS, pid) != 16)
         return 2;
     if (setpriority(PRIO_PGRP, getpid(), 11) || raw_get(PRIO_PROCESS, 0) != 9)
         return 3;
     if (setpriority(PRIO_PROCESS, 0, 13) || raw_get(PRIO_PGRP, 0) != 9) /* the best of them */
         return 4;
-    close(go[0]), close(go[1]);
+    close(go[0]), close(go[1]), close(there[0]), close(there[1]);
     return waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 11 ? 0 : 5;
 }
 
@@ -209,17 +212,27 @@ static long used_us(pid_t pid)
                                            : -1;
 }
 
-static void the_nicer_one_gets_less(void)
+/* Whether the one with the higher nice value had clearly less of a third of a second. */
+static int nicer_had_less(void)
 {
     struct timespec end;
 
-    CHECK(clock_gettime(CLOCK_MONOTONIC, &end) == 0);
-    end.tv_nsec += 400000000;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += 300000000;
     if (end.tv_nsec >= 1000000000)
         end.tv_sec++, end.tv_nsec -= 1000000000;
     pid_t nice = start_worker(19, &end), other = start_worker(0, &end);
     long little = used_us(nice), much = used_us(other);
-    CHECK(little >= 0 && much > 3 * little);
+    return little >= 0 && much > 3 * little;
+}
+
+static void the_nicer_one_gets_less(void)
+{
+    int tries = 0;
+
+    while (tries < 6 && !nicer_had_less()) /* an emulator's harts may stand still for a while */
+        tries++;
+    CHECK(tries < 6);
 }
 
 static int set_policy(pid_t pid, int policy, int priority)

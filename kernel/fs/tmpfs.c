@@ -14,6 +14,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "memfd.h"
+#include "xattr.h"
 
 #define TMPFS_MAGIC 0x01021994
 
@@ -29,6 +30,7 @@ struct node {
     struct entry *entries; /* directories: oldest first */
     i64 next_number;
     char *target; /* symbolic links; owned */
+    struct xattrs xattrs;
 };
 
 static const struct inode_ops tmpfs_ops;
@@ -263,6 +265,12 @@ static int tmpfs_truncate(struct inode *inode, i64 size)
     return page_cache_truncate(inode, size);
 }
 
+/* Only where it is mounted as itself: what devfs and debugfs borrow has none. */
+static struct xattrs *tmpfs_xattrs(struct inode *inode)
+{
+    return inode->sb->type == &tmpfs_type ? &node_of(inode)->xattrs : NULL;
+}
+
 static void tmpfs_evict(struct inode *inode)
 {
     struct node *node = node_of(inode);
@@ -270,6 +278,7 @@ static void tmpfs_evict(struct inode *inode)
     while (node->entries)
         remove_entry(inode, &node->entries);
     kfree(node->target);
+    xattrs_free(&node->xattrs);
     kfree(node);
 }
 
@@ -288,6 +297,7 @@ static const struct inode_ops tmpfs_ops = {
     .is_empty = tmpfs_is_empty,
     .truncate = tmpfs_truncate,
     .punch = page_cache_punch,
+    .xattrs = tmpfs_xattrs,
     .evict = tmpfs_evict,
 };
 

@@ -58,8 +58,9 @@
 #define O_NOATIME   01000000
 #define O_CLOEXEC   02000000
 #define O_PATH      010000000
-#define O_REGULAR   0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed \
-                                 */
+#define O_REGULAR                                                                                  \
+    0x80000000u /* only within the kernel: a regular file (-EACCES), to be executed                \
+                 */
 #define O_TMPFILE (020000000 | O_DIRECTORY)
 
 #define AT_FDCWD            (-100)
@@ -73,6 +74,7 @@
 struct super;
 struct page_cache;
 struct statfs64;
+struct xattrs;
 
 struct timespec64 {
     i64 sec;
@@ -109,8 +111,9 @@ struct inode_ops {
     int (*truncate)(struct inode *inode, i64 size); /* (i) */
     /* (i) the bytes read as zeros from now on, and what can be given back is; 0: not supported */
     int (*punch)(struct inode *inode, i64 from, i64 to);
-    int (*setattr)(struct inode *inode); /* mode, owner, times changed; may be 0 */
-    bool (*is_empty)(struct inode *dir); /* (n) */
+    int (*setattr)(struct inode *inode);           /* mode, owner, times changed; may be 0 */
+    bool (*is_empty)(struct inode *dir);           /* (n) */
+    struct xattrs *(*xattrs)(struct inode *inode); /* used under (i); 0: it keeps none */
     /* page cache: fill one page of memory from the backing store; 0 means tmpfs (zeros) */
     int (*read_page)(struct inode *inode, u64 index, void *page);
     int (*write_page)(struct inode *inode, u64 index, const void *page);

@@ -24,6 +24,7 @@ interface Row {
 
 const LINUX: Row = {};
 const PROGRAMS: Readonly<Record<string, Row>> = {
+  attributes: LINUX,
   calls: LINUX,
   clocks: LINUX,
   'cpu-clocks': LINUX,
