@@ -13,24 +13,9 @@
 #include "timeout.h"
 #include "vm.h"
 
-#define AF_UNIX 1
-
 #define SOCK_TYPE     0xf
 #define SOCK_NONBLOCK O_NONBLOCK
 #define SOCK_CLOEXEC  O_CLOEXEC
-
-#define SOL_SOCKET    1
-#define SO_TYPE       3
-#define SO_ERROR      4
-#define SO_SNDBUF     7
-#define SO_RCVBUF     8
-#define SO_PASSCRED   16
-#define SO_PEERCRED   17
-#define SO_RCVTIMEO   20
-#define SO_SNDTIMEO   21
-#define SO_ACCEPTCONN 30
-#define SO_PROTOCOL   38
-#define SO_DOMAIN     39
 
 #define FIONREAD 0x541b
 
@@ -98,7 +83,7 @@ struct usock *unix_of(const struct file *file)
     return file->ops == &sock_fops ? file->priv : NULL;
 }
 
-static struct file *sock_get(u64 fd, long *err)
+struct file *sock_get(u64 fd, long *err)
 {
     struct file *f = fd_get((int)fd);
 
@@ -327,105 +312,6 @@ long sys_shutdown(u64 fd, u64 how)
     return err;
 }
 
-struct timeval {
-    i64 sec, usec;
-};
-
-static long set_timeout(u64 *field, u64 value, u64 len)
-{
-    struct timeval tv;
-
-    if (len < sizeof tv)
-        return -EINVAL;
-    if (get_user(tv, value))
-        return -EFAULT;
-    if (tv.sec < 0 || tv.usec < 0 || tv.usec >= 1000000 || tv.sec > 1L << 40)
-        return -EDOM;
-    *field = tv.sec * TICKS_PER_SEC + ns_to_ticks(tv.usec * 1000);
-    return 0;
-}
-
-long sys_setsockopt(u64 fd, u64 level, u64 option, u64 value, u64 len)
-{
-    long err;
-    int flag = 0;
-    struct file *f = sock_get(fd, &err);
-    struct usock *s;
-
-    if (!f)
-        return err;
-    s = sock_of(f);
-    if (level != SOL_SOCKET) {
-        err = -ENOPROTOOPT;
-    } else if (option == SO_RCVTIMEO || option == SO_SNDTIMEO) {
-        err = set_timeout(option == SO_RCVTIMEO ? &s->rcv_timeout : &s->snd_timeout, value, len);
-    } else if (len < sizeof flag) {
-        err = -EINVAL;
-    } else if (get_user(flag, value)) {
-        err = -EFAULT;
-    } else if (option == SO_PASSCRED) {
-        s->pass_cred = flag;
-    } else if (option != SO_SNDBUF && option != SO_RCVBUF) { /* sizes are advice: not taken */
-        err = -ENOPROTOOPT;
-    }
-    file_put(f);
-    return err;
-}
-
-/* The bytes of an option; their number, or -errno. */
-static long option_value(struct usock *s, u64 option, void *out)
-{
-    int *n = out;
-
-    switch (option) {
-    case SO_TYPE:
-        *n = s->type;
-        break;
-    case SO_DOMAIN:
-        *n = AF_UNIX;
-        break;
-    case SO_PROTOCOL:
-    case SO_ERROR:
-        *n = 0;
-        break;
-    case SO_PASSCRED:
-        *n = s->pass_cred;
-        break;
-    case SO_ACCEPTCONN:
-        *n = s->state == UNIX_LISTENING;
-        break;
-    case SO_SNDBUF:
-    case SO_RCVBUF:
-        *n = UNIX_QUEUE;
-        break;
-    case SO_PEERCRED:
-        *(struct ucred *)out = s->peer ? s->peer_cred : (struct ucred){0, ~0u, ~0u};
-        return sizeof(struct ucred);
-    default:
-        return -ENOPROTOOPT;
-    }
-    return sizeof *n;
-}
-
-long sys_getsockopt(u64 fd, u64 level, u64 option, u64 value, u64 len_addr)
-{
-    u64 buf[2] = {0};
-    u32 have, want;
-    long n;
-    struct file *f = sock_get(fd, &n);
-
-    if (!f)
-        return n;
-    n = level == SOL_SOCKET ? option_value(sock_of(f), option, buf) : -ENOPROTOOPT;
-    file_put(f);
-    if (n < 0)
-        return n;
-    if (get_user(have, len_addr))
-        return -EFAULT;
-    want = MIN(have, (u32)n);
-    return copyout(value, buf, want) ? -EFAULT : put_user(len_addr, want);
-}
-
 static long send_iter(struct file *f, struct iter *it, u64 flags, u64 addr, u64 addr_len,
                       struct unix_send *how)
 {
@@ -539,8 +425,8 @@ long sys_recvmsg(u64 fd, u64 msg, u64 flags)
         h.flags = how.truncated ? MSG_TRUNC : 0;
         if (how.truncated && flags & MSG_TRUNC)
             n = how.full_len;
-        scm_deliver(sock_of(f)->pass_cred, &how, flags & MSG_CMSG_CLOEXEC, h.control, &h.controllen,
-                    &h.flags);
+        scm_deliver(sock_of(f)->options & UNIX_PASSCRED, &how, flags & MSG_CMSG_CLOEXEC, h.control,
+                    &h.controllen, &h.flags);
         if (h.name && addr_to_user(&how.from, h.name, msg + offsetof(struct msghdr, namelen)))
             n = -EFAULT;
         if (put_user(msg + offsetof(struct msghdr, controllen), h.controllen) ||

@@ -39,6 +39,8 @@ struct usock *unix_new(int type)
     list_init(&s->in_names);
     waitq_init(&s->wait);
     s->cred = unix_cred();
+    s->sndbuf = s->rcvbuf = UNIX_QUEUE;
+    s->rcvlowat = 1;
     return s;
 }
 
@@ -327,7 +329,7 @@ static i64 take(struct usock *s, struct iter *to, struct unix_recv *how)
 
         if (how->got && (s->type != SOCK_STREAM || m->nfiles || how->nfiles))
             break;
-        if (how->got && memcmp(&m->cred, &how->cred, sizeof m->cred) && s->pass_cred)
+        if (how->got && memcmp(&m->cred, &how->cred, sizeof m->cred) && s->options & UNIX_PASSCRED)
             break;
         moved = iter_put(to, m->data + m->used, n);
         if (moved < n)

@@ -9,6 +9,8 @@
 
 #include "fs.h"
 
+#define AF_UNIX 1
+
 #define SOCK_STREAM    1
 #define SOCK_DGRAM     2
 #define SOCK_SEQPACKET 5
@@ -58,8 +60,7 @@ struct usock {
     int refs; /* atomic */
     int type;
     enum unix_state state;
-    u8 shut; /* SHUT_* */
-    bool pass_cred;
+    u8 shut;    /* SHUT_* */
     bool reset; /* the peer went with unread data: -ECONNRESET once */
     struct usock *peer;
     struct list rx; /* messages */
@@ -73,11 +74,17 @@ struct usock {
     struct ucred cred, peer_cred;
     struct waitq wait;
     u64 rcv_timeout, snd_timeout; /* ticks, 0: none */
+    /* sock_options.c; only UNIX_PASSCRED changes anything here. */
+    u32 options; /* bit n: SO_ number n */
+    int sndbuf, rcvbuf, priority, rcvlowat;
+    int linger[2]; /* on, seconds */
     /* The collector's, valid while it runs. */
     int queued; /* references of our file that messages hold */
     bool reached;
     struct list to_visit;
 };
+
+#define UNIX_PASSCRED (1u << 16)
 
 extern struct mutex unix_mutex;
 
@@ -88,6 +95,8 @@ void unix_close(struct usock *s); /* the file is gone */
 void unix_pair(struct usock *a, struct usock *b);
 struct ucred unix_cred(void);                   /* of the calling process */
 struct usock *unix_of(const struct file *file); /* 0: not a socket */
+/* The file of a socket's descriptor with one more reference, or 0 (then *err says why). */
+struct file *sock_get(u64 fd, long *err);
 
 /* Needs unix_mutex. Takes m out of the queue it is in. */
 void unix_unqueue(struct message *m);

@@ -178,7 +178,6 @@ struct mount {
     char *source, *where; /* as /proc/mounts shows them; owned */
     u32 flags;
     struct mount *next; /* (fs_lock) */
-    bool detached;
 };
 
 struct statfs64 {
