@@ -12,6 +12,7 @@
 #include "fuzz.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -250,17 +251,21 @@ static void kill_all(void)
     }
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st, (void)type;
+    if (where->level > 0)
+        remove(path);
+    return 0;
+}
+
+/* What was made in /tmp goes with its file system, or from below it when a worker took that away.
+ */
 static void remove_files(void)
 {
-    static const char *const names[] = {"f", "g", "d/e", "l", "fifo", "sock", "sock2", "x", "f2"};
-    while (umount2("/tmp/m", 0) == 0)
+    while (umount2("/tmp", MNT_DETACH) == 0)
         ;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char path[64];
-        snprintf(path, sizeof(path), "/tmp/%s", names[i]);
-        if (unlink(path))
-            rmdir(path);
-    }
+    nftw("/tmp", remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
     mount_fresh("tmpfs", "/tmp");
     chmod("/tmp", 01777);
 }
