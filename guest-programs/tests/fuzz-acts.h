@@ -6,6 +6,7 @@
 #include "fuzz-calls.h"
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -338,6 +339,23 @@ static void act_timers(struct fuzzer *f)
         C(SYS_close, fd);
 }
 
+/* A segment that others find by its key, perhaps removed while it is attached. */
+static void act_segment(struct fuzzer *f)
+{
+    static const int flags[] = {0, 0, SHM_RDONLY, SHM_RND, SHM_REMAP, SHM_EXEC};
+    long at = 0, id = C(SYS_shmget, pick(f, 4), pick(f, 40000), IPC_CREAT | 0600 | pick(f, 0200));
+    for (uint64_t n = 1 + pick(f, 3); n; n--)
+        at = C(SYS_shmat, id, once_in(f, 2) ? 0 : address(f), CHOOSE(f, flags));
+    C(SYS_read, 3 + pick(f, 8), at, size(f));
+    some_calls(f, 4);
+    C(SYS_munmap, at + (long)(pick(f, 3) * PAGE), (1 + pick(f, 2)) * PAGE);
+    C(SYS_shmctl, id, pick(f, 16), buffer(f));
+    if (!once_in(f, 4))
+        C(SYS_shmdt, at);
+    if (!once_in(f, 4))
+        C(SYS_shmctl, id, IPC_RMID);
+}
+
 /* The leader ends first, or everything at once, or by a signal. */
 static void act_end(struct fuzzer *f)
 {
@@ -348,10 +366,10 @@ static void act_end(struct fuzzer *f)
 }
 
 static void (*const acts[])(struct fuzzer *) = {
-    act_fork,   act_fork,         act_vfork,          act_thread, act_thread,
-    act_exec,   act_start_over,   act_kcov,           act_kcov,   act_map_file,
-    act_watch,  act_pass_sockets, act_connect,        act_disk,   act_disk,
-    act_timers, act_signal_storm, act_wild_registers, act_end,
+    act_fork,   act_fork,         act_vfork,          act_thread,  act_thread,
+    act_exec,   act_start_over,   act_kcov,           act_kcov,    act_map_file,
+    act_watch,  act_pass_sockets, act_connect,        act_disk,    act_disk,
+    act_timers, act_signal_storm, act_wild_registers, act_segment, act_end,
 };
 
 static void random_act(struct fuzzer *f)

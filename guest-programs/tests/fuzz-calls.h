@@ -251,6 +251,10 @@ static const struct row rows[] = {
     {SYS_unshare, "x"},
     {SYS_pidfd_open, "pi"},
     {SYS_rseq, "bsix"},
+    {SYS_shmget, "ism"},
+    {SYS_shmctl, "iib"},
+    {SYS_shmat, "iMx"},
+    {SYS_shmdt, "M"},
 };
 
 static bool is_excluded(uint64_t nr)

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/xattr.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -283,6 +284,23 @@ static void restore_limits(void)
     known = true;
 }
 
+/* What outlives the workers: their segments, attributes of what is always there, our nice value. */
+static void forget_what_stays(void)
+{
+    struct shmid_ds ds;
+    int highest = shmctl(0, SHM_INFO, (struct shmid_ds *)fuzz_buffer);
+    for (int i = 0; i <= highest; i++) {
+        int id = shmctl(i, SHM_STAT, &ds);
+        if (id >= 0)
+            shmctl(id, IPC_RMID, NULL);
+    }
+    for (size_t i = 0; i < sizeof(attribute_names) / sizeof(attribute_names[0]); i++) {
+        removexattr("/", attribute_names[i]);
+        removexattr("/tmp", attribute_names[i]);
+    }
+    setpriority(PRIO_PROCESS, 0, 0);
+}
+
 /* Act "disk" damages the first part of the disk, where its structure is. */
 static void repair_disk(void)
 {
@@ -314,6 +332,7 @@ static void prepare_files(void)
     chmod("/sys/kernel/debug/kcov", 0666);
     chmod("/dev/kcov", 0666);
     repair_disk();
+    forget_what_stays();
     chmod("/dev/vhci0", 0666);
     chmod("/dev/toyusb", 0666);
     mkdir("/tmp/d", 0777);

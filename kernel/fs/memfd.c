@@ -88,7 +88,7 @@ int seals_allow_mapping(const struct inode *inode, struct vma *vma)
 }
 
 /* The file system that all memfds live in; never mounted. */
-static struct super *memfd_super(void)
+struct super *memfd_super(void)
 {
     static struct super *sb;
 

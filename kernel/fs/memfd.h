@@ -12,6 +12,7 @@
 #define SEALS_ALL         31u
 #define SEALS_KNOWN       (1u << 31)
 
+struct super *memfd_super(void); /* where files live that are in no directory; 0: no memory */
 long memfd_fcntl(struct file *f, int cmd, u64 arg); /* F_ADD_SEALS, F_GET_SEALS */
 /* 0 or -EPERM, under inode->lock. */
 int seals_allow_write(const struct inode *inode, i64 end);

@@ -112,6 +112,8 @@ void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler
 long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 mmap_flags, struct file *file,
              u64 offset);
 long vm_munmap(struct vm *vm, va_t addr, u64 len);
+/* Unmaps the areas that a function chooses, in order; whether there were any. */
+bool vm_unmap_matching(struct vm *vm, bool (*chosen)(const struct vma *vma, void *arg), void *arg);
 struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; vm->lock held */
 
 /* The main stack: grows on demand inside [top - size, top). */

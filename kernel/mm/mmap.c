@@ -162,6 +162,21 @@ long vm_munmap(struct vm *vm, va_t addr, u64 len)
     return error;
 }
 
+bool vm_unmap_matching(struct vm *vm, bool (*chosen)(const struct vma *vma, void *arg), void *arg)
+{
+    bool any = false;
+    mutex_lock(&vm->lock);
+    list_for_each_safe(vma, &vm->areas, struct vma, link) {
+        if (!chosen(vma, arg))
+            continue;
+        pt_unmap(vm, vma->start, vma->end);
+        vma_delete(vma);
+        any = true;
+    }
+    mutex_unlock(&vm->lock);
+    return any;
+}
+
 void vm_zap(struct vm *vm, va_t start, va_t end)
 {
     mutex_lock(&vm->lock);

@@ -13,6 +13,7 @@ const BUDGET = 3_000_000_000;
 /** Test programs about files whose behaviour is Linux's own, and those about what only this kernel has. */
 export const FILE_PROGRAMS = [
   'attributes',
+  'sysv-shm',
   'files',
   'pipes',
   'sockets',

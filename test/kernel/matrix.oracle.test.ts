@@ -53,6 +53,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   sockets: LINUX,
   splice: LINUX,
   stress: LINUX,
+  'sysv-shm': LINUX,
   threads: LINUX,
   truncate: LINUX,
 };
