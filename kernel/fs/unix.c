@@ -50,38 +50,12 @@ struct usock *unix_get(struct usock *s)
     return s;
 }
 
-/*
- * Frees messages and drops the files they carry. The last reference of a socket frees its queue in
- * turn: a chain of them is taken link by link, because no stack is deep enough to recurse.
- */
-static void messages_free(struct list *dead)
-{
-    struct list *outer = current->dead_messages;
-
-    if (!outer)
-        current->dead_messages = dead;
-    while (!list_empty(dead)) {
-        struct message *m = list_first(dead, struct message, link);
-
-        list_remove(&m->link);
-        if (outer) {
-            list_push_back(outer, &m->link);
-            continue;
-        }
-        for (u32 i = 0; i < m->nfiles; i++)
-            file_put(m->files[i]);
-        kfree(m->files);
-        kfree(m);
-    }
-    current->dead_messages = outer;
-}
-
 static void message_free(struct message *m)
 {
-    struct list dead = LIST_INIT(dead);
-
-    list_push_back(&dead, &m->link);
-    messages_free(&dead);
+    for (u32 i = 0; i < m->nfiles; i++)
+        file_put(m->files[i]);
+    kfree(m->files);
+    kfree(m);
 }
 
 /* Needs no lock: nobody else has a reference. The queue was emptied by unix_close(). */
@@ -128,9 +102,40 @@ void unix_unqueue(struct message *m)
     list_remove(&m->in_flight);
 }
 
+/* Moves what s has received to dead. Needs unix_mutex. */
+static void empty_queue(struct usock *s, struct list *dead)
+{
+    list_for_each_safe(m, &s->rx, struct message, link) {
+        unix_unqueue(m);
+        list_push_back(dead, &m->link);
+    }
+}
+
+/*
+ * Frees dead messages, those that die of it, and those that nobody can receive any more. The last
+ * reference of a socket closes it in turn: unix_close() leaves its messages to the call that is at
+ * work already, because no stack is deep enough to recurse.
+ */
+static void bury(struct list *dead)
+{
+    current->dead_messages = dead;
+    do {
+        while (!list_empty(dead)) {
+            struct message *m = list_first(dead, struct message, link);
+
+            list_remove(&m->link);
+            message_free(m);
+        }
+        mutex_lock(&unix_mutex);
+        unix_collect(dead);
+        mutex_unlock(&unix_mutex);
+    } while (!list_empty(dead));
+    current->dead_messages = NULL;
+}
+
 void unix_close(struct usock *s)
 {
-    struct list dead = LIST_INIT(dead);
+    struct list mine = LIST_INIT(mine), *dead = current->dead_messages;
     struct usock *peer;
 
     mutex_lock(&unix_mutex);
@@ -148,11 +153,7 @@ void unix_close(struct usock *s)
         peer->peer = NULL;
         unix_put(s); /* the peer's reference; ours remains */
     }
-    list_for_each_safe(m, &s->rx, struct message, link) {
-        unix_unqueue(m);
-        list_push_back(&dead, &m->link);
-    }
-    unix_collect(&dead);
+    empty_queue(s, dead ? dead : &mine);
     mutex_unlock(&unix_mutex);
     wake(s);
     if (peer) {
@@ -160,7 +161,8 @@ void unix_close(struct usock *s)
         unix_put(peer);
     }
     unix_put(s);
-    messages_free(&dead);
+    if (!dead)
+        bury(&mine);
 }
 
 static struct message *message_new(struct iter *from, u64 n, struct unix_send *how, i64 *err)

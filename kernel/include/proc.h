@@ -102,7 +102,7 @@ struct thread {
     struct cpu *fp_cpu;   /* whose registers hold fp, if it is that hart's fp_owner */
     u32 saved_intr_depth; /* cpu->intr_depth while switched out (preempted by an interrupt) */
     struct list futex_link;
-    struct list *dead_messages; /* fs/unix.c: where messages_free() is at work, or 0 */
+    struct list *dead_messages; /* fs/unix.c: where bury() is at work, or 0 */
     int fail_nth;               /* allocation failure injection; 0 = off */
     bool exiting;               /* kill or exit_group asks it to go */
 #ifdef CONFIG_LOCKDEBUG
