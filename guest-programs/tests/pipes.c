@@ -252,6 +252,18 @@ static void eventfd_counts(void)
     close(fd), close(sem);
 }
 
+static void a_stopped_timerfd_keeps_its_interval(void)
+{
+    struct itimerspec it = {.it_interval = {0, 5000000}}, now;
+    int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK);
+
+    CHECK(fd >= 0 && timerfd_settime(fd, 0, &it, NULL) == 0 && timerfd_gettime(fd, &now) == 0);
+    CHECK(now.it_interval.tv_nsec == 5000000 && !now.it_value.tv_sec && !now.it_value.tv_nsec);
+    it.it_interval.tv_nsec = 0;
+    CHECK(timerfd_settime(fd, 0, &it, &now) == 0 && now.it_interval.tv_nsec == 5000000);
+    CHECK(timerfd_gettime(fd, &now) == 0 && !now.it_interval.tv_nsec && close(fd) == 0);
+}
+
 static void timerfd_fires(void)
 {
     struct itimerspec it = {{0, 1000000}, {0, 2000000}}, now;
@@ -321,6 +333,7 @@ int main(void)
     RUN(ppoll_unblocks_only_inside);
     RUN(eventfd_counts);
     RUN(timerfd_fires);
+    RUN(a_stopped_timerfd_keeps_its_interval);
     RUN(epoll_levels_and_edges);
     RUN(epoll_nests_and_forgets);
     DONE();

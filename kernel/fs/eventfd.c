@@ -275,8 +275,8 @@ long sys_timerfd_settime(u64 fd, u64 flags, u64 new_addr, u64 old_addr)
     spin_lock(&c->lock);
     c->count = 0;
     c->when = 0;
+    c->interval = to_ticks(&new.interval); /* shown also while it is stopped */
     if (new.value.sec || new.value.nsec) {
-        c->interval = to_ticks(&new.interval);
         c->when = expiry(c, &new.value, flags & TFD_TIMER_ABSTIME);
         timeout_set(&c->timer, c->when);
     }
