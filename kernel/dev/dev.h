@@ -4,5 +4,6 @@
 #include "driver.h"
 
 void mem_devices_init(void);
+void pty_init(void);
 
 extern const struct driver uart_driver, rtc_driver, virtio_mmio_driver, edu_driver;

@@ -47,6 +47,7 @@ void drivers_probe(void)
     int depth = 0;
 
     mem_devices_init();
+    pty_init();
     for (int node = fdt_next_node(-1, &depth); node >= 0; node = fdt_next_node(node, &depth))
         for (u32 i = 0; i < ARRAY_LEN(drivers); i++)
             if (fdt_is_compatible(node, drivers[i]->compatible) && enabled(node)) {

@@ -56,12 +56,47 @@ enum {
 #define ECHOKE  0004000
 #define IEXTEN  0100000
 
+/* ioctl_tty(2) */
+#define TCGETS      0x5401
+#define TCSETS      0x5402
+#define TCSETSW     0x5403
+#define TCSETSF     0x5404
+#define TCSBRK      0x5409
+#define TCXONC      0x540a
+#define TCFLSH      0x540b
+#define TIOCEXCL    0x540c
+#define TIOCNXCL    0x540d
+#define TIOCSCTTY   0x540e
+#define TIOCGPGRP   0x540f
+#define TIOCSPGRP   0x5410
+#define TIOCOUTQ    0x5411
+#define TIOCSTI     0x5412
+#define TIOCGWINSZ  0x5413
+#define TIOCSWINSZ  0x5414
+#define TIOCINQ     0x541b
+#define TIOCPKT     0x5420
+#define TIOCNOTTY   0x5422
+#define TCSBRKP     0x5425
+#define TIOCGSID    0x5429
+#define TIOCGPTPEER 0x5441
+#define TIOCGPTN    0x80045430
+#define TIOCSPTLCK  0x40045431
+#define TIOCSIG     0x40045436
+#define TIOCGPKT    0x80045438
+#define TIOCGPTLCK  0x80045439
+
 /* tty.c, for tty_file.c; all need the lock */
-void tty_emit(struct tty *tty, const char *s, size_t n);
+u32 tty_emit(struct tty *tty, const char *s, u32 n); /* how many the driver has room for */
+bool tty_can_emit(const struct tty *tty);            /* one more */
 void tty_flush_input(struct tty *tty);
 u32 tty_readable(const struct tty *tty);
 u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol);
-void tty_mode_changed(struct tty *tty, u32 old_lflag);
+void tty_mode_changed(struct tty *tty, const struct termios *old);
+void tty_stop_output(struct tty *tty, bool stop);
+
+/* tty_jobs.c */
+long tty_check_foreground(struct tty *tty, int sig);
+long tty_job_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
 
 /* tty_file.c: "tty=raw,noecho,nocrlf,ROWSxCOLS" of the kernel command line */
 void tty_apply_cmdline(struct tty *tty);

@@ -19,7 +19,7 @@
 #define MARK_EOL 0x100 /* read(2) stops after this character */
 #define MARK_EOF 0x200 /* and does not return it */
 
-void tty_init(struct tty *tty, const char *name, void (*output)(struct tty *, const char *, size_t))
+void tty_init(struct tty *tty, const char *name, const struct tty_driver *driver, u64 rdev)
 {
     static const u8 cc[NCCS] = {
         [VINTR] = 3,     [VQUIT] = 28,   [VERASE] = 127, [VKILL] = 21, [VEOF] = 4,
@@ -28,7 +28,9 @@ void tty_init(struct tty *tty, const char *name, void (*output)(struct tty *, co
     };
 
     tty->name = name;
-    tty->output = output;
+    tty->driver = driver;
+    tty->rdev = rdev;
+    tty->refs = 1;
     spin_init(&tty->lock, "tty");
     waitq_init(&tty->wait);
     tty->termios = (struct termios){
@@ -39,7 +41,29 @@ void tty_init(struct tty *tty, const char *name, void (*output)(struct tty *, co
     };
     memcpy(tty->termios.cc, cc, sizeof cc);
     tty->winsize = (struct winsize){.rows = 24, .cols = 80};
-    tty_apply_cmdline(tty);
+}
+
+struct tty *tty_get(struct tty *tty)
+{
+    atomic_add(&tty->refs, 1);
+    return tty;
+}
+
+void tty_put(struct tty *tty)
+{
+    if (atomic_sub(&tty->refs, 1) == 0 && tty->driver->free)
+        tty->driver->free(tty);
+}
+
+static void output(struct tty *tty, const char *s, size_t n)
+{
+    tty->driver->output(tty, s, n);
+}
+
+static void notice(struct tty *tty, u32 what)
+{
+    if (tty->driver->noticed)
+        tty->driver->noticed(tty, what);
 }
 
 /* One character through output processing. Needs the lock. */
@@ -48,7 +72,7 @@ static void emit(struct tty *tty, char c)
     u32 oflag = tty->termios.oflag;
 
     if (oflag & OPOST && c == '\n' && oflag & ONLCR)
-        tty->output(tty, "\r", 1);
+        output(tty, "\r", 1);
     if (oflag & OPOST && c == '\r' && oflag & OCRNL)
         c = '\n';
     if (c == '\n' || c == '\r')
@@ -59,13 +83,33 @@ static void emit(struct tty *tty, char c)
         tty->column = (tty->column | 7) + 1;
     else if ((u8)c >= ' ')
         tty->column++;
-    tty->output(tty, &c, 1);
+    output(tty, &c, 1);
 }
 
-void tty_emit(struct tty *tty, const char *s, size_t n)
+static void emit_all(struct tty *tty, const char *s, u32 n)
 {
     while (n--)
         emit(tty, *s++);
+}
+
+/* A line end becomes two characters. */
+bool tty_can_emit(const struct tty *tty)
+{
+    return !tty->stopped && (!tty->driver->room || tty->driver->room(tty) >= 2);
+}
+
+u32 tty_emit(struct tty *tty, const char *s, u32 n)
+{
+    u32 done = 0;
+
+    while (done < n && tty_can_emit(tty))
+        emit(tty, s[done++]);
+    return done;
+}
+
+void tty_output_room(struct tty *tty)
+{
+    wake_up_events(&tty->wait, POLLOUT | POLLWRNORM);
 }
 
 static void echo(struct tty *tty, u8 c)
@@ -99,7 +143,7 @@ static void erase_one(struct tty *tty)
     if (!(tty->termios.lflag & ECHO) || !(tty->termios.lflag & ECHOE))
         return;
     for (u32 i = shown_width(tty, slot); i > 0; i--)
-        tty_emit(tty, "\b \b", 3);
+        emit_all(tty, "\b \b", 3);
 }
 
 static void erase_word(struct tty *tty)
@@ -155,6 +199,7 @@ void tty_flush_input(struct tty *tty)
 {
     tty->head = tty->committed = tty->tail = 0;
     tty->lines = 0;
+    notice(tty, TTY_FLUSHED_INPUT);
 }
 
 /* ^C, ^\ and ^Z. True when c was one of them; *sig is to be sent once the lock is free. */
@@ -171,9 +216,22 @@ static bool signal_key(struct tty *tty, u8 c, int *sig)
     else
         return false;
     echo(tty, c);
-    if (!(tty->termios.lflag & NOFLSH))
+    if (!(tty->termios.lflag & NOFLSH)) {
         tty_flush_input(tty);
+        notice(tty, TTY_FLUSHED_OUTPUT);
+    }
     return true;
+}
+
+/* Holds output back or lets it go on. Needs the lock. */
+void tty_stop_output(struct tty *tty, bool stop)
+{
+    if (tty->stopped == stop)
+        return;
+    tty->stopped = stop;
+    notice(tty, stop ? TTY_STOPPED : TTY_STARTED);
+    if (!stop)
+        tty_output_room(tty);
 }
 
 static bool flow_key(struct tty *tty, u8 c)
@@ -181,12 +239,11 @@ static bool flow_key(struct tty *tty, u8 c)
     if (!(tty->termios.iflag & IXON))
         return false;
     if (is_key(tty, VSTOP, c)) {
-        tty->stopped = true;
+        tty_stop_output(tty, true);
         return true;
     }
     if (is_key(tty, VSTART, c) || (tty->stopped && tty->termios.iflag & IXANY)) {
-        tty->stopped = false;
-        wake_up_events(&tty->wait, POLLOUT | POLLWRNORM);
+        tty_stop_output(tty, false);
         return is_key(tty, VSTART, c);
     }
     return false;
@@ -210,7 +267,7 @@ static bool edit_key(struct tty *tty, u8 c)
     } else if (extended && is_key(tty, VLNEXT, c)) {
         tty->literal_next = true;
         if (tty->termios.lflag & ECHO && tty->termios.lflag & ECHOCTL)
-            tty_emit(tty, "^\b", 2);
+            emit_all(tty, "^\b", 2);
     } else {
         return false;
     }
@@ -339,10 +396,21 @@ u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol)
     return got;
 }
 
-/* After a change between canonical and raw: what was typed stays readable. Needs the lock. */
-void tty_mode_changed(struct tty *tty, u32 old_lflag)
+static bool flow_is_usual(const struct termios *t)
 {
-    if ((old_lflag ^ tty->termios.lflag) & ICANON) {
+    return t->iflag & IXON && t->cc[VSTOP] == 19 && t->cc[VSTART] == 17;
+}
+
+/* After a change between canonical and raw: what was typed stays readable. Needs the lock. */
+void tty_mode_changed(struct tty *tty, const struct termios *old)
+{
+    bool usual = flow_is_usual(&tty->termios);
+
+    if (usual != flow_is_usual(old))
+        notice(tty, usual ? TTY_FLOW_IS_USUAL : TTY_FLOW_IS_OTHER);
+    if (tty->stopped && !(tty->termios.iflag & IXON) && old->iflag & IXON)
+        tty_stop_output(tty, false);
+    if ((old->lflag ^ tty->termios.lflag) & ICANON) {
         if (tty->tail != tty->head && tty->termios.lflag & ICANON && !tty->lines) {
             tty->ring[(tty->tail - 1) % TTY_BUF] |= MARK_EOL;
             tty->lines = 1;

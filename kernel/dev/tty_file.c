@@ -1,7 +1,7 @@
 /*
- * tty_file.c: terminals as files: read, write, poll, job control, and the ioctls of termios(3) and
- * ioctl_tty(2). Nodes: /dev/ttyS0, /dev/console (the same terminal), /dev/tty (the controlling
- * one).
+ * tty_file.c: terminals as files: read, write, poll, and the ioctls of termios(3) and ioctl_tty(2).
+ * Nodes: /dev/ttyS0, /dev/console (the same terminal), /dev/tty (the controlling one), /dev/pts/N
+ * (dev/pty.c).
  */
 #include "tty.h"
 #include "abi/errno.h"
@@ -16,27 +16,6 @@
 #include "timeout.h"
 #include "vm.h"
 
-#define TCGETS     0x5401
-#define TCSETS     0x5402
-#define TCSETSW    0x5403
-#define TCSETSF    0x5404
-#define TCSBRK     0x5409
-#define TCXONC     0x540a
-#define TCFLSH     0x540b
-#define TIOCEXCL   0x540c
-#define TIOCNXCL   0x540d
-#define TIOCSCTTY  0x540e
-#define TIOCGPGRP  0x540f
-#define TIOCSPGRP  0x5410
-#define TIOCOUTQ   0x5411
-#define TIOCSTI    0x5412
-#define TIOCGWINSZ 0x5413
-#define TIOCSWINSZ 0x5414
-#define TIOCINQ    0x541b
-#define TIOCNOTTY  0x5422
-#define TCSBRKP    0x5425
-#define TIOCGSID   0x5429
-
 static struct tty *console;
 
 struct tty *tty_console(void)
@@ -50,28 +29,12 @@ static u64 deadline_after(u8 vtime)
     return vtime ? time_now() + vtime * (TICKS_PER_SEC / 10) : WAIT_FOREVER;
 }
 
-/*
- * Job control: may the calling process use the terminal now? Background processes are stopped by
- * sig, unless they ignore it: then reading is -EIO and writing is allowed.
- */
-static long check_foreground(struct tty *tty, int sig)
-{
-    struct proc *p = curproc;
-
-    if (p->tty != tty || !tty->pgrp || p->pgid == tty->pgrp)
-        return 0;
-    if (signal_is_ignored(p, sig))
-        return sig == SIGTTIN ? -EIO : 0;
-    signal_send_pgrp(p->pgid, sig, NULL);
-    return -ERESTARTSYS;
-}
-
 /* How many characters a raw read still wants before it returns (VMIN). */
 static bool enough(struct tty *tty, u64 wanted)
 {
     u32 have = tty_readable(tty);
 
-    if (tty->ended)
+    if (tty->ended || tty->hung_up)
         return true;
     if (tty->termios.lflag & ICANON)
         return tty->lines > 0;
@@ -98,16 +61,26 @@ static long wait_for_input(struct tty *tty, struct file *file, u64 wanted)
     return err == -ETIMEDOUT ? 1 : err;
 }
 
+/* The driver may have more than the ring could take. */
+static void resume_input(struct tty *tty)
+{
+    if (tty->driver->resume)
+        tty->driver->resume(tty);
+}
+
 static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
 {
     struct tty *tty = file->priv;
-    long err = check_foreground(tty, SIGTTIN);
-    bool canon, eol = false, ready;
+    long err = tty->hung_up ? 0 : tty_check_foreground(tty, SIGTTIN);
+    bool canon, eol = false, ready, waited = false;
     u8 chunk[128];
     i64 done = 0;
 
     while (!err && to->left) {
         u32 n;
+
+        if (tty->hung_up)
+            return done ? done : waited ? -EIO : 0; /* the first to notice, and all later ones */
 
         spin_lock(&tty->lock);
         canon = tty->termios.lflag & ICANON;
@@ -117,12 +90,13 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
         if (iter_put(to, chunk, n) < n)
             return done ? done : -EFAULT;
         done += n;
-        if (n && tty->resume)
-            tty->resume(tty);
+        if (n)
+            resume_input(tty);
         if (eol || (done && !n) || (done && canon && n < sizeof chunk) || (!n && tty->ended))
             break;
         if (ready)
             continue;
+        waited = true;
         err = wait_for_input(tty, file, to->left);
         if (err == 1) { /* VTIME: what there is, perhaps nothing */
             spin_lock(&tty->lock);
@@ -134,31 +108,40 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
     return done ? done : err;
 }
 
+static long wait_for_room(struct tty *tty, struct file *file)
+{
+    if (file->oflags & O_NONBLOCK)
+        return -EAGAIN;
+    return wait_event_interruptible(&tty->wait, tty_can_emit(tty) || tty->hung_up);
+}
+
 static i64 tty_write(struct file *file, struct iter *from, i64 *pos)
 {
     struct tty *tty = file->priv;
     char chunk[256];
+    u32 at = 0, have = 0, n; /* chunk[at, have) is still to go */
     i64 done = 0;
-    long err = tty->termios.lflag & TOSTOP ? check_foreground(tty, SIGTTOU) : 0;
+    long err = tty->termios.lflag & TOSTOP ? tty_check_foreground(tty, SIGTTOU) : 0;
 
-    while (!err && from->left) {
-        u64 want = MIN(from->left, sizeof chunk), n;
+    while (!err && (at < have || from->left)) {
+        if (at == have) {
+            u64 want = MIN(from->left, sizeof chunk);
 
-        if (tty->stopped) {
-            if (file->oflags & O_NONBLOCK)
-                err = -EAGAIN;
-            else
-                err = wait_event_interruptible(&tty->wait, !tty->stopped);
-            continue;
+            at = 0;
+            have = (u32)iter_get(from, chunk, want);
+            if (have < want)
+                err = -EFAULT;
         }
-        n = iter_get(from, chunk, want);
         spin_lock(&tty->lock);
-        tty_emit(tty, chunk, n);
+        n = tty->hung_up ? 0 : tty_emit(tty, chunk + at, have - at);
         spin_unlock(&tty->lock);
+        at += n;
         done += n;
-        if (n < want)
-            err = -EFAULT;
-        if (signal_pending(current))
+        if (tty->hung_up)
+            err = -EIO;
+        else if (!n && !err)
+            err = wait_for_room(tty, file);
+        if (done && signal_pending(current))
             break; /* a long text must not keep its writer from being killed */
         sched_relax();
     }
@@ -172,56 +155,14 @@ static u32 tty_poll(struct file *file, struct poll_table *pt)
 
     poll_wait(pt, &tty->wait);
     spin_lock(&tty->lock);
-    if (tty_readable(tty) || tty->ended)
+    if (tty_readable(tty) || tty->ended || tty->hung_up)
         bits |= POLLIN | POLLRDNORM;
-    if (!tty->stopped)
+    if (tty_can_emit(tty) || tty->hung_up)
         bits |= POLLOUT | POLLWRNORM;
+    if (tty->hung_up)
+        bits |= POLLERR | POLLHUP;
     spin_unlock(&tty->lock);
     return bits;
-}
-
-int tty_set_controlling(struct tty *tty, struct proc *p)
-{
-    if (p->pid != p->sid || (tty->session && tty->session != p->sid))
-        return -EPERM;
-    spin_lock(&tty->lock);
-    tty->session = p->sid;
-    tty->pgrp = p->pgid;
-    spin_unlock(&tty->lock);
-    p->tty = tty;
-    return 0;
-}
-
-struct session_end {
-    int sid;
-};
-
-static bool forget_tty(struct proc *p, void *arg)
-{
-    const struct session_end *end = arg;
-
-    if (p->sid == end->sid)
-        p->tty = NULL;
-    return true;
-}
-
-void tty_session_exit(struct proc *p)
-{
-    struct tty *tty = p->tty;
-    struct session_end end = {p->sid};
-    int pgrp;
-
-    if (!tty || p->pid != p->sid)
-        return;
-    spin_lock(&tty->lock);
-    pgrp = tty->pgrp;
-    tty->session = tty->pgrp = 0;
-    spin_unlock(&tty->lock);
-    if (pgrp) {
-        signal_send_pgrp(pgrp, SIGHUP, NULL);
-        signal_send_pgrp(pgrp, SIGCONT, NULL);
-    }
-    proc_for_each(forget_tty, &end);
 }
 
 static long get_termios(struct tty *tty, u64 arg)
@@ -236,21 +177,21 @@ static long get_termios(struct tty *tty, u64 arg)
 
 static long set_termios(struct tty *tty, u32 cmd, u64 arg)
 {
-    struct termios t;
-    u32 old;
-    long err = check_foreground(tty, SIGTTOU);
+    struct termios t, old;
+    long err = tty_check_foreground(tty, SIGTTOU);
 
     if (err)
         return err;
     if (get_user(t, arg))
         return -EFAULT;
     spin_lock(&tty->lock);
-    old = tty->termios.lflag;
+    old = tty->termios;
     tty->termios = t;
     if (cmd == TCSETSF)
         tty_flush_input(tty);
-    tty_mode_changed(tty, old);
+    tty_mode_changed(tty, &old);
     spin_unlock(&tty->lock);
+    resume_input(tty);
     return 0;
 }
 
@@ -278,77 +219,6 @@ static long set_winsize(struct tty *tty, u64 arg)
     return 0;
 }
 
-static bool same_session(struct proc *p, void *arg)
-{
-    int *pgrp = arg; /* [0] wanted group, [1] session, [2] found */
-
-    if (p->pgid == pgrp[0] && p->sid == pgrp[1])
-        pgrp[2] = 1;
-    return true;
-}
-
-static long set_pgrp(struct tty *tty, u64 arg)
-{
-    int want[3] = {0, curproc->sid, 0};
-    long err;
-
-    if (curproc->tty != tty || tty->session != curproc->sid)
-        return -ENOTTY;
-    err = check_foreground(tty, SIGTTOU);
-    if (err)
-        return err;
-    if (get_user(want[0], arg))
-        return -EFAULT;
-    if (want[0] < 0)
-        return -EINVAL;
-    proc_for_each(same_session, want);
-    if (!want[2])
-        return -EPERM;
-    tty->pgrp = want[0];
-    return 0;
-}
-
-/* steal: the superuser may take a terminal away from another session. */
-static long take_tty(struct tty *tty, struct proc *p, bool steal)
-{
-    struct session_end old = {tty->session};
-
-    if (steal && old.sid && old.sid != p->sid && p->pid == p->sid) {
-        spin_lock(&tty->lock);
-        tty->session = tty->pgrp = 0;
-        spin_unlock(&tty->lock);
-        proc_for_each(forget_tty, &old);
-    }
-    return tty_set_controlling(tty, p);
-}
-
-static long control(struct tty *tty, u32 cmd, u64 arg)
-{
-    struct proc *p = curproc;
-
-    switch (cmd) {
-    case TIOCSCTTY:
-        if (p->tty == tty && tty->session == p->sid)
-            return 0;
-        return p->tty ? -EPERM : take_tty(tty, p, arg == 1 && !p->euid);
-    case TIOCNOTTY:
-        if (p->tty != tty)
-            return -ENOTTY;
-        if (p->pid == p->sid)
-            tty_session_exit(p);
-        p->tty = NULL;
-        return 0;
-    case TIOCGPGRP:
-        return p->tty == tty ? put_user(arg, tty->pgrp) : -ENOTTY;
-    case TIOCSPGRP:
-        return set_pgrp(tty, arg);
-    case TIOCGSID:
-        return p->tty == tty ? put_user(arg, tty->session) : -ENOTTY;
-    default:
-        return -ENOTTY;
-    }
-}
-
 static long push_input(struct tty *tty, u64 arg)
 {
     u8 c;
@@ -361,14 +231,20 @@ static long push_input(struct tty *tty, u64 arg)
     return 0;
 }
 
+/* TCOOFF, TCOON: our output; TCIOFF, TCION: the other side is asked to stop or go on with its. */
 static long flow(struct tty *tty, u64 arg)
 {
+    char c;
+
     if (arg > 3)
         return -EINVAL;
-    if (arg < 2) {
-        tty->stopped = arg == 0;
-        wake_up_events(&tty->wait, POLLOUT | POLLWRNORM);
-    }
+    spin_lock(&tty->lock);
+    c = (char)tty->termios.cc[arg == 2 ? VSTOP : VSTART];
+    if (arg < 2)
+        tty_stop_output(tty, arg == 0);
+    else if (c)
+        tty->driver->output(tty, &c, 1);
+    spin_unlock(&tty->lock);
     return 0;
 }
 
@@ -379,13 +255,15 @@ static long flush(struct tty *tty, u64 arg)
     spin_lock(&tty->lock);
     if (arg != 1)
         tty_flush_input(tty);
+    if (arg && tty->driver->noticed)
+        tty->driver->noticed(tty, TTY_FLUSHED_OUTPUT);
     spin_unlock(&tty->lock);
+    resume_input(tty);
     return 0;
 }
 
-static long tty_ioctl(struct file *file, u32 cmd, u64 arg)
+long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master)
 {
-    struct tty *tty = file->priv;
     int n;
 
     switch (cmd) {
@@ -419,12 +297,54 @@ static long tty_ioctl(struct file *file, u32 cmd, u64 arg)
     case TIOCNXCL:
         return 0;
     default:
-        return control(tty, cmd, arg);
+        return tty_job_control(tty, cmd, arg, by_master);
     }
 }
 
-static int open_tty(struct tty *tty, struct file *file)
+static long tty_ioctl(struct file *file, u32 cmd, u64 arg)
 {
+    struct tty *tty = file->priv;
+
+    if (tty->hung_up)
+        return cmd == TIOCSPGRP ? -ENOTTY : -EIO;
+    return tty_control(tty, cmd, arg, false);
+}
+
+static void tty_release(struct file *file)
+{
+    struct tty *tty = file->priv;
+    bool last;
+
+    spin_lock(&tty->lock);
+    last = --tty->files == 0;
+    spin_unlock(&tty->lock);
+    if (last && tty->driver->closed)
+        tty->driver->closed(tty);
+    tty_put(tty);
+}
+
+const struct file_ops tty_fops = {
+    .release = tty_release,
+    .read = tty_read,
+    .write = tty_write,
+    .poll = tty_poll,
+    .ioctl = tty_ioctl,
+};
+
+int tty_open_file(struct tty *tty, struct file *file)
+{
+    bool dead;
+
+    spin_lock(&tty->lock);
+    dead = tty->hung_up;
+    tty->files += !dead;
+    tty->was_opened |= !dead;
+    spin_unlock(&tty->lock);
+    if (dead) {
+        tty_put(tty);
+        return -EIO;
+    }
+    file->ops = &tty_fops;
     file->priv = tty;
     file->fflags |= FF_STREAM;
     return 0;
@@ -433,33 +353,32 @@ static int open_tty(struct tty *tty, struct file *file)
 static int serial_open(struct inode *inode, struct file *file)
 {
     struct tty *tty = inode->dev_priv;
-    struct proc *p = curproc;
+    int err = tty_open_file(tty_get(tty), file);
 
-    if (!(file->oflags & O_PATH) && p->pid == p->sid && p->pid && !p->tty && !tty->session &&
-        !(file->open_flags & O_NOCTTY))
-        tty_set_controlling(tty, p);
-    return open_tty(tty, file);
+    if (!err)
+        tty_open_controlling(tty, file);
+    return err;
 }
 
 static int console_open(struct inode *inode, struct file *file)
 {
-    return console ? open_tty(console, file) : -ENODEV;
+    return console ? tty_open_file(tty_get(console), file) : -ENODEV;
 }
 
 static int current_open(struct inode *inode, struct file *file)
 {
-    return curproc->tty ? open_tty(curproc->tty, file) : -ENXIO;
+    struct tty *tty = tty_controlling(curproc);
+
+    return tty ? tty_open_file(tty, file) : -ENXIO;
 }
 
-#define COMMON .read = tty_read, .write = tty_write, .poll = tty_poll, .ioctl = tty_ioctl
+static const struct file_ops serial_ops = {.open = serial_open};
+static const struct file_ops console_ops = {.open = console_open};
+static const struct file_ops current_ops = {.open = current_open};
 
-static const struct file_ops serial_ops = {.open = serial_open, COMMON};
-static const struct file_ops console_ops = {.open = console_open, COMMON};
-static const struct file_ops current_ops = {.open = current_open, COMMON};
-
-int tty_register(struct tty *tty, const char *node, u64 rdev)
+int tty_register(struct tty *tty, const char *node)
 {
-    return devfs_register_dev(node, &serial_ops, 0620, rdev, tty);
+    return devfs_register_dev(node, &serial_ops, 0620, tty->rdev, tty);
 }
 
 /* Kernel messages bypass the terminal's lock: they must come out of any context. */
@@ -469,11 +388,11 @@ static void console_put(const char *s, size_t n)
 
     for (size_t i = 0; i < n; i++)
         if (s[i] == '\n' && console->termios.oflag & ONLCR) {
-            console->output(console, s + start, i - start);
-            console->output(console, "\r", 1);
+            console->driver->output(console, s + start, i - start);
+            console->driver->output(console, "\r", 1);
             start = i;
         }
-    console->output(console, s + start, n - start);
+    console->driver->output(console, s + start, n - start);
 }
 
 void tty_console_is(struct tty *tty)

@@ -15,6 +15,7 @@
 #include "irq.h"
 #include "klib.h"
 #include "riscv.h"
+#include "termios.h"
 #include "tty.h"
 
 enum { RBR = 0, THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5 };
@@ -101,6 +102,8 @@ static void uart_resume(struct tty *tty)
     spin_unlock(&tty->lock);
 }
 
+static const struct tty_driver uart_tty = {.output = uart_output, .resume = uart_resume};
+
 static int uart_probe(struct device *dev)
 {
     static u32 count;
@@ -112,15 +115,15 @@ static int uart_probe(struct device *dev)
         return -ENOMEM;
     u->regs = dev->regs;
     u->shift = fdt_prop_u32(dev->fdt_node, "reg-shift", 0);
-    tty_init(&u->tty, "ttyS", uart_output);
-    u->tty.resume = uart_resume;
+    tty_init(&u->tty, "ttyS", &uart_tty, MKDEV(4, 64 + count));
+    tty_apply_cmdline(&u->tty);
     set(u, IER, 0);
     set(u, LCR, LCR_8N1);
     uart_interrupt(dev->irq, u); /* what was typed before: switching the FIFOs on clears them */
     set(u, FCR, FCR_ENABLE_CLEAR);
     set(u, MCR, MCR_DTR_RTS_OUT2);
     ksnprintf(name, sizeof name, "ttyS%u", count);
-    err = tty_register(&u->tty, name, MKDEV(4, 64 + count));
+    err = tty_register(&u->tty, name);
     if (!err)
         err = irq_register(dev->irq, uart_interrupt, u);
     if (err) {

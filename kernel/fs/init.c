@@ -1,11 +1,13 @@
 /*
- * init.c: the tree a process finds: the initial archive in a tmpfs, devices on /dev, processes on
- * /proc. /sys/kernel/debug is an empty directory that mount(2) can put debugfs on.
+ * init.c: the tree a process finds: the initial archive in a tmpfs, devices on /dev, terminals on
+ * /dev/pts, processes on /proc. /sys/kernel/debug is an empty directory that mount(2) can put
+ * debugfs on.
  */
 #include "fs.h"
 #include "abi/errno.h"
 #include "boot.h"
 #include "devfs.h"
+#include "devpts.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "namei.h"
@@ -37,9 +39,11 @@ void fs_init(void)
     fs_register(&tmpfs_type);
     fs_register(&devfs_type);
     fs_register(&debugfs_type);
+    fs_register(&devpts_type);
     fs_register(&procfs_type);
     fs_register(&minfs_type);
     devfs_init();
+    devpts_init();
     err = mount_as_root("tmpfs");
     if (err)
         panic("no memory for the root file system");
@@ -54,6 +58,8 @@ void fs_init(void)
     make_dir("/sys/kernel", 0555);
     make_dir("/sys/kernel/debug", 0700);
     fs_mount("devtmpfs", "/dev", "devtmpfs", 0);
+    devfs_mkdir("pts");
+    fs_mount("devpts", "/dev/pts", "devpts", 0);
     fs_mount("proc", "/proc", "proc", 0);
     devfs_symlink("fd", "/proc/self/fd");
     devfs_symlink("stdin", "/proc/self/fd/0");

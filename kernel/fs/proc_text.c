@@ -142,7 +142,7 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
     s->pgid = p->pgid;
     s->sid = p->sid;
     s->threads = MAX(p->nlive, 1);
-    s->tty = p->tty ? MKDEV(4, 64) : 0;
+    s->tty = p->tty ? p->tty->rdev : 0;
     s->tty_pgrp = p->tty ? p->tty->pgrp : -1;
     s->utime = p->utime;
     s->stime = p->stime;

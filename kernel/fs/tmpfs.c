@@ -33,8 +33,6 @@ struct node {
     struct xattrs xattrs;
 };
 
-static const struct inode_ops tmpfs_ops;
-
 static struct node *node_of(const struct inode *inode)
 {
     return inode->priv;
@@ -282,7 +280,7 @@ static void tmpfs_evict(struct inode *inode)
     kfree(node);
 }
 
-static const struct inode_ops tmpfs_ops = {
+const struct inode_ops tmpfs_ops = {
     .lookup = tmpfs_lookup,
     .parent = tmpfs_parent,
     .name = tmpfs_name,

@@ -162,7 +162,8 @@ struct proc {
     struct fsctx *fs;
     struct file *exe;
     char *exe_path;
-    struct tty *tty; /* controlling terminal, (proc_lock) */
+    struct tty *tty; /* (proc_lock) controlling terminal */
+    int lost_pgrp;   /* (proc_lock) session leader: foreground of the one that hung up, or 0 */
 
     u32 uid, euid, suid, gid, egid, sgid;
     u32 ngroups, groups[32];
@@ -283,8 +284,6 @@ __noreturn void proc_exit_group(int wait_status);
 
 void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg); /* under proc_lock */
 
-/* dev/tty: the session leader is gone; hang up its terminal. */
-void tty_session_exit(struct proc *p);
 
 /* exec.c */
 int exec_load(const char *path, char *const *argv, char *const *envp);

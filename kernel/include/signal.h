@@ -18,6 +18,7 @@ struct waitq;
 
 /* Any context. siginfo may be NULL (then SI_KERNEL). */
 int signal_send_proc(struct proc *p, int sig, const siginfo_t *info);
+int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info); /* proc_lock held */
 int signal_send_thread(struct thread *t, int sig, const siginfo_t *info);
 int signal_send_pgrp(int pgid, int sig, const siginfo_t *info);
 /* A fault of the current thread: cannot be blocked or ignored. */

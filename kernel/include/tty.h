@@ -1,6 +1,10 @@
 /*
  * tty.h: terminals. A tty is a line discipline (dev/tty.c) between a driver that moves characters
- * (dev/uart.c) and the files that programs read and write.
+ * (dev/uart.c, dev/pty.c) and the files that programs read and write.
+ *
+ * Who points to a tty: its open files and its driver, with a reference; struct proc.tty without,
+ * which therefore is looked at under proc_lock, and forgotten (tty_hangup) before the driver lets
+ * go. Locks: proc_lock before tty->lock.
  */
 #pragma once
 
@@ -22,12 +26,37 @@ struct winsize { /* ABI */
 
 #define TTY_BUF 4096
 
+struct tty;
+
+/* What a driver does. All but output may be 0. */
+struct tty_driver {
+    void (*output)(struct tty *tty, const char *s, size_t n); /* (lock), or a kernel message */
+    u32 (*room)(const struct tty *tty); /* (lock) characters output would take; 0: any number */
+    void (*resume)(struct tty *tty);    /* in a thread: the ring has room again */
+    void (*noticed)(struct tty *tty, u32 what); /* (lock) TTY_* bits: something happened */
+    void (*closed)(struct tty *tty);            /* the last open file is gone */
+    void (*free)(struct tty *tty);              /* the last reference is gone */
+};
+
+/* The bits of packet mode (ioctl_tty(2), TIOCPKT). */
+enum {
+    TTY_FLUSHED_INPUT = 1 << 0,
+    TTY_FLUSHED_OUTPUT = 1 << 1,
+    TTY_STOPPED = 1 << 2,
+    TTY_STARTED = 1 << 3,
+    TTY_FLOW_IS_OTHER = 1 << 4, /* ^S and ^Q do not mean what they usually do */
+    TTY_FLOW_IS_USUAL = 1 << 5,
+};
+
 struct tty {
     const char *name;
-    void (*output)(struct tty *tty, const char *s, size_t n); /* driver; any context */
-    void (*resume)(struct tty *tty); /* driver, or 0: there is room again */
-    void *priv;
+    const struct tty_driver *driver;
+    u64 rdev;
+    int refs; /* atomic */
     struct spinlock lock;
+    u32 files;              /* (lock) open */
+    bool was_opened;        /* (lock) ever */
+    bool hung_up;           /* (lock) for good: files are dead ends */
     struct termios termios; /* (lock) */
     struct winsize winsize; /* (lock) */
     u16 ring[TTY_BUF];      /* (lock) input: a byte and the marks below */
@@ -44,9 +73,10 @@ struct tty {
     struct waitq wait;      /* input arrived, output resumed */
 };
 
-void tty_init(struct tty *tty, const char *name,
-              void (*output)(struct tty *, const char *, size_t));
-void tty_receive(struct tty *tty, u8 c); /* from the driver's interrupt handler */
+void tty_init(struct tty *tty, const char *name, const struct tty_driver *driver, u64 rdev);
+struct tty *tty_get(struct tty *tty);
+void tty_put(struct tty *tty);
+void tty_receive(struct tty *tty, u8 c); /* from the driver, also in its interrupt handler */
 void tty_break(struct tty *tty);         /* likewise: the line was held low */
 /*
  * May the driver hand over more? If not, it waits for resume, so that nothing is lost. Needs the
@@ -55,12 +85,27 @@ void tty_break(struct tty *tty);         /* likewise: the line was held low */
 bool tty_wants_more(const struct tty *tty);
 /* The window has a new size: SIGWINCH to the foreground. */
 void tty_resize(struct tty *tty, const struct winsize *size);
-int tty_register(struct tty *tty, const char *node, u64 rdev); /* as /dev/node */
-void tty_console_is(struct tty *tty); /* /dev/console and kernel messages go here */
-struct tty *tty_console(void);        /* or 0 */
+/* There is room for output again. */
+void tty_output_room(struct tty *tty);
+int tty_register(struct tty *tty, const char *node); /* as /dev/node */
+void tty_console_is(struct tty *tty);                /* /dev/console and kernel messages go here */
+struct tty *tty_console(void);                       /* or 0 */
 
+/* An open(2) of tty, whose reference it takes over, also on failure (-EIO: hung up). */
+struct file;
+int tty_open_file(struct tty *tty, struct file *file);
+extern const struct file_ops tty_fops; /* of a file opened so */
+/* The ioctls of a terminal; by_master: of its pseudo-terminal's other end. */
+long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
+
+/* tty_jobs.c */
 struct proc;
 /* Session leader p takes tty as controlling terminal, its group in the foreground. */
 int tty_set_controlling(struct tty *tty, struct proc *p);
+/* What an open(2) without O_NOCTTY does for a session leader that has none. */
+void tty_open_controlling(struct tty *tty, const struct file *file);
+struct tty *tty_controlling(struct proc *p); /* with a reference, or 0 */
+/* The line is cut: the session loses its terminal, its leader gets SIGHUP, files come to an end. */
+void tty_hangup(struct tty *tty);
 /* A session leader exits: SIGHUP to the foreground, the terminal is free again. */
 void tty_session_exit(struct proc *p);

@@ -12,6 +12,7 @@
 #include "riscv.h"
 #include "proc/internal.h"
 #include "syscall.h"
+#include "tty.h"
 #include "vm.h"
 
 /*
@@ -117,6 +118,7 @@ void proc_unlink(struct proc *p)
     list_remove(&p->sibling);
     list_remove(&p->in_all);
     p->parent = NULL;
+    p->tty = NULL; /* tty_hangup cannot find us any more */
 }
 
 static __noreturn void init_died(int wait_status)

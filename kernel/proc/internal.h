@@ -33,7 +33,6 @@ struct sigqueued {
     siginfo_t info;
 };
 void signal_flush(struct list *queue); /* locked */
-int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info);
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 /* Removes and returns the next pending signal of a set, 0 when there is none. Locked. */
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);

@@ -96,6 +96,7 @@ long sys_setsid(void)
     } else {
         p->sid = p->pgid = p->pid;
         p->tty = NULL;
+        p->lost_pgrp = 0;
     }
     spin_unlock(&proc_lock);
     return result;

@@ -22,6 +22,8 @@ export const FILE_PROGRAMS = [
   'splice',
   'inotify',
   'calls',
+  'ptys',
+  'jobs',
 ];
 export const OWN_FILE_PROGRAMS = ['queues', 'devices'];
 
