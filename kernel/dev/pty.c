@@ -387,7 +387,7 @@ static long master_ioctl(struct file *file, u32 cmd, u64 arg)
     struct pty *pty = file->priv;
     int n;
 
-    switch (cmd) {
+    switch (cmd & ~IOC_DIRECTION) {
     case TIOCGPTN:
         return put_user(arg, pty->index);
     case TIOCSPTLCK:

@@ -79,11 +79,14 @@ enum {
 #define TCSBRKP     0x5425
 #define TIOCGSID    0x5429
 #define TIOCGPTPEER 0x5441
-#define TIOCGPTN    0x80045430
-#define TIOCSPTLCK  0x40045431
-#define TIOCSIG     0x40045436
-#define TIOCGPKT    0x80045438
-#define TIOCGPTLCK  0x80045439
+
+/* Of a pseudo-terminal's master, without the bits of direction: headers differ in those. */
+#define IOC_DIRECTION 0xe0000000
+#define TIOCGPTN      0x00045430
+#define TIOCSPTLCK    0x00045431
+#define TIOCSIG       0x00045436
+#define TIOCGPKT      0x00045438
+#define TIOCGPTLCK    0x00045439
 
 /* tty.c, for tty_file.c; all need the lock */
 u32 tty_emit(struct tty *tty, const char *s, u32 n); /* how many the driver has room for */
