@@ -365,11 +365,49 @@ static void act_end(struct fuzzer *f)
         counted(f, way, way == SYS_kill ? (uint64_t)f->pid : 0, SIGKILL, 0, 0, 0, 0);
 }
 
+/* A pair of terminal ends, perhaps as controlling terminal of a new session, which may be cut. */
+static void act_terminal(struct fuzzer *f)
+{
+    uint32_t *number = place(f);
+    long master = C(SYS_openat, AT_FDCWD, "/dev/ptmx", O_RDWR | (once_in(f, 2) ? O_NONBLOCK : 0));
+    *number = 0;
+    if (!once_in(f, 8))
+        C(SYS_ioctl, master, 0x40045431, number); /* TIOCSPTLCK */
+    if (once_in(f, 4))
+        C(SYS_setsid);
+    long slave = C(SYS_ioctl, master, 0x5441, O_RDWR | (once_in(f, 2) ? O_NONBLOCK : 0));
+    if (once_in(f, 2))
+        C(SYS_ioctl, slave, 0x540e, pick(f, 2)); /* TIOCSCTTY */
+    for (uint64_t n = pick(f, 12); n; n--) {
+        long end = once_in(f, 2) ? master : slave;
+        switch (pick(f, 5)) {
+        case 0:
+            C(SYS_write, end, buffer(f), size(f));
+            break;
+        case 1:
+            C(SYS_read, end, buffer(f), size(f));
+            break;
+        case 2:
+            C(SYS_ioctl, end, ioctl_request(f), once_in(f, 2) ? pick(f, 4) : small_number(f));
+            break;
+        case 3:
+            C(SYS_fcntl, end, F_SETFL, once_in(f, 2) ? O_NONBLOCK : 0);
+            break;
+        default:
+            some_calls(f, 2);
+        }
+    }
+    if (!once_in(f, 3))
+        C(SYS_close, master);
+    if (!once_in(f, 3))
+        C(SYS_close, slave);
+}
+
 static void (*const acts[])(struct fuzzer *) = {
-    act_fork,   act_fork,         act_vfork,          act_thread,  act_thread,
-    act_exec,   act_start_over,   act_kcov,           act_kcov,    act_map_file,
-    act_watch,  act_pass_sockets, act_connect,        act_disk,    act_disk,
-    act_timers, act_signal_storm, act_wild_registers, act_segment, act_end,
+    act_fork,       act_fork, act_vfork,    act_thread,   act_thread,       act_exec,
+    act_start_over, act_kcov, act_kcov,     act_map_file, act_watch,        act_pass_sockets,
+    act_connect,    act_disk, act_disk,     act_timers,   act_signal_storm, act_wild_registers,
+    act_segment,    act_end,  act_terminal, act_terminal,
 };
 
 static void random_act(struct fuzzer *f)
