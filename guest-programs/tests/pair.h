@@ -9,6 +9,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* Linux's numbers; the BSD headers that a dialect brings would spell them another way. */
+#undef TIOCGPTN
+#undef TIOCSPTLCK
+#undef TIOCGPTPEER
+#define TIOCGPTN    0x80045430
+#define TIOCSPTLCK  0x40045431
+#define TIOCGPTPEER 0x5441
+
 struct pair {
     int master, slave;
 };
