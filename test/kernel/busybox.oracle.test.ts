@@ -59,7 +59,7 @@ describe.skipIf(noCompiler || absent)("Debian's static busybox", () => {
     expect(end.text).toContain('/dev/zero\n');
     expect(end.text).toContain('A B C\nitem one\nitem two\nfound /bin/cat\nA=b\ndev/\ndev/console\n');
     expect(end.text).toMatch(/timeout 143\n(.*Terminated\n)?killed 143\n/);
-    expect(end.text).toMatch(/\/proc\/self\n3\n\/busybox\ntmpfs \/\nps\nLinux riscv64\n/);
+    expect(end.text).toMatch(/\/proc\/self\n4\n\/busybox\ntmpfs \/\nps\nLinux riscv64\n/);
     expect(end.text).toMatch(/through\n24 80\n\/dev\/console\n$/);
     expect(end.status).toBe(7);
   });
