@@ -1,4 +1,5 @@
 /* POSIX threads: creation, join, mutexes, condition variables, thread-local storage, futexes. */
+#define _GNU_SOURCE
 #include "check.h"
 #include <linux/futex.h>
 #include <pthread.h>
@@ -194,6 +195,66 @@ static void floating_point_survives_switches(void)
     }
 }
 
+static atomic_ulong spins;
+static atomic_int spinner, stop;
+
+static void *spin(void *arg)
+{
+    atomic_store(&spinner, (int)syscall(SYS_gettid));
+    while (!atomic_load(&stop))
+        atomic_fetch_add(&spins, 1);
+    return arg;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Does the spinner spin, while we do nothing but look? */
+static int spins_soon(void)
+{
+    unsigned long before = atomic_load(&spins);
+    double start = seconds();
+    while (seconds() - start < 1)
+        if (atomic_load(&spins) - before > 1000)
+            return 1;
+    return 0;
+}
+
+/* A thread that waits for our hart is allowed on another one only, which sleeps. */
+static void affinity_moves_a_thread_that_waits(void)
+{
+    cpu_set_t all, mine, other;
+    pthread_t t;
+    int harts[2], n = 0;
+
+    CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+        if (CPU_ISSET(i, &all))
+            harts[n++] = i;
+    if (n < 2)
+        return;
+    CPU_ZERO(&mine);
+    CPU_ZERO(&other);
+    CPU_SET(harts[0], &mine);
+    CPU_SET(harts[1], &other);
+    CHECK(sched_setaffinity(0, sizeof(mine), &mine) == 0);
+    CHECK(pthread_create(&t, NULL, spin, NULL) == 0);
+    while (!atomic_load(&spinner))
+        usleep(1000);
+    for (int i = 0; i < 10; i++) {
+        CHECK(sched_setaffinity(atomic_load(&spinner), sizeof(other), &other) == 0);
+        CHECK(spins_soon());
+        CHECK(sched_setaffinity(atomic_load(&spinner), sizeof(mine), &mine) == 0);
+        CHECK(spins_soon());
+    }
+    atomic_store(&stop, 1);
+    CHECK(pthread_join(t, NULL) == 0 && sched_setaffinity(0, sizeof(all), &all) == 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -208,5 +269,6 @@ int main(int argc, char **argv)
     RUN_ON_KERNEL(exec_ends_the_other_threads);
     RUN(fatal_signal_in_a_thread_kills_the_process);
     RUN(floating_point_survives_switches);
+    RUN(affinity_moves_a_thread_that_waits);
     DONE();
 }

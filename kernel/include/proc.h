@@ -245,7 +245,8 @@ void thread_wake(struct thread *t);
 void thread_wake_signal(struct thread *t);
 void thread_continue(struct thread *t); /* SIGCONT, SIGKILL: also stopped ones */
 void sched_start(struct thread *t);     /* first time on the run queue */
-void sched_kick(struct thread *t);      /* make it look at its flags soon if it runs elsewhere */
+void sched_set_affinity(struct thread *t, u64 harts);
+void sched_kick(struct thread *t); /* make it look at its flags soon if it runs elsewhere */
 void thread_main(struct thread *prev);
 __noreturn void sched_idle(void);
 
@@ -283,7 +284,6 @@ __noreturn void thread_exit(int status);
 __noreturn void proc_exit_group(int wait_status);
 
 void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg); /* under proc_lock */
-
 
 /* exec.c */
 int exec_load(const char *path, char *const *argv, char *const *envp);

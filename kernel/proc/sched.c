@@ -260,6 +260,18 @@ void sched_kick(struct thread *t)
     spin_unlock(&sched_lock);
 }
 
+/* A queued thread tells the harts it may run on now; one that runs where it must not is moved. */
+void sched_set_affinity(struct thread *t, u64 harts)
+{
+    spin_lock(&sched_lock);
+    t->allowed_harts = harts;
+    if (t->on_cpu && !may_run(t, t->cpu))
+        kick(t->cpu);
+    else if (t->state == THREAD_RUNNABLE && !t->on_cpu)
+        kick_elsewhere(t);
+    spin_unlock(&sched_lock);
+}
+
 /* C side of thread_entry: finish the switch that started us, then be a kernel or a user thread. */
 void thread_main(struct thread *prev)
 {

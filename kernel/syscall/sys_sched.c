@@ -47,13 +47,9 @@ long sys_sched_setaffinity(u64 pid, u64 size, u64 addr)
     struct thread *t = pid ? thread_find((int)pid) : current;
     long error = !t ? -ESRCH : curproc->euid && curproc->euid != t->proc->uid ? -EPERM : 0;
     if (!error)
-        t->allowed_harts = mask;
+        sched_set_affinity(t, mask);
     spin_unlock(&proc_lock);
-    if (error)
-        return error;
-    if (t == current)
-        sched_yield();
-    return 0;
+    return error; /* current moves on its way out, if it must */
 }
 
 long sys_getcpu(u64 cpu_addr, u64 node_addr)
