@@ -183,9 +183,9 @@ static void wait_for_hang_up(void)
 
     catch_signal(SIGHUP);
     catch_signal(SIGCONT);
+    seen_signal = 0;
     pid = fork();
     if (!pid) { /* in the foreground group with its leader */
-        seen_signal = 0;
         while (seen_signal != SIGHUP)
             usleep(1000);
         _exit(getppid() == 1 || read(0, &c, 1) == 0 ? 0 : 1);

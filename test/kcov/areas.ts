@@ -13,7 +13,10 @@ export const withoutTimes = (lines: readonly string[]): string[] =>
 
 /**
  * QEMU's board has no edu device, so its tests end early there, and /dev is shorter by one entry, which the search for
- * /dev/kcov by a thread that is still traced shows.
+ * /dev/kcov by a thread that is still traced shows. The drivers took other pages before: where page faults are compared
+ * with their page's address, only the count is looked at.
  */
 export const onAnyBoard = (lines: readonly string[]): string[] =>
-  lines.filter(line => !/collects_a_device|close_while_enabled/.test(line));
+  lines
+    .filter(line => !/collects_a_device|close_while_enabled/.test(line))
+    .map(line => (/comparisons_are_well_formed/.test(line) ? line.replace(/ \w+$/, '') : line));
