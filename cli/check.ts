@@ -68,9 +68,17 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     trace.readRam(machine.ram.data);
     machine.engine.reset();
   };
+  // QEMU is ahead of its log: the kernel may have written to its data already, and firmware does not touch them.
+  const adoptAroundKernel = (): void => {
+    const { kernel, image } = machine.booted;
+    const { start, end } = kernel ?? image!;
+    const loaded = machine.ram.read(start, end - start);
+    adopt();
+    machine.ram.write(start, loaded);
+  };
   try {
     // With the built-in firmware memory is common where QEMU's leaves for the kernel, else from the first instruction.
-    const [atEntry, atReset] = machine.sbi === undefined ? [() => {}, adopt] : [adopt, () => {}];
+    const [atEntry, atReset] = machine.sbi === undefined ? [() => {}, adopt] : [adoptAroundKernel, () => {}];
     await trace.run(state => lockstep.step(state, atEntry) && lockstep.report.agreed < limit, atReset);
   } finally {
     trace.close();
