@@ -252,6 +252,21 @@ static int generation(long operations, word seed, int threads)
     return 0;
 }
 
+/* Linux makes the areas of interrupts at the first REMOTE_ENABLE and keeps them. */
+static void enable_a_remote(void)
+{
+#ifdef DIALECT_LINUX
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = kcov_open();
+        _exit(fd == -1 || kcov_size(fd, 512) || kcov_remote(fd, "0,512,0,1"));
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) == -1 || status != 0)
+        fail("the first remote", (word)status, 0);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     long operations = argc > 1 ? atol(argv[1]) : 20000;
@@ -260,6 +275,8 @@ int main(int argc, char **argv)
     with_remotes = argc > 4;
     if (with_remotes)
         make_mailboxes();
+    if (with_remotes)
+        enable_a_remote();
     long before = 0, after;
 
     if (threads < 1 || threads > THREADS_MAX || seed == 0)
