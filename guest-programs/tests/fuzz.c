@@ -10,6 +10,7 @@
  * checked: the kernel must go on, and a kasan, ubsan or debug kernel must have nothing to report.
  */
 #include "fuzz.h"
+#include "memory-use.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -148,18 +149,6 @@ static uint64_t now_ms(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* A number of a /proc file behind a word. */
-static long proc_number(const char *path, const char *word)
-{
-    char text[2048];
-    int fd = open(path, O_RDONLY);
-    ssize_t n = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    char *at = strstr(text, word);
-    return at ? strtol(at + strlen(word), NULL, 10) : -1;
 }
 
 /* Workers may have unmounted it, or mounted something else there. */
@@ -344,26 +333,15 @@ static void prepare_files(void)
 }
 
 /* Appends the sizes of kernel objects of which there are more than at the first call. */
-static void describe_objects(char *line, size_t size)
+static void describe_objects(char *line, size_t size, const struct memory_use *now)
 {
-    static long early[16];
-    static bool known;
-    static char text[4096];
-    int fd = open("/proc/slabinfo", O_RDONLY);
-    ssize_t n = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *at = text;
-    for (int i = 0; i < 16 && (at = strstr(at, "kmalloc-")); i++) {
-        long bytes = 0, active = 0;
-        sscanf(at += 8, "%ld %ld", &bytes, &active);
-        if (!known)
-            early[i] = active;
-        else if (active > early[i])
+    static struct memory_use early;
+    if (!early.free_kib)
+        early = *now;
+    for (int i = 0; i < SIZES; i++)
+        if (now->objects[i] > early.objects[i])
             snprintf(line + strlen(line), size - strlen(line), ", %ld of %ld bytes",
-                     active - early[i], bytes);
-    }
-    known = true;
+                     now->objects[i] - early.objects[i], now->bytes[i]);
 }
 
 /* Stops the world; gives the free memory in KiB. */
@@ -375,10 +353,11 @@ static long check(long baseline)
     mount_again();
     open_console();
     remove_files();
-    long free_kib = proc_number("/proc/meminfo", "MemFree:");
+    struct memory_use use = memory_use();
+    long free_kib = use.free_kib;
     snprintf(line, sizeof(line), "# %lu calls, %ld KiB free, %ld less than early on",
              (unsigned long)shared->calls, free_kib, baseline ? baseline - free_kib : 0);
-    describe_objects(line, sizeof(line));
+    describe_objects(line, sizeof(line), &use);
     say(strcat(line, "\n"));
     static uint64_t calls_before;
     static int idle;

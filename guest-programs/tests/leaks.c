@@ -6,30 +6,18 @@
  *     leaks PROGRAM...        absolute paths; prints "ok no_leak_NAME" for each
  */
 #include "check.h"
+#include "memory-use.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#define SIZES 16
-
 /* What the kernel has in use. */
 struct use {
-    long free_kib, objects[SIZES];
+    struct memory_use memory;
     int processes, descriptors;
 };
-
-static const char *contents(const char *path)
-{
-    static char text[4096];
-    int fd = open(path, O_RDONLY);
-    ssize_t n = read(fd, text, sizeof(text) - 1);
-
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    return text;
-}
 
 static int count_numbers(const char *path)
 {
@@ -44,15 +32,9 @@ static int count_numbers(const char *path)
 
 static struct use measure(void)
 {
-    struct use u = {.processes = count_numbers("/proc"),
-                    .descriptors = count_numbers("/proc/self/fd")};
-    const char *at = strstr(contents("/proc/meminfo"), "MemFree:");
-
-    u.free_kib = at ? strtol(at + 8, NULL, 10) : -1;
-    at = contents("/proc/slabinfo");
-    for (int i = 0; i < SIZES && (at = strstr(at, "kmalloc-")); i++)
-        sscanf(at += 8, "%*d %ld", &u.objects[i]);
-    return u;
+    return (struct use){.memory = memory_use(),
+                        .processes = count_numbers("/proc"),
+                        .descriptors = count_numbers("/proc/self/fd")};
 }
 
 static int run_quietly(const char *path)
@@ -87,11 +69,12 @@ static void report(const char *name, const struct use *before, const struct use 
 {
     printf(
         "not ok no_leak_%s: %ld KiB free before, %ld after; %d, %d processes; %d, %d descriptors",
-        name, before->free_kib, after->free_kib, before->processes, after->processes,
+        name, before->memory.free_kib, after->memory.free_kib, before->processes, after->processes,
         before->descriptors, after->descriptors);
     for (int i = 0; i < SIZES; i++)
-        if (before->objects[i] != after->objects[i])
-            printf("; %d bytes: %ld, %ld objects", 16 << i, before->objects[i], after->objects[i]);
+        if (before->memory.objects[i] != after->memory.objects[i])
+            printf("; %ld bytes: %ld, %ld objects", before->memory.bytes[i],
+                   before->memory.objects[i], after->memory.objects[i]);
     printf("\n");
     check_failures++;
 }
