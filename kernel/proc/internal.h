@@ -85,5 +85,6 @@ void itimer_init(struct proc *p);
 void itimer_stop(struct proc *p);
 void posix_timers_delete(struct proc *p);                    /* exec, exit; may sleep */
 void posix_timer_delivered(struct proc *p, siginfo_t *info); /* locked */
+bool clock_is_real_time(int clock); /* the others count CPU time, or are none */
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

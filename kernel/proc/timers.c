@@ -164,12 +164,7 @@ static long check_event(const struct sigevent *ev)
     return error;
 }
 
-static bool is_real_time(int clock)
-{
-    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
-}
-
-/* cpu: of a clock that is_real_time() does not know. */
+/* cpu: of a clock that does not tick in real time. */
 static long create(int clock, const struct cpu_clock *cpu, const struct sigevent *ev,
                    bool value_is_id, va_t id_addr)
 {
@@ -183,7 +178,7 @@ static long create(int clock, const struct cpu_clock *cpu, const struct sigevent
     t->id = list_empty(&p->timers) ? 0 : p->next_timer;
     p->next_timer = t->id + 1;
     t->clock = clock;
-    t->counts_cpu = !is_real_time(clock);
+    t->counts_cpu = !clock_is_real_time(clock);
     t->cpu = *cpu;
     t->signo = ev->signo, t->notify = ev->notify, t->tid = ev->tid;
     t->value = value_is_id ? (u64)t->id : ev->value;
@@ -202,7 +197,7 @@ long sys_timer_create(u64 clock, u64 event_addr, u64 id_addr)
 {
     struct sigevent ev = {.signo = SIGALRM, .notify = SIGEV_SIGNAL};
     struct cpu_clock cpu = {0};
-    long error = is_real_time((int)clock) ? 0 : cpu_clock_find((int)clock, false, &cpu);
+    long error = clock_is_real_time((int)clock) ? 0 : cpu_clock_find((int)clock, false, &cpu);
     if (error)
         return error;
     if (event_addr && copyin(&ev, event_addr, sizeof(ev)))

@@ -152,10 +152,14 @@ static long sleep_for(u64 deadline, bool absolute, va_t remain)
     return ended_early(deadline > now ? (deadline - now) * NS_PER_TICK : 0, absolute, remain);
 }
 
+bool clock_is_real_time(int clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
+}
+
 static long may_sleep_on(int clock)
 {
-    if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME ||
-        clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0)
+    if (clock_is_real_time(clock) || clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0)
         return 0;
     return clock <= CLOCK_BOOTTIME ? -EOPNOTSUPP : -EINVAL;
 }
@@ -173,7 +177,7 @@ long sys_clock_nanosleep(u64 clock, u64 flags, u64 request, u64 remain)
     if (!timespec_ok(&ts))
         return -EINVAL;
     bool absolute = flags & TIMER_ABSTIME;
-    if (id >= 0 && id != CLOCK_PROCESS_CPUTIME_ID)
+    if (clock_is_real_time(id))
         return sleep_for(deadline_from(ts.sec, ts.nsec, absolute, id), absolute, remain);
     error = cpu_clock_sleep(id, saturating_ns(ts.sec, ts.nsec), absolute, &left);
     return error == -EINTR ? ended_early(left, absolute, remain) : error;
