@@ -63,7 +63,7 @@ static bool visit(struct thread *t, void *arg)
         return true;
     if (!w->change)
         w->result = MAX(w->result, rank_of(t->nice));
-    else if (!(curproc->euid == t->proc->uid || same_owner(t->proc)))
+    else if (!same_owner(t->proc))
         w->result = -EPERM;
     else if (w->nice < t->nice && !may_be_nice(t->proc, w->nice))
         w->result = -EACCES;
