@@ -273,10 +273,10 @@ int main(int argc, char **argv)
     word seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
     int threads = argc > 3 ? atoi(argv[3]) : 4;
     with_remotes = argc > 4;
-    if (with_remotes)
+    if (with_remotes) {
         make_mailboxes();
-    if (with_remotes)
         enable_a_remote();
+    }
     long before = 0, after;
 
     if (threads < 1 || threads > THREADS_MAX || seed == 0)

@@ -18,4 +18,4 @@ local $SIG{ALRM} = sub { print "alarm\n" }; alarm 1; sleep 5;
 }
 open my $f, '+>', "/tmp/perl" or die; print $f "line $_\n" for 1 .. 100; seek $f, 0, 0; my @l = <$f>; print "lines ", scalar @l, "\n";
 truncate $f, 10; print "size ", -s $f, "\n"; close $f; unlink "/tmp/perl"; print -e "/tmp/perl" ? "there" : "gone", "\n";
-my $out = `echo sub; exit 3`; print "$out", $? >> 8, "\n"; print "time ", time > 1 ? "runs" : "stands", "\n";
+my $out = `echo sub; exit 3`; print "$out", $? >> 8, "\n";
