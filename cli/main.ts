@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../toolchain/index.ts';
-import { EXIT_KCOVBOX, report } from './fail.ts';
+import { EXIT_KCOVBOX, report } from './io/fail.ts';
 
 interface Verb {
   register(program: Command): void;
@@ -11,17 +11,17 @@ interface Verb {
 
 /** In the order of the help text. Loaded when needed, because a run should not pay for the reader of reports. */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
-  demo: () => import('./demo.ts'),
-  run: () => import('./run.ts'),
-  replay: () => import('./replay.ts'),
-  boot: () => import('./boot.ts'),
-  build: () => import('./build.ts'),
-  disasm: () => import('./disasm.ts'),
-  symbolize: () => import('./symbolize.ts'),
-  cov: () => import('./cov.ts'),
-  check: () => import('./check.ts'),
-  bench: () => import('./bench.ts'),
-  doctor: () => import('./doctor.ts'),
+  demo: () => import('./verbs/demo.ts'),
+  run: () => import('./verbs/run.ts'),
+  replay: () => import('./verbs/replay.ts'),
+  boot: () => import('./verbs/boot.ts'),
+  build: () => import('./verbs/build.ts'),
+  disasm: () => import('./verbs/disasm.ts'),
+  symbolize: () => import('./verbs/symbolize.ts'),
+  cov: () => import('./verbs/cov.ts'),
+  check: () => import('./verbs/check.ts'),
+  bench: () => import('./verbs/bench.ts'),
+  doctor: () => import('./verbs/doctor.ts'),
 };
 
 /** With the one verb that `first` names, or with all of them for help and errors. */

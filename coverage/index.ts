@@ -1,23 +1,23 @@
 /** The public door of coverage/. */
 
-export { annotate } from './annotate.ts';
-export { AreaWatch } from './area-watch.ts';
-export { type Addr, addrOf, CoverageError, cleanPath, hex, pcOf } from './bytes.ts';
-export { type CallPath, callPaths, type PathNode } from './callpath.ts';
-export { CallSites, HOOK_PC, HOOKS } from './callsites.ts';
-export { Coverage, checkImage, type LineState, percent, type Share, type Totals } from './coverage.ts';
-export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './diff.ts';
-export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf.ts';
-export { type ExplainOptions, explainPc } from './explain.ts';
-export { exportCoverage, exportTrace, FORMATS, type Format, isFormat } from './export.ts';
-export type { ExportOptions } from './export-common.ts';
+export { type Addr, addrOf, CoverageError, cleanPath, hex, pcOf } from './base/bytes.ts';
+export { type Frame, Symbolizer } from './dwarf/symbolize.ts';
+export { CallSites, HOOK_PC, HOOKS } from './elf/callsites.ts';
+export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf/elf.ts';
+export type { ExportOptions } from './export/common.ts';
+export { exportCoverage, exportTrace, FORMATS, type Format, isFormat } from './export/index.ts';
+export { type CallPath, callPaths, type PathNode } from './model/callpath.ts';
+export { Coverage, checkImage, type LineState, percent, type Share, type Totals } from './model/coverage.ts';
+export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
+export { type ExplainOptions, explainPc } from './model/explain.ts';
 export {
   type KeepPoint,
   Program,
   type ProgramFile,
   type ProgramFunction,
   type ProgramOptions,
-} from './program.ts';
+} from './model/program.ts';
+export { annotate } from './text/annotate.ts';
 export {
   annotateCoverage,
   bar,
@@ -26,9 +26,11 @@ export {
   PLAIN,
   summaryLines,
   treeReport,
-} from './report-text.ts';
-export { globToRegExp, keepPoint, parsePcRange, type Selection } from './select.ts';
-export { type Frame, Symbolizer } from './symbolize.ts';
+} from './text/report.ts';
+export { AreaWatch } from './trace/area-watch.ts';
+export { readTrace, writeTrace } from './trace/file.ts';
+export { compareArea, filterTrace, mergeTraces, type RecordFilter } from './trace/ops.ts';
+export { globToRegExp, keepPoint, parsePcRange, type Selection } from './trace/select.ts';
 export {
   KIND_CMP,
   KIND_EDGE,
@@ -39,6 +41,4 @@ export {
   Trace,
   TraceBuilder,
   type TraceHeader,
-} from './trace.ts';
-export { readTrace, writeTrace } from './trace-file.ts';
-export { compareArea, filterTrace, mergeTraces, type RecordFilter } from './trace-ops.ts';
+} from './trace/trace.ts';

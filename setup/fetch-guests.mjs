@@ -29,7 +29,17 @@ const PROGRAMS = [
   ...['bash', 'coreutils', 'diffutils', 'findutils', 'grep', 'sed', 'perl-base', 'sqlite3'],
   ...['gron', 'fzf', 'ripgrep', 'fd-find'],
   ...['python3.13-minimal', 'libpython3.13-minimal', 'libpython3.13-stdlib'],
-  ...['libc6', 'libgcc-s1', 'libtinfo6', 'libselinux1', 'libpcre2-8-0', 'libacl1', 'libattr1', 'libcap2', 'libgmp10'],
+  ...[
+    'libc6',
+    'libgcc-s1',
+    'libtinfo6',
+    'libselinux1',
+    'libpcre2-8-0',
+    'libacl1',
+    'libattr1',
+    'libcap2',
+    'libgmp10',
+  ],
   ...['libcrypt1', 'libexpat1', 'zlib1g', 'libsqlite3-0', 'libreadline8t64', 'libssl3t64', 'libzstd1'],
 ];
 const UNUSED = /\/(share|include|ensurepip|idlelib|pydoc_data|turtledemo|tkinter|engines-3|ossl-modules)$/;

@@ -18,12 +18,12 @@ import {
 } from '../hart/layout.ts';
 import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
-import { DecodedPages } from './decoded-pages.ts';
-import { DEVICE_DONE_LEAVE, DeviceAccess } from './device-access.ts';
-import { buildInterpreter, type Regions } from './interp.ts';
-import type { InterpImports } from './interp-slow.ts';
-import { ENTRY_COLD } from './records.ts';
-import { RegionAccess } from './region-access.ts';
+import { DEVICE_DONE_LEAVE, DeviceAccess } from './access/device.ts';
+import { RegionAccess } from './access/region.ts';
+import { DecodedPages } from './interp/decoded-pages.ts';
+import { buildInterpreter, type Regions } from './interp/interp.ts';
+import { ENTRY_COLD } from './interp/records.ts';
+import type { InterpImports } from './interp/slow.ts';
 
 /** Why `run` returned. */
 export const EXIT = {

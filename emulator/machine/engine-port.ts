@@ -3,7 +3,7 @@
 
 import type { Ram } from '../bus/ram.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
-import { Jit } from '../engine/jit.ts';
+import { Jit } from '../engine/jit/jit.ts';
 import { type CodePort, type Hart, homeOf } from '../hart/index.ts';
 import type { EngineKind } from './options.ts';
 

@@ -10,7 +10,7 @@ import { Bus } from '../bus/bus.ts';
 import type { Alarm } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Jit } from '../engine/jit.ts';
+import type { Jit } from '../engine/jit/jit.ts';
 import { cause, Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index.ts';
 import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';

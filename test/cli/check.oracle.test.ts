@@ -4,10 +4,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkWithQemu } from '../../cli/check.ts';
-import { prepareGuest } from '../../cli/guest.ts';
-import { parseQemu } from '../../cli/qemu-options.ts';
-import { checkWithUnicorn } from '../../cli/unicorn-check.ts';
+import { parseQemu } from '../../cli/boot/qemu-options.ts';
+import { checkWithUnicorn } from '../../cli/check/unicorn.ts';
+import { prepareGuest } from '../../cli/run/guest.ts';
+import { checkWithQemu } from '../../cli/verbs/check.ts';
 import { Machine } from '../../emulator/index.ts';
 import { generateProgram, type Profile } from '../support/oracle/generate.ts';
 import { buildImage } from '../support/oracle/image.ts';

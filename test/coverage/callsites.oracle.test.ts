@@ -1,7 +1,7 @@
 /** Call sites against llvm-objdump, with and without linker relaxation. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { hex } from '../../coverage/bytes.ts';
+import { hex } from '../../coverage/base/bytes.ts';
 import { CallSites, Elf, HOOKS } from '../../coverage/index.ts';
 import { buildFixture, buildStatic, fixture, missing, run } from './support.ts';
 

@@ -1,11 +1,11 @@
 /** The ELF and DWARF readers against llvm-symbolizer and llvm-dwarfdump. `KCOVBOX_VMLINUX` adds a Linux image of your own. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { hex } from '../../coverage/bytes.ts';
-import { Dwarf } from '../../coverage/dwarf.ts';
-import { allLineTables, type LineRow } from '../../coverage/dwarf-line.ts';
-import { Elf } from '../../coverage/elf.ts';
-import { type Frame, Symbolizer } from '../../coverage/symbolize.ts';
+import { hex } from '../../coverage/base/bytes.ts';
+import { Dwarf } from '../../coverage/dwarf/dwarf.ts';
+import { allLineTables, type LineRow } from '../../coverage/dwarf/line.ts';
+import { type Frame, Symbolizer } from '../../coverage/dwarf/symbolize.ts';
+import { Elf } from '../../coverage/elf/elf.ts';
 import { buildFixture, buildStatic, missing, run } from './support.ts';
 
 const reason = missing('DWARF oracle', 'clang-19', 'ld.lld-19', 'llvm-symbolizer-19', 'llvm-dwarfdump-19');

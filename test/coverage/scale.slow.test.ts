@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Dwarf } from '../../coverage/dwarf.ts';
-import { allLineTables } from '../../coverage/dwarf-line.ts';
+import { Dwarf } from '../../coverage/dwarf/dwarf.ts';
+import { allLineTables } from '../../coverage/dwarf/line.ts';
 import {
   Coverage,
   Elf,

@@ -2,10 +2,10 @@
 // checks at the entry first, then the guest's instructions, then the ways out. `vitest -u` writes new listings: read the difference.
 
 import { describe, expect, test } from 'vitest';
-import { emitRegion } from '../../emulator/engine/jit-emit.ts';
-import { REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit-entry.ts';
-import { FpHelpers } from '../../emulator/engine/jit-fp-helpers.ts';
-import { discover } from '../../emulator/engine/jit-region.ts';
+import { emitRegion } from '../../emulator/engine/jit/emit/emit.ts';
+import { REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit/emit/entry.ts';
+import { FpHelpers } from '../../emulator/engine/jit/emit/fp-helpers.ts';
+import { discover } from '../../emulator/engine/jit/region/region.ts';
 import { WALK_M } from '../../emulator/hart/layout.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
 import { I32, I64, ModuleBuilder } from '../../emulator/wasm/module.ts';

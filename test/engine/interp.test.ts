@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { EXIT, InterpEngine } from '../../emulator/engine/engine.ts';
-import { COUNT, REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit-entry.ts';
-import { ENTRY_COLD, ENTRY_COMPILED } from '../../emulator/engine/records.ts';
+import { ENTRY_COLD, ENTRY_COMPILED } from '../../emulator/engine/interp/records.ts';
+import { COUNT, REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit/emit/entry.ts';
 import { cause } from '../../emulator/hart/index.ts';
 import {
   EXCEPTIONS,

@@ -1,7 +1,7 @@
 // What discovery makes one region of: copies of callees, the cases of a switch, repeated loops, and what it leaves alone.
 
 import { describe, expect, test } from 'vitest';
-import { type Block, type CodeView, discover, type Region } from '../../emulator/engine/jit-region.ts';
+import { type Block, type CodeView, discover, type Region } from '../../emulator/engine/jit/region/region.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
 
 const ENTRY = 0x8000_1000n;

@@ -4,7 +4,7 @@
 import { Bus } from '../../emulator/bus/bus.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
 import { type Engine, type ExitReason, InterpEngine } from '../../emulator/engine/engine.ts';
-import { Jit } from '../../emulator/engine/jit.ts';
+import { Jit } from '../../emulator/engine/jit/jit.ts';
 import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
 

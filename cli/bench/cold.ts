@@ -1,0 +1,116 @@
+// `kcovbox bench --cold`: what a person waits for a small program, from the shell's fork to the exit status, Node's start included; beside
+// QEMU with the same kernel, program and RAM; and the same for a Linux distribution's kernel, where that has been fetched.
+// Alternated; everything is built and cached before.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot, which, writeCpio } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+import { prepareGuest } from '../run/guest.ts';
+
+const PROGRAM = join('examples', 'hello.c');
+const LINUX_APPEND = 'console=ttyS0 no4lvl quiet';
+const QEMU = 'qemu-system-riscv64';
+
+export interface Sample {
+  readonly wall: number;
+  /** Of the process and all it waited for; NaN without a bash to ask. */
+  readonly cpu: number;
+}
+
+const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Times one command. `TIMEFORMAT` is bash's; its clock has milliseconds. */
+export function time(command: readonly string[]): Sample {
+  const line = `TIMEFORMAT='%R %U %S'; time ${command.map(quote).join(' ')} </dev/null >/dev/null 2>&1`;
+  const { stderr, status, error } = spawnSync('bash', ['-c', line], { encoding: 'utf8' });
+  if (error) throw new UserError(`bench --cold needs bash: ${error.message}`);
+  if (status !== 0) throw new UserError(`${command[0]} ended with status ${status}`);
+  const [wall = Number.NaN, user = 0, system = 0] = stderr.trim().split(' ').map(Number);
+  return { wall, cpu: user + system };
+}
+
+export const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
+
+interface Run {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+/** Alternates the runs and makes a table; the last line compares the first two. */
+function compare(runs: readonly Run[], rounds: number): string {
+  const samples = new Map(runs.map(({ name }) => [name, [] as Sample[]]));
+  for (const { command } of runs) time(command);
+  for (let round = 0; round < rounds; round++)
+    for (const { name, command } of runs) samples.get(name)!.push(time(command));
+  const column = (of: readonly Sample[], pick: (s: Sample) => number): string =>
+    `${median(of.map(pick)).toFixed(3)} (${Math.min(...of.map(pick)).toFixed(3)})`.padStart(18);
+  const rows = [...samples].map(
+    ([name, of]) => `${name.padEnd(14)}${column(of, s => s.wall)}${column(of, s => s.cpu)}`,
+  );
+  const [ours, theirs] = [...samples.values()];
+  const ratio = (pick: (s: Sample) => number): string =>
+    (median(ours!.map(pick)) / median(theirs!.map(pick))).toFixed(2);
+  const title = `${''.padEnd(14)}${'wall s (least)'.padStart(18)}${'CPU s (least)'.padStart(18)}`;
+  const last = `${ratio(s => s.wall)} times QEMU's wall time, ${ratio(s => s.cpu)} times its CPU time`;
+  return [title, ...rows, `${last}, medians of ${rounds}`].join('\n');
+}
+
+const kcovbox = (...words: readonly string[]): readonly string[] => [
+  process.execPath,
+  join(packageRoot(), 'bin', 'kcovbox.cjs'),
+  ...words,
+];
+
+const qemu = (kernel: string, initrd: string, append: string): readonly string[] => [
+  ...[QEMU, '-M', 'virt', '-m', '256M', '-nographic', '-no-reboot'],
+  ...['-kernel', kernel, '-initrd', initrd, '-append', append],
+];
+
+/** The guest kernel and a hello program. */
+async function coldHello(dir: string, rounds: number): Promise<string> {
+  const program = join(packageRoot(), PROGRAM);
+  const guest = await prepareGuest(program, [], { dialect: 'openbsd', kcov: 'off' });
+  const initrd = join(dir, 'initrd');
+  writeFileSync(initrd, guest.initrd);
+  const runs = [
+    { name: 'kcovbox run', command: kcovbox('run', program) },
+    { name: 'qemu', command: qemu(guest.kernelPath, initrd, guest.append) },
+    { name: 'node -e 0', command: [process.execPath, '-e', '0'] },
+  ];
+  return `boot and ${PROGRAM}:\n${compare(runs, rounds)}`;
+}
+
+/** Debian's kernel, from the first instruction to a user program that turns the machine off. */
+function coldLinux(dir: string, rounds: number): string {
+  const guests = join(packageRoot(), '.cache', 'guests');
+  const [kernel, busybox] = [join(guests, 'linux', 'Image'), join(guests, 'bin', 'busybox')];
+  if (!existsSync(kernel) || !existsSync(busybox))
+    return "skipped: Debian's Linux is not in .cache/guests (node setup/fetch-guests.mjs --linux)";
+  const initrd = join(dir, 'linux-initrd');
+  const init = new TextEncoder().encode('#!/bin/busybox sh\n/bin/busybox poweroff -f\n');
+  const files = [
+    { path: 'init', mode: 0o100755, data: init },
+    { path: 'bin/busybox', mode: 0o100755, data: readFileSync(busybox) },
+  ];
+  writeFileSync(initrd, writeCpio(files));
+  const theirs = qemu(kernel, initrd, LINUX_APPEND);
+  const ours = kcovbox('boot', ...theirs.slice(1));
+  const runs = [
+    { name: 'kcovbox boot', command: ours },
+    { name: 'qemu', command: theirs },
+  ];
+  return `Debian's Linux to its first user program:\n${compare(runs, rounds)}`;
+}
+
+/** The tables as text. */
+export async function benchCold(rounds: number): Promise<string> {
+  if (!which(QEMU)) throw new UserError(`${QEMU} is not installed; kcovbox doctor says what to type`);
+  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cold-'));
+  try {
+    return `${await coldHello(dir, rounds)}\n\n${coldLinux(dir, rounds)}`;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,213 @@
+// QEMU as a witness: qemu-system-riscv64 executes one instruction at a time and writes all registers before each to a
+// pipe (`-singlestep -d cpu,fpu,nochain`); its RAM is a file that we may read. About 70,000 instructions per second.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../io/fail.ts';
+
+/** The registers before one instruction. The buffers are reused for the next. */
+export interface QemuState {
+  readonly pc: bigint;
+  /** lo and hi words of x0..x31, f0..f31. */
+  readonly x: Int32Array;
+  readonly f: Int32Array;
+  csr(name: string): bigint;
+}
+
+/** Where each value stands in a record; all records have the same length. */
+interface RecordLayout {
+  readonly bytes: number;
+  readonly x: number[];
+  readonly f: number[];
+  readonly csrs: ReadonlyMap<string, number>;
+}
+
+const FIRST_WORD = ' pc       ';
+/** What the monitor says of a machine that has been built and not started. */
+const PAUSED = 'VM status: paused';
+const DIGITS = 16;
+const NIBBLE = new Uint8Array(256);
+for (let n = 0; n < 16; n++) NIBBLE[n.toString(16).charCodeAt(0)] = n;
+
+function layoutOf(text: string): RecordLayout {
+  const x: number[] = [];
+  const f: number[] = [];
+  const csrs = new Map<string, number>();
+  for (const match of text.matchAll(/([a-z]+)(\d*)(?:\/\w+)?\s+([0-9a-f]{16})/g)) {
+    const at = match.index + match[0].length - DIGITS;
+    if (match[1] === 'x') x[Number(match[2])] = at;
+    else if (match[1] === 'f') f[Number(match[2])] = at;
+    else csrs.set(match[1]! + match[2]!, at);
+  }
+  if (x.length !== 32 || f.length !== 32 || !csrs.has('pc'))
+    throw new UserError('qemu: its register log has an unknown form; version 7.2 is known to work');
+  return { bytes: text.length, x, f, csrs };
+}
+
+/** Eight hexadecimal digits as int32. */
+function word(bytes: Uint8Array, at: number): number {
+  let value = 0;
+  for (let n = at; n < at + 8; n++) value = (value << 4) | NIBBLE[bytes[n]!]!;
+  return value;
+}
+
+class Record implements QemuState {
+  readonly x = new Int32Array(64);
+  readonly f = new Int32Array(64);
+  #bytes!: Uint8Array;
+  #at = 0;
+  #layout!: RecordLayout;
+
+  set(bytes: Uint8Array, at: number, layout: RecordLayout): void {
+    this.#bytes = bytes;
+    this.#at = at;
+    this.#layout = layout;
+    for (let n = 0; n < 32; n++) {
+      this.x[2 * n + 1] = word(bytes, at + layout.x[n]!);
+      this.x[2 * n] = word(bytes, at + layout.x[n]! + 8);
+      this.f[2 * n + 1] = word(bytes, at + layout.f[n]!);
+      this.f[2 * n] = word(bytes, at + layout.f[n]! + 8);
+    }
+  }
+
+  get pc(): bigint {
+    return this.csr('pc');
+  }
+
+  csr(name: string): bigint {
+    const at = this.#layout.csrs.get(name);
+    if (at === undefined) throw new Error(`qemu logs no ${name}`);
+    const hi = BigInt(word(this.#bytes, this.#at + at) >>> 0);
+    return (hi << 32n) | BigInt(word(this.#bytes, this.#at + at + 8) >>> 0);
+  }
+}
+
+export interface QemuTraceOptions {
+  readonly program: string;
+  /** Board options without RAM, log and display. */
+  readonly args: readonly string[];
+  readonly ramBytes: number;
+  /** Instruction addresses that are logged, in QEMU's notation; all when absent. */
+  readonly filter?: string;
+  /** Replaces QEMU's own device tree. */
+  readonly dtb: Uint8Array;
+}
+
+export class QemuTrace {
+  readonly #options: QemuTraceOptions;
+  readonly #directory = mkdtempSync(join(tmpdir(), 'kcovbox-check-'));
+  #child: ChildProcess | undefined;
+
+  constructor(options: QemuTraceOptions) {
+    this.#options = options;
+  }
+
+  /** QEMU's RAM as it is now. It runs some instructions ahead of the records, as many as fit into the pipe. */
+  readRam(into: Uint8Array): void {
+    const file = openSync(join(this.#directory, 'ram'), 'r');
+    const chunk = 1 << 24;
+    for (let at = 0; at < into.length; at += chunk)
+      readSync(file, into, at, Math.min(chunk, into.length - at), at);
+    closeSync(file);
+  }
+
+  /**
+   * Gives every record to `step` until that returns false, or QEMU ends. `atReset` is called before the first instruction,
+   * when the images lie in RAM.
+   */
+  async run(step: (state: QemuState) => boolean, atReset: () => void): Promise<void> {
+    const log = join(this.#directory, 'log');
+    // A named pipe is written by the line; stderr, the default, by the word and ten times slower.
+    if (spawnSync('mkfifo', [log]).status !== 0) throw new UserError('check: mkfifo is not installed');
+    const child = spawn(this.#options.program, this.#board(log), { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child = child;
+    const ended = new Promise(resolve => child.once('close', resolve));
+    // The pipe opens when both ends are there: a QEMU that ended before is replaced by ourselves.
+    child.once('exit', () => closeSync(openSync(log, constants.O_RDWR | constants.O_NONBLOCK)));
+    let complaint = '';
+    child.stderr!.on('data', text => {
+      complaint += text;
+    });
+    startPaused(child, atReset);
+    let isAny = false;
+    try {
+      isAny = await this.#read(createReadStream(log), step);
+    } finally {
+      child.kill('SIGKILL');
+      await ended;
+    }
+    if (!isAny) throw new UserError(`check: ${complaint.trim().slice(0, 300) || 'qemu wrote no log'}`);
+  }
+
+  #board(log: string): string[] {
+    const { args, ramBytes, dtb, filter } = this.#options;
+    const ram = join(this.#directory, 'ram');
+    const tree = join(this.#directory, 'board.dtb');
+    writeFileSync(tree, dtb);
+    return [
+      ...['-M', 'virt,memory-backend=ram', '-dtb', tree, ...args],
+      ...['-object', `memory-backend-file,id=ram,size=${ramBytes},mem-path=${ram},share=on`],
+      ...['-m', `${ramBytes >> 20}M`, '-display', 'none', '-serial', 'null'],
+      ...['-monitor', 'stdio', '-S', '-no-reboot', '-icount', 'shift=0,sleep=off'],
+      ...['-singlestep', '-d', 'cpu,fpu,nochain', '-D', log],
+      ...(filter === undefined ? [] : ['-dfilter', filter]),
+    ];
+  }
+
+  /** True when there was a record. */
+  async #read(log: AsyncIterable<Buffer>, step: (state: QemuState) => boolean): Promise<boolean> {
+    const record = new Record();
+    let layout: RecordLayout | undefined;
+    let rest: Buffer = Buffer.alloc(0);
+    for await (const chunk of log) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let at = 0;
+      layout ??= firstLayout(bytes);
+      if (layout !== undefined) {
+        for (; at + layout.bytes <= bytes.length; at += layout.bytes) {
+          record.set(bytes, at, layout);
+          if (!step(record)) return true;
+        }
+      }
+      rest = bytes.subarray(at);
+    }
+    return layout !== undefined;
+  }
+
+  close(): void {
+    this.#child?.kill('SIGKILL');
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Lets QEMU, started with -S and its monitor on stdio, go on after `atReset`. */
+function startPaused(child: ChildProcess, atReset: () => void): void {
+  child.stdin!.on('error', () => {}); // it ended before it could be told to go on: its complaint says why
+  child.stdin!.write('info status\n'); // answered when the machine is built
+  let answer = '';
+  let isPaused = true;
+  child.stdout!.on('data', text => {
+    if (isPaused) answer += text;
+    if (!isPaused || !answer.includes(PAUSED)) return;
+    isPaused = false;
+    atReset();
+    child.stdin!.write('cont\n');
+  });
+}
+
+/** The layout, once two records begin in `bytes`. */
+function firstLayout(bytes: Buffer): RecordLayout | undefined {
+  const end = bytes.indexOf(FIRST_WORD, FIRST_WORD.length);
+  return end < 0 ? undefined : layoutOf(bytes.toString('latin1', 0, end));
+}

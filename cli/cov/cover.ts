@@ -1,0 +1,34 @@
+// Writing the coverage of a run: where bytes go and where sources are.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { annotate, Elf, exportTrace, type Trace } from '../../coverage/index.ts';
+import { packageRoot } from '../../toolchain/index.ts';
+import { writeChunks } from '../io/output.ts';
+import { syscallName } from './files.ts';
+import type { CoverFormat } from './formats.ts';
+
+/** Source text of the guest kernel by the path in its debug information; undefined where there is none. */
+export function readSource(path: string): string | undefined {
+  try {
+    return readFileSync(join(packageRoot(), path.replace(/^(\.\/)+/, '')), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes `trace` of the kernel at `kernelPath`. */
+export async function writeCoverage(
+  target: string,
+  format: CoverFormat,
+  trace: Trace,
+  kernelPath: string,
+  title: string,
+): Promise<void> {
+  const elf = new Elf(readFileSync(kernelPath), 'kernel.elf');
+  const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
+  const chunks =
+    format === 'source'
+      ? [new TextEncoder().encode(annotate(trace, elf, readSource))]
+      : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, sourceRoot: packageRoot() });
+  await writeChunks(target, chunks);
+}

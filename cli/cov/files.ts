@@ -1,0 +1,181 @@
+// Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source text, colours, progress.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import picocolors from 'picocolors';
+import {
+  checkImage,
+  Elf,
+  type KeepPoint,
+  keepPoint,
+  type Palette,
+  PLAIN,
+  readTrace,
+  type Selection,
+  type Trace,
+} from '../../coverage/index.ts';
+import { cacheDir, packageRoot } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+import { readInput } from '../io/values.ts';
+
+export interface ImageOptions {
+  kernel?: string;
+}
+
+export interface SelectOptions {
+  file?: string[];
+  function?: string;
+  pc?: string[];
+}
+
+export interface SourceOptions {
+  source?: string[];
+}
+
+const collect = (value: string, before: string[] = []) => [...before, value];
+
+export const addImageOption = (command: Command): Command =>
+  command.option(
+    '-k, --kernel <elf>',
+    'the image that was traced (default: a kernel built here that matches)',
+  );
+
+export const addSelectOptions = (command: Command): Command =>
+  command
+    .option('-F, --file <glob>', 'only points with a frame in these source files (repeatable)', collect)
+    .option('-f, --function <regex>', 'only points with a frame in these functions')
+    .option('-p, --pc <range>', 'only points in 0xLOW-0xHIGH (repeatable)', collect);
+
+export const addSourceOption = (command: Command): Command =>
+  command.option('-S, --source <dir>', 'look for source files here too (repeatable)', collect);
+
+export function selection(options: SelectOptions): KeepPoint | undefined {
+  const chosen: Selection = { files: options.file, functions: options.function, pcs: options.pc };
+  return keepPoint(chosen);
+}
+
+export function openTrace(path: string): Trace {
+  return readTrace(readInput(path, 'trace'), path);
+}
+
+export function openElf(path: string): Elf {
+  return new Elf(readInput(path, 'image'), path);
+}
+
+/** Kernels that this checkout has built, newest first. */
+function builtKernels(): string[] {
+  const dir = join(cacheDir(), 'kernel');
+  try {
+    return readdirSync(dir)
+      .filter(name => !name.includes('.'))
+      .map(name => join(dir, name))
+      .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  } catch {
+    return [];
+  }
+}
+
+/** The image of a trace: the one given, or a built kernel with the very identity the trace names. */
+export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
+  if (options.kernel) {
+    const elf = openElf(options.kernel);
+    for (const trace of traces) checkImage(trace, elf);
+    return elf;
+  }
+  const wanted = traces.find(trace => trace.header.image !== '')?.header.image;
+  for (const path of wanted ? builtKernels() : []) {
+    let elf: Elf;
+    try {
+      elf = new Elf(readFileSync(path), 'kernel.elf');
+    } catch {
+      continue; // a build in progress
+    }
+    if (elf.imageId === wanted || elf.codeHash === wanted) return elf;
+  }
+  const which = wanted
+    ? `the trace was recorded on ${wanted.slice(0, 23)}, which no kernel built here is`
+    : 'the trace names no image';
+  throw new UserError(`${which}: give it with --kernel`);
+}
+
+/** Source text by the path in the debug information: as it is, under the given directories, under the package. */
+export function sourceReader(options: SourceOptions): (path: string) => string | undefined {
+  const roots = [...(options.source ?? []), packageRoot(), join(packageRoot(), 'kernel')];
+  const read = (path: string): string | undefined => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return undefined;
+    }
+  };
+  return path => {
+    if (path.startsWith('/'))
+      return read(path) ?? roots.map(root => read(join(root, path))).find(text => text !== undefined);
+    for (const root of roots) {
+      const text = read(join(root, path));
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  };
+}
+
+let syscallNames: Map<number, string> | undefined;
+
+/** Name of a system call of the guest kernel; its table is the kernel's own. */
+export function syscallName(number: number): string | undefined {
+  if (!syscallNames) {
+    syscallNames = new Map();
+    let table = '';
+    try {
+      table = readFileSync(join(packageRoot(), 'kernel', 'syscall', 'syscalls.def'), 'utf8');
+    } catch {} // numbers will do
+    for (const [, n, name] of table.matchAll(/^SYSCALL\((\d+), (\w+),/gm)) syscallNames.set(Number(n), name!);
+  }
+  return syscallNames.get(number);
+}
+
+/** Colours for standard output: picocolors knows NO_COLOR, FORCE_COLOR and terminals. */
+export function palette(): Palette {
+  if (!picocolors.isColorSupported || (!process.stdout.isTTY && !process.env['FORCE_COLOR'])) return PLAIN;
+  const { green: good, yellow: warn, red: bad, dim, bold } = picocolors;
+  return { good, warn, bad, dim, bold };
+}
+
+/** Prints lines; a reader that closes the pipe early (`| head`) is no error. */
+export function printLines(lines: Iterable<string>): void {
+  let pending = '';
+  for (const line of lines) {
+    pending += `${line}\n`;
+    if (pending.length > 1 << 16) {
+      process.stdout.write(pending);
+      pending = '';
+    }
+  }
+  process.stdout.write(pending);
+}
+
+/** Chunks passed through, with a progress line on a terminal once they have taken a second. */
+export function* withProgress(label: string, chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({ format: `${label} {duration_formatted} {value} KiB`, clearOnComplete: true })
+    : undefined;
+  const start = Date.now();
+  let shown = false;
+  let bytes = 0;
+  for (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bar && !shown && Date.now() - start > 1000) {
+      bar.start(0, 0);
+      shown = true;
+    }
+    if (shown) bar!.update(bytes >> 10);
+    yield chunk;
+  }
+  if (shown) bar!.stop();
+}
+
+/** A test name for a trace that carries none: its file without the suffix. */
+export function traceName(path: string): string {
+  return basename(path).replace(/\.kcov$/, '');
+}

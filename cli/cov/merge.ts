@@ -1,0 +1,121 @@
+// `kcovbox cov merge` and `cov filter`: traces in, a trace out.
+import type { Command } from 'commander';
+import {
+  addrOf,
+  CallSites,
+  filterTrace,
+  mergeTraces,
+  type RecordFilter,
+  Symbolizer,
+  type Trace,
+  writeTrace,
+} from '../../coverage/index.ts';
+import { UserError } from '../io/fail.ts';
+import { writeChunks } from '../io/output.ts';
+import {
+  addImageOption,
+  addSelectOptions,
+  type ImageOptions,
+  imageOf,
+  openTrace,
+  type SelectOptions,
+  selection,
+  traceName,
+  withProgress,
+} from './files.ts';
+
+function sameImage(traces: readonly { trace: Trace; path: string }[]): void {
+  const named = traces.filter(({ trace }) => trace.header.image !== '');
+  const odd = named.find(({ trace }) => trace.header.image !== named[0]!.trace.header.image);
+  if (odd) {
+    throw new UserError(
+      `${named[0]!.path} and ${odd.path} were recorded on different images; their PCs cannot be put together`,
+    );
+  }
+}
+
+interface FilterOptions extends ImageOptions, SelectOptions {
+  output: string;
+  thread?: string;
+  process?: string;
+  syscall?: string;
+  test?: string;
+  context?: string;
+  kind?: string;
+}
+
+function number(text: string | undefined, what: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value)) throw new UserError(`"${text}" is no ${what} number`);
+  return value;
+}
+
+function sourceFilter(options: FilterOptions): RecordFilter['source'] {
+  const thread = number(options.thread, 'thread');
+  const process = number(options.process, 'process');
+  const syscall = number(options.syscall, 'system call');
+  return source =>
+    (thread === undefined || source.thread === thread) &&
+    (process === undefined || source.process === process) &&
+    (syscall === undefined || source.syscall === syscall) &&
+    (options.test === undefined || source.test === options.test) &&
+    (options.context === undefined || source.context === options.context);
+}
+
+function pointFilter(trace: Trace, options: FilterOptions): RecordFilter['point'] {
+  const keep = selection(options);
+  const { kind } = options;
+  if (!keep) return kind === undefined ? undefined : k => k === kind;
+  const elf = imageOf([trace], options);
+  const sites = new CallSites(elf);
+  const symbolizer = new Symbolizer(elf);
+  return (k, pc) => {
+    if (kind !== undefined && k !== kind) return false;
+    if (k === 'edge') return false; // an edge value stands for no place
+    const site = sites.find(addrOf(pc));
+    if (site < 0) throw new UserError(`PC ${sites.explainMissing(addrOf(pc))}`);
+    const call = sites.call[site]!;
+    return keep({ call, frames: symbolizer.frames(call) });
+  };
+}
+
+export function addMerge(cov: Command): void {
+  cov
+    .command('merge')
+    .description('put traces of one image together; the tests stay apart by name')
+    .argument('<trace...>')
+    .requiredOption('-o, --output <file>', 'the merged trace; - for standard output')
+    .action(async (paths: string[], options: { output: string }) => {
+      const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
+      sameImage(traces);
+      await writeChunks(options.output, withProgress('merging', writeTrace(mergeTraces(traces))));
+    });
+}
+
+export function addFilter(cov: Command): void {
+  const command = cov
+    .command('filter')
+    .description('keep some records of a trace')
+    .argument('<trace>')
+    .requiredOption('-o, --output <file>', 'the filtered trace; - for standard output')
+    .option('--thread <n>')
+    .option('--process <n>')
+    .option('--syscall <n>')
+    .option('--test <name>')
+    .option('--context <task|remote>')
+    .option('--kind <pc|cmp|edge>');
+  addSelectOptions(addImageOption(command)).action(async (path: string, options: FilterOptions) => {
+    const trace = openTrace(path);
+    const kept = filterTrace(trace, {
+      ...(sourceFilter(options) && { source: sourceFilter(options)! }),
+      ...(pointFilterOf(trace, options) ?? {}),
+    });
+    await writeChunks(options.output, withProgress('filtering', writeTrace(kept)));
+  });
+}
+
+function pointFilterOf(trace: Trace, options: FilterOptions): RecordFilter | undefined {
+  const point = pointFilter(trace, options);
+  return point && { point };
+}

@@ -1,0 +1,86 @@
+// The socket of the GDB stub: `-gdb tcp::PORT`, `-s` (port 1234) and `-S` (stand until GDB says continue), as in QEMU.
+// One debugger at a time, on the loopback interface only: whoever connects owns the guest.
+import { createServer, type Server, type Socket } from 'node:net';
+import { GdbStub, type Machine, type RunResult } from '../../emulator/index.ts';
+import { UserError } from '../io/fail.ts';
+
+export interface GdbOptions {
+  readonly port: number;
+  /** Stand before the first instruction. */
+  readonly stopped: boolean;
+}
+
+/** `tcp::1234` or `tcp:localhost:1234`. */
+export function parseGdb(text: string): number {
+  const port = Number(/^tcp:(?:localhost|127\.0\.0\.1)?:(\d+)$/.exec(text)?.[1] ?? Number.NaN);
+  if (!(port >= 1 && port <= 65535)) throw new UserError(`-gdb ${text}: tcp::PORT is possible`);
+  return port;
+}
+
+export class GdbServer {
+  readonly #machine: Machine;
+  readonly #server: Server;
+  #stub: GdbStub | undefined;
+  #socket: Socket | undefined;
+  #isHeld: boolean;
+
+  private constructor(machine: Machine, options: GdbOptions) {
+    this.#machine = machine;
+    this.#isHeld = options.stopped;
+    this.#server = createServer(socket => this.#connect(socket));
+  }
+
+  static async listen(machine: Machine, options: GdbOptions): Promise<GdbServer> {
+    const server = new GdbServer(machine, options);
+    await new Promise<void>((done, failed) => {
+      server.#server.once('error', e => failed(new UserError(`-gdb tcp::${options.port}: ${e.message}`)));
+      server.#server.listen(options.port, '127.0.0.1', done);
+    });
+    process.stderr.write(
+      `kcovbox: waiting for gdb on port ${options.port} (target remote :${options.port})\n`,
+    );
+    return server;
+  }
+
+  /** Does the guest stand, by the debugger's will? */
+  get isStanding(): boolean {
+    return this.#stub ? !this.#stub.isRunning : this.#isHeld;
+  }
+
+  run(units: number, duration: number): RunResult {
+    if (!this.#stub) return this.#isHeld ? { kind: 'budget' } : this.#machine.run(units, duration);
+    const result = this.#stub.run(units, duration);
+    this.#send();
+    return result;
+  }
+
+  close(): void {
+    this.#socket?.end();
+    this.#server.close();
+  }
+
+  #connect(socket: Socket): void {
+    if (this.#socket) {
+      socket.destroy();
+      return;
+    }
+    this.#socket = socket;
+    this.#stub ??= new GdbStub(this.#machine);
+    this.#stub.attach();
+    socket.setNoDelay(true);
+    socket.on('data', data => {
+      this.#stub!.receive(data);
+      this.#send();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#socket = undefined;
+      this.#stub!.detach();
+    });
+  }
+
+  #send(): void {
+    const out = this.#stub?.take() ?? '';
+    if (out !== '') this.#socket?.write(out, 'latin1');
+  }
+}

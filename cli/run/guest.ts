@@ -1,0 +1,120 @@
+// A program as the guest's first process: kernel of the dialect, initial RAM file system with the program, command line.
+import { basename } from 'node:path';
+import { isElf } from '../../emulator/index.ts';
+import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+import { isTerminal, sizeOf, type WindowSize } from '../io/terminal.ts';
+import { readInput } from '../io/values.ts';
+
+/** Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense. */
+const PROGRAM_MAX = 512 * 2 ** 20;
+const EXECUTABLE = 0o100755;
+
+export interface GuestImages {
+  readonly kernelPath: string;
+  readonly kernel: Uint8Array;
+  readonly initrd: Uint8Array;
+  readonly append: string;
+  /** Of the window, when a person sits in front of it. */
+  readonly size: WindowSize | undefined;
+  /** Name of the program, as argv[0] shows it. */
+  readonly name: string;
+}
+
+export interface GuestOptions {
+  readonly dialect: Dialect;
+  /** Kernel configuration; default: the dialect. */
+  readonly conf?: string;
+  readonly cflags?: readonly string[];
+  readonly append?: string;
+  readonly kcov: 'device' | 'guest' | 'off';
+  readonly seed?: bigint;
+  /** How the guest's tty begins, where that is not to depend on ours. */
+  readonly tty?: string;
+  /** More files of the root file system. */
+  readonly files?: readonly CpioEntry[];
+}
+
+/** Bytes of the program: compiled when it is C, else checked to be something the guest could run. */
+export async function loadProgram(path: string, options: GuestOptions): Promise<Uint8Array> {
+  if (/\.c$/i.test(path)) {
+    readInput(path, 'program'); // a missing file should not be the compiler's message
+    const built = await buildProgram(path, { dialect: options.dialect, cflags: options.cflags ?? [] });
+    return readInput(built.path, 'program');
+  }
+  const bytes = readInput(path, 'program');
+  checkProgram(path, bytes);
+  return bytes;
+}
+
+/** ELF header facts that decide whether the guest can start it; one line each. */
+function checkProgram(path: string, bytes: Uint8Array): void {
+  if (bytes.length === 0) throw new UserError(`program ${path} is empty`);
+  if (bytes.length > PROGRAM_MAX) throw new UserError(`program ${path} is larger than 512 MiB`);
+  if (bytes[0] === 0x23 && bytes[1] === 0x21) return; // a #! script
+  if (!isElf(bytes)) throw new UserError(`program ${path} is neither C source (.c) nor an ELF file`);
+  if (bytes.length < 64)
+    throw new UserError(`program ${path} is a truncated ELF file: ${bytes.length} bytes`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes[4] !== 2 || bytes[5] !== 1)
+    throw new UserError(`program ${path} is not a 64-bit little-endian ELF file`);
+  const machine = view.getUint16(18, true);
+  if (machine !== 243) throw new UserError(`program ${path} is for ELF machine ${machine}, not RISC-V (243)`);
+  const headers = Number(view.getBigUint64(32, true));
+  const count = view.getUint16(56, true);
+  if (headers + count * 56 > bytes.length)
+    throw new UserError(`program ${path} is a truncated ELF file: its program headers lie behind its end`);
+  for (let i = 0; i < count; i++) {
+    const at = headers + i * 56;
+    const type = view.getUint32(at, true);
+    if (type === 3) throw new UserError(`program ${path} is dynamically linked; link it with -static`);
+    const end = view.getBigUint64(at + 8, true) + view.getBigUint64(at + 32, true);
+    if (type === 1 && end > BigInt(bytes.length))
+      throw new UserError(
+        `program ${path} is a truncated ELF file: a segment ends at ${end} of ${bytes.length} bytes`,
+      );
+  }
+}
+
+/** A word of the kernel command line, as kernel/proc/init.c reads it: a backslash keeps the next character. */
+const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
+
+/**
+ * How the guest's tty begins. At a terminal: with its size. Otherwise as a stream of bytes as they are, because none of them was typed, and
+ * what was piped in should not come out again between the program's own lines. --append "tty=..." wins.
+ */
+function ttyWord(): string {
+  if (!isTerminal(0)) return 'tty=stream';
+  const size = sizeOf();
+  return size ? `tty=${size.rows}x${size.cols}` : 'tty=24x80';
+}
+
+/** Everything a machine needs to run `program` with `args` as its first process. */
+export async function prepareGuest(
+  program: string,
+  args: readonly string[],
+  options: GuestOptions,
+): Promise<GuestImages> {
+  const [bytes, { path: kernelPath }] = await Promise.all([
+    loadProgram(program, options),
+    buildKernel(options.conf ?? options.dialect),
+  ]);
+  const name = basename(program).replace(/\.c$/i, '');
+  if (!/^[\x21-\x7e]+$/.test(name))
+    throw new UserError(`program name "${name}" has blanks or unprintable characters; rename it`);
+  const initrd = writeCpio([
+    ...(options.files ?? []),
+    { path: `bin/${name}`, mode: EXECUTABLE, data: bytes },
+  ]);
+  const append = [
+    `init=/bin/${name}`,
+    'quiet',
+    `kcov=${options.kcov}`,
+    ...(options.seed === undefined ? [] : [`seed=0x${options.seed.toString(16)}`]),
+    ...(options.append ? [options.append] : []),
+    options.tty ?? ttyWord(), // the first of equal words counts
+    ...(args.length > 0 ? ['--', ...args.map(word)] : []),
+  ].join(' ');
+  const size = isTerminal(0) ? sizeOf() : undefined;
+  return { kernelPath, kernel: readInput(kernelPath, 'kernel'), initrd, append, size, name };
+}

@@ -1,0 +1,64 @@
+// The trace that the kcov device tells to the host while the guest runs: outside the guest, in order, with its sources.
+import { AreaWatch, Elf, type Trace, TraceBuilder } from '../../coverage/index.ts';
+import type { KcovRecord, Machine } from '../../emulator/index.ts';
+
+export class TraceRecorder {
+  readonly #builder: TraceBuilder;
+  readonly #test: string;
+  /** System calls of each thread, so that two calls of one number are two sources. */
+  readonly #calls = new Map<number, { syscall: number; call: number }>();
+  #count = 0;
+  #watch: AreaWatch | undefined;
+
+  constructor(dialect: string, kernel: Uint8Array, test: string) {
+    this.#builder = new TraceBuilder({ dialect, image: new Elf(kernel, 'kernel').imageId });
+    this.#test = test;
+  }
+
+  /** Starts to listen. Without the device there is nothing to listen to. */
+  attach(machine: Machine): void {
+    const readWord = (address: number): bigint =>
+      new DataView(machine.ram.read(address, 8).slice().buffer).getBigUint64(0, true);
+    this.#watch = new AreaWatch(readWord, finding => this.#builder.finding(finding));
+    machine.board.kcov?.onRecord(record => this.#take(record));
+  }
+
+  #take(record: KcovRecord): void {
+    const { context, handle, tid, pid, syscall } = record;
+    const source = this.#builder.source({
+      test: this.#test,
+      process: pid,
+      thread: tid,
+      syscall,
+      call: this.#callOf(tid, syscall),
+      context: context === 'task' ? 'task' : 'remote',
+      handle,
+    });
+    if (record.isLost) this.#builder.lost(source, 1);
+    else if (record.kind === 'pc') this.#builder.pc(source, record.pc);
+    else if (record.kind === 'edge') this.#builder.edge(source, record.pc);
+    else this.#builder.cmp(source, record.type, record.arg1, record.arg2, record.pc);
+    if (!record.isLost) {
+      const { type, arg1, arg2, pc } = record;
+      const words = record.kind === 'cmp' ? [BigInt(type), arg1, arg2, pc] : [pc];
+      this.#watch?.wrote(record.descriptor, record.area, record.index, words);
+    }
+    this.#count++;
+  }
+
+  #callOf(tid: number, syscall: number): number {
+    const last = this.#calls.get(tid);
+    if (last?.syscall === syscall) return last.call;
+    const call = (last?.call ?? 0) + 1;
+    this.#calls.set(tid, { syscall, call });
+    return call;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  finish(): Trace {
+    return this.#builder.finish();
+  }
+}

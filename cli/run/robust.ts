@@ -1,0 +1,121 @@
+// Options that make the guest kernel check itself. Each stands for a fragment of kernel/conf and sometimes a word of the
+// kernel's command line; together with --dialect they name a kernel configuration such as "linux+kasan+lockdep".
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DIALECTS, type Dialect, kernelConfigs } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+
+export interface RobustOptions {
+  dialect: Dialect;
+  conf?: string;
+  kasan?: true;
+  ubsan?: 'report' | 'trap';
+  lockdep?: true;
+  poison?: true;
+  debug?: true;
+  failNth?: number;
+  hungTask?: number;
+  panicOnWarn?: true;
+}
+
+/** What the options come to. */
+export interface KernelChoice {
+  readonly dialect: Dialect;
+  /** For buildKernel. */
+  readonly conf: string;
+  /** For the kernel command line. */
+  readonly words: readonly string[];
+}
+
+/** In the order in which a configuration names them, so that equal kernels have equal names. */
+const FRAGMENTS = ['kasan', 'ubsan', 'ubsan-trap', 'debug', 'lockdep', 'poison', 'fail-nth', 'hung-task'];
+/** What the fragment "debug" contains. */
+const IN_DEBUG = ['lockdep', 'poison', 'fail-nth', 'hung-task'];
+
+function parseWithin(what: string, most: number): (text: string) => number {
+  return text => {
+    const value = /^\d+$/.test(text) ? Number(text) : 0;
+    if (value < 1 || value > most) throw new InvalidArgumentError(`expected ${what} from 1 to ${most}`);
+    return value;
+  };
+}
+
+const isDialect = (name: string): name is Dialect => (DIALECTS as readonly string[]).includes(name);
+
+/** Personality and fragments of --conf, checked. */
+function parseConf(conf: string): { dialect: Dialect; fragments: string[] } {
+  const parts = conf.split('+');
+  const unknown = parts.find(part => !kernelConfigs().includes(part));
+  if (unknown !== undefined)
+    throw new UserError(`no kernel configuration "${unknown}"; there are ${kernelConfigs().join(', ')}`);
+  const who = parts.filter(isDialect);
+  if (who.length !== 1)
+    throw new UserError(
+      who.length === 0
+        ? `--conf ${conf} names no personality; write for example openbsd+${conf}`
+        : `--conf ${conf} names ${who.length} personalities; a kernel has one`,
+    );
+  return { dialect: who[0]!, fragments: parts.filter(part => !isDialect(part)) };
+}
+
+/** The kernel that the options ask for. `isDialectGiven` tells a choice from the default. */
+export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): KernelChoice {
+  const given = options.conf === undefined ? undefined : parseConf(options.conf);
+  if (given && isDialectGiven && given.dialect !== options.dialect)
+    throw new UserError(
+      `--conf ${options.conf} is a kernel of ${given.dialect}, --dialect says ${options.dialect}`,
+    );
+  const dialect = given?.dialect ?? options.dialect;
+  const wanted = new Set(given?.fragments);
+  if (options.kasan) wanted.add('kasan');
+  if (options.ubsan) wanted.add(options.ubsan === 'trap' ? 'ubsan-trap' : 'ubsan');
+  if (options.lockdep) wanted.add('lockdep');
+  if (options.poison) wanted.add('poison');
+  if (options.debug) wanted.add('debug');
+  if (options.failNth !== undefined) wanted.add('fail-nth');
+  if (options.hungTask !== undefined) wanted.add('hung-task');
+  if (wanted.has('ubsan') && wanted.has('ubsan-trap'))
+    throw new UserError('undefined behaviour is either reported or trapped: --ubsan=report or --ubsan=trap');
+  if (wanted.has('debug')) for (const name of IN_DEBUG) wanted.delete(name);
+  const fragments = [...wanted].sort((a, b) => FRAGMENTS.indexOf(a) - FRAGMENTS.indexOf(b));
+  return {
+    dialect,
+    conf: [dialect, ...fragments].join('+'),
+    words: [
+      ...(options.failNth === undefined ? [] : [`fail_nth=${options.failNth}`]),
+      ...(options.hungTask === undefined ? [] : [`hung_task_secs=${options.hungTask}`]),
+      ...(options.panicOnWarn ? ['panic_on_warn'] : []),
+    ],
+  };
+}
+
+/** Adds the options to a verb. */
+export function addRobustOptions(command: Command): Command {
+  const group = 'Checks of the kernel (each builds a kernel of its own, once):';
+  const option = (flags: string, text: string): Option => new Option(flags, text).helpGroup(group);
+  return command
+    .addOption(option('--kasan', 'every memory access: out of bounds, use after free, double free'))
+    .addOption(
+      option('--ubsan [how]', 'undefined behaviour of C: report it and go on, or trap')
+        .choices(['report', 'trap'])
+        .preset('report'), // main.ts gives it to --ubsan alone
+    )
+    .addOption(option('--lockdep', 'the order in which locks are taken'))
+    .addOption(option('--poison', 'writes to free pages and free objects'))
+    .addOption(
+      option('--hung-task <seconds>', 'tasks that sleep longer than this where nothing wakes them').argParser(
+        parseWithin('seconds', 86_400),
+      ),
+    )
+    .addOption(
+      option('--fail-nth <n>', "refuse the n-th allocation for the program's first thread").argParser(
+        parseWithin('a number', 2 ** 31 - 1),
+      ),
+    )
+    .addOption(option('--debug', 'lockdep, poison, /dev/fail-nth and hung tasks (30 s) in one kernel'))
+    .addOption(option('--panic-on-warn', 'a report ends the run, with status 126'));
+}
+
+export const ROBUST_HELP =
+  '\nA report is text on the console, in the shape of Linux\'s ("BUG: KASAN: slab-out-of-bounds in f+0x1c"), and the\n' +
+  'kernel goes on unless --panic-on-warn is given. The checks combine with each other, with every --dialect and --kcov.\n' +
+  'They cost time: --kasan about 3 times the instructions. What each can see: docs/kernel.md, section 7.\n';

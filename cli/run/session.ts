@@ -1,0 +1,258 @@
+// One run of a machine on behalf of a verb: slices of guest work between which console, signals and progress get their turn.
+// Nothing here can change what the guest computes, except the input that the journal stamps.
+import {
+  createMachine,
+  type JournalEntry,
+  type Machine,
+  type MachineOptions,
+  type RunResult,
+} from '../../emulator/index.ts';
+import type { GuestConsole } from '../io/console.ts';
+import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from '../io/fail.ts';
+import { Terminal } from '../io/terminal.ts';
+import type { GdbOptions, GdbServer } from './gdb.ts';
+
+/** Guest instructions per slice: some tens of milliseconds. With a terminal fewer, so that keys act at once. */
+const SLICE = 20_000_000;
+const SLICE_TYPED = 4_000_000;
+/** A slice in which fewer instructions ran than this was spent waiting; the host may rest. */
+const IDLE_SLICE = 200_000;
+const IDLE_MS = 10;
+/** While a person's guest waits for a time to come, time passes as the person's does. */
+const UNITS_PER_MS = 1_000_000;
+
+const CTRL_D = 4;
+
+/** What kernel/boot/poweroff.c tells through the finisher beyond a program's own status. */
+const STATUS_PANIC = 0xff7e;
+const STATUS_NO_INIT = 0xff7f;
+
+export interface SessionOptions {
+  readonly machine: MachineOptions;
+  readonly console: GuestConsole;
+  readonly maxInsns?: number;
+  /** Listen to standard input. */
+  readonly input?: boolean;
+  /** How the guest learns that the input has ended: a break on the line, or Ctrl-D, which any terminal driver knows. */
+  readonly endOfInput?: 'break' | 'ctrl-d';
+  /** Offer the machine to a debugger. */
+  readonly gdb?: GdbOptions;
+  /** Called on the machine before its first instruction. */
+  readonly prepare?: (machine: Machine) => void;
+  /** Input of an earlier run, instead of any from now; an interrupted one ends when it did. */
+  readonly replay?: Replay;
+}
+
+export interface Replay {
+  readonly journal: readonly JournalEntry[];
+  readonly end: { readonly outcome: Outcome; readonly status: number; readonly time: number };
+}
+
+type Outcome = 'exit' | 'panic' | 'no-start' | 'budget' | 'halt' | 'interrupted';
+
+export interface SessionEnd {
+  readonly machine: Machine;
+  /** Exit status by the contract in the help text. */
+  readonly status: number;
+  readonly outcome: Outcome;
+  readonly wallSeconds: number;
+  readonly reboots: number;
+}
+
+/** Signals that end the run between two slices, with the status that a shell shows for them. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** Of a run that Ctrl-A x ended. */
+const STATUS_QUIT = 130;
+
+/** Lets signals, sockets and keys have their turn. */
+const turn = (): Promise<void> => new Promise(done => setImmediate(done));
+const delay = (ms: number): Promise<void> => new Promise(done => setTimeout(done, ms));
+
+class Session {
+  readonly #options: SessionOptions;
+  readonly #line: GuestConsole;
+  readonly #machine: Machine;
+  #terminal: Terminal | undefined;
+  #gdb: GdbServer | undefined;
+  #isListening = false;
+  #toldEnd = false;
+  #interrupted = 0;
+  #reboots = 0;
+  readonly #onSignal = (signal: keyof typeof SIGNALS): void => {
+    if (this.#interrupted) process.exit(this.#interrupted); // a second one does not wait for the slice
+    this.#interrupted = SIGNALS[signal];
+  };
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#line = options.console;
+    this.#machine = createMachine({
+      ...options.machine,
+      onConsole: byte => this.#line.put(byte),
+      ...(options.replay && { replay: options.replay.journal }),
+    });
+    options.prepare?.(this.#machine);
+  }
+
+  async run(): Promise<SessionEnd> {
+    const start = process.hrtime.bigint();
+    let result: RunResult | undefined;
+    for (const signal of Object.keys(SIGNALS)) process.on(signal, this.#onSignal);
+    try {
+      const { gdb, replay } = this.#options;
+      const input = this.#options.input && !replay;
+      if (gdb) this.#gdb = await (await import('./gdb.ts')).GdbServer.listen(this.#machine, gdb);
+      if (input) this.#terminal = Terminal.open();
+      if (this.#terminal) this.#line.useTerminal(this.#terminal);
+      result = replay ? await this.#again(replay) : await this.#slices();
+    } finally {
+      this.#gdb?.close();
+      this.#line.close();
+      for (const signal of Object.keys(SIGNALS)) process.off(signal, this.#onSignal);
+    }
+    const wallSeconds = Number(process.hrtime.bigint() - start) / 1e9;
+    const interrupted = this.#interrupted || (this.#terminal?.quit ? STATUS_QUIT : 0);
+    const { replay } = this.#options;
+    const end =
+      replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
+        ? { status: replay.end.status, outcome: 'interrupted' as const }
+        : verdict(result, interrupted);
+    return { machine: this.#machine, wallSeconds, reboots: this.#reboots, ...end };
+  }
+
+  async #slices(): Promise<RunResult | undefined> {
+    const { maxInsns, input } = this.#options;
+    const machine = this.#machine;
+    // With input the guest's idle time passes in pieces too, so that it is seen.
+    const slice = this.#terminal ? SLICE_TYPED : SLICE;
+    let duration = input || this.#gdb ? slice : Number.POSITIVE_INFINITY;
+    let left = maxInsns ?? Number.POSITIVE_INFINITY;
+    let result: RunResult | undefined;
+    while (left > 0 && !this.#interrupted && !this.#terminal?.quit) {
+      const before = machine.spent;
+      result = (this.#gdb ?? machine).run(Math.min(slice, left), duration);
+      const spent = machine.spent - before;
+      left -= spent;
+      this.#line.flush();
+      if (result.kind === 'reset') this.#reboot();
+      else if (result.kind !== 'budget' && result.kind !== 'halt') return result;
+      const isIdle = result.kind === 'halt' || spent < IDLE_SLICE;
+      const slept = await this.#pause(isIdle);
+      if (this.#terminal) duration = isIdle ? Math.max(UNITS_PER_MS, slept * UNITS_PER_MS) : slice;
+      if (!this.#deliver(isIdle) && result.kind === 'halt' && this.#isOver()) return result;
+    }
+    return left > 0 ? result : { kind: 'budget' };
+  }
+
+  #reboot(): void {
+    this.#reboots++;
+    this.#machine.reset();
+  }
+
+  /** The recorded input arrives by itself; only its end is ours to find. */
+  async #again({ end }: Replay): Promise<RunResult> {
+    const machine = this.#machine;
+    const limit = end.outcome === 'interrupted' ? end.time : Number.POSITIVE_INFINITY;
+    const units = this.#options.maxInsns ?? Number.POSITIVE_INFINITY;
+    for (;;) {
+      const result = machine.run(Math.min(SLICE, units - machine.spent), limit - machine.time);
+      this.#line.flush();
+      if (result.kind !== 'budget' || machine.time >= limit || machine.spent >= units) return result;
+      await turn();
+      if (this.#interrupted) return result;
+    }
+  }
+
+  /** Between two slices. Milliseconds that were slept. */
+  async #pause(isIdle: boolean): Promise<number> {
+    if (!isIdle || !(this.#options.input || this.#gdb?.isStanding)) {
+      await turn();
+      return 0;
+    }
+    const start = process.hrtime.bigint();
+    if (this.#terminal) await this.#terminal.wait(IDLE_MS);
+    // For what is there already nobody rests, but signals are still to be seen.
+    else if (this.#isListening && !this.#line.hasInput) await delay(IDLE_MS);
+    else await turn();
+    return Number(process.hrtime.bigint() - start) / 1e6;
+  }
+
+  /**
+   * Hands on what has arrived, and tells whether anything did. What a person types arrives at once. Anything else waits until the guest has
+   * nothing left to do: then the moment is the guest's own, and the run the same whatever the host's timing.
+   */
+  #deliver(isIdle: boolean): boolean {
+    if (!this.#options.input) return false;
+    if (this.#terminal) return this.#deliverTyped(this.#terminal);
+    if (!isIdle) return false;
+    if (!this.#isListening) this.#line.useStream();
+    const isFirst = !this.#isListening;
+    this.#isListening = true;
+    const bytes = this.#line.take();
+    if (bytes) {
+      this.#machine.input(bytes);
+      return true;
+    }
+    if (!this.#line.inputEnded) return isFirst;
+    if (this.#toldEnd) return false;
+    this.#toldEnd = true;
+    if (this.#options.endOfInput === 'break') this.#machine.input([], 'break');
+    else this.#machine.input([CTRL_D]);
+    return true;
+  }
+
+  #deliverTyped(terminal: Terminal): boolean {
+    const size = terminal.takeSize();
+    if (size) {
+      const { rows, cols } = size;
+      this.#machine.input([rows & 255, rows >> 8, cols & 255, cols >> 8], 'resize');
+    }
+    const keys = terminal.take();
+    if (keys.length > 0) this.#machine.input(keys);
+    return keys.length > 0 || size !== undefined;
+  }
+
+  /** Can a halted guest never be woken? */
+  #isOver(): boolean {
+    return !this.#gdb && !this.#terminal && (!this.#options.input || this.#line.inputEnded);
+  }
+}
+
+/** Boots and runs until the guest ends, the budget is spent or the user interrupts. */
+export const runSession = (options: SessionOptions): Promise<SessionEnd> => new Session(options).run();
+
+function verdict(result: RunResult | undefined, interrupted: number): Pick<SessionEnd, 'status' | 'outcome'> {
+  if (interrupted) return { status: interrupted, outcome: 'interrupted' };
+  switch (result?.kind) {
+    case 'exit':
+      if (result.status === STATUS_PANIC) return { status: EXIT_PANIC, outcome: 'panic' };
+      if (result.status === STATUS_NO_INIT) return { status: EXIT_NO_START, outcome: 'no-start' };
+      return { status: result.status & 0xff, outcome: 'exit' };
+    case 'panic':
+      return { status: EXIT_PANIC, outcome: 'panic' };
+    case 'halt':
+      return { status: EXIT_KCOVBOX, outcome: 'halt' };
+    default:
+      return { status: EXIT_BUDGET, outcome: 'budget' };
+  }
+}
+
+/** One line for the user about an end that is not the program's own. */
+export function explain(end: SessionEnd): string | undefined {
+  if (end.outcome === 'exit') return undefined;
+  const at = `after ${end.machine.instret.toLocaleString('en-US')} instructions`; // costs 20 ms the first time
+  switch (end.outcome) {
+    case 'budget':
+      return `the instruction budget is spent ${at}; raise --max-insns`;
+    case 'panic':
+      return `the guest kernel panicked ${at}`;
+    case 'no-start':
+      return 'the guest could not start the program';
+    case 'halt':
+      return `the guest waits for an interrupt that cannot come, ${at}`;
+    case 'interrupted':
+      return `interrupted ${at}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+// `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same run.
+import { SingleBar } from 'cli-progress';
+import type { Command } from 'commander';
+import { type Report, runBench } from '../../bench/bench.ts';
+import { ENGINES } from '../../bench/engines.ts';
+import { reportSvg, reportTable } from '../../bench/report.ts';
+import { WORKLOADS } from '../../bench/workloads.ts';
+import { benchCold } from '../bench/cold.ts';
+import { curvesTable, runCurves } from '../bench/curves.ts';
+import { UserError } from '../io/fail.ts';
+import { writeFile } from '../io/output.ts';
+import { parseCount, readInput } from '../io/values.ts';
+
+interface BenchFlags {
+  rounds: number;
+  engines?: string;
+  json?: string;
+  svg?: string;
+  cold?: boolean;
+  curves?: boolean;
+  from?: string;
+}
+
+function chosen(given: readonly string[], known: readonly string[], what: string): readonly string[] {
+  const wrong = given.find(name => !known.includes(name));
+  if (wrong !== undefined) throw new UserError(`no ${what} "${wrong}"; there are ${known.join(', ')}`);
+  return given;
+}
+
+/** A bar on a terminal; else a line on standard error for each step, so that a log shows where a long run is. */
+function progressBar(): { progress: (done: number, total: number, what: string) => void; stop: () => void } {
+  if (!process.stderr.isTTY)
+    return {
+      progress: (done, total, what) => void process.stderr.write(`${done}/${total} ${what}\n`),
+      stop: () => {},
+    };
+  const format = '{bar} {value}/{total} {what}';
+  const bar = new SingleBar({ format, clearOnComplete: true, stream: process.stderr });
+  bar.start(1, 0, { what: '' });
+  return {
+    progress: (done, total, what) => {
+      bar.setTotal(total);
+      bar.update(done, { what });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function show(report: Report, { svg }: BenchFlags): void {
+  if (svg) writeFile(svg, reportSvg(report));
+  console.log(reportTable(report));
+}
+
+export function register(program: Command): void {
+  program
+    .command('bench')
+    .description('measure against QEMU: CPU seconds on the same binaries, alternated, medians')
+    .argument('[workloads...]', 'which ones; all by default')
+    .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
+    .option('--engines <names>', 'comma-separated; all by default')
+    .option(
+      '--cold',
+      "instead: a hello program, Node's start included, and Debian's Linux to its first program, beside QEMU",
+    )
+    .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
+    .option('--json <file>', 'write every sample, after each round')
+    .option('--from <file>', 'measure nothing; show what an earlier run wrote with --json')
+    .option('--svg <file>', 'draw the ratios')
+    .addHelpText(
+      'after',
+      `\nThe CPU time of neighbours is not counted, so a busy machine makes this slow, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
+    )
+    .action(async (workloads: string[], options: BenchFlags) => {
+      if (options.cold) {
+        console.log(await benchCold(options.rounds));
+        return;
+      }
+      if (options.from) {
+        const text = new TextDecoder().decode(readInput(options.from, 'report'));
+        show(JSON.parse(text) as Report, options);
+        return;
+      }
+      const { progress, stop } = progressBar();
+      if (options.curves) {
+        const curves = runCurves(options.rounds, progress);
+        stop();
+        if (options.json) writeFile(options.json, `${JSON.stringify(curves, null, 2)}\n`);
+        console.log(curvesTable(curves));
+        return;
+      }
+      const report = await runBench({
+        rounds: options.rounds,
+        workloads: chosen(
+          workloads,
+          WORKLOADS.map(w => w.name),
+          'workload',
+        ),
+        engines: chosen(
+          options.engines?.split(',') ?? [],
+          ENGINES.map(e => e.name),
+          'engine',
+        ),
+        onRound: soFar => {
+          if (options.json) writeFile(options.json, `${JSON.stringify(soFar, null, 2)}\n`);
+        },
+        progress,
+      });
+      stop();
+      show(report, options);
+    });
+}

@@ -1,0 +1,77 @@
+// `kcovbox boot`: any kernel, in QEMU's spelling, so that a line written for `qemu-system-riscv64 -M virt` works here.
+import type { Command } from 'commander';
+import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
+import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
+import { GuestConsole } from '../io/console.ts';
+import { UserError } from '../io/fail.ts';
+import { readInput } from '../io/values.ts';
+import { explain, runSession } from '../run/session.ts';
+
+const image = (path: string, what: string) => ({ name: path, bytes: readInput(path, what) });
+
+function virtioOf(options: QemuOptions): VirtioOption[] {
+  return options.devices.map(({ kind, drive, slot }) => {
+    const found = drive === undefined ? undefined : options.drives.find(d => d.id === drive);
+    if (kind === 'blk' && !found)
+      throw new UserError(`-device virtio-blk-device: no -drive has id=${drive ?? ''}`);
+    return {
+      kind,
+      ...(slot === undefined ? {} : { slot }),
+      ...(found ? { image: readInput(found.file, 'drive').slice(), readOnly: found.readOnly } : {}),
+    };
+  });
+}
+
+export function toMachineOptions(options: QemuOptions): MachineOptions {
+  const { bios } = options;
+  return {
+    ...(options.kernel === undefined ? {} : { kernel: image(options.kernel, 'kernel') }),
+    ...(options.initrd === undefined ? {} : { initrd: image(options.initrd, 'initrd') }),
+    bios: bios === 'default' || bios === 'none' ? bios : image(bios, 'bios'),
+    append: options.append,
+    ramBytes: options.memory,
+    harts: options.smp,
+    engine: options.engine,
+    kcov: options.kcov,
+    virtio: virtioOf(options),
+    virtioLegacy: options.virtioLegacy,
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+  };
+}
+
+export function register(program: Command): void {
+  program
+    .command('boot')
+    .description('boot any kernel; options are spelled as for qemu-system-riscv64 -M virt')
+    .argument('[options...]')
+    .allowUnknownOption()
+    .helpOption('-h, --help')
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      '\nQEMU options:\n' +
+        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -m SIZE  -smp N\n' +
+        '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +
+        '  -device virtio-rng-device | virtio-serial-device   -global virtio-mmio.force-legacy=false\n' +
+        '  -M virt  -nographic  -serial stdio|mon:stdio  -no-reboot  (accepted)\n' +
+        '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
+        'Own options:\n' +
+        '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
+        '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic ' +
+        '-drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
+    )
+    .action(async (words: string[]) => {
+      const options = parseQemu(words);
+      const console = new GuestConsole({ binary: true });
+      const end = await runSession({
+        machine: toMachineOptions(options),
+        console,
+        input: true,
+        ...(options.gdb ? { gdb: options.gdb } : {}),
+        ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
+      });
+      const why = explain(end);
+      if (why) process.stderr.write(`kcovbox: ${why}\n`);
+      process.exitCode = end.status;
+    });
+}

@@ -1,0 +1,40 @@
+// `kcovbox build kernel|PROG.c`: the guest's binaries, for other tools to look at.
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { type Command, Option } from 'commander';
+import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../../toolchain/index.ts';
+import { writeFile } from '../io/output.ts';
+
+export function register(program: Command): void {
+  program
+    .command('build')
+    .description('compile the guest kernel, or a C program for the guest')
+    .argument('<what>', '"kernel", or a C source file')
+    .addOption(
+      new Option('--dialect <name>', 'personality of the kernel and of the headers')
+        .choices(DIALECTS)
+        .default('openbsd'),
+    )
+    .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
+    .option('--cflags <flags>', 'more compiler flags, separated by blanks')
+    .option('-o, --output <file>', 'where to put it (default: print the path in the cache)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox build kernel --dialect linux -o kernel.elf\n  kcovbox build prog.c -o prog',
+    )
+    .action(
+      async (
+        what: string,
+        options: { dialect: Dialect; conf?: string; cflags?: string; output?: string },
+      ) => {
+        const cflags = options.cflags?.split(/\s+/).filter(Boolean) ?? [];
+        const { path, built } =
+          what === 'kernel'
+            ? await buildKernel(options.conf ?? options.dialect)
+            : await buildProgram(what, { dialect: options.dialect, cflags });
+        if (options.output) writeFile(options.output, readFileSync(path), 0o755);
+        process.stderr.write(`${basename(what)}: ${built ? 'built' : 'up to date'}\n`);
+        console.log(options.output ?? path);
+      },
+    );
+}

@@ -1,0 +1,146 @@
+// `kcovbox check`: whoever doubts a result lets an independent CPU, installed by themselves, execute the same kernel beside
+// ours, and learns how many instructions agreed or which was the first that did not.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Command } from 'commander';
+import { Machine } from '../../emulator/index.ts';
+import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
+import { Lockstep, type LockstepReport } from '../check/compare.ts';
+import { QemuTrace } from '../check/qemu-trace.ts';
+import { checkWithUnicorn } from '../check/unicorn.ts';
+import { UserError } from '../io/fail.ts';
+import { toMachineOptions } from './boot.ts';
+
+/** Without an own limit: long enough for a kernel's boot, short enough to wait for. */
+const DEFAULT_INSNS = 1_000_000;
+
+/** QEMU's firmware takes the place of the built-in one, and is not compared: it would be most of the log. */
+const OUTSIDE_FIRMWARE = '0x2000..0x7fffffff,0x80200000..0xffffffffffffffff';
+
+function findQemu(): string {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, 'qemu-system-riscv64');
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {} // not here
+  }
+  throw new UserError('check: qemu-system-riscv64 is not installed (Debian: apt install qemu-system-misc)');
+}
+
+/** The board's CPU and the user's images in QEMU's words. */
+function qemuArgs(options: QemuOptions): string[] {
+  const args = ['-cpu', 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=off,pmu-num=29', '-bios', options.bios];
+  if (options.kernel !== undefined) args.push('-kernel', options.kernel);
+  if (options.initrd !== undefined) args.push('-initrd', options.initrd);
+  if (options.append !== '') args.push('-append', options.append);
+  for (const drive of options.drives)
+    args.push('-drive', `file=${drive.file},if=none,format=raw,id=${drive.id},readonly=on`);
+  for (const device of options.devices) {
+    if (device.kind !== 'blk')
+      throw new UserError(`check: virtio ${device.kind} reads the host, so nothing is compared`);
+    const bus = device.slot === undefined ? '' : `,bus=virtio-mmio-bus.${device.slot}`;
+    args.push('-device', `virtio-blk-device,drive=${device.drive}${bus}`);
+  }
+  return args;
+}
+
+/** The device tree with the makers' names of devices that QEMU lacks made unknown to every driver. */
+function withoutOwnDevices(fdt: Uint8Array): Uint8Array {
+  const text = Buffer.from(fdt).toString('latin1');
+  return Buffer.from(text.replaceAll('kcovbox,', 'missing,'), 'latin1');
+}
+
+/** Runs both; the report says how far they agree. */
+export async function checkWithQemu(options: QemuOptions): Promise<LockstepReport> {
+  if (options.smp !== 1) throw new UserError(`check: one hart can be compared, not ${options.smp}`);
+  const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
+  const trace = new QemuTrace({
+    program: findQemu(),
+    args: qemuArgs(options),
+    ramBytes: options.memory,
+    dtb: withoutOwnDevices(machine.booted.fdt),
+    ...(machine.sbi === undefined ? {} : { filter: OUTSIDE_FIRMWARE }),
+  });
+  const lockstep = new Lockstep(machine);
+  const limit = options.maxInsns ?? DEFAULT_INSNS;
+  const adopt = (): void => {
+    trace.readRam(machine.ram.data);
+    machine.engine.reset();
+  };
+  // QEMU is ahead of its log: the kernel may have written to its data already, and firmware does not touch them.
+  const adoptAroundKernel = (): void => {
+    const { kernel, image } = machine.booted;
+    const { start, end } = kernel ?? image!;
+    const loaded = machine.ram.read(start, end - start);
+    adopt();
+    machine.ram.write(start, loaded);
+  };
+  try {
+    // With the built-in firmware memory is common where QEMU's leaves for the kernel, else from the first instruction.
+    const [atEntry, atReset] = machine.sbi === undefined ? [() => {}, adopt] : [adoptAroundKernel, () => {}];
+    await trace.run(state => lockstep.step(state, atEntry) && lockstep.report.agreed < limit, atReset);
+  } finally {
+    trace.close();
+  }
+  return lockstep.report;
+}
+
+export function register(program: Command): void {
+  program
+    .command('check')
+    .description('execute an image on an independent CPU too and compare registers after every instruction')
+    .argument('[options...]')
+    .allowUnknownOption()
+    .helpOption('-h, --help')
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      '\nOptions are those of `kcovbox boot`; --max-insns limits the comparison (default one million).\n' +
+        '--oracle qemu     (default) any kernel, one hart; needs qemu-system-riscv64. Counters, device registers and\n' +
+        '                  interrupts are taken over from QEMU and counted.\n' +
+        '--oracle unicorn  bare-metal M-mode images (-bios none); needs libunicorn2 and the npm package koffi.\n' +
+        'Exit status 0 when all agreed, 1 when not.\n\n' +
+        'Example:\n  kcovbox check -kernel kernel.elf -append "init=/init" --max-insns 500000',
+    )
+    .action(async (words: string[]) => {
+      const { oracle, rest } = takeOracle(words);
+      const options = parseQemu(rest);
+      const lines = oracle === 'qemu' ? await qemuLines(options) : await unicornLines(options);
+      process.stdout.write(`${lines.text.join('\n')}\n`);
+      process.exitCode = lines.isDifferent ? 1 : 0;
+    });
+}
+
+/** Separates `--oracle NAME`, the only option that `boot` has not. */
+function takeOracle(words: readonly string[]): { oracle: 'qemu' | 'unicorn'; rest: string[] } {
+  const at = words.indexOf('--oracle');
+  if (at < 0) return { oracle: 'qemu', rest: [...words] };
+  const oracle = words[at + 1];
+  if (oracle !== 'qemu' && oracle !== 'unicorn')
+    throw new UserError(`check: --oracle ${oracle ?? ''}: one of qemu, unicorn`);
+  return { oracle, rest: [...words.slice(0, at), ...words.slice(at + 2)] };
+}
+
+interface Lines {
+  readonly text: string[];
+  readonly isDifferent: boolean;
+}
+
+async function qemuLines(options: QemuOptions): Promise<Lines> {
+  const report = await checkWithQemu(options);
+  const adopted = [...report.adopted].map(([what, count]) => `${count} ${what}`).join(', ') || 'nothing';
+  const summary = `${report.agreed} instructions agreed with qemu; taken over: ${adopted}; ${report.interrupts} interrupts`;
+  return { text: [summary, ...(report.difference ?? [])], isDifferent: report.difference !== undefined };
+}
+
+async function unicornLines(options: QemuOptions): Promise<Lines> {
+  if (options.bios !== 'none')
+    throw new UserError(
+      'check: unicorn has no firmware; use -bios none with a bare-metal image, or --oracle qemu',
+    );
+  const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
+  const report = await checkWithUnicorn(machine, options.maxInsns ?? DEFAULT_INSNS);
+  const summary = `${report.agreed} instructions agreed with unicorn; ${report.passedOver} passed over`;
+  return { text: [summary, ...(report.difference ?? [])], isDifferent: report.difference !== undefined };
+}

@@ -1,0 +1,113 @@
+// `kcovbox doctor`: is everything here that the other verbs need, and what to type where it is not.
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import colors from 'picocolors';
+import {
+  cacheDir,
+  clangVersion,
+  DIALECTS,
+  GLIBC_ROOT,
+  hasGlibc,
+  kernelConfigs,
+  packageRoot,
+  TOOLS,
+  which,
+} from '../../toolchain/index.ts';
+
+/** Colours are for terminals; a CI variable does not make one. */
+const pc = colors.createColors(process.stdout.isTTY === true);
+
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  /** What was found, or what to do. */
+  readonly detail: string;
+  /** Of Debian and Ubuntu, that bring it. */
+  readonly packages?: string;
+  /** Only tests and comparisons need it. */
+  readonly optional?: boolean;
+}
+
+const INSTALL = 'apt-get install -y --no-install-recommends';
+const GLIBC_PACKAGES = 'libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross';
+
+/** Where kernels and programs are kept once they are built. */
+function cacheFinding(): Finding {
+  const folder = cacheDir();
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return { what: 'cache folder', ok: true, detail: folder };
+  } catch {
+    const detail = `${folder} cannot be written; set KCOVBOX_CACHE to a folder that can be`;
+    return { what: 'cache folder', ok: false, detail };
+  }
+}
+
+function findings(): Finding[] {
+  const [major] = process.versions.node.split('.');
+  const tool = (name: string, pkg: string, optional = false): Finding => {
+    const path = which(name);
+    return {
+      what: name,
+      ok: path !== undefined,
+      detail: path ?? `${INSTALL} ${pkg}`,
+      packages: pkg,
+      optional,
+    };
+  };
+  return [
+    { what: 'Node.js >= 20', ok: Number(major) >= 20, detail: process.version },
+    { what: 'WebAssembly tail calls', ok: hasTailCalls(), detail: 'used by the region JIT', optional: true },
+    tool(TOOLS.clang, 'clang-19'),
+    tool(TOOLS.ld, 'lld-19'),
+    tool(TOOLS.nm, 'llvm-19'),
+    tool(TOOLS.make, 'make'),
+    {
+      what: 'riscv64 C library',
+      ok: hasGlibc(),
+      detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} ${GLIBC_PACKAGES}`,
+      packages: GLIBC_PACKAGES,
+    },
+    cacheFinding(),
+    tool('qemu-system-riscv64', 'qemu-system-misc', true),
+  ];
+}
+
+/** A module whose only function ends in return_call; engines without tail calls refuse it. */
+function hasTailCalls(): boolean {
+  const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 10, 6, 1, 4, 0, 0x12, 0, 11];
+  return WebAssembly.validate(new Uint8Array(bytes));
+}
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .description('check that compilers and libraries are here, and say what to type where they are not')
+    .option('--boot', 'also boot every kernel, and say how large it is and how long that took')
+    .action(async (options: { boot?: true }) => {
+      const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
+        version: string;
+      };
+      console.log(`kcovbox ${version}`);
+      const rows = findings();
+      const width = Math.max(...rows.map(row => row.what.length));
+      for (const { what, ok, detail, optional } of rows) {
+        const mark = ok ? pc.green('ok     ') : optional ? pc.yellow('absent ') : pc.red('missing');
+        console.log(`${mark}  ${what.padEnd(width)}  ${detail}`);
+      }
+      if (which(TOOLS.clang)) console.log(`compiler: ${clangVersion()}`);
+      console.log(`dialects: ${DIALECTS.join(', ')}; kernel configurations: ${kernelConfigs().join(', ')}`);
+      const missing = rows.filter(row => !row.ok && !row.optional);
+      const packages = missing.flatMap(row => row.packages ?? []);
+      if (packages.length > 0)
+        console.log(`\nAll that is missing (Debian, Ubuntu): ${INSTALL} ${packages.join(' ')}`);
+      if (missing.length > 0) process.exitCode = 125;
+      else console.log('all is here; start with: kcovbox demo');
+      if (options.boot && missing.length === 0) {
+        const { describeBoots, measureBoots } = await import('../run/boot-report.ts');
+        console.log(describeBoots(await measureBoots()));
+      }
+    });
+}

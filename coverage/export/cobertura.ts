@@ -1,0 +1,71 @@
+/** Cobertura XML (coverage-04.dtd): directory = package, file = class, function = method. Rates are 0..1 with four decimals. */
+import { byText } from '../base/bytes.ts';
+import { addTotals, type Coverage, emptyTotals, type Share, type Totals } from '../model/coverage.ts';
+import type { ProgramFile } from '../model/program.ts';
+import { baseName, type ExportOptions, encodeChunks } from './common.ts';
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** Text for XML 1.0: markup escaped, characters that XML forbids replaced. */
+export function xmlText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML 1.0 §2.2 forbids
+  return text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, '?').replace(/[&<>"']/g, c => ENTITIES[c]!);
+}
+
+const rate = ({ covered, total }: Share) => (total === 0 ? 0 : covered / total).toFixed(4);
+
+function rates(totals: Totals): string {
+  return `line-rate="${rate(totals.lines)}" branch-rate="0" complexity="0"`;
+}
+
+function* classOf(coverage: Coverage, file: ProgramFile, totals: Totals): Generator<string> {
+  const name = xmlText(baseName(file.path));
+  yield `        <class name="${name}" filename="${xmlText(file.path)}" ${rates(totals)}>\n          <methods>\n`;
+  for (const fn of file.functions) {
+    const hits = coverage.functionHits(fn);
+    const share = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
+    yield `            <method name="${xmlText(fn.name)}" signature="" line-rate="${rate(share)}" branch-rate="0" complexity="0">`;
+    yield `<lines><line number="${fn.line}" hits="${hits}"/></lines></method>\n`;
+  }
+  yield '          </methods>\n          <lines>\n';
+  for (const [line, points] of [...file.lines].sort(([a], [b]) => a - b)) {
+    yield `            <line number="${line}" hits="${coverage.lineHits(points)}"/>\n`;
+  }
+  yield '          </lines>\n        </class>\n';
+}
+
+export function exportCobertura(coverage: Coverage, options: ExportOptions): Iterable<Uint8Array> {
+  const packages = new Map<string, { file: ProgramFile; totals: Totals }[]>();
+  for (const file of coverage.program.files) {
+    if (file.path === '') continue;
+    const slash = file.path.lastIndexOf('/');
+    const directory = slash < 0 ? '.' : file.path.slice(0, slash) || '/';
+    const list = packages.get(directory) ?? [];
+    list.push({ file, totals: coverage.fileTotals(file) });
+    packages.set(directory, list);
+  }
+  const whole = coverage.totals();
+  function* pieces(): Generator<string> {
+    const { covered, total } = whole.lines;
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n';
+    yield '<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">\n';
+    yield `<coverage line-rate="${rate(whole.lines)}" branch-rate="0" lines-covered="${covered}" lines-valid="${total}" `;
+    yield `branches-covered="0" branches-valid="0" complexity="0" version="kcovbox" timestamp="${options.epoch ?? 0}">\n`;
+    yield `  <sources>\n    <source>${xmlText(options.sourceRoot ?? '.')}</source>\n  </sources>\n  <packages>\n`;
+    for (const [directory, files] of [...packages].sort(([a], [b]) => byText(a, b))) {
+      const sum = emptyTotals();
+      for (const { totals } of files) addTotals(sum, totals);
+      yield `    <package name="${xmlText(directory)}" ${rates(sum)}>\n      <classes>\n`;
+      for (const { file, totals } of files) yield* classOf(coverage, file, totals);
+      yield '      </classes>\n    </package>\n';
+    }
+    yield '  </packages>\n</coverage>\n';
+  }
+  return encodeChunks(pieces());
+}

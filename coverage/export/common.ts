@@ -1,0 +1,61 @@
+/** What all exporters share: options, and text gathered into chunks so that a large file never stands in memory whole. */
+import type { KeepPoint } from '../model/program.ts';
+
+export interface ExportOptions {
+  /** Puts this before relative source paths (lcov, cobertura), e.g. the kernel's source directory. */
+  sourceRoot?: string | undefined;
+  /** Name of the image in drcov and modoff; its base name by default. */
+  module?: string | undefined;
+  /** Seconds for formats with a time stamp; SOURCE_DATE_EPOCH by convention, else 0. Never the clock. */
+  epoch?: number | undefined;
+  /** Restrict denominators and hits to some sites. */
+  keep?: KeepPoint | undefined;
+  /** rawcover: as recorded with repetitions, instead of each once in order of address. */
+  inOrder?: boolean | undefined;
+  /** csv: the records themselves (default), or syzkaller's tables. */
+  table?: 'records' | 'files' | 'functions' | 'pcs' | undefined;
+  /** raw: which records, where a trace has several kinds. */
+  kind?: 'pc' | 'cmp' | 'edge' | undefined;
+  /** html: source text by path; undefined where it cannot be read. */
+  readSource?: ((path: string) => string | undefined) | undefined;
+  /** html: title of the page. */
+  title?: string | undefined;
+  /** html and csv: name of a system call by number, if known. */
+  syscallName?: ((number: number) => string | undefined) | undefined;
+}
+
+const encoder = new TextEncoder();
+const CHUNK = 1 << 16;
+
+/** Encode pieces of text into chunks of about 64 KiB. */
+export function* encodeChunks(pieces: Iterable<string>): Generator<Uint8Array> {
+  let pending = '';
+  for (const piece of pieces) {
+    pending += piece;
+    if (pending.length >= CHUNK) {
+      yield encoder.encode(pending);
+      pending = '';
+    }
+  }
+  if (pending !== '') yield encoder.encode(pending);
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** A source path for readers that look the file up. */
+export function rooted(path: string, root: string | undefined): string {
+  if (!root || path.startsWith('/') || path === '') return path;
+  return root.endsWith('/') ? root + path : `${root}/${path}`;
+}
+
+/** A CSV field (RFC 4180). */
+export function csvField(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function csvRow(...fields: (string | number)[]): string {
+  return `${fields.map(csvField).join(',')}\n`;
+}

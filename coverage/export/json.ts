@@ -1,0 +1,69 @@
+/** Our own JSON, format `kcovbox-coverage` version 1: everything the reports know, for programs. Addresses are hex strings. */
+import { hex } from '../base/bytes.ts';
+import { type Coverage, percent, type Totals } from '../model/coverage.ts';
+import { encodeChunks } from './common.ts';
+
+function totalsOf(totals: Totals) {
+  const share = (s: { covered: number; total: number }) => ({
+    covered: s.covered,
+    total: s.total,
+    percent: Number(percent(s)),
+  });
+  return {
+    lines: { ...share(totals.lines), partly: totals.lines.partly },
+    functions: share(totals.functions),
+    points: share(totals.points),
+  };
+}
+
+export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
+  const { program, trace } = coverage;
+  function* pieces(): Generator<string> {
+    const head = {
+      format: 'kcovbox-coverage',
+      version: 1,
+      dialect: trace.header.dialect,
+      image: trace.header.image || program.elf.imageId,
+      notes: trace.header.notes,
+      denominators:
+        program.hooks === 'pc'
+          ? 'call sites of __sanitizer_cov_trace_pc'
+          : 'call sites of the comparison hooks',
+      records: trace.records.length,
+      lost: trace.lostTotal,
+      findings: trace.findings,
+      tests: coverage.tests.map(test => ({
+        name: test.name,
+        points: test.hits.subarray(0, program.count).reduce((n, h) => n + (h > 0 ? 1 : 0), 0),
+      })),
+      totals: totalsOf(coverage.totals()),
+    };
+    yield `${JSON.stringify(head).slice(0, -1)},\n"files":[`;
+    let comma = '';
+    for (const file of program.files) {
+      const lines = [...file.lines]
+        .sort(([a], [b]) => a - b)
+        .map(([line, points]) => ({
+          line,
+          state: coverage.lineState(points),
+          hits: coverage.lineHits(points),
+        }));
+      const functions = file.functions.map(fn => ({
+        name: fn.name,
+        line: fn.line,
+        hits: coverage.functionHits(fn),
+        points: { covered: coverage.coveredPoints(fn.points), total: fn.points.length },
+      }));
+      yield `${comma}\n${JSON.stringify({ path: file.path, totals: totalsOf(coverage.fileTotals(file)), functions, lines })}`;
+      comma = ',';
+    }
+    yield '\n],\n"points":[';
+    comma = '';
+    for (let point = 0; point < program.count; point++) {
+      yield `${comma}\n${JSON.stringify({ pc: hex(program.ret(point)), call: hex(program.call(point)), hits: coverage.hits[point] })}`;
+      comma = ',';
+    }
+    yield '\n]}\n';
+  }
+  return encodeChunks(pieces());
+}

@@ -1,0 +1,208 @@
+/**
+ * What there is to cover: the hook call sites of an image with the functions and source lines they stand for. Built once per image;
+ * traces are then counted against it (`coverage.ts`).
+ *
+ * A line is *instrumented* if some site's block has code of it, if it is the call of an inlined function that has a site, or if it has code
+ * of a block that sites tell of (implied.ts). Nothing is said of other lines. Blocks are derived from the machine code (callsites.ts), the
+ * rest is DWARF's.
+ */
+import { type Addr, byText, CoverageError, cleanPath } from '../base/bytes.ts';
+import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
+import { CallSites, HOOK_PC } from '../elf/callsites.ts';
+import type { Elf } from '../elf/elf.ts';
+
+export interface ProgramFunction {
+  name: string;
+  /** Where it is declared; '' and 0 where DWARF does not say. */
+  file: string;
+  line: number;
+  /** Numbers of the points inside it, those of functions inlined into it included. */
+  points: number[];
+  /** Points at the entry of an out-of-line copy. */
+  entries: number[];
+  /** Points of inlined copies. */
+  inlined: number[];
+}
+
+export interface ProgramFile {
+  path: string;
+  /** Points by line number; numbers from `Program.count` on are implied points. */
+  lines: Map<number, number[]>;
+  functions: ProgramFunction[];
+  /** Points whose innermost line is here: every point belongs to one file. */
+  points: number[];
+}
+
+/** Decides which sites count, by what is known of them; all do by default. */
+export type KeepPoint = (point: { call: Addr; frames: Frame[] }) => boolean;
+
+export interface ProgramOptions {
+  /** Which sites are the denominators: `pc` hooks, or the comparison hooks for a trace that has only comparisons. */
+  hooks?: 'pc' | 'cmp';
+  keep?: KeepPoint | undefined;
+}
+
+export class Program {
+  readonly elf: Elf;
+  readonly sites: CallSites;
+  readonly symbolizer: Symbolizer;
+  /** Site number of each point, in order of address. */
+  readonly points: Uint32Array;
+  readonly files: ProgramFile[];
+  readonly functions: ProgramFunction[];
+  /** Function that encloses each point, by symbol: number into `outer`. */
+  readonly outerOf: Uint32Array;
+  readonly outer: { name: string; start: Addr }[] = [];
+  /** 1 where the point is the first thing an out-of-line function does. */
+  readonly isEntry: Uint8Array;
+  readonly hooks: 'pc' | 'cmp';
+  /** Points proper; what follows them by number are blocks without a hook, each the sum of the points listed here. */
+  readonly count: number;
+  readonly implied: number[][] = [];
+  private readonly pointOfSite: Int32Array;
+  private readonly fileByPath = new Map<string, ProgramFile>();
+  private readonly functionByKey = new Map<string, ProgramFunction>();
+  private readonly cleaned = new Map<string, string>();
+  private readonly outerByStart = new Map<Addr, number>();
+
+  constructor(elf: Elf, options: ProgramOptions = {}) {
+    this.elf = elf;
+    this.hooks = options.hooks ?? 'pc';
+    this.symbolizer = new Symbolizer(elf);
+    if (this.symbolizer.dwarf.isEmpty) {
+      throw new CoverageError(`${elf.name} has no debug information: compile with -g and do not strip it`);
+    }
+    this.sites = new CallSites(elf);
+    this.pointOfSite = new Int32Array(this.sites.count).fill(-1);
+    const chosen: number[] = [];
+    this.outerOf = new Uint32Array(this.sites.count);
+    this.isEntry = new Uint8Array(this.sites.count);
+    for (let site = 0; site < this.sites.count; site++) {
+      if ((this.sites.hook[site] === HOOK_PC) !== (this.hooks === 'pc')) continue;
+      const call = this.sites.call[site]!;
+      const frames = this.symbolizer.frames(call);
+      if (options.keep && !options.keep({ call, frames })) continue;
+      this.pointOfSite[site] = chosen.length;
+      this.place(chosen.length, site, frames);
+      chosen.push(site);
+    }
+    this.points = Uint32Array.from(chosen);
+    this.count = chosen.length;
+    if (this.hooks === 'pc') this.placeImplied();
+    this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
+    this.functions = [...this.functionByKey.values()];
+    for (const fn of this.functions) this.file(fn.file).functions.push(fn);
+    const byLine = (a: ProgramFunction, b: ProgramFunction) => a.line - b.line || byText(a.name, b.name);
+    for (const file of this.files) file.functions.sort(byLine);
+  }
+
+  /** Point number of the site whose call returns to `ret`: -1 if the site is filtered out, -2 if there is none. */
+  pointAt(ret: Addr): number {
+    const site = this.sites.find(ret);
+    return site < 0 ? -2 : this.pointOfSite[site]!;
+  }
+
+  call(point: number): Addr {
+    return this.sites.call[this.points[point]!]!;
+  }
+
+  ret(point: number): Addr {
+    return this.sites.ret[this.points[point]!]!;
+  }
+
+  frames(point: number): Frame[] {
+    return this.symbolizer
+      .frames(this.call(point))
+      .map(frame => ({ ...frame, file: this.clean(frame.file) }));
+  }
+
+  private clean(path: string): string {
+    let clean = this.cleaned.get(path);
+    if (clean === undefined) {
+      clean = cleanPath(path);
+      this.cleaned.set(path, clean);
+    }
+    return clean;
+  }
+
+  private file(path: string): ProgramFile {
+    let file = this.fileByPath.get(path);
+    if (!file) {
+      file = { path, lines: new Map(), functions: [], points: [] };
+      this.fileByPath.set(path, file);
+    }
+    return file;
+  }
+
+  private addLine(path: string, line: number, point: number): void {
+    if (line === 0 || path === '') return;
+    const { lines } = this.file(path);
+    const points = lines.get(line);
+    if (!points) lines.set(line, [point]);
+    else if (points[points.length - 1] !== point) points.push(point);
+  }
+
+  private place(point: number, site: number, frames: Frame[]): void {
+    const low = this.sites.blockLow[site]!;
+    this.placeInOuter(point, site, low, frames[frames.length - 1]!);
+    for (const [depth, frame] of frames.entries()) {
+      const fn = this.functionFor(frame);
+      if (fn.points[fn.points.length - 1] !== point) fn.points.push(point);
+      if (frame.inline) fn.inlined.push(point);
+      else if (this.isEntry[point]) fn.entries.push(point);
+      if (depth > 0) this.addLine(this.clean(frame.file), frame.line, point);
+    }
+    const home = this.clean(frames[0]!.file);
+    this.file(home).points.push(point);
+    this.addLine(home, frames[0]!.line, point);
+    this.placeBlock(point, low, this.sites.blockHigh[site]!);
+  }
+
+  private placeInOuter(point: number, site: number, low: Addr, frame: Frame): void {
+    const symbol = this.elf.symbols.at(this.sites.call[site]!);
+    const start = symbol?.addr ?? low;
+    let outer = this.outerByStart.get(start);
+    if (outer === undefined) {
+      outer = this.outer.length;
+      this.outer.push({ name: frame.function || symbol?.name || '?', start });
+      this.outerByStart.set(start, outer);
+    }
+    this.outerOf[point] = outer;
+    this.isEntry[point] = low === start ? 1 : 0;
+  }
+
+  /** The source lines of the block around a point. */
+  private placeBlock(point: number, low: Addr, high: Addr): void {
+    const { dwarf } = this.symbolizer;
+    const unit = dwarf.unitAt(low);
+    const table = unit && dwarf.lineTable(unit);
+    if (!table) return;
+    const [from, to] = table.range(low, high);
+    const { file, line } = table.rows;
+    for (let row = from; row < to; row++) {
+      if (line[row] !== 0) this.addLine(table.cleanPath(file[row]!, unit.compDir), line[row]!, point);
+    }
+  }
+
+  /** Blocks that other points tell of; those that lost a point to the filter are left out. */
+  private placeImplied(): void {
+    for (const { low, high, sites } of this.sites.implied()) {
+      const points = sites.map(site => this.pointOfSite[site]!);
+      if (points.includes(-1)) continue;
+      this.implied.push(points);
+      this.placeBlock(this.count + this.implied.length - 1, low, high);
+    }
+  }
+
+  private functionFor(frame: Frame): ProgramFunction {
+    const file = this.clean(frame.declFile || frame.file);
+    const key = `${frame.function}\n${file}\n${frame.declLine}`;
+    let fn = this.functionByKey.get(key);
+    if (!fn) {
+      fn = { name: frame.function || '?', file, line: frame.declLine, points: [], entries: [], inlined: [] };
+      this.functionByKey.set(key, fn);
+      this.file(file);
+    }
+    return fn;
+  }
+}

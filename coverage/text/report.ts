@@ -1,0 +1,195 @@
+/** Reports for a terminal: a tree with bars, a table of functions, annotated source. Pure text; colours are injected. */
+import { byText } from '../base/bytes.ts';
+import {
+  addTotals,
+  type Coverage,
+  emptyTotals,
+  percent,
+  type Share,
+  type Totals,
+} from '../model/coverage.ts';
+import type { ProgramFile, ProgramFunction } from '../model/program.ts';
+import { KIND_EDGE } from '../trace/trace.ts';
+
+/** How to colour; the plain palette leaves text alone. */
+export interface Palette {
+  good(text: string): string;
+  warn(text: string): string;
+  bad(text: string): string;
+  dim(text: string): string;
+  bold(text: string): string;
+}
+
+const same = (text: string) => text;
+export const PLAIN: Palette = { good: same, warn: same, bad: same, dim: same, bold: same };
+
+const WIDTH = 12;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of eighths of a cell, so that one point of a thousand still shows. */
+export function bar({ covered, total }: Share, palette: Palette, width = WIDTH): string {
+  const ratio = total === 0 ? 0 : covered / total;
+  const eighths = covered === 0 ? 0 : Math.max(1, Math.floor(ratio * width * 8));
+  const full = '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
+  const colour = ratio >= 0.75 ? palette.good : ratio >= 0.4 ? palette.warn : palette.bad;
+  return colour(full) + palette.dim('·'.repeat(width - [...full].length));
+}
+
+function share(s: Share): string {
+  return `${percent(s).padStart(6)}% ${`${s.covered}/${s.total}`.padStart(11)}`;
+}
+
+interface Node {
+  name: string;
+  totals: Totals;
+  children: Map<string, Node>;
+}
+
+function tree(coverage: Coverage): Node {
+  const root: Node = { name: '', totals: emptyTotals(), children: new Map() };
+  for (const file of coverage.program.files) {
+    const totals = coverage.fileTotals(file);
+    let node = root;
+    addTotals(root.totals, totals);
+    for (const part of (file.path || '(unknown)').split('/')) {
+      let child = node.children.get(part);
+      if (!child) {
+        child = { name: part, totals: emptyTotals(), children: new Map() };
+        node.children.set(part, child);
+      }
+      addTotals(child.totals, totals);
+      node = child;
+    }
+  }
+  return root;
+}
+
+/** Join directories that hold nothing but one directory. */
+function squeeze(node: Node): Node {
+  let current = node;
+  while (current.children.size === 1) {
+    const [only] = current.children.values();
+    if (only!.children.size === 0) break;
+    current = { ...only!, name: `${current.name}/${only!.name}` };
+  }
+  return current;
+}
+
+const plural = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+export function* summaryLines(coverage: Coverage, palette: Palette): Generator<string> {
+  const { trace, program } = coverage;
+  const totals = coverage.totals();
+  const parts = [plural(trace.records.length, 'record'), plural(coverage.tests.length, 'test')];
+  if (trace.header.dialect) parts.unshift(trace.header.dialect);
+  if (trace.lostTotal > 0) parts.push(palette.warn(`${trace.lostTotal} lost for want of room`));
+  yield `${palette.bold(program.elf.name)}  ${palette.dim(parts.join(', '))}`;
+  const hooks = program.hooks === 'pc' ? 'points' : 'compares';
+  for (const [name, s] of [
+    ['lines', totals.lines],
+    ['functions', totals.functions],
+    [hooks, totals.points],
+  ] as const) {
+    yield `  ${name.padEnd(10)} ${bar(s, palette, 24)} ${share(s)}`;
+  }
+  if (totals.lines.partly > 0)
+    yield palette.dim(`  ${totals.lines.partly} of the covered lines are covered only partly`);
+  const edges = trace.countOf(KIND_EDGE);
+  if (edges > 0)
+    yield palette.warn(`  ${plural(edges, 'edge record')} not shown: an edge value names no line`);
+  for (const finding of trace.findings) yield palette.bad(`  finding: ${finding}`);
+}
+
+/** The covered tree with bars and percentages. */
+export function* treeReport(coverage: Coverage, palette: Palette = PLAIN): Generator<string> {
+  yield* summaryLines(coverage, palette);
+  yield '';
+  const rows: { label: string; node: Node; isFile: boolean }[] = [];
+  const walk = (node: Node, indent: string) => {
+    for (const child of [...node.children.values()].sort((a, b) => byText(a.name, b.name))) {
+      const row = squeeze(child);
+      const isFile = row.children.size === 0;
+      rows.push({ label: `${indent}${row.name || '/'}${isFile ? '' : '/'}`, node: row, isFile });
+      walk(row, `${indent}  `);
+    }
+  };
+  walk(tree(coverage), '');
+  const width = Math.max(20, ...rows.map(row => row.label.length));
+  yield palette.dim(
+    `${''.padEnd(width)}  ${'lines'.padEnd(WIDTH + 20)}  ${'functions'.padStart(19)}  ${'points'.padStart(19)}`,
+  );
+  for (const { label, node, isFile } of rows) {
+    const { lines, functions, points } = node.totals;
+    const name = isFile ? label.padEnd(width) : palette.bold(label.padEnd(width));
+    yield `${name}  ${bar(lines, palette)} ${share(lines)}  ${share(functions)}  ${share(points)}`;
+  }
+}
+
+export function* functionReport(coverage: Coverage, palette: Palette = PLAIN): Generator<string> {
+  yield* summaryLines(coverage, palette);
+  yield '';
+  yield palette.dim(`${'points'.padEnd(WIDTH + 20)} ${'calls'.padStart(10)}  function`);
+  for (const file of coverage.program.files) {
+    for (const fn of file.functions) {
+      const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
+      const calls = String(coverage.functionHits(fn)).padStart(10);
+      yield `${bar(s, palette)} ${share(s)} ${calls}  ${fn.name} ${palette.dim(`${file.path}:${fn.line}`)}`;
+    }
+  }
+}
+
+/** Source lines `[line, last]` of a function: to its last instrumented line and closing brace, short of the next function. */
+export function functionExtent(
+  file: ProgramFile,
+  fn: ProgramFunction,
+  source: readonly string[],
+): { first: number; last: number } {
+  const next = file.functions.find(other => other.line > fn.line)?.line ?? Number.MAX_SAFE_INTEGER;
+  let last = fn.line;
+  for (const line of file.lines.keys()) if (line >= fn.line && line < next) last = Math.max(last, line);
+  for (let line = last; line < next && line <= source.length; line++) {
+    if (line > fn.line && source[line - 1]!.startsWith('}')) {
+      last = line;
+      break;
+    }
+  }
+  return { first: fn.line, last };
+}
+
+const MARK = { covered: '+', partly: '~', uncovered: '-' } as const;
+
+/**
+ * Source of the covered functions with a mark and a count before every instrumented line: `+` covered, `~` partly, `-` not. A file whose
+ * source cannot be read is listed with its line numbers only.
+ */
+export function* annotateCoverage(
+  coverage: Coverage,
+  readSource: (path: string) => string | undefined,
+  palette: Palette = PLAIN,
+): Generator<string> {
+  const colour = { covered: palette.good, partly: palette.warn, uncovered: palette.bad };
+  for (const file of coverage.program.files) {
+    const functions = file.functions.filter(fn => fn.line > 0 && coverage.isFunctionCovered(fn));
+    if (functions.length === 0) continue;
+    const text = readSource(file.path);
+    const source = text?.split('\n') ?? [];
+    yield `${palette.bold(file.path)}${text === undefined ? palette.dim('  (source not found)') : ''}`;
+    for (const fn of functions) {
+      const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
+      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${plural(coverage.functionHits(fn), 'call')}`;
+      const { first, last } = functionExtent(file, fn, source);
+      for (let line = first; line <= last; line++) {
+        const points = file.lines.get(line);
+        if (!points && text === undefined) continue;
+        const body = (source[line - 1] ?? '').replaceAll('\t', '        ');
+        if (!points) yield palette.dim(`${String(line).padStart(6)}            ${body}`.trimEnd());
+        else {
+          const state = coverage.lineState(points);
+          const hits = String(coverage.lineHits(points)).padStart(8);
+          yield `${palette.dim(String(line).padStart(6))} ${colour[state](`${hits} ${MARK[state]}`)} ${body}`.trimEnd();
+        }
+      }
+      yield '';
+    }
+  }
+}

@@ -1,0 +1,390 @@
+/**
+ * The stored form of a trace, `*.kcov`, version 1 (layout: docs/coverage-formats.md). A file is the magic and then blocks of
+ * `tag u8, length u32, payload`; the last block, `E`, carries totals and a checksum, so that a file that was cut short is told
+ * from a short one. The writer needs memory for one block and the points; the reader checks every number it uses.
+ */
+import { CoverageError, Cursor, text } from '../base/bytes.ts';
+import { Grow, KIND_CMP, KINDS, type Source, Trace, type TraceHeader } from './trace.ts';
+
+const MAGIC = 'KCOVTRC1';
+const RECORDS_PER_BLOCK = 1 << 16;
+const MAX_RECORDS = 0xffff_fff0;
+
+/** Bytes that grow: the payload of one block. */
+export class ByteWriter {
+  private readonly out: Grow<Uint8Array>;
+
+  constructor(size = 4096) {
+    this.out = new Grow(n => new Uint8Array(n), size);
+  }
+
+  u8(value: number): void {
+    this.out.push(value);
+  }
+
+  u32(value: number): void {
+    const at = this.out.reserve(4);
+    for (let i = 0; i < 4; i++) this.out.data[at + i] = (value >>> (8 * i)) & 255;
+  }
+
+  uleb(value: number): void {
+    let at = this.out.reserve(8);
+    const { data } = this.out;
+    while (value >= 0x80) {
+      data[at++] = (value % 0x80) | 0x80;
+      value = Math.floor(value / 0x80);
+    }
+    data[at++] = value;
+    this.out.count = at; // give back what was not needed
+  }
+
+  bytes(value: Uint8Array): void {
+    const at = this.out.reserve(value.length);
+    this.out.data.set(value, at);
+  }
+
+  /** Little-endian 64-bit words, whatever the host's order. */
+  words(values: BigUint64Array): void {
+    const at = this.out.reserve(values.length * 8);
+    const view = new DataView(this.out.data.buffer);
+    for (let i = 0; i < values.length; i++) view.setBigUint64(at + 8 * i, values[i]!, true);
+  }
+
+  get length(): number {
+    return this.out.count;
+  }
+
+  take(): Uint8Array {
+    const bytes = this.out.done();
+    this.out.count = 0;
+    return bytes;
+  }
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
+  for (let k = 0; k < 8; k++) n = n & 1 ? (n >>> 1) ^ 0xedb88320 : n >>> 1;
+  return n;
+});
+
+/** CRC-32 (ISO-HDLC) continued from `crc`. */
+function crc32(bytes: Uint8Array, crc: number): number {
+  crc = ~crc;
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ bytes[i]!) & 255]!;
+  return ~crc >>> 0;
+}
+
+interface StoredSource extends Omit<Source, 'handle'> {
+  handle: string;
+}
+
+const encoder = new TextEncoder();
+const json = (value: unknown) => encoder.encode(JSON.stringify(value));
+
+/** The file of a trace, block by block. */
+export function* writeTrace(trace: Trace): Generator<Uint8Array> {
+  let crc = 0;
+  const framed = (tag: string, payload: Uint8Array): Uint8Array => {
+    const head = new ByteWriter(8);
+    head.u8(tag.charCodeAt(0));
+    head.u32(payload.length);
+    const block = new Uint8Array(5 + payload.length);
+    block.set(head.take());
+    block.set(payload, 5);
+    crc = crc32(block, crc);
+    return block;
+  };
+  yield encoder.encode(MAGIC);
+  yield framed('H', json(trace.header));
+  const stored: StoredSource[] = trace.sources.map(s => ({ ...s, handle: `0x${s.handle.toString(16)}` }));
+  yield framed('S', json(stored));
+  const points = new ByteWriter(trace.pointPc.length * 9 + 16);
+  points.uleb(trace.pointPc.length);
+  points.bytes(trace.pointKind);
+  points.words(trace.pointPc);
+  yield framed('P', points.take());
+  let cmpAt = 0;
+  for (const block of recordBlocks(trace)) {
+    yield framed('R', block.payload);
+    if (block.cmps > 0) yield framed('C', cmpPayload(trace, cmpAt, block.cmps));
+    cmpAt += block.cmps;
+  }
+  const lost = new ByteWriter();
+  for (const [source, count] of trace.lost.entries()) {
+    if (count === 0) continue;
+    lost.uleb(source);
+    lost.uleb(count);
+  }
+  if (lost.length > 0) yield framed('L', lost.take());
+  if (trace.findings.length > 0) yield framed('F', json(trace.findings));
+  yield framed('E', json({ records: trace.records.length, cmps: cmpAt, crc }));
+}
+
+function* recordBlocks(trace: Trace): Generator<{ payload: Uint8Array; cmps: number }> {
+  const runs = new ByteWriter();
+  const body = new ByteWriter(RECORDS_PER_BLOCK * 3);
+  let runCount = 0;
+  let inBlock = 0;
+  let cmps = 0;
+  const finish = () => {
+    const whole = new ByteWriter(runs.length + body.length + 16);
+    whole.uleb(runCount);
+    whole.bytes(runs.take());
+    whole.bytes(body.take());
+    const block = { payload: whole.take(), cmps };
+    runCount = inBlock = cmps = 0;
+    return block;
+  };
+  for (const { source, from, to } of trace.runs()) {
+    for (let at = from; at < to; ) {
+      const count = Math.min(to - at, RECORDS_PER_BLOCK - inBlock);
+      runs.uleb(source);
+      runs.uleb(count);
+      runCount++;
+      for (let i = 0; i < count; i++) {
+        const point = trace.records[at + i]!;
+        body.uleb(point);
+        if (trace.pointKind[point] === KIND_CMP) cmps++;
+      }
+      at += count;
+      inBlock += count;
+      if (inBlock === RECORDS_PER_BLOCK) yield finish();
+    }
+  }
+  if (inBlock > 0) yield finish();
+}
+
+function cmpPayload(trace: Trace, from: number, count: number): Uint8Array {
+  const out = new ByteWriter(count * 17 + 16);
+  out.uleb(count);
+  for (let i = from; i < from + count; i++) out.uleb(trace.cmpType[i]!);
+  out.words(trace.cmpArg1.subarray(from, from + count));
+  out.words(trace.cmpArg2.subarray(from, from + count));
+  return out.take();
+}
+
+/** Read a stored trace. `name` stands in error texts. */
+export function readTrace(bytes: Uint8Array, name = 'trace'): Trace {
+  return new TraceReader(bytes, name).read();
+}
+
+class TraceReader {
+  private readonly cursor: Cursor;
+  private readonly name: string;
+  private readonly trace: Trace;
+  private readonly records = new Grow(n => new Uint32Array(n), 65536);
+  private readonly runStart = new Grow(n => new Uint32Array(n));
+  private readonly runSource = new Grow(n => new Uint32Array(n));
+  private readonly cmpType = new Grow(n => new Uint32Array(n));
+  private readonly cmpArg1 = new Grow(n => new BigUint64Array(n));
+  private readonly cmpArg2 = new Grow(n => new BigUint64Array(n));
+  private cmps = 0;
+
+  constructor(bytes: Uint8Array, name: string) {
+    this.name = name;
+    this.cursor = new Cursor(bytes, name);
+    this.trace = new Trace({ dialect: '', image: '', notes: {} });
+    if (bytes.length < 8 || text(bytes, 0, 8) !== MAGIC) {
+      if (bytes.length >= 7 && text(bytes, 0, 7) === MAGIC.slice(0, 7)) {
+        throw new CoverageError(
+          `${name} is a trace of version "${text(bytes, 7, 8)}"; this program reads version 1`,
+        );
+      }
+      throw new CoverageError(`${name} is not a trace: wrong magic`);
+    }
+    this.cursor.seek(8);
+  }
+
+  private fault(what: string): never {
+    throw new CoverageError(`${this.name} is damaged: ${what} at offset 0x${this.cursor.at.toString(16)}`);
+  }
+
+  read(): Trace {
+    const { cursor } = this;
+    const { bytes } = cursor;
+    for (let crc = 0; ; ) {
+      const start = cursor.at;
+      if (start + 5 > bytes.length) {
+        throw new CoverageError(
+          `${this.name} is truncated after ${this.records.count} records (${bytes.length} bytes, no end block)`,
+        );
+      }
+      const tag = String.fromCharCode(cursor.u8());
+      const size = cursor.u32();
+      if (cursor.at + size > bytes.length) {
+        throw new CoverageError(
+          `${this.name} is truncated after ${this.records.count} records: block ${JSON.stringify(tag)} at 0x${start.toString(16)} ` +
+            `needs ${size} bytes, ${bytes.length - cursor.at} are left`,
+        );
+      }
+      const end = cursor.at + size;
+      if (tag === 'E') {
+        this.end(end, crc);
+        return this.finish();
+      }
+      crc = crc32(bytes.subarray(start, end), crc);
+      cursor.end = end;
+      this.block(tag, end);
+      cursor.end = bytes.length;
+      cursor.seek(end);
+    }
+  }
+
+  private json(end: number): unknown {
+    try {
+      return JSON.parse(text(this.cursor.bytes, this.cursor.at, end));
+    } catch {
+      return this.fault('text that is no JSON');
+    }
+  }
+
+  private block(tag: string, end: number): void {
+    switch (tag) {
+      case 'H':
+        this.trace.header = this.header(this.json(end));
+        break;
+      case 'S':
+        this.sources(this.json(end));
+        break;
+      case 'P':
+        this.points();
+        break;
+      case 'R':
+        this.recordBlock();
+        break;
+      case 'C':
+        this.cmpBlock();
+        break;
+      case 'L':
+        while (this.cursor.at < end) {
+          const source = this.cursor.uleb();
+          if (source >= this.trace.lost.length) this.fault(`source ${source} of lost records`);
+          this.trace.lost[source] = this.cursor.uleb();
+        }
+        break;
+      case 'F': {
+        const findings = this.json(end);
+        if (!Array.isArray(findings)) this.fault('findings that are no list');
+        this.trace.findings = findings.map(String);
+        break;
+      }
+      default:
+        this.fault(`unknown block ${JSON.stringify(tag)}`);
+    }
+  }
+
+  private header(value: unknown): TraceHeader {
+    const { dialect, image, notes } = (value ?? {}) as Record<string, unknown>;
+    if (typeof dialect !== 'string' || typeof image !== 'string')
+      this.fault('a header without dialect or image');
+    const pairs = Object.entries((notes ?? {}) as Record<string, unknown>).map(([key, v]) => [
+      key,
+      String(v),
+    ]);
+    return { dialect, image, notes: Object.fromEntries(pairs) };
+  }
+
+  private sources(value: unknown): void {
+    if (!Array.isArray(value)) this.fault('sources that are no list');
+    this.trace.sources = value.map(item => {
+      const row = (item ?? {}) as Partial<Record<keyof StoredSource, unknown>>;
+      const handle =
+        typeof row.handle === 'string' && /^0x[0-9a-f]{1,16}$/.test(row.handle) ? BigInt(row.handle) : 0n;
+      const number = (v: unknown) =>
+        Number.isSafeInteger(v) ? (v as number) : this.fault('a source without numbers');
+      const context = row.context === 'remote' ? 'remote' : 'task';
+      const { process, thread, syscall, call } = row;
+      return {
+        test: String(row.test ?? ''),
+        process: number(process),
+        thread: number(thread),
+        syscall: number(syscall),
+        call: number(call),
+        context,
+        handle,
+      };
+    });
+    this.trace.lost = new Float64Array(this.trace.sources.length);
+  }
+
+  private points(): void {
+    const { cursor, trace } = this;
+    const count = cursor.uleb();
+    if (count * 9 > cursor.end - cursor.at) this.fault(`${count} points that do not fit their block`);
+    const at = cursor.take(count);
+    trace.pointKind = cursor.bytes.slice(at, at + count);
+    if (trace.pointKind.some(kind => kind >= KINDS.length)) this.fault('a point of unknown kind');
+    trace.pointPc = this.words(count);
+  }
+
+  private words(count: number): BigUint64Array {
+    const { view } = this.cursor;
+    const at = this.cursor.take(count * 8);
+    const out = new BigUint64Array(count);
+    for (let i = 0; i < count; i++) out[i] = view.getBigUint64(at + 8 * i, true);
+    return out;
+  }
+
+  private recordBlock(): void {
+    const { cursor, trace } = this;
+    const runs = cursor.uleb();
+    if (runs * 2 > cursor.end - cursor.at) this.fault(`${runs} runs that do not fit their block`);
+    let total = 0;
+    for (let i = 0; i < runs; i++) {
+      const source = cursor.uleb();
+      const count = cursor.uleb();
+      if (source >= trace.sources.length) this.fault(`source ${source} of ${trace.sources.length}`);
+      const last = this.runSource.count - 1;
+      if (last < 0 || this.runSource.data[last] !== source) {
+        this.runStart.push(this.records.count + total);
+        this.runSource.push(source);
+      }
+      total += count;
+    }
+    if (total > cursor.end - cursor.at) this.fault(`${total} records that do not fit their block`);
+    if (this.records.count + total > MAX_RECORDS) this.fault('more records than a trace can hold');
+    const points = trace.pointKind.length;
+    let at = this.records.reserve(total);
+    const { data } = this.records;
+    for (const stop = at + total; at < stop; at++) {
+      const point = cursor.uleb();
+      if (point >= points) this.fault(`point ${point} of ${points}`);
+      if (trace.pointKind[point] === KIND_CMP) this.cmps++;
+      data[at] = point;
+    }
+  }
+
+  private cmpBlock(): void {
+    const { cursor } = this;
+    const count = cursor.uleb();
+    if (count * 17 > cursor.end - cursor.at) this.fault(`${count} comparisons that do not fit their block`);
+    const at = this.cmpType.reserve(count);
+    for (let i = 0; i < count; i++) this.cmpType.data[at + i] = cursor.uleb();
+    for (const column of [this.cmpArg1, this.cmpArg2]) {
+      const first = column.reserve(count);
+      column.data.set(this.words(count), first);
+    }
+  }
+
+  private end(end: number, crc: number): void {
+    const { cursor } = this;
+    const records = this.records.count;
+    if (end !== cursor.bytes.length) this.fault(`${cursor.bytes.length - end} bytes after its end block`);
+    if (this.cmpType.count !== this.cmps)
+      this.fault(`${this.cmpType.count} operand pairs for ${this.cmps} comparisons`);
+    const promised = text(cursor.bytes, cursor.at, end);
+    const read = JSON.stringify({ records, cmps: this.cmps, crc });
+    if (promised !== read)
+      this.fault(`totals ${JSON.stringify(promised)} where ${JSON.stringify(read)} was read`);
+  }
+
+  private finish(): Trace {
+    const { trace } = this;
+    trace.records = this.records.done();
+    trace.runStart = this.runStart.done();
+    trace.runSource = this.runSource.done();
+    trace.cmpType = this.cmpType.done();
+    trace.cmpArg1 = this.cmpArg1.done();
+    trace.cmpArg2 = this.cmpArg2.done();
+    return trace;
+  }
+}

@@ -1,0 +1,54 @@
+/** Choosing parts of a program by file glob, function name and address range. */
+import { type Addr, addrOf, CoverageError, cleanPath } from '../base/bytes.ts';
+import type { KeepPoint } from '../model/program.ts';
+
+export interface Selection {
+  /** Globs; a point stays if any frame's file matches any of them. `*` stays within a directory, `**` does not. */
+  files?: string[] | undefined;
+  /** Regular expression for function names. */
+  functions?: string | undefined;
+  /** `0xLOW-0xHIGH`, the upper bound exclusive; call or return address. */
+  pcs?: string[] | undefined;
+}
+
+/** A glob over whole paths; one without a slash also matches base names. */
+export function globToRegExp(glob: string): RegExp {
+  let out = '';
+  for (let i = 0; i < glob.length; i++) {
+    const c = glob[i]!;
+    if (c === '*' && glob[i + 1] === '*') {
+      out += glob[i + 2] === '/' ? '(?:.*/)?' : '.*';
+      i += glob[i + 2] === '/' ? 2 : 1;
+    } else if (c === '*') out += '[^/]*';
+    else if (c === '?') out += '[^/]';
+    else out += c.replace(/[.+^${}()|[\]\\]/g, '\\$&');
+  }
+  return new RegExp(glob.includes('/') ? `^(?:.*/)?${out}$` : `(?:^|/)${out}$`);
+}
+
+export function parsePcRange(text: string): { low: Addr; high: Addr } {
+  const match = /^(0x[0-9a-f]{1,16})(?:-(0x[0-9a-f]{1,16}))?$/i.exec(text.trim());
+  if (!match) throw new CoverageError(`"${text}" is no range of addresses; write 0xLOW-0xHIGH`);
+  const low = addrOf(BigInt(match[1]!));
+  const high = match[2] ? addrOf(BigInt(match[2])) : low + 1;
+  if (high <= low) throw new CoverageError(`the range ${text} is empty`);
+  return { low, high };
+}
+
+/** The test for `Program`; undefined if the selection selects everything. */
+export function keepPoint(selection: Selection): KeepPoint | undefined {
+  const globs = (selection.files ?? []).map(globToRegExp);
+  const ranges = (selection.pcs ?? []).map(parsePcRange);
+  let functions: RegExp | undefined;
+  try {
+    functions = selection.functions ? new RegExp(selection.functions) : undefined;
+  } catch (error) {
+    throw new CoverageError(`"${selection.functions}" is no regular expression: ${(error as Error).message}`);
+  }
+  if (globs.length === 0 && ranges.length === 0 && !functions) return undefined;
+  return ({ call, frames }) => {
+    if (ranges.length > 0 && !ranges.some(r => call < r.high && call + 4 >= r.low)) return false;
+    if (functions && !frames.some(frame => functions.test(frame.function))) return false;
+    return globs.length === 0 || frames.some(frame => globs.some(glob => glob.test(cleanPath(frame.file))));
+  };
+}

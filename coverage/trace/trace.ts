@@ -1,0 +1,306 @@
+/**
+ * The trace model: what the coverage device saw, in order, outside the guest's reach.
+ *
+ * A *point* is a distinct (kind, pc); a *record* is one event at a point; a *source* says who made it: test, process, thread, system
+ * call, and whether the thread ran its own code (task) or a remote section with a handle. Records are an array of point
+ * numbers (4 bytes each), sources are kept per run of records, operands only for comparisons; so ten million records take
+ * 40 MB and every total is one pass over integers.
+ *
+ * kind `pc`: pc is the return address of the hook. kind `cmp`: the same, with type, arg1, arg2. kind `edge`: the value of the
+ * UNIQ_EDGE mode (pc mixed with 12 bits of the previous pc), which names no single line.
+ */
+import { CoverageError } from '../base/bytes.ts';
+
+export const KINDS = ['pc', 'cmp', 'edge'] as const;
+export type RecordKind = (typeof KINDS)[number];
+export const KIND_PC = 0;
+export const KIND_CMP = 1;
+export const KIND_EDGE = 2;
+
+export interface Source {
+  /** Name of the test or program the records are attributed to. */
+  test: string;
+  process: number;
+  thread: number;
+  /** System call number, -1 outside one. */
+  syscall: number;
+  /** Counts system calls in the trace, so that two calls of one number are told apart; 0 where unknown. */
+  call: number;
+  context: 'task' | 'remote';
+  /** Remote handle, 0n for a task. */
+  handle: bigint;
+}
+
+export const NO_SOURCE: Source = {
+  test: '',
+  process: 0,
+  thread: 0,
+  syscall: -1,
+  call: 0,
+  context: 'task',
+  handle: 0n,
+};
+
+export interface TraceHeader {
+  /** openbsd, netbsd, freebsd, linux */
+  dialect: string;
+  /** `Elf.imageId` of the traced kernel; '' where unknown. */
+  image: string;
+  /** Facts of the run that readers may show; never interpreted. */
+  notes: Record<string, string>;
+}
+
+/** Columns of a finished trace. Treat them as read-only. */
+export class Trace {
+  header: TraceHeader;
+  pointKind: Uint8Array = new Uint8Array(0);
+  pointPc: BigUint64Array = new BigUint64Array(0);
+  /** Point number of each record, in order. */
+  records: Uint32Array = new Uint32Array(0);
+  /** Run i of records is `[runStart[i], runStart[i + 1])`, made by source `runSource[i]`. */
+  runStart: Uint32Array = new Uint32Array(0);
+  runSource: Uint32Array = new Uint32Array(0);
+  sources: Source[] = [];
+  /** Operands, one row per comparison record in order. */
+  cmpType: Uint32Array = new Uint32Array(0);
+  cmpArg1: BigUint64Array = new BigUint64Array(0);
+  cmpArg2: BigUint64Array = new BigUint64Array(0);
+  /** Records the area had no room for, by source number. */
+  lost: Float64Array = new Float64Array(0);
+  /** What went wrong or looks falsified, in words. */
+  findings: string[] = [];
+
+  constructor(header: TraceHeader) {
+    this.header = header;
+  }
+
+  get lostTotal(): number {
+    return this.lost.reduce((sum, n) => sum + n, 0);
+  }
+
+  /** The tests that made records, in order of first appearance. */
+  get tests(): string[] {
+    return [...new Set(this.sources.map(source => source.test))];
+  }
+
+  /** How often each point was recorded. */
+  hits(): Float64Array {
+    const hits = new Float64Array(this.pointPc.length);
+    for (const point of this.records) hits[point]!++;
+    return hits;
+  }
+
+  countOf(kind: number): number {
+    const { pointKind } = this;
+    let count = 0;
+    for (const point of this.records) if (pointKind[point] === kind) count++;
+    return count;
+  }
+
+  /** Runs of records with one source: source number and record numbers `[from, to)`. */
+  *runs(): Generator<{ source: number; from: number; to: number }> {
+    for (let i = 0; i < this.runStart.length; i++) {
+      const to = i + 1 < this.runStart.length ? this.runStart[i + 1]! : this.records.length;
+      if (to > this.runStart[i]!) yield { source: this.runSource[i]!, from: this.runStart[i]!, to };
+    }
+  }
+}
+
+type Column = Uint8Array | Uint32Array | Float64Array | BigUint64Array;
+
+/** A typed array that doubles. */
+export class Grow<T extends Column> {
+  data: T;
+  count = 0;
+  private readonly make: (size: number) => T;
+
+  constructor(make: (size: number) => T, size = 1024) {
+    this.make = make;
+    this.data = make(size);
+  }
+
+  /** Make room for `more` values and return where they go. */
+  reserve(more: number): number {
+    const at = this.count;
+    const need = at + more;
+    if (need > this.data.length) {
+      const wider = this.make(Math.max(need, this.data.length * 2));
+      (wider as Uint8Array).set(this.data as Uint8Array);
+      this.data = wider;
+    }
+    this.count = need;
+    return at;
+  }
+
+  push(value: T[number]): void {
+    const at = this.reserve(1); // before `data` is named: it may be replaced
+    this.data[at] = value as never;
+  }
+
+  done(): T {
+    return this.data.slice(0, this.count) as T;
+  }
+}
+
+/** Numbers for (kind, pc) pairs. Upper and lower halves make an exact double for every canonical address. */
+export class PointTable {
+  readonly kind = new Grow(n => new Uint8Array(n));
+  readonly pc = new Grow(n => new BigUint64Array(n));
+  private readonly near = [new Map<number, number>(), new Map<number, number>(), new Map<number, number>()];
+  private readonly far = [new Map<bigint, number>(), new Map<bigint, number>(), new Map<bigint, number>()];
+
+  of(kind: number, lo: number, hi: number): number {
+    const upper = hi | 0;
+    if (upper >= 0x1fffff || upper < -0x1fffff)
+      return this.ofFar(kind, (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0));
+    const map = this.near[kind]!;
+    const key = upper * 0x1_0000_0000 + (lo >>> 0);
+    let point = map.get(key);
+    if (point === undefined) {
+      point = this.add(kind, (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0));
+      map.set(key, point);
+    }
+    return point;
+  }
+
+  ofPc(kind: number, pc: bigint): number {
+    return this.of(kind, Number(pc & 0xffffffffn), Number((pc >> 32n) & 0xffffffffn));
+  }
+
+  private ofFar(kind: number, pc: bigint): number {
+    const map = this.far[kind]!;
+    let point = map.get(pc);
+    if (point === undefined) {
+      point = this.add(kind, pc);
+      map.set(pc, point);
+    }
+    return point;
+  }
+
+  private add(kind: number, pc: bigint): number {
+    const point = this.kind.reserve(1);
+    this.kind.data[point] = kind;
+    this.pc.push(pc);
+    return point;
+  }
+}
+
+/** Collects records into a `Trace`. Sources are numbered by `source()`; everything else appends. */
+export class TraceBuilder {
+  readonly header: TraceHeader;
+  private readonly points = new PointTable();
+  private readonly records = new Grow(n => new Uint32Array(n), 65536);
+  private readonly runStart = new Grow(n => new Uint32Array(n));
+  private readonly runSource = new Grow(n => new Uint32Array(n));
+  private readonly cmpType = new Grow(n => new Uint32Array(n));
+  private readonly cmpArg1 = new Grow(n => new BigUint64Array(n));
+  private readonly cmpArg2 = new Grow(n => new BigUint64Array(n));
+  private readonly sources: Source[] = [];
+  private readonly sourceNumbers = new Map<string, number>();
+  private readonly lostBy: number[] = [];
+  private readonly findings: string[] = [];
+  private current = -1;
+
+  constructor(header: Partial<TraceHeader> = {}) {
+    this.header = { dialect: '', image: '', notes: {}, ...header };
+  }
+
+  /** The number of a source; equal sources share one. */
+  source(part: Partial<Source>): number {
+    const source = { ...NO_SOURCE, ...part };
+    const { test, process, thread, syscall, call, context, handle } = source;
+    const key = `${process} ${thread} ${syscall} ${call} ${context} ${handle} ${test}`;
+    let number = this.sourceNumbers.get(key);
+    if (number === undefined) {
+      number = this.sources.length;
+      this.sources.push(source);
+      this.sourceNumbers.set(key, number);
+      this.lostBy.push(0);
+    }
+    return number;
+  }
+
+  get count(): number {
+    return this.records.count;
+  }
+
+  private run(source: number): void {
+    if (source === this.current) return;
+    if (!(source < this.sources.length)) throw new CoverageError(`trace source ${source} was never declared`);
+    this.runSource.push(source);
+    this.runStart.push(this.records.count);
+    this.current = source;
+  }
+
+  private append(point: number): void {
+    this.records.push(point);
+  }
+
+  pc(source: number, pc: bigint): void {
+    this.run(source);
+    this.append(this.points.ofPc(KIND_PC, pc));
+  }
+
+  /** The same without BigInt: `lo` and `hi` are the halves of the pc. */
+  pcHalves(source: number, lo: number, hi: number): void {
+    this.run(source);
+    this.append(this.points.of(KIND_PC, lo, hi));
+  }
+
+  edge(source: number, value: bigint): void {
+    this.run(source);
+    this.append(this.points.ofPc(KIND_EDGE, value));
+  }
+
+  cmp(source: number, type: number, arg1: bigint, arg2: bigint, pc: bigint): void {
+    this.run(source);
+    this.append(this.points.ofPc(KIND_CMP, pc));
+    this.cmpType.push(type);
+    this.cmpArg1.push(arg1);
+    this.cmpArg2.push(arg2);
+  }
+
+  /** Append `count` records as they stand in an area, `bytes` beginning at word 1. */
+  area(source: number, kind: RecordKind, bytes: Uint8Array, count: number): void {
+    const words = kind === 'cmp' ? 4 : 1;
+    if (count * words * 8 > bytes.length) {
+      throw new CoverageError(`an area of ${bytes.length} bytes cannot hold ${count} ${kind} records`);
+    }
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const number = KINDS.indexOf(kind);
+    for (let i = 0; i < count; i++) {
+      const at = i * words * 8;
+      if (kind === 'cmp') {
+        const word = (k: number) => view.getBigUint64(at + 8 * k, true);
+        this.cmp(source, Number(word(0)), word(1), word(2), word(3));
+      } else {
+        this.run(source);
+        this.append(this.points.of(number, view.getUint32(at, true), view.getUint32(at + 4, true)));
+      }
+    }
+  }
+
+  lost(source: number, count: number): void {
+    this.lostBy[source]! += count;
+  }
+
+  finding(text: string): void {
+    this.findings.push(text.replaceAll('\n', ' '));
+  }
+
+  finish(): Trace {
+    const trace = new Trace(this.header);
+    trace.pointKind = this.points.kind.done();
+    trace.pointPc = this.points.pc.done();
+    trace.records = this.records.done();
+    trace.runStart = this.runStart.done();
+    trace.runSource = this.runSource.done();
+    trace.cmpType = this.cmpType.done();
+    trace.cmpArg1 = this.cmpArg1.done();
+    trace.cmpArg2 = this.cmpArg2.done();
+    trace.sources = [...this.sources];
+    trace.lost = Float64Array.from(this.lostBy);
+    trace.findings = [...this.findings];
+    return trace;
+  }
+}

@@ -1,0 +1,178 @@
+// The short way to a device: an aligned load or store in a page that the TLB remembers as a device's. Everything else of the slow
+// arm, and every fault, is the hart's (emulator/hart/access.ts). Hot: no allocation, no BigInt.
+//
+// Compiled regions leave for devices, unless the interpreter has seen that a load goes to one: then the region is compiled with a call
+// for it (`addRegionDevice`), and stays.
+
+import type { Bus } from '../../bus/bus.ts';
+import type { Device } from '../../bus/device.ts';
+import type { Ram } from '../../bus/ram.ts';
+import {
+  DATA_VIEW,
+  IC,
+  PC,
+  RECHECK,
+  SLOW_ARG,
+  SLOW_VALUE,
+  TLB_BYTES,
+  TLB_READ,
+  TLB_SLOW,
+  TLB_WRITE,
+} from '../../hart/layout.ts';
+import { type FunctionHandle, I32, I64, type ModuleBuilder } from '../../wasm/module.ts';
+
+const ARG = SLOW_ARG >> 2;
+const VALUE = SLOW_VALUE >> 2;
+/** Addresses of loads that are remembered: as many as a kernel has drivers at work. */
+const REMEMBERED = 256;
+
+export class DeviceAccess {
+  readonly #i32: Int32Array;
+  readonly #bus: Bus;
+  /** Pages from here on may be RAM: those with decoded code have slow entries, too. */
+  readonly #ramPage: number;
+  /** Who answered last, and the widths that it allows, as bits. */
+  #device: Device | undefined;
+  #base = 0;
+  #end = 0;
+  #widths = 0;
+  /** By pc / 2: low half of the address of a load that reached a device. */
+  readonly #loads = new Int32Array(REMEMBERED);
+
+  constructor(ram: Ram, bus: Bus) {
+    this.#i32 = new Int32Array(ram.memory.buffer);
+    this.#bus = bus;
+    this.#ramPage = ram.base / 4096;
+  }
+
+  /** As `SlowAccess.load`; false = nothing has happened. */
+  load(funct3: number): boolean {
+    const i32 = this.#i32;
+    const log2 = funct3 & 3;
+    const pa = this.#devicePage(TLB_READ, 1 << log2);
+    if (pa < 0 || this.loadAt(pa, log2) !== 0) return false;
+    const pc = i32[PC >> 2]!;
+    this.#loads[(pc >>> 1) & (REMEMBERED - 1)] = pc;
+    if (log2 === 3) return true;
+    const shift = 32 - (8 << log2);
+    const isUnsigned = (funct3 & 4) !== 0;
+    const raw = i32[VALUE]! << shift;
+    const value = isUnsigned ? raw >>> shift : raw >> shift;
+    i32[VALUE] = value;
+    i32[VALUE + 1] = isUnsigned ? 0 : value >> 31;
+    return true;
+  }
+
+  /**
+   * Loads from `pa`, naturally aligned and below RAM, into the low bytes of SLOW_VALUE. 1 = nothing has happened. Called from wasm: a
+   * function of its own, so that there is no other in between.
+   */
+  readonly loadAt = (pa: number, log2: number): number => {
+    const bytes = 1 << log2;
+    if (!this.#find(pa, bytes)) return 1;
+    if (log2 < 3) {
+      this.#i32[VALUE] = this.#device!.read(pa - this.#base, bytes);
+      return 0;
+    }
+    const bus = this.#bus;
+    if (!bus.load(pa, 8)) return 1;
+    this.#i32[VALUE] = bus.lo;
+    this.#i32[VALUE + 1] = bus.hi;
+    return 0;
+  };
+
+  /** Did the load at this address reach a device? A guess: programs change. */
+  isKnown(pc: bigint): boolean {
+    const low = Number(BigInt.asIntN(32, pc));
+    return this.#loads[(low >>> 1) & (REMEMBERED - 1)] === low;
+  }
+
+  /** As `SlowAccess.store`. */
+  store(log2: number): boolean {
+    const bytes = 1 << log2;
+    const pa = this.#devicePage(TLB_WRITE, bytes);
+    if (pa < 0 || !this.#find(pa, bytes)) return false;
+    return this.#bus.store(pa, bytes, this.#i32[VALUE]!, this.#i32[VALUE + 1]!);
+  }
+
+  /** Finds who answers an aligned access; what nobody answers is the hart's to count and to trap. */
+  #find(pa: number, bytes: number): boolean {
+    if (!(pa >= this.#base && pa < this.#end)) {
+      const m = this.#bus.find(pa);
+      if (!m) return false;
+      this.#device = m.device;
+      this.#base = m.base;
+      this.#end = m.end;
+      this.#widths = (m.device.widths ?? [1, 2, 4, 8]).reduce((all: number, width) => all | width, 0);
+    }
+    return (this.#widths & bytes) !== 0 && pa + bytes <= this.#end;
+  }
+
+  /** Physical address of SLOW_ARG when its page is known and below RAM, else -1. */
+  #devicePage(table: number, bytes: number): number {
+    const i32 = this.#i32;
+    const lo = i32[ARG]!;
+    const at = (table + i32[DATA_VIEW >> 2]! * TLB_BYTES + ((lo >>> 8) & 0xff0)) >> 2;
+    if (i32[at] !== ((lo & ~0xfff) | TLB_SLOW) || i32[at + 1] !== i32[ARG + 1]) return -1;
+    const page = i32[at + 3]!;
+    if (page >= this.#ramPage || (lo & (bytes - 1)) !== 0) return -1;
+    return page * 4096 + (lo & 0xfff);
+  }
+}
+
+/** Answers of the function below. */
+export const DEVICE_LEAVE = 1;
+export const DEVICE_DONE_LEAVE = 2;
+
+/** What the function below calls in the host. */
+export interface RegionDeviceImports {
+  /** (pa, log2 of the bytes) -> 0 done, DEVICE_LEAVE nothing has happened. */
+  readonly load: number;
+  /** (ic) -> 0 or DEVICE_DONE_LEAVE: the device changed IC or set RECHECK. */
+  readonly settle: number;
+  /** `addRegionSlow`. */
+  readonly slow: number;
+}
+
+/**
+ * Adds (va: i64, funct3, ic, view: i32) -> 0 done, DEVICE_LEAVE nothing has happened, DEVICE_DONE_LEAVE done but leave behind this load, IC
+ * in the window is right: a load that may go to a device, for compiled regions. The value is in the low bytes of SLOW_VALUE. `ic`:
+ * instructions left, this one included, so that the device sees the exact time. What is not a device's is `slow`'s.
+ */
+export function addRegionDevice(
+  m: ModuleBuilder,
+  ramBase: number,
+  imports: RegionDeviceImports,
+): FunctionHandle {
+  const f = m.func([I64, I32, I32, I32], [I32], 'region device');
+  const { code: c } = f;
+  const [va, funct3, ic, view] = [0, 1, 2, 3];
+  const [entry, log2] = [c.local(I32), c.local(I32)];
+  c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u();
+  c.i32_const(0xff0).i32_and().local_get(view).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(entry);
+  c.i64_load(TLB_READ).local_get(va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or().i64_eq();
+  c.local_get(entry)
+    .i32_load(TLB_READ + 12)
+    .i32_const(ramBase / 4096)
+    .i32_lt_u();
+  // Aligned: the bits below the width are 0.
+  c.i32_const(1).local_get(funct3).i32_const(3).i32_and().local_tee(log2).i32_shl().i32_const(1).i32_sub();
+  c.local_get(va).i32_wrap_i64().i32_and().i32_eqz();
+  c.i32_and().i32_and().i32_eqz().if_(undefined, 'unlikely');
+  c.i32_const(0).local_get(va).i64_store(SLOW_ARG);
+  c.local_get(funct3).call(imports.slow).return_();
+  c.end();
+  c.i32_const(0).local_get(ic).i32_store(IC);
+  c.local_get(entry)
+    .i32_load(TLB_READ + 12)
+    .i32_const(12)
+    .i32_shl();
+  c.local_get(va).i32_wrap_i64().i32_const(0xfff).i32_and().i32_or().local_get(log2);
+  c.call(imports.load).if_(undefined, 'unlikely');
+  c.i32_const(DEVICE_LEAVE).return_();
+  c.end();
+  c.i32_const(0).i32_load(IC).local_get(ic).i32_ne().i32_const(0).i32_load(RECHECK).i32_or();
+  c.if_(I32, 'unlikely');
+  c.local_get(ic).call(imports.settle).else_().i32_const(0).end();
+  return f;
+}

@@ -1,0 +1,309 @@
+// Translation misses served in wasm: the walk of Sv39, and identity where translation is off, for loads and stores to RAM. It is a
+// shortcut of emulator/hart/mmu.ts, which is the definition: whatever is not the plain case (faults, A or D to set, MXR, PMP,
+// devices, Sv48, pages that hold code) is left to it. Priv §10.3.2, §10.4.
+
+import {
+  DATA_VIEW,
+  LARGE_END,
+  LARGE_FIRST,
+  SLOW_ARG,
+  SLOW_VALUE,
+  TLB_BYTES,
+  TLB_READ,
+  TLB_SLOW,
+  TLB_USED,
+  VIEWS,
+  WALK,
+  WALK_BARE,
+  WALK_M,
+  WALK_NONE,
+} from '../../hart/layout.ts';
+import { VIEW_M } from '../../hart/mmu.ts';
+import { PTE_A, PTE_D, PTE_R, PTE_U, PTE_V, PTE_W, PTE_X } from '../../hart/walk.ts';
+import {
+  type CodeWriter,
+  type FunctionHandle,
+  I32,
+  I64,
+  type Label,
+  type ModuleBuilder,
+} from '../../wasm/module.ts';
+
+export interface RefillPlace {
+  readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
+  /** Address of the bytes that say, by RAM page, whether stores must be announced. */
+  readonly codeMap: number;
+}
+
+/** Answers that are not addresses are at most this. */
+export const REFUSED = 1;
+
+/** Parameters of the function. */
+const VA = 0;
+const LOW_BITS = 1;
+const IS_STORE = 2;
+
+/**
+ * Adds (va: i64, bytes - 1: i32, is store: i32) -> host address of va after filling the TLB, 0 when the hart must do it, or
+ * REFUSED when the page is known as a device's or one that holds code.
+ * The access is aligned when the answer is not 0.
+ */
+export function addRefill(m: ModuleBuilder, place: RefillPlace): FunctionHandle {
+  const f = m.func([I64, I32, I32], [I32], 'refill');
+  new Refill(f.code, place).write();
+  return f;
+}
+
+class Refill {
+  readonly #c: CodeWriter;
+  readonly #place: RefillPlace;
+  readonly #view: number;
+  /** Host address of the table being read, or the kind of walk. */
+  readonly #table: number;
+  readonly #pte: number;
+  /** Offset in RAM of the page found. */
+  readonly #offset: number;
+  readonly #entry: number;
+  /** Table of the view, as numbered in TLB_USED. */
+  readonly #number: number;
+  readonly #first: number;
+
+  constructor(c: CodeWriter, place: RefillPlace) {
+    this.#c = c;
+    this.#place = place;
+    this.#view = c.local(I32);
+    this.#table = c.local(I32);
+    this.#entry = c.local(I32);
+    this.#number = c.local(I32);
+    this.#first = c.local(I32);
+    this.#pte = c.local(I64);
+    this.#offset = c.local(I64);
+  }
+
+  write(): void {
+    const c = this.#c;
+    const decline = c.block();
+    c.local_get(VA).i32_wrap_i64().local_get(LOW_BITS).i32_and().br_if(decline);
+    c.i32_const(0).i32_load(WALK_M).i32_const(0).i32_load(WALK);
+    c.i32_const(0).i32_load(DATA_VIEW).local_tee(this.#view).i32_const(VIEW_M).i32_eq();
+    c.select().local_tee(this.#table).i32_const(WALK_NONE).i32_eq().br_if(decline);
+    this.#findEntry();
+    const found = c.block();
+    c.local_get(this.#table).i32_const(WALK_BARE).i32_eq().if_();
+    c.local_get(VA).i64_const(-4096).i64_and();
+    this.#inRam(decline);
+    c.br(found).end();
+    this.#walk(found, decline);
+    c.end();
+    this.#refuseCode(decline);
+    this.#install();
+    c.return_();
+    c.end().i32_const(0);
+  }
+
+  /** Physical address on the stack -> `offset`. */
+  #inRam(decline: Label): void {
+    const { base, bytes } = this.#place.ram;
+    const c = this.#c;
+    c.i64_const(base).i64_sub().local_tee(this.#offset).i64_const(bytes).i64_ge_u().br_if(decline);
+  }
+
+  #walk(found: Label, decline: Label): void {
+    const c = this.#c;
+    c.local_get(VA).i64_const(25).i64_shl().i64_const(25).i64_shr_s().local_get(VA).i64_ne().br_if(decline);
+    for (let level = 2; level >= 0; level--) {
+      c.local_get(VA)
+        .i64_const(12 + 9 * level)
+        .i64_shr_u()
+        .i32_wrap_i64()
+        .i32_const(511)
+        .i32_and();
+      c.i32_const(3).i32_shl().local_get(this.#table).i32_add().i64_load().local_set(this.#pte);
+      this.#pteBits(PTE_V).i64_eqz().br_if(decline);
+      c.local_get(this.#pte).i64_const(54).i64_shr_u().i64_eqz().i32_eqz().br_if(decline);
+      this.#pteBits(PTE_R | PTE_X)
+        .i64_eqz()
+        .i32_eqz()
+        .if_();
+      this.#leaf(level, decline);
+      c.br(found).end();
+      if (level === 0) c.br(decline);
+      else this.#descend(decline);
+    }
+  }
+
+  #descend(decline: Label): void {
+    const c = this.#c;
+    this.#pteBits(PTE_W | PTE_A | PTE_D | PTE_U)
+      .i64_eqz()
+      .i32_eqz()
+      .br_if(decline);
+    this.#pagePa();
+    this.#inRam(decline);
+    c.local_get(this.#offset)
+      .i32_wrap_i64()
+      .i32_const(this.#place.ram.hostBase)
+      .i32_add()
+      .local_set(this.#table);
+  }
+
+  /** Permissions, superpage alignment, the page. */
+  #leaf(level: number, decline: Label): void {
+    const c = this.#c;
+    const need = c
+      .i64_const(PTE_R | PTE_W | PTE_A | PTE_D)
+      .i64_const(PTE_R | PTE_A)
+      .local_get(IS_STORE)
+      .select();
+    const wanted = this.#offset;
+    need.local_tee(wanted).local_get(this.#pte).i64_and().local_get(wanted).i64_ne().br_if(decline);
+    // View U = 0 needs the U bit, view S = 1 must not have it, S with SUM = 2 does not care.
+    this.#pteBits(PTE_U).i64_eqz().i32_eqz().local_get(this.#view).i32_eq().br_if(decline);
+    const inLeaf = 4096 * (512 ** level - 1);
+    if (level > 0) {
+      this.#pagePa();
+      c.i64_const(inLeaf).i64_and().i64_eqz().i32_eqz().br_if(decline);
+    }
+    this.#pagePa();
+    if (level > 0) c.local_get(VA).i64_const(inLeaf).i64_and().i64_or();
+    this.#inRam(decline);
+    if (level > 0) this.#noteLarge(level);
+  }
+
+  /** What `Tlb.noteLarge` does. */
+  #noteLarge(level: number): void {
+    const c = this.#c;
+    const first = this.#first;
+    const count = 512 ** (level - 1);
+    c.local_get(VA)
+      .i64_const(21)
+      .i64_shr_u()
+      .i32_wrap_i64()
+      .i32_const(0x7ff_ffff & -count)
+      .i32_and()
+      .local_set(first);
+    c.local_get(first).i32_const(0).i32_load(LARGE_FIRST).i32_lt_s().if_();
+    c.i32_const(0).local_get(first).i32_store(LARGE_FIRST).end();
+    c.local_get(first).i32_const(count).i32_add().local_tee(first);
+    c.i32_const(0).i32_load(LARGE_END).i32_gt_s().if_();
+    c.i32_const(0).local_get(first).i32_store(LARGE_END).end();
+  }
+
+  /** Stores to pages with decoded code stay slow. */
+  #refuseCode(decline: Label): void {
+    const c = this.#c;
+    c.local_get(IS_STORE).if_();
+    c.local_get(this.#offset)
+      .i64_const(12)
+      .i64_shr_u()
+      .i32_wrap_i64()
+      .i32_load8_u(this.#place.codeMap)
+      .br_if(decline);
+    c.end();
+  }
+
+  /** Finds the entry in the table of the view; one that is marked as slow says that the hart is needed. */
+  #findEntry(): void {
+    const c = this.#c;
+    c.local_get(VA)
+      .i32_wrap_i64()
+      .i32_const(8)
+      .i32_shr_u()
+      .i32_const(TLB_BYTES - 16)
+      .i32_and();
+    c.local_get(this.#view).local_get(IS_STORE).i32_const(VIEWS).i32_mul().i32_add();
+    c.local_tee(this.#number).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(this.#entry);
+    c.i64_load(TLB_READ).local_get(VA).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or();
+    c.i64_eq().if_();
+    c.i32_const(REFUSED).return_().end();
+  }
+
+  /** Fills the entry and pushes the host address of va. */
+  #install(): void {
+    const c = this.#c;
+    const { hostBase, base } = this.#place.ram;
+    const host = this.#table;
+    c.i32_const(0).i32_const(0).i32_load(TLB_USED);
+    c.i32_const(1).local_get(this.#number).i32_shl().i32_or().i32_store(TLB_USED);
+    c.local_get(this.#entry).local_get(VA).i64_const(-4096).i64_and().i64_store(TLB_READ);
+    c.local_get(this.#offset).i32_wrap_i64().i32_const(hostBase).i32_add().local_set(host);
+    c.local_get(this.#entry).local_get(host);
+    c.local_get(VA)
+      .i32_wrap_i64()
+      .i32_const(-4096)
+      .i32_and()
+      .i32_sub()
+      .i32_store(TLB_READ + 8);
+    c.local_get(this.#entry).local_get(this.#offset).i64_const(12).i64_shr_u().i32_wrap_i64();
+    c.i32_const(base / 4096)
+      .i32_add()
+      .i32_store(TLB_READ + 12);
+    c.local_get(host).local_get(VA).i32_wrap_i64().i32_const(4095).i32_and().i32_or();
+  }
+
+  /** i64: some bits of the PTE. */
+  #pteBits(bits: number): CodeWriter {
+    return this.#c.local_get(this.#pte).i64_const(bits).i64_and();
+  }
+
+  /** i64: physical address in the PTE. */
+  #pagePa(): void {
+    this.#c.local_get(this.#pte).i64_const(10).i64_shr_u().i64_const(12).i64_shl();
+  }
+}
+
+/**
+ * Adds (kind: i32) -> 0 done, 1 leave, else what `fallback` answers: the whole access at SLOW_ARG with its value in SLOW_VALUE, for compiled
+ * regions. `kind`: log2 of the bytes | zero-extend << 2 | store << 3.
+ */
+export function addRegionSlow(m: ModuleBuilder, refill: number, fallback: number): FunctionHandle {
+  const f = m.func([I32], [I32], 'region slow');
+  const { code: c } = f;
+  const [host, log2] = [c.local(I32), c.local(I32)];
+  const value = () => c.i32_const(0).i64_load(SLOW_VALUE);
+  c.i32_const(0).i64_load(SLOW_ARG);
+  c.i32_const(1).local_get(0).i32_const(3).i32_and().local_tee(log2).i32_shl().i32_const(1).i32_sub();
+  c.local_get(0).i32_const(3).i32_shr_u().call(refill).local_tee(host).i32_const(REFUSED).i32_le_u();
+  c.if_();
+  c.local_get(host).if_(I32);
+  c.i32_const(1).else_();
+  c.local_get(0).call(fallback).end();
+  c.return_().end();
+  const done = c.block();
+  const labels: Label[] = [];
+  for (let kind = 11; kind >= 0; kind--) labels[kind] = c.block();
+  c.local_get(0).br_table(labels, labels[0]!);
+  for (let kind = 0; kind < 12; kind++) {
+    c.end();
+    if (kind < 8) {
+      c.i32_const(0).local_get(host);
+      LOADS[kind]!(c);
+      c.i64_store(SLOW_VALUE);
+    } else {
+      c.local_get(host);
+      value();
+      STORES[kind - 8]!(c);
+    }
+    c.br(done);
+  }
+  c.end().i32_const(0);
+  return f;
+}
+
+/** By funct3; the last is not an instruction. */
+const LOADS: readonly ((c: CodeWriter) => void)[] = [
+  c => c.i64_load8_s(),
+  c => c.i64_load16_s(),
+  c => c.i64_load32_s(),
+  c => c.i64_load(),
+  c => c.i64_load8_u(),
+  c => c.i64_load16_u(),
+  c => c.i64_load32_u(),
+  c => c.i64_load(),
+];
+const STORES: readonly ((c: CodeWriter) => void)[] = [
+  c => c.i64_store8(),
+  c => c.i64_store16(),
+  c => c.i64_store32(),
+  c => c.i64_store(),
+];

@@ -1,0 +1,423 @@
+// The pool of decoded pages in linear memory: which RAM page has one, how it is filled, and what stores do to it.
+//
+// Decoded pages belong to physical pages, so all address spaces and harts share them. Records are decoded when first
+// reached. A store to a page that holds decoded records takes effect at once, with or without fence.i: the records that
+// overlap it are forgotten. To see those stores, the page has no fast write entries in any TLB (CodePort). A page that is
+// stored to again and again without being executed is given back to the writers.
+
+import type { Ram } from '../../bus/ram.ts';
+import type { CodePort } from '../../hart/index.ts';
+import {
+  F as FP,
+  SINK,
+  TLB_BYTES,
+  TLB_ENTRY_BYTES,
+  TLB_EXEC,
+  VIEWS,
+  WINDOW_BYTES,
+  X,
+} from '../../hart/layout.ts';
+import { purgeWritesOfAll } from '../../hart/tlb.ts';
+import { decodeInto, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../../isa/index.ts';
+import { plainCsr } from '../semantics/system.ts';
+import { BACK, csrHandlerId, FAR, handlerId, isReturn, NEAR, RETURN } from './handlers.ts';
+import {
+  CSR_EVEN,
+  ENTRY_COLD,
+  H_END,
+  H_ILLEGAL,
+  H_STRADDLE,
+  H_UNDECODED,
+  PAGE_BYTES,
+  R_ENTRY,
+  R_HANDLER,
+  R_IMM,
+  R_RD,
+  R_RM,
+  R_RS1,
+  R_RS2,
+  R_RS3,
+  RECORD,
+  SLOT_END,
+  SLOT_STRADDLE,
+  SLOT_STRADDLE_END,
+  STRADDLE_SHIFT,
+} from './records.ts';
+
+const SLOTS = 2048;
+const DECODED = 1;
+const WATCHED = 2;
+/** A byte for each page of the largest RAM. */
+const CODE_MAP_BYTES = 0x10_0000;
+/** Stores to a page, without a decode in between, after which it counts as data again. */
+const STORES_UNTIL_DATA = 64;
+/** Records decoded ahead in one go. */
+const DECODE_AHEAD = 16;
+
+export class DecodedPages implements CodePort {
+  /** Bytes of linear memory that the pool occupies. */
+  static readonly bytes = (pages: number): number => CODE_MAP_BYTES + (pages + 1) * PAGE_BYTES;
+
+  /** Address of a byte per RAM page: not zero = stores must be announced. The first thing in the pool. */
+  readonly codeMap: number;
+
+  readonly #base: number;
+  readonly #capacity: number;
+  readonly #ram: Ram;
+  readonly #harts: number;
+  readonly #i32: Int32Array;
+  readonly #u16: Uint16Array;
+  readonly #u8: Uint8Array;
+  readonly #insn: Insn = newInsn();
+  /** By RAM page: number of its decoded page + 1, 0 = none. */
+  readonly #pageOf: Int32Array;
+  /** `codeMap`: DECODED, WATCHED. */
+  readonly #isCode: Uint8Array;
+  /** By decoded page: its RAM page, and stores since its last decode. */
+  readonly #ramPage: Int32Array;
+  readonly #stores: Uint8Array;
+  /** By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single instruction. */
+  readonly #straddling: Uint32Array;
+  #used = 0;
+  /** Pages of the pool that were ever used. */
+  #touched = 0;
+  /** Is any page DECODED? */
+  #marked = false;
+  /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
+  arrivals = ENTRY_COLD;
+  /** Called when stores to a RAM page must be announced from now on. */
+  onCode: (page: number) => void = () => {};
+  /** Called after records of a RAM page were forgotten, and with -1 after all were. */
+  onForget: (page: number) => void = () => {};
+
+  /** `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are purged, too). */
+  constructor(ram: Ram, base: number, capacity: number, harts: number) {
+    const buffer = ram.memory.buffer;
+    this.#ram = ram;
+    this.codeMap = base;
+    this.#base = base + CODE_MAP_BYTES;
+    this.#capacity = capacity;
+    this.#harts = harts;
+    this.#i32 = new Int32Array(buffer);
+    this.#u16 = new Uint16Array(buffer);
+    this.#u8 = new Uint8Array(buffer);
+    this.#pageOf = new Int32Array(ram.bytes / 4096);
+    this.#isCode = new Uint8Array(buffer, base, ram.bytes / 4096);
+    this.#ramPage = new Int32Array(capacity);
+    this.#stores = new Uint8Array(capacity);
+    this.#straddling = new Uint32Array(capacity + 1);
+  }
+
+  // CodePort.
+
+  holdsCode(page: number): boolean {
+    return this.#isCode[page] !== 0;
+  }
+
+  /** Stores of harts and, through `Ram.onWrite`, of devices and host code. */
+  stored(pa: number, bytes: number): void {
+    const first = pa - this.#ram.base;
+    const last = first + bytes - 1;
+    for (let page = Math.floor(first / 4096); page <= Math.floor(last / 4096); page++) {
+      if ((this.#isCode[page]! & DECODED) === 0) continue;
+      const from = Math.max(first - page * 4096, 0);
+      const to = Math.min(last - page * 4096, 4095);
+      this.#forgetRange(page, from, to);
+      this.onForget(page);
+    }
+  }
+
+  /** The decoded page (host address of slot 0) of a RAM page; makes an empty one. */
+  attach(page: number): number {
+    let number = this.#pageOf[page]! - 1;
+    if (number < 0) {
+      if (this.#used === this.#capacity) this.forgetAll();
+      number = this.#used++;
+      this.#pageOf[page] = number + 1;
+      this.#ramPage[number] = page;
+      this.#stores[number] = 0;
+      // New memory is zero, and so is what an undecoded record has.
+      if (number < this.#touched) this.#clear(number);
+      else this.#touched = number + 1;
+      this.#end(number);
+    }
+    return this.#base + number * PAGE_BYTES;
+  }
+
+  /** Drops every decoded page. Only when no engine is inside one. */
+  forgetAll(): void {
+    for (let number = 0; number < this.#used; number++) this.#pageOf[this.#ramPage[number]!] = 0;
+    // Not only decoded pages are marked (`protect`), but a mark means work since the last time.
+    if (this.#marked) for (let page = 0; page < this.#isCode.length; page++) this.#isCode[page]! &= ~DECODED;
+    this.#marked = false;
+    this.#used = 0;
+    for (let window = 0; window <= this.#harts; window++) this.#detach(window * WINDOW_BYTES);
+    this.onForget(-1);
+  }
+
+  /** Decodes the record at `rec` and some after it. */
+  decode(rec: number): void {
+    const number = this.#numberOf(rec);
+    const base = this.#base + number * PAGE_BYTES;
+    let slot = (rec - base) / RECORD;
+    this.#stores[number] = 0;
+    this.#markCode(this.#ramPage[number]!);
+    const code = this.#ram.hostBase / 2 + this.#ramPage[number]! * 2048;
+    for (let count = 0; count < DECODE_AHEAD && slot < SLOTS; count++) {
+      const at = base + slot * RECORD;
+      if (this.#u16[at >> 1] !== H_UNDECODED) return;
+      const low = this.#u16[code + slot]!;
+      const is32 = (low & 3) === 3;
+      if (is32 && slot === SLOTS - 1) {
+        this.#u16[(at + R_HANDLER) >> 1] = H_STRADDLE;
+        // No half-word: the first execution compares, fails and decodes.
+        this.#i32[(at + R_IMM) >> 2] = -1;
+        return;
+      }
+      const word = is32 ? low | (this.#u16[code + slot + 1]! << 16) : low;
+      if (!this.#remembered(at, word) && !this.#write(at, word >>> 0, slot, false)) return;
+      slot += is32 ? 2 : 1;
+    }
+  }
+
+  /** Decodes the instruction of which the second half-word lies at `pa`, at the start of some page. */
+  decodeStraddling(rec: number, pa: number): void {
+    const number = this.#numberOf(rec);
+    const ram = this.#ram;
+    const low = ram.read16(ram.base + this.#ramPage[number]! * 4096 + 4094);
+    const high = ram.read16(pa);
+    const word = (low | (high << 16)) >>> 0;
+    this.#i32[(rec + R_IMM) >> 2] = high;
+    this.#straddling[number] = word;
+    this.#write(this.#base + number * PAGE_BYTES + SLOT_STRADDLE * RECORD, word, SLOTS - 1, true);
+  }
+
+  /**
+   * Decodes one instruction at page offset `offset` into a page of its own that ends after it, for code whose permissions
+   * change within the page (PMP) and must be asked about every time. Returns the base under which it runs.
+   */
+  decodeSingle(word: number, offset: number): number {
+    const base = this.#base + this.#capacity * PAGE_BYTES + STRADDLE_SHIFT;
+    const at = base + (offset >> 1) * RECORD;
+    this.#straddling[this.#capacity] = word;
+    this.#write(at, word, offset >> 1, true);
+    this.#u16[(at + ((word & 3) === 3 ? 2 : 1) * RECORD) >> 1] = H_END;
+    return base;
+  }
+
+  /** Sets R_ENTRY of the instruction at a page offset, if it is decoded. */
+  setEntry(page: number, offset: number, state: number): void {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return;
+    const at = this.#base + number * PAGE_BYTES + (offset >> 1) * RECORD;
+    if (this.#u16[at >> 1] !== H_UNDECODED) this.#u8[at + R_ENTRY] = state;
+  }
+
+  /** The low 33 bits of where the `jalr` at a page offset went last, if it is decoded; rubbish when it never ran. */
+  lastTarget(page: number, offset: number): number | undefined {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return undefined;
+    const at = this.#base + number * PAGE_BYTES + (offset >> 1) * RECORD;
+    return this.#u16[(at + R_RS2) >> 1]! * 2 + this.#u16[(at + R_RS3) >> 1]! * 0x2_0000;
+  }
+
+  /** The RAM page and page offset of a record; not for the straddling instruction. */
+  placeOf(rec: number): { page: number; offset: number } {
+    const number = this.#numberOf(rec);
+    const slot = (rec - this.#base - number * PAGE_BYTES) / RECORD;
+    return { page: this.#ramPage[number]!, offset: slot * 2 };
+  }
+
+  /** Announces all stores to a page, whatever it holds. */
+  watch(page: number, isOn: boolean): void {
+    if (!isOn) this.#isCode[page]! &= ~WATCHED;
+    else {
+      this.#isCode[page]! |= WATCHED;
+      this.onCode(page);
+    }
+    purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
+  }
+
+  /** Announces stores to a page although nothing of it is decoded, because the JIT translated code there. */
+  protect(page: number): void {
+    this.#markCode(page);
+  }
+
+  /** The encoding of the instruction whose record is at `rec`, 16 bits for a compressed one. */
+  wordAt(rec: number): number {
+    const number = this.#numberOf(rec);
+    const slot = (rec - this.#base - number * PAGE_BYTES) / RECORD;
+    if (slot === SLOT_STRADDLE || number === this.#capacity) return this.#straddling[number]!;
+    return this.#fetch(number, slot);
+  }
+
+  #numberOf(rec: number): number {
+    return Math.floor((rec - this.#base) / PAGE_BYTES);
+  }
+
+  /** 32 bits at a slot, or 16 at the last one and for compressed instructions. */
+  #fetch(number: number, slot: number): number {
+    const ram = this.#ram;
+    const at = ram.hostBase / 2 + this.#ramPage[number]! * 2048 + slot;
+    const low = this.#u16[at]!;
+    return (low & 3) === 3 && slot < SLOTS - 1 ? (low | (this.#u16[at + 1]! << 16)) >>> 0 : low;
+  }
+
+  /**
+   * The record of a word that was decoded before, anywhere: programs consist of few different instructions. False when it is not
+   * remembered, or its record depends on its place.
+   */
+  #remembered(at: number, word: number): boolean {
+    const memo = memoOf(word);
+    if (MEMO[memo] !== word) return false;
+    const i32 = this.#i32;
+    i32[at >> 2] = MEMO[memo + 1]!;
+    i32[(at + 4) >> 2] = MEMO[memo + 2]!;
+    i32[(at + 8) >> 2] = MEMO[memo + 3]!;
+    i32[(at + 12) >> 2] = MEMO[memo + 4]! | (this.arrivals << 24);
+    return true;
+  }
+
+  /**
+   * Fills the record at `at`; branches out of the page, and all of a straddling instruction, are far. Answers whether what follows
+   * is likely to run next.
+   */
+  #write(at: number, word: number, slot: number, straddling: boolean): boolean {
+    const insn = this.#insn;
+    const u16 = this.#u16;
+    if (!decodeInto(word, insn)) {
+      this.#i32[(at + R_IMM) >> 2] = word;
+      u16[(at + R_HANDLER) >> 1] = H_ILLEGAL;
+      return false;
+    }
+    const kind = KIND[insn.op] || kindOf(insn.op);
+    const target = slot * 2 + insn.imm;
+    const near = (kind & IS_JUMP) !== 0 && !straddling && target >= 0 && target < 4096;
+    u16[(at + R_RD) >> 1] = (kind & RD_F) !== 0 ? FP + 8 * insn.rd : insn.rd === 0 ? SINK : X + 8 * insn.rd;
+    u16[(at + R_RS1) >> 1] = ((kind & RS1_F) !== 0 ? FP : X) + 8 * insn.rs1;
+    u16[(at + R_RS2) >> 1] = ((kind & RS2_F) !== 0 ? FP : X) + 8 * insn.rs2;
+    u16[(at + R_RS3) >> 1] = FP + 8 * insn.rs3;
+    this.#u8[at + R_RM] = insn.rm;
+    this.#u8[at + R_ENTRY] = straddling ? ENTRY_COLD : this.arrivals;
+    this.#i32[(at + R_IMM) >> 2] = near
+      ? insn.imm * (RECORD / 2)
+      : (kind & NEEDS_WORD) !== 0
+        ? baseWord(insn)
+        : insn.imm;
+    if ((kind & IS_CSR) !== 0) this.#writeCsr(at, insn);
+    else {
+      const isBack = insn.imm <= 0 || ((kind & IS_JAL) !== 0 && insn.rd !== 0);
+      const isBackByLink = (kind & IS_JALR) !== 0 && isReturn(insn);
+      const variant = near ? (isBack ? BACK : NEAR) : isBackByLink ? RETURN : FAR;
+      u16[(at + R_HANDLER) >> 1] = handlerId(insn.op, insn.bytes, variant);
+    }
+    if ((kind & RUNS_ON) === 0) return false;
+    if (!straddling) this.#remember(at, insn.word);
+    return true;
+  }
+
+  #remember(at: number, word: number): void {
+    const memo = memoOf(word | 0);
+    const i32 = this.#i32;
+    MEMO[memo] = word;
+    MEMO[memo + 1] = i32[at >> 2]!;
+    MEMO[memo + 2] = i32[(at + 4) >> 2]!;
+    MEMO[memo + 3] = i32[(at + 8) >> 2]!;
+    MEMO[memo + 4] = i32[(at + 12) >> 2]! & 0xff_ffff;
+  }
+
+  /** Fast CSRs: slot in place of rs3; privilege, and whether bit 0 is fixed, in place of the rounding mode. */
+  #writeCsr(at: number, insn: Insn): void {
+    const plain = plainCsr(insn.imm);
+    this.#u16[(at + R_RS3) >> 1] = plain?.slot ?? 0;
+    this.#u8[at + R_RM] = ((insn.imm >> 8) & 3) | (plain?.even ? CSR_EVEN : 0);
+    this.#u16[(at + R_HANDLER) >> 1] = csrHandlerId(insn.op, insn.imm);
+  }
+
+  #markCode(page: number): void {
+    if (this.#isCode[page]! & DECODED) return;
+    this.#isCode[page]! |= DECODED;
+    this.onCode(page);
+    this.#marked = true;
+    purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
+  }
+
+  /** Forgets the records that overlap bytes [from, to] of a RAM page. */
+  #forgetRange(page: number, from: number, to: number): void {
+    const number = this.#pageOf[page]! - 1;
+    if (number < 0) return;
+    if (++this.#stores[number]! > STORES_UNTIL_DATA || to - from > 1024) {
+      this.#clear(number);
+      this.#isCode[page]! &= ~DECODED;
+      return;
+    }
+    const base = this.#base + number * PAGE_BYTES;
+    // A 32-bit instruction one half-word before the first byte overlaps it, too.
+    for (let slot = Math.max((from >> 1) - 1, 0); slot <= to >> 1; slot++) {
+      this.#undecode(base + slot * RECORD);
+    }
+  }
+
+  #undecode(at: number): void {
+    this.#u16[at >> 1] = H_UNDECODED;
+    this.#u8[at + R_ENTRY] = ENTRY_COLD;
+  }
+
+  /** Leaves the fields of the records alone: the running instruction may be among them and still has to write its rd. */
+  #clear(number: number): void {
+    const base = this.#base + number * PAGE_BYTES;
+    for (let at = base; at < base + SLOT_END * RECORD; at += RECORD) this.#undecode(at);
+    this.#undecode(base + SLOT_STRADDLE * RECORD);
+  }
+
+  #end(number: number): void {
+    const base = this.#base + number * PAGE_BYTES;
+    this.#u16[(base + SLOT_END * RECORD) >> 1] = H_END;
+    this.#u16[(base + SLOT_STRADDLE_END * RECORD) >> 1] = H_END;
+  }
+
+  #detach(window: number): void {
+    const end = window + TLB_EXEC + VIEWS * TLB_BYTES;
+    for (let at = window + TLB_EXEC; at < end; at += TLB_ENTRY_BYTES) this.#i32[(at + 8) >> 2] = 0;
+  }
+}
+
+/** What a record is made from, by op; 0 = not looked at yet. */
+const KIND = new Uint16Array(OP_COUNT);
+const RD_F = 1;
+const RS1_F = 2;
+const RS2_F = 4;
+const IS_JUMP = 8;
+const IS_JAL = 16;
+/** Instructions that the hart executes get their encoding as immediate. */
+const NEEDS_WORD = 32;
+const IS_CSR = 64;
+/** The next instruction follows, unless this one traps. Such records depend on the word alone. */
+const RUNS_ON = 128;
+const IS_JALR = 256;
+const KNOWN = 512;
+
+function kindOf(op: number): number {
+  const { regs, flow, ext } = rowOf(op);
+  const kind =
+    (regs.rd === 'f' ? RD_F : 0) |
+    (regs.rs1 === 'f' ? RS1_F : 0) |
+    (regs.rs2 === 'f' ? RS2_F : 0) |
+    (flow === 'branch' || flow === 'jump' ? IS_JUMP : 0) |
+    (flow === 'jump' ? IS_JAL : 0) |
+    (flow === 'serialize' || flow === 'trap' ? NEEDS_WORD : 0) |
+    (ext === 'zicsr' ? IS_CSR : 0) |
+    (flow === 'next' ? RUNS_ON : 0) |
+    (flow === 'indirect' ? IS_JALR : 0) |
+    KNOWN;
+  KIND[op] = kind;
+  return kind;
+}
+
+/** Direct-mapped: a word and the record that it gives, its R_ENTRY left out. The same for all machines. */
+const MEMO_ENTRIES = 4096;
+const MEMO = new Int32Array(MEMO_ENTRIES * 5);
+MEMO[0] = 1; // else the word 0, which is illegal, would seem to be known
+const memoOf = (word: number): number => (Math.imul(word, 0x9e37_79b1) >>> 20) * 5;
+
+const baseWord = (insn: Insn): number => (insn.bytes === 2 ? expand(insn.word) : insn.word) | 0;

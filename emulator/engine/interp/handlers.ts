@@ -1,0 +1,70 @@
+// The list of interpreter handlers: each mnemonic once per instruction length that exists, branches and `jal` in three
+// reaches: `far` = to another page; `near` = within the page, the displacement is one of records and needs no address translation;
+// `back` = near and backwards or a call, where hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more for the CSRs with a
+// fast path (semantics/system.ts).
+
+import { type Insn, type Mnemonic, OP, OP_COUNT, ROWS, type TableRow } from '../../isa/index.ts';
+import { TABLE_C } from '../../isa/table-c.ts';
+import { type CsrClass, csrClass } from '../semantics/system.ts';
+import { H_FIRST_INSN } from './records.ts';
+
+export interface Handler {
+  readonly id: number;
+  readonly name: Mnemonic;
+  readonly bytes: 2 | 4;
+  readonly reach: Reach;
+  readonly csr?: CsrClass;
+}
+
+export type Reach = 'far' | 'near' | 'back' | 'return';
+const REACHES: readonly Reach[] = ['far', 'near', 'back', 'return'];
+
+/** Is this `jalr` a return, which goes back through a link register (Unpriv §2.5.1)? */
+export const isReturn = ({ rd, rs1 }: Insn): boolean => rd === 0 && (rs1 === 1 || rs1 === 5);
+
+function reachesOf({ flow }: TableRow): readonly Reach[] {
+  if (flow === 'branch' || flow === 'jump') return ['far', 'near', 'back'];
+  return flow === 'indirect' ? ['far', 'return'] : ['far'];
+}
+
+const CSR_CLASSES: readonly CsrClass[] = ['plain', 'mstatus', 'sstatus'];
+const COMPRESSED = new Set<Mnemonic>(TABLE_C.map(row => row.base));
+
+function list(): Handler[] {
+  const handlers: Handler[] = [];
+  for (const row of ROWS) {
+    for (const bytes of COMPRESSED.has(row.name) ? ([4, 2] as const) : ([4] as const)) {
+      for (const reach of reachesOf(row)) {
+        handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes, reach });
+      }
+    }
+    if (row.ext !== 'zicsr') continue;
+    for (const csr of CSR_CLASSES) {
+      handlers.push({ id: H_FIRST_INSN + handlers.length, name: row.name, bytes: 4, reach: 'far', csr });
+    }
+  }
+  return handlers;
+}
+
+export const HANDLERS: readonly Handler[] = list();
+
+const index = (op: number, bytes: 2 | 4, variant: number): number => op * 8 + (bytes === 2 ? 4 : 0) + variant;
+const IDS = new Uint16Array(OP_COUNT * 8);
+for (const h of HANDLERS) {
+  const variant = h.csr ? 1 + CSR_CLASSES.indexOf(h.csr) : REACHES.indexOf(h.reach);
+  IDS[index(OP[h.name], h.bytes, variant)] = h.id;
+}
+
+/** `variant` is FAR for what is not a jump or branch, and for CSRs without a fast path. */
+export const handlerId = (op: number, bytes: 2 | 4, variant: number): number =>
+  IDS[index(op, bytes, variant)]!;
+
+/** The handler of a CSR instruction. */
+export const csrHandlerId = (op: number, csr: number): number => {
+  const kind = csrClass(csr);
+  return handlerId(op, 4, kind ? 1 + CSR_CLASSES.indexOf(kind) : FAR);
+};
+export const FAR = 0;
+export const NEAR = 1;
+export const BACK = 2;
+export const RETURN = 3;

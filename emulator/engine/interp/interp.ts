@@ -1,0 +1,336 @@
+// The interpreter: one emitted WebAssembly function that runs decoded records until the quantum is spent or the machine is
+// needed. See docs/adr/0002 for why it has this shape.
+//
+//   redirect   reload everything from the window; interrupts and end of quantum are looked at here
+//   lookup     find the decoded page of `target` through the exec TLB, or have the host do it
+//   arrive     with a JIT: count arrivals at targets of calls and backward branches; run compiled regions
+//   next       count, and branch on the record's handler
+//
+// So this function is also the dispatcher of compiled code: a region (jit/) is (depth: i32) -> next pc: i64 with all state in the
+// window; an odd pc says that the interpreter must execute the instruction at pc - 1 before any region is entered again.
+//
+// Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is non-zero here only
+// together with ic = 0, and then IC in the window is the true count (interp/slow.ts).
+
+import { DATA_VIEW, FETCH_VIEW, IC, PC, RECHECK, SLOW_ARG, TLB_BYTES, TLB_EXEC } from '../../hart/layout.ts';
+import { type CodeWriter, I32, I64, type Label, ModuleBuilder } from '../../wasm/module.ts';
+import { addRegionDevice } from '../access/device.ts';
+import { addRefill, addRegionSlow } from '../access/refill.ts';
+import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
+import { SEMANTICS } from '../semantics/index.ts';
+import { HANDLERS } from './handlers.ts';
+import { type InterpLabels, type InterpLocals, InterpOps } from './ops.ts';
+import {
+  ENTRY_COMPILED,
+  H_END,
+  H_FIRST_INSN,
+  H_ILLEGAL,
+  H_STRADDLE,
+  H_UNDECODED,
+  R_ENTRY,
+  R_HANDLER,
+  R_IMM,
+  RECORD,
+  SLOT_STRADDLE,
+  STRADDLE_SHIFT,
+} from './records.ts';
+import { SlowCalls } from './slow.ts';
+
+export interface InterpOptions {
+  /** Where RAM lies: offset in linear memory, physical address, size. */
+  readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
+  /** See DecodedPages. */
+  readonly codeMap: number;
+  /** Pages of the imported memory. */
+  readonly memoryPages: number;
+  /** Name section, for profiles. */
+  readonly names?: boolean;
+  /** Compiled regions, absent without a JIT. */
+  readonly regions?: Regions;
+}
+
+/** How the interpreter finds compiled regions. The module then imports env.table. */
+export interface Regions {
+  /** Byte address of the direct-mapped cache of entries { i64 pc, i32 table slot, i32 0 } indexed by pc >> 1. */
+  readonly jumpCache: number;
+  /** Entries - 1. */
+  readonly jumpCacheMask: number;
+}
+
+/**
+ * The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow (refill.ts), regionDevice
+ * (access/device.ts).
+ */
+export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
+  const m = new ModuleBuilder();
+  m.importMemory('env', 'memory', { min: options.memoryPages });
+  if (options.regions) m.importTable('env', 'table', { min: 1 });
+  const imports = SlowCalls.declare(m);
+  const refill = addRefill(m, options);
+  const slow = new SlowCalls(m, imports, refill.index);
+  const run = m.func([], [I32], 'interpret');
+  new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS)).write();
+  m.export('run', 'func', run.index);
+  const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
+  m.export('regionSlow', 'func', regionSlow);
+  const { regionDevice: load, regionSettle: settle } = imports;
+  const device = addRegionDevice(m, options.ram.base, { load, settle, slow: regionSlow });
+  m.export('regionDevice', 'func', device.index);
+  return m.finish({ names: options.names ?? false });
+}
+
+class Interpreter {
+  readonly #c: CodeWriter;
+  readonly #l: InterpLocals;
+  readonly #slow: SlowCalls;
+  readonly #options: InterpOptions;
+  readonly #entry: number;
+  /** i32: the instruction at PC must be interpreted, whatever is compiled for it. */
+  readonly #mustInterpret: number;
+  readonly #regionType: number;
+
+  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, regionType: number) {
+    this.#c = c;
+    this.#slow = slow;
+    this.#options = options;
+    const [rec, ic, base, dataView, fetchView] = [
+      c.local(I32),
+      c.local(I32),
+      c.local(I32),
+      c.local(I32),
+      c.local(I32),
+    ];
+    this.#entry = c.local(I32);
+    this.#mustInterpret = c.local(I32);
+    this.#regionType = regionType;
+    const isReturn = c.local(I32);
+    this.#l = { rec, ic, base, isReturn, dataView, fetchView, page: c.local(I64), target: c.local(I64) };
+  }
+
+  write(): void {
+    const c = this.#c;
+    const redirect = c.loop();
+    this.#reload(redirect);
+    const lookup = c.loop();
+    this.#lookup(lookup, redirect);
+    const arrive = c.loop();
+    if (this.#options.regions) this.#arrive(this.#options.regions, redirect);
+    const next = c.loop();
+    this.#dispatch({ redirect, lookup, arrive, next });
+    c.end().end().end().end().unreachable();
+  }
+
+  /** Everything from the window; quantum end and interrupts before anything else, even a fetch fault. */
+  #reload(redirect: Label): void {
+    const c = this.#c;
+    const { ic, target, dataView, fetchView } = this.#l;
+    c.i32_const(0).i32_load(IC).local_tee(ic).i32_const(1).i32_lt_s();
+    c.i32_const(0).i32_load(RECHECK).i32_or().if_(undefined, 'unlikely');
+    c.call(this.#slow.imports.boundary).local_tee(ic).i32_eqz().br_if(redirect);
+    c.local_get(ic).return_();
+    c.end();
+    c.i32_const(0).i64_load(PC).local_set(target);
+    c.i32_const(0).i32_load(DATA_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(dataView);
+    c.i32_const(0).i32_load(FETCH_VIEW).i32_const(TLB_BYTES).i32_mul().local_set(fetchView);
+  }
+
+  /** Pushes the exec entry's address of the i64 in local `va`, also into `entry`, then its tag. */
+  #execTag(va: number): void {
+    const c = this.#c;
+    c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
+    c.local_get(this.#l.fetchView).i32_add().local_tee(this.#entry).i64_load(TLB_EXEC);
+  }
+
+  #lookup(lookup: Label, redirect: Label): void {
+    const c = this.#c;
+    const { target, page, base, rec, ic } = this.#l;
+    const found = c.block();
+    const miss = c.block();
+    c.local_get(target).i64_const(-4096).i64_and().local_set(page);
+    this.#execTag(target);
+    c.local_get(page).i64_ne().br_if(miss, 'unlikely');
+    c.local_get(this.#entry)
+      .i32_load(TLB_EXEC + 8)
+      .local_tee(base)
+      .br_if(found, 'likely');
+    c.end();
+    c.i32_const(0).local_get(target).i64_store(PC);
+    c.local_get(ic).i32_eqz().if_();
+    this.#spent(redirect);
+    c.end();
+    c.i32_const(0).local_get(ic).i32_store(IC);
+    c.i32_const(0).local_get(target).i64_store(SLOW_ARG);
+    c.call(this.#slow.imports.fetch).local_tee(base).i32_const(0).i32_lt_s().br_if(redirect);
+    c.local_get(base).i32_eqz().br_if(lookup);
+    c.end();
+    c.local_get(target).i32_wrap_i64().i32_const(0xffe).i32_and().i32_const(3).i32_shl();
+    c.local_get(base).i32_add().local_set(rec);
+  }
+
+  /** PC is stored; nothing is left, unless the zero was forced by RECHECK. */
+  #spent(redirect: Label): void {
+    const c = this.#c;
+    c.i32_const(0).i32_load(RECHECK).i32_eqz().if_();
+    c.i32_const(0).i32_const(0).i32_store(IC);
+    c.end();
+    c.br(redirect);
+  }
+
+  /** Falls through to `next` unless a region runs. A forced `ic` of 0 must reach `next` (RECHECK). */
+  #arrive(regions: Regions, redirect: Label): void {
+    const c = this.#c;
+    const { rec, ic, target } = this.#l;
+    const state = this.#entry;
+    const interpret = c.block();
+    c.local_get(rec).i32_load8_u(R_ENTRY).local_tee(state).i32_eqz().br_if(interpret);
+    c.local_get(ic).i32_eqz().br_if(interpret);
+    c.local_get(this.#mustInterpret).if_(undefined, 'unlikely');
+    c.i32_const(0).local_set(this.#mustInterpret).br(interpret);
+    c.end();
+    this.#pcOf(rec);
+    c.local_set(target);
+    c.i32_const(0).local_get(target).i64_store(PC);
+    c.local_get(state).i32_const(ENTRY_COMPILED).i32_ne().if_();
+    this.#skipReturns(interpret);
+    c.local_get(rec).local_get(state).i32_const(1).i32_sub().local_tee(state).i32_store8(R_ENTRY);
+    c.local_get(state).br_if(interpret);
+    c.local_get(rec).call(this.#slow.imports.hot).local_set(state);
+    c.local_get(rec).local_get(state).i32_store8(R_ENTRY);
+    c.local_get(state).i32_const(ENTRY_COMPILED).i32_ne().br_if(interpret);
+    c.end();
+    this.#enterRegion(regions, interpret);
+    c.br(redirect);
+    c.end();
+  }
+
+  /**
+   * Of the arrivals by a return only every 16th counts: what is hot behind a call is mostly reached through a hot loop or
+   * function, whose region comes back there by itself.
+   */
+  #skipReturns(interpret: Label): void {
+    const c = this.#c;
+    c.local_get(this.#l.isReturn).if_();
+    c.i32_const(0).local_set(this.#l.isReturn);
+    c.local_get(this.#l.ic).i32_const(15).i32_and().br_if(interpret);
+    c.end();
+  }
+
+  /** Runs the region at PC = `target` and stores where it ended; to `interpret` when there is none. */
+  #enterRegion(regions: Regions, interpret: Label): void {
+    const c = this.#c;
+    const { rec, ic, target } = this.#l;
+    const slot = this.#entry;
+    c.local_get(target).i32_wrap_i64().i32_const(3).i32_shl();
+    c.i32_const(regions.jumpCacheMask << 4)
+      .i32_and()
+      .local_tee(slot);
+    c.i64_load(regions.jumpCache).local_get(target).i64_eq().if_(I32, 'likely');
+    c.local_get(slot).i32_load(regions.jumpCache + 8);
+    c.else_();
+    c.local_get(rec).call(this.#slow.imports.enter);
+    c.end();
+    c.local_tee(slot).i32_const(0).i32_lt_s().br_if(interpret, 'unlikely');
+    c.i32_const(0).local_get(ic).local_get(slot).call_indirect(this.#regionType);
+    c.local_set(ic).local_set(target);
+    c.i32_const(0).local_get(ic).i32_store(IC);
+    c.local_get(target).i32_wrap_i64().i32_const(1).i32_and().local_set(this.#mustInterpret);
+    c.i32_const(0).local_get(target).i64_const(-2).i64_and().i64_store(PC);
+  }
+
+  #pcOf(rec: number): void {
+    const { page, base } = this.#l;
+    this.#c.local_get(page).local_get(rec).local_get(base).i32_sub().i32_const(3).i32_shr_u();
+    this.#c.i64_extend_i32_u().i64_add();
+  }
+
+  #dispatch(labels: InterpLabels): void {
+    const c = this.#c;
+    const { rec, ic } = this.#l;
+    const o = new InterpOps(c, this.#l, labels, this.#slow, this.#options.ram);
+    const spent = c.block();
+    const count = H_FIRST_INSN + HANDLERS.length;
+    const blocks: Label[] = [];
+    for (let id = count - 1; id >= 0; id--) blocks[id] = c.block();
+    c.local_get(ic).i32_eqz().br_if(spent, 'unlikely');
+    c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
+    c.local_get(rec).i32_load16_u(R_HANDLER).br_table(blocks, blocks[H_UNDECODED]!);
+    for (let id = 0; id < H_FIRST_INSN; id++) {
+      c.end();
+      this.#pseudo(id, o, labels);
+    }
+    for (const handler of HANDLERS) {
+      c.end();
+      o.begin(handler);
+      const { name, csr } = handler;
+      if (csr) o.csr(csr);
+      else if (name === 'ecall' || name === 'sret' || name === 'mret') o.trapOrReturn(name);
+      else SEMANTICS[name](o);
+      o.advance();
+    }
+    c.end();
+    c.i32_const(0);
+    o.pc();
+    c.i64_store(PC);
+    this.#spent(labels.redirect);
+  }
+
+  /** Records that are no instructions take back what `next` counted. */
+  #pseudo(id: number, o: InterpOps, labels: InterpLabels): void {
+    const c = this.#c;
+    const { ic, rec, target } = this.#l;
+    if (id !== H_ILLEGAL) c.local_get(ic).i32_const(1).i32_add().local_set(ic);
+    switch (id) {
+      case H_UNDECODED:
+        c.local_get(rec).call(this.#slow.imports.decode).br(labels.next);
+        break;
+      case H_END:
+        o.pc();
+        c.local_set(target).br(labels.lookup);
+        break;
+      case H_STRADDLE:
+        this.#straddle(o, labels);
+        break;
+      case H_ILLEGAL:
+        this.#slow.system(o, 'illegal');
+        c.br(labels.redirect);
+        break;
+    }
+  }
+
+  /**
+   * The first half of the instruction is in this page, the second wherever the next page is mapped. The decoded record is
+   * good as long as memory there holds the half-word it was made from.
+   */
+  #straddle(o: InterpOps, labels: InterpLabels): void {
+    const c = this.#c;
+    const { ic, rec, base, page, target } = this.#l;
+    const { ram } = this.#options;
+    c.local_get(page).i64_const(4096).i64_add().local_set(target);
+    const good = c.block();
+    const stale = c.block();
+    this.#execTag(target);
+    c.local_get(target).i64_ne().br_if(stale);
+    c.local_get(this.#entry)
+      .i32_load(TLB_EXEC + 12)
+      .i32_const(12)
+      .i32_shl();
+    c.i32_const((ram.hostBase - ram.base) | 0)
+      .i32_add()
+      .i32_load16_u();
+    c.local_get(rec).i32_load(R_IMM).i32_eq().br_if(good);
+    c.end();
+    // The count is that of before the instruction already.
+    c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
+    this.#slow.sync(o);
+    c.local_get(ic).i32_const(1).i32_add().local_set(ic);
+    c.i32_const(0).local_get(target).i64_store(SLOW_ARG);
+    c.local_get(rec).call(this.#slow.imports.straddle).i32_const(0).i32_lt_s().br_if(labels.redirect);
+    c.end();
+    c.local_get(base).i32_const(STRADDLE_SHIFT).i32_add().local_set(base);
+    c.local_get(base)
+      .i32_const((SLOT_STRADDLE - 2) * RECORD)
+      .i32_add()
+      .local_set(rec);
+    c.br(labels.next);
+  }
+}

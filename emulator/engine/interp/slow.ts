@@ -1,0 +1,168 @@
+// What the interpreter cannot do itself: calls to the host. Each helper first brings pc and the instruction count to the
+// window, exactly as they were before the instruction (the contract of emulator/hart), then calls its import.
+//
+// Every import answers with the new `ic`: the instructions left when the instruction is done, 0 when interrupts must be examined
+// first (the window then holds the true count), or a negative number when control went elsewhere (trap, xret): PC in
+// the window says where.
+
+import { IC, PC, SLOW_ARG, SLOW_VALUE } from '../../hart/layout.ts';
+import { type FunctionHandle, I32, I64, type ModuleBuilder } from '../../wasm/module.ts';
+import type { Atomic } from '../semantics/ops.ts';
+import type { InterpOps } from './ops.ts';
+import { R_IMM, R_RM } from './records.ts';
+
+/** Implemented by engine.ts. All take and give i32 only. */
+export interface InterpImports {
+  load(funct3: number): number;
+  store(log2: number): number;
+  atomic(code: number): number;
+  fpEnable(rec: number, writes: number): number;
+  soft(rec: number, op: number, rm: number): number;
+  system(word: number): number;
+  illegal(word: number): number;
+  /**
+   * Translates SLOW_ARG = PC and attaches a decoded page. 0 = look again, negative = trapped, else the base of a decoded
+   * page that is good for this one instruction.
+   */
+  fetch(): number;
+  /** Fills the straddle slots of the page that `rec` is in; SLOW_ARG = the next page. Like `fetch`. */
+  straddle(rec: number): number;
+  /** Decodes the record. */
+  decode(rec: number): void;
+  /** What refill.ts cannot do for a compiled region; see `addRegionSlow`. */
+  regionSlow(kind: number): number;
+  /** The device load of a compiled region, and what follows from it; see `addRegionDevice`. */
+  regionDevice(pa: number, log2: number): number;
+  regionSettle(ic: number): number;
+  /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
+  hot(rec: number): number;
+  /** PC has no entry in the jump cache: the table slot of its region, or negative when there is none. Fills the cache. */
+  enter(rec: number): number;
+  /** IC is spent or RECHECK is set; 0 = go on at PC, else the reason to leave. */
+  boundary(): number;
+}
+
+/** `atomic`'s argument: funct5, then log2 of the bytes; lr and sc have the funct5 of their encodings. */
+export const atomicCode = (what: Atomic): number => (what.funct5 << 2) | Math.log2(what.bytes);
+
+type Name = keyof InterpImports;
+
+const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
+  load: [1, 1],
+  store: [1, 1],
+  atomic: [1, 1],
+  fpEnable: [2, 1],
+  soft: [3, 1],
+  system: [1, 1],
+  illegal: [1, 1],
+  fetch: [0, 1],
+  straddle: [1, 1],
+  decode: [1, 0],
+  regionSlow: [1, 1],
+  regionDevice: [2, 1],
+  regionSettle: [1, 1],
+  hot: [1, 1],
+  enter: [1, 1],
+  boundary: [0, 1],
+};
+
+const i32s = (count: number): (typeof I32)[] => Array.from({ length: count }, () => I32);
+
+export class SlowCalls {
+  readonly imports: Record<Name, number>;
+  readonly #refill: number;
+  /** (rec, base, ic: i32, page: i64) brings pc and count to the window. */
+  readonly #sync: FunctionHandle;
+  readonly #access: Record<'load' | 'store' | 'atomic', FunctionHandle>;
+
+  /** `refill`: the function of refill.ts. */
+  constructor(m: ModuleBuilder, imports: Record<Name, number>, refill: number) {
+    this.imports = imports;
+    this.#refill = refill;
+    this.#sync = m.func([I32, I32, I32, I64], [], 'sync');
+    const { code: c } = this.#sync;
+    c.i32_const(0).local_get(3).local_get(0).local_get(1).i32_sub().i32_const(3).i32_shr_u();
+    c.i64_extend_i32_u().i64_add().i64_store(PC);
+    c.i32_const(0).local_get(2).i32_const(1).i32_add().i32_store(IC);
+    const access = (name: 'load' | 'store' | 'atomic') => {
+      const f = m.func([I32, I32, I32, I64, I64, I32], [I32], `slow ${name}`);
+      f.code.local_get(0).local_get(1).local_get(2).local_get(3).call(this.#sync.index);
+      f.code.i32_const(0).local_get(4).i64_store(SLOW_ARG).local_get(5).call(imports[name]);
+      return f;
+    };
+    this.#access = { load: access('load'), store: access('store'), atomic: access('atomic') };
+  }
+
+  /** Declares the imports; before any function of the module. */
+  static declare(m: ModuleBuilder): Record<Name, number> {
+    const indices = {} as Record<Name, number>;
+    for (const name of Object.keys(SIGNATURES) as Name[]) {
+      const [params, results] = SIGNATURES[name];
+      indices[name] = m.importFunction('host', name, i32s(params), i32s(results));
+    }
+    return indices;
+  }
+
+  /** Pushes the host address that belongs to `va`, which missed, or 0 to go the long way. */
+  refill(o: InterpOps, va: number, bytes: number, isStore: boolean): void {
+    o.c
+      .local_get(va)
+      .i32_const(bytes - 1)
+      .i32_const(isStore ? 1 : 0)
+      .call(this.#refill);
+  }
+
+  load(o: InterpOps, va: number, funct3: number): void {
+    this.#memory(o, 'load', va, funct3);
+  }
+
+  store(o: InterpOps, va: number, log2: number): void {
+    this.#value(o);
+    this.#memory(o, 'store', va, log2);
+  }
+
+  atomic(o: InterpOps, va: number, what: Atomic): void {
+    if (what.kind !== 'lr') this.#value(o);
+    this.#memory(o, 'atomic', va, atomicCode(what));
+  }
+
+  fpEnable(o: InterpOps, writes: boolean): void {
+    this.sync(o);
+    o.c
+      .local_get(o.locals.rec)
+      .i32_const(writes ? 1 : 0)
+      .call(this.imports.fpEnable);
+    o.takeIc();
+  }
+
+  soft(o: InterpOps, op: number): void {
+    this.sync(o);
+    o.c.local_get(o.locals.rec).i32_const(op).local_get(o.locals.rec).i32_load8_u(R_RM);
+    o.c.call(this.imports.soft);
+    o.takeIc();
+  }
+
+  system(o: InterpOps, name: 'system' | 'illegal' = 'system'): void {
+    this.sync(o);
+    o.c.local_get(o.locals.rec).i32_load(R_IMM).call(this.imports[name]);
+    o.takeIc();
+  }
+
+  sync(o: InterpOps): void {
+    const { rec, base, ic, page } = o.locals;
+    o.c.local_get(rec).local_get(base).local_get(ic).local_get(page).call(this.#sync.index);
+  }
+
+  #value(o: InterpOps): void {
+    o.c.i32_const(0);
+    o.rs2();
+    o.c.i64_store(SLOW_VALUE);
+  }
+
+  #memory(o: InterpOps, name: 'load' | 'store' | 'atomic', va: number, code: number): void {
+    const { rec, base, ic, page } = o.locals;
+    o.c.local_get(rec).local_get(base).local_get(ic).local_get(page).local_get(va).i32_const(code);
+    o.c.call(this.#access[name].index);
+    o.takeIc();
+  }
+}

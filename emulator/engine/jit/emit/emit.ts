@@ -1,0 +1,442 @@
+// The body of a region as one WebAssembly function: (depth: i32, ic: i32) -> (next pc: i64, ic: i32); jit/emit/entry.ts is its door.
+//
+// What the caller finds when it returns: registers in the window are right. An even pc means "go on there, compiled
+// or not"; an odd one means "the interpreter must execute the instruction at pc - 1 first" (a device, a trap, a page to
+// translate, the end of the quantum). A caller that gets any pc but the one behind its call returns it at once, so traps,
+// longjmp, context switches and the end of a quantum unwind without a special case.
+//
+// Shape: a check of the time, loads of live registers, blocks for the shared epilogues, the structured body, the epilogues.
+// Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
+// way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
+
+import { PC } from '../../../hart/layout.ts';
+import { type Insn, rowOf } from '../../../isa/index.ts';
+import { type CodeWriter, type FunctionHandle, I32, type Label } from '../../../wasm/module.ts';
+import { isReturn } from '../../interp/handlers.ts';
+import { SEMANTICS } from '../../semantics/index.ts';
+import { type AccessBlock, assignCaches, findGroups, loadedInLoops } from '../region/groups.ts';
+import { type Block, type Edge, type Region, successors, type Terminator } from '../region/region.ts';
+import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from '../region/registers.ts';
+import { emitStructured, loopBlocks, type Structure, structure } from '../region/structure.ts';
+import { COUNT, DEPTH, emitEntry, type JumpCache, type Placement } from './entry.ts';
+import { type FpPlan, planFp } from './fp.ts';
+import {
+  cleanBlocks,
+  HOOK_COST,
+  HOOK_WRITES,
+  HookEmitter,
+  type HookTable,
+  keepsThreadPointer,
+} from './kcov.ts';
+import type { RamPlace } from './memory.ts';
+import { JitOps, type JitPort } from './ops.ts';
+
+/** How a region reaches others. */
+export interface Linker extends JumpCache {
+  /** Type index of region functions. */
+  readonly type: number;
+  /** Function index in the same module, when the callee is emitted with this region: its body if its pages are among this one's. */
+  direct(target: bigint): number | undefined;
+  /** Table slot of the region at `target`, or undefined to leave that to the dispatcher. */
+  slot(target: bigint): number | undefined;
+}
+
+/** What inline coverage hooks need; absent = hooks are calls like others. */
+export interface HookPort {
+  readonly table: HookTable;
+  readonly ram: RamPlace;
+}
+
+/** wasm calls nested deeper than this return to the dispatcher instead. */
+export const MAX_DEPTH = 200;
+
+const CLEAN: Mask = { x: 0, f: 0 };
+
+/** A terminator that runs another region and comes back. */
+type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'hook' }>;
+
+const canLeave = (insn: Insn): boolean => {
+  const row = rowOf(insn.op);
+  return row.mem.kind !== 'none' || row.ext === 'f' || row.ext === 'd' || row.ext === 'zicsr';
+};
+
+class RegionEmitter {
+  readonly #c: CodeWriter;
+  readonly #region: Region;
+  readonly #shape: Structure;
+  readonly #plan: RegisterPlan;
+  readonly #fp: FpPlan;
+  readonly #linker: Linker;
+  readonly #ops: JitOps;
+  readonly #cost: Int32Array;
+  /** By block position: the range-check group of each instruction, and whether a TLB is asked in a loop. */
+  readonly #accesses: readonly AccessBlock[];
+  readonly #loaded: ReadonlySet<number>;
+  readonly #hooks: HookEmitter | undefined;
+  /** By block position: see `cleanBlocks`. */
+  readonly #clean: Uint8Array;
+  readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
+
+  constructor(
+    c: CodeWriter,
+    region: Region,
+    placement: Placement,
+    port: JitPort,
+    linker: Linker,
+    hooks?: HookPort,
+  ) {
+    this.#c = c;
+    this.#region = region;
+    this.#shape = structure(region.blocks);
+    this.#plan = planRegisters(this.#shape);
+    this.#fp = planFp(this.#shape);
+    this.#linker = linker;
+    this.#cost = longestWays(this.#shape);
+    const inLoop = loopBlocks(this.#shape);
+    const { flat } = placement;
+    this.#accesses = this.#shape.order.map(({ insns }, i) => ({
+      insns,
+      inLoop: inLoop[i] === 1 && !flat,
+      groups: findGroups(insns, flat !== undefined),
+    }));
+    this.#loaded = loadedInLoops(this.#accesses);
+    assignCaches(this.#accesses, this.#loaded);
+    const { entry } = region;
+    const memory = { view: placement.dataView, ...(flat && { flat }) };
+    this.#ops = new JitOps(c, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
+    const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
+    this.#clean = cleanBlocks(hasHooks ? this.#shape.order : []);
+    if (hooks && hasHooks)
+      this.#hooks = new HookEmitter(this.#ops, hooks.table, hooks.ram, placement.dataView);
+    this.#emit();
+  }
+
+  #emit(): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    this.#checkStart();
+    this.#hooks?.enter();
+    ops.reload(this.#plan.liveIn[0]!);
+    if (this.#fp.wanted[0]) ops.fp.enter();
+    for (const mask of this.#dirtySets()) {
+      const key = `${mask.x},${mask.f}`;
+      if (!this.#epilogues.has(key)) this.#epilogues.set(key, { label: c.block(), mask });
+    }
+    emitStructured(this.#shape, c, {
+      loopHead: block => this.#checkTime(block, this.#plan.dirtyIn[block.order]!),
+      block: (block, edge) => this.#block(block, edge),
+      exit: at => this.#exit(at),
+    });
+    // Every way through the body has branched; close the epilogue blocks from the innermost.
+    c.unreachable();
+    for (const { mask } of [...this.#epilogues.values()].reverse()) {
+      c.end();
+      ops.spill(mask);
+      c.local_get(ops.leavePc).local_get(ops.ic).return_();
+    }
+    c.unreachable();
+  }
+
+  /** Returns, odd, when the quantum cannot hold the longest way from the entry. Nothing has been loaded yet. */
+  #checkStart(): void {
+    const c = this.#c;
+    c.local_get(COUNT).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
+    c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n))
+      .local_get(COUNT)
+      .return_();
+    c.end();
+  }
+
+  /** Every set of dirty registers with which some point of the region leaves. */
+  *#dirtySets(): Generator<Mask> {
+    for (const block of this.#shape.order) {
+      const dirty = { ...this.#plan.dirtyIn[block.order]! };
+      if (this.#shape.isLoop[block.order]) yield { ...dirty };
+      for (const { insn } of block.insns) {
+        if (canLeave(insn)) yield { ...dirty };
+        const { writes } = usage(insn);
+        dirty.x |= writes.x;
+        dirty.f |= writes.f;
+      }
+      yield { ...dirty };
+      if (isCall(block)) yield CLEAN;
+      if (block.end.kind === 'hook') yield { x: dirty.x | HOOK_WRITES, f: dirty.f };
+    }
+  }
+
+  #epilogueOf({ x, f }: Mask): Label {
+    return this.#epilogues.get(`${x},${f}`)!.label;
+  }
+
+  /** Leaves for `at`, odd when the quantum cannot hold the longest way from here. */
+  #checkTime(block: Block, dirty: Mask): void {
+    const c = this.#c;
+    c.local_get(this.#ops.ic).i32_const(this.#cost[block.order]!).i32_lt_s().if_(undefined, 'unlikely');
+    this.#leaveTo(block.at, dirty, 1n);
+    c.end();
+  }
+
+  #leaveTo(at: number, dirty: Mask, odd: bigint): void {
+    this.#c.i64_const(BigInt.asIntN(64, this.#ops.addressOf(at) | odd)).local_set(this.#ops.leavePc);
+    this.#c.br(this.#epilogueOf(dirty));
+  }
+
+  #exit(at: number): void {
+    this.#leaveTo(at, this.#ops.dirty, 0n);
+  }
+
+  #block(block: Block, edge: (edge: Edge) => void): void {
+    const ops = this.#ops;
+    const c = this.#c;
+    const dirty = { ...this.#plan.dirtyIn[block.order]! };
+    const { groups, inLoop } = this.#accesses[block.order]!;
+    ops.fp.beginBlock(this.#fp.checked[block.order] === 1);
+    for (const [i, { at, insn }] of block.insns.entries()) {
+      ops.insn = insn;
+      ops.at = at;
+      ops.before = i;
+      ops.index = i;
+      ops.group = groups[i];
+      ops.isChase = inLoop && this.#loaded.has(insn.rs1);
+      ops.dirty = { ...dirty };
+      SEMANTICS[insn.name](ops);
+      const { writes } = usage(insn);
+      dirty.x |= writes.x;
+      dirty.f |= writes.f;
+    }
+    ops.dirty = dirty;
+    const length = block.insns.length;
+    if (length > 0) c.local_get(ops.ic).i32_const(length).i32_sub().local_set(ops.ic);
+    this.#terminate(block, dirty, edge);
+  }
+
+  #terminate(block: Block, dirty: Mask, edge: (edge: Edge) => void): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    const { end } = block;
+    const follow = (to: Edge, mask: Mask = dirty): void => {
+      ops.dirty = mask; // emission of another subtree changed it
+      edge(to);
+    };
+    switch (end.kind) {
+      case 'branch':
+        c.if_();
+        follow(end.taken);
+        c.end();
+        follow(end.next);
+        break;
+      case 'jump':
+        if ('exit' in end.to) this.#tailCall(end.to.exit, dirty);
+        else follow(end.to);
+        break;
+      case 'guess':
+        c.local_get(ops.target)
+          .i64_const(BigInt.asIntN(64, ops.addressOf(end.target)))
+          .i64_eq();
+        c.if_(undefined, 'likely');
+        follow(end.taken);
+        c.end();
+        follow(end.next);
+        break;
+      case 'fall':
+        follow(end.to);
+        break;
+      case 'leave':
+        this.#leaveTo(end.at, dirty, 1n);
+        break;
+      case 'indirect':
+        c.local_get(ops.target).local_set(ops.leavePc);
+        if (isReturn(block.insns.at(-1)!.insn)) c.br(this.#epilogueOf(dirty));
+        else this.#jump(dirty);
+        break;
+      case 'switch': {
+        const elsewhere = c.block();
+        this.#cases(end.cases, elsewhere, follow);
+        c.end();
+        c.local_get(ops.target).local_set(ops.leavePc);
+        this.#jump(dirty);
+        break;
+      }
+      case 'return':
+        c.local_get(ops.target)
+          .i64_const(BigInt.asIntN(64, ops.addressOf(end.behind)))
+          .i64_ne();
+        c.if_(undefined, 'unlikely');
+        c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
+        c.end();
+        follow(end.next);
+        break;
+      case 'hook':
+        this.#hook(block, dirty);
+        follow(end.next, { x: dirty.x | HOOK_WRITES, f: dirty.f });
+        break;
+      case 'call':
+      case 'callIndirect':
+        this.#call(end, dirty);
+        this.#resume(end.next);
+        follow(end.next, CLEAN);
+    }
+  }
+
+  /** Finds the target among the cases, which are sorted by address. */
+  #cases(
+    cases: readonly { readonly at: number; readonly to: Edge }[],
+    elsewhere: Label,
+    follow: (to: Edge) => void,
+  ): void {
+    const c = this.#c;
+    const { target } = this.#ops;
+    const address = (i: number): bigint => BigInt.asIntN(64, this.#ops.addressOf(cases[i]!.at));
+    if (cases.length === 1) {
+      c.local_get(target).i64_const(address(0)).i64_ne().br_if(elsewhere, 'unlikely');
+      follow(cases[0]!.to);
+      return;
+    }
+    const middle = cases.length >> 1;
+    c.local_get(target).i64_const(address(middle)).i64_lt_u().if_();
+    this.#cases(cases.slice(0, middle), elsewhere, follow);
+    c.end();
+    this.#cases(cases.slice(middle), elsewhere, follow);
+  }
+
+  /** Runs the callee, and returns what it returned unless it came back behind the call. */
+  #call(end: Call, dirty: Mask): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    const behind = ops.addressOf(end.behind);
+    const target = end.kind === 'callIndirect' ? undefined : ops.addressOf(end.target);
+    const direct = target === undefined ? undefined : this.#linker.direct(target);
+    const slot = target === undefined || direct !== undefined ? undefined : this.#linker.slot(target);
+    if (target !== undefined) c.i64_const(BigInt.asIntN(64, target)).local_set(ops.leavePc);
+    else c.local_get(ops.target).local_set(ops.leavePc);
+    const epilogue = this.#epilogueOf(dirty);
+    if (target !== undefined && direct === undefined && slot === undefined) {
+      c.br(epilogue);
+      return;
+    }
+    c.local_get(DEPTH).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
+    if (target === undefined) this.#findIndirect(epilogue);
+    ops.spill(dirty);
+    // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
+    if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
+    c.local_get(DEPTH).i32_const(1).i32_add().local_get(ops.ic);
+    if (direct !== undefined) c.call(direct);
+    else {
+      if (slot !== undefined) c.i32_const(slot);
+      else c.local_get(ops.temp(I32, 7));
+      c.call_indirect(this.#linker.type);
+    }
+    c.local_set(ops.ic);
+    c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
+    c.local_get(ops.leavePc).local_get(ops.ic).return_();
+    c.end();
+  }
+
+  /** A coverage hook: inline where that can be proved equal, else the real call; then control is behind it either way. */
+  #hook(block: Block, dirty: Mask): void {
+    const ops = this.#ops;
+    const { end } = block;
+    if (end.kind !== 'hook') return;
+    const generic = (): void => {
+      this.#call(end, dirty);
+      // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
+      ops.reload(this.#plan.used);
+      if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
+      const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
+      this.#c.local_get(ops.ic).i32_const(cost).i32_lt_s().if_(undefined, 'unlikely');
+      this.#leaveTo(end.behind, { x: dirty.x | HOOK_WRITES, f: dirty.f }, 1n);
+      this.#c.end();
+    };
+    const isClean = this.#clean[block.order] === 1;
+    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(end.behind), isClean, generic);
+    else generic();
+  }
+
+  /** A jump to another function: on to its region as a tail call, so that callers' frames stay. */
+  #tailCall(at: number, dirty: Mask): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    const target = ops.addressOf(at);
+    const direct = this.#linker.direct(target);
+    const slot = direct === undefined ? this.#linker.slot(target) : undefined;
+    if (direct === undefined && slot === undefined) {
+      this.#leaveTo(at, dirty, 0n);
+      return;
+    }
+    ops.spill(dirty);
+    if (direct !== undefined) {
+      c.local_get(DEPTH).local_get(ops.ic).return_call(direct);
+      return;
+    }
+    c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
+    c.local_get(DEPTH).local_get(ops.ic).i32_const(slot!).return_call_indirect(this.#linker.type);
+  }
+
+  /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
+  #jump(dirty: Mask): void {
+    const c = this.#c;
+    const ops = this.#ops;
+    this.#findIndirect(this.#epilogueOf(dirty));
+    ops.spill(dirty);
+    c.local_get(DEPTH).local_get(ops.ic).local_get(ops.temp(I32, 7)).return_call_indirect(this.#linker.type);
+  }
+
+  /** Looks the target up in the jump cache; leaves even when it is not there. The slot goes to temp i32 7. */
+  #findIndirect(epilogue: Label): void {
+    const c = this.#c;
+    const { jumpCache, jumpCacheMask } = this.#linker;
+    const slot = this.#ops.temp(I32, 7);
+    c.local_get(this.#ops.target)
+      .i32_wrap_i64()
+      .i32_const(3)
+      .i32_shl()
+      .i32_const(jumpCacheMask << 4)
+      .i32_and();
+    c.local_tee(slot).i64_load(jumpCache).local_get(this.#ops.target).i64_ne().br_if(epilogue, 'unlikely');
+    c.local_get(slot)
+      .i32_load(jumpCache + 8)
+      .local_set(slot);
+  }
+
+  /** After a call: the callee may have changed every register. */
+  #resume(next: Edge): void {
+    const ops = this.#ops;
+    if (!('block' in next)) return;
+    ops.reload(this.#plan.liveIn[next.block.order]!);
+    if (this.#fp.wanted[next.block.order]) ops.fp.enter();
+    if (!this.#shape.isLoop[next.block.order]) this.#checkTime(next.block, CLEAN);
+  }
+}
+
+/** By block: most instructions until the next check of the countdown, this block included. */
+function longestWays(shape: Structure): Int32Array {
+  const cost = new Int32Array(shape.order.length);
+  for (let i = shape.order.length - 1; i >= 0; i--) {
+    const block = shape.order[i]!;
+    let rest = 0;
+    if (!isCall(block))
+      for (const to of successors(block))
+        if (to.order > i && !shape.isLoop[to.order]) rest = Math.max(rest, cost[to.order]!);
+    cost[i] = block.insns.length + rest + (block.end.kind === 'hook' ? HOOK_COST : 0);
+  }
+  return cost;
+}
+
+/** The two functions of a region: the door, which the table holds, and the body. */
+export interface RegionFunctions {
+  readonly door: FunctionHandle;
+  readonly body: FunctionHandle;
+}
+
+/** Writes both functions of a region, each (i32, i32) -> (i64, i32). */
+export function emitRegion(
+  { door, body }: RegionFunctions,
+  region: Region,
+  placement: Placement,
+  port: JitPort,
+  linker: Linker,
+  hooks?: HookPort,
+): void {
+  emitEntry(door.code, region, placement, linker, body.index);
+  new RegionEmitter(body.code, region, placement, port, linker, hooks);
+}

@@ -1,0 +1,63 @@
+// The door of a region: (depth: i32, ic: i32) -> (next pc: i64, ic: i32). Is this still the code that was translated, seen in the same
+// view? Then on to the body, which has the same type. Regions of one module whose pages are among the caller's skip the door: nothing
+// that it looks at changes while regions run.
+
+import { FETCH_VIEW, TLB_BYTES, TLB_EXEC, WALK_BARE } from '../../../hart/layout.ts';
+import { type CodeWriter, I32, I64, type ValType } from '../../../wasm/module.ts';
+import type { Region } from '../region/region.ts';
+import type { FlatRam } from './memory.ts';
+
+/** Where the code lies and who asks. */
+export interface Placement {
+  readonly fetchView: number;
+  readonly dataView: number;
+  /** Present where loads and stores use physical addresses: RAM, and the word of the window that says WALK_BARE meanwhile. */
+  readonly flat?: FlatRam & { readonly walk: number };
+  /** Physical page numbers of `region.pages`. */
+  readonly ppns: readonly number[];
+}
+
+/** Byte address of the cache of indirect targets: entries { i64 pc, i32 slot, i32 0 }, and its index mask (entries - 1). */
+export interface JumpCache {
+  readonly jumpCache: number;
+  readonly jumpCacheMask: number;
+}
+
+/** Parameters of the door and of the body: how deep calls are nested, and the instructions left. */
+export const DEPTH = 0;
+export const COUNT = 1;
+export const REGION_PARAMS: readonly ValType[] = [I32, I32];
+export const REGION_RESULTS: readonly ValType[] = [I64, I32];
+
+/** Writes the door into `c`; `body` is the function behind it. */
+export function emitEntry(
+  c: CodeWriter,
+  { entry, pages }: Region,
+  { fetchView, dataView, flat, ppns }: Placement,
+  { jumpCache, jumpCacheMask }: JumpCache,
+  body: number,
+): void {
+  const stale = c.block();
+  c.i32_const(0)
+    .i64_load(FETCH_VIEW)
+    .i64_const((BigInt(dataView) << 32n) | BigInt(fetchView))
+    .i64_ne();
+  c.br_if(stale, 'unlikely');
+  if (flat) c.i32_const(0).i32_load(flat.walk).i32_const(WALK_BARE).i32_ne().br_if(stale, 'unlikely');
+  for (const [i, displacement] of pages.entries()) {
+    const va = BigInt.asUintN(64, (entry & ~0xfffn) + BigInt(displacement) * 4096n);
+    const at = TLB_EXEC + fetchView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    c.i32_const(0).i64_load(at).i64_const(BigInt.asIntN(64, va)).i64_ne().br_if(stale, 'unlikely');
+    c.i32_const(0)
+      .i32_load(at + 12)
+      .i32_const(ppns[i]!)
+      .i32_ne()
+      .br_if(stale, 'unlikely');
+  }
+  c.local_get(DEPTH).local_get(COUNT).return_call(body).end();
+  // Not this code, or not known to be: the dispatcher must ask the host which region it is.
+  c.i32_const(jumpCache + ((Number(entry & 0xffffn) << 3) & (jumpCacheMask << 4)))
+    .i64_const(-1)
+    .i64_store(0);
+  c.i64_const(BigInt.asIntN(64, entry)).local_get(COUNT);
+}

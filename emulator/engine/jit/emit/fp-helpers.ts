@@ -1,0 +1,277 @@
+// Functions around soft-float that the slow arms of a module's regions share. Each is made when it is first needed.
+//
+// The check of results (semantics/fp.ts) fails for results that are exact but look suspicious, and for all results until NX is set, which
+// in programs that calculate with whole numbers is for ever. So before soft-float, whose call costs a hundred nanoseconds, it is tried to
+// prove that the result is exact: then it is the same in every rounding mode and raises no flag.
+
+import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../../../hart/layout.ts';
+import type { Mnemonic } from '../../../isa/index.ts';
+import { type CodeWriter, F64, I32, I64, type Label, type ModuleBuilder } from '../../../wasm/module.ts';
+import { type Scratch, twoProduct, twoSum } from '../../semantics/error-free.ts';
+import { type Format, RESULT_LIMIT } from '../../semantics/ops.ts';
+
+const FS_DIRTY = 0x6000;
+const RM_DYNAMIC = 7;
+const RM_DOWN = 2;
+/** FFLAGS and FRM lie side by side: NX, and all of frm. */
+const NX_AND_FRM = 0x7_0000_0001n;
+/** Above the op number in the helper's argument. */
+export const RM_SHIFT = 16;
+export const BOX = BigInt.asIntN(64, 0xffff_ffff_0000_0000n);
+/** Products of at least this have an error that is not too small for a double, and so have all their parts. */
+const SAFE = 2 ** -900;
+
+/** Pushes the limit (Ops.resultLimit) as the window has it now. */
+export function readLimit(c: CodeWriter): void {
+  c.i64_const(BigInt.asIntN(64, RESULT_LIMIT.finite)).i64_const(0);
+  c.i32_const(0).i64_load(FFLAGS).i64_const(NX_AND_FRM).i64_and().i64_const(1).i64_eq();
+  isDirty(c);
+  c.i32_and().select();
+}
+
+/** i32: FS is Dirty. */
+export function isDirty(c: CodeWriter): void {
+  c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_eq();
+}
+
+/** Operand n of the helper: its arguments are (op | rm << RM_SHIFT: i32, three operands: f64). */
+const OPERANDS = [1, 2, 3] as const;
+
+export class FpHelpers {
+  readonly #module: ModuleBuilder;
+  readonly #softImport: number;
+  #soft = -1;
+  #limit = -1;
+  readonly #exact = new Map<Mnemonic, number>();
+
+  /** `softImport`: (op), with operands, rounding mode and result in the window. */
+  constructor(module: ModuleBuilder, softImport: number) {
+    this.#module = module;
+    this.#softImport = softImport;
+  }
+
+  /** (op | rm << RM_SHIFT: i32, three operands as f64) -> result as f64: soft-float. Preserves the bits of NaNs. */
+  get soft(): number {
+    if (this.#soft >= 0) return this.#soft;
+    const { code: c, index } = this.#module.func([I32, F64, F64, F64], [F64], 'soft');
+    for (const [i, slot] of [FP_A, FP_B, FP_C].entries())
+      c.i32_const(0).local_get(OPERANDS[i]!).f64_store(slot);
+    c.i32_const(0);
+    roundingMode(c, c.local(I32));
+    c.i32_store(FP_RM);
+    c.local_get(0)
+      .i32_const((1 << RM_SHIFT) - 1)
+      .i32_and()
+      .call(this.#softImport);
+    c.i32_const(0).f64_load(FP_RESULT);
+    this.#soft = index;
+    return index;
+  }
+
+  /** As `soft`, for this instruction, without the call when the result is exact. */
+  softFor(name: Mnemonic): number {
+    const prove = PROOFS[name];
+    if (!prove) return this.soft;
+    const known = this.#exact.get(name);
+    if (known !== undefined) return known;
+    const { soft } = this;
+    const { code: c, index } = this.#module.func([I32, F64, F64, F64], [F64], `${name} or soft`);
+    const giveUp = c.block();
+    new Proof(c, name.endsWith('.s') ? 's' : 'd', giveUp).write(prove);
+    c.end();
+    c.local_get(0);
+    for (const n of OPERANDS) c.local_get(n);
+    c.call(soft);
+    this.#exact.set(name, index);
+    return index;
+  }
+
+  /** () -> the limit. */
+  get limit(): number {
+    if (this.#limit >= 0) return this.#limit;
+    const { code, index } = this.#module.func([], [I64], 'result limit');
+    readLimit(code);
+    this.#limit = index;
+    return index;
+  }
+}
+
+/** Pushes the effective rounding mode of the helper's first argument. */
+function roundingMode(c: CodeWriter, rm: number): void {
+  c.i32_const(0).i32_load(FRM).local_get(0).i32_const(RM_SHIFT).i32_shr_u().local_tee(rm);
+  c.local_get(rm).i32_const(RM_DYNAMIC).i32_eq().select();
+}
+
+/** Computes `result` in f64 from `a` and `b`, and branches to `giveUp` when it may not be exact. */
+class Proof implements Scratch {
+  readonly c: CodeWriter;
+  readonly a: number;
+  readonly b: number;
+  readonly result: number;
+  readonly #product: number;
+  readonly #error: number;
+  readonly #format: Format;
+  readonly #giveUp: Label;
+  readonly #temps = new Map<number, number>();
+
+  constructor(c: CodeWriter, format: Format, giveUp: Label) {
+    this.c = c;
+    this.#format = format;
+    this.#giveUp = giveUp;
+    this.a = c.local(F64);
+    this.b = c.local(F64);
+    this.result = c.local(F64);
+    this.#product = c.local(F64);
+    this.#error = c.local(F64);
+  }
+
+  /** Only doubles are asked for. */
+  temp(_type: typeof F64, n = 0): number {
+    let local = this.#temps.get(n);
+    if (local === undefined) {
+      local = this.c.local(F64);
+      this.#temps.set(n, local);
+    }
+    return local;
+  }
+
+  /** Operands, the proof, and the return of the result in its format. */
+  write(prove: (p: Proof) => void): void {
+    const { c, result } = this;
+    this.#operand(1, this.a);
+    this.#operand(2, this.b);
+    prove(this);
+    c.local_get(result);
+    if (this.#format === 's') {
+      c.f32_demote_f64().f64_promote_f32().local_get(result).f64_eq().i32_eqz().br_if(this.#giveUp);
+      c.local_get(result).f32_demote_f64().i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
+      c.f64_reinterpret_i64();
+    }
+    c.return_();
+  }
+
+  #operand(n: number, to: number): void {
+    const { c } = this;
+    c.local_get(n);
+    if (this.#format === 's') {
+      c.i64_reinterpret_f64().i64_const(BOX).i64_lt_u().br_if(this.#giveUp);
+      c.local_get(n).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32().f64_promote_f32();
+    }
+    c.local_set(to);
+  }
+
+  /** Gives up unless the i32 on the stack is not 0. */
+  need(): void {
+    this.c.i32_eqz().br_if(this.#giveUp);
+  }
+
+  /** Gives up when the magnitude of local `x` is below SAFE, or it is not a number. */
+  needSafe(x: number): void {
+    this.c.local_get(x).f64_abs().f64_const(SAFE).f64_ge();
+    this.need();
+  }
+
+  sum(): void {
+    const { c, a, b, result } = this;
+    twoSum(this, a, b, result, this.#error);
+    this.#needExact();
+    // The sign of a zero depends on the rounding mode.
+    c.local_get(result).f64_const(0).f64_ne();
+    roundingMode(c, c.local(I32));
+    c.i32_const(RM_DOWN).i32_ne().i32_or();
+    this.need();
+  }
+
+  /** Gives up unless x * y is exactly local `product`, which it computes, or which is given. */
+  product(x: number, y: number, given?: number): void {
+    twoProduct(this, x, y, this.#product, this.#error);
+    this.#needExact();
+    if (given === undefined) this.c.local_get(this.#product).local_set(this.result);
+    else {
+      this.c.local_get(this.#product).local_get(given).f64_eq();
+      this.need();
+    }
+  }
+
+  #needExact(): void {
+    this.c.local_get(this.#error).f64_const(0).f64_eq();
+    this.need();
+  }
+
+  /** Runs `rest` unless `result` is zero, and then gives up unless `isExact` pushes non-zero. */
+  unlessZero(isExact: () => void, rest: () => void): void {
+    this.c.local_get(this.result).f64_const(0).f64_eq().if_();
+    isExact();
+    this.need();
+    this.c.else_();
+    rest();
+    this.c.end();
+  }
+
+  isZero(x: number): void {
+    this.c.local_get(x).f64_const(0).f64_eq();
+  }
+}
+
+const add = (p: Proof): void => p.sum();
+
+const subtract = (p: Proof): void => {
+  p.c.local_get(p.b).f64_neg().local_set(p.b);
+  p.sum();
+};
+
+/** Zeros other than those of a zero factor are the rest of something tiny. */
+const multiply = (p: Proof): void => {
+  p.c.local_get(p.a).local_get(p.b).f64_mul().local_set(p.result);
+  p.unlessZero(
+    () => {
+      p.isZero(p.a);
+      p.isZero(p.b);
+      p.c.i32_or();
+    },
+    () => {
+      p.needSafe(p.result);
+      p.product(p.a, p.b);
+    },
+  );
+};
+
+/** 0 / b, a / infinity; else quotient times divisor must be the dividend. */
+const divide = (p: Proof): void => {
+  p.c.local_get(p.a).local_get(p.b).f64_div().local_set(p.result);
+  p.unlessZero(
+    () => {
+      p.isZero(p.a);
+      p.c.local_get(p.b).f64_abs().f64_const(Number.POSITIVE_INFINITY).f64_eq().i32_or();
+    },
+    () => {
+      p.needSafe(p.result);
+      p.needSafe(p.a);
+      p.product(p.result, p.b, p.a);
+    },
+  );
+};
+
+const squareRoot = (p: Proof): void => {
+  p.c.local_get(p.a).f64_sqrt().local_set(p.result);
+  p.unlessZero(
+    () => p.isZero(p.a),
+    () => {
+      p.needSafe(p.a);
+      p.product(p.result, p.result, p.a);
+    },
+  );
+};
+
+const PROOFS: Partial<Record<Mnemonic, (p: Proof) => void>> = {
+  'fadd.s': add,
+  'fadd.d': add,
+  'fsub.s': subtract,
+  'fsub.d': subtract,
+  'fmul.s': multiply,
+  'fmul.d': multiply,
+  'fdiv.s': divide,
+  'fdiv.d': divide,
+  'fsqrt.s': squareRoot,
+  'fsqrt.d': squareRoot,
+};

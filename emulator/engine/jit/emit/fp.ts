@@ -1,0 +1,223 @@
+// The floating-point half of JitOps: f registers are f64 locals, and what every operation needs to know about the hart is asked
+// once per region and again after calls, not once per operation.
+//
+// That is the *limit* (Ops.resultLimit), kept in i64 locals: infinity's bits, doubled, when FS is Dirty, frm is RNE and NX is set; else 0. Checks of
+// results compare with it anyway, so in ordinary programs the three conditions cost nothing. Only the hart changes mstatus.FS and frm, outside
+// of regions; only soft-float changes fflags inside, and then the limit is read again.
+
+import { FRM } from '../../../hart/layout.ts';
+import { type Insn, rowOf } from '../../../isa/index.ts';
+import { F32, F64, I64 } from '../../../wasm/module.ts';
+import { type Format, RESULT_LIMIT, type ResultCheck } from '../../semantics/ops.ts';
+import { type Block, successors } from '../region/region.ts';
+import { isCall } from '../region/registers.ts';
+import type { Structure } from '../region/structure.ts';
+import { BOX, type FpHelpers, isDirty, RM_SHIFT, readLimit } from './fp-helpers.ts';
+import type { JitOps } from './ops.ts';
+
+const RM_DYNAMIC = 7;
+const RM_LAST = 4;
+const CANONICAL_SINGLE = 0x7fc0_0000;
+
+/** What is known about floating point at the start of each block, by position. */
+export interface FpPlan {
+  /** Floating point may follow before the next call, so the limit must be valid here. */
+  readonly wanted: Uint8Array;
+  /** On all ways here FS was found Dirty and frm valid. */
+  readonly checked: Uint8Array;
+}
+
+const isFp = (block: Block): boolean =>
+  block.insns.some(({ insn }) => {
+    const { ext } = rowOf(insn.op);
+    return ext === 'f' || ext === 'd';
+  });
+
+export function planFp({ order }: Structure): FpPlan {
+  const has = Uint8Array.from(order, block => (isFp(block) ? 1 : 0));
+  const wanted = has.slice();
+  const checked = Uint8Array.from(order, (_, i) => (i === 0 ? 0 : 1));
+  if (!has.includes(1)) return { wanted, checked };
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [i, block] of order.entries()) {
+      const isSafe = !isCall(block) && block.end.kind !== 'hook' && (has[i] || checked[i]);
+      for (const to of successors(block)) {
+        if (!isCall(block) && wanted[to.order] && !wanted[i]) {
+          wanted[i] = 1;
+          changed = true;
+        }
+        if (!isSafe && checked[to.order]) {
+          checked[to.order] = 0;
+          changed = true;
+        }
+      }
+    }
+  }
+  return { wanted, checked };
+}
+
+/** Are its floating operands singles? Of conversions the source counts; moves and stores take the bits as they are. */
+const readsSingles = ({ name }: Insn): boolean => name.endsWith('.s');
+
+/** Emits for the instruction that `o` is at. */
+export class JitFloat {
+  readonly #o: JitOps;
+  readonly #helpers: FpHelpers;
+  /** Locals of the limits, -1 until a region needs them. */
+  #finite = -1;
+  #normal = -1;
+  /** The limit is valid here and FS was found Dirty. */
+  #isChecked = false;
+  /** f32 locals of f registers as singles, and which of them are valid here; the f64 locals always are. */
+  readonly #singles = new Int32Array(32).fill(-1);
+  #validSingles = 0;
+
+  constructor(o: JitOps, helpers: FpHelpers) {
+    this.#o = o;
+    this.#helpers = helpers;
+  }
+
+  /** `isChecked`: on all ways here `enabled` has been passed. */
+  beginBlock(isChecked: boolean): void {
+    this.#isChecked = isChecked;
+    this.#validSingles = 0;
+  }
+
+  /** At the entry and behind calls, where floating point follows. */
+  enter(): void {
+    readLimit(this.#o.c);
+    this.#setLimits();
+  }
+
+  /** Takes the limit from the stack. */
+  #setLimits(): void {
+    const { c } = this.#o;
+    if (this.#finite < 0) {
+      this.#finite = c.local(I64);
+      this.#normal = c.local(I64);
+    }
+    // All ones or nothing of the finite limit, so the other is a part of it.
+    c.local_tee(this.#finite)
+      .i64_const(BigInt.asIntN(64, RESULT_LIMIT.normal))
+      .i64_and()
+      .local_set(this.#normal);
+  }
+
+  /** Leaves when FS is not Dirty yet or frm is reserved; that is looked at only where the limit says that something is unusual. */
+  enabled(): void {
+    const { c } = this.#o;
+    if (!this.#isChecked) {
+      c.local_get(this.#finite).i64_eqz().if_(undefined, 'unlikely');
+      isDirty(c);
+      c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_le_u().i32_and().i32_eqz();
+      this.#o.leaveIf();
+      c.end();
+      this.#isChecked = true;
+    }
+    // Here, because a rule may push its operands on one of its ways only.
+    if (readsSingles(this.#o.insn)) for (const n of [1, 2, 3] as const) this.#unbox(n);
+  }
+
+  /** Makes the single of operand n, if that is an f register. A value that is not boxed is the canonical NaN. */
+  #unbox(n: 1 | 2 | 3): void {
+    const { c, insn } = this.#o;
+    if (rowOf(insn.op).regs[`rs${n}`] !== 'f') return;
+    const register = insn[`rs${n}`];
+    if ((this.#validSingles >>> register) & 1) return;
+    const bits = this.#o.temp(I64, 9);
+    c.local_get(this.register(n)).i64_reinterpret_f64().local_tee(bits).i32_wrap_i64();
+    c.i32_const(CANONICAL_SINGLE).local_get(bits).i64_const(BOX).i64_ge_u().select();
+    c.f32_reinterpret_i32();
+    this.#setSingle(register);
+  }
+
+  /** Takes the f32 from the stack as the value of a register. */
+  #setSingle(register: number): void {
+    const { c } = this.#o;
+    if (this.#singles[register]! < 0) this.#singles[register] = c.local(F32);
+    c.local_set(this.#singles[register]!);
+    this.#validSingles |= 1 << register;
+  }
+
+  /** Register fd has been written as 64 bits. */
+  written(): void {
+    this.#validSingles &= ~(1 << this.#o.insn.rd);
+  }
+
+  /** The limit speaks of frm; another mode in the instruction itself is soft-float's. */
+  resultLimit(check: ResultCheck): void {
+    const { c, insn } = this.#o;
+    if (insn.rm === RM_DYNAMIC || insn.rm === 0)
+      c.local_get(check === 'finite' ? this.#finite : this.#normal);
+    else c.i64_const(0);
+  }
+
+  /** i32: not 0 only when NX is set. */
+  isInexactSet(): void {
+    this.#o.c.local_get(this.#finite).i64_eqz().i32_eqz();
+  }
+
+  register(n: 1 | 2 | 3): number {
+    const { insn, f } = this.#o;
+    return f[n === 1 ? insn.rs1 : n === 2 ? insn.rs2 : insn.rs3]!;
+  }
+
+  push(n: 1 | 2 | 3, format: Format): void {
+    const { c, insn } = this.#o;
+    c.local_get(format === 'd' ? this.register(n) : this.#singles[insn[`rs${n}`]]!);
+  }
+
+  write(format: Format, value: () => void): void {
+    const { c, f, insn } = this.#o;
+    value();
+    if (format === 's') {
+      this.#setSingle(insn.rd);
+      c.local_get(this.#singles[insn.rd]!).i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or();
+      c.f64_reinterpret_i64();
+    } else this.written();
+    c.local_set(f[insn.rd]!);
+  }
+
+  /** i32: is this the effective rounding mode? */
+  rounds(mode: number): void {
+    const { c, insn } = this.#o;
+    if (insn.rm === RM_DYNAMIC) c.i32_const(0).i32_load(FRM).i32_const(mode).i32_eq();
+    else c.i32_const(insn.rm === mode ? 1 : 0);
+  }
+
+  /** The hart's soft-float; then flags may have changed. */
+  soft(): void {
+    const { c, insn, f } = this.#o;
+    const { regs } = rowOf(insn.op);
+    c.i32_const(insn.op | (insn.rm << RM_SHIFT));
+    const first = (): void => {
+      if (regs.rs1 === 'f') c.local_get(f[insn.rs1]!);
+      else {
+        this.#o.rs1();
+        c.f64_reinterpret_i64();
+      }
+    };
+    first();
+    // What there is not is not looked at; the first operand is the shortest to say.
+    for (const slot of ['rs2', 'rs3'] as const) {
+      if (regs[slot] === 'f') c.local_get(f[insn[slot]]!);
+      else first();
+    }
+    c.call(this.#helpers.softFor(insn.name));
+    if (regs.rd === 'f') {
+      c.local_set(f[insn.rd]!);
+      // The other way may have made the single, too.
+      if ((this.#validSingles >>> insn.rd) & 1) {
+        c.local_get(f[insn.rd]!).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32();
+        this.#setSingle(insn.rd);
+      }
+    } else {
+      const result = this.#o.temp(F64, 9);
+      c.local_set(result);
+      this.#o.rd(() => void c.local_get(result).i64_reinterpret_f64());
+    }
+    c.call(this.#helpers.limit);
+    this.#setLimits();
+  }
+}

@@ -1,0 +1,352 @@
+// Ops for the region JIT: operands are known, registers live in wasm locals, a TLB probe is inline and everything unusual
+// leaves the region *before* the instruction, which the interpreter then executes. So there is one kind of leaving,
+// and traps, devices, atomics on odd pages and soft-float share the interpreter's exact paths.
+//
+// Leaving = set `leavePc`, take `ic` back to the count before this instruction, branch to the epilogue that stores the
+// registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit/emit/emit.ts opens them).
+// Hot path: no call, no store but the guest's own.
+
+import { F, IC } from '../../../hart/layout.ts';
+import type { Insn } from '../../../isa/index.ts';
+import { hostFuses } from '../../../wasm/host-fma.ts';
+import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../../../wasm/module.ts';
+import { DEVICE_LEAVE } from '../../access/device.ts';
+import type { Atomic, Format, Ops, ResultCheck, Width } from '../../semantics/ops.ts';
+import {
+  csrClass,
+  csrOp,
+  emitPlainCsr,
+  emitStatusCsr,
+  type PlainAccess,
+  plainCsr,
+} from '../../semantics/system.ts';
+import type { Group } from '../region/groups.ts';
+import type { Mask } from '../region/registers.ts';
+import { COUNT } from './entry.ts';
+import { JitFloat } from './fp.ts';
+import type { FpHelpers } from './fp-helpers.ts';
+import { JitMemory, type MemoryPlace } from './memory.ts';
+
+/** Function indexes of what a region may call, and constants of this machine. */
+export interface JitPort {
+  /** See `MemoryPlace.slow`. */
+  readonly slow: number;
+  /** `addRegionDevice`. */
+  readonly device: number;
+  /** Did the load at this address go to a device? */
+  readonly isDeviceLoad: (pc: bigint) => boolean;
+  /** Functions of this module around soft-float. */
+  readonly fp: FpHelpers;
+  /** Physical address = host address + this (i64). */
+  readonly physicalOffset: bigint;
+}
+
+const BOX = 0xffff_ffff_0000_0000n;
+
+export class JitOps implements Ops {
+  readonly c: CodeWriter;
+  readonly #port: JitPort;
+  /** Locals of x1..x31 and f0..f31, -1 = not used by this region. */
+  readonly x: Int32Array;
+  readonly f: Int32Array;
+  readonly fp: JitFloat;
+  readonly ic: number;
+  readonly leavePc: number;
+  /** Target of an indirect jump, bit 0 clear. */
+  readonly target: number;
+  readonly #entry: bigint;
+  /** View of loads and stores. */
+  readonly #view: number;
+  readonly #epilogue: (dirty: Mask) => Label;
+  readonly #temps = new Map<string, number>();
+  readonly #memory: JitMemory;
+
+  // The instruction being emitted.
+  insn!: Insn;
+  /** Its displacement from the entry. */
+  at = 0;
+  /** Instructions of the block before it; not yet taken off `ic`. */
+  before = 0;
+  /** Registers that may differ from the window before it. */
+  dirty: Mask = { x: 0, f: 0 };
+  /** The range-check group of this instruction's access. */
+  group: Group | undefined;
+  isChase = false;
+  /** Its place in the block. */
+  index = 0;
+
+  constructor(
+    c: CodeWriter,
+    port: JitPort,
+    used: Mask,
+    region: { readonly entry: bigint; readonly memory: Omit<MemoryPlace, 'slow'> },
+    epilogue: (dirty: Mask) => Label,
+  ) {
+    this.c = c;
+    this.#port = port;
+    this.#entry = region.entry;
+    this.#view = region.memory.view;
+    this.#epilogue = epilogue;
+    const locals = (mask: number, type: ValType) =>
+      Int32Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? c.local(type) : -1));
+    this.x = locals(used.x, I64);
+    this.f = locals(used.f, F64);
+    this.ic = COUNT;
+    this.leavePc = c.local(I64);
+    this.target = c.local(I64);
+    this.#memory = new JitMemory(this, { ...region.memory, slow: port.slow });
+    this.fp = new JitFloat(this, port.fp);
+  }
+
+  /** Guest address of a displacement. */
+  addressOf(at: number): bigint {
+    return BigInt.asUintN(64, this.#entry + BigInt(at));
+  }
+
+  /** Leaves before this instruction; the interpreter goes on there. Bit 0 of the pc says so to callers. */
+  leave(): void {
+    const { c } = this;
+    if (this.before > 0) c.local_get(this.ic).i32_const(this.before).i32_sub().local_set(this.ic);
+    c.i64_const(BigInt.asIntN(64, this.addressOf(this.at) | 1n)).local_set(this.leavePc);
+    c.br(this.#epilogue(this.dirty));
+  }
+
+  /** Leaves when the i32 on the stack is not 0. */
+  leaveIf(): void {
+    this.c.if_(undefined, 'unlikely');
+    this.leave();
+    this.c.end();
+  }
+
+  // Integer operands.
+
+  #readX(register: number): void {
+    if (register === 0) this.c.i64_const(0);
+    else this.c.local_get(this.x[register]!);
+  }
+  rs1(): void {
+    this.#readX(this.insn.rs1);
+  }
+  rs2(): void {
+    this.#readX(this.insn.rs2);
+  }
+  rs1w(): void {
+    if (this.insn.rs1 === 0) this.c.i32_const(0);
+    else this.c.local_get(this.x[this.insn.rs1]!).i32_wrap_i64();
+  }
+  rs2w(): void {
+    if (this.insn.rs2 === 0) this.c.i32_const(0);
+    else this.c.local_get(this.x[this.insn.rs2]!).i32_wrap_i64();
+  }
+  imm(): void {
+    this.c.i64_const(this.insn.imm);
+  }
+  immw(): void {
+    this.c.i32_const(this.insn.imm);
+  }
+  pc(): void {
+    this.c.i64_const(BigInt.asIntN(64, this.addressOf(this.at)));
+  }
+  nextPc(): void {
+    this.c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + this.insn.bytes)));
+  }
+  rd(value: () => void): void {
+    value();
+    if (this.insn.rd === 0) this.c.drop();
+    else this.c.local_set(this.x[this.insn.rd]!);
+  }
+  rdw(value: () => void): void {
+    this.rd(() => {
+      value();
+      this.c.i64_extend_i32_s();
+    });
+  }
+  temp(type: ValType, n = 0): number {
+    const key = `${type}.${n}`;
+    let local = this.#temps.get(key);
+    if (local === undefined) {
+      local = this.c.local(type);
+      this.#temps.set(key, local);
+    }
+    return local;
+  }
+
+  // Control: the region's writer does the rest when the rule has returned.
+
+  branch(condition: () => void): void {
+    condition();
+  }
+  jump(): void {
+    if (this.insn.rd !== 0) this.rd(() => this.nextPc());
+  }
+  jumpIndirect(target: () => void): void {
+    target();
+    this.c.i64_const(-2).i64_and().local_set(this.target);
+    if (this.insn.rd !== 0) this.rd(() => this.nextPc());
+  }
+
+  // Memory.
+
+  load(bytes: Width, signed: boolean): void {
+    if (this.insn.rd !== 0 && this.#port.isDeviceLoad(this.addressOf(this.at))) {
+      this.#loadDevice(bytes, signed);
+      return;
+    }
+    const value = this.#memory.load(bytes, signed);
+    if (this.insn.rd !== 0) this.rd(() => void this.c.local_get(value));
+  }
+  /** A load that went to a device before: the slow arm asks the device, and the region stays when that had no consequences. */
+  #loadDevice(bytes: Width, signed: boolean): void {
+    const { c, insn } = this;
+    const rd = this.x[insn.rd]!;
+    const answer = this.temp(I32, 8);
+    this.#memory.loadAlone(rd, bytes, signed, address => {
+      c.local_get(address)
+        .i32_const(Math.log2(bytes) | (signed ? 0 : 4))
+        .local_get(this.ic);
+      if (this.before > 0) c.i32_const(this.before).i32_sub();
+      c.i32_const(this.#view).call(this.#port.device).local_tee(answer).i32_const(DEVICE_LEAVE).i32_eq();
+      this.leaveIf();
+      this.#memory.takeSlow(bytes, signed);
+      c.local_set(rd).local_get(answer).if_(undefined, 'unlikely');
+      this.#leaveBehind();
+      c.end();
+    });
+  }
+
+  /** Leaves behind this load; IC in the window is right. Its rd may be new to the registers that the epilogue stores. */
+  #leaveBehind(): void {
+    const { c, insn } = this;
+    c.i32_const(0)
+      .local_get(this.x[insn.rd]!)
+      .i64_store(insn.rd * 8);
+    c.i32_const(0).i32_load(IC).local_set(this.ic);
+    // Odd: every caller goes back to the dispatcher, which looks at interrupts and the end of the quantum.
+    c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + insn.bytes) | 1n)).local_set(this.leavePc);
+    c.br(this.#epilogue(this.dirty));
+  }
+
+  loadFp(bytes: 4 | 8): void {
+    const { c } = this;
+    if (bytes === 8) {
+      c.local_get(this.#memory.loadDouble()).local_set(this.f[this.insn.rd]!);
+      this.fp.written();
+      return;
+    }
+    const value = this.#memory.load(4, false);
+    this.fdBits(() => void c.local_get(value).i64_const(BigInt.asIntN(64, BOX)).i64_or());
+  }
+  store(bytes: Width): void {
+    this.#memory.store(bytes, () => this.rs2());
+  }
+  storeFp(bytes: 4 | 8): void {
+    if (bytes === 4) this.#memory.store(4, () => this.fbits(2));
+    else this.#memory.store(8, () => void this.c.local_get(this.fp.register(2)), 'f64');
+  }
+
+  /** The slow cases of atomics are left to the interpreter. */
+  atomic(what: Atomic, fast: (host: number) => void): void {
+    this.#memory.atomic(what.bytes, what.kind !== 'lr', fast, () => this.leave());
+  }
+  physical(host: number): void {
+    this.c.local_get(host).i64_extend_i32_u().i64_const(this.#port.physicalOffset).i64_add();
+  }
+
+  // Floating point: jit/emit/fp.ts.
+
+  fpEnabled(_writes: boolean): void {
+    this.fp.enabled();
+  }
+  fbits(n: 1 | 2 | 3): void {
+    this.c.local_get(this.fp.register(n)).i64_reinterpret_f64();
+  }
+  fs(n: 1 | 2 | 3, format: Format): void {
+    this.fp.push(n, format);
+  }
+  fdBits(value: () => void): void {
+    value();
+    this.c.f64_reinterpret_i64().local_set(this.f[this.insn.rd]!);
+    this.fp.written();
+  }
+  fd(format: Format, value: () => void): void {
+    this.fp.write(format, value);
+  }
+  get fuses(): boolean {
+    return hostFuses();
+  }
+  get hasSameSources(): boolean {
+    return this.insn.rs1 === this.insn.rs2;
+  }
+  resultLimit(check: ResultCheck): void {
+    this.fp.resultLimit(check);
+  }
+  roundsToNearestEven(): void {
+    this.fp.rounds(0);
+  }
+  roundsTowardsZero(): void {
+    this.fp.rounds(1);
+  }
+  inexactIsSet(): void {
+    this.fp.isInexactSet();
+  }
+  soft(): void {
+    this.fp.soft();
+  }
+
+  /** Only CSR instructions with a fast path are inside a region (jit/region/region.ts); what that declines leaves. */
+  system(): void {
+    const { c, insn } = this;
+    const kind = csrClass(insn.imm);
+    if (kind === undefined) throw new RangeError(`${insn.name} cannot be part of a region`);
+    const op = csrOp(insn.name);
+    const operand = (): void => {
+      if (insn.name.endsWith('i')) c.i64_const(insn.rs1);
+      else this.rs1();
+    };
+    const done = c.block();
+    const slow = c.block();
+    if (kind === 'plain') {
+      const { slot, even } = plainCsr(insn.imm)!;
+      const access: PlainAccess = {
+        op,
+        operand,
+        slot: () => void c.i32_const(slot),
+        mask: () => void c.i64_const(even ? -2 : -1),
+        privilege: () => void c.i32_const((insn.imm >> 8) & 3),
+      };
+      emitPlainCsr(this, access, slow);
+    } else emitStatusCsr(this, kind, op, operand, slow);
+    c.br(done).end();
+    this.leave();
+    c.end();
+  }
+
+  // Between locals and the window.
+
+  spill(mask: Mask): void {
+    const { c } = this;
+    for (let i = 1; i < 32; i++)
+      if ((mask.x >>> i) & 1)
+        c.i32_const(0)
+          .local_get(this.x[i]!)
+          .i64_store(i * 8);
+    for (let i = 0; i < 32; i++)
+      if ((mask.f >>> i) & 1)
+        c.i32_const(0)
+          .local_get(this.f[i]!)
+          .f64_store(F + i * 8);
+  }
+  reload(mask: Mask): void {
+    const { c } = this;
+    for (let i = 1; i < 32; i++)
+      if ((mask.x >>> i) & 1)
+        c.i32_const(0)
+          .i64_load(i * 8)
+          .local_set(this.x[i]!);
+    for (let i = 0; i < 32; i++)
+      if ((mask.f >>> i) & 1)
+        c.i32_const(0)
+          .f64_load(F + i * 8)
+          .local_set(this.f[i]!);
+  }
+}

@@ -1,0 +1,373 @@
+// What one region is: the blocks of one guest function, found from an entry by following both sides of branches, plain
+// jumps and the way back from calls. Discovery only reads code; it neither emits nor runs anything.
+//
+// Addresses are int32 displacements from the entry, so that no BigInt is needed here; `Region.entry` is the only full one.
+// A region ends where the guest leaves its function (return, indirect jump, jump to a known entry), where the hart
+// must act (CSRs, traps, fences) and at the caps below. A leaving edge continues in another region or the interpreter.
+
+import type { Insn } from '../../../isa/index.ts';
+import { rowOf } from '../../../isa/index.ts';
+import { csrClass } from '../../semantics/system.ts';
+import { jumpTargets, type TableReader } from './tables.ts';
+
+/** Where an edge leads: a block of this region, or an address outside it (displacement from the entry). */
+export type Edge = { readonly block: Block } | { readonly exit: number };
+
+export type Terminator =
+  /** Runs into the next block without an instruction of its own. */
+  | { readonly kind: 'fall'; readonly to: Edge }
+  /** A conditional branch, the last instruction of the block. */
+  | { readonly kind: 'branch'; readonly taken: Edge; readonly next: Edge }
+  /** `jal x0`. */
+  | { readonly kind: 'jump'; readonly to: Edge }
+  /** `jal rd` with a link: the callee at `target` comes back to `next`, or not. */
+  | { readonly kind: 'call'; readonly target: number; readonly behind: number; readonly next: Edge }
+  /** A call of the coverage hook of this kind at `target`. */
+  | {
+      readonly kind: 'hook';
+      readonly hook: number;
+      readonly target: number;
+      readonly behind: number;
+      readonly next: Edge;
+    }
+  /** `jalr rd` with a link. */
+  | { readonly kind: 'callIndirect'; readonly behind: number; readonly next: Edge }
+  /** Behind a `jalr rd`: to `taken` when the callee is the one at `target`, as it was the last time, else to `next`. */
+  | { readonly kind: 'guess'; readonly target: number; readonly taken: Edge; readonly next: Edge }
+  /** `jalr x0`: return or computed jump. */
+  | { readonly kind: 'indirect' }
+  /** `jalr x0` of a `switch`: to one of the blocks at these addresses, or anywhere. */
+  | { readonly kind: 'switch'; readonly cases: readonly { readonly at: number; readonly to: Edge }[] }
+  /** The return of a copied callee: to `next` when the target is `behind`, the address behind its call. */
+  | { readonly kind: 'return'; readonly behind: number; readonly next: Edge }
+  /** The instruction at `at` belongs to the hart or the interpreter. */
+  | { readonly kind: 'leave'; readonly at: number };
+
+export interface Block {
+  /** Displacement of the first instruction. */
+  readonly at: number;
+  /** With their displacements; a terminator's instruction is the last one. */
+  readonly insns: readonly { readonly at: number; readonly insn: Insn }[];
+  end: Terminator;
+  /** Position in reverse postorder; set by `structure`. */
+  order: number;
+}
+
+export interface Region {
+  readonly entry: bigint;
+  /** The entry's block first. */
+  readonly blocks: readonly Block[];
+  /** Guest instructions in all blocks. */
+  readonly size: number;
+  /** Displacements of the 4 KiB pages that hold its code, from the page of the entry. */
+  readonly pages: readonly number[];
+}
+
+/** Most instructions of a region; larger functions continue in a second region. */
+export const REGION_INSNS = 800;
+const REGION_BLOCKS = 200;
+/** Targets of a `switch` lie within so many bytes of the function's start. */
+const SWITCH_REACH = 8192;
+/** ra */
+const LINK = 1;
+/** A region stays within these pages before and after its entry. */
+const REGION_REACH = 8 * 4096;
+
+/** True when a region cannot contain the instruction: it needs the hart, or control after it is not known. */
+const isSerializing = (insn: Insn): boolean => {
+  const { flow, ext } = rowOf(insn.op);
+  if (ext === 'zicsr') return csrClass(insn.imm) === undefined;
+  return flow === 'trap' || flow === 'serialize';
+};
+
+/** What discovery asks about the guest; addresses are displacements from the entry. */
+export interface CodeView extends TableReader {
+  /** Decodes one instruction; undefined when it is not mapped or not decodable. */
+  fetch(at: number): Insn | undefined;
+  /** A region of its own begins there, so tail jumps do not copy whole callees. */
+  isEntry(at: number): boolean;
+  /** The kind of the coverage hook there, or -1. */
+  hookAt(at: number): number;
+  /** Where the `jalr` there went the last time it was interpreted, if that is known; it may be anything. */
+  lastTarget(at: number): number | undefined;
+}
+
+/** Finds the region at `entry`. */
+export function discover(entry: bigint, code: CodeView): Region {
+  const body = collect(0, code, REGION_INSNS);
+  const blocks = assemble(body, code);
+  guess(blocks, code);
+  const budget = Math.min(INLINE_BUDGET, REGION_INSNS - body.insns.size);
+  const copied = inline(blocks, code, budget, [0]);
+  const size = body.insns.size + copied + unroll(blocks);
+  const pages = new Set<number>();
+  const base = Number(entry & 0xfffn);
+  for (const { insns } of blocks)
+    for (const { at, insn } of insns) {
+      pages.add((base + at) >> 12);
+      pages.add((base + at + insn.bytes - 1) >> 12);
+    }
+  return { entry, blocks, size, pages: [...pages].sort((a, b) => a - b) };
+}
+
+/** Instructions of one function, and where its blocks begin. */
+interface Body {
+  readonly start: number;
+  readonly insns: ReadonlyMap<number, Insn>;
+  readonly leaders: ReadonlySet<number>;
+  /** By computed jump: where it may go. */
+  readonly switches: ReadonlyMap<number, readonly number[]>;
+  isTail(at: number): boolean;
+}
+
+/** Follows the code from `start` to at most `limit` instructions. */
+function collect(start: number, code: CodeView, limit: number): Body {
+  const insns = new Map<number, Insn>();
+  const leaders = new Set<number>([start]);
+  const switches = new Map<number, readonly number[]>();
+  const work = [start];
+  while (work.length > 0 && insns.size < limit && leaders.size < REGION_BLOCKS) {
+    let at = work.pop()!;
+    while (!insns.has(at) && insns.size < limit && Math.abs(at) < REGION_REACH) {
+      const insn = code.fetch(at);
+      if (!insn || isSerializing(insn)) break;
+      insns.set(at, insn);
+      const next = at + insn.bytes;
+      const { flow } = rowOf(insn.op);
+      if (flow === 'branch') {
+        lead(at + insn.imm);
+        lead(next);
+      } else if (flow === 'jump') {
+        if (insn.rd !== 0) lead(next);
+        else if (!isTail(at + insn.imm)) lead(at + insn.imm);
+        break;
+      } else if (flow === 'indirect') {
+        if (insn.rd !== 0) lead(next);
+        else if (insn.rs1 !== LINK) follow(at);
+        break;
+      }
+      at = next;
+    }
+  }
+  return { start, insns, leaders, switches, isTail };
+
+  function follow(at: number): void {
+    const targets = jumpTargets(textBefore(at, insns), code, to => Math.abs(to - start) < SWITCH_REACH);
+    if (targets.length === 0) return;
+    switches.set(at, targets);
+    for (const to of targets) lead(to);
+  }
+
+  function lead(at: number): void {
+    leaders.add(at);
+    if (!insns.has(at)) work.push(at);
+  }
+  function isTail(at: number): boolean {
+    return at !== start && !insns.has(at) && code.isEntry(at);
+  }
+}
+
+/** Instructions up to the one at `at`, as they lie in memory. */
+function textBefore(at: number, insns: ReadonlyMap<number, Insn>): { at: number; insn: Insn }[] {
+  const text: { at: number; insn: Insn }[] = [];
+  for (let here = at; insns.has(here) && text.length < 20; ) {
+    text.unshift({ at: here, insn: insns.get(here)! });
+    here -= insns.get(here - 4)?.bytes === 4 ? 4 : 2;
+  }
+  return text;
+}
+
+/** Cuts the collected instructions into blocks, the first one at the start, and joins these. */
+function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeView): Block[] {
+  const starts = [...leaders].filter(at => at !== start && insns.has(at)).sort((a, b) => a - b);
+  const blocks = new Map<number, Block>();
+  for (const first of [start, ...starts]) {
+    const body: { at: number; insn: Insn }[] = [];
+    let at = first;
+    for (;;) {
+      const insn = insns.get(at);
+      if (!insn) break;
+      body.push({ at, insn });
+      at += insn.bytes;
+      if (rowOf(insn.op).flow !== 'next' || leaders.has(at)) break;
+    }
+    blocks.set(first, { at: first, insns: body, end: { kind: 'leave', at }, order: -1 });
+  }
+  const edge = (at: number): Edge => {
+    const block = blocks.get(at);
+    return block && !(at !== start && isTail(at)) ? { block } : { exit: at };
+  };
+  for (const block of blocks.values())
+    block.end = terminator(block, insns, switches, edge, at => code.hookAt(at));
+  return [...blocks.values()];
+}
+
+/** Splits calls of functions whose address is in a register: the callee of the last time is called by its address, or copied. */
+function guess(blocks: Block[], code: CodeView): void {
+  for (const block of [...blocks]) {
+    const { end, insns } = block;
+    if (end.kind !== 'callIndirect') continue;
+    const { at, insn } = insns.at(-1)!;
+    const target = code.lastTarget(at);
+    if (insn.rd !== LINK || target === undefined || !code.isEntry(target)) continue;
+    const behind = { at: end.behind, insns: [], order: -1 };
+    const known: Block = { ...behind, end: { ...end, kind: 'call', target } };
+    const other: Block = { ...behind, end };
+    block.end = { kind: 'guess', target, taken: { block: known }, next: { block: other } };
+    blocks.push(known, other);
+  }
+}
+
+/** Largest callee that is copied, in instructions: one that calls nothing, one that does; and how deep copies may nest. */
+const INLINE_LEAF = 64;
+const INLINE_CALLER = 28;
+/** A hook's call and its operand: not counted above. */
+const HOOK_INSNS = 2;
+const INLINE_DEPTH = 3;
+/** Most instructions that copies add to a region: code costs compile time in proportion. */
+const INLINE_BUDGET = 260;
+
+/**
+ * Replaces calls of small functions that are hot themselves by copies of these, while `budget` lasts; appends their blocks. `callers`
+ * are the functions around: recursion is unrolled once. Returns the instructions added.
+ */
+function inline(blocks: Block[], code: CodeView, budget: number, callers: readonly number[]): number {
+  let added = 0;
+  if (callers.length > INLINE_DEPTH) return 0;
+  for (const block of [...blocks]) {
+    const { end } = block;
+    if (end.kind !== 'call' || !code.isEntry(end.target)) continue;
+    const nested = callers.filter(at => at === end.target).length;
+    const link = block.insns.at(-1)?.insn.rd ?? LINK;
+    if (link !== LINK || nested > 1 || !('block' in end.next)) continue;
+    const body = collect(end.target, code, 2 * INLINE_LEAF + 1);
+    const copy = assemble(body, code);
+    if (weightOf(copy) > INLINE_LEAF || added + body.insns.size > budget || !copy.every(staysWithin))
+      continue;
+    guess(copy, code);
+    added += body.insns.size;
+    added += inline(copy, code, budget - added, [...callers, end.target]);
+    const { behind } = end;
+    for (const one of copy)
+      if (one.end.kind === 'indirect') one.end = { kind: 'return', behind, next: end.next };
+    block.end = { kind: 'jump', to: { block: copy[0]! } };
+    blocks.push(...copy);
+  }
+  return added;
+}
+
+/** Instructions of a callee, as far as they speak against copying it: calls cost more, coverage hooks are no calls. */
+function weightOf(blocks: readonly Block[]): number {
+  let weight = 0;
+  let calls = 0;
+  for (const { insns, end } of blocks) {
+    weight += insns.length;
+    if (end.kind === 'hook') weight -= HOOK_INSNS;
+    if (end.kind === 'call' || end.kind === 'callIndirect') calls = INLINE_LEAF - INLINE_CALLER;
+  }
+  return weight + calls;
+}
+
+/** Loops of one block up to so many instructions are repeated, to about so many. */
+const UNROLL_INSNS = 12;
+const UNROLLED_INSNS = 32;
+
+/** Chains copies of the smallest loops, so that the checks at a loop's head are made once for several rounds. Returns the instructions added. */
+function unroll(blocks: Block[]): number {
+  let added = 0;
+  for (const block of [...blocks]) {
+    const { end, insns } = block;
+    if (end.kind !== 'branch' || insns.length > UNROLL_INSNS) continue;
+    if (!('block' in end.taken) || end.taken.block !== block) continue;
+    const copies = Math.floor(UNROLLED_INSNS / insns.length) - 1;
+    let last: Edge = { block };
+    for (let i = 0; i < copies; i++) {
+      const copy: Block = { ...block, end: { ...end, taken: last } };
+      blocks.push(copy);
+      last = { block: copy };
+    }
+    block.end = { ...end, taken: last };
+    added += copies * insns.length;
+  }
+  return added;
+}
+
+/** Control leaves the function only by its return, by calls that come back, or to the interpreter. */
+function staysWithin({ end, insns }: Block): boolean {
+  const inside = (to: Edge): boolean => 'block' in to;
+  switch (end.kind) {
+    case 'branch':
+      return inside(end.taken) && inside(end.next);
+    case 'fall':
+    case 'jump':
+      return inside(end.to);
+    case 'indirect':
+      return insns.at(-1)!.insn.rs1 === LINK;
+    case 'switch':
+      return end.cases.every(({ to }) => inside(to));
+    case 'leave':
+      return insns.length > 0;
+    default:
+      return 'next' in end && inside(end.next);
+  }
+}
+
+/** Where a call goes, if the block tells: `jal`, or `jalr` right behind the `auipc` of its register. */
+function callTarget(block: Block): number | undefined {
+  const [before, last] = [block.insns.at(-2), block.insns.at(-1)!];
+  if (last.insn.name === 'jal') return last.at + last.insn.imm;
+  if (before?.insn.name !== 'auipc' || before.insn.rd !== last.insn.rs1) return undefined;
+  return before.at + before.insn.imm + last.insn.imm;
+}
+
+function terminator(
+  block: Block,
+  insns: ReadonlyMap<number, Insn>,
+  switches: Body['switches'],
+  edge: (at: number) => Edge,
+  hookAt: (at: number) => number,
+): Terminator {
+  const last = block.insns.at(-1);
+  if (!last) return block.end;
+  const { at, insn } = last;
+  const next = at + insn.bytes;
+  switch (rowOf(insn.op).flow) {
+    case 'branch':
+      return { kind: 'branch', taken: edge(at + insn.imm), next: edge(next) };
+    case 'jump':
+      if (insn.rd === 0) return { kind: 'jump', to: edge(at + insn.imm) };
+      return call(callTarget(block)!);
+    case 'indirect': {
+      if (insn.rd === 0) {
+        const cases = switches.get(at)?.map(target => ({ at: target, to: edge(target) }));
+        return cases ? { kind: 'switch', cases } : { kind: 'indirect' };
+      }
+      const target = callTarget(block);
+      return target === undefined ? { kind: 'callIndirect', behind: next, next: edge(next) } : call(target);
+    }
+    default:
+      return insns.has(next) ? { kind: 'fall', to: edge(next) } : { kind: 'leave', at: next };
+  }
+
+  function call(target: number): Terminator {
+    const hook = insn.rd === LINK ? hookAt(target) : -1;
+    if (hook >= 0) return { kind: 'hook', hook, target, behind: next, next: edge(next) };
+    return { kind: 'call', target, behind: next, next: edge(next) };
+  }
+}
+
+/** The edges of a block that stay in the region, in order of likelihood for layout. */
+export function successors(block: Block): Block[] {
+  const { end } = block;
+  const edges: Edge[] =
+    end.kind === 'branch' || end.kind === 'guess'
+      ? [end.next, end.taken]
+      : end.kind === 'fall' || end.kind === 'jump'
+        ? [end.to]
+        : 'next' in end
+          ? [end.next]
+          : end.kind === 'switch'
+            ? end.cases.map(({ to }) => to)
+            : [];
+  return edges.flatMap(e => ('block' in e ? [e.block] : []));
+}

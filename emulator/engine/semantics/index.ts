@@ -1,0 +1,9 @@
+// All rules together: the type demands one for every row of the ISA table.
+
+import { ATOMIC } from './amo.ts';
+import { BITS } from './bits.ts';
+import { DOUBLE, SINGLE } from './fp.ts';
+import { INTEGER, MULTIPLY } from './int.ts';
+import type { Semantics } from './ops.ts';
+
+export const SEMANTICS: Semantics = { ...INTEGER, ...MULTIPLY, ...ATOMIC, ...BITS, ...SINGLE, ...DOUBLE };

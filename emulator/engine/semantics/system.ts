@@ -1,0 +1,221 @@
+// Fast paths of the system instructions that kernels execute all the time: reads and writes of the plain trap CSRs, interrupt
+// enabling through mstatus and sstatus, ecall from U, sret, mret. Each emitter either does the whole instruction or branches to
+// `slow` before it changed anything; the hart (emulator/hart/system.ts, trap.ts) is the full definition and does the rest:
+// illegal accesses, WARL fields with consequences, pending interrupts, firmware in the host.
+// Priv §3.1.6 (mstatus), §3.1.7, §3.3.2 (xret), §10.1.1 (sstatus).
+
+import { M, S, U } from '../../hart/cause.ts';
+import * as L from '../../hart/layout.ts';
+import * as B from '../../hart/mstatus.ts';
+import { I32, I64, type Label } from '../../wasm/module.ts';
+import type { Ops } from './ops.ts';
+
+export type CsrOp = 'swap' | 'set' | 'clear';
+export type CsrClass = 'plain' | 'mstatus' | 'sstatus';
+
+/** CSRs that are nothing but 64 bits in the window; `even` = bit 0 is always zero. */
+export interface PlainCsr {
+  readonly slot: number;
+  readonly even: boolean;
+}
+
+const PLAIN: Readonly<Record<number, PlainCsr>> = {
+  320: { slot: L.SSCRATCH, even: false },
+  321: { slot: L.SEPC, even: true },
+  322: { slot: L.SCAUSE, even: false },
+  323: { slot: L.STVAL, even: false },
+  832: { slot: L.MSCRATCH, even: false },
+  833: { slot: L.MEPC, even: true },
+  834: { slot: L.MCAUSE, even: false },
+  835: { slot: L.MTVAL, even: false },
+};
+
+export const plainCsr = (csr: number): PlainCsr | undefined => PLAIN[csr];
+
+export function csrClass(csr: number): CsrClass | undefined {
+  if (csr === 0x300) return 'mstatus';
+  if (csr === 0x100) return 'sstatus';
+  return PLAIN[csr] && 'plain';
+}
+
+/** What csrrw, csrrs and csrrc (and their immediate forms) do with the operand. */
+export const csrOp = (name: string): CsrOp =>
+  name.startsWith('csrrw') ? 'swap' : name.startsWith('csrrs') ? 'set' : 'clear';
+
+/** A plain CSR access, with pushers for what the interpreter fetches and the JIT knows. */
+export interface PlainAccess {
+  readonly op: CsrOp;
+  /** i64. */
+  operand(): void;
+  /** i32: address of the slot. */
+  slot(): void;
+  /** i64: the bits that exist. */
+  mask(): void;
+  /** i32: privilege in the CSR's number. */
+  privilege(): void;
+}
+
+export function emitPlainCsr(o: Ops, access: PlainAccess, slow: Label): void {
+  const { c } = o;
+  const [old, value] = [o.temp(I64, 0), o.temp(I64, 1)];
+  privilegeNow(o);
+  access.privilege();
+  c.i32_lt_s().br_if(slow, 'unlikely');
+  access.slot();
+  c.i64_load().local_set(old);
+  if (access.op !== 'swap') c.local_get(old);
+  access.operand();
+  if (access.op === 'set') c.i64_or();
+  if (access.op === 'clear') c.i64_const(-1).i64_xor().i64_and();
+  access.mask();
+  c.i64_and().local_set(value);
+  access.slot();
+  c.local_get(value).i64_store();
+  o.rd(() => void c.local_get(old));
+}
+
+/** Fields whose change has no consequence beyond mstatus itself, apart from enabling interrupts. */
+const CHEAP = B.SIE | B.MIE_BIT | B.SPIE | B.MPIE | B.SPP;
+const ENABLES = B.SIE | B.MIE_BIT;
+
+const STATUS = {
+  mstatus: { mask: B.MSTATUS_MASK, shown: -1, high: B.XLEN_HI, privilege: M },
+  sstatus: { mask: B.SSTATUS_MASK, shown: B.SSTATUS_MASK, high: B.UXL_HI, privilege: S },
+} as const;
+
+/** Access to mstatus or sstatus; `operand` pushes i64. */
+export function emitStatusCsr(
+  o: Ops,
+  csr: 'mstatus' | 'sstatus',
+  op: CsrOp,
+  operand: () => void,
+  slow: Label,
+): void {
+  const { c } = o;
+  const { mask, shown, high, privilege } = STATUS[csr];
+  const [old, value] = [o.temp(I32, 0), o.temp(I32, 1)];
+  privilegeNow(o);
+  c.i32_const(privilege).i32_lt_s().br_if(slow, 'unlikely');
+  load(o, L.MSTATUS);
+  c.local_set(old);
+  operand();
+  c.i32_wrap_i64().i32_const(mask).i32_and();
+  if (op === 'clear') c.i32_const(-1).i32_xor().local_get(old).i32_and();
+  else if (op === 'set') c.local_get(old).i32_or();
+  else c.local_get(old).i32_const(~mask).i32_and().i32_or();
+  c.local_tee(value).local_get(old).i32_xor().i32_const(~CHEAP).i32_and().br_if(slow, 'unlikely');
+  c.local_get(old).i32_const(-1).i32_xor().local_get(value).i32_and().i32_const(ENABLES).i32_and();
+  c.if_();
+  pending(o);
+  c.br_if(slow, 'unlikely').end();
+  c.i32_const(0).local_get(value).i32_store(L.MSTATUS);
+  o.rd(() => {
+    c.local_get(old).i32_const(shown).i32_and().i64_extend_i32_u();
+    c.i64_const(BigInt(high) << 32n).i64_or();
+    c.local_get(old).i32_const(B.FS).i32_and().i32_const(B.FS).i32_eq().i64_extend_i32_u();
+    c.i64_const(63).i64_shl().i64_or();
+  });
+}
+
+/**
+ * Trap return. `leave` emits the way out: PC, privilege and views in the window are new then. Slow with pending interrupts, MPRV
+ * or TSR, and wherever the instruction is illegal.
+ */
+export function emitReturn(o: Ops, name: 'mret' | 'sret', slow: Label, leave: () => void): void {
+  const { c } = o;
+  const [status, priv] = [o.temp(I32, 0), o.temp(I32, 1)];
+  const isM = name === 'mret';
+  privilegeNow(o);
+  c.i32_const(isM ? M : S)
+    .i32_ne()
+    .br_if(slow, 'unlikely');
+  load(o, L.MSTATUS);
+  c.local_tee(status)
+    .i32_const(B.MPRV | (isM ? 0 : B.TSR))
+    .i32_and()
+    .br_if(slow, 'unlikely');
+  pending(o);
+  c.br_if(slow, 'unlikely');
+  if (isM) c.local_get(status).i32_const(B.MPP_SHIFT).i32_shr_u().i32_const(3).i32_and();
+  else c.local_get(status).i32_const(8).i32_shr_u().i32_const(1).i32_and();
+  c.local_set(priv);
+  const [enable, previous, mode] = isM ? [B.MIE_BIT, B.MPIE, B.MPP] : [B.SIE, B.SPIE, B.SPP];
+  c.local_get(status)
+    .i32_const(~(enable | mode))
+    .i32_and();
+  c.local_get(status).i32_const(previous).i32_and().i32_const(4).i32_shr_u().i32_or();
+  c.i32_const(previous).i32_or().local_set(status);
+  enterMode(o, status, priv);
+  c.i32_const(0)
+    .i32_const(0)
+    .i64_load(isM ? L.MEPC : L.SEPC)
+    .i64_store(L.PC);
+  leave();
+}
+
+/** System call from U, to S when delegated, else to M. `leave` as above; counting the instruction is the caller's business. */
+export function emitEcall(o: Ops, slow: Label, leave: () => void): void {
+  const { c } = o;
+  const [status, priv] = [o.temp(I32, 0), o.temp(I32, 1)];
+  privilegeNow(o);
+  c.i32_const(U).i32_ne().br_if(slow, 'unlikely');
+  load(o, L.MSTATUS);
+  c.local_tee(status).i32_const(B.MPRV).i32_and().br_if(slow, 'unlikely');
+  load(o, L.MEDELEG);
+  c.i32_const(1 << 8)
+    .i32_and()
+    .if_();
+  enterTrap(o, status, [L.SEPC, L.SCAUSE, L.STVAL, L.STVEC], [B.SIE, B.SPIE, B.SPP]);
+  c.i32_const(S).local_set(priv).else_();
+  enterTrap(o, status, [L.MEPC, L.MCAUSE, L.MTVAL, L.MTVEC], [B.MIE_BIT, B.MPIE, B.MPP]);
+  c.i32_const(M).local_set(priv).end();
+  enterMode(o, status, priv);
+  c.i32_const(0).i32_const(0).i64_load(L.EXCEPTIONS).i64_const(1).i64_add().i64_store(L.EXCEPTIONS);
+  leave();
+}
+
+/** Trap CSRs, PC and the status word in the local, for a trap from U (so the previous mode is zero). */
+function enterTrap(
+  o: Ops,
+  status: number,
+  [epc, cause, tval, tvec]: readonly [number, number, number, number],
+  [enable, previous, mode]: readonly [number, number, number],
+): void {
+  const { c } = o;
+  c.i32_const(0);
+  o.pc();
+  c.i64_store(epc);
+  c.i32_const(0).i64_const(8).i64_store(cause);
+  c.i32_const(0).i64_const(0).i64_store(tval);
+  c.i32_const(0).i32_const(0).i64_load(tvec).i64_const(-4).i64_and().i64_store(L.PC);
+  c.local_get(status)
+    .i32_const(~(enable | previous | mode))
+    .i32_and();
+  c.local_get(status).i32_const(enable).i32_and().i32_const(4).i32_shl().i32_or().local_set(status);
+}
+
+/** Stores the status word, privilege and views (emulator/hart/view.ts; MPRV is clear here). */
+function enterMode(o: Ops, status: number, priv: number): void {
+  const { c } = o;
+  c.i32_const(0).local_get(status).i32_store(L.MSTATUS);
+  c.i32_const(0).local_get(priv).i32_store(L.PRIV);
+  c.i32_const(0).local_get(priv).i32_store(L.FETCH_VIEW);
+  c.i32_const(0).local_get(priv);
+  c.local_get(status).i32_const(18).i32_shr_u().local_get(priv).i32_const(S).i32_eq().i32_and();
+  c.i32_add().i32_store(L.DATA_VIEW);
+}
+
+function load(o: Ops, offset: number): void {
+  o.c.i32_const(0).i32_load(offset);
+}
+
+const privilegeNow = (o: Ops): void => load(o, L.PRIV);
+
+/** i32: interrupts that are pending and enabled in mie, whatever mstatus and delegation say of them. */
+function pending(o: Ops): void {
+  load(o, L.MIP);
+  load(o, L.MIP + 4);
+  o.c.i32_or();
+  load(o, L.MIE);
+  o.c.i32_and();
+}
