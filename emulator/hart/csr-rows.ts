@@ -15,8 +15,11 @@ const MISA_HI = 0x8000_0000 | 0;
 
 /** Exceptions 0..9, 12, 13 and 15; a call from M cannot be delegated. */
 const MEDELEG_MASK = 0xb3ff;
-/** The only field of envcfg that exists (Priv §3.1.18); fences are total here, so it changes nothing. */
-const FIOM = 1;
+/** FIOM, which changes nothing because fences are total here, and the fields of Zicbom and Zicboz (Priv §3.1.18). */
+const ENVCFG_LO = 0xf1;
+/** CBIE: 2 is reserved. */
+const CBIE = 0x30;
+const CBIE_RESERVED = 0x20;
 /** menvcfg.STCE, in the high half: S-mode has stimecmp (Sstc). */
 const STCE_HI = 0x8000_0000 | 0;
 const MCOUNTEREN_TM = 2;
@@ -71,7 +74,7 @@ function machineRows(file: CsrFile, rows: Rows): void {
   rows[0x305] = trapVector(file, L.MTVEC);
   rows[0x306] = stored(file, L.MCOUNTEREN, -1, 0);
   rows[0x30a] = {
-    ...stored(file, L.MENVCFG, FIOM, STCE_HI),
+    ...stored(file, L.MENVCFG),
     write: (lo, hi) => writeMenvcfg(file, lo, hi),
   };
   rows[0x340] = stored(file, L.MSCRATCH);
@@ -101,7 +104,10 @@ function supervisorRows(file: CsrFile, rows: Rows): void {
   });
   rows[0x105] = trapVector(file, L.STVEC);
   rows[0x106] = stored(file, L.SCOUNTEREN, -1, 0);
-  rows[0x10a] = stored(file, L.SENVCFG, FIOM, 0);
+  rows[0x10a] = {
+    ...stored(file, L.SENVCFG),
+    write: lo => s.set(L.SENVCFG, legalEnvcfg(s.get(L.SENVCFG), lo)),
+  };
   rows[0x140] = stored(file, L.SSCRATCH);
   rows[0x141] = stored(file, L.SEPC, ~1);
   rows[0x142] = stored(file, L.SCAUSE);
@@ -194,10 +200,16 @@ function interruptPending(file: CsrFile, visible: () => number, writable: () => 
 
 const hasStimecmp = (file: CsrFile): boolean => file.state.hi(L.MENVCFG) < 0;
 
+/** The low half of menvcfg or senvcfg after a write; a reserved CBIE leaves that field as it was. */
+function legalEnvcfg(old: number, value: number): number {
+  const mask = (value & CBIE) === CBIE_RESERVED ? ENVCFG_LO & ~CBIE : ENVCFG_LO;
+  return (old & ~mask) | (value & mask);
+}
+
 /** Sstc §1: stimecmp drives STIP while STCE is set. Like QEMU, setting STCE alone does not look at an old stimecmp. */
 function writeMenvcfg(file: CsrFile, lo: number, hi: number): void {
   const had = hasStimecmp(file);
-  file.state.put(L.MENVCFG, lo & FIOM, hi & STCE_HI);
+  file.state.put(L.MENVCFG, legalEnvcfg(file.state.get(L.MENVCFG), lo), hi & STCE_HI);
   if (had && !hasStimecmp(file)) file.ports.setTimer?.(file.state.get(L.HARTID), Infinity);
 }
 

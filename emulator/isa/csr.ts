@@ -136,6 +136,9 @@ const EPC_WRITABLE = ALL_BITS - 1n;
 /** MODE 0 (direct) or 1 (vectored): bit 1 is zero. */
 const TVEC_WRITABLE = ALL_BITS - 2n;
 
+/** FIOM, CBIE, CBCFE, CBZE (Priv §3.1.18). */
+const ENVCFG_WRITABLE = 0xf1n;
+
 function series(first: number, last: number, row: (index: number) => CsrRow, step = 1): CsrRow[] {
   const rows: CsrRow[] = [];
   for (let index = first; index <= last; index += step) rows.push(row(index));
@@ -159,7 +162,7 @@ export const CSRS: readonly CsrRow[] = [
   csr(0x104, 'sie',        'view',   'Priv §4.1.3', { of: 'mie', writable: S_INTERRUPTS, readable: S_INTERRUPTS }),
   csr(0x105, 'stvec',      'stored', 'Priv §4.1.2', { writable: TVEC_WRITABLE }),
   csr(0x106, 'scounteren', 'stored', 'Priv §4.1.5', { writable: 0xffff_ffffn }),
-  csr(0x10a, 'senvcfg',    'stored', 'Priv §4.1.10', { writable: 1n }),
+  csr(0x10a, 'senvcfg',    'stored', 'Priv §4.1.10', { writable: ENVCFG_WRITABLE }),
   csr(0x140, 'sscratch',   'stored', 'Priv §4.1.6'),
   csr(0x141, 'sepc',       'stored', 'Priv §4.1.7', { writable: EPC_WRITABLE }),
   csr(0x142, 'scause',     'stored', 'Priv §4.1.8'),
@@ -183,7 +186,7 @@ export const CSRS: readonly CsrRow[] = [
   csr(0x304, 'mie',        'stored',   'Priv §3.1.9', { writable: ALL_INTERRUPTS }),
   csr(0x305, 'mtvec',      'stored',   'Priv §3.1.7', { writable: TVEC_WRITABLE }),
   csr(0x306, 'mcounteren', 'stored',   'Priv §3.1.11', { writable: 0xffff_ffffn }),
-  csr(0x30a, 'menvcfg',    'stored',   'Priv §3.1.18', { writable: (1n << 63n) | 1n }),
+  csr(0x30a, 'menvcfg',    'stored',   'Priv §3.1.18', { writable: (1n << 63n) | ENVCFG_WRITABLE }),
   csr(0x320, 'mcountinhibit', 'stored', 'Priv §3.1.12', { writable: 5n }),
   csr(0x340, 'mscratch',   'stored',   'Priv §3.1.13'),
   csr(0x341, 'mepc',       'stored',   'Priv §3.1.14', { writable: EPC_WRITABLE }),

@@ -38,6 +38,14 @@ const MIMPID = 0xf13;
 
 /** All but ecall from S and M: 0..8, page faults 12, 13, 15. */
 const DELEGATED_EXCEPTIONS = 0xb1ff;
+/**
+ * S-mode reads every counter, U-mode cycle, time and instret: what OpenSBI leaves set. Linux does not write scounteren
+ * without a PMU, and its vDSO executes `rdtime` in U-mode.
+ */
+const ALL_COUNTERS = -1;
+const BASE_COUNTERS = 7;
+/** menvcfg: CBIE = 3 (invalidate), CBCFE, CBZE. */
+const CACHE_BLOCKS = 0xf0;
 const FS_DIRTY = 3 << 13;
 
 /** HSM states. */
@@ -93,7 +101,10 @@ export class Sbi {
     s.set64(L.EXCEPTIONS, exceptions);
     s.set(L.MEDELEG, DELEGATED_EXCEPTIONS);
     s.set(L.MIDELEG, cause.S_INTERRUPTS);
-    s.set(L.MCOUNTEREN, 7);
+    s.set(L.MCOUNTEREN, ALL_COUNTERS);
+    s.set(L.SCOUNTEREN, BASE_COUNTERS);
+    s.set(L.MENVCFG, CACHE_BLOCKS);
+    s.put(L.STVEC, s.get(L.PC) & ~3, s.hi(L.PC));
     s.set(L.MSTATUS, s.get(L.MSTATUS) | FS_DIRTY);
     this.#status[id] = STARTED;
     this.#p.drive(id);

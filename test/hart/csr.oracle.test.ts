@@ -91,9 +91,10 @@ const FREEDOMS: readonly Freedom[] = [
   { csr: /^mstatus$/, bits: 0x1800n, why: 'MPP = 2 is reserved: here the old value stays' },
   {
     csr: /^[ms]envcfg$/,
-    bits: 0x4000_0000_0000_00f0n,
-    why: 'Zicbom, Zicboz and Svpbmt are absent here',
+    bits: 0x30n,
+    why: 'CBIE = 2 is reserved: here the old value stays',
   },
+  { csr: /^menvcfg$/, bits: 1n << 62n, why: 'Svpbmt is absent here' },
   { csr: /^[ms]epc$/, bits: 1n, why: 'bit 0 is always zero (Priv §3.1.14); QEMU 7.2 keeps it' },
   { csr: /^satp$/, bits: ALL, why: 'mode 10 is Sv57, which QEMU has' },
   {

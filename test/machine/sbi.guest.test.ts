@@ -41,6 +41,19 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('built-in sbi', () => {
     expect(status(source)).toEqual({ kind: 'exit', status: 0 });
   });
 
+  it('lets U-mode read time, cycle and instret, as OpenSBI does', () => {
+    const source = `
+      la t0, 1f
+      csrw sepc, t0
+      sret                # sstatus.SPP is U after reset
+    1: rdtime a0
+      rdcycle a0
+      rdinstret a0
+      li a0, 0
+      ${FINISH}`;
+    expect(status(source)).toEqual({ kind: 'exit', status: 0 });
+  });
+
   it('is SBI 2.0 and knows its extensions', () => {
     const probe = (id: number): string => `li a0, ${id}\n${call(BASE, 3)}slli s1, s1, 1\nor s1, s1, a1\n`;
     const source = `
