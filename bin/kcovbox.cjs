@@ -61,16 +61,29 @@ function writeCode(verb, id, script) {
   }
 }
 
+/**
+ * Flags of V8 that make runs faster; none changes a result. Each has the versions of V8 (Node.js 20, 22, 24) that were seen to know it: V8
+ * prints an error for a flag that it does not know, and offers no way to ask.
+ */
+const V8_FLAGS = [
+  // Emitted modules carry branch hints; without the flag V8 ignores that section.
+  { flag: '--experimental-wasm-branch-hinting', v8: ['11.3', '12.4', '13.6'] },
+  // JavaScript is optimised some 50 ms later than by default: a small program has ended by then, and its four compiler threads with it.
+  { flag: '--interrupt-budget=300000', v8: ['11.3'] },
+  // Fused multiply-add; later versions have it without a flag, and wasm/host-fma.ts looks whether it is there.
+  { flag: '--experimental-wasm-relaxed-simd', v8: ['11.3'] },
+];
+
+/** Before anything is compiled, because cached code holds only under the flags that it was made with. */
+function setFlags() {
+  const { setFlagsFromString } = require('node:v8');
+  const version = /^\d+\.\d+/.exec(process.versions.v8)[0];
+  for (const { flag, v8 } of V8_FLAGS) if (v8.includes(version)) setFlagsFromString(flag);
+}
+
 /** Evaluates the bundle; answers with its exports, and what to do after a run that went well. */
 function load(verb) {
-  // Emitted modules carry branch hints, which this V8 obeys only when told so before it compiles the first. Others ignore the section; an
-  // unknown flag is no error. Here, because cached code holds only under the flags that it was made with.
-  const { setFlagsFromString } = require('node:v8');
-  setFlagsFromString('--experimental-wasm-branch-hinting');
-  // JavaScript is optimised some 50 ms later than by default: a small program has ended by then, and its four compiler threads with it.
-  setFlagsFromString('--interrupt-budget=300000');
-  // Fused multiply-add; later versions of V8 have it without being told, and wasm/host-fma.ts looks whether it is there.
-  require('node:v8').setFlagsFromString('--experimental-wasm-relaxed-simd');
+  setFlags();
   const source = readFileSync(BUNDLE, 'latin1'); // esbuild writes ASCII
   const id = source.slice(0, source.indexOf('\n'));
   const cachedData = readCode(verb, id);
@@ -87,6 +100,8 @@ function load(verb) {
 async function start() {
   if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
     fail(`Node.js ${process.version} is too old; install version ${OLDEST_NODE} or newer`);
+  if (typeof WebAssembly === 'undefined')
+    fail('this Node.js runs without WebAssembly; leave out --jitless (also in NODE_OPTIONS)');
   if (isStale()) {
     try {
       await (await import('../setup/bundle.mjs')).bundle();

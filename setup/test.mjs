@@ -5,11 +5,13 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle, isFresh } from './bundle.mjs';
 import { ensureNpm, ensurePackages, ROOT, say } from './ensure.mjs';
+import { ensureNodes } from './nodes.mjs';
 import { BUILD, ORACLES } from './packages.mjs';
 
 ensureNpm();
 ensurePackages(BUILD, 'compiling the guest');
 ensurePackages(ORACLES, 'the oracles of the tests', { optional: true }); // a test without its oracle says so and is skipped
+if (!ensureNodes()) say('no other Node.js for the tests (going on without)');
 if (!isFresh()) await bundle();
 // One build of each kernel before two workers would both start it.
 for (const dialect of ['openbsd', 'netbsd', 'freebsd', 'linux']) {
