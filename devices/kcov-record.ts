@@ -18,6 +18,8 @@ export interface RecordSink {
 export class Recorder {
   /** Set while somebody outside the guest listens. */
   sink: RecordSink | undefined;
+  /** Records since the machine was made, stored and lost ones alike. */
+  count = 0;
   readonly #ram: RamPort;
   /** The record under way, as halves of its words: type, arg1, arg2, pc; or only pc. */
   readonly #pc = new Uint32Array(2);
@@ -134,6 +136,7 @@ export class Recorder {
     const at = area + 8 + 8 * length * count;
     ram.write32(area, count + 1);
     for (let i = 0; i < words.length; i++) ram.write32(at + 4 * i, words[i]!);
+    this.count++;
     this.sink?.record(ctx, areaField === CTX.EDGE_AREA, words, true);
     return true;
   }
@@ -143,6 +146,7 @@ export class Recorder {
     const lo = (ram.read32(ctx + CTX.LOST) + 1) >>> 0;
     ram.write32(ctx + CTX.LOST, lo);
     if (lo === 0) ram.write32(ctx + CTX.LOST + 4, (ram.read32(ctx + CTX.LOST + 4) + 1) >>> 0);
+    this.count++;
     this.sink?.record(ctx, areaField === CTX.EDGE_AREA, words, false);
   }
 }

@@ -115,6 +115,11 @@ export class KcovDevice implements Device {
     return this.#recorder.sink !== undefined;
   }
 
+  /** Records that came through the device, lost ones included; compiled code counts its own. */
+  get records(): number {
+    return this.#recorder.count;
+  }
+
   /** Tells `listener` of every record from now on; undefined stops. Never changes what the guest sees. */
   onRecord(listener: ((record: KcovRecord) => void) | undefined): void {
     this.#recorder.sink = listener && {
@@ -151,6 +156,7 @@ export class KcovDevice implements Device {
   reset(): void {
     this.#regs = emptyRegs();
     this.#low = 0;
+    this.#recorder.count = 0;
     this.#setHooks(undefined);
     for (let h = 0; h < this.#ports.hart.count; h++) this.#ports.publish?.(h, 0);
   }

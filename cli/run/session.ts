@@ -138,7 +138,8 @@ class Session {
       else if (result.kind !== 'budget' && result.kind !== 'halt') return result;
       const isIdle = result.kind === 'halt' || spent < IDLE_SLICE;
       const slept = await this.#pause(isIdle);
-      if (this.#terminal) duration = isIdle ? Math.max(UNITS_PER_MS, slept * UNITS_PER_MS) : slice;
+      if (this.#terminal)
+        duration = isIdle ? Math.max(UNITS_PER_MS, Math.round(slept * UNITS_PER_MS)) : slice;
       if (!this.#deliver(isIdle) && result.kind === 'halt' && this.#isOver()) return result;
     }
     return left > 0 ? result : { kind: 'budget' };

@@ -104,7 +104,7 @@ export async function execute(
   const wantsHash = options.result !== undefined || options.record !== undefined || recording !== undefined;
   // Modules that only some runs need are loaded by those: a small program takes no longer than loading them.
   const recorder =
-    options.cover !== undefined || wantsHash
+    options.cover !== undefined
       ? new (await import('../run/record.ts')).TraceRecorder(options.dialect, images.kernel, images.name)
       : undefined;
   const format = options.cover === undefined ? undefined : chooseFormat(options.cover, options.format);
@@ -131,7 +131,7 @@ export async function execute(
       images.kernelPath,
       images.name,
     );
-  const records = recorder?.count ?? 0;
+  const records = end.machine.kcovRecords;
   if (options.result !== undefined) {
     const json = await resultOf(images, options, end, consoleHash, records);
     writeFile(options.result, `${JSON.stringify(json, null, 2)}\n`);

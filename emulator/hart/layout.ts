@@ -72,6 +72,8 @@ export const WALK = 0x1ac;
 export const WALK_M = 0x1b0;
 export const WALK_NONE = 0;
 export const WALK_BARE = 1;
+/** i64: coverage records that compiled code stored or lost without asking the device; for statistics. */
+export const KCOV_RECORDS = 0x1b8;
 
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
 export const F = 0x200;

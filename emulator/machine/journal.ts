@@ -1,5 +1,6 @@
 // The only way in which something from outside reaches the guest: input, stamped with the virtual time at which it
 // arrived. A run with the same images, options and journal is the same run.
+import { HostError } from '../base/errors.ts';
 
 /**
  * `uart`, `console`: bytes for the serial port, the virtio console. `break`: a break on the serial line, without bytes. `resize`:
@@ -16,21 +17,36 @@ export interface JournalEntry {
 
 export class Journal {
   readonly entries: JournalEntry[] = [];
-  readonly #waiting: JournalEntry[];
+  readonly #waiting: readonly JournalEntry[];
+  #taken = 0;
 
-  /** `replay`: input that is to arrive by itself, ordered by time. */
+  /**
+   * `replay`: input that arrives by itself, ordered by time. Errors: HostError when a time is not a whole
+   * number of units, or lies before that of the entry in front of it.
+   */
   constructor(replay: readonly JournalEntry[] = []) {
-    this.#waiting = [...replay];
+    let last = 0;
+    for (const [i, { at }] of replay.entries()) {
+      if (!Number.isSafeInteger(at) || at < last)
+        throw new HostError(`journal entry ${i}: time ${at} is not a whole number from ${last} on`);
+      last = at;
+    }
+    this.#waiting = replay;
+  }
+
+  /** Entries of the replayed input that have not arrived yet. */
+  get waiting(): number {
+    return this.#waiting.length - this.#taken;
   }
 
   /** Time of the next replayed input; Infinity = none. */
   next(): number {
-    return this.#waiting[0]?.at ?? Infinity;
+    return this.#waiting[this.#taken]?.at ?? Infinity;
   }
 
   /** Takes the replayed input that is due. */
   take(now: number): JournalEntry | undefined {
-    return this.next() <= now ? this.#waiting.shift() : undefined;
+    return this.next() <= now ? this.#waiting[this.#taken++] : undefined;
   }
 
   record(entry: JournalEntry): void {

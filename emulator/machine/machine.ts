@@ -6,6 +6,7 @@
 // harts wait it jumps to the next event. Everything that happens by itself happens at an exact unit.
 
 import { romContents } from '../../devices/rom.ts';
+import { HostError } from '../base/errors.ts';
 import { Bus } from '../bus/bus.ts';
 import type { Alarm } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
@@ -173,6 +174,13 @@ export class Machine {
     return this.spent - exceptions;
   }
 
+  /** Coverage records since power-on, lost ones included, whether the device or compiled code made them. */
+  get kcovRecords(): number {
+    let inline = 0;
+    for (const hart of this.harts) inline += Number(hart.state.get64(L.KCOV_RECORDS));
+    return inline + (this.board.kcov?.records ?? 0);
+  }
+
   /** Input from the host; it arrives before the next instruction. Only between runs. */
   input(bytes: Iterable<number>, port: InputPort = 'uart'): void {
     const entry = { at: this.time, port, bytes: [...bytes] };
@@ -195,8 +203,11 @@ export class Machine {
   /**
    * Runs until something ends it, at most `units` instructions and exceptions from now, and at most `duration` of virtual
    * time, which an idle guest passes without instructions. Where the pieces are cut makes no difference to the guest.
+   * Errors: HostError when one of them is a fraction or not a number: a quantum of half a unit would never end.
    */
   run(units = Infinity, duration = Infinity): RunResult {
+    checkWhole('units', units);
+    checkWhole('duration', duration);
     const limit = this.spent + units;
     const deadline = this.time + duration;
     for (;;) {
@@ -300,4 +311,9 @@ export class Machine {
       reset: () => this.stop({ kind: 'reset' }),
     });
   }
+}
+
+function checkWhole(what: string, value: number): void {
+  if (!Number.isInteger(value) && value !== Infinity)
+    throw new HostError(`run: ${what} is ${value}, not a whole number`);
 }

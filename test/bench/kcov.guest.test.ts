@@ -10,16 +10,34 @@ import { which } from '../../toolchain/index.ts';
 
 const named = (name: string): Workload => WORKLOADS.find(w => w.name === name)!;
 
-async function run(w: Workload, options: MachineOptions): Promise<string> {
+interface Ran {
+  /** The workload's checksum. */
+  readonly sum: string;
+  readonly records: number;
+  /** Of these, the ones that went through the device. */
+  readonly byDevice: number;
+}
+
+async function count(w: Workload, options: MachineOptions, listen = false): Promise<Ran> {
   const kernel = { name: w.name, bytes: readFileSync(await buildGuest({ ...w, warmUp: 2, repeat: 6 })) };
   let text = '';
   const onConsole = (byte: number): void => {
     text += String.fromCharCode(byte);
   };
   const machine = createMachine({ kernel, bios: 'none', ramBytes: 128 << 20, onConsole, ...options });
+  let heard = 0;
+  if (listen) machine.board.kcov!.onRecord(() => heard++);
   expect(machine.run(100_000_000)).toEqual({ kind: 'exit', status: 0 });
-  return /end ([0-9a-f]{16})/.exec(text)![1]!;
+  const records = machine.kcovRecords;
+  if (listen) expect(heard).toBe(records);
+  return {
+    sum: /end ([0-9a-f]{16})/.exec(text)![1]!,
+    records,
+    byDevice: machine.board.kcov?.records ?? 0,
+  };
 }
+
+const run = async (w: Workload, options: MachineOptions): Promise<string> => (await count(w, options)).sum;
 
 describe.skipIf(!which('clang-19'))('traced workloads', () => {
   const small = (w: Workload): Workload => ({ ...w, defines: { ...w.defines, AREA_WORDS: 1000 } });
@@ -33,6 +51,22 @@ describe.skipIf(!which('clang-19'))('traced workloads', () => {
     test(`${what} leave the same with both engines and with hooks in C`, async () => {
       const lockstep = await run(w, { engine: 'lockstep' });
       expect(await run(w, { engine: 'interp', kcov: 'off' })).toBe(lockstep);
+    });
+
+  for (const [what, w] of [
+    ['pcs', named('kcov-pc')],
+    ['comparisons and switches', named('kcov-cmp')],
+    ['lost pcs', small(named('kcov-pc'))],
+    ['lost comparisons', small(named('kcov-cmp'))],
+  ] as const)
+    test(`the count of ${what} is the same in compiled code, interpreted and listened to`, async () => {
+      const jit = await count(w, { engine: 'jit', eager: true });
+      const interp = await count(w, { engine: 'interp' });
+      expect(jit.records).toBe(interp.records);
+      expect((await count(w, { engine: 'jit', eager: true }, true)).records).toBe(interp.records);
+      expect(interp.byDevice).toBe(interp.records);
+      expect(jit.records).toBeGreaterThan(1000);
+      expect(jit.byDevice).toBeLessThan(jit.records / 2); // the rest was counted where it was recorded
     });
 
   test('whose calls are elided compute the same', async () => {

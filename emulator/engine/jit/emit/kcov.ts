@@ -8,7 +8,7 @@
 //   ld beqz lw andi beqz ret                        6   its mode is another: t0 = context, t1 = 0
 //   ... auipc ld beqz [sd sd] sd ret           10, 12   recorded, or lost: t1 = device
 
-import { HARTID, TLB_BYTES, TLB_READ, X } from '../../../hart/layout.ts';
+import { HARTID, KCOV_RECORDS, TLB_BYTES, TLB_READ, X } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
 import { type CodeWriter, I32, I64, type Label, type ValType } from '../../../wasm/module.ts';
 import { type Block, type Region, successors } from '../region/region.ts';
@@ -366,6 +366,15 @@ export class HookEmitter {
     write(at);
     c.local_get(this.#area).local_get(count).i64_const(1).i64_add().i64_store(0);
     c.end();
+    this.#tally(() => void c.i64_const(1));
+  }
+
+  /** Counts records for `Machine.kcovRecords`, stored and lost ones alike. */
+  #tally(count: () => void): void {
+    const c = this.#c;
+    c.i32_const(0).i32_const(0).i64_load(KCOV_RECORDS);
+    count();
+    c.i64_add().i64_store(KCOV_RECORDS);
   }
 
   #recordPc(real: Label, pc: bigint): void {
@@ -450,6 +459,7 @@ export class HookEmitter {
     c.end();
     c.end();
     c.local_get(this.#area).local_get(count).local_get(cases).i64_add().i64_store(0);
+    this.#tally(() => void c.local_get(cases));
   }
 }
 
