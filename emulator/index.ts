@@ -4,6 +4,7 @@ export type { KcovRecord } from '../devices/kcov.ts';
 export { hex } from './base/bits.ts';
 export { HostError } from './base/errors.ts';
 export { GdbStub } from './debug/gdb.ts';
+export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, layout } from './hart/index.ts';
 export * from './isa/index.ts';
 export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';

@@ -24,6 +24,7 @@ import { DecodedPages } from './interp/decoded-pages.ts';
 import { buildInterpreter, type Regions } from './interp/interp.ts';
 import { ENTRY_COLD } from './interp/records.ts';
 import type { InterpImports } from './interp/slow.ts';
+import type { RetiredCounts } from './retired.ts';
 
 /** Why `run` returned. */
 export const EXIT = {
@@ -78,6 +79,8 @@ export interface EngineOptions {
   /** Name section, for profiles. */
   readonly names?: boolean;
   readonly jit?: RegionHost;
+  /** Counters to keep. */
+  readonly retired?: RetiredCounts;
 }
 
 const FS = 0x6000;
@@ -115,10 +118,13 @@ export class InterpEngine implements Engine {
       memoryPages: ram.memory.buffer.byteLength / 0x1_0000,
       names: options.names ?? false,
       ...(options.jit && { regions: options.jit }),
+      ...(options.retired && { retired: options.retired.place }),
     });
     if (options.jit) this.pages.arrivals = options.jit.arrivals;
+    const host = this.#imports(options.jit);
+    if (options.retired) countTraps(host, options.retired);
     const env = { memory: ram.memory, ...(options.jit && { table: options.jit.table }) };
-    const imports = { env, host: this.#imports(options.jit) as unknown as Record<string, unknown> };
+    const imports = { env, host: host as unknown as Record<string, unknown> };
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
     this.#run = exports['run'];
     options.jit?.useSlow({
@@ -293,6 +299,17 @@ export class InterpEngine implements Engine {
     if (i32[RECHECK >> 2] !== 0) this.#hart.takeInterrupt();
     return 0;
   }
+}
+
+/** Instructions that trap in a slow path did not retire. */
+function countTraps(host: InterpImports, retired: RetiredCounts): void {
+  const { load, store, atomic, fpEnable, soft, system } = host;
+  host.load = funct3 => retired.watch(() => load(funct3));
+  host.store = log2 => retired.watch(() => store(log2));
+  host.atomic = code => retired.watch(() => atomic(code));
+  host.fpEnable = (rec, writes) => retired.watch(() => fpEnable(rec, writes));
+  host.soft = (rec, op, rm) => retired.watch(() => soft(rec, op, rm));
+  host.system = word => retired.watch(() => system(word));
 }
 
 export const DEFAULT_PAGES = 1024;

@@ -4,6 +4,7 @@
 import type { Ram } from '../bus/ram.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
 import { Jit } from '../engine/jit/jit.ts';
+import type { RetiredCounts } from '../engine/retired.ts';
 import { type CodePort, type Hart, homeOf } from '../hart/index.ts';
 import type { EngineKind } from './options.ts';
 
@@ -20,9 +21,10 @@ export function createEngine(
   ram: Ram,
   harts: readonly Hart[],
   eager = false,
+  retired?: RetiredCounts,
 ): { engine: Engine; jit?: Jit } {
   const area = { base: areaBase(harts.length), pages: DEFAULT_PAGES };
-  if (kind === 'interp') return { engine: new InterpEngine(ram, harts, area) };
+  if (kind === 'interp') return { engine: new InterpEngine(ram, harts, area, retired && { retired }) };
   const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES), eager });
   const engine = new InterpEngine(ram, harts, area, { jit });
   jit.attach(engine.pages, () => engine.hart);

@@ -12,6 +12,7 @@ import type { Alarm } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Jit } from '../engine/jit/jit.ts';
+import { RetiredCounts, retiredBytes } from '../engine/retired.ts';
 import { cause, Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index.ts';
 import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
@@ -52,6 +53,8 @@ export class Machine {
   readonly sbi: Sbi | undefined;
   journal: Journal;
   htif: Htif | undefined;
+  /** How often instructions retired since power-on, if the options ask for it. */
+  readonly retired: RetiredCounts | undefined;
   booted!: Booted;
   /** Virtual time at the start of the running quantum, and units spent by all harts. */
   time = 0;
@@ -72,9 +75,11 @@ export class Machine {
   protected constructor(options: Complete) {
     this.options = options;
     const hostBase = ramHostBase(options.harts);
-    const pages = Math.ceil((hostBase + options.ramBytes) / 65536);
+    const ramEnd = Math.ceil((hostBase + options.ramBytes) / 65536) * 65536;
+    const pages = (ramEnd + (options.retired ? retiredBytes(options.retired) : 0)) / 65536;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
+    this.retired = options.retired && new RetiredCounts(memory, ramEnd, options.retired);
     this.clock.source = () => this.now();
     this.clock.onEarlier = at => this.#shorten(at);
     this.scheduler = new Scheduler(options.harts, options.schedSeed);
@@ -121,7 +126,7 @@ export class Machine {
     for (const hart of this.harts) {
       this.#timers.push(this.clock.alarm(`stimecmp${hart.id}`, () => hart.setLine(cause.STIP, true)));
     }
-    const { engine, jit } = createEngine(options.engine, this.ram, this.harts, options.eager);
+    const { engine, jit } = createEngine(options.engine, this.ram, this.harts, options.eager, this.retired);
     this.engine = engine;
     this.#jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
@@ -158,6 +163,7 @@ export class Machine {
           );
     this.#watch.watch(this.htif && Math.floor((this.htif.tohost - RAM_BASE) / 4096));
     this.engine.reset();
+    this.retired?.reset();
   }
 
   /** Virtual time now, also in the middle of a quantum. */

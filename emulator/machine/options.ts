@@ -1,6 +1,7 @@
 // What a machine can be built from, its defaults and their limits. Names follow QEMU's options where it has one.
 
 import { HostError } from '../base/errors.ts';
+import type { RetiredOptions } from '../engine/retired.ts';
 import { isElf, readElf } from './elf.ts';
 import type { JournalEntry } from './journal.ts';
 import type { ImageFile } from './loader.ts';
@@ -35,6 +36,8 @@ export interface MachineOptions {
   /** The JIT compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
   eager?: boolean;
   kcov?: KcovMode;
+  /** Count how often instructions retire; with the interpreter. */
+  retired?: RetiredOptions;
   virtio?: readonly VirtioOption[];
   /** virtio-mmio version 1 (true, QEMU's default) or 2. */
   virtioLegacy?: boolean;
@@ -88,6 +91,9 @@ export function complete(options: MachineOptions): Complete {
   }
   if (!o.kernel && (o.bios === 'default' || o.bios === 'none'))
     throw new HostError('nothing to boot: no kernel');
+  if (o.retired && o.engine !== 'interp') {
+    throw new HostError(`engine ${o.engine} does not count retired instructions: interp does`);
+  }
   if (o.initrd && !o.kernel) throw new HostError(`${o.initrd.name}: an initrd without a kernel`);
   return o;
 }

@@ -12,11 +12,22 @@
 // Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is non-zero here only
 // together with ic = 0, and then IC in the window is the true count (interp/slow.ts).
 
-import { DATA_VIEW, FETCH_VIEW, IC, PC, RECHECK, SLOW_ARG, TLB_BYTES, TLB_EXEC } from '../../hart/layout.ts';
+import {
+  DATA_VIEW,
+  FETCH_VIEW,
+  IC,
+  KCOV_CURRENT,
+  PC,
+  RECHECK,
+  SLOW_ARG,
+  TLB_BYTES,
+  TLB_EXEC,
+} from '../../hart/layout.ts';
 import { type CodeWriter, I32, I64, type Label, ModuleBuilder } from '../../wasm/module.ts';
 import { addRegionDevice } from '../access/device.ts';
 import { addRefill, addRegionSlow } from '../access/refill.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
+import { RECORDS_PC, type RetiredPlace } from '../retired.ts';
 import { SEMANTICS } from '../semantics/index.ts';
 import { HANDLERS } from './handlers.ts';
 import { type InterpLabels, type InterpLocals, InterpOps } from './ops.ts';
@@ -47,6 +58,8 @@ export interface InterpOptions {
   readonly names?: boolean;
   /** Compiled regions, absent without a JIT. */
   readonly regions?: Regions;
+  /** Counters of retired instructions, absent unless somebody asked. */
+  readonly retired?: RetiredPlace;
 }
 
 /** How the interpreter finds compiled regions. The module then imports env.table. */
@@ -253,6 +266,7 @@ class Interpreter {
     for (let id = count - 1; id >= 0; id--) blocks[id] = c.block();
     c.local_get(ic).i32_eqz().br_if(spent, 'unlikely');
     c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
+    if (this.#options.retired) this.#count(this.#options.retired);
     c.local_get(rec).i32_load16_u(R_HANDLER).br_table(blocks, blocks[H_UNDECODED]!);
     for (let id = 0; id < H_FIRST_INSN; id++) {
       c.end();
@@ -272,6 +286,25 @@ class Interpreter {
     o.pc();
     c.i64_store(PC);
     this.#spent(labels.redirect);
+  }
+
+  /** Adds one to the counter of the instruction that is about to run (retired.ts); `target` is free here. */
+  #count({ low, bytes, base, isGated }: RetiredPlace): void {
+    const c = this.#c;
+    const { rec, target } = this.#l;
+    c.local_get(rec).i32_load16_u(R_HANDLER).i32_const(H_FIRST_INSN).i32_ge_u();
+    if (isGated) {
+      // Without a context the address is 0, where x0 lies.
+      c.i32_const(0).i32_load(KCOV_CURRENT).i32_load(0).i32_const(RECORDS_PC).i32_and();
+      c.i32_const(0).i32_ne().i32_and();
+    }
+    c.if_();
+    this.#pcOf(rec);
+    c.i64_const(BigInt.asIntN(64, low)).i64_sub().local_tee(target);
+    c.i64_const(BigInt(bytes)).i64_lt_u().if_();
+    c.local_get(target).i32_wrap_i64().i32_const(2).i32_shl().local_tee(this.#entry);
+    c.local_get(this.#entry).i64_load(base).i64_const(1n).i64_add().i64_store(base);
+    c.end().end();
   }
 
   /** Records that are no instructions take back what `next` counted. */

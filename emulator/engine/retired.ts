@@ -1,0 +1,94 @@
+// How often each instruction retired: the truth that coverage reports are measured against, and the base of `--exact`.
+//
+// One i64 counter for each half-word of a window of virtual addresses, behind guest RAM in the shared memory. An engine
+// adds 1 when an instruction begins and the host takes it back when the instruction traps, so what stays is what
+// retired. `ecall` and `ebreak` count too: the line that holds one did run. Addresses outside the window cost a compare.
+//
+// With `gate: 'kcov'` only instructions count that run while the hart's kcov context is live and records PCs: the very
+// condition under which a hook leaves a record (kernel/kcov/hooks.S), so counts and records can be compared one by one.
+
+import { EXCEPTIONS, KCOV_CURRENT, PC, TRAP_CAUSE } from '../hart/layout.ts';
+
+/** Which instructions are counted. */
+export interface RetiredOptions {
+  /** Virtual addresses `[low, high)`, both even. */
+  readonly low: bigint;
+  readonly high: bigint;
+  /** `kcov`: only while coverage is recorded. Default: always. */
+  readonly gate?: 'kcov';
+}
+
+/** Where the counters lie. */
+export interface RetiredPlace {
+  readonly low: bigint;
+  /** Bytes of code in the window. */
+  readonly bytes: number;
+  /** Host address of the counter of `low`; that of `low + n` is `4 * n` further. */
+  readonly base: number;
+  readonly isGated: boolean;
+}
+
+/** `mode` of a kcov context is its first word; the bits that let the pc hook record (devices/kcov-layout.ts). */
+export const RECORDS_PC = 13;
+
+/** The longest window: its counters take four times as much of the 4 GiB that a WebAssembly memory can have. */
+const MOST_BYTES = 64 * 2 ** 20;
+
+/** Exceptions that count as executed: breakpoint and environment calls (Priv, table of causes). */
+const EXECUTED = (1 << 3) | (1 << 8) | (1 << 9) | (1 << 11);
+
+/** Bytes of memory that the counters need, a multiple of 64 KiB. */
+export function retiredBytes({ low, high }: RetiredOptions): number {
+  const bytes = Number(high - low);
+  if (!(bytes > 0 && bytes <= MOST_BYTES)) {
+    throw new RangeError(`${bytes} bytes of code to count in: 1 to ${MOST_BYTES} are possible`);
+  }
+  return Math.ceil((bytes * 4 + 8) / 0x1_0000) * 0x1_0000;
+}
+
+export class RetiredCounts {
+  readonly place: RetiredPlace;
+  readonly #counts: BigUint64Array;
+  readonly #i32: Int32Array;
+
+  constructor(memory: WebAssembly.Memory, base: number, { low, high, gate }: RetiredOptions) {
+    this.place = { low, bytes: Number(high - low), base, isGated: gate === 'kcov' };
+    this.#counts = new BigUint64Array(memory.buffer, base, Math.ceil(this.place.bytes / 2));
+    this.#i32 = new Int32Array(memory.buffer);
+  }
+
+  /** By half-word from `low` on: how often the instruction there retired. A view that goes on changing. */
+  get counts(): BigUint64Array {
+    return this.#counts;
+  }
+
+  reset(): void {
+    this.#counts.fill(0n);
+  }
+
+  /** Takes back the instruction at `pc`, which trapped. */
+  undo(pc: bigint): void {
+    if (this.place.isGated && (this.#mode() & RECORDS_PC) === 0) return;
+    const offset = Number(BigInt.asUintN(64, pc) - this.place.low);
+    if (offset >= 0 && offset < this.place.bytes) this.#counts[offset >> 1]!--;
+  }
+
+  /** Runs `step`, which may trap, for the instruction at the window's PC, and takes it back if it did. */
+  watch(step: () => number): number {
+    const pc = this.#word(PC);
+    const before = this.#i32[EXCEPTIONS >> 2]!;
+    const result = step();
+    if (this.#i32[EXCEPTIONS >> 2] !== before && !((EXECUTED >> this.#i32[TRAP_CAUSE >> 2]!) & 1))
+      this.undo(pc);
+    return result;
+  }
+
+  #word(at: number): bigint {
+    const [lo, hi] = [this.#i32[at >> 2]! >>> 0, this.#i32[(at >> 2) + 1]! >>> 0];
+    return (BigInt(hi) << 32n) | BigInt(lo);
+  }
+
+  #mode(): number {
+    return this.#i32[this.#i32[KCOV_CURRENT >> 2]! >> 2]!;
+  }
+}
