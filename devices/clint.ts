@@ -2,6 +2,7 @@
 // Specification: SiFive FU540-C000 manual, chapter 9; RISC-V ACLINT 1.0-rc4 (MTIMER, MSWI) for the layout.
 //   0x0000 + 4h MSIP of hart h   0x4000 + 8h MTIMECMP of hart h   0xbff8 MTIME
 // mtime counts at 10 MHz of virtual time: one tick is 100 retired instructions (docs/architecture.md, "Time").
+// mtime wraps at 2^64, and MTIP follows the comparison when it does: it falls at the wrap.
 // Divergence: a write to MTIME moves an offset, virtual time itself cannot be set.
 
 import type { Alarm, ClockPort, Device, FdtNode, HartLines, Placement } from '../emulator/bus/device.ts';
@@ -13,6 +14,7 @@ export const CLINT_HARTS = 8;
 export const TICK = 100;
 const WORD = 2 ** 32;
 const TIMER_OFF = 0xffff_ffff_ffff_ffffn;
+const WRAP = 1n << 64n;
 
 export const CLINT_MAP = regmap({ title: 'clint', spec: 'FU540-C000 manual, chapter 9', size: 0x1_0000 }, [
   { id: 'msip', at: 0, bytes: 4, access: 'rw', count: CLINT_HARTS, doc: 'bit 0 drives mip.MSIP of hart n' },
@@ -58,9 +60,12 @@ export class Clint implements Device {
     return this.#offset === 0n ? Math.floor(this.#clock.now() / TICK) : Number(this.mtime());
   }
 
-  /** The virtual time at which mtime reaches `ticks`. */
+  /**
+   * The virtual time at which mtime reaches `ticks`, which is after the present value. Only the
+   * distance counts: mtime may have wrapped, so no absolute time can be derived from its offset.
+   */
   timeOf(ticks: number): number {
-    return (ticks - Number(this.#offset)) * TICK;
+    return this.#after(ticks - this.ticks());
   }
 
   /** Drives the lines of a hart again after its reset. */
@@ -140,14 +145,20 @@ export class Clint implements Device {
     }
   };
 
-  /** Sets the level of MTIP and, if it is low, the alarm for its rise. */
+  /** Sets the level of MTIP and the alarm for its next change: up at mtimecmp, down at the wrap. */
   #update(hart: number): void {
     const due = this.#mtimecmp[hart]!;
-    const high = this.mtime() >= due;
+    const mtime = this.mtime();
+    const high = mtime >= due;
     this.#lines.set(hart, 'mtip', high);
-    const at = Number(due - this.#offset) * TICK;
-    if (high || at > Number.MAX_SAFE_INTEGER) this.#alarms[hart]!.clear();
+    const at = this.#after(Number((high ? WRAP : due) - mtime));
+    if (at > Number.MAX_SAFE_INTEGER) this.#alarms[hart]!.clear();
     else this.#alarms[hart]!.set(at);
+  }
+
+  /** The virtual time at which mtime will have ticked `count` times, count > 0; always after now. */
+  #after(count: number): number {
+    return (Math.floor(this.#clock.now() / TICK) + count) * TICK;
   }
 }
 

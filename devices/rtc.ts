@@ -179,13 +179,14 @@ export class Rtc implements Device {
   #arm(): void {
     const s = this.#s;
     const due = (BigInt(s.alarmHigh) << 32n) | BigInt(s.alarmLow);
-    const at = Number(due - BigInt(s.offset));
-    if (at <= this.#clock.now()) {
+    // The distance, not an absolute time: the guest may have set a clock that wraps meanwhile.
+    const wait = Number(due - this.time());
+    if (wait <= 0) {
       // An alarm in the past rings at once.
       this.#alarm.clear();
       s.pending = true;
     } else {
-      this.#alarm.set(Math.min(at, Number.MAX_SAFE_INTEGER));
+      this.#alarm.set(Math.min(this.#clock.now() + wait, Number.MAX_SAFE_INTEGER));
     }
   }
 

@@ -58,7 +58,7 @@ export interface IrqLine {
 
 /** An alarm that is armed again and again. Times are instruction counts of the machine. */
 export interface Alarm {
-  /** Fires when the machine has retired `at` instructions in all; a time in the past fires before the next instruction. */
+  /** Fires when the machine has retired `at` instructions in all. A time at or before now means the next unit. */
   set(at: number): void;
   clear(): void;
   /** The armed time, or Infinity. */

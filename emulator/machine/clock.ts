@@ -1,6 +1,11 @@
-// Virtual time and its alarms. Time is the number of instructions that all harts have retired; nobody asks the host.
-// Alarms of one instruction fire in the order in which they were armed (the sequence number breaks ties), and an alarm
-// is disarmed before it fires, so that it may arm itself again. "No alarm" is the answer Infinity, never 0.
+// Virtual time and its alarms. Time is the number of instructions that all harts have retired;
+// nobody asks the host. Alarms of one instruction fire in the order in which they were armed (the
+// sequence number breaks ties). An alarm is disarmed before it fires, so that it may arm itself
+// again. `next()` is Infinity when no alarm is armed.
+//
+// No alarm can be armed at or before now: such a time becomes the next unit. Therefore `fireDue`
+// calls each alarm at most once, and a device that computes a time in the past, for whatever
+// reason, is called once a unit instead of for ever within one.
 
 import type { Alarm, ClockPort } from '../bus/device.ts';
 
@@ -18,6 +23,8 @@ export class Clock implements ClockPort {
   onEarlier: (at: number) => void = () => {};
   readonly #entries = new Map<string, Entry>();
   #seq = 0;
+  /** The time for which alarms fire at the moment. */
+  #firing = -Infinity;
 
   now(): number {
     return this.source();
@@ -45,12 +52,14 @@ export class Clock implements ClockPort {
     return at;
   }
 
-  /** Fires what is due at `now`, in order, including what the alarms arm meanwhile. */
+  /** Fires what is due at `now`, in order; each alarm at most once, because `#arm` refuses the past. */
   fireDue(now: number): void {
+    this.#firing = now;
     for (let entry = this.#first(now); entry; entry = this.#first(now)) {
       entry.at = Infinity;
       entry.fire();
     }
+    this.#firing = -Infinity;
   }
 
   reset(): void {
@@ -74,7 +83,10 @@ export class Clock implements ClockPort {
     }
   }
 
-  #arm(entry: Entry, at: number): void {
+  #arm(entry: Entry, wanted: number): void {
+    const soonest = Math.max(this.now(), this.#firing) + 1;
+    const isLater = wanted > soonest; // NaN is not
+    const at = isLater ? wanted : soonest;
     const earlier = at < this.next();
     entry.at = at;
     entry.seq = this.#seq++;

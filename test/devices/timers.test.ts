@@ -58,6 +58,46 @@ describe('clint', () => {
     expect(lines.get('mtip0')).toBe(true);
   });
 
+  it.each([
+    // mtime, mtimecmp, ticks until MTIP rises, and until it falls again
+    [2n ** 64n - 1n, 0x1000_0000n, undefined, 1],
+    [2n ** 64n - 5n, 3n, 8, 5],
+    [2n ** 64n - 5n, 2n ** 64n - 2n, 3, 5],
+    [2n ** 63n, 2n ** 63n + 7n, 7, undefined],
+    [2n ** 53n + 1n, 2n ** 53n + 2n, 1, undefined],
+  ])('compares mtime %d with mtimecmp %d, also where it wraps', (mtime, mtimecmp, rise, fall) => {
+    const { clint, clock, lines } = setup();
+    const write = (at: number, value: bigint): void => {
+      clint.write(at, 4, Number(value & 0xffff_ffffn));
+      clint.write(at + 4, 4, Number(value >> 32n));
+    };
+    write(MTIMECMP, mtimecmp);
+    write(MTIME, mtime);
+    let level = mtime >= mtimecmp;
+    for (let tick = 0; tick <= 10; tick++) {
+      if (tick === rise) level = true;
+      if (tick === fall) level = false;
+      expect(lines.get('mtip0'), `tick ${tick}`).toBe(level);
+      clock.advance(99);
+      expect(lines.get('mtip0'), `before tick ${tick + 1}`).toBe(level);
+      clock.advance(1);
+    }
+  });
+
+  it('a comparison after the wrap is a deadline in the future', () => {
+    const { clint, clock, lines } = setup();
+    clint.write(MTIME, 4, 0xffff_ffff);
+    clint.write(MTIME + 4, 4, 0xffff_ffff);
+    clock.advance(1000);
+    clint.write(MTIMECMP, 4, 12);
+    clint.write(MTIMECMP + 4, 4, 0);
+    expect(clock.next()).toBe(1300);
+    clock.advance(299);
+    expect(lines.get('mtip0')).toBe(false);
+    clock.advance(1);
+    expect(lines.get('mtip0')).toBe(true);
+  });
+
   it('drives MSIP from bit 0', () => {
     const { clint, lines } = setup();
     clint.write(4, 4, 0xffff_ffff);
@@ -105,6 +145,25 @@ describe('rtc', () => {
     rtc.write(0x1c, 4, 1);
     expect(irq.level).toBe(false);
     expect(rtc.read(0x18, 4)).toBe(0);
+  });
+});
+
+describe('rtc around its wrap', () => {
+  it('an alarm after the clock was set close to 2^64 and wrapped is in the future', () => {
+    const clock = new HandClock();
+    const irq = new Line();
+    const rtc = new Rtc(clock, irq);
+    rtc.write(0x10, 4, 1);
+    rtc.write(0x04, 4, 0xffff_ffff);
+    rtc.write(0x00, 4, 0xffff_ff00);
+    clock.advance(0x200);
+    rtc.write(0x0c, 4, 0);
+    rtc.write(0x08, 4, 0x110);
+    expect(irq.level).toBe(false);
+    clock.advance(0xf);
+    expect(irq.level).toBe(false);
+    clock.advance(1);
+    expect(irq.level).toBe(true);
   });
 });
 

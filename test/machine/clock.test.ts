@@ -31,12 +31,40 @@ describe('clock', () => {
     const clock = new Clock();
     let count = 0;
     const a = clock.alarm('a', () => {
-      if (++count < 3) a.set(count);
+      if (++count < 3) a.set(10 + count);
     });
-    a.set(0);
-    clock.fireDue(10);
-    expect(count).toBe(3);
+    a.set(1);
+    for (const [now, fired] of [
+      [10, 1],
+      [11, 2],
+      [20, 3],
+      [30, 3],
+    ] as const) {
+      clock.fireDue(now);
+      expect(count).toBe(fired);
+    }
     expect(clock.next()).toBe(Infinity);
+  });
+
+  it('fires an alarm that is armed at or before now at the next unit, once', () => {
+    const clock = new Clock();
+    let now = 100;
+    clock.source = () => now;
+    const fired: number[] = [];
+    // Each wants a time in the past again whenever it fires; without the rule fireDue never returns.
+    const past = [now, 7, -1e300, Number.NaN].map((at, i) => {
+      const alarm = clock.alarm(`a${i}`, () => {
+        fired.push(now);
+        alarm.set(at);
+      });
+      alarm.set(at);
+      return alarm;
+    });
+    expect(past.map(a => a.at)).toEqual([101, 101, 101, 101]);
+    clock.fireDue(now);
+    expect(fired).toEqual([]);
+    for (now = 101; now < 104; now++) clock.fireDue(now);
+    expect(fired).toEqual([101, 102, 103].flatMap(t => [t, t, t, t]));
   });
 
   it('says when an earlier event appears', () => {
