@@ -11,6 +11,7 @@ export interface QemuOptions {
   append: string;
   bios: string;
   memory: number;
+  cpu?: string;
   smp: number;
   drives: { id: string; file: string; readOnly: boolean }[];
   devices: { kind: VirtioOption['kind']; drive?: string; slot?: number }[];
@@ -82,6 +83,7 @@ const WITH_VALUE: Readonly<Record<string, Handler>> = {
   initrd: (o, v) => void (o.initrd = v),
   append: (o, v) => void (o.append = v),
   bios: (o, v) => void (o.bios = v),
+  cpu: (o, v) => void (o.cpu = v),
   m: (o, v) => void (o.memory = parseRam(v.replace(/^size=/, ''))),
   smp: (o, v) => void (o.smp = parseHarts(v)),
   drive: addDrive,
@@ -99,7 +101,6 @@ const WITH_VALUE: Readonly<Record<string, Handler>> = {
   // Accepted: they describe what this machine is anyway.
   M: (_, v) => void oneOf('-M', v.split(',')[0]!, ['virt']),
   machine: (_, v) => void oneOf('-machine', v.split(',')[0]!, ['virt']),
-  cpu: () => {},
   serial: (_, v) => void oneOf('-serial', v, ['stdio', 'mon:stdio']),
   monitor: (_, v) => void oneOf('-monitor', v, ['none']),
   display: (_, v) => void oneOf('-display', v, ['none']),

@@ -29,6 +29,7 @@ export function toMachineOptions(options: QemuOptions): MachineOptions {
     ...(options.initrd === undefined ? {} : { initrd: image(options.initrd, 'initrd') }),
     bios: bios === 'default' || bios === 'none' ? bios : image(bios, 'bios'),
     append: options.append,
+    ...(options.cpu === undefined ? {} : { cpu: options.cpu }),
     ramBytes: options.memory,
     harts: options.smp,
     engine: options.engine,
@@ -50,7 +51,7 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       '\nQEMU options:\n' +
-        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -m SIZE  -smp N\n' +
+        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -m SIZE  -smp N  -cpu rv64[,EXT=on|off...]\n' +
         '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +
         '  -device virtio-rng-device | virtio-serial-device   -global virtio-mmio.force-legacy=false\n' +
         '  -M virt  -nographic  -serial stdio|mon:stdio  -no-reboot  (accepted)\n' +

@@ -3,7 +3,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Command } from 'commander';
-import { Machine } from '../../emulator/index.ts';
+import { Machine, qemuCpu } from '../../emulator/index.ts';
 import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { Lockstep, type LockstepReport } from '../check/compare.ts';
 import { QemuTrace } from '../check/qemu-trace.ts';
@@ -29,8 +29,8 @@ function findQemu(): string {
 }
 
 /** The board's CPU and the user's images in QEMU's words. */
-function qemuArgs(options: QemuOptions): string[] {
-  const args = ['-cpu', 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=off,pmu-num=29', '-bios', options.bios];
+function qemuArgs(options: QemuOptions, machine: Machine): string[] {
+  const args = ['-cpu', qemuCpu(machine.options.extensions), '-bios', options.bios];
   if (options.kernel !== undefined) args.push('-kernel', options.kernel);
   if (options.initrd !== undefined) args.push('-initrd', options.initrd);
   if (options.append !== '') args.push('-append', options.append);
@@ -57,7 +57,7 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
   const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
   const trace = new QemuTrace({
     program: findQemu(),
-    args: qemuArgs(options),
+    args: qemuArgs(options, machine),
     ramBytes: options.memory,
     dtb: withoutOwnDevices(machine.booted.fdt),
     ...(machine.sbi === undefined ? {} : { filter: OUTSIDE_FIRMWARE }),

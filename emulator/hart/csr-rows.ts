@@ -119,7 +119,9 @@ function supervisorRows(file: CsrFile, rows: Rows): void {
       s.put(L.STIMECMP, lo, hi);
       armTimer(file);
     },
-    allowed: priv => priv === M || (hasStimecmp(file) && (s.get(L.MCOUNTEREN) & MCOUNTEREN_TM) !== 0),
+    allowed: priv =>
+      file.ports.extensions.has('sstc') &&
+      (priv === M || (hasStimecmp(file) && (s.get(L.MCOUNTEREN) & MCOUNTEREN_TM) !== 0)),
   };
   rows[0x180] = {
     read: () => file.value(s.get(L.SATP), s.hi(L.SATP)),
@@ -209,7 +211,11 @@ function legalEnvcfg(old: number, value: number): number {
 /** Sstc §1: stimecmp drives STIP while STCE is set. Like QEMU, setting STCE alone does not look at an old stimecmp. */
 function writeMenvcfg(file: CsrFile, lo: number, hi: number): void {
   const had = hasStimecmp(file);
-  file.state.put(L.MENVCFG, legalEnvcfg(file.state.get(L.MENVCFG), lo), hi & STCE_HI);
+  file.state.put(
+    L.MENVCFG,
+    legalEnvcfg(file.state.get(L.MENVCFG), lo),
+    hi & (file.ports.extensions.has('sstc') ? STCE_HI : 0),
+  );
   if (had && !hasStimecmp(file)) file.ports.setTimer?.(file.state.get(L.HARTID), Infinity);
 }
 

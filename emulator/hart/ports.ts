@@ -3,6 +3,7 @@
 
 import type { Bus } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
+import type { Extensions } from '../isa/index.ts';
 
 /** The engine's knowledge of which RAM pages hold decoded or translated code. Pages count from the start of RAM. */
 export interface CodePort {
@@ -18,6 +19,8 @@ export interface HartPorts {
   readonly memory: WebAssembly.Memory;
   readonly ram: Ram;
   readonly bus: Bus;
+  /** Optional extensions of the hart; fixed for its life. */
+  readonly extensions: Extensions;
   /** mtime, as the `time` CSR shows it; exact in the middle of a quantum. Below 2^53. */
   time(): number;
   /** Sstc: drive STIP of a hart from when mtime reaches `ticks`, Infinity = never; and now if that is past. */

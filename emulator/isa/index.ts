@@ -3,5 +3,6 @@
 export * from './codec.ts';
 export * from './csr.ts';
 export * from './disasm.ts';
+export * from './extensions.ts';
 export type { Extension, Flow, Memory, MemoryKind, Row } from './row.ts';
-export { ISA_STRING, type Mnemonic, OP, OP_COUNT, ROWS, rowNamed, rowOf, type TableRow } from './table.ts';
+export { type Mnemonic, OP, OP_COUNT, ROWS, rowNamed, rowOf, type TableRow } from './table.ts';

@@ -71,6 +71,3 @@ export const OP = Object.fromEntries(ROWS.map(row => [row.name, row.op])) as Rea
 export const rowOf = (op: number): TableRow => ROWS[op - 1]!;
 
 export const rowNamed = (name: Mnemonic): TableRow => ROWS[OP[name] - 1]!;
-
-/** What the board implements, in the canonical order of Unpriv "Naming Conventions", for the device tree. */
-export const ISA_STRING = 'rv64imafdc_zicsr_zifencei_zba_zbb_zbs';

@@ -3,12 +3,12 @@
 
 import { TICK } from '../../devices/clint.ts';
 import type { Device, FdtNode, Placement } from '../bus/device.ts';
+import { type Extensions, isaString } from '../isa/index.ts';
 import { cells64 } from './fdt.ts';
 import { RAM_BASE } from './memory-map.ts';
 
 /** Virtual time is 1 GHz. */
 const TIMEBASE = 1_000_000_000 / TICK;
-const ISA = 'rv64imafdc_zicsr_zifencei_zba_zbb_zbs';
 const IRQ_M_SOFT = 3;
 const IRQ_M_TIMER = 7;
 const IRQ_M_EXT = 11;
@@ -16,8 +16,7 @@ const IRQ_S_EXT = 9;
 
 export interface BoardTree {
   harts: number;
-  /** S-mode may use stimecmp: firmware can hand it over; with the built-in SBI the timer is the SBI's. */
-  sstc: boolean;
+  extensions: Extensions;
   ramBytes: number;
   /** Devices with their places, in the order of their nodes. */
   devices: readonly { device: Device; base: number; size: number; irq: number }[];
@@ -70,7 +69,7 @@ function power(name: string, value: number, test: number): FdtNode {
   return { name, props: { value: [value], offset: [0], regmap: [test], compatible: `syscon-${name}` } };
 }
 
-function cpus({ harts, sstc }: BoardTree): FdtNode {
+function cpus({ harts, extensions }: BoardTree): FdtNode {
   const children: FdtNode[] = [];
   for (let h = 0; h < harts; h++) {
     children.push({
@@ -80,7 +79,7 @@ function cpus({ harts, sstc }: BoardTree): FdtNode {
         reg: [h],
         status: 'okay',
         compatible: 'riscv',
-        'riscv,isa': sstc ? `${ISA}_sstc` : ISA,
+        'riscv,isa': isaString(extensions),
         'mmu-type': 'riscv,sv48',
       },
       children: [

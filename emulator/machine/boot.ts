@@ -89,7 +89,7 @@ function deviceTree(m: BootContext, initrd: { start: number; end: number } | und
   return encodeFdt(
     boardTree({
       harts: o.harts,
-      sstc: m.sbi === undefined,
+      extensions: o.extensions,
       ramBytes: o.ramBytes,
       devices: m.board.placed,
       bootargs: o.append,

@@ -118,6 +118,7 @@ export class Machine {
       memory,
       ram: this.ram,
       bus: this.bus,
+      extensions: options.extensions,
       time: () => this.board.clint.ticks(),
       setTimer: (hart, ticks) => this.#setTimer(hart, ticks),
       code: NO_CODE,

@@ -2,6 +2,8 @@
 
 import { HostError } from '../base/errors.ts';
 import type { RetiredOptions } from '../engine/retired.ts';
+import type { Extensions } from '../isa/index.ts';
+import { parseCpu } from './cpu.ts';
 import { isElf, readElf } from './elf.ts';
 import type { JournalEntry } from './journal.ts';
 import type { ImageFile } from './loader.ts';
@@ -31,6 +33,8 @@ export interface MachineOptions {
   /** Kernel command line. */
   append?: string;
   ramBytes?: number;
+  /** As QEMU's `-cpu`, default `rv64`; see cpu.ts. */
+  cpu?: string;
   harts?: number;
   engine?: EngineKind;
   /** The JIT compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
@@ -61,6 +65,8 @@ export type Complete = MachineOptions &
     Pick<MachineOptions, 'bios' | 'append' | 'ramBytes' | 'harts' | 'engine' | 'kcov' | 'virtio' | 'seed'>
   > & {
     virtioLegacy: boolean;
+    /** What `cpu` says. */
+    extensions: Extensions;
   };
 
 /** Fills in the defaults and refuses what cannot be built. */
@@ -76,6 +82,7 @@ export function complete(options: MachineOptions): Complete {
     virtioLegacy: true,
     seed: 0n,
     ...options,
+    extensions: parseCpu(options.cpu ?? 'rv64'),
   };
   if (o.bios === 'default' && o.kernel && isBareMetal(o.kernel)) o.bios = 'none';
   if (!(o.harts >= 1 && o.harts <= MAX_HARTS) || o.harts % 1 !== 0) {

@@ -32,6 +32,7 @@ const SPEC_VERSION = 2 << 24;
 const IMPLEMENTATION = 0x6b63;
 const IMPLEMENTATION_VERSION = 1;
 
+const STIMECMP = 0x14d;
 const MVENDORID = 0xf11;
 const MARCHID = 0xf12;
 const MIMPID = 0xf13;
@@ -44,6 +45,8 @@ const DELEGATED_EXCEPTIONS = 0xb1ff;
  */
 const ALL_COUNTERS = -1;
 const BASE_COUNTERS = 7;
+/** The high half of menvcfg: S-mode has stimecmp. */
+const STCE_HI = 0x8000_0000 | 0;
 /** menvcfg: CBIE = 3 (invalidate), CBCFE, CBZE. */
 const CACHE_BLOCKS = 0xf0;
 const FS_DIRTY = 3 << 13;
@@ -103,7 +106,8 @@ export class Sbi {
     s.set(L.MIDELEG, cause.S_INTERRUPTS);
     s.set(L.MCOUNTEREN, ALL_COUNTERS);
     s.set(L.SCOUNTEREN, BASE_COUNTERS);
-    s.set(L.MENVCFG, CACHE_BLOCKS);
+    s.put(L.MENVCFG, CACHE_BLOCKS, this.#hasSstc(hart) ? STCE_HI : 0);
+    this.#stopTimer(hart);
     s.put(L.STVEC, s.get(L.PC) & ~3, s.hi(L.PC));
     s.set(L.MSTATUS, s.get(L.MSTATUS) | FS_DIRTY);
     this.#status[id] = STARTED;
@@ -182,9 +186,17 @@ export class Sbi {
     }
   }
 
+  #hasSstc(hart: Hart): boolean {
+    return hart.ports.extensions.has('sstc');
+  }
+
   /** Arms the timer; that also takes back a timer interrupt that is pending (chapter 6). */
   #setTimer(hart: Hart): number {
     const due = hart.state.get64(A0);
+    if (this.#hasSstc(hart)) {
+      hart.csr.write(STIMECMP, hart.state.get(A0), hart.state.hi(A0));
+      return this.#return(hart, OK);
+    }
     hart.setMip(cause.STIP, false);
     const timer = this.#timers[hart.id]!;
     timer.clear();
@@ -195,6 +207,11 @@ export class Sbi {
       if (at <= Number.MAX_SAFE_INTEGER) timer.set(at);
     }
     return this.#return(hart, OK);
+  }
+
+  #stopTimer(hart: Hart): void {
+    if (this.#hasSstc(hart)) hart.csr.write(STIMECMP, -1, -1);
+    this.#timers[hart.id]!.clear();
   }
 
   /** The harts of a (mask, base) pair, or undefined when it names one that does not exist. */
@@ -234,7 +251,7 @@ export class Sbi {
         return this.#hartStart(hart, id);
       case 1:
         this.#status[hart.id] = STOPPED;
-        this.#timers[hart.id]!.clear();
+        this.#stopTimer(hart);
         s.set(L.WAITING, 1);
         return WAIT;
       case 2:

@@ -6,6 +6,7 @@ import { Hart } from '../../emulator/hart/hart.ts';
 import * as L from '../../emulator/hart/layout.ts';
 import { type HartPorts, NO_CODE } from '../../emulator/hart/ports.ts';
 import { homeOf } from '../../emulator/hart/state.ts';
+import { DEFAULT_EXTENSIONS, type Extensions } from '../../emulator/isa/index.ts';
 
 export const RAM = 0x8000_0000;
 
@@ -16,12 +17,16 @@ export interface Bench {
   ports: HartPorts & { now: number };
 }
 
-export function bench(harts = 1, ramBytes = 0x40_0000): Bench & { harts: Hart[] } {
+export function bench(
+  harts = 1,
+  ramBytes = 0x40_0000,
+  extensions: Extensions = DEFAULT_EXTENSIONS,
+): Bench & { harts: Hart[] } {
   const ramHost = homeOf(harts);
   const memory = new WebAssembly.Memory({ initial: (ramHost + ramBytes) / 0x1_0000 });
   const ram = new Ram(memory, ramHost, RAM, ramBytes);
   const bus = new Bus();
-  const ports = { memory, ram, bus, now: 0, time: () => ports.now, code: NO_CODE };
+  const ports = { memory, ram, bus, extensions, now: 0, time: () => ports.now, code: NO_CODE };
   const all = Array.from({ length: harts }, (_, id) => new Hart(id, ports));
   const hart = all[0]!;
   hart.activate();

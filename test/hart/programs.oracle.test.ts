@@ -5,14 +5,14 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Machine } from '../../emulator/index.ts';
+import { DEFAULT_EXTENSIONS, Machine, qemuCpu } from '../../emulator/index.ts';
 import { findProgram, missing, withScratch } from '../support/tools.ts';
 import { assemble, noAssembler, programs } from './assemble.ts';
 
 const qemu = findProgram('qemu-system-riscv64');
 const absent = missing('qemu-system-riscv64', qemu) || noAssembler;
-/** No hypervisor extension: its bits would show in mideleg and misa. */
-const BOARD = ['-M', 'virt', '-cpu', 'rv64,h=off', '-bios', 'none', '-display', 'none', '-monitor', 'none'];
+const CPU = qemuCpu(DEFAULT_EXTENSIONS);
+const BOARD = ['-M', 'virt', '-cpu', CPU, '-bios', 'none', '-display', 'none', '-monitor', 'none'];
 
 function onQemu(name: string, bytes: Uint8Array): { status: number | null; text: string } {
   return withScratch(directory => {

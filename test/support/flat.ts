@@ -7,6 +7,7 @@ import { type Engine, type ExitReason, InterpEngine } from '../../emulator/engin
 import { Jit } from '../../emulator/engine/jit/jit.ts';
 import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
+import { DEFAULT_EXTENSIONS } from '../../emulator/isa/index.ts';
 
 export const RAM_BASE = 0x8000_0000;
 
@@ -40,7 +41,14 @@ export class Flat {
     const ramHost = area.base + InterpEngine.areaBytes(pages) + Jit.areaBytes;
     const memory = new WebAssembly.Memory({ initial: (ramHost + ramBytes) / 0x1_0000 });
     this.ram = new Ram(memory, ramHost, RAM_BASE, ramBytes);
-    const ports = { memory, ram: this.ram, bus: this.bus, time: () => 0, code: NO_CODE };
+    const ports = {
+      memory,
+      ram: this.ram,
+      bus: this.bus,
+      extensions: DEFAULT_EXTENSIONS,
+      time: () => 0,
+      code: NO_CODE,
+    };
     this.hart = new Hart(0, ports);
     this.hart.activate();
     this.hart.reset(BigInt(RAM_BASE));

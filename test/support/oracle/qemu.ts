@@ -3,13 +3,14 @@
 
 import { closeSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_EXTENSIONS, qemuCpu } from '../../../emulator/index.ts';
 import { findProgram, runProgram, withScratch } from '../tools.ts';
 import type { ImageRunner } from './runner.ts';
 
 export const QEMU = findProgram('qemu-system-riscv64');
 
 /** Extensions of the board and no others, so that what is illegal here is illegal there. */
-const CPU = 'rv64,h=off,zba=on,zbb=on,zbc=off,zbs=on,sstc=on,pmu-num=29';
+const CPU = qemuCpu(DEFAULT_EXTENSIONS);
 const RAM_MIB = 64;
 
 const board = (ram: string): string[] => [

@@ -1,0 +1,35 @@
+// QEMU's `-cpu MODEL[,PROPERTY=on|off]...`: which optional extensions the harts have.
+
+import { HostError } from '../base/errors.ts';
+import { DEFAULT_EXTENSIONS, EXTENSIONS, type Extensions, isOptional } from '../isa/index.ts';
+
+/** Models of QEMU that this hart can stand for; each means every extension that is on by default. */
+const MODELS: readonly string[] = ['rv64', 'max'];
+/** Properties of QEMU's CPUs that are no extensions and describe this hart as it is. */
+const ALWAYS_ON: ReadonlySet<string> = new Set(['mmu', 'pmp', 'g']);
+
+/** Throws `HostError` for a model, property or value that this hart cannot have. */
+export function parseCpu(text: string): Extensions {
+  const refuse = (why: string): never => {
+    throw new HostError(`-cpu ${text}: ${why}`);
+  };
+  const [model = '', ...properties] = text.split(',');
+  if (!MODELS.includes(model)) refuse(`unknown model "${model}"; known are ${MODELS.join(', ')}`);
+  const chosen = new Set(DEFAULT_EXTENSIONS);
+  for (const property of properties) {
+    const [, given, value] = /^([\w-]+)=(on|off|true|false)$/.exec(property) ?? [];
+    if (given === undefined) refuse(`"${property}" must be NAME=on or NAME=off`);
+    const name = given!.toLowerCase();
+    const isOn = value === 'on' || value === 'true';
+    const row = EXTENSIONS.find(r => r.name === name);
+    if (isOptional(name)) {
+      if (isOn) chosen.add(name);
+      else chosen.delete(name);
+    } else if (row?.presence === 'always' || ALWAYS_ON.has(name)) {
+      if (!isOn) refuse(`${name} is always on`);
+    } else if (isOn) {
+      refuse(row ? `${name} does not exist here: ${row.doc}` : `unknown extension "${name}"`);
+    }
+  }
+  return chosen;
+}

@@ -1,0 +1,39 @@
+// `-cpu` in QEMU's spelling, and the device tree's answer to it.
+
+import { describe, expect, it, test } from 'vitest';
+import { isaString, qemuCpu } from '../../emulator/isa/extensions.ts';
+import { parseCpu } from '../../emulator/machine/cpu.ts';
+
+describe('-cpu', () => {
+  it.each(['rv64', 'max', 'rv64,sstc=on', 'rv64,sstc=off,sstc=true', 'rv64,h=off,mmu=on,Zicsr=on,v=false'])(
+    '%s is the default hart',
+    text => {
+      expect(isaString(parseCpu(text))).toBe(isaString(parseCpu('rv64')));
+    },
+  );
+
+  it('switches an optional extension off', () => {
+    expect(isaString(parseCpu('rv64'))).toContain('_sstc');
+    expect(isaString(parseCpu('rv64,sstc=off'))).not.toContain('sstc');
+    expect(qemuCpu(parseCpu('rv64,sstc=off'))).toContain('sstc=off');
+  });
+
+  it.each([
+    ['sifive-u54', /unknown model "sifive-u54"; known are rv64/],
+    ['rv64,sstc', /"sstc" must be NAME=on or NAME=off/],
+    ['rv64,zba=off', /zba is always on/],
+    ['rv64,mmu=off', /mmu is always on/],
+    ['rv64,v=on', /v does not exist here: vectors/],
+    ['rv64,xyz=on', /unknown extension "xyz"/],
+  ])('refuses %s', (text, why) => {
+    expect(() => parseCpu(text)).toThrow(why);
+  });
+});
+
+test('the isa string is spelled as QEMU spells it', () => {
+  // Order of QEMU 7.2's isa_edata_arr.
+  const order = 'zicsr zifencei zihintpause zfhmin zba zbb zbc zbs sstc svinval svnapot svpbmt'.split(' ');
+  const names = isaString(parseCpu('rv64')).split('_').slice(1);
+  const known = names.filter(name => order.includes(name));
+  expect(known).toEqual(order.filter(name => names.includes(name)));
+});
