@@ -1,11 +1,11 @@
-// A virtio block device on an image in host memory.
+// A virtio block device on a disk image.
 // Specification: Virtio 1.2, section 5.2. Requests: read, write, flush, get-id; others answer UNSUPP.
-// Divergences: writes change our copy of the image only, never the file that it came from; discard is not offered.
+// Divergences: writes stay in host memory and never reach the image; discard is not offered.
 
+import { Disk, type DiskImage, imageOf, SECTOR } from './virtio-disk.ts';
 import type { VirtioBackend, VirtioPort } from './virtio-mmio.ts';
 import { type Chain, gather, length, type Segment, scatter } from './virtio-queue.ts';
 
-const SECTOR = 512;
 const T_IN = 0;
 const T_OUT = 1;
 const T_FLUSH = 4;
@@ -20,29 +20,24 @@ const F_FLUSH = 1n << 9n;
 const HEADER = 16;
 const ID_BYTES = 20;
 const SEG_MAX = 126;
+/** Bytes that are copied at a time, whatever the length of a request. */
+const PIECE = 1 << 16;
 
 export class VirtioBlk implements VirtioBackend {
   readonly deviceId = 2;
   readonly queues = 1;
   readonly features: bigint;
   readonly config = new Uint8Array(60);
-  /** The contents; requests change it in place. */
-  readonly image: Uint8Array;
-  /** Sectors that differ from the image at power-on, so that a snapshot holds only these. */
-  readonly #dirty = new Set<number>();
-  readonly #original: Uint8Array;
+  readonly #disk: Disk;
   readonly #readOnly: boolean;
   #port!: VirtioPort;
 
-  constructor(image: Uint8Array, readOnly = false) {
-    const sectors = Math.ceil(image.length / SECTOR);
-    this.#original = image;
-    this.image = new Uint8Array(sectors * SECTOR);
-    this.image.set(image);
+  constructor(image: Uint8Array | DiskImage, readOnly = false) {
+    this.#disk = new Disk(image instanceof Uint8Array ? imageOf(image) : image);
     this.#readOnly = readOnly;
     this.features = F_SEG_MAX | F_BLK_SIZE | F_FLUSH | (readOnly ? F_RO : 0n);
     const config = new DataView(this.config.buffer);
-    config.setBigUint64(0, BigInt(sectors), true);
+    config.setBigUint64(0, BigInt(this.#disk.sectors), true);
     config.setUint32(12, SEG_MAX, true);
     config.setUint32(20, SECTOR, true);
   }
@@ -62,19 +57,11 @@ export class VirtioBlk implements VirtioBackend {
   reset(): void {}
 
   save(): unknown {
-    return [...this.#dirty]
-      .sort((a, b) => a - b)
-      .map(n => [n, [...this.image.subarray(n * SECTOR, (n + 1) * SECTOR)]] as const);
+    return this.#disk.save();
   }
 
   load(state: unknown): void {
-    this.image.fill(0);
-    this.image.set(this.#original);
-    this.#dirty.clear();
-    for (const [n, bytes] of state as [number, number[]][]) {
-      this.image.set(bytes, n * SECTOR);
-      this.#dirty.add(n);
-    }
+    this.#disk.load(state);
   }
 
   /** Serves one request; returns the bytes written into the chain, status byte included. */
@@ -98,8 +85,9 @@ export class VirtioBlk implements VirtioBackend {
   #request(type: number, at: number, chain: Chain, room: number): [status: number, written: number] {
     switch (type) {
       case T_IN:
-        if (!(at + room <= this.image.length)) return [S_IOERR, 0];
-        return [S_OK, scatter(this.#port.ram, chain.writable, this.image.subarray(at, at + room))];
+        if (!(at + room <= this.#disk.bytes)) return [S_IOERR, 0];
+        this.#fetch(at, room, chain.writable);
+        return [S_OK, room];
       case T_OUT:
         return [this.#store(at, chain.readable), 0];
       case T_FLUSH:
@@ -114,12 +102,19 @@ export class VirtioBlk implements VirtioBackend {
     }
   }
 
+  #fetch(at: number, bytes: number, writable: readonly Segment[]): void {
+    const buffer = new Uint8Array(Math.min(PIECE, bytes));
+    for (let done = 0; done < bytes; done += buffer.length) {
+      const piece = buffer.subarray(0, Math.min(buffer.length, bytes - done));
+      this.#disk.read(at + done, piece);
+      scatter(this.#port.ram, writable, piece, done);
+    }
+  }
+
   #store(at: number, readable: readonly Segment[]): number {
     const bytes = length(readable) - HEADER;
-    if (this.#readOnly || !(at + bytes <= this.image.length)) return S_IOERR;
-    const data = gather(this.#port.ram, readable).subarray(HEADER);
-    this.image.set(data, at);
-    for (let n = Math.floor(at / SECTOR); n * SECTOR < at + bytes; n++) this.#dirty.add(n);
+    if (this.#readOnly || !(at + bytes <= this.#disk.bytes)) return S_IOERR;
+    this.#disk.write(at, gather(this.#port.ram, readable).subarray(HEADER));
     return S_OK;
   }
 }

@@ -1,6 +1,7 @@
 // The public door of the emulator. Everything outside of emulator/ and devices/ imports from here.
 
 export type { KcovRecord } from '../devices/kcov.ts';
+export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { HostError } from './base/errors.ts';
 export { GdbStub } from './debug/gdb.ts';

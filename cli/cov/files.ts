@@ -17,7 +17,7 @@ import {
 } from '../../coverage/index.ts';
 import { cacheDir, packageRoot } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { readInput } from '../io/values.ts';
+import { readInput } from '../io/input.ts';
 
 export interface ImageOptions {
   kernel?: string;

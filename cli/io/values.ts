@@ -1,7 +1,5 @@
 // Parsers of option values, shared by the verbs. Each throws commander's own error, so that the message names the option.
-import { readFileSync, statSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { UserError } from './fail.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
@@ -35,20 +33,4 @@ export function parseSeed(text: string): bigint {
   if (!/^(0x)?[0-9a-f]{1,16}$/i.test(text))
     throw new InvalidArgumentError('expected up to 16 hexadecimal digits');
   return BigInt(text.startsWith('0x') ? text : `0x${text}`);
-}
-
-/** Whole contents of an input file; what is wrong in one line. `what` names its role: "kernel", "initrd". */
-export function readInput(path: string, what: string): Uint8Array {
-  try {
-    const status = statSync(path);
-    if (status.isDirectory()) throw new UserError(`${what} ${path} is a folder`);
-    if (status.size > 2 ** 31) throw new UserError(`${what} ${path} is larger than 2 GiB`);
-    return readFileSync(path);
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (error as Error).message;
-    throw new UserError(`${what} ${path}: ${why}`);
-  }
 }

@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { isElf } from '../../emulator/index.ts';
 import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
+import { readInput } from '../io/input.ts';
 import { isTerminal, sizeOf, type WindowSize } from '../io/terminal.ts';
-import { readInput } from '../io/values.ts';
 
 /** Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense. */
 const PROGRAM_MAX = 512 * 2 ** 20;

@@ -8,8 +8,9 @@ import { WORKLOADS } from '../../bench/workloads.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
 import { UserError } from '../io/fail.ts';
+import { readInput } from '../io/input.ts';
 import { writeFile } from '../io/output.ts';
-import { parseCount, readInput } from '../io/values.ts';
+import { parseCount } from '../io/values.ts';
 
 interface BenchFlags {
   rounds: number;

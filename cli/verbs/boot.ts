@@ -4,10 +4,13 @@ import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
 import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
-import { readInput } from '../io/values.ts';
+import { openDisk, readInput } from '../io/input.ts';
 import { explain, runSession } from '../run/session.ts';
 
-const image = (path: string, what: string) => ({ name: path, bytes: readInput(path, what) });
+/** Larger files do not fit into the RAM of any guest; an ELF file may also hold debug data. */
+const IMAGE_MAX = 2 ** 30;
+
+const image = (path: string, what: string) => ({ name: path, bytes: readInput(path, what, IMAGE_MAX) });
 
 function virtioOf(options: QemuOptions): VirtioOption[] {
   return options.devices.map(({ kind, drive, slot }) => {
@@ -17,7 +20,7 @@ function virtioOf(options: QemuOptions): VirtioOption[] {
     return {
       kind,
       ...(slot === undefined ? {} : { slot }),
-      ...(found ? { image: readInput(found.file, 'drive').slice(), readOnly: found.readOnly } : {}),
+      ...(found ? { image: openDisk(found.file), readOnly: found.readOnly } : {}),
     };
   });
 }

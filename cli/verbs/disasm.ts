@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { Elf, pcOf } from '../../coverage/index.ts';
 import { decode, disassemble } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
-import { readInput } from '../io/values.ts';
+import { readInput } from '../io/input.ts';
 
 /** One line of output. */
 interface Line {

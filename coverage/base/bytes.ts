@@ -169,11 +169,16 @@ export function text(bytes: Uint8Array, start: number, end: number): string {
   return out;
 }
 
-/** The NUL-terminated text at `offset`, or '' where the table ends before it. */
-export function stringAt(bytes: Uint8Array, offset: number): string {
+/** Longest text in a table of strings, in bytes: a table without NULs would else be read whole for each of its users. */
+const TEXT_MAX = 1 << 16;
+
+/** The NUL-terminated text at `offset`, cut after `max` bytes, or '' where the table ends before it. */
+export function stringAt(bytes: Uint8Array, offset: number, max = TEXT_MAX): string {
   if (!(offset >= 0) || offset >= bytes.length) return '';
-  const zero = bytes.indexOf(0, offset);
-  return text(bytes, offset, zero < 0 ? bytes.length : zero);
+  const limit = Math.min(bytes.length, offset + max);
+  let end = offset;
+  while (end < limit && bytes[end] !== 0) end++;
+  return text(bytes, offset, end);
 }
 
 /** First index in `[0, count)` whose `key(index)` is greater than `value`; `key` must not decrease. */

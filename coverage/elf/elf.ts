@@ -14,6 +14,7 @@ export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;
 const SHF_COMPRESSED = 0x800;
 const SHT_SYMTAB = 2;
+const SHT_NULL = 0;
 const SHT_NOTE = 7;
 const SHT_NOBITS = 8;
 const ET_REL = 1;
@@ -25,6 +26,12 @@ const STT_FILE = 4;
 const STT_GNU_IFUNC = 10;
 const STB_LOCAL = 0;
 const SHN_LORESERVE = 0xff00;
+/** Longest name of a symbol or section that is shown, in bytes. */
+const NAME_MAX = 4096;
+/** Sections that lie in memory: every address is looked up in all of them. */
+const LOADED_MAX = 4096;
+/** Contents of all sections in sizes of the file: some linkers let two tables of strings share their bytes. */
+const SHARED_MAX = 4;
 
 export interface Section {
   index: number;
@@ -76,12 +83,12 @@ export class SymbolTable {
   }
 
   name(index: number): string {
-    return stringAt(this.strings, this.nameAt[index]!);
+    return stringAt(this.strings, this.nameAt[index]!, NAME_MAX);
   }
 
   /** The source file (STT_FILE) a local symbol stands under; '' for a global one. */
   file(index: number): string {
-    return stringAt(this.strings, this.fileAt[index]!);
+    return stringAt(this.strings, this.fileAt[index]!, NAME_MAX);
   }
 
   get(index: number): ElfSymbol {
@@ -176,12 +183,33 @@ export class Elf {
       table.take(12);
       rows.push({ index, name: '', nameAt, type, flags, addr, offset, size, link, entsize: table.u64() });
     }
+    this.checkSizes(rows);
     const names = rows[namesIndex];
     if (names) {
       const bytes = this.data(names);
-      for (const row of rows) row.name = stringAt(bytes, row.nameAt);
+      for (const row of rows) row.name = stringAt(bytes, row.nameAt, NAME_MAX);
     }
     return rows;
+  }
+
+  /** Readers visit each section once: that must be an effort in proportion to the file, also when sections overlap. */
+  private checkSizes(rows: readonly Section[]): void {
+    const limit = this.bytes.length;
+    let total = 0;
+    let loaded = 0;
+    for (const { type, flags, offset, size } of rows) {
+      if (type === SHT_NULL || type === SHT_NOBITS) continue;
+      if (offset + size <= limit) total += size;
+      if (flags & SHF_ALLOC) loaded++;
+    }
+    if (total > SHARED_MAX * limit)
+      throw new CoverageError(
+        `${this.name} is damaged: its sections overlap, ${total} bytes of contents in a file of ${limit}`,
+      );
+    if (loaded > LOADED_MAX)
+      throw new CoverageError(
+        `${this.name} has ${loaded} loaded sections, at most ${LOADED_MAX} are possible`,
+      );
   }
 
   section(name: string): Section | undefined {
@@ -287,7 +315,7 @@ export class Elf {
         const nameSize = note.u32();
         const size = note.u32();
         const type = note.u32();
-        const name = stringAt(note.bytes, note.take((nameSize + 3) & ~3));
+        const name = stringAt(note.bytes, note.take((nameSize + 3) & ~3), 8);
         const at = note.take(Math.min((size + 3) & ~3, note.end - note.at));
         if (type !== 3 || name !== 'GNU') continue;
         return [...note.bytes.subarray(at, at + size)].map(b => b.toString(16).padStart(2, '0')).join('');
@@ -323,7 +351,7 @@ export class Elf {
 function isMappingSymbol(strings: Uint8Array, at: number): boolean {
   const first = strings[at] ?? 0;
   if (first === 0) return true;
-  if (first === 0x2e) return stringAt(strings, at).startsWith('.L0 ');
+  if (first === 0x2e) return stringAt(strings, at, 4) === '.L0 ';
   if (first !== 0x24) return false;
   const kind = strings[at + 1];
   return kind === 0x78 || kind === 0x64;

@@ -38,6 +38,11 @@ const PT_LOAD = 1;
 const SHT_SYMTAB = 2;
 /** Larger than any memory that we can give to a guest. */
 const SIZE_MAX = 2 ** 36;
+/** Symbols that are read, and the longest name among them in bytes; a table with more gives fewer. */
+const SYMBOLS_MAX = 2 ** 20;
+const NAME_MAX = 4096;
+/** Largest table of names, in bytes: it becomes one string, of which the names are slices. */
+const NAMES_MAX = 2 ** 28;
 
 const MACHINES: Record<number, string> = {
   3: 'i386',
@@ -117,13 +122,12 @@ function readSegments(file: Uint8Array, view: DataView, fail: (what: string) => 
   return segments;
 }
 
-/** Symbols are a convenience: a damaged table gives fewer of them, not an error. */
-function readSymbols(file: Uint8Array, view: DataView): ElfSymbol[] {
+/** The sections' headers; none when the table is damaged. */
+function readSections(file: Uint8Array, view: DataView) {
   const at = Number(view.getBigUint64(40, true));
   const count = view.getUint16(60, true);
-  const symbols: ElfSymbol[] = [];
-  if (view.getUint16(58, true) !== SHDR_BYTES || !inside(file, at, count * SHDR_BYTES)) return symbols;
-  const section = (i: number) => {
+  if (view.getUint16(58, true) !== SHDR_BYTES || !inside(file, at, count * SHDR_BYTES)) return [];
+  return Array.from({ length: count }, (_, i) => {
     const s = at + i * SHDR_BYTES;
     return {
       type: view.getUint32(s + 4, true),
@@ -131,36 +135,44 @@ function readSymbols(file: Uint8Array, view: DataView): ElfSymbol[] {
       bytes: Number(view.getBigUint64(s + 32, true)),
       link: view.getUint32(s + 40, true),
     };
-  };
-  for (let i = 0; i < count; i++) {
-    const table = section(i);
-    if (table.type !== SHT_SYMTAB || table.link >= count || !inside(file, table.offset, table.bytes))
-      continue;
-    const names = section(table.link);
-    if (!inside(file, names.offset, names.bytes)) continue;
-    const text = file.subarray(names.offset, names.offset + names.bytes);
-    for (let s = table.offset; s + SYM_BYTES <= table.offset + table.bytes; s += SYM_BYTES) {
-      const name = cString(text, view.getUint32(s, true));
-      if (name === '') continue;
-      const info = view.getUint8(s + 4) & 0xf;
-      symbols.push({
-        name,
-        value: view.getBigUint64(s + 8, true),
-        size: view.getBigUint64(s + 16, true),
-        kind: info === 2 ? 'func' : info === 1 ? 'object' : 'other',
-      });
-    }
+  });
+}
+
+/**
+ * Symbols are a convenience: a damaged table gives fewer of them, not an error. Only the first table counts, because the ABI allows one, and a
+ * file could else name its table 65,535 times.
+ */
+function readSymbols(file: Uint8Array, view: DataView): ElfSymbol[] {
+  const sections = readSections(file, view);
+  const table = sections.find(({ type }) => type === SHT_SYMTAB);
+  const names = table && sections[table.link];
+  if (!names || !inside(file, table.offset, table.bytes) || !inside(file, names.offset, names.bytes))
+    return [];
+  if (names.bytes > NAMES_MAX) return [];
+  // Slices of one string share its memory, however many symbols name the same bytes.
+  const text = new TextDecoder('latin1').decode(file.subarray(names.offset, names.offset + names.bytes));
+  const symbols: ElfSymbol[] = [];
+  const end = table.offset + Math.min(table.bytes, SYMBOLS_MAX * SYM_BYTES);
+  for (let s = table.offset; s + SYM_BYTES <= end; s += SYM_BYTES) {
+    const name = cString(text, view.getUint32(s, true));
+    if (name === '') continue;
+    const info = view.getUint8(s + 4) & 0xf;
+    symbols.push({
+      name,
+      value: view.getBigUint64(s + 8, true),
+      size: view.getBigUint64(s + 16, true),
+      kind: info === 2 ? 'func' : info === 1 ? 'object' : 'other',
+    });
   }
   return symbols;
 }
 
-/** Symbol names are ASCII; anything else is shown as it comes. */
-function cString(bytes: Uint8Array, from: number): string {
+/** The text from a place to the next NUL; '' when there is none within NAME_MAX characters. */
+function cString(text: string, from: number): string {
+  const limit = Math.min(text.length, from + NAME_MAX);
   let end = from;
-  while (end < bytes.length && bytes[end] !== 0) end++;
-  let out = '';
-  for (let i = from; i < end; i++) out += String.fromCharCode(bytes[i]!);
-  return out;
+  while (end < limit && text.charCodeAt(end) !== 0) end++;
+  return end < limit ? text.slice(from, end) : '';
 }
 
 /** The physical address of a virtual one, through the segment that holds it; itself when none does. */

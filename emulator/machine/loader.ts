@@ -4,7 +4,7 @@
 import { HostError } from '../base/errors.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
-import { type ElfSymbol, isElf, physical, readElf } from './elf.ts';
+import { type ElfSymbol, isElf, physical, readElf, type Segment } from './elf.ts';
 
 /** A file that the host program has read; `name` is used in messages. */
 export interface ImageFile {
@@ -39,14 +39,20 @@ function loadElf(ram: Ram, bus: Bus, file: ImageFile): Loaded {
   const elf = readElf(file.bytes, file.name);
   let start = Infinity;
   let end = 0;
-  elf.segments.forEach((s, i) => {
-    const at = Number(s.paddr);
-    requireRam(ram, bus, `${file.name}: segment ${i}`, at, s.memBytes);
-    ram.write(at, s.data);
-    ram.fill(at + s.data.length, s.memBytes - s.data.length, 0);
+  const placed = elf.segments.flatMap((s, i) => aboveRamBase(ram, bus, s, i));
+  for (const { index, at, memBytes } of placed)
+    requireRam(ram, bus, `${file.name}: segment ${index}`, at, memBytes);
+  const total = placed.reduce((sum, s) => sum + s.memBytes, 0);
+  if (total > ram.bytes)
+    throw new HostError(
+      `${file.name}: its segments overlap: they have ${total} bytes in all, guest ram has ${ram.bytes}`,
+    );
+  for (const { at, data, memBytes } of placed) {
+    ram.write(at, data);
+    ram.fill(at + data.length, memBytes - data.length, 0);
     start = Math.min(start, at);
-    end = Math.max(end, at + s.memBytes);
-  });
+    end = Math.max(end, at + memBytes);
+  }
   const entry = Number(physical(elf, elf.entry));
   if (!ram.has(entry, 2)) throw new HostError(`${file.name}: entry ${hex(entry)} is outside guest ram`);
   const find = (name: string): number | undefined => {
@@ -54,6 +60,26 @@ function loadElf(ram: Ram, bus: Bus, file: ImageFile): Loaded {
     return symbol && Number(physical(elf, symbol.value));
   };
   return { entry, start, end, symbols: elf.symbols, find, physical: va => Number(physical(elf, va)) };
+}
+
+/** A segment, or the part of it that is loaded. */
+interface Part {
+  index: number;
+  at: number;
+  data: Uint8Array;
+  memBytes: number;
+}
+
+/**
+ * Nothing is below RAM on this board but devices and holes, and QEMU drops what an image would put into a hole. So do we: GNU ld puts the
+ * headers of an image that is linked at the start of RAM into a page below it.
+ */
+function aboveRamBase(ram: Ram, bus: Bus, { paddr, data, memBytes }: Segment, index: number): Part[] {
+  const at = Number(paddr);
+  const below = Math.min(ram.base - at, memBytes);
+  if (below <= 0 || deviceAt(bus, at, below)) return [{ index, at, data, memBytes }];
+  if (below === memBytes) return [];
+  return [{ index, at: ram.base, data: data.subarray(below), memBytes: memBytes - below }];
 }
 
 function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
@@ -94,10 +120,15 @@ export function loadInitrd(ram: Ram, bus: Bus, file: ImageFile, at: number, limi
 
 function requireRam(ram: Ram, bus: Bus, what: string, at: number, bytes: number): void {
   if (ram.has(at, bytes)) return;
-  const device = bus.mappings.find(m => at < m.end && m.base < at + bytes)?.device.name;
+  const device = deviceAt(bus, at, bytes);
   const range = `${hex(at)}..${hex(at + bytes)}`;
   if (device) throw new HostError(`${what} at ${range} lies over the device ${device}`);
   throw new HostError(
     `${what} at ${range} is outside guest ram ${hex(ram.base)}..${hex(ram.base + ram.bytes)}`,
   );
+}
+
+/** Name of a device in this range. */
+function deviceAt(bus: Bus, at: number, bytes: number): string | undefined {
+  return bus.mappings.find(m => at < m.end && m.base < at + bytes)?.device.name;
 }

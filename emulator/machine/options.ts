@@ -1,5 +1,6 @@
 // What a machine can be built from, its defaults and their limits. Names follow QEMU's options where it has one.
 
+import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
 import type { RetiredOptions } from '../engine/retired.ts';
 import type { Extensions } from '../isa/index.ts';
@@ -18,8 +19,8 @@ export interface VirtioOption {
   kind: 'blk' | 'console' | 'rng';
   /** Slot 0..7; default: the highest free one, as QEMU chooses. */
   slot?: number;
-  /** blk: the contents. */
-  image?: Uint8Array;
+  /** blk: the contents; writes never reach it. */
+  image?: Uint8Array | DiskImage;
   readOnly?: boolean;
   /** console: size of its window; without one the device has none to tell. */
   size?: { readonly rows: number; readonly cols: number };

@@ -81,6 +81,46 @@ describe('ELF reader', () => {
     }
   });
 
+  it('reads a file in proportion to its size, whatever its tables refer to', () => {
+    // A MiB of one name without an end, to which every section and symbol refers.
+    const name = 1 << 20;
+    const count = 60_000;
+    const [symbols, headers] = [64 + name, 64 + name + 24 * count];
+    const build = (type: number, sections: number, flags: bigint, bytes: number): Uint8Array => {
+      const file = new Uint8Array(headers + 64 * (sections + 2));
+      file.set(tinyElf().subarray(0, 64));
+      file.fill(0x61, 64, symbols);
+      const view = new DataView(file.buffer);
+      view.setBigUint64(40, BigInt(headers), true);
+      view.setUint16(60, sections + 2, true);
+      view.setUint16(62, 0, true);
+      const section = (i: number, fields: [number, bigint, number, number, number]) => {
+        const at = headers + 64 * i;
+        view.setUint32(at + 4, fields[0], true);
+        view.setBigUint64(at + 8, fields[1], true);
+        view.setBigUint64(at + 24, BigInt(fields[2]), true);
+        view.setBigUint64(at + 32, BigInt(fields[3]), true);
+        view.setUint32(at + 40, fields[4], true);
+      };
+      section(0, [3, 0n, 64, name, 0]);
+      section(1, [2, 0n, symbols, 24 * count, 0]);
+      for (let i = 2; i < sections + 2; i++) section(i, [type, flags, 64, bytes, 0]);
+      for (let i = 0; i < count; i++) {
+        view.setUint32(symbols + 24 * i, i, true);
+        view.setUint16(symbols + 24 * i + 6, 2, true);
+        view.setBigUint64(symbols + 24 * i + 8, BigInt(i), true);
+      }
+      return file;
+    };
+    const before = process.memoryUsage().rss;
+    const { symbols: table } = new Elf(build(1, 1, 2n, 16), 'x');
+    expect(table.count).toBe(count - 1);
+    expect(table.named('b')).toEqual([]);
+    expect(() => new Elf(build(7, 65_000, 6n, name), 'x')).toThrow(/^x is damaged: its sections overlap/);
+    expect(() => new Elf(build(1, 65_000, 2n, 16), 'x')).toThrow('65000 loaded sections, at most 4096');
+    expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(600);
+  });
+
   it('says what a file is not', () => {
     expect(() => new Elf(new Uint8Array(3), 'x')).toThrow('x is not an ELF file: only 3 bytes');
     expect(() => new Elf(new Uint8Array(64), 'x')).toThrow('x is not an ELF file: wrong magic');

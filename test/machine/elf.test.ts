@@ -101,7 +101,16 @@ describe('elf loader', () => {
     ['memory of 2^62 bytes', elf([{ ...code, memBytes: 2n ** 62n }]), /more than any guest memory/],
     ['memory smaller than file', elf([{ ...code, memBytes: 2n }]), /4 bytes in the file but 2 in memory/],
     ['more memory than ram', elf([{ ...code, memBytes: 5n << 20n }]), /outside guest ram/],
-    ['a segment below ram', elf([{ ...code, vaddr: 0x7fff_fffen }]), /outside guest ram/],
+    [
+      'entry in a segment below ram',
+      elf([{ ...code, vaddr: 0x7fff_0000n }], 0x7fff_0000n),
+      /entry .* outside/,
+    ],
+    [
+      '65,535 segments over one another',
+      elf(Array.from({ length: 65_535 }, () => ({ ...code, memBytes: 4n << 20n }))),
+      /its segments overlap: they have 274873712640 bytes in all, guest ram has 4194304/,
+    ],
     ['a segment at 2^64 - 4', elf([{ ...code, vaddr: 2n ** 64n - 4n }]), /outside guest ram/],
     ['a segment over a device', elf([{ ...code, vaddr: 0x1000_0000n }]), /lies over the device uart/],
     ['entry outside ram', elf([code], 0x1000n), /entry 0x1000 is outside/],
@@ -111,6 +120,43 @@ describe('elf loader', () => {
     expect(said).toMatch(message);
     expect(said).toMatch(/^k\.elf: /);
     expect(said).not.toContain('\n');
+  });
+
+  it('drops what lies in a hole below ram, as QEMU does', () => {
+    const headers = { vaddr: BASE - 0x1000n, data: new Uint8Array(0x1000).fill(7) };
+    const straddling = { vaddr: BASE - 2n, data: Uint8Array.of(1, 2, 0x6f, 0, 0, 0) };
+    for (const segments of [[headers, code], [straddling], [{ ...headers, vaddr: 0x1_0000n }, code]]) {
+      const bytes = elf(segments);
+      const kernel = { name: 'k.elf', bytes };
+      const machine = Machine.create({ kernel, bios: 'none', ramBytes: 4 << 20, engine: 'interp' });
+      expect([...machine.ram.data.subarray(0, 5)]).toEqual([0x6f, 0, 0, 0, 0]);
+    }
+  });
+
+  it('reads names that never end, and tables that are named often, in bounded time and memory', () => {
+    const count = 60_000;
+    const names = 64 + 56 + 4;
+    const symbols = names + (1 << 20);
+    const headers = symbols + 24 * count;
+    const file = new Uint8Array(headers + 64 * 65_535);
+    file.set(GOOD);
+    file.fill(0x61, names, symbols); // one name of a MiB without an end
+    const v = new DataView(file.buffer);
+    v.setBigUint64(40, BigInt(headers), true);
+    v.setUint16(58, 64, true);
+    v.setUint16(60, 65_535, true);
+    for (let i = 0; i < count; i++) v.setUint32(symbols + 24 * i, i, true);
+    for (let i = 0; i < 65_535; i++) {
+      const s = headers + 64 * i;
+      v.setUint32(s + 4, i === 0 ? 3 : 2, true);
+      v.setBigUint64(s + 24, BigInt(i === 0 ? names : symbols), true);
+      v.setBigUint64(s + 32, BigInt(i === 0 ? symbols - names : headers - symbols), true);
+    }
+    const before = process.memoryUsage().rss;
+    expect(readElf(file, 'k').symbols).toEqual([]);
+    file[names + 100] = 0;
+    expect(readElf(file, 'k').symbols).toHaveLength(100);
+    expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(300);
   });
 
   it('survives every truncation and single-byte change of a good file', () => {

@@ -1,0 +1,71 @@
+// Input files. They are hostile: only regular files are read, and never more of one than its role allows, also when it grows meanwhile.
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import type { DiskImage } from '../../emulator/index.ts';
+import { UserError } from './fail.ts';
+
+/** Largest file of any role: a buffer of Node holds no more. */
+const FILE_MAX = 2 ** 31;
+const MIB = 2 ** 20;
+
+/** Opens a regular file, runs `body` on it, and says in one line what is wrong. `what` names its role: "kernel". */
+function open<T>(path: string, what: string, body: (fd: number, status: Stats) => T): T {
+  let fd: number | undefined;
+  try {
+    const status = statSync(path); // before it is opened: opening a pipe waits for its other end
+    if (!status.isFile()) throw new UserError(`${what} ${path} is ${kindOf(status)}, not a file`);
+    fd = openSync(path, 'r');
+    return body(fd, status);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (error as Error).message;
+    throw new UserError(`${what} ${path}: ${why}`);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function kindOf(status: Stats): string {
+  if (status.isDirectory()) return 'a folder';
+  if (status.isFIFO()) return 'a pipe';
+  return status.isSocket() ? 'a socket' : 'a device';
+}
+
+/** Whole contents of an input file of at most `max` bytes. */
+export function readInput(path: string, what: string, max = FILE_MAX): Uint8Array {
+  return open(path, what, (fd, { size }) => {
+    const tooLarge = () => new UserError(`${what} ${path} is larger than ${Math.floor(max / MIB)} MiB`);
+    if (size > max) throw tooLarge();
+    // The files of /proc say that they are empty.
+    let bytes = Buffer.allocUnsafe(size + 1);
+    for (let at = 0; ; ) {
+      const got = readSync(fd, bytes, at, bytes.length - at, null);
+      at += got;
+      if (got === 0) return bytes.subarray(0, at);
+      if (at > max) throw tooLarge();
+      if (at === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * at + MIB, max + 1));
+    }
+  });
+}
+
+/** A disk image that stays in its file: what the guest never reads costs nothing. Errors later: UserError when the file changes. */
+export function openDisk(path: string): DiskImage {
+  const { size, mtimeMs } = open(path, 'drive', (_, status) => status);
+  const fd = openSync(path, 'r');
+  const changed = (): never => {
+    throw new UserError(`drive ${path} has changed while the guest ran; give it a copy`);
+  };
+  return {
+    bytes: size,
+    read(at, into) {
+      const now = fstatSync(fd);
+      if (now.size !== size || now.mtimeMs !== mtimeMs) changed();
+      for (let done = 0; done < into.length; ) {
+        const got = readSync(fd, into, done, into.length - done, at + done);
+        if (got === 0) changed();
+        done += got;
+      }
+    },
+  };
+}
