@@ -6,6 +6,7 @@
 // section ignore it.
 
 import type { ByteBuffer } from './byte-buffer.ts';
+import { type Local, LocalPool, LocalScope, type LocalSource } from './local.ts';
 import { NumericWriter } from './numeric-writer.ts';
 import type { BlockType, ValType } from './types.ts';
 
@@ -21,23 +22,43 @@ export interface BranchHint {
 /** Whether a condition is expected to be true. */
 export type Hint = 'likely' | 'unlikely';
 
-export class CodeWriter extends NumericWriter {
-  /** Types of all locals declared by `local`, parameters not included. */
-  private readonly declared: ValType[] = [];
+export class CodeWriter extends NumericWriter implements LocalSource {
+  private readonly locals: LocalPool;
   /** Offset within the code and hint value (0 = condition false), in code order. */
   private readonly hints: BranchHint[] = [];
   private open = 0;
-  private readonly params: number;
 
-  constructor(params = 0, capacity = 256) {
+  constructor(params: readonly ValType[] = [], capacity = 256) {
     super(capacity);
-    this.params = params;
+    this.locals = new LocalPool(params);
   }
 
-  /** Declares a local and returns its index. */
-  local(type: ValType): number {
-    this.declared.push(type);
-    return this.params + this.declared.length - 1;
+  /** The parameters, which nobody needs to release. */
+  get params(): readonly Local[] {
+    return this.locals.params;
+  }
+
+  /** A local that is the caller's until `release`. Its value is not defined until it is set: another owner may have had it. */
+  local<T extends ValType>(type: T): Local<T> {
+    return this.locals.local(type);
+  }
+
+  /**
+   * A local that is 0 when the function is entered and that nobody had before. It keeps its value round loops as long as its
+   * owner holds it to the end of the function.
+   */
+  zeroed<T extends ValType>(type: T): Local<T> {
+    return this.locals.zeroed(type);
+  }
+
+  /** Gives locals back; the next owner may get them. */
+  release(...locals: readonly Local[]): void {
+    for (const local of locals) this.locals.release(local);
+  }
+
+  /** For an owner of several locals: they are released together. */
+  scope(): LocalScope {
+    return new LocalScope(this.locals);
   }
 
   // Control.
@@ -124,16 +145,16 @@ export class CodeWriter extends NumericWriter {
 
   // Variables.
 
-  local_get(index: number): this {
-    return this.indexed(0x20, index);
+  local_get(local: Local): this {
+    return this.indexed(0x20, this.locals.indexOf(local));
   }
 
-  local_set(index: number): this {
-    return this.indexed(0x21, index);
+  local_set(local: Local): this {
+    return this.indexed(0x21, this.locals.indexOf(local));
   }
 
-  local_tee(index: number): this {
-    return this.indexed(0x22, index);
+  local_tee(local: Local): this {
+    return this.indexed(0x22, this.locals.indexOf(local));
   }
 
   global_get(index: number): this {
@@ -291,6 +312,8 @@ export class CodeWriter extends NumericWriter {
   /** Appends the body (§5.5.13, without its size) to `out`; hints get offsets from its first byte. */
   finishInto(out: ByteBuffer): BranchHint[] {
     if (this.open !== 0) throw new Error(`wasm: ${this.open} blocks still open at the end of a function`);
+    if (this.locals.held !== 0)
+      throw new Error(`wasm: ${this.locals.held} locals still held at the end of a function`);
     const start = out.length;
     this.writeLocals(out);
     const shift = out.length - start;
@@ -301,7 +324,7 @@ export class CodeWriter extends NumericWriter {
 
   private writeLocals(out: ByteBuffer): void {
     const runs: { type: ValType; count: number }[] = [];
-    for (const type of this.declared) {
+    for (const type of this.locals.declared) {
       const last = runs[runs.length - 1];
       if (last?.type === type) last.count++;
       else runs.push({ type, count: 1 });

@@ -15,10 +15,10 @@ export function hostFuses(): boolean {
 function tryFused(): boolean {
   const m = new ModuleBuilder();
   const double = m.func([F64, F64, F64], [F64]);
-  for (let n = 0; n < 3; n++) double.code.local_get(n).f64x2_splat();
+  for (const param of double.params) double.code.local_get(param).f64x2_splat();
   double.code.f64x2_relaxed_madd().f64x2_extract_lane(0);
   const single = m.func([F64, F64, F64], [F64]);
-  for (let n = 0; n < 3; n++) single.code.local_get(n).f32_demote_f64().f32x4_splat();
+  for (const param of single.params) single.code.local_get(param).f32_demote_f64().f32x4_splat();
   single.code.f32x4_relaxed_madd().f32x4_extract_lane(0).f64_promote_f32();
   m.export('double', 'func', double.index);
   m.export('single', 'func', single.index);

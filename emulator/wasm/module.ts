@@ -4,9 +4,11 @@
 
 import { ByteBuffer } from './byte-buffer.ts';
 import { type BranchHint, CodeWriter } from './code-writer.ts';
+import type { LocalsOf } from './local.ts';
 import { EXTERN_CODE, type ExternKind, type Limits, type ValType } from './types.ts';
 
 export { type BranchHint, CodeWriter, type Hint, type Label } from './code-writer.ts';
+export type { Local, LocalScope, LocalSource, LocalsOf } from './local.ts';
 export { type BlockType, F32, F64, I32, I64, type Limits, type ValType } from './types.ts';
 
 interface Declared {
@@ -21,10 +23,11 @@ interface Element {
   readonly funcs: readonly number[];
 }
 
-/** A declared function: its index for `call`, and the writer of its body. */
-export interface FunctionHandle {
+/** A declared function: its index for `call`, the writer of its body, and its parameters as locals. */
+export interface FunctionHandle<P extends readonly ValType[] = readonly ValType[]> {
   readonly index: number;
   readonly code: CodeWriter;
+  readonly params: LocalsOf<P>;
 }
 
 const SECTION = {
@@ -127,10 +130,15 @@ export class ModuleBuilder {
   }
 
   /** Declares a function; its body is written through the returned writer at any time before `finish`. */
-  func(params: readonly ValType[], results: readonly ValType[] = [], name?: string): FunctionHandle {
-    const code = new CodeWriter(params.length);
+  func<const P extends readonly ValType[]>(
+    params: P,
+    results: readonly ValType[] = [],
+    name?: string,
+  ): FunctionHandle<P> {
+    const code = new CodeWriter(params);
     this.funcs.push({ type: this.type(params, results), name, code });
-    return { index: this.importNames.length + this.funcs.length - 1, code };
+    const index = this.importNames.length + this.funcs.length - 1;
+    return { index, code, params: code.params as LocalsOf<P> };
   }
 
   export(name: string, kind: ExternKind, index: number): void {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { EXIT, InterpEngine } from '../../emulator/engine/engine.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from '../../emulator/engine/interp/records.ts';
-import { COUNT, REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit/emit/entry.ts';
+import { REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit/emit/entry.ts';
 import { cause } from '../../emulator/hart/index.ts';
 import {
   EXCEPTIONS,
@@ -261,7 +261,7 @@ describe('compiled regions', () => {
       .i64_load(PC)
       .i64_const(4 | odd)
       .i64_add();
-    c.local_get(COUNT).i32_const(1).i32_sub();
+    c.local_get(f.params[1]).i32_const(1).i32_sub();
     m.export('f', 'func', f.index);
     return new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } }).exports['f'];
   }

@@ -13,14 +13,15 @@ function instantiate(m: ModuleBuilder, imports: WebAssembly.Imports = {}): Expor
 describe('ModuleBuilder', () => {
   test('a function with locals, a loop and a hint computes a sum', () => {
     const m = new ModuleBuilder();
-    const { code: c, index } = m.func([I32], [I32], 'sum');
+    const { code: c, index, params } = m.func([I32], [I32], 'sum');
+    const [left] = params;
     const total = c.local(I32);
     const done = c.block();
     const again = c.loop();
-    c.local_get(0).i32_eqz().br_if(done, 'unlikely');
-    c.local_get(total).local_get(0).i32_add().local_set(total);
-    c.local_get(0).i32_const(1).i32_sub().local_set(0).br(again);
-    c.end().end().local_get(total);
+    c.local_get(left).i32_eqz().br_if(done, 'unlikely');
+    c.local_get(total).local_get(left).i32_add().local_set(total);
+    c.local_get(left).i32_const(1).i32_sub().local_set(left).br(again);
+    c.end().end().local_get(total).release(total);
     m.export('sum', 'func', index);
     const { sum } = instantiate(m) as { sum: (n: number) => number };
     expect(sum(100)).toBe(5050);
@@ -75,19 +76,21 @@ describe('ModuleBuilder', () => {
     const type = m.type([I32], [I32]);
     const funcs = [10, 20].map(add => {
       const f = m.func([I32], [I32], `add${add}`);
-      f.code.local_get(0).call(log).local_get(0).i32_const(add).i32_add();
+      const [value] = f.params;
+      f.code.local_get(value).call(log).local_get(value).i32_const(add).i32_add();
       return f.index;
     });
     m.element(table, 0, funcs);
     const tail = m.func([I32, I32], [I32]);
-    tail.code.local_get(0).local_get(1).return_call_indirect(type, table);
+    const [argument, slot] = tail.params;
+    tail.code.local_get(argument).local_get(slot).return_call_indirect(type, table);
     m.export('tail', 'func', tail.index);
     const pick = m.func([I32], [I32]);
     const c = pick.code;
     const other = c.block();
     const one = c.block();
     const zero = c.block();
-    c.local_get(0).br_table([zero, one], other);
+    c.local_get(pick.params[0]).br_table([zero, one], other);
     c.end().i32_const(100).return_();
     c.end().i32_const(101).return_();
     c.end().i32_const(-1);
@@ -106,5 +109,34 @@ describe('ModuleBuilder', () => {
     expect(() => m.finish()).toThrow(/still open/);
     code.end();
     expect(() => code.br(label)).toThrow(/already closed/);
+  });
+
+  test('a local belongs to one owner of one function at a time, and all are given back', () => {
+    const m = new ModuleBuilder();
+    const { code } = m.func([I32]);
+    const first = code.local(I64);
+    const other = code.local(I64);
+    expect(first.index).not.toBe(other.index);
+    code.release(first);
+    expect(() => code.local_get(first)).toThrow(/released/);
+    expect(() => code.release(first)).toThrow(/released/);
+    const again = code.local(I64);
+    expect(again.index).toBe(first.index);
+    // What must begin as 0 was nobody's, and another type is another local.
+    code.release(other);
+    expect([code.zeroed(I64), code.local(I32)].map(local => local.index)).toEqual([3, 4]);
+    const elsewhere = m.func([I32]).code;
+    expect(() => elsewhere.local_get(again)).toThrow(/another function/);
+    expect(() => m.finish()).toThrow(/3 locals still held/);
+  });
+
+  test('a scope gives its locals back together', () => {
+    const m = new ModuleBuilder();
+    const { code } = m.func([]);
+    const scope = code.scope();
+    const [a, b] = [scope.local(I32), scope.zeroed(F64)];
+    scope.release();
+    for (const local of [a, b]) expect(() => code.local_set(local)).toThrow(/released/);
+    m.finish();
   });
 });

@@ -146,7 +146,7 @@ export function addRegionDevice(
 ): FunctionHandle {
   const f = m.func([I64, I32, I32, I32], [I32], 'region device');
   const { code: c } = f;
-  const [va, funct3, ic, view] = [0, 1, 2, 3];
+  const [va, funct3, ic, view] = f.params;
   const [entry, log2] = [c.local(I32), c.local(I32)];
   c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u();
   c.i32_const(0xff0).i32_and().local_get(view).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(entry);
@@ -174,5 +174,6 @@ export function addRegionDevice(
   c.i32_const(0).i32_load(IC).local_get(ic).i32_ne().i32_const(0).i32_load(RECHECK).i32_or();
   c.if_(I32, 'unlikely');
   c.local_get(ic).call(imports.settle).else_().i32_const(0).end();
+  c.release(entry, log2);
   return f;
 }

@@ -26,6 +26,8 @@ import {
   I32,
   I64,
   type Label,
+  type Local,
+  type LocalScope,
   type ModuleBuilder,
 } from '../../wasm/module.ts';
 
@@ -38,11 +40,6 @@ export interface RefillPlace {
 /** Answers that are not addresses are at most this. */
 export const REFUSED = 1;
 
-/** Parameters of the function. */
-const VA = 0;
-const LOW_BITS = 1;
-const IS_STORE = 2;
-
 /**
  * Adds (va: i64, bytes - 1: i32, is store: i32) -> host address of va after filling the TLB, 0 when the hart must do it, or
  * REFUSED when the page is known as a device's or one that holds code.
@@ -50,47 +47,54 @@ const IS_STORE = 2;
  */
 export function addRefill(m: ModuleBuilder, place: RefillPlace): FunctionHandle {
   const f = m.func([I64, I32, I32], [I32], 'refill');
-  new Refill(f.code, place).write();
+  new Refill(f, place).write();
   return f;
 }
 
 class Refill {
   readonly #c: CodeWriter;
   readonly #place: RefillPlace;
-  readonly #view: number;
+  readonly #va: Local<I64>;
+  readonly #lowBits: Local<I32>;
+  readonly #isStore: Local<I32>;
+  readonly #own: LocalScope;
+  readonly #view: Local<I32>;
   /** Host address of the table being read, or the kind of walk. */
-  readonly #table: number;
-  readonly #pte: number;
+  readonly #table: Local<I32>;
+  readonly #pte: Local<I64>;
   /** Offset in RAM of the page found. */
-  readonly #offset: number;
-  readonly #entry: number;
+  readonly #offset: Local<I64>;
+  readonly #entry: Local<I32>;
   /** Table of the view, as numbered in TLB_USED. */
-  readonly #number: number;
-  readonly #first: number;
+  readonly #number: Local<I32>;
+  readonly #first: Local<I32>;
 
-  constructor(c: CodeWriter, place: RefillPlace) {
-    this.#c = c;
+  constructor({ code, params }: FunctionHandle<readonly [I64, I32, I32]>, place: RefillPlace) {
+    this.#c = code;
     this.#place = place;
-    this.#view = c.local(I32);
-    this.#table = c.local(I32);
-    this.#entry = c.local(I32);
-    this.#number = c.local(I32);
-    this.#first = c.local(I32);
-    this.#pte = c.local(I64);
-    this.#offset = c.local(I64);
+    [this.#va, this.#lowBits, this.#isStore] = params;
+    const own = code.scope();
+    this.#own = own;
+    this.#view = own.local(I32);
+    this.#table = own.local(I32);
+    this.#entry = own.local(I32);
+    this.#number = own.local(I32);
+    this.#first = own.local(I32);
+    this.#pte = own.local(I64);
+    this.#offset = own.local(I64);
   }
 
   write(): void {
     const c = this.#c;
     const decline = c.block();
-    c.local_get(VA).i32_wrap_i64().local_get(LOW_BITS).i32_and().br_if(decline);
+    c.local_get(this.#va).i32_wrap_i64().local_get(this.#lowBits).i32_and().br_if(decline);
     c.i32_const(0).i32_load(WALK_M).i32_const(0).i32_load(WALK);
     c.i32_const(0).i32_load(DATA_VIEW).local_tee(this.#view).i32_const(VIEW_M).i32_eq();
     c.select().local_tee(this.#table).i32_const(WALK_NONE).i32_eq().br_if(decline);
     this.#findEntry();
     const found = c.block();
     c.local_get(this.#table).i32_const(WALK_BARE).i32_eq().if_();
-    c.local_get(VA).i64_const(-4096).i64_and();
+    c.local_get(this.#va).i64_const(-4096).i64_and();
     this.#inRam(decline);
     c.br(found).end();
     this.#walk(found, decline);
@@ -99,6 +103,7 @@ class Refill {
     this.#install();
     c.return_();
     c.end().i32_const(0);
+    this.#own.release();
   }
 
   /** Physical address on the stack -> `offset`. */
@@ -110,9 +115,16 @@ class Refill {
 
   #walk(found: Label, decline: Label): void {
     const c = this.#c;
-    c.local_get(VA).i64_const(25).i64_shl().i64_const(25).i64_shr_s().local_get(VA).i64_ne().br_if(decline);
+    c.local_get(this.#va)
+      .i64_const(25)
+      .i64_shl()
+      .i64_const(25)
+      .i64_shr_s()
+      .local_get(this.#va)
+      .i64_ne()
+      .br_if(decline);
     for (let level = 2; level >= 0; level--) {
-      c.local_get(VA)
+      c.local_get(this.#va)
         .i64_const(12 + 9 * level)
         .i64_shr_u()
         .i32_wrap_i64()
@@ -153,7 +165,7 @@ class Refill {
     const need = c
       .i64_const(PTE_R | PTE_W | PTE_A | PTE_D)
       .i64_const(PTE_R | PTE_A)
-      .local_get(IS_STORE)
+      .local_get(this.#isStore)
       .select();
     const wanted = this.#offset;
     need.local_tee(wanted).local_get(this.#pte).i64_and().local_get(wanted).i64_ne().br_if(decline);
@@ -165,7 +177,7 @@ class Refill {
       c.i64_const(inLeaf).i64_and().i64_eqz().i32_eqz().br_if(decline);
     }
     this.#pagePa();
-    if (level > 0) c.local_get(VA).i64_const(inLeaf).i64_and().i64_or();
+    if (level > 0) c.local_get(this.#va).i64_const(inLeaf).i64_and().i64_or();
     this.#inRam(decline);
     if (level > 0) this.#noteLarge(level);
   }
@@ -175,7 +187,7 @@ class Refill {
     const c = this.#c;
     const first = this.#first;
     const count = 512 ** (level - 1);
-    c.local_get(VA)
+    c.local_get(this.#va)
       .i64_const(21)
       .i64_shr_u()
       .i32_wrap_i64()
@@ -192,7 +204,7 @@ class Refill {
   /** Stores to pages with decoded code stay slow. */
   #refuseCode(decline: Label): void {
     const c = this.#c;
-    c.local_get(IS_STORE).if_();
+    c.local_get(this.#isStore).if_();
     c.local_get(this.#offset)
       .i64_const(12)
       .i64_shr_u()
@@ -205,15 +217,15 @@ class Refill {
   /** Finds the entry in the table of the view; one that is marked as slow says that the hart is needed. */
   #findEntry(): void {
     const c = this.#c;
-    c.local_get(VA)
+    c.local_get(this.#va)
       .i32_wrap_i64()
       .i32_const(8)
       .i32_shr_u()
       .i32_const(TLB_BYTES - 16)
       .i32_and();
-    c.local_get(this.#view).local_get(IS_STORE).i32_const(VIEWS).i32_mul().i32_add();
+    c.local_get(this.#view).local_get(this.#isStore).i32_const(VIEWS).i32_mul().i32_add();
     c.local_tee(this.#number).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(this.#entry);
-    c.i64_load(TLB_READ).local_get(VA).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or();
+    c.i64_load(TLB_READ).local_get(this.#va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or();
     c.i64_eq().if_();
     c.i32_const(REFUSED).return_().end();
   }
@@ -225,10 +237,10 @@ class Refill {
     const host = this.#table;
     c.i32_const(0).i32_const(0).i32_load(TLB_USED);
     c.i32_const(1).local_get(this.#number).i32_shl().i32_or().i32_store(TLB_USED);
-    c.local_get(this.#entry).local_get(VA).i64_const(-4096).i64_and().i64_store(TLB_READ);
+    c.local_get(this.#entry).local_get(this.#va).i64_const(-4096).i64_and().i64_store(TLB_READ);
     c.local_get(this.#offset).i32_wrap_i64().i32_const(hostBase).i32_add().local_set(host);
     c.local_get(this.#entry).local_get(host);
-    c.local_get(VA)
+    c.local_get(this.#va)
       .i32_wrap_i64()
       .i32_const(-4096)
       .i32_and()
@@ -238,7 +250,7 @@ class Refill {
     c.i32_const(base / 4096)
       .i32_add()
       .i32_store(TLB_READ + 12);
-    c.local_get(host).local_get(VA).i32_wrap_i64().i32_const(4095).i32_and().i32_or();
+    c.local_get(host).local_get(this.#va).i32_wrap_i64().i32_const(4095).i32_and().i32_or();
   }
 
   /** i64: some bits of the PTE. */
@@ -259,20 +271,21 @@ class Refill {
 export function addRegionSlow(m: ModuleBuilder, refill: number, fallback: number): FunctionHandle {
   const f = m.func([I32], [I32], 'region slow');
   const { code: c } = f;
+  const [kindOf] = f.params;
   const [host, log2] = [c.local(I32), c.local(I32)];
   const value = () => c.i32_const(0).i64_load(SLOW_VALUE);
   c.i32_const(0).i64_load(SLOW_ARG);
-  c.i32_const(1).local_get(0).i32_const(3).i32_and().local_tee(log2).i32_shl().i32_const(1).i32_sub();
-  c.local_get(0).i32_const(3).i32_shr_u().call(refill).local_tee(host).i32_const(REFUSED).i32_le_u();
+  c.i32_const(1).local_get(kindOf).i32_const(3).i32_and().local_tee(log2).i32_shl().i32_const(1).i32_sub();
+  c.local_get(kindOf).i32_const(3).i32_shr_u().call(refill).local_tee(host).i32_const(REFUSED).i32_le_u();
   c.if_();
   c.local_get(host).if_(I32);
   c.i32_const(1).else_();
-  c.local_get(0).call(fallback).end();
+  c.local_get(kindOf).call(fallback).end();
   c.return_().end();
   const done = c.block();
   const labels: Label[] = [];
   for (let kind = 11; kind >= 0; kind--) labels[kind] = c.block();
-  c.local_get(0).br_table(labels, labels[0]!);
+  c.local_get(kindOf).br_table(labels, labels[0]!);
   for (let kind = 0; kind < 12; kind++) {
     c.end();
     if (kind < 8) {
@@ -287,6 +300,7 @@ export function addRegionSlow(m: ModuleBuilder, refill: number, fallback: number
     c.br(done);
   }
   c.end().i32_const(0);
+  c.release(host, log2);
   return f;
 }
 

@@ -23,7 +23,15 @@ import {
   TLB_BYTES,
   TLB_EXEC,
 } from '../../hart/layout.ts';
-import { type CodeWriter, I32, I64, type Label, ModuleBuilder } from '../../wasm/module.ts';
+import {
+  type CodeWriter,
+  I32,
+  I64,
+  type Label,
+  type Local,
+  type LocalScope,
+  ModuleBuilder,
+} from '../../wasm/module.ts';
 import { addRegionDevice } from '../access/device.ts';
 import { addRefill, addRegionSlow } from '../access/refill.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
@@ -97,27 +105,31 @@ class Interpreter {
   readonly #l: InterpLocals;
   readonly #slow: SlowCalls;
   readonly #options: InterpOptions;
-  readonly #entry: number;
+  readonly #own: LocalScope;
+  readonly #entry: Local<I32>;
   /** i32: the instruction at PC must be interpreted, whatever is compiled for it. */
-  readonly #mustInterpret: number;
+  readonly #mustInterpret: Local<I32>;
   readonly #regionType: number;
 
   constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, regionType: number) {
     this.#c = c;
     this.#slow = slow;
     this.#options = options;
-    const [rec, ic, base, dataView, fetchView] = [
-      c.local(I32),
-      c.local(I32),
-      c.local(I32),
-      c.local(I32),
-      c.local(I32),
-    ];
-    this.#entry = c.local(I32);
-    this.#mustInterpret = c.local(I32);
     this.#regionType = regionType;
-    const isReturn = c.local(I32);
-    this.#l = { rec, ic, base, isReturn, dataView, fetchView, page: c.local(I64), target: c.local(I64) };
+    const own = c.scope();
+    this.#own = own;
+    this.#entry = own.local(I32);
+    this.#mustInterpret = own.zeroed(I32);
+    this.#l = {
+      rec: own.local(I32),
+      ic: own.local(I32),
+      base: own.local(I32),
+      dataView: own.local(I32),
+      fetchView: own.local(I32),
+      isReturn: own.zeroed(I32),
+      page: own.local(I64),
+      target: own.local(I64),
+    };
   }
 
   write(): void {
@@ -131,6 +143,7 @@ class Interpreter {
     const next = c.loop();
     this.#dispatch({ redirect, lookup, arrive, next });
     c.end().end().end().end().unreachable();
+    this.#own.release();
   }
 
   /** Everything from the window; quantum end and interrupts before anything else, even a fetch fault. */
@@ -148,7 +161,7 @@ class Interpreter {
   }
 
   /** Pushes the exec entry's address of the i64 in local `va`, also into `entry`, then its tag. */
-  #execTag(va: number): void {
+  #execTag(va: Local<I64>): void {
     const c = this.#c;
     c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
     c.local_get(this.#l.fetchView).i32_add().local_tee(this.#entry).i64_load(TLB_EXEC);
@@ -250,7 +263,7 @@ class Interpreter {
     c.i32_const(0).local_get(target).i64_const(-2).i64_and().i64_store(PC);
   }
 
-  #pcOf(rec: number): void {
+  #pcOf(rec: Local<I32>): void {
     const { page, base } = this.#l;
     this.#c.local_get(page).local_get(rec).local_get(base).i32_sub().i32_const(3).i32_shr_u();
     this.#c.i64_extend_i32_u().i64_add();
@@ -280,6 +293,7 @@ class Interpreter {
       else if (name === 'ecall' || name === 'sret' || name === 'mret') o.trapOrReturn(name);
       else SEMANTICS[name](o);
       o.advance();
+      o.endRule();
     }
     c.end();
     c.i32_const(0);

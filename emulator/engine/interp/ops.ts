@@ -15,7 +15,15 @@ import {
   TLB_WRITE,
 } from '../../hart/layout.ts';
 import { OP, rowNamed } from '../../isa/index.ts';
-import { type CodeWriter, I32, I64, type Label, type ValType } from '../../wasm/module.ts';
+import {
+  type CodeWriter,
+  I32,
+  I64,
+  type Label,
+  type Local,
+  type LocalScope,
+  type ValType,
+} from '../../wasm/module.ts';
 import { REFUSED } from '../access/refill.ts';
 import {
   type Atomic,
@@ -41,20 +49,20 @@ import type { SlowCalls } from './slow.ts';
 /** Locals of the interpreter function. */
 export interface InterpLocals {
   /** i32: address of the record that runs. */
-  readonly rec: number;
+  readonly rec: Local<I32>;
   /** i32: instructions left after the one that runs. */
-  readonly ic: number;
+  readonly ic: Local<I32>;
   /** i32: address of slot 0 of the decoded page. */
-  readonly base: number;
+  readonly base: Local<I32>;
   /** i64: va of that page. */
-  readonly page: number;
+  readonly page: Local<I64>;
   /** i32: set by a return, cleared when the arrival is counted. */
-  readonly isReturn: number;
+  readonly isReturn: Local<I32>;
   /** i32: DATA_VIEW and FETCH_VIEW, times the bytes of a TLB table. */
-  readonly dataView: number;
-  readonly fetchView: number;
+  readonly dataView: Local<I32>;
+  readonly fetchView: Local<I32>;
   /** i64: where to go, for `lookup`. */
-  readonly target: number;
+  readonly target: Local<I64>;
 }
 
 /** Where handlers go on. */
@@ -69,8 +77,6 @@ export interface InterpLabels {
   readonly redirect: Label;
 }
 
-/** Number of the scratch locals that rules do not use. */
-const OWN = 7;
 const NX = 1;
 const FS = 0x6000;
 const BOX = 0xffff_ffff_0000_0000n;
@@ -84,7 +90,8 @@ export class InterpOps implements Ops {
   readonly #labels: InterpLabels;
   readonly #slow: SlowCalls;
   readonly #ram: { hostBase: number; base: number };
-  readonly #temps = new Map<string, number>();
+  /** Scratch locals of the rule that is being written. */
+  readonly #temps: LocalScope;
   #handler!: Handler;
 
   constructor(
@@ -95,6 +102,7 @@ export class InterpOps implements Ops {
     ram: { hostBase: number; base: number },
   ) {
     this.c = c;
+    this.#temps = c.scope();
     this.locals = locals;
     this.#labels = labels;
     this.#slow = slow;
@@ -104,6 +112,11 @@ export class InterpOps implements Ops {
   /** Starts the handler; its code ends in a branch if the rule does not. */
   begin(handler: Handler): void {
     this.#handler = handler;
+  }
+
+  /** The rule has returned: its scratch locals are free. */
+  endRule(): void {
+    this.#temps.release();
   }
 
   /** Goes to the record after this one. */
@@ -167,14 +180,8 @@ export class InterpOps implements Ops {
     });
   }
 
-  temp(type: ValType, n = 0): number {
-    const key = `${type}:${n}`;
-    let local = this.#temps.get(key);
-    if (local === undefined) {
-      local = this.c.local(type);
-      this.#temps.set(key, local);
-    }
-    return local;
+  temp<T extends ValType>(type: T): Local<T> {
+    return this.#temps.local(type);
   }
 
   // Control.
@@ -277,7 +284,7 @@ export class InterpOps implements Ops {
     this.#store(bytes);
   }
 
-  atomic(what: Atomic, fast: (host: number) => void): void {
+  atomic(what: Atomic, fast: (host: Local<I32>) => void): void {
     const { c } = this;
     const { va, host } = this.#address(false);
     this.#probe(what.kind === 'lr' ? TLB_READ : TLB_WRITE, what.bytes, va, host);
@@ -288,7 +295,7 @@ export class InterpOps implements Ops {
     c.end();
   }
 
-  physical(host: number): void {
+  physical(host: Local<I32>): void {
     const { hostBase, base } = this.#ram;
     this.c
       .local_get(host)
@@ -309,19 +316,19 @@ export class InterpOps implements Ops {
     c.end().end();
   }
 
-  #address(withImm: boolean): { va: number; host: number } {
-    const va = this.temp(I64, OWN);
+  #address(withImm: boolean): { va: Local<I64>; host: Local<I32> } {
+    const va = this.temp(I64);
     this.rs1();
     if (withImm) {
       this.imm();
       this.c.i64_add();
     }
     this.c.local_set(va);
-    return { va, host: this.temp(I32, OWN) };
+    return { va, host: this.temp(I32) };
   }
 
   /** Opens an `if`: then-arm with the host address in `host`, else-arm for what the table cannot answer. */
-  #probe(table: number, bytes: Width, va: number, host: number): void {
+  #probe(table: number, bytes: Width, va: Local<I64>, host: Local<I32>): void {
     const { c } = this;
     c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
     c.local_get(this.locals.dataView).i32_add().local_tee(host).i64_load(table);
@@ -339,14 +346,14 @@ export class InterpOps implements Ops {
   }
 
   /** After the then-arm of `#probe`: the else-arm fills the table and opens an `if` like that of `#probe`. */
-  #refillOr(va: number, host: number, bytes: Width, isStore: boolean): void {
+  #refillOr(va: Local<I64>, host: Local<I32>, bytes: Width, isStore: boolean): void {
     const { c } = this;
     c.else_();
     this.#slow.refill(this, va, bytes, isStore);
     c.local_tee(host).i32_const(REFUSED).i32_gt_u().if_(undefined, 'likely');
   }
 
-  #storeAt(host: number, bytes: Width): void {
+  #storeAt(host: Local<I32>, bytes: Width): void {
     const { c } = this;
     c.local_get(host);
     this.rs2();
@@ -356,7 +363,7 @@ export class InterpOps implements Ops {
     else c.i64_store();
   }
 
-  #loadAt(host: number, bytes: Width, signed: boolean): void {
+  #loadAt(host: Local<I32>, bytes: Width, signed: boolean): void {
     const c = this.c.local_get(host);
     if (bytes === 8) c.i64_load();
     else if (bytes === 4) signed ? c.i64_load32_s() : c.i64_load32_u();
@@ -386,10 +393,11 @@ export class InterpOps implements Ops {
       this.#fpField(n).f64_load();
       return;
     }
-    const at = this.temp(I32, OWN);
+    const at = c.local(I32);
     this.#fpField(n).local_tee(at).f32_load();
     c.i32_const(0x7fc0_0000).f32_reinterpret_i32();
     c.local_get(at).i32_load(4).i32_const(-1).i32_eq().select();
+    c.release(at);
   }
 
   fdBits(value: () => void): void {
@@ -495,10 +503,11 @@ export class InterpOps implements Ops {
 
   #roundingMode(): void {
     const { c, locals } = this;
-    const rm = this.temp(I32, OWN);
+    const rm = c.local(I32);
     c.i32_const(0).i32_load(FRM);
     c.local_get(locals.rec).i32_load8_u(R_RM).local_tee(rm);
     c.local_get(rm).i32_const(7).i32_eq().select();
+    c.release(rm);
   }
 
   #fpField(n: 1 | 2 | 3): CodeWriter {

@@ -6,7 +6,7 @@
 // the window says where.
 
 import { IC, PC, SLOW_ARG, SLOW_VALUE } from '../../hart/layout.ts';
-import { type FunctionHandle, I32, I64, type ModuleBuilder } from '../../wasm/module.ts';
+import { type FunctionHandle, I32, I64, type Local, type ModuleBuilder } from '../../wasm/module.ts';
 import type { Atomic } from '../semantics/ops.ts';
 import type { InterpOps } from './ops.ts';
 import { R_IMM, R_RM } from './records.ts';
@@ -66,28 +66,33 @@ const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
   boundary: [0, 1],
 };
 
+/** (rec, base, ic: i32, page: i64): where the interpreter is. */
+const PLACE = [I32, I32, I32, I64] as const;
+
 const i32s = (count: number): (typeof I32)[] => Array.from({ length: count }, () => I32);
 
 export class SlowCalls {
   readonly imports: Record<Name, number>;
   readonly #refill: number;
   /** (rec, base, ic: i32, page: i64) brings pc and count to the window. */
-  readonly #sync: FunctionHandle;
+  readonly #sync: FunctionHandle<typeof PLACE>;
   readonly #access: Record<'load' | 'store' | 'atomic', FunctionHandle>;
 
   /** `refill`: the function of refill.ts. */
   constructor(m: ModuleBuilder, imports: Record<Name, number>, refill: number) {
     this.imports = imports;
     this.#refill = refill;
-    this.#sync = m.func([I32, I32, I32, I64], [], 'sync');
-    const { code: c } = this.#sync;
-    c.i32_const(0).local_get(3).local_get(0).local_get(1).i32_sub().i32_const(3).i32_shr_u();
+    this.#sync = m.func(PLACE, [], 'sync');
+    const { code: c, params } = this.#sync;
+    const [rec, base, ic, page] = params;
+    c.i32_const(0).local_get(page).local_get(rec).local_get(base).i32_sub().i32_const(3).i32_shr_u();
     c.i64_extend_i32_u().i64_add().i64_store(PC);
-    c.i32_const(0).local_get(2).i32_const(1).i32_add().i32_store(IC);
+    c.i32_const(0).local_get(ic).i32_const(1).i32_add().i32_store(IC);
     const access = (name: 'load' | 'store' | 'atomic') => {
-      const f = m.func([I32, I32, I32, I64, I64, I32], [I32], `slow ${name}`);
-      f.code.local_get(0).local_get(1).local_get(2).local_get(3).call(this.#sync.index);
-      f.code.i32_const(0).local_get(4).i64_store(SLOW_ARG).local_get(5).call(imports[name]);
+      const f = m.func([...PLACE, I64, I32], [I32], `slow ${name}`);
+      const [atRec, inPage, left, pageVa, va, code] = f.params;
+      f.code.local_get(atRec).local_get(inPage).local_get(left).local_get(pageVa).call(this.#sync.index);
+      f.code.i32_const(0).local_get(va).i64_store(SLOW_ARG).local_get(code).call(imports[name]);
       return f;
     };
     this.#access = { load: access('load'), store: access('store'), atomic: access('atomic') };
@@ -104,7 +109,7 @@ export class SlowCalls {
   }
 
   /** Pushes the host address that belongs to `va`, which missed, or 0 to go the long way. */
-  refill(o: InterpOps, va: number, bytes: number, isStore: boolean): void {
+  refill(o: InterpOps, va: Local<I64>, bytes: number, isStore: boolean): void {
     o.c
       .local_get(va)
       .i32_const(bytes - 1)
@@ -112,16 +117,16 @@ export class SlowCalls {
       .call(this.#refill);
   }
 
-  load(o: InterpOps, va: number, funct3: number): void {
+  load(o: InterpOps, va: Local<I64>, funct3: number): void {
     this.#memory(o, 'load', va, funct3);
   }
 
-  store(o: InterpOps, va: number, log2: number): void {
+  store(o: InterpOps, va: Local<I64>, log2: number): void {
     this.#value(o);
     this.#memory(o, 'store', va, log2);
   }
 
-  atomic(o: InterpOps, va: number, what: Atomic): void {
+  atomic(o: InterpOps, va: Local<I64>, what: Atomic): void {
     if (what.kind !== 'lr') this.#value(o);
     this.#memory(o, 'atomic', va, atomicCode(what));
   }
@@ -159,7 +164,7 @@ export class SlowCalls {
     o.c.i64_store(SLOW_VALUE);
   }
 
-  #memory(o: InterpOps, name: 'load' | 'store' | 'atomic', va: number, code: number): void {
+  #memory(o: InterpOps, name: 'load' | 'store' | 'atomic', va: Local<I64>, code: number): void {
     const { rec, base, ic, page } = o.locals;
     o.c.local_get(rec).local_get(base).local_get(ic).local_get(page).local_get(va).i32_const(code);
     o.c.call(this.#access[name].index);

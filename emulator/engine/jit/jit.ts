@@ -27,7 +27,7 @@ import type { RegionHost, RegionSlow } from '../engine.ts';
 import type { DecodedPages } from '../interp/decoded-pages.ts';
 import { ENTRY_COLD, ENTRY_COMPILED } from '../interp/records.ts';
 import { emitRegion, type HookPort, type Linker, type RegionFunctions } from './emit/emit.ts';
-import { COUNT, REGION_PARAMS, REGION_RESULTS } from './emit/entry.ts';
+import { REGION_PARAMS, REGION_RESULTS } from './emit/entry.ts';
 import { FpHelpers } from './emit/fp-helpers.ts';
 import { type HookTable, verifyHook } from './emit/kcov.ts';
 import type { FlatRam, RamPlace } from './emit/memory.ts';
@@ -543,7 +543,7 @@ function makeStub(memory: WebAssembly.Memory): unknown {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: 1 });
   const stub = m.func(REGION_PARAMS, REGION_RESULTS, 'stub');
-  stub.code.i32_const(0).i64_load(PC).local_get(COUNT);
+  stub.code.i32_const(0).i64_load(PC).local_get(stub.params[1]);
   m.export('stub', 'func', stub.index);
   return new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } }).exports['stub'];
 }

@@ -6,20 +6,20 @@
 // between lr and a successful sc. Stores of the same hart do not break it.
 
 import { RESERVATION } from '../../hart/layout.ts';
-import { I64 } from '../../wasm/module.ts';
+import { type I32, I64, type Local } from '../../wasm/module.ts';
 import type { Ops, Rule } from './ops.ts';
 
 type Bytes = 4 | 8;
 
 /** i64: the value at `host`, sign-extended. */
-function fetch(o: Ops, bytes: Bytes, host: number): void {
+function fetch(o: Ops, bytes: Bytes, host: Local<I32>): void {
   o.c.local_get(host);
   if (bytes === 4) o.c.i64_load32_s(0);
   else o.c.i64_load(0);
 }
 
 /** Stores `value` (pushes i64) at `host`. */
-function put(o: Ops, bytes: Bytes, host: number, value: () => void): void {
+function put(o: Ops, bytes: Bytes, host: Local<I32>, value: () => void): void {
   o.c.local_get(host);
   value();
   if (bytes === 4) o.c.i64_store32(0);
@@ -41,7 +41,7 @@ const storeConditional =
   o =>
     o.atomic({ kind: 'sc', bytes, funct5: 3 }, host => {
       const { c } = o;
-      const failed = o.temp(I64, 0);
+      const failed = o.temp(I64);
       c.i32_const(0).i64_load(RESERVATION);
       o.physical(host);
       c.i64_ne().i64_extend_i32_u().local_set(failed);
@@ -53,15 +53,15 @@ const storeConditional =
     });
 
 /** New value from `old` and `operand` (locals); pushes i64 of which the low `bytes` count. */
-type Combine = (o: Ops, old: number, operand: number) => void;
+type Combine = (o: Ops, old: Local<I64>, operand: Local<I64>) => void;
 
 const amo =
   (bytes: Bytes, funct5: number, combine: Combine): Rule =>
   o =>
     o.atomic({ kind: 'amo', bytes, funct5 }, host => {
       const { c } = o;
-      const old = o.temp(I64, 0);
-      const operand = o.temp(I64, 1);
+      const old = o.temp(I64);
+      const operand = o.temp(I64);
       fetch(o, bytes, host);
       c.local_set(old);
       o.rs2();

@@ -118,7 +118,7 @@ const LOW_SEVEN = 0x7f7f_7f7f_7f7f_7f7fn;
  * are not zero; ORed with x, bit 7 says "non-zero"; times 255 spreads it.
  */
 const orCombine: Rule = o => {
-  const x = o.temp(I64, 0);
+  const x = o.temp(I64);
   const { c } = o;
   o.rs1();
   c.local_set(x);
@@ -131,7 +131,7 @@ const orCombine: Rule = o => {
 
 /** rev8: swap bytes, then half-words, then words (the last is a rotation). */
 const reverseBytes: Rule = o => {
-  const x = o.temp(I64, 0);
+  const x = o.temp(I64);
   const { c } = o;
   const swap = (bits: number, lowMask: bigint) => {
     c.local_get(x).i64_const(bits).i64_shr_u().i64_const(lowMask).i64_and();

@@ -6,7 +6,7 @@
 // The last is taken only where nothing can overflow, underflow or be lost: factors within 2^±250, addend zero or within 2^±500, rounding to
 // nearest even, NX already set. Everything else is soft-float's.
 
-import { F64, I64, type Label } from '../../wasm/module.ts';
+import { F64, I64, type Label, type Local } from '../../wasm/module.ts';
 import { twoProduct, twoSum } from './error-free.ts';
 import type { Format, Ops, Rule } from './ops.ts';
 
@@ -15,7 +15,7 @@ const BIAS = 1023;
 const QUICK_PRODUCT = 2 ** -900;
 
 /** i32: 1 when the exponent of f64 local `x` lies within 2^±reach. */
-function isWithin(o: Ops, x: number, reach: number): void {
+function isWithin(o: Ops, x: Local<F64>, reach: number): void {
   o.c.local_get(x).i64_reinterpret_f64().i64_const(52).i64_shr_u().i32_wrap_i64().i32_const(0x7ff).i32_and();
   o.c
     .i32_const(BIAS - reach)
@@ -25,10 +25,10 @@ function isWithin(o: Ops, x: number, reach: number): void {
 }
 
 /** Local `sum` becomes a + b rounded to odd: the neighbour with an odd last bit when the sum is inexact. */
-function oddSum(o: Ops, a: number, b: number, sum: number): void {
+function oddSum(o: Ops, a: Local<F64>, b: Local<F64>, sum: Local<F64>): void {
   const { c } = o;
-  const [error, bits] = [o.temp(F64, 25), o.temp(I64, 20)];
-  twoSum(o, a, b, sum, error);
+  const [error, bits] = [o.temp(F64), o.temp(I64)];
+  twoSum(c, a, b, sum, error);
   c.local_get(sum).i64_reinterpret_f64().local_set(bits);
   c.local_get(error).f64_const(0).f64_ne();
   c.local_get(bits).i32_wrap_i64().i32_const(1).i32_and().i32_eqz().i32_and().if_();
@@ -81,8 +81,8 @@ function hostFused(o: Ops, format: Format, signs: Signs): void {
 export function fusedRule(
   format: Format,
   signs: Signs,
-  orSoft: (o: Ops, fast: (giveUp: number) => void) => void,
-  finish: (o: Ops, giveUp: number, value: () => void) => void,
+  orSoft: (o: Ops, fast: (giveUp: Label) => void) => void,
+  finish: (o: Ops, giveUp: Label, value: () => void) => void,
 ): Rule {
   return o => {
     const { c } = o;
@@ -92,14 +92,14 @@ export function fusedRule(
         finish(o, giveUp, () => hostFused(o, format, signs));
         return;
       }
-      const [a, b, addend] = [o.temp(F64, 10), o.temp(F64, 11), o.temp(F64, 12)];
+      const [a, b, addend] = [o.temp(F64), o.temp(F64), o.temp(F64)];
       operand(o, 1, format, signs.product);
       c.local_set(a);
       operand(o, 2, format, false);
       c.local_set(b);
       operand(o, 3, format, signs.addend);
       c.local_set(addend);
-      const result = o.temp(F64, 19);
+      const result = o.temp(F64);
       const done = c.block();
       if (format === 'd') fuseQuickly(o, a, b, addend, result, done);
       isWithin(o, a, 250);
@@ -108,8 +108,8 @@ export function fusedRule(
       isWithin(o, addend, 500);
       c.local_get(addend).f64_const(0).f64_eq().i32_or().i32_and();
       c.i32_eqz().br_if(giveUp, 'unlikely');
-      if (format === 'd') fuseDouble(o, a, b, addend);
-      else fuseSingle(o, a, b, addend);
+      if (format === 'd') fuseDouble(o, a, b, addend, result);
+      else fuseSingle(o, a, b, addend, result);
       c.end();
       finish(o, giveUp, () => {
         c.local_get(result);
@@ -125,9 +125,16 @@ export function fusedRule(
  * s + t - 2^-50 |p| and s + t + 2^-50 |p|, with room for the rounding of those sums; when both round to the same double, it does, too.
  * That is so unless the product is of the order of the addend or larger, or the sum near the middle of two doubles.
  */
-function fuseQuickly(o: Ops, a: number, b: number, addend: number, result: number, done: Label): void {
+function fuseQuickly(
+  o: Ops,
+  a: Local<F64>,
+  b: Local<F64>,
+  addend: Local<F64>,
+  result: Local<F64>,
+  done: Label,
+): void {
   const { c } = o;
-  const [product, sum, lost, room] = [o.temp(F64, 13), o.temp(F64, 14), o.temp(F64, 15), o.temp(F64, 16)];
+  const [product, sum, lost, room] = [o.temp(F64), o.temp(F64), o.temp(F64), o.temp(F64)];
   const unknown = c.block();
   c.local_get(a).local_get(b).f64_mul().local_tee(product);
   // Far from where the product has fewer bits, and the room none.
@@ -143,22 +150,22 @@ function fuseQuickly(o: Ops, a: number, b: number, addend: number, result: numbe
   c.end();
 }
 
-/** Sets f64 local 19 to RN(a * b + c). */
-function fuseDouble(o: Ops, a: number, b: number, addend: number): void {
+/** Sets `result` to RN(a * b + c). */
+function fuseDouble(o: Ops, a: Local<F64>, b: Local<F64>, addend: Local<F64>, result: Local<F64>): void {
   const { c } = o;
-  const [uh, ul, th, tl] = [o.temp(F64, 13), o.temp(F64, 14), o.temp(F64, 15), o.temp(F64, 16)];
-  const [vh, vl, z] = [o.temp(F64, 17), o.temp(F64, 18), o.temp(F64, 19)];
-  twoProduct(o, a, b, uh, ul);
-  twoSum(o, addend, ul, th, tl);
-  twoSum(o, uh, th, vh, vl);
-  oddSum(o, tl, vl, z);
-  c.local_get(vh).local_get(z).f64_add().local_set(z);
+  const [uh, ul, th, tl] = [o.temp(F64), o.temp(F64), o.temp(F64), o.temp(F64)];
+  const [vh, vl] = [o.temp(F64), o.temp(F64)];
+  twoProduct(c, a, b, uh, ul);
+  twoSum(c, addend, ul, th, tl);
+  twoSum(c, uh, th, vh, vl);
+  oddSum(o, tl, vl, result);
+  c.local_get(vh).local_get(result).f64_add().local_set(result);
 }
 
-/** Sets f64 local 19, whose rounding to single is RN(a * b + c): the product of singles is exact in a double. */
-function fuseSingle(o: Ops, a: number, b: number, addend: number): void {
+/** Sets `result`, whose rounding to single is RN(a * b + c): the product of singles is exact in a double. */
+function fuseSingle(o: Ops, a: Local<F64>, b: Local<F64>, addend: Local<F64>, result: Local<F64>): void {
   const { c } = o;
-  const [product, sum] = [o.temp(F64, 13), o.temp(F64, 19)];
+  const product = o.temp(F64);
   c.local_get(a).local_get(b).f64_mul().local_set(product);
-  oddSum(o, product, addend, sum);
+  oddSum(o, product, addend, result);
 }

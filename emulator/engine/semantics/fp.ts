@@ -7,12 +7,12 @@
 //   * the result is inspected: no NaN (NV, payloads), no infinity (DZ, OF), nothing that may be tiny (UF).
 // NX stays set in ordinary programs once it was raised, so after warm-up nearly everything is fast.
 
-import { F32, F64 } from '../../wasm/module.ts';
+import { F32, F64, type Label, type Local } from '../../wasm/module.ts';
 import { fusedRule } from './fma.ts';
 import { type Format, LEAST_NORMAL, type Ops, type ResultCheck, type Rule } from './ops.ts';
 
 /** Runs `fast` inside a block; it branches to the label it gets when it cannot answer, and then soft-float does. */
-function orSoft(o: Ops, fast: (giveUp: number) => void): void {
+function orSoft(o: Ops, fast: (giveUp: Label) => void): void {
   const { c } = o;
   const done = c.block();
   const giveUp = c.block();
@@ -29,14 +29,20 @@ function asDouble(o: Ops, n: 1 | 2 | 3, format: Format): void {
 }
 
 /** i32: 1 when f64 local `x` is not NaN. */
-const isNumber = (o: Ops, x: number): void => void o.c.local_get(x).local_get(x).f64_eq();
+const isNumber = (o: Ops, x: Local<F64>): void => void o.c.local_get(x).local_get(x).f64_eq();
 
 /** For singles: bits of the least number whose exponent is 2, and of infinity, doubled. */
 const LEAST_SINGLE = 0x0200_0000;
 const INFINITE_SINGLE = 0xff00_0000;
 
 /** Gives up unless the f32 or f64 in local `result` passes, NX is set and the rounding mode is RNE. */
-function checkResult(o: Ops, format: Format, check: ResultCheck, result: number, giveUp: number): void {
+function checkResult(
+  o: Ops,
+  format: Format,
+  check: ResultCheck,
+  result: Local<F32> | Local<F64>,
+  giveUp: Label,
+): void {
   const { c } = o;
   c.local_get(result);
   if (format === 's') {
@@ -57,9 +63,9 @@ function checkResult(o: Ops, format: Format, check: ResultCheck, result: number,
 }
 
 /** Writes fd from a wasm operation after checking its result. */
-function checkedResult(o: Ops, format: Format, check: ResultCheck, giveUp: number, value: () => void): void {
+function checkedResult(o: Ops, format: Format, check: ResultCheck, giveUp: Label, value: () => void): void {
   const { c } = o;
-  const result = o.temp(format === 's' ? F32 : F64, 0);
+  const result = o.temp(format === 's' ? F32 : F64);
   value();
   c.local_set(result);
   checkResult(o, format, check, result, giveUp);
@@ -160,7 +166,7 @@ const choose =
   (op: 'min' | 'max', format: Format): Rule =>
   o => {
     const { c } = o;
-    const [a, b] = [o.temp(F64, 0), o.temp(F64, 1)];
+    const [a, b] = [o.temp(F64), o.temp(F64)];
     o.fpEnabled(true);
     orSoft(o, giveUp => {
       asDouble(o, 1, format);
@@ -181,7 +187,7 @@ const compare =
   (op: 'f64_eq' | 'f64_lt' | 'f64_le', format: Format): Rule =>
   o => {
     const { c } = o;
-    const [a, b] = [o.temp(F64, 0), o.temp(F64, 1)];
+    const [a, b] = [o.temp(F64), o.temp(F64)];
     o.fpEnabled(false);
     orSoft(o, giveUp => {
       asDouble(o, 1, format);
@@ -210,7 +216,7 @@ const toInteger =
   (type: IntType, format: Format): Rule =>
   o => {
     const { c } = o;
-    const x = o.temp(F64, 0);
+    const x = o.temp(F64);
     const isUnsigned = type === 'wu' || type === 'lu';
     o.fpEnabled(false);
     orSoft(o, giveUp => {
@@ -296,7 +302,7 @@ const narrow: Rule = o => {
 
 const widen: Rule = o => {
   const { c } = o;
-  const x = o.temp(F64, 0);
+  const x = o.temp(F64);
   o.fpEnabled(true);
   orSoft(o, giveUp => {
     asDouble(o, 1, 's');

@@ -1,7 +1,7 @@
 // What the instructions of RV64I and M do (Unpriv ch. 2, the RV64I and "M" chapters), over abstract operands.
 // Loads, stores and system instructions of the base are here too; they are one Ops call each.
 
-import { I64 } from '../../wasm/module.ts';
+import { I64, type Local } from '../../wasm/module.ts';
 import type { Ops, Rule } from './ops.ts';
 
 type I64Binary =
@@ -169,8 +169,8 @@ export const INTEGER = {
 function divide(
   o: Ops,
   op: I64Division,
-  a: number,
-  b: number,
+  a: Local<I64>,
+  b: Local<I64>,
   byZero: () => void,
   overflow?: () => void,
 ): void {
@@ -190,7 +190,7 @@ function divide(
 
 type I64Division = 'i64_div_s' | 'i64_div_u' | 'i64_rem_s' | 'i64_rem_u';
 
-function quotient(o: Ops, op: I64Division, a: number, b: number): void {
+function quotient(o: Ops, op: I64Division, a: Local<I64>, b: Local<I64>): void {
   const { c } = o;
   const isDiv = op === 'i64_div_s' || op === 'i64_div_u';
   const isSigned = op === 'i64_div_s' || op === 'i64_rem_s';
@@ -203,8 +203,8 @@ function quotient(o: Ops, op: I64Division, a: number, b: number): void {
 const division =
   (op: I64Division): Rule =>
   o => {
-    const a = o.temp(I64, 0);
-    const b = o.temp(I64, 1);
+    const a = o.temp(I64);
+    const b = o.temp(I64);
     o.rs1();
     o.c.local_set(a);
     o.rs2();
@@ -218,8 +218,8 @@ const divisionW =
   o => {
     const isSigned = op === 'i64_div_s' || op === 'i64_rem_s';
     const widen = () => void (isSigned ? o.c.i64_extend_i32_s() : o.c.i64_extend_i32_u());
-    const a = o.temp(I64, 0);
-    const b = o.temp(I64, 1);
+    const a = o.temp(I64);
+    const b = o.temp(I64);
     o.rs1w();
     widen();
     o.c.local_set(a);
@@ -236,10 +236,10 @@ const divisionW =
  * High 64 bits of the unsigned product of locals a and b, from four 32-bit products. With a = ah:al, b = bh:bl:
  * t = ah*bl + (al*bl >> 32); high = ah*bh + (t >> 32) + ((al*bh + low32(t)) >> 32). No sum exceeds 64 bits.
  */
-function highProduct(o: Ops, a: number, b: number, t: number): void {
+function highProduct(o: Ops, a: Local<I64>, b: Local<I64>, t: Local<I64>): void {
   const { c } = o;
-  const low = (x: number) => c.local_get(x).i64_const(0xffff_ffff).i64_and();
-  const high = (x: number) => c.local_get(x).i64_const(32).i64_shr_u();
+  const low = (x: Local<I64>) => c.local_get(x).i64_const(0xffff_ffff).i64_and();
+  const high = (x: Local<I64>) => c.local_get(x).i64_const(32).i64_shr_u();
   high(a);
   low(b).i64_mul();
   low(a);
@@ -256,7 +256,7 @@ function highProduct(o: Ops, a: number, b: number, t: number): void {
 const multiplyHigh =
   (signedA: boolean, signedB: boolean): Rule =>
   o => {
-    const [a, b, t] = [o.temp(I64, 0), o.temp(I64, 1), o.temp(I64, 2)];
+    const [a, b, t] = [o.temp(I64), o.temp(I64), o.temp(I64)];
     const { c } = o;
     o.rs1();
     c.local_set(a);

@@ -20,7 +20,7 @@
 //   * Retired-instruction counting is not the rule's business.
 
 import type { Mnemonic } from '../../isa/index.ts';
-import type { CodeWriter, ValType } from '../../wasm/module.ts';
+import type { CodeWriter, I32, Local, ValType } from '../../wasm/module.ts';
 
 /** Bytes of a memory access. */
 export type Width = 1 | 2 | 4 | 8;
@@ -79,8 +79,8 @@ export interface Ops {
   /** Writes rd; `value` pushes i32, which is sign-extended. */
   rdw(value: () => void): void;
 
-  /** A scratch local of this type, number `n`; contents do not survive the rule. */
-  temp(type: ValType, n?: number): number;
+  /** A scratch local that nobody else has, to be set before it is read; it is released when the rule has returned. */
+  temp<T extends ValType>(type: T): Local<T>;
 
   // Control. `imm` is the displacement of branch and jump.
 
@@ -106,9 +106,9 @@ export interface Ops {
    * accessed that way; it writes rd. Everything else (translation misses, devices, pages with code, faults) is done by the
    * hart's own lr, sc or amo, for which `what` is the order form.
    */
-  atomic(what: Atomic, fast: (host: number) => void): void;
+  atomic(what: Atomic, fast: (host: Local<I32>) => void): void;
   /** i64: the physical address that belongs to a host address of RAM held in the i32 local `host`. */
-  physical(host: number): void;
+  physical(host: Local<I32>): void;
 
   // Floating point. Registers are 64-bit patterns; see semantics/fp.ts for the fast paths.
 

@@ -7,7 +7,7 @@
 import { M, S, U } from '../../hart/cause.ts';
 import * as L from '../../hart/layout.ts';
 import * as B from '../../hart/mstatus.ts';
-import { I32, I64, type Label } from '../../wasm/module.ts';
+import { I32, I64, type Label, type Local } from '../../wasm/module.ts';
 import type { Ops } from './ops.ts';
 
 export type CsrOp = 'swap' | 'set' | 'clear';
@@ -57,7 +57,7 @@ export interface PlainAccess {
 
 export function emitPlainCsr(o: Ops, access: PlainAccess, slow: Label): void {
   const { c } = o;
-  const [old, value] = [o.temp(I64, 0), o.temp(I64, 1)];
+  const [old, value] = [o.temp(I64), o.temp(I64)];
   privilegeNow(o);
   access.privilege();
   c.i32_lt_s().br_if(slow, 'unlikely');
@@ -93,7 +93,7 @@ export function emitStatusCsr(
 ): void {
   const { c } = o;
   const { mask, shown, high, privilege } = STATUS[csr];
-  const [old, value] = [o.temp(I32, 0), o.temp(I32, 1)];
+  const [old, value] = [o.temp(I32), o.temp(I32)];
   privilegeNow(o);
   c.i32_const(privilege).i32_lt_s().br_if(slow, 'unlikely');
   load(o, L.MSTATUS);
@@ -123,7 +123,7 @@ export function emitStatusCsr(
  */
 export function emitReturn(o: Ops, name: 'mret' | 'sret', slow: Label, leave: () => void): void {
   const { c } = o;
-  const [status, priv] = [o.temp(I32, 0), o.temp(I32, 1)];
+  const [status, priv] = [o.temp(I32), o.temp(I32)];
   const isM = name === 'mret';
   privilegeNow(o);
   c.i32_const(isM ? M : S)
@@ -156,7 +156,7 @@ export function emitReturn(o: Ops, name: 'mret' | 'sret', slow: Label, leave: ()
 /** System call from U, to S when delegated, else to M. `leave` as above; counting the instruction is the caller's business. */
 export function emitEcall(o: Ops, slow: Label, leave: () => void): void {
   const { c } = o;
-  const [status, priv] = [o.temp(I32, 0), o.temp(I32, 1)];
+  const [status, priv] = [o.temp(I32), o.temp(I32)];
   privilegeNow(o);
   c.i32_const(U).i32_ne().br_if(slow, 'unlikely');
   load(o, L.MSTATUS);
@@ -177,7 +177,7 @@ export function emitEcall(o: Ops, slow: Label, leave: () => void): void {
 /** Trap CSRs, PC and the status word in the local, for a trap from U (so the previous mode is zero). */
 function enterTrap(
   o: Ops,
-  status: number,
+  status: Local<I32>,
   [epc, cause, tval, tvec]: readonly [number, number, number, number],
   [enable, previous, mode]: readonly [number, number, number],
 ): void {
@@ -195,7 +195,7 @@ function enterTrap(
 }
 
 /** Stores the status word, privilege and views (emulator/hart/view.ts; MPRV is clear here). */
-function enterMode(o: Ops, status: number, priv: number): void {
+function enterMode(o: Ops, status: Local<I32>, priv: Local<I32>): void {
   const { c } = o;
   c.i32_const(0).local_get(status).i32_store(L.MSTATUS);
   c.i32_const(0).local_get(priv).i32_store(L.PRIV);

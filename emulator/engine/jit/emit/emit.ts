@@ -11,14 +11,14 @@
 
 import { PC } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
-import { type CodeWriter, type FunctionHandle, I32, type Label } from '../../../wasm/module.ts';
+import { type CodeWriter, I32, type Label, type Local } from '../../../wasm/module.ts';
 import { isReturn } from '../../interp/handlers.ts';
 import { SEMANTICS } from '../../semantics/index.ts';
 import { type AccessBlock, assignCaches, findGroups, loadedInLoops } from '../region/groups.ts';
 import { type Block, type Edge, type Region, successors, type Terminator } from '../region/region.ts';
 import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from '../region/registers.ts';
 import { emitStructured, loopBlocks, type Structure, structure } from '../region/structure.ts';
-import { COUNT, DEPTH, emitEntry, type JumpCache, type Placement } from './entry.ts';
+import { emitEntry, type JumpCache, type Placement, type RegionFunction } from './entry.ts';
 import { type FpPlan, planFp } from './fp.ts';
 import {
   cleanBlocks,
@@ -62,6 +62,8 @@ const canLeave = (insn: Insn): boolean => {
 
 class RegionEmitter {
   readonly #c: CodeWriter;
+  readonly #depth: Local<I32>;
+  readonly #count: Local<I32>;
   readonly #region: Region;
   readonly #shape: Structure;
   readonly #plan: RegisterPlan;
@@ -78,14 +80,15 @@ class RegionEmitter {
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
   constructor(
-    c: CodeWriter,
+    body: RegionFunction,
     region: Region,
     placement: Placement,
     port: JitPort,
     linker: Linker,
     hooks?: HookPort,
   ) {
-    this.#c = c;
+    this.#c = body.code;
+    [this.#depth, this.#count] = body.params;
     this.#region = region;
     this.#shape = structure(region.blocks);
     this.#plan = planRegisters(this.#shape);
@@ -103,7 +106,7 @@ class RegionEmitter {
     assignCaches(this.#accesses, this.#loaded);
     const { entry } = region;
     const memory = { view: placement.dataView, ...(flat && { flat }) };
-    this.#ops = new JitOps(c, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
+    this.#ops = new JitOps(body, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
     const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
     this.#clean = cleanBlocks(hasHooks ? this.#shape.order : []);
     if (hooks && hasHooks)
@@ -135,14 +138,16 @@ class RegionEmitter {
       c.local_get(ops.leavePc).local_get(ops.ic).return_();
     }
     c.unreachable();
+    this.#hooks?.release();
+    ops.release();
   }
 
   /** Returns, odd, when the quantum cannot hold the longest way from the entry. Nothing has been loaded yet. */
   #checkStart(): void {
     const c = this.#c;
-    c.local_get(COUNT).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
+    c.local_get(this.#count).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
     c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n))
-      .local_get(COUNT)
+      .local_get(this.#count)
       .return_();
     c.end();
   }
@@ -200,6 +205,7 @@ class RegionEmitter {
       ops.isChase = inLoop && this.#loaded.has(insn.rs1);
       ops.dirty = { ...dirty };
       SEMANTICS[insn.name](ops);
+      ops.endRule();
       const { writes } = usage(insn);
       dirty.x |= writes.x;
       dirty.f |= writes.f;
@@ -314,18 +320,19 @@ class RegionEmitter {
       c.br(epilogue);
       return;
     }
-    c.local_get(DEPTH).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
-    if (target === undefined) this.#findIndirect(epilogue);
+    c.local_get(this.#depth).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
+    const found = target === undefined ? this.#findIndirect(epilogue) : undefined;
     ops.spill(dirty);
     // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
     if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
-    c.local_get(DEPTH).i32_const(1).i32_add().local_get(ops.ic);
+    c.local_get(this.#depth).i32_const(1).i32_add().local_get(ops.ic);
     if (direct !== undefined) c.call(direct);
     else {
-      if (slot !== undefined) c.i32_const(slot);
-      else c.local_get(ops.temp(I32, 7));
+      if (found) c.local_get(found);
+      else c.i32_const(slot!);
       c.call_indirect(this.#linker.type);
     }
+    if (found) c.release(found);
     c.local_set(ops.ic);
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
     c.local_get(ops.leavePc).local_get(ops.ic).return_();
@@ -365,27 +372,28 @@ class RegionEmitter {
     }
     ops.spill(dirty);
     if (direct !== undefined) {
-      c.local_get(DEPTH).local_get(ops.ic).return_call(direct);
+      c.local_get(this.#depth).local_get(ops.ic).return_call(direct);
       return;
     }
     c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
-    c.local_get(DEPTH).local_get(ops.ic).i32_const(slot!).return_call_indirect(this.#linker.type);
+    c.local_get(this.#depth).local_get(ops.ic).i32_const(slot!).return_call_indirect(this.#linker.type);
   }
 
   /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
   #jump(dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
-    this.#findIndirect(this.#epilogueOf(dirty));
+    const slot = this.#findIndirect(this.#epilogueOf(dirty));
     ops.spill(dirty);
-    c.local_get(DEPTH).local_get(ops.ic).local_get(ops.temp(I32, 7)).return_call_indirect(this.#linker.type);
+    c.local_get(this.#depth).local_get(ops.ic).local_get(slot).return_call_indirect(this.#linker.type);
+    c.release(slot);
   }
 
-  /** Looks the target up in the jump cache; leaves even when it is not there. The slot goes to temp i32 7. */
-  #findIndirect(epilogue: Label): void {
+  /** Looks the target up in the jump cache; leaves even when it is not there. The caller releases the table slot that this answers with. */
+  #findIndirect(epilogue: Label): Local<I32> {
     const c = this.#c;
     const { jumpCache, jumpCacheMask } = this.#linker;
-    const slot = this.#ops.temp(I32, 7);
+    const slot = c.local(I32);
     c.local_get(this.#ops.target)
       .i32_wrap_i64()
       .i32_const(3)
@@ -396,6 +404,7 @@ class RegionEmitter {
     c.local_get(slot)
       .i32_load(jumpCache + 8)
       .local_set(slot);
+    return slot;
   }
 
   /** After a call: the callee may have changed every register. */
@@ -424,8 +433,8 @@ function longestWays(shape: Structure): Int32Array {
 
 /** The two functions of a region: the door, which the table holds, and the body. */
 export interface RegionFunctions {
-  readonly door: FunctionHandle;
-  readonly body: FunctionHandle;
+  readonly door: RegionFunction;
+  readonly body: RegionFunction;
 }
 
 /** Writes both functions of a region, each (i32, i32) -> (i64, i32). */
@@ -437,6 +446,6 @@ export function emitRegion(
   linker: Linker,
   hooks?: HookPort,
 ): void {
-  emitEntry(door.code, region, placement, linker, body.index);
-  new RegionEmitter(body.code, region, placement, port, linker, hooks);
+  emitEntry(door, region, placement, linker, body.index);
+  new RegionEmitter(body, region, placement, port, linker, hooks);
 }

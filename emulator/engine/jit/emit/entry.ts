@@ -3,7 +3,7 @@
 // that it looks at changes while regions run.
 
 import { FETCH_VIEW, TLB_BYTES, TLB_EXEC, WALK_BARE } from '../../../hart/layout.ts';
-import { type CodeWriter, I32, I64, type ValType } from '../../../wasm/module.ts';
+import { type FunctionHandle, I32, I64, type ValType } from '../../../wasm/module.ts';
 import type { Region } from '../region/region.ts';
 import type { FlatRam } from './memory.ts';
 
@@ -24,14 +24,14 @@ export interface JumpCache {
 }
 
 /** Parameters of the door and of the body: how deep calls are nested, and the instructions left. */
-export const DEPTH = 0;
-export const COUNT = 1;
-export const REGION_PARAMS: readonly ValType[] = [I32, I32];
+export const REGION_PARAMS = [I32, I32] as const;
 export const REGION_RESULTS: readonly ValType[] = [I64, I32];
 
-/** Writes the door into `c`; `body` is the function behind it. */
+export type RegionFunction = FunctionHandle<typeof REGION_PARAMS>;
+
+/** Writes the door; `body` is the function behind it. */
 export function emitEntry(
-  c: CodeWriter,
+  { code: c, params: [depth, count] }: RegionFunction,
   { entry, pages }: Region,
   { fetchView, dataView, flat, ppns }: Placement,
   { jumpCache, jumpCacheMask }: JumpCache,
@@ -54,10 +54,10 @@ export function emitEntry(
       .i32_ne()
       .br_if(stale, 'unlikely');
   }
-  c.local_get(DEPTH).local_get(COUNT).return_call(body).end();
+  c.local_get(depth).local_get(count).return_call(body).end();
   // Not this code, or not known to be: the dispatcher must ask the host which region it is.
   c.i32_const(jumpCache + ((Number(entry & 0xffffn) << 3) & (jumpCacheMask << 4)))
     .i64_const(-1)
     .i64_store(0);
-  c.i64_const(BigInt.asIntN(64, entry)).local_get(COUNT);
+  c.i64_const(BigInt.asIntN(64, entry)).local_get(count);
 }

@@ -6,8 +6,18 @@
 
 import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../../../hart/layout.ts';
 import type { Mnemonic } from '../../../isa/index.ts';
-import { type CodeWriter, F64, I32, I64, type Label, type ModuleBuilder } from '../../../wasm/module.ts';
-import { type Scratch, twoProduct, twoSum } from '../../semantics/error-free.ts';
+import {
+  type CodeWriter,
+  F64,
+  I32,
+  I64,
+  type Label,
+  type Local,
+  type LocalScope,
+  type LocalsOf,
+  type ModuleBuilder,
+} from '../../../wasm/module.ts';
+import { twoProduct, twoSum } from '../../semantics/error-free.ts';
 import { type Format, RESULT_LIMIT } from '../../semantics/ops.ts';
 
 const FS_DIRTY = 0x6000;
@@ -34,8 +44,8 @@ export function isDirty(c: CodeWriter): void {
   c.i32_const(0).i32_load(MSTATUS).i32_const(FS_DIRTY).i32_and().i32_const(FS_DIRTY).i32_eq();
 }
 
-/** Operand n of the helper: its arguments are (op | rm << RM_SHIFT: i32, three operands: f64). */
-const OPERANDS = [1, 2, 3] as const;
+/** Of the helpers: (op | rm << RM_SHIFT: i32, three operands: f64). */
+const HELPER_PARAMS = [I32, F64, F64, F64] as const;
 
 export class FpHelpers {
   readonly #module: ModuleBuilder;
@@ -53,13 +63,14 @@ export class FpHelpers {
   /** (op | rm << RM_SHIFT: i32, three operands as f64) -> result as f64: soft-float. Preserves the bits of NaNs. */
   get soft(): number {
     if (this.#soft >= 0) return this.#soft;
-    const { code: c, index } = this.#module.func([I32, F64, F64, F64], [F64], 'soft');
+    const { code: c, params, index } = this.#module.func(HELPER_PARAMS, [F64], 'soft');
+    const [order, ...operands] = params;
     for (const [i, slot] of [FP_A, FP_B, FP_C].entries())
-      c.i32_const(0).local_get(OPERANDS[i]!).f64_store(slot);
+      c.i32_const(0).local_get(operands[i]!).f64_store(slot);
     c.i32_const(0);
-    roundingMode(c, c.local(I32));
+    roundingMode(c, order);
     c.i32_store(FP_RM);
-    c.local_get(0)
+    c.local_get(order)
       .i32_const((1 << RM_SHIFT) - 1)
       .i32_and()
       .call(this.#softImport);
@@ -75,12 +86,11 @@ export class FpHelpers {
     const known = this.#exact.get(name);
     if (known !== undefined) return known;
     const { soft } = this;
-    const { code: c, index } = this.#module.func([I32, F64, F64, F64], [F64], `${name} or soft`);
+    const { code: c, params, index } = this.#module.func(HELPER_PARAMS, [F64], `${name} or soft`);
     const giveUp = c.block();
-    new Proof(c, name.endsWith('.s') ? 's' : 'd', giveUp).write(prove);
+    new Proof(c, params, name.endsWith('.s') ? 's' : 'd', giveUp).write(prove);
     c.end();
-    c.local_get(0);
-    for (const n of OPERANDS) c.local_get(n);
+    for (const param of params) c.local_get(param);
     c.call(soft);
     this.#exact.set(name, index);
     return index;
@@ -97,49 +107,44 @@ export class FpHelpers {
 }
 
 /** Pushes the effective rounding mode of the helper's first argument. */
-function roundingMode(c: CodeWriter, rm: number): void {
-  c.i32_const(0).i32_load(FRM).local_get(0).i32_const(RM_SHIFT).i32_shr_u().local_tee(rm);
+function roundingMode(c: CodeWriter, order: Local<I32>): void {
+  const rm = c.local(I32);
+  c.i32_const(0).i32_load(FRM).local_get(order).i32_const(RM_SHIFT).i32_shr_u().local_tee(rm);
   c.local_get(rm).i32_const(RM_DYNAMIC).i32_eq().select();
+  c.release(rm);
 }
 
 /** Computes `result` in f64 from `a` and `b`, and branches to `giveUp` when it may not be exact. */
-class Proof implements Scratch {
+class Proof {
   readonly c: CodeWriter;
-  readonly a: number;
-  readonly b: number;
-  readonly result: number;
-  readonly #product: number;
-  readonly #error: number;
+  readonly a: Local<F64>;
+  readonly b: Local<F64>;
+  readonly result: Local<F64>;
+  readonly #params: LocalsOf<typeof HELPER_PARAMS>;
+  readonly #own: LocalScope;
+  readonly #product: Local<F64>;
+  readonly #error: Local<F64>;
   readonly #format: Format;
   readonly #giveUp: Label;
-  readonly #temps = new Map<number, number>();
 
-  constructor(c: CodeWriter, format: Format, giveUp: Label) {
+  constructor(c: CodeWriter, params: LocalsOf<typeof HELPER_PARAMS>, format: Format, giveUp: Label) {
     this.c = c;
+    this.#params = params;
     this.#format = format;
     this.#giveUp = giveUp;
-    this.a = c.local(F64);
-    this.b = c.local(F64);
-    this.result = c.local(F64);
-    this.#product = c.local(F64);
-    this.#error = c.local(F64);
-  }
-
-  /** Only doubles are asked for. */
-  temp(_type: typeof F64, n = 0): number {
-    let local = this.#temps.get(n);
-    if (local === undefined) {
-      local = this.c.local(F64);
-      this.#temps.set(n, local);
-    }
-    return local;
+    this.#own = c.scope();
+    this.a = this.#own.local(F64);
+    this.b = this.#own.local(F64);
+    this.result = this.#own.local(F64);
+    this.#product = this.#own.local(F64);
+    this.#error = this.#own.local(F64);
   }
 
   /** Operands, the proof, and the return of the result in its format. */
   write(prove: (p: Proof) => void): void {
     const { c, result } = this;
-    this.#operand(1, this.a);
-    this.#operand(2, this.b);
+    this.#operand(this.#params[1], this.a);
+    this.#operand(this.#params[2], this.b);
     prove(this);
     c.local_get(result);
     if (this.#format === 's') {
@@ -148,14 +153,15 @@ class Proof implements Scratch {
       c.f64_reinterpret_i64();
     }
     c.return_();
+    this.#own.release();
   }
 
-  #operand(n: number, to: number): void {
+  #operand(from: Local<F64>, to: Local<F64>): void {
     const { c } = this;
-    c.local_get(n);
+    c.local_get(from);
     if (this.#format === 's') {
       c.i64_reinterpret_f64().i64_const(BOX).i64_lt_u().br_if(this.#giveUp);
-      c.local_get(n).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32().f64_promote_f32();
+      c.local_get(from).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32().f64_promote_f32();
     }
     c.local_set(to);
   }
@@ -166,25 +172,25 @@ class Proof implements Scratch {
   }
 
   /** Gives up when the magnitude of local `x` is below SAFE, or it is not a number. */
-  needSafe(x: number): void {
+  needSafe(x: Local<F64>): void {
     this.c.local_get(x).f64_abs().f64_const(SAFE).f64_ge();
     this.need();
   }
 
   sum(): void {
     const { c, a, b, result } = this;
-    twoSum(this, a, b, result, this.#error);
+    twoSum(c, a, b, result, this.#error);
     this.#needExact();
     // The sign of a zero depends on the rounding mode.
     c.local_get(result).f64_const(0).f64_ne();
-    roundingMode(c, c.local(I32));
+    roundingMode(c, this.#params[0]);
     c.i32_const(RM_DOWN).i32_ne().i32_or();
     this.need();
   }
 
   /** Gives up unless x * y is exactly local `product`, which it computes, or which is given. */
-  product(x: number, y: number, given?: number): void {
-    twoProduct(this, x, y, this.#product, this.#error);
+  product(x: Local<F64>, y: Local<F64>, given?: Local<F64>): void {
+    twoProduct(this.c, x, y, this.#product, this.#error);
     this.#needExact();
     if (given === undefined) this.c.local_get(this.#product).local_set(this.result);
     else {
@@ -208,7 +214,7 @@ class Proof implements Scratch {
     this.c.end();
   }
 
-  isZero(x: number): void {
+  isZero(x: Local<F64>): void {
     this.c.local_get(x).f64_const(0).f64_eq();
   }
 }

@@ -7,7 +7,7 @@
 
 import { FRM } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
-import { F32, F64, I64 } from '../../../wasm/module.ts';
+import { F32, F64, I64, type Local, type LocalScope } from '../../../wasm/module.ts';
 import { type Format, RESULT_LIMIT, type ResultCheck } from '../../semantics/ops.ts';
 import { type Block, successors } from '../region/region.ts';
 import { isCall } from '../region/registers.ts';
@@ -64,18 +64,24 @@ const readsSingles = ({ name }: Insn): boolean => name.endsWith('.s');
 export class JitFloat {
   readonly #o: JitOps;
   readonly #helpers: FpHelpers;
-  /** Locals of the limits, -1 until a region needs them. */
-  #finite = -1;
-  #normal = -1;
+  readonly #own: LocalScope;
+  /** The limits, once a region needs them. */
+  #limits: { readonly finite: Local<I64>; readonly normal: Local<I64> } | undefined;
   /** The limit is valid here and FS was found Dirty. */
   #isChecked = false;
   /** f32 locals of f registers as singles, and which of them are valid here; the f64 locals always are. */
-  readonly #singles = new Int32Array(32).fill(-1);
+  readonly #singles: Local<F32>[] = [];
   #validSingles = 0;
 
   constructor(o: JitOps, helpers: FpHelpers) {
     this.#o = o;
     this.#helpers = helpers;
+    this.#own = o.c.scope();
+  }
+
+  /** The region is written. */
+  release(): void {
+    this.#own.release();
   }
 
   /** `isChecked`: on all ways here `enabled` has been passed. */
@@ -92,23 +98,22 @@ export class JitFloat {
 
   /** Takes the limit from the stack. */
   #setLimits(): void {
-    const { c } = this.#o;
-    if (this.#finite < 0) {
-      this.#finite = c.local(I64);
-      this.#normal = c.local(I64);
-    }
+    const { finite, normal } = this.#limitLocals;
     // All ones or nothing of the finite limit, so the other is a part of it.
-    c.local_tee(this.#finite)
-      .i64_const(BigInt.asIntN(64, RESULT_LIMIT.normal))
-      .i64_and()
-      .local_set(this.#normal);
+    this.#o.c.local_tee(finite).i64_const(BigInt.asIntN(64, RESULT_LIMIT.normal)).i64_and().local_set(normal);
+  }
+
+  /** Zeroed: a region that reads them unset goes to soft-float. */
+  get #limitLocals(): { readonly finite: Local<I64>; readonly normal: Local<I64> } {
+    this.#limits ??= { finite: this.#own.zeroed(I64), normal: this.#own.zeroed(I64) };
+    return this.#limits;
   }
 
   /** Leaves when FS is not Dirty yet or frm is reserved; that is looked at only where the limit says that something is unusual. */
   enabled(): void {
     const { c } = this.#o;
     if (!this.#isChecked) {
-      c.local_get(this.#finite).i64_eqz().if_(undefined, 'unlikely');
+      c.local_get(this.#limitLocals.finite).i64_eqz().if_(undefined, 'unlikely');
       isDirty(c);
       c.i32_const(0).i32_load(FRM).i32_const(RM_LAST).i32_le_u().i32_and().i32_eqz();
       this.#o.leaveIf();
@@ -125,18 +130,19 @@ export class JitFloat {
     if (rowOf(insn.op).regs[`rs${n}`] !== 'f') return;
     const register = insn[`rs${n}`];
     if ((this.#validSingles >>> register) & 1) return;
-    const bits = this.#o.temp(I64, 9);
+    const bits = c.local(I64);
     c.local_get(this.register(n)).i64_reinterpret_f64().local_tee(bits).i32_wrap_i64();
     c.i32_const(CANONICAL_SINGLE).local_get(bits).i64_const(BOX).i64_ge_u().select();
     c.f32_reinterpret_i32();
+    c.release(bits);
     this.#setSingle(register);
   }
 
   /** Takes the f32 from the stack as the value of a register. */
   #setSingle(register: number): void {
     const { c } = this.#o;
-    if (this.#singles[register]! < 0) this.#singles[register] = c.local(F32);
-    c.local_set(this.#singles[register]!);
+    this.#singles[register] ??= this.#own.local(F32);
+    c.local_set(this.#singles[register]);
     this.#validSingles |= 1 << register;
   }
 
@@ -148,17 +154,16 @@ export class JitFloat {
   /** The limit speaks of frm; another mode in the instruction itself is soft-float's. */
   resultLimit(check: ResultCheck): void {
     const { c, insn } = this.#o;
-    if (insn.rm === RM_DYNAMIC || insn.rm === 0)
-      c.local_get(check === 'finite' ? this.#finite : this.#normal);
+    if (insn.rm === RM_DYNAMIC || insn.rm === 0) c.local_get(this.#limitLocals[check]);
     else c.i64_const(0);
   }
 
   /** i32: not 0 only when NX is set. */
   isInexactSet(): void {
-    this.#o.c.local_get(this.#finite).i64_eqz().i32_eqz();
+    this.#o.c.local_get(this.#limitLocals.finite).i64_eqz().i32_eqz();
   }
 
-  register(n: 1 | 2 | 3): number {
+  register(n: 1 | 2 | 3): Local<F64> {
     const { insn, f } = this.#o;
     return f[n === 1 ? insn.rs1 : n === 2 ? insn.rs2 : insn.rs3]!;
   }
@@ -213,9 +218,10 @@ export class JitFloat {
         this.#setSingle(insn.rd);
       }
     } else {
-      const result = this.#o.temp(F64, 9);
+      const result = c.local(F64);
       c.local_set(result);
       this.#o.rd(() => void c.local_get(result).i64_reinterpret_f64());
+      c.release(result);
     }
     c.call(this.#helpers.limit);
     this.#setLimits();

@@ -10,7 +10,7 @@
 
 import { HARTID, KCOV_RECORDS, TLB_BYTES, TLB_READ, X } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
-import { type CodeWriter, I32, I64, type Label, type ValType } from '../../../wasm/module.ts';
+import { type CodeWriter, I32, I64, type Label, type Local, type LocalScope } from '../../../wasm/module.ts';
 import { type Block, type Region, successors } from '../region/region.ts';
 import type { RamPlace } from './memory.ts';
 import type { JitOps } from './ops.ts';
@@ -58,8 +58,6 @@ export const HOOK_WRITES = (1 << T0) | (1 << T1);
 /** Most instructions that an inline hook retires. */
 export const HOOK_COST = 12;
 
-type Five = [number, number, number, number, number];
-
 /** True when no instruction of the region moves tp, so that the live pointer can be looked up once. */
 export const keepsThreadPointer = (region: Region): boolean =>
   region.blocks.every(block => block.insns.every(({ insn }) => insn.rd !== TP || !writesX(insn)));
@@ -106,19 +104,20 @@ export class HookEmitter {
   readonly #table: HookTable;
   readonly #ram: RamPlace;
   readonly #view: number;
+  readonly #own: LocalScope;
   /** i32, host addresses: the live pointer (0 = not known: real calls), CURRENT, the context, the area, the base variable. */
-  readonly #liveAt: number;
-  readonly #currentAt: number;
-  readonly #context: number;
-  readonly #area: number;
-  readonly #baseAt: number;
+  readonly #liveAt: Local<I32>;
+  readonly #currentAt: Local<I32>;
+  readonly #context: Local<I32>;
+  readonly #area: Local<I32>;
+  readonly #baseAt: Local<I32>;
   /** i32: what clean sites go by: a mode of MODE in which all is as at the entry, DISABLED, or 0 = look. */
-  readonly #state: number;
+  readonly #state: Local<I32>;
   /** i64, words of the guest at the entry; the live pointer 0 = none then, which no site takes for a context. */
-  readonly #live: number;
-  readonly #current: number;
-  readonly #areaPa: number;
-  readonly #words: number;
+  readonly #live: Local<I64>;
+  readonly #current: Local<I64>;
+  readonly #areaPa: Local<I64>;
+  readonly #words: Local<I64>;
 
   constructor(ops: JitOps, table: HookTable, ram: RamPlace, view: number) {
     this.#c = ops.c;
@@ -126,17 +125,29 @@ export class HookEmitter {
     this.#table = table;
     this.#ram = ram;
     this.#view = view;
-    const temps = (type: ValType, count: number): number[] =>
-      Array.from({ length: count }, (_, i) => ops.temp(type, 100 + i));
-    [this.#liveAt, this.#currentAt, this.#context, this.#area, this.#baseAt] = temps(I32, 5) as Five;
-    this.#state = ops.temp(I32, 112);
-    [this.#live, this.#current, this.#areaPa, this.#words] = temps(I64, 4) as Five;
+    const own = ops.c.scope();
+    this.#own = own;
+    this.#liveAt = own.zeroed(I32);
+    this.#currentAt = own.zeroed(I32);
+    this.#context = own.zeroed(I32);
+    this.#area = own.zeroed(I32);
+    this.#baseAt = own.zeroed(I32);
+    this.#state = own.zeroed(I32);
+    this.#live = own.zeroed(I64);
+    this.#current = own.zeroed(I64);
+    this.#areaPa = own.zeroed(I64);
+    this.#words = own.zeroed(I64);
+  }
+
+  /** The region is written. */
+  release(): void {
+    this.#own.release();
   }
 
   /** At the region's entry; looks at TLB and memory without effects. */
   enter(): void {
     const c = this.#c;
-    const address = this.#ops.temp(I64, 104);
+    const address = c.local(I64);
     c.i32_const(0)
       .i64_load(X + 8 * TP)
       .i64_const(this.#table.liveOffset)
@@ -158,12 +169,13 @@ export class HookEmitter {
     c.end();
     c.i32_const(0).local_tee(this.#liveAt).local_set(this.#state);
     c.end();
+    c.release(address);
   }
 
   /** Host address of the word at `address` by the read TLB, 0 = not there. The table's tag is compared as for `ld`. */
-  #probe(address: number, into: number): void {
+  #probe(address: Local<I64>, into: Local<I32>): void {
     const c = this.#c;
-    const entry = this.#ops.temp(I32, 105);
+    const entry = c.local(I32);
     const at = TLB_READ + this.#view * TLB_BYTES;
     c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
     c.i32_load(at + 8)
@@ -173,13 +185,14 @@ export class HookEmitter {
       .i32_const(0);
     c.local_get(entry).i64_load(at).local_get(address).i64_const(~0xff8n).i64_and().i64_eq();
     c.select().local_set(into);
+    c.release(entry);
   }
 
   /** The live context must be CURRENT of this hart's block, aligned, in RAM and not among code. */
   #enterContext(unknown: Label): void {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;
-    const offset = this.#ops.temp(I64, 104);
+    const offset = c.local(I64);
     c.i32_const(0).i32_load(HARTID).i32_const(6).i32_shl();
     c.i32_const(hostBase + this.#table.harts - base)
       .i32_add()
@@ -199,13 +212,14 @@ export class HookEmitter {
       .br_if(unknown, 'unlikely');
     c.local_get(offset).i32_wrap_i64().i32_const(hostBase).i32_add().local_set(this.#context);
     for (const end of [0, CONTEXT_BYTES - 1]) this.#noCode(this.#context, end, unknown);
+    c.release(offset);
   }
 
   /** The area must be aligned, in RAM and apart from the context, and its count not among code. */
   #enterArea(unknown: Label): void {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;
-    const [offset, length] = [this.#ops.temp(I64, 104), this.#ops.temp(I64, 105)];
+    const [offset, length] = [c.local(I64), c.local(I64)];
     c.local_get(this.#context).i64_load(CONTEXT.area).local_tee(this.#areaPa);
     c.i64_const(base).i64_sub().local_tee(offset);
     c.i64_const(7).i64_and().i64_const(0).i64_ne().br_if(unknown, 'unlikely');
@@ -220,6 +234,7 @@ export class HookEmitter {
     c.i32_or().br_if(unknown, 'unlikely');
     c.local_get(offset).i32_wrap_i64().i32_const(hostBase).i32_add().local_set(this.#area);
     this.#noCode(this.#area, 0, unknown);
+    c.release(offset, length);
   }
 
   /** What the hooks themselves store, records and latched operands, must not be what they go by. */
@@ -236,7 +251,7 @@ export class HookEmitter {
   /** Sets `state` by comparing all words with those of the entry; right with any values of the locals. */
   #look(): void {
     const c = this.#c;
-    const same = (at: number, offset: number, known: number): void =>
+    const same = (at: Local<I32>, offset: number, known: Local<I64>): void =>
       void c.local_get(at).i64_load(offset).local_get(known).i64_xor();
     c.local_get(this.#context).i32_load(CONTEXT.mode).i32_const(MODE.all).i32_and().i32_const(0);
     same(this.#liveAt, 0, this.#live);
@@ -252,7 +267,7 @@ export class HookEmitter {
   }
 
   /** Branches when the page of the byte at `local` + `more` holds translated code: stores there must be announced. */
-  #noCode(local: number, more: number, label: Label): void {
+  #noCode(local: Local<I32>, more: number, label: Label): void {
     const { hostBase, codeMap } = this.#ram;
     const c = this.#c;
     c.local_get(local)
@@ -271,7 +286,7 @@ export class HookEmitter {
     const c = this.#c;
     const t0 = this.#ops.x[T0]!;
     const t1 = this.#ops.x[T1]!;
-    const live = this.#ops.temp(I64, 106);
+    const live = c.local(I64);
     const isPc = kind === 0;
     const done = c.block();
     const real = c.block();
@@ -314,6 +329,7 @@ export class HookEmitter {
     generic();
     c.i32_const(0).local_set(this.#state);
     c.end();
+    c.release(live);
   }
 
   get #deviceVa(): bigint {
@@ -324,48 +340,46 @@ export class HookEmitter {
     this.#c.local_get(this.#ops.ic).i32_const(count).i32_sub().local_set(this.#ops.ic);
   }
 
-  #word(at: number, index: number, value: () => void): void {
+  #word(at: Local<I32>, index: number, value: () => void): void {
     this.#c.local_get(at);
     value();
     this.#c.i64_store(8 * index);
   }
 
-  /** Leaves the count in the local it answers with, and compares it with the room for records of `words` words. */
-  #count(words: number): number {
+  /** Sets `count`, and pushes it and the room for records of `words` words. */
+  #count(words: number, count: Local<I64>): void {
     const c = this.#c;
-    const count = this.#ops.temp(I64, 107);
     c.local_get(this.#area).i64_load(0).local_tee(count);
     c.local_get(this.#words).i64_const(1).i64_sub();
     if (words === CMP_WORDS) c.i64_const(2).i64_shr_u();
-    return count;
   }
 
-  /** Sets a local to where record `count` goes. */
-  #slot(count: number, words: number): number {
-    const at = this.#ops.temp(I32, 107);
+  /** Sets `at` to where record `count` goes. */
+  #slot(at: Local<I32>, count: Local<I64>, words: number): void {
     this.#c
       .local_get(count)
       .i32_wrap_i64()
       .i32_const(words === CMP_WORDS ? 5 : 3)
       .i32_shl();
     this.#c.local_get(this.#area).i32_add().i32_const(8).i32_add().local_set(at);
-    return at;
   }
 
   /** Appends a record to the area, or counts it as lost; `write` gets a local with its host address. */
-  #record(real: Label, words: number, write: (at: number) => void): void {
+  #record(real: Label, words: number, write: (at: Local<I32>) => void): void {
     const c = this.#c;
-    const count = this.#count(words);
+    const [at, count] = [c.local(I32), c.local(I64)];
+    this.#count(words, count);
     c.i64_ge_u().if_(undefined, 'unlikely');
     c.local_get(this.#context);
     c.local_get(this.#context).i64_load(CONTEXT.lost).i64_const(1).i64_add().i64_store(CONTEXT.lost);
     c.else_();
-    const at = this.#slot(count, words);
+    this.#slot(at, count, words);
     this.#noCode(at, 0, real);
     if (words > 1) this.#noCode(at, words * 8 - 1, real);
     write(at);
     c.local_get(this.#area).local_get(count).i64_const(1).i64_add().i64_store(0);
     c.end();
+    c.release(at, count);
     this.#tally(() => void c.i64_const(1));
   }
 
@@ -410,8 +424,10 @@ export class HookEmitter {
   #recordSwitch(real: Label, pc: bigint): void {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;
-    const [offset, cases] = [this.#ops.temp(I64, 104), this.#ops.temp(I64, 105)];
-    const [table, width, left] = [108, 109, 110].map(n => this.#ops.temp(I32, n)) as Five;
+    const own = c.scope();
+    const [offset, cases, count] = [own.local(I64), own.local(I64), own.local(I64)];
+    const [table, width, left] = [own.local(I32), own.local(I32), own.local(I32)];
+    const [at, end] = [own.local(I32), own.local(I32)];
     c.local_get(this.#context).i32_load(CONTEXT.flags).i32_const(SWITCH_FREEBSD).i32_and();
     c.br_if(real, 'unlikely');
     c.local_get(this.#ops.x[A1]!);
@@ -429,12 +445,11 @@ export class HookEmitter {
     c.local_get(table).i64_load(8).i64_popcnt().i64_const(1).i64_ne().br_if(real, 'unlikely');
     c.local_get(table).i64_load(8).i64_ctz().i64_const(3).i64_sub().i32_wrap_i64().local_tee(width);
     c.i32_const(3).i32_gt_u().br_if(real, 'unlikely');
-    const count = this.#count(CMP_WORDS);
+    this.#count(CMP_WORDS, count);
     c.local_get(cases).i64_sub().i64_gt_s().br_if(real, 'unlikely');
     c.local_get(count).i64_const(AREA_WORDS_MAX).i64_gt_u().br_if(real, 'unlikely');
-    const at = this.#slot(count, CMP_WORDS);
+    this.#slot(at, count, CMP_WORDS);
     c.local_get(cases).i32_wrap_i64().local_tee(left).i32_const(5).i32_shl().local_get(at).i32_add();
-    const end = this.#ops.temp(I32, 111);
     c.local_set(end);
     this.#noCode(at, 0, real);
     this.#noCode(end, 0, real);
@@ -460,6 +475,7 @@ export class HookEmitter {
     c.end();
     c.local_get(this.#area).local_get(count).local_get(cases).i64_add().i64_store(0);
     this.#tally(() => void c.local_get(cases));
+    own.release();
   }
 }
 

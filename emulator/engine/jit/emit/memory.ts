@@ -9,7 +9,16 @@
 
 import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../../../hart/layout.ts';
 import type { Insn } from '../../../isa/index.ts';
-import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../../../wasm/module.ts';
+import {
+  type CodeWriter,
+  F64,
+  I32,
+  I64,
+  type Label,
+  type Local,
+  type LocalScope,
+  type ValType,
+} from '../../../wasm/module.ts';
 import type { Width } from '../../semantics/ops.ts';
 import type { Group } from '../region/groups.ts';
 
@@ -47,9 +56,8 @@ export interface MemoryContext {
   /** The base register is loaded in the loop: the address of one access depends on the one before. */
   readonly isChase: boolean;
   /** Locals of x1..x31. */
-  readonly x: Int32Array;
+  readonly x: readonly (Local<I64> | undefined)[];
   rs1(): void;
-  temp(type: ValType, n?: number): number;
   /** Leaves the region before this instruction if the i32 on the stack is not 0. */
   leaveIf(): void;
 }
@@ -59,31 +67,52 @@ export const SLOW_STORE = 8;
 
 /** Host address of an access: an i32 local and a constant. */
 interface Host {
-  readonly local: number;
+  readonly local: Local<I32>;
   readonly offset: number;
+}
+
+/** The page of the last probe of a group: addresses below `limit` from it are at their own low half plus `addend`. */
+interface PageCache {
+  readonly page: Local<I64>;
+  readonly limit: Local<I64>;
+  readonly addend: Local<I32>;
 }
 
 export class JitMemory {
   readonly #o: MemoryContext;
   readonly #c: CodeWriter;
   readonly #place: MemoryPlace;
-  readonly #address: number;
-  readonly #host: number;
-  readonly #value: number;
-  readonly #number: number;
+  readonly #own: LocalScope;
+  readonly #address: Local<I64>;
+  readonly #host: Local<I32>;
+  readonly #value: Local<I64>;
+  readonly #number: Local<F64>;
+  /** Host addresses of the groups that are open, 0 = every access makes its own check. At most one for each base register. */
+  readonly #groups = new Map<Group, Local<I32>>();
+  /** By number. */
+  readonly #caches: PageCache[] = [];
+  /** By base register: the addend of its last access; see `#predict`. */
+  readonly #lastAddend: Local<I32>[] = [];
 
   constructor(context: MemoryContext, place: MemoryPlace) {
     this.#o = context;
     this.#c = context.c;
     this.#place = place;
-    this.#address = context.c.local(I64);
-    this.#host = context.c.local(I32);
-    this.#value = context.c.local(I64);
-    this.#number = context.c.local(F64);
+    const own = context.c.scope();
+    this.#own = own;
+    this.#address = own.local(I64);
+    this.#host = own.local(I32);
+    this.#value = own.local(I64);
+    this.#number = own.local(F64);
+  }
+
+  /** The region is written. */
+  release(): void {
+    this.#own.release();
   }
 
   /** Loads into the i64 local that is returned. */
-  load(bytes: Width, signed: boolean): number {
+  load(bytes: Width, signed: boolean): Local<I64> {
     return this.#load(
       this.#value,
       bytes,
@@ -94,7 +123,7 @@ export class JitMemory {
   }
 
   /** Loads into the f64 local that is returned. */
-  loadDouble(): number {
+  loadDouble(): Local<F64> {
     const c = this.#c;
     return this.#load(
       this.#number,
@@ -106,13 +135,14 @@ export class JitMemory {
   }
 
   /** Loads into i64 local `into`, without the probe of its group; `slow` does it for what is not plain RAM. */
-  loadAlone(into: number, bytes: Width, signed: boolean, slow: (address: number) => void): void {
+  loadAlone(into: Local<I64>, bytes: Width, signed: boolean, slow: (address: Local<I64>) => void): void {
     const { group, index } = this.#o;
     // The others of the group need its probe.
     if (group?.first === index && group.members > 1) {
       this.#ifGroup();
       this.#c.end();
     }
+    this.#endGroup();
     const fast = (host: Host): void => {
       this.#fetch(host, bytes, signed);
       this.#c.local_set(into);
@@ -127,7 +157,13 @@ export class JitMemory {
   }
 
   /** `fetch` pushes what is at the host address, `slow` what the slow arm found. */
-  #load(into: number, bytes: Width, kind: number, fetch: (host: Host) => void, slow: () => void): number {
+  #load<T extends ValType>(
+    into: Local<T>,
+    bytes: Width,
+    kind: number,
+    fetch: (host: Host) => void,
+    slow: () => void,
+  ): Local<T> {
     const c = this.#c;
     const shared = this.#ifGroup();
     if (shared !== undefined) {
@@ -148,6 +184,7 @@ export class JitMemory {
       },
     );
     if (shared !== undefined) c.end();
+    this.#endGroup();
     return into;
   }
 
@@ -176,10 +213,11 @@ export class JitMemory {
         }),
     );
     if (shared !== undefined) c.end();
+    this.#endGroup();
   }
 
   /** Runs `fast` with an i32 local holding the host address of the aligned access, or `slow`. */
-  atomic(bytes: Width, writes: boolean, fast: (host: number) => void, slow: () => void): void {
+  atomic(bytes: Width, writes: boolean, fast: (host: Local<I32>) => void, slow: () => void): void {
     this.#access(
       bytes,
       writes,
@@ -197,7 +235,7 @@ export class JitMemory {
     bytes: Width,
     writes: boolean,
     fast: (host: Host) => void,
-    slow: (address: number) => void,
+    slow: (address: Local<I64>) => void,
     aligned = false,
   ): void {
     const { flat } = this.#place;
@@ -213,7 +251,7 @@ export class JitMemory {
   }
 
   /** i64 local holding rs1 + imm. */
-  #effective(): number {
+  #effective(): Local<I64> {
     const c = this.#c;
     const { insn, x } = this.#o;
     if (insn.imm === 0 && insn.rs1 !== 0) return x[insn.rs1]!;
@@ -228,7 +266,7 @@ export class JitMemory {
     bytes: Width,
     writes: boolean,
     fast: (host: Host) => void,
-    slow: (address: number) => void,
+    slow: (address: Local<I64>) => void,
     aligned: boolean,
   ): void {
     const c = this.#c;
@@ -287,7 +325,7 @@ export class JitMemory {
   }
 
   /** Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local. */
-  #probe(address: number, table: number, bytes: number): number {
+  #probe(address: Local<I64>, table: number, bytes: number): Local<I32> {
     const c = this.#c;
     const at = table + this.#place.view * TLB_BYTES;
     c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
@@ -298,7 +336,7 @@ export class JitMemory {
       .i64_eq()
       .if_(undefined, 'likely');
     c.local_get(this.#host).i32_load(at + 8);
-    if (this.#o.isChase) this.#foretell();
+    if (this.#o.isChase) this.#predict();
     c.local_get(address).i32_wrap_i64().i32_add().local_set(this.#host);
     return this.#host;
   }
@@ -307,16 +345,19 @@ export class JitMemory {
    * The addend on the stack, by comparison with that of the last time: where it is the same, as in a linear mapping, the branch
    * predictor goes ahead and the next address does not wait for the TLB.
    */
-  #foretell(): void {
+  #predict(): void {
     const c = this.#c;
-    const last = this.#o.temp(I32, 400 + this.#o.insn.rs1);
-    const addend = this.#o.temp(I32, 399);
+    const { rs1 } = this.#o.insn;
+    this.#lastAddend[rs1] ??= this.#own.zeroed(I32);
+    const last = this.#lastAddend[rs1];
+    const addend = c.local(I32);
     c.local_tee(addend).local_get(last).i32_eq().if_(I32, 'likely');
     c.local_get(last).else_().local_get(addend).local_tee(last).end();
+    c.release(addend);
   }
 
   /** The hart's slow path; leaves when it declines. `value` stores what is to be stored at SLOW_VALUE. */
-  #slowArm(address: number, kind: number, value?: () => void): void {
+  #slowArm(address: Local<I64>, kind: number, value?: () => void): void {
     const c = this.#c;
     c.i32_const(0).local_get(address).i64_store(SLOW_ARG);
     if (value) {
@@ -354,12 +395,14 @@ export class JitMemory {
    * Opens an `if` whose then-arm may use the group's host address, in the i32 local returned; undefined without a group.
    * The group's first access makes the probe: host address of the range, or 0.
    */
-  #ifGroup(): number | undefined {
+  #ifGroup(): Local<I32> | undefined {
     const c = this.#c;
     const { group } = this.#o;
     if (!group) return undefined;
-    const host = this.#o.temp(I32, 16 + group.number);
-    if (group.first === this.#o.index) {
+    let host = this.#groups.get(group);
+    if (!host) {
+      host = c.local(I32);
+      this.#groups.set(group, host);
       const { flat } = this.#place;
       this.#o.rs1();
       c.i64_const(group.low - (flat ? flat.base : 0))
@@ -373,8 +416,17 @@ export class JitMemory {
     return host;
   }
 
+  /** Behind the last access of a group its local is free. */
+  #endGroup(): void {
+    const { group, index } = this.#o;
+    const host = group?.last === index && this.#groups.get(group);
+    if (!host) return;
+    this.#c.release(host);
+    this.#groups.delete(group);
+  }
+
   /** Sets `host` for the range at offset `#value` of RAM, within one page that holds no code or above all code, or to 0. */
-  #probeFlat({ bytes, hostBase, codeMap, dataFirst }: FlatRam, group: Group, host: number): void {
+  #probeFlat({ bytes, hostBase, codeMap, dataFirst }: FlatRam, group: Group, host: Local<I32>): void {
     const c = this.#c;
     const low = this.#value;
     const length = group.high - group.low;
@@ -402,7 +454,7 @@ export class JitMemory {
   }
 
   /** Sets `host` to the host address of the range that begins at the address in `#value`, or to 0. */
-  #probeGroup(group: Group, host: number): void {
+  #probeGroup(group: Group, host: Local<I32>): void {
     const c = this.#c;
     const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#place.view * TLB_BYTES;
     const low = this.#value;
@@ -423,13 +475,13 @@ export class JitMemory {
   }
 
   /** The same, asking the page cache first and teaching it. */
-  #probeCached(group: Group, host: number, cache: number): void {
+  #probeCached(group: Group, host: Local<I32>, cache: number): void {
     const c = this.#c;
-    const page = this.#o.temp(I64, 200 + cache);
-    const limit = this.#o.temp(I64, 300 + cache);
-    const addend = this.#o.temp(I32, 200 + cache);
+    const own = this.#own;
+    this.#caches[cache] ??= { page: own.zeroed(I64), limit: own.zeroed(I64), addend: own.zeroed(I32) };
+    const { page, limit, addend } = this.#caches[cache];
     const low = this.#value;
-    // The limit is 0 until something is remembered: locals begin as 0, and page 0 must not be found in an empty cache.
+    // Page 0 must not be found in an empty cache: the limit is 0 until something is remembered.
     c.local_get(low).local_get(page).i64_xor().local_get(limit).i64_lt_u().if_(undefined, 'likely');
     c.local_get(low).i32_wrap_i64().local_get(addend).i32_add().local_set(host);
     c.else_();

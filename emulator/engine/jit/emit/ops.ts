@@ -9,7 +9,16 @@
 import { F, IC } from '../../../hart/layout.ts';
 import type { Insn } from '../../../isa/index.ts';
 import { hostFuses } from '../../../wasm/host-fma.ts';
-import { type CodeWriter, F64, I32, I64, type Label, type ValType } from '../../../wasm/module.ts';
+import {
+  type CodeWriter,
+  F64,
+  I32,
+  I64,
+  type Label,
+  type Local,
+  type LocalScope,
+  type ValType,
+} from '../../../wasm/module.ts';
 import { DEVICE_LEAVE } from '../../access/device.ts';
 import type { Atomic, Format, Ops, ResultCheck, Width } from '../../semantics/ops.ts';
 import {
@@ -22,7 +31,7 @@ import {
 } from '../../semantics/system.ts';
 import type { Group } from '../region/groups.ts';
 import type { Mask } from '../region/registers.ts';
-import { COUNT } from './entry.ts';
+import type { RegionFunction } from './entry.ts';
 import { JitFloat } from './fp.ts';
 import type { FpHelpers } from './fp-helpers.ts';
 import { JitMemory, type MemoryPlace } from './memory.ts';
@@ -46,19 +55,22 @@ const BOX = 0xffff_ffff_0000_0000n;
 export class JitOps implements Ops {
   readonly c: CodeWriter;
   readonly #port: JitPort;
-  /** Locals of x1..x31 and f0..f31, -1 = not used by this region. */
-  readonly x: Int32Array;
-  readonly f: Int32Array;
+  /** Locals of x1..x31 and f0..f31 that this region uses. */
+  readonly x: readonly (Local<I64> | undefined)[];
+  readonly f: readonly (Local<F64> | undefined)[];
   readonly fp: JitFloat;
-  readonly ic: number;
-  readonly leavePc: number;
+  /** Instructions left. */
+  readonly ic: Local<I32>;
+  readonly leavePc: Local<I64>;
   /** Target of an indirect jump, bit 0 clear. */
-  readonly target: number;
+  readonly target: Local<I64>;
+  readonly #own: LocalScope;
+  /** Scratch locals of the rule that is being written. */
+  readonly #temps: LocalScope;
   readonly #entry: bigint;
   /** View of loads and stores. */
   readonly #view: number;
   readonly #epilogue: (dirty: Mask) => Label;
-  readonly #temps = new Map<string, number>();
   readonly #memory: JitMemory;
 
   // The instruction being emitted.
@@ -76,26 +88,42 @@ export class JitOps implements Ops {
   index = 0;
 
   constructor(
-    c: CodeWriter,
+    body: RegionFunction,
     port: JitPort,
     used: Mask,
     region: { readonly entry: bigint; readonly memory: Omit<MemoryPlace, 'slow'> },
     epilogue: (dirty: Mask) => Label,
   ) {
+    const { code: c } = body;
     this.c = c;
     this.#port = port;
     this.#entry = region.entry;
     this.#view = region.memory.view;
     this.#epilogue = epilogue;
-    const locals = (mask: number, type: ValType) =>
-      Int32Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? c.local(type) : -1));
+    this.#temps = c.scope();
+    const own = c.scope();
+    this.#own = own;
+    const locals = <T extends ValType>(mask: number, type: T) =>
+      Array.from({ length: 32 }, (_, i) => ((mask >>> i) & 1 ? own.local(type) : undefined));
     this.x = locals(used.x, I64);
     this.f = locals(used.f, F64);
-    this.ic = COUNT;
-    this.leavePc = c.local(I64);
-    this.target = c.local(I64);
+    this.ic = body.params[1];
+    this.leavePc = own.local(I64);
+    this.target = own.local(I64);
     this.#memory = new JitMemory(this, { ...region.memory, slow: port.slow });
     this.fp = new JitFloat(this, port.fp);
+  }
+
+  /** The rule has returned: its scratch locals are free. */
+  endRule(): void {
+    this.#temps.release();
+  }
+
+  /** The region is written. */
+  release(): void {
+    this.#memory.release();
+    this.fp.release();
+    this.#own.release();
   }
 
   /** Guest address of a displacement. */
@@ -161,14 +189,8 @@ export class JitOps implements Ops {
       this.c.i64_extend_i32_s();
     });
   }
-  temp(type: ValType, n = 0): number {
-    const key = `${type}.${n}`;
-    let local = this.#temps.get(key);
-    if (local === undefined) {
-      local = this.c.local(type);
-      this.#temps.set(key, local);
-    }
-    return local;
+  temp<T extends ValType>(type: T): Local<T> {
+    return this.#temps.local(type);
   }
 
   // Control: the region's writer does the rest when the rule has returned.
@@ -199,7 +221,7 @@ export class JitOps implements Ops {
   #loadDevice(bytes: Width, signed: boolean): void {
     const { c, insn } = this;
     const rd = this.x[insn.rd]!;
-    const answer = this.temp(I32, 8);
+    const answer = this.temp(I32);
     this.#memory.loadAlone(rd, bytes, signed, address => {
       c.local_get(address)
         .i32_const(Math.log2(bytes) | (signed ? 0 : 4))
@@ -245,10 +267,10 @@ export class JitOps implements Ops {
   }
 
   /** The slow cases of atomics are left to the interpreter. */
-  atomic(what: Atomic, fast: (host: number) => void): void {
+  atomic(what: Atomic, fast: (host: Local<I32>) => void): void {
     this.#memory.atomic(what.bytes, what.kind !== 'lr', fast, () => this.leave());
   }
-  physical(host: number): void {
+  physical(host: Local<I32>): void {
     this.c.local_get(host).i64_extend_i32_u().i64_const(this.#port.physicalOffset).i64_add();
   }
 

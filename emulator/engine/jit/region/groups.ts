@@ -9,8 +9,6 @@ import type { Insn } from '../../../isa/index.ts';
 import { rowOf } from '../../../isa/index.ts';
 
 export interface Group {
-  /** Position within the block; names the local. */
-  readonly number: number;
   /** Displacement of the first byte from the base register. */
   low: number;
   /** Displacement behind the last byte. */
@@ -19,6 +17,8 @@ export interface Group {
   writes: boolean;
   /** Index in the block of its first access, where the probe is made. */
   readonly first: number;
+  /** Index of its last access. */
+  last: number;
   members: number;
   /** Number of the page cache that its probe asks first; see `assignCaches`. */
   cache?: number;
@@ -38,7 +38,6 @@ export function findGroups(
   const groups: (Group | undefined)[] = insns.map(() => undefined);
   /** Open group by base register. */
   const open = new Map<number, Group>();
-  let count = 0;
   for (const [i, { insn }] of insns.entries()) {
     const row = rowOf(insn.op);
     const { kind, bytes } = row.mem;
@@ -50,15 +49,16 @@ export function findGroups(
         group.low = low;
         group.high = high;
         group.writes ||= kind === 'store';
+        group.last = i;
         group.members++;
         groups[i] = group;
       } else {
         const fresh = {
-          number: count++,
           low: insn.imm,
           high: insn.imm + bytes,
           writes: kind === 'store',
           first: i,
+          last: i,
           members: 1,
         };
         open.set(insn.rs1, fresh);
