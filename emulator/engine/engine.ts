@@ -11,6 +11,7 @@ import {
   FRM,
   IC,
   MSTATUS,
+  QUANTUM,
   RECHECK,
   SLOW_ARG,
   TLB_BYTES,
@@ -97,6 +98,9 @@ export class InterpEngine implements Engine {
   readonly #regionAccess: RegionAccess;
   #hart!: Hart;
   #exit: 0 | ExitReason = 0;
+  /** Units of all finished quanta. */
+  #spent = 0;
+  #isRunning = false;
 
   /** Bytes to reserve at `EngineArea.base`, a multiple of 64 KiB. */
   static areaBytes(pages = DEFAULT_PAGES): number {
@@ -139,10 +143,23 @@ export class InterpEngine implements Engine {
     return this.#hart;
   }
 
+  /** Units of virtual time executed so far; inside a quantum as of the last slow path. */
+  get now(): number {
+    return this.#isRunning ? this.#spent + this.#unitsOfQuantum() : this.#spent;
+  }
+
   run(hart: Hart): ExitReason {
     this.#hart = hart;
     this.#exit = 0;
-    return this.#run();
+    this.#isRunning = true;
+    const reason = this.#run();
+    this.#isRunning = false;
+    this.#spent += this.#unitsOfQuantum();
+    return reason;
+  }
+
+  #unitsOfQuantum(): number {
+    return this.#i32[QUANTUM >> 2]! - this.#i32[IC >> 2]!;
   }
 
   requestExit(): void {

@@ -4,9 +4,10 @@
 import type { Ram } from '../bus/ram.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
 import { Jit } from '../engine/jit/jit.ts';
+import { HEAT_EAGER } from '../engine/jit/policy/heat.ts';
 import type { RetiredCounts } from '../engine/retired.ts';
 import { type CodePort, type Hart, homeOf } from '../hart/index.ts';
-import type { EngineKind } from './options.ts';
+import type { EngineKind, EngineTuning } from './options.ts';
 
 const areaBase = (harts: number): number => homeOf(harts);
 
@@ -15,19 +16,22 @@ export function ramHostBase(harts: number): number {
   return areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES) + Jit.areaBytes;
 }
 
+/** For tests of compiled code: compile at the first sign of heat. */
+export const EAGER: EngineTuning = { heat: HEAT_EAGER };
+
 /** The engine, and the JIT inside it if there is one. */
 export function createEngine(
   kind: EngineKind,
   ram: Ram,
   harts: readonly Hart[],
-  eager = false,
+  tuning: EngineTuning = {},
   retired?: RetiredCounts,
 ): { engine: Engine; jit?: Jit } {
-  const area = { base: areaBase(harts.length), pages: DEFAULT_PAGES };
+  const area = { base: areaBase(harts.length), pages: tuning.decodedPages ?? DEFAULT_PAGES };
   if (kind === 'interp') return { engine: new InterpEngine(ram, harts, area, retired && { retired }) };
-  const jit = new Jit(ram, { base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES), eager });
+  const jit = new Jit(ram, { ...tuning, base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES) });
   const engine = new InterpEngine(ram, harts, area, { jit });
-  jit.attach(engine.pages, () => engine.hart);
+  jit.attach(engine);
   return { engine, jit };
 }
 

@@ -17,7 +17,7 @@ import { cause, Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index
 import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
 import { type Board, buildBoard } from './devices.ts';
-import { createEngine, PageWatch, ramHostBase } from './engine-port.ts';
+import { createEngine, EAGER, PageWatch, ramHostBase } from './engine-port.ts';
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { hartLines } from './lines.ts';
@@ -61,7 +61,8 @@ export class Machine {
   spent = 0;
   stopped: RunResult | undefined;
   readonly #watch: PageWatch;
-  #jit: Jit | undefined;
+  /** Absent with the interpreter alone. */
+  readonly jit: Jit | undefined;
   #active: Hart | undefined;
   #isRunning = false;
   readonly #timers: Alarm[] = [];
@@ -109,7 +110,7 @@ export class Machine {
           ram: this.ram,
           hart: hartPort,
           publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
-          publishHooks: hooks => this.#jit?.setHooks(hooks && { ...hooks, device: BigInt(MAP.kcov.base) }),
+          publishHooks: hooks => this.jit?.setHooks(hooks && { ...hooks, device: BigInt(MAP.kcov.base) }),
         },
       },
       romContents(PAYLOAD_BASE),
@@ -127,9 +128,10 @@ export class Machine {
     for (const hart of this.harts) {
       this.#timers.push(this.clock.alarm(`stimecmp${hart.id}`, () => hart.setLine(cause.STIP, true)));
     }
-    const { engine, jit } = createEngine(options.engine, this.ram, this.harts, options.eager, this.retired);
+    const tuning = options.tuning ?? (options.eager ? EAGER : {});
+    const { engine, jit } = createEngine(options.engine, this.ram, this.harts, tuning, this.retired);
     this.engine = engine;
-    this.#jit = jit;
+    this.jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
     if (options.bios === 'default') this.sbi = this.#makeSbi(console);

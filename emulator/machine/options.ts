@@ -2,6 +2,7 @@
 
 import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
+import type { JitTuning } from '../engine/jit/jit.ts';
 import type { RetiredOptions } from '../engine/retired.ts';
 import type { Extensions } from '../isa/index.ts';
 import { parseCpu } from './cpu.ts';
@@ -26,6 +27,12 @@ export interface VirtioOption {
   size?: { readonly rows: number; readonly cols: number };
 }
 
+/** What tests and experiments may change; nothing of it changes what the guest computes. */
+export interface EngineTuning extends JitTuning {
+  /** Decoded pages that the interpreter keeps, at most 1024. */
+  readonly decodedPages?: number;
+}
+
 export interface MachineOptions {
   kernel?: ImageFile;
   initrd?: ImageFile;
@@ -40,6 +47,8 @@ export interface MachineOptions {
   engine?: EngineKind;
   /** The JIT compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
   eager?: boolean;
+  /** Thresholds and limits of the engine, in place of `eager`; the guest computes the same with any. */
+  tuning?: EngineTuning;
   kcov?: KcovMode;
   /** Count how often instructions retire; with the interpreter. */
   retired?: RetiredOptions;

@@ -4,7 +4,8 @@
 import { Bus } from '../../emulator/bus/bus.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
 import { type Engine, type ExitReason, InterpEngine } from '../../emulator/engine/engine.ts';
-import { Jit } from '../../emulator/engine/jit/jit.ts';
+import { Jit, type JitTuning } from '../../emulator/engine/jit/jit.ts';
+import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
 import { DEFAULT_EXTENSIONS } from '../../emulator/isa/index.ts';
@@ -15,13 +16,16 @@ export type EngineFactory = (ram: Ram, harts: Hart[], area: { base: number; page
 
 export const interpreter: EngineFactory = (ram, harts, area) => new InterpEngine(ram, harts, area);
 
-/** The interpreter with the region JIT behind it. */
-export const jit: EngineFactory = (ram, harts, area) => {
-  const regions = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), eager: true });
-  const engine = new InterpEngine(ram, harts, area, { jit: regions });
-  regions.attach(engine.pages, () => engine.hart);
-  return engine;
-};
+/** The interpreter with the region JIT behind it, compiling at the first sign of heat unless tuned otherwise. */
+export const jitWith =
+  (tuning: JitTuning): EngineFactory =>
+  (ram, harts, area) => {
+    const regions = new Jit(ram, { ...tuning, base: area.base + InterpEngine.areaBytes(area.pages) });
+    const engine = new InterpEngine(ram, harts, area, { jit: regions });
+    regions.attach(engine);
+    return engine;
+  };
+export const jit: EngineFactory = jitWith({ heat: HEAT_EAGER });
 
 export interface FlatOptions {
   ramBytes?: number;

@@ -45,8 +45,10 @@ import {
 } from './records.ts';
 
 const SLOTS = 2048;
+/** Why stores to a page must be announced: it has decoded records, it is watched, it was translated. */
 const DECODED = 1;
 const WATCHED = 2;
+const TRANSLATED = 4;
 /** A byte for each page of the largest RAM. */
 const CODE_MAP_BYTES = 0x10_0000;
 /** Stores to a page, without a decode in between, after which it counts as data again. */
@@ -87,8 +89,12 @@ export class DecodedPages implements CodePort {
   arrivals = ENTRY_COLD;
   /** Called when stores to a RAM page must be announced from now on. */
   onCode: (page: number) => void = () => {};
-  /** Called after records of a RAM page were forgotten, and with -1 after all were. */
-  onForget: (page: number) => void = () => {};
+  /** Called after a store to a RAM page that is protected. */
+  onCodeStored: (page: number) => void = () => {};
+  /** Called after records of a protected page were decoded. */
+  onDecoded: (page: number) => void = () => {};
+  /** Called when guest memory is another one. */
+  onReset: () => void = () => {};
 
   /** `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are purged, too). */
   constructor(ram: Ram, base: number, capacity: number, harts: number) {
@@ -119,11 +125,11 @@ export class DecodedPages implements CodePort {
     const first = pa - this.#ram.base;
     const last = first + bytes - 1;
     for (let page = Math.floor(first / 4096); page <= Math.floor(last / 4096); page++) {
-      if ((this.#isCode[page]! & DECODED) === 0) continue;
+      const marks = this.#isCode[page]!;
       const from = Math.max(first - page * 4096, 0);
       const to = Math.min(last - page * 4096, 4095);
-      this.#forgetRange(page, from, to);
-      this.onForget(page);
+      if ((marks & DECODED) !== 0) this.#forgetRange(page, from, to);
+      if ((marks & TRANSLATED) !== 0) this.onCodeStored(page);
     }
   }
 
@@ -131,7 +137,7 @@ export class DecodedPages implements CodePort {
   attach(page: number): number {
     let number = this.#pageOf[page]! - 1;
     if (number < 0) {
-      if (this.#used === this.#capacity) this.forgetAll();
+      if (this.#used === this.#capacity) this.#recycle();
       number = this.#used++;
       this.#pageOf[page] = number + 1;
       this.#ramPage[number] = page;
@@ -144,25 +150,37 @@ export class DecodedPages implements CodePort {
     return this.#base + number * PAGE_BYTES;
   }
 
-  /** Drops every decoded page. Only when no engine is inside one. */
+  /** Forgets everything derived from guest memory. Only when no engine is inside a page. */
   forgetAll(): void {
+    this.#recycle();
+    this.onReset();
+  }
+
+  /** Drops every decoded page. */
+  #recycle(): void {
     for (let number = 0; number < this.#used; number++) this.#pageOf[this.#ramPage[number]!] = 0;
-    // Not only decoded pages are marked (`protect`), but a mark means work since the last time.
     if (this.#marked) for (let page = 0; page < this.#isCode.length; page++) this.#isCode[page]! &= ~DECODED;
     this.#marked = false;
     this.#used = 0;
     for (let window = 0; window <= this.#harts; window++) this.#detach(window * WINDOW_BYTES);
-    this.onForget(-1);
   }
 
   /** Decodes the record at `rec` and some after it. */
   decode(rec: number): void {
     const number = this.#numberOf(rec);
     const base = this.#base + number * PAGE_BYTES;
-    let slot = (rec - base) / RECORD;
+    const slot = (rec - base) / RECORD;
     this.#stores[number] = 0;
-    this.#markCode(this.#ramPage[number]!);
+    this.#mark(this.#ramPage[number]!, DECODED);
+    this.#marked = true;
+    this.#decodeAhead(number, slot);
+    if ((this.#isCode[this.#ramPage[number]!]! & TRANSLATED) !== 0) this.onDecoded(this.#ramPage[number]!);
+  }
+
+  #decodeAhead(number: number, from: number): void {
+    const base = this.#base + number * PAGE_BYTES;
     const code = this.#ram.hostBase / 2 + this.#ramPage[number]! * 2048;
+    let slot = from;
     for (let count = 0; count < DECODE_AHEAD && slot < SLOTS; count++) {
       const at = base + slot * RECORD;
       if (this.#u16[at >> 1] !== H_UNDECODED) return;
@@ -230,17 +248,18 @@ export class DecodedPages implements CodePort {
 
   /** Announces all stores to a page, whatever it holds. */
   watch(page: number, isOn: boolean): void {
-    if (!isOn) this.#isCode[page]! &= ~WATCHED;
-    else {
-      this.#isCode[page]! |= WATCHED;
-      this.onCode(page);
-    }
-    purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
+    if (isOn) this.#mark(page, WATCHED);
+    else this.#isCode[page]! &= ~WATCHED;
   }
 
-  /** Announces stores to a page although nothing of it is decoded, because the JIT translated code there. */
+  /** The JIT translated code of a page: stores to it are announced through `onCodeStored`. */
   protect(page: number): void {
-    this.#markCode(page);
+    this.#mark(page, TRANSLATED);
+  }
+
+  /** No translated code of the page is left. */
+  unprotect(page: number): void {
+    this.#isCode[page]! &= ~TRANSLATED;
   }
 
   /** The encoding of the instruction whose record is at `rec`, 16 bits for a compressed one. */
@@ -334,11 +353,12 @@ export class DecodedPages implements CodePort {
     this.#u16[(at + R_HANDLER) >> 1] = csrHandlerId(insn.op, insn.imm);
   }
 
-  #markCode(page: number): void {
-    if (this.#isCode[page]! & DECODED) return;
-    this.#isCode[page]! |= DECODED;
+  /** Stores to the page must be announced from now on, for one more reason. */
+  #mark(page: number, reason: number): void {
+    const marks = this.#isCode[page]!;
+    this.#isCode[page] = marks | reason;
+    if (marks !== 0) return;
     this.onCode(page);
-    this.#marked = true;
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }
 

@@ -1,0 +1,231 @@
+// The code cache: compiled modules, the pages that they were translated from, and their slots.
+//
+// Invalidation: each page of a region is write-protected like a page of decoded records. A store to it
+// reaches the interpreter, because compiled code leaves before it, and all modules with code of the page
+// are dropped: calls inside a module are direct, so the module is the unit.
+//
+// Eviction. The problem: the cache is bounded, but regions do not record that they run. The trick is a
+// second chance, as for pages without a hardware reference bit: above a high-water mark the oldest
+// quarter of the modules is *parked*, that is unlinked from its slots but kept; the first arrival at one
+// of its entry points links it again and makes it the youngest. Eviction takes parked modules first.
+// Why it is right: an unlinked slot is the same to callers as one that was never filled, and a module
+// that is still parked when space is needed was not entered in the meantime.
+
+import type { DecodedPages } from '../../interp/decoded-pages.ts';
+import { ENTRY_COMPILED } from '../../interp/records.ts';
+import { cool } from '../policy/heat.ts';
+import type { EntryPoint, EntryPoints } from './entry-points.ts';
+import { NO_SLOT, type RegionFunction, type SlotTable } from './slots.ts';
+
+export interface CacheLimits {
+  /** Entry points that can be compiled or linked at once. */
+  readonly slots: number;
+  /** Bytes of WebAssembly in all modules; machine code takes about as much again for each tier. */
+  readonly wasmBytes: number;
+}
+
+export const CACHE_DEFAULT: CacheLimits = { slots: 4095, wasmBytes: 64 << 20 };
+
+export interface CompiledModule {
+  readonly entries: readonly EntryPoint[];
+  /** Entry points outside of it that it calls through their slots. */
+  readonly callees: Set<EntryPoint>;
+  /** RAM pages that it was translated from. */
+  readonly pages: Set<number>;
+  readonly wasmBytes: number;
+  /** While it is parked: what its slots held. */
+  parked: RegionFunction[] | undefined;
+}
+
+/** Figures since the start, for tests and profiles. */
+export interface CacheStats {
+  regions: number;
+  insns: number;
+  modules: number;
+  wasmBytes: number;
+  /** Entry points that lost their code by a store to it, and for want of space. */
+  invalidated: number;
+  evicted: number;
+  /** Modules that got their second chance. */
+  revived: number;
+  /** Entry points that were due while their code was not mapped; they were queued again. */
+  deferred: number;
+}
+
+export class CodeCache {
+  readonly slots: SlotTable;
+  readonly stats: CacheStats = {
+    regions: 0,
+    insns: 0,
+    modules: 0,
+    wasmBytes: 0,
+    invalidated: 0,
+    evicted: 0,
+    revived: 0,
+    deferred: 0,
+  };
+  readonly #pages: DecodedPages;
+  readonly #entries: EntryPoints;
+  readonly #limits: CacheLimits;
+  /** R_ENTRY of an entry point that lost its code. */
+  readonly #arrivals: number;
+  /** Called after a module's slots were emptied: nothing may reach it by a remembered slot. */
+  readonly #onUnlink: (module: CompiledModule) => void;
+  /** Linked modules and parked ones, the oldest first. */
+  readonly #linked = new Set<CompiledModule>();
+  readonly #parked = new Set<CompiledModule>();
+  readonly #modulesOfPage = new Map<number, Set<CompiledModule>>();
+  #wasmBytes = 0;
+
+  constructor(
+    slots: SlotTable,
+    pages: DecodedPages,
+    entries: EntryPoints,
+    limits: CacheLimits,
+    arrivals: number,
+    onUnlink: (module: CompiledModule) => void,
+  ) {
+    this.slots = slots;
+    this.#pages = pages;
+    this.#entries = entries;
+    this.#limits = limits;
+    this.#arrivals = arrivals;
+    this.#onUnlink = onUnlink;
+  }
+
+  /** Modules that exist now, and their bytes of WebAssembly. */
+  get modules(): number {
+    return this.#linked.size + this.#parked.size;
+  }
+
+  get wasmBytes(): number {
+    return this.#wasmBytes;
+  }
+
+  /** Modules with code of a RAM page. */
+  modulesOf(page: number): readonly CompiledModule[] {
+    return [...(this.#modulesOfPage.get(page) ?? [])];
+  }
+
+  /** Makes space for a module of so many entry points, as far as the limits allow. */
+  reserve(count: number): void {
+    const wanted = Math.min(count, this.#limits.slots);
+    const fits = (): boolean => this.slots.available >= wanted && this.#wasmBytes < this.#limits.wasmBytes;
+    for (const modules of [this.#parked, this.#linked]) {
+      for (const module of modules) {
+        if (fits()) break;
+        this.stats.evicted += module.entries.length;
+        for (const { heat } of module.entries) cool(heat);
+        this.drop(module);
+      }
+    }
+    const isHigh =
+      this.slots.available < this.#limits.slots / 4 || this.#wasmBytes > (this.#limits.wasmBytes / 4) * 3;
+    if (isHigh && this.#parked.size === 0) this.#parkOldest();
+  }
+
+  /** The slot through which `caller` reaches an entry point, compiled or not; undefined when none is left. */
+  link(caller: Set<EntryPoint>, callee: EntryPoint): number | undefined {
+    if (callee.slot === NO_SLOT) callee.slot = this.slots.take();
+    if (callee.slot === NO_SLOT) return undefined;
+    if (!caller.has(callee)) {
+      caller.add(callee);
+      callee.callers++;
+    }
+    return callee.slot;
+  }
+
+  /** A module was instantiated; its slots are filled. */
+  install(module: CompiledModule): void {
+    this.#linked.add(module);
+    this.#wasmBytes += module.wasmBytes;
+    this.stats.modules++;
+    this.stats.regions += module.entries.length;
+    this.stats.wasmBytes += module.wasmBytes;
+    for (const page of module.pages) {
+      this.#pages.protect(page);
+      const modules = this.#modulesOfPage.get(page);
+      if (modules) modules.add(module);
+      else this.#modulesOfPage.set(page, new Set([module]));
+    }
+    for (const entry of module.entries) {
+      entry.module = module;
+      this.#setState(entry, ENTRY_COMPILED);
+    }
+  }
+
+  /** Control arrived at an entry point of the module: links it again if it was parked. */
+  revive(module: CompiledModule): void {
+    if (!module.parked) return;
+    for (const [i, entry] of module.entries.entries()) {
+      this.slots.set(entry.slot, module.parked[i]!);
+      this.#setState(entry, ENTRY_COMPILED);
+    }
+    module.parked = undefined;
+    this.#parked.delete(module);
+    this.#linked.add(module);
+    this.stats.revived++;
+  }
+
+  /** The records of a page were decoded again: arrivals at its compiled entry points run them. */
+  decoded(page: number): void {
+    for (const module of this.#modulesOfPage.get(page) ?? [])
+      if (!module.parked) for (const entry of module.entries) this.#setState(entry, ENTRY_COMPILED);
+  }
+
+  /** Forgets a module. Its entry points stay known, and those that others call keep their slots. */
+  drop(module: CompiledModule): void {
+    if (!this.#linked.delete(module) && !this.#parked.delete(module)) return;
+    this.#wasmBytes -= module.wasmBytes;
+    for (const entry of module.entries) {
+      entry.module = undefined;
+      this.slots.clear(entry.slot);
+      this.#setState(entry, this.#arrivals);
+      this.#release(entry);
+    }
+    for (const callee of module.callees) {
+      callee.callers--;
+      this.#release(callee);
+    }
+    for (const page of module.pages) {
+      const modules = this.#modulesOfPage.get(page)!;
+      modules.delete(module);
+      if (modules.size > 0) continue;
+      this.#modulesOfPage.delete(page);
+      this.#pages.unprotect(page);
+    }
+    this.#onUnlink(module);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    for (const modules of [this.#parked, this.#linked]) for (const module of modules) this.drop(module);
+    this.#entries.clear();
+  }
+
+  #parkOldest(): void {
+    let left = Math.ceil(this.#linked.size / 4);
+    for (const module of this.#linked) {
+      if (left-- <= 0) break;
+      module.parked = module.entries.map(({ slot }) => this.slots.get(slot));
+      this.#linked.delete(module);
+      this.#parked.add(module);
+      for (const entry of module.entries) {
+        this.slots.clear(entry.slot);
+        // The next arrival asks.
+        this.#setState(entry, 1);
+      }
+      this.#onUnlink(module);
+    }
+  }
+
+  #release(entry: EntryPoint): void {
+    if (entry.module || entry.callers > 0 || entry.slot === NO_SLOT) return;
+    this.slots.give(entry.slot);
+    entry.slot = NO_SLOT;
+  }
+
+  #setState({ place }: EntryPoint, state: number): void {
+    this.#pages.setEntry(Math.floor(place / 2048), (place % 2048) * 2, state);
+  }
+}

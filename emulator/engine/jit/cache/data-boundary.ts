@@ -1,0 +1,44 @@
+// The boundary between code and data in RAM, for regions without translation: no page from `first` on
+// holds code, so their stores need not look into the map of code pages from there on.
+//
+// When code appears above the boundary, it rises, and the modules that relied on it are dropped. A guest
+// that raises it again and again gets the slower test everywhere: the boundary goes to the end of RAM.
+
+import type { CompiledModule } from './code-cache.ts';
+
+/** Times that code may appear above all known code while modules rely on the boundary. */
+const MOST_RAISES = 100;
+
+export class DataBoundary {
+  /** First RAM page above all code. */
+  first = 0;
+  readonly #pages: number;
+  readonly #drop: (module: CompiledModule) => void;
+  readonly #reliant = new Set<CompiledModule>();
+  #raises = 0;
+
+  /** `pages`: all of RAM; `drop` forgets a module. */
+  constructor(pages: number, drop: (module: CompiledModule) => void) {
+    this.#pages = pages;
+    this.#drop = drop;
+  }
+
+  /** The module stores without looking from `first` on. */
+  rely(module: CompiledModule): void {
+    this.#reliant.add(module);
+  }
+
+  dropped(module: CompiledModule): void {
+    this.#reliant.delete(module);
+  }
+
+  /** A RAM page holds code, or must be watched. */
+  raise(page: number): void {
+    if (page < this.first) return;
+    const isRelied = this.#reliant.size > 0;
+    if (isRelied) this.#raises++;
+    this.first = this.#raises > MOST_RAISES ? this.#pages : page + 1;
+    for (const module of this.#reliant) this.#drop(module);
+    this.#reliant.clear();
+  }
+}

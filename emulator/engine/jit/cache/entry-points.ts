@@ -1,0 +1,86 @@
+// The entry points that the JIT knows: places where control arrived often, or that compiled code calls.
+// One is identified by its place in RAM, its virtual address and its views, because the same bytes
+// behave differently at another address or in another view.
+
+import { type MappedPage, sameViews, type Views } from '../guest-code.ts';
+import { coldHeat, type Heat } from '../policy/heat.ts';
+import type { CompiledModule } from './code-cache.ts';
+import { NO_SLOT } from './slots.ts';
+
+export interface EntryPoint extends Views {
+  readonly va: bigint;
+  /** Number of its half-word of RAM. */
+  readonly place: number;
+  readonly heat: Heat;
+  /** Is it in the batch that is being collected? */
+  isWaiting: boolean;
+  /** Taken when it is compiled or when compiled code calls it, else NO_SLOT. */
+  slot: number;
+  /** Live modules that call through the slot. */
+  callers: number;
+  module: CompiledModule | undefined;
+  /** The pages of its region, when it was last discovered. */
+  pages: readonly MappedPage[];
+}
+
+/** Points beyond this many are forgotten, unless something refers to them. */
+const MOST = 16_384;
+
+export class EntryPoints {
+  /** By place; several when one page is mapped at several addresses or runs in several views. */
+  readonly #points = new Map<number, EntryPoint[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  at(place: number): readonly EntryPoint[] {
+    return this.#points.get(place) ?? [];
+  }
+
+  find(va: bigint, place: number, views: Views): EntryPoint | undefined {
+    return this.#points.get(place)?.find(point => point.va === va && sameViews(point, views));
+  }
+
+  /** The known entry point, or a new cold one. */
+  obtain(va: bigint, place: number, views: Views): EntryPoint {
+    const known = this.find(va, place, views);
+    if (known) return known;
+    if (this.#size >= MOST) this.#sweep();
+    const { fetchView, dataView, isFlat } = views;
+    const point: EntryPoint = {
+      va,
+      place,
+      fetchView,
+      dataView,
+      isFlat,
+      heat: coldHeat(),
+      isWaiting: false,
+      slot: NO_SLOT,
+      callers: 0,
+      module: undefined,
+      pages: [],
+    };
+    const list = this.#points.get(place);
+    if (list) list.push(point);
+    else this.#points.set(place, [point]);
+    this.#size++;
+    return point;
+  }
+
+  clear(): void {
+    this.#points.clear();
+    this.#size = 0;
+  }
+
+  /** Forgets the points that neither wait nor have a slot; only their hotness counters are lost. */
+  #sweep(): void {
+    for (const [place, list] of this.#points) {
+      const kept = list.filter(point => point.isWaiting || point.slot !== NO_SLOT);
+      this.#size -= list.length - kept.length;
+      if (kept.length > 0) this.#points.set(place, kept);
+      else this.#points.delete(place);
+    }
+  }
+}

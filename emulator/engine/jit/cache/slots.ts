@@ -1,0 +1,72 @@
+// The table of entry points: one slot for each, called through `call_indirect`. An empty slot holds a
+// stub, so that callers need not ask whether their callee is compiled.
+
+import { PC } from '../../../hart/layout.ts';
+import { ModuleBuilder } from '../../../wasm/module.ts';
+import { REGION_PARAMS, REGION_RESULTS } from '../emit/entry.ts';
+
+/** No slot: slots count from 1. */
+export const NO_SLOT = 0;
+
+/** A compiled entry point as JavaScript sees it; only ever put into the table. */
+export type RegionFunction = NonNullable<unknown>;
+
+export class SlotTable {
+  readonly table: WebAssembly.Table;
+  readonly #stub: RegionFunction;
+  readonly #capacity: number;
+  readonly #free: number[] = [];
+  /** Slots from here on were never taken. */
+  #next = 1;
+
+  /** `capacity`: slots that can be taken at once. */
+  constructor(memory: WebAssembly.Memory, capacity: number) {
+    this.#stub = makeStub(memory);
+    this.#capacity = capacity;
+    const size = capacity + 1;
+    this.table = new WebAssembly.Table({ element: 'anyfunc', initial: size, maximum: size }, this.#stub);
+  }
+
+  get taken(): number {
+    return this.#next - 1 - this.#free.length;
+  }
+
+  get available(): number {
+    return this.#capacity - this.taken;
+  }
+
+  /** A free slot, which holds the stub, or NO_SLOT. */
+  take(): number {
+    if (this.#free.length > 0) return this.#free.pop()!;
+    return this.#next <= this.#capacity ? this.#next++ : NO_SLOT;
+  }
+
+  /** Nothing refers to the slot any more. */
+  give(slot: number): void {
+    this.clear(slot);
+    this.#free.push(slot);
+  }
+
+  get(slot: number): RegionFunction {
+    return this.table.get(slot) as RegionFunction;
+  }
+
+  set(slot: number, region: RegionFunction): void {
+    this.table.set(slot, region as never);
+  }
+
+  clear(slot: number): void {
+    this.set(slot, this.#stub);
+  }
+}
+
+/** Answers with PC, which the caller has set to its target: "go on there, interpreted". */
+function makeStub(memory: WebAssembly.Memory): RegionFunction {
+  const m = new ModuleBuilder();
+  m.importMemory('env', 'memory', { min: 1 });
+  const stub = m.func(REGION_PARAMS, REGION_RESULTS, 'stub');
+  stub.code.i32_const(0).i64_load(PC).local_get(stub.params[1]);
+  m.export('stub', 'func', stub.index);
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } });
+  return exports['stub'] as RegionFunction;
+}

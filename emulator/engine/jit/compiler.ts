@@ -1,0 +1,147 @@
+// From a batch of discovered regions to a running WebAssembly module, and how its regions reach others.
+
+import type { Ram } from '../../bus/ram.ts';
+import { fpHelper, type Hart } from '../../hart/index.ts';
+import { I32, I64, ModuleBuilder } from '../../wasm/module.ts';
+import type { RegionSlow } from '../engine.ts';
+import type { CodeCache, CompiledModule } from './cache/code-cache.ts';
+import type { DataBoundary } from './cache/data-boundary.ts';
+import type { EntryPoint, EntryPoints } from './cache/entry-points.ts';
+import { emitRegion, type Linker, type RegionFunctions } from './emit/emit.ts';
+import { type JumpCache, type Placement, REGION_PARAMS, REGION_RESULTS } from './emit/entry.ts';
+import { FpHelpers } from './emit/fp-helpers.ts';
+import type { RamPlace } from './emit/memory.ts';
+import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
+import type { InlineHooks } from './hooks.ts';
+import type { Region } from './region/region.ts';
+
+/** The functions that are being emitted for an entry point. */
+interface Job extends RegionFunctions {
+  readonly region: Region;
+}
+
+/** What the compiler works with; all of it belongs to the JIT. */
+export interface CompilerParts {
+  readonly ram: Ram;
+  readonly ramPlace: RamPlace;
+  readonly code: GuestCode;
+  readonly entries: EntryPoints;
+  readonly cache: CodeCache;
+  readonly boundary: DataBoundary;
+  readonly hooks: InlineHooks;
+  readonly jumpCache: JumpCache;
+  readonly slow: RegionSlow;
+  readonly hart: () => Hart;
+}
+
+export class Compiler {
+  readonly #p: CompilerParts;
+  readonly #soft: (op: number) => void;
+
+  constructor(parts: CompilerParts) {
+    this.#p = parts;
+    this.#soft = op => fpHelper(parts.hart().state, op);
+  }
+
+  /** One module with a region for every entry point; each has a slot and its `pages` are those of its region. */
+  compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
+    const { ram, slow, boundary, cache, code, hooks } = this.#p;
+    const m = new ModuleBuilder();
+    const port = {
+      slow: m.importFunction('env', 'slow', [I32], [I32]),
+      soft: m.importFunction('env', 'soft', [I32], []),
+      device: m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
+    };
+    m.importMemory('env', 'memory', { min: 1 });
+    m.importTable('env', 'table', { min: 1 });
+    const type = m.type(REGION_PARAMS, REGION_RESULTS);
+    const jit = {
+      slow: port.slow,
+      device: port.device,
+      isDeviceLoad: slow.isDeviceLoad,
+      fp: new FpHelpers(m, port.soft),
+      physicalOffset: BigInt(ram.base - ram.hostBase),
+    };
+    const jobs = new Map<EntryPoint, Job>();
+    for (const [entry, region] of regions) {
+      const name = `r${entry.va.toString(16)}`;
+      const body = m.func(REGION_PARAMS, REGION_RESULTS, name);
+      jobs.set(entry, { region, body, door: m.func(REGION_PARAMS, REGION_RESULTS, `${name}_door`) });
+      boundary.raise(Math.max(...entry.pages.map(({ ppn }) => ppn)) - code.firstPage);
+    }
+    const callees = new Set<EntryPoint>();
+    for (const [entry, { region, door, body }] of jobs) {
+      const linker = this.#linker(entry, type, jobs, callees);
+      emitRegion({ door, body }, region, this.#placement(entry), jit, linker, hooks.port);
+      m.element(0, entry.slot, [door.index]);
+      cache.stats.insns += region.size;
+    }
+    const bytes = m.finish();
+    this.#instantiate(bytes);
+    const module: CompiledModule = {
+      entries: [...jobs.keys()],
+      callees,
+      pages: this.#pagesOf(jobs.keys()),
+      wasmBytes: bytes.length,
+      parked: undefined,
+    };
+    if (module.entries.some(({ isFlat }) => isFlat)) boundary.rely(module);
+    return module;
+  }
+
+  #instantiate(bytes: Uint8Array<ArrayBuffer>): void {
+    const { ram, cache, slow } = this.#p;
+    new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+      env: {
+        memory: ram.memory,
+        table: cache.slots.table,
+        slow: slow.slow,
+        device: slow.device,
+        soft: this.#soft,
+      },
+    });
+  }
+
+  #pagesOf(entries: Iterable<EntryPoint>): Set<number> {
+    const { code, hooks } = this.#p;
+    const pages = new Set(hooks.pages(code.firstPage));
+    for (const entry of entries) for (const { ppn } of entry.pages) pages.add(ppn - code.firstPage);
+    return pages;
+  }
+
+  #placement({ fetchView, dataView, isFlat, pages }: EntryPoint): Placement {
+    const { ramPlace, boundary } = this.#p;
+    const flat = { ...ramPlace, dataFirst: boundary.first * 4096, walk: walkOf(dataView) };
+    return { fetchView, dataView, ...(isFlat && { flat }), ppns: pages.map(({ ppn }) => ppn) };
+  }
+
+  #linker(
+    from: EntryPoint,
+    type: number,
+    jobs: ReadonlyMap<EntryPoint, Job>,
+    callees: Set<EntryPoint>,
+  ): Linker {
+    const { cache, code, entries, jumpCache } = this.#p;
+    const target = (va: bigint): EntryPoint | undefined => {
+      const place = code.placeOf(va, from.fetchView);
+      if (place < 0) return undefined;
+      // New ones are made for the views of now, which are those of `from` only if it is being entered.
+      return sameViews(code.views(), from) ? entries.obtain(va, place, from) : entries.find(va, place, from);
+    };
+    return {
+      ...jumpCache,
+      type,
+      direct: va => {
+        const entry = target(va);
+        const callee = entry && jobs.get(entry);
+        if (!callee) return undefined;
+        const isVerified = entry.pages.every(({ va: page }) => from.pages.some(own => own.va === page));
+        return (isVerified ? callee.body : callee.door).index;
+      },
+      slot: va => {
+        const entry = target(va);
+        return entry && cache.link(callees, entry);
+      },
+    };
+  }
+}

@@ -1,0 +1,150 @@
+// Guest code and data as the TLBs of the running hart show them. Reading through the TLB has no effect
+// that the guest could see: pages that it does not know are simply not there.
+
+import type { Ram } from '../../bus/ram.ts';
+import {
+  DATA_VIEW,
+  FETCH_VIEW,
+  PC,
+  TLB_BYTES,
+  TLB_EXEC,
+  TLB_READ,
+  WALK,
+  WALK_BARE,
+  WALK_M,
+} from '../../hart/layout.ts';
+import { VIEW_M } from '../../hart/mmu.ts';
+import { decode, type Insn } from '../../isa/index.ts';
+import type { DecodedPages } from '../interp/decoded-pages.ts';
+import type { CodeView } from './region/region.ts';
+
+/** How code sees memory; the same bytes are another region in another view. */
+export interface Views {
+  readonly fetchView: number;
+  readonly dataView: number;
+  /** Loads and stores use physical addresses and PMP permits them everywhere in RAM. */
+  readonly isFlat: boolean;
+}
+
+export const sameViews = (a: Views, b: Views): boolean =>
+  a.fetchView === b.fetchView && a.dataView === b.dataView && a.isFlat === b.isFlat;
+
+/** The word of the window that tells whether a data view is flat. */
+export const walkOf = (dataView: number): number => (dataView === VIEW_M ? WALK_M : WALK);
+
+/** A virtual page of code and the physical page behind it. */
+export interface MappedPage {
+  readonly va: bigint;
+  readonly ppn: number;
+}
+
+/** What discovery asks besides the bytes of the code. */
+export interface CodeQuestions {
+  /** Does a region of its own begin at this address? */
+  isEntry(va: bigint): boolean;
+  /** Kind of the coverage hook at this address, -1 = none. */
+  hookAt(va: bigint): number;
+}
+
+export class GuestCode {
+  /** Physical page number of the start of RAM. */
+  readonly firstPage: number;
+  readonly #ram: Ram;
+  readonly #pages: DecodedPages;
+  readonly #i32: Int32Array;
+  readonly #view: DataView;
+
+  constructor(ram: Ram, pages: DecodedPages) {
+    this.#ram = ram;
+    this.#pages = pages;
+    this.#i32 = new Int32Array(ram.memory.buffer);
+    this.#view = new DataView(ram.memory.buffer);
+    this.firstPage = ram.base / 4096;
+  }
+
+  get pc(): bigint {
+    return this.#view.getBigUint64(PC, true);
+  }
+
+  /** The views of now. */
+  views(): Views {
+    const dataView = this.#i32[DATA_VIEW >> 2]!;
+    const isFlat = this.#i32[walkOf(dataView) >> 2] === WALK_BARE;
+    return { fetchView: this.#i32[FETCH_VIEW >> 2]!, dataView, isFlat };
+  }
+
+  /** Physical page of a virtual page, if the exec TLB knows it; -1 otherwise. */
+  ppnOf(va: bigint, view: number): number {
+    const at = TLB_EXEC + view * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    return this.#view.getBigUint64(at, true) === va ? this.#i32[(at + 12) >> 2]! : -1;
+  }
+
+  /** Number of the half-word of RAM at a virtual address of code, -1 = not known. */
+  placeOf(va: bigint, view: number): number {
+    const ppn = this.ppnOf(va & ~0xfffn, view);
+    const page = ppn - this.firstPage;
+    if (ppn < 0 || page < 0 || page >= this.#ram.bytes / 4096) return -1;
+    return page * 2048 + Number((va & 0xfffn) >> 1n);
+  }
+
+  /** The code around `entry` as discovery reads it: addresses are displacements from the entry. */
+  codeView(entry: bigint, views: Views, questions: CodeQuestions): CodeView {
+    const address = (at: number): bigint => BigInt.asUintN(64, entry + BigInt(at));
+    return {
+      fetch: at => this.#fetch(address(at), views.fetchView),
+      isEntry: at => questions.isEntry(address(at)),
+      hookAt: at => questions.hookAt(address(at)),
+      lastTarget: at => this.#lastTarget(address(at), entry, views.fetchView),
+      word: at => {
+        const host = this.#readable(address(at), 4, views);
+        return host === undefined ? undefined : this.#view.getInt32(host, true);
+      },
+      pointer: at => {
+        const host = this.#readable(address(at), 8, views);
+        if (host === undefined) return undefined;
+        const distance = Number(BigInt.asIntN(64, this.#view.getBigUint64(host, true) - entry));
+        return Math.abs(distance) < 2 ** 31 ? distance : undefined;
+      },
+    };
+  }
+
+  /** Decodes at a physical address; undefined outside of RAM. */
+  fetchPhysical(pa: bigint): Insn | undefined {
+    const at = Number(pa) - this.#ram.base;
+    if (!(at >= 0 && at + 4 <= this.#ram.bytes)) return undefined;
+    return decode(this.#view.getUint32(this.#ram.hostBase + at, true));
+  }
+
+  /** Decodes at va; undefined where the exec TLB does not know the page. */
+  #fetch(va: bigint, view: number): Insn | undefined {
+    const low = this.#halfWord(va, view);
+    if (low < 0) return undefined;
+    if ((low & 3) !== 3) return decode(low);
+    const high = this.#halfWord(BigInt.asUintN(64, va + 2n), view);
+    return high < 0 ? undefined : decode((low | (high << 16)) >>> 0);
+  }
+
+  #halfWord(va: bigint, view: number): number {
+    const place = this.placeOf(va, view);
+    return place < 0 ? -1 : this.#view.getUint16(this.#ram.hostBase + place * 2, true);
+  }
+
+  /** The last target of the `jalr` at `at`, as a displacement from `entry`. */
+  #lastTarget(at: bigint, entry: bigint, view: number): number | undefined {
+    const place = this.placeOf(at, view);
+    const low = place < 0 ? undefined : this.#pages.lastTarget(Math.floor(place / 2048), (place % 2048) * 2);
+    return low === undefined ? undefined : Number(BigInt.asIntN(33, BigInt(low) - entry));
+  }
+
+  /** Host address of data in RAM that can be read without asking the hart. */
+  #readable(va: bigint, bytes: number, { dataView, isFlat }: Views): number | undefined {
+    if (Number(va & 0xfffn) + bytes > 4096) return undefined;
+    if (isFlat) {
+      const at = Number(va) - this.#ram.base;
+      return at >= 0 && at + bytes <= this.#ram.bytes ? this.#ram.hostBase + at : undefined;
+    }
+    const at = TLB_READ + dataView * TLB_BYTES + Number((va >> 8n) & 0xff0n);
+    if (this.#view.getBigUint64(at, true) !== (va & ~0xfffn)) return undefined;
+    return (this.#i32[(at + 8) >> 2]! + Number(BigInt.asIntN(32, va))) | 0;
+  }
+}
