@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { ROOT } from './ensure.mjs';
 
 /** The rooms whose TypeScript ends in the bundle. */
-const ROOMS = ['emulator', 'devices', 'coverage', 'toolchain', 'cli', 'bench'];
+const ROOMS = ['emulator', 'devices', 'coverage', 'run', 'toolchain', 'cli', 'bench'];
 export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
 function newest(dir) {

@@ -59,8 +59,17 @@ const DOORS: Record<string, readonly string[]> = {
     'devices',
   ],
   coverage: ['emulator/isa', 'emulator/base'],
+  run: [],
   toolchain: [],
-  cli: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'bench'],
+  // run/read.ts apart from run/index.ts, because it loads the checker of files.
+  cli: [
+    'emulator/index.ts',
+    'coverage/index.ts',
+    'toolchain/index.ts',
+    'run/index.ts',
+    'run/read.ts',
+    'bench',
+  ],
   bench: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
   examples: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
 };
@@ -200,10 +209,10 @@ describe('determinism', () => {
     /\bdocument\b\s*\./,
     /\bcrypto\b/,
   ];
-  test('emulator, devices and coverage name no host clock, randomness, console or process', () => {
+  test('emulator, devices, coverage and run name no host clock, randomness, console or process', () => {
     const wrong: string[] = [];
     for (const path of sources.filter(
-      p => /^(emulator|devices|coverage)\//.test(p) && !p.startsWith('coverage/html/client'),
+      p => /^(emulator|devices|coverage|run)\//.test(p) && !p.startsWith('coverage/html/client'),
     ))
       for (const pattern of FORBIDDEN)
         if (pattern.test(code(path))) wrong.push(`${path} names ${pattern.source}`);
@@ -212,7 +221,7 @@ describe('determinism', () => {
 
   test('they import no Node module', () => {
     const wrong = sources
-      .filter(p => /^(emulator|devices|coverage)\//.test(p))
+      .filter(p => /^(emulator|devices|coverage|run)\//.test(p))
       .filter(p => /from\s*'(node:|fs|path|os)/.test(read(p)));
     expect(wrong).toEqual([]);
   });

@@ -16,6 +16,16 @@ export function readSource(path: string): string | undefined {
   }
 }
 
+/** Says why a coverage file will be empty: who sees 0 % should not have to guess. */
+export function warnIfEmpty(trace: Trace, target: string, kcov: 'device' | 'guest' | 'off'): void {
+  if (trace.records.length > 0) return;
+  const why =
+    kcov === 'device'
+      ? 'the program did not enable kcov; use its ioctls, or trace it with --trace'
+      : `--kcov ${kcov} leaves nothing for the host to see; leave it out`;
+  process.stderr.write(`kcovbox: no records in ${target}: ${why}\n`);
+}
+
 /** Writes `trace` of the kernel at `kernelPath`. */
 export async function writeCoverage(
   target: string,

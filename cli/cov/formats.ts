@@ -1,5 +1,6 @@
 // The names of --format and which one a file name suggests. Apart from cover.ts, so that a run without coverage does not load the writers.
 import type { Format } from '../../coverage/index.ts';
+import { UserError } from '../io/fail.ts';
 
 /** The exporters' formats; the type checker compares the names. */
 const EXPORTED: Readonly<Record<Format, true>> = {
@@ -20,20 +21,35 @@ const EXPORTED: Readonly<Record<Format, true>> = {
 export type CoverFormat = Format | 'source';
 export const COVER_FORMATS = [...Object.keys(EXPORTED), 'source'] as CoverFormat[];
 
+/** By what follows the last dot of a file's name. */
 const BY_SUFFIX: Readonly<Record<string, CoverFormat>> = {
+  kcov: 'kcov',
   info: 'lcov',
   html: 'html',
   xml: 'cobertura',
-  jsonl: 'jsonl',
   json: 'json',
+  jsonl: 'jsonl',
   csv: 'csv',
   drcov: 'drcov',
-  kcov: 'kcov',
+  rawcover: 'rawcover',
+  raw: 'raw',
+  modoff: 'modoff',
 };
 
-/** The format that was asked for, or the one that the target's name suggests; our own trace file otherwise. */
-export function chooseFormat(target: string, format: CoverFormat | undefined): CoverFormat {
+/** "kcov, info (lcov), html, ..." */
+const SUFFIXES = Object.entries(BY_SUFFIX)
+  .map(([suffix, format]) => `.${suffix}${suffix === format ? '' : ` (${format})`}`)
+  .join(', ');
+
+/**
+ * The format that was asked for, or the one of the target's suffix; for standard output, text for people. `option` is what
+ * named the target. Errors: a suffix that stands for no format.
+ */
+export function chooseFormat(target: string, format: CoverFormat | undefined, option: string): CoverFormat {
   if (format) return format;
-  if (target === '-') return 'source';
-  return BY_SUFFIX[target.slice(target.lastIndexOf('.') + 1)] ?? 'kcov';
+  if (target === '-' || target === '/dev/stdout') return 'source';
+  const name = target.slice(target.lastIndexOf('/') + 1);
+  const suffix = name.slice(name.lastIndexOf('.') + 1);
+  if (Object.hasOwn(BY_SUFFIX, suffix) && suffix !== name) return BY_SUFFIX[suffix]!;
+  throw new UserError(`${option} ${target}: the suffix names no format; use ${SUFFIXES}, or add --format`);
 }

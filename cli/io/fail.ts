@@ -31,19 +31,30 @@ export class QuietEnd extends Error {
 }
 
 /** Errors whose message is meant for the user as it is, by class name so that rooms need not share a base class. */
-const PLAIN = new Set(['UserError', 'HostError', 'ToolchainError', 'CoverageError']);
+const PLAIN = new Set(['UserError', 'HostError', 'ToolchainError', 'CoverageError', 'FormatError']);
+
+/**
+ * Text for a terminal: control characters become visible escapes, so that names in files and words of the guest cannot
+ * move the cursor or set the title. `keep`: those that stay, such as a line feed.
+ */
+export function printable(text: string, keep = ''): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to replace
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, c =>
+    keep.includes(c) ? c : `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
 
 /** Prints what went wrong and gives the exit status. A stack trace is shown only with KCOVBOX_DEBUG set. */
 export function report(error: unknown): number {
   if (error instanceof QuietEnd) return error.status;
   if (!(error instanceof Error)) {
-    process.stderr.write(`kcovbox: ${String(error)}\n`);
+    process.stderr.write(`kcovbox: ${printable(String(error))}\n`);
     return EXIT_KCOVBOX;
   }
   if (process.env['KCOVBOX_DEBUG']) process.stderr.write(`${error.stack}\n`);
   const detail = (error as { detail?: string }).detail;
-  if (detail) process.stderr.write(`${detail}\n`);
-  const line = error.message.replaceAll('\n', ' ');
+  if (detail) process.stderr.write(`${printable(detail, '\n\t')}\n`);
+  const line = printable(error.message.replaceAll('\n', ' '));
   const system = (error as NodeJS.ErrnoException).code;
   if (PLAIN.has(error.name) || system) process.stderr.write(`kcovbox: ${line}\n`);
   else

@@ -92,6 +92,12 @@ export function writeFile(path: string, contents: string | Uint8Array, mode?: nu
   file.commit();
 }
 
+/** Writes to standard output where `path` is `-`, else a file. */
+export function writeTo(path: string, text: string): void {
+  if (path === '-') writeOut(new TextEncoder().encode(text));
+  else writeFile(path, text);
+}
+
 /** Refuses a place that cannot be written before the work for it is done, not after. */
 export function checkOutput(path: string | undefined): void {
   if (path === undefined || path === '-') return;

@@ -34,3 +34,6 @@ export function parseSeed(text: string): bigint {
     throw new InvalidArgumentError('expected up to 16 hexadecimal digits');
   return BigInt(text.startsWith('0x') ? text : `0x${text}`);
 }
+
+/** Compiler flags of --cflags: words between blanks. */
+export const splitFlags = (text: string | undefined): string[] => text?.split(/\s+/).filter(Boolean) ?? [];

@@ -19,6 +19,10 @@ export interface GuestImages {
   readonly size: WindowSize | undefined;
   /** Name of the program, as argv[0] shows it. */
   readonly name: string;
+  /** Arguments behind argv[0]. */
+  readonly args: readonly string[];
+  /** The program's ELF. */
+  readonly program: Uint8Array;
 }
 
 export interface GuestOptions {
@@ -27,8 +31,10 @@ export interface GuestOptions {
   readonly conf?: string;
   readonly cflags?: readonly string[];
   readonly append?: string;
+  /** More variables of the program's environment. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly kcov: 'device' | 'guest' | 'off';
-  readonly seed?: bigint;
+  readonly seed?: bigint | undefined;
   /** How the guest's tty begins, where that is not to depend on ours. */
   readonly tty?: string;
   /** More files of the root file system. */
@@ -36,7 +42,10 @@ export interface GuestOptions {
 }
 
 /** Bytes of the program: compiled when it is C, else checked to be something the guest could run. */
-export async function loadProgram(path: string, options: GuestOptions): Promise<Uint8Array> {
+async function loadProgram(
+  path: string,
+  options: Pick<GuestOptions, 'dialect' | 'cflags'>,
+): Promise<Uint8Array> {
   if (/\.c$/i.test(path)) {
     readInput(path, 'program'); // a missing file should not be the compiler's message
     const built = await buildProgram(path, { dialect: options.dialect, cflags: options.cflags ?? [] });
@@ -89,22 +98,46 @@ function ttyWord(): string {
   return size ? `tty=${size.rows}x${size.cols}` : 'tty=24x80';
 }
 
+/** Words and characters that the kernel takes from its command line: WORDS_MAX in kernel/proc/init.c, one page of arguments. */
+const WORDS_MAX = 256;
+const CHARACTERS_MAX = 65_000;
+
+/** Refuses what the kernel would cut off without a word. */
+function checkWords(append: string, args: readonly string[]): void {
+  const words = append.match(/(?:\\.|"[^"]*"|[^ ])+/gs)?.length ?? 0;
+  if (words > WORDS_MAX)
+    throw new UserError(
+      `${args.length} arguments are too many: ${Math.max(0, args.length - (words - WORDS_MAX))} fit on the kernel's command line; pass them in a file or on standard input`,
+    );
+  const bytes = Buffer.byteLength(append);
+  if (bytes > CHARACTERS_MAX)
+    throw new UserError(
+      `the arguments take ${bytes} bytes: ${CHARACTERS_MAX} fit on the kernel's command line; pass them in a file or on standard input`,
+    );
+}
+
+/** A program in a root file system of its own. */
+export async function packProgram(
+  program: string,
+  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'files'>,
+): Promise<{ name: string; bytes: Uint8Array; initrd: Uint8Array }> {
+  const bytes = await loadProgram(program, options);
+  const name = basename(program).replace(/\.c$/i, '');
+  if (!/^[\x21-\x7e]+$/.test(name))
+    throw new UserError(`program name "${name}" has blanks or unprintable characters; rename it`);
+  const entry = { path: `bin/${name}`, mode: EXECUTABLE, data: bytes };
+  return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
+}
+
 /** Everything a machine needs to run `program` with `args` as its first process. */
 export async function prepareGuest(
   program: string,
   args: readonly string[],
   options: GuestOptions,
 ): Promise<GuestImages> {
-  const [bytes, { path: kernelPath }] = await Promise.all([
-    loadProgram(program, options),
+  const [{ name, bytes, initrd }, { path: kernelPath }] = await Promise.all([
+    packProgram(program, options),
     buildKernel(options.conf ?? options.dialect),
-  ]);
-  const name = basename(program).replace(/\.c$/i, '');
-  if (!/^[\x21-\x7e]+$/.test(name))
-    throw new UserError(`program name "${name}" has blanks or unprintable characters; rename it`);
-  const initrd = writeCpio([
-    ...(options.files ?? []),
-    { path: `bin/${name}`, mode: EXECUTABLE, data: bytes },
   ]);
   const append = [
     `init=/bin/${name}`,
@@ -112,9 +145,12 @@ export async function prepareGuest(
     `kcov=${options.kcov}`,
     ...(options.seed === undefined ? [] : [`seed=0x${options.seed.toString(16)}`]),
     ...(options.append ? [options.append] : []),
+    ...Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`)),
     options.tty ?? ttyWord(), // the first of equal words counts
     ...(args.length > 0 ? ['--', ...args.map(word)] : []),
   ].join(' ');
+  checkWords(append, args);
   const size = isTerminal(0) ? sizeOf() : undefined;
-  return { kernelPath, kernel: readInput(kernelPath, 'kernel'), initrd, append, size, name };
+  const kernel = readInput(kernelPath, 'kernel');
+  return { kernelPath, kernel, initrd, append, size, name, args, program: bytes };
 }

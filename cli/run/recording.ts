@@ -1,120 +1,58 @@
-// Recordings: the input of a run with the virtual time of its arrival, what the run was of, and how it ended. With the same images a run with
-// this input is the same run, so nothing else of it has to be kept. `kcovbox run --record FILE` writes one, `kcovbox replay FILE` reads it.
-import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
-import { type JournalEntry, stateHash } from '../../emulator/index.ts';
+// Recordings: a run description, the input with the virtual time of its arrival, and how the run ended. With the same images a
+// run with this input is the same run. `kcovbox run --record FILE` writes one, `kcovbox replay FILE` reads it.
+import type { JournalEntry } from '../../emulator/index.ts';
+import type { RunDescription, RunOutcome } from '../../run/index.ts';
+import { FormatError, type RecordingHead, readRecording } from '../../run/read.ts';
 import { UserError } from '../io/fail.ts';
 import { readInput } from '../io/input.ts';
-import { writeFile } from '../io/output.ts';
-import type { Executed, RunOptions } from '../verbs/run.ts';
+import { writeTo } from '../io/output.ts';
+import type { Executed } from './execute.ts';
 import type { GuestImages } from './guest.ts';
-import type { SessionEnd } from './session.ts';
+import { storeImage } from './image-store.ts';
 
-const FORMAT = 'kcovbox recording';
-const VERSION = 1;
-
-/** What two runs are compared by. */
-export interface Ending {
-  readonly outcome: SessionEnd['outcome'];
-  readonly status: number;
-  readonly instret: number;
-  /** Virtual time, at which a run stops that was interrupted. */
-  readonly time: number;
-  readonly stateHash: string;
-  readonly consoleHash: string;
-  readonly records: number;
-}
+/** Longer files take longer than seconds to read. */
+const FILE_MAX = 256 * 2 ** 20;
 
 export interface Recording {
-  readonly program: string;
-  readonly args: readonly string[];
-  /** As given to `run`; seeds in hexadecimal. */
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly append: string;
-  readonly size: GuestImages['size'] | null;
-  /** SHA-256. */
-  readonly images: { readonly kernel: string; readonly initrd: string };
+  readonly run: RunDescription;
+  readonly outcome: RunOutcome;
   readonly journal: readonly JournalEntry[];
-  readonly end: Ending;
 }
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-export const hashesOf = ({ kernel, initrd }: GuestImages): Recording['images'] => ({
-  kernel: sha256(kernel),
-  initrd: sha256(initrd),
-});
-
-export function endingOf({ end, consoleHash, records }: Executed): Ending {
-  const { outcome, status, machine } = end;
-  const { instret, time } = machine;
-  return { outcome, status, instret, time, stateHash: stateHash(machine), consoleHash, records };
-}
-
-interface Recorded {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly options: RunOptions;
-  readonly images: GuestImages;
-  readonly executed: Executed;
-}
-
-/** Outputs of the recorded run are not those of its replay. */
-const NOT_KEPT = new Set(['cover', 'format', 'result', 'record']);
-
-export function writeRecording(path: string, { program, args, options, images, executed }: Recorded): void {
-  if (executed.end.reboots > 0) throw new UserError(`cannot record to ${path}: the guest has rebooted`);
-  const kept = Object.entries(options)
-    .filter(([name]) => !NOT_KEPT.has(name))
-    .map(([name, value]) => [name, typeof value === 'bigint' ? `0x${value.toString(16)}` : value]);
-  const journal = executed.end.machine.journal.entries.map(({ at, port, bytes }) => ({
+/** Writes the recording, and keeps its images where `replay` finds them. */
+export function writeRecording(path: string, images: GuestImages, { end, run, outcome }: Executed): void {
+  if (end.reboots > 0) throw new UserError(`cannot record to ${path}: the guest has rebooted`);
+  const journal = end.machine.journal.entries.map(({ at, port, bytes }) => ({
     at,
     port,
     bytes: Buffer.from(bytes).toString('base64'),
   }));
-  const recording = {
-    format: FORMAT,
-    version: VERSION,
-    program: resolve(program),
-    args,
-    options: Object.fromEntries(kept),
-    append: images.append,
-    size: images.size ?? null,
-    images: hashesOf(images),
-    end: endingOf(executed),
-    journal,
-  };
-  writeFile(path, `${JSON.stringify(recording, null, 1)}\n`);
-}
-
-interface Stored extends Omit<Recording, 'journal'> {
-  readonly format: string;
-  readonly version: number;
-  readonly journal: readonly { at: number; port: JournalEntry['port']; bytes: string }[];
-}
-
-/** Errors: one line that says why the file is no recording. */
-export function readRecording(path: string): Recording {
-  const refuse = (why: string): never => {
-    throw new UserError(`recording ${path} ${why}`);
-  };
-  let stored: Partial<Stored> = {};
+  const recording = { format: 'kcovbox recording', version: 2, run, outcome, journal };
+  writeTo(path, `${JSON.stringify(recording, null, 1)}\n`);
   try {
-    stored = JSON.parse(Buffer.from(readInput(path, 'recording')).toString('utf8')) as Partial<Stored>;
+    for (const bytes of [images.kernel, images.initrd]) storeImage(bytes);
   } catch (error) {
-    if (error instanceof UserError) throw error;
-    refuse('is damaged or no recording: it is no JSON; make it with kcovbox run --record');
+    const why = (error as Error).message;
+    process.stderr.write(
+      `kcovbox: the images of ${path} were not kept (${why}); replay will ask for the program\n`,
+    );
   }
-  const { format, version, program, args, options, append, size, images, journal, end } = stored ?? {};
-  if (format !== FORMAT) return refuse('is no recording; make it with kcovbox run --record');
-  if (version !== VERSION) return refuse(`has version ${version}; this kcovbox reads version ${VERSION}`);
-  if (!(program && args && options && append !== undefined && images && end && Array.isArray(journal)))
-    return refuse('lacks a part; record the run again');
-  let last = 0;
-  const entries = journal.map(({ at, port, bytes }) => {
-    if (!(at >= last) || !['uart', 'console', 'break', 'resize'].includes(port) || typeof bytes !== 'string')
-      return refuse('has a damaged journal; record the run again');
-    last = at;
-    return { at, port, bytes: [...Buffer.from(bytes, 'base64')] };
-  });
-  return { program, args, options, append, size: size ?? null, images, end, journal: entries };
+}
+
+/** Errors: one line that says why the file is not a recording. */
+export function openRecording(path: string): Recording {
+  const bytes = readInput(path, 'recording', FILE_MAX);
+  let head: RecordingHead;
+  let journal: JournalEntry[];
+  try {
+    const parts = readRecording(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    head = parts.head;
+    journal = parts.journal.map(entry => ({ ...entry, bytes: [...Buffer.from(entry.bytes, 'base64')] }));
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new UserError(`recording ${path} is damaged: it is not JSON; make one with kcovbox run --record`);
+    if (error instanceof FormatError) throw new UserError(`recording ${path} ${error.message}`);
+    throw error;
+  }
+  return { run: head.run, outcome: head.outcome, journal };
 }

@@ -1,0 +1,101 @@
+// The run description and the result of a run, as `--result` and `--record` write them (run/schema.ts).
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Elf } from '../../coverage/index.ts';
+import type { EngineKind, JournalEntry } from '../../emulator/index.ts';
+import { canonicalJson, type RunDescription, type RunOutcome, type RunResult } from '../../run/index.ts';
+import { cacheDir, clangIdentity, clangVersion, packageRoot, TOOLS, which } from '../../toolchain/index.ts';
+import { isTerminal } from '../io/terminal.ts';
+import type { MachineChoice } from './execute.ts';
+import type { GuestImages } from './guest.ts';
+
+export const sha256 = (bytes: Uint8Array | string): string =>
+  createHash('sha256').update(bytes).digest('hex');
+
+const hexOf = (seed: bigint | undefined): string | null =>
+  seed === undefined ? null : `0x${seed.toString(16)}`;
+
+/** What arrived from outside. Bytes that nobody typed need no times: their arrival follows from the run. */
+function inputOf(journal: readonly JournalEntry[]): RunDescription['input'] {
+  const typed = journal.filter(entry => entry.port === 'uart' || entry.port === 'console');
+  const bytes = Buffer.concat(typed.map(entry => Uint8Array.from(entry.bytes)));
+  const isTyped = isTerminal(0) && journal.length > 0;
+  const entries = journal.map(entry => ({ ...entry, bytes: [...entry.bytes] }));
+  return {
+    kind: isTyped ? 'interactive' : bytes.length > 0 ? 'stream' : 'none',
+    bytes: bytes.length,
+    sha256: sha256(bytes),
+    journal: isTyped ? sha256(canonicalJson(entries)) : null,
+  };
+}
+
+/** `journal`: what has arrived by the end of the run. */
+export function describe(
+  images: GuestImages,
+  choice: MachineChoice,
+  journal: readonly JournalEntry[],
+): RunDescription {
+  const { size } = images;
+  return {
+    format: 'kcovbox run',
+    version: 1,
+    images: {
+      kernel: { id: new Elf(images.kernel, 'kernel').imageId, sha256: sha256(images.kernel) },
+      initrd: sha256(images.initrd),
+      program: sha256(images.program),
+    },
+    program: {
+      name: images.name,
+      argv: [images.name, ...images.args],
+      environment: { ...choice.env },
+      cflags: [...choice.cflags],
+    },
+    kernel: { dialect: choice.dialect, conf: choice.conf, append: images.append },
+    machine: {
+      harts: choice.smp,
+      memory: choice.memory,
+      kcov: choice.kcov,
+      seed: hexOf(choice.seed),
+      schedSeed: hexOf(choice.schedSeed),
+      devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
+    },
+    budget: choice.maxInsns ?? null,
+    input: inputOf(journal),
+  };
+}
+
+/** The compiler's first line; remembered in the cache, because asking it takes longer than a small program runs. */
+function compiler(): string | null {
+  if (!which(TOOLS.clang)) return null;
+  const identity = clangIdentity();
+  const path = join(cacheDir(), 'compiler.json');
+  try {
+    const known = JSON.parse(readFileSync(path, 'utf8')) as { identity?: unknown; version?: unknown };
+    if (known.identity === identity && typeof known.version === 'string') return known.version;
+  } catch {} // not there yet, or damaged
+  const version = clangVersion();
+  try {
+    mkdirSync(cacheDir(), { recursive: true });
+    writeFileSync(path, JSON.stringify({ identity, version }));
+  } catch {} // asked again next time
+  return version;
+}
+
+export async function resultOf(
+  run: RunDescription,
+  outcome: RunOutcome,
+  engine: EngineKind,
+): Promise<RunResult> {
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return {
+    format: 'kcovbox result',
+    version: 1,
+    runId: sha256(canonicalJson(run)),
+    run,
+    outcome,
+    host: { kcovbox: version, node: process.version, compiler: compiler(), engine },
+  };
+}

@@ -1,0 +1,132 @@
+// One run of a program in the guest, for `run` and `replay`: boots the images, and writes the outputs that were asked for.
+import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../../emulator/index.ts';
+import type { RunDescription, RunOutcome } from '../../run/index.ts';
+import type { Dialect } from '../../toolchain/index.ts';
+import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
+import { GuestConsole } from '../io/console.ts';
+import { UserError } from '../io/fail.ts';
+import { checkOutput, writeTo } from '../io/output.ts';
+import type { GuestImages } from './guest.ts';
+import { explain, type Replay, runSession, type SessionEnd } from './session.ts';
+
+/** What the machine is made of, and how it is executed. */
+export interface MachineChoice {
+  readonly dialect: Dialect;
+  /** Kernel configuration. */
+  readonly conf: string;
+  readonly kcov: KcovMode;
+  readonly engine: EngineKind;
+  readonly smp: number;
+  /** Bytes. */
+  readonly memory: number;
+  readonly seed?: bigint | undefined;
+  readonly schedSeed?: bigint | undefined;
+  readonly maxInsns?: number | undefined;
+  readonly cflags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Where results go; `-` is standard output. */
+export interface Outputs {
+  readonly cover?: string;
+  readonly format?: CoverFormat;
+  readonly result?: string;
+  readonly record?: string;
+  readonly testName?: string;
+}
+
+export interface Executed {
+  readonly end: SessionEnd;
+  /** What ran; only where an output or a comparison needs it. */
+  readonly run: RunDescription | undefined;
+  readonly outcome: RunOutcome | undefined;
+}
+
+/** Refuses outputs that cannot be written, before the work. At most one of them may be standard output. */
+export function checkOutputs(outputs: Outputs): void {
+  for (const path of [outputs.cover, outputs.result, outputs.record]) checkOutput(path);
+  if (outputs.format !== undefined && outputs.cover === undefined)
+    throw new UserError(
+      `--format ${outputs.format} without --cover: add --cover FILE, or - for standard output`,
+    );
+  if (outputs.testName !== undefined && outputs.cover === undefined)
+    throw new UserError('--test-name without --cover: it names the test in a coverage file');
+  const onStdout = (['cover', 'result', 'record'] as const).filter(name => outputs[name] === '-');
+  if (onStdout.length > 1)
+    throw new UserError(`--${onStdout.join(' - and --')} -: only one of them can be standard output`);
+}
+
+function machineOptions(images: GuestImages, choice: MachineChoice): MachineOptions {
+  const { size } = images;
+  return {
+    kernel: { name: 'kernel', bytes: images.kernel },
+    initrd: { name: 'initrd', bytes: images.initrd },
+    append: images.append,
+    ramBytes: choice.memory,
+    harts: choice.smp,
+    engine: choice.engine,
+    kcov: choice.kcov,
+    ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
+    ...(choice.seed === undefined ? {} : { seed: choice.seed }),
+    ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),
+  };
+}
+
+export interface Recorded {
+  /** Of the earlier run: it is the description of this one too. */
+  readonly run: RunDescription;
+  readonly replay: Replay;
+}
+
+/** Boots and runs `images`, and writes the outputs. With `recorded` its input arrives instead of ours. */
+export async function execute(
+  images: GuestImages,
+  choice: MachineChoice,
+  outputs: Outputs,
+  recorded?: Recorded,
+): Promise<Executed> {
+  const { cover, result, record } = outputs;
+  const wantsFacts = result !== undefined || record !== undefined || recorded !== undefined;
+  const format = cover === undefined ? undefined : chooseFormat(cover, outputs.format, '--cover');
+  // Modules that only some runs need are loaded by those: a small program takes no longer than loading them.
+  const recorder =
+    cover === undefined
+      ? undefined
+      : new (await import('./record.ts')).TraceRecorder(
+          choice.dialect,
+          images.kernel,
+          outputs.testName ?? images.name,
+        );
+  const hash = wantsFacts ? (await import('node:crypto')).createHash('sha256') : undefined;
+  const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
+  const console = new GuestConsole({ silent: isTaken, hash });
+  const end = await runSession({
+    machine: machineOptions(images, choice),
+    console,
+    input: true,
+    endOfInput: 'break',
+    prepare: machine => recorder?.attach(machine),
+    ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
+    ...(recorded && { replay: recorded.replay }),
+  });
+  const why = explain(end);
+  if (why) process.stderr.write(`kcovbox: ${why}\n`);
+  if (recorder && cover !== undefined && format !== undefined) {
+    const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
+    const trace = recorder.finish();
+    warnIfEmpty(trace, cover, choice.kcov);
+    await writeCoverage(cover, format, trace, images.kernelPath, outputs.testName ?? images.name);
+  }
+  if (!wantsFacts) return { end, run: undefined, outcome: undefined };
+  const { describe, resultOf } = await import('./describe.ts');
+  const run = recorded?.run ?? describe(images, choice, end.machine.journal.entries);
+  const outcome = outcomeOf(end, hash!.digest('hex'));
+  if (result !== undefined)
+    writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
+  return { end, run, outcome };
+}
+
+function outcomeOf({ outcome, status, machine }: SessionEnd, consoleHash: string): RunOutcome {
+  const { instret, time, kcovRecords: records } = machine;
+  return { end: outcome, status, instret, time, stateHash: stateHash(machine), consoleHash, records };
+}

@@ -1,0 +1,126 @@
+// The run description and the files around it, as schemas: docs/schemas/ holds them as JSON Schema, the types below are
+// inferred from them, and every file that is read is checked against them.
+// A description determines a run: whoever has its images and executes it gets the same instructions, console and
+// coverage, on any engine. So it holds content hashes, numbers and words for the guest, and nothing that means
+// something to the host: no path, no program, no output.
+import { z } from 'zod';
+
+/** Longest kernel command line and longest argument list, in characters. */
+export const APPEND_MAX = 1 << 16;
+const RAM_MIN = 16 * 2 ** 20;
+const RAM_MAX = 2 ** 31;
+const MIB = 2 ** 20;
+
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const seed = z.string().regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/);
+const word = z.string().max(APPEND_MAX);
+
+const image = z.strictObject({
+  id: z
+    .string()
+    .regex(/^(sha256:[0-9a-f]{64}|build-id:[0-9a-f]{2,128})$/)
+    .describe('the name that traces of this image carry'),
+  sha256: sha256.describe('of the whole file'),
+});
+
+const device = z.strictObject({
+  kind: z.literal('console'),
+  rows: z.int().min(1).max(65535),
+  cols: z.int().min(1).max(65535),
+});
+
+const input = z.strictObject({
+  kind: z
+    .enum(['none', 'stream', 'interactive'])
+    .describe(
+      'stream: bytes of a file or a pipe; interactive: typed, and stamped with the time of its arrival',
+    ),
+  bytes: count,
+  sha256: sha256.describe('of the bytes'),
+  journal: sha256.nullable().describe('interactive: of the journal, times included'),
+});
+
+/** What determines a run. */
+export const runDescription = z.strictObject({
+  format: z.literal('kcovbox run'),
+  version: z.literal(1),
+  images: z.strictObject({ kernel: image, initrd: sha256, program: sha256 }),
+  program: z.strictObject({
+    name: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+    argv: z.array(word).min(1).max(4096),
+    environment: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), word),
+    cflags: z.array(word).max(4096).describe('flags of the user, where the program was compiled'),
+  }),
+  kernel: z.strictObject({
+    dialect: z.enum(['openbsd', 'netbsd', 'freebsd', 'linux']),
+    conf: z.string().regex(/^[a-z][a-z0-9-]*(\+[a-z][a-z0-9-]*){0,15}$/),
+    append: word.describe('the whole kernel command line'),
+  }),
+  machine: z.strictObject({
+    harts: z.int().min(1).max(8),
+    memory: z.int().min(RAM_MIN).max(RAM_MAX).multipleOf(MIB).describe('bytes'),
+    kcov: z.enum(['device', 'guest', 'off']),
+    seed: seed.nullable(),
+    schedSeed: seed.nullable(),
+    devices: z.array(device).max(1).describe('besides those that every board has'),
+  }),
+  budget: z.int().min(1).nullable().describe('instructions; null: none'),
+  input,
+});
+export type RunDescription = z.infer<typeof runDescription>;
+
+/** How a run ended. */
+export const runOutcome = z.strictObject({
+  end: z.enum(['exit', 'panic', 'no-start', 'budget', 'halt', 'interrupted']),
+  status: z.int().min(0).max(255).describe('exit status of the command'),
+  instret: count.describe('instructions that retired'),
+  time: count.describe('virtual time, in units of one instruction or exception'),
+  stateHash: hash64.describe('of registers, memory and devices'),
+  consoleHash: sha256.describe('of what the guest printed'),
+  records: count.describe('coverage records, lost ones included'),
+});
+export type RunOutcome = z.infer<typeof runOutcome>;
+
+/** What --result writes. */
+export const runResult = z.strictObject({
+  format: z.literal('kcovbox result'),
+  version: z.literal(1),
+  runId: sha256.describe('of the description as canonical JSON: equal runs have equal ids'),
+  run: runDescription,
+  outcome: runOutcome,
+  host: z
+    .strictObject({
+      kcovbox: z.string(),
+      node: z.string(),
+      compiler: z.string().nullable(),
+      engine: z.enum(['jit', 'interp', 'lockstep']),
+    })
+    .describe('what cannot change the run'),
+});
+export type RunResult = z.infer<typeof runResult>;
+
+/** Input with the time of its arrival. */
+export const journalEntry = z.strictObject({
+  at: count,
+  port: z.enum(['uart', 'console', 'break', 'resize']),
+  bytes: z.base64().max(4 * 2 ** 20),
+});
+
+/** What `kcovbox run --record` writes. */
+export const recording = z.strictObject({
+  format: z.literal('kcovbox recording'),
+  version: z.literal(2),
+  run: runDescription,
+  outcome: runOutcome,
+  journal: z.array(journalEntry),
+});
+export type Recording = z.infer<typeof recording>;
+
+/** File names in docs/schemas/ and what they describe. */
+export const SCHEMAS = {
+  run: runDescription,
+  result: runResult,
+  recording,
+} as const;

@@ -1,0 +1,126 @@
+// `kcovbox replay` of recordings that a stranger made: nothing in the file names an output, a flag or a program, and whatever
+// it holds, the command ends with one line or with the recorded run.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Recording } from '../../run/schema.ts';
+import { isOneLine, kcovbox, type Ran } from '../support/command.ts';
+import { mutateJson } from '../support/mutate.ts';
+import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-replay-'));
+const cwd = join(dir, 'cwd');
+const recordingPath = join(dir, 'r.json');
+const SOURCE = `#include <stdio.h>
+int main(void) { int c, n = 0; while ((c = getchar()) != EOF) n++; printf("%d\\n", n); return 5; }
+`;
+let good: Recording;
+
+beforeAll(() => {
+  mkdirSync(cwd);
+  writeFileSync(join(dir, 'count.c'), SOURCE);
+  const ran = kcovbox(['run', '--record', recordingPath, join(dir, 'count.c')], { cwd, input: 'hello\n' });
+  expect(ran).toEqual({ status: 5, stdout: '6\n', stderr: '' });
+  good = JSON.parse(readFileSync(recordingPath, 'utf8')) as Recording;
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function replay(recording: unknown, ...args: string[]): Ran {
+  const path = join(dir, 'mutant.json');
+  writeFileSync(path, typeof recording === 'string' ? recording : JSON.stringify(recording));
+  return kcovbox(['replay', ...args, path], { cwd, timeout: 60_000 });
+}
+
+describe('a recording', () => {
+  test('is the same run again, on either engine, after its program was edited', () => {
+    writeFileSync(join(dir, 'count.c'), SOURCE.replace('return 5', 'return 6'));
+    for (const engine of ['jit', 'interp']) {
+      const { status, stdout, stderr } = replay(good, '--engine', engine);
+      expect({ status, stdout }).toEqual({ status: 5, stdout: '6\n' });
+      expect(stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/);
+    }
+    const path = join(dir, 'mutant.json');
+    const edited = kcovbox(['replay', path, join(dir, 'count.c')], { cwd });
+    expect(edited).toMatchObject({ status: 125, stdout: '' });
+    expect(edited.stderr).toMatch(
+      /was recorded with another program: count sha256 .* bring it back as it was/,
+    );
+    writeFileSync(join(dir, 'count.c'), SOURCE);
+    expect(kcovbox(['replay', path, join(dir, 'count.c')], { cwd }).status).toBe(5);
+  });
+
+  test('without the images of this machine asks for the program', () => {
+    const { run } = good;
+    const foreign = { ...good, run: { ...run, images: { ...run.images, initrd: '0'.repeat(64) } } };
+    expect(replay(foreign)).toMatchObject({
+      status: 125,
+      stdout: '',
+      stderr: expect.stringMatching(/give it, as in/),
+    });
+    const kernel = { ...run.images.kernel, sha256: '0'.repeat(64) };
+    const other = { ...good, run: { ...run, images: { ...run.images, kernel } } };
+    expect(replay(other).stderr).toMatch(/was recorded with another guest kernel: .*; give it with -k\n$/);
+  });
+
+  test('that ends elsewhere is told as another run, and no later than it should have ended', () => {
+    const { outcome } = good;
+    expect(replay({ ...good, outcome: { ...outcome, instret: 9 } }).stderr).toMatch(
+      /not the run that was recorded: instret is \d+, was 9\n$/,
+    );
+    const short = { ...good, journal: [], outcome: { ...outcome, time: 1_000_000, instret: 1_000_000 } };
+    expect(replay(short).stderr).toMatch(/the instruction budget is spent[\s\S]*end is budget, was exit/);
+    const end = outcome.time + 1000;
+    const entry = { at: end, port: 'uart', bytes: 'YQ==' };
+    const journal = [...good.journal, ...new Array(1_000_000).fill(entry)];
+    const { status, stderr } = replay({ ...good, outcome: { ...outcome, time: end }, journal });
+    expect(status).toBe(125);
+    expect(stderr).toMatch(/time is \d+, was \d+; 1000000 of 1000\d+ journal entries did not arrive\n$/);
+  });
+
+  const hostile: [string, (r: Recording) => unknown][] = [
+    ['an output', r => ({ ...r, options: { result: 'evil', cover: 'evil' } })],
+    ['an output of the run', r => ({ ...r, run: { ...r.run, result: 'evil' } })],
+    [
+      'a configuration that is none',
+      r => ({ ...r, run: { ...r.run, kernel: { ...r.run.kernel, conf: 'linux+-Bevil' } } }),
+    ],
+    ['an engine', r => ({ ...r, run: { ...r.run, engine: 'rm' } })],
+    ['a seed that is none', r => ({ ...r, run: { ...r.run, machine: { ...r.run.machine, seed: 'zz' } } })],
+    ['version 1', r => ({ format: r.format, version: 1, program: 'evil.c', options: { cflags: '-B.' } })],
+    ['half of itself', r => JSON.stringify(r).slice(0, 400)],
+    ['nothing', () => ''],
+    ['brackets', () => '['.repeat(1_000_000)],
+    ['escapes', () => ({ format: 'kcovbox recording', version: '\u001b]0;evil\u0007' })],
+    ['a field of escapes', r => ({ ...r, '\u001b[2J\u009b': 1 })],
+  ];
+  test.each(hostile)('with %s is refused in one line, and leaves no file', (_, make) => {
+    const { status, stdout, stderr } = replay(make(good));
+    expect({ status, stdout }).toEqual({ status: 125, stdout: '' });
+    expect(stderr).toSatisfy(isOneLine);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test('with flags in it does not hand them to a compiler', () => {
+    const { run } = good;
+    const cflags = ['-Wl,-Map=evil', '-B.', '-Xclang', '-dependency-file', '-Xclang', 'evil'];
+    const { status } = replay({ ...good, run: { ...run, program: { ...run.program, cflags } } });
+    expect(status).toBe(5);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test('mutated at random ends as recorded, or with one line of ours', () => {
+    const seed = seedFromEnvironment(0x2ec02d);
+    const random = new Random(seed);
+    for (let i = 0; i < 25; i++) {
+      const mutant = mutateJson(good, random);
+      const { status, stderr } = replay(mutant);
+      const last = stderr.split('\n').slice(-2).join('\n');
+      if (!(status === 125 || status === 5) || !isOneLine(last) || /internal error/.test(stderr))
+        throw new Error(
+          `seed ${seedText(seed)}, mutant ${i}: status ${status}: ${stderr}\n${JSON.stringify(mutant)}`,
+        );
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});

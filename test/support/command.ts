@@ -1,0 +1,50 @@
+// The command as a user starts it: bin/kcovbox.cjs in a process of its own.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const COMMAND = join(ROOT, 'bin', 'kcovbox.cjs');
+
+export interface Ran {
+  /** null: it did not end within the time limit. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunIn {
+  readonly cwd: string;
+  readonly input?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeout?: number;
+}
+
+/** Runs `kcovbox ARGS`; standard input is empty unless given. */
+export function kcovbox(args: readonly string[], options: RunIn): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
+    encoding: 'utf8',
+    cwd: options.cwd,
+    input: options.input ?? '',
+    env: { ...process.env, ...options.env },
+    timeout: options.timeout ?? 120_000,
+    maxBuffer: 1 << 28,
+  });
+  return { status, stdout, stderr };
+}
+
+/** A shell line in which `kcovbox` is the command. */
+export function shell(line: string, options: RunIn): Ran {
+  const command = line.replaceAll('kcovbox ', `"${process.execPath}" "${COMMAND}" `);
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', command], {
+    encoding: 'utf8',
+    cwd: options.cwd,
+    input: options.input ?? '',
+    env: { ...process.env, ...options.env },
+    timeout: options.timeout ?? 120_000,
+  });
+  return { status, stdout, stderr };
+}
+
+/** True for what a failure should print: one line that begins with the command's name, and no control characters. */
+export const isOneLine = (stderr: string): boolean => /^kcovbox: \P{Cc}+\n$/u.test(stderr);
