@@ -9,8 +9,9 @@ import {
 } from '../../emulator/index.ts';
 import type { GuestConsole } from '../io/console.ts';
 import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from '../io/fail.ts';
-import { Terminal } from '../io/terminal.ts';
+import { isTerminal, Terminal } from '../io/terminal.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** Guest instructions per slice: some tens of milliseconds. With a terminal fewer, so that keys act at once. */
 const SLICE = 20_000_000;
@@ -59,8 +60,8 @@ export interface SessionEnd {
   readonly reboots: number;
 }
 
-/** Signals that end the run between two slices, with the status that a shell shows for them. */
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** A run that is over by then pays nothing for the thread that watches over signals. */
+const WATCH_AFTER_MS = 150;
 /** Of a run that Ctrl-A x ended. */
 const STATUS_QUIT = 130;
 
@@ -76,12 +77,10 @@ class Session {
   #gdb: GdbServer | undefined;
   #isListening = false;
   #toldEnd = false;
-  #interrupted = 0;
   #reboots = 0;
-  readonly #onSignal = (signal: keyof typeof SIGNALS): void => {
-    if (this.#interrupted) process.exit(this.#interrupted); // a second one does not wait for the slice
-    this.#interrupted = SIGNALS[signal];
-  };
+  readonly #watchdog = new Watchdog(() => this.#line.flush());
+  #isWatched = false;
+  readonly #start = process.hrtime.bigint();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -95,12 +94,11 @@ class Session {
   }
 
   async run(): Promise<SessionEnd> {
-    const start = process.hrtime.bigint();
     let result: RunResult | undefined;
-    for (const signal of Object.keys(SIGNALS)) process.on(signal, this.#onSignal);
     try {
       const { gdb, replay } = this.#options;
       const input = this.#options.input && !replay;
+      if (input && isTerminal(0)) await this.#watch();
       if (gdb) this.#gdb = await (await import('./gdb.ts')).GdbServer.listen(this.#machine, gdb);
       if (input) this.#terminal = Terminal.open();
       if (this.#terminal) this.#line.useTerminal(this.#terminal);
@@ -108,10 +106,10 @@ class Session {
     } finally {
       this.#gdb?.close();
       this.#line.close();
-      for (const signal of Object.keys(SIGNALS)) process.off(signal, this.#onSignal);
+      this.#watchdog.stop();
     }
-    const wallSeconds = Number(process.hrtime.bigint() - start) / 1e9;
-    const interrupted = this.#interrupted || (this.#terminal?.quit ? STATUS_QUIT : 0);
+    const wallSeconds = this.#elapsedMs() / 1e3;
+    const interrupted = this.#watchdog.status || (this.#terminal?.quit ? STATUS_QUIT : 0);
     const { replay } = this.#options;
     const end =
       replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
@@ -128,7 +126,7 @@ class Session {
     let duration = input || this.#gdb ? slice : Number.POSITIVE_INFINITY;
     let left = maxInsns ?? Number.POSITIVE_INFINITY;
     let result: RunResult | undefined;
-    while (left > 0 && !this.#interrupted && !this.#terminal?.quit) {
+    while (left > 0 && this.#watchdog.status === 0 && !this.#terminal?.quit) {
       const before = machine.spent;
       result = (this.#gdb ?? machine).run(Math.min(slice, left), duration);
       const spent = machine.spent - before;
@@ -137,12 +135,26 @@ class Session {
       if (result.kind === 'reset') this.#reboot();
       else if (result.kind !== 'budget' && result.kind !== 'halt') return result;
       const isIdle = result.kind === 'halt' || spent < IDLE_SLICE;
+      this.#watchLater();
       const slept = await this.#pause(isIdle);
       if (this.#terminal)
         duration = isIdle ? Math.max(UNITS_PER_MS, Math.round(slept * UNITS_PER_MS)) : slice;
       if (!this.#deliver(isIdle) && result.kind === 'halt' && this.#isOver()) return result;
     }
     return left > 0 ? result : { kind: 'budget' };
+  }
+
+  #elapsedMs(): number {
+    return Number(process.hrtime.bigint() - this.#start) / 1e6;
+  }
+
+  async #watch(): Promise<void> {
+    this.#isWatched = true;
+    await this.#watchdog.start();
+  }
+
+  #watchLater(): void {
+    if (!this.#isWatched && this.#elapsedMs() > WATCH_AFTER_MS) void this.#watch();
   }
 
   #reboot(): void {
@@ -159,8 +171,9 @@ class Session {
       const result = machine.run(Math.min(SLICE, units - machine.spent), limit - machine.time);
       this.#line.flush();
       if (result.kind !== 'budget' || machine.time >= limit || machine.spent >= units) return result;
+      this.#watchLater();
       await turn();
-      if (this.#interrupted) return result;
+      if (this.#watchdog.status !== 0) return result;
     }
   }
 

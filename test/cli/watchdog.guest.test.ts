@@ -1,0 +1,98 @@
+// Signals end a run within a second also when the guest has made a device that never returns.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assemble } from '../support/asm.ts';
+import { nodeVersions } from '../support/nodes.ts';
+import { findProgram, missing } from '../support/tools.ts';
+
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const PYTHON = findProgram('python3');
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-watchdog-'));
+const BUNDLE = join(dir, 'stuck.cjs');
+const KERNEL = join(dir, 'kernel.elf');
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Reads the device for ever; the device says so and gets stuck after a while. */
+const GUEST = `
+  li t1, 0x30000000
+1: lw t0, 0(t1)
+  li t2, 100000
+2: addi t2, t2, -1
+  bnez t2, 2b
+  j 1b
+`;
+
+beforeAll(async () => {
+  writeFileSync(KERNEL, assemble(GUEST).bytes);
+  await build({
+    entryPoints: [join(ROOT, 'test', 'support', 'stuck-main.ts')],
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    define: { 'import.meta.url': 'url' },
+    banner: { js: "const url = require('node:url').pathToFileURL(__filename).href;" },
+    outfile: BUNDLE,
+    logLevel: 'error',
+  });
+});
+
+/** How the run ended after the signal, and after how many seconds. */
+async function interrupt(node: string, way: string, signal: NodeJS.Signals) {
+  const child = spawn(node, [BUNDLE, way, KERNEL], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr!.on('data', (text: Buffer) => {
+    said += text;
+  });
+  await once(child.stdout!, 'data');
+  const start = process.hrtime.bigint();
+  child.kill(signal);
+  const [status, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
+  return { status: status ?? killedBy, said, seconds: Number(process.hrtime.bigint() - start) / 1e9 };
+}
+
+/** A second, and what a busy machine adds. */
+const SOON = 3;
+
+const CASES = [
+  ['javascript', 'SIGTERM', 143],
+  ['webassembly', 'SIGINT', 130],
+  ['wait', 'SIGHUP', 129],
+  ['kernel', 'SIGTERM', 'SIGKILL'],
+] as const;
+const versions = nodeVersions().map((node, i) => ({ ...node, cases: i === 0 ? CASES : CASES.slice(0, 2) }));
+
+describe.each(versions)('Node.js $major', ({ path, cases }) => {
+  test.each(cases)('stuck in %s, %s: %s', async (way, signal, status) => {
+    const end = await interrupt(path, way, signal);
+    expect(end).toMatchObject({ status, said: '' });
+    expect(end.seconds).toBeLessThan(SOON);
+  });
+
+  test('not stuck: ends in order', async () => {
+    const end = await interrupt(path, 'guest', 'SIGINT');
+    expect(end).toMatchObject({ status: 130, said: 'interrupted in order\n' });
+  });
+});
+
+describe.skipIf(missing('python3', PYTHON))('the terminal is as it was before', () => {
+  test.each([
+    ['javascript', 143],
+    ['wait', 143],
+    ['kernel', -9],
+    ['guest', 143],
+  ])('stuck in %s', (way, status) => {
+    const command = [join(ROOT, 'test', 'cli', 'person.py'), process.execPath, BUNDLE, way, KERNEL];
+    const { stdout } = spawnSync(PYTHON!, command, {
+      encoding: 'utf8',
+      input: 'expect R\nwait 0.1\nsignal SIGTERM\n',
+      timeout: 100_000,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ status, restored: true });
+  });
+});
