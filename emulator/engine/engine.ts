@@ -56,6 +56,8 @@ export interface EngineArea {
 
 /** What regions call in the interpreter's module, and what it knows. */
 export interface RegionSlow {
+  /** (depth, count, slot) runs the region in a slot. Called from wasm only. */
+  readonly dispatch: NonNullable<unknown>;
   /** See `addRegionSlow`. */
   readonly slow: (kind: number) => number;
   /** See `addRegionDevice`. */
@@ -132,6 +134,7 @@ export class InterpEngine implements Engine {
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
     this.#run = exports['run'];
     options.jit?.useSlow({
+      dispatch: exports['dispatch']!,
       slow: exports['regionSlow'],
       device: exports['regionDevice'],
       isDeviceLoad: pc => this.#devices.isKnown(pc),

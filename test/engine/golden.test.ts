@@ -49,12 +49,12 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     m.importFunction('env', 'soft', [I32], []),
     m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
   ];
-  const type = m.type(REGION_PARAMS, REGION_RESULTS);
+  const dispatch = m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS);
   const door = m.func(REGION_PARAMS, REGION_RESULTS);
   const body = m.func(REGION_PARAMS, REGION_RESULTS);
   const port = { slow, device, isDeviceLoad: () => false, fp: new FpHelpers(m, soft), physicalOffset: 0n };
   const linker = {
-    type,
+    dispatch,
     direct: () => undefined,
     slot: () => undefined,
     jumpCache: 0x1_0000,

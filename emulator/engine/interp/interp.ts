@@ -76,6 +76,8 @@ export interface Regions {
   readonly jumpCache: number;
   /** Entries - 1. */
   readonly jumpCacheMask: number;
+  /** Byte address of an i64 that counts the units spent in regions; absent unless somebody asked. */
+  readonly unitsAt?: number | undefined;
 }
 
 /**
@@ -92,12 +94,22 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   const run = m.func([], [I32], 'interpret');
   new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS)).write();
   m.export('run', 'func', run.index);
+  if (options.regions) addDispatch(m);
   const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
   m.export('regionSlow', 'func', regionSlow);
   const { regionDevice: load, regionSettle: settle } = imports;
   const device = addRegionDevice(m, options.ram.base, { load, settle, slow: regionSlow });
   m.export('regionDevice', 'func', device.index);
   return m.finish({ names: options.names ?? false });
+}
+
+/** Exports dispatch(depth, count, slot): the way of regions to other modules, see jit/cache/slots.ts. */
+function addDispatch(m: ModuleBuilder): void {
+  const { code: c, params, index } = m.func([...REGION_PARAMS, I32], REGION_RESULTS, 'dispatch');
+  const [depth, count, slot] = params;
+  c.local_get(depth).local_get(count).local_get(slot);
+  c.return_call_indirect(m.type(REGION_PARAMS, REGION_RESULTS));
+  m.export('dispatch', 'func', index);
 }
 
 class Interpreter {
@@ -257,7 +269,13 @@ class Interpreter {
     c.end();
     c.local_tee(slot).i32_const(0).i32_lt_s().br_if(interpret, 'unlikely');
     c.i32_const(0).local_get(ic).local_get(slot).call_indirect(this.#regionType);
-    c.local_set(ic).local_set(target);
+    if (regions.unitsAt === undefined) c.local_set(ic);
+    else {
+      c.local_set(slot);
+      c.i32_const(regions.unitsAt).i32_const(regions.unitsAt).i64_load(0);
+      c.local_get(ic).local_get(slot).local_tee(ic).i32_sub().i64_extend_i32_s().i64_add().i64_store(0);
+    }
+    c.local_set(target);
     c.i32_const(0).local_get(ic).i32_store(IC);
     c.local_get(target).i32_wrap_i64().i32_const(1).i32_and().local_set(this.#mustInterpret);
     c.i32_const(0).local_get(target).i64_const(-2).i64_and().i64_store(PC);

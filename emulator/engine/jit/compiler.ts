@@ -7,6 +7,7 @@ import type { RegionSlow } from '../engine.ts';
 import type { CodeCache, CompiledModule } from './cache/code-cache.ts';
 import type { DataBoundary } from './cache/data-boundary.ts';
 import type { EntryPoint, EntryPoints } from './cache/entry-points.ts';
+import type { CompiledEntry } from './cache/slots.ts';
 import { emitRegion, type Linker, type RegionFunctions } from './emit/emit.ts';
 import { type JumpCache, type Placement, REGION_PARAMS, REGION_RESULTS } from './emit/entry.ts';
 import { FpHelpers } from './emit/fp-helpers.ts';
@@ -51,10 +52,9 @@ export class Compiler {
       slow: m.importFunction('env', 'slow', [I32], [I32]),
       soft: m.importFunction('env', 'soft', [I32], []),
       device: m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
+      dispatch: m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS),
     };
     m.importMemory('env', 'memory', { min: 1 });
-    m.importTable('env', 'table', { min: 1 });
-    const type = m.type(REGION_PARAMS, REGION_RESULTS);
     const jit = {
       slow: port.slow,
       device: port.device,
@@ -71,13 +71,14 @@ export class Compiler {
     }
     const callees = new Set<EntryPoint>();
     for (const [entry, { region, door, body }] of jobs) {
-      const linker = this.#linker(entry, type, jobs, callees);
+      const linker = this.#linker(entry, port.dispatch, jobs, callees);
       emitRegion({ door, body }, region, this.#placement(entry), jit, linker, hooks.port);
-      m.element(0, entry.slot, [door.index]);
+      m.export(String(entry.slot), 'func', door.index);
       cache.stats.insns += region.size;
     }
     const bytes = m.finish();
-    this.#instantiate(bytes);
+    const functions = this.#instantiate(bytes);
+    for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot]!);
     const module: CompiledModule = {
       entries: [...jobs.keys()],
       callees,
@@ -89,17 +90,12 @@ export class Compiler {
     return module;
   }
 
-  #instantiate(bytes: Uint8Array<ArrayBuffer>): void {
-    const { ram, cache, slow } = this.#p;
-    new WebAssembly.Instance(new WebAssembly.Module(bytes), {
-      env: {
-        memory: ram.memory,
-        table: cache.slots.table,
-        slow: slow.slow,
-        device: slow.device,
-        soft: this.#soft,
-      },
-    });
+  /** The module's entry points by slot. */
+  #instantiate(bytes: Uint8Array<ArrayBuffer>): Readonly<Record<number, CompiledEntry>> {
+    const { memory } = this.#p.ram;
+    const { slow, device, dispatch } = this.#p.slow;
+    const env = { memory, slow, device, dispatch, soft: this.#soft };
+    return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 
   #pagesOf(entries: Iterable<EntryPoint>): Set<number> {
@@ -117,7 +113,7 @@ export class Compiler {
 
   #linker(
     from: EntryPoint,
-    type: number,
+    dispatch: number,
     jobs: ReadonlyMap<EntryPoint, Job>,
     callees: Set<EntryPoint>,
   ): Linker {
@@ -130,7 +126,7 @@ export class Compiler {
     };
     return {
       ...jumpCache,
-      type,
+      dispatch,
       direct: va => {
         const entry = target(va);
         const callee = entry && jobs.get(entry);

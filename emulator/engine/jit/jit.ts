@@ -32,6 +32,8 @@ import { discover, type Region } from './region/region.ts';
 export interface JitTuning {
   readonly heat?: Partial<HeatThresholds>;
   readonly cache?: Partial<CacheLimits>;
+  /** Count the units spent in regions: `Jit.units`. Costs some per cent. */
+  readonly countUnits?: boolean;
 }
 
 export interface JitOptions extends JitTuning {
@@ -49,10 +51,12 @@ export interface JitEngine {
 }
 
 export class Jit implements RegionHost {
-  static readonly areaBytes = JumpCacheMemory.bytes;
+  /** The jump cache, and 64 KiB for counters. */
+  static readonly areaBytes = JumpCacheMemory.bytes + 0x1_0000;
   readonly arrivals: number;
   readonly jumpCache: number;
   readonly jumpCacheMask: number;
+  readonly unitsAt: number | undefined;
   readonly table: WebAssembly.Table;
   readonly #ram: Ram;
   readonly #heat: HeatThresholds;
@@ -81,6 +85,7 @@ export class Jit implements RegionHost {
     this.#jumps = new JumpCacheMemory(ram.memory, options.base);
     this.jumpCache = this.#jumps.jumpCache;
     this.jumpCacheMask = this.#jumps.jumpCacheMask;
+    if (options.countUnits) this.unitsAt = options.base + JumpCacheMemory.bytes;
     this.#slots = new SlotTable(ram.memory, this.#limits.slots);
     this.table = this.#slots.table;
   }
@@ -120,6 +125,12 @@ export class Jit implements RegionHost {
 
   get stats(): Readonly<CacheStats> {
     return this.#cache.stats;
+  }
+
+  /** Units spent in regions since the start, if they are counted. */
+  get units(): number {
+    if (this.unitsAt === undefined) return 0;
+    return Number(new DataView(this.#ram.memory.buffer).getBigInt64(this.unitsAt, true));
   }
 
   /** What the code cache holds now. */
@@ -256,7 +267,6 @@ export class Jit implements RegionHost {
   #invalidate(page: number): void {
     this.#invalidations.add(page, this.#engine.now);
     for (const module of this.#cache.modulesOf(page)) {
-      this.#cache.stats.invalidated += module.entries.length;
       for (const { heat } of module.entries) cool(heat);
       this.#cache.drop(module);
     }

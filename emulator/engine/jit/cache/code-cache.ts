@@ -15,7 +15,7 @@ import type { DecodedPages } from '../../interp/decoded-pages.ts';
 import { ENTRY_COMPILED } from '../../interp/records.ts';
 import { cool } from '../policy/heat.ts';
 import type { EntryPoint, EntryPoints } from './entry-points.ts';
-import { NO_SLOT, type RegionFunction, type SlotTable } from './slots.ts';
+import { type CompiledEntry, NO_SLOT, type SlotTable } from './slots.ts';
 
 export interface CacheLimits {
   /** Entry points that can be compiled or linked at once. */
@@ -34,7 +34,7 @@ export interface CompiledModule {
   readonly pages: Set<number>;
   readonly wasmBytes: number;
   /** While it is parked: what its slots held. */
-  parked: RegionFunction[] | undefined;
+  parked: CompiledEntry[] | undefined;
 }
 
 /** Figures since the start, for tests and profiles. */
@@ -43,8 +43,8 @@ export interface CacheStats {
   insns: number;
   modules: number;
   wasmBytes: number;
-  /** Entry points that lost their code by a store to it, and for want of space. */
-  invalidated: number;
+  /** Entry points that lost their code, and those of them that lost it for want of space. */
+  dropped: number;
   evicted: number;
   /** Modules that got their second chance. */
   revived: number;
@@ -59,7 +59,7 @@ export class CodeCache {
     insns: 0,
     modules: 0,
     wasmBytes: 0,
-    invalidated: 0,
+    dropped: 0,
     evicted: 0,
     revived: 0,
     deferred: 0,
@@ -177,6 +177,7 @@ export class CodeCache {
   drop(module: CompiledModule): void {
     if (!this.#linked.delete(module) && !this.#parked.delete(module)) return;
     this.#wasmBytes -= module.wasmBytes;
+    this.stats.dropped += module.entries.length;
     for (const entry of module.entries) {
       entry.module = undefined;
       this.slots.clear(entry.slot);

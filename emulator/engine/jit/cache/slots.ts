@@ -1,5 +1,11 @@
-// The table of entry points: one slot for each, called through `call_indirect`. An empty slot holds a
-// stub, so that callers need not ask whether their callee is compiled.
+// The table of entry points: one slot for each. An empty slot holds a stub, so that callers need not
+// ask whether their callee is compiled.
+//
+// Only the interpreter's instance imports the table; regions reach it through the function `dispatch`.
+// The problem: V8 keeps every instance that imports a table alive as long as the table, copies the table
+// for each, and updates all copies when a slot changes. The trick is one more jump between modules.
+// Why it is right: an instance without the table is referred to by its slots alone, so emptying them
+// frees it (test/engine/code-cache.test.ts), and filling a slot costs the same however many there are.
 
 import { PC } from '../../../hart/layout.ts';
 import { ModuleBuilder } from '../../../wasm/module.ts';
@@ -9,11 +15,11 @@ import { REGION_PARAMS, REGION_RESULTS } from '../emit/entry.ts';
 export const NO_SLOT = 0;
 
 /** A compiled entry point as JavaScript sees it; only ever put into the table. */
-export type RegionFunction = NonNullable<unknown>;
+export type CompiledEntry = NonNullable<unknown>;
 
 export class SlotTable {
   readonly table: WebAssembly.Table;
-  readonly #stub: RegionFunction;
+  readonly #stub: CompiledEntry;
   readonly #capacity: number;
   readonly #free: number[] = [];
   /** Slots from here on were never taken. */
@@ -47,11 +53,11 @@ export class SlotTable {
     this.#free.push(slot);
   }
 
-  get(slot: number): RegionFunction {
-    return this.table.get(slot) as RegionFunction;
+  get(slot: number): CompiledEntry {
+    return this.table.get(slot) as CompiledEntry;
   }
 
-  set(slot: number, region: RegionFunction): void {
+  set(slot: number, region: CompiledEntry): void {
     this.table.set(slot, region as never);
   }
 
@@ -61,12 +67,12 @@ export class SlotTable {
 }
 
 /** Answers with PC, which the caller has set to its target: "go on there, interpreted". */
-function makeStub(memory: WebAssembly.Memory): RegionFunction {
+function makeStub(memory: WebAssembly.Memory): CompiledEntry {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: 1 });
   const stub = m.func(REGION_PARAMS, REGION_RESULTS, 'stub');
   stub.code.i32_const(0).i64_load(PC).local_get(stub.params[1]);
   m.export('stub', 'func', stub.index);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory } });
-  return exports['stub'] as RegionFunction;
+  return exports['stub'] as CompiledEntry;
 }

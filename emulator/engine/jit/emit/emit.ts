@@ -33,8 +33,8 @@ import { JitOps, type JitPort } from './ops.ts';
 
 /** How a region reaches others. */
 export interface Linker extends JumpCache {
-  /** Type index of region functions. */
-  readonly type: number;
+  /** Function index: (depth, count, slot) runs the region in a slot and returns what it returns. */
+  readonly dispatch: number;
   /** Function index in the same module, when the callee is emitted with this region: its body if its pages are among this one's. */
   direct(target: bigint): number | undefined;
   /** Table slot of the region at `target`, or undefined to leave that to the dispatcher. */
@@ -330,7 +330,7 @@ class RegionEmitter {
     else {
       if (found) c.local_get(found);
       else c.i32_const(slot!);
-      c.call_indirect(this.#linker.type);
+      c.call(this.#linker.dispatch);
     }
     if (found) c.release(found);
     c.local_set(ops.ic);
@@ -376,7 +376,7 @@ class RegionEmitter {
       return;
     }
     c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
-    c.local_get(this.#depth).local_get(ops.ic).i32_const(slot!).return_call_indirect(this.#linker.type);
+    c.local_get(this.#depth).local_get(ops.ic).i32_const(slot!).return_call(this.#linker.dispatch);
   }
 
   /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
@@ -385,7 +385,7 @@ class RegionEmitter {
     const ops = this.#ops;
     const slot = this.#findIndirect(this.#epilogueOf(dirty));
     ops.spill(dirty);
-    c.local_get(this.#depth).local_get(ops.ic).local_get(slot).return_call_indirect(this.#linker.type);
+    c.local_get(this.#depth).local_get(ops.ic).local_get(slot).return_call(this.#linker.dispatch);
     c.release(slot);
   }
 
