@@ -1,7 +1,7 @@
 // CLINT: software interrupts and the machine timer.
 // Specification: SiFive FU540-C000 manual, chapter 9; RISC-V ACLINT 1.0-rc4 (MTIMER, MSWI) for the layout.
 //   0x0000 + 4h MSIP of hart h   0x4000 + 8h MTIMECMP of hart h   0xbff8 MTIME
-// mtime counts at 10 MHz of virtual time: one tick is 100 retired instructions (docs/architecture.md, "Time").
+// mtime counts at 10 MHz of virtual time: one tick is 100 retired instructions, or fewer with -icount (docs/architecture.md, "Time").
 // mtime wraps at 2^64, and MTIP follows the comparison when it does: it falls at the wrap.
 // Divergence: a write to MTIME moves an offset, virtual time itself cannot be set.
 
@@ -10,7 +10,7 @@ import { regmap } from '../emulator/bus/regmap.ts';
 
 /** Most harts that the layout has room for here. */
 export const CLINT_HARTS = 8;
-/** Instructions per tick of mtime. */
+/** Nanoseconds per tick of mtime. */
 export const TICK = 100;
 const WORD = 2 ** 32;
 const TIMER_OFF = 0xffff_ffff_ffff_ffffn;
@@ -37,6 +37,8 @@ export class Clint implements Device {
   readonly #clock: ClockPort;
   readonly #lines: HartLines;
   readonly #harts: number;
+  /** Units of the clock per tick, not always whole: 12.5 with a shift of 3. Quotients by it are exact below 2^44 units. */
+  readonly #tick: number;
   readonly #alarms: Alarm[] = [];
   #msip: number[] = [];
   #mtimecmp: bigint[] = [];
@@ -45,6 +47,7 @@ export class Clint implements Device {
   constructor(harts: number, clock: ClockPort, lines: HartLines) {
     this.#harts = harts;
     this.#clock = clock;
+    this.#tick = TICK / clock.nsPerUnit;
     this.#lines = lines;
     for (let h = 0; h < harts; h++) this.#alarms.push(clock.alarm(`clint${h}`, () => this.#update(h)));
     this.#clear();
@@ -52,12 +55,12 @@ export class Clint implements Device {
 
   /** The value of mtime and of the `time` CSR now. */
   mtime(): bigint {
-    return BigInt.asUintN(64, BigInt(Math.floor(this.#clock.now() / TICK)) + this.#offset);
+    return BigInt.asUintN(64, BigInt(Math.floor(this.#clock.now() / this.#tick)) + this.#offset);
   }
 
   /** The same as a number, for the `time` CSR; exact below 2^53. */
   ticks(): number {
-    return this.#offset === 0n ? Math.floor(this.#clock.now() / TICK) : Number(this.mtime());
+    return this.#offset === 0n ? Math.floor(this.#clock.now() / this.#tick) : Number(this.mtime());
   }
 
   /**
@@ -158,7 +161,7 @@ export class Clint implements Device {
 
   /** The virtual time at which mtime will have ticked `count` times, count > 0; always after now. */
   #after(count: number): number {
-    return (Math.floor(this.#clock.now() / TICK) + count) * TICK;
+    return Math.ceil((Math.floor(this.#clock.now() / this.#tick) + count) * this.#tick);
   }
 }
 

@@ -1,5 +1,5 @@
 // Goldfish real-time clock, as on QEMU's virt board. Its time is virtual: it starts at a fixed moment and advances one
-// nanosecond per retired instruction, so it is the same on every run and every host.
+// nanosecond per retired instruction (more with -icount), so it is the same on every run and every host.
 // Specification: Android "goldfish" RTC, as in QEMU hw/rtc/goldfish_rtc.c and Linux drivers/rtc/rtc-goldfish.c.
 //   0x00 TIME_LOW (latches the high half)  0x04 TIME_HIGH  0x08 ALARM_LOW (arms)  0x0c ALARM_HIGH
 //   0x10 IRQ_ENABLED  0x14 CLEAR_ALARM  0x18 ALARM_STATUS  0x1c CLEAR_INTERRUPT
@@ -30,7 +30,7 @@ export const RTC_EPOCH = 1_767_225_600_000_000_000n;
 type Reg = (typeof RTC_MAP.rows)[number]['id'];
 
 interface State {
-  /** Guest time minus instruction count. */
+  /** Guest time minus virtual time. */
   offset: string;
   latchedHigh: number;
   alarmLow: number;
@@ -64,7 +64,7 @@ export class Rtc implements Device {
 
   /** Nanoseconds since 1970, as the guest sees it. */
   time(): bigint {
-    return BigInt.asUintN(64, BigInt(this.#s.offset) + BigInt(this.#clock.now()));
+    return BigInt.asUintN(64, BigInt(this.#s.offset) + this.#elapsed());
   }
 
   read(offset: number, bytes: number): number {
@@ -108,6 +108,11 @@ export class Rtc implements Device {
         compatible: 'google,goldfish-rtc',
       },
     };
+  }
+
+  /** Nanoseconds since power-on. */
+  #elapsed(): bigint {
+    return BigInt(this.#clock.now()) * BigInt(this.#clock.nsPerUnit);
   }
 
   #initial(): State {
@@ -173,7 +178,7 @@ export class Rtc implements Device {
   };
 
   #setTime(time: bigint): void {
-    this.#s.offset = String(time - BigInt(this.#clock.now()));
+    this.#s.offset = String(time - this.#elapsed());
   }
 
   #arm(): void {
@@ -186,7 +191,8 @@ export class Rtc implements Device {
       this.#alarm.clear();
       s.pending = true;
     } else {
-      this.#alarm.set(Math.min(this.#clock.now() + wait, Number.MAX_SAFE_INTEGER));
+      const units = Math.ceil(wait / this.#clock.nsPerUnit);
+      this.#alarm.set(Math.min(this.#clock.now() + units, Number.MAX_SAFE_INTEGER));
     }
   }
 

@@ -66,12 +66,14 @@ export interface Alarm {
 }
 
 /**
- * Virtual time. One retired instruction is one nanosecond. Alarms that fall on the same instruction fire in the order in
+ * Virtual time, in units of one retired instruction or exception. Alarms that fall on the same instruction fire in the order in
  * which they were set. Names are unique in the machine: they identify alarms in snapshots.
  */
 export interface ClockPort {
   /** Instructions retired by all harts since reset; exact also in the middle of a quantum. Below 2^53. */
   now(): number;
+  /** Nanoseconds that the guest's clocks advance per unit: a power of two, 1 by default (QEMU's -icount shift). */
+  readonly nsPerUnit: number;
   alarm(name: string, fire: () => void): Alarm;
 }
 

@@ -21,10 +21,15 @@ export class Clock implements ClockPort {
   source: () => number = () => 0;
   /** Called when an alarm becomes the next one, so that the machine can shorten the quantum that runs. */
   onEarlier: (at: number) => void = () => {};
+  readonly nsPerUnit: number;
   readonly #entries = new Map<string, Entry>();
   #seq = 0;
   /** The time for which alarms fire at the moment. */
   #firing = -Infinity;
+
+  constructor(nsPerUnit = 1) {
+    this.nsPerUnit = nsPerUnit;
+  }
 
   now(): number {
     return this.source();

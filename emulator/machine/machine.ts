@@ -45,7 +45,7 @@ export class Machine {
   readonly options: Complete;
   readonly ram: Ram;
   readonly bus = new Bus();
-  readonly clock = new Clock();
+  readonly clock: Clock;
   readonly harts: Hart[] = [];
   readonly board: Board;
   readonly engine: Engine;
@@ -81,6 +81,7 @@ export class Machine {
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
     this.retired = options.retired && new RetiredCounts(memory, ramEnd, options.retired);
+    this.clock = new Clock(2 ** options.icountShift);
     this.clock.source = () => this.now();
     this.clock.onEarlier = at => this.#shorten(at);
     this.scheduler = new Scheduler(options.harts, options.schedSeed);

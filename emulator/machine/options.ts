@@ -59,6 +59,8 @@ export interface MachineOptions {
   seed?: bigint;
   /** Seed of the order and length of the harts' turns; absent: plain round robin. */
   schedSeed?: bigint;
+  /** QEMU's -icount shift: one instruction takes 2^shift nanoseconds of the guest's clocks, 0 to 10. Default 0. */
+  icountShift?: number;
   /** Console output, byte by byte. */
   onConsole?: (byte: number) => void;
   /** Input that arrives by itself, from the journal of an earlier run. */
@@ -66,13 +68,18 @@ export interface MachineOptions {
 }
 
 export const RAM_DEFAULT = 128 * MIB;
+/** As in QEMU: a microsecond per instruction. */
+const ICOUNT_MAX = 10;
 const RAM_MIN = 2 * MIB;
 /** The host memory of a 32-bit WebAssembly module is 4 GiB; windows and decoded code need some of it. */
 const RAM_MAX = 3584 * MIB;
 
 export type Complete = MachineOptions &
   Required<
-    Pick<MachineOptions, 'bios' | 'append' | 'ramBytes' | 'harts' | 'engine' | 'kcov' | 'virtio' | 'seed'>
+    Pick<
+      MachineOptions,
+      'bios' | 'append' | 'ramBytes' | 'harts' | 'engine' | 'kcov' | 'virtio' | 'seed' | 'icountShift'
+    >
   > & {
     virtioLegacy: boolean;
     /** What `cpu` says. */
@@ -91,6 +98,7 @@ export function complete(options: MachineOptions): Complete {
     virtio: [],
     virtioLegacy: true,
     seed: 0n,
+    icountShift: 0,
     ...options,
     extensions: parseCpu(options.cpu ?? 'rv64'),
   };
@@ -103,6 +111,9 @@ export function complete(options: MachineOptions): Complete {
     throw new HostError(`${mib(o.ramBytes)} of ram: ${mib(RAM_MIN)} to ${mib(RAM_MAX)} are possible`);
   }
   if (o.ramBytes % 4096 !== 0) throw new HostError(`${o.ramBytes} bytes of ram: not a multiple of 4096`);
+  if (!(o.icountShift >= 0 && o.icountShift <= ICOUNT_MAX) || o.icountShift % 1 !== 0) {
+    throw new HostError(`icount shift ${o.icountShift}: 0 to ${ICOUNT_MAX} are possible`);
+  }
   if (o.virtio.length > VIRTIO_SLOTS) {
     throw new HostError(`${o.virtio.length} virtio devices: there are ${VIRTIO_SLOTS} slots`);
   }

@@ -29,8 +29,8 @@ export class Lines implements HartLines {
 /** A clock that a test moves by hand. */
 export class HandClock extends Clock {
   time = 0;
-  constructor() {
-    super();
+  constructor(nsPerUnit = 1) {
+    super(nsPerUnit);
     this.source = () => this.time;
   }
   advance(insns: number): void {

@@ -23,6 +23,27 @@ describe('clint', () => {
     expect(clint.read(MTIME + 4, 4)).toBe(0);
   });
 
+  it.each([1, 3, 10])(
+    'with -icount shift=%i an instruction takes so many nanoseconds, at the exact unit',
+    shift => {
+      const clock = new HandClock(2 ** shift);
+      const lines = new Lines();
+      const clint = new Clint(1, clock, lines);
+      const rtc = new Rtc(clock, new Line());
+      for (const ticks of [1, 7, 123_457, 2 ** 40 + 1]) {
+        const at = Math.ceil((ticks * 100) / 2 ** shift);
+        clint.write(MTIMECMP, 4, ticks >>> 0);
+        clint.write(MTIMECMP + 4, 4, Math.floor(ticks / 2 ** 32));
+        clock.advance(at - 1 - clock.time);
+        expect([clint.ticks() < ticks, lines.get('mtip0')]).toEqual([true, false]);
+        clock.advance(1);
+        expect([clint.ticks() >= ticks, lines.get('mtip0')]).toEqual([true, true]);
+        expect(clint.mtime()).toBe((BigInt(at) << BigInt(shift)) / 100n);
+        expect(rtc.time() - RTC_EPOCH).toBe(BigInt(clock.time) << BigInt(shift));
+      }
+    },
+  );
+
   it('shows both words of a time beyond 2^32 ticks, also after mtime was moved', () => {
     const { clint, clock } = setup();
     const ticks = 5 * 2 ** 32 + 0xfedc_ba98;

@@ -37,6 +37,30 @@ function guestOn(
   return { machine, text: () => text };
 }
 
+/** Waits for a timer interrupt at tick 1000 while it counts, three times; exits with the count modulo 64. */
+const TIMER = `
+  la t0, handler
+  csrw mtvec, t0
+  li s0, 0x02004000
+  li s1, 1000
+  li s2, 3
+  sd s1, 0(s0)
+  li t0, 0x80
+  csrw mie, t0
+  csrsi mstatus, 8
+1: addi s3, s3, 1
+  bnez s2, 1b
+  andi a0, s3, 63
+  ${FINISH}
+  .align 2
+handler:
+  rdtime s4
+  addi s2, s2, -1
+  addi s1, s1, 1000
+  sd s1, 0(s0)
+  mret
+`;
+
 /** Echoes what the UART receives, by interrupts, until it gets 'q'. */
 const ECHO = `
   la t0, handler
@@ -384,5 +408,33 @@ describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('sstc, %s', e
       ${FINISH}`;
     const { machine } = guest(assemble(source));
     expect(machine.run(10_000)).toEqual({ kind: 'exit', status: 2 });
+  });
+});
+
+describe.skipIf(missing('clang and lld', ASSEMBLER))('-icount shift', () => {
+  it('sets the rate of time, exactly and equally in both engines', () => {
+    const kernel = assemble(TIMER);
+    const spent = [0, 3, 6, 10].map(icountShift => {
+      const run = (engine: EngineKind, piece: number) => {
+        const { machine } = guestOn(engine, kernel, { icountShift });
+        let result = machine.run(piece);
+        while (result.kind === 'budget') result = machine.run(piece);
+        return { result, spent: machine.spent, hash: stateHash(machine) };
+      };
+      const jit = run('jit', Infinity);
+      expect(run('interp', Infinity)).toEqual(jit);
+      expect(run('jit', 333)).toEqual(jit);
+      expect(jit.result.kind).toBe('exit');
+      return jit.spent;
+    });
+    // Three thousand ticks of 100 ns.
+    for (const [i, shift] of [0, 3, 6, 10].entries()) {
+      expect(spent[i]! - 300_000 / 2 ** shift).toBeGreaterThan(0);
+      expect(spent[i]! - 300_000 / 2 ** shift).toBeLessThan(30);
+    }
+    expect(() => guestOn('interp', kernel, { icountShift: 11 })).toThrow(
+      'icount shift 11: 0 to 10 are possible',
+    );
+    expect(() => guestOn('interp', kernel, { icountShift: 0.5 })).toThrow('icount shift 0.5');
   });
 });
