@@ -5,7 +5,7 @@
 // mtime wraps at 2^64, and MTIP follows the comparison when it does: it falls at the wrap.
 // Divergence: a write to MTIME moves an offset, virtual time itself cannot be set.
 
-import type { Alarm, ClockPort, Device, FdtNode, HartLines, Placement } from '../emulator/bus/device.ts';
+import type { ClockPort, Device, FdtNode, HartLines, Placement } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
 
 /** Most harts that the layout has room for here. */
@@ -29,6 +29,12 @@ export const CLINT_MAP = regmap({ title: 'clint', spec: 'FU540-C000 manual, chap
   { id: 'mtime', at: 0xbff8, bytes: 8, access: 'rw', doc: 'ticks of 10 MHz' },
 ]);
 
+/** A timer that compares mtime with a value of its own. */
+export interface Comparator {
+  /** After a change of the value: drives the level and arms the next change. */
+  update(): void;
+}
+
 type Reg = (typeof CLINT_MAP.rows)[number]['id'];
 
 export class Clint implements Device {
@@ -39,7 +45,8 @@ export class Clint implements Device {
   readonly #harts: number;
   /** Units of the clock per tick, not always whole: 12.5 with a shift of 3. Quotients by it are exact below 2^44 units. */
   readonly #tick: number;
-  readonly #alarms: Alarm[] = [];
+  /** Every comparator of mtime: those of mtimecmp first, one per hart. */
+  readonly #comparators: Comparator[] = [];
   #msip: number[] = [];
   #mtimecmp: bigint[] = [];
   #offset = 0n;
@@ -49,8 +56,14 @@ export class Clint implements Device {
     this.#clock = clock;
     this.#tick = TICK / clock.nsPerUnit;
     this.#lines = lines;
-    for (let h = 0; h < harts; h++) this.#alarms.push(clock.alarm(`clint${h}`, () => this.#update(h)));
     this.#clear();
+    for (let h = 0; h < harts; h++) {
+      this.comparator(
+        `clint${h}`,
+        () => this.#mtimecmp[h],
+        high => lines.set(h, 'mtip', high),
+      );
+    }
   }
 
   /** The value of mtime and of the `time` CSR now. */
@@ -64,17 +77,32 @@ export class Clint implements Device {
   }
 
   /**
-   * The virtual time at which mtime reaches `ticks`, which is after the present value. Only the
-   * distance counts: mtime may have wrapped, so no absolute time can be derived from its offset.
+   * A level `mtime >= due()`, which is driven at every `update`, when mtime is written, and when it
+   * changes by itself; low while `due` is undefined. The clock saves the alarm under `name`; `due`
+   * is the caller's to save.
    */
-  timeOf(ticks: number): number {
-    return this.#after(ticks - this.ticks());
+  comparator(name: string, due: () => bigint | undefined, drive: (high: boolean) => void): Comparator {
+    const alarm = this.#clock.alarm(name, () => comparator.update());
+    const comparator = {
+      update: (): void => {
+        const ticks = due();
+        const mtime = this.mtime();
+        const high = ticks !== undefined && mtime >= ticks;
+        drive(high);
+        // The next change: up at `due`, or down when mtime wraps.
+        const at = ticks === undefined ? Infinity : this.#after(Number((high ? WRAP : ticks) - mtime));
+        if (at > Number.MAX_SAFE_INTEGER) alarm.clear();
+        else alarm.set(at);
+      },
+    };
+    this.#comparators.push(comparator);
+    return comparator;
   }
 
   /** Drives the lines of a hart again after its reset. */
   drive(hart: number): void {
     this.#lines.set(hart, 'msip', this.#msip[hart] === 1);
-    this.#update(hart);
+    this.#comparators[hart]!.update();
   }
 
   read(offset: number, bytes: number): number {
@@ -92,9 +120,8 @@ export class Clint implements Device {
   reset(): void {
     this.#clear();
     for (let h = 0; h < this.#harts; h++) {
-      this.#alarms[h]!.clear();
       this.#lines.set(h, 'msip', false);
-      this.#lines.set(h, 'mtip', false);
+      this.#comparators[h]!.update();
     }
   }
 
@@ -136,28 +163,17 @@ export class Clint implements Device {
   readonly #set = (id: Reg, value: number, index: number, word: number): void => {
     if (id === 'mtime') {
       this.#offset += replaceWord(this.mtime(), word, value) - this.mtime();
-      for (let h = 0; h < this.#harts; h++) this.#update(h);
+      for (const comparator of this.#comparators) comparator.update();
     } else if (index < this.#harts) {
       if (id === 'msip') {
         this.#msip[index] = value & 1;
         this.#lines.set(index, 'msip', (value & 1) === 1);
       } else {
         this.#mtimecmp[index] = replaceWord(this.#mtimecmp[index]!, word, value);
-        this.#update(index);
+        this.#comparators[index]!.update();
       }
     }
   };
-
-  /** Sets the level of MTIP and the alarm for its next change: up at mtimecmp, down at the wrap. */
-  #update(hart: number): void {
-    const due = this.#mtimecmp[hart]!;
-    const mtime = this.mtime();
-    const high = mtime >= due;
-    this.#lines.set(hart, 'mtip', high);
-    const at = this.#after(Number((high ? WRAP : due) - mtime));
-    if (at > Number.MAX_SAFE_INTEGER) this.#alarms[hart]!.clear();
-    else this.#alarms[hart]!.set(at);
-  }
 
   /** The virtual time at which mtime will have ticked `count` times, count > 0; always after now. */
   #after(count: number): number {

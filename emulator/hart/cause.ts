@@ -1,4 +1,4 @@
-// Trap causes (Priv §3.1.15, table of mcause) and interrupt bits (Priv §3.1.9), the only place with their numbers.
+// Trap causes (Priv §3.1.15, table of mcause), the only place with their numbers.
 
 export const INSN_MISALIGNED = 0;
 export const INSN_ACCESS = 1;
@@ -19,14 +19,16 @@ export const STORE_PAGE = 15;
 /** Bit 31 of TRAP_CAUSE. */
 export const INTERRUPT = 0x8000_0000 | 0;
 
-export const SSIP = 1 << 1;
-export const MSIP = 1 << 3;
-export const STIP = 1 << 5;
-export const MTIP = 1 << 7;
-export const SEIP = 1 << 9;
-export const MEIP = 1 << 11;
-export const S_INTERRUPTS = SSIP | STIP | SEIP;
-export const ALL_INTERRUPTS = S_INTERRUPTS | MSIP | MTIP | MEIP;
+export {
+  ALL_INTERRUPTS,
+  MEIP,
+  MSIP,
+  MTIP,
+  S_INTERRUPTS,
+  SEIP,
+  SSIP,
+  STIP,
+} from '../isa/csr-fields.ts';
 
 export const U = 0;
 export const S = 1;

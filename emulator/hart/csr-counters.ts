@@ -1,83 +1,98 @@
-// Counters (Priv §3.1.10 to §3.1.12, Unpriv Zicntr, Zihpm). One cycle is one unit of the machine's instruction count;
-// instret leaves out instructions that ended in an exception. Counters are kept as differences to those counts, so nothing is done per
-// instruction; while mcountinhibit stops a counter its slot holds the value itself. Rare: BigInt.
+// Counters (Priv §3.1.10 to §3.1.12, Unpriv Zicntr, Zihpm). Counter 0 counts cycles, one per unit of the machine's
+// instruction count; counter 2 counts instret, which leaves out instructions that ended in an exception; counters 3 to 31
+// count what their mhpmevent selects.
+//
+// A driven counter is kept as the difference to its source, so nothing is done per instruction; a counter that nothing
+// drives - inhibited, or without an event - holds its value. `rebase` changes between the two. Rare: BigInt.
 
+import { type CsrRow, csrNamed } from '../isa/csr.ts';
 import type { CsrFile } from './csr-file.ts';
-import { type CsrRow, constant, counterEnabled, type Rows } from './csr-row.ts';
+import type { Rule } from './csr-rules.ts';
 import * as L from './layout.ts';
 
 const CYCLE = 0;
-const TIME = 1;
 const INSTRET = 2;
-const INHIBITABLE = (1 << CYCLE) | (1 << INSTRET);
+/** Events of mhpmevent; the numbers are QEMU's. Others never occur. */
+const EVENT_CYCLES = 1n;
+const EVENT_INSTRET = 2n;
+const COUNTERS = 32;
 
-interface Counter {
-  readonly bit: number;
-  readonly slot: number;
-  /** The running count, without the software's offset. */
-  readonly count: () => bigint;
+const mhpmcounter3 = L.csrAt(csrNamed('mhpmcounter3'));
+const mhpmevent3 = L.csrAt(csrNamed('mhpmevent3'));
+const MHPMEVENT0 = csrNamed('mhpmevent3').number - 3;
+
+/** Offset of the storage of counter `index`, which is not 1. */
+function slotOf(index: number): number {
+  if (index === CYCLE) return L.MCYCLE;
+  return index === INSTRET ? L.MINSTRET : mhpmcounter3 + 8 * (index - 3);
 }
 
-export function counterRows(file: CsrFile, rows: Rows): void {
+/** The count that drives a counter now, undefined = none. */
+function source(file: CsrFile, index: number): bigint | undefined {
   const s = file.state;
-  const spent = (): bigint => s.get64(L.INSTRET) + BigInt(s.get(L.QUANTUM) - s.get(L.IC));
-  const cycle: Counter = { bit: 1 << CYCLE, slot: L.MCYCLE, count: spent };
-  const instret: Counter = {
-    bit: 1 << INSTRET,
-    slot: L.MINSTRET,
-    count: () => spent() - s.get64(L.EXCEPTIONS),
-  };
-  machineCounter(file, rows, CYCLE, cycle);
-  machineCounter(file, rows, INSTRET, instret);
-  rows[0xc00 + TIME] = userCounter(file, TIME, () => {
-    const time = file.ports.time();
-    file.value((time % 2 ** 32) | 0, Math.floor(time / 2 ** 32));
-  });
-  for (let i = 3; i < 32; i++) {
-    rows[0xb00 + i] = constant(file, 0, 0);
-    rows[0x320 + i] = constant(file, 0, 0);
-    rows[0xc00 + i] = userCounter(file, i, () => file.value(0, 0));
+  if ((s.get(L.MCOUNTINHIBIT) >>> index) & 1) return undefined;
+  const event =
+    index === CYCLE
+      ? EVENT_CYCLES
+      : index === INSTRET
+        ? EVENT_INSTRET
+        : s.get64(mhpmevent3 + 8 * (index - 3));
+  if (event !== EVENT_CYCLES && event !== EVENT_INSTRET) return undefined;
+  const spent = s.get64(L.INSTRET) + BigInt(s.get(L.QUANTUM) - s.get(L.IC));
+  return event === EVENT_CYCLES ? spent : spent - s.get64(L.EXCEPTIONS);
+}
+
+const current = (file: CsrFile, index: number): bigint =>
+  BigInt.asUintN(64, file.state.get64(slotOf(index)) + (source(file, index) ?? 0n));
+
+/** Makes the next instruction read `value`: the instruction that writes does not count itself. */
+function put(file: CsrFile, index: number, value: bigint): void {
+  const count = source(file, index);
+  const offset = count === undefined ? 0n : count + 1n;
+  file.state.set64(slotOf(index), BigInt.asUintN(64, value - offset));
+}
+
+/** Changes the sources of counters `first` to `last`, which keep their values. */
+function rebase(file: CsrFile, first: number, last: number, change: () => void): void {
+  const indices: number[] = [];
+  for (let index = first; index <= last; index++) if (index !== 1) indices.push(index);
+  const before = indices.map(index => ({ index, value: current(file, index), had: source(file, index) }));
+  change();
+  for (const { index, value, had } of before) {
+    const has = source(file, index);
+    if ((had === undefined) !== (has === undefined)) put(file, index, value);
+    else if (has !== undefined) {
+      // Driven before and after: the running instruction still counts.
+      file.state.set64(slotOf(index), BigInt.asUintN(64, value - has));
+    }
   }
-  rows[0x320] = {
-    read: () => file.value(s.get(L.MCOUNTINHIBIT), 0),
-    write: lo => inhibit(file, [cycle, instret], lo & INHIBITABLE),
-  };
 }
 
-const inhibited = (file: CsrFile, c: Counter): boolean => (file.state.get(L.MCOUNTINHIBIT) & c.bit) !== 0;
+const indexOf = (row: CsrRow): number => row.number & 31;
+const join = (lo: number, hi: number): bigint => (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
 
-function current(file: CsrFile, c: Counter): bigint {
-  const slot = file.state.get64(c.slot);
-  return BigInt.asUintN(64, inhibited(file, c) ? slot : slot + c.count());
-}
-
-function machineCounter(file: CsrFile, rows: Rows, index: number, c: Counter): void {
-  const show = (): void => {
-    const value = current(file, c);
-    file.value(Number(value & 0xffff_ffffn) | 0, Number(value >> 32n) | 0);
-  };
-  rows[0xb00 + index] = {
-    read: show,
-    // The writing instruction does not count itself: the next one reads what was written.
-    write: (lo, hi) => {
-      const value = (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
-      const offset = inhibited(file, c) ? 0n : c.count() + 1n;
-      file.state.set64(c.slot, BigInt.asUintN(64, value - offset));
+export const COUNTER_RULES = {
+  counter: {
+    read: (file, row) => {
+      const value = current(file, indexOf(row));
+      file.value(Number(value & 0xffff_ffffn) | 0, Number(value >> 32n) | 0);
     },
-  };
-  rows[0xc00 + index] = userCounter(file, index, show);
-}
-
-function userCounter(file: CsrFile, index: number, read: () => void): CsrRow {
-  return { read, allowed: priv => counterEnabled(file, index, priv) };
-}
-
-function inhibit(file: CsrFile, counters: readonly Counter[], value: number): void {
-  const values = counters.map(c => current(file, c));
-  file.state.set(L.MCOUNTINHIBIT, value);
-  counters.forEach((c, i) => {
-    // The instruction that lets a counter run again is not counted itself.
-    const offset = inhibited(file, c) ? 0n : c.count() + 1n;
-    file.state.set64(c.slot, BigInt.asUintN(64, values[i]! - offset));
-  });
-}
+    write: (file, row, lo, hi) => put(file, indexOf(row), join(lo, hi)),
+  },
+  time: {
+    read: file => {
+      const time = file.ports.time();
+      file.value((time % 2 ** 32) | 0, Math.floor(time / 2 ** 32));
+    },
+  },
+  mcountinhibit: {
+    write: (file, row, lo) =>
+      rebase(file, 0, COUNTERS - 1, () => file.state.set(L.MCOUNTINHIBIT, lo & Number(row.writable))),
+  },
+  mhpmevent: {
+    write: (file, row, lo, hi) => {
+      const index = row.number - MHPMEVENT0;
+      rebase(file, index, index, () => file.state.put(L.csrAt(row), lo, hi));
+    },
+  },
+} satisfies Readonly<Record<string, Rule>>;

@@ -1,15 +1,26 @@
-// The CSR file: who may touch which CSR, what a read shows and what a write keeps (WARL), one row per CSR or family.
+// The CSR file of a hart: who may touch which CSR, what a read shows and what a write keeps (WARL). Registers are the
+// rows of emulator/isa/csr-table.ts; what a row's slot and mask do not say is its rule in csr-rules.ts.
 // Priv ch. 2 (numbers and access), ch. 3 (M), ch. 10 (S); Unpriv Zicsr, Zicntr, "F". Values travel as Int32 halves.
-// Divergences: misa is read-only; performance counters 3..31 and their selectors are read-only zero; the trigger CSRs (tselect,
-// tdata1..3) read zero, type 0 = no trigger; VS does not exist.
 
-import type { CsrRow } from './csr-row.ts';
-import { rowsOf } from './csr-rows.ts';
-import { MSTATUS, PRIV } from './layout.ts';
+import { CSRS, type CsrGuard, type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
+import { STCE_HI, TM } from '../isa/csr-fields.ts';
+import { M, U } from './cause.ts';
+import { CSR_RULES } from './csr-rules.ts';
+import { csrAt, MCOUNTEREN, MENVCFG, MSTATUS, PRIV, SCOUNTEREN } from './layout.ts';
 import type { Mmu } from './mmu.ts';
-import { FS } from './mstatus.ts';
+import { FS, TVM } from './mstatus.ts';
 import type { HartPorts } from './ports.ts';
 import type { State } from './state.ts';
+
+/** One CSR, ready for use. */
+interface Access {
+  readonly guard: CsrGuard | undefined;
+  /** Leaves the value in `file.lo` and `file.hi`. */
+  readonly read: () => void;
+  /** What csrrs and csrrc modify. */
+  readonly base: () => void;
+  readonly write: (lo: number, hi: number) => void;
+}
 
 export class CsrFile {
   /** Halves of the last value read. */
@@ -20,49 +31,49 @@ export class CsrFile {
   readonly state: State;
   readonly mmu: Mmu;
   readonly ports: HartPorts;
-  readonly #rows: readonly (CsrRow | undefined)[];
+  readonly #access: (Access | undefined)[] = new Array(4096);
 
   constructor(state: State, mmu: Mmu, ports: HartPorts) {
     this.state = state;
     this.mmu = mmu;
     this.ports = ports;
-    this.#rows = rowsOf(this);
+    for (const row of CSRS) {
+      if (row.needs === undefined || ports.extensions.has(row.needs)) {
+        this.#access[row.number] = accessOf(this, row);
+      }
+    }
   }
 
   /** Is the CSR implemented, privileged and, when written, writable (Priv §2.1)? False = illegal instruction. */
   mayAccess(csr: number, write: boolean): boolean {
-    const row = this.#rows[csr];
-    if (!row) return false;
+    const access = this.#access[csr];
+    if (!access) return false;
     const priv = this.state.get(PRIV);
     if (priv < ((csr >> 8) & 3)) return false;
     if (write && csr >> 10 === 3) return false;
-    if (row.fp && (this.state.get(MSTATUS) & FS) === 0) return false;
-    return !row.allowed || row.allowed(priv);
+    return access.guard === undefined || GUARDS[access.guard](this.state, priv, csr);
   }
 
   /** Reads into `lo` and `hi`. Precondition: `mayAccess`. */
   read(csr: number): void {
-    this.hi = 0;
-    this.#rows[csr]!.read();
+    this.#access[csr]!.read();
   }
 
-  /** What csrrs and csrrc modify: like `read`, but wires of mip do not leak into its software bits (Priv §3.1.9). */
+  /** The value that csrrs and csrrc modify: like `read`, but wires of mip do not leak into its software bits (Priv §3.1.9). */
   readForUpdate(csr: number): void {
-    const row = this.#rows[csr]!;
-    this.hi = 0;
-    if (row.base) row.base();
-    else row.read();
+    this.#access[csr]!.base();
   }
 
   /** Precondition: `mayAccess(csr, true)`. */
   write(csr: number, lo: number, hi: number): void {
-    const row = this.#rows[csr]!;
-    row.write?.(lo, hi);
-    if (row.fp) this.dirtyFs();
+    const access = this.#access[csr]!;
+    access.write(lo, hi);
+    if (access.guard === 'fs') this.state.set(MSTATUS, this.state.get(MSTATUS) | FS);
   }
 
-  dirtyFs(): void {
-    this.state.set(MSTATUS, this.state.get(MSTATUS) | FS);
+  /** Sstc: does stimecmp drive mip.STIP? */
+  get hasStimecmp(): boolean {
+    return (this.state.hi(MENVCFG) & STCE_HI) !== 0;
   }
 
   value(lo: number, hi: number): void {
@@ -72,13 +83,72 @@ export class CsrFile {
 
   /** For debuggers and tests: the value as M-mode would read it; undefined = not implemented. */
   peek(csr: number): bigint | undefined {
-    if (!this.#rows[csr]) return undefined;
+    if (!this.#access[csr]) return undefined;
     this.read(csr);
     return (BigInt(this.hi >>> 0) << 32n) | BigInt(this.lo >>> 0);
   }
 
   /** Numbers of all implemented CSRs, ascending. */
   implemented(): number[] {
-    return this.#rows.flatMap((row, number) => (row ? [number] : []));
+    return this.#access.flatMap((access, number) => (access ? [number] : []));
   }
+}
+
+const GUARDS: Readonly<Record<CsrGuard, (s: State, priv: number, csr: number) => boolean>> = {
+  fs: s => (s.get(MSTATUS) & FS) !== 0,
+  counter: (s, priv, csr) =>
+    (priv === M || ((s.get(MCOUNTEREN) >>> (csr & 31)) & 1) === 1) &&
+    (priv !== U || ((s.get(SCOUNTEREN) >>> (csr & 31)) & 1) === 1),
+  tvm: (s, priv) => priv === M || (s.get(MSTATUS) & TVM) === 0,
+  sstc: (s, priv) => priv === M || ((s.hi(MENVCFG) & STCE_HI) !== 0 && (s.get(MCOUNTEREN) & TM) !== 0),
+};
+
+function accessOf(file: CsrFile, row: CsrRow<CsrRule>): Access {
+  const rule = row.rule === undefined ? {} : CSR_RULES[row.rule];
+  const plain = row.of !== undefined ? viewOf(file, row, row.of) : slotOf(file, row);
+  const { read, base, write } = rule;
+  const readRow = read ? () => read(file, row) : plain.read;
+  return {
+    guard: row.guard,
+    read: readRow,
+    base: base ? () => base(file, row) : readRow,
+    write: write ? (lo, hi) => write(file, row, lo, hi) : plain.write,
+  };
+}
+
+const low = (bits: bigint): number => Number(bits & 0xffff_ffffn) | 0;
+const high = (bits: bigint): number => Number(bits >> 32n) | 0;
+
+type Plain = Pick<Access, 'read' | 'write'>;
+
+/** The slot under the row's mask; without one, the value at reset for ever. */
+function slotOf(file: CsrFile, row: CsrRow): Plain {
+  const s = file.state;
+  const [maskLo, maskHi] = [low(row.writable), high(row.writable)];
+  if (row.slot === undefined) {
+    const [lo, hi] = [low(row.reset), high(row.reset)];
+    return { read: () => file.value(lo, hi), write: () => {} };
+  }
+  const at = csrAt(row);
+  return {
+    read: () => file.value(s.get(at), s.hi(at)),
+    write: (lo, hi) => s.put(at, (s.get(at) & ~maskLo) | (lo & maskLo), (s.hi(at) & ~maskHi) | (hi & maskHi)),
+  };
+}
+
+/** Bits of another register, which is written by its own rule. */
+function viewOf(file: CsrFile, row: CsrRow, of: string): Plain {
+  const target = csrNamed(of).number;
+  const [shownLo, shownHi] = [low(row.readable), high(row.readable)];
+  const [maskLo, maskHi] = [low(row.writable), high(row.writable)];
+  return {
+    read: () => {
+      file.read(target);
+      file.value(file.lo & shownLo, file.hi & shownHi);
+    },
+    write: (lo, hi) => {
+      file.read(target);
+      file.write(target, (file.lo & ~maskLo) | (lo & maskLo), (file.hi & ~maskHi) | (hi & maskHi));
+    },
+  };
 }

@@ -3,6 +3,8 @@
 // Ordered by temperature: registers, then what every quantum touches, then CSRs, then the TLBs.
 // Invariant: only `emulator/hart` and `emulator/engine` write here while a hart runs.
 
+import { CSRS, type CsrRow, csrNamed } from '../isa/csr.ts';
+
 /** First byte of the window. Offsets below are absolute because the window starts at 0. */
 export const WINDOW = 0;
 /** Bytes of one window; another hart is run by copying its saved window here. */
@@ -78,41 +80,43 @@ export const KCOV_RECORDS = 0x1b8;
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
 export const F = 0x200;
 
-/** CSRs with storage, i64 each. Views of others (sstatus, sie, sip, fcsr) and constants have none. */
+/** Storage of the CSRs, one i64 per row of the table that has a slot, in table order. */
 export const CSR = 0x300;
+/** Offset of a CSR's storage. */
+export const csrAt = (row: CsrRow): number => CSR + 8 * row.slot!;
+const at = (name: string): number => csrAt(csrNamed(name));
 /** FS = 0 in bits 14:13 makes every F and D instruction illegal. SD is computed on reads, never stored. */
-export const MSTATUS = 0x300;
-export const MEDELEG = 0x308;
-export const MIDELEG = 0x310;
-export const MIE = 0x318;
-/** Low half: bits written by software or by the built-in SBI. High half: the wires (CLINT, PLIC). mip = their union. */
-export const MIP = 0x320;
-export const MTVEC = 0x328;
-export const MEPC = 0x330;
-export const MCAUSE = 0x338;
-export const MTVAL = 0x340;
-export const MSCRATCH = 0x348;
-export const MCOUNTEREN = 0x350;
-export const MCOUNTINHIBIT = 0x358;
-export const MENVCFG = 0x360;
-export const STVEC = 0x368;
-export const SEPC = 0x370;
-export const SCAUSE = 0x378;
-export const STVAL = 0x380;
-export const SSCRATCH = 0x388;
-export const SCOUNTEREN = 0x390;
-export const SENVCFG = 0x398;
-export const SATP = 0x3a0;
-/** Difference of the counter and the instruction count; the counter itself while mcountinhibit stops it. */
-export const MCYCLE = 0x3a8;
-export const MINSTRET = 0x3b0;
+export const MSTATUS = at('mstatus');
+export const MEDELEG = at('medeleg');
+export const MIDELEG = at('mideleg');
+export const MIE = at('mie');
+/** Low half: bits written by software or by the built-in SBI. High half: the wires (CLINT, PLIC, stimecmp); mip = their union. */
+export const MIP = at('mip');
+export const MTVEC = at('mtvec');
+export const MEPC = at('mepc');
+export const MCAUSE = at('mcause');
+export const MTVAL = at('mtval');
+export const MSCRATCH = at('mscratch');
+export const MCOUNTEREN = at('mcounteren');
+export const MCOUNTINHIBIT = at('mcountinhibit');
+export const MENVCFG = at('menvcfg');
+export const STVEC = at('stvec');
+export const SEPC = at('sepc');
+export const SCAUSE = at('scause');
+export const STVAL = at('stval');
+export const SSCRATCH = at('sscratch');
+export const SCOUNTEREN = at('scounteren');
+export const SATP = at('satp');
+/** Difference of the counter and its count; the counter itself while nothing drives it (csr-counters.ts). */
+export const MCYCLE = at('mcycle');
+export const MINSTRET = at('minstret');
+export const STIMECMP = at('stimecmp');
+export const SENVCFG = at('senvcfg');
 /** pmpcfg0 and pmpcfg2: 16 bytes, one per entry. */
-export const PMPCFG = 0x3b8;
+export const PMPCFG = at('pmpcfg0');
 /** pmpaddr0..15. */
-export const PMPADDR = 0x3c8;
-/** stimecmp (Sstc). */
-export const STIMECMP = 0x448;
-export const CSR_END = 0x450;
+export const PMPADDR = at('pmpaddr0');
+export const CSR_END = CSR + 8 * CSRS.filter(row => row.slot !== undefined).length;
 
 /** Number of entries and bytes of one TLB table. */
 export const TLB_ENTRIES = 256;

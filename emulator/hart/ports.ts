@@ -23,8 +23,8 @@ export interface HartPorts {
   readonly extensions: Extensions;
   /** mtime, as the `time` CSR shows it; exact in the middle of a quantum. Below 2^53. */
   time(): number;
-  /** Sstc: drive STIP of a hart from when mtime reaches `ticks`, Infinity = never; and now if that is past. */
-  setTimer?(hart: number, ticks: number): void;
+  /** Sstc: stimecmp or menvcfg.STCE of a hart has changed; STIP follows `time >= stimecmp` while STCE is set. */
+  timerChanged?(hart: number): void;
   /** Replaced by the engine when it is attached. */
   code: CodePort;
 }

@@ -5,10 +5,10 @@
 // Time: one unit is one retired instruction or one exception, of any hart, in the order in which they run; while all
 // harts wait it jumps to the next event. Everything that happens by itself happens at an exact unit.
 
+import type { Comparator } from '../../devices/clint.ts';
 import { romContents } from '../../devices/rom.ts';
 import { HostError } from '../base/errors.ts';
 import { Bus } from '../bus/bus.ts';
-import type { Alarm } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Jit } from '../engine/jit/jit.ts';
@@ -65,7 +65,8 @@ export class Machine {
   readonly jit: Jit | undefined;
   #active: Hart | undefined;
   #isRunning = false;
-  readonly #timers: Alarm[] = [];
+  /** Sstc: STIP by stimecmp, one per hart. */
+  readonly #timers: Comparator[] = [];
   #isPaused = false;
   #hasRun = false;
 
@@ -122,12 +123,14 @@ export class Machine {
       bus: this.bus,
       extensions: options.extensions,
       time: () => this.board.clint.ticks(),
-      setTimer: (hart, ticks) => this.#setTimer(hart, ticks),
+      timerChanged: hart => this.#timers[hart]?.update(),
       code: NO_CODE,
     };
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
     for (const hart of this.harts) {
-      this.#timers.push(this.clock.alarm(`stimecmp${hart.id}`, () => hart.setLine(cause.STIP, true)));
+      const due = () => (hart.csr.hasStimecmp ? hart.state.get64(L.STIMECMP) : undefined);
+      const drive = (high: boolean) => hart.setLine(cause.STIP, high);
+      this.#timers.push(this.board.clint.comparator(`stimecmp${hart.id}`, due, drive));
     }
     const tuning = options.tuning ?? (options.eager ? EAGER : {});
     const { engine, jit } = createEngine(options.engine, this.ram, this.harts, tuning, this.retired);
@@ -292,27 +295,14 @@ export class Machine {
     s.set(L.QUANTUM, s.get(L.QUANTUM) - (left - wanted));
   }
 
-  /** Sstc. Divergence: a write of mtime does not look at stimecmp again. */
-  #setTimer(id: number, ticks: number): void {
-    const alarm = this.#timers[id]!;
-    const { clint } = this.board;
-    const isPast = ticks <= clint.ticks();
-    this.harts[id]!.setLine(cause.STIP, isPast);
-    const at = clint.timeOf(ticks);
-    if (isPast || at > Number.MAX_SAFE_INTEGER) alarm.clear();
-    else alarm.set(at);
-  }
-
   #makeSbi(console: { write(byte: number): void }): Sbi {
     const { clint, uart, plic } = this.board;
     return new Sbi({
       harts: this.harts,
       ram: this.ram,
-      clock: this.clock,
       console,
       getchar: () => (uart.read(5) & 1 ? uart.read(0) : -1),
-      ticks: () => clint.ticks(),
-      timeOf: ticks => clint.timeOf(ticks),
+      comparator: (name, due, drive) => clint.comparator(name, due, drive),
       drive: hart => {
         clint.drive(hart);
         plic.drive();

@@ -3,9 +3,12 @@
 // Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM (without non-retentive suspend), SRST, DBCN, legacy 0..8.
 // One call retires one instruction. Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
 
-import type { Alarm, ClockPort, Sink } from '../bus/device.ts';
+import type { Comparator } from '../../devices/clint.ts';
+import type { Sink } from '../bus/device.ts';
 import type { Ram } from '../bus/ram.ts';
 import { CONTINUE, cause, type Hart, layout as L, REDIRECT, WAIT } from '../hart/index.ts';
+import { CBCFE, CBIE, CBZE, STCE_HI } from '../isa/csr-fields.ts';
+import { csrNamed } from '../isa/index.ts';
 
 const A0 = L.X + 8 * 10;
 const A1 = L.X + 8 * 11;
@@ -32,10 +35,8 @@ const SPEC_VERSION = 2 << 24;
 const IMPLEMENTATION = 0x6b63;
 const IMPLEMENTATION_VERSION = 1;
 
-const STIMECMP = 0x14d;
-const MVENDORID = 0xf11;
-const MARCHID = 0xf12;
-const MIMPID = 0xf13;
+const STIMECMP = csrNamed('stimecmp').number;
+const NEVER = 0xffff_ffff_ffff_ffffn;
 
 /** All but ecall from S and M: 0..8, page faults 12, 13, 15. */
 const DELEGATED_EXCEPTIONS = 0xb1ff;
@@ -45,10 +46,8 @@ const DELEGATED_EXCEPTIONS = 0xb1ff;
  */
 const ALL_COUNTERS = -1;
 const BASE_COUNTERS = 7;
-/** The high half of menvcfg: S-mode has stimecmp. */
-const STCE_HI = 0x8000_0000 | 0;
-/** menvcfg: CBIE = 3 (invalidate), CBCFE, CBZE. */
-const CACHE_BLOCKS = 0xf0;
+/** menvcfg: cbo.inval invalidates, cbo.clean, cbo.flush and cbo.zero are legal. */
+const CACHE_BLOCKS = CBIE | CBCFE | CBZE;
 const FS_DIRTY = 3 << 13;
 
 /** HSM states. */
@@ -63,14 +62,11 @@ const REASON_FAILURE = 1;
 export interface SbiPorts {
   readonly harts: readonly Hart[];
   readonly ram: Ram;
-  readonly clock: ClockPort;
   readonly console: Sink;
   /** A byte of console input, or -1. */
   getchar(): number;
-  /** Current value of mtime. */
-  ticks(): number;
-  /** Virtual time at which mtime is `ticks`. */
-  timeOf(ticks: number): number;
+  /** A level that follows `mtime >= due()`; see devices/clint.ts. */
+  comparator(name: string, due: () => bigint | undefined, drive: (high: boolean) => void): Comparator;
   /** Drives the interrupt wires of a hart anew, after it was reset. */
   drive(hart: number): void;
   exit(status: number, failure: boolean): void;
@@ -80,12 +76,21 @@ export interface SbiPorts {
 export class Sbi {
   readonly #p: SbiPorts;
   readonly #status: number[];
-  readonly #timers: Alarm[];
+  /** Without Sstc: when each hart's timer is due. */
+  readonly #due: (bigint | undefined)[];
+  readonly #timers: Comparator[];
 
   constructor(ports: SbiPorts) {
     this.#p = ports;
     this.#status = ports.harts.map(() => STOPPED);
-    this.#timers = ports.harts.map(h => ports.clock.alarm(`sbi${h.id}`, () => h.setMip(cause.STIP, true)));
+    this.#due = ports.harts.map(() => undefined);
+    this.#timers = ports.harts.map(h =>
+      ports.comparator(
+        `sbi${h.id}`,
+        () => this.#due[h.id],
+        high => h.setMip(cause.STIP, high),
+      ),
+    );
     for (const hart of ports.harts) hart.unit.firmware = () => this.#call(hart);
   }
 
@@ -106,8 +111,8 @@ export class Sbi {
     s.set(L.MIDELEG, cause.S_INTERRUPTS);
     s.set(L.MCOUNTEREN, ALL_COUNTERS);
     s.set(L.SCOUNTEREN, BASE_COUNTERS);
-    s.put(L.MENVCFG, CACHE_BLOCKS, this.#hasSstc(hart) ? STCE_HI : 0);
-    this.#stopTimer(hart);
+    s.put(L.MENVCFG, CACHE_BLOCKS, hart.ports.extensions.has('sstc') ? STCE_HI : 0);
+    this.#arm(hart, undefined);
     s.put(L.STVEC, s.get(L.PC) & ~3, s.hi(L.PC));
     s.set(L.MSTATUS, s.get(L.MSTATUS) | FS_DIRTY);
     this.#status[id] = STARTED;
@@ -116,16 +121,18 @@ export class Sbi {
 
   reset(): void {
     this.#status.fill(STOPPED);
-    for (const timer of this.#timers) timer.clear();
+    this.#due.fill(undefined);
   }
 
   save(): unknown {
-    return [...this.#status];
+    return { status: [...this.#status], due: this.#due.map(due => (due === undefined ? null : String(due))) };
   }
 
   load(state: unknown): void {
-    (state as number[]).forEach((status, i) => {
+    const saved = state as { status: number[]; due: (string | null)[] };
+    saved.status.forEach((status, i) => {
       this.#status[i] = status;
+      this.#due[i] = typeof saved.due[i] === 'string' ? BigInt(saved.due[i]) : undefined;
     });
   }
 
@@ -163,7 +170,7 @@ export class Sbi {
   }
 
   #base(hart: Hart, fn: number): number {
-    const machineId = (csr: number): bigint => hart.csr.peek(csr) ?? 0n;
+    const machineId = (name: string): bigint => hart.csr.peek(csrNamed(name).number)!;
     switch (fn) {
       case 0:
         return this.#return(hart, OK, SPEC_VERSION);
@@ -176,42 +183,31 @@ export class Sbi {
         return this.#return(hart, OK, id <= 8n || KNOWN.has(Number(id)) ? 1 : 0);
       }
       case 4:
-        return this.#return(hart, OK, machineId(MVENDORID));
+        return this.#return(hart, OK, machineId('mvendorid'));
       case 5:
-        return this.#return(hart, OK, machineId(MARCHID));
+        return this.#return(hart, OK, machineId('marchid'));
       case 6:
-        return this.#return(hart, OK, machineId(MIMPID));
+        return this.#return(hart, OK, machineId('mimpid'));
       default:
         return this.#return(hart, NOT_SUPPORTED);
     }
   }
 
-  #hasSstc(hart: Hart): boolean {
-    return hart.ports.extensions.has('sstc');
-  }
-
   /** Arms the timer; that also takes back a timer interrupt that is pending (chapter 6). */
   #setTimer(hart: Hart): number {
-    const due = hart.state.get64(A0);
-    if (this.#hasSstc(hart)) {
-      hart.csr.write(STIMECMP, hart.state.get(A0), hart.state.hi(A0));
-      return this.#return(hart, OK);
-    }
-    hart.setMip(cause.STIP, false);
-    const timer = this.#timers[hart.id]!;
-    timer.clear();
-    if (due <= BigInt(this.#p.ticks())) {
-      hart.setMip(cause.STIP, true);
-    } else {
-      const at = this.#p.timeOf(Number(due));
-      if (at <= Number.MAX_SAFE_INTEGER) timer.set(at);
-    }
+    this.#arm(hart, hart.state.get64(A0));
     return this.#return(hart, OK);
   }
 
-  #stopTimer(hart: Hart): void {
-    if (this.#hasSstc(hart)) hart.csr.write(STIMECMP, -1, -1);
-    this.#timers[hart.id]!.clear();
+  /** With Sstc the timer is stimecmp, as with OpenSBI; else the SBI drives STIP itself. */
+  #arm(hart: Hart, due: bigint | undefined): void {
+    if (hart.ports.extensions.has('sstc')) {
+      const ticks = due ?? NEVER;
+      hart.csr.write(STIMECMP, Number(ticks & 0xffff_ffffn) | 0, Number(ticks >> 32n) | 0);
+    } else {
+      this.#due[hart.id] = due;
+      this.#timers[hart.id]!.update();
+    }
   }
 
   /** The harts of a (mask, base) pair, or undefined when it names one that does not exist. */
@@ -251,7 +247,7 @@ export class Sbi {
         return this.#hartStart(hart, id);
       case 1:
         this.#status[hart.id] = STOPPED;
-        this.#stopTimer(hart);
+        this.#arm(hart, undefined);
         s.set(L.WAITING, 1);
         return WAIT;
       case 2:

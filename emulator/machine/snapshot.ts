@@ -8,7 +8,7 @@ import type { Machine, RunResult } from './machine.ts';
 import { isZero, StateHash } from './state-hash.ts';
 
 const PAGE = 4096;
-const VERSION = 1;
+const VERSION = 2;
 
 /** Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or host business. */
 const WINDOW_STATE = [

@@ -7,6 +7,7 @@
 import { M, S, U } from '../../hart/cause.ts';
 import * as L from '../../hart/layout.ts';
 import * as B from '../../hart/mstatus.ts';
+import { CSRS, csrNamed } from '../../isa/csr.ts';
 import { I32, I64, type Label, type Local } from '../../wasm/module.ts';
 import type { Ops } from './ops.ts';
 
@@ -19,23 +20,29 @@ export interface PlainCsr {
   readonly even: boolean;
 }
 
-const PLAIN: Readonly<Record<number, PlainCsr>> = {
-  320: { slot: L.SSCRATCH, even: false },
-  321: { slot: L.SEPC, even: true },
-  322: { slot: L.SCAUSE, even: false },
-  323: { slot: L.STVAL, even: false },
-  832: { slot: L.MSCRATCH, even: false },
-  833: { slot: L.MEPC, even: true },
-  834: { slot: L.MCAUSE, even: false },
-  835: { slot: L.MTVAL, even: false },
-};
+const ALL_BITS = (1n << 64n) - 1n;
+const EVEN_BITS = ALL_BITS - 1n;
 
-export const plainCsr = (csr: number): PlainCsr | undefined => PLAIN[csr];
+/** Rows with storage, no rule and no guard, in which at most bit 0 is fixed. */
+const PLAIN: ReadonlyMap<number, PlainCsr> = new Map(
+  CSRS.filter(
+    row =>
+      row.slot !== undefined &&
+      row.rule === undefined &&
+      row.guard === undefined &&
+      row.needs === undefined &&
+      row.writable >= EVEN_BITS,
+  ).map(row => [row.number, { slot: L.csrAt(row), even: row.writable === EVEN_BITS }]),
+);
+const MSTATUS = csrNamed('mstatus').number;
+const SSTATUS = csrNamed('sstatus').number;
+
+export const plainCsr = (csr: number): PlainCsr | undefined => PLAIN.get(csr);
 
 export function csrClass(csr: number): CsrClass | undefined {
-  if (csr === 0x300) return 'mstatus';
-  if (csr === 0x100) return 'sstatus';
-  return PLAIN[csr] && 'plain';
+  if (csr === MSTATUS) return 'mstatus';
+  if (csr === SSTATUS) return 'sstatus';
+  return PLAIN.has(csr) ? 'plain' : undefined;
 }
 
 /** What csrrw, csrrs and csrrc (and their immediate forms) do with the operand. */

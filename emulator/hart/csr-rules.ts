@@ -1,0 +1,164 @@
+// Behaviour of CSRs beyond slot and mask, by the rule that a row of emulator/isa/csr-table.ts names. A rule replaces the
+// row's plain read, write, or both. The type checker demands one entry for every name and no other.
+
+import { type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
+import * as F from '../isa/csr-fields.ts';
+import { COUNTER_RULES } from './csr-counters.ts';
+import type { CsrFile } from './csr-file.ts';
+import * as L from './layout.ts';
+import { legalMstatus, sdHi } from './mstatus.ts';
+import { updateDataView } from './view.ts';
+
+const PMPCFG0 = csrNamed('pmpcfg0').number;
+const PMPADDR0 = csrNamed('pmpaddr0').number;
+
+export interface Rule {
+  /** Leaves the value in `file.lo` and `file.hi`. */
+  readonly read?: (file: CsrFile, row: CsrRow) => void;
+  /** Value that csrrs and csrrc modify, when it is not the one that reads show. */
+  readonly base?: (file: CsrFile, row: CsrRow) => void;
+  readonly write?: (file: CsrFile, row: CsrRow, lo: number, hi: number) => void;
+}
+
+export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
+  ...COUNTER_RULES,
+
+  mhartid: { read: file => file.value(file.state.get(L.HARTID), 0) },
+
+  fflags: {
+    read: file => file.value(file.state.get(L.FFLAGS), 0),
+    write: (file, _row, lo) => file.state.set(L.FFLAGS, lo & 31),
+  },
+  frm: {
+    read: file => file.value(file.state.get(L.FRM), 0),
+    write: (file, _row, lo) => file.state.set(L.FRM, lo & 7),
+  },
+  fcsr: {
+    read: file => file.value((file.state.get(L.FRM) << 5) | file.state.get(L.FFLAGS), 0),
+    write: (file, _row, lo) => {
+      file.state.set(L.FFLAGS, lo & 31);
+      file.state.set(L.FRM, (lo >> 5) & 7);
+    },
+  },
+
+  mstatus: {
+    read: file => {
+      const lo = file.state.get(L.MSTATUS);
+      file.value(lo, F.XLEN_HI | sdHi(lo));
+    },
+    write: writeMstatus,
+  },
+
+  /** Modes 0 and 1 exist, a write of another mode is ignored (Priv §3.1.7). */
+  tvec: {
+    write: (file, row, lo, hi) => {
+      if ((lo & 2) === 0) file.state.put(L.csrAt(row), lo, hi);
+    },
+  },
+
+  /** Interrupt enables changed: look for interrupts before the next instruction. */
+  enables: {
+    write: ({ state: s }, row, lo) => {
+      s.set(L.csrAt(row), lo & Number(row.writable));
+      s.set(L.RECHECK, 1);
+    },
+  },
+  sie: {
+    read: file => file.value(file.state.get(L.MIE) & file.state.get(L.MIDELEG), 0),
+    write: (file, _row, lo) => {
+      const s = file.state;
+      const delegated = s.get(L.MIDELEG);
+      s.set(L.MIE, (s.get(L.MIE) & ~delegated) | (lo & delegated));
+      s.set(L.RECHECK, 1);
+    },
+  },
+
+  /** Software bits and wires; only the former are written, and modified by csrrs and csrrc (Priv §3.1.9). */
+  mip: {
+    read: file => file.value(file.state.get(L.MIP) | file.state.hi(L.MIP), 0),
+    base: file => file.value(file.state.get(L.MIP), 0),
+    // stimecmp drives STIP while STCE is set (Sstc §2).
+    write: (file, row, lo) => writeMip(file, lo, Number(row.writable) & (file.hasStimecmp ? ~F.STIP : -1)),
+  },
+  sip: {
+    read: file => file.value((file.state.get(L.MIP) | file.state.hi(L.MIP)) & file.state.get(L.MIDELEG), 0),
+    base: file => file.value(file.state.get(L.MIP) & file.state.get(L.MIDELEG), 0),
+    write: (file, row, lo) => writeMip(file, lo, Number(row.writable) & file.state.get(L.MIDELEG)),
+  },
+
+  menvcfg: { write: writeMenvcfg },
+  senvcfg: {
+    write: ({ state: s }, _row, lo) => s.set(L.SENVCFG, legalEnvcfg(s.get(L.SENVCFG), lo)),
+  },
+  stimecmp: {
+    write: (file, row, lo, hi) => {
+      file.state.put(L.csrAt(row), lo, hi);
+      timerChanged(file);
+    },
+  },
+
+  /** The whole write of a mode that does not exist is ignored (Priv §10.1.11). */
+  satp: {
+    write: (file, row, lo, hi) => {
+      const mode = hi >>> 28;
+      if (mode !== F.SATP_BARE && mode !== F.SATP_SV39 && mode !== F.SATP_SV48) return;
+      file.state.put(L.csrAt(row), lo, hi);
+      file.mmu.tlb.flushTranslated();
+      file.changedView = true;
+    },
+  },
+
+  pmpcfg: {
+    write: (file, row, lo, hi) => {
+      file.mmu.pmp.writeCfg((row.number - PMPCFG0) >> 1, lo, hi);
+      permissionsChanged(file);
+    },
+  },
+  pmpaddr: {
+    write: (file, row, lo, hi) => {
+      file.mmu.pmp.writeAddr(row.number - PMPADDR0, lo, hi);
+      permissionsChanged(file);
+    },
+  },
+};
+
+function writeMstatus(file: CsrFile, _row: CsrRow, lo: number): void {
+  const s = file.state;
+  const old = s.get(L.MSTATUS);
+  const value = legalMstatus(old, lo, F.MSTATUS_MASK);
+  s.set(L.MSTATUS, value);
+  s.set(L.RECHECK, 1);
+  if ((old ^ value) & F.MXR) file.mmu.tlb.flushReads();
+  if (updateDataView(s) || (old ^ value) & F.MXR) file.changedView = true;
+}
+
+function writeMip(file: CsrFile, lo: number, mask: number): void {
+  const s = file.state;
+  s.set(L.MIP, (s.get(L.MIP) & ~mask) | (lo & mask));
+  s.set(L.RECHECK, 1);
+}
+
+/** The low half of menvcfg or senvcfg after a write; a reserved CBIE leaves that field as it was. */
+function legalEnvcfg(old: number, value: number): number {
+  const mask = (value & F.CBIE) === F.CBIE_RESERVED ? F.ENVCFG_MASK & ~F.CBIE : F.ENVCFG_MASK;
+  return (old & ~mask) | (value & mask);
+}
+
+function writeMenvcfg(file: CsrFile, _row: CsrRow, lo: number, hi: number): void {
+  const s = file.state;
+  const had = file.hasStimecmp;
+  const fields = file.ports.extensions.has('sstc') ? F.STCE_HI : 0;
+  s.put(L.MENVCFG, legalEnvcfg(s.get(L.MENVCFG), lo), hi & fields);
+  if (file.hasStimecmp !== had) timerChanged(file);
+}
+
+function timerChanged(file: CsrFile): void {
+  const s = file.state;
+  file.ports.timerChanged?.(s.get(L.HARTID));
+  s.set(L.RECHECK, 1);
+}
+
+function permissionsChanged(file: CsrFile): void {
+  file.mmu.tlb.flushAll();
+  file.changedView = true;
+}

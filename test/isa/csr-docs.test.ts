@@ -1,0 +1,12 @@
+// docs/csrs.md is generated from the CSR table; UPDATE_DOCS=1 writes it anew.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { csrDocs } from '../../emulator/isa/csr-docs.ts';
+
+const PATH = fileURLToPath(new URL('../../docs/csrs.md', import.meta.url));
+
+it('docs/csrs.md says what the csr table says', () => {
+  if (process.env['UPDATE_DOCS']) writeFileSync(PATH, csrDocs());
+  expect(readFileSync(PATH, 'utf8')).toBe(csrDocs());
+});
