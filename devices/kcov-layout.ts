@@ -75,7 +75,7 @@ export const RECORD = {
   ANY_CMP: 18,
 } as const;
 
-export const CTXF = { SWITCH_FREEBSD: 1, DATA_FIRST: 2 } as const;
+export const CTXF = { SWITCH_FREEBSD: 1, DATA_FIRST: 2, LIMITED: 4 } as const;
 export const KIND = { TASK: 0, REMOTE_TASK: 1, REMOTE_INTR: 2 } as const;
 export const AREA_WORDS_MAX = 0x0fff_ffff;
 export const CMP_WORDS = 4;
@@ -115,4 +115,8 @@ export const ERR = {
   SEEN: 4,
   SWITCH: 5,
   HOOKS: 6,
+  LIMIT: 7,
 } as const;
+
+/** The most work of one hook; beyond it the hook leaves out the rest and reports ERR.LIMIT. */
+export const LIMIT = { SWITCH_CASES: 16384, SEEN_STEPS: 65536 } as const;

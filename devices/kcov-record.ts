@@ -5,14 +5,18 @@
 // the capacity before it is multiplied; no stored value makes a write outside the area (see docs/kcov-dialects.md).
 // 64-bit values travel as two unsigned halves: no BigInt on this path.
 
-import type { RamPort } from '../emulator/bus/device.ts';
-import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, ERR, HOOK, RECORD } from './kcov-layout.ts';
+import type { RamPort, WorkPort } from '../emulator/bus/device.ts';
+import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, ERR, HOOK, LIMIT, RECORD } from './kcov-layout.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
-import { seenInsert } from './kcov-seen.ts';
+import { Steps, seenInsert } from './kcov-seen.ts';
 
-/** Told of every record, stored or lost, in order; offsets are halves of the words. */
+/**
+ * Told of every record, stored or lost, in order. `words` are halves of the record's words. `area`
+ * is where it was stored and `index` its place there, -1 for a lost one; both are told and not read
+ * again from RAM, because the record may have overwritten its own context.
+ */
 export interface RecordSink {
-  record(context: number, edge: boolean, words: Uint32Array, stored: boolean): void;
+  record(context: number, edge: boolean, words: Uint32Array, area: number, index: number): void;
 }
 
 export class Recorder {
@@ -21,18 +25,22 @@ export class Recorder {
   /** Records since the machine was made, stored and lost ones alike. */
   count = 0;
   readonly #ram: RamPort;
+  readonly #work: WorkPort | undefined;
+  readonly #steps = new Steps();
   /** The record under way, as halves of its words: type, arg1, arg2, pc; or only pc. */
   readonly #pc = new Uint32Array(2);
   readonly #cmp = new Uint32Array(2 * CMP_WORDS);
 
-  constructor(ram: RamPort) {
+  constructor(ram: RamPort, work?: WorkPort) {
     this.#ram = ram;
+    this.#work = work;
   }
 
   /** The pc hook in a valid context. */
   pc(ctx: number, lo: number, hi: number): void {
     const mode = this.#ram.read32(ctx + CTX.MODE);
     if ((mode & RECORD.ANY_PC) === 0) return;
+    this.#steps.reset();
     const words = this.#pc;
     words[0] = lo;
     words[1] = hi;
@@ -48,6 +56,7 @@ export class Recorder {
   cmp(ctx: number, kind: number, lo: number, hi: number, kvaOffset: bigint): void {
     const ram = this.#ram;
     if ((ram.read32(ctx + CTX.MODE) & RECORD.ANY_CMP) === 0) return;
+    this.#steps.reset();
     const rec = this.#cmp;
     rec[6] = lo;
     rec[7] = hi;
@@ -85,12 +94,15 @@ export class Recorder {
     rec[1] = 0;
     rec[value] = (ram.read32(ctx + CTX.ARG0) | (freebsd ? 1 : 0)) >>> 0;
     rec[value + 1] = ram.read32(ctx + CTX.ARG0 + 4);
-    for (let i = 0; i < cases; i++) {
+    const recorded = Math.min(cases, LIMIT.SWITCH_CASES);
+    this.#work?.spend(recorded);
+    for (let i = 0; i < recorded; i++) {
       rec[label] = ram.read32(table + 16 + 8 * i);
       rec[label + 1] = ram.read32(table + 20 + 8 * i);
       // FreeBSD gives up at the first case that finds no room; the others try, and lose, each of them.
       if (!this.#appendCmp(ctx) && freebsd) return;
     }
+    if (cases > LIMIT.SWITCH_CASES) this.#limited(ctx, table);
   }
 
   #appendCmp(ctx: number): boolean {
@@ -113,9 +125,19 @@ export class Recorder {
   /** Remembers the record first, so one that finds no room is never offered again (UNIQ series, seen-set rules). */
   #appendNew(ctx: number, seenField: number, areaField: number, words: Uint32Array): void {
     const seen = readAddress(this.#ram, ctx + seenField);
-    const verdict = seenInsert(this.#ram, seen, words);
+    const before = this.#steps.left;
+    const verdict = seenInsert(this.#ram, seen, words, this.#steps);
+    this.#work?.spend(before - this.#steps.left);
     if (verdict === 'new') this.#append(ctx, areaField, words);
     else if (verdict === 'full') this.#lost(ctx, areaField, words);
+    else if (verdict === 'limit') this.#limited(ctx, seen);
+  }
+
+  /** Ends the hook: it has done as much as one store of the guest may cost. */
+  #limited(ctx: number, address: number): never {
+    const flags = this.#ram.read32(ctx + CTX.FLAGS);
+    this.#ram.write32(ctx + CTX.FLAGS, flags | CTXF.LIMITED);
+    throw new KcovFault(ERR.LIMIT, address);
   }
 
   /** Appends to the area; false when it is full. */
@@ -137,7 +159,7 @@ export class Recorder {
     ram.write32(area, count + 1);
     for (let i = 0; i < words.length; i++) ram.write32(at + 4 * i, words[i]!);
     this.count++;
-    this.sink?.record(ctx, areaField === CTX.EDGE_AREA, words, true);
+    this.sink?.record(ctx, areaField === CTX.EDGE_AREA, words, area, count);
     return true;
   }
 
@@ -147,6 +169,6 @@ export class Recorder {
     ram.write32(ctx + CTX.LOST, lo);
     if (lo === 0) ram.write32(ctx + CTX.LOST + 4, (ram.read32(ctx + CTX.LOST + 4) + 1) >>> 0);
     this.count++;
-    this.sink?.record(ctx, areaField === CTX.EDGE_AREA, words, false);
+    this.sink?.record(ctx, areaField === CTX.EDGE_AREA, words, readAddress(ram, ctx + areaField), -1);
   }
 }

@@ -3,10 +3,18 @@
 // only when the descriptor is freed (UNIQ series: neither word 0 = 0 nor KCOV_DISABLE clears it).
 
 import type { RamPort } from '../emulator/bus/device.ts';
-import { ERR, SEEN } from './kcov-layout.ts';
+import { ERR, LIMIT, SEEN } from './kcov-layout.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 
-export type Verdict = 'new' | 'seen' | 'full';
+export type Verdict = 'new' | 'seen' | 'full' | 'limit';
+
+/** How many nodes a hook may still compare. */
+export class Steps {
+  left = 0;
+  reset(): void {
+    this.left = LIMIT.SEEN_STEPS;
+  }
+}
 
 /** Hash of a record given as 32-bit halves; unobservable by programs, but the same in C so that RAM is. */
 export function seenHash(words: Uint32Array): number {
@@ -18,8 +26,11 @@ export function seenHash(words: Uint32Array): number {
   return h >>> 0;
 }
 
-/** Inserts unless present. A shorter record than the set's nodes is padded with zeros. */
-export function seenInsert(ram: RamPort, seen: number, record: Uint32Array): Verdict {
+/**
+ * Inserts unless present. A shorter record than the set's nodes is padded with zeros. `limit` when
+ * `steps` are spent before the end of the chain; nothing is stored then.
+ */
+export function seenInsert(ram: RamPort, seen: number, record: Uint32Array, steps: Steps): Verdict {
   if (seen % 8 !== 0 || !ram.has(seen, SEEN.SIZE)) throw new KcovFault(ERR.SEEN, seen);
   const halves = 2 * ram.read32(seen + SEEN.NODE_WORDS);
   const log2 = ram.read32(seen + SEEN.BUCKETS_LOG2);
@@ -35,10 +46,12 @@ export function seenInsert(ram: RamPort, seen: number, record: Uint32Array): Ver
   const words = padded(record, halves);
   const slot = buckets + 4 * (seenHash(words) & ((1 << log2) - 1));
   const head = ram.read32(slot);
-  let steps = 0;
+  let length = 0;
   for (let link = head; link !== 0; link = ram.read32(pool + (link - 1) * nodeBytes)) {
     // A chain longer than the pool, or a link outside it, is a guest that scribbles over its own kernel's data.
-    if (link > nodes || ++steps > nodes) throw new KcovFault(ERR.SEEN, seen);
+    if (link > nodes || ++length > nodes) throw new KcovFault(ERR.SEEN, seen);
+    if (steps.left === 0) return 'limit';
+    steps.left--;
     if (isEqual(ram, pool + (link - 1) * nodeBytes + SEEN.NODE_HEADER, words)) return 'seen';
   }
   const used = readAddress(ram, seen + SEEN.USED);

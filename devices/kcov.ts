@@ -9,7 +9,7 @@
 // Engines may do the same work inline: `hooks` tells them where, kcov-layout.ts how contexts look; while `isObserved`
 // they must come here instead, because somebody outside listens.
 
-import type { Device, FdtNode, HartPort, Placement, RamPort } from '../emulator/bus/device.ts';
+import type { Device, FdtNode, HartPort, Placement, RamPort, WorkPort } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
 import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, KIND, REG } from './kcov-layout.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
@@ -78,6 +78,8 @@ export interface KcovHooks {
 export interface KcovPorts {
   ram: RamPort;
   hart: HartPort;
+  /** Told of cases and chain steps, at most LIMIT.SWITCH_CASES + LIMIT.SEEN_STEPS per store. */
+  work?: WorkPort;
   /** Keeps an engine's copy of CURRENT: the host address of the hart's context, 0 = none. */
   publish?(hart: number, hostAddress: number): void;
   /** The hook table changed; undefined = every hook must reach the device. */
@@ -102,7 +104,7 @@ export class KcovDevice implements Device {
 
   constructor(ports: KcovPorts) {
     this.#ports = ports;
-    this.#recorder = new Recorder(ports.ram);
+    this.#recorder = new Recorder(ports.ram, ports.work);
   }
 
   /** Hook addresses, once the kernel has announced them. */
@@ -123,7 +125,7 @@ export class KcovDevice implements Device {
   /** Tells `listener` of every record from now on; undefined stops. Never changes what the guest sees. */
   onRecord(listener: ((record: KcovRecord) => void) | undefined): void {
     this.#recorder.sink = listener && {
-      record: (ctx, edge, words, stored) => listener(this.#describe(ctx, edge, words, stored)),
+      record: (ctx, edge, words, area, index) => listener(this.#describe(ctx, edge, words, area, index)),
     };
     this.#setHooks(this.#hooks);
   }
@@ -297,11 +299,10 @@ export class KcovDevice implements Device {
     this.#regs.errorAddr = [address >>> 0, Math.floor(address / 0x1_0000_0000) >>> 0];
   }
 
-  #describe(ctx: number, edge: boolean, words: Uint32Array, stored: boolean): KcovRecord {
+  #describe(ctx: number, edge: boolean, words: Uint32Array, area: number, index: number): KcovRecord {
     const { ram, hart } = this.#ports;
     const word = (i: number) => (BigInt(words[2 * i + 1]!) << 32n) | BigInt(words[2 * i]!);
     const isCmp = words.length > 2;
-    const area = readAddress(ram, ctx + (edge ? CTX.EDGE_AREA : CTX.AREA));
     return {
       kind: isCmp ? 'cmp' : edge ? 'edge' : 'pc',
       pc: word(isCmp ? 3 : 0),
@@ -316,8 +317,8 @@ export class KcovDevice implements Device {
       descriptor: readAddress(ram, ctx + CTX.DESCRIPTOR),
       hart: hart.current,
       area,
-      index: stored ? ram.read32(area) - 1 : -1,
-      isLost: !stored,
+      index,
+      isLost: index < 0,
     };
   }
 }

@@ -82,6 +82,15 @@ export interface Sink {
   write(byte: number): void;
 }
 
+/**
+ * The account of host work that an access of the guest causes beyond a constant: a byte moved, or a
+ * step of a loop whose length the guest chose, is one unit. Never seen by the guest; the machine
+ * returns from `run` when a call has caused too much (docs/devices.md, "Work").
+ */
+export interface WorkPort {
+  spend(units: number): void;
+}
+
 /** Which hart makes the access that is being served. */
 export interface HartPort {
   readonly current: number;

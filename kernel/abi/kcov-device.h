@@ -87,6 +87,7 @@
 
 #define KCOV_CTXF_SWITCH_FREEBSD 1 /* switch records as FreeBSD writes them */
 #define KCOV_CTXF_DATA_FIRST     2 /* store the record before the count (NetBSD, FreeBSD) */
+#define KCOV_CTXF_LIMITED        4 /* set by a hook that stopped at a KCOV_LIMIT_*; stays set */
 
 #define KCOV_KIND_TASK        0
 #define KCOV_KIND_REMOTE_TASK 1 /* a remote section in a thread */
@@ -110,6 +111,17 @@
 #define KCOV_SEEN_SIZE         64
 /* A node is u32 next (as in a bucket), u32 zero, then the words of the record. */
 #define KCOV_SEEN_NODE_HEADER 8
+
+/*
+ * ---- Limits: the most work of one hook ----
+ *
+ * A hook is one store of the guest, so its cost must be bounded whatever its operands and chains
+ * are. Beyond a limit the hook leaves out the rest and sets the error bit. Both limits are far
+ * above legitimate use: the largest switch statements of today's kernels have some hundred cases,
+ * and a chain is as long as its set has nodes per bucket, 32 for a million records.
+ */
+#define KCOV_LIMIT_SWITCH_CASES 16384 /* cases of one switch hook that are recorded */
+#define KCOV_LIMIT_SEEN_STEPS   65536 /* nodes of seen-sets that one hook compares */
 
 /* ---- Remote table: a header, then the entries ---- */
 
@@ -138,6 +150,7 @@
 #define KCOV_ERR_SEEN    4 /* seen-set outside RAM or malformed */
 #define KCOV_ERR_SWITCH  5 /* switch table outside RAM */
 #define KCOV_ERR_HOOKS   6 /* hook table outside RAM */
+#define KCOV_ERR_LIMIT   7 /* a hook stopped at a KCOV_LIMIT_*; also KCOV_CTXF_LIMITED */
 
 #ifndef __ASSEMBLER__
 #include "types.h"

@@ -49,11 +49,14 @@ full:
     return false;
 }
 
-/* Remembers first: a record that finds no room is never offered again (UNIQ series). */
-static void append_new(struct kcov_context *ctx, u64 seen_pa, u64 area_pa, const u64 *record,
-                       u32 length)
+/*
+ * Remembers first: a record that finds no room is never offered again (UNIQ series). False when the
+ * hook has spent its steps and must stop.
+ */
+static bool append_new(struct kcov_context *ctx, u64 seen_pa, u64 area_pa, const u64 *record,
+                       u32 length, u32 *steps)
 {
-    switch (kcov_seen_insert(seen_pa, record, length)) {
+    switch (kcov_seen_insert(seen_pa, record, length, steps)) {
     case KCOV_SEEN_NEW:
         append(ctx, area_pa, record, length);
         break;
@@ -62,44 +65,50 @@ static void append_new(struct kcov_context *ctx, u64 seen_pa, u64 area_pa, const
         break;
     case KCOV_SEEN_KNOWN:
         break;
+    case KCOV_SEEN_LIMIT:
+        ctx->flags |= KCOV_CTXF_LIMITED;
+        return false;
     }
+    return true;
 }
 
-static void record_edge(struct kcov_context *ctx, u64 pc)
+static void record_edge(struct kcov_context *ctx, u64 pc, u32 *steps)
 {
     u64 edge = pc ^ (((ctx->prev & 0xfff) * 0x3eb) & 0xfff);
     ctx->prev = pc;
-    append_new(ctx, ctx->edge_seen, ctx->edge_area, &edge, 1);
+    append_new(ctx, ctx->edge_seen, ctx->edge_area, &edge, 1, steps);
 }
 
 void kcov_record_pc(u64 unused0, u64 unused1, struct kcov_context *ctx, u64 pc)
 {
     u32 mode = ctx->mode;
+    u32 steps = KCOV_LIMIT_SEEN_STEPS;
 
     if (mode & KCOV_RECORD_PC) {
         append(ctx, ctx->area, &pc, 1);
         return;
     }
-    if (mode & KCOV_RECORD_UNIQ_PC)
-        append_new(ctx, ctx->seen, ctx->area, &pc, 1);
+    if (mode & KCOV_RECORD_UNIQ_PC && !append_new(ctx, ctx->seen, ctx->area, &pc, 1, &steps))
+        return;
     if (mode & KCOV_RECORD_UNIQ_EDGE)
-        record_edge(ctx, pc);
+        record_edge(ctx, pc, &steps);
 }
 
-static bool append_cmp(struct kcov_context *ctx, u64 type, u64 arg1, u64 arg2, u64 pc)
+/* False when the area is full (CMP), or the hook has spent its steps (UNIQ_CMP). */
+static bool append_cmp(struct kcov_context *ctx, const u64 record[KCOV_CMP_WORDS], u32 *steps)
 {
-    u64 record[KCOV_CMP_WORDS] = {type, arg1, arg2, pc};
-
     if (ctx->mode & KCOV_RECORD_CMP)
         return append(ctx, ctx->area, record, KCOV_CMP_WORDS);
     if (ctx->mode & KCOV_RECORD_UNIQ_CMP)
-        append_new(ctx, ctx->seen, ctx->area, record, KCOV_CMP_WORDS);
+        return append_new(ctx, ctx->seen, ctx->area, record, KCOV_CMP_WORDS, steps);
     return true;
 }
 
 /* One record per case. table: number of cases, width of the operand in bits, the cases. */
 static void record_switch(struct kcov_context *ctx, u64 value, const u64 *table, u64 pc)
 {
+    u64 cases = table[0];
+    u32 steps = KCOV_LIMIT_SEEN_STEPS;
     u64 log2;
 
     switch (table[1]) {
@@ -118,14 +127,18 @@ static void record_switch(struct kcov_context *ctx, u64 value, const u64 *table,
     default:
         return;
     }
-    for (u64 i = 0; i < table[0]; i++) {
-        if (ctx->flags & KCOV_CTXF_SWITCH_FREEBSD) {
-            if (!append_cmp(ctx, log2 << 1, value | 1, table[2 + i], pc))
-                return;
-        } else {
-            append_cmp(ctx, log2 << 1 | 1, table[2 + i], value, pc);
-        }
+    bool freebsd = ctx->flags & KCOV_CTXF_SWITCH_FREEBSD;
+    for (u64 i = 0; i < cases && i < KCOV_LIMIT_SWITCH_CASES; i++) {
+        u64 label = table[2 + i];
+        u64 linux_record[] = {log2 << 1 | 1, label, value, pc};
+        u64 freebsd_record[] = {log2 << 1, value | 1, label, pc};
+        bool goes_on = append_cmp(ctx, freebsd ? freebsd_record : linux_record, &steps);
+        /* FreeBSD stops at the first record that finds no room; the others try each case. */
+        if (!goes_on && (freebsd || !steps))
+            return;
     }
+    if (cases > KCOV_LIMIT_SWITCH_CASES)
+        ctx->flags |= KCOV_CTXF_LIMITED;
 }
 
 void kcov_record_cmp(u64 arg0, u64 arg1, struct kcov_context *ctx, u64 pc, u64 kind)
@@ -139,5 +152,7 @@ void kcov_record_cmp(u64 arg0, u64 arg1, struct kcov_context *ctx, u64 pc, u64 k
     bool is_const = kind >= KCOV_HOOK_CONST_CMP1;
     u64 log2 = kind - (is_const ? KCOV_HOOK_CONST_CMP1 : KCOV_HOOK_CMP1);
     u64 mask = log2 == 3 ? ~0UL : (1UL << (8UL << log2)) - 1;
-    append_cmp(ctx, log2 << 1 | is_const, arg0 & mask, arg1 & mask, pc);
+    u64 record[] = {log2 << 1 | is_const, arg0 & mask, arg1 & mask, pc};
+    u32 steps = KCOV_LIMIT_SEEN_STEPS;
+    append_cmp(ctx, record, &steps);
 }

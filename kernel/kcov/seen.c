@@ -36,7 +36,7 @@ static u32 mix(u32 h, u32 half)
     return h ^ h >> 15;
 }
 
-enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length)
+enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length, u32 *steps)
 {
     struct kcov_seen *set = pa_to_va(seen_pa);
     u32 hash = 0;
@@ -49,6 +49,10 @@ enum kcov_verdict kcov_seen_insert(u64 seen_pa, const u64 *record, u32 length)
     for (u32 link = *bucket; link; link = node_at(set, link - 1)->next) {
         const struct node *node = node_at(set, link - 1);
         u32 same = 0;
+
+        if (*steps == 0)
+            return KCOV_SEEN_LIMIT;
+        --*steps;
         while (same < set->node_words && node->words[same] == word_at(record, length, same))
             same++;
         if (same == set->node_words)

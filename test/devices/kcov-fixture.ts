@@ -23,6 +23,8 @@ export interface Fixture {
   hart: { current: number; count: number };
   published: number[];
   records: KcovRecord[];
+  /** Units of work that the device has reported. */
+  work(): number;
   store(register: number, value: bigint | number): void;
   load(register: number): bigint;
   word(index: number, area?: number): bigint;
@@ -34,12 +36,15 @@ export interface Fixture {
   touched(from: number, bytes: number): number[];
 }
 
-export function fixture(): Fixture {
-  const memory = new WebAssembly.Memory({ initial: 32, maximum: 32 });
-  const ram = new Ram(memory, 0x1_0000, BASE, RAM_BYTES);
+export function fixture(ramBytes = RAM_BYTES): Fixture {
+  const pages = ramBytes / 0x1_0000 + 1;
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const ram = new Ram(memory, 0x1_0000, BASE, ramBytes);
   const hart = { current: 0, count: 2 };
   const published = [0, 0];
-  const device = new KcovDevice({ ram, hart, publish: (h, host) => (published[h] = host) });
+  let spent = 0;
+  const work = { spend: (units: number) => void (spent += units) };
+  const device = new KcovDevice({ ram, hart, work, publish: (h, host) => (published[h] = host) });
   const store = (register: number, value: bigint | number) => {
     const v = BigInt.asUintN(64, BigInt(value));
     device.write(register, 4, Number(v & 0xffff_ffffn));
@@ -52,6 +57,7 @@ export function fixture(): Fixture {
     hart,
     published,
     records,
+    work: () => spent,
     store,
     load: r => (BigInt(device.read(r + 4, 4)) << 32n) | BigInt(device.read(r, 4)),
     word: (i, area = AREA) => ram.read64(area + 8 * i),
@@ -78,7 +84,7 @@ export function fixture(): Fixture {
       return [...data.keys()].filter(i => data[i] !== GUARD).map(i => from + i);
     },
   };
-  ram.fill(BASE, RAM_BYTES, GUARD);
+  ram.fill(BASE, ramBytes, GUARD);
   ram.fill(HARTS, HART.SIZE * 2, 0);
   ram.write64(AREA, 0n);
   store(REG.HARTS, HARTS);

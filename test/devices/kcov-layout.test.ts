@@ -28,6 +28,7 @@ const GROUPS: Record<string, Record<string, number>> = {
   KCOV_REMOTES_: layout.REMOTES,
   KCOV_REMOTE_: layout.REMOTE,
   KCOV_ERR_: layout.ERR,
+  KCOV_LIMIT_: layout.LIMIT,
 };
 const SINGLES: Record<string, number> = {
   KCOV_ID_VALUE: layout.ID_VALUE,

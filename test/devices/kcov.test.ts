@@ -1,7 +1,19 @@
 // The kcov device, driven through its registers as the kernel drives it: records of every mode, hostile word 0,
 // UNIQ modes, CURRENT and remote sections.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CTX, CTXF, ERR, HART, HOOK, HOOKS, KIND, RECORD, REG } from '../../devices/kcov-layout.ts';
+import {
+  CTX,
+  CTXF,
+  ERR,
+  HART,
+  HOOK,
+  HOOKS,
+  KIND,
+  LIMIT,
+  RECORD,
+  REG,
+  SEEN,
+} from '../../devices/kcov-layout.ts';
 import {
   AREA,
   BASE,
@@ -201,6 +213,88 @@ describe('switch', () => {
   });
 });
 
+describe('limits of one hook', () => {
+  /** A set in which all buckets start one chain over `nodes` nodes. */
+  const longChain = (at: number, nodes: number): void => {
+    seenSet(f, at, nodes, 1);
+    const pool = at + SEEN.SIZE + (4 << 12);
+    f.ram.write64(at + SEEN.USED, BigInt(nodes));
+    for (let bucket = 0; bucket < 1 << 12; bucket++) f.ram.write32(at + SEEN.SIZE + 4 * bucket, 1);
+    for (let n = 0; n < nodes; n++) {
+      f.ram.write32(pool + 16 * n, n + 1 < nodes ? n + 2 : 0);
+      f.ram.write64(pool + 16 * n + 8, BigInt(n));
+    }
+  };
+  const flags = () => f.ram.read32(CONTEXT + CTX.FLAGS);
+  const refused = () => [f.load(REG.ERROR), f.load(REG.ERROR_ADDR)];
+
+  it.each([RECORD.CMP, RECORD.UNIQ_CMP])(
+    'records so many cases of a switch, then reports (mode %d)',
+    mode => {
+      f = fixture(8 << 20);
+      const table = BASE + 0x20_0000;
+      const cases = LIMIT.SWITCH_CASES + 1;
+      f.ram.write64(table, BigInt(cases));
+      f.ram.write64(table + 8, 64n);
+      for (let i = 0; i < cases; i++) f.ram.write64(table + 16 + 8 * i, BigInt(i));
+      const [area, seen] = [BASE + 0x30_0000, BASE + 0x50_0000];
+      f.ram.write64(area, 0n);
+      seenSet(f, seen, cases, 4);
+      f.context(mode, 0x2_0000, { AREA: area, SEEN: seen });
+      f.cmp('SWITCH', 1, KVA + BigInt(table));
+      expect(f.word(0, area)).toBe(BigInt(LIMIT.SWITCH_CASES));
+      expect([flags(), ...refused()]).toEqual([CTXF.LIMITED, BigInt(ERR.LIMIT), BigInt(table)]);
+      const most = LIMIT.SWITCH_CASES + (mode === RECORD.CMP ? 0 : LIMIT.SEEN_STEPS);
+      expect(f.work()).toBeLessThanOrEqual(most);
+      f.ram.write64(table, BigInt(LIMIT.SWITCH_CASES));
+      f.store(REG.ERROR, 0);
+      f.context(RECORD.CMP, 0x2_0000, { AREA: area });
+      f.cmp('SWITCH', 1, KVA + BigInt(table));
+      expect([flags(), f.load(REG.ERROR)]).toEqual([0, 0n]);
+    },
+  );
+
+  it('compares so many nodes, then reports and remembers nothing', () => {
+    f = fixture(8 << 20);
+    const seen = BASE + 0x20_0000;
+    longChain(seen, LIMIT.SEEN_STEPS + 1);
+    f.ram.write64(EDGE_AREA, 0n);
+    f.context(RECORD.UNIQ_PC | RECORD.UNIQ_EDGE, 64, { SEEN: seen, EDGE_AREA, EDGE_SEEN: seen });
+    const before = f.ram.read(seen, 0x20_0000);
+    f.pc(LIMIT.SEEN_STEPS);
+    expect([f.word(0), f.word(0, EDGE_AREA)]).toEqual([0n, 0n]);
+    expect([flags(), ...refused()]).toEqual([CTXF.LIMITED, BigInt(ERR.LIMIT), BigInt(seen)]);
+    expect(Buffer.compare(f.ram.read(seen, 0x20_0000), before)).toBe(0);
+    expect(f.work()).toBe(LIMIT.SEEN_STEPS);
+    // The last node within the limit is found.
+    f.store(REG.ERROR, 0);
+    f.context(RECORD.UNIQ_PC, 64, { SEEN: seen });
+    f.pc(LIMIT.SEEN_STEPS - 1);
+    expect([flags(), f.load(REG.ERROR), f.word(0), lost()]).toEqual([0, 0n, 0n, 0n]);
+  });
+
+  it('counts the chains of all cases of a switch together', () => {
+    f = fixture(8 << 20);
+    const seen = BASE + 0x20_0000;
+    const nodes = 4000;
+    seenSet(f, seen, nodes, 4);
+    const pool = seen + SEEN.SIZE + (4 << 12);
+    f.ram.fill(pool, 40 * nodes, 0);
+    for (let bucket = 0; bucket < 1 << 12; bucket++) f.ram.write32(seen + SEEN.SIZE + 4 * bucket, 1);
+    for (let n = 0; n + 1 < nodes; n++) f.ram.write32(pool + 40 * n, n + 2);
+    f.ram.write64(seen + SEEN.USED, BigInt(nodes));
+    f.ram.write64(TABLE, 1000n);
+    f.ram.write64(TABLE + 8, 64n);
+    f.context(RECORD.UNIQ_CMP, 64, { SEEN: seen });
+    f.cmp('SWITCH', 1, KVA + BigInt(TABLE), 9);
+    expect(flags()).toBe(CTXF.LIMITED);
+    expect(f.load(REG.ERROR)).toBe(BigInt(ERR.LIMIT));
+    // 16 whole chains found no node free; the 17th was not followed to its end.
+    expect(lost()).toBe(16n);
+    expect(f.work()).toBe(1000 + LIMIT.SEEN_STEPS);
+  });
+});
+
 describe('uniq modes', () => {
   beforeEach(() => {
     seenSet(f, SEEN_SET, 8, 4);
@@ -344,6 +438,22 @@ describe('around the device', () => {
     ]);
     const who = { tid: 5, pid: 4, syscall: 63, context: 'remote-interrupt', handle: 77n };
     expect(f.records[0]).toMatchObject(who);
+    expect(Buffer.compare(f.ram.data, quiet.ram.data)).toBe(0);
+  });
+
+  it('tells a listener of records that overwrite their own context', () => {
+    const quiet = fixture();
+    f.device.onRecord(r => f.records.push(r));
+    for (const g of [f, quiet]) {
+      // Record k of an area k words before the context is the field that says where the area is.
+      for (const k of [1, 2, 3, 4]) {
+        g.context(RECORD.PC, 64, { AREA: CONTEXT - 8 * k });
+        g.ram.write64(CONTEXT - 8 * k, BigInt(k));
+        g.pc(0xffff_ffff_ffff_fff0n);
+      }
+    }
+    const told = f.records.map(r => [r.area, r.index, r.isLost]);
+    expect(told).toEqual([1, 2, 3, 4].map(k => [CONTEXT - 8 * k, k, false]));
     expect(Buffer.compare(f.ram.data, quiet.ram.data)).toBe(0);
   });
 
