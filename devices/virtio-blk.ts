@@ -4,7 +4,7 @@
 
 import { Disk, type DiskImage, imageOf, SECTOR } from './virtio-disk.ts';
 import type { VirtioBackend, VirtioPort } from './virtio-mmio.ts';
-import { type Chain, gather, length, type Segment, scatter } from './virtio-queue.ts';
+import { type Chain, eachPiece, gather, length, type Progress, scatter } from './virtio-queue.ts';
 
 const T_IN = 0;
 const T_OUT = 1;
@@ -20,8 +20,6 @@ const F_FLUSH = 1n << 9n;
 const HEADER = 16;
 const ID_BYTES = 20;
 const SEG_MAX = 126;
-/** Bytes that are copied at a time, whatever the length of a request. */
-const PIECE = 1 << 16;
 
 export class VirtioBlk implements VirtioBackend {
   readonly deviceId = 2;
@@ -46,14 +44,6 @@ export class VirtioBlk implements VirtioBackend {
     this.#port = port;
   }
 
-  notify(): void {
-    const queue = this.#port.queue(0);
-    for (let chain = queue.pop(); chain; chain = queue.pop()) {
-      queue.push(chain, this.#serve(chain));
-      this.#port.used(0);
-    }
-  }
-
   reset(): void {}
 
   save(): unknown {
@@ -64,57 +54,56 @@ export class VirtioBlk implements VirtioBackend {
     this.#disk.load(state);
   }
 
-  /** Serves one request; returns the bytes written into the chain, status byte included. */
-  #serve(chain: Chain): number {
+  /** Header, data, and in the last writable byte the status (section 5.2.6). */
+  serve(_queue: number, chain: Chain, limit: number): Progress {
     const { ram } = this.#port;
     const room = length(chain.writable);
-    if (room === 0) return 0;
+    if (room === 0) return { moved: 0, written: 0 };
     const header = gather(ram, chain.readable, HEADER);
-    let written = 0;
-    let status = S_IOERR;
-    if (header.length === HEADER) {
-      const view = new DataView(header.buffer);
-      const type = view.getUint32(0, true);
-      const at = Number(view.getBigUint64(8, true)) * SECTOR;
-      [status, written] = this.#request(type, at, chain, room - 1);
-    }
-    scatter(ram, chain.writable, Uint8Array.of(status), room - 1);
-    return written + 1;
-  }
-
-  #request(type: number, at: number, chain: Chain, room: number): [status: number, written: number] {
-    switch (type) {
-      case T_IN:
-        if (!(at + room <= this.#disk.bytes)) return [S_IOERR, 0];
-        this.#fetch(at, room, chain.writable);
-        return [S_OK, room];
-      case T_OUT:
-        return [this.#store(at, chain.readable), 0];
+    const finish = (status: number, moved = 0, written = 0): Progress => {
+      scatter(ram, chain.writable, Uint8Array.of(status), room - 1);
+      return { moved, written: written + 1 };
+    };
+    if (header.length < HEADER) return finish(S_IOERR);
+    const view = new DataView(header.buffer);
+    const at = Number(view.getBigUint64(8, true)) * SECTOR;
+    switch (view.getUint32(0, true)) {
+      case T_IN: {
+        if (!(at + room - 1 <= this.#disk.bytes)) return finish(S_IOERR);
+        const moved = this.#load(chain, at, Math.min(limit, room - 1 - chain.done));
+        return chain.done + moved < room - 1 ? { moved } : finish(S_OK, moved, room - 1);
+      }
+      case T_OUT: {
+        const bytes = length(chain.readable) - HEADER;
+        if (this.#readOnly || !(at + bytes <= this.#disk.bytes)) return finish(S_IOERR);
+        const moved = this.#store(chain, at, Math.min(limit, bytes - chain.done));
+        return chain.done + moved < bytes ? { moved } : finish(S_OK, moved);
+      }
       case T_FLUSH:
-        return [S_OK, 0];
+        return finish(S_OK);
       case T_GET_ID: {
-        const id = new Uint8Array(Math.min(ID_BYTES, room));
+        const id = new Uint8Array(Math.min(ID_BYTES, room - 1));
         id.set([...'kcovbox'].map(c => c.charCodeAt(0)).slice(0, id.length));
-        return [S_OK, scatter(this.#port.ram, chain.writable, id)];
+        return finish(S_OK, id.length, scatter(ram, chain.writable, id));
       }
       default:
-        return [S_UNSUPP, 0];
+        return finish(S_UNSUPP);
     }
   }
 
-  #fetch(at: number, bytes: number, writable: readonly Segment[]): void {
-    const buffer = new Uint8Array(Math.min(PIECE, bytes));
-    for (let done = 0; done < bytes; done += buffer.length) {
-      const piece = buffer.subarray(0, Math.min(buffer.length, bytes - done));
-      this.#disk.read(at + done, piece);
-      scatter(this.#port.ram, writable, piece, done);
-    }
+  /** Copies bytes [done, done + bytes) of the data from byte `at` of the disk on. */
+  #load({ writable, done }: Chain, at: number, bytes: number): number {
+    return eachPiece(writable, done, bytes, (pa, n, i) => {
+      const piece = new Uint8Array(n);
+      this.#disk.read(at + done + i, piece);
+      this.#port.ram.write(pa, piece);
+    });
   }
 
-  #store(at: number, readable: readonly Segment[]): number {
-    const bytes = length(readable) - HEADER;
-    if (this.#readOnly || !(at + bytes <= this.#disk.bytes)) return S_IOERR;
-    this.#disk.write(at, gather(this.#port.ram, readable).subarray(HEADER));
-    return S_OK;
+  /** The same to the disk. */
+  #store({ readable, done }: Chain, at: number, bytes: number): number {
+    return eachPiece(readable, HEADER + done, bytes, (pa, n, i) =>
+      this.#disk.write(at + done + i, this.#port.ram.read(pa, n)),
+    );
   }
 }

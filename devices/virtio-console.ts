@@ -3,7 +3,7 @@
 
 import type { Sink } from '../emulator/bus/device.ts';
 import type { VirtioBackend, VirtioPort } from './virtio-mmio.ts';
-import { gather, length, scatter } from './virtio-queue.ts';
+import { type Chain, eachPiece, length, PIECE, type Progress, scatter } from './virtio-queue.ts';
 
 const F_SIZE = 1n;
 /** Of u16 fields in the configuration space. */
@@ -18,7 +18,9 @@ export class VirtioConsole implements VirtioBackend {
   readonly queues = 2;
   readonly config = new Uint8Array(12);
   readonly #out: Sink;
+  /** Input from the host that no buffer has taken yet; [#sent, end). */
   #wire: number[] = [];
+  #sent = 0;
   #port!: VirtioPort;
 
   constructor(out: Sink, size?: { readonly rows: number; readonly cols: number }) {
@@ -47,43 +49,45 @@ export class VirtioConsole implements VirtioBackend {
   /** Bytes from the host; they wait until the driver offers buffers. */
   receive(bytes: Iterable<number>): void {
     for (const byte of bytes) this.#wire.push(byte & 0xff);
-    this.#deliver();
+    this.#port.kick(RECEIVE);
   }
 
-  notify(queue: number): void {
-    if (queue === TRANSMIT) this.#transmit();
-    else this.#deliver();
+  serve(queue: number, chain: Chain, limit: number): Progress | undefined {
+    return queue === TRANSMIT ? this.#transmit(chain, limit) : this.#deliver(chain, limit);
   }
 
   reset(): void {}
 
   save(): unknown {
-    return { wire: [...this.#wire], config: [...this.config] };
+    return { wire: this.#wire.slice(this.#sent), config: [...this.config] };
   }
 
   load(state: unknown): void {
     const { wire, config } = state as { wire: number[]; config: number[] };
     this.#wire = [...wire];
+    this.#sent = 0;
     this.config.set(config);
   }
 
-  #transmit(): void {
-    const queue = this.#port.queue(TRANSMIT);
-    for (let chain = queue.pop(); chain; chain = queue.pop()) {
-      for (const byte of gather(this.#port.ram, chain.readable)) this.#out.write(byte);
-      queue.push(chain, 0);
-      this.#port.used(TRANSMIT);
-    }
+  #transmit({ readable, done }: Chain, limit: number): Progress {
+    const moved = eachPiece(readable, done, limit, (pa, bytes) => {
+      for (const byte of this.#port.ram.read(pa, bytes)) this.#out.write(byte);
+    });
+    return done + moved < length(readable) ? { moved } : { moved, written: 0 };
   }
 
-  #deliver(): void {
-    const queue = this.#port.queue(RECEIVE);
-    while (this.#wire.length > 0) {
-      const chain = queue.pop();
-      if (!chain) return;
-      const bytes = Uint8Array.from(this.#wire.splice(0, length(chain.writable)));
-      queue.push(chain, scatter(this.#port.ram, chain.writable, bytes));
-      this.#port.used(RECEIVE);
+  /** One buffer takes what has come, up to its length and `limit`; the rest waits for the next one. */
+  #deliver({ writable }: Chain, limit: number): Progress | undefined {
+    const waiting = this.#wire.length - this.#sent;
+    if (waiting === 0) return undefined;
+    const bytes = Math.min(waiting, limit, PIECE, length(writable));
+    const data = Uint8Array.from(this.#wire.slice(this.#sent, this.#sent + bytes));
+    this.#sent += scatter(this.#port.ram, writable, data);
+    // Taking bytes from the front of a long array one by one would be quadratic.
+    if (2 * this.#sent > this.#wire.length) {
+      this.#wire = this.#wire.slice(this.#sent);
+      this.#sent = 0;
     }
+    return { moved: bytes, written: bytes };
   }
 }

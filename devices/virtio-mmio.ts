@@ -1,11 +1,25 @@
-// The virtio MMIO transport: registers and queues; what the device is for is a `VirtioBackend`.
-// Specification: Virtio 1.2, section 4.2 (version 2) and 4.2.4 (legacy, version 1). Which of the two a slot speaks is
-// fixed at power-on, as in QEMU (`-global virtio-mmio.force-legacy=`). A slot without a backend reads device id 0.
-// Requests are served at once, inside the write to QUEUE_NOTIFY. Divergences: no shared memory, no event index.
+// The virtio MMIO transport: registers, queues and the pace of work. A `VirtioBackend` is the rest.
+// Specification: Virtio 1.2, section 4.2 (version 2) and 4.2.4 (legacy, version 1). Which of the two
+// a slot speaks is fixed at power-on, as in QEMU (`-global virtio-mmio.force-legacy=`). A slot
+// without a backend reads device id 0. Divergences: no shared memory, no event index.
+//
+// Pace: requests are served inside the write to QUEUE_NOTIFY as long as the device has credit. The
+// credit is at most BURST units of work (virtio-queue.ts counts them, about one per byte) and grows
+// by one per unit of virtual time, which is 1 GB/s; what is left goes on by alarm. So one access of
+// the guest, and one alarm, cost about BURST units at most, whatever the rings say.
 
-import type { Device, FdtNode, IrqLine, Placement, RamPort } from '../emulator/bus/device.ts';
+import type {
+  Alarm,
+  ClockPort,
+  Device,
+  FdtNode,
+  IrqLine,
+  Placement,
+  RamPort,
+  WorkPort,
+} from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
-import { QUEUE_MAX, type QueueState, VirtQueue } from './virtio-queue.ts';
+import { type Chain, type Progress, QUEUE_MAX, type QueueState, VirtQueue } from './virtio-queue.ts';
 
 export const VIRTIO_MAP = regmap({ title: 'virtio-mmio', spec: 'Virtio 1.2, section 4.2.2', size: 0x200 }, [
   { id: 'magic', at: 0x00, bytes: 4, access: 'r', doc: '"virt"' },
@@ -69,13 +83,22 @@ const F_VERSION_1 = 1n << 32n;
 const F_INDIRECT = 1n << 28n;
 const INT_USED = 1;
 const INT_CONFIG = 2;
+/** Units of work that a device does at once. */
+export const BURST = 0x1_0000;
+
+/** What a slot needs of the machine. */
+export interface VirtioPorts {
+  readonly irq: IrqLine;
+  readonly ram: RamPort;
+  readonly clock: ClockPort;
+  readonly work?: WorkPort;
+}
 
 /** What a backend asks of its transport. */
 export interface VirtioPort {
   readonly ram: RamPort;
-  queue(index: number): VirtQueue;
-  /** The backend returned buffers of this queue. */
-  used(index: number): void;
+  /** The backend has something for the requests of this queue. */
+  kick(queue: number): void;
   features(): bigint;
   /** The device changed its configuration space. */
   configChanged(): void;
@@ -90,7 +113,8 @@ export interface VirtioBackend {
   /** The device configuration space. */
   readonly config: Uint8Array;
   attach(port: VirtioPort): void;
-  notify(queue: number): void;
+  /** Works on a request, moving about `limit` bytes at most; undefined = nothing to do for it now. */
+  serve(queue: number, chain: Chain, limit: number): Progress | undefined;
   /** A write into the configuration space; default: ignored. */
   configWrite?(offset: number, bytes: number, value: number): void;
   reset(): void;
@@ -109,6 +133,10 @@ interface State {
   align: number[];
   pfn: number[];
   generation: number;
+  /** Bits of the queues that have, or may have, requests left to serve. */
+  pending: number;
+  /** Virtual time at which the credit is BURST again. */
+  paid: number;
 }
 
 type Reg = (typeof VIRTIO_MAP.rows)[number]['id'];
@@ -119,7 +147,7 @@ const EMPTY: VirtioBackend = {
   queues: 0,
   config: new Uint8Array(0),
   attach() {},
-  notify() {},
+  serve: () => undefined,
   reset() {},
   save: () => null,
   load() {},
@@ -130,24 +158,26 @@ export class VirtioMmio implements Device, VirtioPort {
   readonly widths = [1, 2, 4] as const;
   readonly ram: RamPort;
   readonly #irq: IrqLine;
+  readonly #clock: ClockPort;
+  readonly #work: WorkPort | undefined;
+  readonly #alarm: Alarm;
   readonly #backend: VirtioBackend;
   readonly #legacy: boolean;
   readonly #queues: VirtQueue[] = [];
   #s: State;
 
-  constructor(slot: number, irq: IrqLine, ram: RamPort, legacy: boolean, backend: VirtioBackend = EMPTY) {
+  constructor(slot: number, ports: VirtioPorts, legacy: boolean, backend: VirtioBackend = EMPTY) {
     this.name = `virtio${slot}`;
-    this.ram = ram;
-    this.#irq = irq;
+    this.ram = ports.ram;
+    this.#irq = ports.irq;
+    this.#clock = ports.clock;
+    this.#work = ports.work;
+    this.#alarm = ports.clock.alarm(this.name, () => this.#serve());
     this.#backend = backend;
     this.#legacy = legacy;
-    for (let i = 0; i < backend.queues; i++) this.#queues.push(new VirtQueue(ram));
+    for (let i = 0; i < backend.queues; i++) this.#queues.push(new VirtQueue(this.ram));
     this.#s = this.#initial();
     backend.attach(this);
-  }
-
-  queue(index: number): VirtQueue {
-    return this.#queues[index]!;
   }
 
   features(): bigint {
@@ -161,10 +191,10 @@ export class VirtioMmio implements Device, VirtioPort {
     this.#update();
   }
 
-  used(index: number): void {
-    if (!this.#queues[index]!.wantsInterrupt()) return;
-    this.#s.interrupt |= INT_USED;
-    this.#update();
+  kick(index: number): void {
+    if (index >= this.#queues.length) return;
+    this.#s.pending |= 1 << index;
+    this.#serve();
   }
 
   read(offset: number, bytes: number): number {
@@ -185,6 +215,7 @@ export class VirtioMmio implements Device, VirtioPort {
     this.#s = this.#initial();
     for (const q of this.#queues) q.reset();
     this.#backend.reset();
+    this.#alarm.clear();
     this.#irq.lower();
   }
 
@@ -227,6 +258,8 @@ export class VirtioMmio implements Device, VirtioPort {
       align: this.#queues.map(() => 4096),
       pfn: this.#queues.map(() => 0),
       generation: 0,
+      pending: 0,
+      paid: 0,
     };
   }
 
@@ -266,7 +299,7 @@ export class VirtioMmio implements Device, VirtioPort {
       case 'configGeneration':
         return s.generation;
       case 'status':
-        return s.status | (this.#queues.some(q => q.state.broken) ? STATUS_NEEDS_RESET : 0);
+        return s.status | (this.#queues.some(q => q.isBroken) ? STATUS_NEEDS_RESET : 0);
       default:
         return 0;
     }
@@ -291,7 +324,7 @@ export class VirtioMmio implements Device, VirtioPort {
         s.queueSel = value;
         break;
       case 'queueNotify':
-        this.#notify(value);
+        this.kick(value);
         break;
       case 'interruptAck':
         s.interrupt &= ~value;
@@ -357,7 +390,10 @@ export class VirtioMmio implements Device, VirtioPort {
 
   #setStatus(value: number): void {
     if (value === 0) {
+      // The credit is the host's: a driver cannot get more of it by resetting the device.
+      const { paid } = this.#s;
       this.reset();
+      this.#s.paid = paid;
       return;
     }
     let status = value & 0xff;
@@ -367,14 +403,25 @@ export class VirtioMmio implements Device, VirtioPort {
     this.#s.status = status;
   }
 
-  #notify(index: number): void {
-    const queue = this.#queues[index];
-    if (!queue) return;
-    this.#backend.notify(index);
-    if (queue.state.broken) {
-      this.#s.interrupt |= INT_CONFIG;
-      this.#update();
-    }
+  /** Works on the queues that have requests, as far as the credit goes. */
+  #serve(): void {
+    const s = this.#s;
+    const now = this.#clock.now();
+    this.#queues.forEach((queue, index) => {
+      const credit = BURST - Math.max(0, s.paid - now);
+      if (((s.pending >>> index) & 1) === 0 || credit <= 0) return;
+      const { isBroken } = queue;
+      const step = queue.serve(credit, (chain, limit) => this.#backend.serve(index, chain, limit));
+      s.paid = Math.max(s.paid, now) + step.work;
+      this.#work?.spend(step.work);
+      if (!step.more) s.pending &= ~(1 << index);
+      if (step.finished > 0 && queue.wantsInterrupt()) s.interrupt |= INT_USED;
+      // DEVICE_NEEDS_RESET comes with a configuration interrupt (section 2.1.2).
+      if (queue.isBroken && !isBroken) s.interrupt |= INT_CONFIG;
+    });
+    if (s.pending === 0) this.#alarm.clear();
+    else this.#alarm.set(s.paid);
+    this.#update();
   }
 
   #update(): void {

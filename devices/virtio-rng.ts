@@ -3,7 +3,7 @@
 // It is not secret and must never be used where secrecy matters.
 
 import type { VirtioBackend, VirtioPort } from './virtio-mmio.ts';
-import { length, scatter } from './virtio-queue.ts';
+import { type Chain, length, type Progress, scatter } from './virtio-queue.ts';
 
 /** Most bytes served per request; a driver may offer absurdly much room. */
 const REQUEST_MAX = 4096;
@@ -56,14 +56,11 @@ export class VirtioRng implements VirtioBackend {
     this.#port = port;
   }
 
-  notify(): void {
-    const queue = this.#port.queue(0);
-    for (let chain = queue.pop(); chain; chain = queue.pop()) {
-      const bytes = new Uint8Array(Math.min(REQUEST_MAX, length(chain.writable)));
-      for (let i = 0; i < bytes.length; i++) bytes[i] = this.#rng.next() >>> 24;
-      queue.push(chain, scatter(this.#port.ram, chain.writable, bytes));
-      this.#port.used(0);
-    }
+  serve(_queue: number, chain: Chain): Progress {
+    const bytes = new Uint8Array(Math.min(REQUEST_MAX, length(chain.writable)));
+    for (let i = 0; i < bytes.length; i++) bytes[i] = this.#rng.next() >>> 24;
+    const written = scatter(this.#port.ram, chain.writable, bytes);
+    return { moved: written, written };
   }
 
   reset(): void {}

@@ -16,6 +16,8 @@ import { Watchdog } from './watchdog.ts';
 /** Guest instructions per slice: some tens of milliseconds. With a terminal fewer, so that keys act at once. */
 const SLICE = 20_000_000;
 const SLICE_TYPED = 4_000_000;
+/** Work of devices per slice (WorkPort): a few megabytes of console output, some tens of milliseconds. */
+const SLICE_WORK = 1 << 22;
 /** A slice in which fewer instructions ran than this was spent waiting; the host may rest. */
 const IDLE_SLICE = 200_000;
 const IDLE_MS = 10;
@@ -127,14 +129,18 @@ class Session {
     let left = maxInsns ?? Number.POSITIVE_INFINITY;
     let result: RunResult | undefined;
     while (left > 0 && this.#watchdog.status === 0 && !this.#terminal?.quit) {
-      const before = machine.spent;
-      result = (this.#gdb ?? machine).run(Math.min(slice, left), duration);
+      const { spent: before, time } = machine;
+      const units = Math.min(slice, left);
+      result = this.#gdb ? this.#gdb.run(units, duration) : machine.run(units, duration, SLICE_WORK);
       const spent = machine.spent - before;
       left -= spent;
       this.#line.flush();
       if (result.kind === 'reset') this.#reboot();
       else if (result.kind !== 'budget' && result.kind !== 'halt') return result;
-      const isIdle = result.kind === 'halt' || spent < IDLE_SLICE;
+      // A slice that ended with neither its units nor its time was spent on work of devices.
+      const isWork =
+        result.kind === 'budget' && !this.#gdb && spent < units && machine.time - time < duration;
+      const isIdle = result.kind === 'halt' || (spent < IDLE_SLICE && !isWork);
       this.#watchLater();
       const slept = await this.#pause(isIdle);
       if (this.#terminal)
@@ -168,7 +174,8 @@ class Session {
     const limit = end.outcome === 'interrupted' ? end.time : Number.POSITIVE_INFINITY;
     const units = this.#options.maxInsns ?? Number.POSITIVE_INFINITY;
     for (;;) {
-      const result = machine.run(Math.min(SLICE, units - machine.spent), limit - machine.time);
+      const left = units - machine.spent;
+      const result = machine.run(Math.min(SLICE, left), limit - machine.time, SLICE_WORK);
       this.#line.flush();
       if (result.kind !== 'budget' || machine.time >= limit || machine.spent >= units) return result;
       this.#watchLater();

@@ -13,7 +13,7 @@ import { VirtioConsole } from '../../devices/virtio-console.ts';
 import { type VirtioBackend, VirtioMmio } from '../../devices/virtio-mmio.ts';
 import { VirtioRng } from '../../devices/virtio-rng.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { ClockPort, Device, HartLines, RamPort, Sink } from '../bus/device.ts';
+import type { ClockPort, Device, HartLines, RamPort, Sink, WorkPort } from '../bus/device.ts';
 import { MAP, type Region, VIRTIO_SLOTS, virtioSlot } from './memory-map.ts';
 import { type Complete, type VirtioOption, virtioSlots } from './options.ts';
 
@@ -25,6 +25,7 @@ export interface BoardPorts {
   console: Sink;
   finish: FinishPort;
   kcov: KcovPorts;
+  work: WorkPort;
 }
 
 export interface Placed extends Region {
@@ -45,7 +46,7 @@ export interface Board {
 }
 
 export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array): Board {
-  const { clock, ram, lines } = ports;
+  const { clock, ram, lines, work } = ports;
   const plic = new Plic(o.harts, lines);
   const clint = new Clint(o.harts, clock, lines);
   const uart = new Uart16550(plic.line(MAP.uart.irq), ports.console);
@@ -73,8 +74,8 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   for (let n = VIRTIO_SLOTS - 1; n >= 0; n--) {
     const place = virtioSlot(n);
     const option = slots.get(n);
-    const line = plic.line(place.irq);
-    const device = new VirtioMmio(n, line, ram, o.virtioLegacy, option && backend(option));
+    const slot = { irq: plic.line(place.irq), ram, clock, work };
+    const device = new VirtioMmio(n, slot, o.virtioLegacy, option && backend(option));
     placed.push({ device, ...place });
   }
   placed.push({ device: plic, ...MAP.plic }, { device: clint, ...MAP.clint });

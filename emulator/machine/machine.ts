@@ -26,6 +26,13 @@ import { type Complete, complete, type MachineOptions } from './options.ts';
 import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
 
+/**
+ * Host work (WorkPort) that one call of `run` may cause beyond its instructions, by default: so much
+ * for each unit and so much in all. Passing over idle time counts as WORK_OF_IDLE.
+ */
+const WORK_PER_UNIT = 64;
+const WORK_MIN = 2 ** 24;
+const WORK_OF_IDLE = 64;
 /** Longest quantum, so that the engine's compiled loops are left from time to time. */
 const QUANTUM_MAX = 1_000_000;
 
@@ -36,7 +43,7 @@ export type RunResult =
   | { kind: 'panic'; status: number }
   /** The guest wants a reboot; `reset()` does it. */
   | { kind: 'reset' }
-  /** The instructions of this call are spent; `run` goes on. */
+  /** The instructions, the time or the work of this call are spent; `run` goes on. */
   | { kind: 'budget' }
   /** All harts wait and only input could wake them. */
   | { kind: 'halt' };
@@ -69,6 +76,8 @@ export class Machine {
   readonly #timers: Comparator[] = [];
   #isPaused = false;
   #hasRun = false;
+  /** Work of devices that the present call of `run` may still cause. */
+  #workLeft = Infinity;
 
   static create(options: MachineOptions): Machine {
     return new Machine(complete(options));
@@ -87,6 +96,7 @@ export class Machine {
     this.clock.onEarlier = at => this.#shorten(at);
     this.scheduler = new Scheduler(options.harts, options.schedSeed);
     this.journal = new Journal(options.replay);
+    const work = { spend: (units: number) => this.#spend(units) };
     const finish = {
       exit: (status: number) => this.stop({ kind: 'exit', status }),
       reset: () => this.stop({ kind: 'reset' }),
@@ -108,9 +118,11 @@ export class Machine {
         lines: hartLines(this.harts),
         console,
         finish,
+        work,
         kcov: {
           ram: this.ram,
           hart: hartPort,
+          work,
           publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
           publishHooks: hooks => this.jit?.setHooks(hooks && { ...hooks, device: BigInt(MAP.kcov.base) }),
         },
@@ -216,17 +228,20 @@ export class Machine {
   /**
    * Runs until something ends it, at most `units` instructions and exceptions from now, and at most `duration` of virtual
    * time, which an idle guest passes without instructions. Where the pieces are cut makes no difference to the guest.
+   * Also returns `budget` when the guest has caused `work` units of work in devices (WorkPort), so
+   * that it cannot keep this call for long with few instructions.
    * Errors: HostError when one of them is a fraction or not a number: a quantum of half a unit would never end.
    */
-  run(units = Infinity, duration = Infinity): RunResult {
+  run(units = Infinity, duration = Infinity, work = WORK_PER_UNIT * units + WORK_MIN): RunResult {
     checkWhole('units', units);
     checkWhole('duration', duration);
+    this.#workLeft = work;
     const limit = this.spent + units;
     const deadline = this.time + duration;
     for (;;) {
       this.#events();
       if (this.stopped) return this.stopped;
-      if (this.spent >= limit || this.time >= deadline) return { kind: 'budget' };
+      if (this.spent >= limit || this.time >= deadline || this.#workLeft <= 0) return { kind: 'budget' };
       const next = Math.min(this.clock.next(), this.journal.next());
       if (this.scheduler.pick(this.time, h => this.#canRun(h))) {
         const end = Math.min(next, deadline, this.scheduler.end);
@@ -242,8 +257,14 @@ export class Machine {
         return { kind: 'halt' };
       } else {
         this.time = Math.max(this.time, Math.min(next, deadline));
+        this.#workLeft -= WORK_OF_IDLE;
       }
     }
+  }
+
+  #spend(units: number): void {
+    this.#workLeft -= units;
+    if (this.#workLeft <= 0 && this.#isRunning) this.engine.requestExit();
   }
 
   #canRun(id: number): boolean {

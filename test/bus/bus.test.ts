@@ -158,6 +158,7 @@ describe('regmap', () => {
 
 describe('every device', () => {
   const clock = () => new HandClock();
+  const slot = () => ({ irq: new Line(), ram: ram(), clock: clock() });
   const all: [string, number, () => Device][] = [
     ['uart', UART_MAP.size, () => new Uart16550(new Line(), new Output())],
     ['plic', PLIC_MAP.size, () => new Plic(2, new Lines())],
@@ -165,8 +166,8 @@ describe('every device', () => {
     ['rtc', RTC_MAP.size, () => new Rtc(clock(), new Line())],
     ['edu', EDU_MAP.size, () => new Edu(clock(), new Line(), ram())],
     ['finisher', FINISHER_MAP.size, () => new Finisher({ exit() {}, reset() {} })],
-    ['virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, new Line(), ram(), false, new VirtioRng(1n))],
-    ['legacy virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, new Line(), ram(), true)],
+    ['virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), false, new VirtioRng(1n))],
+    ['legacy virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), true)],
   ];
 
   it.each(all)('%s survives every access of every width with hostile values', (_, size, make) => {

@@ -3,9 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { VirtioBlk } from '../../devices/virtio-blk.ts';
 import { VirtioConsole } from '../../devices/virtio-console.ts';
-import { type VirtioBackend, VirtioMmio } from '../../devices/virtio-mmio.ts';
+import { BURST, type VirtioBackend, VirtioMmio } from '../../devices/virtio-mmio.ts';
+import { DESC_WORK, PIECE, QUEUE_MAX, REQUEST_WORK } from '../../devices/virtio-queue.ts';
 import { VirtioRng } from '../../devices/virtio-rng.ts';
-import { Line, Output, RAM, ram } from './ports.ts';
+import type { Ram } from '../../emulator/bus/ram.ts';
+import { HandClock, Line, Output, RAM, ram } from './ports.ts';
 
 const SIZE = 8;
 const DESC = RAM + 0x1000;
@@ -17,12 +19,30 @@ const STATUS_NEEDS_RESET = 0x40;
 
 /** The smallest driver: one queue, requests of a few descriptors. */
 class Driver {
-  readonly memory = ram();
+  readonly memory: Ram;
   readonly irq = new Line();
+  readonly clock = new HandClock();
+  readonly size: number;
+  spent = 0;
+  readonly work = { spend: (units: number) => void (this.spent += units) };
   readonly device: VirtioMmio;
 
-  constructor(backend: VirtioBackend, legacy = false, queues = 1) {
-    this.device = new VirtioMmio(0, this.irq, this.memory, legacy, backend);
+  /** Of queue 0; queue 1 has its own 0x4000 bytes further. */
+  readonly avail: number;
+  readonly used: number;
+
+  constructor(backend: VirtioBackend, legacy = false, queues = 1, bytes = 0x1_0000, size = SIZE) {
+    this.memory = ram(bytes);
+    this.size = size;
+    // The usual places, unless the queue is too large for them.
+    this.avail = size > 64 ? RAM + 0x4_0000 : AVAIL + 16 * (size - SIZE);
+    this.used = size > 64 ? RAM + 0x5_0000 : USED;
+    const { irq, memory, clock, work } = this;
+    this.device = new VirtioMmio(0, { irq, ram: memory, clock, work }, legacy, backend);
+    this.setUp(legacy, queues);
+  }
+
+  setUp(legacy: boolean, queues: number): void {
     this.set(0x70, 3);
     if (legacy) {
       this.set(0x28, 4096);
@@ -35,7 +55,7 @@ class Driver {
     for (let q = 0; q < queues; q++) {
       this.set(0x30, q);
       expect(this.get(0x34)).toBeGreaterThanOrEqual(SIZE);
-      this.set(0x38, SIZE);
+      this.set(0x38, this.size);
       const shift = q * 0x4000;
       if (legacy) {
         this.set(0x3c, 4096);
@@ -43,8 +63,8 @@ class Driver {
       } else {
         for (const [at, value] of [
           [0x80, DESC],
-          [0x90, AVAIL],
-          [0xa0, USED],
+          [0x90, this.avail],
+          [0xa0, this.used],
         ] as const) {
           this.set(at, value + shift);
           this.set(at + 4, 0);
@@ -73,13 +93,14 @@ class Driver {
   /** Offers the chain that starts at `head` and rings; returns the used length, or undefined when not served. */
   offer(head = 0, queue = 0): number | undefined {
     const shift = queue * 0x4000;
-    const index = this.memory.read16(AVAIL + shift + 2);
-    this.memory.write16(AVAIL + shift + 4 + 2 * (index % SIZE), head);
-    this.memory.write16(AVAIL + shift + 2, (index + 1) & 0xffff);
-    const before = this.memory.read16(USED + shift + 2);
+    const [avail, used] = [this.avail + shift, this.used + shift];
+    const index = this.memory.read16(avail + 2);
+    this.memory.write16(avail + 4 + 2 * (index % this.size), head);
+    this.memory.write16(avail + 2, (index + 1) & 0xffff);
+    const before = this.memory.read16(used + 2);
     this.set(0x50, queue);
-    if (this.memory.read16(USED + shift + 2) === before) return undefined;
-    return this.memory.read32(USED + shift + 4 + 8 * (before % SIZE) + 4);
+    if (this.memory.read16(used + 2) === before) return undefined;
+    return this.memory.read32(used + 4 + 8 * (before % this.size) + 4);
   }
 
   /** A block request; returns its status byte. */
@@ -217,13 +238,231 @@ describe('hostile rings', () => {
   });
 
   it('a driver that accepts what was not offered does not get FEATURES_OK; one that accepts nothing does', () => {
-    const device = new VirtioMmio(0, new Line(), ram(), false, new VirtioBlk(image()));
+    const device = new VirtioMmio(
+      0,
+      { irq: new Line(), ram: ram(), clock: new HandClock() },
+      false,
+      new VirtioBlk(image()),
+    );
     device.write(0x70, 4, 11);
     expect(device.read(0x70, 4)).toBe(11);
     device.write(0x70, 4, 0);
     device.write(0x20, 4, 0x8000_0000);
     device.write(0x70, 4, 11);
     expect(device.read(0x70, 4)).toBe(3);
+  });
+});
+
+describe('rings that overlap', () => {
+  const INT_CONFIG = 2;
+  const place = (d: Driver, desc: number, avail: number, used: number, size = SIZE): void => {
+    d.set(0x44, 0);
+    d.set(0x38, size);
+    for (const [i, at] of [desc, avail, used].entries()) d.set(0x80 + 0x10 * i, at);
+    d.set(0x44, 1);
+  };
+  const isBroken = (d: Driver): boolean => (d.get(0x70) & STATUS_NEEDS_RESET) !== 0;
+
+  it.each([
+    ['the available ring is the used ring', DESC, AVAIL, AVAIL],
+    ['the used ring begins in the available ring', DESC, AVAIL, AVAIL + 4],
+    ['the descriptors are the available ring', DESC, DESC, USED],
+    ['the used ring is the end of the descriptors', DESC, AVAIL, DESC + 16 * SIZE - 4],
+    ['all three are one', DESC, DESC, DESC],
+  ])('%s: the device needs a reset and says so once', (_, desc, avail, used) => {
+    const d = new Driver(new VirtioRng(1n));
+    place(d, desc, avail, used);
+    d.memory.write16(avail + 2, 1);
+    const before = d.memory.data.slice();
+    d.set(0x50, 0);
+    expect(isBroken(d)).toBe(true);
+    expect(d.get(0x60)).toBe(INT_CONFIG);
+    expect(d.irq.level).toBe(true);
+    d.set(0x64, INT_CONFIG);
+    for (let i = 0; i < 3; i++) d.set(0x50, 0);
+    d.clock.advance(1_000_000);
+    expect([d.get(0x60), d.irq.level, d.spent]).toEqual([0, false, 0]);
+    expect(Buffer.compare(d.memory.data, before)).toBe(0);
+    d.set(0x70, 0);
+    expect(isBroken(d)).toBe(false);
+  });
+
+  it('rings that touch are sound: event fields exist only with the event index', () => {
+    const d = new Driver(new VirtioRng(1n));
+    place(d, DESC, DESC + 16 * SIZE, DESC + 16 * SIZE + 4 + 2 * SIZE);
+    d.desc(0, BUFFER, 8, WRITE);
+    d.memory.write16(DESC + 16 * SIZE + 2, 1);
+    d.set(0x50, 0);
+    expect(isBroken(d)).toBe(false);
+    expect(d.memory.read16(DESC + 16 * SIZE + 4 + 2 * SIZE + 2)).toBe(1);
+  });
+
+  it.each([
+    ['the available ring', AVAIL + 2, 2],
+    ['the used ring', USED - 8, 9],
+    ['the descriptors', DESC + 16 * SIZE - 1, 1],
+    ['everything', RAM, 0x1_0000],
+  ])('a buffer that the device would write over %s breaks the queue', (_, at, bytes) => {
+    const d = new Driver(new VirtioRng(1n));
+    d.desc(0, at, bytes, WRITE);
+    expect(d.offer()).toBeUndefined();
+    expect(isBroken(d)).toBe(true);
+  });
+
+  it('reading from the rings is allowed', () => {
+    const out = new Output();
+    const d = new Driver(new VirtioConsole(out), false, 2);
+    d.desc(0, RAM, 0x8000, 0, 0, DESC + 0x4000);
+    expect(d.offer(0, 1)).toBe(0);
+    expect(out.text.length).toBe(0x8000);
+  });
+});
+
+describe('work of one access', () => {
+  /** One notification or alarm: a burst, the walk of one chain, and a piece. */
+  const STEP = BURST + REQUEST_WORK + DESC_WORK * (QUEUE_MAX + 1) + PIECE;
+  class Count {
+    bytes = 0;
+    sum = 0;
+    write(byte: number): void {
+      this.bytes++;
+      this.sum = (Math.imul(this.sum, 31) + byte) | 0;
+    }
+  }
+  /** Lets alarms fire until none is left; returns the largest step. */
+  const settle = (d: Driver): number => {
+    let most = d.spent;
+    for (let steps = 0; d.clock.next() < Infinity && steps < 1e5; steps++) {
+      const before = d.spent;
+      d.clock.advance(d.clock.next() - d.clock.time);
+      most = Math.max(most, d.spent - before);
+    }
+    expect(d.clock.next()).toBe(Infinity);
+    return most;
+  };
+  const TX = DESC + 0x4000;
+  const sum = (data: Uint8Array, times: number): number => {
+    const count = new Count();
+    for (let i = 0; i < times; i++) for (const byte of data) count.write(byte);
+    return count.sum;
+  };
+
+  it("a long transmission is streamed at the device's pace, also across a snapshot", () => {
+    const out = new Count();
+    let d = new Driver(new VirtioConsole(out), false, 2);
+    for (let i = 0; i < SIZE; i++) d.desc(i, RAM, 0x1_0000, i < SIZE - 1 ? NEXT : 0, i + 1, TX);
+    const data = d.memory.data.slice();
+    d.memory.write16(AVAIL + 0x4000 + 2, 1);
+    data.set(d.memory.data);
+    d.set(0x50, 1);
+    expect(out.bytes).toBeGreaterThan(0);
+    expect(out.bytes).toBeLessThanOrEqual(BURST);
+    for (let n = 0; n < 3; n++) {
+      d.clock.advance(d.clock.next() - d.clock.time);
+      const state = JSON.parse(JSON.stringify([d.device.save(), d.clock.save()]));
+      const next = new Driver(new VirtioConsole(out), false, 2);
+      next.memory.data.set(d.memory.data);
+      next.clock.time = d.clock.time;
+      next.clock.load(state[1]);
+      next.device.load(state[0]);
+      d = next;
+    }
+    expect(settle(d)).toBeLessThanOrEqual(STEP);
+    expect(out.bytes).toBe(SIZE * 0x1_0000);
+    // Time passes as the bytes do: one unit each, but for the first burst.
+    expect(d.clock.time).toBeGreaterThan(SIZE * 0x1_0000 - 2 * BURST);
+    expect(out.sum).toBe(sum(data, SIZE));
+    expect(d.memory.read16(USED + 0x4000 + 2)).toBe(1);
+  });
+
+  it('a disk is read and written in pieces as at once', () => {
+    const disk = Uint8Array.from({ length: 300 * 512 }, (_, i) => (i * 7919) >> 3);
+    const d = new Driver(new VirtioBlk(disk), false, 1, 0x10_0000);
+    const [data, copy, header, status] = [RAM + 0x1_0000, RAM + 0x8_0000, BUFFER, BUFFER + 0x80];
+    const request = (type: number, at: number): number => {
+      d.memory.write32(header, type);
+      d.memory.write64(header + 8, 0n);
+      d.memory.write8(status, 0xee);
+      const flags = type === 0 ? WRITE : 0;
+      d.desc(0, header, 16, NEXT, 1);
+      d.desc(1, at, 1000, NEXT | flags, 2);
+      d.desc(2, at + 1000, disk.length - 1000, NEXT | flags, 3);
+      d.desc(3, status, 1, WRITE);
+      expect(d.offer()).toBeUndefined();
+      expect(settle(d)).toBeLessThanOrEqual(STEP);
+      d.spent = 0;
+      return d.memory.read8(status);
+    };
+    expect(request(0, data)).toBe(0);
+    expect(Buffer.compare(d.memory.read(data, disk.length), disk)).toBe(0);
+    const other = disk.map(byte => byte ^ 0x55);
+    d.memory.write(data, other);
+    expect(request(1, data)).toBe(0);
+    expect(request(0, copy)).toBe(0);
+    expect(Buffer.compare(d.memory.read(copy, disk.length), other)).toBe(0);
+  });
+
+  it('a chain of more than 4 GiB breaks the queue and nothing of it is sent', () => {
+    const bytes = 128 << 20;
+    for (const [count, isSound] of [
+      [32, true],
+      [33, false],
+    ] as const) {
+      const out = new Count();
+      const d = new Driver(new VirtioConsole(out), false, 2, bytes, 64);
+      for (let i = 0; i < count; i++) d.desc(i, RAM, bytes, i < count - 1 ? NEXT : 0, i + 1, TX);
+      expect(d.offer(0, 1)).toBeUndefined();
+      expect((d.get(0x70) & STATUS_NEEDS_RESET) === 0).toBe(isSound);
+      expect(out.bytes > 0).toBe(isSound);
+      expect(d.spent).toBeLessThanOrEqual(STEP);
+    }
+  });
+
+  it('a queue full of empty chains as long as allowed is bounded as well', () => {
+    const d = new Driver(new VirtioRng(1n), false, 1, 0x10_0000, QUEUE_MAX);
+    const table = RAM + 0x8_0000;
+    for (let i = 0; i < QUEUE_MAX; i++) {
+      d.desc(i, table, 16 * QUEUE_MAX, INDIRECT);
+      d.desc(i, BUFFER, 0, WRITE | (i < QUEUE_MAX - 1 ? NEXT : 0), i + 1, table);
+      d.memory.write16(d.avail + 4 + 2 * i, i);
+    }
+    d.memory.write16(d.avail + 2, QUEUE_MAX);
+    d.set(0x50, 0);
+    expect(settle(d)).toBeLessThanOrEqual(STEP);
+    expect(d.memory.read16(d.used + 2)).toBe(QUEUE_MAX);
+  });
+
+  it('neither notifications nor resets give more credit than time does', () => {
+    const out = new Count();
+    const d = new Driver(new VirtioConsole(out), false, 2);
+    d.desc(0, RAM, 0x1_0000, 0, 0, TX);
+    for (let i = 0; i < 1000; i++) {
+      d.offer(0, 1);
+      if (i % 10 === 9) {
+        d.set(0x70, 0);
+        d.setUp(false, 2);
+      }
+      d.clock.advance(1);
+    }
+    expect(d.spent).toBeLessThanOrEqual(STEP + 1000);
+  });
+
+  it('console input of any length fills buffers in bounded steps', () => {
+    const backend = new VirtioConsole(new Output());
+    const d = new Driver(backend, false, 2, 0x10_0000);
+    const input = Uint8Array.from({ length: 200_000 }, (_, i) => i * 31);
+    backend.receive(input);
+    const got: number[] = [];
+    d.desc(0, RAM + 0x8_0000, 0x1_0000, WRITE);
+    for (let n = 0; n < 100 && got.length < input.length; n++) {
+      const used = d.memory.read16(USED + 2);
+      d.offer(0);
+      settle(d);
+      if (d.memory.read16(USED + 2) === used) break;
+      const bytes = d.memory.read32(USED + 4 + 8 * (used % SIZE) + 4);
+      got.push(...d.memory.read(RAM + 0x8_0000, bytes));
+    }
+    expect(Buffer.compare(Uint8Array.from(got), input)).toBe(0);
   });
 });
 
