@@ -20,6 +20,7 @@ import { type Board, buildBoard } from './devices.ts';
 import { createEngine, EAGER, PageWatch, ramHostBase } from './engine-port.ts';
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
+import { kcovInlineCalls } from './kcov-inline/index.ts';
 import { hartLines } from './lines.ts';
 import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
@@ -124,7 +125,10 @@ export class Machine {
           hart: hartPort,
           work,
           publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
-          publishHooks: hooks => this.jit?.setHooks(hooks && { ...hooks, device: BigInt(MAP.kcov.base) }),
+          publishHooks: hooks =>
+            this.jit?.setInlineCalls(
+              hooks ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base) }) : [],
+            ),
         },
       },
       romContents(PAYLOAD_BASE),

@@ -38,7 +38,7 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
   const region = discover(ENTRY, {
     fetch,
     isEntry: () => false,
-    hookAt: () => -1,
+    inlineAt: () => undefined,
     word: () => undefined,
     pointer: () => undefined,
     lastTarget: () => undefined,
@@ -64,7 +64,7 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     ...{ fetchView: 3, dataView: 3, ppns: region.pages.map(() => 0x80001) },
     ...(flat && { flat }),
   };
-  emitRegion({ door, body }, region, placement, port, linker);
+  emitRegion({ door, body }, region, placement, port, linker, FLAT);
   return `${wasmText(door.code.view())}\n;; body\n${wasmText(body.code.view())}`;
 }
 

@@ -18,7 +18,7 @@ function regionOf(code: Readonly<Record<number, readonly number[]>>, more: Parti
   return discover(ENTRY, {
     fetch: at => (words.has(at) ? decode(words.get(at)!) : undefined),
     isEntry: () => true,
-    hookAt: () => -1,
+    inlineAt: () => undefined,
     word: () => undefined,
     pointer: () => undefined,
     lastTarget: () => undefined,

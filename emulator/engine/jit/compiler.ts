@@ -13,7 +13,7 @@ import { type JumpCache, type Placement, REGION_PARAMS, REGION_RESULTS } from '.
 import { FpHelpers } from './emit/fp-helpers.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
-import type { InlineHooks } from './hooks.ts';
+import { pagesOfCalls } from './inline-table.ts';
 import type { Region } from './region/region.ts';
 
 /** The functions that are being emitted for an entry point. */
@@ -29,7 +29,6 @@ export interface CompilerParts {
   readonly entries: EntryPoints;
   readonly cache: CodeCache;
   readonly boundary: DataBoundary;
-  readonly hooks: InlineHooks;
   readonly jumpCache: JumpCache;
   readonly slow: RegionSlow;
   readonly hart: () => Hart;
@@ -46,7 +45,7 @@ export class Compiler {
 
   /** One module with a region for every entry point; each has a slot and its `pages` are those of its region. */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
-    const { ram, slow, boundary, cache, code, hooks } = this.#p;
+    const { ram, ramPlace, slow, boundary, cache } = this.#p;
     const m = new ModuleBuilder();
     const port = {
       slow: m.importFunction('env', 'slow', [I32], [I32]),
@@ -67,12 +66,14 @@ export class Compiler {
       const name = `r${entry.va.toString(16)}`;
       const body = m.func(REGION_PARAMS, REGION_RESULTS, name);
       jobs.set(entry, { region, body, door: m.func(REGION_PARAMS, REGION_RESULTS, `${name}_door`) });
-      boundary.raise(Math.max(...entry.pages.map(({ ppn }) => ppn)) - code.firstPage);
     }
+    const pages = this.#pagesOf(jobs);
+    // Before anything is emitted that relies on it.
+    boundary.raise(Math.max(...pages));
     const callees = new Set<EntryPoint>();
     for (const [entry, { region, door, body }] of jobs) {
       const linker = this.#linker(entry, port.dispatch, jobs, callees);
-      emitRegion({ door, body }, region, this.#placement(entry), jit, linker, hooks.port);
+      emitRegion({ door, body }, region, this.#placement(entry), jit, linker, ramPlace);
       m.export(String(entry.slot), 'func', door.index);
       cache.stats.insns += region.size;
     }
@@ -82,7 +83,7 @@ export class Compiler {
     const module: CompiledModule = {
       entries: [...jobs.keys()],
       callees,
-      pages: this.#pagesOf(jobs.keys()),
+      pages,
       wasmBytes: bytes.length,
       parked: undefined,
     };
@@ -98,10 +99,15 @@ export class Compiler {
     return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 
-  #pagesOf(entries: Iterable<EntryPoint>): Set<number> {
-    const { code, hooks } = this.#p;
-    const pages = new Set(hooks.pages(code.firstPage));
-    for (const entry of entries) for (const { ppn } of entry.pages) pages.add(ppn - code.firstPage);
+  /** RAM pages from which the module is made: those of its regions, and those of calls that are inlined in them. */
+  #pagesOf(jobs: ReadonlyMap<EntryPoint, Job>): Set<number> {
+    const { firstPage } = this.#p.code;
+    const pages = new Set<number>();
+    for (const [entry, { region }] of jobs) {
+      for (const { ppn } of entry.pages) pages.add(ppn - firstPage);
+      const calls = region.blocks.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
+      for (const page of pagesOfCalls(calls, firstPage)) pages.add(page);
+    }
     return pages;
   }
 

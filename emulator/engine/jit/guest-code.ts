@@ -16,6 +16,7 @@ import {
 import { VIEW_M } from '../../hart/mmu.ts';
 import { decode, type Insn } from '../../isa/index.ts';
 import type { DecodedPages } from '../interp/decoded-pages.ts';
+import type { InlineCall } from './inline-call.ts';
 import type { CodeView } from './region/region.ts';
 
 /** How code sees memory; the same bytes are another region in another view. */
@@ -42,8 +43,8 @@ export interface MappedPage {
 export interface CodeQuestions {
   /** Does a region of its own begin at this address? */
   isEntry(va: bigint): boolean;
-  /** Kind of the coverage hook at this address, -1 = none. */
-  hookAt(va: bigint): number;
+  /** The function at this address that may be inlined. */
+  inlineAt(va: bigint): InlineCall | undefined;
 }
 
 export class GuestCode {
@@ -93,7 +94,7 @@ export class GuestCode {
     return {
       fetch: at => this.#fetch(address(at), views.fetchView),
       isEntry: at => questions.isEntry(address(at)),
-      hookAt: at => questions.hookAt(address(at)),
+      inlineAt: at => questions.inlineAt(address(at)),
       lastTarget: at => this.#lastTarget(address(at), entry, views.fetchView),
       word: at => {
         const host = this.#readable(address(at), 4, views);
@@ -108,11 +109,11 @@ export class GuestCode {
     };
   }
 
-  /** Decodes at a physical address; undefined outside of RAM. */
-  fetchPhysical(pa: bigint): Insn | undefined {
-    const at = Number(pa) - this.#ram.base;
+  /** 32 bits at a physical address; undefined outside of RAM. */
+  wordAt(pa: number): number | undefined {
+    const at = pa - this.#ram.base;
     if (!(at >= 0 && at + 4 <= this.#ram.bytes)) return undefined;
-    return decode(this.#view.getUint32(this.#ram.hostBase + at, true));
+    return this.#view.getUint32(this.#ram.hostBase + at, true);
   }
 
   /** Decodes at va; undefined where the exec TLB does not know the page. */

@@ -20,10 +20,10 @@ import { type EntryPoint, EntryPoints } from './cache/entry-points.ts';
 import { JumpCacheMemory } from './cache/jump-cache.ts';
 import { NO_SLOT, SlotTable } from './cache/slots.ts';
 import { Compiler } from './compiler.ts';
-import type { HookTable } from './emit/kcov.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { GuestCode } from './guest-code.ts';
-import { InlineHooks } from './hooks.ts';
+import type { InlineCall } from './inline-call.ts';
+import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
 import { discover, type Region } from './region/region.ts';
@@ -64,7 +64,7 @@ export class Jit implements RegionHost {
   readonly #jumps: JumpCacheMemory;
   readonly #slots: SlotTable;
   readonly #invalidations: InvalidationCounts;
-  readonly #hooks = new InlineHooks();
+  readonly #inline = new InlineTable();
   readonly #entries = new EntryPoints();
   #slow!: RegionSlow;
   #engine!: JitEngine;
@@ -112,7 +112,6 @@ export class Jit implements RegionHost {
       entries: this.#entries,
       cache: this.#cache,
       boundary: this.#boundary,
-      hooks: this.#hooks,
       jumpCache: { jumpCache: this.jumpCache, jumpCacheMask: this.jumpCacheMask },
       slow: this.#slow,
       hart: () => engine.hart,
@@ -139,10 +138,10 @@ export class Jit implements RegionHost {
     return { modules, wasmBytes, slots: slots.taken, entries: this.#entries.size };
   }
 
-  /** Coverage hooks that may be inlined; undefined = none. Everything compiled is forgotten. */
-  setHooks(table: HookTable | undefined): void {
-    if (!table && !this.#hooks.port) return;
-    this.#hooks.announce(table, this.#code, this.#ramPlace);
+  /** Calls that may be inlined from now on, and no others. Everything compiled is forgotten. */
+  setInlineCalls(calls: readonly InlineCall[]): void {
+    if (calls.length === 0 && this.#inline.size === 0) return;
+    this.#inline.announce(calls);
     this.#forgetAll();
   }
 
@@ -245,7 +244,7 @@ export class Jit implements RegionHost {
         const place = this.#code.placeOf(va, entry.fetchView);
         return place >= 0 && this.#entries.find(va, place, entry) !== undefined;
       },
-      hookAt: va => this.#hooks.kindAt(va),
+      inlineAt: va => this.#inline.at(va, this.#code),
     });
     const region = discover(entry.va, code);
     const page = entry.va & ~0xfffn;
@@ -272,7 +271,7 @@ export class Jit implements RegionHost {
     }
   }
 
-  /** Guest memory is another one: after a reset, and when hooks are announced. */
+  /** Guest memory is another one: after a reset, and when inlined calls are announced. */
   #forgetAll(): void {
     this.#cache.clear();
     this.#waiting = [];

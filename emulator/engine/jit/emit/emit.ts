@@ -20,14 +20,7 @@ import { isCall, type Mask, planRegisters, type RegisterPlan, usage } from '../r
 import { emitStructured, loopBlocks, type Structure, structure } from '../region/structure.ts';
 import { emitEntry, type JumpCache, type Placement, type RegionFunction } from './entry.ts';
 import { type FpPlan, planFp } from './fp.ts';
-import {
-  cleanBlocks,
-  HOOK_COST,
-  HOOK_WRITES,
-  HookEmitter,
-  type HookTable,
-  keepsThreadPointer,
-} from './kcov.ts';
+import { InlineCalls } from './inline-calls.ts';
 import type { RamPlace } from './memory.ts';
 import { JitOps, type JitPort } from './ops.ts';
 
@@ -41,19 +34,13 @@ export interface Linker extends JumpCache {
   slot(target: bigint): number | undefined;
 }
 
-/** What inline coverage hooks need; absent = hooks are calls like others. */
-export interface HookPort {
-  readonly table: HookTable;
-  readonly ram: RamPlace;
-}
-
 /** wasm calls nested deeper than this return to the dispatcher instead. */
 export const MAX_DEPTH = 200;
 
 const CLEAN: Mask = { x: 0, f: 0 };
 
 /** A terminator that runs another region and comes back. */
-type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'hook' }>;
+type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'inline' }>;
 
 const canLeave = (insn: Insn): boolean => {
   const row = rowOf(insn.op);
@@ -74,9 +61,7 @@ class RegionEmitter {
   /** By block position: the range-check group of each instruction, and whether a TLB is asked in a loop. */
   readonly #accesses: readonly AccessBlock[];
   readonly #loaded: ReadonlySet<number>;
-  readonly #hooks: HookEmitter | undefined;
-  /** By block position: see `cleanBlocks`. */
-  readonly #clean: Uint8Array;
+  readonly #inline: InlineCalls;
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
   constructor(
@@ -85,7 +70,7 @@ class RegionEmitter {
     placement: Placement,
     port: JitPort,
     linker: Linker,
-    hooks?: HookPort,
+    ram: RamPlace,
   ) {
     this.#c = body.code;
     [this.#depth, this.#count] = body.params;
@@ -107,10 +92,7 @@ class RegionEmitter {
     const { entry } = region;
     const memory = { view: placement.dataView, ...(flat && { flat }) };
     this.#ops = new JitOps(body, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
-    const hasHooks = region.blocks.some(block => block.end.kind === 'hook') && keepsThreadPointer(region);
-    this.#clean = cleanBlocks(hasHooks ? this.#shape.order : []);
-    if (hooks && hasHooks)
-      this.#hooks = new HookEmitter(this.#ops, hooks.table, hooks.ram, placement.dataView);
+    this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram);
     this.#emit();
   }
 
@@ -118,7 +100,7 @@ class RegionEmitter {
     const c = this.#c;
     const ops = this.#ops;
     this.#checkStart();
-    this.#hooks?.enter();
+    this.#inline.enter();
     ops.reload(this.#plan.liveIn[0]!);
     if (this.#fp.wanted[0]) ops.fp.enter();
     for (const mask of this.#dirtySets()) {
@@ -138,7 +120,7 @@ class RegionEmitter {
       c.local_get(ops.leavePc).local_get(ops.ic).return_();
     }
     c.unreachable();
-    this.#hooks?.release();
+    this.#inline.release();
     ops.release();
   }
 
@@ -165,7 +147,7 @@ class RegionEmitter {
       }
       yield { ...dirty };
       if (isCall(block)) yield CLEAN;
-      if (block.end.kind === 'hook') yield { x: dirty.x | HOOK_WRITES, f: dirty.f };
+      if (block.end.kind === 'inline') yield { x: dirty.x | block.end.call.writes, f: dirty.f };
     }
   }
 
@@ -272,9 +254,9 @@ class RegionEmitter {
         c.end();
         follow(end.next);
         break;
-      case 'hook':
-        this.#hook(block, dirty);
-        follow(end.next, { x: dirty.x | HOOK_WRITES, f: dirty.f });
+      case 'inline':
+        this.#inlineCall(block, dirty);
+        follow(end.next, { x: dirty.x | end.call.writes, f: dirty.f });
         break;
       case 'call':
       case 'callIndirect':
@@ -339,11 +321,11 @@ class RegionEmitter {
     c.end();
   }
 
-  /** A coverage hook: inline where that can be proved equal, else the real call; then control is behind it either way. */
-  #hook(block: Block, dirty: Mask): void {
+  /** Inline where that can be proved equal, else the real call; then control is behind it either way. */
+  #inlineCall(block: Block, dirty: Mask): void {
     const ops = this.#ops;
     const { end } = block;
-    if (end.kind !== 'hook') return;
+    if (end.kind !== 'inline') return;
     const generic = (): void => {
       this.#call(end, dirty);
       // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
@@ -351,12 +333,10 @@ class RegionEmitter {
       if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
       const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
       this.#c.local_get(ops.ic).i32_const(cost).i32_lt_s().if_(undefined, 'unlikely');
-      this.#leaveTo(end.behind, { x: dirty.x | HOOK_WRITES, f: dirty.f }, 1n);
+      this.#leaveTo(end.behind, { x: dirty.x | end.call.writes, f: dirty.f }, 1n);
       this.#c.end();
     };
-    const isClean = this.#clean[block.order] === 1;
-    if (this.#hooks) this.#hooks.site(end.hook, ops.addressOf(end.behind), isClean, generic);
-    else generic();
+    this.#inline.site(end.call, block, { behind: ops.addressOf(end.behind), generic });
   }
 
   /** A jump to another function: on to its region as a tail call, so that callers' frames stay. */
@@ -426,7 +406,7 @@ function longestWays(shape: Structure): Int32Array {
     if (!isCall(block))
       for (const to of successors(block))
         if (to.order > i && !shape.isLoop[to.order]) rest = Math.max(rest, cost[to.order]!);
-    cost[i] = block.insns.length + rest + (block.end.kind === 'hook' ? HOOK_COST : 0);
+    cost[i] = block.insns.length + rest + (block.end.kind === 'inline' ? block.end.call.cost : 0);
   }
   return cost;
 }
@@ -444,8 +424,8 @@ export function emitRegion(
   placement: Placement,
   port: JitPort,
   linker: Linker,
-  hooks?: HookPort,
+  ram: RamPlace,
 ): void {
   emitEntry(door, region, placement, linker, body.index);
-  new RegionEmitter(body, region, placement, port, linker, hooks);
+  new RegionEmitter(body, region, placement, port, linker, ram);
 }

@@ -41,7 +41,7 @@ export function planFp({ order }: Structure): FpPlan {
   for (let changed = true; changed; ) {
     changed = false;
     for (const [i, block] of order.entries()) {
-      const isSafe = !isCall(block) && block.end.kind !== 'hook' && (has[i] || checked[i]);
+      const isSafe = !isCall(block) && block.end.kind !== 'inline' && (has[i] || checked[i]);
       for (const to of successors(block)) {
         if (!isCall(block) && wanted[to.order] && !wanted[i]) {
           wanted[i] = 1;

@@ -8,6 +8,7 @@
 import type { Insn } from '../../../isa/index.ts';
 import { rowOf } from '../../../isa/index.ts';
 import { csrClass } from '../../semantics/system.ts';
+import type { InlineCall } from '../inline-call.ts';
 import { jumpTargets, type TableReader } from './tables.ts';
 
 /** Where an edge leads: a block of this region, or an address outside it (displacement from the entry). */
@@ -22,10 +23,10 @@ export type Terminator =
   | { readonly kind: 'jump'; readonly to: Edge }
   /** `jal rd` with a link: the callee at `target` comes back to `next`, or not. */
   | { readonly kind: 'call'; readonly target: number; readonly behind: number; readonly next: Edge }
-  /** A call of the coverage hook of this kind at `target`. */
+  /** A call of a function at `target` that may be executed inline. */
   | {
-      readonly kind: 'hook';
-      readonly hook: number;
+      readonly kind: 'inline';
+      readonly call: InlineCall;
       readonly target: number;
       readonly behind: number;
       readonly next: Edge;
@@ -86,8 +87,8 @@ export interface CodeView extends TableReader {
   fetch(at: number): Insn | undefined;
   /** A region of its own begins there, so tail jumps do not copy whole callees. */
   isEntry(at: number): boolean;
-  /** The kind of the coverage hook there, or -1. */
-  hookAt(at: number): number;
+  /** The function there that may be executed inline. */
+  inlineAt(at: number): InlineCall | undefined;
   /** Where the `jalr` there went the last time it was interpreted, if that is known; it may be anything. */
   lastTarget(at: number): number | undefined;
 }
@@ -198,7 +199,7 @@ function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeV
     return block && !(at !== start && isTail(at)) ? { block } : { exit: at };
   };
   for (const block of blocks.values())
-    block.end = terminator(block, insns, switches, edge, at => code.hookAt(at));
+    block.end = terminator(block, insns, switches, edge, at => code.inlineAt(at));
   return [...blocks.values()];
 }
 
@@ -221,8 +222,8 @@ function guess(blocks: Block[], code: CodeView): void {
 /** Largest callee that is copied, in instructions: one that calls nothing, one that does; and how deep copies may nest. */
 const INLINE_LEAF = 64;
 const INLINE_CALLER = 28;
-/** A hook's call and its operand: not counted above. */
-const HOOK_INSNS = 2;
+/** An inlined call and its operand: not counted above. */
+const INLINED_CALL_INSNS = 2;
 const INLINE_DEPTH = 3;
 /** Most instructions that copies add to a region: code costs compile time in proportion. */
 const INLINE_BUDGET = 260;
@@ -256,13 +257,13 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
   return added;
 }
 
-/** Instructions of a callee, as far as they speak against copying it: calls cost more, coverage hooks are no calls. */
+/** Instructions of a callee, as far as they speak against copying it: calls cost more, inlined ones are no calls. */
 function weightOf(blocks: readonly Block[]): number {
   let weight = 0;
   let calls = 0;
   for (const { insns, end } of blocks) {
     weight += insns.length;
-    if (end.kind === 'hook') weight -= HOOK_INSNS;
+    if (end.kind === 'inline') weight -= INLINED_CALL_INSNS;
     if (end.kind === 'call' || end.kind === 'callIndirect') calls = INLINE_LEAF - INLINE_CALLER;
   }
   return weight + calls;
@@ -325,7 +326,7 @@ function terminator(
   insns: ReadonlyMap<number, Insn>,
   switches: Body['switches'],
   edge: (at: number) => Edge,
-  hookAt: (at: number) => number,
+  inlineAt: (at: number) => InlineCall | undefined,
 ): Terminator {
   const last = block.insns.at(-1);
   if (!last) return block.end;
@@ -350,8 +351,8 @@ function terminator(
   }
 
   function call(target: number): Terminator {
-    const hook = insn.rd === LINK ? hookAt(target) : -1;
-    if (hook >= 0) return { kind: 'hook', hook, target, behind: next, next: edge(next) };
+    const inlined = insn.rd === LINK ? inlineAt(target) : undefined;
+    if (inlined) return { kind: 'inline', call: inlined, target, behind: next, next: edge(next) };
     return { kind: 'call', target, behind: next, next: edge(next) };
   }
 }

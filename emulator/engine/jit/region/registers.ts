@@ -8,7 +8,6 @@
 
 import { OPERANDS } from '../../../isa/fields.ts';
 import { type Insn, ROWS } from '../../../isa/index.ts';
-import { HOOK_READS, HOOK_WRITES } from '../emit/kcov.ts';
 import { type Block, successors } from './region.ts';
 import type { Structure } from './structure.ts';
 
@@ -79,9 +78,10 @@ function factsOf(block: Block): Facts {
     writes.x |= use.writes.x;
     writes.f |= use.writes.f;
   }
-  if (block.end.kind === 'hook') {
-    reads.x |= HOOK_READS & ~writes.x;
-    writes.x |= HOOK_WRITES;
+  if (block.end.kind === 'inline') {
+    const { call } = block.end;
+    reads.x |= call.reads & ~writes.x;
+    writes.x |= call.writes;
   }
   return { reads, writes };
 }

@@ -1,0 +1,146 @@
+// Coverage hooks inline: a call of `__sanitizer_cov_trace_*` from compiled code does what the stub in kernel/kcov/hooks.S and
+// the kcov device would do, without calling either: same registers (t0, t1, ra), same bytes in context and area, same number of
+// retired instructions. What it cannot prove equal (no translation at hand, a context elsewhere, UNIQ modes, FreeBSD's switch
+// records, an area that holds code, a listener on the device) makes the real call.
+//
+// The stub's ways, by retired instructions after the call itself (hooks.S is drawn there):
+//   ld beqz ret                                     3   no live context: t0 = 0
+//   ld beqz lw andi beqz ret                        6   its mode is another: t0 = context, t1 = 0
+//   ... auipc ld beqz [sd sd] sd ret           10, 12   recorded, or lost: t1 = device
+
+import { CTX, HOOK, RECORD } from '../../../devices/kcov-layout.ts';
+import type {
+  InlineCall,
+  InlineContext,
+  InlineEmitter,
+  InlineFamily,
+  InlineSite,
+} from '../../engine/jit/inline-call.ts';
+import type { Region } from '../../engine/jit/region/region.ts';
+import { type Insn, rowOf } from '../../isa/index.ts';
+import { type CodeWriter, I64 } from '../../wasm/module.ts';
+import { DISABLED, KnownContext } from './context.ts';
+import { RecordWriter } from './records.ts';
+import {
+  A0,
+  A1,
+  deviceVa,
+  type HookTable,
+  RETIRED_OFF,
+  RETIRED_OTHER,
+  retiredRecording,
+  stubWords,
+  T0,
+  T1,
+  TP,
+} from './table.ts';
+
+/** Not every way writes t1, so its old value must be there. */
+const READS = (1 << A0) | (1 << A1) | (1 << T1);
+const WRITES = (1 << T0) | (1 << T1);
+
+/** The calls that compiled code may execute itself, for hooks that the kernel announced. */
+export function kcovInlineCalls(table: HookTable): InlineCall[] {
+  const kinds = new Map<InlineCall, number>();
+  const family: InlineFamily = {
+    accepts: keepsThreadPointer,
+    begin: context => new HookEmitter(context, table, kinds),
+  };
+  for (const [kind, address] of table.addresses.entries()) {
+    const words = stubWords(kind, table);
+    const pa = Number(BigInt.asUintN(64, address - table.kvaOffset));
+    if (!words) continue;
+    const call = { address, pa, words, reads: READS, writes: WRITES, cost: retiredRecording(kind), family };
+    kinds.set(call, kind);
+  }
+  return [...kinds.keys()];
+}
+
+/** True when no instruction of the region moves tp, so that the live pointer can be looked up once. */
+const keepsThreadPointer = (region: Region): boolean =>
+  region.blocks.every(block => block.insns.every(({ insn }) => insn.rd !== TP || !writesX(insn)));
+const writesX = (insn: Insn): boolean => rowOf(insn.op).regs.rd === 'x';
+
+class HookEmitter implements InlineEmitter {
+  readonly #c: CodeWriter;
+  readonly #x: InlineContext['x'];
+  readonly #ic: InlineContext['ic'];
+  readonly #table: HookTable;
+  readonly #kinds: ReadonlyMap<InlineCall, number>;
+  readonly #known: KnownContext;
+  readonly #records: RecordWriter;
+
+  constructor(context: InlineContext, table: HookTable, kinds: ReadonlyMap<InlineCall, number>) {
+    this.#c = context.c;
+    this.#x = context.x;
+    this.#ic = context.ic;
+    this.#table = table;
+    this.#kinds = kinds;
+    this.#known = new KnownContext(context, table);
+    this.#records = new RecordWriter(context, table, this.#known);
+  }
+
+  enter(): void {
+    this.#known.enter();
+  }
+
+  release(): void {
+    this.#known.release();
+  }
+
+  site(call: InlineCall, { behind, isClean, generic }: InlineSite): void {
+    const known = this.#known;
+    const kind = this.#kinds.get(call)!;
+    const c = this.#c;
+    const t0 = this.#x[T0]!;
+    const t1 = this.#x[T1]!;
+    const live = c.local(I64);
+    const isPc = kind === HOOK.PC;
+    const done = c.block();
+    const real = c.block();
+    if (!isClean) {
+      c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
+      c.local_get(known.liveAt).i64_load(0).i64_eqz().if_();
+      c.i32_const(DISABLED).local_set(known.state);
+      c.else_();
+      known.look();
+      c.end();
+    }
+    c.local_get(known.state)
+      .i32_const(isPc ? RECORD.PC : RECORD.CMP)
+      .i32_eq()
+      .if_();
+    if (isPc) this.#records.pc(real, behind);
+    else if (kind === HOOK.SWITCH) this.#records.switch(real, behind);
+    else this.#records.cmp(real, kind, behind);
+    c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
+    this.#retire(retiredRecording(kind));
+    c.br(done).end();
+    c.local_get(known.state).i32_const(DISABLED).i32_eq().if_();
+    c.i64_const(0).local_set(t0);
+    this.#retire(RETIRED_OFF);
+    c.br(done).end();
+    // Another mode in a context that is known does nothing; all else is rare.
+    c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
+    c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().br_if(real, 'unlikely');
+    c.local_get(live).local_get(known.live).i64_xor();
+    c.local_get(known.currentAt).i64_load(0).local_get(known.current).i64_xor().i64_or();
+    c.i64_const(0).i64_ne().br_if(real, 'unlikely');
+    c.local_get(known.context).i32_load(CTX.MODE);
+    c.i32_const(isPc ? RECORD.ANY_PC : RECORD.ANY_CMP)
+      .i32_and()
+      .br_if(real);
+    c.local_get(live).local_set(t0).i64_const(0).local_set(t1);
+    this.#retire(RETIRED_OTHER);
+    c.br(done);
+    c.end();
+    generic();
+    c.i32_const(0).local_set(known.state);
+    c.end();
+    c.release(live);
+  }
+
+  #retire(count: number): void {
+    this.#c.local_get(this.#ic).i32_const(count).i32_sub().local_set(this.#ic);
+  }
+}

@@ -1,0 +1,168 @@
+// The records of inline coverage hooks: the words that the kcov device appends to the area (devices/kcov-record.ts), written by
+// compiled code. A way that cannot be proved equal branches to `real`, before anything is stored.
+
+import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, HOOK } from '../../../devices/kcov-layout.ts';
+import type { RamPlace } from '../../engine/jit/emit/memory.ts';
+import type { InlineContext } from '../../engine/jit/inline-call.ts';
+import { KCOV_RECORDS } from '../../hart/layout.ts';
+import { type CodeWriter, I32, I64, type Label, type Local } from '../../wasm/module.ts';
+import type { KnownContext } from './context.ts';
+import { A0, A1, type HookTable } from './table.ts';
+
+/** Records of so many cases touch two pages at most. */
+const SWITCH_CASES_MAX = 120;
+const SWITCH_BYTES_MAX = 16 + 8 * SWITCH_CASES_MAX;
+
+export class RecordWriter {
+  readonly #c: CodeWriter;
+  readonly #x: InlineContext['x'];
+  readonly #ram: RamPlace;
+  readonly #table: HookTable;
+  readonly #known: KnownContext;
+
+  constructor({ c, x, ram }: InlineContext, table: HookTable, known: KnownContext) {
+    this.#c = c;
+    this.#x = x;
+    this.#ram = ram;
+    this.#table = table;
+    this.#known = known;
+  }
+
+  #word(at: Local<I32>, index: number, value: () => void): void {
+    this.#c.local_get(at);
+    value();
+    this.#c.i64_store(8 * index);
+  }
+
+  /** Sets `count`, and pushes it and the room for records of `words` words. */
+  #count(words: number, count: Local<I64>): void {
+    const c = this.#c;
+    c.local_get(this.#known.area).i64_load(0).local_tee(count);
+    c.local_get(this.#known.words).i64_const(1).i64_sub();
+    if (words === CMP_WORDS) c.i64_const(2).i64_shr_u();
+  }
+
+  /** Sets `at` to where record `count` goes. */
+  #slot(at: Local<I32>, count: Local<I64>, words: number): void {
+    this.#c
+      .local_get(count)
+      .i32_wrap_i64()
+      .i32_const(words === CMP_WORDS ? 5 : 3)
+      .i32_shl();
+    this.#c.local_get(this.#known.area).i32_add().i32_const(8).i32_add().local_set(at);
+  }
+
+  /** Appends a record to the area, or counts it as lost; `write` gets a local with its host address. */
+  #record(real: Label, words: number, write: (at: Local<I32>) => void): void {
+    const c = this.#c;
+    const [at, count] = [c.local(I32), c.local(I64)];
+    this.#count(words, count);
+    c.i64_ge_u().if_(undefined, 'unlikely');
+    c.local_get(this.#known.context);
+    c.local_get(this.#known.context).i64_load(CTX.LOST).i64_const(1).i64_add().i64_store(CTX.LOST);
+    c.else_();
+    this.#slot(at, count, words);
+    this.#known.noCode(at, 0, real);
+    if (words > 1) this.#known.noCode(at, words * 8 - 1, real);
+    write(at);
+    c.local_get(this.#known.area).local_get(count).i64_const(1).i64_add().i64_store(0);
+    c.end();
+    c.release(at, count);
+    this.#tally(() => void c.i64_const(1));
+  }
+
+  /** Counts records for `Machine.kcovRecords`, stored and lost ones alike. */
+  #tally(count: () => void): void {
+    const c = this.#c;
+    c.i32_const(0).i32_const(0).i64_load(KCOV_RECORDS);
+    count();
+    c.i64_add().i64_store(KCOV_RECORDS);
+  }
+
+  pc(real: Label, pc: bigint): void {
+    this.#record(real, 1, at => this.#word(at, 0, () => void this.#c.i64_const(BigInt.asIntN(64, pc))));
+  }
+
+  /** The operands, which the device's registers latch in the context. */
+  #latch(): void {
+    this.#word(this.#known.context, CTX.ARG0 / 8, () => void this.#c.local_get(this.#x[A0]!));
+    this.#word(this.#known.context, CTX.ARG1 / 8, () => void this.#c.local_get(this.#x[A1]!));
+  }
+
+  /** type, arg1, arg2, pc. */
+  cmp(real: Label, kind: number, pc: bigint): void {
+    const c = this.#c;
+    const isConst = kind >= HOOK.CONST_CMP1;
+    const log2 = kind - (isConst ? HOOK.CONST_CMP1 : HOOK.CMP1);
+    const mask = log2 === 3 ? -1n : (1n << BigInt(8 << log2)) - 1n;
+    const operand = (register: number): void => {
+      c.local_get(this.#x[register]!);
+      if (log2 < 3) c.i64_const(mask).i64_and();
+    };
+    this.#record(real, CMP_WORDS, at => {
+      this.#word(at, 0, () => void c.i64_const((log2 << 1) | (isConst ? 1 : 0)));
+      this.#word(at, 1, () => operand(A0));
+      this.#word(at, 2, () => operand(A1));
+      this.#word(at, 3, () => void c.i64_const(BigInt.asIntN(64, pc)));
+    });
+    this.#latch();
+  }
+
+  /** A record per case: type, case, value, pc. Only small tables whose records all find room; FreeBSD's form makes the real call. */
+  switch(real: Label, pc: bigint): void {
+    const c = this.#c;
+    const { hostBase, base, bytes } = this.#ram;
+    const own = c.scope();
+    const [offset, cases, count] = [own.local(I64), own.local(I64), own.local(I64)];
+    const [table, width, left] = [own.local(I32), own.local(I32), own.local(I32)];
+    const [at, end] = [own.local(I32), own.local(I32)];
+    c.local_get(this.#known.context).i32_load(CTX.FLAGS).i32_const(CTXF.SWITCH_FREEBSD).i32_and();
+    c.br_if(real, 'unlikely');
+    c.local_get(this.#x[A1]!);
+    c.i64_const(BigInt.asIntN(64, this.#table.kvaOffset + BigInt(base)))
+      .i64_sub()
+      .local_tee(offset);
+    c.i64_const(bytes - SWITCH_BYTES_MAX)
+      .i64_gt_u()
+      .br_if(real, 'unlikely');
+    c.local_get(offset).i32_wrap_i64().i32_const(hostBase).i32_add().local_tee(table);
+    c.i32_const(7).i32_and().br_if(real, 'unlikely');
+    c.local_get(table).i64_load(0).local_tee(cases);
+    c.i64_const(SWITCH_CASES_MAX).i64_gt_u().br_if(real, 'unlikely');
+    // 8, 16, 32 or 64 bits; the type is 1, 3, 5 or 7.
+    c.local_get(table).i64_load(8).i64_popcnt().i64_const(1).i64_ne().br_if(real, 'unlikely');
+    c.local_get(table).i64_load(8).i64_ctz().i64_const(3).i64_sub().i32_wrap_i64().local_tee(width);
+    c.i32_const(3).i32_gt_u().br_if(real, 'unlikely');
+    this.#count(CMP_WORDS, count);
+    c.local_get(cases).i64_sub().i64_gt_s().br_if(real, 'unlikely');
+    c.local_get(count).i64_const(AREA_WORDS_MAX).i64_gt_u().br_if(real, 'unlikely');
+    this.#slot(at, count, CMP_WORDS);
+    c.local_get(cases).i32_wrap_i64().local_tee(left).i32_const(5).i32_shl().local_get(at).i32_add();
+    c.local_set(end);
+    this.#known.noCode(at, 0, real);
+    this.#known.noCode(end, 0, real);
+    this.#latch();
+    const none = c.block();
+    c.local_get(left).i32_eqz().br_if(none);
+    const next = c.loop();
+    this.#word(at, 0, () => {
+      c.local_get(width).i32_const(1).i32_shl().i32_const(1).i32_or().i64_extend_i32_u();
+    });
+    this.#word(at, 1, () => void c.local_get(table).i64_load(16));
+    this.#word(at, 2, () => void c.local_get(this.#x[A0]!));
+    this.#word(at, 3, () => void c.i64_const(BigInt.asIntN(64, pc)));
+    c.local_get(table).i32_const(8).i32_add().local_set(table);
+    c.local_get(at)
+      .i32_const(8 * CMP_WORDS)
+      .i32_add()
+      .local_tee(at)
+      .local_get(end)
+      .i32_ne()
+      .br_if(next);
+    c.end();
+    c.end();
+    c.local_get(this.#known.area).local_get(count).local_get(cases).i64_add().i64_store(0);
+    this.#tally(() => void c.local_get(cases));
+    own.release();
+  }
+}
