@@ -103,6 +103,8 @@ export class InterpEngine implements Engine {
   /** Units of all finished quanta. */
   #spent = 0;
   #isRunning = false;
+  /** Was compiled code invalidated since this was last set to false? */
+  #isInvalidated = false;
 
   /** Bytes to reserve at `EngineArea.base`, a multiple of 64 KiB. */
   static areaBytes(pages = DEFAULT_PAGES): number {
@@ -188,12 +190,27 @@ export class InterpEngine implements Engine {
       straddle: rec => this.#straddle(rec),
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
-      regionSlow: kind => this.#regionAccess.run(this.#hart, kind),
+      regionSlow: kind => this.#regionSlow(kind),
       regionDevice: this.#devices.loadAt,
       regionSettle: ic => this.#regionSettle(ic),
       hot: rec => jit?.hot(rec) ?? ENTRY_COLD,
       enter: rec => jit?.enter(rec) ?? -1,
     };
+  }
+
+  /** Compiled code was stored to: the regions that run now must be left before another instruction. */
+  invalidated(): void {
+    this.#isInvalidated = true;
+  }
+
+  /**
+   * A load or store of a region that neither TLB nor refill could serve. The walk may set A or D in a page that holds the
+   * region's own code; then the region leaves, and the interpreter repeats the access, which changes nothing more.
+   */
+  #regionSlow(kind: number): number {
+    this.#isInvalidated = false;
+    const isLeft = this.#regionAccess.run(this.#hart, kind);
+    return this.#isInvalidated ? 1 : isLeft;
   }
 
   /** Ends a slow access: enters the trap it found, or counts the instruction. */

@@ -66,7 +66,7 @@ export class Mmu {
     this.#hostBase = ports.ram.hostBase;
     this.pmp = new Pmp(state, ports.ram);
     this.tlb = new Tlb(state, () => this.#chooseWalk());
-    this.#walker = new Walker(state, ports.ram, this.pmp);
+    this.#walker = new Walker(state, ports, this.pmp);
   }
 
   /** Says in the window how the engine may serve misses itself: only where PMP has nothing to say about any page of RAM. */

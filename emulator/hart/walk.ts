@@ -5,9 +5,9 @@
 // U, and any PTE with bits 63:54 (N, PBMT, reserved), are invalid because none of those extensions exist here.
 // Divergence: page tables in device memory are an access fault, although a bus would answer.
 
-import type { Ram } from '../bus/ram.ts';
 import { SATP } from './layout.ts';
 import { MIXED, PMP_R, PMP_W, type Pmp } from './pmp.ts';
+import type { HartPorts } from './ports.ts';
 import type { State } from './state.ts';
 
 export const LOAD = 0;
@@ -41,14 +41,17 @@ export class Walker {
   pages = 1;
   readonly #state: State;
   readonly #pmp: Pmp;
+  readonly #ports: Pick<HartPorts, 'code'>;
   readonly #firstPage: number;
   readonly #pages: number;
   /** Index of the first word of RAM. */
   readonly #ramWord: number;
 
-  constructor(state: State, ram: Ram, pmp: Pmp) {
+  constructor(state: State, ports: Pick<HartPorts, 'code' | 'ram'>, pmp: Pmp) {
+    const { ram } = ports;
     this.#state = state;
     this.#pmp = pmp;
+    this.#ports = ports;
     this.#firstPage = ram.base / PAGE;
     this.#pages = Math.floor(ram.bytes / PAGE);
     this.#ramWord = ram.hostBase / 4;
@@ -94,6 +97,7 @@ export class Walker {
       if (wanted !== pte && update) {
         if (this.#entry(table, vpnField(lo, hi, level), PMP_W) < 0) return ACCESS_FAULT;
         i32[at] = wanted;
+        this.#announce(table, at);
       }
       this.pte = wanted;
       this.pages = inLeaf + 1;
@@ -101,6 +105,12 @@ export class Walker {
       return page < PPN_END ? page : ACCESS_FAULT;
     }
     return PAGE_FAULT;
+  }
+
+  /** A page table may be code, too: its new bits are announced like every store. */
+  #announce(table: number, at: number): void {
+    const { code } = this.#ports;
+    if (code.holdsCode(table - this.#firstPage)) code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8);
   }
 
   /** Index into i32 of an entry of the table in page `ppn`, or -1 when it is not in RAM or PMP forbids the access. */

@@ -48,6 +48,8 @@ export interface JitEngine {
   readonly hart: Hart;
   /** Units of virtual time that the engine has executed. */
   readonly now: number;
+  /** Tells it that compiled code was dropped because of a store. */
+  invalidated(): void;
 }
 
 export class Jit implements RegionHost {
@@ -264,6 +266,7 @@ export class Jit implements RegionHost {
 
   /** A RAM page with compiled code was stored to. */
   #invalidate(page: number): void {
+    this.#engine.invalidated();
     this.#invalidations.add(page, this.#engine.now);
     for (const module of this.#cache.modulesOf(page)) {
       for (const { heat } of module.entries) cool(heat);
