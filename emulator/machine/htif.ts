@@ -6,18 +6,19 @@
 // Stores to the page of `tohost` are watched by its physical address (like stores to translated code), so this works
 // with paging on, at exact instructions, and costs nothing elsewhere.
 
-import type { RamPort, Sink } from '../bus/device.ts';
+import type { RamPort, Sink, WorkPort } from '../bus/device.ts';
 
 const DEVICE_CONSOLE = 1n;
 const COMMAND_PUT = 1n;
 const SYS_WRITE = 64n;
 const ENOSYS = -38n;
-/** Longest text of one write. */
-const WRITE_MAX = 1 << 20;
+/** Bytes of one write that are printed; as write(2) does, the answer tells how many. */
+const WRITE_MAX = 0x1_0000;
 
 export interface HtifPorts {
   ram: RamPort;
   console: Sink;
+  work: WorkPort;
   exit(status: number): void;
 }
 
@@ -63,14 +64,11 @@ export class Htif {
     if (!ram.has(block, 64)) return;
     const [number, fd, text, bytes] = [0, 8, 16, 24].map(at => ram.read64(block + at));
     let result = ENOSYS;
-    if (
-      number === SYS_WRITE &&
-      (fd === 1n || fd === 2n) &&
-      bytes! <= WRITE_MAX &&
-      ram.has(Number(text), Number(bytes))
-    ) {
-      for (const byte of ram.read(Number(text), Number(bytes))) console.write(byte);
-      result = bytes!;
+    if (number === SYS_WRITE && (fd === 1n || fd === 2n) && ram.has(Number(text), Number(bytes))) {
+      const printed = Math.min(Number(bytes), WRITE_MAX);
+      for (const byte of ram.read(Number(text), printed)) console.write(byte);
+      this.#ports.work.spend(printed);
+      result = BigInt(printed);
     }
     ram.write64(block, result);
   }

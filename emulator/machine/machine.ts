@@ -9,6 +9,7 @@ import type { Comparator } from '../../devices/clint.ts';
 import { romContents } from '../../devices/rom.ts';
 import { HostError } from '../base/errors.ts';
 import { Bus } from '../bus/bus.ts';
+import type { Sink, WorkPort } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Jit } from '../engine/jit/jit.ts';
@@ -17,6 +18,7 @@ import { cause, Hart, type HartPorts, layout as L, NO_CODE } from '../hart/index
 import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
 import { type Board, buildBoard } from './devices.ts';
+import { dmaPort } from './dma.ts';
 import { createEngine, EAGER, PageWatch, ramHostBase } from './engine-port.ts';
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
@@ -114,7 +116,7 @@ export class Machine {
       options,
       {
         bus: this.bus,
-        ram: this.ram,
+        ram: dmaPort(this.ram, this.harts),
         clock: this.clock,
         lines: hartLines(this.harts),
         console,
@@ -154,7 +156,7 @@ export class Machine {
     this.jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
-    if (options.bios === 'default') this.sbi = this.#makeSbi(console);
+    if (options.bios === 'default') this.sbi = this.#makeSbi(console, work);
     this.reset();
   }
 
@@ -179,6 +181,7 @@ export class Machine {
             {
               ram: this.ram,
               console: { write: byte => this.options.onConsole?.(byte) },
+              work: { spend: units => this.#spend(units) },
               exit: status => this.stop({ kind: 'exit', status }),
             },
             tohost,
@@ -320,12 +323,13 @@ export class Machine {
     s.set(L.QUANTUM, s.get(L.QUANTUM) - (left - wanted));
   }
 
-  #makeSbi(console: { write(byte: number): void }): Sbi {
+  #makeSbi(console: Sink, work: WorkPort): Sbi {
     const { clint, uart, plic } = this.board;
     return new Sbi({
       harts: this.harts,
       ram: this.ram,
       console,
+      work,
       getchar: () => (uart.read(5) & 1 ? uart.read(0) : -1),
       comparator: (name, due, drive) => clint.comparator(name, due, drive),
       drive: hart => {

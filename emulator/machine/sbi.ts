@@ -1,10 +1,12 @@
 // Supervisor binary interface, built into the host for `-bios default`: an `ecall` from S-mode comes here and never
 // enters guest M-mode. Specification: RISC-V SBI 2.0; legacy extensions: chapter 5.
 // Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM (without non-retentive suspend), SRST, DBCN, legacy 0..8.
-// One call retires one instruction. Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
+// One call retires one instruction and costs bounded work: at most one TLB flush for each hart, a
+// walk of a page table, or TEXT_MAX bytes of text. RFENCE flushes whole TLBs, whatever its range.
+// Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
 
 import type { Comparator } from '../../devices/clint.ts';
-import type { Sink } from '../bus/device.ts';
+import type { Sink, WorkPort } from '../bus/device.ts';
 import type { Ram } from '../bus/ram.ts';
 import { CONTINUE, cause, type Hart, layout as L, REDIRECT, WAIT } from '../hart/index.ts';
 import { CBCFE, CBIE, CBZE, STCE_HI } from '../isa/csr-fields.ts';
@@ -59,10 +61,14 @@ const RESET_COLD = 1;
 const RESET_WARM = 2;
 const REASON_FAILURE = 1;
 
+/** Bytes that one DBCN call moves; chapter 12 lets it do less than asked, and callers go on. */
+const TEXT_MAX = 0x1_0000;
+
 export interface SbiPorts {
   readonly harts: readonly Hart[];
   readonly ram: Ram;
   readonly console: Sink;
+  readonly work: WorkPort;
   /** A byte of console input, or -1. */
   getchar(): number;
   /** A level that follows `mtime >= due()`; see devices/clint.ts. */
@@ -286,18 +292,21 @@ export class Sbi {
 
   #debugConsole(hart: Hart, fn: number): number {
     const s = hart.state;
-    const { ram, console } = this.#p;
-    const bytes = Number(s.get64(A0));
+    const { ram, console, work } = this.#p;
+    const asked = Number(s.get64(A0));
+    const bytes = Math.min(asked, TEXT_MAX);
     const at = Number(s.get64(A1));
     switch (fn) {
       case 0:
-        if (s.get64(arg(2)) !== 0n || !ram.has(at, bytes)) return this.#return(hart, INVALID_PARAM);
+        if (s.get64(arg(2)) !== 0n || !ram.has(at, asked)) return this.#return(hart, INVALID_PARAM);
         for (const byte of ram.read(at, bytes)) console.write(byte);
+        work.spend(bytes);
         return this.#return(hart, OK, bytes);
       case 1: {
-        if (s.get64(arg(2)) !== 0n || !ram.has(at, bytes)) return this.#return(hart, INVALID_PARAM);
+        if (s.get64(arg(2)) !== 0n || !ram.has(at, asked)) return this.#return(hart, INVALID_PARAM);
         let count = 0;
         for (let c = 0; count < bytes && (c = this.#p.getchar()) >= 0; count++) ram.write8(at + count, c);
+        work.spend(count);
         return this.#return(hart, OK, count);
       }
       case 2:

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CMP_WORDS, CTX, CTXF, ERR, HOOK, RECORD, REG, SEEN } from '../../devices/kcov-layout.ts';
 import { type EngineKind, Machine, type MachineOptions, stateHash } from '../../emulator/index.ts';
-import { ASSEMBLER, assemble, FINISH } from '../support/asm.ts';
+import { ASSEMBLER, assemble, FINISH, S_BASE } from '../support/asm.ts';
 import { missing, withScratchAsync } from '../support/tools.ts';
 
 const BIN = resolve(import.meta.dirname, '../../bin/kcovbox.cjs');
@@ -17,7 +17,7 @@ const ENGINES: EngineKind[] = ['interp', 'jit'];
 function run(source: string, options: Partial<MachineOptions> = {}, units = 1_000_000) {
   let text = '';
   const machine = Machine.create({
-    kernel: assemble(source),
+    kernel: options.kernel ?? assemble(source),
     bios: 'none',
     ramBytes: 4 << 20,
     onConsole: byte => {
@@ -243,6 +243,45 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('bounded work', () => {
     const cut = Machine.create(machine.options);
     while (cut.run(1_000_000, Infinity, 5000).kind === 'budget');
     expect(stateHash(cut)).toBe(stateHash(machine));
+  });
+
+  it('DBCN prints 64 KiB of what it is asked for, and says so', () => {
+    let bytes = 0;
+    const call = 'li a7, 0x4442434e\necall\n';
+    const source = `
+      li a6, 0
+      li a0, 0x180000
+      li a1, 0x80200000
+      li a2, 0
+      ${call}
+      srli s0, a1, 8
+      li a6, 1
+      li a0, 0x180000
+      li a1, 0x80220000
+      ${call}
+      add a0, s0, a1
+      ${FINISH}`;
+    const kernel = assemble(source, S_BASE);
+    const onConsole = () => void bytes++;
+    const { result } = run('', { kernel, bios: 'default', onConsole });
+    expect([result, bytes]).toEqual([{ kind: 'exit', status: 256 }, 0x1_0000]);
+  });
+
+  it('HTIF prints 64 KiB of what it is asked for, and says so', () => {
+    let bytes = 0;
+    const source = `
+      la t0, block
+      la t1, tohost
+      sd t0, 0(t1)
+      ld a0, 0(t0)
+      srli a0, a0, 8
+      ${FINISH}
+      .balign 64
+    block: .dword 64, 1, 0x80000000, 0x200000, 0, 0, 0, 0
+      .globl tohost
+    tohost: .dword 0`;
+    const { result } = run(source, { onConsole: () => void bytes++ });
+    expect([result, bytes]).toEqual([{ kind: 'exit', status: 256 }, 0x1_0000]);
   });
 
   it.each(ENGINES)('a timer that is armed after mtime has wrapped (%s)', engine => {
