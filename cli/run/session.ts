@@ -38,6 +38,8 @@ export interface SessionOptions {
   readonly input?: boolean;
   /** How the guest learns that the input has ended: a break on the line, or Ctrl-D, which any terminal driver knows. */
   readonly endOfInput?: 'break' | 'ctrl-d';
+  /** A guest that reboots ends the run instead, with status 0. */
+  readonly noReboot?: boolean;
   /** Offer the machine to a debugger. */
   readonly gdb?: GdbOptions;
   /** Called on the machine before its first instruction. */
@@ -135,6 +137,7 @@ class Session {
       const spent = machine.spent - before;
       left -= spent;
       this.#line.flush();
+      if (result.kind === 'reset' && this.#options.noReboot) return { kind: 'exit', status: 0 };
       if (result.kind === 'reset') this.#reboot();
       else if (result.kind !== 'budget' && result.kind !== 'halt') return result;
       // A slice that ended with neither its units nor its time was spent on work of devices.

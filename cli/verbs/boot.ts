@@ -1,7 +1,7 @@
 // `kcovbox boot`: any kernel, in QEMU's spelling, so that a line written for `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
 import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
-import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
+import { describeOptions, parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
 import { openDisk, readInput } from '../io/input.ts';
@@ -32,6 +32,13 @@ export function toMachineOptions(options: QemuOptions): MachineOptions {
     ...(options.initrd === undefined ? {} : { initrd: image(options.initrd, 'initrd') }),
     bios: bios === 'default' || bios === 'none' ? bios : image(bios, 'bios'),
     append: options.append,
+    ...(options.dtb === undefined ? {} : { dtb: image(options.dtb, 'dtb') }),
+    loads: options.loads.map(({ file, bytes, ...load }) => ({
+      ...load,
+      image: file === undefined ? { name: '-device loader', bytes: bytes! } : image(file, 'loader file'),
+    })),
+    icountShift: options.icountShift,
+    ...(options.rtcBase === undefined ? {} : { rtcBase: options.rtcBase }),
     ...(options.cpu === undefined ? {} : { cpu: options.cpu }),
     ramBytes: options.memory,
     harts: options.smp,
@@ -44,7 +51,7 @@ export function toMachineOptions(options: QemuOptions): MachineOptions {
 }
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('boot')
     .description('boot any kernel; options are spelled as for qemu-system-riscv64 -M virt')
     .argument('[options...]')
@@ -53,11 +60,11 @@ export function register(program: Command): void {
     .passThroughOptions()
     .addHelpText(
       'after',
-      '\nQEMU options:\n' +
-        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -m SIZE  -smp N  -cpu rv64[,EXT=on|off...]\n' +
+      '\nQEMU options (--help-qemu lists all of them, with what each does here):\n' +
+        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -dtb FILE  -m SIZE  -smp N  -cpu rv64[,EXT=on|off...]\n' +
         '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +
-        '  -device virtio-rng-device | virtio-serial-device   -global virtio-mmio.force-legacy=false\n' +
-        '  -M virt  -nographic  -serial stdio|mon:stdio  -no-reboot  (accepted)\n' +
+        '  -device virtio-rng-device | virtio-serial-device | loader,file=F,addr=A   -global virtio-mmio.force-legacy=false\n' +
+        '  -icount shift=N|auto   2^N ns of guest time per instruction     -no-reboot   -rtc base=DATE\n' +
         '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
@@ -66,11 +73,16 @@ export function register(program: Command): void {
     )
     .action(async (words: string[]) => {
       const options = parseQemu(words);
-      const console = new GuestConsole({ binary: true });
+      if (options.wants === 'help') return command.help();
+      if (options.wants === 'version') return void process.stdout.write(`${program.version()}\n`);
+      if (options.wants === 'help-qemu') return void process.stdout.write(`${describeOptions()}\n`);
+      for (const warning of options.warnings) process.stderr.write(`kcovbox: ${warning}\n`);
+      const console = new GuestConsole({ binary: true, silent: options.isSilent });
       const end = await runSession({
         machine: toMachineOptions(options),
         console,
-        input: true,
+        input: !options.isSilent,
+        noReboot: options.noReboot,
         ...(options.gdb ? { gdb: options.gdb } : {}),
         ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
       });

@@ -12,7 +12,7 @@ import { cause, type Hart, layout as L } from '../hart/index.ts';
 import { boardTree } from './board.ts';
 import type { Placed } from './devices.ts';
 import { encodeFdt } from './fdt.ts';
-import { type ImageFile, type Loaded, loadImage, loadInitrd } from './loader.ts';
+import { checkFdt, type ImageFile, type Loaded, loadExtra, loadImage, loadInitrd } from './loader.ts';
 import { fdtAddress, initrdAddress, MAP, MIB, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import type { Complete } from './options.ts';
 import type { Sbi } from './sbi.ts';
@@ -53,19 +53,26 @@ export function boot(m: BootContext): Booted {
     start: initrdAddress(o.ramBytes, kernel!.start),
     end: initrdAddress(o.ramBytes, kernel!.start) + o.initrd.bytes.length,
   };
-  const fdt = deviceTree(m, initrd);
+  const fdt = o.dtb ? checkFdt(o.dtb) : deviceTree(m, initrd);
   const used = Math.max(firmware?.end ?? 0, kernel?.end ?? 0, initrd?.end ?? 0);
   const at = fdtAddress(o.ramBytes, fdt.length, used);
   if (at < used && !o.initrd)
     throw new HostError(`${hex(o.ramBytes)} bytes of ram leave no room for the device tree`);
   if (o.initrd) loadInitrd(ram, bus, o.initrd, initrd!.start, at);
+  for (const load of o.loads ?? []) {
+    const { start, end } = loadExtra(ram, bus, load);
+    if (start < at + fdt.length && at < end)
+      throw new HostError(`${load.image.name}: lies over the device tree at ${hex(at)}`);
+  }
   ram.write(at, fdt);
   const image = firmware ?? kernel;
+  // Without a kernel the image comes from a loader, and starts where one would be.
+  const entry = image?.entry ?? kernelBase;
   if (m.sbi) {
     for (const hart of m.harts) hart.reset(0n, 0n, cause.S);
-    m.sbi.start(0, kernel!.entry, BigInt(at));
+    m.sbi.start(0, entry, BigInt(at));
   } else {
-    for (const hart of m.harts) start(hart, image!.entry, at);
+    for (const hart of m.harts) start(hart, entry, at);
   }
   return { image, kernel, fdt, fdtAddress: at };
 }

@@ -12,6 +12,14 @@ export interface ImageFile {
   bytes: Uint8Array;
 }
 
+export interface LoadOption {
+  image: ImageFile;
+  /** Physical address; absent: an ELF file says where. */
+  at?: number;
+  /** Bytes as they are, even if they look like an ELF file. */
+  raw: boolean;
+}
+
 export interface Loaded {
   /** Physical address of the first instruction. */
   entry: number;
@@ -103,6 +111,33 @@ function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
 export function isLinuxImage(bytes: Uint8Array): boolean {
   if (bytes.length < IMAGE_HEADER_BYTES) return false;
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(56, true) === IMAGE_MAGIC;
+}
+
+/** QEMU's -device loader: an ELF file where it says, or bytes as they are at an address. Returns the range, half-open. */
+export function loadExtra(
+  ram: Ram,
+  bus: Bus,
+  { image, at, raw }: LoadOption,
+): { start: number; end: number } {
+  const { name, bytes } = image;
+  if (!raw && isElf(bytes)) return loadElf(ram, bus, image);
+  if (at === undefined) throw new HostError(`${name}: is not an elf file, so the loader needs addr=`);
+  requireRam(ram, bus, name, at, bytes.length);
+  ram.write(at, bytes);
+  return { start: at, end: at + bytes.length };
+}
+
+const FDT_MAGIC = 0xd00d_feed;
+
+/** A device tree blob as its header has it. Throws HostError when it is none. */
+export function checkFdt({ name, bytes }: ImageFile): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 40 || view.getUint32(0) !== FDT_MAGIC)
+    throw new HostError(`${name}: is not a device tree blob (make one with dtc -O dtb)`);
+  const size = view.getUint32(4);
+  if (size < 40 || size > bytes.length)
+    throw new HostError(`${name}: is truncated: ${bytes.length} bytes, its header says ${size}`);
+  return bytes.subarray(0, size);
 }
 
 /** Loads the initial RAM disk behind the kernel and below the device tree. */

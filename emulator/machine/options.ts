@@ -8,7 +8,7 @@ import type { Extensions } from '../isa/index.ts';
 import { parseCpu } from './cpu.ts';
 import { isElf, readElf } from './elf.ts';
 import type { JournalEntry } from './journal.ts';
-import type { ImageFile } from './loader.ts';
+import type { ImageFile, LoadOption } from './loader.ts';
 import { MAX_HARTS, MIB, PAYLOAD_BASE, RAM_BASE, VIRTIO_SLOTS } from './memory-map.ts';
 
 /** `lockstep`: both side by side, see lockstep.ts; `Machine.create` alone makes no pair. */
@@ -59,6 +59,12 @@ export interface MachineOptions {
   seed?: bigint;
   /** Seed of the order and length of the harts' turns; absent: plain round robin. */
   schedSeed?: bigint;
+  /** Device tree blob in place of the generated one; kernel command line and initrd are then its business. */
+  dtb?: ImageFile;
+  /** Images put into RAM besides the kernel, as QEMU's -device loader does. */
+  loads?: readonly LoadOption[];
+  /** Where the real-time clock begins, in nanoseconds since 1970. Default: RTC_EPOCH. */
+  rtcBase?: bigint;
   /** QEMU's -icount shift: one instruction takes 2^shift nanoseconds of the guest's clocks, 0 to 10. Default 0. */
   icountShift?: number;
   /** Console output, byte by byte. */
@@ -117,7 +123,9 @@ export function complete(options: MachineOptions): Complete {
   if (o.virtio.length > VIRTIO_SLOTS) {
     throw new HostError(`${o.virtio.length} virtio devices: there are ${VIRTIO_SLOTS} slots`);
   }
-  if (!o.kernel && (o.bios === 'default' || o.bios === 'none'))
+  if (o.dtb && (o.append !== '' || o.initrd))
+    throw new HostError(`${o.dtb.name}: command line and initrd belong into /chosen of this device tree`);
+  if (!o.kernel && !o.loads?.length && (o.bios === 'default' || o.bios === 'none'))
     throw new HostError('nothing to boot: no kernel');
   if (o.retired && o.engine !== 'interp') {
     throw new HostError(`engine ${o.engine} does not count retired instructions: interp does`);
