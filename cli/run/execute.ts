@@ -105,6 +105,7 @@ export async function execute(
     console,
     input: true,
     endOfInput: 'break',
+    endsInOrder: wantsFacts || cover !== undefined,
     prepare: machine => recorder?.attach(machine),
     ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
     ...(recorded && { replay: recorded.replay }),

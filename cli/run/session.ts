@@ -42,6 +42,8 @@ export interface SessionOptions {
   readonly noReboot?: boolean;
   /** Offer the machine to a debugger. */
   readonly gdb?: GdbOptions;
+  /** An interrupted run has outputs: it ends in order from its first instruction on. */
+  readonly endsInOrder?: boolean;
   /** Called on the machine before its first instruction. */
   readonly prepare?: (machine: Machine) => void;
   /** Input of an earlier run, instead of any from now; an interrupted one ends when it did. */
@@ -102,7 +104,7 @@ class Session {
     try {
       const { gdb, replay } = this.#options;
       const input = this.#options.input && !replay;
-      if (input && isTerminal(0)) await this.#watch();
+      if (this.#options.endsInOrder || (input && isTerminal(0))) await this.#watch();
       if (gdb) this.#gdb = await (await import('./gdb.ts')).GdbServer.listen(this.#machine, gdb);
       if (input) this.#terminal = Terminal.open();
       if (this.#terminal) this.#line.useTerminal(this.#terminal);

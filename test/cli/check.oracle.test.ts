@@ -89,8 +89,8 @@ describe.skipIf(absent)('the toy kernel and qemu', () => {
     });
   });
 
-  test('a kernel that is no kernel is reported by the machine, not by a hang', async () => {
+  test('a kernel that is no kernel is reported, not a hang', async () => {
     const options = parseQemu(['-kernel', '/dev/null', '--kcov', 'off']);
-    await expect(checkWithQemu(options)).rejects.toThrow('empty');
+    await expect(checkWithQemu(options)).rejects.toThrow('kernel /dev/null is a device, not a file');
   });
 });
