@@ -7,7 +7,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, join } from 'node:path';
 
 const SUITE = 'trixie';
-const ARCH = 'riscv64';
+/** Debian's name of the guest's architecture. */
+const GUEST = 'riscv64';
 /** Exit status that says: this machine can not do it. */
 const CANNOT = 77;
 
@@ -35,16 +36,17 @@ function machineSource() {
   return undefined;
 }
 
-/** apt options that keep everything below root. */
+/** apt options that keep everything below root; its file `arch` names the architecture of the packages. */
 function privateOptions(root) {
+  const arch = readFileSync(join(root, 'arch'), 'utf8');
   return [
     `Dir::Etc::sourcelist=${root}/sources.list`,
     'Dir::Etc::sourceparts=/dev/null',
     `Dir::State::lists=${root}/lists`,
     `Dir::State::status=${root}/status`,
     `Dir::Cache=${root}/cache`,
-    `APT::Architecture=${ARCH}`,
-    `APT::Architectures=${ARCH}`,
+    `APT::Architecture=${arch}`,
+    `APT::Architectures=${arch}`,
     'APT::Sandbox::User=root',
   ].flatMap(option => ['-o', option]);
 }
@@ -59,8 +61,8 @@ export function run(command, args, cwd, timeout = 300_000) {
   return done.stdout;
 }
 
-/** A private apt root below `target` whose package lists are fresh. */
-export function aptRoot(target) {
+/** A private apt root below `target` whose package lists, of an architecture by Debian's name, are fresh. */
+export function aptRoot(target, arch = GUEST) {
   const source = machineSource();
   if (!source || !existsSync(source.key))
     cannot('needs a Debian machine with apt sources and its archive keyring');
@@ -68,9 +70,10 @@ export function aptRoot(target) {
   for (const sub of ['lists/partial', 'cache/archives/partial'])
     mkdirSync(join(root, sub), { recursive: true });
   writeFileSync(join(root, 'status'), '');
+  writeFileSync(join(root, 'arch'), arch);
   writeFileSync(
     join(root, 'sources.list'),
-    `deb [arch=${ARCH} signed-by=${source.key}] ${source.uri} ${SUITE} main\n`,
+    `deb [arch=${arch} signed-by=${source.key}] ${source.uri} ${SUITE} main\n`,
   );
   run('apt-get', [...privateOptions(root), '-qq', 'update'], root);
   return root;
@@ -85,6 +88,15 @@ export function unpack(root, name) {
   mkdirSync(place, { recursive: true });
   run('dpkg', ['-x', deb, place], root);
   return place;
+}
+
+/** Downloads packages with everything that they need, down to the C library, and unpacks all into one tree below `tree`. */
+export function unpackWithLibraries(root, names, tree) {
+  const archives = join(root, 'cache/archives');
+  const install = ['-qq', '-y', '--no-install-recommends', '--download-only', 'install', ...names];
+  run('apt-get', [...privateOptions(root), ...install], root, 900_000);
+  for (const deb of readdirSync(archives).filter(file => file.endsWith('.deb')))
+    run('dpkg', ['-x', join(archives, deb), tree], root);
 }
 
 /** What a meta package depends on: the first name that matches. */

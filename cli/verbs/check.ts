@@ -3,7 +3,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Command } from 'commander';
-import { Machine, qemuCpu } from '../../emulator/index.ts';
+import { EXTENSIONS, Machine, qemuCpu } from '../../emulator/index.ts';
 import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { Lockstep, type LockstepReport } from '../check/compare.ts';
 import { QemuTrace } from '../check/qemu-trace.ts';
@@ -27,6 +27,13 @@ function findQemu(): string {
   }
   throw new UserError('check: qemu-system-riscv64 is not installed (Debian: apt install qemu-system-misc)');
 }
+
+/** Without `-cpu`: the default hart without what QEMU 7.2 lacks, because the guest would use it. */
+const OLD_CPU = ['rv64', ...EXTENSIONS.flatMap(row => (row.since === 10 ? [`${row.name}=off`] : []))].join();
+
+/** The machine that is compared. */
+const machineFor = (options: QemuOptions): Machine =>
+  Machine.create({ ...toMachineOptions({ cpu: OLD_CPU, ...options }), kcov: 'off', engine: 'interp' });
 
 /** The board's CPU and the user's images in QEMU's words. */
 function qemuArgs(options: QemuOptions, machine: Machine): string[] {
@@ -54,7 +61,7 @@ function withoutOwnDevices(fdt: Uint8Array): Uint8Array {
 /** Runs both; the report says how far they agree. */
 export async function checkWithQemu(options: QemuOptions): Promise<LockstepReport> {
   if (options.smp !== 1) throw new UserError(`check: one hart can be compared, not ${options.smp}`);
-  const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
+  const machine = machineFor(options);
   const trace = new QemuTrace({
     program: findQemu(),
     args: qemuArgs(options, machine),
@@ -139,7 +146,7 @@ async function unicornLines(options: QemuOptions): Promise<Lines> {
     throw new UserError(
       'check: unicorn has no firmware; use -bios none with a bare-metal image, or --oracle qemu',
     );
-  const machine = Machine.create({ ...toMachineOptions(options), kcov: 'off', engine: 'interp' });
+  const machine = machineFor(options);
   const report = await checkWithUnicorn(machine, options.maxInsns ?? DEFAULT_INSNS);
   const summary = `${report.agreed} instructions agreed with unicorn; ${report.passedOver} passed over`;
   return { text: [summary, ...(report.difference ?? [])], isDifferent: report.difference !== undefined };

@@ -19,6 +19,7 @@ import {
 } from '../hart/layout.ts';
 import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
+import { decoderOf } from '../isa/index.ts';
 import { DEVICE_DONE_LEAVE, DeviceAccess } from './access/device.ts';
 import { RegionAccess } from './access/region.ts';
 import { DecodedPages } from './interp/decoded-pages.ts';
@@ -117,7 +118,8 @@ export class InterpEngine implements Engine {
     this.#i32 = new Int32Array(ram.memory.buffer);
     this.#devices = new DeviceAccess(ram, harts[0]!.ports.bus);
     this.#regionAccess = new RegionAccess(ram);
-    this.pages = new DecodedPages(ram, area.base, area.pages, harts.length);
+    const decode = decoderOf(harts[0]!.ports.extensions);
+    this.pages = new DecodedPages(ram, area.base, area.pages, harts.length, decode);
     for (const hart of harts) hart.ports.code = this.pages;
     ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
     const bytes = buildInterpreter({

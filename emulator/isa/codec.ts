@@ -189,6 +189,9 @@ export function decodeInto(word: number, out: Insn): boolean {
   return false;
 }
 
+/** The signature of `decodeInto`. */
+export type Decode = (word: number, out: Insn) => boolean;
+
 /** The instruction at `word`, or undefined when it is illegal. */
 export function decode(word: number, out: Insn = newInsn()): Insn | undefined {
   return decodeInto(word, out) ? out : undefined;
@@ -242,6 +245,18 @@ const patternOf = (half: number): CompressedPattern | undefined =>
 
 /** The row of a compressed half-word, undefined when it is illegal. */
 export const compressedRow = (half: number): CompressedRow | undefined => patternOf(half)?.row;
+
+const QUADRANT_1 = 1;
+const FUNCT3_ZCB = 4;
+
+/**
+ * The extension of a half-word that decodes. Zcb shares funct3 = 100 of quadrants 0 and 1 with others, so most
+ * half-words need no search.
+ */
+export function compressedExtension(half: number): CompressedRow['ext'] {
+  if (half >>> 13 !== FUNCT3_ZCB || (half & 3) > QUADRANT_1) return 'c';
+  return patternOf(half)!.row.ext;
+}
 
 /** What the table says, operand by operand. */
 function expansion(row: CompressedRow, half: number): number {

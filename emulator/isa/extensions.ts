@@ -1,53 +1,89 @@
-// Extensions, one row each: QEMU's name of the `-cpu` property, whether the hart has it, and whether the device tree's
-// `riscv,isa` names it. The order is QEMU's (`isa_edata_arr` in target/riscv/cpu.c), because guests print the string.
-// The hart reads rows with a switch through `HartPorts.extensions`.
+// Extensions, one row each: QEMU's name of the `-cpu` property, whether the hart has it, whether the device tree names
+// it, and what the RVA22 profile says of it. The order is QEMU's (`isa_edata_arr` in target/riscv/cpu.c), because guests
+// print the string. The decoder, `-cpu`, the device tree and docs/isa.md derive from the rows; the hart reads rows with
+// a switch through `HartPorts.extensions`.
+
+/** RVA22U64 for unprivileged extensions, RVA22S64 for the others. */
+export type InProfile = 'mandatory' | 'optional' | 'no';
 
 export interface ExtensionRow {
   /** Name in lower case; it is also the property's, which is compared without case. */
   readonly name: string;
   /** `switch`: as `-cpu rv64,name=on|off` says; `always`, `absent`: the other value is refused. */
   readonly presence: 'switch' | 'always' | 'absent';
-  /** Is it there when nothing is said? */
+  /** Is it there when nothing is said? As in QEMU 10's `rv64`. */
   readonly on: boolean;
-  /** Does `riscv,isa` name it? The base letters are one word there, privileged behaviour has no name in it. */
+  /** Does `riscv,isa` name it? The base letters are one word there, privilege levels have no name in it. */
   readonly listed: boolean;
-  /** QEMU 7.2's spelling of the property, where that version has one and its default may differ. */
-  readonly qemu: string | undefined;
+  /** The first version of QEMU, 7 (that is, 7.2) or 10, in which the property exists; undefined: none has it. */
+  readonly since: 7 | 10 | undefined;
+  readonly rva22: InProfile;
   /** A few words; of an absent one, the reason. */
   readonly doc: string;
 }
 
-const letter = <const N extends string>(name: N, doc: string) =>
-  ({ name, presence: 'always', on: true, listed: false, qemu: undefined, doc }) as const;
-const always = <const N extends string>(name: N, qemu: string | undefined, doc: string) =>
-  ({ name, presence: 'always', on: true, listed: true, qemu, doc }) as const;
-const optional = <const N extends string>(name: N, on: boolean, qemu: string | undefined, doc: string) =>
-  ({ name, presence: 'switch', on, listed: true, qemu, doc }) as const;
-const absent = <const N extends string>(name: N, qemu: string | undefined, doc: string) =>
-  ({ name, presence: 'absent', on: false, listed: false, qemu, doc }) as const;
+type Since = ExtensionRow['since'];
+
+const letter = <const N extends string>(name: N, rva22: InProfile, doc: string) =>
+  ({ name, presence: 'always', on: true, listed: false, since: undefined, rva22, doc }) as const;
+const always = <const N extends string>(name: N, rva22: InProfile, doc: string) =>
+  ({ name, presence: 'always', on: true, listed: true, since: undefined, rva22, doc }) as const;
+const optional = <const N extends string>(
+  name: N,
+  on: boolean,
+  since: Since,
+  rva22: InProfile,
+  doc: string,
+) => ({ name, presence: 'switch', on, listed: true, since, rva22, doc }) as const;
+const absent = <const N extends string>(name: N, since: Since, rva22: InProfile, doc: string) =>
+  ({ name, presence: 'absent', on: false, listed: false, since, rva22, doc }) as const;
+
+const on = true;
+const off = false;
 
 // biome-ignore format: one row, one extension
 const ROWS = [
-  letter('i', 'base integer instructions'),
-  letter('m', 'multiplication and division'),
-  letter('a', 'atomics'),
-  letter('f', 'single precision'),
-  letter('d', 'double precision'),
-  letter('c', 'compressed instructions'),
-  letter('s', 'supervisor mode'),
-  letter('u', 'user mode'),
-  absent('e', 'e', 'the small register file is of 32-bit controllers'),
-  absent('h', 'h', 'no hypervisor extension'),
-  absent('v', 'v', 'vectors are the next step'),
-  always('zicsr',    undefined, 'control and status registers'),
-  always('zifencei', undefined, 'fence.i'),
-  always('zba', 'zba', 'address generation'),
-  always('zbb', 'zbb', 'basic bit manipulation'),
-  absent('zbc', 'zbc', 'no carry-less multiplication'),
-  always('zbs', 'zbs', 'single bits'),
-  optional('sstc', true, 'sstc', 'stimecmp, the timer of S-mode'),
+  letter('i', 'mandatory', 'base integer instructions'),
+  letter('m', 'mandatory', 'multiplication and division'),
+  letter('a', 'mandatory', 'atomics'),
+  letter('f', 'mandatory', 'single precision'),
+  letter('d', 'mandatory', 'double precision'),
+  letter('c', 'mandatory', 'compressed instructions'),
+  letter('s', 'mandatory', 'supervisor mode'),
+  letter('u', 'mandatory', 'user mode'),
+  absent('e', 7, 'no', 'the small register file is of 32-bit controllers'),
+  absent('h', 7, 'optional', 'no hypervisor extension'),
+  absent('v', 7, 'optional', 'vectors are the next step'),
+  always('ziccamoa',           'mandatory', 'main memory supports all atomics'),
+  always('ziccif',             'mandatory', 'instruction fetches from main memory are atomic'),
+  always('zicclsm',            'mandatory', 'misaligned loads and stores of main memory'),
+  always('ziccrse',            'mandatory', 'constrained lr/sc loops succeed eventually'),
+  optional('zicond', off, 10,  'no',        'conditional operations: czero.eqz, czero.nez'),
+  always('zicntr',             'mandatory', 'cycle, time, instret'),
+  always('zicsr',              'mandatory', 'control and status registers'),
+  always('zifencei',           'mandatory', 'fence.i'),
+  always('zihpm',              'mandatory', 'hpmcounter3 to 31'),
+  always('zmmul',              'no',        'multiplication, a part of M'),
+  always('za64rs',             'mandatory', 'reservation sets of at most 64 bytes'),
+  always('zaamo',              'no',        'atomic memory operations, a part of A'),
+  always('zalrsc',             'no',        'load-reserved and store-conditional, a part of A'),
+  always('zca',                'no',        'compressed integer instructions, a part of C'),
+  optional('zcb', off, 10,     'no',        'more compressed loads, stores and extensions, not, mul'),
+  always('zcd',                'no',        'compressed loads and stores of doubles, a part of C'),
+  optional('zba', on, 7,       'mandatory', 'address generation'),
+  optional('zbb', on, 7,       'mandatory', 'basic bit manipulation'),
+  optional('zbc', on, 7,       'no',        'carry-less multiplication'),
+  optional('zbs', on, 7,       'mandatory', 'single bits'),
+  always('ssccptr',            'mandatory', 'page tables may lie in main memory'),
+  always('sscounterenw',       'mandatory', 'scounteren has a bit for every counter'),
+  optional('sstc', on, 7,      'optional',  'stimecmp, the timer of S-mode'),
+  always('sstvala',            'mandatory', 'stval has the address or the word of a fault'),
+  always('sstvecd',            'mandatory', 'stvec in direct mode'),
+  always('ssu64xl',            'optional',  'UXL is 64'),
 ] as const;
 
+/** An extension that the hart has or can have. */
+export type ExtensionName = Exclude<(typeof ROWS)[number], { presence: 'absent' }>['name'];
 /** An extension that `-cpu` can switch. */
 export type OptionalExtension = Extract<(typeof ROWS)[number], { presence: 'switch' }>['name'];
 /** The optional extensions that a hart has. */
@@ -57,6 +93,8 @@ export const EXTENSIONS: readonly ExtensionRow[] = ROWS;
 
 const optionals = ROWS.filter(row => row.presence === 'switch');
 export const DEFAULT_EXTENSIONS: Extensions = new Set(optionals.filter(row => row.on).map(row => row.name));
+/** `-cpu max`. */
+export const ALL_EXTENSIONS: Extensions = new Set(optionals.map(row => row.name));
 
 export const isOptional = (name: string): name is OptionalExtension =>
   optionals.some(row => row.name === name);
@@ -64,16 +102,22 @@ export const isOptional = (name: string): name is OptionalExtension =>
 const has = (row: ExtensionRow, chosen: Extensions): boolean =>
   row.presence === 'always' || (isOptional(row.name) && chosen.has(row.name));
 
-/** `riscv,isa` of the device tree. */
-export function isaString(chosen: Extensions): string {
-  const named = EXTENSIONS.filter(row => row.listed && has(row, chosen));
-  return ['rv64imafdc', ...named.map(row => row.name)].join('_');
-}
+/** Base letters of the ISA string, in its order. */
+const LETTERS = 'imafdc';
 
-/** The same hart as an argument of QEMU's `-cpu`; 7.2 and later understand it. */
-export function qemuCpu(chosen: Extensions): string {
-  const properties = EXTENSIONS.filter(row => row.qemu !== undefined).map(
-    row => `${row.qemu}=${has(row, chosen) ? 'on' : 'off'}`,
+const listedNames = (chosen: Extensions): string[] =>
+  EXTENSIONS.filter(row => row.listed && has(row, chosen)).map(row => row.name);
+
+/** `riscv,isa` of the device tree. */
+export const isaString = (chosen: Extensions): string => [`rv64${LETTERS}`, ...listedNames(chosen)].join('_');
+
+/** `riscv,isa-extensions` of the device tree. */
+export const isaExtensions = (chosen: Extensions): string[] => [...LETTERS, ...listedNames(chosen)];
+
+/** The same hart as an argument of `-cpu` of this version of QEMU or a later one. */
+export function qemuCpu(chosen: Extensions, version: 7 | 10 = 7): string {
+  const properties = EXTENSIONS.filter(row => row.since !== undefined && row.since <= version).map(
+    row => `${row.name}=${has(row, chosen) ? 'on' : 'off'}`,
   );
   return ['rv64', ...properties, 'pmu-num=29'].join(',');
 }

@@ -106,6 +106,8 @@ export const OPERANDS: Readonly<Record<string, Operand>> = {
   imm4spn: operand('int', ['imm'], '10:7>6 12:11>4 5>3 6>2'),
   immCLw: operand('int', ['imm'], '5>6 12:10>3 6>2'),
   immCLd: operand('int', ['imm'], '6:5>6 12:10>3'),
+  immCLb: operand('int', ['imm'], '6>0 5>1'),
+  immCLh: operand('int', ['imm'], '5>1'),
   immLwsp: operand('int', ['imm'], '3:2>6 12>5 6:4>2'),
   immLdsp: operand('int', ['imm'], '4:2>6 12>5 6:5>3'),
   immSwsp: operand('int', ['imm'], '8:7>6 12:9>2'),

@@ -2,6 +2,7 @@
 
 export * from './codec.ts';
 export * from './csr.ts';
+export * from './decoder.ts';
 export * from './disasm.ts';
 export * from './extensions.ts';
 export type { Extension, Flow, Memory, MemoryKind, Row } from './row.ts';

@@ -5,6 +5,7 @@
 // operand of the format, `-` is ignored by the hardware. Spaces separate fields for the eye. The table's test
 // demands that the dots are exactly the bits that the format's operands cover.
 
+import type { ExtensionName } from './extensions.ts';
 import type { Format } from './fields.ts';
 
 /** Where control goes after it: `serialize` = the engine must look at privileged state or code again. */
@@ -20,7 +21,8 @@ export interface Memory {
   readonly signed: boolean;
 }
 
-export type Extension = 'i' | 'm' | 'a' | 'f' | 'd' | 'zicsr' | 'zifencei' | 'zba' | 'zbb' | 'zbs' | 'priv';
+/** The extension that brings the instruction; `priv` = the privileged architecture, which every hart has. */
+export type Extension = ExtensionName | 'priv';
 
 export interface Row<Name extends string = string> {
   readonly name: Name;

@@ -1,11 +1,14 @@
-// Zba (address generation), Zbb (basic bit manipulation), Zbs (single bits): the bit-manipulation chapter of Unpriv.
+// Zba (address generation), Zbb (basic bit manipulation), Zbc (carry-less multiplication), Zbs (single bits): the
+// bit-manipulation chapter of Unpriv. Zicond (conditional operations): its own chapter.
 
 import { R, R2, SHIFT, SHIFTW } from './fields.ts';
 import { rowsOf } from './row.ts';
 
 const insnA = rowsOf('zba');
 const insnB = rowsOf('zbb');
+const insnC = rowsOf('zbc');
 const insnS = rowsOf('zbs');
+const insnCond = rowsOf('zicond');
 
 // biome-ignore format: the columns are the manual's
 export const TABLE_B = [
@@ -43,6 +46,10 @@ export const TABLE_B = [
   insnB('orc.b',     R2,     '0010100 00111 ..... 101 ..... 0010011'),
   insnB('rev8',      R2,     '0110101 11000 ..... 101 ..... 0010011'),
 
+  insnC('clmul',     R,      '0000101 ..... ..... 001 ..... 0110011'),
+  insnC('clmulh',    R,      '0000101 ..... ..... 011 ..... 0110011'),
+  insnC('clmulr',    R,      '0000101 ..... ..... 010 ..... 0110011'),
+
   insnS('bclr',      R,      '0100100 ..... ..... 001 ..... 0110011'),
   insnS('bclri',     SHIFT,  '010010 ...... ..... 001 ..... 0010011'),
   insnS('bext',      R,      '0100100 ..... ..... 101 ..... 0110011'),
@@ -51,4 +58,7 @@ export const TABLE_B = [
   insnS('binvi',     SHIFT,  '011010 ...... ..... 001 ..... 0010011'),
   insnS('bset',      R,      '0010100 ..... ..... 001 ..... 0110011'),
   insnS('bseti',     SHIFT,  '001010 ...... ..... 001 ..... 0010011'),
+
+  insnCond('czero.eqz', R,   '0000111 ..... ..... 101 ..... 0110011'),
+  insnCond('czero.nez', R,   '0000111 ..... ..... 111 ..... 0110011'),
 ] as const;

@@ -1,4 +1,4 @@
-// RV64C with F and D: the "C" chapter of Unpriv. A compressed instruction is never executed as such: a row says which
+// RV64C with F and D, and Zcb: the "C" and "Zc*" chapters of Unpriv. A compressed instruction is never executed as such: a row says which
 // base instruction it stands for. Operands named in the text fill the base instruction's slots; `fixed` fills the rest.
 //
 // `not` lists operand values that belong to another row or are reserved. Hints (for example c.li with rd = x0) are
@@ -15,6 +15,7 @@ export type Excluded = Readonly<Record<string, readonly number[]>>;
 
 export interface CompressedRow {
   readonly name: string;
+  readonly ext: 'c' | 'zcb';
   /** 16 characters, bit 15 first. */
   readonly pattern: string;
   readonly format: Format;
@@ -23,16 +24,27 @@ export interface CompressedRow {
   readonly not: Excluded;
 }
 
-function alias(
-  name: string,
-  pattern: string,
-  text: string,
-  base: Mnemonic,
-  fixed: Fixed = {},
-  not: Excluded = {},
-): CompressedRow {
-  return { name, pattern: pattern.replaceAll(' ', ''), format: format(text), base, fixed, not };
-}
+const aliasOf =
+  (ext: CompressedRow['ext']) =>
+  (
+    name: string,
+    pattern: string,
+    text: string,
+    base: Mnemonic,
+    fixed: Fixed = {},
+    not: Excluded = {},
+  ): CompressedRow => ({
+    name,
+    ext,
+    pattern: pattern.replaceAll(' ', ''),
+    format: format(text),
+    base,
+    fixed,
+    not,
+  });
+
+const alias = aliasOf('c');
+const zcb = aliasOf('zcb');
 
 const ZERO = [0];
 const sp: Fixed = { rs1: 2 };
@@ -81,4 +93,17 @@ export const TABLE_C: readonly CompressedRow[] = [
   alias('c.fsdsp',    '101 ...... ..... 10',   'cfs2, immSdsp(sp)',      'fsd', sp),
   alias('c.swsp',     '110 ...... ..... 10',   'crs2, immSwsp(sp)',      'sw', sp),
   alias('c.sdsp',     '111 ...... ..... 10',   'crs2, immSdsp(sp)',      'sd', sp),
+
+  zcb('c.lbu',        '100 000 ... .. ... 00', 'crdp, immCLb(crs1p)',    'lbu'),
+  zcb('c.lhu',        '100 001 ... 0. ... 00', 'crdp, immCLh(crs1p)',    'lhu'),
+  zcb('c.lh',         '100 001 ... 1. ... 00', 'crdp, immCLh(crs1p)',    'lh'),
+  zcb('c.sb',         '100 010 ... .. ... 00', 'crs2p, immCLb(crs1p)',   'sb'),
+  zcb('c.sh',         '100 011 ... 0. ... 00', 'crs2p, immCLh(crs1p)',   'sh'),
+  zcb('c.zext.b',     '100 111 ... 11000 01',  'crdrs1p',                'andi', { imm: 255 }),
+  zcb('c.sext.b',     '100 111 ... 11001 01',  'crdrs1p',                'sext.b'),
+  zcb('c.zext.h',     '100 111 ... 11010 01',  'crdrs1p',                'zext.h'),
+  zcb('c.sext.h',     '100 111 ... 11011 01',  'crdrs1p',                'sext.h'),
+  zcb('c.zext.w',     '100 111 ... 11100 01',  'crdrs1p',                'add.uw', { rs2: 0 }),
+  zcb('c.not',        '100 111 ... 11101 01',  'crdrs1p',                'xori', { imm: -1 }),
+  zcb('c.mul',        '100 111 ... 10 ... 01', 'crdrs1p, crs2p',         'mul'),
 ];

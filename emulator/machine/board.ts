@@ -3,7 +3,7 @@
 
 import { TICK } from '../../devices/clint.ts';
 import type { Device, FdtNode, Placement } from '../bus/device.ts';
-import { type Extensions, isaString } from '../isa/index.ts';
+import { type Extensions, isaExtensions, isaString } from '../isa/index.ts';
 import { cells64 } from './fdt.ts';
 import { RAM_BASE } from './memory-map.ts';
 
@@ -79,7 +79,7 @@ function cpus({ harts, extensions }: BoardTree): FdtNode {
         reg: [h],
         status: 'okay',
         compatible: 'riscv',
-        'riscv,isa': isaString(extensions),
+        ...isaProperties(extensions),
         'mmu-type': 'riscv,sv48',
       },
       children: [
@@ -99,6 +99,15 @@ function cpus({ harts, extensions }: BoardTree): FdtNode {
     name: 'cpus',
     props: { '#address-cells': [1], '#size-cells': [0], 'timebase-frequency': [TIMEBASE] },
     children,
+  };
+}
+
+/** The old property and the two that replace it, as QEMU's board has them. */
+function isaProperties(extensions: Extensions): FdtNode['props'] {
+  return {
+    'riscv,isa': isaString(extensions),
+    'riscv,isa-base': 'rv64i',
+    'riscv,isa-extensions': isaExtensions(extensions),
   };
 }
 

@@ -1,10 +1,10 @@
 // QEMU's `-cpu MODEL[,PROPERTY=on|off]...`: which optional extensions the harts have.
 
 import { HostError } from '../base/errors.ts';
-import { DEFAULT_EXTENSIONS, EXTENSIONS, type Extensions, isOptional } from '../isa/index.ts';
+import { ALL_EXTENSIONS, DEFAULT_EXTENSIONS, EXTENSIONS, type Extensions, isOptional } from '../isa/index.ts';
 
-/** Models of QEMU that this hart can stand for; each means every extension that is on by default. */
-const MODELS: readonly string[] = ['rv64', 'max'];
+/** Models of QEMU that this hart can stand for. */
+const MODELS: Readonly<Record<string, Extensions>> = { rv64: DEFAULT_EXTENSIONS, max: ALL_EXTENSIONS };
 /** Properties of QEMU's CPUs that are no extensions and describe this hart as it is. */
 const ALWAYS_ON: ReadonlySet<string> = new Set(['mmu', 'pmp', 'g']);
 
@@ -14,8 +14,9 @@ export function parseCpu(text: string): Extensions {
     throw new HostError(`-cpu ${text}: ${why}`);
   };
   const [model = '', ...properties] = text.split(',');
-  if (!MODELS.includes(model)) refuse(`unknown model "${model}"; known are ${MODELS.join(', ')}`);
-  const chosen = new Set(DEFAULT_EXTENSIONS);
+  const base = Object.hasOwn(MODELS, model) ? MODELS[model] : undefined;
+  if (!base) refuse(`unknown model "${model}"; known are ${Object.keys(MODELS).join(', ')}`);
+  const chosen = new Set(base);
   for (const property of properties) {
     const [, given, value] = /^([\w-]+)=(on|off|true|false)$/.exec(property) ?? [];
     if (given === undefined) refuse(`"${property}" must be NAME=on or NAME=off`);

@@ -9,6 +9,7 @@ import type { Profile } from '../support/oracle/generate.ts';
 import { kcovboxRunner } from '../support/oracle/kcovbox.ts';
 import * as profiles from '../support/oracle/profiles.ts';
 import { QEMU, qemuRunner } from '../support/oracle/qemu.ts';
+import { newQemuRunner, QEMU_NEW } from '../support/oracle/qemu-new.ts';
 import type { ImageRunner } from '../support/oracle/runner.ts';
 import { UNICORN, unicornRunner } from '../support/oracle/unicorn.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
@@ -24,8 +25,9 @@ function compare(
   engine: (typeof ENGINES)[number],
   profile: Profile,
   programs: number,
+  cpu?: string,
 ) {
-  const subject = kcovboxRunner(engine);
+  const subject = kcovboxRunner(engine, cpu);
   const result = runCampaign({ profile, seed, programs, reference, subject });
   const key = `${engine} and ${reference.name}`;
   totals.set(key, (totals.get(key) ?? 0) + subject.instret);
@@ -67,6 +69,16 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))(`qemu agrees, seed ${seedT
     }
   }
   for (const profile of QEMU_PROFILES.map(profiles.hot)) {
-    test(`jit: ${profile.name}`, () => compare(qemuRunner, 'jit', profile, Math.ceil(PROGRAMS / 20)));
+    const programs = Math.ceil(PROGRAMS / 20);
+    test(`jit: ${profile.name}`, () => compare(qemuRunner, 'jit', profile, programs));
   }
+});
+
+describe.skipIf(QEMU_NEW === undefined)(`a newer qemu agrees, seed ${seedText(seed)}`, () => {
+  for (const engine of ENGINES) {
+    test(`${engine}: ${profiles.NEWEST.name}`, () =>
+      compare(newQemuRunner, engine, profiles.NEWEST, PROGRAMS, 'max'));
+  }
+  test(`jit: ${profiles.hot(profiles.NEWEST).name}`, () =>
+    compare(newQemuRunner, 'jit', profiles.hot(profiles.NEWEST), Math.ceil(PROGRAMS / 20), 'max'));
 });

@@ -3,7 +3,7 @@
 
 import createCapstone from '@alexaltea/capstone-js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { decode, encode, type Insn, type Operands } from '../../emulator/isa/codec.ts';
+import { compressedExtension, decode, encode, type Insn, type Operands } from '../../emulator/isa/codec.ts';
 import { csrNumbered } from '../../emulator/isa/csr.ts';
 import { disassemble } from '../../emulator/isa/disasm.ts';
 import type { Format } from '../../emulator/isa/fields.ts';
@@ -46,6 +46,11 @@ const EXCEPTIONS: readonly {
     holds: (_insn, ours, theirs) => /^c\.nop -?\d+$/.test(ours) && theirs === 'c.nop',
   },
   {
+    why: 'Zcb is not known',
+    holds: (insn, _ours, theirs) =>
+      theirs === '' && insn?.bytes === 2 && compressedExtension(insn.word) === 'zcb',
+  },
+  {
     why: 'a fence with a reserved fm acts as with fm = 0; capstone refuses it',
     holds: (insn, _ours, theirs) => insn?.name === 'fence' && theirs === '' && insn.imm >>> 8 !== 0,
   },
@@ -82,6 +87,9 @@ const EXCEPTIONS: readonly {
   },
 ];
 const used = new Set<string>();
+
+/** The extensions whose 32-bit instructions Capstone 5 decodes. */
+const KNOWN: ReadonlySet<string> = new Set(['i', 'm', 'a', 'f', 'd', 'zicsr', 'zifencei', 'priv']);
 
 /** Random operands that select no alias: no x0, ra, sp, no equal sources, no small immediates. */
 function plainOperands(format: Format, random: Random): Operands {
@@ -129,9 +137,10 @@ describe(`capstone agrees, seed ${seedText(seed)}`, () => {
     expect(found).toEqual([]);
   });
 
-  const known = ROWS.filter(row => !row.ext.startsWith('zb'));
-  const unknown = ROWS.filter(row => row.ext.startsWith('zb'));
-  test(`on 60 random words of ${known.length} rows (${unknown.length} rows of Zba, Zbb, Zbs are unknown to it)`, () => {
+  const isKnown = (row: (typeof ROWS)[number]): boolean => KNOWN.has(row.ext);
+  const known = ROWS.filter(isKnown);
+  const unknown = ROWS.filter(row => !isKnown(row));
+  test(`on 60 random words of ${known.length} rows (${unknown.length} rows are of extensions unknown to it)`, () => {
     const random = new Random(seed);
     const found: string[] = [];
     for (const row of known) {
@@ -151,7 +160,7 @@ describe(`capstone agrees, seed ${seedText(seed)}`, () => {
     ).toEqual([]);
   });
 
-  test('it still does not know Zba, Zbb and Zbs', () => {
+  test('it still does not know the others', () => {
     expect(unknown.filter(row => read(row.match | 0x00c5_8500, 4) === row.name)).toEqual([]);
   });
 

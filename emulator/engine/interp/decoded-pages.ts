@@ -18,7 +18,7 @@ import {
   X,
 } from '../../hart/layout.ts';
 import { purgeWritesOfAll } from '../../hart/tlb.ts';
-import { decodeInto, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../../isa/index.ts';
+import { type Decode, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../../isa/index.ts';
 import { plainCsr } from '../semantics/system.ts';
 import { BACK, csrHandlerId, FAR, handlerId, isReturn, NEAR, RETURN } from './handlers.ts';
 import {
@@ -63,6 +63,9 @@ export class DecodedPages implements CodePort {
   /** Address of a byte per RAM page: not zero = stores must be announced. The first thing in the pool. */
   readonly codeMap: number;
 
+  /** Decodes a word of this machine's CPU. */
+  readonly decodeWord: Decode;
+
   readonly #base: number;
   readonly #capacity: number;
   readonly #ram: Ram;
@@ -71,6 +74,8 @@ export class DecodedPages implements CodePort {
   readonly #u16: Uint16Array;
   readonly #u8: Uint8Array;
   readonly #insn: Insn = newInsn();
+  /** Direct-mapped: a word and the record that it gives, its R_ENTRY left out. */
+  readonly #memo = new Int32Array(MEMO_ENTRIES * MEMO_WORDS);
   /** By RAM page: number of its decoded page + 1, 0 = none. */
   readonly #pageOf: Int32Array;
   /** `codeMap`: DECODED, WATCHED. */
@@ -97,8 +102,10 @@ export class DecodedPages implements CodePort {
   onReset: () => void = () => {};
 
   /** `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are purged, too). */
-  constructor(ram: Ram, base: number, capacity: number, harts: number) {
+  constructor(ram: Ram, base: number, capacity: number, harts: number, decodeWord: Decode) {
     const buffer = ram.memory.buffer;
+    this.decodeWord = decodeWord;
+    this.#memo[0] = 1; // else the word 0, which is illegal, would seem to be known
     this.#ram = ram;
     this.codeMap = base;
     this.#base = base + CODE_MAP_BYTES;
@@ -287,13 +294,14 @@ export class DecodedPages implements CodePort {
    * remembered, or its record depends on its place.
    */
   #remembered(at: number, word: number): boolean {
-    const memo = memoOf(word);
-    if (MEMO[memo] !== word) return false;
+    const known = memoOf(word);
+    const memo = this.#memo;
+    if (memo[known] !== word) return false;
     const i32 = this.#i32;
-    i32[at >> 2] = MEMO[memo + 1]!;
-    i32[(at + 4) >> 2] = MEMO[memo + 2]!;
-    i32[(at + 8) >> 2] = MEMO[memo + 3]!;
-    i32[(at + 12) >> 2] = MEMO[memo + 4]! | (this.arrivals << 24);
+    i32[at >> 2] = memo[known + 1]!;
+    i32[(at + 4) >> 2] = memo[known + 2]!;
+    i32[(at + 8) >> 2] = memo[known + 3]!;
+    i32[(at + 12) >> 2] = memo[known + 4]! | (this.arrivals << 24);
     return true;
   }
 
@@ -304,7 +312,7 @@ export class DecodedPages implements CodePort {
   #write(at: number, word: number, slot: number, straddling: boolean): boolean {
     const insn = this.#insn;
     const u16 = this.#u16;
-    if (!decodeInto(word, insn)) {
+    if (!this.decodeWord(word, insn)) {
       this.#i32[(at + R_IMM) >> 2] = word;
       u16[(at + R_HANDLER) >> 1] = H_ILLEGAL;
       return false;
@@ -336,13 +344,14 @@ export class DecodedPages implements CodePort {
   }
 
   #remember(at: number, word: number): void {
-    const memo = memoOf(word | 0);
+    const known = memoOf(word | 0);
+    const memo = this.#memo;
     const i32 = this.#i32;
-    MEMO[memo] = word;
-    MEMO[memo + 1] = i32[at >> 2]!;
-    MEMO[memo + 2] = i32[(at + 4) >> 2]!;
-    MEMO[memo + 3] = i32[(at + 8) >> 2]!;
-    MEMO[memo + 4] = i32[(at + 12) >> 2]! & 0xff_ffff;
+    memo[known] = word;
+    memo[known + 1] = i32[at >> 2]!;
+    memo[known + 2] = i32[(at + 4) >> 2]!;
+    memo[known + 3] = i32[(at + 8) >> 2]!;
+    memo[known + 4] = i32[(at + 12) >> 2]! & 0xff_ffff;
   }
 
   /** Fast CSRs: slot in place of rs3; privilege, and whether bit 0 is fixed, in place of the rounding mode. */
@@ -434,10 +443,9 @@ function kindOf(op: number): number {
   return kind;
 }
 
-/** Direct-mapped: a word and the record that it gives, its R_ENTRY left out. The same for all machines. */
 const MEMO_ENTRIES = 4096;
-const MEMO = new Int32Array(MEMO_ENTRIES * 5);
-MEMO[0] = 1; // else the word 0, which is illegal, would seem to be known
-const memoOf = (word: number): number => (Math.imul(word, 0x9e37_79b1) >>> 20) * 5;
+/** The word and the four of its record. */
+const MEMO_WORDS = 5;
+const memoOf = (word: number): number => (Math.imul(word, 0x9e37_79b1) >>> 20) * MEMO_WORDS;
 
 const baseWord = (insn: Insn): number => (insn.bytes === 2 ? expand(insn.word) : insn.word) | 0;

@@ -14,7 +14,7 @@ import {
   WALK_M,
 } from '../../hart/layout.ts';
 import { VIEW_M } from '../../hart/mmu.ts';
-import { decode, type Insn } from '../../isa/index.ts';
+import { type Insn, newInsn } from '../../isa/index.ts';
 import type { DecodedPages } from '../interp/decoded-pages.ts';
 import type { InlineCall } from './inline-call.ts';
 import type { CodeView } from './region/region.ts';
@@ -120,9 +120,14 @@ export class GuestCode {
   #fetch(va: bigint, view: number): Insn | undefined {
     const low = this.#halfWord(va, view);
     if (low < 0) return undefined;
-    if ((low & 3) !== 3) return decode(low);
+    if ((low & 3) !== 3) return this.#decode(low);
     const high = this.#halfWord(BigInt.asUintN(64, va + 2n), view);
-    return high < 0 ? undefined : decode((low | (high << 16)) >>> 0);
+    return high < 0 ? undefined : this.#decode((low | (high << 16)) >>> 0);
+  }
+
+  #decode(word: number): Insn | undefined {
+    const insn = newInsn();
+    return this.#pages.decodeWord(word, insn) ? insn : undefined;
   }
 
   #halfWord(va: bigint, view: number): number {

@@ -1,4 +1,4 @@
-// What Zba, Zbb and Zbs do (Unpriv, bit-manipulation chapter), over abstract operands.
+// What Zba, Zbb, Zbs and Zicond do (Unpriv, bit-manipulation and Zicond chapters), over abstract operands.
 
 import { I64 } from '../../wasm/module.ts';
 import type { Ops, Rule } from './ops.ts';
@@ -147,6 +147,18 @@ const reverseBytes: Rule = o => {
   });
 };
 
+/** czero: rd = rs1, or zero when rs2 is (`eqz`) or is not (`nez`) zero. */
+const conditionalZero =
+  (zeroIf: 'eqz' | 'nez'): Rule =>
+  o =>
+    o.rd(() => {
+      if (zeroIf === 'nez') o.c.i64_const(0);
+      o.rs1();
+      if (zeroIf === 'eqz') o.c.i64_const(0);
+      o.rs2();
+      o.c.i64_const(0).i64_ne().select();
+    });
+
 export const BITS = {
   'add.uw': shiftAdd(0, true),
   sh1add: shiftAdd(1),
@@ -199,4 +211,7 @@ export const BITS = {
   binvi: bitOp('i64_xor', 'imm'),
   bset: bitOp('i64_or', 'rs2'),
   bseti: bitOp('i64_or', 'imm'),
+
+  'czero.eqz': conditionalZero('eqz'),
+  'czero.nez': conditionalZero('nez'),
 } as const satisfies Record<string, Rule>;

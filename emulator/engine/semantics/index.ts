@@ -2,8 +2,17 @@
 
 import { ATOMIC } from './amo.ts';
 import { BITS } from './bits.ts';
+import { CARRYLESS } from './carryless.ts';
 import { DOUBLE, SINGLE } from './fp.ts';
 import { INTEGER, MULTIPLY } from './int.ts';
 import type { Semantics } from './ops.ts';
 
-export const SEMANTICS: Semantics = { ...INTEGER, ...MULTIPLY, ...ATOMIC, ...BITS, ...SINGLE, ...DOUBLE };
+export const SEMANTICS: Semantics = {
+  ...INTEGER,
+  ...MULTIPLY,
+  ...ATOMIC,
+  ...BITS,
+  ...CARRYLESS,
+  ...SINGLE,
+  ...DOUBLE,
+};

@@ -6,7 +6,7 @@ import type { ImageRunner } from './runner.ts';
 /** More than any image of the campaigns retires. */
 const BUDGET = 2_000_000_000;
 
-export function kcovboxRunner(engine: EngineKind): ImageRunner & { instret: number } {
+export function kcovboxRunner(engine: EngineKind, cpu = 'rv64'): ImageRunner & { instret: number } {
   return {
     name: engine,
     instret: 0,
@@ -14,7 +14,8 @@ export function kcovboxRunner(engine: EngineKind): ImageRunner & { instret: numb
       const kernel = { name: 'programs.bin', bytes: image.bytes };
       // Just enough RAM: shrinking makes hundreds of machines.
       const ramBytes = (Math.ceil(image.bytes.length / MIB) + 4) * MIB;
-      const machine = Machine.create({ kernel, engine, eager: true, bios: 'none', kcov: 'off', ramBytes });
+      const options = { kernel, engine, cpu, ramBytes, eager: true } as const;
+      const machine = Machine.create({ ...options, bios: 'none', kcov: 'off' });
       const result = machine.run(BUDGET);
       if (result.kind !== 'exit')
         throw new Error(`${engine}: the image ended with ${JSON.stringify(result)}`);

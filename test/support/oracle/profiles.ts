@@ -1,5 +1,6 @@
 // The mixtures of instructions that are compared, and with which oracle.
 
+import { ROWS } from '../../../emulator/isa/table.ts';
 import type { Profile } from './generate.ts';
 
 const PLAIN_WEIGHTS = { compute: 55, float: 0, memory: 30, flow: 15 };
@@ -61,6 +62,15 @@ export const EVERYTHING: Profile = {
   pieces: 250,
   rounds: 2,
   weights: { compute: 40, float: 25, memory: 25, flow: 10 },
+};
+
+/** For an oracle that knows every extension of the table and gets none wrong. */
+export const NEWEST: Profile = {
+  ...EVERYTHING,
+  name: 'every extension',
+  withoutEbreak: true,
+  extensions: [...new Set(ROWS.map(row => row.ext)), 'zcb'],
+  without: [],
 };
 
 /** The same programs, run so often that an engine which compiles hot code has compiled all of it. */

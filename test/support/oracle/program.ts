@@ -12,6 +12,8 @@ export interface Piece {
   readonly operands: Operands;
   /** Use the compressed form where one exists for these operands. */
   readonly short: boolean;
+  /** Forms of Zcb, too. */
+  readonly zcb?: boolean;
   /** A forward branch or jump goes to the first remaining piece whose id is not below this. */
   readonly target?: number;
   /** A backward branch goes to the first remaining piece whose id is not below this. */
@@ -39,7 +41,7 @@ export interface Program {
 function shortForm(piece: Piece, operands: Operands): number | undefined {
   if (!piece.short) return undefined;
   for (const row of TABLE_C) {
-    if (row.base !== piece.name) continue;
+    if (row.base !== piece.name || (row.ext === 'zcb' && !piece.zcb)) continue;
     const half = encodeCompressed(row, operands);
     if (half !== undefined) return half;
   }

@@ -13,8 +13,8 @@ export const QEMU = findProgram('qemu-system-riscv64');
 const CPU = qemuCpu(DEFAULT_EXTENSIONS);
 const RAM_MIB = 64;
 
-const board = (ram: string): string[] => [
-  ...['-M', 'virt,memory-backend=ram', '-cpu', CPU, '-bios', 'none', '-display', 'none'],
+const board = (ram: string, cpu: string): string[] => [
+  ...['-M', 'virt,memory-backend=ram', '-cpu', cpu, '-bios', 'none', '-display', 'none'],
   ...['-object', `memory-backend-file,id=ram,size=${RAM_MIB}M,mem-path=${ram},share=on`],
   ...['-m', `${RAM_MIB}M`, '-serial', 'none', '-monitor', 'none', '-net', 'none', '-no-reboot'],
 ];
@@ -34,17 +34,20 @@ function readRam(path: string, bytes: number): Uint8Array {
   return ram;
 }
 
-export const qemuRunner: ImageRunner = {
-  name: 'qemu',
+/** Runs images on a QEMU with a CPU, as `-cpu` wants it. */
+export const runnerOf = (name: string, program: string | undefined, cpu: string): ImageRunner => ({
+  name,
   run(image) {
     return withScratch(directory => {
       const ram = join(directory, 'ram');
       writeRam(ram, image.bytes);
-      runProgram(QEMU!, board(ram), 120_000);
+      runProgram(program!, board(ram, cpu), 120_000);
       return readRam(ram, image.bytes.length);
     });
   },
-};
+});
+
+export const qemuRunner = runnerOf('qemu', QEMU, CPU);
 
 /** The text of `-d cpu,fpu` for every instruction of an image: registers before each, in order. */
 export function qemuLog(image: Uint8Array): string {
@@ -52,7 +55,7 @@ export function qemuLog(image: Uint8Array): string {
     const ram = join(directory, 'ram');
     const log = join(directory, 'log');
     writeRam(ram, image);
-    runProgram(QEMU!, [...board(ram), '-singlestep', '-d', 'cpu,fpu,nochain', '-D', log], 120_000);
+    runProgram(QEMU!, [...board(ram, CPU), '-singlestep', '-d', 'cpu,fpu,nochain', '-D', log], 120_000);
     return readFileSync(log, 'latin1');
   });
 }
