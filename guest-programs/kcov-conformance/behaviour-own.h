@@ -381,6 +381,26 @@ static void a_private_mapping_is_a_private_copy(void)
     REQUIRE(LOAD(k.area + 5) == 0);
 }
 
+/* The pages are mapped by mmap and copied by fork; no fault brings a dropped one back. */
+static void a_dropped_page_is_gone(void)
+{
+    struct kcov k = ready(1024);
+    int status;
+    REQUIRE(madvise(k.area + 512, 4096, MADV_DONTNEED) == 0);
+    REQUIRE(LOAD(k.area) == 0);
+    for (int page = 0; page < 2; page++) {
+        pid_t child = fork();
+        if (child == 0) {
+            (void)LOAD(k.area + page * 512);
+            _exit(0);
+        }
+        REQUIRE(waitpid(child, &status, 0) == child);
+        REQUIRE(page ? WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS : status == 0);
+    }
+    k.area = NULL; /* not to be shown: half of it is gone */
+    made--;
+}
+
 #include "linux-triggers.h"
 
 static struct kcov remote(word common, word handle, unsigned int mode, unsigned int area_size)
@@ -459,6 +479,28 @@ static void a_common_handle_follows_work_and_children(void)
     REQUIRE(LOAD(k.area) == n);
 }
 
+/* KCOV_DISABLE resets the task, whichever way it was enabled. */
+static void a_local_disable_forgets_the_inherited_handle(void)
+{
+    struct kcov k = remote(COMMON, 0, 0, REMOTE_WORDS);
+    int status;
+    for (int local = 0; local < 2; local++) {
+        word n = LOAD(k.area);
+        pid_t child = fork();
+        if (child == 0) {
+            if (local) {
+                struct kcov own = {.fd = kcov_open()};
+                REQUIRE(kcov_size(own.fd, 512) == 0);
+                REQUIRE(kcov_enable(own.fd, MODE_PC) == 0 && kcov_disable(own.fd, 0) == 0);
+            }
+            common_work();
+            _exit(0);
+        }
+        REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+        REQUIRE((LOAD(k.area) > n) == !local);
+    }
+}
+
 static void a_common_handle_collects_a_device(void)
 {
     struct kcov k = remote(COMMON, 0, 0, REMOTE_WORDS);
@@ -532,7 +574,8 @@ static void sections_of_many_sizes_find_memory(void)
         TEST(uniq_modes_are_not_for_sections), TEST(sections_of_many_sizes_find_memory),
 #endif
 #define OWN_TESTS                                                                                  \
-    UNIQ_TESTS TEST(a_private_mapping_is_a_private_copy),                                          \
+    UNIQ_TESTS TEST(a_private_mapping_is_a_private_copy), TEST(a_dropped_page_is_gone),            \
+        TEST(a_local_disable_forgets_the_inherited_handle),                                        \
         TEST(usb_handle_collects_hub_and_completion),                                              \
         TEST(a_section_keeps_what_fits_its_own_area),                                              \
         TEST(a_common_handle_follows_work_and_children), TEST(a_common_handle_collects_a_device),  \

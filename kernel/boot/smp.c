@@ -53,6 +53,14 @@ void smp_start(void)
     }
 }
 
+u64 harts_online(void)
+{
+    u64 mask = 0;
+    for (int i = 0; i < MAX_HARTS; i++)
+        mask |= cpus[i].online ? 1UL << i : 0;
+    return mask;
+}
+
 void secondary_main(void)
 {
     trap_init_hart();

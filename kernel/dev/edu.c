@@ -254,21 +254,28 @@ static int edu_probe(struct device *dev)
     waitq_init(&e->wait);
     task_init(&e->task, edu_complete, e);
     set(e, LIVENESS, 0x12345678);
-    if (get(e, ID) != ID_VALUE || get(e, LIVENESS) != ~0x12345678u) {
-        kfree(e);
-        return -ENODEV;
-    }
+    err = -ENODEV;
+    if (get(e, ID) != ID_VALUE || get(e, LIVENESS) != ~0x12345678u)
+        goto free_driver;
+    err = -ENOMEM;
     e->dma = dma_alloc(EDU_BUFFER_BYTES);
-    err = e->dma ? irq_register(dev->irq, edu_interrupt, e) : -ENOMEM;
-    if (!err)
-        err = devfs_register_dev("edu", &edu_ops, 0666, MKDEV(10, 63), e);
-    if (err) {
-        dma_free(e->dma, EDU_BUFFER_BYTES);
-        kfree(e);
-        return err;
-    }
+    if (!e->dma)
+        goto free_driver;
+    err = irq_register(dev->irq, edu_interrupt, e);
+    if (err)
+        goto free_buffer;
     set(e, STATUS, STATUS_IRQ);
-    return 0;
+    err = devfs_register_dev("edu", &edu_ops, 0666, MKDEV(10, 63), e);
+    if (!err)
+        return 0; /* from here on, programs may use it */
+    set(e, STATUS, 0);
+    irq_unregister(dev->irq, edu_interrupt, e); /* then the handler queues no task any more */
+    taskq_barrier(system_taskq);                /* and what it queued has run */
+free_buffer:
+    dma_free(e->dma, EDU_BUFFER_BYTES);
+free_driver:
+    kfree(e);
+    return err;
 }
 
 const struct driver edu_driver = {"edu", "kcovbox,edu", edu_probe};

@@ -100,10 +100,8 @@ static int setup_queue(struct virtio *v)
         v->desc[i].next = i + 1;
     v->nfree = VIRTIO_RING;
     set(v, QUEUE_SEL, 0);
-    if (get(v, QUEUE_NUM_MAX) < VIRTIO_RING) {
-        dma_free(ring, 2 * PAGE_SIZE);
+    if (get(v, QUEUE_NUM_MAX) < VIRTIO_RING)
         return -ENXIO;
-    }
     set(v, QUEUE_NUM, VIRTIO_RING);
     if (v->version == 1) {
         set(v, GUEST_PAGE_SIZE, PAGE_SIZE);
@@ -169,10 +167,10 @@ static void virtio_interrupt(u32 source, void *arg)
         struct virtio_request *r = v->done[head];
 
         mb();
+        if (!r)
+            continue; /* the device completes what nobody asked for */
         v->done[head] = NULL;
         free_chain(v, head);
-        if (!r)
-            continue;
         r->written = v->used->ring[slot].len;
         /* the request is on the sleeper's stack: its queue must not be touched after finished */
         spin_lock(&r->wait.lock);
@@ -201,8 +199,20 @@ int virtio_start(struct virtio *v, struct device *dev, u64 wanted)
         err = setup_queue(v);
     if (!err)
         err = irq_register(dev->irq, virtio_interrupt, v);
-    set(v, STATUS, err ? S_FAILED : get(v, STATUS) | S_DRIVER_OK);
-    return err;
+    if (err) {
+        set(v, STATUS, S_FAILED);
+        dma_free(v->desc, 2 * PAGE_SIZE); /* the first page's start, or NULL */
+        return err;
+    }
+    set(v, STATUS, get(v, STATUS) | S_DRIVER_OK);
+    return 0;
+}
+
+void virtio_stop(struct virtio *v)
+{
+    set(v, STATUS, 0); /* the device forgets the rings (Virtio 1.2 §2.1.2) */
+    irq_unregister(v->dev->irq, virtio_interrupt, v);
+    dma_free(v->desc, 2 * PAGE_SIZE);
 }
 
 /* Builds the chain and tells the device. False when the ring has no room. */

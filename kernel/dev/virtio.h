@@ -59,6 +59,8 @@ struct virtio_request {
 
 /* Resets the device, negotiates (offered & wanted), sets up queue 0, goes live. */
 int virtio_start(struct virtio *v, struct device *dev, u64 wanted);
+/* The opposite, for a probe that fails later: no request may be in flight. May sleep. */
+void virtio_stop(struct virtio *v);
 /* Hands over n <= 8 buffers as one chain and sleeps until the device is done with it. */
 int virtio_transfer(struct virtio *v, const struct virtio_buffer *buf, u32 n, u32 *written);
 u64 virtio_config64(struct virtio *v, u32 offset);

@@ -91,5 +91,12 @@ int virtio_blk_probe(struct device *dev)
     d->bd.read_only = d->v.features & F_RO;
     d->bd.transfer = vblk_transfer;
     d->bd.flush = vblk_flush;
-    return block_register(&d->bd, MKDEV(254, 16 * count++));
+    err = block_register(&d->bd, MKDEV(254, 16 * count));
+    if (err) {
+        virtio_stop(&d->v);
+        kfree(d);
+        return err;
+    }
+    count++;
+    return 0;
 }

@@ -59,14 +59,23 @@ int virtio_rng_probe(struct device *dev)
         return -ENOMEM;
     mutex_init(&r->lock, "hwrng");
     r->buf = dma_alloc(CHUNK);
-    err = r->buf ? virtio_start(&r->v, dev, 0) : -ENOMEM;
-    if (err) {
-        dma_free(r->buf, CHUNK);
-        kfree(r);
-        return err;
+    if (!r->buf) {
+        err = -ENOMEM;
+        goto free_driver;
     }
+    err = virtio_start(&r->v, dev, 0);
+    if (err)
+        goto free_buffer;
     b = (struct virtio_buffer){r->buf, CHUNK, true};
     virtio_transfer(&r->v, &b, 1, &n);
     random_stir(r->buf, MIN(n, CHUNK));
-    return devfs_register_dev("hwrng", &rng_ops, 0600, MKDEV(10, 183), r);
+    err = devfs_register_dev("hwrng", &rng_ops, 0600, MKDEV(10, 183), r);
+    if (!err)
+        return 0;
+    virtio_stop(&r->v);
+free_buffer:
+    dma_free(r->buf, CHUNK);
+free_driver:
+    kfree(r);
+    return err;
 }

@@ -53,28 +53,30 @@ static int add_node(struct super *sb, const char *name, u32 mode, u64 rdev,
     return err;
 }
 
-static int remember(u64 rdev, u32 type, const struct file_ops *ops, void *priv)
+static void remember(struct registration *r)
 {
-    struct registration *r = kzalloc(sizeof *r);
-
-    if (!r)
-        return -ENOMEM;
-    *r = (struct registration){registrations, rdev, type, ops, priv};
     mutex_lock(&fs_lock);
     r->next = registrations;
     registrations = r;
     mutex_unlock(&fs_lock);
-    return 0;
 }
 
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev, void *priv)
 {
     u32 type = mode & S_IFMT ? mode & S_IFMT : S_IFCHR;
+    struct registration *r = kzalloc(sizeof *r);
     int err;
 
+    if (!r)
+        return -ENOMEM;
+    *r = (struct registration){NULL, rdev, type, ops, priv};
     devfs_init();
     err = add_node(dev_super, name, type | (mode & 07777), rdev, ops, priv);
-    return err ? err : remember(rdev, type, ops, priv);
+    if (err)
+        kfree(r);
+    else
+        remember(r); /* nothing can fail after the node is visible */
+    return err;
 }
 
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode)

@@ -82,6 +82,7 @@ enum {
     FF_NOT_INHERITED = 1 << 4, /* fork does not copy the descriptor (kqueue) */
     FF_PATH = 1 << 5,          /* opened with O_PATH */
     FF_NO_STAT = 1 << 6,       /* fstat gives -EOPNOTSUPP (NetBSD kcov) */
+    FF_ANY_OFFSET = 1 << 7,    /* its mmap judges offsets, negative ones too (BSD device pagers) */
 };
 
 struct file {

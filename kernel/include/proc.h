@@ -222,6 +222,7 @@ register struct thread *current_thread __asm__("tp");
 
 extern struct cpu cpus[MAX_HARTS];
 extern int ncpus;                 /* online */
+u64 harts_online(void);           /* smp.c: bit i for cpus[i] */
 extern struct spinlock proc_lock; /* process tree, signals; before sched_lock */
 extern struct proc kernel_proc;   /* pid 0: owns kernel threads */
 extern struct proc *init_proc;    /* pid 1 */

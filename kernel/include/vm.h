@@ -49,6 +49,7 @@ void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
 #define VMA_NO_COPY      (1u << 5) /* madvise(MADV_DONTFORK) */
 #define VMA_WIPE         (1u << 6) /* madvise(MADV_WIPEONFORK) */
 #define VMA_MAX_PROT_SET (1u << 7) /* max_prot limits mprotect */
+#define VMA_PREMAPPED    (1u << 8) /* pages are mapped by mmap and fork only: else SIGBUS */
 
 struct vm_ops {
     /* A copy of the area appears (fork, split) / goes away. Called with vm->lock held. */

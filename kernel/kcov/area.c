@@ -16,6 +16,16 @@ struct vm_pages *kcov_area_new(u64 words)
     return vm_pages_new(ALIGN_UP(words * 8, PAGE_SIZE) >> PAGE_SHIFT);
 }
 
+/* Area and length are set together, maybe by another thread at this moment. */
+struct vm_pages *kcov_area_of(struct kcov_desc *desc, u64 *words)
+{
+    spin_lock(&kcov_lock);
+    struct vm_pages *area = desc->area;
+    *words = desc->words;
+    spin_unlock(&kcov_lock);
+    return area;
+}
+
 /*
  * The part of the area that vma covers. On the BSDs a mapping does not hold the open file: the last
  * close is the last close even while the area is mapped.
@@ -26,7 +36,8 @@ long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area)
 
     if (error)
         return error;
-    vma->flags |= VMA_DEVICE;
+    if (KCOV_DIALECT.map_at_once)
+        vma->flags |= VMA_PREMAPPED;
     if (!KCOV_DIALECT.map_pins_file && vma->file) {
         vma->file = NULL;
         file_put(file);

@@ -127,22 +127,26 @@ void kcov_release(struct file *file)
     kcov_desc_free(desc);
 }
 
+/* Linux makes the area before it looks at the state, so a lack of memory is told first. */
+static long size_allowed(struct kcov_desc *desc, u64 words)
+{
+    spin_lock(&kcov_lock);
+    long result = kcov_check(KCOV_DIALECT.set_size, desc, words);
+    spin_unlock(&kcov_lock);
+    return result == -EBUSY && KCOV_DIALECT.allocates_first ? 0 : result;
+}
+
 long kcov_set_size(struct kcov_desc *desc, u64 words)
 {
-    struct vm_pages *area = NULL;
-    long result;
+    long result = size_allowed(desc, words);
 
-    spin_lock(&kcov_lock);
-    result = kcov_check(KCOV_DIALECT.set_size, desc, words);
-    spin_unlock(&kcov_lock);
     if (result)
         return result;
-    area = words <= KCOV_AREA_WORDS_MAX ? kcov_area_new(words) : NULL;
+    struct vm_pages *area = words <= KCOV_AREA_WORDS_MAX ? kcov_area_new(words) : NULL;
     if (!area)
         return -ENOMEM;
     spin_lock(&kcov_lock);
-    result =
-        kcov_check(KCOV_DIALECT.set_size, desc, words); /* another thread may have been faster */
+    result = kcov_check(KCOV_DIALECT.set_size, desc, words); /* the state may have changed */
     if (!result) {
         desc->area = area;
         desc->words = words;

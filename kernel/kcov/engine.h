@@ -95,6 +95,8 @@ struct kcov_dialect {
     bool mute_sched;       /* context switches are not traced */
     bool deaf_in_handlers; /* remote sections in the handler of an interrupt are no-ops */
     bool map_pins_file;    /* a mapping holds the open file, so release waits for munmap */
+    bool map_at_once;      /* mmap maps all pages and nothing brings a dropped one back */
+    bool allocates_first;  /* set size: ENOMEM comes before EBUSY */
     u32 file_flags;        /* FF_* of every open */
     u32 ctx_flags;         /* KCOV_CTXF_* */
     u64 words_min, words_max;
@@ -139,6 +141,7 @@ i64 kcov_no_op_io(struct file *file, struct iter *it, i64 *pos);     /* -EOPNOTS
 i64 kcov_bad_io(struct file *file, struct iter *it, i64 *pos);       /* -EINVAL */
 
 /* area.c */
+struct vm_pages *kcov_area_of(struct kcov_desc *desc, u64 *words); /* NULL before it is sized */
 long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area);
 struct vm_pages *kcov_area_new(u64 words);
 

@@ -77,14 +77,15 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 
 static int map(struct file *file, struct vma *vma)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
+    u64 words;
+    struct vm_pages *area = kcov_area_of(kcov_desc_of(file), &words);
 
-    if (vma->prot != (VM_READ | VM_WRITE) || !(vma->flags & VMA_SHARED))
+    if (vma->prot != (VM_READ | VM_WRITE) || !(vma->flags & VMA_SHARED) || (i64)vma->offset < 0)
         return -EINVAL;
-    if (!desc->words || (vma->end - vma->start) / 8 != desc->words)
+    if (!area || (vma->end - vma->start) / 8 != words)
         return -EINVAL;
     vma->offset = 0;
-    return kcov_map_area(file, vma, desc->area);
+    return kcov_map_area(file, vma, area);
 }
 
 static const struct file_ops ops = {
@@ -99,6 +100,7 @@ static const struct file_ops ops = {
 const struct kcov_dialect kcov_freebsd = {
     .name = "freebsd",
     .close_stops = true,
+    .file_flags = FF_ANY_OFFSET,
     .ctx_flags = KCOV_CTXF_SWITCH_FREEBSD | KCOV_CTXF_DATA_FIRST,
     .words_min = 2,
     .words_max = ~0U, /* kern.kcov.max_entries is looked at before */

@@ -122,11 +122,15 @@ static long enable_trace(struct kcov_desc *desc, u64 value)
     return kcov_enable(desc, value);
 }
 
+/* Resets all that the task has of kcov, a common handle that it inherited too (kcov_task_reset). */
 static long disable_trace(struct kcov_desc *desc, u64 value)
 {
     if (value == 0 && current->kcov.remote_desc == desc)
         return kcov_linux_remote_disable(desc);
-    return kcov_disable(desc, value);
+    long result = kcov_disable(desc, value);
+    if (!result)
+        current->kcov.common_handle = 0;
+    return result;
 }
 
 static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
@@ -182,6 +186,8 @@ const struct kcov_dialect kcov_linux = {
     .mute_sched = true,
     .deaf_in_handlers = true,
     .map_pins_file = true,
+    .map_at_once = true,
+    .allocates_first = true,
     .file_flags = FF_STREAM,
     .words_min = 2,
     .words_max = 0x7fffffff / 8,

@@ -237,12 +237,20 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
     return ioctl_bsd(file, cmd, arg, command);
 }
 
+/* The mailbox's area while one is attached; it lives as long as the mailbox, which is for ever. */
+static struct vm_pages *mapped_area(struct kcov_desc *desc)
+{
+    spin_lock(&kcov_lock);
+    struct vm_pages *area = desc->remote ? desc->remote->area : desc->area;
+    spin_unlock(&kcov_lock);
+    return area;
+}
+
 /* Any part of the page-rounded area; what the mapping may do is frozen at what it may do now. */
 static int map(struct file *file, struct vma *vma)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
     u64 bytes = vma->end - vma->start;
-    struct vm_pages *area = desc->remote ? desc->remote->area : desc->area;
+    struct vm_pages *area = mapped_area(kcov_desc_of(file));
     u64 size = area ? area->npages * PAGE_SIZE : 0;
 
     if (vma->prot & VM_EXEC)
@@ -285,7 +293,7 @@ static const struct file_ops ops = {
 
 const struct kcov_dialect kcov_netbsd = {
     .name = "netbsd",
-    .file_flags = FF_STREAM | FF_NO_STAT,
+    .file_flags = FF_STREAM | FF_NO_STAT | FF_ANY_OFFSET,
     .ctx_flags = KCOV_CTXF_DATA_FIRST,
     .words_min = 2,
     .words_max = MAX_WORDS,

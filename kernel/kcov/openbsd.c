@@ -254,18 +254,18 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 /* Every page must start below the last word, which is why the page of word N-1 can be missing. */
 static int map(struct file *file, struct vma *vma)
 {
-    struct kcov_desc *desc = kcov_desc_of(file);
-    u64 last_page = vma->offset + (vma->end - vma->start) - PAGE_SIZE;
+    u64 words, last_page = vma->offset + (vma->end - vma->start) - PAGE_SIZE;
+    struct vm_pages *area = kcov_area_of(kcov_desc_of(file), &words);
 
     if ((vma->prot & (VM_WRITE | VM_EXEC)) == (VM_WRITE | VM_EXEC))
         return -ENOTSUP;
-    if (!desc->words || last_page >= (desc->words - 1) * 8 || last_page < vma->offset)
+    if (!area || last_page >= (words - 1) * 8 || last_page < vma->offset)
         return -EINVAL;
     /* A private mapping of a device is silently a shared one, before permissions are looked at. */
     if (vma->prot & VM_WRITE && !(file->fflags & FF_WRITE))
         return -EACCES;
     vma->flags |= VMA_SHARED;
-    return kcov_map_area(file, vma, desc->area);
+    return kcov_map_area(file, vma, area);
 }
 
 static void release(struct file *file)
@@ -293,7 +293,7 @@ static const struct file_ops ops = {
 const struct kcov_dialect kcov_openbsd = {
     .name = "openbsd",
     .close_stops = true,
-    .file_flags = FF_NO_PASS,
+    .file_flags = FF_NO_PASS | FF_ANY_OFFSET,
     .words_min = 1,
     .words_max = MAX_WORDS,
     .set_size = set_size,

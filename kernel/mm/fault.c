@@ -90,13 +90,25 @@ int vma_fault(struct vma *vma, va_t va, u32 access)
     int error = 0;
     if (!pte)
         return -ENOMEM;
-    if (*pte == 0)
+    if (*pte == 0 && vma->flags & VMA_PREMAPPED)
+        error = -EIO;
+    else if (*pte == 0)
         error = vma->ops ? map_new_object(vma, va, pte, access) : map_new_anonymous(vma, pte);
     else if (!(*pte & PTE_V))
         error = -EACCES;
     else if (access == VM_WRITE && !(*pte & PTE_W))
         error = make_writable(vma, va, pte);
     sfence_vma(va);
+    return error;
+}
+
+int vma_premap(struct vma *vma)
+{
+    int error = 0;
+    for (va_t va = vma->start; !error && va < vma->end; va += PAGE_SIZE) {
+        u64 *pte = pte_walk(vma->vm->root, va, true);
+        error = pte ? map_new_object(vma, va, pte, VM_READ) : -ENOMEM;
+    }
     return error;
 }
 

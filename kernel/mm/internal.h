@@ -26,5 +26,7 @@ void pt_free(struct vm *vm);
 
 /* fault.c */
 int vma_fault(struct vma *vma, va_t va, u32 access);
+/* Maps every page of an area that is not there yet; 0 or a negative errno. vm->lock held. */
+int vma_premap(struct vma *vma);
 /* shmem.c: MAP_SHARED | MAP_ANONYMOUS */
 int shmem_map(struct vma *vma);

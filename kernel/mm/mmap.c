@@ -42,7 +42,10 @@ static u32 area_flags(u32 mmap_flags)
     return type == MAP_SHARED || type == MAP_SHARED_VALIDATE ? VMA_SHARED : 0;
 }
 
-/* Ask the file (or the anonymous shared memory) for its ops. */
+/*
+ * Asks the file (or the anonymous shared memory) for its ops. The mapping's reference is taken
+ * first: a driver whose mappings do not hold the file drops it in its mmap.
+ */
 static long attach_object(struct vma *vma, struct file *file, u64 offset)
 {
     if (!file)
@@ -58,15 +61,11 @@ static long attach_object(struct vma *vma, struct file *file, u64 offset)
             return -EACCES;
     }
     vma->offset = offset;
-    vma->file = file;
+    vma->file = file_get(file);
     long error = file->ops->mmap(file, vma);
-    if (error) {
-        vma->file = NULL;
-        vma->ops = NULL;
-        return error;
-    }
-    file_get(file);
-    return 0;
+    if (error)
+        vma->ops = NULL; /* nothing to close; the file goes with the area */
+    return error;
 }
 
 static long choose_address(struct vm *vm, va_t addr, u64 len, u32 flags)
@@ -114,6 +113,11 @@ static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, s
         return error;
     }
     vma_insert(vm, vma);
+    if (vma->flags & VMA_PREMAPPED && (error = vma_premap(vma))) {
+        pt_unmap(vm, vma->start, vma->end);
+        vma_delete(vma);
+        return error;
+    }
     if (flags & MAP_POPULATE)
         populate(vm, (va_t)at, (va_t)at + len);
     return at;
@@ -129,7 +133,7 @@ long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, struct file
     if (len > USER_TOP)
         return -ENOMEM;
     len = ALIGN_UP(len, PAGE_SIZE);
-    if (offset + len < offset)
+    if (offset + len < offset && !(file && file->fflags & FF_ANY_OFFSET))
         return -EOVERFLOW;
     mutex_lock(&vm->lock);
     long at = map_locked(vm, addr, len, prot & PROT_ALL, flags, file, offset);

@@ -66,14 +66,18 @@ struct vm *vm_new(void)
     return vm;
 }
 
-/* Give a private page to the child as well; both lose write permission until one copies. */
+/*
+ * Gives the page to the child as well. Of a private page both lose write permission until one of
+ * them copies it.
+ */
 static void share_page(va_t va, u64 *pte, void *arg)
 {
     struct vma *child = arg;
     u64 *to = pte_walk(child->vm->root, va, true);
     if (!to)
         return; /* out of memory: the child would see a wrong page, so vm_clone checks resident */
-    *pte &= ~(PTE_W | PTE_D);
+    if (!(child->flags & VMA_SHARED))
+        *pte &= ~(PTE_W | PTE_D);
     if (!(*pte & PTE_SOFT_PFN))
         page_get(PTE_PA(*pte));
     *to = *pte;
@@ -96,7 +100,8 @@ static int clone_area(struct vm *to, struct vm *from, struct vma *vma)
     copy->vm = to;
     list_push_back(&to->areas, &copy->link);
     to->reserved += copy->end - copy->start;
-    if (vma->flags & (VMA_SHARED | VMA_WIPE))
+    bool faults_again = vma->flags & VMA_SHARED && !(vma->flags & VMA_PREMAPPED);
+    if (faults_again || vma->flags & VMA_WIPE)
         return 0;
     size_t wanted = to->resident;
     pt_walk(from, vma->start, vma->end, count_page, &wanted);
@@ -224,10 +229,7 @@ void tlb_shootdown(struct vm *vm, va_t start, va_t end)
 void tlb_shootdown_kernel(va_t start, va_t end)
 {
     sfence_vma_all();
-    u32 harts = 0;
-    for (u32 i = 0; i < MAX_HARTS; i++)
-        if (cpus[i].online && &cpus[i] != this_cpu())
-            harts |= 1u << i;
+    u32 harts = (u32)harts_online() & ~(1u << this_cpu()->index);
     if (harts)
         sbi_remote_sfence(hartid_mask(harts), 0, start, end - start);
 }

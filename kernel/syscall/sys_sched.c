@@ -15,21 +15,13 @@ long sys_sched_yield(void)
     return 0;
 }
 
-static u64 online_harts(void)
-{
-    u64 mask = 0;
-    for (int i = 0; i < MAX_HARTS; i++)
-        mask |= cpus[i].online ? 1UL << i : 0;
-    return mask;
-}
-
 long sys_sched_getaffinity(u64 pid, u64 size, u64 addr)
 {
     if (size < 8 || size & 7)
         return -EINVAL;
     spin_lock(&proc_lock);
     struct thread *t = pid ? thread_find((int)pid) : current;
-    u64 mask = t ? t->allowed_harts & online_harts() : 0;
+    u64 mask = t ? t->allowed_harts & harts_online() : 0;
     spin_unlock(&proc_lock);
     if (!t)
         return -ESRCH;
@@ -41,7 +33,7 @@ long sys_sched_setaffinity(u64 pid, u64 size, u64 addr)
     u64 mask = 0;
     if (copyin(&mask, addr, MIN(size, 8)))
         return -EFAULT;
-    if (!(mask & online_harts()))
+    if (!(mask & harts_online()))
         return -EINVAL;
     spin_lock(&proc_lock);
     struct thread *t = pid ? thread_find((int)pid) : current;
@@ -91,6 +83,6 @@ long sys_membarrier(u64 command, u64 flags, u64 cpu)
         return 0;
     bool sync_core = command == MEMBARRIER_PRIVATE_SYNC_CORE;
     barrier_here(sync_core ? &sync_core : NULL);
-    ipi_call((u32)online_harts(), barrier_here, sync_core ? &sync_core : NULL);
+    ipi_call((u32)harts_online(), barrier_here, sync_core ? &sync_core : NULL);
     return 0;
 }

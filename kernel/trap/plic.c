@@ -92,12 +92,22 @@ int irq_register(u32 source, irq_handler handler, void *arg)
     *a = (struct irq_action){.fn = handler, .arg = arg};
     spin_lock(&irq_lock);
     a->next = actions[source];
-    actions[source] = a;
+    atomic_store(&actions[source], a); /* plic_dispatch follows the list without the lock */
     set_enabled(source, true);
     spin_unlock(&irq_lock);
     return 0;
 }
 
+/* Nothing: a hart that answers has left plic_dispatch, which runs with interrupts off. */
+static void answer(void *arg)
+{
+    (void)arg;
+}
+
+/*
+ * The action is unlinked, then every other hart answers an IPI: plic_dispatch runs with interrupts
+ * off, so none of them can still hold a pointer to it. Process context only: it waits.
+ */
 void irq_unregister(u32 source, irq_handler handler, void *arg)
 {
     struct irq_action *found = NULL;
@@ -105,13 +115,14 @@ void irq_unregister(u32 source, irq_handler handler, void *arg)
     for (struct irq_action **p = &actions[source]; *p; p = &(*p)->next) {
         if ((*p)->fn == handler && (*p)->arg == arg) {
             found = *p;
-            *p = found->next;
+            atomic_store(p, found->next);
             break;
         }
     }
     if (!actions[source])
         set_enabled(source, false);
     spin_unlock(&irq_lock);
+    ipi_call((u32)harts_online(), answer, NULL);
     kfree(found);
 }
 
@@ -119,9 +130,10 @@ void plic_dispatch(void)
 {
     volatile u8 *claim = plic + PLIC_CLAIM(context_of[this_cpu()->index]);
     for (u32 source; (source = mmio_read32(claim)) != 0; mmio_write32(claim, source)) {
-        if (source >= PLIC_SOURCES || !actions[source])
-            panic("interrupt from source %u, which nobody registered", source);
-        for (struct irq_action *a = actions[source]; a; a = a->next)
+        if (source >= PLIC_SOURCES)
+            panic("interrupt from source %u, which does not exist", source);
+        /* An empty list: the last handler was unregistered after the claim. */
+        for (struct irq_action *a = atomic_load(&actions[source]); a; a = atomic_load(&a->next))
             a->fn(source, a->arg);
     }
 }
