@@ -3,6 +3,7 @@
  * descriptors, while the following must hold:
  *
  *     - a count never exceeds the capacity of its area, and every record is a kernel address
+ *     - mmap and dup of a descriptor may meet its close
  *     - errors are those of the dialect's tables, nothing else
  *     - nobody's private memory changes: canaries catch records written through stale pointers
  *     - whoever died no longer owns anything: in the end one thread can enable every descriptor
@@ -180,6 +181,22 @@ static bool operate(struct slot *s, word *rng)
     return false;
 }
 
+/* Without the lock: the descriptor may be closed, or be another, at any moment. */
+static void against_close(struct slot *s, word *rng)
+{
+    int fd = __atomic_load_n(&s->fd, __ATOMIC_RELAXED);
+
+    if (next_random(rng) % 2) {
+        word *area = kcov_map(fd, sizes[next_random(rng) % 4]);
+        if (area)
+            munmap(area, 4096);
+    } else {
+        int copy = dup(fd);
+        if (copy != -1)
+            close(copy);
+    }
+}
+
 static void *live(void *arg)
 {
     word rng = (word)arg;
@@ -194,6 +211,8 @@ static void *live(void *arg)
     while (!dies && atomic_fetch_sub(&left, 1) > 0) {
         struct slot *s = &slots[next_random(&rng) % SLOTS];
         work();
+        if (next_random(&rng) % 4 == 0)
+            against_close(s, &rng);
         pthread_mutex_lock(&s->lock);
         dies = operate(s, &rng);
         pthread_mutex_unlock(&s->lock);

@@ -144,7 +144,7 @@ int devfs_find_block(u64 rdev, void **priv)
 }
 
 /* Both trees have one instance: a mount takes one more reference of it. */
-static int mount_single(const struct fs_type *type, const char *source, u32 flags,
+static int mount_single(const struct fs_type *type, const char *source, u32 flags, const char *data,
                         struct super **out)
 {
     *out = type == &devfs_type ? dev_super : debug_super;

@@ -87,7 +87,7 @@ void devpts_init(void)
     pts_super->root->ops = &dir_ops;
 }
 
-static int devpts_mount(const struct fs_type *type, const char *source, u32 flags,
+static int devpts_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
                         struct super **out)
 {
     *out = pts_super;

@@ -57,10 +57,11 @@ void fs_init(void)
     make_dir("/sys", 0555);
     make_dir("/sys/kernel", 0555);
     make_dir("/sys/kernel/debug", 0700);
-    fs_mount("devtmpfs", "/dev", "devtmpfs", 0);
+    tmpfs_limit(mount_root()->sb); /* only now: the archive may be as large as it likes */
+    fs_mount("devtmpfs", "/dev", "devtmpfs", 0, "");
     devfs_mkdir("pts");
-    fs_mount("devpts", "/dev/pts", "devpts", 0);
-    fs_mount("proc", "/proc", "proc", 0);
+    fs_mount("devpts", "/dev/pts", "devpts", 0, "");
+    fs_mount("proc", "/proc", "proc", 0, "");
     devfs_symlink("fd", "/proc/self/fd");
     devfs_symlink("stdin", "/proc/self/fd/0");
     devfs_symlink("stdout", "/proc/self/fd/1");

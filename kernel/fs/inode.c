@@ -18,6 +18,21 @@ static void now(struct timespec64 *ts)
     ts->nsec = ns % 1000000000;
 }
 
+bool budget_take(struct budget *b, u64 n)
+{
+    u64 used = atomic_add(&b->used, n), max = atomic_load(&b->max);
+
+    if (!max || used <= max)
+        return true;
+    atomic_sub(&b->used, n);
+    return false;
+}
+
+void budget_give(struct budget *b, u64 n)
+{
+    atomic_sub(&b->used, n);
+}
+
 struct inode *inode_new(struct super *sb, u32 mode)
 {
     struct inode *inode = kzalloc(sizeof *inode);

@@ -362,7 +362,7 @@ static int open_disk(struct minfs *fs, const char *source)
     return check_super(&fs->disk, fs->bd);
 }
 
-static int minfs_mount(const struct fs_type *type, const char *source, u32 flags,
+static int minfs_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
                        struct super **out)
 {
     struct minfs *fs = kzalloc(sizeof *fs);

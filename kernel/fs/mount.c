@@ -144,7 +144,7 @@ int mount_as_root(const char *type)
     int err;
 
     KASSERT(t && !mounts);
-    err = t->mount(t, type, 0, &sb);
+    err = t->mount(t, type, 0, "", &sb);
     if (err)
         return err;
     m = new_mount(sb, type, "/", 0);
@@ -154,7 +154,7 @@ int mount_as_root(const char *type)
     return 0;
 }
 
-int fs_mount(const char *source, const char *where, const char *type, u32 flags)
+int fs_mount(const char *source, const char *where, const char *type, u32 flags, const char *data)
 {
     const struct fs_type *t = find_type(type);
     struct path at;
@@ -171,7 +171,7 @@ int fs_mount(const char *source, const char *where, const char *type, u32 flags)
     text = kmalloc(PATH_LEN_MAX);
     err = text ? path_string(&at, text, PATH_LEN_MAX) : -ENOMEM;
     if (!err)
-        err = t->mount(t, source, flags, &sb);
+        err = t->mount(t, source, flags, data, &sb);
     if (err)
         goto out;
     m = new_mount(sb, source, text, flags);

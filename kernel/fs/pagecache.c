@@ -28,9 +28,10 @@
 
 struct page_cache {
     struct mutex lock;
-    u32 height; /* 0: root is the slot of page 0 */
-    u64 root;   /* slot: kernel address of a node or page, page | DIRTY, or 0 */
-    u64 npages; /* pages present */
+    u32 height;       /* 0: root is the slot of page 0 */
+    u64 root;         /* slot: kernel address of a node or page, page | DIRTY, or 0 */
+    u64 npages;       /* pages present */
+    struct super *sb; /* charged for them */
 };
 
 static struct page_cache *cache_of(struct inode *inode)
@@ -44,6 +45,7 @@ static struct page_cache *cache_of(struct inode *inode)
     if (!c)
         return NULL;
     mutex_init(&c->lock, "pagecache");
+    c->sb = inode->sb;
     if (!__atomic_compare_exchange_n(&inode->pages, &none, c, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
         kfree(c);
@@ -95,21 +97,34 @@ static u64 *find_slot(struct page_cache *c, u64 index, bool make)
     return slot;
 }
 
+static void give_page_back(struct page_cache *c)
+{
+    c->npages--;
+    if (c->sb)
+        budget_give(&c->sb->pages, 1);
+}
+
 static int fill_slot(struct inode *inode, struct page_cache *c, u64 *slot, u64 index)
 {
-    pa_t pa = page_alloc_zeroed();
+    pa_t pa;
     int err = 0;
 
-    if (!pa)
+    if (c->sb && !budget_take(&c->sb->pages, 1))
+        return -ENOSPC;
+    c->npages++;
+    pa = page_alloc_zeroed();
+    if (!pa) {
+        give_page_back(c);
         return -ENOMEM;
+    }
     if (inode->ops->read_page && index < ALIGN_UP(inode->size, PAGE_SIZE) >> PAGE_SHIFT)
         err = inode->ops->read_page(inode, index, pa_to_va(pa));
     if (err) {
+        give_page_back(c);
         page_put(pa);
         return err;
     }
     *slot = (u64)pa_to_va(pa);
-    c->npages++;
     return 0;
 }
 
@@ -238,7 +253,7 @@ static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 
         if (!empty)
             return false;
     } else {
-        c->npages--;
+        give_page_back(c);
     }
     page_put(va_to_pa(slots(*slot)));
     *slot = 0;
@@ -304,7 +319,7 @@ static void punch_page(struct page_cache *c, u64 index, u64 from, u64 to)
     if (to - from == PAGE_SIZE && page_refs(va_to_pa(page)) == 1) {
         page_put(va_to_pa(page));
         *slot = 0;
-        c->npages--;
+        give_page_back(c);
     }
 }
 
@@ -442,7 +457,7 @@ static int cache_fault(struct vma *vma, u64 offset, u32 access, pa_t *pa)
         write = true;
     page = page_cache_get(inode, offset >> PAGE_SHIFT, write, &err);
     if (!page)
-        return err;
+        return err == -ENOSPC ? -EIO : err; /* SIGBUS, as on Linux */
     *pa = va_to_pa(page);
     return 0;
 }

@@ -60,6 +60,8 @@ static bool pipe_grow(struct pipe *p, u64 want)
     if (size <= p->size)
         return true;
     buf = kmalloc(size);
+    if (!buf && p->size)
+        p->capacity = p->size; /* full when the ring is: writers wait for readers */
     if (!buf)
         return p->size != 0;
     first = MIN(p->len, p->size - p->head);
@@ -119,15 +121,20 @@ static u64 room(const struct pipe *p)
     return p->capacity > p->len ? p->capacity - p->len : 0;
 }
 
+/* Makes the ring as large as wanted or possible; -EAGAIN when need bytes do not fit. */
+static i64 make_room(struct pipe *p, u64 need, u64 wanted)
+{
+    if (room(p) >= need && !pipe_grow(p, p->len + MIN(wanted, room(p))))
+        return -ENOMEM;
+    return room(p) < need ? -EAGAIN : 0;
+}
+
 /* Moves what fits. Needs the lock. */
 static i64 add_bytes(struct pipe *p, struct iter *from)
 {
     i64 done = 0;
-    u64 limit;
+    u64 limit = MIN(p->size, p->capacity); /* pipe_push may have made the ring larger */
 
-    if (!pipe_grow(p, p->len + MIN(from->left, room(p))))
-        return -ENOMEM;
-    limit = MIN(p->size, p->capacity); /* pipe_push may have made the ring larger */
     while (p->len < limit && from->left) {
         u64 tail = (p->head + p->len) % p->size;
         u64 n = MIN(MIN(limit - p->len, p->size - tail), from->left);
@@ -149,10 +156,9 @@ static i64 pipe_write(struct file *file, struct iter *from, i64 *pos)
 
     while (from->left) {
         mutex_lock(&p->lock);
-        if (!p->readers)
-            n = -EPIPE;
-        else
-            n = room(p) < need ? -EAGAIN : add_bytes(p, from);
+        n = p->readers ? make_room(p, need, from->left) : -EPIPE;
+        if (!n)
+            n = add_bytes(p, from);
         mutex_unlock(&p->lock);
         if (n > 0) {
             done += n;
@@ -289,7 +295,9 @@ void pipe_unhold(struct file *f, u64 used)
     wake_up_events(&p->wait, POLLOUT | POLLWRNORM | POLLIN | POLLRDNORM);
 }
 
-/* Needs the lock. Bytes that came from a file which cannot take them back, whatever the capacity.
+/*
+ * Needs the lock. For bytes that came from a file which cannot take them back: all of them,
+ * whatever the capacity, or -ENOMEM or -EAGAIN when memory is short.
  */
 static i64 append(struct pipe *p, const char *buf, u64 n)
 {
@@ -299,7 +307,9 @@ static i64 append(struct pipe *p, const char *buf, u64 n)
 
     p->capacity = MAX(capacity, p->len + n);
     iter_kernel(&it, (void *)buf, n);
-    done = add_bytes(p, &it);
+    done = make_room(p, n, n);
+    if (!done)
+        done = add_bytes(p, &it);
     p->capacity = capacity;
     return done;
 }

@@ -462,7 +462,8 @@ static const struct file_ops text_fops = {
 
 static const struct super_ops proc_super_ops = {0};
 
-static int proc_mount(const struct fs_type *type, const char *source, u32 flags, struct super **out)
+static int proc_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
+                      struct super **out)
 {
     if (!proc_super) {
         struct super *sb = kzalloc(sizeof *sb);

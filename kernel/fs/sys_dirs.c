@@ -162,7 +162,7 @@ long sys_umask(u64 mask)
     return atomic_swap(&current_fs()->umask, (u32)mask & 0777);
 }
 
-/* A short string argument of mount(2): type and source. NULL reads as "". */
+/* A short string argument of mount(2): type, source and options. NULL reads as "". */
 static long copy_word(char *buf, u64 size, u64 addr)
 {
     long n;
@@ -176,7 +176,7 @@ static long copy_word(char *buf, u64 size, u64 addr)
 
 long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
 {
-    char kind[32], src[128];
+    char kind[32], src[128], options[256];
     char *where;
     long err;
 
@@ -185,6 +185,8 @@ long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
     err = copy_word(kind, sizeof kind, type);
     if (!err)
         err = copy_word(src, sizeof src, source);
+    if (!err)
+        err = copy_word(options, sizeof options, data);
     if (err)
         return err;
     where = kmalloc(PATH_LEN_MAX);
@@ -192,7 +194,7 @@ long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
         return -ENOMEM;
     err = copyinstr(where, target, PATH_LEN_MAX);
     if (err >= 0)
-        err = fs_mount(src, where, kind, (u32)flags);
+        err = fs_mount(src, where, kind, (u32)flags, options);
     kfree(where);
     return err;
 }

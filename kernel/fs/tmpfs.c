@@ -5,6 +5,9 @@
  * the position getdents64 continues from, so entries may come and go while somebody lists.
  * Contents of regular files are the page cache and nothing else: a hole reads as zeros.
  *
+ * A mount takes at most half of RAM unless its options say otherwise (tmpfs_options.c), and as many
+ * inodes as that has pages. What is beyond gives ENOSPC, or SIGBUS through a mapping.
+ *
  * References: an entry holds one on its inode; a directory inode is also pointed to (not counted)
  * by the parent field of its children, which can not outlive it because only empty directories are
  * removed. A removed directory has parent == 0.
@@ -88,11 +91,16 @@ static void remove_entry(struct inode *dir, struct entry **at)
 
 struct inode *tmpfs_inode(struct super *sb, u32 mode)
 {
-    struct inode *inode = inode_new(sb, mode);
-    struct node *node = inode ? kzalloc(sizeof *node) : NULL;
+    struct inode *inode;
+    struct node *node;
 
+    if (!budget_take(&sb->inodes, 1))
+        return NULL;
+    inode = inode_new(sb, mode);
+    node = inode ? kzalloc(sizeof *node) : NULL;
     if (!node) {
         kfree(inode);
+        budget_give(&sb->inodes, 1);
         return NULL;
     }
     node->next_number = 2;
@@ -278,6 +286,7 @@ static void tmpfs_evict(struct inode *inode)
     kfree(node->target);
     xattrs_free(&node->xattrs);
     kfree(node);
+    budget_give(&inode->sb->inodes, 1);
 }
 
 const struct inode_ops tmpfs_ops = {
@@ -299,12 +308,21 @@ const struct inode_ops tmpfs_ops = {
     .evict = tmpfs_evict,
 };
 
+static u64 left_of(const struct budget *b)
+{
+    u64 used = atomic_load(&b->used);
+
+    return b->max > used ? b->max - used : 0;
+}
+
 static int tmpfs_statfs(struct super *sb, struct statfs64 *out)
 {
     out->type = sb->magic;
     out->bsize = PAGE_SIZE;
-    out->blocks = pages_total_count();
-    out->bfree = out->bavail = pages_free_count();
+    out->blocks = sb->pages.max ? sb->pages.max : pages_total_count();
+    out->bfree = out->bavail = sb->pages.max ? left_of(&sb->pages) : pages_free_count();
+    out->files = sb->inodes.max;
+    out->ffree = left_of(&sb->inodes);
     return 0;
 }
 
@@ -336,13 +354,30 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
     return sb;
 }
 
-static int tmpfs_mount(const struct fs_type *type, const char *source, u32 flags,
+static int tmpfs_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
                        struct super **out)
 {
+    struct tmpfs_options o;
+    int err = tmpfs_parse(data, &o);
+
     (void)source;
     (void)flags;
-    *out = tmpfs_super(type, TMPFS_MAGIC, 01777);
-    return *out ? 0 : -ENOMEM;
+    if (err)
+        return err;
+    *out = tmpfs_super(type, TMPFS_MAGIC, o.mode);
+    if (!*out)
+        return -ENOMEM;
+    (*out)->root->uid = o.uid;
+    (*out)->root->gid = o.gid;
+    (*out)->pages.max = o.pages;
+    (*out)->inodes.max = o.inodes;
+    return 0;
+}
+
+void tmpfs_limit(struct super *sb)
+{
+    sb->pages.max = MAX(pages_total_count() / 2, sb->pages.used);
+    sb->inodes.max = MAX(pages_total_count() / 2, sb->inodes.used);
 }
 
 struct fs_type tmpfs_type = {.name = "tmpfs", .nodev = true, .mount = tmpfs_mount};

@@ -11,5 +11,15 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode);
 /* An inode of the given type that is in no directory yet; one reference. */
 struct inode *tmpfs_inode(struct super *sb, u32 mode);
 
+/* tmpfs_options.c: what mount(2) may say of a tmpfs. */
+struct tmpfs_options {
+    u64 pages, inodes; /* limits; 0: none */
+    u32 mode, uid, gid;
+};
+/* "size=64m,mode=0755,...", NULL-terminated; -EINVAL for what Linux would refuse. */
+int tmpfs_parse(const char *text, struct tmpfs_options *o);
+/* Limits what there may be in a tmpfs from now on to half of RAM, or to what it already holds. */
+void tmpfs_limit(struct super *sb);
+
 /* regular.c: file operations of regular files, directories, FIFOs, device nodes. */
 const struct file_ops *fops_for_mode(u32 mode);

@@ -154,10 +154,21 @@ struct super_ops {
 struct fs_type {
     const char *name;
     bool nodev; /* takes no block device */
-    /* makes (or, for single-instance file systems, finds) the super block; root is referenced */
-    int (*mount)(const struct fs_type *type, const char *source, u32 flags, struct super **out);
+    /*
+     * Makes (or, for single-instance file systems, finds) the super block; root is referenced.
+     * data: the options of mount(2), "" without any.
+     */
+    int (*mount)(const struct fs_type *type, const char *source, u32 flags, const char *data,
+                 struct super **out);
     struct fs_type *next;
 };
+
+/* What may be used of something, and what is. Atomic; used may pass max only before max is set. */
+struct budget {
+    u64 used, max; /* max 0: no limit */
+};
+bool budget_take(struct budget *b, u64 n); /* false: that is more than there is */
+void budget_give(struct budget *b, u64 n);
 
 struct super {
     int refs; /* mounts */
@@ -167,6 +178,7 @@ struct super {
     u64 dev; /* st_dev */
     u32 magic;
     u64 next_ino;
+    struct budget pages, inodes; /* of a file system in memory */
     void *priv;
 };
 
@@ -226,7 +238,7 @@ int inode_access(const struct inode *inode, u32 want); /* 4 read, 2 write, 1 exe
 
 /* mount.c */
 void fs_register(struct fs_type *type);
-int fs_mount(const char *source, const char *where, const char *type, u32 flags);
+int fs_mount(const char *source, const char *where, const char *type, u32 flags, const char *data);
 int fs_umount(const char *where, u32 flags);
 struct mount *mount_get(struct mount *mnt);
 void mount_put(struct mount *mnt);

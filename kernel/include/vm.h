@@ -126,6 +126,11 @@ long vm_advise(struct vm *vm, va_t addr, u64 len, int advice);
 
 /* Resolve a fault of the current process; 0, -EFAULT (SIGSEGV), -EACCES (ditto), -EIO (SIGBUS). */
 int vm_fault(struct vm *vm, va_t va, u32 access);
+/*
+ * oom.c: a fault found no memory. True: a process is being killed for it, maybe this one, and the
+ * fault is worth another try; false: there is nobody but process 1. May sleep.
+ */
+bool oom_kill(void);
 /* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
 void vm_zap(struct vm *vm, va_t start, va_t end);
 void tlb_shootdown(struct vm *vm, va_t start, va_t end);

@@ -112,8 +112,9 @@ static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, s
         vma_delete(vma);
         return error;
     }
-    vma_insert(vm, vma);
-    if (vma->flags & VMA_PREMAPPED && (error = vma_premap(vma))) {
+    bool premapped = vma->flags & VMA_PREMAPPED; /* such areas are devices', which never merge */
+    vma_insert(vm, vma); /* others may be part of a neighbour from here on */
+    if (premapped && (error = vma_premap(vma))) {
         pt_unmap(vm, vma->start, vma->end);
         vma_delete(vma);
         return error;

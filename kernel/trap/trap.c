@@ -86,6 +86,8 @@ static void user_page_fault(u64 va, u32 access)
         return;
     if (error == -EIO)
         signal_fault(SIGBUS, BUS_ADRERR, va);
+    else if (error == -ENOMEM && oom_kill())
+        return;
     else if (error == -ENOMEM)
         signal_fault(SIGKILL, SI_KERNEL, va);
     else

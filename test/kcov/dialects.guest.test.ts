@@ -13,6 +13,20 @@ if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv
 /** Name of the program in kcov-conformance/ for a kind of test. */
 const SUFFIX = { conformance: '', behaviour: '-behaviour', fingerprint: '-fingerprint' } as const;
 
+describe.skipIf(!ready)('with KASAN, on 4 harts', () => {
+  it('mmap, dup and close of the same descriptor never meet freed memory', async () => {
+    const bytes = await program('kcov-conformance/openbsd-stress.c');
+    const end = run(
+      await kernel('openbsd+kasan'),
+      initrd({ 'bin/stress': bytes }),
+      'init=/bin/stress panic_on_warn -- 6000 3 8',
+      { engine: 'jit', harts: 4, ramBytes: 256 << 20 },
+    );
+    expect(end.text).toMatch(/^ok stress$/m);
+    expect(end.status).toBe(0);
+  });
+});
+
 describe.skipIf(!ready).each([...DIALECTS])('%s', dialect => {
   let elf: string;
   beforeAll(async () => {

@@ -9,18 +9,19 @@ if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv
 
 describe.skipIf(!ready).each([...DIALECTS])('%s under stress', dialect => {
   it.each([
-    ['the device', 'device', 4, 1_000_000, 11, ''],
-    ['the device', 'device', 1, 1_000_000, 13, ''],
-    ['C hooks', 'off', 4, 100_000, 12, ''],
-    ['C hooks', 'off', 1, 100_000, 14, ''],
-    ['the device', 'device', 4, 100_000, 15, 'remote'],
-    ['C hooks', 'off', 4, 50_000, 16, 'remote'],
+    ['the device', 'device', 4, 1_000_000, 11, '', ''],
+    ['the device', 'device', 1, 1_000_000, 13, '', ''],
+    ['C hooks', 'off', 4, 100_000, 12, '', ''],
+    ['C hooks', 'off', 1, 100_000, 14, '', ''],
+    ['the device', 'device', 4, 100_000, 15, 'remote', ''],
+    ['C hooks', 'off', 4, 50_000, 16, 'remote', ''],
+    ['the device', 'device', 4, 100_000, 17, '', '+kasan'],
   ] as const)(
-    'keeps its invariants: %s (kcov %s), %i harts, %i operations, seed %i %s',
-    async (_, kcov, harts, operations, seed, remote) => {
+    'keeps its invariants: %s (kcov %s), %i harts, %i operations, seed %i %s%s',
+    async (_, kcov, harts, operations, seed, remote, conf) => {
       const bytes = await program(`kcov-conformance/${dialect}-stress.c`, dialect as Dialect);
       const { text, status } = run(
-        await kernel(dialect),
+        await kernel(`${dialect}${conf}`),
         initrd({ 'bin/stress': bytes }),
         `init=/bin/stress -- ${operations} ${seed} 8 ${remote}`,
         { engine: 'jit', harts, kcov, schedSeed: BigInt(seed), ramBytes: 256 << 20 },

@@ -15,7 +15,17 @@ describe.skipIf(!ready)('the core of the guest kernel', () => {
     elf = await kernel();
   });
 
-  const names = ['processes', 'priorities', 'threads', 'signals', 'memory', 'clocks', 'cpu-clocks', 'events'];
+  const names = [
+    'processes',
+    'limits',
+    'priorities',
+    'threads',
+    'signals',
+    'memory',
+    'clocks',
+    'cpu-clocks',
+    'events',
+  ];
   for (const name of names) {
     it(`${name}: every test is ok, and twice the same run`, async () => {
       const archive = initrd({ [`bin/${name}`]: await program(`tests/${name}.c`) });

@@ -37,6 +37,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   fuzz: { own: 'harms its kernel', args: '3000 9' },
   inotify: LINUX,
   jobs: LINUX,
+  limits: LINUX,
   leaks: { own: 'runs others as process 1', args: '/bin/pipes /bin/threads', with: ['pipes', 'threads'] },
   memory: LINUX,
   pipes: LINUX,
