@@ -83,7 +83,6 @@ interface State {
   /** Source, target, count as low and high words, so that halves can be written alone. */
   dma: number[];
   command: number;
-  buffer: number[];
 }
 
 const initial = (): State => ({
@@ -94,7 +93,6 @@ const initial = (): State => ({
   work: 'none',
   dma: [0, 0, 0, 0, 0, 0],
   command: 0,
-  buffer: Array(EDU_BUFFER_BYTES).fill(0),
 });
 
 const DMA_WORD: Partial<Record<Reg, number>> = { dmaSource: 0, dmaTarget: 2, dmaCount: 4 };
@@ -106,6 +104,7 @@ export class Edu implements Device {
   readonly #irq: IrqLine;
   readonly #ram: RamPort;
   readonly #alarm: Alarm;
+  readonly #buffer = new Uint8Array(EDU_BUFFER_BYTES);
   #s = initial();
 
   constructor(clock: ClockPort, irq: IrqLine, ram: RamPort) {
@@ -130,16 +129,22 @@ export class Edu implements Device {
 
   reset(): void {
     this.#s = initial();
+    this.#buffer.fill(0);
     this.#alarm.clear();
     this.#irq.lower();
   }
 
+  /** Of the buffer as much as is not zero. */
   save(): unknown {
-    return structuredClone(this.#s);
+    const bytes = this.#buffer.findLastIndex(byte => byte !== 0) + 1;
+    return { ...this.#s, dma: [...this.#s.dma], buffer: [...this.#buffer.subarray(0, bytes)] };
   }
 
   load(state: unknown): void {
-    this.#s = structuredClone(state) as State;
+    const { buffer, ...s } = state as State & { buffer: number[] };
+    this.#s = { ...s, dma: [...s.dma] };
+    this.#buffer.fill(0);
+    this.#buffer.set(buffer);
     this.#update();
   }
 
@@ -241,9 +246,9 @@ export class Edu implements Device {
     const own = this.#address(toRam ? 0 : 2) - EDU_BUFFER;
     if (own < 0 || own + count > EDU_BUFFER_BYTES || !this.#ram.has(memory, count)) return false;
     if (toRam) {
-      this.#ram.write(memory, Uint8Array.from(s.buffer.slice(own, own + count)));
+      this.#ram.write(memory, this.#buffer.subarray(own, own + count));
     } else {
-      s.buffer.splice(own, count, ...this.#ram.read(memory, count));
+      this.#buffer.set(this.#ram.read(memory, count), own);
     }
     return true;
   }

@@ -5,7 +5,7 @@
 // the capacity before it is multiplied; no stored value makes a write outside the area (see docs/kcov-dialects.md).
 // 64-bit values travel as two unsigned halves: no BigInt on this path.
 
-import type { RamPort, WorkPort } from '../emulator/bus/device.ts';
+import type { RamPort } from '../emulator/bus/device.ts';
 import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, ERR, HOOK, LIMIT, RECORD } from './kcov-layout.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Steps, seenInsert } from './kcov-seen.ts';
@@ -25,22 +25,28 @@ export class Recorder {
   /** Records since the machine was made, stored and lost ones alike. */
   count = 0;
   readonly #ram: RamPort;
-  readonly #work: WorkPort | undefined;
+  /** Cases of the present hook that were recorded. */
+  #cases = 0;
   readonly #steps = new Steps();
   /** The record under way, as halves of its words: type, arg1, arg2, pc; or only pc. */
   readonly #pc = new Uint32Array(2);
   readonly #cmp = new Uint32Array(2 * CMP_WORDS);
 
-  constructor(ram: RamPort, work?: WorkPort) {
+  constructor(ram: RamPort) {
     this.#ram = ram;
-    this.#work = work;
+  }
+
+  /** Cases and nodes that the last hook looked at; 0 from then on. */
+  takeWork(): number {
+    const work = this.#cases + this.#steps.take();
+    this.#cases = 0;
+    return work;
   }
 
   /** The pc hook in a valid context. */
   pc(ctx: number, lo: number, hi: number): void {
     const mode = this.#ram.read32(ctx + CTX.MODE);
     if ((mode & RECORD.ANY_PC) === 0) return;
-    this.#steps.reset();
     const words = this.#pc;
     words[0] = lo;
     words[1] = hi;
@@ -56,7 +62,6 @@ export class Recorder {
   cmp(ctx: number, kind: number, lo: number, hi: number, kvaOffset: bigint): void {
     const ram = this.#ram;
     if ((ram.read32(ctx + CTX.MODE) & RECORD.ANY_CMP) === 0) return;
-    this.#steps.reset();
     const rec = this.#cmp;
     rec[6] = lo;
     rec[7] = hi;
@@ -95,8 +100,8 @@ export class Recorder {
     rec[value] = (ram.read32(ctx + CTX.ARG0) | (freebsd ? 1 : 0)) >>> 0;
     rec[value + 1] = ram.read32(ctx + CTX.ARG0 + 4);
     const recorded = Math.min(cases, LIMIT.SWITCH_CASES);
-    this.#work?.spend(recorded);
     for (let i = 0; i < recorded; i++) {
+      this.#cases++;
       rec[label] = ram.read32(table + 16 + 8 * i);
       rec[label + 1] = ram.read32(table + 20 + 8 * i);
       // FreeBSD gives up at the first case that finds no room; the others try, and lose, each of them.
@@ -125,9 +130,7 @@ export class Recorder {
   /** Remembers the record first, so one that finds no room is never offered again (UNIQ series, seen-set rules). */
   #appendNew(ctx: number, seenField: number, areaField: number, words: Uint32Array): void {
     const seen = readAddress(this.#ram, ctx + seenField);
-    const before = this.#steps.left;
     const verdict = seenInsert(this.#ram, seen, words, this.#steps);
-    this.#work?.spend(before - this.#steps.left);
     if (verdict === 'new') this.#append(ctx, areaField, words);
     else if (verdict === 'full') this.#lost(ctx, areaField, words);
     else if (verdict === 'limit') this.#limited(ctx, seen);

@@ -10,9 +10,13 @@ export type Verdict = 'new' | 'seen' | 'full' | 'limit';
 
 /** How many nodes a hook may still compare. */
 export class Steps {
-  left = 0;
-  reset(): void {
+  left: number = LIMIT.SEEN_STEPS;
+
+  /** How many were compared; all are left again. */
+  take(): number {
+    const taken = LIMIT.SEEN_STEPS - this.left;
     this.left = LIMIT.SEEN_STEPS;
+    return taken;
   }
 }
 

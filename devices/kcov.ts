@@ -104,7 +104,7 @@ export class KcovDevice implements Device {
 
   constructor(ports: KcovPorts) {
     this.#ports = ports;
-    this.#recorder = new Recorder(ports.ram, ports.work);
+    this.#recorder = new Recorder(ports.ram);
   }
 
   /** Hook addresses, once the kernel has announced them. */
@@ -140,6 +140,9 @@ export class KcovDevice implements Device {
     } catch (e) {
       if (!(e instanceof KcovFault)) throw e;
       this.#refuse(e.code, e.address);
+    } finally {
+      const work = this.#recorder.takeWork();
+      if (work > 0) this.#ports.work?.spend(work);
     }
   }
 
@@ -172,6 +175,9 @@ export class KcovDevice implements Device {
     this.#regs = structuredClone(s.regs);
     this.#low = s.low;
     this.#loadHooks();
+    // What was refused before the snapshot has been reported there.
+    this.#regs.error = [...s.regs.error];
+    this.#regs.errorAddr = [...s.regs.errorAddr];
     for (let h = 0; h < this.#ports.hart.count; h++) this.#publish(h);
   }
 

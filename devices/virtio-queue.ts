@@ -85,6 +85,8 @@ const initial = (): QueueState => ({
 export class VirtQueue {
   readonly #ram: RamPort;
   state = initial();
+  /** Descriptors that were read for the present request. */
+  #walked = 0;
 
   constructor(ram: RamPort) {
     this.#ram = ram;
@@ -109,9 +111,12 @@ export class VirtQueue {
     let work = 0;
     let finished = 0;
     while (work < limit && finished < most) {
+      this.#walked = 0;
       const chain = this.#take();
+      // A chain that turns out to be unsound has cost its walk, too.
+      work += DESC_WORK * this.#walked;
       if (!chain) return { work, finished, more: false };
-      work += REQUEST_WORK + DESC_WORK * (chain.readable.length + chain.writable.length);
+      work += REQUEST_WORK;
       const progress = serve(chain, Math.max(1, limit - work));
       if (!progress) return { work, finished, more: false };
       work += progress.moved;
@@ -190,10 +195,12 @@ export class VirtQueue {
     const writable: Segment[] = [];
     const rings = this.#rings();
     let table = this.state.desc;
+    let isIndirect = false;
     let entries = this.state.size;
     let index = head;
     let total = 0;
     for (let left = entries; left > 0; left--) {
+      this.#walked++;
       if (index >= entries) return this.#fail();
       const at = table + DESC_BYTES * index;
       const addr = Number(this.#ram.read64(at));
@@ -202,7 +209,9 @@ export class VirtQueue {
       if (!this.#ram.has(addr, bytes)) return this.#fail();
       if (flags & DESC_INDIRECT) {
         const isTable = bytes > 0 && bytes % DESC_BYTES === 0;
-        if (table !== this.state.desc || !isTable || flags & DESC_NEXT) return this.#fail();
+        // An indirect table may be the descriptor table itself, so its address tells nothing.
+        if (isIndirect || !isTable || flags & DESC_NEXT) return this.#fail();
+        isIndirect = true;
         table = addr;
         entries = Math.min(bytes / DESC_BYTES, QUEUE_MAX);
         index = 0;

@@ -201,6 +201,7 @@ describe('hostile rings', () => {
     ['a buffer of 4 GiB', d => d.desc(0, BUFFER, 0xffff_ffff, WRITE)],
     ['an indirect table of odd size', d => d.desc(0, BUFFER, 17, INDIRECT)],
     ['an empty indirect table', d => d.desc(0, BUFFER, 0, INDIRECT)],
+    ['an indirect table that is the descriptor table', d => d.desc(0, DESC, 16 * SIZE, INDIRECT)],
     [
       'an indirect table in an indirect table',
       d => {
