@@ -85,7 +85,7 @@ export interface Sink {
 /**
  * The account of host work that an access of the guest causes beyond a constant: a byte moved, or a
  * step of a loop whose length the guest chose, is one unit. Never seen by the guest; the machine
- * returns from `run` when a call has caused too much (docs/devices.md, "Work").
+ * returns from `run` when a call has caused too much (docs/threat-model.md).
  */
 export interface WorkPort {
   spend(units: number): void;

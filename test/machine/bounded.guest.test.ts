@@ -178,6 +178,11 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('bounded work', () => {
       ...{ bios: 'none', ramBytes: 4 << 20, onConsole, virtio: [{ kind: 'console' }] },
     };
     const machine = Machine.create(options);
+    // By itself: 64 units of work for each instruction and 2^24 in all.
+    expect(Machine.create(options).run(10_000)).toEqual({ kind: 'budget' });
+    expect(bytes).toBeGreaterThan(2 ** 24 - 0x10_0000);
+    expect(bytes).toBeLessThan(2 ** 24 + 64 * 10_000 + 0x1_4000);
+    bytes = 0;
     for (const work of [1, 1000, 1_000_000]) {
       const before = bytes;
       expect(machine.run(1_000_000, Infinity, work)).toEqual({ kind: 'budget' });
