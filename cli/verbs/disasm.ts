@@ -1,73 +1,49 @@
-// `kcovbox disasm`: instructions as text. The words are Capstone's; what it does not know (Zba, Zbb, Zbs, Zicond, cache
-// blocks) comes from our own instruction table, so that nothing is left as raw bytes that the machine would run.
-import type { Command } from 'commander';
+// `kcovbox disasm`: an ELF file, or instruction words, as text (disasm/instructions.ts).
+import { existsSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
 import { Elf, pcOf } from '../../coverage/index.ts';
-import { decode, disassemble } from '../../emulator/index.ts';
-import { UserError } from '../io/fail.ts';
+import { Disassembler, split } from '../disasm/instructions.ts';
+import { namingOf } from '../disasm/naming.ts';
+import { printable, UserError } from '../io/fail.ts';
 import { readInput } from '../io/input.ts';
+import { writeOut } from '../io/output.ts';
 
-/** One line of output. */
-interface Line {
-  readonly address: bigint;
-  readonly bytes: Uint8Array;
-  readonly text: string;
+interface DisasmOptions {
+  function?: string;
+  start?: bigint;
+  stop?: bigint;
 }
 
-interface Capstone {
-  disasm(
-    bytes: Uint8Array | number[],
-    address: number | bigint,
-  ): { size: number; mnemonic: string; op_str: string }[];
-}
+const WORD = /^(0x)?([0-9a-f]{4}|[0-9a-f]{8})$/i;
+/** Bytes of text that are written at a time. */
+const CHUNK = 1 << 16;
 
-async function openCapstone(): Promise<Capstone> {
-  const { default: create } = await import('@alexaltea/capstone-js');
-  const cs = await create();
-  return new cs.Capstone(cs.ARCH_RISCV, cs.MODE_RISCV64 | cs.MODE_RISCVC);
-}
-
-/** Decodes `code` from the front; undecodable halves become `.half`. */
-function* lines(capstone: Capstone, code: Uint8Array, start: bigint): Generator<Line> {
-  let at = 0;
-  while (at + 2 <= code.length) {
-    const address = start + BigInt(at);
-    const size = (code[at]! & 3) === 3 && at + 4 <= code.length ? 4 : 2;
-    const bytes = code.subarray(at, at + size);
-    yield { address, bytes, text: textOf(capstone, bytes, address) };
-    at += size;
+/** Writes lines in large pieces. */
+class Out {
+  #pending = '';
+  line(text: string): void {
+    this.#pending += `${text}\n`;
+    if (this.#pending.length > CHUNK) this.flush();
+  }
+  flush(): void {
+    writeOut(new TextEncoder().encode(this.#pending));
+    this.#pending = '';
   }
 }
 
-function textOf(capstone: Capstone, bytes: Uint8Array, address: bigint): string {
-  try {
-    const [insn] = capstone.disasm(bytes, Number(BigInt.asUintN(48, address)));
-    // Capstone computes branch targets from the address it was given; beyond 2^53 our own table is exact.
-    if (insn && insn.size === bytes.length && address < 2n ** 48n)
-      return `${insn.mnemonic}\t${insn.op_str}`.trimEnd();
-  } catch {} // it throws on what it does not know
-  const word =
-    bytes.length === 4
-      ? new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
-      : bytes[0]! | (bytes[1]! << 8);
-  const insn = decode(word);
-  if (insn) return disassemble(insn, address).replace(' ', '\t');
-  return bytes.length === 4 ? `.word\t0x${word.toString(16)}` : `.half\t0x${word.toString(16)}`;
+function row(address: bigint, bytes: Uint8Array, text: string): string {
+  const word = [...bytes].reverse().map(b => b.toString(16).padStart(2, '0'));
+  return `${address.toString(16).padStart(16)}:\t${word.join('').padEnd(8)}\t${text}`;
 }
 
-const print = ({ address, bytes, text }: Line): void => {
-  const word = [...bytes]
-    .reverse()
-    .map(b => b.toString(16).padStart(2, '0'))
-    .join('');
-  console.log(`${address.toString(16).padStart(16)}:\t${word.padEnd(8)}\t${text}`);
-};
-
 /** Hexadecimal instruction words as objdump prints them, in order. */
-function parseHexWords(words: readonly string[]): Uint8Array {
+function parseWords(words: readonly string[]): Uint8Array {
   const bytes = words.flatMap(word => {
     const digits = word.replace(/^0x/i, '');
-    if (!/^([0-9a-f]{4}|[0-9a-f]{8})$/i.test(digits))
-      throw new UserError(`"${word}" is no instruction word: give 4 or 8 hexadecimal digits`);
+    if (!WORD.test(word))
+      throw new UserError(
+        `"${word}" is neither a file nor an instruction word: give an ELF file, or 4 or 8 hexadecimal digits`,
+      );
     const value = Number.parseInt(digits, 16);
     return digits.length === 4
       ? [value & 255, value >> 8]
@@ -98,7 +74,7 @@ function functionsOf(elf: Elf): Code[] {
     if (inside[0]?.offset !== 0) inside.unshift({ name: section.name, offset: 0 });
     for (const [i, { name, offset }] of inside.entries())
       pieces.push({
-        name,
+        name: printable(name),
         start: pcOf(section.addr + offset),
         code: data.subarray(offset, inside[i + 1]?.offset),
       });
@@ -106,28 +82,63 @@ function functionsOf(elf: Elf): Code[] {
   return pieces;
 }
 
-function disassembleElf(
-  capstone: Capstone,
-  path: string,
-  options: { function?: string; start?: string; stop?: string },
-): void {
+/** Up to three names that hold `text`, whatever the case: what a typing error may have meant. */
+function similar(names: readonly string[], text: string): string {
+  const found = [...new Set(names)]
+    .filter(name => name.toLowerCase().includes(text.toLowerCase()))
+    .slice(0, 3);
+  return found.length === 0 ? '' : `; there are ${found.join(', ')}`;
+}
+
+async function disassembleElf(path: string, options: DisasmOptions): Promise<void> {
   const elf = new Elf(readInput(path, 'ELF file'), path);
-  const functions = functionsOf(elf).filter(f => !options.function || f.name === options.function);
+  const all = functionsOf(elf);
+  const functions = all.filter(f => options.function === undefined || f.name === options.function);
   if (functions.length === 0)
-    throw new UserError(`${path}: no function ${options.function ? `"${options.function}"` : 'symbols'}`);
-  const address = (text: string | undefined, otherwise: bigint): bigint => {
-    if (text === undefined) return otherwise;
-    if (!/^(0x)?[0-9a-f]+$/i.test(text)) throw new UserError(`"${text}" is no hexadecimal address`);
-    return BigInt(text.startsWith('0x') ? text : `0x${text}`);
-  };
-  const from = address(options.start, 0n);
-  const to = address(options.stop, 1n << 64n);
+    throw new UserError(
+      options.function === undefined
+        ? `${path} has no code`
+        : `${path} has no function "${options.function}"${similar(
+            all.map(f => f.name),
+            options.function,
+          )}`,
+    );
+  const { start: from = 0n, stop: to = 1n << 64n } = options;
+  const disassembler = await Disassembler.open(namingOf(elf));
+  const out = new Out();
+  let lines = 0;
   for (const { name, start, code } of functions) {
     if (start >= to || start + BigInt(code.length) <= from) continue;
-    console.log(`\n${start.toString(16).padStart(16, '0')} <${name}>:`);
-    for (const line of lines(capstone, code, start))
-      if (line.address >= from && line.address < to) print(line);
+    out.line(`\n${start.toString(16).padStart(16, '0')} <${name}>:`);
+    for (const { at, bytes } of split(code)) {
+      const address = start + BigInt(at);
+      const text = disassembler.text(bytes, address);
+      if (address < from || address >= to) continue;
+      out.line(row(address, bytes, text));
+      lines++;
+    }
   }
+  if (lines === 0)
+    throw new UserError(
+      `no code of ${path} is between 0x${from.toString(16)} and 0x${to.toString(16)}; it has 0x${all[0]!.start.toString(16)} to 0x${all.at(-1)!.start.toString(16)}`,
+    );
+  out.flush();
+}
+
+async function disassembleWords(words: readonly string[]): Promise<void> {
+  const code = parseWords(words);
+  const disassembler = await Disassembler.open();
+  const out = new Out();
+  for (const { at, bytes } of split(code))
+    out.line(row(BigInt(at), bytes, disassembler.text(bytes, BigInt(at))));
+  out.flush();
+}
+
+/** An address in hexadecimal, with or without 0x. */
+function parseAddress(text: string): bigint {
+  if (!/^(0x)?[0-9a-f]{1,16}$/i.test(text))
+    throw new InvalidArgumentError('expected an address: up to 16 hexadecimal digits');
+  return BigInt(/^0x/i.test(text) ? text : `0x${text}`);
 }
 
 export function register(program: Command): void {
@@ -136,17 +147,25 @@ export function register(program: Command): void {
     .description('disassemble an ELF file, or instruction words given in hexadecimal')
     .argument('<input...>', 'an ELF file, or words such as 00150513 8082')
     .option('-f, --function <name>', 'only this function')
-    .option('--start <hex>', 'first address')
-    .option('--stop <hex>', 'address after the last')
+    .option('--start <hex>', 'first address', parseAddress)
+    .option('--stop <hex>', 'address after the last', parseAddress)
     .addHelpText(
       'after',
-      '\nExamples:\n  kcovbox disasm kernel.elf -f sys_read\n  kcovbox disasm 00150513 8082',
+      '\nBranch targets are absolute, with symbol and offset.\n' +
+        'Examples:\n  kcovbox disasm -f sys_read kernel.elf\n' +
+        '  kcovbox disasm --start ffffffff80228400 --stop ffffffff80228500 kernel.elf\n' +
+        '  kcovbox disasm 00150513 8082',
     )
-    .action(async (input: string[], options: { function?: string; start?: string; stop?: string }) => {
-      const capstone = await openCapstone();
-      const isWords = input.every(word => /^(0x)?([0-9a-f]{4}|[0-9a-f]{8})$/i.test(word));
-      if (isWords) for (const line of lines(capstone, parseHexWords(input), 0n)) print(line);
-      else if (input.length === 1) disassembleElf(capstone, input[0]!, options);
-      else parseHexWords(input);
+    .action(async (input: string[], options: DisasmOptions) => {
+      const [first = ''] = input;
+      const isFile = input.length === 1 && (existsSync(first) || /[/.]/.test(first));
+      if (isFile) await disassembleElf(first, options);
+      else if (input.some(word => existsSync(word)))
+        throw new UserError('disasm takes one ELF file; choose parts of it with -f, --start and --stop');
+      else if (Object.keys(options).length > 0)
+        throw new UserError(
+          `-f, --start and --stop choose parts of an ELF file, and "${first}" is not a file`,
+        );
+      else await disassembleWords(input);
     });
 }
