@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../toolchain/index.ts';
-import { EXIT_KCOVBOX, report } from './io/fail.ts';
+import { EXIT_KCOVBOX, printable, report, UserError } from './io/fail.ts';
+import { writeOut } from './io/output.ts';
 
 interface Verb {
   register(program: Command): void;
@@ -24,8 +25,8 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   doctor: () => import('./verbs/doctor.ts'),
 };
 
-/** With the one verb that `first` names, or with all of them for help and errors. */
-async function createProgram(first: string | undefined): Promise<Command> {
+/** The command with the one verb that `first` names, or with all of them for help, errors and documents. */
+export async function createProgram(first: string | undefined): Promise<Command> {
   const { version, description } = JSON.parse(
     readFileSync(join(packageRoot(), 'package.json'), 'utf8'),
   ) as Record<string, string>;
@@ -36,13 +37,25 @@ async function createProgram(first: string | undefined): Promise<Command> {
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({
+      writeOut: text => writeOut(new TextEncoder().encode(text)), // at once: errors are thrown, and nothing is lost
       writeErr: text => process.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'kcovbox: ').replace(/\n(?=.)/g, ' ')),
+      outputError: (text, write) =>
+        write(
+          `${printable(
+            text
+              .replace(/^error: /, 'kcovbox: ')
+              .trimEnd()
+              .replaceAll('\n', ' '),
+          )}\n`,
+        ),
     })
     .addHelpText(
       'after',
-      '\nExit status: that of the guest program (128+n when signal n killed it); 124 budget spent; 125 kcovbox failed;\n' +
-        '126 guest kernel panicked; 127 the guest could not start the program.\n\nStart with: kcovbox demo',
+      '\nExit status: that of the guest program (128+n when signal n killed it); 123 the program does not compile;\n' +
+        '124 budget spent; 125 kcovbox failed; 126 guest kernel panicked; 127 the guest could not start the program.\n\n' +
+        'Examples:\n  kcovbox demo                         what one read(2) covers\n' +
+        '  kcovbox run --cover a.html prog.c    run a program, and see what it covered\n' +
+        '  kcovbox help cov report              help for one command',
     );
   const wanted = first !== undefined && Object.hasOwn(VERBS, first) ? [VERBS[first]!] : Object.values(VERBS);
   for (const load of wanted) (await load()).register(program);
@@ -74,12 +87,34 @@ function spellOut(argv: readonly string[]): string[] {
   return argv.map((text, i) => (text === '--ubsan' && (end < 0 || i < end) ? '--ubsan=report' : text));
 }
 
+/** `help cov export` is `cov export --help`: commander's own help command knows one level only. */
+function unfoldHelp(argv: readonly string[]): string[] {
+  const [node = '', script = '', first, ...rest] = argv;
+  const isVerbs = rest.length > 0 && rest.every(word => !word.startsWith('-'));
+  return first === 'help' && isVerbs ? [node, script, ...rest, '--help'] : [...argv];
+}
+
+/** The first of `words` that names no command below `program`; commander would show the help of the last one that does. */
+function unknownCommand(program: Command, words: readonly string[]): string | undefined {
+  let at = program;
+  for (const word of words) {
+    const next = at.commands.find(command => command.name() === word);
+    if (!next) return at.commands.length > 0 ? word : undefined;
+    at = next;
+  }
+  return undefined;
+}
+
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    if (argv[2] !== 'run') watchStdout();
-    const program = await createProgram(argv[2]);
-    await program.parseAsync(spellOut(argv));
+    const words = unfoldHelp(argv);
+    if (words[2] !== 'run') watchStdout();
+    const program = await createProgram(words[2]);
+    const unknown = argv[2] === 'help' ? unknownCommand(program, words.slice(2, -1)) : undefined;
+    if (unknown !== undefined)
+      throw new UserError(`help: there is no command "${unknown}"; kcovbox --help lists them`);
+    await program.parseAsync(spellOut(words));
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_KCOVBOX;

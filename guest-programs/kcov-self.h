@@ -1,37 +1,71 @@
 /*
- * Trace a program that knows nothing of kcov: include this before its first line, and its
- * first thread and those of its forked children report each kernel PC once (UNIQ_PC mode of the
- * Linux dialect, so that no area overflows, whatever the program does).
+ * Traces a program that knows nothing of kcov: `kcovbox run --trace --cover F prog.c` includes this
+ * before its first line. The first thread of the program and of each forked child records what it
+ * runs in the kernel; threads that the program creates would need descriptors of their own.
  *
- *     kcovbox run --dialect linux --cflags '-include guest-programs/kcov-self.h' --cover F prog.c
- *
- * Threads that the program creates are not traced; their descriptors would have to be their own.
- * The records are for the host (--cover); nothing here reads the area.
+ * The records are for the host, which hears of each one, also when the buffer is full; nothing here
+ * reads the buffer. Linux records each PC once (UNIQ_PC), so that long runs have short traces.
  */
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* the program may ask for it only after this */
 #endif
 #include <fcntl.h>
-#include <linux/kcov.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#if defined(__OpenBSD__) || defined(__NetBSD__) || defined(__FreeBSD__)
+#include <sys/kcov.h>
+#define KCOV_SELF_DEVICE "/dev/kcov"
+#else
+#include <linux/kcov.h>
+#define KCOV_SELF_DEVICE "/sys/kernel/debug/kcov"
+#endif
 
 #define KCOV_SELF_WORDS (64UL << 10)
 
+static int kcov_self_setup(int fd)
+{
+#if defined(__OpenBSD__)
+    unsigned long words = KCOV_SELF_WORDS;
+    return ioctl(fd, KIOSETBUFSIZE, &words);
+#elif defined(__NetBSD__)
+    uint64_t words = KCOV_SELF_WORDS;
+    return ioctl(fd, KCOV_IOC_SETBUFSIZE, &words);
+#elif defined(__FreeBSD__)
+    return ioctl(fd, KIOSETBUFSIZE, KCOV_SELF_WORDS);
+#else
+    return ioctl(fd, KCOV_INIT_TRACE, KCOV_SELF_WORDS);
+#endif
+}
+
+static void kcov_self_enable(int fd)
+{
+#if defined(__OpenBSD__)
+    int mode = KCOV_MODE_TRACE_PC;
+    ioctl(fd, KIOENABLE, &mode);
+#elif defined(__NetBSD__)
+    int mode = KCOV_MODE_TRACE_PC;
+    ioctl(fd, KCOV_IOC_ENABLE, &mode);
+#elif defined(__FreeBSD__)
+    ioctl(fd, KIOENABLE, KCOV_MODE_TRACE_PC);
+#else
+    ioctl(fd, KCOV_ENABLE, KCOV_TRACE_UNIQ_PC);
+#endif
+}
+
 static void kcov_self_start(void)
 {
-    int low = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
+    int low = open(KCOV_SELF_DEVICE, O_RDWR | O_CLOEXEC);
     int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 200); /* above what a program counts on */
 
     if (low >= 0)
         close(low);
-    if (fd < 0 || ioctl(fd, KCOV_INIT_TRACE, KCOV_SELF_WORDS) != 0)
+    if (fd < 0 || kcov_self_setup(fd) != 0)
         return;
     mmap(NULL, KCOV_SELF_WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    ioctl(fd, KCOV_ENABLE, KCOV_TRACE_UNIQ_PC);
+    kcov_self_enable(fd);
 }
 
 __attribute__((constructor)) static void kcov_self_init(void)

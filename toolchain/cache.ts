@@ -128,10 +128,22 @@ function makeFolder(path: string): void {
   }
 }
 
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isSeen = (value: unknown): value is Seen =>
+  isObject(value) && typeof value['hash'] === 'string' && typeof value['stamp'] === 'string';
+
+/** A damaged manifest is a miss: the next build writes it anew. */
+function isManifest(value: unknown): value is Manifest {
+  if (!isObject(value) || typeof value['key'] !== 'string' || !isSeen(value['product'])) return false;
+  const { inputs } = value;
+  return isObject(inputs) && Object.values(inputs).every(isSeen);
+}
+
 function readManifest(path: string, key: string): Manifest | undefined {
   try {
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
-    return manifest.key === key ? manifest : undefined;
+    const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isManifest(manifest) && manifest.key === key ? manifest : undefined;
   } catch {
     return undefined; // absent or unreadable: a miss
   }

@@ -2,10 +2,15 @@
 
 /** Something outside kcovbox is missing or refused its job. `detail` is the tool's own output, shown before the line. */
 export class ToolchainError extends Error {
+  override readonly name: string = 'ToolchainError';
   readonly detail: string;
   constructor(message: string, detail = '') {
     super(message);
-    this.name = 'ToolchainError';
     this.detail = detail;
   }
+}
+
+/** The user's program does not compile: its fault, not ours. */
+export class CompileError extends ToolchainError {
+  override readonly name = 'CompileError';
 }

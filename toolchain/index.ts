@@ -1,7 +1,7 @@
 // The door of the toolchain room: building the guest kernel and guest programs on the host.
 export { cacheDir, cached, packageRoot, sha256, writeWhole } from './cache.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
-export { ToolchainError } from './errors.ts';
+export { CompileError, ToolchainError } from './errors.ts';
 export { buildKernel, DIALECTS, type Dialect, kernelConfigs } from './kernel.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export {

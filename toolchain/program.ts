@@ -1,9 +1,9 @@
 // Compiles one C source (plus what it includes) into a static Linux/riscv64 ELF for the guest.
-// The flags are those of the project's measurements: clang 19, glibc of libc6-dev-riscv64-cross, static, -O2 -g.
+// The flags are what a test program wants: -O1 -g -Wall, and a store to address 0 is a store. --cflags comes behind them.
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
-import { ToolchainError } from './errors.ts';
+import { CompileError, ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
 import { clangIdentity, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
 
@@ -48,8 +48,11 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
     '-static',
     `-fuse-ld=lld${LLVM_SUFFIX}`,
     '-Wl,--build-id=none',
-    '-O2',
+    '-O1',
     '-g',
+    '-Wall',
+    '-fno-delete-null-pointer-checks', // *(char *)0 = 1 is a segmentation fault, not undefined behaviour
+    '-Wno-null-dereference', // which this warning says is deleted
     '-std=gnu17',
     '-pthread',
     `-ffile-prefix-map=${folder}=.`,
@@ -85,11 +88,14 @@ export async function buildProgram(
   return cached('program', key, async output => {
     const depfile = `${output}.d`;
     // Compiled in the source's own folder under its base name, so the product does not depend on where that is.
-    const args = [...flags, '-MD', '-MF', depfile, basename(path), '-o', output, '-lm'];
+    const name = basename(path);
+    const file = name.startsWith('-') ? `./${name}` : name; // not an option
+    const args = [...flags, '-MD', '-MF', depfile, file, '-o', output, '-lm'];
     const staged = `${output}.elf`;
     args[args.indexOf(output)] = staged;
     try {
-      const said = await runTool(clang, args, dirname(path), `${source} does not compile`);
+      const failure = `${source} does not compile`;
+      const said = await runTool(clang, args, dirname(path), failure, CompileError);
       if (said.trim()) process.stderr.write(said);
       renameSync(staged, output);
       return parseDepfile(readFileSync(depfile, 'utf8')).map(file => resolve(dirname(path), file));

@@ -70,23 +70,70 @@ export function clangVersion(): string {
   return compilerVersion;
 }
 
+/** Signals whose default action would end us and leave our compilers running. */
+const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+/** Process groups of the tools that run now. */
+const running = new Set<number>();
+
+function endTools(signal: NodeJS.Signals): void {
+  for (const group of running)
+    try {
+      process.kill(-group, signal);
+    } catch {} // it has just ended
+}
+
+function onFatal(signal: NodeJS.Signals): void {
+  endTools(signal);
+  for (const name of FATAL) process.off(name, onFatal);
+  // With no handler left this is what the signal would have done; with one, that handler decides.
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+}
+
+const onExit = (): void => endTools('SIGTERM');
+
+/** Ties the tool to our life: a signal to us alone ends it too, with whatever it has started. */
+function adopt(group: number): void {
+  if (running.size === 0) {
+    for (const name of FATAL) process.on(name, onFatal);
+    process.on('exit', onExit);
+  }
+  running.add(group);
+}
+
+function release(group: number): void {
+  running.delete(group);
+  if (running.size > 0) return;
+  for (const name of FATAL) process.off(name, onFatal);
+  process.off('exit', onExit);
+}
+
 /** Runs a tool; resolves with its output, rejects with a ToolchainError made from `failure` and the output. */
 export function runTool(
   path: string,
   args: readonly string[],
   cwd: string,
   failure: string,
+  Failure: typeof ToolchainError = ToolchainError,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = childProcess().spawn(path, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    // A group of its own, so that one signal reaches make and every compiler below it.
+    const child = childProcess().spawn(path, args, {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const { pid } = child;
+    if (pid !== undefined) adopt(pid);
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));
     child.stderr.on('data', chunk => (output += chunk));
     child.on('error', error => reject(new ToolchainError(`${failure}: ${error.message}`)));
     child.on('close', (code, signal) => {
+      if (pid !== undefined) release(pid);
       if (code === 0) resolve(output);
-      else
-        reject(new ToolchainError(`${failure}${signal ? ` (killed by ${signal})` : ''}`, output.trimEnd()));
+      else if (signal) reject(new ToolchainError(`${failure} (killed by ${signal})`, output.trimEnd()));
+      else reject(new Failure(failure, output.trimEnd()));
     });
   });
 }

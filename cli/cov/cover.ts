@@ -21,7 +21,7 @@ export function warnIfEmpty(trace: Trace, target: string, kcov: 'device' | 'gues
   if (trace.records.length > 0) return;
   const why =
     kcov === 'device'
-      ? 'the program did not enable kcov; use its ioctls, or trace it with --trace'
+      ? 'the program did not enable kcov; use its ioctls, or run it with --trace'
       : `--kcov ${kcov} leaves nothing for the host to see; leave it out`;
   process.stderr.write(`kcovbox: no records in ${target}: ${why}\n`);
 }

@@ -33,12 +33,26 @@ export interface SourceOptions {
   source?: string[];
 }
 
+/** Errors: what a selection asks for that nothing in the image has. */
+export function checkSelected(count: number, options: SelectOptions): void {
+  if (count > 0) return;
+  const asked = [
+    ...(options.file ?? []).map(glob => `-F ${glob}`),
+    ...(options.function === undefined ? [] : [`-f ${options.function}`]),
+    ...(options.pc ?? []).map(range => `-p ${range}`),
+  ];
+  if (asked.length > 0)
+    throw new UserError(
+      `nothing instrumented matches ${asked.join(' ')}; cov report without it lists the files`,
+    );
+}
+
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 export const addImageOption = (command: Command): Command =>
   command.option(
     '-k, --kernel <elf>',
-    'the image that was traced (default: a kernel built here that matches)',
+    'the image that was traced (default: the kernel built here that matches)',
   );
 
 export const addSelectOptions = (command: Command): Command =>
@@ -63,18 +77,39 @@ export function openElf(path: string): Elf {
   return new Elf(readInput(path, 'image'), path);
 }
 
-/** Kernels that this checkout has built, newest first. */
-function builtKernels(): string[] {
+/** A kernel in the cache. */
+export interface BuiltKernel {
+  readonly path: string;
+  /** Its configuration, such as `linux+kasan`. */
+  readonly conf: string;
+}
+
+/** The configuration stands in the manifest beside a product, as the third part of its key. */
+function confOf(path: string): string {
+  try {
+    const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
+    return (typeof key === 'string' && key.split('\0')[2]) || 'kernel';
+  } catch {
+    return 'kernel';
+  }
+}
+
+/** Kernels that were built here, newest first. */
+export function builtKernels(): BuiltKernel[] {
   const dir = join(cacheDir(), 'kernel');
   try {
     return readdirSync(dir)
       .filter(name => !name.includes('.'))
-      .map(name => join(dir, name))
-      .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+      .map(name => ({ path: join(dir, name), time: statSync(join(dir, name)).mtimeMs }))
+      .sort((a, b) => b.time - a.time)
+      .map(({ path }) => ({ path, conf: confOf(path) }));
   } catch {
     return [];
   }
 }
+
+/** The image of a trace is not among the kernels that were built here. */
+export class MissingImage extends UserError {}
 
 /** The image of a trace: the one given, or a built kernel with the very identity the trace names. */
 export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
@@ -84,7 +119,7 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
     return elf;
   }
   const wanted = traces.find(trace => trace.header.image !== '')?.header.image;
-  for (const path of wanted ? builtKernels() : []) {
+  for (const { path } of wanted ? builtKernels() : []) {
     let elf: Elf;
     try {
       elf = new Elf(readFileSync(path), 'kernel.elf');
@@ -96,7 +131,7 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
   const which = wanted
     ? `the trace was recorded on ${wanted.slice(0, 23)}, which no kernel built here is`
     : 'the trace names no image';
-  throw new UserError(`${which}: give it with --kernel`);
+  throw new MissingImage(`${which}: give it with -k`);
 }
 
 /** Source text by the path in the debug information: as it is, under the given directories, under the package. */

@@ -1,5 +1,5 @@
 // `kcovbox cov merge` and `cov filter`: traces in, a trace out.
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addrOf,
   CallSites,
@@ -11,7 +11,7 @@ import {
   writeTrace,
 } from '../../coverage/index.ts';
 import { UserError } from '../io/fail.ts';
-import { writeChunks } from '../io/output.ts';
+import { checkOutput, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -36,25 +36,22 @@ function sameImage(traces: readonly { trace: Trace; path: string }[]): void {
 
 interface FilterOptions extends ImageOptions, SelectOptions {
   output: string;
-  thread?: string;
-  process?: string;
-  syscall?: string;
+  thread?: number;
+  process?: number;
+  syscall?: number;
   test?: string;
   context?: string;
   kind?: string;
 }
 
-function number(text: string | undefined, what: string): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!Number.isInteger(value)) throw new UserError(`"${text}" is no ${what} number`);
-  return value;
+/** A whole number; -1 stands for "outside". */
+function parseNumber(text: string): number {
+  if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('expected a whole number');
+  return Number(text);
 }
 
 function sourceFilter(options: FilterOptions): RecordFilter['source'] {
-  const thread = number(options.thread, 'thread');
-  const process = number(options.process, 'process');
-  const syscall = number(options.syscall, 'system call');
+  const { thread, process, syscall } = options;
   return source =>
     (thread === undefined || source.thread === thread) &&
     (process === undefined || source.process === process) &&
@@ -86,7 +83,9 @@ export function addMerge(cov: Command): void {
     .description('put traces of one image together; the tests stay apart by name')
     .argument('<trace...>')
     .requiredOption('-o, --output <file>', 'the merged trace; - for standard output')
+    .addHelpText('after', '\nExample:\n  kcovbox cov merge -o all.kcov a.kcov b.kcov')
     .action(async (paths: string[], options: { output: string }) => {
+      checkOutput(options.output);
       const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
       sameImage(traces);
       await writeChunks(options.output, withProgress('merging', writeTrace(mergeTraces(traces))));
@@ -99,18 +98,30 @@ export function addFilter(cov: Command): void {
     .description('keep some records of a trace')
     .argument('<trace>')
     .requiredOption('-o, --output <file>', 'the filtered trace; - for standard output')
-    .option('--thread <n>')
-    .option('--process <n>')
-    .option('--syscall <n>')
-    .option('--test <name>')
-    .option('--context <task|remote>')
-    .option('--kind <pc|cmp|edge>');
+    .option('--thread <n>', 'records of this thread', parseNumber)
+    .option('--process <n>', 'records of this process', parseNumber)
+    .option('--syscall <n>', 'records of this system call; -1: outside of any', parseNumber)
+    .option('--test <name>', 'records of this test')
+    .addOption(
+      new Option('--context <context>', 'records of tasks, or of remote sections').choices([
+        'task',
+        'remote',
+      ]),
+    )
+    .addOption(new Option('--kind <kind>', 'records of this kind').choices(['pc', 'cmp', 'edge']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox cov filter --context remote -o remote.kcov all.kcov\n' +
+        "  kcovbox cov filter -F 'kernel/fs/**' --syscall 63 -o reads.kcov all.kcov",
+    );
   addSelectOptions(addImageOption(command)).action(async (path: string, options: FilterOptions) => {
+    checkOutput(options.output);
     const trace = openTrace(path);
     const kept = filterTrace(trace, {
       ...(sourceFilter(options) && { source: sourceFilter(options)! }),
       ...(pointFilterOf(trace, options) ?? {}),
     });
+    if (kept.records.length === 0) process.stderr.write('kcovbox: no record of the trace is kept\n');
     await writeChunks(options.output, withProgress('filtering', writeTrace(kept)));
   });
 }

@@ -1,5 +1,5 @@
 // `kcovbox cov report`, `cov stats`, `cov diff`, `cov explain` and `cov export`: traces in, something to look at out.
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addrOf,
   annotateCoverage,
@@ -15,21 +15,26 @@ import {
   functionReport,
   KINDS,
   mergeTraces,
+  PLAIN,
   Program,
+  pcOf,
   percent,
   type Share,
   type Trace,
   treeReport,
 } from '../../coverage/index.ts';
-import { decode, disassemble } from '../../emulator/index.ts';
-import { UserError } from '../io/fail.ts';
-import { writeChunks } from '../io/output.ts';
+import { Disassembler } from '../disasm/instructions.ts';
+import { namingOf } from '../disasm/naming.ts';
+import { printable, UserError } from '../io/fail.ts';
+import { checkOutput, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
   addSelectOptions,
   addSourceOption,
+  checkSelected,
   type ImageOptions,
   imageOf,
+  MissingImage,
   openElf,
   openTrace,
   palette,
@@ -42,6 +47,7 @@ import {
   traceName,
   withProgress,
 } from './files.ts';
+import { chooseFormat } from './formats.ts';
 
 type Common = ImageOptions & SelectOptions & SourceOptions;
 
@@ -57,32 +63,108 @@ function together(paths: readonly string[]): Trace {
   return parts.length === 1 ? parts[0]!.trace : mergeTraces(parts);
 }
 
-function countedOf(paths: readonly string[], options: Common): Coverage {
-  const trace = together(paths);
-  return Coverage.of(trace, imageOf([trace], options), { keep: selection(options) });
+function countedOf(paths: readonly string[], options: Common, trace = together(paths)): Coverage {
+  const coverage = Coverage.of(trace, imageOf([trace], options), { keep: selection(options) });
+  checkSelected(coverage.program.count, options);
+  return coverage;
+}
+
+/** A threshold of 0 to 100 percent. */
+function parsePercentage(text: string): number {
+  const value = /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= 0 && value <= 100)) throw new InvalidArgumentError('expected a percentage from 0 to 100');
+  return value;
+}
+
+/** The status of a threshold that was missed; 0 when it was met, and says so when not. */
+function judge(lines: Share, least: number | undefined): number {
+  if (least === undefined || Number(percent(lines)) >= least) return 0;
+  process.stderr.write(
+    `kcovbox: ${percent(lines)}% of the lines are covered (${lines.covered} of ${lines.total}), --fail-under wants ${least}%\n`,
+  );
+  return 1;
+}
+
+/** Text for a terminal, or a page for a browser: by the suffix of -o, unless --format says which. */
+function reportFormat(output: string, format: 'text' | 'html' | undefined): 'text' | 'html' {
+  if (format !== undefined) return format;
+  if (output === '-' || /\.txt$/.test(output)) return 'text';
+  if (/\.html?$/.test(output)) return 'html';
+  throw new UserError(
+    `-o ${output}: reports are .html and .txt; for other formats use cov export, or add --format`,
+  );
+}
+
+interface ReportOptions extends Common {
+  by: 'file' | 'function' | 'source';
+  output: string;
+  format?: 'text' | 'html';
+  title?: string;
+  failUnder?: number;
+}
+
+function textOf(coverage: Coverage, options: ReportOptions): Iterable<string> {
+  const colours = options.output === '-' ? palette() : PLAIN;
+  if (options.by === 'function') return functionReport(coverage, colours);
+  if (options.by === 'source') return annotateCoverage(coverage, sourceReader(options), colours);
+  return treeReport(coverage, colours);
+}
+
+function* encoded(lines: Iterable<string>): Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (const line of lines) yield encoder.encode(`${line}\n`);
 }
 
 export function addReport(cov: Command): void {
   const command = cov
     .command('report')
-    .description('what was covered: a tree of files with bars, a table of functions, or annotated source')
+    .description(
+      'what was covered: a tree of files with bars, a table of functions, annotated source, or a page',
+    )
     .argument('<trace...>')
-    .addOption(new Option('--by <what>').choices(['file', 'function', 'source']).default('file'))
-    .option('--fail-under <percent>', 'exit with status 1 if less than this share of the lines is covered');
+    .addOption(
+      new Option('--by <what>', 'text: a tree of files, a table of functions, or annotated source')
+        .choices(['file', 'function', 'source'])
+        .default('file'),
+    )
+    .option('-o, --output <file>', 'where to write: .html or .txt; - for standard output', '-')
+    .addOption(new Option('--format <format>', 'whatever the suffix of -o').choices(['text', 'html']))
+    .option('--title <text>', 'title of the page')
+    .option(
+      '--fail-under <percent>',
+      'exit with status 1 if less than this share of the lines is covered',
+      parsePercentage,
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox cov report a.kcov                     a tree of files\n' +
+        "  kcovbox cov report --by source -F 'kernel/fs/*.c' a.kcov\n" +
+        '  kcovbox cov report -o a.html a.kcov           one self-contained page\n' +
+        '  kcovbox cov report --fail-under 80 a.kcov     for scripts',
+    );
   addSourceOption(addSelectOptions(addImageOption(command))).action(
-    (paths: string[], options: Common & { by: string; failUnder?: string }) => {
+    async (paths: string[], options: ReportOptions) => {
+      checkOutput(options.output);
+      const format = reportFormat(options.output, options.format);
       const coverage = countedOf(paths, options);
-      const colours = palette();
-      if (options.by === 'function') printLines(functionReport(coverage, colours));
-      else if (options.by === 'source')
-        printLines(annotateCoverage(coverage, sourceReader(options), colours));
-      else printLines(treeReport(coverage, colours));
-      if (options.failUnder === undefined) return;
-      const least = Number(options.failUnder);
-      if (!Number.isFinite(least)) throw new UserError(`"${options.failUnder}" is no percentage`);
-      if (Number(percent(coverage.totals().lines)) < least) process.exitCode = 1;
+      if (format === 'html')
+        await writeChunks(options.output, exportCoverage('html', coverage, exportOptions(options)));
+      else if (options.output === '-') printLines(textOf(coverage, options));
+      else await writeChunks(options.output, encoded(textOf(coverage, options)));
+      process.exitCode = judge(coverage.totals().lines, options.failUnder);
     },
   );
+}
+
+/** What exporters ask of the command line. */
+function exportOptions(options: Common & ExportOptions): ExportOptions {
+  return {
+    ...options,
+    keep: selection(options),
+    epoch: Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0,
+    readSource: sourceReader(options),
+    syscallName,
+  };
 }
 
 export function addStats(cov: Command): void {
@@ -90,7 +172,8 @@ export function addStats(cov: Command): void {
     .command('stats')
     .description('facts of a trace, and with its image the totals of coverage')
     .argument('<trace...>')
-    .option('--json', 'for programs');
+    .option('--json', 'for programs')
+    .addHelpText('after', '\nExample:\n  kcovbox cov stats --json a.kcov');
   addSelectOptions(addImageOption(command)).action(
     (paths: string[], options: Common & { json?: boolean }) => {
       const trace = together(paths);
@@ -101,16 +184,16 @@ export function addStats(cov: Command): void {
         totals = countedOf(paths, options).totals();
       } catch (error) {
         // Facts of the trace do not need the image; a wrong image or a bad PC still fails.
-        if (options.kernel || !(error instanceof UserError)) throw error;
+        if (!(error instanceof MissingImage)) throw error;
         missing = error.message;
       }
       if (options.json) {
         console.log(JSON.stringify({ ...facts, totals: totals ?? null }, null, 2));
         return;
       }
-      const rows: [string, string | number][] = Object.entries(facts).map(([key, value]) => [
+      const rows: [string, string][] = Object.entries(facts).map(([key, value]) => [
         key.replaceAll('_', ' '),
-        Array.isArray(value) ? value.join(', ') : value,
+        printable(Array.isArray(value) ? value.join(', ') : String(value)),
       ]);
       const share = (s: Share) => `${s.covered} of ${s.total} (${percent(s)}%)`;
       if (totals) {
@@ -153,11 +236,13 @@ export function addDiff(cov: Command): void {
     .argument('<A>')
     .argument('<B>')
     .option('--json', 'for programs')
-    .option('--exit-code', 'exit with status 1 if A covers something that B does not');
+    .option('--exit-code', 'exit with status 1 if A covers something that B does not')
+    .addHelpText('after', '\nExample:\n  kcovbox cov diff --exit-code new.kcov old.kcov');
   addSelectOptions(addImageOption(command)).action(
     (pathA: string, pathB: string, options: Common & { json?: boolean; exitCode?: boolean }) => {
       const [a, b] = [openTrace(pathA), openTrace(pathB)];
       const program = new Program(imageOf([a, b], options), { keep: selection(options) });
+      checkSelected(program.count, options);
       const diff = diffCoverage(new Coverage(a, program), new Coverage(b, program));
       if (options.json) console.log(JSON.stringify(diff, null, 2));
       else printLines(diffReport(diff, traceName(pathA), traceName(pathB), palette()));
@@ -166,22 +251,14 @@ export function addDiff(cov: Command): void {
   );
 }
 
-/** Text of one instruction; our own table knows what the guest may run. */
-function instructionText(bytes: Uint8Array, addr: number): string {
-  const word = bytes.reduce((value, byte, i) => value + byte * 2 ** (8 * i), 0);
-  const insn = decode(word);
-  return insn
-    ? disassemble(insn, BigInt.asUintN(64, BigInt(addr)))
-    : `.${bytes.length === 4 ? 'word' : 'half'} 0x${word.toString(16)}`;
-}
-
 export function addExplain(cov: Command): void {
   const command = cov
     .command('explain')
     .description('all that is known of a PC: function, lines, inlined calls, code around it, who covers it')
     .argument('<pc>', 'as kcov recorded it, in hexadecimal')
-    .option('-t, --trace <trace>', 'tell who covers it');
-  addImageOption(command).action((text: string, options: ImageOptions & { trace?: string }) => {
+    .option('-t, --trace <trace>', 'tell who covers it')
+    .addHelpText('after', '\nExample:\n  kcovbox cov explain -t a.kcov 0xffffffff80247d36');
+  addImageOption(command).action(async (text: string, options: ImageOptions & { trace?: string }) => {
     if (!/^0x[0-9a-f]{1,16}$/i.test(text))
       throw new UserError(`"${text}" is no PC: write it as 0x and hexadecimal digits`);
     const trace = options.trace ? openTrace(options.trace) : undefined;
@@ -189,9 +266,27 @@ export function addExplain(cov: Command): void {
       throw new UserError('explain needs the image (--kernel) or a trace of it (--trace)');
     const elf = trace ? imageOf([trace], options) : openElf(options.kernel!);
     const pc = addrOf(BigInt(text));
-    printLines(explainPc(elf, pc, { trace, disassemble: instructionText, palette: palette(), syscallName }));
+    const disassembler = await Disassembler.open(namingOf(elf));
+    const disassemble = (bytes: Uint8Array, addr: number): string =>
+      disassembler.text(bytes, pcOf(addr)).replaceAll('\t', ' ');
+    printLines(explainPc(elf, pc, { trace, disassemble, palette: palette(), syscallName }));
     if (!elf.isExecutable(pc)) process.exitCode = 1;
   });
+}
+
+interface ExportCommand extends Common, ExportOptions {
+  format?: Format;
+  output: string;
+}
+
+/** The format that was asked for, or the one of the suffix. Errors: neither says one. */
+function exportFormat({ format, output }: ExportCommand): Format {
+  if (format) return format;
+  if (output === '-')
+    throw new UserError(`standard output has no suffix: add --format, one of ${FORMATS.join(', ')}`);
+  const chosen = chooseFormat(output, undefined, '-o');
+  if (chosen === 'source') throw new UserError(`-o ${output}: add --format, one of ${FORMATS.join(', ')}`);
+  return chosen;
 }
 
 export function addExport(cov: Command): void {
@@ -199,26 +294,32 @@ export function addExport(cov: Command): void {
     .command('export')
     .description('a trace in the format of another tool')
     .argument('<trace...>')
-    .addOption(new Option('--format <format>').choices([...FORMATS]).makeOptionMandatory())
-    .option('-o, --output <file>', 'where to write; - for standard output', '-')
+    .option(
+      '-o, --output <file>',
+      'where to write; the format follows from the suffix; - for standard output',
+      '-',
+    )
+    .addOption(new Option('--format <format>', 'whatever the suffix of -o').choices([...FORMATS]))
     .option('--source-root <dir>', 'put before relative source paths (lcov, cobertura)')
     .option('--module <name>', 'name of the image (drcov, modoff)')
     .option('--title <text>', 'title of the page (html)')
     .option('--in-order', 'rawcover: as recorded, not sorted and unique')
-    .addOption(new Option('--table <table>', 'csv').choices(['records', 'files', 'functions', 'pcs']))
-    .addOption(new Option('--kind <kind>', 'raw: which records').choices(['pc', 'cmp', 'edge']));
+    .addOption(
+      new Option('--table <table>', 'csv: which table').choices(['records', 'files', 'functions', 'pcs']),
+    )
+    .addOption(new Option('--kind <kind>', 'raw: which records').choices(['pc', 'cmp', 'edge']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox cov export -o out.info a.kcov         lcov\n' +
+        '  kcovbox cov export -o cov.xml a.kcov          Cobertura\n' +
+        '  kcovbox cov export --format csv --table functions a.kcov | sort -t, -k3n',
+    );
   addSourceOption(addSelectOptions(addImageOption(command))).action(
-    async (paths: string[], options: Common & ExportOptions & { format: Format; output: string }) => {
+    async (paths: string[], options: ExportCommand) => {
+      checkOutput(options.output);
+      const format = exportFormat(options);
       const trace = together(paths);
-      const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
-      const more: ExportOptions = {
-        ...options,
-        keep: selection(options),
-        epoch,
-        readSource: sourceReader(options),
-        syscallName,
-      };
-      const { format } = options;
+      const more = exportOptions(options);
       const bare =
         format === 'kcov' ||
         format === 'raw' ||
@@ -227,7 +328,7 @@ export function addExport(cov: Command): void {
         ? exportTrace(format, trace, undefined, more)
         : format === 'rawcover' || format === 'modoff'
           ? exportTrace(format, trace, imageOf([trace], options), more)
-          : exportCoverage(format, countedOf(paths, options), more);
+          : exportCoverage(format, countedOf(paths, options, trace), more);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
   );

@@ -1,6 +1,8 @@
 // How the command fails: one line on stderr (after a tool's own words, where it had any) and an exit status that scripts can
 // rely on. Statuses 0..124 and 126..255 belong to the guest program; see docs/architecture.md and `kcovbox run --help`.
 
+/** The user's program does not compile. */
+export const EXIT_COMPILE = 123;
 /** kcovbox itself failed: bad arguments, missing files or tools, a defect. */
 export const EXIT_KCOVBOX = 125;
 /** The instruction budget of --max-insns is spent. */
@@ -31,7 +33,14 @@ export class QuietEnd extends Error {
 }
 
 /** Errors whose message is meant for the user as it is, by class name so that rooms need not share a base class. */
-const PLAIN = new Set(['UserError', 'HostError', 'ToolchainError', 'CoverageError', 'FormatError']);
+const PLAIN = new Set([
+  'UserError',
+  'HostError',
+  'ToolchainError',
+  'CompileError',
+  'CoverageError',
+  'FormatError',
+]);
 
 /**
  * Text for a terminal: control characters become visible escapes, so that names in files and words of the guest cannot
@@ -61,5 +70,6 @@ export function report(error: unknown): number {
     process.stderr.write(
       `kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`,
     );
+  if (error.name === 'CompileError') return EXIT_COMPILE;
   return error instanceof UserError ? error.status : EXIT_KCOVBOX;
 }

@@ -5,13 +5,14 @@ import {
   closeSync,
   constants,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { QuietEnd, UserError } from './fail.ts';
 
 /** Status of a process that SIGPIPE ends, which is what a shell shows for other commands whose reader went away. */
@@ -41,6 +42,26 @@ export function writeOut(bytes: Uint8Array): void {
 /** Is `path` something that may be replaced by a new file: a file, or nothing yet? Devices and pipes are written in place. */
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
+/** Removes what earlier writers of `path` left behind when they were killed: `path.PID.tmp` of processes that are no more. */
+function sweep(path: string): void {
+  const prefix = `${basename(path)}.`;
+  try {
+    for (const name of readdirSync(dirname(path))) {
+      const pid = name.startsWith(prefix) && /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1];
+      if (pid && !isAlive(Number(pid))) rmSync(join(dirname(path), name), { force: true });
+    }
+  } catch {} // the open that follows says what is wrong with the folder
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 /** A file that takes the place of `path` when it is complete. */
 class Replacement {
   readonly #path: string;
@@ -49,7 +70,9 @@ class Replacement {
 
   constructor(path: string, mode = 0o666) {
     this.#path = path;
-    this.#target = isReplaceable(path) ? `${path}.${process.pid}.tmp` : path;
+    const isWhole = isReplaceable(path);
+    if (isWhole) sweep(path);
+    this.#target = isWhole ? `${path}.${process.pid}.tmp` : path;
     this.#try(() => {
       this.#fd = openSync(this.#target, 'w', mode);
     });

@@ -33,6 +33,8 @@ export interface Outputs {
   readonly result?: string;
   readonly record?: string;
   readonly testName?: string;
+  /** Records that found the buffer full are coverage too. */
+  readonly keepLost?: boolean;
 }
 
 export interface Executed {
@@ -96,6 +98,7 @@ export async function execute(
           choice.dialect,
           images.kernel,
           outputs.testName ?? images.name,
+          outputs.keepLost,
         );
   const hash = wantsFacts ? (await import('node:crypto')).createHash('sha256') : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';

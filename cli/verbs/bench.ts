@@ -7,10 +7,13 @@ import { reportSvg, reportTable } from '../../bench/report.ts';
 import { WORKLOADS } from '../../bench/workloads.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
-import { UserError } from '../io/fail.ts';
+import { printable, UserError } from '../io/fail.ts';
 import { readInput } from '../io/input.ts';
 import { writeFile } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
+
+/** Bytes; a report with every workload has some tens of thousands. */
+const REPORT_MAX = 16 * 2 ** 20;
 
 interface BenchFlags {
   rounds: number;
@@ -52,6 +55,22 @@ function show(report: Report, { svg }: BenchFlags): void {
   console.log(reportTable(report));
 }
 
+/** A report that anybody may have written: what it lacks shows when it is printed. */
+function showEarlier(path: string, options: BenchFlags): void {
+  const text = new TextDecoder().decode(readInput(path, 'report', REPORT_MAX));
+  try {
+    const report = JSON.parse(text) as Report;
+    const table = reportTable(report);
+    if (options.svg) writeFile(options.svg, reportSvg(report));
+    console.log(printable(table, '\n'));
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(
+      `report ${path} is damaged, or not a report: make one with kcovbox bench --json FILE`,
+    );
+  }
+}
+
 export function register(program: Command): void {
   program
     .command('bench')
@@ -77,8 +96,7 @@ export function register(program: Command): void {
         return;
       }
       if (options.from) {
-        const text = new TextDecoder().decode(readInput(options.from, 'report'));
-        show(JSON.parse(text) as Report, options);
+        showEarlier(options.from, options);
         return;
       }
       const { progress, stop } = progressBar();

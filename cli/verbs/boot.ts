@@ -55,6 +55,7 @@ export function register(program: Command): void {
     .command('boot')
     .description('boot any kernel; options are spelled as for qemu-system-riscv64 -M virt')
     .argument('[options...]')
+    .usage('[options of qemu-system-riscv64]')
     .allowUnknownOption()
     .helpOption('-h, --help')
     .passThroughOptions()
@@ -68,8 +69,8 @@ export function register(program: Command): void {
         '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
-        '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic ' +
-        '-drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
+        '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic \\\n' +
+        '    -drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
     )
     .action(async (words: string[]) => {
       const options = parseQemu(words);

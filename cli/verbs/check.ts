@@ -98,6 +98,7 @@ export function register(program: Command): void {
     .command('check')
     .description('execute an image on an independent CPU too and compare registers after every instruction')
     .argument('[options...]')
+    .usage('[options of qemu-system-riscv64]')
     .allowUnknownOption()
     .helpOption('-h, --help')
     .passThroughOptions()

@@ -1,8 +1,10 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
+import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EngineKind, KcovMode } from '../../emulator/index.ts';
-import { DIALECTS } from '../../toolchain/index.ts';
+import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
+import { UserError } from '../io/fail.ts';
 import { parseCount, parseHarts, parseRam, parseSeed, splitFlags } from '../io/values.ts';
 import { checkOutputs, execute, type MachineChoice, type Outputs } from '../run/execute.ts';
 import { type GuestImages, prepareGuest } from '../run/guest.ts';
@@ -19,6 +21,7 @@ export interface RunOptions extends RobustOptions, Outputs {
   maxInsns?: number;
   cflags?: string;
   env?: Record<string, string>;
+  trace?: true;
 }
 
 /** Runs one program; the status is the one to exit with. `append`: more words for the kernel's command line. */
@@ -55,6 +58,17 @@ export function addOutputOptions(command: Command): Command {
       '--result <file>',
       'write the run description, outcome and versions as JSON; - for standard output',
     );
+}
+
+/** What --trace adds to the compiler's command line: the program opens and enables kcov before its first line. */
+function traceFlags(program: string, { cover, kcov }: RunOptions): string[] {
+  if (cover === undefined) throw new UserError('--trace without --cover: add --cover FILE for the records');
+  if (kcov !== 'device') throw new UserError(`--trace needs the kcov device: leave out --kcov ${kcov}`);
+  if (!/\.c$/i.test(program))
+    throw new UserError(
+      `--trace compiles kcov into a C program, and ${program} is compiled already; compile it with -include kcov-self.h`,
+    );
+  return ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')];
 }
 
 const addVariable = (text: string, before: Record<string, string> = {}): Record<string, string> => {
@@ -95,6 +109,7 @@ export function register(program: Command): void {
     .argument('[args...]', 'arguments of the program; put -- before them')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
+    .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
     .option('--record <file>', 'write what was typed and when, for kcovbox replay');
   addOutputOptions(command)
     .addHelpText(
@@ -102,7 +117,9 @@ export function register(program: Command): void {
       "\nAt a terminal all keys are the guest's, Ctrl-C too; Ctrl-A x leaves, Ctrl-A Ctrl-A is one Ctrl-A.\n" +
         'Examples:\n' +
         '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
-        '  kcovbox run --dialect linux --cover out.info --format lcov prog.c\n' +
+        '  kcovbox run --trace --cover a.html prog.c       coverage of a program that does not use kcov\n' +
+        '  kcovbox run --dialect linux --cover out.info prog.c\n' +
+        '  kcovbox run --cflags "-O2 -DN=3" prog.c         on top of -O1 -g -Wall\n' +
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json\n' +
         '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 if the kernel has anything to report\n' +
         '  kcovbox run --dialect netbsd --fail-nth 7 prog.c      what happens when that allocation fails?\n' +
@@ -112,9 +129,10 @@ export function register(program: Command): void {
       const isGiven = command.getOptionValueSource('dialect') === 'cli';
       const { dialect, conf, words } = chooseKernel(options, isGiven);
       const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
-      const { cflags, env = {}, cover, format, result, record, testName, ...rest } = options;
-      const choice = { ...rest, dialect, conf, cflags: splitFlags(cflags), env };
-      const outputs = { cover, format, result, record, testName };
+      const { cflags, env = {}, trace, cover, format, result, record, testName, ...rest } = options;
+      const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
+      const choice = { ...rest, dialect, conf, cflags: flags, env };
+      const outputs = { cover, format, result, record, testName, keepLost: trace === true };
       process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
     });
 }

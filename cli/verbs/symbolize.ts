@@ -2,12 +2,25 @@
 // A PC is taken for what kcov records, the return address of a hook call, if the image has such a call; `--addresses` turns that off.
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { addrOf, CallSites, cleanPath, type Frame, hex, Symbolizer } from '../../coverage/index.ts';
+import {
+  type Addr,
+  addrOf,
+  CallSites,
+  cleanPath,
+  type Elf,
+  type Frame,
+  hex,
+  Symbolizer,
+} from '../../coverage/index.ts';
 import { openElf } from '../cov/files.ts';
-import { UserError } from '../io/fail.ts';
+import { findImage } from '../cov/find-image.ts';
+import { printable, UserError } from '../io/fail.ts';
+
+/** PCs by which the image is found, where it is not given. */
+const PROBES = 1000;
 
 interface Options {
-  kernel: string;
+  kernel?: string;
   json?: boolean;
   addresses?: boolean;
   strict?: boolean;
@@ -26,12 +39,11 @@ class Answers {
   private readonly sites: CallSites | undefined;
   private readonly options: Options;
 
-  constructor(options: Options) {
-    const elf = openElf(options.kernel);
+  constructor(elf: Elf, options: Options) {
     this.options = options;
     this.symbolizer = new Symbolizer(elf);
     if (this.symbolizer.dwarf.isEmpty)
-      throw new UserError(`${options.kernel} has no debug information: compile with -g`);
+      throw new UserError(`${elf.name} has no debug information: compile it with -g`);
     if (options.addresses) return;
     try {
       this.sites = new CallSites(elf);
@@ -40,15 +52,13 @@ class Answers {
     }
   }
 
-  of(text: string): Answer {
-    const digits = text.trim().split(/\s+/)[0]!;
-    if (!/^(0x)?[0-9a-f]{1,16}$/i.test(digits))
-      throw new UserError(`"${text.trim().slice(0, 40)}" is no PC: expected hexadecimal digits`);
-    const pc = addrOf(BigInt(digits.startsWith('0x') || digits.startsWith('0X') ? digits : `0x${digits}`));
+  of(pc: Addr): Answer {
     const site = this.sites?.find(pc) ?? -1;
     if (site < 0 && this.options.strict) {
       throw new UserError(
-        this.sites ? `PC ${this.sites.explainMissing(pc)}` : `PC ${hex(pc)} is no call site`,
+        this.sites
+          ? `PC ${this.sites.explainMissing(pc)}`
+          : `PC ${hex(pc)} is not the return address of a hook`,
       );
     }
     const call = site < 0 ? undefined : this.sites!.call[site]!;
@@ -69,29 +79,70 @@ function print(answer: Answer, json: boolean | undefined): string {
     }));
     return `${JSON.stringify({ pc: answer.pc, ...(answer.call && { call: answer.call }), frames })}\n`;
   }
-  const place = (f: Frame) => (f.file === '' ? '??:0' : `${cleanPath(f.file)}:${f.line}`);
+  const place = (f: Frame) => (f.file === '' ? '??:0' : `${printable(cleanPath(f.file))}:${f.line}`);
   const lines = answer.frames.map(
-    (f, i) => `${i === 0 ? '' : ' (inlined by) '}${f.function || '??'} ${place(f)}`,
+    (f, i) => `${i === 0 ? '' : ' (inlined by) '}${printable(f.function) || '??'} ${place(f)}`,
   );
   return `${answer.pc}: ${lines.join('\n')}\n`;
+}
+
+/** The PC at the front of a line; the rest of the line is ignored. */
+function parsePc(line: string, number: number): Addr {
+  const [word = ''] = line.trim().split(/\s+/);
+  if (!/^(0x)?[0-9a-f]{1,16}$/i.test(word))
+    throw new UserError(
+      `line ${number}: "${line.trim().slice(0, 40)}" does not begin with a PC: expected hexadecimal digits`,
+    );
+  return addrOf(BigInt(/^0x/i.test(word) ? word : `0x${word}`));
+}
+
+/** The lines of standard input as PCs. */
+async function* readPcs(): AsyncGenerator<Addr> {
+  let number = 0;
+  for await (const line of createInterface({ input: process.stdin })) {
+    number++;
+    if (line.trim() !== '') yield parsePc(line, number);
+  }
+}
+
+/** Answers every PC, once there are enough of them to find the image by. */
+async function* answer(options: Options): AsyncGenerator<Answer> {
+  let answers = options.kernel === undefined ? undefined : new Answers(openElf(options.kernel), options);
+  let held: Addr[] = [];
+  for await (const pc of readPcs()) {
+    if (answers) yield answers.of(pc);
+    else if (held.push(pc) === PROBES) {
+      answers = new Answers(findImage(held), options);
+      for (const early of held) yield answers.of(early);
+      held = [];
+    }
+  }
+  if (answers || held.length === 0) return;
+  const found = new Answers(findImage(held), options);
+  for (const pc of held) yield found.of(pc);
 }
 
 export function register(program: Command): void {
   program
     .command('symbolize')
     .description('PCs on standard input -> function file:line, with inlined frames')
-    .requiredOption('-k, --kernel <elf>', 'the image')
+    .option('-k, --kernel <elf>', 'the image (default: the kernel built here that all PCs fit)')
     .option('--json', 'one JSON object a line')
-    .option('--addresses', 'take PCs as plain addresses, not as return addresses of hooks')
-    .option('--strict', 'fail on a PC that is no call site of a hook')
+    .option('--addresses', 'take PCs as plain addresses, not as return addresses of hooks; needs -k')
+    .option('--strict', 'fail on a PC that is not the return address of a hook')
     .option('--no-inlines', 'only the innermost line and the function that holds it')
-    .addHelpText('after', '\nExample:\n  ./prog | grep ^0x | kcovbox symbolize -k kernel.elf')
+    .addHelpText(
+      'after',
+      '\nThe first word of each line is the PC; the rest is ignored.\n' +
+        'Examples:\n  kcovbox run prog.c | grep ^0x | kcovbox symbolize\n' +
+        '  echo 0xffffffff80247d36 | kcovbox symbolize -k kernel.elf --json',
+    )
     .action(async (options: Options) => {
-      const answers = new Answers(options);
+      if (options.addresses && options.kernel === undefined)
+        throw new UserError('--addresses needs the image: add -k ELF');
       let pending = '';
-      for await (const line of createInterface({ input: process.stdin })) {
-        if (line.trim() === '') continue;
-        pending += print(answers.of(line), options.json);
+      for await (const found of answer(options)) {
+        pending += print(found, options.json);
         if (pending.length > 1 << 15) {
           process.stdout.write(pending);
           pending = '';

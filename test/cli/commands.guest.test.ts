@@ -1,0 +1,266 @@
+// The commands agree with each other: one spelling for image, trace, output and format, and a word where something is
+// missing. Through bin/, as a user meets it.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runResult } from '../../run/schema.ts';
+import { isOneLine, kcovbox, type Ran, ROOT, shell } from '../support/command.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-commands-'));
+const file = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
+const run = (...args: string[]): Ran => kcovbox(args, { cwd });
+const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+
+beforeAll(() => {
+  file('exit7.c', 'int main(void) { return 7; }\n');
+  file('reads.c', '#include <unistd.h>\nint main(void) { return read(-1, 0, 0) != 0; }\n');
+  expect(run('run', '--cover', 'a.kcov', '--test-name', 'first test', EXAMPLE).status).toBe(0);
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+describe('output and format', () => {
+  test.each([
+    ['a.info', /^TN:/],
+    ['a.html', /^<!doctype html>/i],
+    ['a.xml', /^<\?xml/],
+    ['a.jsonl', /^\{"/],
+    ['a.csv', /^"?\w+"?,/],
+  ])('the suffix of %s is the format, for run and for cov export alike', (name, start) => {
+    expect(run('run', '--cover', name, EXAMPLE).status).toBe(0);
+    expect(readFileSync(join(cwd, name), 'utf8')).toMatch(start);
+    rmSync(join(cwd, name));
+    expect(run('cov', 'export', 'a.kcov', '-o', name)).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(readFileSync(join(cwd, name), 'utf8')).toMatch(start);
+  });
+
+  test.each([
+    ['run', '--cover', 'a.xyz', EXAMPLE],
+    ['cov', 'export', 'a.kcov', '-o', 'a.xyz'],
+    ['cov', 'report', 'a.kcov', '-o', 'a.xyz'],
+  ])('%s %s: an unknown suffix is refused, and the message lists them', (...args) => {
+    const { status, stdout, stderr } = run(...args);
+    expect({ status, stdout }).toEqual({ status: 125, stdout: '' });
+    expect(stderr).toMatch(/a\.xyz.*\.html.*--format\n$/);
+    expect(existsSync(join(cwd, 'a.xyz'))).toBe(false);
+  });
+
+  test('--format overrides the suffix', () => {
+    expect(run('cov', 'export', 'a.kcov', '-o', 'b.txt', '--format', 'lcov').status).toBe(0);
+    expect(readFileSync(join(cwd, 'b.txt'), 'utf8')).toMatch(/^TN:/);
+  });
+
+  test('cov report -o writes a page, or the text that it prints', () => {
+    expect(run('cov', 'report', 'a.kcov', '-o', 'r.html')).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(readFileSync(join(cwd, 'r.html'), 'utf8')).toMatch(/^<!doctype html>/i);
+    expect(run('cov', 'report', 'a.kcov', '-o', 'r.txt').status).toBe(0);
+    expect(readFileSync(join(cwd, 'r.txt'), 'utf8')).toBe(run('cov', 'report', 'a.kcov').stdout);
+  });
+
+  test('--result - is a result on standard output, and nothing else is', () => {
+    const { status, stdout } = run('run', '--result', '-', EXAMPLE);
+    expect(status).toBe(0);
+    expect(runResult.parse(JSON.parse(stdout)).outcome.records).toBeGreaterThan(5);
+    expect(existsSync(join(cwd, '-'))).toBe(false);
+  });
+
+  test('the kernel has one name in the trace and in the result', () => {
+    const { stdout } = run('run', '--result', '-', EXAMPLE);
+    const facts = JSON.parse(run('cov', 'stats', '--json', 'a.kcov').stdout) as { image: string };
+    expect(runResult.parse(JSON.parse(stdout)).run.images.kernel.id).toBe(facts.image);
+  });
+
+  test('--test-name is the name of the test in every format', () => {
+    expect(run('cov', 'stats', 'a.kcov').stdout).toMatch(/^tests +first test$/m);
+  });
+});
+
+describe('images are found', () => {
+  test('symbolize finds the kernel that the PCs fit', () => {
+    const pcs = run('run', EXAMPLE).stdout;
+    const { status, stdout, stderr } = kcovbox(['symbolize'], { cwd, input: pcs });
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: 'kcovbox: these are PCs of the openbsd kernel\n',
+    });
+    expect(stdout).toMatch(/^0x[0-9a-f]{16}: trap_handle kernel\/trap\/trap\.c:\d+$/m);
+    const kernel = run('build', 'kernel').stdout.trim();
+    expect(kcovbox(['symbolize', '-k', kernel], { cwd, input: pcs }).stdout).toBe(stdout);
+  });
+
+  test('and says so where none fits', () => {
+    const { status, stderr } = kcovbox(['symbolize'], { cwd, input: '0x1234\n' });
+    expect(status).toBe(125);
+    expect(stderr).toMatch(/^kcovbox: no kernel built here .*: give the image with -k\n$/);
+  });
+});
+
+describe('a program', () => {
+  test('that does not compile ends with status 123, after the words of the compiler', () => {
+    file('broken.c', 'int main(void) { return x; }\n');
+    const { status, stderr } = run('run', 'broken.c');
+    expect(status).toBe(123);
+    expect(stderr).toMatch(/broken\.c:1:\d+: error: .*'x'[\s\S]*\nkcovbox: broken\.c does not compile\n$/);
+    expect(run('build', 'broken.c').status).toBe(123);
+  });
+
+  test('that stores to address 0 dies of SIGSEGV, with a word', () => {
+    file('null.c', 'int main(void) { *(char *)0 = 1; return 0; }\n');
+    const { status, stdout, stderr } = run('run', 'null.c');
+    expect({ status, stderr }).toEqual({ status: 139, stderr: '' });
+    expect(stdout).toMatch(/signal 11.*address 0/);
+  });
+
+  test('is compiled with -Wall, and --cflags has the last word', () => {
+    file('unused.c', 'int main(void) { int n = N; return 0; }\n');
+    expect(run('run', '--cflags', '-DN=1', 'unused.c').stderr).toMatch(/unused variable 'n'/);
+    expect(run('run', '--cflags', '-DN=2 -Wno-unused', 'unused.c')).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('may be named like an option', () => {
+    file('-x.c', 'int main(void) { return 3; }\n');
+    expect(run('run', './-x.c')).toEqual({ status: 3, stdout: '', stderr: '' });
+    expect(run('run', '--', '-x.c').status).toBe(3);
+  });
+
+  test('gets its environment from --env', () => {
+    file(
+      'env.c',
+      '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv("A")); puts(getenv("B")); }\n',
+    );
+    expect(run('run', '--env', 'A=a "b" \\c', '--env', 'B=', 'env.c').stdout).toBe('a "b" \\c\n\n');
+  });
+
+  test('gets all of its arguments, or none and a reason', () => {
+    file('count.c', '#include <stdio.h>\nint main(int c, char **v) { printf("%d %s\\n", c, v[c - 1]); }\n');
+    const args = (n: number): string[] => Array.from({ length: n }, (_, i) => `${i + 1}`);
+    expect(run('run', 'count.c', '--', ...args(240)).stdout).toBe('241 240\n');
+    const { status, stderr } = run('run', 'count.c', '--', ...args(1000));
+    expect(status).toBe(125);
+    const [, fit] = /^kcovbox: 1000 arguments are too many: (\d+) fit/.exec(stderr)!;
+    expect(run('run', 'count.c', '--', ...args(Number(fit))).stdout).toBe(`${Number(fit) + 1} ${fit}\n`);
+    const long = run('run', 'count.c', '--', 'x'.repeat(100_000));
+    expect(long).toMatchObject({
+      status: 125,
+      stderr: expect.stringMatching(/the arguments take \d+ bytes: \d+ fit/),
+    });
+    expect(run('run', 'count.c', '--', 'x'.repeat(60_000)).stdout).toBe(`2 ${'x'.repeat(60_000)}\n`);
+  });
+});
+
+describe('--trace', () => {
+  test.each(['openbsd', 'netbsd', 'freebsd', 'linux'])(
+    '%s: covers a program that knows nothing of kcov',
+    dialect => {
+      const args = ['run', '--dialect', dialect, '--trace', '--cover', 't.kcov', 'reads.c'];
+      expect(run(...args)).toEqual({ status: 1, stdout: '', stderr: '' });
+      expect(run('cov', 'report', '--by', 'function', 't.kcov').stdout).toMatch(/\bsys_read\b/);
+      expect(run('cov', 'stats', 't.kcov').stdout).toMatch(/^lost +0$/m);
+    },
+  );
+
+  test('and without it an empty coverage file says why', () => {
+    const { status, stderr } = run('run', '--cover', 'empty.info', 'exit7.c');
+    expect(status).toBe(7);
+    expect(stderr).toMatch(/^kcovbox: no records in empty\.info: .* --trace\n$/);
+  });
+});
+
+describe('thresholds', () => {
+  test('are judged with a word, and checked before the work', () => {
+    const missed = run('cov', 'report', '--fail-under', '90', 'a.kcov');
+    expect(missed.status).toBe(1);
+    expect(missed.stderr).toMatch(
+      /^kcovbox: [\d.]+% of the lines are covered \(\d+ of \d+\), --fail-under wants 90%\n$/,
+    );
+    expect(run('cov', 'report', '--fail-under', '0', 'a.kcov')).toMatchObject({ status: 0, stderr: '' });
+    for (const wrong of ['101', 'abc', '-1', 'NaN', ''])
+      expect(run('cov', 'report', `--fail-under=${wrong}`, 'a.kcov')).toMatchObject({
+        status: 125,
+        stdout: '',
+        stderr: expect.stringMatching(/--fail-under.*from 0 to 100/),
+      });
+  });
+
+  test('a selection that nothing matches is an error, not 0 of 0', () => {
+    for (const verb of ['report', 'stats'])
+      expect(run('cov', verb, '-F', 'nomatch', 'a.kcov')).toMatchObject({
+        status: 125,
+        stdout: '',
+        stderr: expect.stringMatching(/^kcovbox: nothing instrumented matches -F nomatch/),
+      });
+  });
+});
+
+describe('help', () => {
+  test.each([
+    [['help', 'cov', 'export'], /^Usage: kcovbox cov export /],
+    [['cov', 'export', '--help'], /^Usage: kcovbox cov export /],
+    [['cov', 'help', 'export'], /^Usage: kcovbox cov export /],
+    [['help', 'run'], /^Usage: kcovbox run /],
+    [['boot', '--help'], /^Usage: kcovbox boot \[options of qemu-system-riscv64\]\n/],
+  ])('%j', (args, usage) => {
+    const { status, stdout, stderr } = run(...args);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(usage);
+  });
+
+  test.each(['--help', 'run --help', 'cov export --help', '--version'])(
+    '%s to a full disk is one line',
+    args => {
+      const { status, stderr } = shell(`kcovbox ${args} > /dev/full`, { cwd });
+      expect(status).toBe(125);
+      expect(stderr).toSatisfy(isOneLine);
+    },
+  );
+});
+
+describe('what is left behind', () => {
+  test('a file that a killed writer left goes with the next one', () => {
+    file('k.html.999999999.tmp', 'half');
+    file('k.html.note.tmp', "somebody else's");
+    expect(run('cov', 'export', 'a.kcov', '-o', 'k.html').status).toBe(0);
+    expect(
+      readdirSync(cwd)
+        .filter(name => name.startsWith('k.html'))
+        .sort(),
+    ).toEqual(['k.html', 'k.html.note.tmp']);
+  });
+
+  test('a signal to the command alone ends its compilers', () => {
+    const cache = join(cwd, 'cache');
+    // Not the shell itself, whose command line holds the same words.
+    const tools = `pgrep -f "^[^ ]*(make|clang|lld)[^ ]* .*${cache}"`;
+    const line = `KCOVBOX_CACHE=${cache} kcovbox build kernel & pid=$!
+      for i in $(seq 200); do sleep 0.1; ${tools} > /dev/null && break; done
+      ${tools} > /dev/null && echo running
+      kill -TERM $pid; wait $pid; echo "status $?"; sleep 1; ${tools} | wc -l`;
+    const { stdout } = shell(line, { cwd });
+    expect(stdout).toBe('running\nstatus 143\n0\n');
+  });
+
+  test.each(['{}', '[]', 'null', '7', '{"key":1}', 'DAMAGED-INPUTS'])(
+    'a damaged manifest (%s) is built anew',
+    text => {
+      const cache = join(cwd, 'cache2');
+      mkdirSync(cache, { recursive: true });
+      const env = { KCOVBOX_CACHE: cache };
+      expect(kcovbox(['build', 'exit7.c'], { cwd, env }).status).toBe(0);
+      const folder = join(cache, 'program');
+      const manifest = join(folder, readdirSync(folder).find(name => name.endsWith('.json'))!);
+      const good = JSON.parse(readFileSync(manifest, 'utf8')) as object;
+      writeFileSync(manifest, text === 'DAMAGED-INPUTS' ? JSON.stringify({ ...good, inputs: 'x' }) : text);
+      const again = kcovbox(['build', 'exit7.c'], { cwd, env });
+      expect(again).toMatchObject({ status: 0, stderr: 'exit7.c: built\n' });
+      expect(kcovbox(['build', 'exit7.c'], { cwd, env }).stderr).toBe('exit7.c: up to date\n');
+    },
+  );
+});

@@ -1,0 +1,198 @@
+// Wrong command lines: each ends with the documented status and one line that says what is wrong, with what, and where
+// possible what to do; nothing goes to standard output and no file is left behind.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isOneLine, kcovbox, ROOT } from '../support/command.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-wrong-'));
+const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+let before: string[];
+
+beforeAll(() => {
+  const file = (name: string, contents: string | Uint8Array): void =>
+    writeFileSync(join(cwd, name), contents);
+  file('ok.c', 'int main(void) { return 0; }\n');
+  file('empty.elf', '');
+  file('text', 'hello\n'.repeat(50));
+  file('cut.elf', Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0]));
+  file('bad.kcov', 'not a trace\n');
+  file('a b.c', 'int main(void) { return 0; }\n');
+  file('r.json', '{"format":"kcovbox recording","version":2}');
+  file('image.bin', new Uint8Array(64));
+  mkdirSync(join(cwd, 'folder'));
+  symlinkSync('loop', join(cwd, 'loop'));
+  expect(kcovbox(['run', '--cover', 'a.kcov', EXAMPLE], { cwd }).status).toBe(0);
+  expect(kcovbox(['run', '--dialect', 'linux', '--trace', '--cover', 'l.kcov', 'ok.c'], { cwd }).status).toBe(
+    0,
+  );
+  before = readdirSync(cwd).sort();
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+/** Words of the command line, separated by blanks ("␣" stands for one); the message; another status than 125. */
+type Line = readonly [line: string, message: RegExp, status?: number];
+
+const GENERAL: readonly Line[] = [
+  ['frobnicate', /unknown command 'frobnicate'/],
+  ['rnu ok.c', /unknown command 'rnu'.*run/],
+  ['--frobnicate', /unknown option '--frobnicate'/],
+  ['help frobnicate', /no command "frobnicate"/],
+  ['help cov frobnicate', /no command "frobnicate"/],
+  ['doctor --frobnicate', /unknown option '--frobnicate'/],
+  ['demo more', /too many arguments/],
+];
+
+const RUN: readonly Line[] = [
+  ['run', /missing required argument 'program'/],
+  ['run nothing.c', /program nothing\.c: no such file/],
+  ['run nothing', /program nothing: no such file/],
+  ['run .', /\. is a folder/],
+  ['run loop', /program loop:/],
+  ['run /dev/null', /is a device/],
+  ['run empty.elf', /empty\.elf is empty/],
+  ['run text', /neither C source \(\.c\) nor an ELF file/],
+  ['run cut.elf', /cut\.elf is a truncated ELF file/],
+  ['run a␣b.c', /"a b" has blanks/],
+  ['run --frobnicate ok.c', /unknown option '--frobnicate'/],
+  ['run --dialect plan9 ok.c', /'plan9' is invalid.*openbsd, netbsd, freebsd, linux/],
+  ['run --kcov on ok.c', /'on' is invalid.*device, guest, off/],
+  ['run --engine fast ok.c', /'fast' is invalid.*jit, interp, lockstep/],
+  ['run --smp 0 ok.c', /--smp.*1 to 8/],
+  ['run --smp 9 ok.c', /--smp.*1 to 8/],
+  ['run --smp two ok.c', /--smp.*1 to 8/],
+  ['run -m 1 ok.c', /-m.*16M to 2G/],
+  ['run -m 3G ok.c', /-m.*16M to 2G/],
+  ['run -m much ok.c', /-m.*16M to 2G/],
+  ['run --seed zz ok.c', /--seed.*hexadecimal/],
+  ['run --sched-seed 0x ok.c', /--sched-seed.*hexadecimal/],
+  ['run --max-insns 0 ok.c', /--max-insns.*positive/],
+  ['run --max-insns 0.5 ok.c', /--max-insns.*positive/],
+  ['run --max-insns lots ok.c', /--max-insns.*positive/],
+  ['run --conf linux+frob ok.c', /no kernel configuration "frob"; there are/],
+  ['run --conf kasan ok.c', /names no personality/],
+  ['run --ubsan=maybe ok.c', /report, trap/],
+  ['run --fail-nth 0 ok.c', /from 1 to/],
+  ['run --hung-task x ok.c', /seconds from 1 to/],
+  ['run --env A ok.c', /--env.*NAME=VALUE/],
+  ['run --env 1A=b ok.c', /--env.*NAME=VALUE/],
+  ['run --cflags -frobnicate ok.c', /ok\.c does not compile/, 123],
+  ['run --cover a.xyz ok.c', /--cover a\.xyz: the suffix names no format.*\.html/],
+  ['run --cover noformat ok.c', /--cover noformat: the suffix names no format/],
+  ['run --cover folder ok.c', /cannot write folder: it is a folder/],
+  ['run --cover no/x.info ok.c', /cannot write no\/x\.info: no such folder/],
+  ['run --result no/x.json ok.c', /cannot write no\/x\.json: no such folder/],
+  ['run --record /proc/x ok.c', /cannot write \/proc\/x/],
+  ['run --cover x.info --format pdf ok.c', /'pdf' is invalid.*lcov/],
+  ['run --format html ok.c', /--format html without --cover/],
+  ['run --test-name t ok.c', /--test-name without --cover/],
+  ['run --cover - --result - ok.c', /only one of them can be standard output/],
+  ['run --trace ok.c', /--trace without --cover/],
+  ['run --trace --kcov off --cover x.info ok.c', /--trace needs the kcov device/],
+  ['run --trace --cover x.info text', /text is compiled already/],
+];
+
+const REPLAY: readonly Line[] = [
+  ['replay', /missing required argument 'recording'/],
+  ['replay nothing.json', /recording nothing\.json: no such file/],
+  ['replay text', /recording text is damaged: it is not JSON/],
+  ['replay r.json', /recording r\.json is damaged: run:/],
+  ['replay --engine fast r.json', /'fast' is invalid/],
+  ['replay --cover x.pdf r.json', /recording r\.json is damaged|--cover x\.pdf: the suffix/],
+  ['replay folder', /recording folder is a folder/],
+];
+
+const BOOT: readonly Line[] = [
+  ['boot', /nothing to boot; give -kernel FILE/],
+  ['boot kernel', /"kernel" is no option; kernels are given with -kernel FILE/],
+  ['boot -kernel', /-kernel needs a value/],
+  ['boot -kernel nothing', /kernel nothing: no such file/],
+  ['boot -kernel text', /text/],
+  ['boot -kernel image.bin -frobnicate', /unknown option -frobnicate/],
+  ['boot -kernel image.bin -m 1', /-m 1/],
+  ['boot -kernel image.bin -smp 99', /-smp 99/],
+  ['boot -kernel image.bin -M pc', /-M pc: one of virt/],
+  ['boot -kernel image.bin -device frob', /-device frob/],
+  ['boot -kernel image.bin -drive if=none', /no file=/],
+  ['boot -kernel image.bin -bios nothing', /bios nothing: no such file/],
+  ['check --oracle bochs -kernel image.bin', /--oracle bochs: one of qemu, unicorn/],
+];
+
+const BUILD: readonly Line[] = [
+  ['build', /missing required argument 'what'/],
+  ['build nothing.c', /nothing\.c: no such file/],
+  ['build kernel --conf frob', /no kernel configuration "frob"/],
+  ['build ok.c -o no/ok', /cannot write no\/ok: no such folder/],
+  ['disasm', /missing required argument 'input'/],
+  ['disasm 0015051z', /neither a file nor an instruction word/],
+  ['disasm nothing.elf', /nothing\.elf: no such file/],
+  ['disasm text', /text/],
+  ['disasm --start z text', /--start.*hexadecimal/],
+  ['symbolize -k nothing.elf', /nothing\.elf: no such file/],
+  ['symbolize -k text', /text/],
+  ['symbolize --addresses', /--addresses needs the image: add -k ELF/],
+  ['bench frob', /no workload "frob"; there are/],
+  ['bench --engines frob mix', /no engine "frob"; there are/],
+  ['bench --from nothing.json', /report nothing\.json: no such file/],
+  ['bench --from text', /report text is damaged/],
+  ['bench --from r.json', /report r\.json is damaged/],
+  ['bench -r 0 mix', /-r.*positive/],
+];
+
+const COV: readonly Line[] = [
+  ['cov frobnicate', /unknown command 'frobnicate'/],
+  ['cov report', /missing required argument 'trace'/],
+  ['cov report nothing.kcov', /trace nothing\.kcov: no such file/],
+  ['cov report bad.kcov', /bad\.kcov/],
+  ['cov report a.kcov l.kcov', /recorded on different images/],
+  ['cov report --by colour a.kcov', /'colour' is invalid.*file, function, source/],
+  ['cov report -o a.pdf a.kcov', /-o a\.pdf: reports are \.html and \.txt/],
+  ['cov report -o no/a.html a.kcov', /cannot write no\/a\.html: no such folder/],
+  ['cov report --fail-under 101 a.kcov', /--fail-under.*from 0 to 100/],
+  ['cov report --fail-under abc a.kcov', /--fail-under.*from 0 to 100/],
+  ['cov report -F nomatch a.kcov', /nothing instrumented matches -F nomatch/],
+  ['cov report -f ( a.kcov', /"\(" is/],
+  ['cov report -p 5 a.kcov', /"5" is/],
+  ['cov report -k text a.kcov', /text/],
+  ['cov stats -f ^nomatch$ a.kcov', /nothing instrumented matches -f \^nomatch\$/],
+  ['cov diff a.kcov', /missing required argument 'B'/],
+  ['cov diff a.kcov l.kcov', /recorded on image/],
+  ['cov explain sys_read', /"sys_read" is/],
+  ['cov explain 0x1', /needs the image/],
+  ['cov merge a.kcov', /required option '-o, --output <file>'/],
+  ['cov merge a.kcov l.kcov -o m.kcov', /different images/],
+  ['cov filter a.kcov', /required option '-o, --output <file>'/],
+  ['cov filter --kind foo -o f.kcov a.kcov', /'foo' is invalid.*pc, cmp, edge/],
+  ['cov filter --context foo -o f.kcov a.kcov', /'foo' is invalid.*task, remote/],
+  ['cov filter --thread x -o f.kcov a.kcov', /--thread.*whole number/],
+  ['cov export a.kcov', /add --format, one of/],
+  ['cov export -o x.pdf a.kcov', /-o x\.pdf: the suffix names no format/],
+  ['cov export --format pdf a.kcov', /'pdf' is invalid.*lcov/],
+  ['cov export --table frob -o x.csv a.kcov', /'frob' is invalid.*records, files, functions, pcs/],
+  ['cov export --kind frob -o x.raw a.kcov', /'frob' is invalid.*pc, cmp, edge/],
+  ['cov export -o no/x.info a.kcov', /cannot write no\/x\.info: no such folder/],
+];
+
+for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, COV }))
+  describe(part, () => {
+    for (const [line, message, status = 125] of lines)
+      test(`kcovbox ${line}`, () => {
+        const args = line
+          .split(' ')
+          .filter(Boolean)
+          .map(word => word.replaceAll('␣', ' '));
+        const ran = kcovbox(args, { cwd });
+        expect(ran).toEqual({ status, stdout: '', stderr: expect.stringMatching(message) });
+        // A compiler has its own words first.
+        const last = `${ran.stderr.trimEnd().split('\n').at(-1)}\n`;
+        expect(status === 123 ? last : ran.stderr).toSatisfy(isOneLine);
+        expect(ran.stderr).not.toMatch(/internal error|^\s+at /m);
+        expect(readdirSync(cwd).sort()).toEqual(before);
+      });
+  });
+
+test('there are ninety of them, and more', () => {
+  const count = [GENERAL, RUN, REPLAY, BOOT, BUILD, COV].reduce((sum, lines) => sum + lines.length, 0);
+  expect(count).toBeGreaterThanOrEqual(90);
+});
