@@ -7,9 +7,10 @@ export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf/elf.ts';
 export type { ExportOptions } from './export/common.ts';
 export { exportCoverage, exportTrace, FORMATS, type Format, isFormat } from './export/index.ts';
 export { type CallPath, callPaths, type PathNode } from './model/callpath.ts';
-export { Coverage, checkImage, type LineState, percent, type Share, type Totals } from './model/coverage.ts';
+export { Coverage, checkImage, percent, type Share, type Totals } from './model/coverage.ts';
 export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
 export { type ExplainOptions, explainPc } from './model/explain.ts';
+export { didRun, hitsOf, type LineCode, type LineState, type LineVerdict } from './model/lines.ts';
 export {
   type KeepPoint,
   Program,

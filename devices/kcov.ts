@@ -11,7 +11,7 @@
 
 import type { Device, FdtNode, HartPort, Placement, RamPort, WorkPort } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
-import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, KIND, REG } from './kcov-layout.ts';
+import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, KIND, RECORD, REG } from './kcov-layout.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Recorder } from './kcov-record.ts';
 
@@ -51,6 +51,8 @@ export interface KcovRecord {
   syscall: number;
   context: 'task' | 'remote-task' | 'remote-interrupt';
   handle: bigint;
+  /** Physical address of the context. */
+  contextAddress: number;
   /** Number of the descriptor, counted from 1 within a boot. */
   descriptor: number;
   hart: number;
@@ -59,6 +61,27 @@ export interface KcovRecord {
   index: number;
   /** The area was full: the guest will never see this record. */
   isLost: boolean;
+  /** Made in a UNIQ mode, which reports each value once. */
+  isUnique: boolean;
+}
+
+/** What a hart records into. */
+export interface KcovContext {
+  /** Physical address: the same as long as the context lives. */
+  address: number;
+  /** KCOV_RECORD_* bits. */
+  mode: number;
+  tid: number;
+  pid: number;
+  context: KcovRecord['context'];
+  handle: bigint;
+}
+
+/** A hart begins to record into another context, or stops. */
+export interface KcovSwitch {
+  hart: number;
+  before: KcovContext | undefined;
+  after: KcovContext | undefined;
 }
 
 /** What the kernel told about its hooks. */
@@ -99,6 +122,7 @@ export class KcovDevice implements Device {
   /** The rw registers, as low and high halves. */
   #regs = emptyRegs();
   #hooks: KcovHooks | undefined;
+  #onSwitch: ((change: KcovSwitch) => void) | undefined;
   /** Low half of an 8-byte store whose high half is on its way. */
   #low = 0;
 
@@ -128,6 +152,16 @@ export class KcovDevice implements Device {
       record: (ctx, edge, words, area, index) => listener(this.#describe(ctx, edge, words, area, index)),
     };
     this.#setHooks(this.#hooks);
+  }
+
+  /** Tells `listener` whenever the kernel changes what a hart records into; undefined stops. */
+  onSwitch(listener: ((change: KcovSwitch) => void) | undefined): void {
+    this.#onSwitch = listener;
+  }
+
+  /** What a hart records into now. */
+  contextOf(hart: number): KcovContext | undefined {
+    return this.#contextAt(this.#current(hart));
   }
 
   /** A hook of the given kind returned to this address; operands are latched already. */
@@ -266,9 +300,11 @@ export class KcovDevice implements Device {
       this.#refuse(ERR.CONTEXT, pa);
       pa = 0;
     }
+    const before = this.#onSwitch && this.contextOf(hart);
     this.#ports.ram.write32(block, pa >>> 0);
     this.#ports.ram.write32(block + 4, Math.floor(pa / 0x1_0000_0000));
     this.#publish(hart);
+    this.#onSwitch?.({ hart, before, after: this.contextOf(hart) });
   }
 
   #publish(hart: number): void {
@@ -305,6 +341,19 @@ export class KcovDevice implements Device {
     this.#regs.errorAddr = [address >>> 0, Math.floor(address / 0x1_0000_0000) >>> 0];
   }
 
+  #contextAt(ctx: number): KcovContext | undefined {
+    if (ctx === 0) return undefined;
+    const { ram } = this.#ports;
+    return {
+      address: ctx,
+      mode: ram.read32(ctx + CTX.MODE),
+      tid: ram.read32(ctx + CTX.TID),
+      pid: ram.read32(ctx + CTX.PID),
+      context: kindOf(ram.read32(ctx + CTX.KIND)),
+      handle: ram.read64(ctx + CTX.HANDLE),
+    };
+  }
+
   #describe(ctx: number, edge: boolean, words: Uint32Array, area: number, index: number): KcovRecord {
     const { ram, hart } = this.#ports;
     const word = (i: number) => (BigInt(words[2 * i + 1]!) << 32n) | BigInt(words[2 * i]!);
@@ -318,16 +367,20 @@ export class KcovDevice implements Device {
       tid: ram.read32(ctx + CTX.TID),
       pid: ram.read32(ctx + CTX.PID),
       syscall: ram.read32(ctx + CTX.SYSCALL) | 0,
-      context: CONTEXTS[ram.read32(ctx + CTX.KIND)] ?? 'remote-interrupt',
+      context: kindOf(ram.read32(ctx + CTX.KIND)),
       handle: ram.read64(ctx + CTX.HANDLE),
+      contextAddress: ctx,
       descriptor: readAddress(ram, ctx + CTX.DESCRIPTOR),
       hart: hart.current,
       area,
       index,
       isLost: index < 0,
+      isUnique: (ram.read32(ctx + CTX.MODE) & (isCmp ? RECORD.CMP : RECORD.PC)) === 0,
     };
   }
 }
+
+const kindOf = (kind: number): KcovRecord['context'] => CONTEXTS[kind] ?? 'remote-interrupt';
 
 type Pair = [lo: number, hi: number];
 

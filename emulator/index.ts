@@ -1,9 +1,10 @@
 // The public door of the emulator. Everything outside of emulator/ and devices/ imports from here.
 
-export type { KcovRecord } from '../devices/kcov.ts';
+export type { KcovContext, KcovRecord, KcovSwitch } from '../devices/kcov.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { HostError } from './base/errors.ts';
+export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, layout } from './hart/index.ts';

@@ -1,6 +1,7 @@
 // The trace that the kcov device tells to the host while the guest runs: outside the guest, in order, with its sources.
 import { AreaWatch, Elf, type Trace, TraceBuilder } from '../../coverage/index.ts';
-import type { KcovRecord, Machine } from '../../emulator/index.ts';
+import type { KcovContext, KcovRecord, Machine } from '../../emulator/index.ts';
+import { CrossingWatch } from './crossings.ts';
 
 export class TraceRecorder {
   readonly #builder: TraceBuilder;
@@ -10,6 +11,7 @@ export class TraceRecorder {
   readonly #calls = new Map<number, { syscall: number; call: number }>();
   #count = 0;
   #watch: AreaWatch | undefined;
+  #crossings: CrossingWatch | undefined;
 
   /** `keepLost`: nobody reads the buffer, so that a record without room in it counts like the others. */
   constructor(dialect: string, kernel: Uint8Array, test: string, keepLost = false) {
@@ -24,6 +26,21 @@ export class TraceRecorder {
       new DataView(machine.ram.read(address, 8).slice().buffer).getBigUint64(0, true);
     this.#watch = new AreaWatch(readWord, finding => this.#builder.finding(finding));
     machine.board.kcov?.onRecord(record => this.#take(record));
+    this.#crossings = new CrossingWatch(machine, {
+      crossing: (context, addr, entered, left) =>
+        this.#builder.crossing(this.#threadOf(context), addr, entered, left),
+    });
+  }
+
+  /** The source of what a thread does outside its system calls. */
+  #threadOf({ pid, tid, context, handle }: KcovContext): number {
+    return this.#builder.source({
+      test: this.#test,
+      process: pid,
+      thread: tid,
+      context: context === 'task' ? 'task' : 'remote',
+      handle,
+    });
   }
 
   #take(record: KcovRecord): void {
@@ -36,8 +53,10 @@ export class TraceRecorder {
       call: this.#callOf(tid, syscall),
       context: context === 'task' ? 'task' : 'remote',
       handle,
+      ...(record.isUnique && { unique: true }),
     });
-    if (record.isLost && !this.#keepLost) this.#builder.lost(source, 1);
+    if (record.kind === 'pc') this.#crossings?.recorded(record.contextAddress);
+    if (record.isLost && !this.#keepLost) this.#builder.lost(source, 1, record);
     else if (record.kind === 'pc') this.#builder.pc(source, record.pc);
     else if (record.kind === 'edge') this.#builder.edge(source, record.pc);
     else this.#builder.cmp(source, record.type, record.arg1, record.arg2, record.pc);
@@ -61,7 +80,13 @@ export class TraceRecorder {
     return this.#count;
   }
 
+  /** Did the guest record anything, or ask to? */
+  get wasOn(): boolean {
+    return this.#count > 0 || (this.#crossings?.everOpen ?? false);
+  }
+
   finish(): Trace {
+    if (this.#crossings?.finish()) this.#builder.header.flow = 'known';
     return this.#builder.finish();
   }
 }

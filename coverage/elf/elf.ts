@@ -243,6 +243,13 @@ export class Elf {
     return this.sections.filter(s => (s.flags & wanted) === wanted && s.type !== SHT_NOBITS && s.size > 0);
   }
 
+  /** Loaded sections with contents that are no code. */
+  dataSections(): Section[] {
+    return this.sections.filter(
+      s => (s.flags & SHF_ALLOC) !== 0 && !(s.flags & SHF_EXECINSTR) && s.type !== SHT_NOBITS && s.size > 0,
+    );
+  }
+
   isExecutable(addr: Addr): boolean {
     return this.executableSections().some(s => addr >= s.addr && addr < s.addr + s.size);
   }

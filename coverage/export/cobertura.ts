@@ -1,6 +1,7 @@
 /** Cobertura XML (coverage-04.dtd): directory = package, file = class, function = method. Rates are 0..1 with four decimals. */
 import { byText } from '../base/bytes.ts';
 import { addTotals, type Coverage, emptyTotals, type Share, type Totals } from '../model/coverage.ts';
+import { hitsOf } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
 import { baseName, type ExportOptions, encodeChunks } from './common.ts';
 
@@ -34,8 +35,9 @@ function* classOf(coverage: Coverage, file: ProgramFile, totals: Totals): Genera
     yield `<lines><line number="${fn.line}" hits="${hits}"/></lines></method>\n`;
   }
   yield '          </methods>\n          <lines>\n';
-  for (const [line, points] of [...file.lines].sort(([a], [b]) => a - b)) {
-    yield `            <line number="${line}" hits="${coverage.lineHits(points)}"/>\n`;
+  for (const [line, code] of [...file.lines].sort(([a], [b]) => a - b)) {
+    const verdict = coverage.line(code);
+    if (verdict.state !== 'unknown') yield `            <line number="${line}" hits="${hitsOf(verdict)}"/>\n`;
   }
   yield '          </lines>\n        </class>\n';
 }

@@ -10,7 +10,7 @@ function totalsOf(totals: Totals) {
     percent: Number(percent(s)),
   });
   return {
-    lines: { ...share(totals.lines), partly: totals.lines.partly },
+    lines: { ...share(totals.lines), partly: totals.lines.partly, unknown: totals.lines.unknown },
     functions: share(totals.functions),
     points: share(totals.points),
   };
@@ -34,7 +34,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
       findings: trace.findings,
       tests: coverage.tests.map(test => ({
         name: test.name,
-        points: test.hits.subarray(0, program.count).reduce((n, h) => n + (h > 0 ? 1 : 0), 0),
+        points: test.points.length,
       })),
       totals: totalsOf(coverage.totals()),
     };
@@ -43,11 +43,10 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
     for (const file of program.files) {
       const lines = [...file.lines]
         .sort(([a], [b]) => a - b)
-        .map(([line, points]) => ({
-          line,
-          state: coverage.lineState(points),
-          hits: coverage.lineHits(points),
-        }));
+        .map(([line, code]) => {
+          const { state, hits, isLeast } = coverage.line(code);
+          return { line, state, hits: hits ?? null, ...(isLeast && { atLeast: true }) };
+        });
       const functions = file.functions.map(fn => ({
         name: fn.name,
         line: fn.line,

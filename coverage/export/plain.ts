@@ -9,6 +9,7 @@ import { addrOf, CoverageError, cleanPath, hex } from '../base/bytes.ts';
 import type { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { Coverage } from '../model/coverage.ts';
+import { testsReaching } from '../model/tests.ts';
 import { KIND_CMP, KINDS, type Trace } from '../trace/trace.ts';
 import { baseName, csvRow, type ExportOptions, encodeChunks } from './common.ts';
 
@@ -112,9 +113,10 @@ export function exportModoff(trace: Trace, sites: CallSites, options: ExportOpti
 /** syzkaller's `/cover?jsonl=1`: every frame of every point; hit_count is the number of programs (here: tests) that reached it. */
 export function exportJsonl(coverage: Coverage): Iterable<Uint8Array> {
   const { program } = coverage;
+  const reached = testsReaching(coverage.tests, program.count);
   function* lines(): Generator<string> {
     for (let point = 0; point < program.points.length; point++) {
-      const hits = coverage.tests.filter(test => test.hits[point]! > 0).length;
+      const hits = reached[point]!;
       const pc = BigInt.asUintN(64, BigInt(program.call(point)));
       for (const frame of program.frames(point).reverse()) {
         const head = `{"file_path":${JSON.stringify(frame.file)},"func_name":${JSON.stringify(frame.function)}`;

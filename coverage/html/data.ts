@@ -3,7 +3,9 @@ import { addrOf, cleanPath } from '../base/bytes.ts';
 import type { ExportOptions } from '../export/common.ts';
 import { callPaths } from '../model/callpath.ts';
 import type { Coverage, Totals } from '../model/coverage.ts';
+import { hitsOf, type LineCode } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
+import { testsReaching } from '../model/tests.ts';
 import { KIND_CMP } from '../trace/trace.ts';
 
 /** Source text in the page at most, in characters; files with something covered come first. */
@@ -19,7 +21,7 @@ interface PageFile {
   t: Row7;
   /** name, line, calls, points covered, points */
   f: [string, number, number, number, number][];
-  /** line, state (0 covered, 1 partly, 2 uncovered), hits, tests that reached it */
+  /** line, state (0 covered, 1 partly, 2 uncovered, 3 unknown), hits, tests that reached it */
   l: [number, number, number, number[]][];
   /** comparisons by line: type, arg1, arg2, how often */
   c?: Record<number, [number, string, string, number][]>;
@@ -63,10 +65,21 @@ function row(totals: Totals): Row7 {
   ];
 }
 
-const STATES = { covered: 0, partly: 1, uncovered: 2 } as const;
+const STATES = { covered: 0, partly: 1, uncovered: 2, unknown: 3 } as const;
 
-function pageFile(coverage: Coverage, file: ProgramFile): PageFile {
-  const many = coverage.tests.length > 1;
+/** Tests of a line that are listed at most. */
+const TESTS_PER_LINE = 64;
+
+/** Numbers of the tests that reached each point, at most so many. */
+function testsOfPoints(coverage: Coverage): number[][] {
+  const reached: number[][] = Array.from({ length: coverage.program.count }, () => []);
+  if (coverage.tests.length < 2) return reached;
+  for (const [i, { points }] of coverage.tests.entries())
+    for (const point of points) if (reached[point]!.length < TESTS_PER_LINE) reached[point]!.push(i);
+  return reached;
+}
+
+function pageFile(coverage: Coverage, file: ProgramFile, reached: readonly number[][]): PageFile {
   const lines = [...file.lines].sort(([a], [b]) => a - b);
   return {
     p: file.path,
@@ -75,13 +88,10 @@ function pageFile(coverage: Coverage, file: ProgramFile): PageFile {
       const covered = coverage.coveredPoints(fn.points);
       return [fn.name, fn.line, coverage.functionHits(fn), covered, fn.points.length];
     }),
-    l: lines.map(([line, points]) => {
-      const tests: number[] = [];
-      if (many) {
-        for (const [i, { hits }] of coverage.tests.entries())
-          if (points.some(p => hits[p]! > 0)) tests.push(i);
-      }
-      return [line, STATES[coverage.lineState(points)], coverage.lineHits(points), tests];
+    l: lines.map(([line, code]) => {
+      const verdict = coverage.line(code);
+      const tests = [...new Set(code.points.flatMap(point => reached[point]!))].sort((a, b) => a - b);
+      return [line, STATES[verdict.state], hitsOf(verdict), tests.slice(0, TESTS_PER_LINE)];
     }),
   };
 }
@@ -176,26 +186,30 @@ function addPaths(
 
 function testRows(coverage: Coverage): PageData['tests'] {
   const { program, tests } = coverage;
-  const reached = new Uint32Array(program.count);
-  for (const { hits } of tests) for (let i = 0; i < program.count; i++) if (hits[i]! > 0) reached[i]!++;
-  return tests.map(({ name, hits }) => {
-    let points = 0;
+  const reached = testsReaching(tests, program.count);
+  const linesOf = linesByPoint(coverage);
+  return tests.map(({ name, points }) => {
     let only = 0;
-    for (let i = 0; i < program.count; i++) {
-      if (hits[i]! === 0) continue;
-      points++;
-      if (reached[i] === 1) only++;
+    const lines = new Set<LineCode>();
+    for (const point of points) {
+      if (reached[point] === 1) only++;
+      for (const line of linesOf[point]!) lines.add(line);
     }
-    let lines = 0;
-    for (const file of program.files)
-      for (const p of file.lines.values()) if (p.some(i => hits[i]! > 0)) lines++;
-    return { name: name || 'unnamed', points, only, lines };
+    return { name: name || 'unnamed', points: points.length, only, lines: lines.size };
   });
+}
+
+function linesByPoint({ program }: Coverage): LineCode[][] {
+  const lines: LineCode[][] = Array.from({ length: program.count }, () => []);
+  for (const file of program.files)
+    for (const code of file.lines.values()) for (const point of code.points) lines[point]!.push(code);
+  return lines;
 }
 
 export function pageData(coverage: Coverage, options: ExportOptions): PageData {
   const { trace, program } = coverage;
-  const files = program.files.filter(file => file.path !== '').map(file => pageFile(coverage, file));
+  const reached = testsOfPoints(coverage);
+  const files = program.files.filter(file => file.path !== '').map(file => pageFile(coverage, file, reached));
   const byPath = new Map(files.map(file => [file.p, file]));
   addCompares(coverage, byPath);
   let budget = SOURCE_BUDGET;

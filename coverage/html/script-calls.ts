@@ -96,7 +96,7 @@ function hint(target) {
   if (!line && !compares) return '';
   let html = '';
   if (line) {
-    html += '<p>' + (line[1] === 2 ? 'Not covered.' : (line[1] === 1 ? 'Partly covered, ' : 'Covered, ') + plural(line[2], 'time') + '.') + '</p>';
+    html += '<p>' + (line[1] === 3 ? 'The records do not tell whether it ran.' : line[1] === 2 ? 'Not covered.' : (line[1] === 1 ? 'Partly covered, ' : 'Covered, ') + plural(line[2], 'time') + '.') + '</p>';
     if (line[3].length) html += '<p class="soft">' + line[3].slice(0, 12).map(i => esc(D.tests[i].name)).join(', ') + (line[3].length > 12 ? ' and ' + (line[3].length - 12) + ' more' : '') + '</p>';
   }
   return html + (compares ? compareTable(compares) : '');

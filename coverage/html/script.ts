@@ -142,7 +142,7 @@ function highlighted(lines) {
 /* State letter of a line for the chosen test: c, p, u or nothing. */
 function letter(row) {
   if (!row) return '';
-  if (state.test < 0) return 'cpu'[row[1]];
+  if (state.test < 0) return 'cpux'[row[1]];
   return row[3].includes(state.test) ? (row[1] === 1 ? 'p' : 'c') : 'u';
 }
 
@@ -166,7 +166,7 @@ pages.file = (index, line) => {
     const row = rows.get(n);
     const compares = file.c && file.c[n];
     return '<tr id="L' + n + '" class="' + letter(row) + '" data-n="' + n + '"><td class="n"><a href="#/file/' + index + ':' + n + '">' + n + '</a></td><td class="h">' +
-      (row ? count(row[2]) : '') + '</td><td class="g"></td><td class="s">' + (body[n - 1] || '') +
+      (row ? (row[1] === 3 ? '?' : count(row[2])) : '') + '</td><td class="g"></td><td class="s">' + (body[n - 1] || '') +
       (compares ? '<button type="button" class="cmp" data-cmp="' + n + '" aria-label="Comparisons on line ' + n + '">' + plural(compares.length, 'comparison') + '</button>' : '') + '</td></tr>';
   });
   const functions = file.f.map(f => '<li class="' + (f[3] ? '' : 'none') + '"><a href="#/file/' + index + ':' + f[1] + '"><code title="' + esc(f[0]) + '">' + esc(f[0]) + '</code><span>' +

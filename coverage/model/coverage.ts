@@ -1,16 +1,18 @@
 /**
- * What was covered: the records of a trace counted at the points of a program, and the states, totals and tables that follow.
+ * What was covered: the records of a trace counted at the points of a program, and the states, totals and tables that follow. What is said
+ * of lines is proven (verdict.ts, lines.ts): no line is covered or not covered without a proof, what cannot be told is `unknown`.
  *
- * Counts mean executions of the point. A line's count is the *largest* of its points, not the sum: two inlined copies of one line
- * run for different callers, and adding them would count a line that ran once per call twice.
+ * Counts mean executions. A line's count is the *largest* of its instructions, not the sum: two inlined copies of one line run for
+ * different callers, and adding them would count a line that ran once per call twice.
  */
 import { addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
+import { HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace } from '../trace/trace.ts';
+import { judgeLine, type LineCode, type LineVerdict } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
-
-/** All points of the line ran, some did, none did. Lines without points are not instrumented and have no state. */
-export type LineState = 'covered' | 'partly' | 'uncovered';
+import { hitsByTest, type TestHits } from './tests.ts';
+import { type Proof, proofOf, Verdicts } from './verdict.ts';
 
 export interface Share {
   covered: number;
@@ -18,8 +20,11 @@ export interface Share {
 }
 
 export interface Totals {
-  /** `covered` counts lines of which some point ran; `partly` is the part of them with points that did not. */
-  lines: Share & { partly: number };
+  /**
+   * `covered` counts lines that ran; `partly` is the part of them with code that did not, or of which that cannot be told. `unknown` lines
+   * are in no other number, the total included.
+   */
+  lines: Share & { partly: number; unknown: number };
   functions: Share;
   points: Share;
 }
@@ -31,11 +36,12 @@ export function percent({ covered, total }: Share): string {
 
 export function emptyTotals(): Totals {
   const share = () => ({ covered: 0, total: 0 });
-  return { lines: { covered: 0, partly: 0, total: 0 }, functions: share(), points: share() };
+  return { lines: { covered: 0, partly: 0, unknown: 0, total: 0 }, functions: share(), points: share() };
 }
 
 export function addTotals(into: Totals, more: Totals): void {
   into.lines.partly += more.lines.partly;
+  into.lines.unknown += more.lines.unknown;
   for (const key of ['lines', 'functions', 'points'] as const) {
     into[key].covered += more[key].covered;
     into[key].total += more[key].total;
@@ -83,39 +89,56 @@ function hooksOf(trace: Trace): 'pc' | 'cmp' {
   return trace.pointKind.includes(KIND_PC) || !trace.pointKind.includes(KIND_CMP) ? 'pc' : 'cmp';
 }
 
+/** Records by site of the hooks that count, lost ones too, NaN for the others. Sites that a selection leaves out still bear witness. */
+function siteHits(trace: Trace, program: Program): Float64Array {
+  const { sites } = program;
+  const isPc = program.hooks === 'pc';
+  const hits = Float64Array.from(sites.hook, hook => ((hook === HOOK_PC) === isPc ? 0 : Number.NaN));
+  const siteOf = Int32Array.from(trace.pointPc, (pc, i) =>
+    trace.pointKind[i] === (isPc ? KIND_PC : KIND_CMP) ? sites.find(addrOf(pc)) : -1,
+  );
+  for (const point of trace.records) if (siteOf[point]! >= 0) hits[siteOf[point]!]!++;
+  for (const { kind, pc, count } of trace.missed) {
+    const site = kind === (isPc ? KIND_PC : KIND_CMP) ? sites.find(addrOf(pc)) : -1;
+    if (site >= 0) hits[site]! += count;
+  }
+  return hits;
+}
+
+/** Comparisons are recorded for themselves: a trace of them shows what ran, and nothing of what did not. */
+function proofFor(trace: Trace, program: Program): Proof {
+  return program.hooks === 'pc' ? proofOf(trace) : { crossings: false, absence: false, counts: false };
+}
+
 export class Coverage {
   readonly program: Program;
   readonly trace: Trace;
-  /** Executions by point, then by implied point. */
+  /** Records by point. Executions, if `counts`. */
   readonly hits: Float64Array;
-  /** Names of the tests, and their executions by point. */
-  readonly tests: { name: string; hits: Float64Array }[];
+  /** By test, in order of first appearance. */
+  readonly tests: readonly TestHits[];
   /** Program point of each trace point, or -1. */
   readonly mapped: Int32Array;
+  readonly verdicts: Verdicts;
+  private readonly lines = new Map<LineCode, LineVerdict>();
 
   constructor(trace: Trace, program: Program) {
     checkImage(trace, program.elf);
     this.program = program;
     this.trace = trace;
     this.mapped = mapPoints(trace, program);
-    const size = program.count + program.implied.length;
-    this.hits = new Float64Array(size);
-    this.tests = trace.tests.map(name => ({ name, hits: new Float64Array(size) }));
-    const testOf = trace.sources.map(source => this.tests.find(test => test.name === source.test)!);
-    const { mapped } = this;
-    for (const { source, from, to } of trace.runs()) {
-      const mine = testOf[source]!.hits;
-      for (let i = from; i < to; i++) {
-        const point = mapped[trace.records[i]!]!;
-        if (point >= 0) mine[point]!++;
-      }
+    this.hits = new Float64Array(program.count);
+    this.tests = hitsByTest(trace, this.mapped, program.count);
+    for (const { points, hits } of this.tests) {
+      for (let i = 0; i < points.length; i++) this.hits[points[i]!]! += hits[i]!;
     }
-    for (const { hits } of this.tests) {
-      for (const [i, points] of program.implied.entries()) {
-        for (const point of points) hits[program.count + i]! += hits[point]!;
-      }
-      for (let i = 0; i < size; i++) this.hits[i]! += hits[i]!;
-    }
+    const bySite = siteHits(trace, program);
+    this.verdicts = new Verdicts(program.flow, trace, proofFor(trace, program), site => bySite[site]!);
+  }
+
+  /** Do the records of this trace count executions? */
+  get counts(): boolean {
+    return this.verdicts.proof.counts;
   }
 
   static of(trace: Trace, elf: Elf, options: ProgramOptions = {}): Coverage {
@@ -123,20 +146,14 @@ export class Coverage {
     return new Coverage(trace, new Program(elf, { hooks: hooksOf(trace), ...options }));
   }
 
-  lineState(points: readonly number[], hits = this.hits): LineState {
-    let some = false;
-    let all = true;
-    for (const point of points) {
-      if (hits[point]! > 0) some = true;
-      else all = false;
+  /** What is proven of a line. */
+  line(code: LineCode): LineVerdict {
+    let verdict = this.lines.get(code);
+    if (!verdict) {
+      verdict = judgeLine(code, this.verdicts);
+      this.lines.set(code, verdict);
     }
-    return some ? (all ? 'covered' : 'partly') : 'uncovered';
-  }
-
-  lineHits(points: readonly number[]): number {
-    let most = 0;
-    for (const point of points) most = Math.max(most, this.hits[point]!);
-    return most;
+    return verdict;
   }
 
   /** Calls of a function: what its entries counted, and for inlined copies the point that ran most. */
@@ -158,8 +175,12 @@ export class Coverage {
 
   fileTotals(file: ProgramFile): Totals {
     const totals = emptyTotals();
-    for (const points of file.lines.values()) {
-      const state = this.lineState(points);
+    for (const code of file.lines.values()) {
+      const { state } = this.line(code);
+      if (state === 'unknown') {
+        totals.lines.unknown++;
+        continue;
+      }
       totals.lines.total++;
       if (state !== 'uncovered') totals.lines.covered++;
       if (state === 'partly') totals.lines.partly++;

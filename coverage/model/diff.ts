@@ -2,6 +2,7 @@
 import { byText, CoverageError } from '../base/bytes.ts';
 import { type Palette, PLAIN } from '../text/report.ts';
 import type { Coverage } from './coverage.ts';
+import { didRun } from './lines.ts';
 import type { ProgramFunction } from './program.ts';
 
 export interface DiffFunction {
@@ -54,11 +55,11 @@ export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
   const linesOnlyA: DiffLine[] = [];
   const linesOnlyB: DiffLine[] = [];
   for (const file of a.program.files) {
-    for (const [line, linePoints] of [...file.lines].sort(([x], [y]) => x - y)) {
-      const inA = a.lineState(linePoints) !== 'uncovered';
-      const inB = b.lineState(linePoints) !== 'uncovered';
-      if (inA && !inB) linesOnlyA.push({ file: file.path, line });
-      if (inB && !inA) linesOnlyB.push({ file: file.path, line });
+    for (const [line, code] of [...file.lines].sort(([x], [y]) => x - y)) {
+      // What is unknown in one of the two is no difference.
+      const [inA, inB] = [a.line(code).state, b.line(code).state];
+      if (didRun(inA) && inB === 'uncovered') linesOnlyA.push({ file: file.path, line });
+      if (didRun(inB) && inA === 'uncovered') linesOnlyB.push({ file: file.path, line });
     }
   }
   const differing = functions.filter(fn => fn.onlyA + fn.onlyB > 0);

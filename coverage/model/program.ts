@@ -2,14 +2,16 @@
  * What there is to cover: the hook call sites of an image with the functions and source lines they stand for. Built once per image;
  * traces are then counted against it (`coverage.ts`).
  *
- * A line is *instrumented* if some site's block has code of it, if it is the call of an inlined function that has a site, or if it has code
- * of a block that sites tell of (implied.ts). Nothing is said of other lines. Blocks are derived from the machine code (callsites.ts), the
- * rest is DWARF's.
+ * A line is *instrumented* if a function that has a site has machine code of it, inlined calls included. Nothing is said of other lines.
+ * What the sites say of the code around them is derived in verdict.ts.
  */
 import { type Addr, byText, CoverageError, cleanPath } from '../base/bytes.ts';
 import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
+import { ImageFlow } from '../elf/flow.ts';
+import { placeLines } from './line-code.ts';
+import type { LineCode } from './lines.ts';
 
 export interface ProgramFunction {
   name: string;
@@ -26,8 +28,8 @@ export interface ProgramFunction {
 
 export interface ProgramFile {
   path: string;
-  /** Points by line number; numbers from `Program.count` on are implied points. */
-  lines: Map<number, number[]>;
+  /** By line number. */
+  lines: Map<number, LineCode>;
   functions: ProgramFunction[];
   /** Points whose innermost line is here: every point belongs to one file. */
   points: number[];
@@ -56,10 +58,10 @@ export class Program {
   /** 1 where the point is the first thing an out-of-line function does. */
   readonly isEntry: Uint8Array;
   readonly hooks: 'pc' | 'cmp';
-  /** Points proper; what follows them by number are blocks without a hook, each the sum of the points listed here. */
   readonly count: number;
-  readonly implied: number[][] = [];
-  private readonly pointOfSite: Int32Array;
+  readonly flow: ImageFlow;
+  /** Point of each site, -1 for one that does not count. */
+  readonly pointOfSite: Int32Array;
   private readonly fileByPath = new Map<string, ProgramFile>();
   private readonly functionByKey = new Map<string, ProgramFunction>();
   private readonly cleaned = new Map<string, string>();
@@ -88,7 +90,8 @@ export class Program {
     }
     this.points = Uint32Array.from(chosen);
     this.count = chosen.length;
-    if (this.hooks === 'pc') this.placeImplied();
+    this.flow = new ImageFlow(this.sites);
+    placeLines(this, options.keep, (path, line) => this.lineCode(path, line));
     this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
     this.functions = [...this.functionByKey.values()];
     for (const fn of this.functions) this.file(fn.file).functions.push(fn);
@@ -116,7 +119,8 @@ export class Program {
       .map(frame => ({ ...frame, file: this.clean(frame.file) }));
   }
 
-  private clean(path: string): string {
+  /** A path without `./` and the like. */
+  clean(path: string): string {
     let clean = this.cleaned.get(path);
     if (clean === undefined) {
       clean = cleanPath(path);
@@ -134,12 +138,17 @@ export class Program {
     return file;
   }
 
-  private addLine(path: string, line: number, point: number): void {
-    if (line === 0 || path === '') return;
+  private lineCode(path: string, line: number): LineCode | undefined {
+    if (line === 0 || path === '') return undefined;
     const { lines } = this.file(path);
-    const points = lines.get(line);
-    if (!points) lines.set(line, [point]);
-    else if (points[points.length - 1] !== point) points.push(point);
+    let code = lines.get(line);
+    if (!code) lines.set(line, (code = { points: [], own: [], hooks: [], calls: [] }));
+    return code;
+  }
+
+  private addLine(path: string, line: number, point: number): void {
+    const points = this.lineCode(path, line)?.points;
+    if (points && points[points.length - 1] !== point) points.push(point);
   }
 
   private place(point: number, site: number, frames: Frame[]): void {
@@ -155,7 +164,6 @@ export class Program {
     const home = this.clean(frames[0]!.file);
     this.file(home).points.push(point);
     this.addLine(home, frames[0]!.line, point);
-    this.placeBlock(point, low, this.sites.blockHigh[site]!);
   }
 
   private placeInOuter(point: number, site: number, low: Addr, frame: Frame): void {
@@ -169,29 +177,6 @@ export class Program {
     }
     this.outerOf[point] = outer;
     this.isEntry[point] = low === start ? 1 : 0;
-  }
-
-  /** The source lines of the block around a point. */
-  private placeBlock(point: number, low: Addr, high: Addr): void {
-    const { dwarf } = this.symbolizer;
-    const unit = dwarf.unitAt(low);
-    const table = unit && dwarf.lineTable(unit);
-    if (!table) return;
-    const [from, to] = table.range(low, high);
-    const { file, line } = table.rows;
-    for (let row = from; row < to; row++) {
-      if (line[row] !== 0) this.addLine(table.cleanPath(file[row]!, unit.compDir), line[row]!, point);
-    }
-  }
-
-  /** Blocks that other points tell of; those that lost a point to the filter are left out. */
-  private placeImplied(): void {
-    for (const { low, high, sites } of this.sites.implied()) {
-      const points = sites.map(site => this.pointOfSite[site]!);
-      if (points.includes(-1)) continue;
-      this.implied.push(points);
-      this.placeBlock(this.count + this.implied.length - 1, low, high);
-    }
   }
 
   private functionFor(frame: Frame): ProgramFunction {

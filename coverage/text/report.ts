@@ -8,6 +8,7 @@ import {
   type Share,
   type Totals,
 } from '../model/coverage.ts';
+import type { LineVerdict } from '../model/lines.ts';
 import type { ProgramFile, ProgramFunction } from '../model/program.ts';
 import { KIND_EDGE } from '../trace/trace.ts';
 
@@ -94,6 +95,12 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
   }
   if (totals.lines.partly > 0)
     yield palette.dim(`  ${totals.lines.partly} of the covered lines are covered only partly`);
+  if (totals.lines.unknown > 0)
+    yield palette.dim(
+      `  of ${plural(totals.lines.unknown, 'more line')} the records do not tell whether they ran`,
+    );
+  if (!coverage.counts && totals.lines.covered > 0)
+    yield palette.dim('  no counts: the trace does not hold every execution, so lines are only seen or not');
   const edges = trace.countOf(KIND_EDGE);
   if (edges > 0)
     yield palette.warn(`  ${plural(edges, 'edge record')} not shown: an edge value names no line`);
@@ -156,10 +163,18 @@ export function functionExtent(
   return { first: fn.line, last };
 }
 
-const MARK = { covered: '+', partly: '~', uncovered: '-' } as const;
+const MARK = { covered: '+', partly: '~', uncovered: '-', unknown: '?' } as const;
+
+/** The count of a line: exact, the least that is certain (`>=3`), or whether it was seen where the trace counts nothing. */
+function countOf({ state, hits, isLeast }: LineVerdict): string {
+  if (state === 'unknown') return '?';
+  if (hits === undefined) return 'seen';
+  return isLeast ? `>=${hits}` : String(hits);
+}
 
 /**
- * Source of the covered functions with a mark and a count before every instrumented line: `+` covered, `~` partly, `-` not. A file whose
+ * Source of the covered functions with a mark and a count before every instrumented line: `+` covered, `~` partly, `-` not,
+ * `?` cannot be told. A file whose
  * source cannot be read is listed with its line numbers only.
  */
 export function* annotateCoverage(
@@ -167,7 +182,12 @@ export function* annotateCoverage(
   readSource: (path: string) => string | undefined,
   palette: Palette = PLAIN,
 ): Generator<string> {
-  const colour = { covered: palette.good, partly: palette.warn, uncovered: palette.bad };
+  const colour = {
+    covered: palette.good,
+    partly: palette.warn,
+    uncovered: palette.bad,
+    unknown: palette.dim,
+  };
   for (const file of coverage.program.files) {
     const functions = file.functions.filter(fn => fn.line > 0 && coverage.isFunctionCovered(fn));
     if (functions.length === 0) continue;
@@ -179,14 +199,15 @@ export function* annotateCoverage(
       yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${plural(coverage.functionHits(fn), 'call')}`;
       const { first, last } = functionExtent(file, fn, source);
       for (let line = first; line <= last; line++) {
-        const points = file.lines.get(line);
-        if (!points && text === undefined) continue;
+        const code = file.lines.get(line);
+        if (!code && text === undefined) continue;
         const body = (source[line - 1] ?? '').replaceAll('\t', '        ');
-        if (!points) yield palette.dim(`${String(line).padStart(6)}            ${body}`.trimEnd());
+        if (!code) yield palette.dim(`${String(line).padStart(6)}            ${body}`.trimEnd());
         else {
-          const state = coverage.lineState(points);
-          const hits = String(coverage.lineHits(points)).padStart(8);
-          yield `${palette.dim(String(line).padStart(6))} ${colour[state](`${hits} ${MARK[state]}`)} ${body}`.trimEnd();
+          const verdict = coverage.line(code);
+          const { state } = verdict;
+          const mark = colour[state](`${countOf(verdict).padStart(8)} ${MARK[state]}`);
+          yield `${palette.dim(String(line).padStart(6))} ${mark} ${body}`.trimEnd();
         }
       }
       yield '';

@@ -3,12 +3,14 @@
  * `tag u8, length u32, payload`; the last block, `E`, carries totals and a checksum, so that a file that was cut short is told
  * from a short one. The writer needs memory for one block and the points; the reader checks every number it uses.
  */
-import { CoverageError, Cursor, text } from '../base/bytes.ts';
+import { CoverageError, Cursor, text, visible } from '../base/bytes.ts';
 import { Grow, KIND_CMP, KINDS, type Source, Trace, type TraceHeader } from './trace.ts';
 
 const MAGIC = 'KCOVTRC1';
 const RECORDS_PER_BLOCK = 1 << 16;
 const MAX_RECORDS = 0xffff_fff0;
+/** Blocks that a file has once. */
+const ONCE = 'HSPF';
 
 /** Bytes that grow: the payload of one block. */
 export class ByteWriter {
@@ -108,6 +110,7 @@ export function* writeTrace(trace: Trace): Generator<Uint8Array> {
     if (block.cmps > 0) yield framed('C', cmpPayload(trace, cmpAt, block.cmps));
     cmpAt += block.cmps;
   }
+  if (trace.crossings.length > 0) yield framed('X', crossingPayload(trace));
   const lost = new ByteWriter();
   for (const [source, count] of trace.lost.entries()) {
     if (count === 0) continue;
@@ -115,8 +118,31 @@ export function* writeTrace(trace: Trace): Generator<Uint8Array> {
     lost.uleb(count);
   }
   if (lost.length > 0) yield framed('L', lost.take());
+  if (trace.missed.length > 0) yield framed('M', missedPayload(trace));
   if (trace.findings.length > 0) yield framed('F', json(trace.findings));
   yield framed('E', json({ records: trace.records.length, cmps: cmpAt, crc }));
+}
+
+function missedPayload(trace: Trace): Uint8Array {
+  const out = new ByteWriter(trace.missed.length * 12);
+  for (const { source, kind, pc, count } of trace.missed) {
+    out.uleb(source);
+    out.u8(kind);
+    out.words(BigUint64Array.of(pc));
+    out.uleb(count);
+  }
+  return out.take();
+}
+
+function crossingPayload(trace: Trace): Uint8Array {
+  const out = new ByteWriter(trace.crossings.length * 12);
+  for (const { source, addr, entered, left } of trace.crossings) {
+    out.uleb(source);
+    out.words(BigUint64Array.of(addr));
+    out.uleb(entered);
+    out.uleb(left);
+  }
+  return out.take();
 }
 
 function* recordBlocks(trace: Trace): Generator<{ payload: Uint8Array; cmps: number }> {
@@ -178,6 +204,7 @@ class TraceReader {
   private readonly cmpArg1 = new Grow(n => new BigUint64Array(n));
   private readonly cmpArg2 = new Grow(n => new BigUint64Array(n));
   private cmps = 0;
+  private readonly seen = new Set<string>();
 
   constructor(bytes: Uint8Array, name: string) {
     this.name = name;
@@ -238,6 +265,11 @@ class TraceReader {
   }
 
   private block(tag: string, end: number): void {
+    if (ONCE.includes(tag)) {
+      // Records that were read already hold numbers into these lists.
+      if (this.seen.has(tag)) this.fault(`a second block ${JSON.stringify(tag)}`);
+      this.seen.add(tag);
+    }
     switch (tag) {
       case 'H':
         this.trace.header = this.header(this.json(end));
@@ -261,10 +293,16 @@ class TraceReader {
           this.trace.lost[source] = this.cursor.uleb();
         }
         break;
+      case 'X':
+        while (this.cursor.at < end) this.crossing();
+        break;
+      case 'M':
+        while (this.cursor.at < end) this.missed();
+        break;
       case 'F': {
         const findings = this.json(end);
         if (!Array.isArray(findings)) this.fault('findings that are no list');
-        this.trace.findings = findings.map(String);
+        this.trace.findings = findings.map(finding => visible(String(finding)));
         break;
       }
       default:
@@ -272,15 +310,35 @@ class TraceReader {
     }
   }
 
+  private crossing(): void {
+    const source = this.cursor.uleb();
+    if (source >= this.trace.sources.length) this.fault(`source ${source} of a crossing`);
+    const addr = this.words(1)[0]!;
+    this.trace.crossings.push({ source, addr, entered: this.cursor.uleb(), left: this.cursor.uleb() });
+  }
+
+  private missed(): void {
+    const source = this.cursor.uleb();
+    if (source >= this.trace.sources.length) this.fault(`source ${source} of a lost record`);
+    const kind = this.cursor.u8();
+    if (kind >= KINDS.length) this.fault('a lost record of unknown kind');
+    this.trace.missed.push({ source, kind, pc: this.words(1)[0]!, count: this.cursor.uleb() });
+  }
+
   private header(value: unknown): TraceHeader {
-    const { dialect, image, notes } = (value ?? {}) as Record<string, unknown>;
+    const { dialect, image, notes, flow } = (value ?? {}) as Record<string, unknown>;
     if (typeof dialect !== 'string' || typeof image !== 'string')
       this.fault('a header without dialect or image');
     const pairs = Object.entries((notes ?? {}) as Record<string, unknown>).map(([key, v]) => [
-      key,
-      String(v),
+      visible(key),
+      visible(String(v)),
     ]);
-    return { dialect, image, notes: Object.fromEntries(pairs) };
+    return {
+      dialect: visible(dialect),
+      image: visible(image),
+      notes: Object.fromEntries(pairs),
+      ...(flow === 'known' && { flow }),
+    };
   }
 
   private sources(value: unknown): void {
@@ -294,13 +352,14 @@ class TraceReader {
       const context = row.context === 'remote' ? 'remote' : 'task';
       const { process, thread, syscall, call } = row;
       return {
-        test: String(row.test ?? ''),
+        test: visible(String(row.test ?? '')),
         process: number(process),
         thread: number(thread),
         syscall: number(syscall),
         call: number(call),
         context,
         handle,
+        ...(row.unique === true && { unique: true }),
       };
     });
     this.trace.lost = new Float64Array(this.trace.sources.length);

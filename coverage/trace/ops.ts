@@ -37,14 +37,39 @@ function append(
       if (isCmp) cmpAt++;
     }
   }
+  for (const { source, addr, entered, left } of from.crossings)
+    if (sources[source]! >= 0) builder.crossing(sources[source]!, addr, entered, left);
+  const known = new Map<number, number>();
+  for (const { source, count } of from.missed) known.set(source, (known.get(source) ?? 0) + count);
   for (const [source, count] of from.lost.entries()) {
-    if (count > 0 && sources[source]! >= 0) builder.lost(sources[source]!, count);
+    if (count > 0 && sources[source]! >= 0) builder.lost(sources[source]!, count - (known.get(source) ?? 0));
+  }
+  for (const { source, kind, pc, count } of from.missed) {
+    if (sources[source]! >= 0) builder.lost(sources[source]!, count, { kind: KINDS[kind]!, pc });
   }
   for (const finding of from.findings) builder.finding(finding);
 }
 
+/**
+ * Does what stays still prove what did not run? Not without some of the points, and not when a thread keeps only some of its records:
+ * its functions would be entered and never left.
+ */
+function keepsFlow(trace: Trace, keep: RecordFilter): boolean {
+  if (keep.point) return false;
+  const kept = new Map<string, boolean>();
+  return trace.sources.every(source => {
+    const { test, process, thread, context, handle } = source;
+    const key = `${process} ${thread} ${context} ${handle} ${test}`;
+    const stays = keep.source?.(source) ?? true;
+    const before = kept.get(key);
+    kept.set(key, stays);
+    return before === undefined || before === stays;
+  });
+}
+
 export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
-  const builder = new TraceBuilder(trace.header);
+  const { flow, ...header } = trace.header;
+  const builder = new TraceBuilder(flow && keepsFlow(trace, keep) ? trace.header : header);
   append(builder, trace, keep, source => source);
   return builder.finish();
 }
@@ -57,7 +82,9 @@ export function mergeTraces(parts: readonly { trace: Trace; name: string }[]): T
   const dialects = [...new Set(parts.map(part => part.trace.header.dialect))];
   const image = parts.find(part => part.trace.header.image !== '')?.trace.header.image ?? '';
   const notes = Object.assign({}, ...parts.map(part => part.trace.header.notes)) as Record<string, string>;
-  const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes });
+  const isKnown = parts.length > 0 && parts.every(part => part.trace.header.flow === 'known');
+  const flow = isKnown && { flow: 'known' as const };
+  const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes, ...flow });
   let calls = 0;
   for (const { trace, name } of parts) {
     const base = calls;

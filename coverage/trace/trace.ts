@@ -9,7 +9,7 @@
  * kind `pc`: pc is the return address of the hook. kind `cmp`: the same, with type, arg1, arg2. kind `edge`: the value of the
  * UNIQ_EDGE mode (pc mixed with 12 bits of the previous pc), which names no single line.
  */
-import { CoverageError } from '../base/bytes.ts';
+import { CoverageError, visible } from '../base/bytes.ts';
 
 export const KINDS = ['pc', 'cmp', 'edge'] as const;
 export type RecordKind = (typeof KINDS)[number];
@@ -29,6 +29,28 @@ export interface Source {
   context: 'task' | 'remote';
   /** Remote handle, 0n for a task. */
   handle: bigint;
+  /** Recorded in a UNIQ mode: each point at most once per descriptor, so nothing can be counted. */
+  unique?: boolean;
+}
+
+/**
+ * Where control enters or leaves the recorded stretches of threads other than through the entry and the exits of a
+ * function: recording was switched on or off, or the thread was put to sleep, inside a call.
+ */
+export interface Crossing {
+  source: number;
+  /** The instruction before which it happens; mostly the return address of the call. */
+  addr: bigint;
+  entered: number;
+  left: number;
+}
+
+/** Records for which an area had no room: the program never saw them, but the device did. */
+export interface Missed {
+  source: number;
+  kind: number;
+  pc: bigint;
+  count: number;
 }
 
 export const NO_SOURCE: Source = {
@@ -48,6 +70,8 @@ export interface TraceHeader {
   image: string;
   /** Facts of the run that readers may show; never interpreted. */
   notes: Record<string, string>;
+  /** `known`: the crossings are complete, so what has no record and lost none did not run. Absent: nothing is known. */
+  flow?: 'known';
 }
 
 /** Columns of a finished trace. Treat them as read-only. */
@@ -65,6 +89,9 @@ export class Trace {
   cmpType: Uint32Array = new Uint32Array(0);
   cmpArg1: BigUint64Array = new BigUint64Array(0);
   cmpArg2: BigUint64Array = new BigUint64Array(0);
+  crossings: Crossing[] = [];
+  /** Which records were lost; may be fewer than `lost` says. */
+  missed: Missed[] = [];
   /** Records the area had no room for, by source number. */
   lost: Float64Array = new Float64Array(0);
   /** What went wrong or looks falsified, in words. */
@@ -199,6 +226,8 @@ export class TraceBuilder {
   private readonly sourceNumbers = new Map<string, number>();
   private readonly lostBy: number[] = [];
   private readonly findings: string[] = [];
+  private readonly crossings = new Map<string, Crossing>();
+  private readonly missed = new Map<string, Missed>();
   private current = -1;
 
   constructor(header: Partial<TraceHeader> = {}) {
@@ -208,12 +237,12 @@ export class TraceBuilder {
   /** The number of a source; equal sources share one. */
   source(part: Partial<Source>): number {
     const source = { ...NO_SOURCE, ...part };
-    const { test, process, thread, syscall, call, context, handle } = source;
-    const key = `${process} ${thread} ${syscall} ${call} ${context} ${handle} ${test}`;
+    const { test, process, thread, syscall, call, context, handle, unique } = source;
+    const key = `${process} ${thread} ${syscall} ${call} ${context} ${handle} ${unique ? 'u' : ''} ${test}`;
     let number = this.sourceNumbers.get(key);
     if (number === undefined) {
       number = this.sources.length;
-      this.sources.push(source);
+      this.sources.push({ ...source, test: visible(source.test) });
       this.sourceNumbers.set(key, number);
       this.lostBy.push(0);
     }
@@ -280,12 +309,28 @@ export class TraceBuilder {
     }
   }
 
-  lost(source: number, count: number): void {
+  /** `count` records found no room; `what` says which, where that is known. */
+  lost(source: number, count: number, what?: { kind: RecordKind; pc: bigint }): void {
     this.lostBy[source]! += count;
+    if (!what) return;
+    const key = `${source} ${what.kind} ${what.pc}`;
+    const row = this.missed.get(key);
+    if (row) row.count += count;
+    else this.missed.set(key, { source, kind: KINDS.indexOf(what.kind), pc: what.pc, count });
+  }
+
+  /** Control entered or left the recorded stretch before the instruction at `addr`. */
+  crossing(source: number, addr: bigint, entered: number, left: number): void {
+    const key = `${source} ${addr}`;
+    const row = this.crossings.get(key);
+    if (row) {
+      row.entered += entered;
+      row.left += left;
+    } else this.crossings.set(key, { source, addr, entered, left });
   }
 
   finding(text: string): void {
-    this.findings.push(text.replaceAll('\n', ' '));
+    this.findings.push(visible(text.replaceAll('\n', ' ')));
   }
 
   finish(): Trace {
@@ -301,6 +346,8 @@ export class TraceBuilder {
     trace.sources = [...this.sources];
     trace.lost = Float64Array.from(this.lostBy);
     trace.findings = [...this.findings];
+    trace.crossings = [...this.crossings.values()];
+    trace.missed = [...this.missed.values()];
     return trace;
   }
 }

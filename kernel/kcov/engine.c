@@ -120,8 +120,12 @@ void kcov_release(struct file *file)
 
     spin_lock(&kcov_lock);
     desc->closed = true;
-    if (KCOV_DIALECT.close_stops)
+    if (KCOV_DIALECT.close_stops) {
+        /* Told to the device first: whoever listens there wants to know where recording ended. */
+        if (current->kcov.live == &desc->ctx)
+            kcov_set_live(NULL);
         desc->ctx.mode = 0;
+    }
     desc = kcov_desc_drop(desc);
     spin_unlock(&kcov_lock);
     kcov_desc_free(desc);

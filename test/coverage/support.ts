@@ -131,7 +131,12 @@ export function fixtureTrace(elf: Elf): Trace {
       .filter(site => (sites.hook[site] === 0) === (hook === 'pc'))
       .filter(site => symbolizer.frames(sites.call[site]!).at(-1)!.function === name)
       .map(site => pcOf(sites.ret[site]!));
-  const builder = new TraceBuilder({ dialect: 'openbsd', image: elf.imageId, notes: { program: 'fixture' } });
+  const builder = new TraceBuilder({
+    dialect: 'openbsd',
+    image: elf.imageId,
+    notes: { program: 'fixture' },
+    flow: 'known',
+  });
   const first = builder.source({ test: 'first test', process: 1, thread: 1, syscall: 63, call: 1 });
   const second = builder.source({ test: 'second', process: 1, thread: 1, syscall: 64, call: 2 });
   const run = inFunction('run_all', 'pc');
@@ -145,7 +150,7 @@ export function fixtureTrace(elf: Elf): Trace {
   builder.pc(second, parse[0]!);
   builder.pc(second, parse[1]!);
   for (const pc of inFunction('parse_number', 'cmp').slice(0, 2)) builder.cmp(second, 5, 0x30n, 0x34n, pc);
-  builder.lost(second, 3);
+  builder.lost(second, 3, { kind: 'cmp', pc: inFunction('parse_number', 'cmp')[0]! });
   return builder.finish();
 }
 

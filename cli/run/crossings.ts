@@ -1,0 +1,117 @@
+// Where threads cross the border of what is recorded: recording begins, ends or pauses inside calls, and the coverage model
+// must know inside which. The kernel tells the device whenever a hart records into another context; the calls that the hart
+// is inside of at that moment are read from its frame pointers.
+//
+// A pause is no crossing for the calls that it finds and leaves as they were: the chain at which a context goes to sleep is
+// kept, and the outer frames that it has in common with the chain at which it wakes up cancel out. What is left when
+// the run ends never came back.
+
+import {
+  type CallFrame,
+  callFrames,
+  type KcovContext,
+  type KcovSwitch,
+  type Machine,
+} from '../../emulator/index.ts';
+
+/** Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC. */
+const RECORDS_PC = 5;
+
+export interface CrossingSink {
+  /** Control entered or left before the instruction at `addr`, in code that records into `context`. */
+  crossing(context: KcovContext, addr: bigint, entered: number, left: number): void;
+}
+
+interface Pause {
+  context: KcovContext;
+  frames: readonly CallFrame[];
+}
+
+export class CrossingWatch {
+  readonly #machine: Machine;
+  readonly #sink: CrossingSink;
+  readonly #paused = new Map<number, Pause>();
+  readonly #open = new Set<number>();
+  #isKnown = true;
+  #everOpen = false;
+
+  constructor(machine: Machine, sink: CrossingSink) {
+    this.#machine = machine;
+    this.#sink = sink;
+    machine.board.kcov?.onSwitch(change => this.#switch(change));
+  }
+
+  /** Was any thread ever recorded? */
+  get everOpen(): boolean {
+    return this.#everOpen;
+  }
+
+  /** A PC was recorded into the context at this address. */
+  recorded(address: number): void {
+    if (!this.#open.has(address)) this.#isKnown = false;
+  }
+
+  /** The run is over: what is inside of calls stays there. Are the crossings complete? */
+  finish(): boolean {
+    const { board, harts } = this.#machine;
+    for (const { context, frames } of this.#paused.values()) this.#leave(context, frames);
+    this.#paused.clear();
+    for (const hart of harts) {
+      const context = board.kcov?.contextOf(hart.id);
+      if (!context || !this.#open.has(context.address)) continue;
+      this.#sink.crossing(context, hart.state.pc, 0, 1);
+      const frames = callFrames(this.#machine, hart);
+      if (frames) this.#leave(context, frames);
+      else this.#isKnown = false;
+    }
+    return this.#isKnown && this.#everOpen;
+  }
+
+  #switch({ hart, before, after }: KcovSwitch): void {
+    const closes = before !== undefined && this.#open.has(before.address);
+    const opens = after !== undefined && (after.mode & RECORDS_PC) !== 0;
+    if (!closes && !opens) return;
+    const frames = callFrames(this.#machine, this.#machine.harts[hart]!);
+    if (!frames) {
+      this.#isKnown = false;
+      return;
+    }
+    if (closes) {
+      // It stopped recording before, at a place that nobody told.
+      if ((before.mode & RECORDS_PC) === 0) this.#isKnown = false;
+      this.#open.delete(before.address);
+      this.#paused.set(before.address, { context: before, frames });
+    }
+    if (opens) this.#enter(after, frames);
+  }
+
+  #enter(context: KcovContext, frames: readonly CallFrame[]): void {
+    const { address } = context;
+    this.#open.add(address);
+    this.#everOpen = true;
+    const pause = this.#paused.get(address);
+    this.#paused.delete(address);
+    const isSame = pause?.context.tid === context.tid;
+    // A context switch chooses the next context while it still stands on the stack of the thread that goes to sleep; the other
+    // one wakes up exactly where it paused.
+    if (isSame && pause!.frames.at(-1)?.fp !== frames.at(-1)?.fp) return;
+    const same = isSame ? common(pause!.frames, frames) : 0;
+    if (pause) this.#leave(pause.context, pause.frames.slice(0, pause.frames.length - same));
+    for (const { returns } of frames.slice(0, frames.length - same))
+      this.#sink.crossing(context, returns, 1, 0);
+  }
+
+  #leave(context: KcovContext, frames: readonly CallFrame[]): void {
+    for (const { returns } of frames) this.#sink.crossing(context, returns, 0, 1);
+  }
+}
+
+/** How many of the outermost frames are the same. */
+function common(a: readonly CallFrame[], b: readonly CallFrame[]): number {
+  let same = 0;
+  for (; same < a.length && same < b.length; same++) {
+    const [x, y] = [a[a.length - 1 - same]!, b[b.length - 1 - same]!];
+    if (x.fp !== y.fp || x.returns !== y.returns) break;
+  }
+  return same;
+}

@@ -1,0 +1,76 @@
+/** The machine code of every source line in the functions that have points, from the line tables and the inlined calls. */
+import type { Addr } from '../base/bytes.ts';
+import type { Scope } from '../dwarf/dwarf.ts';
+import { ROW_END_SEQUENCE } from '../dwarf/line.ts';
+import type { CodeRange } from '../elf/flow.ts';
+import type { LineCode } from './lines.ts';
+import type { KeepPoint, Program } from './program.ts';
+
+type LineOf = (path: string, line: number) => LineCode | undefined;
+
+/** Add the code of all lines; `lineOf` finds or makes a line. */
+export function placeLines(program: Program, keep: KeepPoint | undefined, lineOf: LineOf): void {
+  const { sites, flow } = program;
+  let last: CodeRange | undefined;
+  for (let point = 0; point < program.points.length; point++) {
+    const range = flow.rangeAt(sites.call[program.points[point]!]!);
+    if (!range || range === last) continue;
+    last = range;
+    placeRows(program, range, keep, lineOf);
+    placeCalls(program, range, keep, lineOf);
+  }
+}
+
+function placeRows(program: Program, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
+  const { dwarf } = program.symbolizer;
+  const unit = dwarf.unitAt(range.low);
+  const table = unit && dwarf.lineTable(unit);
+  if (!table) return;
+  const [from, to] = table.range(range.low, range.high);
+  const { address, file, line, flags } = table.rows;
+  let site = program.sites.firstFrom(range.low);
+  for (let row = from; row < to; row++) {
+    if (flags[row]! & ROW_END_SEQUENCE || line[row] === 0) continue;
+    const low = Math.max(address[row]!, range.low);
+    const high = Math.min(address[row + 1]!, range.high);
+    if (high <= low || !keeps(program, keep, low)) continue;
+    const code = lineOf(table.cleanPath(file[row]!, unit.compDir), line[row]!);
+    if (code) site = addCode(program, code, low, high, site);
+  }
+}
+
+/** Add `[low, high)` to a line, hook calls apart. `site` is the first that may lie in it; returns where to go on. */
+function addCode({ sites }: Program, code: LineCode, low: Addr, high: Addr, site: number): number {
+  while (site > 0 && sites.ret[site - 1]! > low) site--;
+  while (site < sites.count && sites.ret[site]! <= low) site++;
+  let at = low;
+  for (let i = site; i < sites.count && sites.start[i]! < high; i++) {
+    if (sites.hook[i] !== 0) continue; // comparisons belong to the line that compares
+    if (sites.start[i]! > at) code.own.push(at, sites.start[i]!);
+    code.hooks.push(Math.max(at, sites.start[i]!), Math.min(high, sites.ret[i]!));
+    at = sites.ret[i]!;
+  }
+  if (at < high) code.own.push(at, high);
+  return site;
+}
+
+function keeps(program: Program, keep: KeepPoint | undefined, call: Addr): boolean {
+  return !keep || keep({ call, frames: program.symbolizer.frames(call) });
+}
+
+/** The line of an inlined call holds the code of what was inlined there. */
+function placeCalls(program: Program, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
+  const { dwarf } = program.symbolizer;
+  const unit = dwarf.unitAt(range.low);
+  const table = unit && dwarf.lineTable(unit);
+  if (!table) return;
+  const walk = (scope: Scope) => {
+    if (scope.isInlined && keeps(program, keep, scope.ranges[0]!)) {
+      const code = lineOf(table.cleanPath(scope.callFile, unit.compDir), scope.callLine);
+      if (code) code.calls.push(...scope.ranges);
+    }
+    for (const child of scope.children) walk(child);
+  };
+  const [outermost] = dwarf.scopesAt(unit, range.low).slice(-1);
+  if (outermost) walk(outermost);
+}

@@ -1,0 +1,105 @@
+/**
+ * Which code a source line has, and what the verdict on that code says of the line.
+ *
+ * A line is judged by its own instructions. Hook calls and the jumps of blocks that the compiler made only to tell one way from another, and
+ * the code of functions that were inlined at the line, are *weak*: that they ran shows that the line did, that they did not run shows
+ * nothing about the rest of it.
+ */
+import { type Addr, upperBound } from '../base/bytes.ts';
+import { NOT_RUN, RAN, UNKNOWN } from './reach.ts';
+import type { FunctionVerdict, Verdicts } from './verdict.ts';
+
+/** Code of one line: addresses as low, high, low, high, ... */
+export interface LineCode {
+  /** Points on the line: hooks in its code, and in functions inlined at it. */
+  points: number[];
+  own: Addr[];
+  /** Hook calls. */
+  hooks: Addr[];
+  /** Code of functions inlined at the line. */
+  calls: Addr[];
+}
+
+/**
+ * - `covered`: all its instructions ran.
+ * - `partly`: some surely ran, others did not or cannot be told.
+ * - `uncovered`: none ran.
+ * - `unknown`: none surely ran, and of some it cannot be told.
+ */
+export type LineState = 'covered' | 'partly' | 'uncovered' | 'unknown';
+
+/** Did some of the line surely run? */
+export const didRun = (state: LineState): boolean => state === 'covered' || state === 'partly';
+
+export interface LineVerdict {
+  state: LineState;
+  /** Executions of the instruction that ran most often; undefined where the trace counts nothing. */
+  hits: number | undefined;
+  /** `hits` is the least that is certain. */
+  isLeast: boolean;
+}
+
+class Tally {
+  ran = 0;
+  not = 0;
+  unknown = 0;
+  most = 0;
+  isOpen = false;
+
+  add(state: number, count: number): void {
+    if (state === RAN) this.ran++;
+    else if (state === NOT_RUN) this.not++;
+    else this.unknown++;
+    if (Number.isNaN(count)) this.isOpen = true;
+    else this.most = Math.max(this.most, count);
+  }
+}
+
+/** Adds the blocks of `[low, high)` to a tally, those that are but an edge to another. */
+function addRange(verdict: FunctionVerdict, low: Addr, high: Addr, into: Tally, edges: Tally): void {
+  const { blocks, states, counts } = verdict;
+  let i = Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
+  for (; i < blocks.length && blocks[i]!.low < high; i++)
+    (blocks[i]!.isEdge ? edges : into).add(states[i]!, counts[i]!);
+}
+
+function addRanges(ranges: readonly Addr[], verdicts: Verdicts, into: Tally, edges: Tally): void {
+  for (let k = 0; k < ranges.length; k += 2) {
+    const verdict = verdicts.at(ranges[k]!);
+    if (verdict && verdict.blocks.length > 0) addRange(verdict, ranges[k]!, ranges[k + 1]!, into, edges);
+    else into.add(UNKNOWN, Number.NaN);
+  }
+}
+
+/** The verdict on a line. Code of which nothing can be read counts as unknown. */
+export function judgeLine({ own, hooks, calls }: LineCode, verdicts: Verdicts): LineVerdict {
+  const strong = new Tally();
+  const edges = new Tally();
+  const inlined = new Tally();
+  addRanges(own, verdicts, strong, edges);
+  addRanges(hooks, verdicts, edges, edges);
+  addRanges(calls, verdicts, inlined, inlined);
+  const state = stateOf(strong, [edges, inlined]);
+  const ran = didRun(state);
+  if (!verdicts.proof.counts)
+    return { state, hits: ran || state === 'unknown' ? undefined : 0, isLeast: false };
+  if (!ran) return { state, hits: 0, isLeast: state === 'unknown' };
+  // How often a call was made does not follow from the code that was inlined there: it may hold loops.
+  const most = Math.max(strong.most, edges.most);
+  return { state, hits: Math.max(1, most), isLeast: strong.isOpen || edges.isOpen || most === 0 };
+}
+
+function stateOf(strong: Tally, weak: readonly Tally[]): LineState {
+  const all = strong.ran + strong.not + strong.unknown;
+  const sum = (of: (tally: Tally) => number) => weak.reduce((n, tally) => n + of(tally), 0);
+  const unknown = sum(tally => tally.unknown);
+  if (strong.ran > 0) return strong.ran === all ? 'covered' : 'partly';
+  if (sum(tally => tally.ran) > 0)
+    return all === 0 && unknown + sum(tally => tally.not) === 0 ? 'covered' : 'partly';
+  return strong.unknown + unknown > 0 ? 'unknown' : 'uncovered';
+}
+
+/** A number for formats that know nothing else: what is certain, 1 for a line that ran an unknown number of times. */
+export function hitsOf({ state, hits }: LineVerdict): number {
+  return didRun(state) ? (hits ?? 1) : 0;
+}

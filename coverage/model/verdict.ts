@@ -1,0 +1,172 @@
+/**
+ * What the records of a trace prove about the code of an image: for each block of an instrumented function whether it ran, did not run, or
+ * cannot be told, and how often where that follows.
+ *
+ * | the trace | ran | did not run | counts |
+ * | --- | --- | --- | --- |
+ * | every execution recorded, crossings known | conservation, then paths | the same | conservation |
+ * | UNIQ modes | paths | paths | none |
+ * | records lost that the device did not name, or filtered by place | paths, no hook counts as not run | never | none |
+ * | crossings unknown | paths, where any call may switch recording | never | none |
+ */
+import { type Addr, addrOf, hex, upperBound } from '../base/bytes.ts';
+import type { CodeRange, FlowBlock, FunctionFlow, ImageFlow } from '../elf/flow.ts';
+import type { Trace } from '../trace/trace.ts';
+import { conserve } from './conserve.ts';
+import { NOT_RUN, RAN, reach, UNKNOWN } from './reach.ts';
+
+/** What a trace can prove. */
+export interface Proof {
+  /** A hook without a record did not run. */
+  absence: boolean;
+  /** The number of records is the number of executions. */
+  counts: boolean;
+  /** Where control crosses the border of what is recorded is known. */
+  crossings: boolean;
+}
+
+export function proofOf(trace: Trace): Proof {
+  const crossings = trace.header.flow === 'known';
+  const missed = trace.missed.reduce((sum, row) => sum + row.count, 0);
+  const absence = crossings && trace.lostTotal === missed;
+  return { crossings, absence, counts: absence && !trace.sources.some(source => source.unique) };
+}
+
+export interface FunctionVerdict {
+  low: Addr;
+  high: Addr;
+  blocks: readonly FlowBlock[];
+  /** UNKNOWN, RAN or NOT_RUN by block. */
+  states: Uint8Array;
+  /** Executions by block; NaN where they do not follow. */
+  counts: Float64Array;
+  /** The hooks contradict the graph, so only they are believed. */
+  isInconsistent: boolean;
+}
+
+interface Crossings {
+  entered: number;
+  left: number;
+}
+
+export class Verdicts {
+  readonly proof: Proof;
+  private readonly flow: ImageFlow;
+  private readonly hitsOf: (site: number) => number;
+  private readonly crossings: { addrs: Float64Array; at: Map<Addr, Crossings> };
+  private readonly functions = new Map<Addr, FunctionVerdict>();
+
+  /** `hitsOf` gives the records of a site, NaN for one that does not count. */
+  constructor(flow: ImageFlow, trace: Trace, proof: Proof, hitsOf: (site: number) => number) {
+    this.flow = flow;
+    this.proof = proof;
+    this.hitsOf = hitsOf;
+    this.crossings = sumCrossings(trace);
+  }
+
+  /** The verdict on the function that holds an address. */
+  at(addr: Addr): FunctionVerdict | undefined {
+    const range = this.flow.rangeAt(addr);
+    if (!range) return undefined;
+    let verdict = this.functions.get(range.low);
+    if (!verdict) {
+      verdict = this.judge(range);
+      this.functions.set(range.low, verdict);
+    }
+    return verdict;
+  }
+
+  private judge(range: CodeRange): FunctionVerdict {
+    const cuts = this.cutsIn(range);
+    let flow = this.flow.flow(range, cuts);
+    // Blocks of an opaque function may begin where no branch shows it; behind a hook they go on.
+    if (flow.isOpaque) flow = this.flow.flow(range, [...cuts, ...this.flow.hookStarts(range)]);
+    const { blocks } = flow;
+    const hits = Float64Array.from(blocks, block => this.hitsOfBlock(block));
+    const isTorn = blocks.some((block, i) => block.sites.some(site => differs(this.hitsOf(site), hits[i]!)));
+    if (flow.isOpaque || (isTorn && this.proof.counts)) return this.fromHooks(flow, hits, isTorn);
+    const known = new Uint8Array(blocks.length);
+    let counts: Float64Array = new Float64Array(blocks.length).fill(Number.NaN);
+    if (this.proof.counts) {
+      const crossed = Float64Array.from(blocks, ({ low }) => {
+        const crossing = this.crossings.at.get(low);
+        return crossing ? crossing.entered - crossing.left : 0;
+      });
+      const balance = conserve(blocks, hits, crossed);
+      if (balance.isInconsistent) return this.fromHooks(flow, hits, true);
+      ({ counts } = balance);
+      for (let i = 0; i < known.length; i++)
+        known[i] = counts[i]! > 0 ? RAN : counts[i] === 0 ? NOT_RUN : UNKNOWN;
+    } else this.knowHooks(known, hits);
+    const states = this.search(blocks, known);
+    for (let i = 0; i < states.length; i++) if (states[i] === NOT_RUN) counts[i] = 0;
+    return { low: range.low, high: range.high, blocks, states, counts, isInconsistent: false };
+  }
+
+  private knowHooks(known: Uint8Array, hits: Float64Array): void {
+    for (let i = 0; i < known.length; i++)
+      known[i] = hits[i]! > 0 ? RAN : hits[i] === 0 && this.proof.absence ? NOT_RUN : UNKNOWN;
+  }
+
+  private search(blocks: readonly FlowBlock[], known: Uint8Array): Uint8Array {
+    const { at } = this.crossings;
+    const { crossings, absence } = this.proof;
+    // Without crossings the cuts stand behind all calls.
+    const crosses = (kind: 'entered' | 'left') =>
+      Uint8Array.from(blocks, ({ low }, i) =>
+        (crossings ? (at.get(low)?.[kind] ?? 0) > 0 : i > 0 && this.flow.isBehindCall(low)) ? 1 : 0,
+      );
+    const states = reach({ blocks, known, entered: crosses('entered'), left: crosses('left') });
+    if (!absence) for (let i = 0; i < states.length; i++) if (states[i] === NOT_RUN) states[i] = UNKNOWN;
+    return states;
+  }
+
+  private fromHooks(
+    { low, high, blocks }: FunctionFlow,
+    hits: Float64Array,
+    isInconsistent: boolean,
+  ): FunctionVerdict {
+    const states = new Uint8Array(blocks.length);
+    this.knowHooks(states, hits);
+    const counts = this.proof.counts ? hits : new Float64Array(blocks.length).fill(Number.NaN);
+    return { low, high, blocks, states, counts, isInconsistent };
+  }
+
+  private hitsOfBlock({ sites }: FlowBlock): number {
+    for (const site of sites) {
+      const hits = this.hitsOf(site);
+      if (!Number.isNaN(hits)) return hits;
+    }
+    return Number.NaN;
+  }
+
+  private cutsIn(range: CodeRange): Addr[] {
+    if (!this.proof.crossings) return this.flow.callReturns(range);
+    const { addrs } = this.crossings;
+    const cuts: Addr[] = [];
+    for (let i = upperBound(addrs.length, range.low, k => addrs[k]!); i < addrs.length; i++) {
+      if (addrs[i]! >= range.high) break;
+      cuts.push(addrs[i]!);
+    }
+    return cuts;
+  }
+
+  /** Functions judged so far in which control went where the graph has no edge. */
+  *inconsistent(): Generator<string> {
+    for (const { low, isInconsistent } of this.functions.values()) {
+      if (isInconsistent) yield this.flow.sites.elf.symbols.at(low)?.name ?? hex(low);
+    }
+  }
+}
+
+const differs = (a: number, b: number): boolean => !Number.isNaN(a) && a !== b;
+
+function sumCrossings(trace: Trace): { addrs: Float64Array; at: Map<Addr, Crossings> } {
+  const at = new Map<Addr, Crossings>();
+  for (const { addr, entered, left } of trace.crossings) {
+    const key = addrOf(addr);
+    const row = at.get(key) ?? { entered: 0, left: 0 };
+    at.set(key, { entered: row.entered + entered, left: row.left + left });
+  }
+  return { addrs: Float64Array.from(at.keys()).sort(), at };
+}

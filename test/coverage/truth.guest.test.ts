@@ -1,0 +1,31 @@
+/**
+ * The coverage model against the truth: what it says of every source line of the kernel, compared with the instructions that the engine
+ * retired while coverage was recorded. No line may be wrong; how many stay unknown is measured. The long dose is truth.slow.test.ts.
+ */
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { missing } from './support.ts';
+import { type RunOptions, shareUnknown, truthOf } from './truth.ts';
+
+const reason = missing('truth of coverage', 'clang-19', 'ld.lld-19', 'llvm-symbolizer-19');
+const source = (name: string) => resolve(import.meta.dirname, '../../guest-programs', `${name}.c`);
+
+const RUNS: [string, RunOptions][] = [
+  ['tests/pipes', { dialect: 'linux' }],
+  ['tests/processes', { dialect: 'openbsd' }],
+  ['tests/threads', { dialect: 'netbsd', harts: 4 }],
+  ['tests/signals', { dialect: 'freebsd', harts: 2 }],
+  ['tests/sockets', { dialect: 'linux', harts: 4, unique: true }],
+  ['openbsd-remote-kcov', { dialect: 'openbsd', self: false }],
+];
+
+describe.skipIf(reason)('what the model says of every line is true', () => {
+  it.each(RUNS)('%s %j', async (name, options) => {
+    const found = await truthOf(source(name), options);
+    expect(found.wrong).toEqual([]);
+    expect(found.wrongCounts).toEqual([]);
+    expect(found.ran).toBeGreaterThan(100);
+    expect(shareUnknown(found)).toBeLessThanOrEqual(0.02);
+    if (options.unique) expect(found.exactCounts).toBe(found.idle); // only zeros are known
+  });
+});

@@ -1,0 +1,189 @@
+/**
+ * The truth about a run, from the engine: which instructions retired while coverage was recorded. And what a coverage model says of the same
+ * run, compared line by line. Addresses become lines by llvm-symbolizer, not by our own reader.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TraceRecorder } from '../../cli/run/record.ts';
+import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, type Trace } from '../../coverage/index.ts';
+import { createMachine, type MachineOptions } from '../../emulator/index.ts';
+import { buildKernel, buildProgram, type Dialect } from '../../toolchain/index.ts';
+import { initrd } from '../kernel/boot.ts';
+import { FIXTURES, run } from './support.ts';
+
+export interface Image {
+  program: Program;
+  path: string;
+  /** `file:line` of each instruction of instrumented functions, innermost first, with the calls that were inlined; '' for none. */
+  linesAt: Map<number, string[]>;
+  low: number;
+  high: number;
+}
+
+/** The image at `path`, with the lines of its instrumented code. */
+export function openImage(path: string): Image {
+  const program = new Program(new Elf(readFileSync(path), path));
+  const { sites, flow } = program;
+  const addrs: number[] = [];
+  const seen = new Set<number>();
+  for (let i = 0; i < sites.count; i++) {
+    if (sites.hook[i] !== HOOK_PC) continue;
+    const range = flow.rangeAt(sites.call[i]!)!;
+    if (seen.has(range.low)) continue;
+    seen.add(range.low);
+    addrs.push(...flow.instructions(range));
+  }
+  const out = run('llvm-symbolizer-19', ['--output-style=JSON', `--obj=${path}`], {
+    input: `${addrs.map(hex).join('\n')}\n`,
+  });
+  const linesAt = new Map<number, string[]>();
+  for (const [i, text] of out.trim().split('\n').entries()) {
+    const { Symbol: frames } = JSON.parse(text) as { Symbol: { FileName: string; Line: number }[] };
+    linesAt.set(
+      addrs[i]!,
+      frames.map(f => (f.Line > 0 ? `${cleanPath(f.FileName)}:${f.Line}` : '')),
+    );
+  }
+  return { program, path, linesAt, low: Math.min(...addrs), high: Math.max(...addrs) + 4 };
+}
+
+export interface Comparison {
+  /** Lines that ran, and what the model says of them. */
+  ran: number;
+  shown: number;
+  /** `file:line state (times)` for lines on which the model is wrong. */
+  wrong: string[];
+  /** Lines of which the model cannot tell: those that ran, and those that did not. */
+  unknownRan: string[];
+  unknownIdle: string[];
+  idle: number;
+  exactCounts: number;
+  wrongCounts: string[];
+  inconsistent: string[];
+  trace: Trace;
+}
+
+/** Compare the verdict on every line with the counts of its instructions, by half-word from `image.low`. */
+export function compare(image: Image, trace: Trace, counts: BigUint64Array): Comparison {
+  const { program } = image;
+  const coverage = new Coverage(trace, program);
+  const truth = new Map<string, number>();
+  const own = new Map<string, number>();
+  for (const [addr, lines] of image.linesAt) {
+    const times = Number(counts[(addr - image.low) / 2]!);
+    for (const line of lines) if (line) truth.set(line, Math.max(truth.get(line) ?? 0, times));
+    if (lines[0]) own.set(lines[0], Math.max(own.get(lines[0]) ?? 0, times));
+  }
+  const result: Comparison = {
+    ran: 0,
+    shown: 0,
+    wrong: [],
+    unknownRan: [],
+    unknownIdle: [],
+    idle: 0,
+    exactCounts: 0,
+    wrongCounts: [],
+    inconsistent: [],
+    trace,
+  };
+  for (const file of program.files) {
+    for (const [line, code] of file.lines) {
+      const name = `${file.path}:${line}`;
+      const times = truth.get(name);
+      const { state, hits, isLeast } = coverage.line(code);
+      if (times === undefined) {
+        result.wrong.push(`${name} has no code`);
+        continue;
+      }
+      truth.delete(name);
+      if (times > 0) {
+        result.ran++;
+        if (state === 'covered' || state === 'partly') result.shown++;
+      } else result.idle++;
+      const said = `${name} ${state} (${times})`;
+      if (state === 'unknown') (times > 0 ? result.unknownRan : result.unknownIdle).push(said);
+      else if ((state !== 'uncovered') !== times > 0) result.wrong.push(said);
+      if (hits === undefined || state === 'unknown' || !own.has(name)) continue;
+      const mine = own.get(name)!;
+      if (!isLeast) result.exactCounts++;
+      if (isLeast ? hits > Math.max(times, mine) : hits !== mine)
+        result.wrongCounts.push(`${name} ${isLeast ? '>=' : ''}${hits} (${mine})`);
+    }
+  }
+  for (const [name, times] of truth) if (times > 0) result.wrong.push(`${name} missing (${times})`);
+  result.inconsistent.push(...coverage.verdicts.inconsistent());
+  return result;
+}
+
+const images = new Map<string, Promise<Image>>();
+
+/** The kernel of a configuration; opened once. */
+export function kernelImage(conf: string): Promise<Image> {
+  let image = images.get(conf);
+  if (!image) {
+    image = buildKernel(conf).then(({ path }) => openImage(path));
+    images.set(conf, image);
+  }
+  return image;
+}
+
+export interface RunOptions {
+  dialect: Dialect;
+  harts?: number;
+  unique?: boolean;
+  args?: string;
+  /** Trace the program from outside; false for one that enables kcov itself. */
+  self?: boolean;
+  budget?: number;
+  schedSeed?: bigint;
+}
+
+/** Run a program of guest-programs/ traced, and compare. */
+export async function truthOf(
+  source: string,
+  options: RunOptions,
+): Promise<Comparison & { console: string }> {
+  const {
+    dialect,
+    harts = 1,
+    unique = false,
+    args = '',
+    self = true,
+    budget = 2_000_000_000,
+    schedSeed,
+  } = options;
+  const image = await kernelImage(dialect);
+  const header = join(FIXTURES, 'trace-self.h');
+  const cflags = self
+    ? ['-include', header, `-DTRACE_${dialect.toUpperCase()}`, `-DTRACE_MODE=${unique ? 1 : 0}`]
+    : [];
+  const built = await buildProgram(source, { dialect, cflags });
+  const bytes = readFileSync(image.path);
+  const recorder = new TraceRecorder(dialect, bytes, 'truth');
+  let console = '';
+  const machine = createMachine({
+    kernel: { name: 'kernel', bytes },
+    initrd: { name: 'initrd', bytes: initrd({ 'bin/t': readFileSync(built.path) }) },
+    append: `init=/bin/t -- ${args}`,
+    ramBytes: 256 << 20,
+    harts,
+    engine: 'interp',
+    retired: {
+      low: BigInt.asUintN(64, BigInt(image.low)),
+      high: BigInt.asUintN(64, BigInt(image.high)),
+      gate: 'kcov',
+    },
+    onConsole: byte => {
+      console += String.fromCharCode(byte);
+    },
+    ...(schedSeed === undefined ? {} : { schedSeed }),
+  } satisfies MachineOptions);
+  recorder.attach(machine);
+  machine.run(budget);
+  return { ...compare(image, recorder.finish(), machine.retired!.counts), console };
+}
+
+/** Lines of which the model cannot tell, as a share of all. */
+export function shareUnknown({ ran, idle, unknownRan, unknownIdle }: Comparison): number {
+  return (unknownRan.length + unknownIdle.length) / (ran + idle);
+}
