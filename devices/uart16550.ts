@@ -98,6 +98,9 @@ export class Uart16550 implements Device {
   readonly #irq: IrqLine;
   readonly #out: Sink;
   #s = initial();
+  /** Accesses of the guest; reads of the line status that found no data, since the last byte that it sent or received. For hosts with input. */
+  accesses = 0;
+  emptyPolls = 0;
   /** Characters of `wire` that have gone into the FIFO already. */
   #sent = 0;
 
@@ -120,12 +123,17 @@ export class Uart16550 implements Device {
 
   read(offset: number): number {
     const { fifo, overrun } = this.#s;
+    this.accesses++;
+    if (offset === LSR && fifo.length === 0) this.emptyPolls++;
+    else if (offset === 0) this.emptyPolls = 0;
     // The poll of every driver, in all banks alike: nothing waits, so there is nothing to show, to clear or to update.
     if (offset === LSR && fifo.length === 0 && !overrun) return LSR_EMPTY;
     return UART_MAP.read(offset, 1, this.#get, this.#bank());
   }
 
   write(offset: number, _bytes: number, value: number): void {
+    this.accesses++;
+    if (offset === 0) this.emptyPolls = 0;
     UART_MAP.write(offset, 1, value & 0xff, this.#set, this.#get, this.#bank());
     this.#update();
   }

@@ -1,8 +1,7 @@
 // The guest's serial line on this process's standard streams.
 // Output: on a terminal byte for byte; otherwise the tty's CR LF becomes the LF that the program wrote, exactly (the guest's
 // line discipline puts a CR before every LF, so removing one before each is its inverse).
-// Input: what a person types, as it comes (terminal.ts); anything else as a stream of bytes with an end, when the guest has nothing left
-// to do but read.
+// Input: what a person types, as it comes (terminal.ts); anything else as a stream of bytes with an end (run/feed.ts).
 import type { Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
 import { writeOut } from './output.ts';
@@ -11,8 +10,12 @@ import { isTerminal, type Terminal } from './terminal.ts';
 const CR = 13;
 const LF = 10;
 const STDIN = 0;
-/** Bytes of a file that are delivered at a time. */
+/** Bytes of a stream that are delivered at a time. */
 const PIECE = 1 << 16;
+/** Between two looks at a pipe. */
+const LOOK_MS = 3;
+/** After so long the user is told for what the guest waits. */
+const NOTICE_NS = 3_000_000_000n;
 
 export interface ConsoleOptions {
   /** Also keep what was printed. */
@@ -50,6 +53,8 @@ export class GuestConsole {
   #source: Source = 'none';
   #pending: Buffer[] = [];
   #ended = false;
+  #isReading = false;
+  #isPatient = false;
 
   constructor(options: ConsoleOptions = {}) {
     this.#options = options;
@@ -111,44 +116,53 @@ export class GuestConsole {
     if (terminal.isExact && isTerminal(1)) this.#isRaw = true;
   }
 
-  /** Input comes from a file or a pipe, which may never end: nothing waits here. */
+  /** Input comes from a file or a pipe, from the moment on at which some is asked for. */
   useStream(): void {
     this.#source = sourceOf();
     if (this.#source === 'none') this.#ended = true;
-    if (this.#source !== 'pipe') return;
+  }
+
+  /** The next PIECE bytes of the stream, or what is left of it; empty at its end. Waits for a pipe until `isInterrupted`. */
+  async takePiece(isInterrupted: () => boolean): Promise<Buffer> {
+    const piece = Buffer.alloc(PIECE);
+    let length = 0;
+    if (this.#source === 'pipe') await this.#receive(isInterrupted);
+    else
+      while (length < PIECE && !this.#ended) {
+        const got = readSync(STDIN, piece, length, PIECE - length, null);
+        length += got;
+        if (got === 0) this.#ended = true;
+      }
+    if (this.#source !== 'pipe') return piece.subarray(0, length);
+    const all = Buffer.concat(this.#pending);
+    this.#pending = all.length > PIECE ? [all.subarray(PIECE)] : [];
+    return all.subarray(0, PIECE);
+  }
+
+  /** Waits until a piece has come, or the end. Says so once, where that takes long: the guest stands still meanwhile. */
+  async #receive(isInterrupted: () => boolean): Promise<void> {
     const { stdin } = process;
-    stdin.on('data', (chunk: Buffer) => {
-      this.#pending.push(chunk);
-      stdin.pause();
-    });
-    stdin.on('end', () => {
-      this.#ended = true;
-    });
-    stdin.on('error', () => {
-      this.#ended = true;
-    });
-  }
-
-  /** The next bytes of the stream, if there are any by now. */
-  take(): Buffer | undefined {
-    if (this.#source === 'file' && !this.#ended) {
-      const piece = Buffer.alloc(PIECE);
-      const got = readSync(STDIN, piece, 0, PIECE, null);
-      if (got > 0) return piece.subarray(0, got);
-      this.#ended = true;
+    if (!this.#isReading) {
+      this.#isReading = true;
+      stdin.on('data', (chunk: Buffer) => {
+        this.#pending.push(chunk);
+      });
+      for (const event of ['end', 'error'])
+        stdin.on(event, () => {
+          this.#ended = true;
+        });
     }
-    const chunk = this.#pending.shift();
-    if (this.#source === 'pipe' && this.#pending.length === 0) process.stdin.resume();
-    return chunk;
-  }
-
-  /** Is there something to take without waiting? */
-  get hasInput(): boolean {
-    return this.#pending.length > 0 || this.#ended || this.#source === 'file';
-  }
-
-  /** No more input can come. */
-  get inputEnded(): boolean {
-    return this.#ended && this.#pending.length === 0;
+    stdin.resume();
+    const start = process.hrtime.bigint();
+    const hasPiece = () => this.#pending.reduce((sum, { length }) => sum + length, 0) >= PIECE;
+    while (!this.#ended && !hasPiece() && !isInterrupted()) {
+      await new Promise(done => setTimeout(done, LOOK_MS));
+      if (this.#isPatient || process.hrtime.bigint() - start < NOTICE_NS) continue;
+      this.#isPatient = true;
+      process.stderr.write(
+        'kcovbox: the guest waits for standard input, a pipe that has not ended; close it, or use < /dev/null or a terminal\n',
+      );
+    }
+    stdin.pause();
   }
 }

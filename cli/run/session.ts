@@ -10,12 +10,16 @@ import {
 import type { GuestConsole } from '../io/console.ts';
 import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from '../io/fail.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
+import { Feed, type FeedOptions } from './feed.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Guest instructions per slice: some tens of milliseconds. With a terminal fewer, so that keys act at once. */
 const SLICE = 20_000_000;
 const SLICE_TYPED = 4_000_000;
+const SLICE_MIN = 1_000_000;
+/** Time that a slice should take. */
+const SLICE_MS = 50;
 /** Work of devices per slice (WorkPort): a few megabytes of console output, some tens of milliseconds. */
 const SLICE_WORK = 1 << 22;
 /** A slice in which fewer instructions ran than this was spent waiting; the host may rest. */
@@ -23,8 +27,6 @@ const IDLE_SLICE = 200_000;
 const IDLE_MS = 10;
 /** While a person's guest waits for a time to come, time passes as the person's does. */
 const UNITS_PER_MS = 1_000_000;
-
-const CTRL_D = 4;
 
 /** What kernel/boot/poweroff.c tells through the finisher beyond a program's own status. */
 const STATUS_PANIC = 0xff7e;
@@ -36,8 +38,9 @@ export interface SessionOptions {
   readonly maxInsns?: number;
   /** Listen to standard input. */
   readonly input?: boolean;
-  /** How the guest learns that the input has ended: a break on the line, or Ctrl-D, which any terminal driver knows. */
-  readonly endOfInput?: 'break' | 'ctrl-d';
+  /** See Feed. */
+  readonly endOfInput?: FeedOptions['end'];
+  readonly isBusyGuest?: boolean;
   /** A guest that reboots ends the run instead, with status 0. */
   readonly noReboot?: boolean;
   /** Offer the machine to a debugger. */
@@ -81,8 +84,11 @@ class Session {
   readonly #machine: Machine;
   #terminal: Terminal | undefined;
   #gdb: GdbServer | undefined;
-  #isListening = false;
-  #toldEnd = false;
+  #feed: Feed | undefined;
+  /** Units of the next slice. */
+  #slice = SLICE;
+  /** Milliseconds that passed before it, while the guest waited for a person. */
+  #slept = 0;
   #reboots = 0;
   readonly #watchdog = new Watchdog(() => this.#line.flush());
   #isWatched = false;
@@ -107,7 +113,14 @@ class Session {
       if (this.#options.endsInOrder || (input && isTerminal(0))) await this.#watch();
       if (gdb) this.#gdb = await (await import('./gdb.ts')).GdbServer.listen(this.#machine, gdb);
       if (input) this.#terminal = Terminal.open();
-      if (this.#terminal) this.#line.useTerminal(this.#terminal);
+      if (this.#terminal) {
+        this.#line.useTerminal(this.#terminal);
+        this.#slice = SLICE_TYPED;
+      } else if (input) {
+        const { endOfInput: end = 'ctrl-d', isBusyGuest = false } = this.#options;
+        const isInterrupted = () => this.#watchdog.status !== 0;
+        this.#feed = new Feed(this.#machine, this.#line, { end, isBusyGuest, isInterrupted });
+      }
       result = replay ? await this.#again(replay) : await this.#slices();
     } finally {
       this.#gdb?.close();
@@ -125,17 +138,17 @@ class Session {
   }
 
   async #slices(): Promise<RunResult | undefined> {
-    const { maxInsns, input } = this.#options;
+    const { maxInsns } = this.#options;
     const machine = this.#machine;
-    // With input the guest's idle time passes in pieces too, so that it is seen.
-    const slice = this.#terminal ? SLICE_TYPED : SLICE;
-    let duration = input || this.#gdb ? slice : Number.POSITIVE_INFINITY;
     let left = maxInsns ?? Number.POSITIVE_INFINITY;
     let result: RunResult | undefined;
     while (left > 0 && this.#watchdog.status === 0 && !this.#terminal?.quit) {
       const { spent: before, time } = machine;
-      const units = Math.min(slice, left);
+      const units = Math.min(this.#slice, left);
+      const duration = this.#duration();
+      const start = this.#elapsedMs();
       result = this.#gdb ? this.#gdb.run(units, duration) : machine.run(units, duration, SLICE_WORK);
+      this.#adapt(this.#elapsedMs() - start);
       const spent = machine.spent - before;
       left -= spent;
       this.#line.flush();
@@ -147,12 +160,27 @@ class Session {
         result.kind === 'budget' && !this.#gdb && spent < units && machine.time - time < duration;
       const isIdle = result.kind === 'halt' || (spent < IDLE_SLICE && !isWork);
       this.#watchLater();
-      const slept = await this.#pause(isIdle);
-      if (this.#terminal)
-        duration = isIdle ? Math.max(UNITS_PER_MS, Math.round(slept * UNITS_PER_MS)) : slice;
-      if (!this.#deliver(isIdle) && result.kind === 'halt' && this.#isOver()) return result;
+      await this.#pause(isIdle);
+      const hasGiven = this.#terminal
+        ? this.#deliverTyped(this.#terminal)
+        : ((await this.#feed?.give(result)) ?? false);
+      if (!hasGiven && result.kind === 'halt' && this.#isOver()) return result;
     }
     return left > 0 ? result : { kind: 'budget' };
+  }
+
+  /** Virtual time that may pass in the next slice. With input the guest's idle time passes in pieces too, so that it is seen. */
+  #duration(): number {
+    if (this.#terminal && this.#slept > 0)
+      return Math.max(UNITS_PER_MS, Math.round(this.#slept * UNITS_PER_MS));
+    if (this.#feed) return this.#feed.duration;
+    return this.#terminal || this.#gdb ? this.#slice : Number.POSITIVE_INFINITY;
+  }
+
+  /** Slices take about as long on every engine and host, so that keys and signals act at once. */
+  #adapt(ms: number): void {
+    if (ms > 2 * SLICE_MS) this.#slice = Math.max(SLICE_MIN, Math.floor(this.#slice / 2));
+    else if (ms < SLICE_MS / 2) this.#slice = Math.min(this.#terminal ? SLICE_TYPED : SLICE, this.#slice * 2);
   }
 
   #elapsedMs(): number {
@@ -171,6 +199,7 @@ class Session {
   #reboot(): void {
     this.#reboots++;
     this.#machine.reset();
+    this.#feed?.reset();
   }
 
   /** The recorded input arrives by itself; only its end is ours to find. */
@@ -189,42 +218,15 @@ class Session {
     }
   }
 
-  /** Between two slices. Milliseconds that were slept. */
-  async #pause(isIdle: boolean): Promise<number> {
-    if (!isIdle || !(this.#options.input || this.#gdb?.isStanding)) {
-      await turn();
-      return 0;
-    }
-    const start = process.hrtime.bigint();
-    if (this.#terminal) await this.#terminal.wait(IDLE_MS);
-    // For what is there already nobody rests, but signals are still to be seen.
-    else if (this.#isListening && !this.#line.hasInput) await delay(IDLE_MS);
+  /** Between two slices. */
+  async #pause(isIdle: boolean): Promise<void> {
+    this.#slept = 0;
+    const start = this.#elapsedMs();
+    if (isIdle && this.#terminal) {
+      await this.#terminal.wait(IDLE_MS);
+      this.#slept = Math.max(1, this.#elapsedMs() - start);
+    } else if (this.#gdb && (isIdle || this.#gdb.isStanding)) await delay(IDLE_MS);
     else await turn();
-    return Number(process.hrtime.bigint() - start) / 1e6;
-  }
-
-  /**
-   * Hands on what has arrived, and tells whether anything did. What a person types arrives at once. Anything else waits until the guest has
-   * nothing left to do: then the moment is the guest's own, and the run the same whatever the host's timing.
-   */
-  #deliver(isIdle: boolean): boolean {
-    if (!this.#options.input) return false;
-    if (this.#terminal) return this.#deliverTyped(this.#terminal);
-    if (!isIdle) return false;
-    if (!this.#isListening) this.#line.useStream();
-    const isFirst = !this.#isListening;
-    this.#isListening = true;
-    const bytes = this.#line.take();
-    if (bytes) {
-      this.#machine.input(bytes);
-      return true;
-    }
-    if (!this.#line.inputEnded) return isFirst;
-    if (this.#toldEnd) return false;
-    this.#toldEnd = true;
-    if (this.#options.endOfInput === 'break') this.#machine.input([], 'break');
-    else this.#machine.input([CTRL_D]);
-    return true;
   }
 
   #deliverTyped(terminal: Terminal): boolean {
@@ -240,7 +242,7 @@ class Session {
 
   /** Can a halted guest never be woken? */
   #isOver(): boolean {
-    return !this.#gdb && !this.#terminal && (!this.#options.input || this.#line.inputEnded);
+    return !this.#gdb && !this.#terminal && (this.#feed?.isOver ?? true);
   }
 }
 

@@ -83,6 +83,7 @@ export function register(program: Command): void {
         machine: toMachineOptions(options),
         console,
         input: !options.isSilent,
+        isBusyGuest: true,
         noReboot: options.noReboot,
         ...(options.gdb ? { gdb: options.gdb } : {}),
         ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
