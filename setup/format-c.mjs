@@ -1,6 +1,6 @@
 // Checks (or with --write fixes) the format of the C sources against .clang-format.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { ROOT } from './ensure.mjs';
+import { fail, ROOT } from './ensure.mjs';
 
 const files = execFileSync(
   'git',
@@ -12,6 +12,7 @@ const files = execFileSync(
 const mode = process.argv.includes('--write') ? ['-i'] : ['--dry-run', '-Werror'];
 if (files.length > 0) {
   const run = spawnSync('clang-format-19', [...mode, ...files], { cwd: ROOT, stdio: 'inherit' });
-  if (run.error) console.error('kcovbox: C format not checked: clang-format-19 is not installed');
-  else process.exit(run.status ?? 1);
+  if (run.error)
+    fail('C format not checked: clang-format-19 is not installed (apt-get install clang-format-19)');
+  process.exit(run.status ?? 1);
 }

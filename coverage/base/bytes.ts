@@ -18,9 +18,6 @@ export type Addr = number;
 
 const TWO32 = 0x1_0000_0000;
 
-/** Largest magnitude for which every integer is an exact double. */
-export const EXACT = Number.MAX_SAFE_INTEGER;
-
 export function addrOf(pc: bigint): Addr {
   return Number(BigInt.asIntN(64, pc));
 }
@@ -35,10 +32,6 @@ export function hex(addr: Addr): string {
   if (addr >= 0) return `0x${addr.toString(16)}`;
   const hi = (Math.floor(addr / TWO32) >>> 0).toString(16);
   return `0x${hi}${(addr >>> 0).toString(16).padStart(8, '0')}`;
-}
-
-export function addrFromHalves(lo: number, hi: number): Addr {
-  return (hi | 0) * TWO32 + (lo >>> 0);
 }
 
 /** A cursor over little-endian bytes that throws instead of reading past `end`. */

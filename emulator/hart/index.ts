@@ -7,4 +7,3 @@ export { type CodePort, type HartPorts, NO_CODE } from './ports.ts';
 export { fpHelper } from './softfloat.ts';
 export { homeOf, State } from './state.ts';
 export { CONTINUE, REDIRECT, WAIT } from './system.ts';
-export { purgeWrites, purgeWritesOfAll } from './tlb.ts';

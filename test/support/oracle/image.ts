@@ -13,7 +13,6 @@ import { assemble, type Program } from './program.ts';
 export const RAM_BASE = 0x8000_0000n;
 
 // Block layout, bytes.
-export const BLOCK_X = 0;
 export const BLOCK_F = 256;
 export const BLOCK_FCSR = 512;
 const ENTRY = 520;

@@ -1,7 +1,7 @@
 // qemu-system-riscv64 as an oracle. An image runs with its RAM backed by a file, which is read after power-off: millions
 // of instructions cost one process. For a single program there is the log of every instruction's registers.
 
-import { closeSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_EXTENSIONS, qemuCpu } from '../../../emulator/index.ts';
 import { findProgram, runProgram, withScratch } from '../tools.ts';
@@ -48,14 +48,3 @@ export const runnerOf = (name: string, program: string | undefined, cpu: string)
 });
 
 export const qemuRunner = runnerOf('qemu', QEMU, CPU);
-
-/** The text of `-d cpu,fpu` for every instruction of an image: registers before each, in order. */
-export function qemuLog(image: Uint8Array): string {
-  return withScratch(directory => {
-    const ram = join(directory, 'ram');
-    const log = join(directory, 'log');
-    writeRam(ram, image);
-    runProgram(QEMU!, [...board(ram, CPU), '-singlestep', '-d', 'cpu,fpu,nochain', '-D', log], 120_000);
-    return readFileSync(log, 'latin1');
-  });
-}
