@@ -13,12 +13,26 @@ export class StateHash {
     k = Math.imul((k << 15) | (k >>> 17), 0x1b87_3593);
     this.#a = (Math.imul(((this.#a ^ k) << 13) | ((this.#a ^ k) >>> 19), 5) + 0xe654_6b64) | 0;
     this.#b = Math.imul(this.#b ^ value, 0x85eb_ca6b);
-    this.#b = ((this.#b << 17) | (this.#b >>> 15)) + this.#a;
+    this.#b = (((this.#b << 17) | (this.#b >>> 15)) + this.#a) | 0;
     this.#count++;
   }
 
+  /** `word` for each of them; in locals, because millions of words pass here before the code is optimised. */
   words(values: Int32Array, from = 0, to = values.length): void {
-    for (let i = from; i < to; i++) this.word(values[i]!);
+    let a = this.#a;
+    let b = this.#b;
+    for (let i = from; i < to; i++) {
+      const value = values[i]!;
+      let k = Math.imul(value, 0xcc9e_2d51);
+      k = Math.imul((k << 15) | (k >>> 17), 0x1b87_3593);
+      k ^= a;
+      a = (Math.imul((k << 13) | (k >>> 19), 5) + 0xe654_6b64) | 0;
+      b = Math.imul(b ^ value, 0x85eb_ca6b);
+      b = (((b << 17) | (b >>> 15)) + a) | 0;
+    }
+    this.#a = a;
+    this.#b = b;
+    this.#count += to - from;
   }
 
   text(value: string): void {
@@ -49,7 +63,14 @@ export class StateHash {
   }
 }
 
+/** Are all words in [from, to) zero? Eight at a time: most of a RAM is, and this looks at every word of it. */
 export function isZero(words: Int32Array, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (words[i] !== 0) return false;
+  let i = from;
+  for (; i + 8 <= to; i += 8) {
+    const low = words[i]! | words[i + 1]! | words[i + 2]! | words[i + 3]!;
+    const high = words[i + 4]! | words[i + 5]! | words[i + 6]! | words[i + 7]!;
+    if ((low | high) !== 0) return false;
+  }
+  for (; i < to; i++) if (words[i] !== 0) return false;
   return true;
 }
