@@ -5,7 +5,7 @@
 import { CSRS, type CsrGuard, type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
 import { STCE_HI, TM } from '../isa/csr-fields.ts';
 import { M, U } from './cause.ts';
-import { CSR_RULES } from './csr-rules.ts';
+import { CSR_RULES, menvcfgFields } from './csr-rules.ts';
 import { csrAt, MCOUNTEREN, MENVCFG, MSTATUS, PRIV, SCOUNTEREN } from './layout.ts';
 import type { Mmu } from './mmu.ts';
 import { FS, TVM } from './mstatus.ts';
@@ -42,6 +42,13 @@ export class CsrFile {
         this.#access[row.number] = accessOf(this, row);
       }
     }
+  }
+
+  /** Gives every CSR with storage its value at reset. */
+  reset(): void {
+    for (const row of CSRS) if (row.slot !== undefined) this.state.set64(csrAt(row), row.reset);
+    const fields = menvcfgFields(this.ports.extensions);
+    this.state.put(MENVCFG, this.state.get(MENVCFG), this.state.hi(MENVCFG) & fields);
   }
 
   /** Is the CSR implemented, privileged and, when written, writable (Priv §2.1)? False = illegal instruction. */

@@ -3,6 +3,7 @@
 
 import { type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
 import * as F from '../isa/csr-fields.ts';
+import type { Extensions } from '../isa/extensions.ts';
 import { COUNTER_RULES } from './csr-counters.ts';
 import type { CsrFile } from './csr-file.ts';
 import * as L from './layout.ts';
@@ -144,11 +145,23 @@ function legalEnvcfg(old: number, value: number): number {
   return (old & ~mask) | (value & mask);
 }
 
+/** The fields of the high half of menvcfg that a hart with these extensions has. */
+export const menvcfgFields = (has: Extensions): number =>
+  (has.has('sstc') ? F.STCE_HI : 0) |
+  (has.has('svpbmt') ? F.PBMTE_HI : 0) |
+  (has.has('svadu') ? F.ADUE_HI : 0);
+
 function writeMenvcfg(file: CsrFile, _row: CsrRow, lo: number, hi: number): void {
   const s = file.state;
   const had = file.hasStimecmp;
-  const fields = file.ports.extensions.has('sstc') ? F.STCE_HI : 0;
-  s.put(L.MENVCFG, legalEnvcfg(s.get(L.MENVCFG), lo), hi & fields);
+  const old = s.hi(L.MENVCFG);
+  const value = hi & menvcfgFields(file.ports.extensions);
+  s.put(L.MENVCFG, legalEnvcfg(s.get(L.MENVCFG), lo), value);
+  if ((old ^ value) & (F.PBMTE_HI | F.ADUE_HI)) {
+    // Which translations are legal depends on both; nothing cached may outlive the change.
+    file.mmu.tlb.flushTranslated();
+    file.changedView = true;
+  }
   if (file.hasStimecmp !== had) timerChanged(file);
 }
 

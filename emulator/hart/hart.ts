@@ -41,6 +41,7 @@ export class Hart {
   reset(pc: bigint, a1 = 0n, priv: number = C.M): void {
     const s = this.state;
     s.fill(0, L.TLB_READ, 0);
+    this.csr.reset();
     s.set(L.HARTID, this.id);
     s.set64(L.PC, pc);
     s.set64(L.X + 80, BigInt(this.id));

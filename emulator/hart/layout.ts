@@ -55,8 +55,9 @@ export const FP_C = 0x178;
 export const FP_RESULT = 0x180;
 /** i32: rounding mode of the helper call, 0..4 (already resolved when the instruction says "dynamic"). */
 export const FP_RM = 0x188;
-/** i32: nonzero while `wfi` waits. */
+/** i32: nonzero while the hart waits: 1 in `wfi` or stopped, WAITING_SUSPENDED by the SBI. */
 export const WAITING = 0x18c;
+export const WAITING_SUSPENDED = 2;
 /** i32: changes whenever an address translation may have changed (sfence.vma, satp, PMP, restore). */
 export const EPOCH = 0x190;
 /** i64: exceptions taken. Each spends one unit of IC without retiring: mcycle counts it, minstret does not. */

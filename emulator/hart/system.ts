@@ -1,4 +1,4 @@
-// The instructions that only host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma and fence.i.
+// The instructions that only host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma, Svinval and fence.i.
 // `system` does everything: afterwards PC is the next instruction, IC has been counted down, rd is written and traps are
 // entered. The engine syncs PC and IC before and reloads them after.
 
@@ -19,6 +19,9 @@ export const WAIT = 2;
 
 const OPCODE_MISC_MEM = 0x0f;
 const FUNCT7_SFENCE_VMA = 0x09;
+const FUNCT7_SINVAL_VMA = 0x0b;
+const SFENCE_W_INVAL = 0x1800_0073;
+const SFENCE_INVAL_IR = 0x1810_0073;
 const ECALL = 0x0000_0073;
 const EBREAK = 0x0010_0073;
 const SRET = 0x1020_0073;
@@ -29,6 +32,7 @@ export class SystemUnit {
   readonly #s: State;
   readonly #csr: CsrFile;
   readonly #mmu: Mmu;
+  readonly #hasSvinval: boolean;
   /**
    * Firmware built into the host: serves an `ecall` from S-mode, which has been retired already, instead of a trap to M.
    * The result is one of the three above.
@@ -41,6 +45,7 @@ export class SystemUnit {
     this.#s = state;
     this.#csr = csr;
     this.#mmu = mmu;
+    this.#hasSvinval = csr.ports.extensions.has('svinval');
   }
 
   /** Executes the 32-bit instruction `word` at PC; `c.ebreak` arrives as EBREAK. Anything unknown is illegal. */
@@ -69,6 +74,12 @@ export class SystemUnit {
         return this.#retired();
       case WFI:
         return this.#wfi(word);
+      case SFENCE_W_INVAL:
+      case SFENCE_INVAL_IR:
+        // They order sinval.vma with stores and fetches; sinval.vma itself is complete here. TVM does not apply.
+        if (!this.#hasSvinval || this.#s.get(L.PRIV) === C.U) return this.illegal(word);
+        this.#next();
+        return REDIRECT;
       default:
         return this.#sfence(word);
     }
@@ -141,10 +152,12 @@ export class SystemUnit {
     return WAIT;
   }
 
+  /** sfence.vma, and sinval.vma, which may do the same at once (Svinval). */
   #sfence(word: number): number {
     const s = this.#s;
-    const isSfence = word >>> 25 === FUNCT7_SFENCE_VMA && ((word >>> 7) & 31) === 0;
-    if (!isSfence || !this.#supervisorUnless(TVM)) return this.illegal(word);
+    const funct7 = word >>> 25;
+    const exists = funct7 === FUNCT7_SFENCE_VMA || (funct7 === FUNCT7_SINVAL_VMA && this.#hasSvinval);
+    if (!exists || ((word >>> 7) & 31) !== 0 || !this.#supervisorUnless(TVM)) return this.illegal(word);
     const rs1 = (word >>> 15) & 31;
     if (rs1 === 0) this.#mmu.tlb.flushTranslated();
     else this.#mmu.tlb.flushPage(s.get(L.X + 8 * rs1), s.hi(L.X + 8 * rs1));

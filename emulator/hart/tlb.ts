@@ -75,11 +75,12 @@ export class Tlb {
     this.#state.set(TLB_USED, this.used | (1 << (tableIndex(table) * VIEWS + view)));
   }
 
-  /** Remembers that `pages` pages around a va came from one superpage leaf. */
+  /** Remembers that `pages` pages around a va came from one leaf; fewer than 512 (Svnapot) count as 2 MiB. */
   noteLarge(lo: number, hi: number, pages: number): void {
     const s = this.#state;
-    const first = largeNumber(lo, hi) & -(pages >> 9);
-    const end = first + (pages >> 9);
+    const units = Math.max(1, pages >> 9);
+    const first = largeNumber(lo, hi) & -units;
+    const end = first + units;
     if (first < s.get(LARGE_FIRST)) s.set(LARGE_FIRST, first);
     if (end > s.get(LARGE_END)) s.set(LARGE_END, end);
   }

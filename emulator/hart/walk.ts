@@ -1,11 +1,14 @@
 // The page-table walk of Sv39 and Sv48 (Priv §10.3.2, §10.4, §10.5). A walk ends in a physical page or in a named
 // failure; `mmu.ts` turns the name into a cause. Hot: small integers only, because addresses
 // above 2^31 would be allocated on V8's heap whenever they are returned.
-// A/D policy: the hart sets A, and D on stores, in the PTE (what Svadu later called hardware updating). Non-leaf PTEs with A, D or
-// U, and any PTE with bits 63:54 (N, PBMT, reserved), are invalid because none of those extensions exist here.
+// A and D: with menvcfg.ADUE the hart sets A, and D on stores, in the PTE (Svadu); without, a page fault (Svade).
+// Svpbmt: with menvcfg.PBMTE a leaf may have PBMT 1 (NC) or 2 (IO) in bits 62:61; both mean nothing here, because every
+// access is ordered and nothing is cached; 3 is reserved. Svnapot: N in bit 63 of a leaf of level 0 with ppn[3:0] = 8
+// stands for 64 KiB. Everything else in bits 63:54, and N, PBMT, A, D or U in a non-leaf PTE, is reserved: page fault.
 // Divergence: page tables in device memory are an access fault, although a bus would answer.
 
-import { SATP } from './layout.ts';
+import { ADUE_HI, PBMTE_HI } from '../isa/csr-fields.ts';
+import { MENVCFG, SATP } from './layout.ts';
 import { MIXED, PMP_R, PMP_W, type Pmp } from './pmp.ts';
 import type { HartPorts } from './ports.ts';
 import type { State } from './state.ts';
@@ -26,8 +29,15 @@ export const PTE_X = 8;
 export const PTE_U = 16;
 export const PTE_A = 64;
 export const PTE_D = 128;
-/** Bits 63:54 in the high half. */
-const PTE_UPPER = 0xffc0_0000 | 0;
+/** N, PBMT and the reserved bits 60:54, in the high half. */
+const PTE_N = 0x8000_0000 | 0;
+const PTE_PBMT = 3 << 29;
+const PTE_RESERVED = 0x1fc0_0000;
+/** Bits 53:32, the rest of the page number. */
+const PTE_PPN = 0x003f_ffff;
+/** The one size of Svnapot: 16 pages, marked by ppn[3:0] = 8. */
+const NAPOT_PAGES = 16;
+const NAPOT_MARK = 8;
 
 export const SV39 = 8;
 const PAGE = 4096;
@@ -44,11 +54,13 @@ export class Walker {
   readonly #ports: Pick<HartPorts, 'code'>;
   readonly #firstPage: number;
   readonly #pages: number;
+  readonly #hasNapot: boolean;
   /** Index of the first word of RAM. */
   readonly #ramWord: number;
 
-  constructor(state: State, ports: Pick<HartPorts, 'code' | 'ram'>, pmp: Pmp) {
+  constructor(state: State, ports: Pick<HartPorts, 'code' | 'extensions' | 'ram'>, pmp: Pmp) {
     const { ram } = ports;
+    this.#hasNapot = ports.extensions.has('svnapot');
     this.#state = state;
     this.#pmp = pmp;
     this.#ports = ports;
@@ -76,24 +88,32 @@ export class Walker {
     // Bits above the va's size must copy its top bit.
     const top = sv39 ? (hi << 25) >> 25 : (hi << 16) >> 16;
     if (top !== hi) return PAGE_FAULT;
+    const envcfg = this.#state.hi(MENVCFG);
     let ppn = (satpHi & 0xfff) * 2 ** 32 + (this.#state.get(SATP) >>> 0);
     for (let level = sv39 ? 2 : 3; level >= 0; level--) {
       const at = this.#entry(ppn, vpnField(lo, hi, level), PMP_R);
       if (at < 0) return ACCESS_FAULT;
       const pte = i32[at]!;
       const pteHi = i32[at + 1]!;
-      if ((pte & PTE_V) === 0 || (pteHi & PTE_UPPER) !== 0) return PAGE_FAULT;
+      if ((pte & PTE_V) === 0 || (pteHi & PTE_RESERVED) !== 0) return PAGE_FAULT;
       if ((pte & (PTE_R | PTE_W)) === PTE_W) return PAGE_FAULT;
       const table = ppn;
-      ppn = pteHi * 2 ** 22 + (pte >>> 10);
+      ppn = (pteHi & PTE_PPN) * 2 ** 22 + (pte >>> 10);
       if ((pte & (PTE_R | PTE_X)) === 0) {
-        if ((pte & (PTE_A | PTE_D | PTE_U)) !== 0) return PAGE_FAULT;
+        if ((pte & (PTE_A | PTE_D | PTE_U)) !== 0 || (pteHi & ~PTE_PPN) !== 0) return PAGE_FAULT;
         continue;
       }
+      if ((pteHi & PTE_PBMT) !== 0 && !this.#legalType(pteHi, envcfg)) return PAGE_FAULT;
       if (!permitted(pte, access, user, sum, mxr)) return PAGE_FAULT;
-      const inLeaf = (1 << (9 * level)) - 1;
+      let inLeaf = (1 << (9 * level)) - 1;
+      if ((pteHi & PTE_N) !== 0) {
+        if (!this.#hasNapot || level !== 0 || ppn % NAPOT_PAGES !== NAPOT_MARK) return PAGE_FAULT;
+        inLeaf = NAPOT_PAGES - 1;
+        ppn -= NAPOT_MARK;
+      }
       if (ppn % (inLeaf + 1) !== 0) return PAGE_FAULT;
       const wanted = pte | PTE_A | (access === STORE ? PTE_D : 0);
+      if (wanted !== pte && (envcfg & ADUE_HI) === 0) return PAGE_FAULT;
       if (wanted !== pte && update) {
         if (this.#entry(table, vpnField(lo, hi, level), PMP_W) < 0) return ACCESS_FAULT;
         i32[at] = wanted;
@@ -111,6 +131,11 @@ export class Walker {
   #announce(table: number, at: number): void {
     const { code } = this.#ports;
     if (code.holdsCode(table - this.#firstPage)) code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8);
+  }
+
+  /** PBMT is not zero: does Svpbmt allow it? */
+  #legalType(pteHi: number, envcfg: number): boolean {
+    return (envcfg & PBMTE_HI) !== 0 && (pteHi & PTE_PBMT) !== PTE_PBMT;
   }
 
   /** Index into i32 of an entry of the table in page `ppn`, or -1 when it is not in RAM or PMP forbids the access. */

@@ -52,6 +52,10 @@ export const CBZE = 1 << 7;
 export const ENVCFG_MASK = FIOM | CBIE | CBCFE | CBZE;
 /** S-mode has stimecmp (Sstc). */
 export const STCE_HI = 0x8000_0000 | 0;
+/** Leaf PTEs may have a memory type in bits 62:61 (Svpbmt). */
+export const PBMTE_HI = 1 << 30;
+/** The hart sets A and D in PTEs (Svadu); clear: it raises a page fault instead (Svade). */
+export const ADUE_HI = 1 << 29;
 
 /** mcounteren, scounteren and mcountinhibit: cycle, time, instret. */
 export const CY = 1;

@@ -74,8 +74,9 @@ const ROWS = [
   stored(0x304, 'mie',        ['Priv §3.1.9', 'interrupts enabled'], { writable: lo(F.ALL_INTERRUPTS), rule: 'enables' }),
   stored(0x305, 'mtvec',      ['Priv §3.1.7', 'trap vector'], { writable: TVEC, rule: 'tvec' }),
   stored(0x306, 'mcounteren', ['Priv §3.1.11', 'counters that S-mode and U-mode may read'], { writable: WORD }),
-  stored(0x30a, 'menvcfg',    ['Priv §3.1.18', 'STCE; FIOM, CBIE, CBCFE, CBZE for S-mode'],
-    { writable: lo(F.ENVCFG_MASK) | hi(F.STCE_HI), rule: 'menvcfg' }),
+  // PBMTE and ADUE are set at reset, as on QEMU 8 and later: software that does not know them gets both.
+  stored(0x30a, 'menvcfg',    ['Priv §3.1.18', 'STCE, PBMTE, ADUE with sstc, svpbmt, svadu; FIOM, CBIE, CBCFE, CBZE for S-mode'],
+    { writable: lo(F.ENVCFG_MASK) | hi(F.STCE_HI | F.PBMTE_HI | F.ADUE_HI), reset: hi(F.PBMTE_HI | F.ADUE_HI), rule: 'menvcfg' }),
   stored(0x320, 'mcountinhibit', ['Priv §3.1.12', 'counters that stand still'], { writable: WORD - lo(F.TM), rule: 'mcountinhibit' }),
   stored(0x340, 'mscratch',   ['Priv §3.1.13', 'a word for the trap handler']),
   stored(0x341, 'mepc',       ['Priv §3.1.14', 'pc of the trap'], { writable: EVEN }),

@@ -11,7 +11,7 @@ export interface ExtensionRow {
   readonly name: string;
   /** `switch`: as `-cpu rv64,name=on|off` says; `always`, `absent`: the other value is refused. */
   readonly presence: 'switch' | 'always' | 'absent';
-  /** Is it there when nothing is said? As in QEMU 10's `rv64`. */
+  /** Is it there when nothing is said? As in QEMU 10's `rv64`, and what RVA22S64 demands. */
   readonly on: boolean;
   /** Does `riscv,isa` name it? The base letters are one word there, privilege levels have no name in it. */
   readonly listed: boolean;
@@ -80,6 +80,10 @@ const ROWS = [
   always('sstvala',            'mandatory', 'stval has the address or the word of a fault'),
   always('sstvecd',            'mandatory', 'stvec in direct mode'),
   always('ssu64xl',            'optional',  'UXL is 64'),
+  optional('svadu', on, 10,    'no',        'the hart sets A and D as menvcfg.ADUE says; off: Svade, which is mandatory'),
+  optional('svinval', on, 7,   'mandatory', 'sfence.vma in parts'),
+  optional('svnapot', on, 7,   'optional',  '64 KiB translations'),
+  optional('svpbmt', on, 7,    'mandatory', 'page-based memory types'),
 ] as const;
 
 /** An extension that the hart has or can have. */

@@ -6,6 +6,7 @@ import { rowsOf } from './row.ts';
 const insnCsr = rowsOf('zicsr');
 const insnFence = rowsOf('zifencei');
 const insn = rowsOf('priv');
+const insnInval = rowsOf('svinval');
 const serialize = { flow: 'serialize' } as const;
 
 // biome-ignore format: the columns are the manual's
@@ -24,4 +25,8 @@ export const TABLE_SYSTEM = [
   insn('mret',        NONE,   '0011000 00010 00000 000 00000 1110011', serialize),
   insn('wfi',         NONE,   '0001000 00101 00000 000 00000 1110011', serialize),
   insn('sfence.vma',  SFENCE, '0001001 ..... ..... 000 00000 1110011', serialize),
+
+  insnInval('sinval.vma',     SFENCE, '0001011 ..... ..... 000 00000 1110011', serialize),
+  insnInval('sfence.w.inval', NONE,   '0001100 00000 00000 000 00000 1110011', serialize),
+  insnInval('sfence.inval.ir', NONE,  '0001100 00001 00000 000 00000 1110011', serialize),
 ] as const;

@@ -1,6 +1,6 @@
 // Supervisor binary interface, built into the host for `-bios default`: an `ecall` from S-mode comes here and never
 // enters guest M-mode. Specification: RISC-V SBI 2.0; legacy extensions: chapter 5.
-// Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM (without non-retentive suspend), SRST, DBCN, legacy 0..8.
+// Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM, SRST, DBCN, legacy 0..8.
 // One call retires one instruction and costs bounded work: at most one TLB flush for each hart, a
 // walk of a page table, or TEXT_MAX bytes of text. RFENCE flushes whole TLBs, whatever its range.
 // Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
@@ -9,7 +9,7 @@ import type { Comparator } from '../../devices/clint.ts';
 import type { Sink, WorkPort } from '../bus/device.ts';
 import type { Ram } from '../bus/ram.ts';
 import { CONTINUE, cause, type Hart, layout as L, REDIRECT, WAIT } from '../hart/index.ts';
-import { CBCFE, CBIE, CBZE, STCE_HI } from '../isa/csr-fields.ts';
+import { ADUE_HI, CBCFE, CBIE, CBZE, PBMTE_HI, SIE, STCE_HI } from '../isa/csr-fields.ts';
 import { csrNamed } from '../isa/index.ts';
 
 const A0 = L.X + 8 * 10;
@@ -37,6 +37,8 @@ const SPEC_VERSION = 2 << 24;
 const IMPLEMENTATION = 0x6b63;
 const IMPLEMENTATION_VERSION = 1;
 
+const MENVCFG = csrNamed('menvcfg').number;
+const SATP = csrNamed('satp').number;
 const STIMECMP = csrNamed('stimecmp').number;
 const NEVER = 0xffff_ffff_ffff_ffffn;
 
@@ -52,13 +54,19 @@ const BASE_COUNTERS = 7;
 const CACHE_BLOCKS = CBIE | CBCFE | CBZE;
 const FS_DIRTY = 3 << 13;
 
-/** HSM states. */
+/** HSM states (table 7). A call takes no time, so a hart is never seen on its way to started, stopped or suspended. */
 const STARTED = 0;
 const STOPPED = 1;
+const SUSPENDED = 4;
+
+/** Suspend types: the default ones; bit 31 = non-retentive. Platforms may define others, this one defines none. */
+const SUSPEND_RETENTIVE = 0;
+const SUSPEND_NON_RETENTIVE = 0x8000_0000;
 
 const RESET_SHUTDOWN = 0;
 const RESET_COLD = 1;
 const RESET_WARM = 2;
+const REASON_NONE = 0;
 const REASON_FAILURE = 1;
 
 /** Bytes that one DBCN call moves; chapter 12 lets it do less than asked, and callers go on. */
@@ -117,7 +125,8 @@ export class Sbi {
     s.set(L.MIDELEG, cause.S_INTERRUPTS);
     s.set(L.MCOUNTEREN, ALL_COUNTERS);
     s.set(L.SCOUNTEREN, BASE_COUNTERS);
-    s.put(L.MENVCFG, CACHE_BLOCKS, hart.ports.extensions.has('sstc') ? STCE_HI : 0);
+    // The rule drops what the hart does not have.
+    hart.csr.write(MENVCFG, CACHE_BLOCKS, STCE_HI | PBMTE_HI | ADUE_HI);
     this.#arm(hart, undefined);
     s.put(L.STVEC, s.get(L.PC) & ~3, s.hi(L.PC));
     s.set(L.MSTATUS, s.get(L.MSTATUS) | FS_DIRTY);
@@ -146,7 +155,7 @@ export class Sbi {
     const s = hart.state;
     const extension = s.get(arg(7)) >>> 0;
     const fn = s.get(arg(6)) >>> 0;
-    if (s.hi(arg(7)) !== 0) return this.#return(hart, NOT_SUPPORTED);
+    if (s.hi(arg(7)) !== 0 || s.hi(arg(6)) !== 0) return this.#return(hart, NOT_SUPPORTED);
     switch (extension) {
       case EXT.base:
         return this.#base(hart, fn);
@@ -258,23 +267,56 @@ export class Sbi {
         return WAIT;
       case 2:
         if (!(id < this.#p.harts.length)) return this.#return(hart, INVALID_PARAM);
-        return this.#return(hart, OK, this.#status[id]!);
+        return this.#return(hart, OK, this.#state(id));
       case 3:
-        // Retentive suspend is what wfi does; state that would be lost is not supported.
-        if (id !== 0) return this.#return(hart, NOT_SUPPORTED);
-        this.#return(hart, OK);
-        if (hart.awake) return CONTINUE;
-        s.set(L.WAITING, 1);
-        return WAIT;
+        return this.#suspend(hart);
       default:
         return this.#return(hart, NOT_SUPPORTED);
     }
   }
 
+  #state(id: number): number {
+    const isSuspended = this.started(id) && this.#p.harts[id]!.state.get(L.WAITING) === L.WAITING_SUSPENDED;
+    return isSuspended ? SUSPENDED : this.#status[id]!;
+  }
+
+  /**
+   * Waits like `wfi`, until an interrupt that `sie` enables is pending. A hart that loses its state is set up for its return
+   * at once, because nothing can look at it before: PC, a0, a1, no translation, sstatus.SIE clear.
+   */
+  #suspend(hart: Hart): number {
+    const s = hart.state;
+    const type = s.get(A0) >>> 0;
+    if (type === SUSPEND_NON_RETENTIVE) {
+      const pc = Number(s.get64(A1));
+      if (!this.#p.ram.has(pc, 2)) return this.#return(hart, INVALID_ADDRESS);
+      this.#resumeAt(hart, pc, s.get64(arg(2)));
+    } else if (type === SUSPEND_RETENTIVE) {
+      this.#return(hart, OK);
+    } else {
+      return this.#return(hart, INVALID_PARAM);
+    }
+    if (hart.awake) return REDIRECT;
+    s.set(L.WAITING, L.WAITING_SUSPENDED);
+    return WAIT;
+  }
+
+  #resumeAt(hart: Hart, pc: number, opaque: bigint): void {
+    const s = hart.state;
+    s.set64(L.PC, BigInt(pc) & ~1n);
+    s.set64(A0, BigInt(hart.id));
+    s.set64(A1, opaque);
+    hart.csr.write(SATP, 0, 0);
+    s.set(L.MSTATUS, s.get(L.MSTATUS) & ~SIE);
+    s.put(L.RESERVATION, -1, -1);
+  }
+
   #hartStart(hart: Hart, id: number): number {
     const s = hart.state;
     if (!(id < this.#p.harts.length)) return this.#return(hart, INVALID_PARAM);
-    if (this.started(id)) return this.#return(hart, ALREADY_AVAILABLE);
+    const state = this.#state(id);
+    if (state === STARTED) return this.#return(hart, ALREADY_AVAILABLE);
+    if (state !== STOPPED) return this.#return(hart, INVALID_PARAM);
     const pc = Number(s.get64(A1));
     if (!this.#p.ram.has(pc, 2)) return this.#return(hart, INVALID_ADDRESS);
     this.start(id, pc, s.get64(arg(2)));
@@ -282,8 +324,9 @@ export class Sbi {
   }
 
   #systemReset(hart: Hart): number {
-    const type = hart.state.get(A0);
-    const reason = hart.state.get(A1);
+    const type = hart.state.get(A0) >>> 0;
+    const reason = hart.state.get(A1) >>> 0;
+    if (reason !== REASON_NONE && reason !== REASON_FAILURE) return this.#return(hart, INVALID_PARAM);
     if (type === RESET_SHUTDOWN) this.#p.exit(reason === REASON_FAILURE ? 1 : 0, reason === REASON_FAILURE);
     else if (type === RESET_COLD || type === RESET_WARM) this.#p.reset();
     else return this.#return(hart, INVALID_PARAM);

@@ -97,7 +97,8 @@ const FREEDOMS: readonly Freedom[] = [
     bits: 0x30n,
     why: 'CBIE = 2 is reserved: here the old value stays',
   },
-  { csr: /^menvcfg$/, bits: 1n << 62n, why: 'Svpbmt is absent here' },
+  { csr: /^menvcfg$/, bits: 1n << 62n, why: 'PBMTE is set at reset here, as in QEMU 8' },
+  { csr: /^menvcfg$/, bits: 1n << 61n, why: 'ADUE of Svadu, which QEMU 7.2 does not have' },
   { csr: /^[ms]epc$/, bits: 1n, why: 'bit 0 is always zero (Priv §3.1.14); QEMU 7.2 keeps it' },
   { csr: /^satp$/, bits: ALL, why: 'mode 10 is Sv57, which QEMU has' },
   {

@@ -11,14 +11,19 @@ import { assemble, noAssembler, programs } from './assemble.ts';
 
 const qemu = findProgram('qemu-system-riscv64');
 const absent = missing('qemu-system-riscv64', qemu) || noAssembler;
-const CPU = qemuCpu(DEFAULT_EXTENSIONS);
-const BOARD = ['-M', 'virt', '-cpu', CPU, '-bios', 'none', '-display', 'none', '-monitor', 'none'];
+/** QEMU 7.2 with Svpbmt or Svnapot ignores reserved bits of PTEs, so only their own program runs with them. */
+const withoutTypes = [...DEFAULT_EXTENSIONS].filter(name => name !== 'svpbmt' && name !== 'svnapot');
+const cpuOf = (name: string): { theirs: string; ours: string } =>
+  name.startsWith('sv')
+    ? { theirs: qemuCpu(DEFAULT_EXTENSIONS), ours: 'rv64' }
+    : { theirs: qemuCpu(new Set(withoutTypes)), ours: 'rv64,svpbmt=off,svnapot=off' };
+const BOARD = ['-M', 'virt', '-bios', 'none', '-display', 'none', '-monitor', 'none'];
 
 function onQemu(name: string, bytes: Uint8Array): { status: number | null; text: string } {
   return withScratch(directory => {
     const kernel = join(directory, name);
     writeFileSync(kernel, bytes);
-    const options = [...BOARD, '-m', '64', '-serial', 'stdio', '-kernel', kernel];
+    const options = [...BOARD, '-cpu', cpuOf(name).theirs, '-m', '64', '-serial', 'stdio', '-kernel', kernel];
     const run = spawnSync(qemu!, options, { timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] });
     return { status: run.status, text: run.stdout.toString('latin1') };
   });
@@ -29,6 +34,7 @@ function here(name: string, bytes: Uint8Array): { status: number | null; text: s
   const machine = Machine.create({
     kernel: { name, bytes },
     bios: 'none',
+    cpu: cpuOf(name).ours,
     ramBytes: 64 << 20,
     onConsole: byte => {
       text += String.fromCharCode(byte);
@@ -39,7 +45,7 @@ function here(name: string, bytes: Uint8Array): { status: number | null; text: s
 }
 
 describe.skipIf(absent)('privileged programs end the same way on qemu', () => {
-  for (const name of programs().filter(p => p !== 'emulator-only')) {
+  for (const name of programs().filter(p => !p.startsWith('emulator-only'))) {
     test(name, () => {
       const bytes = assemble(name);
       const theirs = onQemu(name, bytes);

@@ -166,6 +166,104 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('built-in sbi', () => {
     expect(status(source, { harts: 2 })).toEqual({ kind: 'exit', status: 51 });
   });
 
+  it('shows a suspended hart as suspended, and returns it where it was told to', () => {
+    const source = `
+      la t0, table
+      srli t0, t0, 12
+      la t0, flag
+      li a0, 1
+      la a1, second
+      li a2, 0
+      ${call(HSM, 0)}
+    1: li a0, 1
+      ${call(HSM, 2)}
+      li t0, 4            # until it is suspended
+      bne a1, t0, 1b
+      li a0, 1
+      la a1, second
+      ${call(HSM, 0)}
+      mv s1, a0           # not stopped: invalid parameter, -3
+      li a0, 2
+      li a1, 0
+      ${call(IPI, 0)}
+    2: la t0, flag
+      lw a0, 0(t0)
+      beqz a0, 2b
+      sub a0, a0, s1      # 42 + 3
+      ${FINISH}
+    second:
+      csrwi sie, 2
+      csrsi sstatus, 2
+      li t0, 8 << 60      # translation is off after the return
+      csrr s3, satp
+      li s2, 99
+      li a0, 0x80000000
+      la a1, resumed
+      li a2, 42
+      ${call(HSM, 3)}
+      li a0, 77           # not reached
+      ${FINISH}
+    resumed:
+      li t0, 1
+      bne a0, t0, 3f      # a0 = hart id
+      csrr t1, sstatus
+      andi t1, t1, 2      # SIE is clear
+      bnez t1, 3f
+      csrr t1, satp
+      bnez t1, 3f
+      csrr t1, sip        # what woke it is still pending
+      andi t1, t1, 2
+      beqz t1, 3f
+      la t0, flag
+      sw a1, 0(t0)        # the opaque value
+    3: wfi
+      j 3b
+      .align 3
+    flag: .dword 0
+    table: .dword 0`;
+    expect(status(source, { harts: 2 })).toEqual({ kind: 'exit', status: 45 });
+  });
+
+  it('suspends without loss like wfi; the type has 32 bits', () => {
+    const source = `
+      li t0, 0x20
+      csrw sie, t0
+      csrr a0, time
+      li t0, 3000
+      add a0, a0, t0
+      mv s0, a0
+      ${call(TIME, 0)}
+      li a0, 1 << 32      # type 0
+      li s1, 5
+      ${call(HSM, 3)}
+      bnez a0, 1f
+      csrr a0, time
+      sub a0, a0, s0      # not before the timer
+      add a0, a0, s1
+    1: ${FINISH}`;
+    const { result, machine } = run(source);
+    expect(result).toEqual({ kind: 'exit', status: 5 });
+    expect(machine.time).toBeGreaterThanOrEqual(300_000);
+  });
+
+  it('refuses reserved suspend types, and addresses without memory', () => {
+    const suspend = (type: string, address: number): string =>
+      `li a0, ${type}\nli a1, ${address}\n${call(HSM, 3)}slli s1, s1, 4\nneg a0, a0\nor s1, s1, a0\n`;
+    const source = `
+      li s1, 0
+      ${suspend('1', 0)} ${suspend('0x80000001', S_BASE)} ${suspend('0x80000000', 0x1000)}
+      mv a0, s1
+      ${FINISH}`;
+    expect(status(source)).toEqual({ kind: 'exit', status: 0x335 });
+  });
+
+  it('refuses reserved reset types and reasons', () => {
+    const reset = (type: number, reason: number): string =>
+      `li a0, ${type}\nli a1, ${reason}\n${call(SRST, 0)}slli s1, s1, 4\nneg a0, a0\nor s1, s1, a0\n`;
+    const source = `li s1, 0\n${reset(3, 0)} ${reset(0, 2)} ${reset(1, 0xe000_0000)}\nmv a0, s1\n${FINISH}`;
+    expect(status(source)).toEqual({ kind: 'exit', status: 0x333 });
+  });
+
   it('tells shutdown, failure and reboot apart', () => {
     const reset = (type: number, reason: number): string =>
       `li a0, ${type}\nli a1, ${reason}\n${call(SRST, 0)}1: j 1b`;

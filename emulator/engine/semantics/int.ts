@@ -157,6 +157,9 @@ export const INTEGER = {
   mret: system,
   wfi: system,
   'sfence.vma': system,
+  'sinval.vma': system,
+  'sfence.w.inval': system,
+  'sfence.inval.ir': system,
 } as const satisfies Record<string, Rule>;
 
 // M. WebAssembly division traps on zero and on overflow, so both are decided first (Unpriv table "Semantics for
