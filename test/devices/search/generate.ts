@@ -38,6 +38,8 @@ class Generator {
   constructor(random: Random) {
     this.#r = random;
     this.#hot = Array.from({ length: 5 }, () => RAM_BASE + 0x1000 * random.below(24));
+    // At the end of RAM, so that what begins inside ends outside.
+    if (random.oneIn(3)) this.#hot.push(END - 0x1000);
   }
 
   program(): Program {
@@ -50,6 +52,7 @@ class Generator {
         () => this.#ring(legacy),
         () => this.#kcov(),
         () => this.#kcov(),
+        () => (r.oneIn(8) ? this.#longChain() : this.#kcov()),
         () => this.#edu(),
         () => this.#timer(),
         () => this.#anything(),
@@ -137,8 +140,8 @@ class Generator {
   #ring(legacy: boolean): void {
     const r = this.#r;
     const base = virtioSlot(4 + r.below(4)).base;
-    const queue = r.oneIn(12) ? r.below(4) : r.below(2);
-    const size = r.pick([1, 2, 4, 8, 8, 16, 64, 1024, 1024, 0, 3, 1025, 0xffff]);
+    const queue = r.oneIn(12) ? r.below(4) : r.pick([0, 0, 1]);
+    const size = r.oneIn(6) ? r.pick([0, 3, 1025, 0xffff]) : r.pick([1, 2, 4, 8, 8, 16, 64, 1024]);
     const set = (at: number, value: bigint | number): void => this.#store(base + at, 4, value);
     const ready = (): void => {
       set(0x70, r.pick([3, 7, 15, 11]));
@@ -146,14 +149,17 @@ class Generator {
       set(0x38, size);
     };
     ready();
-    const desc = this.#address(r.oneIn(8) ? 1 : 16);
+    let desc = this.#address(r.oneIn(8) ? 1 : 16);
     let avail = this.#address(r.oneIn(8) ? 1 : 2);
-    const used = this.#address(r.oneIn(8) ? 1 : 4);
+    let used = this.#address(r.oneIn(8) ? 1 : 4);
+    // Half of the rings do not overlap.
+    if (r.oneIn(2)) [desc, avail, used] = [RAM_BASE + 0x6_0000, RAM_BASE + 0x6_8000, RAM_BASE + 0x6_c000];
     if (legacy && !r.oneIn(4)) {
-      set(0x28, r.pick([4096, 4096, 1, 0xffff_ffff]));
-      set(0x3c, r.pick([4096, 4096, 1, 4, 3]));
-      set(0x40, Math.floor(desc / 4096));
-      avail = Math.floor(desc / 4096) * 4096 + 16 * size;
+      set(0x28, r.oneIn(8) ? r.pick([1, 0xffff_ffff]) : 4096);
+      set(0x3c, r.oneIn(4) ? r.pick([1, 4, 3]) : 4096);
+      desc = Math.floor(desc / 4096) * 4096;
+      set(0x40, desc / 4096);
+      avail = desc + 16 * size;
     } else {
       const places = [desc, avail, used];
       for (const [i, at] of places.entries()) {
@@ -163,12 +169,13 @@ class Generator {
       }
       set(0x44, 1);
     }
-    this.#chains(desc, size);
+    if (r.oneIn(2)) this.#chains(desc, size);
+    else this.#request(desc);
     for (let n = r.below(3); n >= 0; n--) {
       // The index counts from the start, so that a few requests wait.
       const waiting = r.pick([1, 1, 2, 3, size, size + 1, r.below(0x1_0000)]);
       for (let i = 0; i < Math.min(waiting, 4); i++)
-        this.#ram(avail + 4 + 2 * i, 2, r.oneIn(8) ? r.u32() : r.below(4));
+        this.#ram(avail + 4 + 2 * i, 2, r.oneIn(8) ? r.u32() : r.oneIn(2) ? 0 : r.below(4));
       if (r.oneIn(6)) this.#ram(avail, 2, 1);
       this.#ram(avail + 2, 2, waiting);
       set(0x50, queue);
@@ -177,6 +184,50 @@ class Generator {
       if (r.oneIn(10)) set(0x70, 0);
       if (r.oneIn(4)) ready();
     }
+  }
+
+  /** What a driver would ask of a disk, or of another device; sizes may be too large. */
+  #request(desc: number): void {
+    const r = this.#r;
+    // Away from the rings, most of the time.
+    const header = r.oneIn(4) ? this.#address(8) : RAM_BASE + 0x5_0000;
+    const sector = r.pick([0, 1, 100, 190, 191, 192, 193, 2 ** 31, 2 ** 60]);
+    this.#ram(header, 4, r.below(2));
+    this.#ram(header + 8, 8, BigInt(sector));
+    const data = r.pick([0, 1, 512, 1024, 4096, 0x1_0000, 0x2_0000, 0x10_0000]);
+    const isWritable = r.oneIn(2);
+    const buffer = RAM_BASE + r.pick([0, 0x1000, 0x8_0000, 0xc_0000]);
+    const descriptors: [number, number, number][] = r.oneIn(3)
+      ? [[buffer, data, isWritable ? WRITE : 0]]
+      : [
+          [header, 16, NEXT],
+          [buffer, data, NEXT | (isWritable ? WRITE : 0)],
+          [r.oneIn(4) ? this.#address() : RAM_BASE + 0x5_0100, 1, WRITE],
+        ];
+    for (const [i, [at, bytes, flags]] of descriptors.entries()) {
+      this.#ram(desc + 16 * i, 8, at);
+      this.#ram(desc + 16 * i + 8, 4, bytes);
+      this.#ram(desc + 16 * i + 12, 2, flags);
+      this.#ram(desc + 16 * i + 14, 2, i + 1);
+    }
+  }
+
+  /** A seen-set whose only chain is a node that leads to itself, in a large pool. */
+  #longChain(): void {
+    const context = this.#address(CTX.ALIGN);
+    const [seen, buckets, pool] = [RAM_BASE + 0x4_0000, RAM_BASE + 0x4_1000, RAM_BASE + 0x4_2000];
+    const store = (register: number, value: number): void => this.#store(MAP.kcov.base + register, 8, value);
+    this.#ram(context + CTX.MODE, 4, 4);
+    this.#ram(context + CTX.SEEN, 8, seen);
+    this.#ram(seen + SEEN.NODE_WORDS, 4, 1);
+    this.#ram(seen + SEEN.NODES, 8, this.#r.pick([65_000, 66_000, 100_000]));
+    this.#ram(seen + SEEN.BUCKETS, 8, buckets);
+    this.#ram(seen + SEEN.POOL, 8, pool);
+    this.#ram(buckets, 4, 1);
+    this.#ram(pool, 4, 1);
+    store(REG.HARTS, this.#address(64));
+    store(REG.CURRENT, context);
+    store(REG.TRIGGER + 8 * HOOK.PC, 0x1234);
   }
 
   #chains(desc: number, size: number): void {

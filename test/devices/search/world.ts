@@ -11,7 +11,7 @@ import type { Alarm } from '../../../emulator/bus/device.ts';
 import { Ram } from '../../../emulator/bus/ram.ts';
 import { Clock } from '../../../emulator/machine/clock.ts';
 import { type Board, buildBoard } from '../../../emulator/machine/devices.ts';
-import { RAM_BASE } from '../../../emulator/machine/memory-map.ts';
+import { MAP, RAM_BASE } from '../../../emulator/machine/memory-map.ts';
 import { complete } from '../../../emulator/machine/options.ts';
 import type { Action, Program } from './program.ts';
 
@@ -24,7 +24,8 @@ const VIRTIO_STEP = BURST + REQUEST_WORK + DESC_WORK * (QUEUE_MAX + 2) + PIECE;
 /** Most work of one hook. */
 const KCOV_STEP = LIMIT.SWITCH_CASES + LIMIT.SEEN_STEPS;
 /** Most work of one access or one alarm: both queues of a console may take a step. */
-export const STEP = Math.max(2 * VIRTIO_STEP, KCOV_STEP);
+const STEP = Math.max(2 * VIRTIO_STEP, KCOV_STEP);
+const VIRTIO_DEVICES = 4;
 /** RAM accesses for one unit of work (a case of a switch, a node of a seen-set), and for none. */
 const OPS_PER_UNIT = 40;
 const OPS_FREE = 800;
@@ -160,6 +161,8 @@ export class World {
   #hart = 0;
   #work = 0;
   #sent = 0;
+  /** Work of virtio devices in this program, which time must pay for. */
+  #paced = 0;
   /** Bytes of input in this program. */
   #input = 0;
   #isHeard = false;
@@ -186,6 +189,12 @@ export class World {
       },
     };
     const work = { spend: (units: number) => void (this.#work += units) };
+    const virtioWork = {
+      spend: (units: number) => {
+        this.#work += units;
+        this.#paced += units;
+      },
+    };
     const hart = {
       count: 2,
       get current() {
@@ -193,7 +202,7 @@ export class World {
       },
     };
     const ports = {
-      ...{ bus: this.#bus, ram: this.ram, clock: this.#clock, console, work },
+      ...{ bus: this.#bus, ram: this.ram, clock: this.#clock, console, work: virtioWork },
       lines: { set: () => {} },
       finish: { exit: () => {}, reset: () => {} },
       kcov: { ram: this.ram, hart, work },
@@ -215,6 +224,7 @@ export class World {
     this.#clock.time = 0;
     this.#hart = 0;
     this.#input = 0;
+    this.#paced = 0;
     this.#isHeard = isHeard;
     this.#unlimited();
     for (const { device } of this.board.placed) device.reset();
@@ -230,16 +240,18 @@ export class World {
         const { at, bytes, value } = action;
         const device = this.#bus.find(at)?.device;
         if (device) this.#touched.add(device.name);
-        this.#limited(() =>
+        const isKcov = at >= MAP.kcov.base && at < MAP.kcov.base + MAP.kcov.size;
+        const most = isKcov ? KCOV_STEP : STEP;
+        this.#limited(most, () =>
           this.#bus.store(at, bytes, Number(value & 0xffff_ffffn), Number((value >> 32n) & 0xffff_ffffn)),
         );
         break;
       }
       case 'load':
-        this.#limited(() => this.#bus.load(action.at, action.bytes));
+        this.#limited(0, () => this.#bus.load(action.at, action.bytes));
         break;
       case 'peek':
-        this.#limited(() => this.#bus.peek(action.at, action.bytes));
+        this.#limited(0, () => this.#bus.peek(action.at, action.bytes));
         break;
       case 'ram':
         if (this.ram.has(action.at, action.bytes)) this.ram.poke(action.at, action.bytes, action.value);
@@ -284,7 +296,7 @@ export class World {
     const { uart, virtioConsole } = this.board;
     this.#input += count;
     this.#touched.add('uart').add('virtio6');
-    this.#limited(() => {
+    this.#limited(STEP, () => {
       if (port === 'uart') uart.receive(new Uint8Array(count).fill(65));
       else if (port === 'break') uart.receiveBreak();
       else if (port === 'console') virtioConsole!.receive(new Uint8Array(count).fill(66));
@@ -301,7 +313,7 @@ export class World {
       if (--left < 0) throw new Overrun(`too many alarms in ${units} units of time`);
       if (next < this.#clock.time) throw new Overrun(`an alarm at ${next} is in the past`);
       this.#clock.time = next;
-      this.#limited(() => this.#clock.fireDue(next), 8);
+      this.#limited(8 * STEP, () => this.#clock.fireDue(next), 8);
     }
     this.#clock.time = end;
   }
@@ -332,15 +344,18 @@ export class World {
     this.#work = this.#sent = 0;
   }
 
-  /** Runs one action, or the `devices` alarms of one moment, within the budget. */
-  #limited(action: () => void, devices = 1): void {
+  /** Runs one action, or the alarms of `devices` at one moment, that may cost `most` units of work. */
+  #limited(most: number, action: () => void, devices = 1): void {
     const { ram, costs } = this;
     this.#work = this.#sent = ram.ops = ram.moved = 0;
     ram.opsMax = devices * (OPS_FREE + OPS_PER_UNIT * STEP);
     ram.movedMax = devices * (BYTES_FREE + BYTES_PER_UNIT * STEP);
     action();
     const work = this.#work;
-    if (work > devices * STEP) throw new Overrun(`${work} units of work, ${devices * STEP} allowed`);
+    if (work > most) throw new Overrun(`${work} units of work, ${most} allowed`);
+    const paced = VIRTIO_DEVICES * (VIRTIO_STEP + this.#clock.time);
+    if (this.#paced > paced)
+      throw new Overrun(`virtio has done ${this.#paced} units of work in ${this.#clock.time} of time`);
     if (ram.ops > devices * OPS_FREE + OPS_PER_UNIT * work)
       throw new Overrun(`${ram.ops} accesses to ram for ${work} units of work`);
     if (ram.moved > devices * BYTES_FREE + BYTES_PER_UNIT * work)
