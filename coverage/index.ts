@@ -9,6 +9,7 @@ export { exportCoverage, exportTrace, FORMATS, type Format, isFormat } from './e
 export { type CallPath, callPaths, type PathNode } from './model/callpath.ts';
 export { Coverage, checkImage, percent, type Share, type Totals } from './model/coverage.ts';
 export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
+export { codeWindow, type ExactCounts } from './model/exact.ts';
 export { type ExplainOptions, explainPc } from './model/explain.ts';
 export { didRun, hitsOf, type LineCode, type LineState, type LineVerdict } from './model/lines.ts';
 export {
@@ -18,7 +19,7 @@ export {
   type ProgramFunction,
   type ProgramOptions,
 } from './model/program.ts';
-export { annotate } from './text/annotate.ts';
+export { annotate, annotatedText } from './text/annotate.ts';
 export {
   annotateCoverage,
   bar,

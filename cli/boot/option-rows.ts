@@ -277,5 +277,18 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
     'end with status 124 after so many instructions',
     (o, v) => void (o.maxInsns = parseCount(v)),
   ),
+  works(
+    'cover',
+    'FILE',
+    'with --exact: write which source lines of -k ELF ran; format by suffix',
+    (o, v) => void (o.cover = v),
+  ),
+  flag('exact', 'count every instruction that ran, with the interpreter', o => void (o.exact = true)),
+  works(
+    'k',
+    'ELF',
+    'image with debug information that --exact counts (default: -kernel)',
+    (o, v) => void (o.image = v),
+  ),
   flag('help-qemu', 'this table', o => void (o.wants = 'help-qemu')),
 ];

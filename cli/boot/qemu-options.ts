@@ -27,6 +27,10 @@ export interface QemuOptions {
   kcov: KcovMode;
   seed?: bigint;
   maxInsns?: number;
+  /** Where to write the source lines that ran, and of which image; see `--exact`. */
+  cover?: string;
+  image?: string;
+  exact?: boolean;
   gdb?: GdbOptions;
   noReboot: boolean;
   /** The serial port is connected to nothing. */

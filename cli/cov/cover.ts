@@ -1,10 +1,20 @@
 // Writing the coverage of a run: where bytes go and where sources are.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { annotate, Elf, exportTrace, type Trace } from '../../coverage/index.ts';
+import {
+  annotate,
+  annotatedText,
+  Coverage,
+  Elf,
+  type ExactCounts,
+  exportCoverage,
+  exportTrace,
+  type Trace,
+} from '../../coverage/index.ts';
 import { packageRoot } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
-import { syscallName } from './files.ts';
+import { openElf, sourceReader, syscallName } from './files.ts';
 import type { CoverFormat } from './formats.ts';
 
 /** Source text of the guest kernel by the path in its debug information; undefined where there is none. */
@@ -40,5 +50,40 @@ export async function writeCoverage(
     format === 'source'
       ? [new TextEncoder().encode(annotate(trace, elf, readSource))]
       : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, sourceRoot: packageRoot() });
+  await writeChunks(target, chunks);
+}
+
+/** Formats of records, which a count of retired instructions has none of. */
+const OF_RECORDS: readonly CoverFormat[] = ['kcov', 'raw', 'rawcover', 'csv', 'drcov', 'modoff'];
+
+/** Refuses a format that `--exact` cannot write, before the run. */
+export function checkExactFormat(target: string, format: CoverFormat): void {
+  if (OF_RECORDS.includes(format))
+    throw new UserError(
+      `--exact --cover ${target}: format ${format} holds records; use .info, .xml, .json, .jsonl or .html`,
+    );
+}
+
+/** Writes what retired of the image at `imagePath`. */
+export async function writeExact(
+  target: string,
+  format: CoverFormat,
+  exact: ExactCounts,
+  imagePath: string,
+  title: string,
+): Promise<void> {
+  const coverage = Coverage.exact(openElf(imagePath), exact, title);
+  const read = sourceReader({});
+  const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
+  const chunks =
+    format === 'source'
+      ? [new TextEncoder().encode(annotatedText(coverage, read))]
+      : exportCoverage(format, coverage, {
+          readSource: read,
+          syscallName,
+          title,
+          epoch,
+          sourceRoot: packageRoot(),
+        });
   await writeChunks(target, chunks);
 }

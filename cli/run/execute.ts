@@ -35,6 +35,8 @@ export interface Outputs {
   readonly testName?: string;
   /** Records that found the buffer full are coverage too. */
   readonly keepLost?: boolean;
+  /** Count retired instructions instead of records. */
+  readonly exact?: boolean;
 }
 
 export interface Executed {
@@ -53,6 +55,8 @@ export function checkOutputs(outputs: Outputs): void {
     );
   if (outputs.testName !== undefined && outputs.cover === undefined)
     throw new UserError('--test-name without --cover: it names the test in a coverage file');
+  if (outputs.exact && outputs.cover === undefined)
+    throw new UserError('--exact without --cover: add --cover FILE, or - for standard output');
   const onStdout = (['cover', 'result', 'record'] as const).filter(name => outputs[name] === '-');
   if (onStdout.length > 1)
     throw new UserError(`--${onStdout.join(' - and --')} -: only one of them can be standard output`);
@@ -91,8 +95,9 @@ export async function execute(
   const wantsFacts = result !== undefined || record !== undefined || recorded !== undefined;
   const format = cover === undefined ? undefined : chooseFormat(cover, outputs.format, '--cover');
   // Modules that only some runs need are loaded by those: a small program takes no longer than loading them.
+  const exact = outputs.exact ? await exactWindow(cover!, format!, images.kernelPath) : undefined;
   const recorder =
-    cover === undefined
+    cover === undefined || exact
       ? undefined
       : new (await import('./record.ts')).TraceRecorder(
           choice.dialect,
@@ -104,7 +109,7 @@ export async function execute(
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
   const console = new GuestConsole({ silent: isTaken, hash });
   const end = await runSession({
-    machine: machineOptions(images, choice),
+    machine: { ...machineOptions(images, choice), ...exact },
     console,
     input: true,
     endOfInput: 'break',
@@ -115,6 +120,11 @@ export async function execute(
   });
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
+  if (exact && format !== undefined) {
+    const { writeExact } = await import('../cov/cover.ts');
+    const counts = { low: exact.retired.low, counts: end.machine.retired!.counts };
+    await writeExact(cover!, format, counts, images.kernelPath, outputs.testName ?? images.name);
+  }
   if (recorder && cover !== undefined && format !== undefined) {
     const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
     const trace = recorder.finish();
@@ -128,6 +138,19 @@ export async function execute(
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
   return { end, run, outcome };
+}
+
+/** Machine options that count all code of an image; the interpreter does. */
+export async function exactWindow(
+  cover: string,
+  format: CoverFormat,
+  imagePath: string,
+): Promise<{ engine: 'interp'; retired: { low: bigint; high: bigint } }> {
+  const { checkExactFormat } = await import('../cov/cover.ts');
+  const { codeWindow } = await import('../../coverage/index.ts');
+  const { openElf } = await import('../cov/files.ts');
+  checkExactFormat(cover, format);
+  return { engine: 'interp', retired: codeWindow(openElf(imagePath)) };
 }
 
 function outcomeOf({ outcome, status, machine }: SessionEnd, consoleHash: string): RunOutcome {

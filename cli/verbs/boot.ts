@@ -2,9 +2,12 @@
 import type { Command } from 'commander';
 import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
 import { describeOptions, parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
+import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
 import { openDisk, readInput } from '../io/input.ts';
+import { checkOutput } from '../io/output.ts';
+import { exactWindow } from '../run/execute.ts';
 import { explain, runSession } from '../run/session.ts';
 
 /** Larger files do not fit into the RAM of any guest; an ELF file may also hold debug data. */
@@ -50,6 +53,18 @@ export function toMachineOptions(options: QemuOptions): MachineOptions {
   };
 }
 
+/** What `--exact --cover FILE -k ELF` asks for. */
+async function exactOf({ cover, exact, image, kernel }: QemuOptions) {
+  if (!exact && cover === undefined) return undefined;
+  if (!exact) throw new UserError('boot: --cover counts instructions here; add --exact');
+  if (cover === undefined) throw new UserError('boot: --exact without --cover: add --cover FILE');
+  const elf = image ?? kernel;
+  if (elf === undefined) throw new UserError('boot: --exact needs an image; add -k ELF');
+  checkOutput(cover);
+  const format = chooseFormat(cover, undefined, '--cover');
+  return { cover, format, image: elf, machine: await exactWindow(cover, format, elf) };
+}
+
 export function register(program: Command): void {
   const command = program
     .command('boot')
@@ -69,6 +84,7 @@ export function register(program: Command): void {
         '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
+        '  --exact --cover FILE -k ELF    which source lines of an image ran, by retired instructions\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic \\\n' +
         '    -drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
     )
@@ -78,9 +94,11 @@ export function register(program: Command): void {
       if (options.wants === 'version') return void process.stdout.write(`${program.version()}\n`);
       if (options.wants === 'help-qemu') return void process.stdout.write(`${describeOptions()}\n`);
       for (const warning of options.warnings) process.stderr.write(`kcovbox: ${warning}\n`);
+      const exact = await exactOf(options);
       const console = new GuestConsole({ binary: true, silent: options.isSilent });
       const end = await runSession({
-        machine: toMachineOptions(options),
+        machine: { ...toMachineOptions(options), ...exact?.machine },
+        endsInOrder: exact !== undefined,
         console,
         input: !options.isSilent,
         isBusyGuest: true,
@@ -90,6 +108,11 @@ export function register(program: Command): void {
       });
       const why = explain(end);
       if (why) process.stderr.write(`kcovbox: ${why}\n`);
+      if (exact) {
+        const { writeExact } = await import('../cov/cover.ts');
+        const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.counts };
+        await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
+      }
       process.exitCode = end.status;
     });
 }

@@ -110,6 +110,10 @@ export function register(program: Command): void {
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
+    .option(
+      '--exact',
+      'with --cover: count every kernel instruction that ran instead of kcov records (slower)',
+    )
     .option('--record <file>', 'write what was typed and when, for kcovbox replay');
   addOutputOptions(command)
     .addHelpText(
@@ -129,10 +133,10 @@ export function register(program: Command): void {
       const isGiven = command.getOptionValueSource('dialect') === 'cli';
       const { dialect, conf, words } = chooseKernel(options, isGiven);
       const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
-      const { cflags, env = {}, trace, cover, format, result, record, testName, ...rest } = options;
+      const { cflags, env = {}, trace, exact, cover, format, result, record, testName, ...rest } = options;
       const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
       const choice = { ...rest, dialect, conf, cflags: flags, env };
-      const outputs = { cover, format, result, record, testName, keepLost: trace === true };
+      const outputs = { cover, format, result, record, testName, exact, keepLost: trace === true };
       process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
     });
 }

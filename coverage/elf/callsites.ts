@@ -47,10 +47,11 @@ export class CallSites {
   /** The decoded sections, in order of address. */
   readonly scans: CodeScan[] = [];
 
-  constructor(elf: Elf) {
+  /** `entries`: instead of hook calls, the first instruction of every function. */
+  constructor(elf: Elf, what: 'hooks' | 'entries' = 'hooks') {
     this.elf = elf;
-    const hooks = hookAddresses(elf);
-    if (hooks.size === 0) {
+    const hooks = what === 'hooks' ? hookAddresses(elf) : new Map<Addr, number>();
+    if (what === 'hooks' && hooks.size === 0) {
       const hint =
         elf.symbols.count === 0
           ? 'it has no symbol table'
@@ -66,6 +67,10 @@ export class CallSites {
       const scan = new CodeScan(elf, section);
       const within = starts.filter(start => isWithin(section, start));
       scan.scan(within, hooks, found);
+      if (what === 'entries') {
+        for (const start of within)
+          if (scan.isInsn(start - scan.base)) found.push({ start, call: start, ret: start, hook: HOOK_PC });
+      }
       addBlocks(scan, found, first, blocks);
       this.scans.push(scan);
     }

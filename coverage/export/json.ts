@@ -3,6 +3,12 @@ import { hex } from '../base/bytes.ts';
 import { type Coverage, percent, type Totals } from '../model/coverage.ts';
 import { encodeChunks } from './common.ts';
 
+const DENOMINATORS = {
+  pc: 'call sites of __sanitizer_cov_trace_pc',
+  cmp: 'call sites of the comparison hooks',
+  none: 'entries of functions',
+} as const;
+
 function totalsOf(totals: Totals) {
   const share = (s: { covered: number; total: number }) => ({
     covered: s.covered,
@@ -25,10 +31,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
       dialect: trace.header.dialect,
       image: trace.header.image || program.elf.imageId,
       notes: trace.header.notes,
-      denominators:
-        program.hooks === 'pc'
-          ? 'call sites of __sanitizer_cov_trace_pc'
-          : 'call sites of the comparison hooks',
+      denominators: DENOMINATORS[program.hooks],
       records: trace.records.length,
       lost: trace.lostTotal,
       findings: trace.findings,

@@ -33,7 +33,7 @@ export interface PageData {
   image: string;
   dialect: string;
   notes: Record<string, string>;
-  hooks: 'pc' | 'cmp';
+  hooks: 'pc' | 'cmp' | 'none';
   records: number;
   lost: number;
   findings: string[];

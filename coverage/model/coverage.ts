@@ -8,11 +8,12 @@
 import { addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
-import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace } from '../trace/trace.ts';
+import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
+import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineVerdict } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
-import { type Proof, proofOf, Verdicts } from './verdict.ts';
+import { type LineJudge, type Proof, proofOf, Verdicts } from './verdict.ts';
 
 export interface Share {
   covered: number;
@@ -119,13 +120,24 @@ export class Coverage {
   readonly tests: readonly TestHits[];
   /** Program point of each trace point, or -1. */
   readonly mapped: Int32Array;
-  readonly verdicts: Verdicts;
+  readonly verdicts: LineJudge;
   private readonly lines = new Map<LineCode, LineVerdict>();
 
-  constructor(trace: Trace, program: Program) {
+  /** With `exact` the trace only names the run: what retired counts, not what was recorded. */
+  constructor(trace: Trace, program: Program, exact?: ExactCounts) {
     checkImage(trace, program.elf);
     this.program = program;
     this.trace = trace;
+    if (exact) {
+      const verdicts = new ExactVerdicts(program.flow, exact);
+      this.mapped = new Int32Array(0);
+      this.hits = Float64Array.from({ length: program.count }, (_, i) => verdicts.countAt(program.call(i)));
+      const points = Uint32Array.from(this.hits.keys()).filter(i => this.hits[i]! > 0);
+      const hits = Float64Array.from(points, point => this.hits[point]!);
+      this.tests = [{ name: trace.tests[0] ?? '', points, hits }];
+      this.verdicts = verdicts;
+      return;
+    }
     this.mapped = mapPoints(trace, program);
     this.hits = new Float64Array(program.count);
     this.tests = hitsByTest(trace, this.mapped, program.count);
@@ -139,6 +151,13 @@ export class Coverage {
   /** Do the records of this trace count executions? */
   get counts(): boolean {
     return this.verdicts.proof.counts;
+  }
+
+  /** Coverage of `image` by retired instructions, of a run named `test`. */
+  static exact(elf: Elf, exact: ExactCounts, test: string, options: ProgramOptions = {}): Coverage {
+    const builder = new TraceBuilder({ image: elf.imageId, notes: { counted: 'retired instructions' } });
+    builder.source({ test });
+    return new Coverage(builder.finish(), new Program(elf, { ...options, hooks: 'none' }), exact);
   }
 
   static of(trace: Trace, elf: Elf, options: ProgramOptions = {}): Coverage {

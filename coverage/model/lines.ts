@@ -7,7 +7,7 @@
  */
 import { type Addr, upperBound } from '../base/bytes.ts';
 import { NOT_RUN, RAN, UNKNOWN } from './reach.ts';
-import type { FunctionVerdict, Verdicts } from './verdict.ts';
+import type { FunctionVerdict, LineJudge } from './verdict.ts';
 
 /** Code of one line: addresses as low, high, low, high, ... */
 export interface LineCode {
@@ -63,7 +63,7 @@ function addRange(verdict: FunctionVerdict, low: Addr, high: Addr, into: Tally, 
     (blocks[i]!.isEdge ? edges : into).add(states[i]!, counts[i]!);
 }
 
-function addRanges(ranges: readonly Addr[], verdicts: Verdicts, into: Tally, edges: Tally): void {
+function addRanges(ranges: readonly Addr[], verdicts: LineJudge, into: Tally, edges: Tally): void {
   for (let k = 0; k < ranges.length; k += 2) {
     const verdict = verdicts.at(ranges[k]!);
     if (verdict && verdict.blocks.length > 0) addRange(verdict, ranges[k]!, ranges[k + 1]!, into, edges);
@@ -72,7 +72,7 @@ function addRanges(ranges: readonly Addr[], verdicts: Verdicts, into: Tally, edg
 }
 
 /** The verdict on a line. Code of which nothing can be read counts as unknown. */
-export function judgeLine({ own, hooks, calls }: LineCode, verdicts: Verdicts): LineVerdict {
+export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge): LineVerdict {
   const strong = new Tally();
   const edges = new Tally();
   const inlined = new Tally();

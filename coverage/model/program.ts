@@ -39,8 +39,11 @@ export interface ProgramFile {
 export type KeepPoint = (point: { call: Addr; frames: Frame[] }) => boolean;
 
 export interface ProgramOptions {
-  /** Which sites are the denominators: `pc` hooks, or the comparison hooks for a trace that has only comparisons. */
-  hooks?: 'pc' | 'cmp';
+  /**
+   * Which sites are the denominators: `pc` hooks, the comparison hooks for a trace that has only comparisons, or the entries of functions,
+   * hooks or none, where instructions are counted.
+   */
+  hooks?: 'pc' | 'cmp' | 'none';
   keep?: KeepPoint | undefined;
 }
 
@@ -57,7 +60,7 @@ export class Program {
   readonly outer: { name: string; start: Addr }[] = [];
   /** 1 where the point is the first thing an out-of-line function does. */
   readonly isEntry: Uint8Array;
-  readonly hooks: 'pc' | 'cmp';
+  readonly hooks: 'pc' | 'cmp' | 'none';
   readonly count: number;
   readonly flow: ImageFlow;
   /** Point of each site, -1 for one that does not count. */
@@ -74,14 +77,15 @@ export class Program {
     if (this.symbolizer.dwarf.isEmpty) {
       throw new CoverageError(`${elf.name} has no debug information: compile with -g and do not strip it`);
     }
-    this.sites = new CallSites(elf);
+    this.sites = new CallSites(elf, this.hooks === 'none' ? 'entries' : 'hooks');
     this.pointOfSite = new Int32Array(this.sites.count).fill(-1);
     const chosen: number[] = [];
     this.outerOf = new Uint32Array(this.sites.count);
     this.isEntry = new Uint8Array(this.sites.count);
     for (let site = 0; site < this.sites.count; site++) {
-      if ((this.sites.hook[site] === HOOK_PC) !== (this.hooks === 'pc')) continue;
+      if ((this.sites.hook[site] === HOOK_PC) !== (this.hooks !== 'cmp')) continue;
       const call = this.sites.call[site]!;
+      if (this.hooks === 'none' && !this.symbolizer.dwarf.unitAt(call)) continue;
       const frames = this.symbolizer.frames(call);
       if (options.keep && !options.keep({ call, frames })) continue;
       this.pointOfSite[site] = chosen.length;

@@ -49,7 +49,14 @@ interface Crossings {
   left: number;
 }
 
-export class Verdicts {
+/** What lines are judged by. */
+export interface LineJudge {
+  readonly proof: Proof;
+  /** The verdict on the function that holds an address. */
+  at(addr: Addr): FunctionVerdict | undefined;
+}
+
+export class Verdicts implements LineJudge {
   readonly proof: Proof;
   private readonly flow: ImageFlow;
   private readonly hitsOf: (site: number) => number;

@@ -12,7 +12,15 @@ export function annotate(
   readSource: (path: string) => string | undefined,
   palette: Palette = PLAIN,
 ): string {
-  const coverage = Coverage.of(trace, elf);
+  return annotatedText(Coverage.of(trace, elf), readSource, palette);
+}
+
+/** The same for a coverage that was counted already. */
+export function annotatedText(
+  coverage: Coverage,
+  readSource: (path: string) => string | undefined,
+  palette: Palette = PLAIN,
+): string {
   const lines = [...annotateCoverage(coverage, readSource, palette), ...summaryLines(coverage, palette)];
   return `${lines.join('\n')}\n`;
 }

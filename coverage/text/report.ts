@@ -85,7 +85,7 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
   if (trace.header.dialect) parts.unshift(trace.header.dialect);
   if (trace.lostTotal > 0) parts.push(palette.warn(`${trace.lostTotal} lost for want of room`));
   yield `${palette.bold(program.elf.name)}  ${palette.dim(parts.join(', '))}`;
-  const hooks = program.hooks === 'pc' ? 'points' : 'compares';
+  const hooks = program.hooks === 'cmp' ? 'compares' : 'points';
   for (const [name, s] of [
     ['lines', totals.lines],
     ['functions', totals.functions],

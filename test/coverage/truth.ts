@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TraceRecorder } from '../../cli/run/record.ts';
 import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, type Trace } from '../../coverage/index.ts';
+import { Verdicts } from '../../coverage/model/verdict.ts';
 import { createMachine, type MachineOptions } from '../../emulator/index.ts';
 import { buildKernel, buildProgram, type Dialect } from '../../toolchain/index.ts';
 import { initrd } from '../kernel/boot.ts';
@@ -111,7 +112,7 @@ export function compare(image: Image, trace: Trace, counts: BigUint64Array): Com
     }
   }
   for (const [name, times] of truth) if (times > 0) result.wrong.push(`${name} missing (${times})`);
-  result.inconsistent.push(...coverage.verdicts.inconsistent());
+  if (coverage.verdicts instanceof Verdicts) result.inconsistent.push(...coverage.verdicts.inconsistent());
   return result;
 }
 
