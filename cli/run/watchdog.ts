@@ -14,10 +14,14 @@ const NAMES: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Milliseconds from the signal to the termination, and from that to SIGKILL. */
 const GRACE_MS = 500;
 const GRACE_KILL_MS = 300;
+/** How long the main thread waits for the inspector to hang up: so often so many milliseconds. */
+const DISCONNECT_TURNS = 40;
+const DISCONNECT_MS = 5;
 
-/** Words of the memory that both threads share: has the main thread seen a signal; number of the one for which it was terminated. */
+/** Words of the memory that both threads share: has the main thread seen a signal; number of the one for which it was terminated; has the inspector hung up. */
 const NOTICED = 0;
 const SIGNAL = 1;
+const DISCONNECTED = 2;
 
 /**
  * The second thread, as text, because a bundler would follow what it requires. Node offers `process.on('SIGINT')` to the main thread only; libuv
@@ -39,7 +43,10 @@ const THREAD = `
     Atomics.store(shared, ${SIGNAL}, signal);
     const session = new (require('node:inspector').Session)();
     session.connectToMainThread();
-    session.post('Runtime.terminateExecution', () => session.disconnect());
+    session.post('Runtime.terminateExecution', () => {
+      session.disconnect();
+      Atomics.store(shared, ${DISCONNECTED}, 1);
+    });
     setTimeout(kill, ${GRACE_KILL_MS});
   };
   parentPort.once('message', () => {
@@ -53,7 +60,7 @@ const THREAD = `
 `;
 
 export class Watchdog {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(8));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(12));
   readonly #onEnd: () => void;
   #worker: import('node:worker_threads').Worker | undefined;
   #status = 0;
@@ -61,14 +68,27 @@ export class Watchdog {
   readonly #onSignal = (_: NodeJS.Signals, signal: number): void => {
     const isSecond = this.#status !== 0;
     this.#status = 128 + signal;
-    if (isSecond || Atomics.load(this.#shared, SIGNAL) !== 0) process.exit(this.#status);
+    if (!isSecond && Atomics.load(this.#shared, SIGNAL) === 0) return;
+    process.exit(this.#status);
   };
   /** After the termination the main thread has nothing left to do, and may exit before it looks at the signal. */
   readonly #onExit = (): void => {
     const signal = Atomics.load(this.#shared, SIGNAL);
-    if (signal !== 0) process.exitCode = 128 + signal;
+    if (signal !== 0) {
+      process.exitCode = 128 + signal;
+      this.#awaitDisconnect();
+    }
     if (signal !== 0 || this.#status !== 0) this.#onEnd();
   };
+
+  /** Node would tell the user of a debugger that is still connected. It hangs up in an interrupt of this thread: between waits. */
+  #awaitDisconnect(): void {
+    let after = 3;
+    for (let i = 0; i < DISCONNECT_TURNS && after > 0; i++) {
+      if (Atomics.load(this.#shared, DISCONNECTED) !== 0) after--;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, DISCONNECT_MS);
+    }
+  }
 
   /** `onEnd` is called when the process ends out of turn. */
   constructor(onEnd: () => void) {
