@@ -16,7 +16,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { cacheDir, packageRoot } from '../../toolchain/index.ts';
-import { UserError } from '../io/fail.ts';
+import { printableLine, UserError } from '../io/fail.ts';
 import { readInput } from '../io/input.ts';
 
 export interface ImageOptions {
@@ -181,7 +181,7 @@ export function palette(): Palette {
 export function printLines(lines: Iterable<string>): void {
   let pending = '';
   for (const line of lines) {
-    pending += `${line}\n`;
+    pending += `${printableLine(line)}\n`;
     if (pending.length > 1 << 16) {
       process.stdout.write(pending);
       pending = '';

@@ -42,14 +42,21 @@ const PLAIN = new Set([
   'FormatError',
 ]);
 
+const escaped = (c: string): string => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`;
+
 /**
  * Text for a terminal: control characters become visible escapes, so that names in files and words of the guest cannot
  * move the cursor or set the title. `keep`: those that stay, such as a line feed.
  */
 export function printable(text: string, keep = ''): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to replace
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, c =>
-    keep.includes(c) ? c : `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, c => (keep.includes(c) ? c : escaped(c)));
+}
+
+/** The same for a line that we have coloured: tabs and colours stay. */
+export function printableLine(line: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
+  return line.replace(/\u001b\[[\d;]*m|[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, found =>
+    found.length > 1 || found === '\t' ? found : escaped(found),
   );
 }
 

@@ -1,11 +1,19 @@
 // The run description and the result of a run, as `--result` and `--record` write them (run/schema.ts).
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Elf } from '../../coverage/index.ts';
 import type { EngineKind, JournalEntry } from '../../emulator/index.ts';
 import { canonicalJson, type RunDescription, type RunOutcome, type RunResult } from '../../run/index.ts';
-import { cacheDir, clangIdentity, clangVersion, packageRoot, TOOLS, which } from '../../toolchain/index.ts';
+import {
+  cacheDir,
+  clangIdentity,
+  clangVersion,
+  packageRoot,
+  TOOLS,
+  which,
+  writeWhole,
+} from '../../toolchain/index.ts';
 import { isTerminal } from '../io/terminal.ts';
 import type { MachineChoice } from './execute.ts';
 import type { GuestImages } from './guest.ts';
@@ -41,7 +49,7 @@ export function describe(
     format: 'kcovbox run',
     version: 1,
     images: {
-      kernel: { id: new Elf(images.kernel, 'kernel').imageId, sha256: sha256(images.kernel) },
+      kernel: kernelImage(images.kernel),
       initrd: sha256(images.initrd),
       program: sha256(images.program),
     },
@@ -65,21 +73,33 @@ export function describe(
   };
 }
 
-/** The compiler's first line; remembered in the cache, because asking it takes longer than a small program runs. */
-function compiler(): string | null {
-  if (!which(TOOLS.clang)) return null;
-  const identity = clangIdentity();
-  const path = join(cacheDir(), 'compiler.json');
+/**
+ * A fact that takes longer to find out than a small program runs: kept in the cache under `name`, for as long as
+ * `identity` is the same.
+ */
+function remembered(name: string, identity: string, find: () => string): string {
+  const path = join(cacheDir(), 'fact', `${name}.json`);
   try {
-    const known = JSON.parse(readFileSync(path, 'utf8')) as { identity?: unknown; version?: unknown };
-    if (known.identity === identity && typeof known.version === 'string') return known.version;
+    const known = JSON.parse(readFileSync(path, 'utf8')) as { identity?: unknown; value?: unknown };
+    if (known.identity === identity && typeof known.value === 'string') return known.value;
   } catch {} // not there yet, or damaged
-  const version = clangVersion();
+  const value = find();
   try {
-    mkdirSync(cacheDir(), { recursive: true });
-    writeFileSync(path, JSON.stringify({ identity, version }));
-  } catch {} // asked again next time
-  return version;
+    writeWhole(path, JSON.stringify({ identity, value }));
+  } catch {} // found out again next time
+  return value;
+}
+
+/** The compiler's first line. */
+function compiler(): string | null {
+  return which(TOOLS.clang) ? remembered('compiler', clangIdentity(), clangVersion) : null;
+}
+
+/** A kernel by the name that traces of it carry, and by its bytes. */
+function kernelImage(kernel: Uint8Array): RunDescription['images']['kernel'] {
+  const hash = sha256(kernel);
+  const id = remembered(`image-${hash.slice(0, 32)}`, hash, () => new Elf(kernel, 'kernel').imageId);
+  return { id, sha256: hash };
 }
 
 export async function resultOf(

@@ -1,28 +1,20 @@
 // `kcovbox replay` of recordings that a stranger made: nothing in the file names an output, a flag or a program, and whatever
 // it holds, the command ends with one line or with the recorded run.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Recording } from '../../run/schema.ts';
 import { isOneLine, kcovbox, type Ran } from '../support/command.ts';
-import { mutateJson } from '../support/mutate.ts';
-import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
+import { seedFromEnvironment } from '../support/random.ts';
+import { record, SOURCE, searchMutants } from './replay-search.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-replay-'));
 const cwd = join(dir, 'cwd');
-const recordingPath = join(dir, 'r.json');
-const SOURCE = `#include <stdio.h>
-int main(void) { int c, n = 0; while ((c = getchar()) != EOF) n++; printf("%d\\n", n); return 5; }
-`;
 let good: Recording;
 
 beforeAll(() => {
-  mkdirSync(cwd);
-  writeFileSync(join(dir, 'count.c'), SOURCE);
-  const ran = kcovbox(['run', '--record', recordingPath, join(dir, 'count.c')], { cwd, input: 'hello\n' });
-  expect(ran).toEqual({ status: 5, stdout: '6\n', stderr: '' });
-  good = JSON.parse(readFileSync(recordingPath, 'utf8')) as Recording;
+  good = record(dir);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -110,17 +102,6 @@ describe('a recording', () => {
   });
 
   test('mutated at random ends as recorded, or with one line of ours', () => {
-    const seed = seedFromEnvironment(0x2ec02d);
-    const random = new Random(seed);
-    for (let i = 0; i < 25; i++) {
-      const mutant = mutateJson(good, random);
-      const { status, stderr } = replay(mutant);
-      const last = stderr.split('\n').slice(-2).join('\n');
-      if (!(status === 125 || status === 5) || !isOneLine(last) || /internal error/.test(stderr))
-        throw new Error(
-          `seed ${seedText(seed)}, mutant ${i}: status ${status}: ${stderr}\n${JSON.stringify(mutant)}`,
-        );
-    }
-    expect(readdirSync(cwd)).toEqual([]);
+    searchMutants(dir, good, seedFromEnvironment(0x2ec02d), 25);
   });
 });
