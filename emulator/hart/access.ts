@@ -6,6 +6,7 @@
 // LR/SC: the reservation is one physical address. It is lost by any SC of the hart and when another hart runs.
 // Divergence: AMOs to devices are a load and a store there, as in QEMU; real boards would raise an access fault.
 
+import { CACHE_BLOCK_BYTES } from '../isa/index.ts';
 import { amoResult } from './amo.ts';
 import * as C from './cause.ts';
 import { RECHECK, RESERVATION, SLOW_ARG, SLOW_VALUE } from './layout.ts';
@@ -53,6 +54,26 @@ export class SlowAccess {
   store(log2: number): number {
     const s = this.#state;
     return this.#storeBytes(1 << log2, s.get(SLOW_VALUE), s.hi(SLOW_VALUE)) ? 0 : 1;
+  }
+
+  /** cbo.zero of the block at SLOW_ARG. Devices get single bytes, as from QEMU. */
+  zeroBlock(): number {
+    const s = this.#state;
+    const [lo, hi] = [s.get(SLOW_ARG), s.hi(SLOW_ARG)];
+    const page = this.#mmu.locatePage(lo, hi, STORE, CACHE_BLOCK_BYTES);
+    if (page < 0) return 1;
+    const bytes = this.#isRam(page) ? 8 : 1;
+    for (let at = 0; at < CACHE_BLOCK_BYTES; at += bytes)
+      if (!this.#write(page, (lo & 0xfff) + at, bytes, 0, 0)) return this.#deviceFault(page, STORE);
+    return 0;
+  }
+
+  /** Management of the block at SLOW_ARG: allowed where a load or a store is; a store faults where neither is. */
+  manageBlock(): number {
+    const s = this.#state;
+    const [lo, hi] = [s.get(SLOW_ARG), s.hi(SLOW_ARG)];
+    if (this.#mmu.locatePage(lo, hi, LOAD, CACHE_BLOCK_BYTES) >= 0) return 0;
+    return this.#mmu.locatePage(lo, hi, STORE, CACHE_BLOCK_BYTES) >= 0 ? 0 : 1;
   }
 
   /** Translates SLOW_ARG for execution and installs its exec entry; code lives in RAM only. */

@@ -30,7 +30,7 @@ export class Hart {
     this.mmu = new Mmu(this.state, ports);
     this.csr = new CsrFile(this.state, this.mmu, ports);
     this.access = new SlowAccess(this.state, this.mmu, ports);
-    this.unit = new SystemUnit(this.state, this.csr, this.mmu);
+    this.unit = new SystemUnit(this.state, this.csr, this.mmu, this.access);
     this.reset(0n);
   }
 

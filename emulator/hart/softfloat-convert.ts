@@ -16,6 +16,7 @@ import {
   NV,
   NX,
   propagate,
+  RTZ,
   round,
   SINGLE,
   shiftRound,
@@ -61,7 +62,28 @@ export function convert(env: Env, from: Format, to: Format, a: bigint): bigint {
 }
 
 export const narrow = (env: Env, a: bigint): bigint => convert(env, DOUBLE, SINGLE, a);
-export const widen = (env: Env, a: bigint): bigint => convert(env, SINGLE, DOUBLE, a);
+
+/** fround and froundnx (Unpriv "Zfa"): a whole number of the same format, NX only when `isExact` is asked for. */
+export function toIntegral(env: Env, f: Format, a: bigint, isExact: boolean): bigint {
+  if (isNan(f, a)) return propagate(env, f, a);
+  const { significand, exponent } = exactOf(f, a);
+  if (isInfinite(f, a) || isZero(f, a) || exponent >= 0) return a;
+  const negative = isNegative(f, a);
+  const whole = shiftRound(env.rm, negative, significand, -exponent);
+  if (isExact && whole << BigInt(-exponent) !== significand) env.flags |= NX;
+  // The whole number has no more bits than the significand: rounding it raises nothing.
+  return whole === 0n ? zero(f, negative) : round(env, f, negative, { significand: whole, exponent: 0 });
+}
+
+/** fcvtmod.w.d (Unpriv "Zfa"): towards zero, modulo 2^32; flags are those of fcvt.w.d. */
+export function toIntegerModulo(env: Env, f: Format, a: bigint): bigint {
+  env.rm = RTZ;
+  toInteger(env, f, a, 32, true);
+  if (isNan(f, a) || isInfinite(f, a)) return 0n;
+  const { significand, exponent } = exactOf(f, a);
+  const whole = exponent < 0 ? significand >> BigInt(-exponent) : significand << BigInt(exponent);
+  return BigInt.asIntN(32, isNegative(f, a) ? -whole : whole);
+}
 
 /** Orders bit patterns that are not NaN, -0 below +0. */
 const order = (f: Format, x: bigint): bigint => (isNegative(f, x) ? -magnitude(f, x) - 1n : magnitude(f, x));
@@ -77,10 +99,11 @@ export function equal(env: Env, f: Format, a: bigint, b: bigint): bigint {
   return a === b || bothZero(f, a, b) ? 1n : 0n;
 }
 
-/** a < b, or a <= b; any NaN is invalid. */
-export function less(env: Env, f: Format, a: bigint, b: bigint, orEqual: boolean): bigint {
+/** a < b, or a <= b; any NaN is invalid, with `isQuiet` (Zfa) only a signaling one. */
+export function less(env: Env, f: Format, a: bigint, b: bigint, orEqual: boolean, isQuiet = false): bigint {
   if (isNan(f, a) || isNan(f, b)) {
-    env.flags |= NV;
+    if (isQuiet) propagate(env, f, a, b);
+    else env.flags |= NV;
     return 0n;
   }
   if (bothZero(f, a, b)) return orEqual ? 1n : 0n;
@@ -94,6 +117,11 @@ export function choose(env: Env, f: Format, a: bigint, b: bigint, larger: boolea
   if (isNan(f, a)) return isNan(f, b) ? f.nan : b;
   if (isNan(f, b)) return a;
   return order(f, a) < order(f, b) === larger ? b : a;
+}
+
+/** minimum and maximum of IEEE 754-2019 §9.6: a NaN wins (Unpriv "Zfa", fminm and fmaxm). */
+export function chooseOrNan(env: Env, f: Format, a: bigint, b: bigint, larger: boolean): bigint {
+  return isNan(f, a) || isNan(f, b) ? propagate(env, f, a, b) : choose(env, f, a, b, larger);
 }
 
 /** One bit of ten, from negative infinity (0) to quiet NaN (9). */

@@ -50,6 +50,7 @@ function format(bits: number, fraction: number): Format {
   };
 }
 
+export const HALF = format(16, 10);
 export const SINGLE = format(32, 23);
 export const DOUBLE = format(64, 52);
 

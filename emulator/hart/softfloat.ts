@@ -19,7 +19,7 @@ import {
   toIntegral,
   toSingle,
 } from './softfloat-fast.ts';
-import { DOUBLE, type Env, type Format, NX, RMM, SINGLE } from './softfloat-format.ts';
+import { DOUBLE, type Env, type Format, HALF, NX, RMM, SINGLE } from './softfloat-format.ts';
 import type { State } from './state.ts';
 
 interface FpEnv extends Env {
@@ -29,6 +29,8 @@ interface FpEnv extends Env {
 type Row = (env: FpEnv) => void;
 
 const BOX_HI = -1;
+/** The low word around a half. */
+const HALF_BOX = 0xffff_0000 | 0;
 const CANONICAL_SINGLE = 0x7fc0_0000;
 
 const f64 = new Float64Array(1);
@@ -53,12 +55,20 @@ export function fpHelper(state: State, op: number): void {
 /** Operands of a format as bits, and the result back. */
 const operand = (f: Format, e: FpEnv, slot: number): bigint => {
   if (f === DOUBLE) return e.state.get64(slot);
-  return BigInt(singleWord(e, slot) >>> 0);
+  return f === HALF ? halfBits(e, slot) : BigInt(singleWord(e, slot) >>> 0);
 };
 
 function result(f: Format, e: FpEnv, bits: bigint): void {
   if (f === DOUBLE) e.state.set64(FP_RESULT, bits);
+  else if (f === HALF) e.state.put(FP_RESULT, Number(bits) | HALF_BOX, BOX_HI);
   else e.state.put(FP_RESULT, Number(bits) | 0, BOX_HI);
+}
+
+/** A half that is not boxed is the canonical NaN. */
+function halfBits(e: FpEnv, slot: number): bigint {
+  const lo = e.state.get(slot);
+  const isBoxed = e.state.hi(slot) === BOX_HI && lo >>> 16 === 0xffff;
+  return isBoxed ? BigInt(lo & 0xffff) : HALF.nan;
 }
 
 function singleWord(e: FpEnv, slot: number): number {
@@ -146,6 +156,21 @@ const compare =
     e.state.put(FP_RESULT, holds ? 1 : 0, 0);
   };
 
+const chooseOrNan =
+  (f: Format, larger: boolean): Row =>
+  e =>
+    result(f, e, V.chooseOrNan(e, f, operand(f, e, FP_A), operand(f, e, FP_B), larger));
+
+const integral =
+  (f: Format, isExact: boolean): Row =>
+  e =>
+    result(f, e, V.toIntegral(e, f, operand(f, e, FP_A), isExact));
+
+const toIntegerModulo: Row = e =>
+  e.state.set64(FP_RESULT, BigInt.asUintN(64, V.toIntegerModulo(e, DOUBLE, operand(DOUBLE, e, FP_A))));
+
+const quietlyLess: Compare = (e, f, a, b) => V.less(e, f, a, b, false, true);
+const quietlyLessOrEqual: Compare = (e, f, a, b) => V.less(e, f, a, b, true, true);
 const lessThan: Compare = (e, f, a, b) => V.less(e, f, a, b, false);
 const lessOrEqual: Compare = (e, f, a, b) => V.less(e, f, a, b, true);
 
@@ -184,7 +209,10 @@ const narrow: Row = e => {
   else result(SINGLE, e, V.narrow(e, operand(DOUBLE, e, FP_A)));
 };
 
-const widen: Row = e => result(DOUBLE, e, V.widen(e, operand(SINGLE, e, FP_A)));
+const convert =
+  (from: Format, to: Format): Row =>
+  e =>
+    result(to, e, V.convert(e, from, to, operand(from, e, FP_A)));
 
 const fastSubtract = (a: number, b: number): boolean => fastAdd(a, -b);
 
@@ -207,6 +235,12 @@ function rowsOf(f: Format, s: Suffix): Partial<Record<Mnemonic, Row>> {
     [`feq.${s}`]: compare(f, (a, b) => a === b, V.equal),
     [`flt.${s}`]: compare(f, (a, b) => a < b, lessThan),
     [`fle.${s}`]: compare(f, (a, b) => a <= b, lessOrEqual),
+    [`fminm.${s}`]: chooseOrNan(f, false),
+    [`fmaxm.${s}`]: chooseOrNan(f, true),
+    [`fltq.${s}`]: compare(f, (a, b) => a < b, quietlyLess),
+    [`fleq.${s}`]: compare(f, (a, b) => a <= b, quietlyLessOrEqual),
+    [`fround.${s}`]: integral(f, false),
+    [`froundnx.${s}`]: integral(f, true),
     [`fclass.${s}`]: classify(f),
     [`fcvt.w.${s}`]: toInteger(f, 32, true),
     [`fcvt.wu.${s}`]: toInteger(f, 32, false),
@@ -223,7 +257,12 @@ const BY_NAME: Partial<Record<Mnemonic, Row>> = {
   ...rowsOf(SINGLE, 's'),
   ...rowsOf(DOUBLE, 'd'),
   'fcvt.s.d': narrow,
-  'fcvt.d.s': widen,
+  'fcvt.d.s': convert(SINGLE, DOUBLE),
+  'fcvt.s.h': convert(HALF, SINGLE),
+  'fcvt.d.h': convert(HALF, DOUBLE),
+  'fcvt.h.s': convert(SINGLE, HALF),
+  'fcvt.h.d': convert(DOUBLE, HALF),
+  'fcvtmod.w.d': toIntegerModulo,
 };
 
 const ROWS: (Row | undefined)[] = [];

@@ -2,6 +2,9 @@
 // `system` does everything: afterwards PC is the next instruction, IC has been counted down, rd is written and traps are
 // entered. The engine syncs PC and IC before and reloads them after.
 
+import { CBCFE, CBIE, CBZE } from '../isa/csr-fields.ts';
+import { CACHE_BLOCK_BYTES } from '../isa/index.ts';
+import type { SlowAccess } from './access.ts';
 import * as C from './cause.ts';
 import type { CsrFile } from './csr-file.ts';
 import * as L from './layout.ts';
@@ -18,6 +21,8 @@ export const REDIRECT = 1;
 export const WAIT = 2;
 
 const OPCODE_MISC_MEM = 0x0f;
+/** By bits 31:20 of a cache-block instruction: inval, clean, flush, zero. */
+const CBO_ENABLE: readonly (number | undefined)[] = [CBIE, CBCFE, CBCFE, undefined, CBZE];
 const FUNCT7_SFENCE_VMA = 0x09;
 const FUNCT7_SINVAL_VMA = 0x0b;
 const SFENCE_W_INVAL = 0x1800_0073;
@@ -33,6 +38,7 @@ export class SystemUnit {
   readonly #csr: CsrFile;
   readonly #mmu: Mmu;
   readonly #hasSvinval: boolean;
+  readonly #access: SlowAccess;
   /**
    * Firmware built into the host: serves an `ecall` from S-mode, which has been retired already, instead of a trap to M.
    * The result is one of the three above.
@@ -41,11 +47,12 @@ export class SystemUnit {
   /** A debugger: true = this `ebreak` is its own, the run is about to stop in front of it and nothing traps. */
   breakpoint: (() => boolean) | undefined;
 
-  constructor(state: State, csr: CsrFile, mmu: Mmu) {
+  constructor(state: State, csr: CsrFile, mmu: Mmu, access: SlowAccess) {
     this.#s = state;
     this.#csr = csr;
     this.#mmu = mmu;
     this.#hasSvinval = csr.ports.extensions.has('svinval');
+    this.#access = access;
   }
 
   /** Executes the 32-bit instruction `word` at PC; `c.ebreak` arrives as EBREAK. Anything unknown is illegal. */
@@ -165,9 +172,34 @@ export class SystemUnit {
     return REDIRECT;
   }
 
+  /** Unpriv "CMO": enabled by menvcfg and senvcfg, permitted as a load or a store of the block, or as a store (cbo.zero). */
+  #cacheBlock(word: number): number {
+    const enable = CBO_ENABLE[word >>> 20];
+    if (enable === undefined || ((word >>> 7) & 31) !== 0 || !this.#isEnabled(enable))
+      return this.illegal(word);
+    const s = this.#s;
+    const rs1 = L.X + 8 * ((word >>> 15) & 31);
+    s.put(L.SLOW_ARG, s.get(rs1) & -CACHE_BLOCK_BYTES, s.hi(rs1));
+    const isRefused = enable === CBZE ? this.#access.zeroBlock() : this.#access.manageBlock();
+    if (isRefused !== 0) {
+      takeTrap(s);
+      return REDIRECT;
+    }
+    return this.#next();
+  }
+
+  /** Do menvcfg and senvcfg enable what these bits stand for (Priv §3.1.18, §10.1.10)? */
+  #isEnabled(bits: number): boolean {
+    const s = this.#s;
+    const priv = s.get(L.PRIV);
+    if (priv === C.M) return true;
+    return (s.get(L.MENVCFG) & bits & (priv === C.U ? s.get(L.SENVCFG) : -1)) !== 0;
+  }
+
   /** fence.i needs no work: stores to pages that hold code are announced to the engine when they happen. */
   #miscMem(word: number): number {
     const funct3 = (word >>> 12) & 7;
+    if (funct3 === 2) return this.#cacheBlock(word);
     if (funct3 > 1) return this.illegal(word);
     this.#next();
     return funct3 === 1 ? REDIRECT : CONTINUE;

@@ -58,7 +58,20 @@ const HAS_RS3 = 8;
 const HAS_RM = 16;
 const HAS_AQ_RL = 32;
 const IMM_SHIFT = 6;
-const IMM_KINDS = ['', 'immI', 'immS', 'immB', 'immU', 'immJ', 'shamt5', 'shamt6', 'csr', 'fence'];
+const IMM_KINDS = [
+  '',
+  'immI',
+  'immS',
+  'immB',
+  'immU',
+  'immJ',
+  'shamt5',
+  'shamt6',
+  'csr',
+  'fence',
+  'fli',
+  'immP',
+];
 const SLOT_BITS: Readonly<Record<string, number>> = {
   rd: HAS_RD,
   rs1: HAS_RS1,
@@ -100,6 +113,9 @@ const POSITIONS = new Map<string, number>();
 /** Ops by the five bits of the opcode, which every row fixes. */
 const BY_OPCODE: readonly number[][] = Array.from({ length: 32 }, () => []);
 for (const { op, match } of ROWS) BY_OPCODE[(match >>> 2) & 31]!.push(op);
+// A row that fixes more bits is a special case of another, and comes before it.
+const bitsOf = (mask: number): number => mask.toString(2).replaceAll('0', '').length;
+for (const ops of BY_OPCODE) ops.sort((a, b) => bitsOf(MASK[b]!) - bitsOf(MASK[a]!));
 
 function chainOf(index: number): number {
   const word = wordOfIndex(index);
@@ -145,6 +161,10 @@ function immediate(kind: number, word: number): number {
     case 8:
     case 9:
       return word >>> 20;
+    case 10:
+      return (word >>> 15) & 31;
+    case 11:
+      return (word >> 25) << 5;
     default:
       return 0;
   }

@@ -7,6 +7,7 @@ import { hex } from '../base/bits.ts';
 import { compressedRow, type Insn } from './codec.ts';
 import { csrNumbered } from './csr.ts';
 import { extract, OPERANDS, type Operand } from './fields.ts';
+import { FLI_TEXTS } from './fli.ts';
 import { type Mnemonic, rowOf } from './table.ts';
 
 export const X_NAMES =
@@ -59,9 +60,11 @@ function baseText(insn: Insn, pc: bigint, everyRounding: boolean): string {
   return join(row.name + suffix, operands);
 }
 
+const EXACT: ReadonlySet<Mnemonic> = new Set(['fcvt.d.w', 'fcvt.d.wu', 'fcvt.d.s', 'fcvt.s.h', 'fcvt.d.h']);
+
 /** Conversions that are always exact print no rounding mode when it is rne; the others none when it is dyn. */
 function roundingText(insn: Insn, every: boolean): string {
-  const exact = insn.name === 'fcvt.d.w' || insn.name === 'fcvt.d.wu' || insn.name === 'fcvt.d.s';
+  const exact = EXACT.has(insn.name);
   const silent = exact ? insn.rm === 0 : insn.rm === 7 && !every;
   return silent ? '' : RM_NAMES[insn.rm]!;
 }
@@ -106,6 +109,8 @@ function operandText(field: Operand, value: number, pc: bigint): string {
       return hex((value >>> 12) & 0xfffff);
     case 'csr':
       return csrNumbered(value)?.name ?? hex(value);
+    case 'fli':
+      return FLI_TEXTS[value]!;
     case 'fence':
       return `${fenceSet(value >>> 4)}, ${fenceSet(value)}`;
     default:

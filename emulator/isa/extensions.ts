@@ -22,6 +22,9 @@ export interface ExtensionRow {
   readonly doc: string;
 }
 
+/** Bytes of a cache block for Zicbom, Zicbop and Zicboz (Zic64b). */
+export const CACHE_BLOCK_BYTES = 64;
+
 type Since = ExtensionRow['since'];
 
 const letter = <const N extends string>(name: N, rva22: InProfile, doc: string) =>
@@ -54,6 +57,10 @@ const ROWS = [
   absent('e', 7, 'no', 'the small register file is of 32-bit controllers'),
   absent('h', 7, 'optional', 'no hypervisor extension'),
   absent('v', 7, 'optional', 'vectors are the next step'),
+  always('zic64b',             'mandatory', 'cache blocks have 64 bytes'),
+  optional('zicbom', on, 10,   'mandatory', 'cache-block management: cbo.clean, cbo.flush, cbo.inval'),
+  optional('zicbop', on, 10,   'mandatory', 'prefetches, which are hints'),
+  optional('zicboz', on, 10,   'mandatory', 'cbo.zero'),
   always('ziccamoa',           'mandatory', 'main memory supports all atomics'),
   always('ziccif',             'mandatory', 'instruction fetches from main memory are atomic'),
   always('zicclsm',            'mandatory', 'misaligned loads and stores of main memory'),
@@ -62,11 +69,15 @@ const ROWS = [
   always('zicntr',             'mandatory', 'cycle, time, instret'),
   always('zicsr',              'mandatory', 'control and status registers'),
   always('zifencei',           'mandatory', 'fence.i'),
+  always('zihintntl',          'no',        'hints of non-temporal locality'),
+  always('zihintpause',        'mandatory', 'pause, a hint'),
   always('zihpm',              'mandatory', 'hpmcounter3 to 31'),
   always('zmmul',              'no',        'multiplication, a part of M'),
   always('za64rs',             'mandatory', 'reservation sets of at most 64 bytes'),
   always('zaamo',              'no',        'atomic memory operations, a part of A'),
   always('zalrsc',             'no',        'load-reserved and store-conditional, a part of A'),
+  optional('zfa', on, 10,      'no',        'fli, fround, fminm, fmaxm, fleq, fltq, fcvtmod'),
+  optional('zfhmin', off, 10,  'mandatory', 'half precision: load, store, move, convert'),
   always('zca',                'no',        'compressed integer instructions, a part of C'),
   optional('zcb', off, 10,     'no',        'more compressed loads, stores and extensions, not, mul'),
   always('zcd',                'no',        'compressed loads and stores of doubles, a part of C'),
@@ -74,6 +85,7 @@ const ROWS = [
   optional('zbb', on, 7,       'mandatory', 'basic bit manipulation'),
   optional('zbc', on, 7,       'no',        'carry-less multiplication'),
   optional('zbs', on, 7,       'mandatory', 'single bits'),
+  optional('zkt', off, 7,      'mandatory', 'time does not depend on data: every instruction takes one unit'),
   always('ssccptr',            'mandatory', 'page tables may lie in main memory'),
   always('sscounterenw',       'mandatory', 'scounteren has a bit for every counter'),
   optional('sstc', on, 7,      'optional',  'stimecmp, the timer of S-mode'),

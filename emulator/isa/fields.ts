@@ -25,6 +25,7 @@ export type OperandKind =
   | 'zimm'
   | 'fence'
   | 'rm'
+  | 'fli'
   | 'bit';
 
 export interface Operand {
@@ -83,6 +84,10 @@ export const OPERANDS: Readonly<Record<string, Operand>> = {
   /** fm, pred and succ of a fence as one 12-bit value in `imm`. */
   fence: operand('fence', ['imm'], '31:20'),
   rm: operand('rm', ['rm'], '14:12'),
+  /** Number of a constant, in `imm`. */
+  fli: operand('fli', ['imm'], '19:15'),
+  /** Offset of a prefetch, a multiple of 32. */
+  immP: operand('int', ['imm'], '31:25>5', true),
   aq: operand('bit', ['aq'], '26'),
   rl: operand('bit', ['rl'], '25'),
 
@@ -124,7 +129,7 @@ export interface Format {
 }
 
 /** Words of a format's text that are not operands. */
-const LITERALS = new Set(['sp']);
+const LITERALS = new Set(['sp', 'rtz']);
 
 export function format(text: string, hidden: readonly string[] = []): Format {
   const shown = (text.match(/[a-z][A-Za-z0-9]*/g) ?? []).filter(word => !LITERALS.has(word));
@@ -162,6 +167,10 @@ export const FR1_RM = format('fd, fs1, rm');
 export const FCMP = format('rd, fs1, fs2');
 export const F_TO_X = format('rd, fs1');
 export const F_TO_X_RM = format('rd, fs1, rm');
+export const F_TO_X_RTZ = format('rd, fs1, rtz');
+export const FLI = format('fd, fli');
+export const CBO = format('(rs1)');
+export const PREFETCH = format('immP(rs1)');
 export const X_TO_F = format('fd, rs1');
 export const X_TO_F_RM = format('fd, rs1, rm');
 

@@ -5,18 +5,19 @@
 // operand of the format, `-` is ignored by the hardware. Spaces separate fields for the eye. The table's test
 // demands that the dots are exactly the bits that the format's operands cover.
 
-import type { ExtensionName } from './extensions.ts';
+import { CACHE_BLOCK_BYTES, type ExtensionName } from './extensions.ts';
 import type { Format } from './fields.ts';
 
 /** Where control goes after it: `serialize` = the engine must look at privileged state or code again. */
 export type Flow = 'next' | 'branch' | 'jump' | 'indirect' | 'trap' | 'serialize';
 
-export type MemoryKind = 'none' | 'load' | 'store' | 'amo' | 'lr' | 'sc';
+/** `block`: all of the cache block that rs1 points into. */
+export type MemoryKind = 'none' | 'load' | 'store' | 'amo' | 'lr' | 'sc' | 'block';
 
 export interface Memory {
   readonly kind: MemoryKind;
   /** Bytes of the access; 0 when there is none. */
-  readonly bytes: 0 | 1 | 2 | 4 | 8;
+  readonly bytes: 0 | 1 | 2 | 4 | 8 | typeof CACHE_BLOCK_BYTES;
   /** A load that sign-extends. Singles that are loaded into f registers are NaN-boxed, not extended. */
   readonly signed: boolean;
 }
@@ -56,6 +57,8 @@ export const rowsOf =
     flow: attributes.flow ?? 'next',
     mem: attributes.mem ?? NO_MEMORY,
   });
+
+export const block: Attributes = { mem: { kind: 'block', bytes: CACHE_BLOCK_BYTES, signed: false } };
 
 type Bytes = 1 | 2 | 4 | 8;
 export const load = (bytes: Bytes, signed = true): Attributes => ({ mem: { kind: 'load', bytes, signed } });

@@ -6,12 +6,22 @@
 import { OPERANDS, type RegisterClass } from './fields.ts';
 import type { Row } from './row.ts';
 import { TABLE_B } from './table-b.ts';
+import { TABLE_CBO } from './table-cbo.ts';
 import { TABLE_FD } from './table-fd.ts';
 import { TABLE_I } from './table-i.ts';
 import { TABLE_MA } from './table-ma.ts';
 import { TABLE_SYSTEM } from './table-system.ts';
+import { TABLE_ZF } from './table-zf.ts';
 
-const ALL = [...TABLE_I, ...TABLE_MA, ...TABLE_FD, ...TABLE_B, ...TABLE_SYSTEM] as const;
+const ALL = [
+  ...TABLE_I,
+  ...TABLE_MA,
+  ...TABLE_FD,
+  ...TABLE_B,
+  ...TABLE_ZF,
+  ...TABLE_CBO,
+  ...TABLE_SYSTEM,
+] as const;
 
 export type Mnemonic = (typeof ALL)[number]['name'];
 
@@ -30,6 +40,8 @@ export interface TableRow extends Row<Mnemonic> {
   readonly mask: number;
   readonly match: number;
   readonly regs: Registers;
+  /** Names an f register, so FS must not be Off. */
+  readonly isFloat: boolean;
 }
 
 /** The fixed bits of a drawn pattern. */
@@ -57,6 +69,7 @@ export const ROWS: readonly TableRow[] = ALL.map((row, index) => ({
   ...fixedBits(row.pattern),
   op: index + 1,
   regs: registersOf(row),
+  isFloat: Object.values(registersOf(row)).includes('f'),
 }));
 
 /** One more than the largest `op`: the length of an array indexed by it. */

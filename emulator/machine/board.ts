@@ -3,7 +3,7 @@
 
 import { TICK } from '../../devices/clint.ts';
 import type { Device, FdtNode, Placement } from '../bus/device.ts';
-import { type Extensions, isaExtensions, isaString } from '../isa/index.ts';
+import { CACHE_BLOCK_BYTES, type Extensions, isaExtensions, isaString } from '../isa/index.ts';
 import { cells64 } from './fdt.ts';
 import { RAM_BASE } from './memory-map.ts';
 
@@ -108,7 +108,13 @@ function isaProperties(extensions: Extensions): FdtNode['props'] {
     'riscv,isa': isaString(extensions),
     'riscv,isa-base': 'rv64i',
     'riscv,isa-extensions': isaExtensions(extensions),
+    ...blockSizes(extensions),
   };
+}
+
+function blockSizes(extensions: Extensions): FdtNode['props'] {
+  const kinds = (['zicbom', 'zicbop', 'zicboz'] as const).filter(name => extensions.has(name));
+  return Object.fromEntries(kinds.map(name => [`riscv,${name.slice(2)}-block-size`, [CACHE_BLOCK_BYTES]]));
 }
 
 function deviceNodes(board: BoardTree, plic: number, test: number): FdtNode[] {

@@ -12,6 +12,7 @@ const allBut = (name: OptionalExtension): OptionalExtension[] => [...ALL_EXTENSI
 
 test('an instruction decodes exactly when its extension is there', () => {
   for (const name of ALL_EXTENSIONS) {
+    if (name === 'zicbop') continue; // hints
     for (const row of ROWS.filter(one => one.ext === name)) {
       const word = encode(row.name, {});
       expect(decodes(allBut(name), word), row.name).toBe(false);

@@ -58,7 +58,7 @@ describe.skipIf(missing('dtc', DTC) || missing('qemu-system-riscv64', QEMU))('de
   // What QEMU's board has and ours does not, or the other way round.
   const ONLY_QEMU = /pmu|fw-cfg|flash|pci|platform-bus|cpu-map/;
   const ONLY_OURS = /kcov|edu/;
-  const DIFFERENT = /model|riscv,isa|rng-seed|bootargs/;
+  const DIFFERENT = /model|riscv,isa|riscv,cbo|rng-seed|bootargs/;
 
   it.each([1, 2, 4, 8])('agrees with QEMU for %i harts, node by node', harts => {
     withScratch(dir => {

@@ -8,7 +8,7 @@ import { Jit, type JitTuning } from '../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { Hart, homeOf, NO_CODE } from '../../emulator/hart/index.ts';
 import { F, IC, INSTRET, PC, QUANTUM, X } from '../../emulator/hart/layout.ts';
-import { DEFAULT_EXTENSIONS } from '../../emulator/isa/index.ts';
+import { ALL_EXTENSIONS } from '../../emulator/isa/index.ts';
 
 export const RAM_BASE = 0x8000_0000;
 
@@ -49,7 +49,7 @@ export class Flat {
       memory,
       ram: this.ram,
       bus: this.bus,
-      extensions: DEFAULT_EXTENSIONS,
+      extensions: ALL_EXTENSIONS,
       time: () => 0,
       code: NO_CODE,
     };

@@ -5,6 +5,7 @@ import { CSR, FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '.
 import { FP_MNEMONICS, fpHelper } from '../../emulator/hart/softfloat.ts';
 import { encode, type Mnemonic, OP, rowNamed } from '../../emulator/isa/index.ts';
 import { Flat, jit, RAM_BASE } from './flat.ts';
+import { cornerHalf } from './oracle/corners.ts';
 import { Random } from './random.ts';
 
 const FS_DIRTY = 0x6000;
@@ -68,7 +69,8 @@ const CORNERS: Readonly<Record<'s' | 'd', readonly bigint[]>> = {
 };
 
 /** Random operands that meet: like exponents now and then, so that sums cancel and products nearly do. */
-function operand(random: Random, format: 's' | 'd'): bigint {
+function operand(random: Random, format: 'h' | 's' | 'd'): bigint {
+  if (format === 'h') return cornerHalf(random);
   // Few bits: results that are exact, and now and then just not.
   if (random.oneIn(3)) {
     const few = (random.below(64) - 32) * 2 ** (random.oneIn(4) ? random.below(60) - 30 : 0);
@@ -90,7 +92,10 @@ function operand(random: Random, format: 's' | 'd'): bigint {
 }
 
 /** Operands are singles; of conversions the source counts. */
-const reads = (name: string): 's' | 'd' => (name.split('.').at(-1) === 's' ? 's' : 'd');
+const reads = (name: string): 'h' | 's' | 'd' => {
+  const last = name.split('.').at(-1);
+  return last === 's' || last === 'h' ? last : 'd';
+};
 
 interface Case {
   readonly operands: readonly bigint[];
@@ -152,8 +157,9 @@ export function compareLoops(seed: number, cases: number): { differences: string
   const differences: string[] = [];
   let compared = 0;
   for (const name of FP_MNEMONICS) {
-    const hasMode = /^f(n?m?(add|sub)|mul|div|sqrt|cvt)/.test(name);
-    for (const rm of hasMode ? [DYNAMIC, 0, 1] : [0]) {
+    const hasMode = rowNamed(name).format.operands.includes('rm');
+    const modes = name.startsWith('fround') ? [DYNAMIC, 0, 1, 2, 3, 4] : [DYNAMIC, 0, 1];
+    for (const rm of hasMode ? modes : [0]) {
       const random = new Random(seed ^ OP[name]);
       const loop = new Loop(name, rm);
       for (let i = 0; i < cases; i++) {

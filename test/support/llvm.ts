@@ -7,7 +7,8 @@ import { findLlvm, runProgram, withScratch } from './tools.ts';
 export const OBJDUMP = findLlvm('llvm-objdump');
 const OBJCOPY = findLlvm('llvm-objcopy');
 
-const ATTRIBUTES = '+m,+a,+f,+d,+c,+zba,+zbb,+zbc,+zbs,+zicond,+zcb,+zihintpause,+svinval';
+const ATTRIBUTES =
+  '+m,+a,+f,+d,+c,+zba,+zbb,+zbc,+zbs,+zicond,+zcb,+zfa,+zfhmin,+zicbom,+zicbop,+zicboz,+zihintpause,+svinval';
 
 export interface Word {
   readonly value: number;

@@ -427,14 +427,14 @@ const IS_JALR = 256;
 const KNOWN = 512;
 
 function kindOf(op: number): number {
-  const { regs, flow, ext } = rowOf(op);
+  const { regs, flow, ext, mem } = rowOf(op);
   const kind =
     (regs.rd === 'f' ? RD_F : 0) |
     (regs.rs1 === 'f' ? RS1_F : 0) |
     (regs.rs2 === 'f' ? RS2_F : 0) |
     (flow === 'branch' || flow === 'jump' ? IS_JUMP : 0) |
     (flow === 'jump' ? IS_JAL : 0) |
-    (flow === 'serialize' || flow === 'trap' ? NEEDS_WORD : 0) |
+    (flow === 'serialize' || flow === 'trap' || mem.kind === 'block' ? NEEDS_WORD : 0) |
     (ext === 'zicsr' ? IS_CSR : 0) |
     (flow === 'next' ? RUNS_ON : 0) |
     (flow === 'indirect' ? IS_JALR : 0) |

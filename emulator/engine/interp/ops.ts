@@ -14,7 +14,8 @@ import {
   TLB_READ,
   TLB_WRITE,
 } from '../../hart/layout.ts';
-import { OP, rowNamed } from '../../isa/index.ts';
+import { RNE } from '../../hart/softfloat-format.ts';
+import { CACHE_BLOCK_BYTES, OP, rowNamed } from '../../isa/index.ts';
 import {
   type CodeWriter,
   I32,
@@ -27,7 +28,9 @@ import {
 import { REFUSED } from '../access/refill.ts';
 import {
   type Atomic,
+  boxOf,
   type Format,
+  type FpWidth,
   type Ops,
   RESULT_LIMIT,
   type ResultCheck,
@@ -79,7 +82,6 @@ export interface InterpLabels {
 
 const NX = 1;
 const FS = 0x6000;
-const BOX = 0xffff_ffff_0000_0000n;
 
 export class InterpOps implements Ops {
   readonly c: CodeWriter;
@@ -154,6 +156,21 @@ export class InterpOps implements Ops {
 
   immw(): void {
     this.c.local_get(this.locals.rec).i32_load(R_IMM);
+  }
+
+  constant(values: readonly bigint[]): void {
+    const { c } = this;
+    const value = this.temp(I64);
+    const done = c.block();
+    const cases = values.map(() => c.block()).reverse();
+    this.immw();
+    c.br_table(cases, cases[0]!);
+    for (const bits of values) {
+      c.end();
+      c.i64_const(BigInt.asIntN(64, bits)).local_set(value).br(done);
+    }
+    c.end();
+    c.local_get(value);
   }
 
   pc(): void {
@@ -259,10 +276,10 @@ export class InterpOps implements Ops {
     this.#store(bytes);
   }
 
-  loadFp(bytes: 4 | 8): void {
+  loadFp(bytes: FpWidth): void {
     const { c } = this;
     const { va, host } = this.#address(true);
-    const box = () => void (bytes === 4 ? c.i64_const(BOX).i64_or() : undefined);
+    const box = () => void (bytes < 8 ? c.i64_const(boxOf(bytes)).i64_or() : undefined);
     this.#probe(TLB_READ, bytes, va, host);
     const fast = () => {
       this.#loadAt(host, bytes, false);
@@ -272,7 +289,7 @@ export class InterpOps implements Ops {
     this.#refillOr(va, host, bytes, false);
     this.rd(fast);
     c.else_();
-    this.#slow.load(this, va, Math.log2(bytes) | (bytes === 4 ? 4 : 0));
+    this.#slow.load(this, va, Math.log2(bytes) | (bytes < 8 ? 4 : 0));
     this.rd(() => {
       c.i32_const(0).i64_load(SLOW_VALUE);
       box();
@@ -280,7 +297,7 @@ export class InterpOps implements Ops {
     c.end().end();
   }
 
-  storeFp(bytes: 4 | 8): void {
+  storeFp(bytes: FpWidth): void {
     this.#store(bytes);
   }
 
@@ -293,6 +310,21 @@ export class InterpOps implements Ops {
     this.#slow.atomic(this, va, what);
     this.rd(() => void c.i32_const(0).i64_load(SLOW_VALUE));
     c.end();
+  }
+
+  cacheBlock(writes: boolean, permitted: () => void, fast: (host: Local<I32>) => void): void {
+    const { c } = this;
+    const [va, host] = [this.temp(I64), this.temp(I32)];
+    const slow = c.block();
+    permitted();
+    c.i32_eqz().br_if(slow, 'unlikely');
+    this.rs1();
+    c.i64_const(-CACHE_BLOCK_BYTES).i64_and().local_set(va);
+    this.#probe(writes ? TLB_WRITE : TLB_READ, 8, va, host);
+    fast(host);
+    this.advance();
+    c.end().end();
+    this.system();
   }
 
   physical(host: Local<I32>): void {
@@ -409,22 +441,17 @@ export class InterpOps implements Ops {
     this.#field16(R_RD);
     value();
     if (format === 'd') c.f64_store();
-    else c.i32_reinterpret_f32().i64_extend_i32_u().i64_const(BOX).i64_or().i64_store();
+    else c.i32_reinterpret_f32().i64_extend_i32_u().i64_const(boxOf(4)).i64_or().i64_store();
   }
 
-  roundsToNearestEven(): void {
+  rounds(mode: number): void {
     this.#roundingMode();
-    this.c.i32_eqz();
-  }
-
-  roundsTowardsZero(): void {
-    this.#roundingMode();
-    this.c.i32_const(1).i32_eq();
+    this.c.i32_const(mode).i32_eq();
   }
 
   resultLimit(check: ResultCheck): void {
     this.c.i64_const(BigInt.asIntN(64, RESULT_LIMIT[check])).i64_const(0);
-    this.roundsToNearestEven();
+    this.rounds(RNE);
     this.inexactIsSet();
     this.c.i32_and().select();
   }

@@ -7,12 +7,21 @@
 //   * the result is inspected: no NaN (NV, payloads), no infinity (DZ, OF), nothing that may be tiny (UF).
 // NX stays set in ordinary programs once it was raised, so after warm-up nearly everything is fast.
 
+import { RNE, RTZ } from '../../hart/softfloat-format.ts';
 import { F32, F64, type Label, type Local } from '../../wasm/module.ts';
 import { fusedRule } from './fma.ts';
-import { type Format, LEAST_NORMAL, type Ops, type ResultCheck, type Rule } from './ops.ts';
+import {
+  boxOf,
+  type Format,
+  type FpWidth,
+  LEAST_NORMAL,
+  type Ops,
+  type ResultCheck,
+  type Rule,
+} from './ops.ts';
 
 /** Runs `fast` inside a block; it branches to the label it gets when it cannot answer, and then soft-float does. */
-function orSoft(o: Ops, fast: (giveUp: Label) => void): void {
+export function orSoft(o: Ops, fast: (giveUp: Label) => void): void {
   const { c } = o;
   const done = c.block();
   const giveUp = c.block();
@@ -23,13 +32,13 @@ function orSoft(o: Ops, fast: (giveUp: Label) => void): void {
 }
 
 /** Pushes operand n as f64, whatever its format. */
-function asDouble(o: Ops, n: 1 | 2 | 3, format: Format): void {
+export function asDouble(o: Ops, n: 1 | 2 | 3, format: Format): void {
   o.fs(n, format);
   if (format === 's') o.c.f64_promote_f32();
 }
 
 /** i32: 1 when f64 local `x` is not NaN. */
-const isNumber = (o: Ops, x: Local<F64>): void => void o.c.local_get(x).local_get(x).f64_eq();
+export const isNumber = (o: Ops, x: Local<F64>): void => void o.c.local_get(x).local_get(x).f64_eq();
 
 /** For singles: bits of the least number whose exponent is 2, and of infinity, doubled. */
 const LEAST_SINGLE = 0x0200_0000;
@@ -162,7 +171,7 @@ const signInjectSingle =
   };
 
 /** min and max of numbers: wasm orders -0 below +0 as RISC-V does; NaN operands are soft-float's business. */
-const choose =
+export const choose =
   (op: 'min' | 'max', format: Format): Rule =>
   o => {
     const { c } = o;
@@ -183,7 +192,7 @@ const choose =
     });
   };
 
-const compare =
+export const compare =
   (op: 'f64_eq' | 'f64_lt' | 'f64_le', format: Format): Rule =>
   o => {
     const { c } = o;
@@ -211,20 +220,23 @@ const RANGE: Readonly<Record<IntType, readonly [number, number]>> = {
   lu: [-1, 2 ** 64],
 };
 
-/** C casts: towards zero, in range, a whole number or NX already set. */
-const toInteger =
-  (type: IntType, format: Format): Rule =>
+/** C casts: towards zero, which `truncates` says is the only mode; in range; a whole number or NX already set. */
+export const toInteger =
+  (type: IntType, format: Format, truncates = false): Rule =>
   o => {
     const { c } = o;
     const x = o.temp(F64);
     const isUnsigned = type === 'wu' || type === 'lu';
     o.fpEnabled(false);
     orSoft(o, giveUp => {
-      o.roundsTowardsZero();
       o.inexactIsSet();
       asDouble(o, 1, format);
       c.local_tee(x).f64_trunc().local_get(x).f64_eq().i32_or();
-      c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
+      if (!truncates) {
+        o.rounds(RTZ);
+        c.i32_and();
+      }
+      c.i32_eqz().br_if(giveUp, 'unlikely');
       c.local_get(x).f64_const(RANGE[type][0]).f64_gt();
       c.local_get(x).f64_const(RANGE[type][1]).f64_lt();
       c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
@@ -262,7 +274,7 @@ const fromInteger =
     o.fpEnabled(true);
     orSoft(o, giveUp => {
       // What every mode gives still needs a valid mode.
-      o.roundsToNearestEven();
+      o.rounds(RNE);
       if (!isExact) {
         fitsExactly(o, type, format);
         c.i32_and();
@@ -308,27 +320,25 @@ const widen: Rule = o => {
     asDouble(o, 1, 's');
     c.local_set(x);
     isNumber(o, x);
-    o.roundsToNearestEven();
+    o.rounds(RNE);
     c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
     o.fd('d', () => void c.local_get(x));
   });
 };
 
-const loadRule =
-  (bytes: 4 | 8): Rule =>
+export const loadRule =
+  (bytes: FpWidth): Rule =>
   o => {
     o.fpEnabled(true);
     o.loadFp(bytes);
   };
 
-const storeRule =
-  (bytes: 4 | 8): Rule =>
+export const storeRule =
+  (bytes: FpWidth): Rule =>
   o => {
     o.fpEnabled(false);
     o.storeFp(bytes);
   };
-
-const BOX = 0xffff_ffff_0000_0000n;
 
 export const SINGLE = {
   flw: loadRule(4),
@@ -371,7 +381,7 @@ export const SINGLE = {
     o.fpEnabled(true);
     o.fdBits(() => {
       o.rs1();
-      o.c.i64_const(BOX).i64_or();
+      o.c.i64_const(boxOf(4)).i64_or();
     });
   },
 } as const satisfies Record<string, Rule>;

@@ -3,9 +3,11 @@
 import { ATOMIC } from './amo.ts';
 import { BITS } from './bits.ts';
 import { CARRYLESS } from './carryless.ts';
+import { CACHE_BLOCKS } from './cbo.ts';
 import { DOUBLE, SINGLE } from './fp.ts';
 import { INTEGER, MULTIPLY } from './int.ts';
 import type { Semantics } from './ops.ts';
+import { HALF, ZFA } from './zf.ts';
 
 export const SEMANTICS: Semantics = {
   ...INTEGER,
@@ -15,4 +17,7 @@ export const SEMANTICS: Semantics = {
   ...CARRYLESS,
   ...SINGLE,
   ...DOUBLE,
+  ...ZFA,
+  ...HALF,
+  ...CACHE_BLOCKS,
 };

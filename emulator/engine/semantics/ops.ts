@@ -24,6 +24,11 @@ import type { CodeWriter, I32, Local, ValType } from '../../wasm/module.ts';
 
 /** Bytes of a memory access. */
 export type Width = 1 | 2 | 4 | 8;
+/** Bytes of a floating-point one. */
+export type FpWidth = 2 | 4 | 8;
+
+/** The ones above a NaN-boxed half or single (Unpriv "D" §NaN Boxing). */
+export const boxOf = (bytes: FpWidth): bigint => BigInt.asIntN(64, -1n << BigInt(8 * bytes));
 
 /** An instruction of the "A" extension: which access, and for AMOs which operation (bits 31:27 of its encoding). */
 export interface Atomic {
@@ -69,6 +74,8 @@ export interface Ops {
   imm(): void;
   /** i32: low half of the immediate. */
   immw(): void;
+  /** i64: the element of `values` that the immediate numbers. */
+  constant(values: readonly bigint[]): void;
   /** i64: address of this instruction. */
   pc(): void;
   /** i64: address of the instruction after this one (pc + 2 or pc + 4). */
@@ -97,16 +104,22 @@ export interface Ops {
   load(bytes: Width, signed: boolean): void;
   /** Low `bytes` of rs2 to rs1 + imm. */
   store(bytes: Width): void;
-  /** Floating register fd = memory; NaN-boxed when 4 bytes. */
-  loadFp(bytes: 4 | 8): void;
+  /** Floating register fd = memory; NaN-boxed when less than 8 bytes. */
+  loadFp(bytes: FpWidth): void;
   /** Low bytes of floating register fs2 to memory. */
-  storeFp(bytes: 4 | 8): void;
+  storeFp(bytes: FpWidth): void;
   /**
    * Address: rs1 alone, naturally aligned. `fast` runs with the i32 local `host`, the host address of RAM that may be
    * accessed that way; it writes rd. Everything else (translation misses, devices, pages with code, faults) is done by the
    * hart's own lr, sc or amo, for which `what` is the order form.
    */
   atomic(what: Atomic, fast: (host: Local<I32>) => void): void;
+  /**
+   * The cache block that rs1 points into, after `permitted` has pushed i32 and it was not zero. `fast` runs with the i32
+   * local `host`, the host address of the block in RAM that may be read or, when it `writes`, written. Everything else
+   * is done by the hart. Comes last and alone.
+   */
+  cacheBlock(writes: boolean, permitted: () => void, fast: (host: Local<I32>) => void): void;
   /** i64: the physical address that belongs to a host address of RAM held in the i32 local `host`. */
   physical(host: Local<I32>): void;
 
@@ -122,8 +135,8 @@ export interface Ops {
   fdBits(value: () => void): void;
   /** Writes fd; `value` pushes f32 (boxed here) or f64. */
   fd(format: Format, value: () => void): void;
-  /** i32: non-zero when the effective rounding mode is round-to-nearest-even. */
-  roundsToNearestEven(): void;
+  /** i32: non-zero when this is the effective rounding mode, as frm encodes it. */
+  rounds(mode: number): void;
   /**
    * i64: RESULT_LIMIT[check] when the effective rounding mode is round-to-nearest-even and NX is set, else 0. May be 0 when it need not.
    * A result of the host's arithmetic is what this instruction gives, flags included, when it passes the check with this limit.
@@ -133,8 +146,6 @@ export interface Ops {
   readonly fuses: boolean;
   /** fs1 and fs2 are known to be the same register. */
   readonly hasSameSources: boolean;
-  /** i32: non-zero when the effective rounding mode is round-towards-zero (what C casts use). */
-  roundsTowardsZero(): void;
   /** i32: non-zero only when NX is set in fflags, so that raising it again changes nothing. */
   inexactIsSet(): void;
   /**

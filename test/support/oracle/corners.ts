@@ -100,6 +100,12 @@ export function cornerSingle(random: Random): bigint {
   return BigInt.asUintN(64, box) | singleBits(random, sign);
 }
 
+/** A NaN-boxed binary16 pattern, sometimes with a broken box. */
+export function cornerHalf(random: Random): bigint {
+  const box = random.oneIn(16) ? random.u64() << 16n : -1n << 16n;
+  return BigInt.asUintN(64, box) | BigInt(random.u32() >>> 16);
+}
+
 function singleBits(random: Random, sign: bigint): bigint {
   switch (random.below(4)) {
     case 0:

@@ -7,7 +7,7 @@ import { OPERANDS } from '../../../emulator/isa/fields.ts';
 import type { Extension } from '../../../emulator/isa/row.ts';
 import { type Mnemonic, ROWS, rowNamed, type TableRow } from '../../../emulator/isa/table.ts';
 import type { Random } from '../random.ts';
-import { cornerDouble, cornerInteger, cornerSingle } from './corners.ts';
+import { cornerDouble, cornerHalf, cornerInteger, cornerSingle } from './corners.ts';
 import { DATA_BYTES } from './image.ts';
 import type { Piece, Program } from './program.ts';
 
@@ -42,6 +42,7 @@ interface Pools {
   readonly float: TableRow[];
   readonly memory: TableRow[];
   readonly atomic: TableRow[];
+  readonly block: TableRow[];
   readonly branches: TableRow[];
 }
 
@@ -50,12 +51,12 @@ function poolsOf(profile: Profile): Pools {
     row => profile.extensions.includes(row.ext) && profile.without?.includes(row.name) !== true,
   );
   const plain = rows.filter(row => row.flow === 'next' && row.mem.kind === 'none' && row.ext !== 'priv');
-  const isFloat = (row: TableRow): boolean => row.ext === 'f' || row.ext === 'd';
   return {
-    compute: plain.filter(row => !isFloat(row)),
-    float: plain.filter(isFloat),
+    compute: plain.filter(row => !row.isFloat),
+    float: plain.filter(row => row.isFloat),
     memory: rows.filter(row => row.mem.kind === 'load' || row.mem.kind === 'store'),
     atomic: rows.filter(row => row.mem.kind === 'amo' || row.mem.kind === 'lr' || row.mem.kind === 'sc'),
+    block: rows.filter(row => row.mem.kind === 'block'),
     branches: rows.filter(row => row.flow === 'branch'),
   };
 }
@@ -184,6 +185,11 @@ class Generator {
       this.#atomic();
       return;
     }
+    if (this.#pools.block.length > 0 && random.oneIn(10)) {
+      const [rs1] = random.pick([...this.pointers]);
+      this.#add(random.pick(this.#pools.block).name, { rs1 });
+      return;
+    }
     const row = random.pick(this.#pools.memory);
     const operands = this.#operands(row);
     const [base, offset] = random.pick([...this.pointers]);
@@ -290,9 +296,12 @@ export function generateProgram(random: Random, profile: Profile): Program {
   const generator = new Generator(random, profile);
   const pieces = generator.pieces();
   const usesSingles = profile.extensions.includes('f');
-  const f = Array.from({ length: 32 }, () =>
-    usesSingles && random.oneIn(2) ? cornerSingle(random) : cornerDouble(random),
-  );
+  const usesHalves = profile.extensions.includes('zfhmin');
+  const corner = (): bigint => {
+    if (usesHalves && random.oneIn(4)) return cornerHalf(random);
+    return usesSingles && random.oneIn(2) ? cornerSingle(random) : cornerDouble(random);
+  };
+  const f = Array.from({ length: 32 }, corner);
   return {
     pieces,
     x: Array.from({ length: 32 }, (_unused, n) =>

@@ -17,7 +17,7 @@ function fetchQemu(): string | undefined {
 }
 
 /** In QEMU 10's `rv64`, not in our table. */
-const OURS_LACK = ['zawrs', 'zfa', 'zicbom', 'zicboz'].map(name => `${name}=off`);
+const OURS_LACK = ['zawrs'].map(name => `${name}=off`);
 
 /** Compare with `kcovboxRunner(engine, 'max')`: every extension that we have, and none that we lack. */
 export const newQemuRunner = runnerOf(

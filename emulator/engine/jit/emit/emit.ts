@@ -44,7 +44,7 @@ type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'inli
 
 const canLeave = (insn: Insn): boolean => {
   const row = rowOf(insn.op);
-  return row.mem.kind !== 'none' || row.ext === 'f' || row.ext === 'd' || row.ext === 'zicsr';
+  return row.mem.kind !== 'none' || row.isFloat || row.ext === 'zicsr';
 };
 
 class RegionEmitter {

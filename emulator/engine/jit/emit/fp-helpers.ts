@@ -18,7 +18,7 @@ import {
   type ModuleBuilder,
 } from '../../../wasm/module.ts';
 import { twoProduct, twoSum } from '../../semantics/error-free.ts';
-import { type Format, RESULT_LIMIT } from '../../semantics/ops.ts';
+import { boxOf, type Format, RESULT_LIMIT } from '../../semantics/ops.ts';
 
 const FS_DIRTY = 0x6000;
 const RM_DYNAMIC = 7;
@@ -27,7 +27,7 @@ const RM_DOWN = 2;
 const NX_AND_FRM = 0x7_0000_0001n;
 /** Above the op number in the helper's argument. */
 export const RM_SHIFT = 16;
-export const BOX = BigInt.asIntN(64, 0xffff_ffff_0000_0000n);
+export const BOX = boxOf(4);
 /** Products of at least this have an error that is not too small for a double, and so have all their parts. */
 const SAFE = 2 ** -900;
 

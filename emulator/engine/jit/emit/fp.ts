@@ -27,11 +27,7 @@ export interface FpPlan {
   readonly checked: Uint8Array;
 }
 
-const isFp = (block: Block): boolean =>
-  block.insns.some(({ insn }) => {
-    const { ext } = rowOf(insn.op);
-    return ext === 'f' || ext === 'd';
-  });
+const isFp = (block: Block): boolean => block.insns.some(({ insn }) => rowOf(insn.op).isFloat);
 
 export function planFp({ order }: Structure): FpPlan {
   const has = Uint8Array.from(order, block => (isFp(block) ? 1 : 0));

@@ -8,7 +8,7 @@
 //               region.
 
 import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../../../hart/layout.ts';
-import type { Insn } from '../../../isa/index.ts';
+import { CACHE_BLOCK_BYTES, type Insn } from '../../../isa/index.ts';
 import {
   type CodeWriter,
   F64,
@@ -87,6 +87,8 @@ export class JitMemory {
   readonly #host: Local<I32>;
   readonly #value: Local<I64>;
   readonly #number: Local<F64>;
+  /** The access is of a whole cache block. */
+  #isBlock = false;
   /** Host addresses of the groups that are open, 0 = every access makes its own check. At most one for each base register. */
   readonly #groups = new Map<Group, Local<I32>>();
   /** By number. */
@@ -230,6 +232,19 @@ export class JitMemory {
     );
   }
 
+  /** Runs `fast` with an i32 local holding the host address of the cache block that rs1 points into, or `slow`. */
+  block(writes: boolean, fast: (host: Local<I32>) => void, slow: () => void): void {
+    this.#isBlock = true;
+    this.atomic(8, writes, fast, slow);
+    this.#isBlock = false;
+  }
+
+  /** Pushes rs1, or the start of its cache block. */
+  #base(): void {
+    this.#o.rs1();
+    if (this.#isBlock) this.#c.i64_const(-CACHE_BLOCK_BYTES).i64_and();
+  }
+
   /** Emits the test for a plain access to RAM and both ways on. `aligned`: the fast way is for aligned addresses only. */
   #access(
     bytes: Width,
@@ -254,8 +269,8 @@ export class JitMemory {
   #effective(): Local<I64> {
     const c = this.#c;
     const { insn, x } = this.#o;
-    if (insn.imm === 0 && insn.rs1 !== 0) return x[insn.rs1]!;
-    this.#o.rs1();
+    if (insn.imm === 0 && insn.rs1 !== 0 && !this.#isBlock) return x[insn.rs1]!;
+    this.#base();
     if (insn.imm !== 0) c.i64_const(insn.imm).i64_add();
     c.local_set(this.#address);
     return this.#address;
@@ -290,7 +305,7 @@ export class JitMemory {
     const first = writes && !aligned && dataFirst < size ? dataFirst : 0;
     const done = c.block();
     const slowArm = c.block();
-    this.#o.rs1();
+    this.#base();
     c.i64_const(this.#o.insn.imm - base - first)
       .i64_add()
       .local_set(at);

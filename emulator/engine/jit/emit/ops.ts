@@ -20,7 +20,15 @@ import {
   type ValType,
 } from '../../../wasm/module.ts';
 import { DEVICE_LEAVE } from '../../access/device.ts';
-import type { Atomic, Format, Ops, ResultCheck, Width } from '../../semantics/ops.ts';
+import {
+  type Atomic,
+  boxOf,
+  type Format,
+  type FpWidth,
+  type Ops,
+  type ResultCheck,
+  type Width,
+} from '../../semantics/ops.ts';
 import {
   csrClass,
   csrOp,
@@ -49,8 +57,6 @@ export interface JitPort {
   /** Physical address = host address + this (i64). */
   readonly physicalOffset: bigint;
 }
-
-const BOX = 0xffff_ffff_0000_0000n;
 
 export class JitOps implements Ops {
   readonly c: CodeWriter;
@@ -172,6 +178,9 @@ export class JitOps implements Ops {
   immw(): void {
     this.c.i32_const(this.insn.imm);
   }
+  constant(values: readonly bigint[]): void {
+    this.c.i64_const(BigInt.asIntN(64, values[this.insn.imm]!));
+  }
   pc(): void {
     this.c.i64_const(BigInt.asIntN(64, this.addressOf(this.at)));
   }
@@ -248,27 +257,33 @@ export class JitOps implements Ops {
     c.br(this.#epilogue(this.dirty));
   }
 
-  loadFp(bytes: 4 | 8): void {
+  loadFp(bytes: FpWidth): void {
     const { c } = this;
     if (bytes === 8) {
       c.local_get(this.#memory.loadDouble()).local_set(this.f[this.insn.rd]!);
       this.fp.written();
       return;
     }
-    const value = this.#memory.load(4, false);
-    this.fdBits(() => void c.local_get(value).i64_const(BigInt.asIntN(64, BOX)).i64_or());
+    const value = this.#memory.load(bytes, false);
+    this.fdBits(() => void c.local_get(value).i64_const(boxOf(bytes)).i64_or());
   }
   store(bytes: Width): void {
     this.#memory.store(bytes, () => this.rs2());
   }
-  storeFp(bytes: 4 | 8): void {
-    if (bytes === 4) this.#memory.store(4, () => this.fbits(2));
+  storeFp(bytes: FpWidth): void {
+    if (bytes < 8) this.#memory.store(bytes, () => this.fbits(2));
     else this.#memory.store(8, () => void this.c.local_get(this.fp.register(2)), 'f64');
   }
 
   /** The slow cases of atomics are left to the interpreter. */
   atomic(what: Atomic, fast: (host: Local<I32>) => void): void {
     this.#memory.atomic(what.bytes, what.kind !== 'lr', fast, () => this.leave());
+  }
+  cacheBlock(writes: boolean, permitted: () => void, fast: (host: Local<I32>) => void): void {
+    permitted();
+    this.c.i32_eqz();
+    this.leaveIf();
+    this.#memory.block(writes, fast, () => this.leave());
   }
   physical(host: Local<I32>): void {
     this.c.local_get(host).i64_extend_i32_u().i64_const(this.#port.physicalOffset).i64_add();
@@ -302,11 +317,8 @@ export class JitOps implements Ops {
   resultLimit(check: ResultCheck): void {
     this.fp.resultLimit(check);
   }
-  roundsToNearestEven(): void {
-    this.fp.rounds(0);
-  }
-  roundsTowardsZero(): void {
-    this.fp.rounds(1);
+  rounds(mode: number): void {
+    this.fp.rounds(mode);
   }
   inexactIsSet(): void {
     this.fp.isInexactSet();
