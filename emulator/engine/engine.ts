@@ -104,8 +104,10 @@ export class InterpEngine implements Engine {
   /** Units of all finished quanta. */
   #spent = 0;
   #isRunning = false;
-  /** Was compiled code invalidated since this was last set to false? */
+  /** Since this was last set to false: was compiled code invalidated, or are there stores to announce that were not before? */
   #isInvalidated = false;
+  /** The next instruction must be fetched through the TLB, even from the page of this one. */
+  #mustRefetch = false;
 
   /** Bytes to reserve at `EngineArea.base`, a multiple of 64 KiB. */
   static areaBytes(pages = DEFAULT_PAGES): number {
@@ -122,6 +124,8 @@ export class InterpEngine implements Engine {
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length, decode);
     for (const hart of harts) hart.ports.code = this.pages;
     ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
+    this.pages.onTable = () => this.invalidated();
+    this.pages.onTableStored = () => this.#dropTranslations(harts);
     const bytes = buildInterpreter({
       ram,
       codeMap: this.pages.codeMap,
@@ -200,14 +204,26 @@ export class InterpEngine implements Engine {
     };
   }
 
-  /** Compiled code was stored to: the regions that run now must be left before another instruction. */
+  /**
+   * A page table was stored to: no hart may go on with what it said before (docs/adr/0010). The running one looks up the page
+   * of its next instruction, too.
+   */
+  #dropTranslations(harts: readonly Hart[]): void {
+    for (const hart of harts) hart.mmu.tlb.flushTranslated();
+    if (!this.#isRunning) return;
+    this.#mustRefetch = true;
+    this.#i32[RECHECK >> 2] = 1;
+  }
+
+  /** Compiled code was stored to, or may store past an announcement: the regions that run now must be left before another instruction. */
   invalidated(): void {
     this.#isInvalidated = true;
   }
 
   /**
    * A load or store of a region that neither TLB nor refill could serve. The walk may set A or D in a page that holds the
-   * region's own code; then the region leaves, and the interpreter repeats the access, which changes nothing more.
+   * region's own code, or read a table in a page to which the region holds a host address; then the region leaves, and the
+   * interpreter repeats the access, which changes nothing more.
    */
   #regionSlow(kind: number): number {
     this.#isInvalidated = false;
@@ -243,6 +259,10 @@ export class InterpEngine implements Engine {
   #settled(): boolean {
     const i32 = this.#i32;
     if (i32[RECHECK >> 2] === 0) return true;
+    if (this.#mustRefetch) {
+      this.#mustRefetch = false;
+      return false;
+    }
     if (this.#exit !== 0 || this.#hart.pendingInterrupt() >= 0) return false;
     i32[RECHECK >> 2] = 0;
     return true;

@@ -13,7 +13,7 @@ import { RECHECK, RESERVATION, SLOW_ARG, SLOW_VALUE } from './layout.ts';
 import type { Mmu } from './mmu.ts';
 import type { HartPorts } from './ports.ts';
 import type { State } from './state.ts';
-import { type Access, FETCH, LOAD, STORE } from './walk.ts';
+import { type Access, FETCH, LOAD, PTE_V, STORE } from './walk.ts';
 
 const ACCESS_CAUSE = [C.LOAD_ACCESS, C.STORE_ACCESS, C.INSN_ACCESS] as const;
 
@@ -238,13 +238,20 @@ export class SlowAccess {
     }
     const index = page - this.#firstPage;
     const at = this.#hostBase + index * 4096 + offset;
+    const code = this.#ports.code;
+    const isAnnounced = code.holdsCode(index);
+    const effect = isAnnounced && this.#isValidPte(at, bytes) ? 'changes' : 'fills';
     if (bytes === 8) this.#bytes.setInt32(at + 4, hi, true);
     if (bytes >= 4) this.#bytes.setInt32(at, lo, true);
     else if (bytes === 2) this.#bytes.setInt16(at, lo, true);
     else this.#bytes.setInt8(at, lo);
-    const code = this.#ports.code;
-    if (code.holdsCode(index)) code.stored(page * 4096 + offset, bytes);
+    if (isAnnounced) code.stored(page * 4096 + offset, bytes, effect);
     return true;
+  }
+
+  /** Taken for page-table entries: has one of those that the bytes are in the bit V? */
+  #isValidPte(at: number, bytes: number): boolean {
+    return ((this.#bytes.getUint8(at & ~7) | this.#bytes.getUint8((at + bytes - 1) & ~7)) & PTE_V) !== 0;
   }
 }
 

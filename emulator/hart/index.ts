@@ -3,7 +3,7 @@
 export * as cause from './cause.ts';
 export { Hart } from './hart.ts';
 export * as layout from './layout.ts';
-export { type CodePort, type HartPorts, NO_CODE } from './ports.ts';
+export { type CodePort, type HartPorts, NO_CODE, type TableEffect } from './ports.ts';
 export { fpHelper } from './softfloat.ts';
 export { homeOf, State } from './state.ts';
 export { CONTINUE, REDIRECT, WAIT } from './system.ts';

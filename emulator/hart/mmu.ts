@@ -78,7 +78,11 @@ export class Mmu {
       const mode = s.hi(SATP) >>> 28;
       const root = (s.hi(SATP) & 0xfff) * 2 ** 32 + (s.get(SATP) >>> 0) - this.#firstPage;
       if (mode === 0) walk = WALK_BARE;
-      else if (mode === SV39 && root >= 0 && root < this.#pages) walk = this.#hostBase + root * 4096;
+      else if (mode === SV39 && root >= 0 && root < this.#pages) {
+        walk = this.#hostBase + root * 4096;
+        // The walk in WebAssembly asks about the tables below only. A store to the root flushes, and so comes here again.
+        this.#ports.code.tableRead?.(root);
+      }
     }
     s.set(WALK, walk | 0);
   }

@@ -5,12 +5,23 @@ import type { Bus } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
 import type { Extensions } from '../isa/index.ts';
 
-/** The engine's knowledge of which RAM pages hold decoded or translated code. Pages count from the start of RAM. */
+/**
+ * What a store does to cached translations, if it hits a page table: it may change some; it fills entries that were invalid, of which
+ * nothing is cached; or it is the walk's own, which grants what it has just decided.
+ */
+export type TableEffect = 'changes' | 'fills' | 'none';
+
+/**
+ * The engine's knowledge of which RAM pages hold decoded or translated code, or page tables that a walk has read. Pages count from the
+ * start of RAM.
+ */
 export interface CodePort {
   /** True = no write entry may be installed for the page, every store to it must be announced. */
   holdsCode(page: number): boolean;
   /** A store of a hart changed [pa, pa + bytes), inside one page for which `holdsCode` was true. */
-  stored(pa: number, bytes: number): void;
+  stored(pa: number, bytes: number, effect?: TableEffect): void;
+  /** A walk whose result is cached reads a table in this page: stores to it must be announced. */
+  tableRead?(page: number): void;
   /** Announce all stores to a page, or no longer. */
   watch?(page: number, isOn: boolean): void;
 }

@@ -71,7 +71,7 @@ export class Walker {
 
   /**
    * Physical page number of a va under the satp in force (not Bare), or PAGE_FAULT or ACCESS_FAULT.
-   * `user`: effective privilege U, else S. `update` false leaves A and D alone (debuggers).
+   * `user`: effective privilege U, else S. `update` false leaves A and D alone (debuggers); otherwise the result may be cached.
    */
   walk(
     lo: number,
@@ -93,6 +93,7 @@ export class Walker {
     for (let level = sv39 ? 2 : 3; level >= 0; level--) {
       const at = this.#entry(ppn, vpnField(lo, hi, level), PMP_R);
       if (at < 0) return ACCESS_FAULT;
+      if (update) this.#ports.code.tableRead?.(ppn - this.#firstPage);
       const pte = i32[at]!;
       const pteHi = i32[at + 1]!;
       if ((pte & PTE_V) === 0 || (pteHi & PTE_RESERVED) !== 0) return PAGE_FAULT;
@@ -130,7 +131,8 @@ export class Walker {
   /** A page table may be code, too: its new bits are announced like every store. */
   #announce(table: number, at: number): void {
     const { code } = this.#ports;
-    if (code.holdsCode(table - this.#firstPage)) code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8);
+    if (code.holdsCode(table - this.#firstPage))
+      code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8, 'none');
   }
 
   /** PBMT is not zero: does Svpbmt allow it? */

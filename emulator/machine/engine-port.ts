@@ -6,7 +6,7 @@ import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
 import { Jit } from '../engine/jit/jit.ts';
 import { HEAT_EAGER } from '../engine/jit/policy/heat.ts';
 import type { RetiredCounts } from '../engine/retired.ts';
-import { type CodePort, type Hart, homeOf } from '../hart/index.ts';
+import { type CodePort, type Hart, homeOf, type TableEffect } from '../hart/index.ts';
 import type { EngineKind, EngineTuning } from './options.ts';
 
 const areaBase = (harts: number): number => homeOf(harts);
@@ -57,8 +57,12 @@ export class PageWatch implements CodePort {
     return page === this.#page || this.#code.holdsCode(page);
   }
 
-  stored(pa: number, bytes: number): void {
-    this.#code.stored(pa, bytes);
+  tableRead(page: number): void {
+    this.#code.tableRead?.(page);
+  }
+
+  stored(pa: number, bytes: number, effect?: TableEffect): void {
+    this.#code.stored(pa, bytes, effect);
     this.#stored(pa, bytes);
   }
 }

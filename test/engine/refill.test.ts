@@ -67,35 +67,39 @@ describe('translation misses', () => {
       flat.load([e('jal', { rd: 0, imm: 0 })], CODE + 0x800);
     }
     let refilled = 0;
-    for (let round = 0; round < 1500; round++) {
+    for (let round = 0; round < 700; round++) {
       const entries = tables(random);
       const [x10, x11, x12] = [address(random), address(random), random.u64()];
       const status =
         MPRV | (random.below(2) << 11) | (random.oneIn(2) ? SUM : 0) | (random.oneIn(3) ? MXR : 0);
+      const passes: ReturnType<typeof state>[][] = [[], []];
       for (const [which, flat] of flats.entries()) {
         const s = flat.hart.state;
         for (const [at, value] of entries) flat.ram.write64(at, value);
         s.set64(L.SATP, (8n << 60n) | BigInt(TABLES / 4096));
-        s.set64(L.MSTATUS, BigInt(status));
         s.set64(L.MTVEC, BigInt(CODE + 0x800));
-        setPriv(s, 3);
-        flat.hart.mmu.tlb.flushAll();
-        if (which === 1) for (const field of [L.WALK, L.WALK_M]) s.set(field, L.WALK_NONE);
-        for (const [r, v] of [
-          [5, 0n],
-          [6, 0n],
-          [7, 0n],
-          [8, 0n],
-          [10, x10],
-          [11, x11],
-          [12, x12],
-        ] as const)
-          flat.setX(r, v);
-        flat.pc = BigInt(CODE);
-        flat.run(PROGRAM.length);
+        // The first pass makes the tables watched, which only the hart does.
+        for (let pass = 0; pass < 2; pass++) {
+          s.set64(L.MSTATUS, BigInt(status));
+          setPriv(s, 3);
+          flat.hart.mmu.tlb.flushAll();
+          if (which === 1) for (const field of [L.WALK, L.WALK_M]) s.set(field, L.WALK_NONE);
+          for (const [r, v] of [
+            [5, 0n],
+            [6, 0n],
+            [7, 0n],
+            [8, 0n],
+            [10, x10],
+            [11, x11],
+            [12, x12],
+          ] as const)
+            flat.setX(r, v);
+          flat.pc = BigInt(CODE);
+          flat.run(PROGRAM.length);
+          passes[which]![pass] = state(flat);
+        }
       }
-      const [a, b] = flats.map(state) as [ReturnType<typeof state>, ReturnType<typeof state>];
-      expect({ round, ...a }).toEqual({ round, ...b });
+      expect({ round, left: passes[0] }).toEqual({ round, left: passes[1] });
       if (flats[0].hart.state.get(L.TLB_USED) !== flats[1].hart.state.get(L.TLB_USED)) refilled++;
     }
     expect(Buffer.compare(flats[0].ram.data, flats[1].ram.data)).toBe(0);

@@ -30,6 +30,7 @@ import {
   type LocalScope,
   type ModuleBuilder,
 } from '../../wasm/module.ts';
+import { TABLE } from '../interp/decoded-pages.ts';
 
 export interface RefillPlace {
   readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
@@ -131,6 +132,7 @@ class Refill {
         .i32_const(511)
         .i32_and();
       c.i32_const(3).i32_shl().local_get(this.#table).i32_add().i64_load().local_set(this.#pte);
+      if (level < 2) this.#needWatched(decline);
       this.#pteBits(PTE_V).i64_eqz().br_if(decline);
       c.local_get(this.#pte).i64_const(54).i64_shr_u().i64_eqz().i32_eqz().br_if(decline);
       this.#pteBits(PTE_R | PTE_X)
@@ -142,6 +144,21 @@ class Refill {
       if (level === 0) c.br(decline);
       else this.#descend(decline);
     }
+  }
+
+  /** What is cached must go when the table is stored to; the hart's walk sees to that the first time (and `Mmu` for the root). */
+  #needWatched(decline: Label): void {
+    const { codeMap, ram } = this.#place;
+    // RAM begins at a page, so its number can go into the offset.
+    this.#c
+      .local_get(this.#table)
+      .i32_const(12)
+      .i32_shr_u()
+      .i32_load8_u(codeMap - ram.hostBase / 4096)
+      .i32_const(TABLE)
+      .i32_and()
+      .i32_eqz()
+      .br_if(decline);
   }
 
   #descend(decline: Label): void {

@@ -6,7 +6,7 @@
 // stored to again and again without being executed is given back to the writers.
 
 import type { Ram } from '../../bus/ram.ts';
-import type { CodePort } from '../../hart/index.ts';
+import type { CodePort, TableEffect } from '../../hart/index.ts';
 import {
   F as FP,
   SINK,
@@ -45,10 +45,14 @@ import {
 } from './records.ts';
 
 const SLOTS = 2048;
-/** Why stores to a page must be announced: it has decoded records, it is watched, it was translated. */
+/** Why stores to a page must be announced: it has decoded records, it is watched, it was translated, it is a page table. */
 const DECODED = 1;
 const WATCHED = 2;
 const TRANSLATED = 4;
+/** A walk has read it as a page table, and the TLBs may hold what it found. */
+export const TABLE = 8;
+/** Entries of a table filled, without another walk through it in between, after which it is no longer watched until the next walk. */
+const FILLS_UNTIL_UNWATCHED = 16;
 /** A byte for each page of the largest RAM. */
 const CODE_MAP_BYTES = 0x10_0000;
 /** Stores to a page, without a decode in between, after which it counts as data again. */
@@ -88,10 +92,16 @@ export class DecodedPages implements CodePort {
   #used = 0;
   /** Pages of the pool that were ever used. */
   #touched = 0;
+  /** The table that was filled last, and how many of its entries in a row. */
+  #filledPage = -1;
+  #fills = 0;
   /** Is any page DECODED? */
   #marked = false;
   /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
   arrivals = ENTRY_COLD;
+  /** Called when a page becomes a page table, in the middle of a walk; and when one was stored to, whose translations may be cached. */
+  onTable: () => void = () => {};
+  onTableStored: () => void = () => {};
   /** Called when stores to a RAM page must be announced from now on. */
   onCode: (page: number) => void = () => {};
   /** Called after a store to a RAM page that is protected. */
@@ -128,7 +138,7 @@ export class DecodedPages implements CodePort {
   }
 
   /** Stores of harts and, through `Ram.onWrite`, of devices and host code. */
-  stored(pa: number, bytes: number): void {
+  stored(pa: number, bytes: number, effect: TableEffect = 'changes'): void {
     const first = pa - this.#ram.base;
     const last = first + bytes - 1;
     for (let page = Math.floor(first / 4096); page <= Math.floor(last / 4096); page++) {
@@ -137,7 +147,27 @@ export class DecodedPages implements CodePort {
       const to = Math.min(last - page * 4096, 4095);
       if ((marks & DECODED) !== 0) this.#forgetRange(page, from, to);
       if ((marks & TRANSLATED) !== 0) this.onCodeStored(page);
+      if ((marks & TABLE) !== 0 && effect !== 'none') this.#tableStored(page, effect);
     }
+  }
+
+  tableRead(page: number): void {
+    if ((this.#isCode[page]! & TABLE) !== 0) return;
+    this.#mark(page, TABLE);
+    this.#fills = 0;
+    this.onTable();
+  }
+
+  /**
+   * Translations from the page are dropped with all others, and it is a page like others until a walk reads it again. So a guest that
+   * rewrites a whole table pays for one store. An entry that was invalid is in no TLB: filling some costs nothing but the way here.
+   */
+  #tableStored(page: number, effect: TableEffect): void {
+    if (page !== this.#filledPage) this.#fills = 0;
+    this.#filledPage = page;
+    if (effect === 'fills' && ++this.#fills < FILLS_UNTIL_UNWATCHED) return;
+    this.#isCode[page]! &= ~TABLE;
+    this.onTableStored();
   }
 
   /** The decoded page (host address of slot 0) of a RAM page; makes an empty one. */
