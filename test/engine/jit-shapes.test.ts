@@ -1,0 +1,88 @@
+// Programs made for the limits of the region JIT (test/support/shapes): compiled, they leave what they leave interpreted, after any number
+// of instructions. And the search is tested itself: it finds faults that are put into the JIT.
+
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { DecodedPages } from '../../emulator/engine/interp/decoded-pages.ts';
+import type { Group } from '../../emulator/engine/jit/region/groups.ts';
+import { CodeWriter } from '../../emulator/wasm/module.ts';
+import { seedFromEnvironment, seedText } from '../support/random.ts';
+import { search } from '../support/shapes/search.ts';
+
+const SEED = seedFromEnvironment(0x5a9e5);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 15);
+
+/** What is wrong with the JIT now; set by a test. */
+const fault = vi.hoisted(() => ({ name: '' }));
+
+vi.mock('../../emulator/engine/jit/region/groups.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../emulator/engine/jit/region/groups.ts')>();
+  const findGroups: typeof real.findGroups = (insns, storesOnly) => {
+    if (fault.name === 'an AMO does not end a group')
+      return real.findGroups(
+        insns.map(i => (/^(amo|lr|sc)/.test(i.insn.name) ? { ...i, insn: { ...i.insn, rd: 0 } } : i)),
+        storesOnly,
+      );
+    const groups = real.findGroups(insns, storesOnly);
+    if (fault.name === 'a group forgets its last access')
+      for (const group of new Set(groups))
+        if (group && group.high - group.low > 8) (group as Group).high -= 8;
+    return groups;
+  };
+  return { ...real, findGroups };
+});
+
+vi.mock('../../emulator/engine/jit/region/registers.ts', async importOriginal => {
+  const real = await importOriginal<typeof import('../../emulator/engine/jit/region/registers.ts')>();
+  const planRegisters: typeof real.planRegisters = shape => {
+    const plan = real.planRegisters(shape);
+    if (fault.name === 'a register is not stored')
+      for (const mask of plan.dirtyIn) (mask as { x: number }).x &= ~(1 << 13);
+    return plan;
+  };
+  return { ...real, planRegisters };
+});
+
+afterEach(() => {
+  fault.name = '';
+  vi.restoreAllMocks();
+});
+
+test(`compiled programs leave what interpreted ones leave, seed ${seedText(SEED)}`, {
+  timeout: 120_000,
+}, () => {
+  const { found } = search(SEED, PROGRAMS);
+  expect(found, JSON.stringify(found)).toBeUndefined();
+});
+
+const FAULTS: Readonly<Record<string, () => void>> = {
+  'an AMO does not end a group': () => {},
+  'a group forgets its last access': () => {},
+  'a register is not stored': () => {},
+  // The constant of the cache's limit, 4097 - bytes of the group; nothing else has such a value.
+  'a page cache is three bytes too long': () => {
+    const real = CodeWriter.prototype.i64_const;
+    vi.spyOn(CodeWriter.prototype, 'i64_const').mockImplementation(function (this: CodeWriter, value) {
+      const isLimit = typeof value === 'number' && value > 4097 - 512 && value < 4096;
+      return real.call(this, isLimit ? (value as number) + 3 : value);
+    });
+  },
+  'the second page of a region is not protected': () => {
+    const real = DecodedPages.prototype.protect;
+    let last = -2;
+    vi.spyOn(DecodedPages.prototype, 'protect').mockImplementation(function (this: DecodedPages, page) {
+      if (page !== last + 1) real.call(this, page);
+      last = page;
+    });
+  },
+};
+
+describe('a fault in the JIT is found', () => {
+  test.each(Object.entries(FAULTS))('%s', { timeout: 300_000 }, (name, inject) => {
+    fault.name = name;
+    inject();
+    const { found, programs } = search(SEED, 200);
+    console.info(`${name}: program ${programs}, ${JSON.stringify(found)}`);
+    expect(found).toBeDefined();
+    expect(found!.program.pieces.length).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,194 @@
+// Programs of pieces, how they run, and how one that fails becomes small.
+
+import { InterpEngine } from '../../../emulator/engine/engine.ts';
+import { Jit } from '../../../emulator/engine/jit/jit.ts';
+import { HEAT_EAGER } from '../../../emulator/engine/jit/policy/heat.ts';
+import * as L from '../../../emulator/hart/layout.ts';
+import { setPriv } from '../../../emulator/hart/view.ts';
+import { type EngineFactory, Flat, RAM_BASE } from '../flat.ts';
+import { COUNTER, PROBE_WORDS, probeCall } from '../probe.ts';
+import { Random } from '../random.ts';
+import { Assembly, Place } from './assembly.ts';
+import { DATA_BYTES, drawPiece, type Piece, writePiece } from './pieces.ts';
+
+export interface ShapeProgram {
+  readonly pieces: readonly Piece[];
+  readonly seed: number;
+  /** Half-words in front of the loop: where it lies in its page. */
+  readonly offset: number;
+}
+
+const RAM_BYTES = 0x20_0000;
+const INIT = RAM_BASE + 0x8_0000;
+export const RESULT = INIT + 0x1000;
+const DATA = RAM_BASE + 0x9_0000;
+const TABLES = RAM_BASE + 0xa_0000;
+const SCATTERED = RAM_BASE + 0x10_0000;
+const VA = 0x4000_0000;
+const ROUNDS = 150;
+const PAGES = DATA_BYTES / 4096;
+
+export function drawProgram(random: Random): ShapeProgram {
+  const pieces = Array.from({ length: 1 + random.below(6) }, () => drawPiece(random));
+  return { pieces, seed: random.u32(), offset: random.oneIn(2) ? 0 : random.below(2048) };
+}
+
+export interface Code {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  readonly probe: number;
+}
+
+/** Loads registers from INIT, runs the pieces ROUNDS times, stores registers to RESULT, and stays at `end`. */
+export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
+  const a = new Assembly(RAM_BASE);
+  const probe = new Place();
+  const at = (address: number): Place => Object.assign(new Place(), { at: address });
+  a.address(31, at(INIT));
+  for (let r = 1; r < 31; r++) a.put('ld', { rd: r, rs1: 31, imm: 8 * r });
+  for (let i = 0; i < offset; i++) a.cNop();
+  const head = a.here();
+  for (const piece of pieces) writePiece(a, piece, { probe, random: new Random(piece.seed) });
+  const out = new Place();
+  a.put('addi', { rd: 9, rs1: 9, imm: -1 });
+  a.toward('beq', out, { rs1: 9, rs2: 0 });
+  a.toward('jal', head, { rd: 0 });
+  a.here(out);
+  a.address(31, at(RESULT));
+  for (let r = 1; r < 31; r++) a.put('sd', { rs1: 31, rs2: r, imm: 8 * r });
+  const end = a.here();
+  a.toward('jal', end, { rd: 0 });
+  a.later(() => {
+    a.here(probe);
+    for (const word of PROBE_WORDS(a.pc)) a.word(word);
+  });
+  const bytes = a.finish();
+  if (bytes.length > COUNTER - RAM_BASE) throw new Error(`${bytes.length} bytes of code`);
+
+  return { bytes, end: end.at, probe: probe.at };
+}
+
+/** `identity`: M-mode, through the TLB because a PMP entry is locked. `sv39`: S-mode, pages in any order. `bare`: no TLB. */
+export type Mapping = 'identity' | 'sv39' | 'bare';
+
+/** First contents of RAM, physical. */
+export function initialMemory(code: Code, program: ShapeProgram, mapping: Mapping): Uint8Array {
+  const ram = new Uint8Array(RAM_BYTES);
+  const view = new DataView(ram.buffer);
+  const random = new Random(program.seed);
+  ram.set(code.bytes);
+  const put = (pa: number, value: bigint): void =>
+    view.setBigUint64(pa - RAM_BASE, BigInt.asUintN(64, value), true);
+  for (let r = 1; r < 31; r++) put(INIT + 8 * r, random.u64());
+  put(INIT + 8 * 9, BigInt(ROUNDS));
+  put(INIT + 8 * 16, BigInt(mapping === 'sv39' ? VA : DATA));
+  for (let i = 0; i < PAGES; i++)
+    for (let at = 0; at < 4096; at += 8) put(frameOf(i, mapping) + at, random.u64());
+  if (mapping !== 'sv39') return ram;
+  const pte = (pa: number, flags: number): bigint => (BigInt(pa / 4096) << 10n) | BigInt(flags);
+  put(TABLES + 8, pte(TABLES + 0x1000, 1));
+  put(TABLES + 16, pte(RAM_BASE, 0xcf));
+  put(TABLES + 0x1000, pte(TABLES + 0x2000, 1));
+  for (let i = 0; i < PAGES; i++) put(TABLES + 0x2000 + 8 * i, pte(frameOf(i, mapping), 0xc7));
+  return ram;
+}
+
+/** Neighbours in virtual memory are never neighbours in RAM. */
+const frameOf = (i: number, mapping: Mapping): number =>
+  mapping === 'sv39' ? SCATTERED + 0x2000 * ((i * 5) % PAGES) : DATA + 4096 * i;
+
+export const interpreted: EngineFactory = (ram, harts, area) => new InterpEngine(ram, harts, area);
+
+/** The JIT with the probe inlined. */
+const compiledWith =
+  (probe: number): EngineFactory =>
+  (ram, harts, area) => {
+    const regions = new Jit(ram, { heat: HEAT_EAGER, base: area.base + InterpEngine.areaBytes(area.pages) });
+    const engine = new InterpEngine(ram, harts, area, { jit: regions });
+    regions.attach(engine);
+    regions.setInlineCalls([probeCall(probe)]);
+    return engine;
+  };
+
+/** Prepares a machine, with the interpreter or with the JIT. */
+export function machineOf(
+  program: ShapeProgram,
+  mapping: Mapping,
+  isCompiled: boolean,
+): { flat: Flat; code: Code } {
+  const code = assembleProgram(program);
+  const flat = new Flat({
+    engine: isCompiled ? compiledWith(code.probe) : interpreted,
+    ramBytes: RAM_BYTES,
+    pages: 32,
+  });
+  flat.ram.write(RAM_BASE, initialMemory(code, program, mapping));
+  flat.hart.mmu.pmp.open();
+  if (mapping === 'identity') {
+    // A locked NA4 entry at the end of RAM.
+    const s = flat.hart.state;
+    s.set64(L.PMPADDR + 8 * 1, s.get64(L.PMPADDR));
+    s.set64(L.PMPADDR, BigInt(RAM_BASE + RAM_BYTES - 4) >> 2n);
+    s.set64(L.PMPCFG, (s.get64(L.PMPCFG) << 8n) | 0x97n);
+    flat.hart.restored();
+  }
+  if (mapping === 'sv39') {
+    flat.hart.state.set64(L.SATP, (8n << 60n) | BigInt(TABLES / 4096));
+    flat.hart.mmu.tlb.flushAll();
+    setPriv(flat.hart.state, 1);
+  }
+  return { flat, code };
+}
+
+/** Instructions of one comparison: more than any program needs; at the end it stays where it is. */
+export const ENOUGH = 3_000_000;
+
+export interface Final {
+  readonly pc: bigint;
+  readonly x: readonly bigint[];
+  readonly ram: Uint8Array;
+}
+
+/** State after exactly so many instructions. */
+export function finalState(
+  program: ShapeProgram,
+  mapping: Mapping,
+  isCompiled: boolean,
+  insns = ENOUGH,
+): Final {
+  const { flat } = machineOf(program, mapping, isCompiled);
+  flat.run(insns);
+  return { pc: flat.pc, x: Array.from({ length: 32 }, (_, i) => flat.x(i)), ram: flat.ram.data };
+}
+
+/** Where two states differ, or undefined. */
+export function difference(a: Final, b: Final): string | undefined {
+  if (a.pc !== b.pc) return `pc ${a.pc.toString(16)} and ${b.pc.toString(16)}`;
+  for (const [r, value] of a.x.entries())
+    if (value !== b.x[r]) return `x${r} ${value.toString(16)} and ${b.x[r]!.toString(16)}`;
+  if (Buffer.compare(a.ram, b.ram) === 0) return undefined;
+  const at = a.ram.findIndex((byte, i) => byte !== b.ram[i]);
+  return `the byte at ${(RAM_BASE + at).toString(16)}: ${a.ram[at]} and ${b.ram[at]}`;
+}
+
+/** The smallest program that still fails: fewer pieces, then smaller ones. */
+export function shrinkProgram(
+  program: ShapeProgram,
+  fails: (candidate: ShapeProgram) => boolean,
+): ShapeProgram {
+  let best = program;
+  const attempt = (candidate: ShapeProgram): boolean => {
+    if (!fails(candidate)) return false;
+    best = candidate;
+    return true;
+  };
+  if (best.offset !== 0) attempt({ ...best, offset: 0 });
+  for (let i = best.pieces.length - 1; i >= 0; i--)
+    if (best.pieces.length > 1) attempt({ ...best, pieces: best.pieces.filter((_, j) => j !== i) });
+  for (let i = 0; i < best.pieces.length; i++)
+    for (let size = best.pieces[i]!.size >> 1; size > 0; size >>= 1) {
+      const pieces = best.pieces.map((piece, j) => (j === i ? { ...piece, size } : piece));
+      if (!attempt({ ...best, pieces })) break;
+    }
+  return best;
+}
