@@ -248,8 +248,10 @@ const LIMITS: Readonly<Record<Piece['kind'], number>> = {
   ...{ indirect: 40, tight: 200, chase: 30, patches: 40, odd: 1 },
 };
 
-export function drawPiece(random: Random): Piece {
-  const kind = random.pick(Object.keys(KINDS) as Piece['kind'][]);
+const ALL_KINDS = Object.keys(KINDS) as Piece['kind'][];
+
+export function drawPiece(random: Random, kinds: readonly Piece['kind'][] = ALL_KINDS): Piece {
+  const kind = random.pick(kinds);
   const limit = LIMITS[kind];
   // Mostly small, so that programs have many; the large ones are rare, and to the limit.
   const size = random.oneIn(12) ? limit - random.below(4) : random.below(Math.min(limit, 30) + 1);

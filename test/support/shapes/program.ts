@@ -28,8 +28,8 @@ const VA = 0x4000_0000;
 const ROUNDS = 150;
 const PAGES = DATA_BYTES / 4096;
 
-export function drawProgram(random: Random): ShapeProgram {
-  const pieces = Array.from({ length: 1 + random.below(6) }, () => drawPiece(random));
+export function drawProgram(random: Random, kinds?: readonly Piece['kind'][]): ShapeProgram {
+  const pieces = Array.from({ length: 1 + random.below(6) }, () => drawPiece(random, kinds));
   return { pieces, seed: random.u32(), offset: random.oneIn(2) ? 0 : random.below(2048) };
 }
 

@@ -1,6 +1,7 @@
 // The search for programs whose compiled form does something else than the interpreted one.
 
 import { Random } from '../random.ts';
+import type { Piece } from './pieces.ts';
 import {
   difference,
   drawProgram,
@@ -26,11 +27,11 @@ export function differs(program: ShapeProgram, mapping: Mapping, insns = ENOUGH)
   return difference(finalState(program, mapping, false, insns), finalState(program, mapping, true, insns));
 }
 
-/** Runs up to so many programs, each in one mapping, until one differs. */
-export function search(seed: number, programs: number): SearchResult {
+/** Runs up to so many programs, each in one mapping, until one differs; of pieces of all kinds, or of some. */
+export function search(seed: number, programs: number, kinds?: readonly Piece['kind'][]): SearchResult {
   const random = new Random(seed);
   for (let done = 0; done < programs; done++) {
-    const program = drawProgram(random);
+    const program = drawProgram(random, kinds);
     const mapping = MAPPINGS[done % MAPPINGS.length]!;
     // Most programs to the end, some to the middle, where the count must be exact.
     const insns = random.oneIn(3) ? 1 + random.below(60_000) : ENOUGH;
