@@ -69,7 +69,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
 });
 
 /** CRC-32 (ISO-HDLC) continued from `crc`. */
-function crc32(bytes: Uint8Array, crc: number): number {
+export function crc32(bytes: Uint8Array, crc: number): number {
   crc = ~crc;
   for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ bytes[i]!) & 255]!;
   return ~crc >>> 0;

@@ -1,0 +1,127 @@
+/** Traces with a right checksum and hostile content: one line each, in bounded time. */
+import { expect, it } from 'vitest';
+import { CoverageError, readTrace, TraceBuilder, writeTrace } from '../../coverage/index.ts';
+import { hitsByTest } from '../../coverage/model/tests.ts';
+import { crc32 } from '../../coverage/trace/file.ts';
+import { Random } from '../support/random.ts';
+
+interface Block {
+  tag: string;
+  payload: Uint8Array;
+}
+
+const bytesOf = (chunks: Iterable<Uint8Array>) => new Uint8Array(Buffer.concat([...chunks]));
+
+function blocksOf(file: Uint8Array): Block[] {
+  const view = new DataView(file.buffer, file.byteOffset);
+  const blocks: Block[] = [];
+  for (let at = 8; at < file.length; ) {
+    const size = view.getUint32(at + 1, true);
+    blocks.push({ tag: String.fromCharCode(file[at]!), payload: file.slice(at + 5, at + 5 + size) });
+    at += 5 + size;
+  }
+  return blocks;
+}
+
+/** A file of these blocks with an end block whose totals and checksum are right. */
+function fileOf(blocks: readonly Block[], records: number, cmps: number): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let crc = 0;
+  for (const { tag, payload } of blocks) {
+    const part = new Uint8Array(5 + payload.length);
+    part[0] = tag.charCodeAt(0);
+    new DataView(part.buffer).setUint32(1, payload.length, true);
+    part.set(payload, 5);
+    crc = crc32(part, crc);
+    parts.push(part);
+  }
+  const end = Buffer.from(JSON.stringify({ records, cmps, crc }));
+  const head = Buffer.alloc(5);
+  head.write('E');
+  head.writeUInt32LE(end.length, 1);
+  return new Uint8Array(Buffer.concat([Buffer.from('KCOVTRC1'), ...parts, head, end]));
+}
+
+function sample(): Uint8Array {
+  const builder = new TraceBuilder({ dialect: 'linux', image: 'sha256:00', flow: 'known' });
+  const [a, b] = [builder.source({ test: 'a', thread: 1 }), builder.source({ test: 'b', thread: 2 })];
+  for (let i = 0; i < 40; i++) builder.pc(i % 3 ? a : b, 0xffff_ffff_8020_0000n + BigInt(4 * (i % 7)));
+  builder.cmp(a, 5, 1n, 2n, 0xffff_ffff_8020_0040n);
+  builder.lost(a, 2, { kind: 'pc', pc: 0xffff_ffff_8020_0000n });
+  builder.crossing(b, 0xffff_ffff_8020_0010n, 1, 0);
+  builder.finding('one');
+  return bytesOf(writeTrace(builder.finish()));
+}
+
+/** The value, or the line that says what is wrong; anything else fails. */
+function outcome(bytes: Uint8Array): string {
+  try {
+    const trace = readTrace(bytes, 'x.kcov');
+    hitsByTest(
+      trace,
+      Int32Array.from(trace.pointPc, (_, i) => i),
+      trace.pointPc.length,
+    );
+    return 'ok';
+  } catch (error) {
+    expect(error).toBeInstanceOf(CoverageError);
+    expect((error as Error).message).toMatch(/^[^\n]+$/);
+    return (error as Error).message;
+  }
+}
+
+it('a list that comes twice is refused, whichever', () => {
+  const blocks = blocksOf(sample()).slice(0, -1);
+  for (const tag of 'HSPF') {
+    const again = blocks.find(block => block.tag === tag)!;
+    expect(outcome(fileOf([...blocks, again], 41, 1))).toMatch(`a second block "${tag}"`);
+  }
+  expect(outcome(fileOf(blocks, 41, 1))).toBe('ok');
+});
+
+it('5,000 mutated files are a value or one line', () => {
+  const blocks = blocksOf(sample()).slice(0, -1);
+  const random = new Random(1);
+  let accepted = 0;
+  for (let i = 0; i < 5000; i++) {
+    const mutated = blocks.map(({ tag, payload }) => ({ tag, payload: payload.slice() }));
+    for (let n = 1 + random.below(3); n > 0; n--) {
+      const at = random.below(mutated.length);
+      const { payload } = mutated[at]!;
+      const how = random.below(6);
+      if (how < 3 && payload.length > 0)
+        payload[random.below(payload.length)] = [0, 1, 0x7f, 0x80, 0xff, random.below(256)][random.below(6)]!;
+      else if (how === 3) mutated[at]!.payload = payload.slice(0, random.below(payload.length + 1));
+      else if (how === 4) mutated.splice(at, 1);
+      else mutated.splice(at, 0, mutated[random.below(mutated.length)]!);
+      if (mutated.length === 0) break;
+    }
+    if (outcome(fileOf(mutated, 41, 1)) === 'ok') accepted++;
+  }
+  expect(accepted).toBeGreaterThan(100);
+});
+
+it('100,000 test names and 10,000 points take memory for what there is, not for their product', () => {
+  const builder = new TraceBuilder({ dialect: 'linux' });
+  for (let i = 0; i < 100_000; i++)
+    builder.pcHalves(builder.source({ test: `test ${i}` }), 4 * (i % 10_000), 0xffffffff);
+  const trace = readTrace(bytesOf(writeTrace(builder.finish())));
+  const tests = hitsByTest(
+    trace,
+    Int32Array.from(trace.pointPc, (_, i) => i),
+    trace.pointPc.length,
+  );
+  expect(tests.length).toBe(100_000);
+  expect(tests.reduce((sum, { points }) => sum + points.length, 0)).toBe(100_000);
+});
+
+it('control characters of names and findings do not get through', () => {
+  const builder = new TraceBuilder({ dialect: 'li\x1b[31mnux' });
+  builder.pc(builder.source({ test: 'a\x1b]0;x\x07\u009b' }), 1n);
+  builder.finding('\x1b[2J');
+  const trace = readTrace(bytesOf(writeTrace(builder.finish())));
+  const text = JSON.stringify([trace.header, trace.tests, trace.findings]);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the very thing
+  expect(text).not.toMatch(/\\u00[019]|[\x00-\x1f\x7f-\x9f]/);
+  expect(trace.tests).toEqual(['a\\x1b]0;x\\x07\\x9b']);
+});
