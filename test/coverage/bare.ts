@@ -1,0 +1,70 @@
+/**
+ * Instrumented C functions on the bare machine: built with the hooks, called by a driver without, every retired instruction counted. The
+ * counts of the hook calls make the trace; the counts of all instructions are the truth that the model is compared with.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HOOK_PC, pcOf, TraceBuilder } from '../../coverage/index.ts';
+import { Machine } from '../../emulator/index.ts';
+import { run, scratch } from './support.ts';
+import { type Comparison, compare, openImage } from './truth.ts';
+
+const FLAGS = [
+  '--target=riscv64', '-march=rv64imac', '-mabi=lp64', '-mcmodel=medany', '-ffreestanding', '-fno-builtin', '-g', '-gdwarf-4', '-w',
+]; // biome-ignore format: as on a command line
+
+const DRIVER_HEAD = `
+extern void done(void) __attribute__((noreturn));
+void __sanitizer_cov_trace_pc(void) { __asm__ volatile(""); }
+void done(void) { *(volatile int *)0x100000 = 0x5555; for (;;); }
+void *memset(void *d, int c, unsigned long n) { char *p = d; while (n--) *p++ = c; return d; }
+void *memcpy(void *d, const void *s, unsigned long n) { char *p = d; const char *q = s; while (n--) *p++ = *q++; return d; }
+`;
+
+/** Builds `code` with hooks at `level` and `driver`, whose `main` calls it and then `done()`; runs and compares. */
+export function bareTruth(name: string, code: string, driver: string, level: string): Comparison {
+  const dir = join(scratch(), name);
+  mkdirSync(dir, { recursive: true });
+  const at = (file: string) => join(dir, file);
+  writeFileSync(at('code.c'), code);
+  writeFileSync(at('driver.c'), DRIVER_HEAD + driver);
+  writeFileSync(at('start.S'), '.section .init,"ax"\n.globl _start\n_start: la sp, 0x80200000\n call main\n');
+  run('clang-19', [...FLAGS, level, '-fsanitize-coverage=trace-pc', '-c', at('code.c'), '-o', at('code.o')]);
+  const rest = [
+    '-nostdlib',
+    '-static',
+    '-fuse-ld=lld-19',
+    '-Wl,-Ttext=0x80001000',
+    '-Wl,--section-start=.init=0x80000000',
+  ];
+  run('clang-19', [
+    ...FLAGS,
+    '-O1',
+    ...rest,
+    at('start.S'),
+    at('driver.c'),
+    at('code.o'),
+    '-o',
+    at('bare.elf'),
+  ]);
+  const image = openImage(at('bare.elf'));
+  const machine = Machine.create({
+    kernel: { name: 'bare', bytes: readFileSync(at('bare.elf')) },
+    bios: 'none',
+    ramBytes: 4 << 20,
+    engine: 'interp',
+    retired: { low: BigInt(image.low), high: BigInt(image.high) },
+  });
+  const end = machine.run(20_000_000);
+  if (end.kind !== 'exit') throw new Error(`the program did not end: ${end.kind}`);
+  const { counts } = machine.retired!;
+  const { sites, elf } = image.program;
+  const builder = new TraceBuilder({ image: elf.imageId, flow: 'known' });
+  const source = builder.source({ test: name });
+  for (let i = 0; i < sites.count; i++) {
+    const hits = Number(counts[(sites.call[i]! - image.low) / 2]);
+    if (sites.hook[i] === HOOK_PC && hits > 0)
+      builder.lost(source, hits, { kind: 'pc', pc: pcOf(sites.ret[i]!) });
+  }
+  return compare(image, builder.finish(), counts);
+}
