@@ -1,0 +1,45 @@
+// Searches over random programs about privilege (test/support/privileged/): page tables, PMP, modes, interrupts at every
+// instruction, code that changes by stores, by DMA and by the page walker. The short dose; privileged.slow.test.ts has the long one.
+
+import { describe, expect, test } from 'vitest';
+import { FAULTS, findFault } from '../support/privileged/faults.ts';
+import { EAGEREST, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
+import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
+import { seedFromEnvironment, seedText } from '../support/random.ts';
+
+const SEED = seedFromEnvironment(0x1a7c);
+const PROFILE = { steps: 60, rounds: 5, isPortable: false };
+
+describe('programs about privilege', { timeout: 120_000 }, () => {
+  test('run on the JIT as on the interpreter', () => {
+    const programs = 4;
+    const result = searchPrivileged({
+      profile: PROFILE,
+      seed: SEED,
+      programs,
+      compare: (program, seed) => compareConfigurations(program, seed, [INTERPRETER, EAGEREST]),
+    });
+    console.log(`jit: ${programs} programs from seed ${seedText(SEED)}, ${result.instructions} instructions`);
+    expect(result.report?.()).toBeUndefined();
+  });
+
+  test('run the same with every policy', () => {
+    const result = searchPrivileged({
+      profile: PROFILE,
+      seed: SEED + 1000,
+      programs: 1,
+      compare: (program, seed) => compareConfigurations(program, seed, [INTERPRETER, ...POLICIES]),
+    });
+    expect(result.report?.()).toBeUndefined();
+  });
+});
+
+describe('the search finds', { timeout: 120_000 }, () => {
+  // The others are rarer: privileged.slow.test.ts.
+  const frequent = FAULTS.filter(([name]) => /^(stores|slots)/.test(name));
+  test.each(frequent)('%s', (...fault) => {
+    const found = findFault(fault, PROFILE, SEED + 5000, 30);
+    console.log(`found by program ${found}`);
+    expect(found).toBeGreaterThanOrEqual(0);
+  });
+});
