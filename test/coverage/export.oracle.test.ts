@@ -146,6 +146,8 @@ describe.skipIf(reason)('exports', () => {
     expect(summary).toContain(`(${lines.covered} of ${lines.total} lines)`);
     expect(summary).toContain(`(${functions.covered} of ${functions.total} functions)`);
     expect(summary).not.toMatch(/warning|error/i);
+    const names = [...readFileSync(path, 'utf8').matchAll(/^TN:(.*)$/gm)].map(match => match[1]);
+    expect([...new Set(names)]).toEqual(['first_test', 'second']);
     const html = join(scratch(), 'genhtml');
     mkdirSync(html, { recursive: true });
     const log = run('sh', ['-c', `genhtml -o ${html} ${path} 2>&1`]);
@@ -162,6 +164,9 @@ describe.skipIf(reason)('exports', () => {
       `lines-covered="${lines.covered}" lines-valid="${lines.total}"`,
     );
     expect(readFileSync(path, 'utf8')).toContain('timestamp="0"');
+    const count = (of: string) =>
+      Number(run('xmllint', ['--nonet', '--xpath', `count(//class/lines/line${of})`, path]));
+    expect([count('[@hits > 0]'), count('')]).toEqual([lines.covered, lines.total]);
   });
 });
 

@@ -88,7 +88,10 @@ const FUNCTIONS = 4;
 
 /** The text of a file with four functions `f0` to `f3` of two ints. */
 export const randomFile: Made = fc
-  .array(fc.array(statement, { minLength: 1, maxLength: 6 }), { minLength: FUNCTIONS, maxLength: FUNCTIONS })
+  .array(fc.array(statement, { minLength: 3, maxLength: 9, size: 'max' }), {
+    minLength: FUNCTIONS,
+    maxLength: FUNCTIONS,
+  })
   .map(
     bodies =>
       HEAD +
