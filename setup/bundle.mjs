@@ -63,6 +63,17 @@ const lazyChildProcess = {
   },
 };
 
+/**
+ * bin/kcovbox.cjs reads the bundle as Latin-1. esbuild escapes characters that are not
+ * ASCII in strings, but it cannot in tagged templates and regular expressions.
+ */
+function checkAscii(text) {
+  const at = text.search(/[^\0-\x7f]/);
+  if (at < 0) return;
+  const near = JSON.stringify(text.slice(Math.max(0, at - 40), at + 20));
+  throw new Error(`the bundle is not ASCII near ${near}; write the character as \\u in the source`);
+}
+
 /** Builds the bundle, as of now: what is edited meanwhile makes it stale. */
 export async function bundle() {
   const start = new Date();
@@ -88,6 +99,7 @@ export async function bundle() {
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
   });
   const { text } = outputFiles[0];
+  checkAscii(text);
   const dist = join(ROOT, 'dist');
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist))

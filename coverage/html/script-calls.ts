@@ -76,7 +76,7 @@ const SIZES = ['8 bit', '16 bit', '32 bit', '64 bit'];
 
 function compareTable(rows) {
   return '<table><tbody>' + rows.map(r => '<tr><td>' + SIZES[(r[0] >> 1) & 3] + '</td><td class="num">' + esc(r[1]) + (r[0] & 1 ? ' const' : '') + '</td><td class="num">' + esc(r[2]) +
-    '</td><td>' + (r[1] === r[2] ? 'equal' : '') + '</td><td class="soft">' + count(r[3]) + '×</td></tr>').join('') + '</tbody></table>';
+    '</td><td>' + (r[1] === r[2] ? 'equal' : '') + '</td><td class="soft">' + count(r[3]) + '\u00d7</td></tr>').join('') + '</tbody></table>';
 }
 
 function hint(target) {

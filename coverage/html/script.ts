@@ -69,18 +69,18 @@ function treeRows(node, depth, out) {
   for (const dir of dirs) {
     const closed = state.closed.has(dir.path);
     out.push('<tr><td class="name dir" style="padding-left:' + (0.7 + depth * 1.3) + 'rem"><button data-dir="' + esc(dir.path) + '" aria-expanded="' + !closed +
-      '" aria-label="' + (closed ? 'Open ' : 'Close ') + esc(dir.name) + '">' + (closed ? '▸' : '▾') + '</button>' + esc(dir.name || '/') + '/</td>' + cells(dir.t) + '</tr>');
+      '" aria-label="' + (closed ? 'Open ' : 'Close ') + esc(dir.name) + '">' + (closed ? '\u25b8' : '\u25be') + '</button>' + esc(dir.name || '/') + '/</td>' + cells(dir.t) + '</tr>');
     if (!closed) treeRows(dir, depth + 1, out);
   }
   for (const file of ordered(node.files.filter(keeps))) {
     out.push('<tr><td class="name" style="padding-left:' + (2 + depth * 1.3) + 'rem"><a href="#/file/' + file.index + '">' + esc(file.name) + '</a></td>' + cells(file.t) + '</tr>');
   }
 }
-const ratio = (covered, total) => total ? '<td class="num">' + shown(covered, total) + '%</td><td class="num quiet">' + count(covered) + ' / ' + count(total) + '</td>' : '<td class="num quiet">–</td><td></td>';
+const ratio = (covered, total) => total ? '<td class="num">' + shown(covered, total) + '%</td><td class="num quiet">' + count(covered) + ' / ' + count(total) + '</td>' : '<td class="num quiet">\u2013</td><td></td>';
 const cells = t => '<td>' + (t[2] ? meter(t[0], t[1], t[2]) : '') + '</td>' + ratio(t[0], t[2]) + ratio(t[3], t[4]) + ratio(t[5], t[6]);
 
 const sortHead = (key, text, span) => '<th' + (span ? ' colspan="' + span + '"' : '') + (state.sort === key ? ' aria-sort="' + (state.up ? 'ascending' : 'descending') + '"' : '') +
-  '><button data-sort="' + key + '">' + text + (state.sort === key ? (state.up ? ' ↑' : ' ↓') : '') + '</button></th>';
+  '><button data-sort="' + key + '">' + text + (state.sort === key ? (state.up ? ' \u2191' : ' \u2193') : '') + '</button></th>';
 
 function figure(title, covered, total, partly, note) {
   return '<div><p>' + title + '</p><span class="big">' + shown(covered, total) + '<small>%</small></span><p>' + count(covered) + ' of ' + count(total) + (note || '') + '</p>' +
@@ -91,7 +91,7 @@ pages.files = () => {
   const t = D.totals;
   const facts = [D.dialect && '<b>' + esc(D.dialect) + '</b>', plural(D.records, 'record'), plural(D.tests.length, 'test'), '<span title="' + esc(D.image) + '">' + esc(D.image.slice(0, 23)) + '</span>'];
   for (const [key, value] of Object.entries(D.notes)) facts.push(esc(key) + ' ' + esc(value));
-  let html = '<h1>' + esc(D.title) + '</h1><p class="meta">' + facts.filter(Boolean).join(' &nbsp;·&nbsp; ') + '</p>';
+  let html = '<h1>' + esc(D.title) + '</h1><p class="meta">' + facts.filter(Boolean).join(' &nbsp;\u00b7&nbsp; ') + '</p>';
   for (const finding of D.findings) html += '<p class="notice">' + esc(finding) + '</p>';
   if (D.lost > 0) html += '<p class="notice mild">' + plural(D.lost, 'record') + ' found no room in an area and were lost. What they covered may be missing here.</p>';
   html += '<div class="figures">' + figure('Lines', t[0], t[2], t[1], t[1] ? ', ' + count(t[1]) + ' partly' : '') + figure('Functions', t[3], t[4], 0) +
@@ -170,10 +170,10 @@ pages.file = (index, line) => {
       (compares ? '<button type="button" class="cmp" data-cmp="' + n + '" aria-label="Comparisons on line ' + n + '">' + plural(compares.length, 'comparison') + '</button>' : '') + '</td></tr>';
   });
   const functions = file.f.map(f => '<li class="' + (f[3] ? '' : 'none') + '"><a href="#/file/' + index + ':' + f[1] + '"><code title="' + esc(f[0]) + '">' + esc(f[0]) + '</code><span>' +
-    f[3] + '/' + f[4] + '</span>' + meter(f[3], 0, f[4]) + '<span>' + (f[2] ? count(f[2]) + '×' : '') + '</span></a></li>').join('');
+    f[3] + '/' + f[4] + '</span>' + meter(f[3], 0, f[4]) + '<span>' + (f[2] ? count(f[2]) + '\u00d7' : '') + '</span></a></li>').join('');
   main.className = 'wide';
   main.innerHTML = '<h1>' + esc(file.p) + '</h1><p class="meta">' + shown(file.t[0], file.t[2]) + '% of ' + plural(file.t[2], 'line') + ', ' + file.t[3] + ' of ' +
-    plural(file.t[4], 'function') + ', ' + count(file.t[5]) + ' of ' + plural(file.t[6], 'point') + (known ? '' : ' &nbsp;·&nbsp; source text not found; line numbers only') +
+    plural(file.t[4], 'function') + ', ' + count(file.t[5]) + ' of ' + plural(file.t[6], 'point') + (known ? '' : ' &nbsp;\u00b7&nbsp; source text not found; line numbers only') +
     '</p><div class="file"><aside aria-label="Functions"><ol>' + functions + '</ol></aside><div><div class="tools"><button data-step="1">next gap <kbd>n</kbd></button><button data-step="-1">previous <kbd>p</kbd></button>' +
     testChoice() + '<span class="legend"><span><i class="i-c"></i>covered</span><span><i class="i-p"></i>partly</span><span><i class="i-u"></i>not covered</span></span></div>' +
     '<div class="code"><table><tbody>' + html.join('') + '</tbody></table></div></div></div>';
@@ -213,7 +213,7 @@ pages.functions = () => {
   const key = FN_KEYS[state.fnSort], sign = state.fnUp ? 1 : -1;
   all.sort((a, b) => { const x = key(a), y = key(b); return x < y ? -sign : x > y ? sign : a.name < b.name ? -1 : 1; });
   const head = (k, text, css) => '<th class="' + (css || '') + '"' + (state.fnSort === k ? ' aria-sort="' + (state.fnUp ? 'ascending' : 'descending') + '"' : '') + '><button data-fn="' + k + '">' + text +
-    (state.fnSort === k ? (state.fnUp ? ' ↑' : ' ↓') : '') + '</button></th>';
+    (state.fnSort === k ? (state.fnUp ? ' \u2191' : ' \u2193') : '') + '</button></th>';
   const rows = all.slice(0, 3000).map(f => '<tr><td class="name"><a href="#/file/' + f.index + ':' + f.line + '">' + esc(f.name) + '</a></td><td>' + meter(f.covered, 0, f.total) + '</td><td class="num">' +
     shown(f.covered, f.total) + '%</td><td class="num quiet">' + f.covered + ' / ' + f.total + '</td><td class="num">' + count(f.calls) + '</td><td class="name quiet">' + esc(f.path) + ':' + f.line + '</td></tr>');
   main.innerHTML = '<h1>Functions</h1><p class="meta">' + plural(all.length, 'function') + (all.length > 3000 ? '; the first 3,000 are listed' : '') + '</p><table class="list"><thead><tr>' +
@@ -223,7 +223,7 @@ pages.functions = () => {
 pages.tests = () => {
   const rows = D.tests.map((test, i) => '<tr><td class="name">' + esc(test.name) + '</td><td class="num">' + count(test.points) + '</td><td class="num">' + count(test.only) + '</td><td class="num">' +
     count(test.lines) + '</td><td><button data-test="' + i + '">' + (state.test === i ? 'show all' : 'show only this') + '</button></td></tr>');
-  main.innerHTML = '<h1>Tests</h1><p class="meta">What each test reached. “Only here” are points that no other test of this report reached.</p><table class="list"><thead><tr><th>Test</th><th class="num">Points</th><th class="num">Only here</th><th class="num">Lines</th><th></th></tr></thead><tbody>' +
+  main.innerHTML = '<h1>Tests</h1><p class="meta">What each test reached. \u201cOnly here\u201d are points that no other test of this report reached.</p><table class="list"><thead><tr><th>Test</th><th class="num">Points</th><th class="num">Only here</th><th class="num">Lines</th><th></th></tr></thead><tbody>' +
     rows.join('') + '</tbody></table>';
 };
 return { D, doc, main, pop, esc, count, plural, state, pages, stepGap, pct };

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportTrace } from '../../coverage/index.ts';
+import { CHROMIUM, QUIET } from './browser.ts';
 import { bytesOf, FIXTURES, fixture, fixtureTrace, missing, scratch } from './support.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
 let reason = missing('HTML report', 'clang-19', 'ld.lld-19');
 if (!reason && !existsSync(CHROMIUM)) {
   reason = `HTML report skipped: no ${CHROMIUM}`;
@@ -29,7 +29,7 @@ describe.skipIf(reason)('HTML report', () => {
     const path = join(scratch(), 'report.html');
     writeFileSync(path, html);
     url = `file://${path}`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
     page = await browser.newPage();
     page.on('request', request => requests.push(request.url()));
     page.on('pageerror', error => errors.push(error.message));
