@@ -21,7 +21,7 @@ const HEADERS = ['programs/work.h', 'guest/kcov.h', 'guest/memlayout.h', 'guest/
 
 async function compile(kind: string, args: readonly string[], sources: readonly string[]): Promise<string> {
   const inputs = [...sources, ...HEADERS].filter(existsSync);
-  const { path } = await cached('bench', sha256(kind, ...args, ...sources), async output => {
+  const { path } = await cached('bench', sha256(kind, ...args, ...sources), { label: kind }, async output => {
     await runTool(
       requireTool('clang'),
       [...args, ...sources, '-o', output],
@@ -78,7 +78,7 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const include = [join(benchDir(), 'guest'), join(kernel, 'include'), kernel].flatMap(d => ['-I', d]);
   const args = [...flags, ...guestLink(), '-DCONFIG_COVERAGE_HOOKS', '-Wno-unused-parameter', ...include];
   const key = sha256('traced', `${kcov.isElided ?? false}`, ...args, readFileSync(assembly));
-  const { path } = await cached('bench', key, async output => {
+  const { path } = await cached('bench', key, { label: 'traced' }, async output => {
     const text = readFileSync(assembly, 'utf8');
     const work = `${output}.s`;
     writeFileSync(work, kcov.isElided ? text.replace(HOOK_CALL, NOTHING) : text);

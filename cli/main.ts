@@ -21,6 +21,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   symbolize: () => import('./verbs/symbolize.ts'),
   cov: () => import('./verbs/cov.ts'),
   check: () => import('./verbs/check.ts'),
+  cache: () => import('./verbs/cache.ts'),
   bench: () => import('./verbs/bench.ts'),
   doctor: () => import('./verbs/doctor.ts'),
 };

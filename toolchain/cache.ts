@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -48,6 +49,25 @@ export function cacheDir(): string {
   const root = packageRoot();
   if (existsSync(join(root, '.git'))) return join(root, '.cache');
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'kcovbox');
+}
+
+/**
+ * Where objects of the compiler live. A checkout shares them with all others: an object is named by everything that
+ * decides its bytes, and the path of the checkout is not among that.
+ */
+export function objectDir(): string {
+  const chosen = process.env['KCOVBOX_CACHE'];
+  const shared = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'kcovbox');
+  const candidates = chosen ? [chosen] : [shared, cacheDir()];
+  for (const dir of candidates) {
+    const objects = join(dir, 'objects');
+    try {
+      mkdirSync(objects, { recursive: true });
+      accessSync(objects, constants.W_OK);
+      return objects;
+    } catch {}
+  }
+  return join(cacheDir(), 'objects');
 }
 
 /** Writes a file whole or not at all. */
@@ -149,6 +169,17 @@ function readManifest(path: string, key: string): Manifest | undefined {
   }
 }
 
+/** Days are what `cache prune` counts in, so the time of the last use need not be more exact. */
+const DAY = 86_400_000;
+
+/** Remembers in the times of `path` that it was used today. */
+export function markUsed(path: string): void {
+  try {
+    const now = new Date();
+    if (statSync(path).mtimeMs < now.getTime() - DAY) utimesSync(path, now, now);
+  } catch {} // a cache that is only read from
+}
+
 /** What builds leave that were interrupted: `NAME.PID.tmp`, and `NAME.PID.tmp.objects` of a process that is no more. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
@@ -163,6 +194,26 @@ function sweep(folder: string): void {
   }
 }
 
+/** How a product is called: `LABEL-HASHSUFFIX`. */
+export interface Naming {
+  /** For people who look into the cache; need not be unique. */
+  readonly label: string;
+  readonly suffix?: string;
+}
+
+const pathOf = (kind: string, key: string, { label, suffix = '' }: Naming): string =>
+  join(
+    cacheDir(),
+    kind,
+    `${label.replace(/[^\w+-]/g, '_').slice(0, 60)}-${nameOf(key).slice(0, 12)}${suffix}`,
+  );
+
+/** Has `path` changed since `time`, in milliseconds as Date.now() cuts them? What is gone has. */
+export function changedSince(path: string, time: number): boolean {
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status === undefined || Math.max(status.mtimeMs, status.ctimeMs) >= time + 1;
+}
+
 /**
  * The product for `key` (everything that decides the build but file contents), built by `build` unless cached.
  * `build` writes the product to the path it is given, may use that path with `.objects` behind it for a folder that it removes again,
@@ -171,9 +222,10 @@ function sweep(folder: string): void {
 export async function cached(
   kind: string,
   key: string,
+  naming: Naming,
   build: (output: string) => Promise<readonly string[]>,
 ): Promise<{ path: string; built: boolean }> {
-  const base = join(cacheDir(), kind, nameOf(key));
+  const base = pathOf(kind, key, naming);
   const manifestPath = `${base}.json`;
   const manifest = readManifest(manifestPath, key);
   if (manifest) {
@@ -185,15 +237,19 @@ export async function cached(
       return now !== 'changed';
     });
     if (isHit && touched) writeManifest(manifestPath, key, Object.keys(manifest.inputs), base);
+    else if (isHit) markUsed(manifestPath);
     if (isHit) return { path: base, built: false };
   }
   makeFolder(dirname(base));
   sweep(dirname(base));
   const temporary = `${base}.${process.pid}.tmp`;
   try {
+    const started = Date.now();
     const read = await build(temporary);
     renameSync(temporary, base);
-    writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
+    // An input that was edited meanwhile may have been read before or after: the next run builds again.
+    if (read.some(path => changedSince(path, started))) rmSync(manifestPath, { force: true });
+    else writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
   } finally {
     rmSync(temporary, { force: true });
   }

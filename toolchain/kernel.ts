@@ -1,10 +1,21 @@
-// Builds the guest kernel for one personality. kernel/Makefile is the one description of how; this adds the cache and a
-// private output folder, so that builds of two personalities or two processes never meet.
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { cached, packageRoot } from './cache.ts';
+// Builds the guest kernel for one configuration. kernel/Makefile is the one description of how; this adds the cache of
+// products, the cache of objects, and a private output folder, so that two builds never meet.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { cached, packageRoot, sha256 } from './cache.ts';
+import { parseDepfile } from './depfile.ts';
 import { ToolchainError } from './errors.ts';
+import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
 import { clangIdentity, requireTool, runTool } from './tools.ts';
 
 /** Personalities in the order the documents name them; also the names of kernel/conf files. */
@@ -21,39 +32,164 @@ function kernelSources(dir: string): string[] {
   return [dir, ...below].sort();
 }
 
-/** Names of kernel/conf: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
-export const kernelConfigs = (): string[] =>
-  readdirSync(join(packageRoot(), 'kernel', 'conf')).filter(name => !name.includes('.'));
+const ownSource = (): string => join(packageRoot(), 'kernel');
+
+/** Names of conf/: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
+export const kernelConfigs = (source = ownSource()): string[] =>
+  readdirSync(join(source, 'conf')).filter(name => !name.includes('.'));
+
+export interface KernelOptions {
+  /** Another tree than the package's kernel/, of the same shape. */
+  readonly source?: string | undefined;
+  /** Takes the line about a build that will take seconds; default: standard error. */
+  readonly say?: (line: string) => void;
+}
+
+export interface BuiltKernelFile {
+  readonly path: string;
+  /** False when the cache had it. */
+  readonly built: boolean;
+  /** Sources that were compiled for it. */
+  readonly compiled: number;
+}
+
+function checkTree(source: string): void {
+  for (const part of ['Makefile', 'conf', 'kernel.ld'])
+    if (!existsSync(join(source, part)))
+      throw new ToolchainError(
+        `${source} is not a kernel tree: it has no ${part}; copy the kernel/ folder of kcovbox and change that`,
+      );
+}
 
 /**
- * Path of the kernel ELF for configuration `conf`: a personality, or `openbsd+debug+kasan` with fragments of kernel/conf.
+ * The kernel ELF for configuration `conf`: a personality, or `openbsd+debug+kasan` with fragments of conf/.
  * Errors: ToolchainError with the compiler's output.
  */
-export async function buildKernel(conf: string): Promise<{ path: string; built: boolean }> {
-  const kernel = join(packageRoot(), 'kernel');
-  if (!conf.split('+').every(part => kernelConfigs().includes(part)))
-    throw new ToolchainError(`no kernel configuration "${conf}"; there are ${kernelConfigs().join(', ')}`);
-  const make = requireTool('make');
-  requireTool('clang');
-  const key = ['kernel', kernel, conf, clangIdentity()].join('\0');
-  return cached('kernel', key, async output => {
-    const out = `${output}.objects`;
-    mkdirSync(out);
+export async function buildKernel(conf: string, options: KernelOptions = {}): Promise<BuiltKernelFile> {
+  const source = options.source === undefined ? ownSource() : resolve(options.source);
+  if (options.source !== undefined) checkTree(source);
+  const known = kernelConfigs(source);
+  if (!conf.split('+').every(part => known.includes(part)))
+    throw new ToolchainError(`no kernel configuration "${conf}"; there are ${known.join(', ')}`);
+  requireTool('make');
+  const key = ['kernel', source, conf, clangIdentity()].join('\0');
+  let compiled = 0;
+  const product = await cached('kernel', key, { label: conf, suffix: '.elf' }, async output => {
+    const read = kernelSources(source);
+    compiled = await new KernelBuild(source, conf, options.say).run(output);
+    return read;
+  });
+  return { ...product, compiled };
+}
+
+/** CPU seconds of one source; only for the line that says how long a build will take. */
+const SECONDS_PER_SOURCE = 0.14;
+/** Builds that take less are not announced. */
+const ANNOUNCED = 2;
+
+function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+class KernelBuild {
+  readonly #source: string;
+  readonly #conf: string;
+  readonly #say: (line: string) => void;
+
+  constructor(source: string, conf: string, say: KernelOptions['say'] = tell) {
+    this.#source = source;
+    this.#conf = conf;
+    this.#say = say;
+  }
+
+  get #failure(): string {
+    return `kernel configuration ${this.#conf} does not build`;
+  }
+
+  /** Leaves the kernel at `output`; answers with the number of sources that were compiled. */
+  async run(output: string): Promise<number> {
+    const out = makeOutput(output);
     try {
-      const args = [
-        '-s',
-        `-j${availableParallelism()}`,
-        '-C',
-        kernel,
-        `CONF=${conf}`,
-        `OUT=${out}`,
-        `${out}/kernel.elf`,
-      ];
-      await runTool(make, args, kernel, `kernel configuration ${conf} does not build`);
-      renameSync(join(out, 'kernel.elf'), output);
+      const compilations = await this.#plan(out);
+      const compiled = await this.#compileAll(compilations, out);
+      await this.#make(out, `${out}/kernel.elf`, 'OBJECTS=given');
+      moveFile(join(out, 'kernel.elf'), output);
+      return compiled;
     } finally {
       rmSync(out, { recursive: true, force: true });
     }
-    return kernelSources(kernel);
-  });
+  }
+
+  #make(out: string, ...words: readonly string[]): Promise<string> {
+    const tools = [`CC=${requireTool('clang')}`, `LD=${requireTool('ld')}`, `NM=${requireTool('nm')}`];
+    const args = ['-s', '--no-print-directory', `CONF=${this.#conf}`, `OUT=${out}`, ...tools, ...words];
+    return runTool(requireTool('make'), args, this.#source, this.#failure);
+  }
+
+  /** What the Makefile would compile, and how. */
+  async #plan(out: string): Promise<Compilation[]> {
+    const [first = '', ...rest] = (await this.#make(out, 'commands')).trimEnd().split('\n');
+    const words = (line: string): string[] => line.split(' ').filter(Boolean);
+    const [head, ...common] = words(first);
+    if (head !== 'flags') throw new ToolchainError(this.#failure, `make commands says: ${first}`);
+    return rest.map(line => {
+      const [source = '', ...own] = words(line);
+      const object = join(out, `${source}.o`);
+      mkdirSync(dirname(object), { recursive: true });
+      return { source, flags: [...common, ...own], object };
+    });
+  }
+
+  async #compileAll(compilations: readonly Compilation[], out: string): Promise<number> {
+    const headers = kernelSources(this.#source).filter(path => /\.(h|def)$/.test(path));
+    const names = headers.map(path => path.slice(this.#source.length));
+    const config = parseConfig(readFileSync(join(out, 'config.h'), 'utf8'));
+    const objects = new ObjectCache(this.#source, sha256(clangIdentity(), ...names), config);
+    const missing = compilations.filter(compilation => !objects.fetch(compilation));
+    const workers = Math.max(1, Math.min(availableParallelism(), missing.length));
+    const seconds = 1 + Math.ceil((missing.length * SECONDS_PER_SOURCE) / workers);
+    if (missing.length > 0 && seconds > ANNOUNCED)
+      this.#say(`kcovbox: building the ${this.#conf} kernel, about ${seconds} s`);
+    const waiting = missing.values();
+    let failed = false;
+    const work = async (): Promise<void> => {
+      for (const compilation of waiting) {
+        if (failed) return;
+        try {
+          objects.store(compilation, await this.#compile(compilation, out));
+        } catch (error) {
+          failed = true;
+          throw error;
+        }
+      }
+    };
+    const ends = await Promise.allSettled(Array.from({ length: workers }, work));
+    const bad = ends.find(end => end.status === 'rejected');
+    if (bad) throw bad.reason;
+    return missing.length;
+  }
+
+  /** Answers with the files that the compiler read. */
+  async #compile({ source, flags, object }: Compilation, out: string): Promise<string[]> {
+    const depfile = `${object}.d`;
+    const args = [...flags, '-I', out, '-MD', '-MF', depfile, '-c', source, '-o', object];
+    await runTool(requireTool('clang'), args, this.#source, this.#failure);
+    return parseDepfile(readFileSync(depfile, 'utf8')).filter(path => !path.startsWith(`${out}/`));
+  }
+}
+
+/** A folder for this build alone, beside the product; make cannot take a path with blanks, so then among the temporary files. */
+function makeOutput(output: string): string {
+  const out = `${output}.objects`;
+  if (/[\s:#$]/.test(out)) return mkdtempSync(join(tmpdir(), `${basename(output, '.tmp')}-`));
+  mkdirSync(out);
+  return out;
+}
+
+function moveFile(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch {
+    copyFileSync(from, to); // on another file system
+  }
 }

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
+import { parseDepfile } from './depfile.ts';
 import { CompileError, ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
 import { clangIdentity, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
@@ -12,16 +13,6 @@ export interface ProgramOptions {
   readonly dialect: Dialect;
   /** Extra compiler flags, after all others. */
   readonly cflags?: readonly string[];
-}
-
-/** The files that `-MD` listed: "target: a b \\\n c". */
-function parseDepfile(text: string): string[] {
-  return text
-    .slice(text.indexOf(':') + 1)
-    .replaceAll('\\\n', ' ')
-    .split(/(?<!\\)\s+/)
-    .filter(Boolean)
-    .map(path => path.replaceAll('\\ ', ' '));
 }
 
 /** Include folder of a personality, or of what all share. */
@@ -85,7 +76,8 @@ export async function buildProgram(
     ...(options.cflags ?? []),
   ];
   const key = ['program', path, clangIdentity(), ...flags].join('\0');
-  return cached('program', key, async output => {
+  const naming = { label: basename(path).replace(/\.c$/i, ''), suffix: '.elf' };
+  return cached('program', key, naming, async output => {
     const depfile = `${output}.d`;
     // Compiled in the source's own folder under its base name, so the product does not depend on where that is.
     const name = basename(path);

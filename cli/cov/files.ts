@@ -99,7 +99,7 @@ export function builtKernels(): BuiltKernel[] {
   const dir = join(cacheDir(), 'kernel');
   try {
     return readdirSync(dir)
-      .filter(name => !name.includes('.'))
+      .filter(name => name.endsWith('.elf'))
       .map(name => ({ path: join(dir, name), time: statSync(join(dir, name)).mtimeMs }))
       .sort((a, b) => b.time - a.time)
       .map(({ path }) => ({ path, conf: confOf(path) }));

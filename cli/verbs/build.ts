@@ -16,21 +16,29 @@ export function register(program: Command): void {
         .default('openbsd'),
     )
     .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
+    .option('--kernel-source <dir>', 'another kernel tree: a copy of kernel/ that you changed')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('-o, --output <file>', 'where to put it (default: print the path in the cache)')
     .addHelpText(
       'after',
-      '\nExamples:\n  kcovbox build kernel --dialect linux -o kernel.elf\n  kcovbox build prog.c -o prog',
+      '\nExamples:\n  kcovbox build kernel --dialect linux -o kernel.elf\n' +
+        '  kcovbox build kernel --kernel-source my-kernel\n  kcovbox build prog.c -o prog',
     )
     .action(
       async (
         what: string,
-        options: { dialect: Dialect; conf?: string; cflags?: string; output?: string },
+        options: {
+          dialect: Dialect;
+          conf?: string;
+          kernelSource?: string;
+          cflags?: string;
+          output?: string;
+        },
       ) => {
         const cflags = options.cflags?.split(/\s+/).filter(Boolean) ?? [];
         const { path, built } =
           what === 'kernel'
-            ? await buildKernel(options.conf ?? options.dialect)
+            ? await buildKernel(options.conf ?? options.dialect, { source: options.kernelSource })
             : await buildProgram(what, { dialect: options.dialect, cflags });
         if (options.output) writeFile(options.output, readFileSync(path), 0o755);
         process.stderr.write(`${basename(what)}: ${built ? 'built' : 'up to date'}\n`);

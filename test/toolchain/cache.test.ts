@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cached } from '../../toolchain/index.ts';
+import { cached, cacheEntries, pruneCache } from '../../toolchain/index.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cache-'));
 const input = join(dir, 'input');
@@ -20,7 +20,7 @@ afterAll(() => {
 
 /** A build that copies its input. */
 const make = (key = 'copy', inputs: readonly string[] = [input]) =>
-  cached('test', key, async output => {
+  cached('test', key, { label: key }, async output => {
     writeFileSync(output, readFileSync(input));
     return inputs;
   });
@@ -95,4 +95,16 @@ test('what an interrupted build left goes with the next one; what a running one 
   await make('sweep again');
   expect(existsSync(join(folder, gone))).toBe(false);
   expect(existsSync(join(folder, mine))).toBe(true);
+});
+
+test('prune removes what was not used since, with its manifest', async () => {
+  const kernel = join(dir, 'cache', 'kernel', 'linux-0.elf');
+  mkdirSync(join(dir, 'cache', 'kernel'), { recursive: true });
+  for (const file of [kernel, `${kernel}.json`, join(dir, 'cache', 'kernel', 'linux-1.elf')])
+    writeFileSync(file, 'x');
+  for (const file of [kernel, `${kernel}.json`]) old(file);
+  expect(cacheEntries().map(entry => entry.bytes)).toEqual([1, 2]);
+  expect(pruneCache(1.1e12).map(entry => entry.path)).toEqual([kernel]);
+  expect([existsSync(kernel), existsSync(`${kernel}.json`)]).toEqual([false, false]);
+  expect(cacheEntries()).toHaveLength(1);
 });

@@ -1,0 +1,67 @@
+// `kcovbox cache`: what was built here, and how to be rid of it.
+import { basename } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+
+const HOUR = 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { h: HOUR, d: 24 * HOUR, w: 7 * 24 * HOUR };
+
+/** Milliseconds of "12h", "30d" or "2w". */
+function parseAge(text: string): number {
+  const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new InvalidArgumentError('expected hours, days or weeks, such as 12h, 30d or 2w');
+  return Number(count) * UNITS[unit!]!;
+}
+
+const sizeOf = (entries: readonly CacheEntry[]): string => {
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+};
+
+function ageOf({ used }: CacheEntry): string {
+  const hours = Math.max(0, Math.floor((Date.now() - used) / HOUR));
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+function list(): void {
+  const entries = cacheEntries();
+  for (const entry of entries)
+    if (entry.kind !== 'objects')
+      console.log(
+        `${sizeOf([entry]).padStart(9)}  ${ageOf(entry).padStart(5)}  ${entry.kind.padEnd(7)}  ${basename(entry.path)}`,
+      );
+  const objects = entries.filter(entry => entry.kind === 'objects');
+  console.log(`${sizeOf(objects).padStart(9)}         objects  ${objects.length} files`);
+  console.log(`${sizeOf(entries).padStart(9)}         in all   ${cacheFolders().join(' and ')}`);
+}
+
+export function register(program: Command): void {
+  const cache = program
+    .command('cache')
+    .description('list or throw away what was built: kernels, programs, objects, images of recordings')
+    .addHelpText('after', '\nExamples:\n  kcovbox cache ls\n  kcovbox cache prune --older-than 7d');
+  cache
+    .command('ls')
+    .description('list the files of the cache with their sizes and the time since their last use')
+    .addHelpText('after', '\nExamples:\n  kcovbox cache ls\n  kcovbox cache ls | grep kernel')
+    .action(list);
+  cache
+    .command('prune')
+    .description('remove what was not used for 30 days, or for another time')
+    .option('--older-than <age>', 'hours, days or weeks without use: 12h, 30d, 2w', parseAge)
+    .option('--all', 'remove everything, images of recordings too')
+    .addHelpText(
+      'after',
+      '\nAll of it is built again when it is needed, except the images that `replay` finds by their hash.\n' +
+        'Examples:\n  kcovbox cache prune\n  kcovbox cache prune --older-than 7d\n  kcovbox cache prune --all',
+    )
+    .action((options: { olderThan?: number; all?: true }) => {
+      if (options.all && options.olderThan !== undefined)
+        throw new UserError('cache prune: --all removes everything; leave out --older-than');
+      const age = options.olderThan ?? parseAge('30d');
+      const removed = pruneCache(options.all ? Number.POSITIVE_INFINITY : Date.now() - age);
+      console.log(`removed ${removed.length} files, ${sizeOf(removed)}`);
+    });
+}

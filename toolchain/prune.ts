@@ -1,0 +1,50 @@
+// What is in the cache, and throwing away what was not used for long. Everything can be built again, except the images of
+// recorded runs (image/), which go only when they are named by --all or are old.
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cacheDir, objectDir } from './cache.ts';
+
+export interface CacheEntry {
+  readonly kind: 'kernel' | 'program' | 'bench' | 'image' | 'objects';
+  readonly path: string;
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly used: number;
+}
+
+const KINDS = ['kernel', 'program', 'bench', 'image', 'objects'] as const;
+
+const folderOf = (kind: CacheEntry['kind']): string =>
+  kind === 'objects' ? objectDir() : join(cacheDir(), kind);
+
+/** Manifests belong to the products beside them. */
+function filesOf(kind: CacheEntry['kind']): CacheEntry[] {
+  const folder = folderOf(kind);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap(name => {
+    if (kind !== 'objects' && name.endsWith('.json')) return [];
+    const path = join(folder, name);
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (!status?.isFile()) return [];
+    const manifest = statSync(`${path}.json`, { throwIfNoEntry: false });
+    const used = Math.max(status.mtimeMs, manifest?.mtimeMs ?? 0);
+    return [{ kind, path, bytes: status.size + (manifest?.size ?? 0), used }];
+  });
+}
+
+/** Every file of the cache, by kind and then the one that was used last. */
+export const cacheEntries = (): CacheEntry[] =>
+  KINDS.flatMap(kind => filesOf(kind).sort((a, b) => b.used - a.used));
+
+/** Removes the entries that were not used since `time`; answers with them. A file that another process removes first is no error. */
+export function pruneCache(time: number): CacheEntry[] {
+  const old = cacheEntries().filter(entry => entry.used < time);
+  for (const { path } of old) {
+    rmSync(`${path}.json`, { force: true }); // first: a manifest without its product would only be a miss
+    rmSync(path, { force: true });
+  }
+  return old;
+}
+
+/** The folders that hold it all. */
+export const cacheFolders = (): string[] => [...new Set([cacheDir(), dirname(objectDir())])];
