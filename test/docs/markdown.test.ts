@@ -1,0 +1,94 @@
+// Every Markdown file: no line is longer than 100 columns, and every relative link leads to a file and a heading that exist.
+// Tables, code blocks and lines that hold one long link are exempt from the limit. So are pages that are generated from the
+// definitions of the code; their own tests compare them.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../support/command.ts';
+
+const COLUMNS = 100;
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(path => path !== '' && existsSync(join(ROOT, path)));
+
+interface Line {
+  readonly number: number;
+  readonly text: string;
+}
+
+/** The lines outside fenced and indented code blocks. */
+function proseOf(text: string): Line[] {
+  let fence: string | undefined;
+  return text
+    .split('\n')
+    .map((line, i) => ({ number: i + 1, text: line }))
+    .filter(({ text: line }) => {
+      const [mark] = /^\s*(```+|~~~+)/.exec(line) ?? [];
+      if (fence !== undefined) {
+        if (mark?.trim().startsWith(fence)) fence = undefined;
+        return false;
+      }
+      fence = mark?.trim();
+      return mark === undefined && !/^ {4}\S/.test(line);
+    });
+}
+
+/** A heading's anchor, as GitHub and VitePress make it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .replace(/`|\*/g, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
+
+const anchors = (path: string): Set<string> =>
+  new Set(
+    proseOf(readFileSync(path, 'utf8')).flatMap(({ text }) => {
+      const [, heading] = /^#+ (.*)/.exec(text) ?? [];
+      return heading === undefined ? [] : [anchorOf(heading)];
+    }),
+  );
+
+/** Why a link of `path` leads nowhere; undefined when it is good. */
+function brokenLink(path: string, target: string): string | undefined {
+  if (/^[a-z]+:/.test(target)) return undefined;
+  const [file = '', anchor] = target.split('#');
+  const full = file === '' ? join(ROOT, path) : join(ROOT, dirname(path), file);
+  if (!existsSync(full)) return `${target}: there is no such file`;
+  return anchor !== undefined && !anchors(full).has(anchor) ? `${target}: no such heading` : undefined;
+}
+
+it('the check sees long lines, dead links and missing headings', () => {
+  expect(proseOf('a\n```\nb\n```\n    c\nd').map(line => line.text)).toEqual(['a', 'd']);
+  expect(brokenLink('README.md', 'docs/none.md')).toMatch('no such file');
+  expect(brokenLink('README.md', 'CONTRIBUTING.md#none')).toMatch('no such heading');
+  expect(brokenLink('README.md', 'CONTRIBUTING.md#house-rules')).toBeUndefined();
+});
+
+describe.each(files)('%s', path => {
+  const source = readFileSync(join(ROOT, path), 'utf8');
+  const lines = proseOf(source);
+  const isGenerated = /^(This page is g|G)enerated from /m.test(source.slice(0, 200));
+
+  it.skipIf(isGenerated)(`has lines of at most ${COLUMNS} columns`, () => {
+    const long = lines
+      .filter(({ text }) => [...text].length > COLUMNS && !/^\s*(\||!?\[[^\]]*\]\([^)]*\)$)/.test(text))
+      .map(({ number, text }) => `${path}:${number}: ${[...text].length} columns`);
+    expect(long).toEqual([]);
+  });
+
+  it('has links that lead somewhere', () => {
+    const broken = lines.flatMap(({ number, text }) =>
+      [...text.replace(/`[^`]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target]) => {
+        const why = brokenLink(path, target!);
+        return why === undefined ? [] : [`${path}:${number}: ${why}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+});
