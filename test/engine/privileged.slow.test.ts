@@ -1,10 +1,12 @@
 // The long dose of privileged.test.ts. KCOVBOX_SEED, KCOVBOX_PROGRAMS.
 
 import { expect, test } from 'vitest';
+import { QEMU } from '../support/oracle/qemu.ts';
 import { FAULTS, findFault } from '../support/privileged/faults.ts';
 import { EAGEREST, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
-import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
+import { compareConfigurations, compareWithQemu, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
+import { missing } from '../support/tools.ts';
 
 const SEED = seedFromEnvironment(0x10a9);
 const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || 1000);
@@ -33,6 +35,18 @@ test('programs about privilege run on the JIT as on the interpreter', () => {
 
 test('programs about privilege run the same with every policy', () => {
   search('policies', Math.ceil(PROGRAMS / 10), [INTERPRETER, ...POLICIES]);
+});
+
+test.skipIf(missing('qemu-system-riscv64', QEMU))('programs about privilege run as on QEMU', () => {
+  const programs = Math.ceil(PROGRAMS / 2);
+  const { instructions, report } = searchPrivileged({
+    profile: { ...PROFILE, isPortable: true },
+    seed: SEED,
+    programs,
+    compare: (program, seed) => compareWithQemu(program, seed, EAGEREST),
+  });
+  console.log(`qemu: ${programs} programs from seed ${seedText(SEED)}, ${instructions} instructions`);
+  expect(report?.()).toBeUndefined();
 });
 
 test.each(FAULTS)('the search finds: %s', (...fault) => {

@@ -5,6 +5,7 @@ import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 import { DEFAULT_EXTENSIONS, qemuCpu } from '../../../emulator/index.ts';
 import { findProgram, runProgram, withScratch } from '../tools.ts';
+import type { Image } from './image.ts';
 import type { ImageRunner } from './runner.ts';
 
 export const QEMU = findProgram('qemu-system-riscv64');
@@ -35,16 +36,18 @@ function readRam(path: string, bytes: number): Uint8Array {
 }
 
 /** Runs images on a QEMU with a CPU, as `-cpu` wants it. */
-export const runnerOf = (name: string, program: string | undefined, cpu: string): ImageRunner => ({
-  name,
-  run(image) {
-    return withScratch(directory => {
-      const ram = join(directory, 'ram');
-      writeRam(ram, image.bytes);
-      runProgram(program!, board(ram, cpu), 120_000);
-      return readRam(ram, image.bytes.length);
-    });
-  },
-});
+export const runnerOf = (name: string, program: string | undefined, cpu: string) =>
+  ({
+    name,
+    /** Needs no more than bytes for RAM that end by the finisher. */
+    run(image: Pick<Image, 'bytes'>): Uint8Array {
+      return withScratch(directory => {
+        const ram = join(directory, 'ram');
+        writeRam(ram, image.bytes);
+        runProgram(program!, board(ram, cpu), 120_000);
+        return readRam(ram, image.bytes.length);
+      });
+    },
+  }) satisfies ImageRunner;
 
 export const qemuRunner = runnerOf('qemu', QEMU, CPU);

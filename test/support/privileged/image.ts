@@ -11,6 +11,7 @@ import {
   IMAGE_BYTES,
   type PrivilegedProgram,
   RAM,
+  ROOTS,
   S_HANDLER,
   SNIPPET_AT,
   type Step,
@@ -95,6 +96,7 @@ function writeStep(w: Writer, step: Step): void {
     case 'satp':
       w.li(28, step.value);
       w.csrw(CSR.satp, 28);
+      if (step.isFenced) w.put(SFENCE);
       break;
     case 'store':
       for (const [i, word] of step.words.entries()) w.poke(step.at + 4 * i, word, 'sw');
@@ -120,6 +122,7 @@ function writeStep(w: Writer, step: Step): void {
       w.csrc(CSR.pmpcfg0, 28);
       w.li(28, BigInt(step.config) << BigInt(8 * step.index));
       w.csrs(CSR.pmpcfg0, 28);
+      if (step.isFenced) w.put(SFENCE);
       break;
     }
     case 'status':
@@ -200,9 +203,14 @@ export function buildPrivileged(program: PrivilegedProgram): Uint8Array {
   w.li(28, S_HANDLER);
   w.csrw(CSR.stvec, 28);
   // PMP: all of memory for everyone, below entries 1 to 3 in effect because entry 7 is the last.
+  if (program.isPortable) {
+    // Entry 0: nobody below M stores to code.
+    w.li(28, ROOTS / 4);
+    w.csrw(CSR.pmpaddr0, 28);
+  }
   w.li(28, -1);
   w.csrw(CSR.pmpaddr0 + 7, 28);
-  w.li(28, 0x1fn << 56n);
+  w.li(28, (0x1fn << 56n) | (program.isPortable ? 0x0dn : 0n));
   w.csrw(CSR.pmpcfg0, 28);
   w.li(28, 0x6000);
   w.csrs(CSR.mstatus, 28);

@@ -56,7 +56,7 @@ export type Step =
       /** For x20: a page whose table entry is code. */
       readonly entry: number;
     }
-  | { readonly kind: 'satp'; readonly value: bigint }
+  | { readonly kind: 'satp'; readonly value: bigint; readonly isFenced: boolean }
   /** Stores `words` to RAM; then maybe a fence. */
   | {
       readonly kind: 'store';
@@ -73,13 +73,20 @@ export type Step =
       readonly bytes: number;
       readonly out: boolean;
     }
-  | { readonly kind: 'pmp'; readonly index: number; readonly address: number; readonly config: number }
+  | {
+      readonly kind: 'pmp';
+      readonly index: number;
+      readonly address: number;
+      readonly config: number;
+      readonly isFenced: boolean;
+    }
   | { readonly kind: 'status'; readonly set: number; readonly clear: number }
   | { readonly kind: 'delegate'; readonly value: number }
   /** Enables interrupts, the timer's in `delta` ticks. */
   | { readonly kind: 'interrupts'; readonly mie: number; readonly delta: number };
 
 export interface PrivilegedProgram {
+  readonly isPortable: boolean;
   readonly rounds: number;
   readonly steps: readonly Step[];
   /** Words of each snippet without its end, and of each function without its return. */
@@ -93,7 +100,10 @@ export interface PrivilegedProgram {
 export interface PrivilegedProfile {
   readonly steps: number;
   readonly rounds: number;
-  /** Only what the manual determines and QEMU has: no DMA, no timer, every change of a table with its fence. */
+  /**
+   * Only what the manual determines and QEMU has: no DMA, no timer, every change of a table with its
+   * fence, no store of a snippet to code or to a table.
+   */
   readonly isPortable: boolean;
 }
 
@@ -157,7 +167,11 @@ export function plain(r: Random, isPortable: boolean): number {
       // QEMU says of an atomic outside of RAM that it is a load.
       if (isPortable || r.oneIn(2)) {
         const p = r.pick(POINTERS);
-        return e('addi', { rd: p, rs1: p, imm: r.pick([8, 64, -8, -64, r.oneIn(4) ? 2040 : 16]) });
+        const step = r.pick([8, 64, -8, -64, r.oneIn(4) ? 2040 : 16]);
+        // A portable pointer stays in its half of a page, so that it never reaches code.
+        return isPortable
+          ? e('xori', { rd: p, rs1: p, imm: Math.abs(step) })
+          : e('addi', { rd: p, rs1: p, imm: step });
       }
       return e(r.pick(['amoadd.w', 'amoswap.d', 'amoor.d'] as const), { rd, rs1: r.pick(POINTERS), rs2 });
     default:
@@ -207,9 +221,10 @@ function throughEntry(words: number[]): void {
 
 const PAGES = IMAGE_BYTES / PAGE;
 
-function leaf(r: Random): bigint {
+function leaf(r: Random, isPortable: boolean): bigint {
   const flags = r.pick([0xcf, 0xdf, 0xc7, 0xd7, 0x4f, 0x0f, 0x1f, 0x07, 0x47, 0xcb, 0x5b, 0x43, 0x00]);
-  const first = r.oneIn(3) ? r.below(PAGES) : (DATA - RAM) / PAGE + r.below(DATA_PAGES);
+  const anywhere = isPortable ? (ROOTS - RAM) / PAGE : PAGES;
+  const first = r.oneIn(3) ? r.below(anywhere) : (DATA - RAM) / PAGE + r.below(DATA_PAGES);
   const low = r.oneIn(12) ? r.below(256) : flags;
   return (BigInt(RAM / PAGE + first) << 10n) | BigInt(low);
 }
@@ -246,6 +261,9 @@ const DEVICES = [0x10_1000, 0x200_0000, 0xc00_0000, 0x400_0000, 0x401_0000];
 /** What most pointers of a call are: physical, or in the half of the window that S or U reaches. */
 const PHYSICAL = -1;
 
+/** A page of the data, but not the one next to the tables. */
+const dataBase = (r: Random): number => DATA + (1 + r.below(DATA_PAGES - 1)) * PAGE;
+
 /** An address for a pointer register, mostly one that `space` reaches; `entries`: pages whose table entries are code. */
 function base(r: Random, space: number, isPortable: boolean, entries: readonly number[]): number {
   const at = 8 * r.below(500);
@@ -253,6 +271,7 @@ function base(r: Random, space: number, isPortable: boolean, entries: readonly n
   switch (r.below(20)) {
     case 0:
     case 5:
+      if (isPortable) return dataBase(r) + at;
       return r.pick([SNIPPETS, SNIPPETS + PAGE, SNIPPETS + 2 * PAGE, LEVEL0, LEVEL1, ROOTS]) + at;
     case 1:
       return r.pick([0x30_0000, RAM + IMAGE_BYTES, ...(isPortable ? [] : DEVICES)]) + 8 * r.below(16);
@@ -261,9 +280,9 @@ function base(r: Random, space: number, isPortable: boolean, entries: readonly n
     case 3:
       return WINDOW + r.below(2) * 0x20_0000 + r.below(32) * PAGE + at;
     case 4:
-      return DATA + r.below(DATA_PAGES) * PAGE + at;
+      return dataBase(r) + at;
     default:
-      if (space === PHYSICAL) return DATA + r.below(DATA_PAGES) * PAGE + at;
+      if (space === PHYSICAL) return dataBase(r) + at;
       return WINDOW + space * 0x20_0000 + r.pick(HOT) * PAGE + at;
   }
 }
@@ -275,7 +294,7 @@ function call(r: Random, portable: boolean, entries: readonly number[]): Step {
   const mode = r.pick([0, 1, 1, 3, 3] as const);
   const isWindow = inPages && mode !== 3 && (mode === 0 || r.oneIn(2));
   const at = isWindow ? WINDOW + (mode === 0 ? 0x20_0000 : 0) + 4 * PAGE + (pa - SNIPPETS) : pa;
-  const mprv = mode === 3 && !portable && r.oneIn(2) ? r.pick([0, 1, 1]) : -1;
+  const mprv = mode === 3 && r.oneIn(2) ? r.pick([0, 1, 1]) : -1;
   const times = r.pick([1, 2, 20, 60, 150, 400]);
   const entry = entries.length > 0 ? r.pick(entries) : DATA;
   const space = mode === 3 ? (mprv < 0 ? PHYSICAL : mprv === 0 ? 1 : 0) : mode === 0 ? 1 : 0;
@@ -310,7 +329,7 @@ function store(r: Random, portable: boolean, entries: readonly number[]): Step {
       // A page table entry.
       const table = r.below(LEVEL0_COUNT);
       const index = entryIndex(r);
-      const value = leaf(r);
+      const value = leaf(r, portable);
       const at = LEVEL0 + table * PAGE + 8 * index;
       // Not over the snippets in the upper half of the first table.
       if (table === 0 && index >= 256) return store(r, portable, entries);
@@ -353,7 +372,11 @@ function step(r: Random, { isPortable }: PrivilegedProfile, entries: readonly nu
     case 0: {
       const root = BigInt(ROOTS / PAGE + r.below(ROOT_COUNT));
       const mode = isPortable ? r.pick([8n, 8n, 0n]) : r.pick(MODES);
-      return { kind: 'satp', value: (mode << 60n) | (BigInt(isPortable ? 0 : r.below(4)) << 44n) | root };
+      return {
+        kind: 'satp',
+        value: (mode << 60n) | (BigInt(isPortable ? 0 : r.below(4)) << 44n) | root,
+        isFenced: isPortable,
+      };
     }
     case 2:
     case 3:
@@ -361,11 +384,13 @@ function step(r: Random, { isPortable }: PrivilegedProfile, entries: readonly nu
       return store(r, isPortable, entries);
     case 5: {
       const index = 1 + r.below(3);
-      const config = r.oneIn(2) ? 0 : r.pick([0x18, 0x19, 0x1b, 0x1f, 0x08, 0x0f, 0x0b]);
+      const drawn = r.oneIn(2) ? 0 : r.pick([0x18, 0x19, 0x1b, 0x1f, 0x08, 0x0f, 0x0b]);
+      // QEMU's walker stores A and D where PMP allows no store (docs/oracles.md).
+      const config = isPortable && drawn & 1 ? drawn | 2 : drawn;
       const size = r.pick([PAGE, 64, 0x1_0000]);
       const at = r.pick([DATA, SNIPPETS, LEVEL0, ROOTS]) + size * r.below(4);
       const napot = (at >>> 2) | ((size >> 3) - 1);
-      return { kind: 'pmp', index, address: config >= 0x18 ? napot : at >>> 2, config };
+      return { kind: 'pmp', index, address: config >= 0x18 ? napot : at >>> 2, config, isFenced: isPortable };
     }
     case 6: {
       const bits = r.pick(STATUS_BITS);
@@ -397,6 +422,7 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
   const body = (): number[] =>
     Array.from({ length: 1 + r.below(FUNCTION_WORDS - 2) }, () => plain(r, isPortable));
   return {
+    isPortable,
     rounds: profile.rounds,
     steps: Array.from({ length: profile.steps }, () => step(r, profile, entries)),
     snippets,

@@ -3,6 +3,7 @@
 import { cause } from '../../../emulator/hart/index.ts';
 import { type EngineKind, Machine, MIB, stateHash } from '../../../emulator/index.ts';
 import type { EngineTuning } from '../../../emulator/machine/options.ts';
+import { qemuRunner } from '../oracle/qemu.ts';
 import { Random, seedText } from '../random.ts';
 import { buildPrivileged, listPrivileged } from './image.ts';
 import { type PrivilegedProfile, type PrivilegedProgram, privilegedProgram } from './program.ts';
@@ -19,6 +20,8 @@ export interface Configuration {
 export interface Outcome {
   readonly hash: string;
   readonly instret: number;
+  /** Did the program end by itself, or with its budget? */
+  readonly isOver: boolean;
   readonly machine: Machine;
 }
 
@@ -57,7 +60,7 @@ export function runPrivileged(
     machine.harts[0]!.setLine(1 << lines.pick(LINES), lines.oneIn(2));
     nextLine = machine.spent + 1 + (lines.oneIn(2) ? lines.below(40) : lines.below(2000));
   }
-  return { hash: stateHash(machine), instret: machine.instret, machine };
+  return { hash: stateHash(machine), instret: machine.instret, isOver, machine };
 }
 
 export interface SearchResult {
@@ -109,6 +112,20 @@ export function compareConfigurations(
     isDifferent: outcomes.some(({ hash }) => hash !== outcomes[0]!.hash),
     instructions: outcomes[0]!.instret,
   };
+}
+
+/** The same memory as on QEMU? Programs that do not end by themselves are not compared: 0 instructions. */
+export function compareWithQemu(
+  program: PrivilegedProgram,
+  seed: number,
+  configuration: Configuration,
+): { readonly isDifferent: boolean; readonly instructions: number } {
+  const { machine, instret, isOver } = runPrivileged(program, configuration, seed, false);
+  if (!isOver) return { isDifferent: false, instructions: 0 };
+  const bytes = buildPrivileged(program);
+  const ours = machine.ram.data.subarray(0, bytes.length);
+  const isDifferent = Buffer.compare(ours, qemuRunner.run({ bytes })) !== 0;
+  return { isDifferent, instructions: instret };
 }
 
 /** Fewer rounds, fewer steps, shorter snippets, as long as it fails. */
