@@ -143,7 +143,7 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
     (o, v) => void (o.memory = parseMemory(v)),
   ),
   works('smp', '[cpus=]N[,sockets=N]...', 'harts, 1 to 8', (o, v) => void (o.smp = parseSmp(v))),
-  works('cpu', 'rv64[,EXT=on|off]...', 'optional extensions', (o, v) => void (o.cpu = v)),
+  works('cpu', 'rv64|rva22s64|max[,EXT=on|off]...', 'extensions (docs/isa.md)', (o, v) => void (o.cpu = v)),
   works('drive', 'file=F,if=none|virtio[,id=ID][,readonly=on]', 'raw image; writes stay in memory', addDrive),
   works('device', 'NAME[,...]', 'virtio-mmio devices and loader', addDevice),
   works('global', 'virtio-mmio.force-legacy=B', 'virtio version 1 (default) or 2', global),

@@ -77,7 +77,8 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       '\nQEMU options (--help-qemu lists all of them, with what each does here):\n' +
-        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -dtb FILE  -m SIZE  -smp N  -cpu rv64[,EXT=on|off...]\n' +
+        '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -dtb FILE  -m SIZE  -smp N\n' +
+        '  -cpu rv64|rva22s64|max[,EXT=on|off...]   extensions (docs/isa.md)\n' +
         '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +
         '  -device virtio-rng-device | virtio-serial-device | loader,file=F,addr=A   -global virtio-mmio.force-legacy=false\n' +
         '  -icount shift=N|auto   2^N ns of guest time per instruction     -no-reboot   -rtc base=DATE\n' +

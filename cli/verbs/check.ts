@@ -29,7 +29,10 @@ function findQemu(): string {
 }
 
 /** Without `-cpu`: the default hart without what QEMU 7.2 lacks, because the guest would use it. */
-const OLD_CPU = ['rv64', ...EXTENSIONS.flatMap(row => (row.since === 10 ? [`${row.name}=off`] : []))].join();
+const OLD_CPU = [
+  'rv64',
+  ...EXTENSIONS.filter(row => row.since === 10 && row.presence === 'switch').map(row => `${row.name}=off`),
+].join();
 
 /** The machine that is compared. */
 const machineFor = (options: QemuOptions): Machine =>

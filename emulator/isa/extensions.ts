@@ -9,9 +9,13 @@ export type InProfile = 'mandatory' | 'optional' | 'no';
 export interface ExtensionRow {
   /** Name in lower case; it is also the property's, which is compared without case. */
   readonly name: string;
-  /** `switch`: as `-cpu rv64,name=on|off` says; `always`, `absent`: the other value is refused. */
-  readonly presence: 'switch' | 'always' | 'absent';
-  /** Is it there when nothing is said? As in QEMU 10's `rv64`, and what RVA22S64 demands. */
+  /**
+   * `switch`: as `-cpu rv64,name=on|off` says; `always`, `absent`: the other value is refused; `opposite`: there when the
+   * extension `of` is not, and its switch turns that one.
+   */
+  readonly presence: 'switch' | 'always' | 'absent' | 'opposite';
+  readonly of?: string;
+  /** Does `-cpu rv64` have it? */
   readonly on: boolean;
   /** Does `riscv,isa` name it? The base letters are one word there, privilege levels have no name in it. */
   readonly listed: boolean;
@@ -27,6 +31,7 @@ export const CACHE_BLOCK_BYTES = 64;
 
 type Since = ExtensionRow['since'];
 
+/** A base letter, or a name that `riscv,isa` and QEMU's `-cpu` do not know. */
 const letter = <const N extends string>(name: N, rva22: InProfile, doc: string) =>
   ({ name, presence: 'always', on: true, listed: false, since: undefined, rva22, doc }) as const;
 const always = <const N extends string>(name: N, rva22: InProfile, doc: string) =>
@@ -38,6 +43,8 @@ const optional = <const N extends string>(
   rva22: InProfile,
   doc: string,
 ) => ({ name, presence: 'switch', on, listed: true, since, rva22, doc }) as const;
+const opposite = <const N extends string>(name: N, of: string, since: Since, rva22: InProfile, doc: string) =>
+  ({ name, presence: 'opposite', of, on: false, listed: true, since, rva22, doc }) as const;
 const absent = <const N extends string>(name: N, since: Since, rva22: InProfile, doc: string) =>
   ({ name, presence: 'absent', on: false, listed: false, since, rva22, doc }) as const;
 
@@ -57,6 +64,12 @@ const ROWS = [
   absent('e', 7, 'no', 'the small register file is of 32-bit controllers'),
   absent('h', 7, 'optional', 'no hypervisor extension'),
   absent('v', 7, 'optional', 'vectors are the next step'),
+  letter('sm1p12',           'no',        'machine mode as Priv 1.12 has it'),
+  letter('ss1p12',           'mandatory', 'supervisor mode as Priv 1.12 has it'),
+  letter('svbare',           'mandatory', 'satp can be Bare'),
+  letter('sv39',             'mandatory', 'three levels of page tables'),
+  letter('sv48',             'optional',  'four levels of page tables'),
+  absent('sv57', undefined,    'optional',  'satp has Bare, Sv39 and Sv48'),
   always('zic64b',             'mandatory', 'cache blocks have 64 bytes'),
   optional('zicbom', on, 10,   'mandatory', 'cache-block management: cbo.clean, cbo.flush, cbo.inval'),
   optional('zicbop', on, 10,   'mandatory', 'prefetches, which are hints'),
@@ -76,7 +89,9 @@ const ROWS = [
   always('za64rs',             'mandatory', 'reservation sets of at most 64 bytes'),
   always('zaamo',              'no',        'atomic memory operations, a part of A'),
   always('zalrsc',             'no',        'load-reserved and store-conditional, a part of A'),
+  absent('zawrs', 10,          'no',        'no instruction waits for a reservation set'),
   optional('zfa', on, 10,      'no',        'fli, fround, fminm, fmaxm, fleq, fltq, fcvtmod'),
+  absent('zfh', undefined,     'optional',  'halves can be loaded, stored, moved and converted only (zfhmin)'),
   optional('zfhmin', off, 10,  'mandatory', 'half precision: load, store, move, convert'),
   always('zca',                'no',        'compressed integer instructions, a part of C'),
   optional('zcb', off, 10,     'no',        'more compressed loads, stores and extensions, not, mul'),
@@ -85,21 +100,25 @@ const ROWS = [
   optional('zbb', on, 7,       'mandatory', 'basic bit manipulation'),
   optional('zbc', on, 7,       'no',        'carry-less multiplication'),
   optional('zbs', on, 7,       'mandatory', 'single bits'),
+  absent('zkn', undefined,     'optional',  'no scalar cryptography (NIST)'),
+  absent('zks', undefined,     'optional',  'no scalar cryptography (ShangMi)'),
   optional('zkt', off, 7,      'mandatory', 'time does not depend on data: every instruction takes one unit'),
   always('ssccptr',            'mandatory', 'page tables may lie in main memory'),
+  absent('sscofpmf', undefined, 'optional', 'counters do not interrupt when they overflow'),
   always('sscounterenw',       'mandatory', 'scounteren has a bit for every counter'),
   optional('sstc', on, 7,      'optional',  'stimecmp, the timer of S-mode'),
   always('sstvala',            'mandatory', 'stval has the address or the word of a fault'),
   always('sstvecd',            'mandatory', 'stvec in direct mode'),
   always('ssu64xl',            'optional',  'UXL is 64'),
-  optional('svadu', on, 10,    'no',        'the hart sets A and D as menvcfg.ADUE says; off: Svade, which is mandatory'),
+  opposite('svade', 'svadu', 10, 'mandatory', 'a page fault when A or D would have to be set; it is there when svadu is off'),
+  optional('svadu', on, 10,    'no',        'the hart sets A and D as menvcfg.ADUE says'),
   optional('svinval', on, 7,   'mandatory', 'sfence.vma in parts'),
   optional('svnapot', on, 7,   'optional',  '64 KiB translations'),
   optional('svpbmt', on, 7,    'mandatory', 'page-based memory types'),
 ] as const;
 
 /** An extension that the hart has or can have. */
-export type ExtensionName = Exclude<(typeof ROWS)[number], { presence: 'absent' }>['name'];
+export type ExtensionName = Exclude<(typeof ROWS)[number], { presence: 'absent' | 'opposite' }>['name'];
 /** An extension that `-cpu` can switch. */
 export type OptionalExtension = Extract<(typeof ROWS)[number], { presence: 'switch' }>['name'];
 /** The optional extensions that a hart has. */
@@ -109,14 +128,20 @@ export const EXTENSIONS: readonly ExtensionRow[] = ROWS;
 
 const optionals = ROWS.filter(row => row.presence === 'switch');
 export const DEFAULT_EXTENSIONS: Extensions = new Set(optionals.filter(row => row.on).map(row => row.name));
+/** `-cpu rva22s64`: what the profile demands, and nothing else that can be switched off. */
+export const RVA22_EXTENSIONS: Extensions = new Set(
+  optionals.filter(row => row.rva22 === 'mandatory').map(row => row.name),
+);
 /** `-cpu max`. */
 export const ALL_EXTENSIONS: Extensions = new Set(optionals.map(row => row.name));
 
 export const isOptional = (name: string): name is OptionalExtension =>
   optionals.some(row => row.name === name);
 
-const has = (row: ExtensionRow, chosen: Extensions): boolean =>
-  row.presence === 'always' || (isOptional(row.name) && chosen.has(row.name));
+function has({ name, presence, of }: ExtensionRow, chosen: Extensions): boolean {
+  if (presence === 'opposite') return !has(EXTENSIONS.find(row => row.name === of)!, chosen);
+  return presence === 'always' || (isOptional(name) && chosen.has(name));
+}
 
 /** Base letters of the ISA string, in its order. */
 const LETTERS = 'imafdc';

@@ -1,10 +1,25 @@
 // QEMU's `-cpu MODEL[,PROPERTY=on|off]...`: which optional extensions the harts have.
 
 import { HostError } from '../base/errors.ts';
-import { ALL_EXTENSIONS, DEFAULT_EXTENSIONS, EXTENSIONS, type Extensions, isOptional } from '../isa/index.ts';
+import {
+  ALL_EXTENSIONS,
+  DEFAULT_EXTENSIONS,
+  EXTENSIONS,
+  type Extensions,
+  isOptional,
+  RVA22_EXTENSIONS,
+} from '../isa/index.ts';
 
-/** Models of QEMU that this hart can stand for. */
-const MODELS: Readonly<Record<string, Extensions>> = { rv64: DEFAULT_EXTENSIONS, max: ALL_EXTENSIONS };
+/** Models of QEMU that this hart can stand for; docs/isa.md says how they differ from QEMU's. */
+const MODELS: Readonly<Record<string, Extensions>> = {
+  rv64: DEFAULT_EXTENSIONS,
+  rva22s64: RVA22_EXTENSIONS,
+  max: ALL_EXTENSIONS,
+};
+/** Models of QEMU that it cannot stand for, and why. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  rva22u64: 'has no supervisor mode, which every hart here has; use rva22s64',
+};
 /** Properties of QEMU's CPUs that are no extensions and describe this hart as it is. */
 const ALWAYS_ON: ReadonlySet<string> = new Set(['mmu', 'pmp', 'g']);
 
@@ -14,6 +29,7 @@ export function parseCpu(text: string): Extensions {
     throw new HostError(`-cpu ${text}: ${why}`);
   };
   const [model = '', ...properties] = text.split(',');
+  if (Object.hasOwn(FOREIGN, model)) refuse(`${model} ${FOREIGN[model]}`);
   const base = Object.hasOwn(MODELS, model) ? MODELS[model] : undefined;
   if (!base) refuse(`unknown model "${model}"; known are ${Object.keys(MODELS).join(', ')}`);
   const chosen = new Set(base);
@@ -23,9 +39,10 @@ export function parseCpu(text: string): Extensions {
     const name = given!.toLowerCase();
     const isOn = value === 'on' || value === 'true';
     const row = EXTENSIONS.find(r => r.name === name);
-    if (isOptional(name)) {
-      if (isOn) chosen.add(name);
-      else chosen.delete(name);
+    const [switched, there] = row?.presence === 'opposite' ? [row.of!, !isOn] : [name, isOn];
+    if (isOptional(switched)) {
+      if (there) chosen.add(switched);
+      else chosen.delete(switched);
     } else if (row?.presence === 'always' || ALWAYS_ON.has(name)) {
       if (!isOn) refuse(`${name} is always on`);
     } else if (isOn) {

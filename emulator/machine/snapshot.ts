@@ -4,11 +4,12 @@
 
 import { HostError } from '../base/errors.ts';
 import { type Hart, layout as L } from '../hart/index.ts';
+import { isaString } from '../isa/index.ts';
 import type { Machine, RunResult } from './machine.ts';
 import { isZero, StateHash } from './state-hash.ts';
 
 const PAGE = 4096;
-const VERSION = 2;
+const VERSION = 3;
 
 /** Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or host business. */
 const WINDOW_STATE = [
@@ -27,6 +28,8 @@ const WINDOW_STATE = [
 
 export interface Snapshot {
   version: number;
+  /** The harts' extensions, as `riscv,isa` names them: state of one hart means nothing to another kind of hart. */
+  isa: string;
   ramBytes: number;
   /** Number and contents of each page that is not zero. */
   pages: Uint32Array;
@@ -60,6 +63,7 @@ export function save(m: Machine): Snapshot {
   });
   return {
     version: VERSION,
+    isa: isaString(m.options.extensions),
     ramBytes: data.length,
     pages: Uint32Array.from(pages),
     data: out,
@@ -76,6 +80,8 @@ export function load(m: Machine, s: Snapshot): void {
         `${m.harts.length} harts and ${m.ram.bytes} bytes`,
     );
   }
+  const isa = isaString(m.options.extensions);
+  if (s.isa !== isa) throw new HostError(`snapshot of ${s.isa} harts does not fit a machine of ${isa} harts`);
   m.ram.data.fill(0);
   s.pages.forEach((page, i) => {
     m.ram.data.set(s.data.subarray(i * PAGE, (i + 1) * PAGE), page * PAGE);

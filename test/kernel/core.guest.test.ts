@@ -43,6 +43,13 @@ describe.skipIf(!ready)('the core of the guest kernel', () => {
     });
   }
 
+  it.each(['rva22s64', 'max'])('processes: every test is ok with -cpu %s', async cpu => {
+    const archive = initrd({ 'bin/processes': await program('tests/processes.c') });
+    const end = run(elf, archive, 'init=/bin/processes', { cpu });
+    expect(failures(end.text)).toEqual([]);
+    expect(end.status).toBe(0);
+  });
+
   it('10,000 random system calls leave the kernel alive', async () => {
     const archive = initrd({ 'bin/fuzz': await program('tests/fuzz.c') });
     const end = run(elf, archive, 'init=/bin/fuzz -- 10000 7');

@@ -1,7 +1,7 @@
 // `-cpu` in QEMU's spelling, and the device tree's answer to it.
 
 import { describe, expect, it, test } from 'vitest';
-import { ALL_EXTENSIONS, isaString, qemuCpu } from '../../emulator/isa/extensions.ts';
+import { ALL_EXTENSIONS, EXTENSIONS, isaString, qemuCpu } from '../../emulator/isa/extensions.ts';
 import { parseCpu } from '../../emulator/machine/cpu.ts';
 
 describe('-cpu', () => {
@@ -23,7 +23,23 @@ describe('-cpu', () => {
     expect(qemuCpu(parseCpu('rv64,sstc=off'))).toContain('sstc=off');
   });
 
+  it('rva22s64 has what the profile demands', () => {
+    const same = 'rv64,zfhmin=on,zkt=on,svade=on,zfa=off,zbc=off,sstc=off,svnapot=off';
+    expect(isaString(parseCpu('rva22s64'))).toBe(isaString(parseCpu(same)));
+    expect(isaString(parseCpu('rva22s64'))).toContain('_svade_svinval_svpbmt');
+    const missing = EXTENSIONS.filter(row => row.rva22 === 'mandatory' && row.presence === 'absent');
+    expect(missing).toEqual([]);
+  });
+
+  it('svade is the other side of svadu', () => {
+    expect(isaString(parseCpu('rv64,svade=on'))).toMatch(/_svade_(?!svadu)/);
+    expect(parseCpu('rva22s64,svade=off')).toEqual(parseCpu('rva22s64,svadu=on'));
+    expect(qemuCpu(parseCpu('rva22s64'), 10)).toContain('svade=on,svadu=off');
+  });
+
   it.each([
+    ['rva22u64', /rva22u64 has no supervisor mode/],
+    ['rv64,zawrs=on', /zawrs does not exist here: no instruction/],
     ['sifive-u54', /unknown model "sifive-u54"; known are rv64/],
     ['rv64,sstc', /"sstc" must be NAME=on or NAME=off/],
     ['rv64,zicsr=off', /zicsr is always on/],

@@ -4,12 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Machine } from '../../emulator/index.ts';
+import { QEMU_NEW } from '../support/oracle/qemu-new.ts';
 import { findProgram, missing, runProgram, withScratch } from '../support/tools.ts';
 
 const DTC = findProgram('dtc');
 const QEMU = findProgram('qemu-system-riscv64');
 
-function ourBlob(harts: number): Uint8Array {
+function ourBlob(harts: number, cpu = 'rv64'): Uint8Array {
   const bytes = new Uint8Array(64);
   bytes.set(new TextEncoder().encode('raw'));
   const machine = Machine.create({
@@ -17,6 +18,7 @@ function ourBlob(harts: number): Uint8Array {
     bios: 'none',
     engine: 'interp',
     harts,
+    cpu,
     append: 'console=ttyS0 quiet',
   });
   return machine.booted.fdt;
@@ -81,6 +83,49 @@ describe.skipIf(missing('dtc', DTC) || missing('qemu-system-riscv64', QEMU))('de
       runProgram(DTC!, ['-I', 'dtb', '-O', 'dtb', '-q', '-o', again, blob]);
       expect(readFileSync(again).length).toBeGreaterThan(1000);
       expect(dts(blob)).toContain('bootargs = "console=ttyS0 quiet"');
+    });
+  });
+});
+
+/** Names of QEMU 10's models that the hart lacks, and names of ours that QEMU's model lacks (docs/isa.md). */
+const MODELS = [
+  // H and what follows from it; two extensions without a new instruction of the profile.
+  { cpu: 'rv64', only: /^(h|sh\w+|zawrs|svvptc)$/, ours: ['svinval', 'svnapot', 'svpbmt'] },
+  // B stands for Zba, Zbb and Zbs, which are named.
+  { cpu: 'rva22s64', only: /^(b|sh\w+)$/, ours: ['zihintntl'] },
+];
+
+describe.skipIf(missing('dtc', DTC) || QEMU_NEW === undefined)('the ISA strings of QEMU 10', () => {
+  const cpuNode = (blob: string): Map<string, string> => {
+    const nodes = tree(dts(blob));
+    return nodes.get([...nodes.keys()].find(name => /\/cpu@0$/.test(name))!)!;
+  };
+  const names = (list: string): string[] => list.slice(1, -1).split('\\0');
+
+  it.each(MODELS)('-cpu $cpu', ({ cpu, only, ours }) => {
+    withScratch(dir => {
+      const [a, b] = [join(dir, 'a.dtb'), join(dir, 'b.dtb')];
+      writeFileSync(a, ourBlob(1, cpu));
+      runProgram(QEMU_NEW!, ['-M', `virt,dumpdtb=${b}`, '-cpu', cpu, '-m', '128', '-nographic']);
+      const [here, there] = [cpuNode(a), cpuNode(b)];
+      const [mine, theirs] = [here, there].map(node => names(node.get('riscv,isa-extensions')!)) as [
+        string[],
+        string[],
+      ];
+      expect(mine.filter(name => !theirs.includes(name))).toEqual(ours);
+      // The same names in the same order.
+      expect(mine.filter(name => !ours.includes(name))).toEqual(theirs.filter(name => !only.test(name)));
+      for (const node of [here, there]) {
+        const [base, ...rest] = node.get('riscv,isa')!.slice(1, -1).split('_');
+        expect([...base!.slice(4), ...rest]).toEqual(names(node.get('riscv,isa-extensions')!));
+      }
+      for (const name of [
+        'riscv,isa-base',
+        'riscv,cbom-block-size',
+        'riscv,cbop-block-size',
+        'riscv,cboz-block-size',
+      ])
+        expect(here.get(name), name).toBe(there.get(name));
     });
   });
 });

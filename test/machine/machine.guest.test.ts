@@ -169,6 +169,16 @@ describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('machine, %s'
     expect(machine.run(1_000_000)).toEqual({ kind: 'exit', status: 15 });
   });
 
+  it('refuses a snapshot of harts with other extensions', () => {
+    const kernel = assemble(TIMER);
+    const snapshot = saveSnapshot(guestOn('interp', kernel, {}).machine);
+    const { machine } = guestOn('interp', kernel, { cpu: 'rva22s64' });
+    expect(() => loadSnapshot(machine, snapshot)).toThrow(
+      /^snapshot of rv64\S+ harts does not fit a machine of/,
+    );
+    loadSnapshot(guestOn('interp', kernel, { cpu: 'rv64,svade=off' }).machine, snapshot);
+  });
+
   it('gives the same run whether it is executed at once or in pieces, and however it is snapshotted', () => {
     for (const schedSeed of [undefined, 7n]) {
       const options = { harts: 3, ...(schedSeed === undefined ? {} : { schedSeed }) };

@@ -16,12 +16,5 @@ function fetchQemu(): string | undefined {
   return undefined;
 }
 
-/** In QEMU 10's `rv64`, not in our table. */
-const OURS_LACK = ['zawrs'].map(name => `${name}=off`);
-
 /** Compare with `kcovboxRunner(engine, 'max')`: every extension that we have, and none that we lack. */
-export const newQemuRunner = runnerOf(
-  'new qemu',
-  QEMU_NEW,
-  [qemuCpu(ALL_EXTENSIONS, 10), ...OURS_LACK].join(),
-);
+export const newQemuRunner = runnerOf('new qemu', QEMU_NEW, qemuCpu(ALL_EXTENSIONS, 10));
