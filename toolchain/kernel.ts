@@ -34,10 +34,6 @@ function kernelSources(dir: string): string[] {
 
 const ownSource = (): string => join(packageRoot(), 'kernel');
 
-/** Names of conf/: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
-export const kernelConfigs = (source = ownSource()): string[] =>
-  readdirSync(join(source, 'conf')).filter(name => !name.includes('.'));
-
 export interface KernelOptions {
   /** Another tree than the package's kernel/, of the same shape. */
   readonly source?: string | undefined;
@@ -61,14 +57,20 @@ function checkTree(source: string): void {
       );
 }
 
+/** Names of conf/: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
+export function kernelConfigs(tree?: string): string[] {
+  const source = resolve(tree ?? ownSource());
+  if (tree !== undefined) checkTree(source);
+  return readdirSync(join(source, 'conf')).filter(name => !name.includes('.'));
+}
+
 /**
  * The kernel ELF for configuration `conf`: a personality, or `openbsd+debug+kasan` with fragments of conf/.
  * Errors: ToolchainError with the compiler's output.
  */
 export async function buildKernel(conf: string, options: KernelOptions = {}): Promise<BuiltKernelFile> {
   const source = options.source === undefined ? ownSource() : resolve(options.source);
-  if (options.source !== undefined) checkTree(source);
-  const known = kernelConfigs(source);
+  const known = kernelConfigs(options.source);
   if (!conf.split('+').every(part => known.includes(part)))
     throw new ToolchainError(`no kernel configuration "${conf}"; there are ${known.join(', ')}`);
   requireTool('make');

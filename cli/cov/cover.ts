@@ -1,6 +1,5 @@
 // Writing the coverage of a run: where bytes go and where sources are.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   annotate,
   annotatedText,
@@ -16,15 +15,6 @@ import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
 import { openElf, sourceReader, syscallName } from './files.ts';
 import type { CoverFormat } from './formats.ts';
-
-/** Source text of the guest kernel by the path in its debug information; undefined where there is none. */
-export function readSource(path: string): string | undefined {
-  try {
-    return readFileSync(join(packageRoot(), path.replace(/^(\.\/)+/, '')), 'utf8');
-  } catch {
-    return undefined;
-  }
-}
 
 /** Says why a coverage file will be empty: who sees 0 % should not have to guess. */
 export function warnIfEmpty(trace: Trace, target: string, kcov: 'device' | 'guest' | 'off'): void {
@@ -45,6 +35,7 @@ export async function writeCoverage(
   title: string,
 ): Promise<void> {
   const elf = new Elf(readFileSync(kernelPath), 'kernel.elf');
+  const readSource = sourceReader({}, kernelPath);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
     format === 'source'
@@ -73,7 +64,7 @@ export async function writeExact(
   title: string,
 ): Promise<void> {
   const coverage = Coverage.exact(openElf(imagePath), exact, title);
-  const read = sourceReader({});
+  const read = sourceReader({}, imagePath);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
     format === 'source'

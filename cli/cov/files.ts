@@ -84,13 +84,14 @@ export interface BuiltKernel {
   readonly conf: string;
 }
 
-/** The configuration stands in the manifest beside a product, as the third part of its key. */
-function confOf(path: string): string {
+/** What the manifest beside a built kernel says in its key: the source tree and the configuration. */
+function madeFrom(path: string): { tree?: string; conf?: string } {
   try {
     const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
-    return (typeof key === 'string' && key.split('\0')[2]) || 'kernel';
+    const [kind, tree, conf] = typeof key === 'string' ? key.split('\0') : [];
+    return kind === 'kernel' && tree && conf ? { tree, conf } : {};
   } catch {
-    return 'kernel';
+    return {};
   }
 }
 
@@ -102,7 +103,7 @@ export function builtKernels(): BuiltKernel[] {
       .filter(name => name.endsWith('.elf'))
       .map(name => ({ path: join(dir, name), time: statSync(join(dir, name)).mtimeMs }))
       .sort((a, b) => b.time - a.time)
-      .map(({ path }) => ({ path, conf: confOf(path) }));
+      .map(({ path }) => ({ path, conf: madeFrom(path).conf ?? 'kernel' }));
   } catch {
     return [];
   }
@@ -134,8 +135,15 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
   throw new MissingImage(`${which}: give it with -k`);
 }
 
-/** Source text by the path in the debug information: as it is, under the given directories, under the package. */
-export function sourceReader(options: SourceOptions): (path: string) => string | undefined {
+/**
+ * Source text by the path in the debug information: as it is, under the given directories, in the tree that the image was
+ * built from, under the package. The debug information calls every kernel tree "kernel".
+ */
+export function sourceReader(
+  options: SourceOptions,
+  imagePath?: string,
+): (path: string) => string | undefined {
+  const { tree } = imagePath === undefined ? {} : madeFrom(imagePath);
   const roots = [...(options.source ?? []), packageRoot(), join(packageRoot(), 'kernel')];
   const read = (path: string): string | undefined => {
     try {
@@ -145,6 +153,11 @@ export function sourceReader(options: SourceOptions): (path: string) => string |
     }
   };
   return path => {
+    const [, inTree] = /^(?:\.\/)?kernel\/(.*)$/s.exec(path) ?? [];
+    for (const root of inTree === undefined ? [] : [...(options.source ?? []), ...(tree ? [tree] : [])]) {
+      const text = read(join(root, inTree!));
+      if (text !== undefined) return text;
+    }
     if (path.startsWith('/'))
       return read(path) ?? roots.map(root => read(join(root, path))).find(text => text !== undefined);
     for (const root of roots) {

@@ -29,6 +29,10 @@ export interface GuestOptions {
   readonly dialect: Dialect;
   /** Kernel configuration; default: the dialect. */
   readonly conf?: string;
+  /** Path of a kernel image, instead of one that is built. */
+  readonly kernel?: string | undefined;
+  /** Tree to build the kernel from, instead of the package's. */
+  readonly kernelSource?: string | undefined;
   readonly cflags?: readonly string[];
   readonly append?: string;
   /** More variables of the program's environment. */
@@ -129,15 +133,23 @@ export async function packProgram(
   return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
 }
 
+async function kernelFor({ dialect, conf, kernel, kernelSource }: GuestOptions): Promise<string> {
+  if (kernel !== undefined) {
+    if (isElf(readInput(kernel, 'kernel'))) return kernel;
+    throw new UserError(`kernel ${kernel} is not an ELF file; kcovbox boot runs other images`);
+  }
+  return (await buildKernel(conf ?? dialect, { source: kernelSource })).path;
+}
+
 /** Everything a machine needs to run `program` with `args` as its first process. */
 export async function prepareGuest(
   program: string,
   args: readonly string[],
   options: GuestOptions,
 ): Promise<GuestImages> {
-  const [{ name, bytes, initrd }, { path: kernelPath }] = await Promise.all([
+  const [{ name, bytes, initrd }, kernelPath] = await Promise.all([
     packProgram(program, options),
-    buildKernel(options.conf ?? options.dialect),
+    kernelFor(options),
   ]);
   const append = [
     `init=/bin/${name}`,

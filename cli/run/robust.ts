@@ -7,6 +7,8 @@ import { UserError } from '../io/fail.ts';
 export interface RobustOptions {
   dialect: Dialect;
   conf?: string;
+  kernel?: string;
+  kernelSource?: string;
   kasan?: true;
   ubsan?: 'report' | 'trap';
   lockdep?: true;
@@ -42,11 +44,12 @@ function parseWithin(what: string, most: number): (text: string) => number {
 const isDialect = (name: string): name is Dialect => (DIALECTS as readonly string[]).includes(name);
 
 /** Personality and fragments of --conf, checked. */
-function parseConf(conf: string): { dialect: Dialect; fragments: string[] } {
+function parseConf(conf: string, source: string | undefined): { dialect: Dialect; fragments: string[] } {
   const parts = conf.split('+');
-  const unknown = parts.find(part => !kernelConfigs().includes(part));
+  const known = kernelConfigs(source);
+  const unknown = parts.find(part => !known.includes(part));
   if (unknown !== undefined)
-    throw new UserError(`no kernel configuration "${unknown}"; there are ${kernelConfigs().join(', ')}`);
+    throw new UserError(`no kernel configuration "${unknown}"; there are ${known.join(', ')}`);
   const who = parts.filter(isDialect);
   if (who.length !== 1)
     throw new UserError(
@@ -59,7 +62,7 @@ function parseConf(conf: string): { dialect: Dialect; fragments: string[] } {
 
 /** The kernel that the options ask for. `isDialectGiven` tells a choice from the default. */
 export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): KernelChoice {
-  const given = options.conf === undefined ? undefined : parseConf(options.conf);
+  const given = options.conf === undefined ? undefined : parseConf(options.conf, options.kernelSource);
   if (given && isDialectGiven && given.dialect !== options.dialect)
     throw new UserError(
       `--conf ${options.conf} is a kernel of ${given.dialect}, --dialect says ${options.dialect}`,
@@ -76,6 +79,13 @@ export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): K
   if (wanted.has('ubsan') && wanted.has('ubsan-trap'))
     throw new UserError('undefined behaviour is either reported or trapped: --ubsan=report or --ubsan=trap');
   if (wanted.has('debug')) for (const name of IN_DEBUG) wanted.delete(name);
+  if (
+    options.kernel !== undefined &&
+    (options.conf !== undefined || options.kernelSource !== undefined || wanted.size > 0)
+  )
+    throw new UserError(
+      `--kernel ${options.kernel} is built already: leave out --kernel-source, --conf and what builds a kernel with checks`,
+    );
   const fragments = [...wanted].sort((a, b) => FRAGMENTS.indexOf(a) - FRAGMENTS.indexOf(b));
   return {
     dialect,

@@ -109,6 +109,8 @@ export function register(program: Command): void {
     .argument('[args...]', 'arguments of the program; put -- before them')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
+    .option('-k, --kernel <elf>', 'a kernel image of your own, instead of one that is built')
+    .option('--kernel-source <dir>', 'build the kernel from this tree, a copy of kernel/ that you changed')
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
     .option(
       '--exact',
@@ -123,6 +125,7 @@ export function register(program: Command): void {
         '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
         '  kcovbox run --trace --cover a.html prog.c       coverage of a program that does not use kcov\n' +
         '  kcovbox run --dialect linux --cover out.info prog.c\n' +
+        '  kcovbox run --kernel-source my-kernel prog.c    a kernel that you changed; seconds after each edit\n' +
         '  kcovbox run --cflags "-O2 -DN=3" prog.c         on top of -O1 -g -Wall\n' +
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json\n' +
         '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 if the kernel has anything to report\n' +

@@ -1,0 +1,47 @@
+// A kernel of the user's own: an image, or a tree that is built.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kcovbox, ROOT } from '../support/command.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-own-'));
+const tree = join(dir, 'my-kernel');
+const program = join(dir, 'pipes.c');
+const run = (...args: string[]) => kcovbox(['run', ...args], { cwd: dir });
+
+beforeAll(() => {
+  cpSync(join(ROOT, 'kernel'), tree, { recursive: true });
+  const source = join(tree, 'trap', 'trap.c');
+  const text = readFileSync(source, 'utf8');
+  writeFileSync(source, text.replace('user_exception(tf);', '$& /* a line of my own */'));
+  writeFileSync(program, '#include <unistd.h>\nint main(void) { int p[2]; return pipe(p) == 0 ? 7 : 1; }\n');
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('a tree is built and run, and a report shows its sources', () => {
+  const ran = run('--kernel-source', tree, '--trace', '--cover', 'out.txt', '--format', 'source', program);
+  expect(ran).toMatchObject({ status: 7, stderr: '' });
+  expect(readFileSync(join(dir, 'out.txt'), 'utf8')).toContain('a line of my own');
+});
+
+test('an image is run as it is, and recorded and replayed', () => {
+  const built = kcovbox(['build', 'kernel', '--kernel-source', tree, '-o', 'own.elf'], { cwd: dir });
+  expect(built.status).toBe(0);
+  expect(run('-k', 'own.elf', '--record', 'own.json', program)).toMatchObject({ status: 7, stderr: '' });
+  rmSync(join(dir, 'own.elf'));
+  expect(kcovbox(['replay', 'own.json'], { cwd: dir })).toMatchObject({ status: 7 });
+});
+
+test.each([
+  [['-k', 'none.elf'], /^kcovbox: .*none\.elf.*\n$/],
+  [['-k', 'pipes.c'], /^kcovbox: .*pipes\.c.*\n$/],
+  [['-k', 'x', '--conf', 'linux'], /^kcovbox: --kernel x is built already: leave out .*\n$/],
+  [['-k', 'x', '--kasan'], /^kcovbox: --kernel x is built already: leave out .*\n$/],
+  [['--kernel-source', 'nowhere'], /^kcovbox: .*nowhere is not a kernel tree: it has no Makefile.*\n$/],
+  [['--kernel-source', 'nowhere', '--conf', 'linux'], /^kcovbox: .*nowhere is not a kernel tree.*\n$/],
+])('%j: one line', (args, line) => {
+  const { status, stderr } = run(...args, program);
+  expect(status).toBe(125);
+  expect(stderr).toMatch(line);
+});
