@@ -14,6 +14,7 @@ export { createMachine } from './machine/engine-pair.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
 export { Machine, type RunResult } from './machine/machine.ts';
-export { MIB, RAM_BASE } from './machine/memory-map.ts';
+export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
 export type { EngineKind, KcovMode, MachineOptions, VirtioOption } from './machine/options.ts';
+export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
 export { load as loadSnapshot, type Snapshot, save as saveSnapshot, stateHash } from './machine/snapshot.ts';

@@ -1,4 +1,5 @@
 // Values of QEMU's options about the machine: sizes, numbers of harts, the rate and the beginning of time.
+import { ICOUNT_MAX, MAX_HARTS, MIB, RAM_MAX, RAM_MIN } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
 import { oneOf, onlyKeys, properties } from './properties.ts';
 
@@ -13,7 +14,7 @@ function parseSize(option: string, text: string): number {
   return bytes;
 }
 
-/** `-m [size=]SIZE[,slots=N][,maxmem=SIZE]`, in bytes; the machine itself knows its limits. */
+/** `-m [size=]SIZE[,slots=N][,maxmem=SIZE]`, in bytes. */
 export function parseMemory(text: string): number {
   const p = properties(text);
   onlyKeys(`-m ${text}`, p, ['', 'size', 'slots', 'maxmem']);
@@ -21,6 +22,8 @@ export function parseMemory(text: string): number {
   const max = p.get('maxmem');
   if (max !== undefined && parseSize('-m maxmem', max) !== bytes)
     throw new UserError(`-m ${text}: no memory can be plugged in later; give all of it as the size`);
+  if (bytes < RAM_MIN || bytes > RAM_MAX)
+    throw new UserError(`-m ${text}: ${RAM_MIN / MIB} to ${RAM_MAX / MIB} MiB are possible`);
   return bytes;
 }
 
@@ -45,6 +48,7 @@ export function parseSmp(text: string): number {
   const isWhole = given.every(n => n !== undefined);
   if (harts % product !== 0 || (isWhole && harts !== product))
     refuse(`the topology has ${product} harts, not ${harts}`);
+  if (harts > MAX_HARTS) refuse(`1 to ${MAX_HARTS} harts are possible`);
   return harts;
 }
 
@@ -61,8 +65,8 @@ export function parseIcount(text: string): number {
     throw new UserError(`-icount ${text}: align=on would make runs follow the host's clock; leave it out`);
   const shift = p.get('shift') ?? p.get('') ?? '0';
   if (shift === 'auto') return SHIFT_AUTO;
-  if (!/^\d{1,2}$/.test(shift) || Number(shift) > 10)
-    throw new UserError(`-icount ${text}: shift is 0 to 10, or auto`);
+  if (!/^\d{1,2}$/.test(shift) || Number(shift) > ICOUNT_MAX)
+    throw new UserError(`-icount ${text}: shift is 0 to ${ICOUNT_MAX}, or auto`);
   return Number(shift);
 }
 

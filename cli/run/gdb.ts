@@ -4,6 +4,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { GdbStub, type Machine, type RunResult } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
 
+/** After the end of the run a debugger has so long to take the last answer. */
+const LAST_WORDS_MS = 1000;
+
 export interface GdbOptions {
   readonly port: number;
   /** Stand before the first instruction. */
@@ -55,8 +58,11 @@ export class GdbServer {
   }
 
   close(): void {
-    this.#socket?.end();
     this.#server.close();
+    const socket = this.#socket;
+    if (!socket) return;
+    const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+    socket.once('close', () => clearTimeout(timer)).end();
   }
 
   #connect(socket: Socket): void {
@@ -68,10 +74,7 @@ export class GdbServer {
     this.#stub ??= new GdbStub(this.#machine);
     this.#stub.attach();
     socket.setNoDelay(true);
-    socket.on('data', data => {
-      this.#stub!.receive(data);
-      this.#send();
-    });
+    socket.on('data', data => void this.#serve(socket, data));
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#socket = undefined;
@@ -79,8 +82,33 @@ export class GdbServer {
     });
   }
 
+  /**
+   * Packets one by one, each after the answer to the one before has left: a debugger that sends and never reads costs
+   * one answer of memory, and one that sends many commands at once lets the rest of the host have its turns.
+   */
+  async #serve(socket: Socket, data: Uint8Array): Promise<void> {
+    socket.pause();
+    for (let rest = data; rest.length > 0 && socket === this.#socket; ) {
+      rest = rest.subarray(this.#stub!.receive(rest));
+      this.#send();
+      if (socket.writableNeedDrain) await drained(socket);
+      else if (rest.length > 0) await new Promise(setImmediate);
+    }
+    socket.resume();
+  }
+
   #send(): void {
     const out = this.#stub?.take() ?? '';
     if (out !== '') this.#socket?.write(out, 'latin1');
   }
 }
+
+/** Settles when the other side has taken what was written, or is gone. */
+const drained = (socket: Socket): Promise<void> =>
+  new Promise(done => {
+    const settle = (): void => {
+      socket.off('drain', settle).off('close', settle);
+      done();
+    };
+    socket.once('drain', settle).once('close', settle);
+  });

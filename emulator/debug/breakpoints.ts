@@ -8,6 +8,8 @@ import type { Machine } from '../machine/machine.ts';
 import { translate } from './guest-memory.ts';
 
 const C_EBREAK = 0x9002;
+/** All are planted and lifted in every slice. */
+const BREAKPOINTS_MAX = 1024;
 
 export class Breakpoints {
   readonly #machine: Machine;
@@ -22,8 +24,11 @@ export class Breakpoints {
     for (const hart of machine.harts) hart.unit.breakpoint = () => this.#met(hart);
   }
 
-  add(va: bigint): void {
+  /** False: there are too many already. */
+  add(va: bigint): boolean {
+    if (this.#wanted.size >= BREAKPOINTS_MAX && !this.#wanted.has(va)) return false;
     this.#wanted.add(va);
+    return true;
   }
 
   delete(va: bigint): void {

@@ -14,21 +14,25 @@ export class Packets {
   #body: number[] | undefined;
   #checksum: number[] | undefined;
 
-  /** Feeds bytes of the connection; acknowledgements of the other side are dropped. */
-  *feed(bytes: Iterable<number>): Generator<Incoming> {
-    for (const byte of bytes) {
-      if (this.#checksum) {
-        this.#checksum.push(byte);
-        if (this.#checksum.length === 2) yield this.#finish();
-      } else if (this.#body) {
-        if (byte === HASH) this.#checksum = [];
-        else if (this.#body.length < PACKET_MAX) this.#body.push(byte);
-      } else if (byte === DOLLAR) {
-        this.#body = [];
-      } else if (byte === INTERRUPT) {
-        yield { kind: 'interrupt' };
-      }
+  /** One byte of the connection; what it completes, if anything. Acknowledgements of the other side are dropped. */
+  push(byte: number): Incoming | undefined {
+    if (this.#checksum) {
+      this.#checksum.push(byte);
+      if (this.#checksum.length === 2) return this.#finish();
+    } else if (this.#body) {
+      if (byte === HASH) this.#checksum = [];
+      else if (this.#body.length < PACKET_MAX) this.#body.push(byte);
+    } else if (byte === DOLLAR) {
+      this.#body = [];
+    } else if (byte === INTERRUPT) {
+      return { kind: 'interrupt' };
     }
+    return undefined;
+  }
+
+  /** Another connection: it does not continue the packet of the one before. */
+  reset(): void {
+    this.#body = this.#checksum = undefined;
   }
 
   #finish(): Incoming {
@@ -46,13 +50,16 @@ const sum = (bytes: readonly number[]): number => bytes.reduce((a, b) => (a + b)
 
 /** A packet with this text, which must need no escapes. */
 export function frame(text: string): string {
-  const checksum = sum([...text].map(c => c.charCodeAt(0)));
+  let checksum = 0;
+  for (let i = 0; i < text.length; i++) checksum = (checksum + text.charCodeAt(i)) & 0xff;
   return `$${text}#${checksum.toString(16).padStart(2, '0')}`;
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 export const toHex = (bytes: Iterable<number>): string => {
   let out = '';
-  for (const byte of bytes) out += byte.toString(16).padStart(2, '0');
+  for (const byte of bytes) out += HEX[byte]!;
   return out;
 };
 

@@ -21,6 +21,7 @@ const FP_ABI = (
 
 /** Value of a register, undefined = there is none with this number. */
 export function readRegister(hart: Hart, n: number): bigint | undefined {
+  if (n < 0) return undefined;
   if (n < PC) return hart.state.getX(n);
   if (n === PC) return hart.state.pc;
   if (n < CSR0) return hart.state.getF(n - F0);
@@ -31,6 +32,7 @@ export function readRegister(hart: Hart, n: number): bigint | undefined {
 export function writeRegister(hart: Hart, n: number, value: bigint): boolean {
   const s = hart.state;
   const bits = BigInt.asUintN(64, value);
+  if (n < 0) return false;
   if (n === 0) return true;
   if (n < PC) s.set64(L.X + 8 * n, bits);
   else if (n === PC) s.set64(L.PC, bits & ~1n);

@@ -6,7 +6,7 @@
 import type { Hart } from '../hart/index.ts';
 import type { Machine, RunResult } from '../machine/machine.ts';
 import { Breakpoints } from './breakpoints.ts';
-import { frame, fromHex, PACKET_MAX, Packets, toHex } from './gdb-packets.ts';
+import { frame, fromHex, type Incoming, PACKET_MAX, Packets, toHex } from './gdb-packets.ts';
 import { G_COUNT, readRegister, targetDescription, writeRegister } from './gdb-registers.ts';
 import { readMemory, writeMemory } from './guest-memory.ts';
 import { WATCH_KINDS, type WatchHit, Watchpoints } from './watchpoints.ts';
@@ -46,16 +46,28 @@ export class GdbStub {
     return this.#isRunning;
   }
 
-  /** Bytes from GDB; commands are carried out at once. Not from within `run`. */
-  receive(bytes: Iterable<number>): void {
-    for (const event of this.#packets.feed(bytes)) {
-      if (event.kind === 'bad') this.#out.push('-');
-      else if (event.kind === 'interrupt') this.#interrupt();
-      else {
-        if (this.#needsAck) this.#out.push('+');
-        const answer = this.#command(event.data);
-        if (answer !== undefined) this.#out.push(frame(answer));
-      }
+  /**
+   * Bytes from GDB, as far as the end of the first packet, which is carried out at once: one call costs at most one
+   * command and adds at most one answer, so that the caller can wait until GDB takes it. Returns how many bytes were
+   * taken; the caller offers the rest again. Not from within `run`.
+   */
+  receive(bytes: Uint8Array): number {
+    for (let i = 0; i < bytes.length; i++) {
+      const event = this.#packets.push(bytes[i]!);
+      if (!event) continue;
+      this.#handle(event);
+      return i + 1;
+    }
+    return bytes.length;
+  }
+
+  #handle(event: Incoming): void {
+    if (event.kind === 'bad') this.#out.push('-');
+    else if (event.kind === 'interrupt') this.#interrupt();
+    else {
+      if (this.#needsAck) this.#out.push('+');
+      const answer = this.#command(event.data);
+      if (answer !== undefined) this.#out.push(frame(answer));
     }
   }
 
@@ -66,6 +78,8 @@ export class GdbStub {
 
   /** A debugger connects: the guest stands until it says otherwise. */
   attach(): void {
+    this.#packets.reset();
+    this.#out.length = 0;
     this.#isRunning = false;
     this.#needsAck = true;
     this.#hart = this.#machine.scheduler.turn;
@@ -148,7 +162,8 @@ export class GdbStub {
       case 'G':
         return this.#writeAll(rest);
       case 'p': {
-        const value = readRegister(this.#current, Number.parseInt(rest, 16));
+        const n = registerNumber(rest);
+        const value = n === undefined ? undefined : readRegister(this.#current, n);
         return value === undefined ? 'E01' : le64(value);
       }
       case 'P':
@@ -267,11 +282,13 @@ export class GdbStub {
     const va = BigInt(`0x${match[3]}`);
     const kind = WATCH_KINDS[Number(match[2]) as keyof typeof WATCH_KINDS];
     if (kind) {
-      this.#watchpoints[match[1] === 'Z' ? 'add' : 'delete'](kind, va, BigInt(`0x${match[4]}`));
+      const bytes = BigInt(`0x${match[4]}`);
+      if (match[1] === 'z') this.#watchpoints.delete(kind, va, bytes);
+      else if (!this.#watchpoints.add(kind, va, bytes)) return 'E1c';
       return 'OK';
     }
-    if (match[1] === 'Z') this.#breakpoints.add(va);
-    else this.#breakpoints.delete(va);
+    if (match[1] === 'z') this.#breakpoints.delete(va);
+    else if (!this.#breakpoints.add(va)) return 'E1c';
     return 'OK';
   }
 
@@ -284,13 +301,14 @@ export class GdbStub {
   }
 
   #writeOne(text: string): string {
-    const [number, value] = text.split('=');
-    const bytes = fromHex(value ?? '');
-    if (!bytes || bytes.length === 0 || bytes.length > 8) return 'E01';
+    const [number = '', value = ''] = text.split('=');
+    const n = registerNumber(number);
+    const bytes = fromHex(value);
+    if (n === undefined || !bytes || bytes.length === 0 || bytes.length > 8) return 'E01';
     const wide = new Uint8Array(8);
     wide.set(bytes);
     const word = new DataView(wide.buffer).getBigUint64(0, true);
-    return writeRegister(this.#current, Number.parseInt(number!, 16), word) ? 'OK' : 'E01';
+    return writeRegister(this.#current, n, word) ? 'OK' : 'E01';
   }
 
   #readMemory(text: string): string {
@@ -310,6 +328,10 @@ export class GdbStub {
     return writeMemory(this.#machine, this.#current, BigInt(`0x${match[1]}`), data) ? 'OK' : 'E0e';
   }
 }
+
+/** Undefined when the text is no number as GDB writes it: hexadecimal digits, no sign. */
+const registerNumber = (text: string): number | undefined =>
+  /^[0-9a-f]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
 
 /** The part "offset,length" of a long answer: 'm' = more follows, 'l' = last. */
 function window(text: string, request: string): string {

@@ -23,6 +23,9 @@ export interface WatchHit {
   readonly next: bigint;
 }
 
+/** All are compared with every access. */
+const WATCHPOINTS_MAX = 64;
+
 const BYTES: Readonly<Record<string, bigint>> = { b: 1n, h: 2n, w: 4n, d: 8n };
 const LOAD = /^(?:f?l([bhwd])u?|lr\.([wd]))$/;
 const STORE = /^(?:f?s([bhwd])|sc\.([wd]))$/;
@@ -41,9 +44,12 @@ export class Watchpoints {
     return this.#all.length === 0;
   }
 
-  add(kind: WatchKind, va: bigint, bytes: bigint): void {
+  /** False: there are too many already. */
+  add(kind: WatchKind, va: bigint, bytes: bigint): boolean {
     this.delete(kind, va, bytes);
+    if (this.#all.length >= WATCHPOINTS_MAX) return false;
     this.#all.push({ kind, va, bytes });
+    return true;
   }
 
   delete(kind: WatchKind, va: bigint, bytes: bigint): void {

@@ -75,10 +75,10 @@ export interface MachineOptions {
 
 export const RAM_DEFAULT = 128 * MIB;
 /** As in QEMU: a microsecond per instruction. */
-const ICOUNT_MAX = 10;
-const RAM_MIN = 2 * MIB;
+export const ICOUNT_MAX = 10;
+export const RAM_MIN = 2 * MIB;
 /** The host memory of a 32-bit WebAssembly module is 4 GiB; windows and decoded code need some of it. */
-const RAM_MAX = 3584 * MIB;
+export const RAM_MAX = 3584 * MIB;
 
 export type Complete = MachineOptions &
   Required<

@@ -105,14 +105,14 @@ const REPLAY: readonly Line[] = [
 
 const BOOT: readonly Line[] = [
   ['boot', /nothing to boot; give -kernel FILE/],
-  ['boot kernel', /"kernel" is no option; kernels are given with -kernel FILE/],
+  ['boot kernel', /"kernel" is not an option; kernels are given with -kernel FILE/],
   ['boot -kernel', /-kernel needs a value/],
   ['boot -kernel nothing', /kernel nothing: no such file/],
   ['boot -kernel text', /text/],
   ['boot -kernel image.bin -frobnicate', /unknown option -frobnicate/],
   ['boot -kernel image.bin -m 1', /-m 1/],
   ['boot -kernel image.bin -smp 99', /-smp 99/],
-  ['boot -kernel image.bin -M pc', /-M pc: one of virt/],
+  ['boot -kernel image.bin -M pc', /-machine pc: possible are virt/],
   ['boot -kernel image.bin -device frob', /-device frob/],
   ['boot -kernel image.bin -drive if=none', /no file=/],
   ['boot -kernel image.bin -bios nothing', /bios nothing: no such file/],

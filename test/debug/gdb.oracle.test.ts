@@ -21,7 +21,7 @@ async function session(source: string, commands: readonly string[], options: Par
   let open = true;
   const server = createServer(socket => {
     socket.on('data', data => {
-      stub.receive(data);
+      for (let rest = data; rest.length > 0; ) rest = rest.subarray(stub.receive(rest));
       socket.write(stub.take());
     });
     socket.on('error', () => {});
