@@ -41,7 +41,7 @@ const guestFlags = (w: Workload): readonly string[] => [
 ];
 
 const guestLink = (): readonly string[] => [
-  ...['-nostdlib', '-static', '-fuse-ld=lld-19', '-T', join(benchDir(), 'guest', 'bench.ld')],
+  ...['-nostdlib', '-static', `--ld-path=${requireTool('ld')}`, '-T', join(benchDir(), 'guest', 'bench.ld')],
 ];
 
 const inBench = (...files: readonly string[]): readonly string[] => files.map(f => join(benchDir(), f));

@@ -1,18 +1,9 @@
 // The door of the toolchain room: building the guest kernel and guest programs on the host.
 export { cacheDir, cached, objectDir, packageRoot, sha256, writeWhole } from './cache.ts';
+export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
 export { buildKernel, DIALECTS, type Dialect, kernelConfigs } from './kernel.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
-export {
-  clangIdentity,
-  clangVersion,
-  GLIBC_ROOT,
-  hasGlibc,
-  LLVM_SUFFIX,
-  requireTool,
-  runTool,
-  TOOLS,
-  which,
-} from './tools.ts';
+export { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';

@@ -13,10 +13,11 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot, sha256 } from './cache.ts';
+import { clangIdentity, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { ToolchainError } from './errors.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
-import { clangIdentity, requireTool, runTool } from './tools.ts';
+import { runTool } from './tools.ts';
 
 /** Personalities in the order the documents name them; also the names of kernel/conf files. */
 export const DIALECTS = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;

@@ -3,10 +3,11 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
+import { clangIdentity, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { CompileError, ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
-import { clangIdentity, GLIBC_ROOT, hasGlibc, LLVM_SUFFIX, requireTool, runTool } from './tools.ts';
+import { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
 
 export interface ProgramOptions {
   /** Whose headers come first on the include path. */
@@ -37,7 +38,7 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
     '--target=riscv64-linux-gnu',
     '-march=rv64gc',
     '-static',
-    `-fuse-ld=lld${LLVM_SUFFIX}`,
+    `--ld-path=${requireTool('ld')}`,
     '-Wl,--build-id=none',
     '-O1',
     '-g',

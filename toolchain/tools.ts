@@ -1,74 +1,18 @@
-// Finds the host tools that compile the guest, and runs them. clang 19 is what the project is measured with;
-// another version of the LLVM tools is taken when KCOVBOX_LLVM names its suffix (for example "-20").
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+// Runs the host tools that compile the guest, and ends them with us.
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { ToolchainError } from './errors.ts';
 
 /** Loaded when something is built: a cached program starts sooner without. */
 const childProcess = () =>
   createRequire(import.meta.url)('node:child_process') as typeof import('node:child_process');
 
-/** Suffix of the LLVM tools' names. */
-export const LLVM_SUFFIX = process.env['KCOVBOX_LLVM'] ?? '-19';
-
-/** Names of the tools, in the one place. */
-export const TOOLS = {
-  clang: `clang${LLVM_SUFFIX}`,
-  ld: `ld.lld${LLVM_SUFFIX}`,
-  nm: `llvm-nm${LLVM_SUFFIX}`,
-  make: 'make',
-} as const;
-
 /** Where Debian and Ubuntu put the riscv64 glibc that programs are linked with. */
 export const GLIBC_ROOT = '/usr/riscv64-linux-gnu';
 
-/** Absolute path of a command on PATH, or undefined. */
-export function which(command: string): string | undefined {
-  for (const dir of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(dir, command);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {}
-  }
-  return undefined;
-}
-
-/** What `tool` is needed for is in the message; the remedy is the same everywhere. */
-export function requireTool(tool: keyof typeof TOOLS): string {
-  const name = TOOLS[tool];
-  const path = which(name);
-  if (!path)
-    throw new ToolchainError(
-      `${name} is not installed; run npm start once, or kcovbox doctor for the exact line`,
-    );
-  return path;
-}
-
 /** True when programs can be linked against a riscv64 glibc. */
 export const hasGlibc = (): boolean => existsSync(join(GLIBC_ROOT, 'lib', 'libc.a'));
-
-let compilerVersion: string | undefined;
-
-/**
- * Identity of the compiler for cache keys, so that an upgrade rebuilds: asking the compiler itself would cost more than a whole run
- * of a small program.
- */
-export function clangIdentity(): string {
-  const path = realpathSync.native(requireTool('clang'));
-  const { size, mtimeMs } = statSync(path);
-  return `${path} ${size} ${mtimeMs}`;
-}
-
-/** First line of `clang --version`. */
-export function clangVersion(): string {
-  if (compilerVersion === undefined) {
-    const run = childProcess().spawnSync(requireTool('clang'), ['--version'], { encoding: 'utf8' });
-    compilerVersion = (run.stdout ?? '').split('\n')[0] ?? '';
-  }
-  return compilerVersion;
-}
 
 /** Signals whose default action would end us and leave our compilers running. */
 const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

@@ -9,9 +9,8 @@ import {
   cacheDir,
   clangIdentity,
   clangVersion,
+  findTool,
   packageRoot,
-  TOOLS,
-  which,
   writeWhole,
 } from '../../toolchain/index.ts';
 import { isTerminal } from '../io/terminal.ts';
@@ -92,7 +91,7 @@ function remembered(name: string, identity: string, find: () => string): string 
 
 /** The compiler's first line. */
 function compiler(): string | null {
-  return which(TOOLS.clang) ? remembered('compiler', clangIdentity(), clangVersion) : null;
+  return findTool('clang') ? remembered('compiler', clangIdentity(), clangVersion) : null;
 }
 
 /** A kernel by the name that traces of it carry, and by its bytes. */

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROVOKE = join(ROOT, 'guest-programs/tests/provoke.c');
@@ -13,7 +13,7 @@ const ALL = ['--dialect', 'linux', '--kasan', '--ubsan', '--debug'];
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-robust-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {

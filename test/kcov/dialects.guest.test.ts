@@ -3,11 +3,11 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MachineOptions } from '../../emulator/index.ts';
-import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from '../kernel/boot.ts';
 import { leftAreas, withoutTimes } from './areas.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 /** Name of the program in kcov-conformance/ for a kind of test. */

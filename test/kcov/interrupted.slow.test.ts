@@ -3,10 +3,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { cause, type MachineOptions } from '../../emulator/index.ts';
-import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { type Booted, boot, initrd, kernel, program } from '../kernel/boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: needs clang-19 and libc6-dev-riscv64-cross');
 
 const KERNEL = 0xffffffff00000000n;

@@ -2,12 +2,12 @@
 // writes here, and the errno tables hold there too.
 
 import { describe, expect, it } from 'vitest';
-import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { initrd, kernel, program, run, runQemu } from '../kernel/boot.ts';
 import { QEMU } from '../support/oracle/qemu.ts';
 import { leftAreas, onAnyBoard } from './areas.ts';
 
-const ready = QEMU !== undefined && hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = QEMU !== undefined && hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: needs qemu-system-riscv64, clang-19 and libc6-dev-riscv64-cross');
 
 /** Without the firmware's own lines. */

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type EngineKind, loadSnapshot, readElf, saveSnapshot, stateHash } from '../../emulator/index.ts';
-import { type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { boot, initrd, kernel, program, run } from '../kernel/boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 describe.skipIf(!ready)('interrupts', () => {

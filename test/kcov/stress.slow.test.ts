@@ -1,10 +1,10 @@
 // A million random operations on kcov descriptors by eight threads, on one and on four harts; see stress.h for what must hold.
 
 import { describe, expect, it } from 'vitest';
-import { DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from '../kernel/boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 describe.skipIf(!ready).each([...DIALECTS])('%s under stress', dialect => {

@@ -5,12 +5,12 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildProgram, DIALECTS, type Dialect, hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { buildProgram, DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { programFlags } from '../../toolchain/program.ts';
 import { initrd, kernel, run } from '../kernel/boot.ts';
 import { withScratch } from '../support/tools.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const PROGRAMS = resolve(import.meta.dirname, '../../guest-programs');
@@ -116,7 +116,7 @@ describe.skipIf(!ready).each([...DIALECTS])('headers of %s', dialect => {
           '-Wno-unused',
           source,
         ];
-        const said = spawnSync(which(TOOLS.clang)!, args, { encoding: 'utf8' }).stderr;
+        const said = spawnSync(findTool('clang')!, args, { encoding: 'utf8' }).stderr;
         const about = said.split('\n').filter(line => line.startsWith(own) || / (fatal )?error: /.test(line));
         expect(
           about.filter(line => !/#include_next|extension used|GNU/.test(line)),

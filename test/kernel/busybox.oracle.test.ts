@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { findProgram, missing, runProgram } from '../support/tools.ts';
 import { converse, initrd, kernel, run } from './boot.ts';
 
@@ -15,7 +15,7 @@ const user = findProgram('qemu-riscv64', 'qemu-riscv64-static');
 const noUser = missing('qemu-riscv64', user);
 const noCompiler = missing(
   'clang-19 with libc6-dev-riscv64-cross',
-  hasGlibc() ? which(TOOLS.clang) : undefined,
+  hasGlibc() ? findTool('clang') : undefined,
 );
 const fetched = spawnSync(process.execPath, [join(ROOT, 'setup/fetch-guests.mjs')], { encoding: 'utf8' });
 const absent = missing(

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encode, readElf } from '../../emulator/index.ts';
-import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { boot, failures, initrd, kernel, program, run } from './boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 describe.skipIf(!ready)('the core of the guest kernel', () => {

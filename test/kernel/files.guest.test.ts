@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasGlibc, requireTool, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc, requireTool } from '../../toolchain/index.ts';
 import { runProgram, withScratch } from '../support/tools.ts';
 import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, run } from './boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const ECHO = `

@@ -1,10 +1,10 @@
 // What a program leaves behind: after each guest test program the kernel has as many free pages, objects of each size, processes
 // and descriptors as before, with one hart and with four. guest-programs/tests/leaks.c runs each program three times.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, run } from './boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const CORE = [

@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hasGlibc, requireTool, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc, requireTool } from '../../toolchain/index.ts';
 import { findProgram, missing, runProgram } from '../support/tools.ts';
 import { failures, initrd, kernel, program, runQemu } from './boot.ts';
 
@@ -66,7 +66,7 @@ const user = findProgram('qemu-riscv64', 'qemu-riscv64-static');
 const system = findProgram('qemu-system-riscv64');
 const noCompiler = missing(
   'clang-19 with libc6-dev-riscv64-cross',
-  hasGlibc() ? which(TOOLS.clang) : undefined,
+  hasGlibc() ? findTool('clang') : undefined,
 );
 const noUser = missing('qemu-riscv64', user) || noCompiler;
 const noSystem = missing('qemu-system-riscv64', system) || noCompiler;

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { type CpioEntry, hasGlibc, TOOLS, which, writeCpio } from '../../toolchain/index.ts';
+import { type CpioEntry, findTool, hasGlibc, writeCpio } from '../../toolchain/index.ts';
 import { findProgram, missing, withScratch } from '../support/tools.ts';
 import { kernel, run } from './boot.ts';
 
@@ -16,7 +16,7 @@ const fetched = ['--programs', '--linux'].map(option =>
   spawnSync(process.execPath, [join(ROOT, 'setup/fetch-guests.mjs'), option], { encoding: 'utf8' }),
 );
 const isAbsent = [
-  missing('clang-19 with libc6-dev-riscv64-cross', hasGlibc() ? which(TOOLS.clang) : undefined),
+  missing('clang-19 with libc6-dev-riscv64-cross', hasGlibc() ? findTool('clang') : undefined),
   missing('qemu-system-riscv64', qemu),
   ...fetched.map(({ status, stdout, stderr }) =>
     missing(`Debian's programs (${stderr.trim()})`, status === 0 ? stdout : undefined),

@@ -1,10 +1,10 @@
 // The checkers of the debug, kasan and ubsan kernels: each bug of /dev/provoke is reported by name, and the ordinary test
 // programs run without a report. KCOVBOX_FUZZ_CALLS=10000000 makes the random system calls as many, KCOVBOX_FUZZ_SEED others.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hasGlibc, TOOLS, which } from '../../toolchain/index.ts';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from './boot.ts';
 
-const ready = hasGlibc() && which(TOOLS.clang) !== undefined;
+const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const CALLS = Number(process.env.KCOVBOX_FUZZ_CALLS ?? 20_000);
