@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
 /** The rooms whose TypeScript ends in the bundle. */
@@ -25,7 +26,7 @@ function newest(dir) {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) time = Math.max(time, newest(path));
-    else if (entry.name.endsWith('.ts')) time = Math.max(time, statSync(path).mtimeMs);
+    else if (/\.(ts|css)$/.test(entry.name)) time = Math.max(time, statSync(path).mtimeMs);
   }
   return time;
 }
@@ -77,6 +78,7 @@ function checkAscii(text) {
 /** Builds the bundle, as of now: what is edited meanwhile makes it stale. */
 export async function bundle() {
   const start = new Date();
+  const client = await writeClient(start);
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
@@ -107,7 +109,11 @@ export async function bundle() {
   const inputs = Object.keys(metafile.inputs).filter(
     path => !path.includes('node_modules/') && !path.startsWith('lazy:'),
   );
-  put('inputs', ['package-lock.json', 'setup/bundle.mjs', ...inputs].join('\n'), start);
+  put(
+    'inputs',
+    ['package-lock.json', 'setup/bundle.mjs', 'setup/client.mjs', ...client, ...inputs].join('\n'),
+    start,
+  );
   put('kcovbox.cjs', `//${createHash('sha256').update(text).digest('hex')}\n${text}`, start);
 }
 

@@ -13,6 +13,7 @@ const STEPS = [
   [
     ['format and lint', bin('biome'), 'check', '.'],
     ['types', bin('tsc'), '--noEmit', '-p', '.'],
+    ['types of the HTML report', bin('tsc'), '--noEmit', '-p', 'coverage/html/client'],
     ['C format', ...node('setup', 'format-c.mjs')],
     ['unused exports and files', bin('knip'), '--no-progress'],
   ],

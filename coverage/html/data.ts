@@ -1,59 +1,40 @@
-/** The data inside the HTML report, as small as rows of numbers can make it. `html-script.ts` reads exactly these shapes. */
-import { addrOf, cleanPath } from '../base/bytes.ts';
+/** Gathers the data of the HTML report; page.ts has its shapes. */
+import { addrOf, cleanPath, hex } from '../base/bytes.ts';
 import type { ExportOptions } from '../export/common.ts';
-import { callPaths } from '../model/callpath.ts';
 import type { Coverage, Totals } from '../model/coverage.ts';
-import { hitsOf, type LineCode } from '../model/lines.ts';
+import type { LineCode, LineState } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
+import { NOT_RUN, RAN } from '../model/reach.ts';
 import { testsReaching } from '../model/tests.ts';
 import { KIND_CMP } from '../trace/trace.ts';
+import { type Group, groupsOf, groupTotals, runsOfStates, stateNumber } from './groups.ts';
+import type {
+  CompareRow,
+  GroupTotals,
+  IndexFile,
+  PageBlock,
+  PageFile,
+  PageFunction,
+  PageIndex,
+  Row7,
+} from './page.ts';
+import { addPaths } from './paths.ts';
 
 /** Source text in the page at most, in characters; files with something covered come first. */
 const SOURCE_BUDGET = 12_000_000;
 const COMPARES_PER_LINE = 24;
-const PATHS = 400;
-
-/** lines covered, partly, total; functions covered, total; points covered, total */
-type Row7 = [number, number, number, number, number, number, number];
-
-interface PageFile {
-  p: string;
-  t: Row7;
-  /** name, line, calls, points covered, points */
-  f: [string, number, number, number, number][];
-  /** line, state (0 covered, 1 partly, 2 uncovered, 3 unknown), hits, tests that reached it */
-  l: [number, number, number, number[]][];
-  /** comparisons by line: type, arg1, arg2, how often */
-  c?: Record<number, [number, string, string, number][]>;
-  s?: string;
-}
+const BLOCKS_PER_LINE = 16;
+/** Tests of a point that are listed at most. */
+const TESTS_PER_POINT = 64;
 
 export interface PageData {
-  title: string;
-  image: string;
-  dialect: string;
-  notes: Record<string, string>;
-  hooks: 'pc' | 'cmp' | 'none';
-  records: number;
-  lost: number;
-  findings: string[];
-  tests: { name: string; points: number; only: number; lines: number }[];
-  totals: Row7;
-  files: PageFile[];
-  names: string[];
-  paths: {
-    label: string;
-    who: string;
-    records: number;
-    cut: boolean;
-    /** name, depth, from, to, inline, file (-1), line */
-    n: [number, number, number, number, number, number, number][];
-  }[];
-  morePaths: number;
+  index: PageIndex;
+  /** In the order of `index.files`, made one at a time. */
+  files: Iterable<PageFile>;
+  functions: PageFunction[][];
 }
 
-function row(totals: Totals): Row7 {
-  const { lines, functions, points } = totals;
+function row({ lines, functions, points }: Totals): Row7 {
   return [
     lines.covered,
     lines.partly,
@@ -65,64 +46,128 @@ function row(totals: Totals): Row7 {
   ];
 }
 
-const STATES = { covered: 0, partly: 1, uncovered: 2, unknown: 3 } as const;
-
-/** Tests of a line that are listed at most. */
-const TESTS_PER_LINE = 64;
-
 /** Numbers of the tests that reached each point, at most so many. */
 function testsOfPoints(coverage: Coverage): number[][] {
   const reached: number[][] = Array.from({ length: coverage.program.count }, () => []);
-  if (coverage.tests.length < 2) return reached;
   for (const [i, { points }] of coverage.tests.entries())
-    for (const point of points) if (reached[point]!.length < TESTS_PER_LINE) reached[point]!.push(i);
+    for (const point of points) if (reached[point]!.length < TESTS_PER_POINT) reached[point]!.push(i);
   return reached;
 }
 
-function pageFile(coverage: Coverage, file: ProgramFile, reached: readonly number[][]): PageFile {
-  const lines = [...file.lines].sort(([a], [b]) => a - b);
-  return {
-    p: file.path,
-    t: row(coverage.fileTotals(file)),
-    f: file.functions.map(fn => {
-      const covered = coverage.coveredPoints(fn.points);
-      return [fn.name, fn.line, coverage.functionHits(fn), covered, fn.points.length];
-    }),
-    l: lines.map(([line, code]) => {
-      const verdict = coverage.line(code);
-      const tests = [...new Set(code.points.flatMap(point => reached[point]!))].sort((a, b) => a - b);
-      return [line, STATES[verdict.state], hitsOf(verdict), tests.slice(0, TESTS_PER_LINE)];
-    }),
-  };
+/** Numbers texts or lists in the order of their first appearance. */
+class Numbered<T> {
+  readonly list: T[] = [];
+  private readonly known = new Map<string, number>();
+
+  of(value: T): number {
+    const key = String(value);
+    let index = this.known.get(key);
+    if (index === undefined) this.known.set(key, (index = this.list.push(value) - 1));
+    return index;
+  }
 }
 
-type CompareRow = [number, string, string, number];
+/** Hook calls of a file's lines with what is known of each. */
+function pointsOf(coverage: Coverage, lines: readonly [number, LineCode][], reached: readonly number[][]) {
+  const { program } = coverage;
+  const numberOf = new Map<number, number>();
+  const chains = new Numbered<string>();
+  const sets = new Numbered<number[]>();
+  const points: PageFile['points'] = [];
+  const byLine: Record<number, number[]> = {};
+  for (const [line, code] of lines) {
+    if (code.points.length === 0) continue;
+    byLine[line] = [...new Set(code.points)].map(point => {
+      let number = numberOf.get(point);
+      if (number !== undefined) return number;
+      const chain = program.frames(point).map(frame => frame.function || '?');
+      const entry: PageFile['points'][number] = [
+        hex(program.call(point)),
+        coverage.hits[point]!,
+        chains.of(chain.join(' < ')),
+        sets.of(reached[point]!),
+      ];
+      numberOf.set(point, (number = points.push(entry) - 1));
+      return number;
+    });
+  }
+  return { q: byLine, points, chains: chains.list, sets: sets.list };
+}
 
-/** Comparison operands by place of their call, each distinct pair with its count. */
-function addCompares(coverage: Coverage, files: Map<string, PageFile>): void {
-  const { trace, program } = coverage;
+/** The line's code, block by block, where not all of it is known to have run. */
+function blocksOf(coverage: Coverage, { own, calls }: LineCode): PageBlock[] {
+  const rows: PageBlock[] = [];
+  for (const ranges of [own, calls]) {
+    for (let k = 0; k < ranges.length; k += 2) {
+      const [low, high] = [ranges[k]!, ranges[k + 1]!];
+      const verdict = coverage.verdicts.at(low);
+      if (!verdict) continue;
+      for (const [i, block] of verdict.blocks.entries()) {
+        if (block.high <= low || block.low >= high || block.isEdge) continue;
+        if (rows.length === BLOCKS_PER_LINE) return rows;
+        const state = verdict.states[i] === RAN ? 0 : verdict.states[i] === NOT_RUN ? 2 : 3;
+        const count = verdict.counts[i]!;
+        const [from, to] = [hex(Math.max(low, block.low)), hex(Math.min(high, block.high))];
+        rows.push([from, to, state, Number.isNaN(count) ? -1 : count]);
+      }
+    }
+  }
+  return rows;
+}
+
+const isOpen = (state: LineState): boolean => state === 'partly' || state === 'unknown';
+
+function pageFile(
+  coverage: Coverage,
+  file: ProgramFile,
+  reached: readonly number[][],
+  groups: readonly Group[],
+): PageFile {
+  const lines = [...file.lines].sort(([a], [b]) => a - b);
+  const blocks: Record<number, PageBlock[]> = {};
+  const page: PageFile = {
+    l: lines.map(([line, code]) => {
+      const { state, hits, isLeast } = coverage.line(code);
+      if (isOpen(state)) blocks[line] = blocksOf(coverage, code);
+      return [line, stateNumber(state), hits ?? -1, isLeast ? 1 : 0];
+    }),
+    ...pointsOf(coverage, lines, reached),
+    k: blocks,
+  };
+  if (groups.length > 0)
+    page.v = Object.fromEntries(groups.map((group, i) => [i, runsOfStates(group.coverage, file)]));
+  return page;
+}
+
+function indexFile(coverage: Coverage, file: ProgramFile, groups: readonly Group[]): IndexFile {
+  const totals = coverage.fileTotals(file);
+  const entry: IndexFile = { p: file.path, t: row(totals), x: totals.lines.unknown };
+  const reaching = groups
+    .map((group, i) => groupTotals(i, group.coverage, file))
+    .filter((totals): totals is GroupTotals => totals !== undefined);
+  if (reaching.length > 0) entry.g = reaching;
+  return entry;
+}
+
+/** Comparison operands by file and line of their call, each distinct pair with its count. */
+function comparesOf({ trace, program }: Coverage): Map<string, Record<number, CompareRow[]>> {
+  const files = new Map<string, Record<number, CompareRow[]>>();
   /** By trace point: the rows of its line, and those of them that are known by text. */
   const places = new Map<number, { rows: CompareRow[]; known: Map<string, CompareRow> }>();
   const placeOf = (point: number) => {
     const call = program.sites.call[program.sites.find(addrOf(trace.pointPc[point]!))]!;
     const [frame] = program.symbolizer.frames(call);
-    const file = files.get(cleanPath(frame!.file));
-    let rows: CompareRow[] = [];
-    if (file && frame!.line > 0) {
-      file.c ??= {};
-      rows = file.c[frame!.line] ??= [];
-    }
-    return { rows, known: new Map<string, CompareRow>() };
+    const path = cleanPath(frame!.file);
+    const lines = files.get(path) ?? {};
+    files.set(path, lines);
+    return { rows: (lines[frame!.line] ??= []), known: new Map<string, CompareRow>() };
   };
   let at = 0;
   for (const point of trace.records) {
     if (trace.pointKind[point] !== KIND_CMP) continue;
     const k = at++;
     let place = places.get(point);
-    if (!place) {
-      place = placeOf(point);
-      places.set(point, place);
-    }
+    if (!place) places.set(point, (place = placeOf(point)));
     const [a, b] = [`0x${trace.cmpArg1[k]!.toString(16)}`, `0x${trace.cmpArg2[k]!.toString(16)}`];
     const key = `${trace.cmpType[k]} ${a} ${b}`;
     const known = place.known.get(key);
@@ -133,58 +178,10 @@ function addCompares(coverage: Coverage, files: Map<string, PageFile>): void {
       place.rows.push(entry);
     }
   }
+  return files;
 }
 
-function addPaths(
-  coverage: Coverage,
-  options: ExportOptions,
-  data: PageData,
-  fileIndex: Map<string, number>,
-): void {
-  const { trace, program } = coverage;
-  const nameIndex = new Map<string, number>();
-  const nameOf = (name: string) => {
-    let index = nameIndex.get(name);
-    if (index === undefined) {
-      index = data.names.length;
-      nameIndex.set(name, index);
-      data.names.push(name);
-    }
-    return index;
-  };
-  const placeOf = new Map<number, [number, number]>();
-  const place = (point: number): [number, number] => {
-    let found = placeOf.get(point);
-    if (!found) {
-      const [frame] = program.frames(point);
-      found = [fileIndex.get(frame!.file) ?? -1, frame!.line];
-      placeOf.set(point, found);
-    }
-    return found;
-  };
-  const paths = callPaths(coverage);
-  data.morePaths = Math.max(0, paths.length - PATHS);
-  for (const path of paths.slice(0, PATHS)) {
-    const s = trace.sources[path.source]!;
-    const call =
-      s.syscall < 0
-        ? 'outside system calls'
-        : (options.syscallName?.(s.syscall) ?? `system call ${s.syscall}`);
-    const remote = s.context === 'remote' ? `remote 0x${s.handle.toString(16)}` : '';
-    const who = [s.test, `process ${s.process}, thread ${s.thread}`, remote]
-      .filter(text => text !== '')
-      .join(' · ');
-    data.paths.push({
-      label: s.context === 'remote' && s.syscall < 0 ? 'remote section' : call,
-      who,
-      records: path.records,
-      cut: path.isCut,
-      n: path.nodes.map(n => [nameOf(n.name), n.depth, n.from, n.to, n.inline ? 1 : 0, ...place(n.point)]),
-    });
-  }
-}
-
-function testRows(coverage: Coverage): PageData['tests'] {
+function testRows(coverage: Coverage, groups: readonly Group[]): PageIndex['tests'] {
   const { program, tests } = coverage;
   const reached = testsReaching(tests, program.count);
   const linesOf = linesByPoint(coverage);
@@ -195,7 +192,8 @@ function testRows(coverage: Coverage): PageData['tests'] {
       if (reached[point] === 1) only++;
       for (const line of linesOf[point]!) lines.add(line);
     }
-    return { name: name || 'unnamed', points: points.length, only, lines: lines.size };
+    const group = groups.findIndex(each => each.kind === 'test' && each.name === name);
+    return { name: name || 'unnamed', points: points.length, only, lines: lines.size, group };
   });
 }
 
@@ -206,35 +204,62 @@ function linesByPoint({ program }: Coverage): LineCode[][] {
   return lines;
 }
 
-export function pageData(coverage: Coverage, options: ExportOptions): PageData {
-  const { trace, program } = coverage;
-  const reached = testsOfPoints(coverage);
-  const files = program.files.filter(file => file.path !== '').map(file => pageFile(coverage, file, reached));
-  const byPath = new Map(files.map(file => [file.p, file]));
-  addCompares(coverage, byPath);
+/** Source texts by path, within the budget. */
+function sourcesOf(files: readonly IndexFile[], options: ExportOptions): Map<string, string> {
+  const sources = new Map<string, string>();
   let budget = SOURCE_BUDGET;
-  for (const file of [...files].sort((a, b) => Number(b.t[5] > 0) - Number(a.t[5] > 0))) {
-    const source = options.readSource?.(file.p);
+  for (const { p } of [...files].sort((a, b) => Number(b.t[5] > 0) - Number(a.t[5] > 0))) {
+    const source = options.readSource?.(p);
     if (source === undefined || source.length > budget) continue;
     budget -= source.length;
-    file.s = source;
+    sources.set(p, source);
   }
-  const data: PageData = {
+  return sources;
+}
+
+export function pageData(coverage: Coverage, options: ExportOptions): PageData {
+  const { trace, program } = coverage;
+  const { groups, ungrouped } = groupsOf(coverage);
+  const files = program.files.filter(file => file.path !== '');
+  const totals = coverage.totals();
+  const index: PageIndex = {
     title: options.title ?? `Coverage of ${program.elf.name}`,
     image: trace.header.image || program.elf.imageId,
     dialect: trace.header.dialect,
     notes: trace.header.notes,
     hooks: program.hooks,
+    counts: coverage.counts,
     records: trace.records.length,
     lost: trace.lostTotal,
     findings: trace.findings,
-    tests: testRows(coverage),
-    totals: row(coverage.totals()),
-    files,
+    tests: testRows(coverage, groups),
+    groups: groups.map(({ kind, name }) => ({ kind, name })),
+    ungrouped,
+    totals: row(totals),
+    unknown: totals.lines.unknown,
+    files: files.map(file => indexFile(coverage, file, groups)),
     names: [],
     paths: [],
     morePaths: 0,
   };
-  addPaths(coverage, options, data, new Map(files.map((file, i) => [file.p, i])));
-  return data;
+  addPaths(coverage, options, index, groups);
+  const reached = testsOfPoints(coverage);
+  const compares = comparesOf(coverage);
+  const sources = sourcesOf(index.files, options);
+  function* pages(): Generator<PageFile> {
+    for (const file of files) {
+      const page = pageFile(coverage, file, reached, groups);
+      const [compared, source] = [compares.get(file.path), sources.get(file.path)];
+      if (compared) page.c = compared;
+      if (source !== undefined) page.s = source;
+      yield page;
+    }
+  }
+  const functions = files.map(file =>
+    file.functions.map((fn): PageFunction => {
+      const calls = coverage.counts ? coverage.functionHits(fn) : -1;
+      return [fn.name, fn.line, calls, coverage.coveredPoints(fn.points), fn.points.length];
+    }),
+  );
+  return { index, files: pages(), functions };
 }

@@ -139,8 +139,15 @@ class PathBuilder {
   }
 }
 
-/** Call paths of every source that has records of covered points, in order; at most `limit` boxes each. */
-export function callPaths(coverage: Coverage, limit = 4000): CallPath[] {
+export interface CallPathOptions {
+  /** Boxes of a path at most. */
+  limit?: number;
+  /** Sources whose paths are wanted; all by default. */
+  only?: ReadonlySet<number>;
+}
+
+/** Call paths of the sources that have records of covered points, in order of their first record. */
+export function callPaths(coverage: Coverage, { limit = 4000, only }: CallPathOptions = {}): CallPath[] {
   const { trace, program, mapped } = coverage;
   if (trace.records.length === 0) return [];
   const graph = new CallGraph(program.elf);
@@ -159,6 +166,7 @@ export function callPaths(coverage: Coverage, limit = 4000): CallPath[] {
   };
   const builders = new Map<number, { builder: PathBuilder; records: number }>();
   for (const { source, from, to } of trace.runs()) {
+    if (only && !only.has(source)) continue;
     let entry = builders.get(source);
     if (!entry) {
       entry = { builder: new PathBuilder(coverage, graph, inlineOf, limit), records: 0 };

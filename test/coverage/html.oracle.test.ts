@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportTrace } from '../../coverage/index.ts';
+import { Coverage, exportTrace, filterTrace } from '../../coverage/index.ts';
 import { CHROMIUM, QUIET } from './browser.ts';
 import { bytesOf, FIXTURES, fixture, fixtureTrace, missing, scratch } from './support.ts';
 
@@ -39,37 +39,112 @@ describe.skipIf(reason)('HTML report', () => {
   it('shows totals and the tree, and asks for nothing but itself', async () => {
     await page.goto(url);
     expect(await page.locator('h1').textContent()).toBe('Fixture <&> "report"');
+    expect(await page.title()).toBe('Fixture <&> "report"');
     expect(await page.locator('.figures .big').count()).toBe(3);
-    expect(await page.locator('.list td.name a').allTextContents()).toEqual([
-      'lookup.c',
-      'main.c',
-      'parse.c',
-      'util.h',
-    ]);
+    const names = ['lookup.c', 'main.c', 'parse.c', 'util.h'];
+    expect(await page.locator('.list td.name a').allTextContents()).toEqual(names);
     expect(await page.locator('.notice').textContent()).toContain('3 records found no room');
     expect(requests).toEqual([url]);
   });
 
-  it('colours source lines by state with counts', async () => {
+  it('names every view by path and line, in the URL and in the title', async () => {
     await page.goto(`${url}#/`);
     await page.getByRole('link', { name: 'lookup.c' }).click();
-    expect(await page.locator('tr.p', { hasText: 'switch (key)' }).count()).toBe(1);
-    expect(await page.locator('tr.u', { hasText: 'return slow_path' }).locator('.h').textContent()).toBe('0');
-    expect(await page.locator('tr', { hasText: 'case 3:' }).getAttribute('class')).toBe('');
-    await page.keyboard.press('n');
-    expect(await page.locator('tr.at').count()).toBe(1);
+    await page.waitForURL(`${url}#/file/lookup.c`);
+    expect(await page.title()).toBe('lookup.c \u2013 Fixture <&> "report"');
+    await page.getByRole('link', { name: 'Line 12', exact: true }).click();
+    await page.waitForURL(`${url}#/file/lookup.c:12`);
+    expect(await page.title()).toContain('lookup.c:12');
+    await page.getByRole('link', { name: 'Calls' }).click();
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    await page.goBack();
+    await page.waitForURL(`${url}#/file/lookup.c:12`);
+    expect(await page.locator('tr.at').getAttribute('data-n')).toBe('12');
+    await page.goBack();
+    await page.goBack();
+    await page.locator('.figures').waitFor();
+    expect(await page.title()).toBe('Fixture <&> "report"');
+    await page.goForward();
+    expect(await page.locator('h1').textContent()).toBe('lookup.c');
+    await page.goto(`${url}#/file/no/such.c:3`);
+    expect(await page.locator('h1').textContent()).toBe('No such file');
   });
 
-  it('attributes lines to tests and shows comparison operands', async () => {
-    await page.goto(`${url}#/file/2`);
-    await page.locator('.cmp').first().hover();
-    expect(await page.locator('.pop').textContent()).toContain('0x30 const');
-    expect(await page.locator('.pop').textContent()).toContain('first test, second');
+  it('colours source lines by state with counts and says the states in words', async () => {
+    await page.goto(`${url}#/file/lookup.c`);
+    const line = page.locator('tr.p', { hasText: 'switch (key)' });
+    expect(await line.count()).toBe(1);
+    const red = page.locator('tr.u', { hasText: 'return slow_path' });
+    expect((await red.locator('.h').textContent())?.startsWith('0')).toBe(true);
+    expect(await red.locator('.h button').getAttribute('aria-label')).toContain('not run');
+    expect(await line.locator('.h button').getAttribute('aria-label')).toContain('partly covered');
+    expect(await page.locator('tr', { hasText: 'case 3:' }).getAttribute('class')).toBe('');
+    const states = page.locator('.code tr:is(.c, .p, .u, .x)');
+    const spoken = await states.evaluateAll(rows =>
+      rows.every(row => /covered|run|unknown/.test(row.querySelector('.h')!.innerHTML)),
+    );
+    expect(spoken).toBe(true);
+    const legend = await page.locator('.legend').textContent();
+    expect(legend).toBe('coveredpartlynot rununknown');
+    await page.keyboard.press('n');
+    const at = Number(await page.locator('tr.at').getAttribute('data-n'));
+    expect(page.url()).toBe(`${url}#/file/lookup.c:${at}`);
+    await page.keyboard.press('j');
+    expect(await page.locator('tr.at').getAttribute('data-n')).toBe(String(at + 1));
+  });
+
+  it('lists the points of a partly covered line, taken and not, and its code', async () => {
+    await page.goto(`${url}#/file/lookup.c`);
+    const line = page.locator('tr.p', { hasText: 'switch (key)' });
+    await line.locator('.h button').click();
+    const detail = page.locator('.detail');
+    const rows = await detail.locator('tr').evaluateAll(all => all.map(row => row.textContent ?? ''));
+    expect(rows.some(row => /^not taken0x[0-9a-f]+table_lookup/.test(row))).toBe(true);
+    expect(rows.some(row => /^ran/.test(row)) && rows.some(row => /^not run/.test(row))).toBe(true);
+    await line.locator('.h button').click();
+    expect(await detail.count()).toBe(0);
+  });
+
+  it('names the tests of a line and the operands of its comparisons', async () => {
+    await page.goto(`${url}#/file/parse.c`);
+    await page.locator('.cmp').first().click();
+    const text = await page.locator('.detail').textContent();
+    expect(text).toContain('0x30 const');
+    expect(text).toContain('first test, second');
+  });
+
+  it('restricts files and lines to one test, and never claims more than is proven', async () => {
     await page.goto(`${url}#/tests`);
     await page.getByRole('button', { name: 'show only this' }).nth(1).click();
-    await page.goto(`${url}#/file/1`);
+    await page.waitForURL(`${url}#/tests?only=test:second`);
+    await page.goto(`${url}#/file/main.c?only=test:second`);
     expect(await page.locator('.code tr.c').count()).toBe(0);
     expect(await page.locator('.code tr.u').count()).toBeGreaterThan(3);
+    const trace = fixtureTrace(fixture());
+    const elf = fixture();
+    const part = filterTrace(trace, { source: source => source.test === 'second' });
+    const coverage = Coverage.of(part, elf);
+    const letters = { covered: 'c', partly: 'p', uncovered: 'u', unknown: 'x' };
+    for (const file of coverage.program.files) {
+      await page.goto(`${url}#/file/${file.path}?only=test:second`);
+      for (const [line, code] of file.lines)
+        expect(await page.locator(`#L${line}`).getAttribute('class'), `${file.path}:${line}`).toBe(
+          letters[coverage.line(code).state],
+        );
+    }
+  });
+
+  it('compares two tests', async () => {
+    await page.goto(`${url}#/compare`);
+    await page.locator('[data-query=a]').selectOption('test:first test');
+    await page.locator('[data-query=b]').selectOption('test:second');
+    await page.waitForURL(`${url}#/compare?a=test:first%20test&b=test:second`);
+    const rows = await page.locator('.list tbody tr').evaluateAll(all => all.map(row => row.textContent));
+    expect(rows.some(row => row?.startsWith('lookup.c'))).toBe(true);
+    await page.getByRole('link', { name: 'lookup.c' }).click();
+    await page.locator('.code').waitFor();
+    expect(await page.locator('.code tr.oa').count()).toBeGreaterThan(0);
+    expect(await page.locator('.code tr.ob').count()).toBe(0);
   });
 
   it('finds by keyboard', async () => {
@@ -88,7 +163,7 @@ describe.skipIf(reason)('HTML report', () => {
   });
 
   it('draws call paths that lead to the source', async () => {
-    await page.goto(`${url}#/calls/0`);
+    await page.goto(`${url}#/calls/first%20test/1/1/1`);
     const boxes = page.locator('.flame button');
     expect((await boxes.evaluateAll(list => list.map(box => box.getAttribute('aria-label'))))[0]).toBe(
       'run_all, 7 records',
@@ -104,13 +179,30 @@ describe.skipIf(reason)('HTML report', () => {
   it('is legible in light and dark and never fails', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.goto(`${url}#/file/2`);
+      await page.goto(`${url}#/file/parse.c`);
       const style = (selector: string, property: string) =>
         page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
       const colours = [await style('body', 'color'), await style('body', 'backgroundColor')];
       colours.push(await style('.code tr.u .s', 'color'), await style('.code tr.u .s', 'backgroundColor'));
       expect(contrast(colours[0]!, colours[1]!)).toBeGreaterThan(7);
       expect(contrast(colours[2]!, colours[3]!)).toBeGreaterThan(7);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it('fits a screen of 420 and of 1400 pixels', async () => {
+    for (const width of [420, 1400]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const view of ['', 'functions', 'calls', 'tests', 'compare', 'file/parse.c']) {
+        await page.goto(`${url}#/${view}`);
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect(overflow, `${view} at ${width}`).toBeLessThanOrEqual(0);
+      }
+      await page.goto(`${url}#/functions`);
+      const name = await page.locator('.list td.name').first().boundingBox();
+      expect(name!.width).toBeGreaterThan(100);
     }
     expect(errors).toEqual([]);
   });

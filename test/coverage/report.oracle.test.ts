@@ -142,7 +142,7 @@ describe.skipIf(reason)('reports', () => {
       { name: 'parse_number', depth: 1, from: 1, to: 5 },
       { name: 'table_lookup', depth: 1, from: 5, to: 7 },
     ]);
-    const cut = callPaths(coverage, 2)[0]!;
+    const cut = callPaths(coverage, { limit: 2 })[0]!;
     expect([cut.isCut, cut.nodes.length]).toEqual([true, 2]);
   });
 

@@ -1,0 +1,70 @@
+/** The data of the page. The index is parsed at once; the rest when it is first looked at, a file at a time. */
+import type { GroupTotals, PageFile, PageFunction, PageGroup, PageIndex, Row7 } from '../page.ts';
+import { element } from './dom.ts';
+
+const textOf = (id: string): string => element(`#${id}`).textContent ?? '';
+
+export const D = JSON.parse(textOf('index')) as PageIndex;
+
+const numberByPath = new Map(D.files.map((file, i) => [file.p, i]));
+export const numberOf = (path: string): number => numberByPath.get(path) ?? -1;
+
+const parsed = new Map<number, PageFile>();
+let rows: string[] | undefined;
+
+/** A file by its number in the index. */
+export function fileAt(index: number): PageFile {
+  let file = parsed.get(index);
+  if (!file) {
+    rows ??= textOf('files').split('\n');
+    file = JSON.parse(rows[index]!) as PageFile;
+    parsed.set(index, file);
+  }
+  return file;
+}
+
+let functions: PageFunction[][] | undefined;
+
+/** Functions by file. */
+export function allFunctions(): PageFunction[][] {
+  functions ??= JSON.parse(textOf('functions')) as PageFunction[][];
+  return functions;
+}
+
+export const groupKey = (group: PageGroup): string => `${group.kind}:${group.name}`;
+
+export function groupNamed(key: string | undefined): number {
+  return key === undefined ? -1 : D.groups.findIndex(group => groupKey(group) === key);
+}
+
+export const groupTitle = ({ kind, name }: PageGroup): string =>
+  kind === 'test'
+    ? name || 'unnamed'
+    : name === 'task'
+      ? 'own code of threads'
+      : `remote sections of ${name}`;
+
+/** Totals of a file as far as a group reached it; of all records for -1. */
+export function totalsOf(index: number, group: number): Row7 {
+  const file = D.files[index]!;
+  if (group < 0) return file.t;
+  const row: GroupTotals | undefined = file.g?.find(([number]) => number === group);
+  const [, , lines, , functions, , points] = file.t;
+  return row
+    ? [row[1], row[2], row[3], row[4], functions, row[5], points]
+    : [0, 0, lines, 0, functions, 0, points];
+}
+
+/** A letter for each line of a file, in order: `c`, `p`, `u`, `x`. */
+export function lettersOf(file: PageFile, group: number): string {
+  if (group < 0) return file.l.map(row => 'cpux'[row[1]]).join('');
+  const runs = file.v?.[group] ?? '';
+  return runs.replace(/([cpux])(\d+)/g, (_, letter: string, length: string) => letter.repeat(Number(length)));
+}
+
+export const STATE_WORDS: Record<string, string> = {
+  c: 'covered',
+  p: 'partly covered',
+  u: 'not run',
+  x: 'unknown',
+};
