@@ -9,7 +9,7 @@
 import { CACHE_BLOCK_BYTES } from '../isa/index.ts';
 import { amoResult } from './amo.ts';
 import * as C from './cause.ts';
-import { RECHECK, RESERVATION, SLOW_ARG, SLOW_VALUE } from './layout.ts';
+import { RECHECK, RESERVATION, SLOW_ARG, SLOW_VALUE, TRAP_CAUSE } from './layout.ts';
 import type { Mmu } from './mmu.ts';
 import type { HartPorts } from './ports.ts';
 import type { State } from './state.ts';
@@ -68,12 +68,19 @@ export class SlowAccess {
     return 0;
   }
 
-  /** Management of the block at SLOW_ARG: allowed where a load or a store is; a store faults where neither is. */
+  /**
+   * Management of the block at SLOW_ARG: allowed where a load or a store is. Otherwise a store page fault, but a store
+   * access fault if translation permits one of them (CMO §2.5.2).
+   */
   manageBlock(): number {
     const s = this.#state;
     const [lo, hi] = [s.get(SLOW_ARG), s.hi(SLOW_ARG)];
-    if (this.#mmu.locatePage(lo, hi, LOAD, CACHE_BLOCK_BYTES) >= 0) return 0;
-    return this.#mmu.locatePage(lo, hi, STORE, CACHE_BLOCK_BYTES) >= 0 ? 0 : 1;
+    let page = this.#mmu.locatePage(lo, hi, LOAD, CACHE_BLOCK_BYTES);
+    const isDenied = page < 0 && s.get(TRAP_CAUSE) === C.LOAD_ACCESS;
+    if (page < 0) page = this.#mmu.locatePage(lo, hi, STORE, CACHE_BLOCK_BYTES);
+    if (page >= 0 && (this.#isRam(page) || this.#ports.bus.find(page * 4096 + (lo & 0xfff)))) return 0;
+    if (isDenied || page >= 0) this.#mmu.fail(C.STORE_ACCESS, lo, hi);
+    return 1;
   }
 
   /** Translates SLOW_ARG for execution and installs its exec entry; code lives in RAM only. */

@@ -182,6 +182,8 @@ export class SystemUnit {
     s.put(L.SLOW_ARG, s.get(rs1) & -CACHE_BLOCK_BYTES, s.hi(rs1));
     const isRefused = enable === CBZE ? this.#access.zeroBlock() : this.#access.manageBlock();
     if (isRefused !== 0) {
+      // The effective address of a CMO is rs1, also in tval (CMO §2.5.3); what is accessed is its block.
+      s.put(L.TRAP_TVAL, s.get(rs1), s.hi(rs1));
       takeTrap(s);
       return REDIRECT;
     }

@@ -22,7 +22,13 @@ export function assemble(name: string): Uint8Array {
   return withScratch(directory => {
     const output = join(directory, name);
     runProgram(clang!, [
-      ...['--target=riscv64-unknown-elf', '-march=rv64gc_svinval', '-mabi=lp64d', '-nostdlib', '-static'],
+      ...[
+        '--target=riscv64-unknown-elf',
+        '-march=rv64gc_svinval_zicbom_zicboz_zicbop',
+        '-mabi=lp64d',
+        '-nostdlib',
+        '-static',
+      ],
       ...[`--ld-path=${lld}`, '-Wl,-Ttext=0x80000000', '-Wl,-N', '-Wl,--entry=_start', `-I${ASM}`],
       ...[join(ASM, `${name}.S`), '-o', output],
     ]);
