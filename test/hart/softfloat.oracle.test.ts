@@ -43,7 +43,7 @@ function dynamic(name: string): string {
   return /^fcvt\.[wl]/.test(name) ? `${assembly(name)}, dyn` : assembly(name);
 }
 
-/** The user-mode QEMU of today's Debian lacks the others; half.test.ts and the random programs compare them. */
+/** The user-mode QEMU of today's Debian lacks the others; zf-tables.test.ts and the random programs compare them. */
 const known = FP_MNEMONICS.filter(name => ['f', 'd'].includes(rowNamed(name).ext));
 const singles = known.filter(readsSingle);
 const doubles = known.filter(name => !readsSingle(name));

@@ -1,12 +1,16 @@
 // Our own machine as a runner: the whole board, each engine.
 
 import { type EngineKind, Machine, MIB } from '../../../emulator/index.ts';
+import type { Image } from './image.ts';
 import type { ImageRunner } from './runner.ts';
 
 /** More than any image of the campaigns retires. */
 const BUDGET = 2_000_000_000;
 
-export function kcovboxRunner(engine: EngineKind, cpu = 'rv64'): ImageRunner & { instret: number } {
+export function kcovboxRunner(
+  engine: EngineKind,
+  cpu = 'rv64',
+): Omit<ImageRunner, 'run'> & { instret: number; run(image: Pick<Image, 'bytes'>): Uint8Array } {
   return {
     name: engine,
     instret: 0,
