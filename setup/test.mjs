@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle, isFresh } from './bundle.mjs';
 import { ensureNpm, ensurePackages, ROOT, say } from './ensure.mjs';
+import { testKernels } from './kernels.mjs';
 import { ensureNodes } from './nodes.mjs';
 import { BUILD, ORACLES } from './packages.mjs';
 
@@ -15,8 +16,8 @@ ensurePackages(ORACLES, 'the oracles of the tests', { optional: true }); // a te
 if (!ensureNodes()) say('no other Node.js for the tests (going on without)');
 if (!isFresh()) await bundle();
 // One build of each kernel before two workers would both start it, and before any test is timed.
-for (const dialect of ['openbsd', 'netbsd', 'freebsd', 'linux']) {
-  const command = [join(ROOT, 'bin', 'kcovbox.cjs'), 'build', 'kernel', '--dialect', dialect];
+for (const conf of testKernels()) {
+  const command = [join(ROOT, 'bin', 'kcovbox.cjs'), 'build', 'kernel', '--conf', conf];
   const built = spawnSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   if (built.status !== 0) process.exit(built.status ?? 125);
 }

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
+import { optionsFor, prebuilt } from '../support/kernels.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROVOKE = join(ROOT, 'guest-programs/tests/provoke.c');
-const ALL = ['--dialect', 'linux', '--kasan', '--ubsan', '--debug'];
+const ALL = optionsFor(prebuilt('linux+kasan+ubsan+debug'));
+const FAIL = optionsFor(prebuilt('linux+fail-nth'));
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-robust-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -70,7 +72,7 @@ describe.skipIf(!ready)('kernels that check themselves', () => {
   it('--fail-nth refuses one allocation and says which; the program sees ENOMEM', () => {
     const program = returning('pipe((int[2]){0}) ? errno : 0');
     const attempt = (n: number): [number | null, string] => {
-      const { status, stdout } = run('--dialect', 'linux', '--fail-nth', `${n}`, program);
+      const { status, stdout } = run(...FAIL, `${n}`, program);
       return [status, /\] (sys_\w+)\+/.exec(stdout)?.[1] ?? ''];
     };
     const found = [22, 24, 26, 28, 30, 60].map(attempt);

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { MachineOptions } from '../../emulator/index.ts';
 import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from '../kernel/boot.ts';
+import { prebuilt } from '../support/kernels.ts';
 import { leftAreas, withoutTimes } from './areas.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
@@ -17,7 +18,7 @@ describe.skipIf(!ready)('with KASAN, on 4 harts', () => {
   it('mmap, dup and close of the same descriptor never meet freed memory', async () => {
     const bytes = await program('kcov-conformance/openbsd-stress.c');
     const end = run(
-      await kernel('openbsd+kasan'),
+      await kernel(prebuilt('openbsd+kasan')),
       initrd({ 'bin/stress': bytes }),
       'init=/bin/stress panic_on_warn -- 6000 3 8',
       { engine: 'jit', harts: 4, ramBytes: 256 << 20 },

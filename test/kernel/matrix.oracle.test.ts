@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findTool, hasGlibc, requireTool } from '../../toolchain/index.ts';
+import { prebuilt } from '../support/kernels.ts';
 import { findProgram, missing, runProgram } from '../support/tools.ts';
 import { failures, initrd, kernel, program, runQemu } from './boot.ts';
 
@@ -32,7 +33,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   disk: { own: 'minfs is ours', disk: true },
   edu: { own: 'its device is not on the virt board; the program says so for every test' },
   events: LINUX,
-  'fail-nth': { own: '/dev/fail-nth is ours', conf: 'openbsd+fail-nth' },
+  'fail-nth': { own: '/dev/fail-nth is ours', conf: prebuilt('openbsd+fail-nth') },
   files: LINUX,
   fuzz: { own: 'harms its kernel', args: '3000 9' },
   inotify: LINUX,
@@ -46,7 +47,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   procfs: LINUX,
   provoke: {
     own: 'bugs on demand',
-    conf: 'openbsd+kasan',
+    conf: prebuilt('openbsd+kasan'),
     args: 'heap-overflow',
     says: /BUG: KASAN: slab-out/,
   },
