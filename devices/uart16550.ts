@@ -121,6 +121,11 @@ export class Uart16550 implements Device {
     this.#update();
   }
 
+  /** Characters on the wire. */
+  get waiting(): number {
+    return this.#s.wire.length - this.#sent;
+  }
+
   read(offset: number): number {
     const { fifo, overrun } = this.#s;
     this.accesses++;

@@ -10,6 +10,8 @@ export const APPEND_MAX = 1 << 16;
 const RAM_MIN = 16 * 2 ** 20;
 const RAM_MAX = 2 ** 31;
 const MIB = 2 ** 20;
+/** Of QEMU's -icount shift. */
+const ICOUNT_MAX = 10;
 
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
@@ -35,10 +37,19 @@ const input = z.strictObject({
   kind: z
     .enum(['none', 'stream', 'interactive'])
     .describe(
-      'stream: bytes of a file or a pipe; interactive: typed, and stamped with the time of its arrival',
+      'stream: of a file or a pipe, its arrival follows from the rule; interactive: stamped with the time of its arrival',
     ),
-  bytes: count,
-  sha256: sha256.describe('of the bytes'),
+  bytes: count.describe('that were delivered'),
+  sha256: sha256.describe('of these bytes'),
+  rule: z
+    .literal('idle-64k')
+    .nullable()
+    .describe(
+      'stream: 65,536 bytes or what is left whenever the guest waits (docs/architecture.md, "Input")',
+    ),
+  endAt: count
+    .nullable()
+    .describe('stream: the end of the input was delivered behind so many bytes; null: it was not'),
   journal: sha256.nullable().describe('interactive: of the journal, times included'),
 });
 
@@ -64,6 +75,7 @@ export const runDescription = z.strictObject({
     kcov: z.enum(['device', 'guest', 'off']),
     seed: seed.nullable(),
     schedSeed: seed.nullable(),
+    icountShift: z.int().min(0).max(ICOUNT_MAX).describe("an instruction takes 2^N ns of the guest's time"),
     devices: z.array(device).max(1).describe('besides those that every board has'),
   }),
   budget: z.int().min(1).nullable().describe('instructions; null: none'),

@@ -283,6 +283,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
     'with --exact: write which source lines of -k ELF ran; format by suffix',
     (o, v) => void (o.cover = v),
   ),
+  flag('interactive', 'deliver piped input as it comes, as at a terminal', o => void (o.interactive = true)),
   flag('exact', 'count every instruction that ran, with the interpreter', o => void (o.exact = true)),
   works(
     'k',

@@ -31,6 +31,8 @@ export interface QemuOptions {
   cover?: string;
   image?: string;
   exact?: boolean;
+  /** Deliver piped input as it comes. */
+  interactive?: boolean;
   gdb?: GdbOptions;
   noReboot: boolean;
   /** The serial port is connected to nothing. */

@@ -1,11 +1,12 @@
 // The guest's serial line on this process's standard streams.
 // Output: on a terminal byte for byte; otherwise the tty's CR LF becomes the LF that the program wrote, exactly (the guest's
 // line discipline puts a CR before every LF, so removing one before each is its inverse).
-// Input: what a person types, as it comes (terminal.ts); anything else as a stream of bytes with an end (run/feed.ts).
+// Input: what a person or a co-process types, as it comes (live-input.ts); anything else as a stream of bytes with an end (run/feed.ts).
 import type { Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
+import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
-import { isTerminal, type Terminal } from './terminal.ts';
+import { isTerminal } from './terminal.ts';
 
 const CR = 13;
 const LF = 10;
@@ -49,7 +50,7 @@ export class GuestConsole {
   #heldCr = false;
   #hashed: number[] = [];
   #isRaw: boolean;
-  #terminal: Terminal | undefined;
+  #live: LiveInput | undefined;
   #source: Source = 'none';
   #pending: Buffer[] = [];
   #ended = false;
@@ -95,7 +96,7 @@ export class GuestConsole {
 
   /** End of the run: everything out, the terminal as it was. Call once, also after errors. */
   close(): void {
-    this.#terminal?.close();
+    this.#live?.close();
     if (this.#source === 'pipe') {
       process.stdin.removeAllListeners('data').removeAllListeners('end').removeAllListeners('error');
       process.stdin.pause();
@@ -110,10 +111,10 @@ export class GuestConsole {
     return Buffer.concat(this.#kept).toString('utf8');
   }
 
-  /** Input and window size come from a person's terminal. */
-  useTerminal(terminal: Terminal): void {
-    this.#terminal = terminal;
-    if (terminal.isExact && isTerminal(1)) this.#isRaw = true;
+  /** Input comes when it comes; closing the console closes it. */
+  useLive(live: LiveInput): void {
+    this.#live = live;
+    if (live.isExact && isTerminal(1)) this.#isRaw = true;
   }
 
   /** Input comes from a file or a pipe, from the moment on at which some is asked for. */
@@ -160,7 +161,7 @@ export class GuestConsole {
       if (this.#isPatient || process.hrtime.bigint() - start < NOTICE_NS) continue;
       this.#isPatient = true;
       process.stderr.write(
-        'kcovbox: the guest waits for standard input, a pipe that has not ended; close it, or use < /dev/null or a terminal\n',
+        'kcovbox: the guest waits for standard input, a pipe that has not ended: close it, use < /dev/null, or give --interactive to deliver input as it comes\n',
       );
     }
     stdin.pause();

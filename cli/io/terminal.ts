@@ -2,6 +2,7 @@
 // out that no guest can take away (Ctrl-A x, as in QEMU); and the terminal as it was before, however the run ends.
 import { fstatSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { LiveInput } from './live-input.ts';
 
 /** For modules that take longer to load than a small program to run, and that only terminals need. */
 const load = createRequire(import.meta.url);
@@ -14,7 +15,7 @@ export interface WindowSize {
   readonly cols: number;
 }
 
-export class Terminal {
+export class Terminal implements LiveInput {
   #typed: number[] = [];
   #resized = false;
   #isEscape = false;
@@ -41,6 +42,8 @@ export class Terminal {
   quit = false;
   /** Does the terminal show bytes as they are, without adding to them? */
   isExact = false;
+  /** A terminal that hangs up ends the run instead. */
+  readonly isOver = false;
 
   /** The terminal on standard input; undefined when there is none. */
   static open(): Terminal | undefined {

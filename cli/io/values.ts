@@ -1,5 +1,6 @@
 // Parsers of option values, shared by the verbs. Each throws commander's own error, so that the message names the option.
 import { InvalidArgumentError } from 'commander';
+import { ICOUNT_MAX } from '../../emulator/index.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
@@ -18,6 +19,13 @@ export function parseHarts(text: string): number {
   const harts = match ? Number(match[1]) : 0;
   if (harts < 1 || harts > 8) throw new InvalidArgumentError('expected 1 to 8 harts');
   return harts;
+}
+
+/** `[shift=]N` of QEMU's -icount: nanoseconds per instruction as a power of two. */
+export function parseShift(text: string): number {
+  const [, shift] = /^(?:shift=)?(\d{1,2})$/.exec(text) ?? [];
+  if (!(Number(shift) <= ICOUNT_MAX)) throw new InvalidArgumentError(`expected 0 to ${ICOUNT_MAX}`);
+  return Number(shift);
 }
 
 /** A positive count; underscores and 1e9 are allowed. */

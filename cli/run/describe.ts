@@ -23,18 +23,23 @@ export const sha256 = (bytes: Uint8Array | string): string =>
 const hexOf = (seed: bigint | undefined): string | null =>
   seed === undefined ? null : `0x${seed.toString(16)}`;
 
-/** What arrived from outside. Bytes that nobody typed need no times: their arrival follows from the run. */
-function inputOf(journal: readonly JournalEntry[]): RunDescription['input'] {
+/**
+ * What arrived from outside. The arrival of a stream follows from the run, by the rule of feed.ts, so that its bytes and
+ * the place of its end describe it; interactive input has times, too.
+ */
+function inputOf(journal: readonly JournalEntry[], isInteractive: boolean): RunDescription['input'] {
   const typed = journal.filter(entry => entry.port === 'uart' || entry.port === 'console');
   const bytes = Buffer.concat(typed.map(entry => Uint8Array.from(entry.bytes)));
-  const isTyped = isTerminal(0) && journal.length > 0;
+  const facts = { bytes: bytes.length, sha256: sha256(bytes) };
+  if (journal.length === 0) return { kind: 'none', ...facts, rule: null, endAt: null, journal: null };
+  if (!isInteractive) {
+    const isEnded = journal.some(entry => entry.port === 'break');
+    const endAt = isEnded ? bytes.length : null;
+    return { kind: 'stream', ...facts, rule: 'idle-64k', endAt, journal: null };
+  }
   const entries = journal.map(entry => ({ ...entry, bytes: [...entry.bytes] }));
-  return {
-    kind: isTyped ? 'interactive' : bytes.length > 0 ? 'stream' : 'none',
-    bytes: bytes.length,
-    sha256: sha256(bytes),
-    journal: isTyped ? sha256(canonicalJson(entries)) : null,
-  };
+  const hash = sha256(canonicalJson(entries));
+  return { kind: 'interactive', ...facts, rule: null, endAt: null, journal: hash };
 }
 
 /** `journal`: what has arrived by the end of the run. */
@@ -65,10 +70,11 @@ export function describe(
       kcov: choice.kcov,
       seed: hexOf(choice.seed),
       schedSeed: hexOf(choice.schedSeed),
+      icountShift: choice.icount,
       devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
     },
     budget: choice.maxInsns ?? null,
-    input: inputOf(journal),
+    input: inputOf(journal, choice.interactive || isTerminal(0)),
   };
 }
 

@@ -21,7 +21,11 @@ export interface MachineChoice {
   readonly memory: number;
   readonly seed?: bigint | undefined;
   readonly schedSeed?: bigint | undefined;
+  /** 2^N ns of the guest's time per instruction. */
+  readonly icount: number;
   readonly maxInsns?: number | undefined;
+  /** Input is delivered as it comes, also from a pipe. */
+  readonly interactive: boolean;
   readonly cflags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -72,6 +76,7 @@ function machineOptions(images: GuestImages, choice: MachineChoice): MachineOpti
     harts: choice.smp,
     engine: choice.engine,
     kcov: choice.kcov,
+    icountShift: choice.icount,
     ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),
@@ -112,6 +117,7 @@ export async function execute(
     machine: { ...machineOptions(images, choice), ...exact },
     console,
     input: true,
+    isInteractive: choice.interactive,
     endOfInput: 'break',
     endsInOrder: wantsFacts || cover !== undefined,
     prepare: machine => recorder?.attach(machine),

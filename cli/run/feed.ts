@@ -2,7 +2,8 @@
 // follow from the guest and the bytes alone, not from how the host delivers them. Two rules do that:
 // - a piece is always PIECE bytes or what is left; a slow pipe is waited for, while the guest stands still;
 // - a piece is handed over when the guest waits, judged at multiples of WINDOW of virtual time from power-on, or at a halt.
-import type { Machine, RunResult } from '../../emulator/index.ts';
+// Run descriptions call them `idle-64k` (run/schema.ts): whoever changes a number here gives the rule another name.
+import type { InputPort, Machine, RunResult } from '../../emulator/index.ts';
 import type { GuestConsole } from '../io/console.ts';
 
 /** Virtual time between two looks. */
@@ -23,6 +24,12 @@ export interface FeedOptions {
   readonly isBusyGuest: boolean;
   readonly isInterrupted: () => boolean;
 }
+
+/** What the guest is sent at the end. */
+export const END_OF_INPUT: Readonly<Record<FeedOptions['end'], [number[], InputPort]>> = {
+  break: [[], 'break'],
+  'ctrl-d': [[CTRL_D], 'uart'],
+};
 
 export class Feed {
   readonly #machine: Machine;
@@ -65,8 +72,7 @@ export class Feed {
     if (bytes.length > 0) this.#machine.input(bytes);
     else {
       this.#isOver = true;
-      if (this.#options.end === 'break') this.#machine.input([], 'break');
-      else this.#machine.input([CTRL_D]);
+      this.#machine.input(...END_OF_INPUT[this.#options.end]);
     }
     return true;
   }

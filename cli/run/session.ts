@@ -9,8 +9,9 @@ import {
 } from '../../emulator/index.ts';
 import type { GuestConsole } from '../io/console.ts';
 import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from '../io/fail.ts';
+import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
-import { Feed, type FeedOptions } from './feed.ts';
+import { END_OF_INPUT, Feed, type FeedOptions } from './feed.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -26,7 +27,9 @@ const SLICE_WORK = 1 << 22;
 const IDLE_SLICE = 200_000;
 const IDLE_MS = 10;
 /** While a person's guest waits for a time to come, time passes as the person's does. */
-const UNITS_PER_MS = 1_000_000;
+const NS_PER_MS = 1_000_000;
+/** Bytes that may wait for the guest before a pipe is not read any more. */
+const WIRE_MAX = 1 << 16;
 
 /** What kernel/boot/poweroff.c tells through the finisher beyond a program's own status. */
 const STATUS_PANIC = 0xff7e;
@@ -38,6 +41,8 @@ export interface SessionOptions {
   readonly maxInsns?: number;
   /** Listen to standard input. */
   readonly input?: boolean;
+  /** Deliver input as it comes also where it is no terminal. */
+  readonly isInteractive?: boolean;
   /** See Feed. */
   readonly endOfInput?: FeedOptions['end'];
   readonly isBusyGuest?: boolean;
@@ -82,7 +87,7 @@ class Session {
   readonly #options: SessionOptions;
   readonly #line: GuestConsole;
   readonly #machine: Machine;
-  #terminal: Terminal | undefined;
+  #live: LiveInput | undefined;
   #gdb: GdbServer | undefined;
   #feed: Feed | undefined;
   /** Units of the next slice. */
@@ -112,12 +117,13 @@ class Session {
       const input = this.#options.input && !replay;
       if (this.#options.endsInOrder || (input && isTerminal(0))) await this.#watch();
       if (gdb) this.#gdb = await (await import('./gdb.ts')).GdbServer.listen(this.#machine, gdb);
-      if (input) this.#terminal = Terminal.open();
-      if (this.#terminal) {
-        this.#line.useTerminal(this.#terminal);
+      if (input) this.#live = Terminal.open() ?? (this.#options.isInteractive ? new Pipe() : undefined);
+      if (this.#live) {
+        this.#line.useLive(this.#live);
         this.#slice = SLICE_TYPED;
       } else if (input) {
-        const { endOfInput: end = 'ctrl-d', isBusyGuest = false } = this.#options;
+        const { isBusyGuest = false } = this.#options;
+        const end = this.#endOfInput;
         const isInterrupted = () => this.#watchdog.status !== 0;
         this.#feed = new Feed(this.#machine, this.#line, { end, isBusyGuest, isInterrupted });
       }
@@ -128,7 +134,7 @@ class Session {
       this.#watchdog.stop();
     }
     const wallSeconds = this.#elapsedMs() / 1e3;
-    const interrupted = this.#watchdog.status || (this.#terminal?.quit ? STATUS_QUIT : 0);
+    const interrupted = this.#watchdog.status || (this.#live?.quit ? STATUS_QUIT : 0);
     const { replay } = this.#options;
     const end =
       replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
@@ -142,7 +148,7 @@ class Session {
     const machine = this.#machine;
     let left = maxInsns ?? Number.POSITIVE_INFINITY;
     let result: RunResult | undefined;
-    while (left > 0 && this.#watchdog.status === 0 && !this.#terminal?.quit) {
+    while (left > 0 && this.#watchdog.status === 0 && !this.#live?.quit) {
       const { spent: before, time } = machine;
       const units = Math.min(this.#slice, left);
       const duration = this.#duration();
@@ -161,8 +167,8 @@ class Session {
       const isIdle = result.kind === 'halt' || (spent < IDLE_SLICE && !isWork);
       this.#watchLater();
       await this.#pause(isIdle);
-      const hasGiven = this.#terminal
-        ? this.#deliverTyped(this.#terminal)
+      const hasGiven = this.#live
+        ? this.#deliverLive(this.#live)
         : ((await this.#feed?.give(result)) ?? false);
       if (!hasGiven && result.kind === 'halt' && this.#isOver()) return result;
     }
@@ -171,20 +177,27 @@ class Session {
 
   /** Virtual time that may pass in the next slice. With input the guest's idle time passes in pieces too, so that it is seen. */
   #duration(): number {
-    if (this.#terminal && this.#slept > 0)
-      return Math.max(UNITS_PER_MS, Math.round(this.#slept * UNITS_PER_MS));
+    if (this.#live && this.#slept > 0)
+      return Math.max(
+        1,
+        Math.round((this.#slept * NS_PER_MS) / 2 ** (this.#options.machine.icountShift ?? 0)),
+      );
     if (this.#feed) return this.#feed.duration;
-    return this.#terminal || this.#gdb ? this.#slice : Number.POSITIVE_INFINITY;
+    return this.#live || this.#gdb ? this.#slice : Number.POSITIVE_INFINITY;
   }
 
   /** Slices take about as long on every engine and host, so that keys and signals act at once. */
   #adapt(ms: number): void {
     if (ms > 2 * SLICE_MS) this.#slice = Math.max(SLICE_MIN, Math.floor(this.#slice / 2));
-    else if (ms < SLICE_MS / 2) this.#slice = Math.min(this.#terminal ? SLICE_TYPED : SLICE, this.#slice * 2);
+    else if (ms < SLICE_MS / 2) this.#slice = Math.min(this.#live ? SLICE_TYPED : SLICE, this.#slice * 2);
   }
 
   #elapsedMs(): number {
     return Number(process.hrtime.bigint() - this.#start) / 1e6;
+  }
+
+  get #endOfInput(): FeedOptions['end'] {
+    return this.#options.endOfInput ?? 'ctrl-d';
   }
 
   async #watch(): Promise<void> {
@@ -222,27 +235,33 @@ class Session {
   async #pause(isIdle: boolean): Promise<void> {
     this.#slept = 0;
     const start = this.#elapsedMs();
-    if (isIdle && this.#terminal) {
-      await this.#terminal.wait(IDLE_MS);
+    if (isIdle && this.#live) {
+      await this.#live.wait(IDLE_MS);
       this.#slept = Math.max(1, this.#elapsedMs() - start);
     } else if (this.#gdb && (isIdle || this.#gdb.isStanding)) await delay(IDLE_MS);
     else await turn();
   }
 
-  #deliverTyped(terminal: Terminal): boolean {
-    const size = terminal.takeSize();
+  #deliverLive(live: LiveInput): boolean {
+    // What the guest has not taken stays where it is, however much a pipe has to say.
+    if (this.#machine.board.uart.waiting >= WIRE_MAX) return false;
+    const size = live.takeSize();
     if (size) {
       const { rows, cols } = size;
       this.#machine.input([rows & 255, rows >> 8, cols & 255, cols >> 8], 'resize');
     }
-    const keys = terminal.take();
-    if (keys.length > 0) this.#machine.input(keys);
-    return keys.length > 0 || size !== undefined;
+    const bytes = [...live.take()];
+    if (bytes.length > 0) this.#machine.input(bytes);
+    if (!live.isOver) return bytes.length > 0 || size !== undefined;
+    this.#machine.input(...END_OF_INPUT[this.#endOfInput]);
+    live.close();
+    this.#live = undefined; // from now on nothing can come, and idle time passes at once
+    return true;
   }
 
   /** Can a halted guest never be woken? */
   #isOver(): boolean {
-    return !this.#gdb && !this.#terminal && (this.#feed?.isOver ?? true);
+    return !this.#gdb && !this.#live && (this.#feed?.isOver ?? true);
   }
 }
 

@@ -85,6 +85,7 @@ export function register(program: Command): void {
         '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
+        '  --interactive                  deliver piped input as it comes, for a co-process\n' +
         '  --exact --cover FILE -k ELF    which source lines of an image ran, by retired instructions\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic \\\n' +
         '    -drive file=fs.img,if=none,format=raw,id=x0 -device virtio-blk-device,drive=x0,bus=virtio-mmio-bus.0',
@@ -102,6 +103,7 @@ export function register(program: Command): void {
         endsInOrder: exact !== undefined,
         console,
         input: !options.isSilent,
+        isInteractive: options.interactive === true,
         isBusyGuest: true,
         noReboot: options.noReboot,
         ...(options.gdb ? { gdb: options.gdb } : {}),

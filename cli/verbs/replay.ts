@@ -34,6 +34,8 @@ function choiceOf({ run, outcome }: Recording, options: ReplayOptions): MachineC
     memory: machine.memory,
     seed: seedOf(machine.seed),
     schedSeed: seedOf(machine.schedSeed),
+    icount: machine.icountShift,
+    interactive: false, // the journal has all of the input
     // A run that goes on behind its recorded end is another one already.
     maxInsns: Math.min(budget ?? Number.POSITIVE_INFINITY, outcome.time + 1),
     cflags: splitFlags(options.cflags),

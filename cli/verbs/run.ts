@@ -5,7 +5,7 @@ import type { EngineKind, KcovMode } from '../../emulator/index.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
 import { UserError } from '../io/fail.ts';
-import { parseCount, parseHarts, parseRam, parseSeed, splitFlags } from '../io/values.ts';
+import { parseCount, parseHarts, parseRam, parseSeed, parseShift, splitFlags } from '../io/values.ts';
 import { checkOutputs, execute, type MachineChoice, type Outputs } from '../run/execute.ts';
 import { type GuestImages, prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from '../run/robust.ts';
@@ -18,10 +18,12 @@ export interface RunOptions extends RobustOptions, Outputs {
   append?: string;
   seed?: bigint;
   schedSeed?: bigint;
+  icount: number;
   maxInsns?: number;
   cflags?: string;
   env?: Record<string, string>;
   trace?: true;
+  interactive?: true;
 }
 
 /** Runs one program; the status is the one to exit with. `append`: more words for the kernel's command line. */
@@ -99,6 +101,12 @@ export function addMachineOptions(command: Command): Command {
     .option('--append <words>', 'more words for the kernel command line')
     .option('--seed <hex>', 'seed of everything random in the guest', parseSeed)
     .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
+    .option(
+      '--icount <shift>',
+      "an instruction takes 2^N ns of the guest's time, 0 to 10; as QEMU's -icount shift=N",
+      parseShift,
+      0,
+    )
     .option('--max-insns <n>', 'stop with status 124 after this many instructions', parseCount);
 }
 
@@ -116,11 +124,14 @@ export function register(program: Command): void {
       '--exact',
       'with --cover: count every kernel instruction that ran instead of kcov records (slower)',
     )
+    .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')
     .option('--record <file>', 'write what was typed and when, for kcovbox replay');
   addOutputOptions(command)
     .addHelpText(
       'after',
       "\nAt a terminal all keys are the guest's, Ctrl-C too; Ctrl-A x leaves, Ctrl-A Ctrl-A is one Ctrl-A.\n" +
+        'A file or a pipe is delivered by a rule that depends on its bytes alone, so that equal input is an equal run;\n' +
+        'a co-process that answers the guest needs --interactive, whose input has times: --record keeps them.\n' +
         'Examples:\n' +
         '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
         '  kcovbox run --trace --cover a.html prog.c       coverage of a program that does not use kcov\n' +
@@ -137,8 +148,9 @@ export function register(program: Command): void {
       const { dialect, conf, words } = chooseKernel(options, isGiven);
       const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
       const { cflags, env = {}, trace, exact, cover, format, result, record, testName, ...rest } = options;
+      const interactive = options.interactive === true;
       const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
-      const choice = { ...rest, dialect, conf, cflags: flags, env };
+      const choice = { ...rest, dialect, conf, cflags: flags, env, interactive };
       const outputs = { cover, format, result, record, testName, exact, keepLost: trace === true };
       process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
     });

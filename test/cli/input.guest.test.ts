@@ -1,5 +1,6 @@
 // The same bytes on standard input are the same run, however the host delivers them; guests that never idle get them, too.
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,6 +18,9 @@ interface Ran {
   stdout: string;
   stderr: string;
 }
+
+/** Of a host that is slow; nothing that the guest does. */
+const NOTICE = /^kcovbox: the guest waits for standard input, .*\n/;
 
 type Delivery = 'file' | 'whole' | 'pieces' | 'slowly';
 
@@ -36,14 +40,15 @@ async function feed(args: readonly string[], input: string, how: Delivery): Prom
   child.stdin?.on('error', () => {}); // the guest may end before its input does
   if (how === 'whole') child.stdin!.end(input);
   else if (how !== 'file') {
-    const bytes = how === 'pieces' ? 30 : Math.ceil(input.length / 5);
+    const bytes = Math.ceil(input.length / (how === 'pieces' ? 100 : 5));
     for (let from = 0; from < input.length; from += bytes) {
       child.stdin!.write(input.slice(from, from + bytes));
       await new Promise(next => setTimeout(next, how === 'pieces' ? 1 : 300));
     }
     child.stdin!.end();
   }
-  return { status: await done, stdout, stderr };
+  const status = await done;
+  return { status, stdout, stderr: stderr.replace(NOTICE, '') };
 }
 
 const WAYS: readonly Delivery[] = ['file', 'whole', 'pieces', 'slowly'];
@@ -64,7 +69,12 @@ describe('run', () => {
        }`,
     );
     writeFileSync(at('deaf.c'), 'int main(void) { return 9; }\n');
-    for (const name of ['lines.c', 'deaf.c']) spawnSync(process.execPath, [COMMAND, 'build', at(name)]);
+    writeFileSync(
+      at('first.c'),
+      '#include <unistd.h>\nint main(void) { char c; return read(0, &c, 1) == 1 ? 3 : 4; }\n',
+    );
+    for (const name of ['lines.c', 'deaf.c', 'first.c'])
+      spawnSync(process.execPath, [COMMAND, 'build', at(name)]);
   });
 
   test.each([3000, 150_000])(
@@ -77,7 +87,14 @@ describe('run', () => {
           const result = at(`${how}.json`);
           const end = await feed(['run', '--engine', engine, '--result', result, 'lines.c'], input, how);
           const { runId, run, outcome } = JSON.parse(readFileSync(result, 'utf8'));
-          expect(run.input).toMatchObject({ kind: 'stream', bytes });
+          expect(run.input).toEqual({
+            kind: 'stream',
+            bytes,
+            sha256: createHash('sha256').update(input).digest('hex'),
+            rule: 'idle-64k',
+            endAt: bytes,
+            journal: null,
+          });
           expect(end.stdout).toMatch(new RegExp(`^${bytes} `));
           ends.push({ ...end, runId, outcome });
         }
@@ -85,6 +102,22 @@ describe('run', () => {
     },
     100_000,
   );
+
+  test('what is behind the delivered bytes belongs to another run', async () => {
+    const ends: unknown[] = [];
+    for (const [how, rest] of [
+      ['file', 'x'],
+      ['pieces', 'y'.repeat(3000)],
+    ] as const) {
+      const input = `${'a'.repeat((1 << 16) - 1)}\n${rest}`;
+      const end = await feed(['run', '--result', at('first.json'), 'first.c'], input, how);
+      const { runId, run, outcome } = JSON.parse(readFileSync(at('first.json'), 'utf8'));
+      expect(run.input).toMatchObject({ kind: 'stream', bytes: 1 << 16, endAt: null });
+      ends.push({ ...end, runId, outcome });
+    }
+    expect(ends[0]).toMatchObject({ status: 3, stderr: '' });
+    expect(ends[1]).toEqual(ends[0]);
+  }, 60_000);
 
   test('a program that never reads does not wait for its input', async () => {
     const child = spawn(process.execPath, [COMMAND, 'run', 'deaf.c'], {

@@ -18,10 +18,11 @@ export const SAMPLE: Recording = {
       kcov: 'device',
       seed: '0x7',
       schedSeed: null,
+      icountShift: 3,
       devices: [{ kind: 'console', rows: 24, cols: 80 }],
     },
     budget: null,
-    input: { kind: 'interactive', bytes: 2, sha256: HASH, journal: HASH },
+    input: { kind: 'interactive', bytes: 2, sha256: HASH, rule: null, endAt: null, journal: HASH },
   },
   outcome: {
     end: 'exit',

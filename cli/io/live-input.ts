@@ -1,0 +1,78 @@
+// Input that comes when the host's world sends it: what a person types (terminal.ts), or what a co-process answers through
+// a pipe. It is delivered as it comes, and the journal keeps when.
+import type { WindowSize } from './terminal.ts';
+
+export interface LiveInput {
+  /** The user has asked to leave. */
+  readonly quit: boolean;
+  /** Nothing more will come, and everything was taken. */
+  readonly isOver: boolean;
+  /** Shows bytes as they are, without adding to them. */
+  readonly isExact: boolean;
+  /** Bytes that came since the last call. */
+  take(): Iterable<number>;
+  /** The window's size, when it has changed since the last call. */
+  takeSize(): WindowSize | undefined;
+  /** Waits for input, or so many milliseconds. */
+  wait(ms: number): Promise<void>;
+  close(): void;
+}
+
+/** A pipe that holds more is not read until the guest has taken some. */
+const HELD_MAX = 1 << 16;
+
+/** Standard input that is no terminal: `--interactive`. */
+export class Pipe implements LiveInput {
+  readonly quit = false;
+  readonly isExact = false;
+  #held: Buffer[] = [];
+  #length = 0;
+  #ended = false;
+  #wake: (() => void) | undefined;
+  readonly #onData = (chunk: Buffer): void => {
+    this.#held.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length >= HELD_MAX) process.stdin.pause();
+    this.#wake?.();
+  };
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    this.#wake?.();
+  };
+
+  constructor() {
+    process.stdin.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onEnd);
+  }
+
+  get isOver(): boolean {
+    return this.#ended && this.#length === 0;
+  }
+
+  take(): Buffer {
+    const bytes = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#length = 0;
+    if (bytes.length > 0) process.stdin.resume();
+    return bytes;
+  }
+
+  takeSize(): undefined {}
+
+  async wait(ms: number): Promise<void> {
+    if (this.#length > 0 || this.#ended) return;
+    await new Promise<void>(done => {
+      const timer = setTimeout(done, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  close(): void {
+    process.stdin.off('data', this.#onData).off('end', this.#onEnd);
+    process.stdin.pause();
+    process.stdin.unref?.();
+  }
+}
