@@ -153,6 +153,12 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isSeen = (value: unknown): value is Seen =>
   isObject(value) && typeof value['hash'] === 'string' && typeof value['stamp'] === 'string';
 
+/** The files and folders that the cached product at `path` was made from. */
+export function readInputs(path: string): string[] {
+  const manifest: unknown = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
+  return isManifest(manifest) ? Object.keys(manifest.inputs) : [];
+}
+
 /** A damaged manifest is a miss: the next build writes it anew. */
 function isManifest(value: unknown): value is Manifest {
   if (!isObject(value) || typeof value['key'] !== 'string' || !isSeen(value['product'])) return false;

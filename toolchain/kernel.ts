@@ -9,14 +9,17 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot, sha256 } from './cache.ts';
-import { clangIdentity, requireTool } from './compilers.ts';
+import { clangIdentity, findTool, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { ToolchainError } from './errors.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
+import { findPrebuilt, inPackage, kernelName } from './prebuilt.ts';
 import { runTool } from './tools.ts';
 
 /** Personalities in the order the documents name them; also the names of kernel/conf files. */
@@ -58,6 +61,13 @@ function checkTree(source: string): void {
       );
 }
 
+/** Files of the package that decide its kernels, by relative path. */
+export const kernelInputs = (): string[] =>
+  kernelSources(ownSource())
+    .filter(path => statSync(path).isFile())
+    .flatMap(path => inPackage(path) ?? [])
+    .sort();
+
 /** Names of conf/: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
 export function kernelConfigs(tree?: string): string[] {
   const source = resolve(tree ?? ownSource());
@@ -74,11 +84,17 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
   const known = kernelConfigs(options.source);
   if (!conf.split('+').every(part => known.includes(part)))
     throw new ToolchainError(`no kernel configuration "${conf}"; there are ${known.join(', ')}`);
-  requireTool('make');
-  const key = ['kernel', source, conf, clangIdentity()].join('\0');
+  const compiler = findTool('clang') === undefined ? 'no compiler' : clangIdentity();
+  const key = ['kernel', source, conf, compiler].join('\0');
   let compiled = 0;
   const product = await cached('kernel', key, { label: conf, suffix: '.elf' }, async output => {
     const read = kernelSources(source);
+    const prebuilt =
+      options.source === undefined ? findPrebuilt(kernelName(conf), kernelInputs()) : undefined;
+    if (prebuilt) {
+      writeFileSync(output, prebuilt.bytes, { mode: 0o755 });
+      return read;
+    }
     compiled = await new KernelBuild(source, conf, options.say).run(output);
     return read;
   });

@@ -1,12 +1,13 @@
 // Compiles one C source (plus what it includes) into a static Linux/riscv64 ELF for the guest.
 // The flags are what a test program wants: -O1 -g -Wall, and a store to address 0 is a store. --cflags comes behind them.
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { CompileError, ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
+import { findPrebuilt, hasPrebuilt, inPackage, programName } from './prebuilt.ts';
 import { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
 
 export interface ProgramOptions {
@@ -58,6 +59,37 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
   ];
 }
 
+/** The program that travels in the package, when `path` is its source. */
+async function unmodifiedProgram(
+  path: string,
+  { dialect, cflags = [] }: ProgramOptions,
+): Promise<{ path: string; built: boolean } | undefined> {
+  const source = inPackage(path);
+  if (source === undefined || cflags.length > 0) return undefined;
+  const name = programName(dialect, source);
+  if (!hasPrebuilt(name)) return undefined;
+  const key = ['prebuilt', packageRoot(), name].join('\0');
+  try {
+    return await cached('program', key, namingOf(path), async output => {
+      const prebuilt = findPrebuilt(name);
+      if (!prebuilt) throw new Modified();
+      writeFileSync(output, prebuilt.bytes, { mode: 0o755 });
+      return prebuilt.inputs;
+    });
+  } catch (error) {
+    if (error instanceof Modified) return undefined;
+    throw error;
+  }
+}
+
+/** A source differs from what the prebuilt program was made from: compile it. */
+class Modified extends Error {}
+
+const namingOf = (path: string): { label: string; suffix: string } => ({
+  label: basename(path).replace(/\.c$/i, ''),
+  suffix: '.elf',
+});
+
 /**
  * Path of the ELF for `source`. Errors: ToolchainError; when the source does not compile, `detail` is what the compiler said.
  */
@@ -67,6 +99,8 @@ export async function buildProgram(
 ): Promise<{ path: string; built: boolean }> {
   const path = resolve(source);
   if (!existsSync(path)) throw new ToolchainError(`${source}: no such file`);
+  const unmodified = await unmodifiedProgram(path, options);
+  if (unmodified) return unmodified;
   const clang = requireTool('clang');
   if (!hasGlibc())
     throw new ToolchainError(
@@ -77,8 +111,7 @@ export async function buildProgram(
     ...(options.cflags ?? []),
   ];
   const key = ['program', path, clangIdentity(), ...flags].join('\0');
-  const naming = { label: basename(path).replace(/\.c$/i, ''), suffix: '.elf' };
-  return cached('program', key, naming, async output => {
+  return cached('program', key, namingOf(path), async output => {
     const depfile = `${output}.d`;
     // Compiled in the source's own folder under its base name, so the product does not depend on where that is.
     const name = basename(path);

@@ -1,0 +1,167 @@
+// The package as a user installs it: from the tarball, without a compiler or network, on every supported Node.js.
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildKernel, buildProgram, DIALECTS } from '../../toolchain/index.ts';
+import { type Ran, ROOT } from '../support/command.ts';
+import { nodeVersions } from '../support/nodes.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-package-'));
+const home = join(dir, 'home');
+const app = join(dir, 'app');
+const bin = join(app, 'node_modules', '.bin', 'kcovbox');
+const MEGABYTE = 2 ** 20;
+const LIMIT = 6 * MEGABYTE;
+
+function npm(cwd: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(
+    'npm',
+    [...args, '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd,
+      encoding: 'utf8',
+      env: { ...process.env, npm_config_cache: join(dir, 'npm-cache') },
+    },
+  );
+  if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/** Packs the package in `folder`; answers with the path of the tarball. */
+const pack = (folder: string): string =>
+  join(dir, npm(folder, 'pack', '--pack-destination', dir).trimEnd().split('\n').at(-1)!);
+
+let tarball = '';
+beforeAll(() => {
+  tarball = pack(ROOT);
+  const dependency = pack(join(ROOT, 'node_modules', '@alexaltea', 'capstone-js'));
+  mkdirSync(app);
+  npm(app, 'install', '--offline', tarball, dependency);
+}, 600_000);
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A folder with this Node.js and the shell, and nothing else. */
+function toolsOf(major: number, node: string): string {
+  const tools = join(dir, `path-${major}`);
+  if (!existsSync(tools)) {
+    mkdirSync(tools);
+    symlinkSync(node, join(tools, 'node'));
+    for (const name of ['env', 'sh'])
+      for (const place of ['/usr/bin', '/bin'])
+        if (!existsSync(join(tools, name)) && existsSync(join(place, name)))
+          symlinkSync(join(place, name), join(tools, name));
+  }
+  return tools;
+}
+
+type Node = ReturnType<typeof nodeVersions>[number];
+const kcovbox = (node: Node, ...args: string[]): Ran => fed('', node, ...args);
+
+/** Runs the installed command with `input`. */
+function fed(input: string, node: Node, ...args: string[]): Ran {
+  const PATH = toolsOf(node.major, node.path);
+  const env = {
+    PATH,
+    HOME: join(home, `${node.major}`),
+    XDG_CACHE_HOME: join(home, `${node.major}`, 'cache'),
+  };
+  const { status, stdout, stderr } = spawnSync(bin, args, { cwd: app, encoding: 'utf8', input, env });
+  return { status, stdout, stderr };
+}
+
+test('the tarball is small, and has what it needs', () => {
+  expect(statSync(tarball).size).toBeLessThan(LIMIT);
+  expect(Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies)).toEqual([
+    '@alexaltea/capstone-js',
+  ]);
+  expect(readdirSync(toolsOf(0, process.execPath)).sort()).toEqual(['env', 'node', 'sh']);
+});
+
+describe.each(nodeVersions())('installed, without a compiler, on Node.js $major', node => {
+  const inPackage = (path: string) => join('node_modules', 'kcovbox', path);
+
+  test('demo', () => {
+    const { status, stdout, stderr } = kcovbox(node, 'demo');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('sys_read');
+  });
+
+  test('run the programs of the README', () => {
+    const hello = kcovbox(node, 'run', inPackage('examples/hello.c'), '--', 'reader');
+    expect(hello).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('reader') });
+    const linux = kcovbox(
+      node,
+      'run',
+      '--dialect',
+      'linux',
+      inPackage('guest-programs/linux-kcov.c'),
+      '--',
+      '1',
+    );
+    expect(linux).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('0x') });
+  });
+
+  test('the kernels are the bytes of a build', async () => {
+    for (const dialect of DIALECTS) {
+      const { status, stdout } = kcovbox(node, 'build', 'kernel', '--dialect', dialect);
+      expect(status).toBe(0);
+      const built = await buildKernel(dialect, { source: join(ROOT, 'kernel') });
+      expect(readFileSync(stdout.trimEnd()).equals(readFileSync(built.path)), dialect).toBe(true);
+    }
+  });
+
+  test('a static ELF: run, cov, symbolize, record and replay', async () => {
+    const source = join(ROOT, 'guest-programs', 'linux-kcov.c');
+    const elf = (await buildProgram(source, { dialect: 'linux' })).path;
+    const files = ['--cover', 'out.kcov', '--record', 'out.json'];
+    const ran = kcovbox(node, 'run', '--dialect', 'linux', ...files, elf, '--', '1');
+    expect(ran).toMatchObject({ status: 0, stderr: '' });
+    expect(kcovbox(node, 'cov', 'stats', 'out.kcov')).toMatchObject({ status: 0, stderr: '' });
+    const report = kcovbox(node, 'cov', 'report', '-o', 'out.html', 'out.kcov');
+    expect(report).toMatchObject({ status: 0 });
+    expect(statSync(join(app, 'out.html')).size).toBeGreaterThan(10_000);
+    const pc = /0x[0-9a-f]{16}/.exec(ran.stdout)?.[0];
+    expect(pc).toBeDefined();
+    const kernel = kcovbox(node, 'build', 'kernel', '--dialect', 'linux').stdout.trimEnd();
+    const named = fed(pc!, node, 'symbolize', '-k', kernel); // the PC alone may fit other dialects too
+    expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
+    expect(kcovbox(node, 'replay', 'out.json')).toMatchObject({ status: 0, stdout: ran.stdout });
+  });
+
+  test('what needs a compiler says so in one line', () => {
+    const modified = join(app, 'own.c');
+    if (!existsSync(modified)) spawnSync('sh', ['-c', `echo 'int main(void) { return 3; }' > "${modified}"`]);
+    const { status, stderr } = kcovbox(node, 'run', 'own.c');
+    expect(status).toBe(125);
+    expect(stderr).toMatch(
+      /^kcovbox: clang 16 or newer with the riscv64 target is not here; install it .*\n$/,
+    );
+    const kasan = kcovbox(node, 'build', 'kernel', '--conf', 'linux+kasan');
+    expect(kasan.status).toBe(125);
+    expect(kasan.stderr).toMatch(/^kcovbox: .* is not here; install it .*\n$/);
+  });
+
+  test('a modified kernel source is not passed off as the prebuilt kernel', () => {
+    const source = join(app, inPackage('kernel/fs/pipe.c'));
+    const text = readFileSync(source);
+    chmodSync(source, 0o644);
+    spawnSync('sh', ['-c', `echo '/* mine */' >> "${source}"`]);
+    const { status, stderr } = kcovbox(node, 'build', 'kernel');
+    spawnSync('sh', ['-c', `cat > "${source}"`], { input: text });
+    expect(status).toBe(125);
+    expect(stderr).toMatch(/^kcovbox: .* is not here; install it .*\n$/);
+    expect(kcovbox(node, 'build', 'kernel').status).toBe(0);
+  });
+});

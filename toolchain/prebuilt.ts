@@ -1,0 +1,112 @@
+// Kernels and programs that travel in the package, so that a first run needs no compiler. Each stands in an index with the
+// files that it was made from and one hash of their contents: only what is unmodified is used, and then the bytes
+// are those of a build with the compiler that the index names.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { packageRoot, sha256, writeWhole } from './cache.ts';
+
+interface Row {
+  /** See `kernelName` and `programName`. */
+  readonly name: string;
+  /** Of the package, by relative path, sorted. */
+  readonly inputs: readonly string[];
+  readonly inputHash: string;
+  /** Beside the index. */
+  readonly file: string;
+  readonly sha256: string;
+}
+
+interface Index {
+  readonly format: 'kcovbox prebuilt 1';
+  readonly compiler: string;
+  readonly rows: readonly Row[];
+}
+
+export const kernelName = (conf: string): string => `kernel ${conf}`;
+export const programName = (dialect: string, source: string): string => `program ${dialect} ${source}`;
+
+const folder = (): string => join(packageRoot(), 'dist', 'prebuilt');
+const indexPath = (): string => join(folder(), 'index.json');
+
+/** Path below the package with slashes, or undefined for what lies elsewhere. */
+export function inPackage(path: string): string | undefined {
+  const below = relative(packageRoot(), path).replaceAll('\\', '/');
+  return below.startsWith('..') || below.startsWith('/') || below === '' ? undefined : below;
+}
+
+/** Hash of names and contents; undefined when one is not there. */
+function hashInputs(inputs: readonly string[]): string | undefined {
+  const paths = inputs.map(input => join(packageRoot(), input));
+  if (!paths.every(path => existsSync(path))) return undefined;
+  return sha256(...inputs.flatMap((input, i) => [input, readFileSync(paths[i]!)]));
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isRow = (row: Row): boolean =>
+  [row.name, row.inputHash, row.file, row.sha256].every(isText) &&
+  Array.isArray(row.inputs) &&
+  row.inputs.every(isText);
+
+/** No rows where there is no index, or none that can be read. */
+function readIndex(): readonly Row[] {
+  try {
+    const { format, rows } = JSON.parse(readFileSync(indexPath(), 'utf8')) as Index;
+    return format === 'kcovbox prebuilt 1' && rows.every(isRow) ? rows : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a product of this name travels in the package, modified or not. */
+export const hasPrebuilt = (name: string): boolean => readIndex().some(row => row.name === name);
+
+export interface Prebuilt {
+  readonly bytes: Uint8Array;
+  /** Absolute paths of what it was made from. */
+  readonly inputs: readonly string[];
+}
+
+/**
+ * The product `name` when it travels in the package and its sources are unmodified. `present`: files that are there now, where
+ * one more would be a modification.
+ */
+export function findPrebuilt(name: string, present?: readonly string[]): Prebuilt | undefined {
+  const row = readIndex().find(row => row.name === name);
+  if (row === undefined || hashInputs(row.inputs) !== row.inputHash) return undefined;
+  if (present && present.join('\0') !== row.inputs.join('\0')) return undefined;
+  try {
+    const bytes = brotliDecompressSync(readFileSync(join(folder(), row.file)));
+    const inputs = row.inputs.map(input => join(packageRoot(), input));
+    return sha256(bytes) === row.sha256 ? { bytes, inputs } : undefined;
+  } catch {
+    return undefined; // a damaged package: build it
+  }
+}
+
+/** What setup/prebuild.mjs has built. `inputs`: paths of the package. */
+export interface Product {
+  readonly name: string;
+  readonly inputs: readonly string[];
+  readonly bytes: Uint8Array;
+}
+
+/** From here on everything is built until `writePrebuilt`. */
+export const dropPrebuilt = (): void => rmSync(folder(), { recursive: true, force: true });
+
+/** Writes the index last, so that there is a whole one or none. */
+export function writePrebuilt(compiler: string, products: readonly Product[]): void {
+  mkdirSync(folder(), { recursive: true });
+  const rows = products.map(({ name, inputs, bytes }): Row => {
+    const file = `${name.replace(/\W+/g, '-')}.br`;
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: 9,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    };
+    writeWhole(join(folder(), file), brotliCompressSync(bytes, { params }));
+    const sorted = [...inputs].sort();
+    return { name, inputs: sorted, inputHash: hashInputs(sorted)!, file, sha256: sha256(bytes) };
+  });
+  const index: Index = { format: 'kcovbox prebuilt 1', compiler, rows };
+  writeWhole(indexPath(), `${JSON.stringify(index, null, 1)}\n`);
+}
