@@ -1,0 +1,59 @@
+// The documents as a site: `npm run docs` writes dist/docs and fails on a dead link. The sidebar is ordered by reader.
+import { defineConfig } from 'vitepress';
+
+const page = (text, link) => ({ text, link });
+
+export default defineConfig({
+  title: 'kcovbox',
+  description: 'A whole-system RISC-V emulator with kcov in four dialects',
+  base: process.env.DOCS_BASE ?? '/',
+  outDir: '../dist/docs',
+  cacheDir: '../.cache/vitepress',
+  lastUpdated: false,
+  markdown: { languageAlias: { wat: 'lisp' } },
+  vite: { logLevel: 'warn' },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    sidebar: [
+      {
+        text: 'Tutorials',
+        items: [
+          page('For the researcher', '/tutorials/researcher'),
+          page('For the driver author', '/tutorials/driver-author'),
+          page('For the student', '/tutorials/student'),
+        ],
+      },
+      {
+        text: 'Concepts',
+        items: [
+          page('Architecture', '/architecture'),
+          page('Determinism', '/determinism'),
+          page('The interpreter', '/interpreter'),
+          page('The region JIT', '/jit'),
+          page('kcov in four dialects', '/kcov-dialects'),
+          page('The guest kernel', '/kernel'),
+          page('Writing a driver', '/drivers'),
+          page('Threat model', '/threat-model'),
+          page('Oracles', '/oracles'),
+          page('Performance', '/performance'),
+          page('Reading guide', '/reading-guide'),
+        ],
+      },
+      {
+        text: 'Reference',
+        items: [
+          page('Command line', '/cli'),
+          page('Exit status', '/exit-status'),
+          page('Environment variables', '/environment'),
+          page('Coverage and its formats', '/coverage-formats'),
+          page('Schemas of files', '/schemas'),
+          page('Devices', '/devices'),
+          page('CSRs', '/csrs'),
+          page('Extensions', '/isa'),
+        ],
+      },
+      page('FAQ', '/faq'),
+    ],
+  },
+});
