@@ -11,7 +11,7 @@ static unsigned long instructions(void)
     return n;
 }
 
-#define COST(call)                                                                                \
+#define COST(call)                                                                                 \
     do {                                                                                           \
         unsigned long before = instructions();                                                     \
         (void)!(call);                                                                             \

@@ -1,5 +1,5 @@
-/* Remote coverage of a driver: OpenBSD's kcov collects what an interrupt handler and a kernel thread
- * do for this process while it asks the teaching device for a factorial. */
+/* Remote coverage of a driver: OpenBSD's kcov collects what an interrupt handler and a kernel
+ * thread do for this process while it asks the teaching device for a factorial. */
 #include "../kernel/abi/edu.h"
 
 #include <sys/ioctl.h>
