@@ -31,7 +31,7 @@ export interface Device {
   readonly name: string;
   /** Accepted widths; default 1, 2, 4 and 8. */
   readonly widths?: readonly Width[];
-  /** Reads 1, 2 or 4 bytes at an aligned offset; the result is unsigned. May have side effects. */
+  /** Reads 1, 2 or 4 bytes at an aligned offset; the result is unsigned. May have side effects, stores to RAM included. */
   read(offset: number, bytes: number): number;
   /** Writes 1, 2 or 4 bytes at an aligned offset; `value` is unsigned and within `bytes`. */
   write(offset: number, bytes: number, value: number): void;

@@ -106,6 +106,8 @@ export class InterpEngine implements Engine {
   #isRunning = false;
   /** Since this was last set to false: was compiled code invalidated, or are there stores to announce that were not before? */
   #isInvalidated = false;
+  /** Did a device store to RAM since a region last read one? */
+  #isHostStore = false;
   /** The next instruction must be fetched through the TLB, even from the page of this one. */
   #mustRefetch = false;
 
@@ -123,7 +125,10 @@ export class InterpEngine implements Engine {
     const decode = decoderOf(harts[0]!.ports.extensions);
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length, decode);
     for (const hart of harts) hart.ports.code = this.pages;
-    ram.onWrite = (pa, bytes) => this.pages.stored(pa, bytes);
+    ram.onWrite = (pa, bytes) => {
+      this.pages.stored(pa, bytes);
+      this.#onHostStore();
+    };
     this.pages.onTable = () => this.invalidated();
     this.pages.onTableStored = () => this.#dropTranslations(harts);
     const bytes = buildInterpreter({
@@ -247,10 +252,22 @@ export class InterpEngine implements Engine {
     return this.#settled() ? ic : 0;
   }
 
-  /** After a device load of a compiled region that changed IC, which was `ic`, or set RECHECK. */
+  /** A device stored to RAM. If a region reads that device now, it ends: it may hold what RAM said. */
+  #onHostStore(): void {
+    if (!this.#isRunning) return;
+    this.#isHostStore = true;
+    this.#i32[RECHECK >> 2] = 1;
+  }
+
+  /**
+   * After a device load of a compiled region that changed IC, which was `ic`, or set RECHECK: may the
+   * region go on? A flag of an earlier store ends it once too often, which changes nothing.
+   */
   #regionSettle(ic: number): number {
     const i32 = this.#i32;
-    if (this.#settled() && i32[IC >> 2] === ic) return 0;
+    const isHostStore = this.#isHostStore;
+    this.#isHostStore = false;
+    if (this.#settled() && i32[IC >> 2] === ic && !isHostStore) return 0;
     i32[IC >> 2]! -= 1;
     return DEVICE_DONE_LEAVE;
   }

@@ -101,6 +101,9 @@ function run(engine: EngineFactory, effect: Effect) {
   };
 }
 
+/** Bit 30 tells `sub` from `add`. */
+const ADD_TO_SUB = 1 << 30;
+
 const EFFECTS: Readonly<Record<string, Effect>> = {
   nothing: () => {},
   'an interrupt': flat => {
@@ -122,6 +125,12 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     const cut = s.get(L.IC) - 1;
     s.set(L.IC, 1);
     s.set(L.QUANTUM, s.get(L.QUANTUM) - cut);
+  },
+  'a store to the code behind each load': flat => {
+    for (let i = 0; i < WIDTHS.length; i++) {
+      const at = RAM_BASE + 4 * (4 * i + 1);
+      flat.ram.write32(at, flat.ram.read32(at) ^ ADD_TO_SUB);
+    }
   },
   'a stop': flat => flat.engine.requestExit(),
 };
