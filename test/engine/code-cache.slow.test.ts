@@ -44,3 +44,23 @@ test('memory is flat while a guest makes and discards code for 10^10 instruction
   expect(instances.live()).toBeLessThan(3000);
   expect(resident.at(-1)! - resident[SAMPLES / 2]!).toBeLessThan(48 << 20);
 });
+
+test('a guest that patches its code in phases is compiled in each, with the default policy', () => {
+  const machine = codeWriter({
+    places: 1,
+    iterations: 3_000_000,
+    rewrites: true,
+    tuning: { countUnits: true },
+  });
+  const round = 12_000_000;
+  machine.run(20 * round);
+  const before = machine.jit!.units;
+  machine.run(6 * round);
+  expect((machine.jit!.units - before) / (6 * round)).toBeGreaterThan(0.9);
+});
+
+test('code that is patched all the time is not compiled, with the default policy', () => {
+  const machine = codeWriter({ places: 1, iterations: 6000, rewrites: true, tuning: {} });
+  machine.run(60_000_000);
+  expect(machine.jit!.stats.modules).toBeLessThan(60);
+});

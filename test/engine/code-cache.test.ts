@@ -3,7 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
+import { HEAT_DEFAULT, HEAT_EAGER } from '../../emulator/engine/jit/policy/heat.ts';
 import { codeWriter, watchInstances } from './code-cache.ts';
 
 setFlagsFromString('--expose-gc');
@@ -15,6 +15,13 @@ async function collect(): Promise<void> {
     await new Promise(resolve => setTimeout(resolve, 5));
   }
 }
+
+/** The default policy with all times a tenth, so that a tenth of the instructions shows the same. */
+const TENTH = {
+  ...HEAT_DEFAULT,
+  arrivalsPerTick: HEAT_DEFAULT.arrivalsPerTick / 10,
+  forgiveUnits: HEAT_DEFAULT.forgiveUnits / 10,
+};
 
 describe('the code cache', () => {
   test('frees the instances of modules whose code was overwritten', async () => {
@@ -57,11 +64,11 @@ describe('the code cache', () => {
   test('compiles again in each phase of a guest that patches its code in phases', () => {
     const machine = codeWriter({
       places: 1,
-      iterations: 3_000_000,
+      iterations: 300_000,
       rewrites: true,
-      tuning: { countUnits: true },
+      tuning: { heat: TENTH, countUnits: true },
     });
-    const round = 12_000_000;
+    const round = 1_200_000;
     machine.run(20 * round);
     const before = machine.jit!.units;
     machine.run(6 * round);
@@ -69,8 +76,8 @@ describe('the code cache', () => {
   });
 
   test('does not compile code that is patched all the time', () => {
-    const machine = codeWriter({ places: 1, iterations: 6000, rewrites: true, tuning: {} });
-    machine.run(60_000_000);
+    const machine = codeWriter({ places: 1, iterations: 600, rewrites: true, tuning: { heat: TENTH } });
+    machine.run(6_000_000);
     expect(machine.jit!.stats.modules).toBeLessThan(60);
   });
 });

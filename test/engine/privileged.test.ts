@@ -8,11 +8,11 @@ import { compareConfigurations, searchPrivileged } from '../support/privileged/s
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x1a7c);
-const PROFILE = { steps: 60, rounds: 5, isPortable: false };
+const PROFILE = { steps: 40, rounds: 3, isPortable: false };
 
 describe('programs about privilege', { timeout: 120_000 }, () => {
   test('run on the JIT as on the interpreter', () => {
-    const programs = 4;
+    const programs = 3;
     const result = searchPrivileged({
       profile: PROFILE,
       seed: SEED,
@@ -25,7 +25,7 @@ describe('programs about privilege', { timeout: 120_000 }, () => {
 
   test('run the same with every policy', () => {
     const result = searchPrivileged({
-      profile: PROFILE,
+      profile: { ...PROFILE, steps: 20, rounds: 2 },
       seed: SEED + 1000,
       programs: 1,
       compare: (program, seed) => compareConfigurations(program, seed, [INTERPRETER, ...POLICIES]),
@@ -36,7 +36,7 @@ describe('programs about privilege', { timeout: 120_000 }, () => {
 
 describe('the search finds', { timeout: 120_000 }, () => {
   // The others are rarer: privileged.slow.test.ts.
-  const frequent = FAULTS.filter(([name]) => /^(stores|slots)/.test(name));
+  const frequent = FAULTS.filter(([name]) => /^(stores|slots|the jump)/.test(name));
   test.each(frequent)('%s', (...fault) => {
     const found = findFault(fault, PROFILE, SEED + 5000, 30);
     console.log(`found by program ${found}`);

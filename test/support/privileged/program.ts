@@ -23,7 +23,9 @@ export const LEVEL0 = LEVEL1 + 2 * PAGE;
 export const LEVEL0_COUNT = 4;
 export const DATA = LEVEL0 + LEVEL0_COUNT * PAGE;
 export const DATA_PAGES = 8;
-export const IMAGE_BYTES = DATA + DATA_PAGES * PAGE - RAM;
+/** A page above all data, with snippets in its upper half: code that appears above the boundary of flat regions. */
+export const HIGH = DATA + DATA_PAGES * PAGE;
+export const IMAGE_BYTES = HIGH + PAGE - RAM;
 /** The virtual window: 2 MiB of 4 KiB pages for S, 2 MiB for U. Nothing is there physically, here and on QEMU. */
 export const WINDOW = 0xc000_0000;
 
@@ -32,6 +34,7 @@ export const SNIPPET_AT: readonly number[] = [
   ...Array.from({ length: 14 }, (_, i) => SNIPPETS + i * SNIPPET_BYTES),
   SNIPPETS + PAGE - 16,
   ...Array.from({ length: 4 }, (_, i) => SNIPPETS + PAGE + (1 + i) * SNIPPET_BYTES),
+  ...Array.from({ length: 4 }, (_, i) => HIGH + PAGE / 2 + i * SNIPPET_BYTES),
   ...Array.from({ length: 4 }, (_, i) => LEVEL0 + PAGE / 2 + i * SNIPPET_BYTES),
 ];
 /** Leaf functions that snippets call, eight words each. */
@@ -288,8 +291,8 @@ function base(r: Random, space: number, isPortable: boolean, entries: readonly n
 }
 
 function call(r: Random, portable: boolean, entries: readonly number[]): Step {
-  const snippet = r.below(SNIPPET_AT.length);
-  const pa = SNIPPET_AT[snippet]!;
+  const pa = r.pick(SNIPPET_AT.filter(at => at < HIGH || portable));
+  const snippet = SNIPPET_AT.indexOf(pa);
   const inPages = pa >= SNIPPETS && pa < SNIPPETS + 2 * PAGE;
   const mode = r.pick([0, 1, 1, 3, 3] as const);
   const isWindow = inPages && mode !== 3 && (mode === 0 || r.oneIn(2));
@@ -308,6 +311,29 @@ function call(r: Random, portable: boolean, entries: readonly number[]): Step {
     bases: POINTERS.map(() => base(r, space, portable, entries)),
     entry,
   };
+}
+
+/**
+ * Four calls in M-mode: a snippet that may store to a snippet of HIGH, this one, and both again. At the
+ * first time HIGH holds no code yet.
+ */
+function codeAppears(r: Random, snippets: readonly (readonly number[])[]): Step[] {
+  const stores = SNIPPET_AT.filter(
+    (at, i) => at < ROOTS && snippets[i]!.some(word => (word & 0x7f) === 0x23),
+  );
+  const high = r.pick(SNIPPET_AT.filter(at => at >= HIGH));
+  const run = (at: number): Step => ({
+    kind: 'call',
+    snippet: SNIPPET_AT.indexOf(at),
+    at,
+    mode: 3,
+    mprv: -1,
+    times: r.pick([60, 150]),
+    bases: POINTERS.map(() => high + r.pick([0, 0, -64, 8, -512])),
+    entry: DATA,
+  });
+  const [low, above] = [run(r.pick(stores.length > 0 ? stores : [SNIPPETS])), run(high)];
+  return [low, above, low, above];
 }
 
 function store(r: Random, portable: boolean, entries: readonly number[]): Step {
@@ -421,10 +447,12 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
   });
   const body = (): number[] =>
     Array.from({ length: 1 + r.below(FUNCTION_WORDS - 2) }, () => plain(r, isPortable));
+  const steps = Array.from({ length: profile.steps }, () => step(r, profile, entries));
+  if (!isPortable) steps.splice(r.below(4), 0, ...codeAppears(r, snippets));
   return {
     isPortable,
     rounds: profile.rounds,
-    steps: Array.from({ length: profile.steps }, () => step(r, profile, entries)),
+    steps,
     snippets,
     functions: FUNCTION_AT.map(body),
     tables: firstTables(r),
