@@ -1,4 +1,4 @@
-// The house rules as tests: which room may import which, how long a file may be, and what deterministic rooms may not name.
+// The house rules as tests: which module may import which, how long a file may be, and which names deterministic modules may not use.
 // docs/architecture.md says why. A failure prints the sentence to fix.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -22,8 +22,8 @@ const read = (path: string): string => {
 };
 const sources = files.filter(path => path.endsWith('.ts'));
 
-/** A room is a path prefix. The longest matching prefix decides. `index` rooms are single files. */
-const DOORS: Record<string, readonly string[]> = {
+/** The modules and what each may import. A module is a path prefix, or one file; the longest matching prefix decides. */
+const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   'emulator/base': [],
   'emulator/isa': ['emulator/base'],
   'emulator/bus': ['emulator/base'],
@@ -73,9 +73,9 @@ const DOORS: Record<string, readonly string[]> = {
   bench: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
   examples: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
 };
-const ROOMS = Object.keys(DOORS).sort((a, b) => b.length - a.length);
-const roomOf = (path: string): string | undefined =>
-  ROOMS.find(room => path === room || path.startsWith(`${room}/`));
+const MODULES = Object.keys(ALLOWED_IMPORTS).sort((a, b) => b.length - a.length);
+const moduleOf = (path: string): string | undefined =>
+  MODULES.find(module => path === module || path.startsWith(`${module}/`));
 
 /** Relative import targets of a file, as repository paths. */
 function imports(path: string): string[] {
@@ -92,16 +92,16 @@ const code = (path: string): string =>
     .replace(/\/\/.*$/gm, '')
     .replace(/'(?:[^'\\\n]|\\.)*'/g, "''");
 
-describe('doors between rooms', () => {
-  const inRooms = sources.filter(path => roomOf(path) !== undefined);
-  test('every import goes through an allowed door', () => {
+describe('imports between modules', () => {
+  const inModules = sources.filter(path => moduleOf(path) !== undefined);
+  test('every import is in the table of allowed imports', () => {
     const wrong: string[] = [];
-    for (const path of inRooms) {
-      const from = roomOf(path)!;
+    for (const path of inModules) {
+      const from = moduleOf(path)!;
       for (const target of imports(path)) {
-        const to = roomOf(target);
-        if (to === undefined) wrong.push(`${path} imports ${target}, which belongs to no room`);
-        else if (to !== from && !DOORS[from]!.some(door => to === door || target === door))
+        const to = moduleOf(target);
+        if (to === undefined) wrong.push(`${path} imports ${target}, which belongs to no module`);
+        else if (to !== from && !ALLOWED_IMPORTS[from]!.some(allowed => to === allowed || target === allowed))
           wrong.push(`${path} imports ${target}: ${from} may not import ${to}`);
       }
     }
@@ -140,7 +140,7 @@ describe('doors between rooms', () => {
       for (const target of imports(path)) if (!typeOnly.has(target)) visit(target, [...trail, path]);
       state.set(path, 'done');
     };
-    for (const path of inRooms) visit(path, []);
+    for (const path of inModules) visit(path, []);
     expect(cycles).toEqual([]);
   });
 });
