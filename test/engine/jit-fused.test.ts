@@ -11,6 +11,6 @@ if (process.versions.v8.startsWith('11.3')) setFlagsFromString('--experimental-w
 const seed = seedFromEnvironment(0xf05ed);
 
 test.skipIf(!hostFuses())(`fused by the host, seed ${seedText(seed)}`, () => {
-  const { differences } = compareLoops(seed, Number(process.env['KCOVBOX_FP_CASES'] ?? 100));
+  const { differences } = compareLoops(seed, Number(process.env['KCOVBOX_FP_CASES'] ?? 50));
   expect(differences).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { seedFromEnvironment, seedText } from '../support/random.ts';
 import { search } from '../support/shapes/search.ts';
 
 const SEED = seedFromEnvironment(0x5a9e5);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 15);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 8);
 
 /** What is wrong with the JIT now; set by a test. */
 const fault = vi.hoisted(() => ({ name: '' }));
