@@ -58,7 +58,7 @@ static void make_room(struct block_device *bd)
 
 static struct buffer *read_in(struct block_device *bd, u64 block, int *err)
 {
-    struct buffer *b = kzalloc(sizeof *b);
+    struct buffer *b = kzalloc(sizeof(*b));
     pa_t pa = b ? page_alloc_zeroed() : 0;
 
     *err = pa ? 0 : -ENOMEM;

@@ -17,7 +17,7 @@ static const struct driver *const drivers[] = {
 
 static void probe_node(int node, const struct driver *drv)
 {
-    struct device *dev = kzalloc(sizeof *dev);
+    struct device *dev = kzalloc(sizeof(*dev));
     int err;
 
     if (!dev)

@@ -243,7 +243,7 @@ static const struct file_ops edu_ops = {
 
 static int edu_probe(struct device *dev)
 {
-    struct edu *e = kzalloc(sizeof *e);
+    struct edu *e = kzalloc(sizeof(*e));
     int err;
 
     if (!e)

@@ -42,7 +42,7 @@ static i64 random_read(struct file *file, struct iter *to, i64 *pos)
     i64 done = 0;
 
     while (to->left) {
-        u64 n = MIN(to->left, sizeof chunk), moved;
+        u64 n = MIN(to->left, sizeof(chunk)), moved;
 
         random_bytes(chunk, n);
         moved = iter_put(to, chunk, n);
@@ -59,7 +59,7 @@ static i64 random_write(struct file *file, struct iter *from, i64 *pos)
     i64 done = 0;
 
     while (from->left) {
-        u64 n = MIN(from->left, sizeof chunk), moved = iter_get(from, chunk, n);
+        u64 n = MIN(from->left, sizeof(chunk)), moved = iter_get(from, chunk, n);
 
         random_stir(chunk, moved);
         done += moved;
@@ -75,7 +75,7 @@ static i64 kmsg_write(struct file *file, struct iter *from, i64 *pos)
     i64 done = 0;
 
     while (from->left) {
-        u64 n = iter_get(from, line, sizeof line);
+        u64 n = iter_get(from, line, sizeof(line));
 
         if (!n)
             return done ? done : -EFAULT;

@@ -238,7 +238,7 @@ static i64 master_read(struct file *file, struct iter *to, i64 *pos)
     long err = 0;
 
     while (!err && to->left) {
-        u32 want = (u32)MIN(to->left, sizeof chunk), n;
+        u32 want = (u32)MIN(to->left, sizeof(chunk)), n;
         bool gone;
 
         spin_lock(&pty->tty.lock);
@@ -355,7 +355,7 @@ static long open_peer(struct pty *pty, u32 flags)
     char shown[24];
     int err;
 
-    ksnprintf(shown, sizeof shown, "/dev/pts/%u", pty->index);
+    ksnprintf(shown, sizeof(shown), "/dev/pts/%u", pty->index);
     flags &= O_ACCMODE | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
     err = file_open_path(&at, flags, shown, &file);
     return err ? err : fd_install(file, flags);
@@ -436,7 +436,7 @@ static const struct file_ops master_fops = {
 
 static int ptmx_open(struct inode *inode, struct file *file)
 {
-    struct pty *pty = kzalloc(sizeof *pty);
+    struct pty *pty = kzalloc(sizeof(*pty));
     int index = pty ? take_index() : -ENOMEM, err;
 
     if (index < 0) {

@@ -6,9 +6,9 @@
  * made the kernel do.
  *
  *     netbsd  /dev/vhci0   ioctls of NetBSD's vhci(4); section = (VHCI, bus << 32 | port)
- *     linux   /dev/toyusb  write plugs at once; sections: hub thread and completion (soft
- * interrupt) with handle USB | bus; a log task with the writer's common handle both    read(2)
- * waits until the port is quiet and gives the status as text
+ *     linux   /dev/toyusb  write plugs at once; hub thread and completion (soft interrupt) are
+ *                          sections of USB | bus, a log task of the writer's common handle
+ *     both                 read(2) waits until the port is quiet and returns its status as text
  *
  * Not modelled: transfers, addresses, hubs behind hubs.
  */

@@ -39,7 +39,7 @@ void tty_init(struct tty *tty, const char *name, const struct tty_driver *driver
         .cflag = B38400 | CS8 | CREAD | HUPCL,
         .lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
     };
-    memcpy(tty->termios.cc, cc, sizeof cc);
+    memcpy(tty->termios.cc, cc, sizeof(cc));
     tty->winsize = (struct winsize){.rows = 24, .cols = 80};
 }
 

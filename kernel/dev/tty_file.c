@@ -85,14 +85,14 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
         spin_lock(&tty->lock);
         canon = tty->termios.lflag & ICANON;
         ready = done || enough(tty, to->left);
-        n = ready ? tty_take(tty, chunk, MIN(to->left, sizeof chunk), &eol) : 0;
+        n = ready ? tty_take(tty, chunk, MIN(to->left, sizeof(chunk)), &eol) : 0;
         spin_unlock(&tty->lock);
         if (iter_put(to, chunk, n) < n)
             return done ? done : -EFAULT;
         done += n;
         if (n)
             resume_input(tty);
-        if (eol || (done && !n) || (done && canon && n < sizeof chunk) || (!n && tty->ended))
+        if (eol || (done && !n) || (done && canon && n < sizeof(chunk)) || (!n && tty->ended))
             break;
         if (ready)
             continue;
@@ -100,7 +100,7 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
         err = wait_for_input(tty, file, to->left);
         if (err == 1) { /* VTIME: what there is, perhaps nothing */
             spin_lock(&tty->lock);
-            n = tty_take(tty, chunk, MIN(to->left, sizeof chunk), &eol);
+            n = tty_take(tty, chunk, MIN(to->left, sizeof(chunk)), &eol);
             spin_unlock(&tty->lock);
             return iter_put(to, chunk, n) < n ? -EFAULT : (i64)n;
         }
@@ -125,7 +125,7 @@ static i64 tty_write(struct file *file, struct iter *from, i64 *pos)
 
     while (!err && (at < have || from->left)) {
         if (at == have) {
-            u64 want = MIN(from->left, sizeof chunk);
+            u64 want = MIN(from->left, sizeof(chunk));
 
             at = 0;
             have = (u32)iter_get(from, chunk, want);
@@ -201,7 +201,7 @@ void tty_resize(struct tty *tty, const struct winsize *size)
     int pgrp;
 
     spin_lock(&tty->lock);
-    changed = memcmp(size, &tty->winsize, sizeof *size) != 0;
+    changed = memcmp(size, &tty->winsize, sizeof(*size)) != 0;
     tty->winsize = *size;
     pgrp = tty->pgrp;
     spin_unlock(&tty->lock);
@@ -427,7 +427,7 @@ static void apply_word(struct tty *tty, const char *word, u64 len)
 void tty_apply_cmdline(struct tty *tty)
 {
     char buf[64];
-    const char *p = cmdline_get("tty", buf, sizeof buf);
+    const char *p = cmdline_get("tty", buf, sizeof(buf));
 
     while (p && *p) {
         const char *comma = strchr(p, ',');

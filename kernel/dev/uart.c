@@ -107,7 +107,7 @@ static const struct tty_driver uart_tty = {.output = uart_output, .resume = uart
 static int uart_probe(struct device *dev)
 {
     static u32 count;
-    struct uart *u = kzalloc(sizeof *u);
+    struct uart *u = kzalloc(sizeof(*u));
     char name[8];
     int err;
 
@@ -122,7 +122,7 @@ static int uart_probe(struct device *dev)
     uart_interrupt(dev->irq, u); /* what was typed before: switching the FIFOs on clears them */
     set(u, FCR, FCR_ENABLE_CLEAR);
     set(u, MCR, MCR_DTR_RTS_OUT2);
-    ksnprintf(name, sizeof name, "ttyS%u", count);
+    ksnprintf(name, sizeof(name), "ttyS%u", count);
     err = tty_register(&u->tty, name);
     if (!err)
         err = irq_register(dev->irq, uart_interrupt, u);

@@ -94,7 +94,7 @@ static int setup_queue(struct virtio *v)
     if (!ring)
         return -ENOMEM;
     v->desc = (struct virtio_desc *)ring;
-    v->avail = (struct virtio_avail *)(ring + VIRTIO_RING * sizeof *v->desc);
+    v->avail = (struct virtio_avail *)(ring + VIRTIO_RING * sizeof(*v->desc));
     v->used = (struct virtio_used *)(ring + PAGE_SIZE);
     for (u16 i = 0; i < VIRTIO_RING; i++)
         v->desc[i].next = i + 1;

@@ -32,7 +32,7 @@ struct vblk {
 
 static int do_request(struct vblk *d, u32 type, u64 sector, void *data, u32 len)
 {
-    struct request *r = kzalloc(sizeof *r);
+    struct request *r = kzalloc(sizeof(*r));
     struct virtio_buffer buf[3];
     u32 n = 0;
     int err;
@@ -74,7 +74,7 @@ static int vblk_flush(struct block_device *bd)
 int virtio_blk_probe(struct device *dev)
 {
     static u32 count;
-    struct vblk *d = kzalloc(sizeof *d);
+    struct vblk *d = kzalloc(sizeof(*d));
     int err;
 
     if (!d)
@@ -84,7 +84,7 @@ int virtio_blk_probe(struct device *dev)
         kfree(d);
         return err;
     }
-    ksnprintf(d->name, sizeof d->name, "vd%c", 'a' + count);
+    ksnprintf(d->name, sizeof(d->name), "vd%c", 'a' + count);
     d->bd.name = d->name;
     d->bd.bytes = virtio_config64(&d->v, 0) * SECTOR;
     d->bd.blocks = (d->bd.bytes + BLOCK_SIZE - 1) / BLOCK_SIZE;

@@ -23,7 +23,7 @@ static void size_changed(struct virtio *v)
 
 int virtio_console_probe(struct device *dev)
 {
-    struct virtio *v = kzalloc(sizeof *v);
+    struct virtio *v = kzalloc(sizeof(*v));
     int err;
 
     if (!v)

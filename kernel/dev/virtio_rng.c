@@ -50,7 +50,7 @@ static const struct file_ops rng_ops = {.open = rng_open, .read = rng_read};
 
 int virtio_rng_probe(struct device *dev)
 {
-    struct rng *r = kzalloc(sizeof *r);
+    struct rng *r = kzalloc(sizeof(*r));
     struct virtio_buffer b;
     u32 n = 0;
     int err;

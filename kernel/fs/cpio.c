@@ -114,7 +114,7 @@ static void make_parents(const char *name)
         struct walk *w;
 
         *p = 0;
-        w = *path ? kmalloc(sizeof *w) : NULL;
+        w = *path ? kmalloc(sizeof(*w)) : NULL;
         if (w && path_walk(NULL, path, WALK_FOLLOW, &at) == -ENOENT) {
             mutex_lock(&fs_lock);
             if (!walk_begin(w, NULL, path) && !walk_run(w, WALK_PARENT))
@@ -150,7 +150,7 @@ static struct inode *known_link(struct hardlinks *links, const struct member *m)
 
 static void remember_link(struct hardlinks *links, const struct member *m, struct inode *inode)
 {
-    struct hardlink *l = kmalloc(sizeof *l);
+    struct hardlink *l = kmalloc(sizeof(*l));
 
     if (!l)
         return;
@@ -206,7 +206,7 @@ static int make_node(struct walk *w, const struct member *m, struct hardlinks *l
 
 static int unpack_member(const struct member *m, struct hardlinks *links)
 {
-    struct walk *w = kmalloc(sizeof *w);
+    struct walk *w = kmalloc(sizeof(*w));
     struct inode *inode = NULL;
     int err;
 

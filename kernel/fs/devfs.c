@@ -64,7 +64,7 @@ static void remember(struct registration *r)
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev, void *priv)
 {
     u32 type = mode & S_IFMT ? mode & S_IFMT : S_IFCHR;
-    struct registration *r = kzalloc(sizeof *r);
+    struct registration *r = kzalloc(sizeof(*r));
     int err;
 
     if (!r)

@@ -48,7 +48,7 @@ int devpts_add(u32 n, const struct file_ops *ops, void *priv, struct inode **out
     char name[12];
     int err;
 
-    ksnprintf(name, sizeof name, "%u", n);
+    ksnprintf(name, sizeof(name), "%u", n);
     mutex_lock(&fs_lock);
     err = add(name, 0600, MKDEV(PTS_MAJOR, n), INO_FIRST + n, out);
     if (!err) {
@@ -65,7 +65,7 @@ void devpts_remove(u32 n, struct inode *node)
 {
     char name[12];
 
-    ksnprintf(name, sizeof name, "%u", n);
+    ksnprintf(name, sizeof(name), "%u", n);
     mutex_lock(&fs_lock);
     node->dev_priv = NULL;
     tmpfs_ops.unlink(pts_super->root, name, node);

@@ -101,7 +101,7 @@ static u32 item_bits(struct item *item)
 
 static long item_new(struct epoll *ep, struct file *file, int fd, const struct epoll_event *ev)
 {
-    struct item *item = kzalloc(sizeof *item);
+    struct item *item = kzalloc(sizeof(*item));
     bool no_memory;
 
     if (!item)
@@ -288,7 +288,7 @@ long sys_epoll_create1(u64 flags)
 
     if (flags & ~(u64)O_CLOEXEC)
         return -EINVAL;
-    ep = kzalloc(sizeof *ep);
+    ep = kzalloc(sizeof(*ep));
     if (!ep)
         return -ENOMEM;
     list_init(&ep->items);
@@ -310,7 +310,7 @@ static bool maybe_ready(struct epoll *ep)
 
 static long wait_events(struct epoll *ep, u64 events, u32 max, u64 deadline)
 {
-    struct epoll_event *out = kmalloc(MIN(max, BATCH) * sizeof *out);
+    struct epoll_event *out = kmalloc(MIN(max, BATCH) * sizeof(*out));
     long n = out ? 0 : -ENOMEM, err = 0;
 
     while (!n && !err) {
@@ -321,7 +321,7 @@ static long wait_events(struct epoll *ep, u64 events, u32 max, u64 deadline)
             err = deadline <= time_now() ? -ETIMEDOUT
                                          : wait_event_timeout(&ep->wait, maybe_ready(ep), deadline);
     }
-    if (n > 0 && copyout(events, out, n * sizeof *out))
+    if (n > 0 && copyout(events, out, n * sizeof(*out)))
         n = -EFAULT;
     kfree(out);
     return n ? n : err == -ETIMEDOUT ? 0 : err;

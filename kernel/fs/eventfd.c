@@ -33,7 +33,7 @@ struct counter {
 
 static struct counter *counter_new(void)
 {
-    struct counter *c = kzalloc(sizeof *c);
+    struct counter *c = kzalloc(sizeof(*c));
 
     if (!c)
         return NULL;
@@ -47,7 +47,7 @@ static i64 counter_read(struct file *file, struct iter *to, i64 *pos)
     struct counter *c = file->priv;
     u64 value;
 
-    if (to->left < sizeof value)
+    if (to->left < sizeof(value))
         return -EINVAL;
     for (;;) {
         long err;
@@ -65,7 +65,7 @@ static i64 counter_read(struct file *file, struct iter *to, i64 *pos)
             return err;
     }
     wake_up_events(&c->wait, POLLOUT | POLLWRNORM);
-    return iter_put(to, &value, sizeof value) == sizeof value ? (i64)sizeof value : -EFAULT;
+    return iter_put(to, &value, sizeof(value)) == sizeof(value) ? (i64)sizeof(value) : -EFAULT;
 }
 
 static i64 eventfd_write(struct file *file, struct iter *from, i64 *pos)
@@ -74,9 +74,9 @@ static i64 eventfd_write(struct file *file, struct iter *from, i64 *pos)
     u64 value;
     bool fits;
 
-    if (from->left < sizeof value)
+    if (from->left < sizeof(value))
         return -EINVAL;
-    if (iter_get(from, &value, sizeof value) < sizeof value)
+    if (iter_get(from, &value, sizeof(value)) < sizeof(value))
         return -EFAULT;
     if (value > COUNT_MAX)
         return -EINVAL;
@@ -97,7 +97,7 @@ static i64 eventfd_write(struct file *file, struct iter *from, i64 *pos)
             return err;
     }
     wake_up_events(&c->wait, POLLIN | POLLRDNORM);
-    return sizeof value;
+    return sizeof(value);
 }
 
 static u32 counter_poll(struct file *file, struct poll_table *pt)

@@ -75,7 +75,7 @@ static u32 access_flags(u32 oflags)
 
 static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
 {
-    struct file *f = kzalloc(sizeof *f);
+    struct file *f = kzalloc(sizeof(*f));
 
     if (!f)
         return NULL;
@@ -141,7 +141,7 @@ struct file *file_on_inode(struct inode *inode, const char *name, const struct f
 
     if (!f)
         return NULL;
-    ksnprintf(text, sizeof text, "%s:[%lu]", name, inode->ino);
+    ksnprintf(text, sizeof(text), "%s:[%lu]", name, inode->ino);
     f->path = kstrdup(text);
     f->ops = ops;
     f->priv = priv;
@@ -318,7 +318,7 @@ static int locate(const struct path *base, const char *name, u32 flags, u32 mode
 {
     u32 how = (flags & O_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & O_DIRECTORY ? WALK_DIR : 0);
     bool may_create = flags & O_CREAT && !(flags & O_PATH);
-    struct walk *w = kmalloc(sizeof *w);
+    struct walk *w = kmalloc(sizeof(*w));
     int err;
 
     if (!w)

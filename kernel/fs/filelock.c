@@ -95,7 +95,7 @@ static void cut_out(const struct lock *cut, struct lock **spare)
 /* Sets or (F_UNLCK) clears; -EAGAIN when somebody else's is in the way. */
 static long apply(const struct lock *want)
 {
-    struct lock *mine = kmalloc(sizeof *mine), *spare = kmalloc(sizeof *spare);
+    struct lock *mine = kmalloc(sizeof(*mine)), *spare = kmalloc(sizeof(*spare));
     long err = mine && spare ? 0 : -ENOLCK;
 
     mutex_lock(&lock_mutex);

@@ -29,14 +29,14 @@ struct files {
 
 static bool resize(struct files *t, int cap)
 {
-    struct file **slots = kzalloc(cap * (sizeof *slots + 1));
+    struct file **slots = kzalloc(cap * (sizeof(*slots) + 1));
     u8 *cloexec;
 
     if (!slots)
         return false;
     cloexec = (u8 *)(slots + cap);
     if (t->cap) {
-        memcpy(slots, t->slots, t->cap * sizeof *slots);
+        memcpy(slots, t->slots, t->cap * sizeof(*slots));
         memcpy(cloexec, t->cloexec, t->cap);
         kfree(t->slots);
     }
@@ -48,7 +48,7 @@ static bool resize(struct files *t, int cap)
 
 struct files *files_new(void)
 {
-    struct files *t = kzalloc(sizeof *t);
+    struct files *t = kzalloc(sizeof(*t));
 
     if (!t)
         return NULL;
@@ -69,7 +69,7 @@ struct files *files_share(struct files *t)
 
 struct files *files_copy(struct files *from)
 {
-    struct files *t = kzalloc(sizeof *t);
+    struct files *t = kzalloc(sizeof(*t));
     bool ok;
 
     if (!t)

@@ -35,7 +35,7 @@ void budget_give(struct budget *b, u64 n)
 
 struct inode *inode_new(struct super *sb, u32 mode)
 {
-    struct inode *inode = kzalloc(sizeof *inode);
+    struct inode *inode = kzalloc(sizeof(*inode));
 
     if (!inode)
         return NULL;
@@ -127,7 +127,7 @@ void text_printf(struct textbuf *t, const char *fmt, ...)
     int n;
 
     va_start(ap, fmt);
-    n = kvsnprintf(line, sizeof line, fmt, ap);
+    n = kvsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
-    text_put(t, line, MIN((u64)n, sizeof line - 1));
+    text_put(t, line, MIN((u64)n, sizeof(line) - 1));
 }

@@ -64,7 +64,7 @@ static const struct file_ops inotify_fops;
 static struct event *event_new(int wd, u32 mask, u32 cookie, const char *name)
 {
     u32 len = name ? ALIGN_UP(strlen(name) + 1, sizeof(struct inotify_event)) : 0;
-    struct event *e = kzalloc(sizeof *e + len);
+    struct event *e = kzalloc(sizeof(*e) + len);
 
     if (!e)
         return NULL;
@@ -82,7 +82,7 @@ static bool repeats_last(struct instance *in, const struct event *e)
     if (list_empty(&in->events))
         return false;
     last = list_entry(in->events.prev, struct event, link);
-    return !memcmp(&last->head, &e->head, sizeof e->head) &&
+    return !memcmp(&last->head, &e->head, sizeof(e->head)) &&
            (!e->head.len || !strcmp(last->name, e->name));
 }
 
@@ -99,7 +99,7 @@ static void queue_event(struct instance *in, int wd, u32 mask, u32 cookie, const
     } else {
         list_push_back(&in->events, &e->link);
         in->count++;
-        in->bytes += sizeof e->head + e->head.len;
+        in->bytes += sizeof(e->head) + e->head.len;
     }
     spin_unlock(&in->lock);
     wake_up_events(&in->wait, POLLIN | POLLRDNORM);
@@ -138,13 +138,13 @@ static struct event *first_event(struct instance *in, u64 room, i64 *err)
     *err = list_empty(&in->events) ? -EAGAIN : 0;
     if (!*err) {
         e = list_first(&in->events, struct event, link);
-        if (sizeof e->head + e->head.len > room) {
+        if (sizeof(e->head) + e->head.len > room) {
             *err = -EINVAL;
             e = NULL;
         } else {
             list_remove(&e->link);
             in->count--;
-            in->bytes -= sizeof e->head + e->head.len;
+            in->bytes -= sizeof(e->head) + e->head.len;
         }
     }
     spin_unlock(&in->lock);
@@ -159,9 +159,9 @@ static i64 inotify_read(struct file *file, struct iter *to, i64 *pos)
 
     for (;;) {
         while ((e = first_event(in, to->left, &err))) {
-            u64 n = sizeof e->head + e->head.len, moved;
+            u64 n = sizeof(e->head) + e->head.len, moved;
 
-            moved = iter_put(to, &e->head, sizeof e->head);
+            moved = iter_put(to, &e->head, sizeof(e->head));
             moved += iter_put(to, e->name, e->head.len);
             kfree(e);
             if (moved < n)
@@ -224,7 +224,7 @@ long sys_inotify_init1(u64 flags)
 
     if (flags & ~(u64)(O_CLOEXEC | O_NONBLOCK))
         return -EINVAL;
-    in = kzalloc(sizeof *in);
+    in = kzalloc(sizeof(*in));
     if (!in)
         return -ENOMEM;
     list_init(&in->watches);
@@ -259,7 +259,7 @@ static long add_watch(struct instance *in, const struct path *at, u32 mask)
         w->mask = (mask & kept) | (mask & IN_MASK_ADD ? w->mask : 0);
         return w->wd;
     }
-    w = kzalloc(sizeof *w);
+    w = kzalloc(sizeof(*w));
     if (!w)
         return -ENOMEM;
     w->in = in;

@@ -112,7 +112,7 @@ static long add_new(struct kqueue *kq, const struct kevent *ev, struct file *f)
     struct knote *n;
     long err;
 
-    n = kzalloc(sizeof *n);
+    n = kzalloc(sizeof(*n));
     if (!n)
         return -ENOMEM;
     n->kq = kq;
@@ -304,7 +304,7 @@ long sys_kqueue1(u64 flags)
 
     if (flags & ~(u64)(O_CLOEXEC | O_NONBLOCK))
         return -EINVAL;
-    kq = kzalloc(sizeof *kq);
+    kq = kzalloc(sizeof(*kq));
     if (!kq)
         return -ENOMEM;
     kq->refs = 1;
@@ -332,7 +332,7 @@ struct kevent_out {
 
 static long put_event(struct kevent_out *out, const struct kevent *ev)
 {
-    if (copyout(out->addr + out->n * sizeof *ev, ev, sizeof *ev))
+    if (copyout(out->addr + out->n * sizeof(*ev), ev, sizeof(*ev)))
         return -EFAULT;
     out->n++;
     return 0;
@@ -345,7 +345,7 @@ static long apply_changes(struct kqueue *kq, u64 changes, u32 n, struct kevent_o
         struct kevent ev;
         long err, put = 0;
 
-        if (copyin(&ev, changes + i * sizeof ev, sizeof ev))
+        if (copyin(&ev, changes + i * sizeof(ev), sizeof(ev)))
             return -EFAULT;
         err = change(kq, &ev);
         if (!err && !(ev.flags & EV_RECEIPT))

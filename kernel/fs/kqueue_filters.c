@@ -269,7 +269,7 @@ static long vnode_attach(struct knote *n, struct file *f)
 
     if (!f->mnt)
         return -EINVAL;
-    v = kzalloc(sizeof *v);
+    v = kzalloc(sizeof(*v));
     if (!v)
         return -ENOMEM;
     v->n = n;

@@ -112,7 +112,7 @@ static int new_memfd(const char *name, bool sealable, struct file **out)
     inode->seals = SEALS_KNOWN | (sealable ? 0 : SEAL_SEAL);
     inode->uid = curproc->euid;
     inode->gid = curproc->egid;
-    ksnprintf(shown, sizeof shown, "/memfd:%s (deleted)", name);
+    ksnprintf(shown, sizeof(shown), "/memfd:%s (deleted)", name);
     err = file_open_path(&(struct path){NULL, inode}, O_RDWR | O_LARGEFILE, shown, out);
     if (!err) { /* as in Linux, a memfd may be executed while it is open for writing */
         atomic_sub(&inode->write_count, (*out)->write_claim);
@@ -130,7 +130,7 @@ long sys_memfd_create(u64 name_addr, u64 flags)
 
     if (flags & ~(u64)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
         return -EINVAL;
-    err = copyinstr(name, name_addr, sizeof name);
+    err = copyinstr(name, name_addr, sizeof(name));
     if (err < 0)
         return err == -ENAMETOOLONG ? -EINVAL : err;
     err = new_memfd(name, flags & MFD_ALLOW_SEALING, &f);

@@ -67,11 +67,11 @@ static int add_entry(struct inode *dir, const char *name, struct inode *inode)
         return (int)at;
     if (strlen(name) > MINFS_NAME_MAX)
         return -ENAMETOOLONG;
-    memset(&e, 0, sizeof e);
+    memset(&e, 0, sizeof(e));
     e.ino = (u32)inode->ino;
     e.len = (u8)strlen(name);
     e.type = (u8)(inode->mode >> 12);
-    strlcpy(e.name, name, sizeof e.name);
+    strlcpy(e.name, name, sizeof(e.name));
     err = write_entry(dir, at, &e);
     if (err)
         return err;
@@ -90,7 +90,7 @@ static int remove_entry(struct inode *dir, const char *name, bool is_dir)
 
     if (at < 0)
         return (int)at;
-    memset(&e, 0, sizeof e);
+    memset(&e, 0, sizeof(e));
     err = write_entry(dir, at, &e);
     if (err)
         return err;
@@ -357,7 +357,7 @@ static int open_disk(struct minfs *fs, const char *source)
     b = block_get(fs->bd, 0, &err);
     if (!b)
         return err;
-    memcpy(&fs->disk, b->data, sizeof fs->disk);
+    memcpy(&fs->disk, b->data, sizeof(fs->disk));
     block_put(fs->bd, b, false);
     return check_super(&fs->disk, fs->bd);
 }
@@ -365,8 +365,8 @@ static int open_disk(struct minfs *fs, const char *source)
 static int minfs_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
                        struct super **out)
 {
-    struct minfs *fs = kzalloc(sizeof *fs);
-    struct super *sb = kzalloc(sizeof *sb);
+    struct minfs *fs = kzalloc(sizeof(*fs));
+    struct super *sb = kzalloc(sizeof(*sb));
     int err = fs && sb ? open_disk(fs, source) : -ENOMEM;
 
     if (!err) {

@@ -246,7 +246,7 @@ int minfs_write_inode(struct inode *inode)
         .indirect = n->indirect,
         .double_indirect = n->double_indirect,
     };
-    memcpy(d->direct, n->direct, sizeof d->direct);
+    memcpy(d->direct, n->direct, sizeof(d->direct));
     block_put(fs->bd, b, true);
     inode->dirty = false;
     return 0;
@@ -255,7 +255,7 @@ int minfs_write_inode(struct inode *inode)
 static struct inode *build_inode(struct minfs *fs, u32 ino, u32 mode)
 {
     struct inode *inode = inode_new(NULL, mode);
-    struct mnode *n = inode ? kzalloc(sizeof *n) : NULL;
+    struct mnode *n = inode ? kzalloc(sizeof(*n)) : NULL;
 
     if (!n) {
         kfree(inode);
@@ -292,7 +292,7 @@ static int read_inode(struct minfs *fs, u32 ino, struct inode **out)
         inode->mtime = from_ns(d->mtime);
         inode->ctime = from_ns(d->ctime);
         n->parent = d->parent;
-        memcpy(n->direct, d->direct, sizeof n->direct);
+        memcpy(n->direct, d->direct, sizeof(n->direct));
         n->indirect = d->indirect;
         n->double_indirect = d->double_indirect;
     }
@@ -399,7 +399,7 @@ static void erase_inode(struct minfs *fs, struct inode *inode)
     free_from(fs, inode->priv, 0);
     d = inode_slot(fs, (u32)inode->ino, &b, &err);
     if (d) {
-        memset(d, 0, sizeof *d);
+        memset(d, 0, sizeof(*d));
         block_put(fs->bd, b, true);
     }
     clear_bit(fs, fs->disk.inode_map, (u32)inode->ino);
@@ -447,7 +447,7 @@ int minfs_sync(struct super *sb)
     b = block_get(fs->bd, 0, &err);
     if (!b)
         return err;
-    memcpy(b->data, &fs->disk, sizeof fs->disk);
+    memcpy(b->data, &fs->disk, sizeof(fs->disk));
     block_put(fs->bd, b, true);
     return block_sync(fs->bd);
 }

@@ -108,7 +108,7 @@ static const struct fs_type *find_type(const char *name)
 
 static struct mount *new_mount(struct super *sb, const char *source, const char *where, u32 flags)
 {
-    struct mount *m = kzalloc(sizeof *m);
+    struct mount *m = kzalloc(sizeof(*m));
 
     if (!m)
         return NULL;

@@ -36,7 +36,7 @@ static int walk_to_root(struct walk *w)
 
 int walk_begin(struct walk *w, const struct path *base, const char *name)
 {
-    memset(w, 0, sizeof *w);
+    memset(w, 0, sizeof(*w));
     if (!*name)
         return -ENOENT;
     if (strlen(name) >= PATH_LEN_MAX)
@@ -247,7 +247,7 @@ int walk_run(struct walk *w, u32 how)
 
 int path_walk_locked(const struct path *base, const char *name, u32 how, struct path *out)
 {
-    struct walk *w = kmalloc(sizeof *w);
+    struct walk *w = kmalloc(sizeof(*w));
     int err;
 
     if (!w)
@@ -399,7 +399,7 @@ static int real_locked(struct walk *w, const struct path *base, const char *name
 
 int path_real(const struct path *base, const char *name, bool follow, char *buf, u64 n)
 {
-    struct walk *w = kmalloc(sizeof *w);
+    struct walk *w = kmalloc(sizeof(*w));
     int err;
 
     if (!w)

@@ -41,7 +41,7 @@ static struct page_cache *cache_of(struct inode *inode)
 
     if (c)
         return c;
-    c = kzalloc(sizeof *c);
+    c = kzalloc(sizeof(*c));
     if (!c)
         return NULL;
     mutex_init(&c->lock, "pagecache");

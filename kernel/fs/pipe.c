@@ -39,7 +39,7 @@ struct pipe {
 
 static struct pipe *pipe_new(void)
 {
-    struct pipe *p = kzalloc(sizeof *p);
+    struct pipe *p = kzalloc(sizeof(*p));
 
     if (!p)
         return NULL;
@@ -402,7 +402,7 @@ long sys_pipe2(u64 fds_addr, u64 flags)
         return fd[0];
     }
     fd[1] = fd_install(end[1], (u32)flags);
-    err = fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof fd);
+    err = fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof(fd));
     if (err) {
         fd_close(fd[0]);
         if (fd[1] >= 0)

@@ -58,7 +58,7 @@ long sigset_from_user(u64 addr, u64 size, u64 *set)
 {
     if (!addr)
         return 0;
-    if (size != sizeof *set)
+    if (size != sizeof(*set))
         return -EINVAL;
     return get_user(*set, addr);
 }
@@ -82,7 +82,7 @@ static void set_add(struct poll_table *pt, struct waitq *queue)
     struct waiter_block *b = set->blocks;
 
     if (!b || b->used == WAITERS_PER_BLOCK) {
-        b = kzalloc(sizeof *b);
+        b = kzalloc(sizeof(*b));
         if (!b) {
             pt->failed = true;
             return;
@@ -182,8 +182,8 @@ static long wait_masked(struct poll_job *job, u64 deadline, u64 mask_addr, u64 m
 static long job_begin(struct poll_job *job, u32 n)
 {
     job->n = n;
-    job->fds = kzalloc(MAX(n, 1) * sizeof *job->fds);
-    job->files = kzalloc(MAX(n, 1) * sizeof *job->files);
+    job->fds = kzalloc(MAX(n, 1) * sizeof(*job->fds));
+    job->files = kzalloc(MAX(n, 1) * sizeof(*job->files));
     return job->fds && job->files ? 0 : -ENOMEM;
 }
 
@@ -216,14 +216,14 @@ long sys_ppoll(u64 fds_addr, u64 n, u64 timeout, u64 mask_addr, u64 mask_size)
         return ready;
     ready = job_begin(&job, (u32)n);
     if (!ready)
-        ready = copyin(job.fds, fds_addr, n * sizeof *job.fds);
+        ready = copyin(job.fds, fds_addr, n * sizeof(*job.fds));
     if (!ready) {
         job_open(&job);
         ready = wait_masked(&job, deadline, mask_addr, mask_size);
         put_time_left(timeout, deadline);
     }
     for (u32 i = 0; ready >= 0 && i < n; i++)
-        if (put_user(fds_addr + i * sizeof *job.fds + 6, job.fds[i].revents))
+        if (put_user(fds_addr + i * sizeof(*job.fds) + 6, job.fds[i].revents))
             ready = -EFAULT;
     job_end(&job);
     return ready;
@@ -320,7 +320,7 @@ long sys_pselect6(u64 n, u64 rd, u64 wr, u64 ex, u64 timeout, u64 mask_arg)
 
     if ((i64)n < 0 || n > 65536)
         return -EINVAL;
-    if (mask_arg && copyin(mask, mask_arg, sizeof mask))
+    if (mask_arg && copyin(mask, mask_arg, sizeof(mask)))
         return -EFAULT;
     ready = deadline_from_user(timeout, &deadline);
     if (ready)

@@ -135,7 +135,7 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
 {
     struct vm *vm = proc_vm_get(p);
 
-    memset(s, 0, sizeof *s);
+    memset(s, 0, sizeof(*s));
     spin_lock(&proc_lock);
     s->pid = p->pid;
     s->ppid = p->parent ? p->parent->pid : 0;
@@ -161,9 +161,9 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
     s->start = p->start_time;
     s->state = state_letter(p);
     s->sigpending = p->pending;
-    memcpy(s->comm, p->comm, sizeof s->comm);
-    memcpy(s->uid, (u32[]){p->uid, p->euid, p->suid}, sizeof s->uid);
-    memcpy(s->gid, (u32[]){p->gid, p->egid, p->sgid}, sizeof s->gid);
+    memcpy(s->comm, p->comm, sizeof(s->comm));
+    memcpy(s->uid, (u32[]){p->uid, p->euid, p->suid}, sizeof(s->uid));
+    memcpy(s->gid, (u32[]){p->gid, p->egid, p->sgid}, sizeof(s->gid));
     spin_unlock(&proc_lock);
     if (vm) {
         s->pages = vm->reserved / PAGE_SIZE;
@@ -236,7 +236,7 @@ static void put_range(struct textbuf *t, struct proc *p, bool env)
     at = env ? vm->env_start : vm->arg_start;
     end = env ? vm->env_end : vm->arg_end;
     while (at < end) {
-        u64 n = MIN(end - at, sizeof chunk);
+        u64 n = MIN(end - at, sizeof(chunk));
 
         if (vm_read(vm, chunk, at, n))
             break;

@@ -92,7 +92,7 @@ static u64 number_of(const struct pnode *n)
 static int make_inode(struct pnode n, u32 mode, struct inode **out)
 {
     struct inode *inode = inode_new(NULL, mode);
-    struct pnode *copy = inode ? kmalloc(sizeof *copy) : NULL;
+    struct pnode *copy = inode ? kmalloc(sizeof(*copy)) : NULL;
     struct proc *p;
 
     if (!copy) {
@@ -275,7 +275,7 @@ static int list_root(i64 *pos, struct dir_sink *sink)
         proc_for_each(smaller_pid, &next);
         if (!next.found)
             break;
-        ksnprintf(name, sizeof name, "%d", next.found);
+        ksnprintf(name, sizeof(name), "%d", next.found);
         full = !sink->put(sink, name, (u64)next.found << 24, S_IFDIR, ROWS_END + next.found + 1);
         if (!full)
             *pos = ROWS_END + next.found + 1;
@@ -300,7 +300,7 @@ static int list_fds(int pid, i64 *pos, struct dir_sink *sink)
     char name[16];
 
     for (int fd = next_fd(pid, (int)(*pos - 2)); fd >= 0; fd = next_fd(pid, fd + 1)) {
-        ksnprintf(name, sizeof name, "%d", fd);
+        ksnprintf(name, sizeof(name), "%d", fd);
         if (!sink->put(sink, name, fd + 2, S_IFLNK, fd + 3))
             break;
         *pos = fd + 3;
@@ -404,7 +404,7 @@ static const struct inode_ops proc_link_ops = {
 static int text_open(struct inode *inode, struct file *file)
 {
     const struct pnode *n = node_of(inode);
-    struct textbuf *t = kzalloc(sizeof *t);
+    struct textbuf *t = kzalloc(sizeof(*t));
     struct proc *p = n->pid ? find_proc(n->pid) : NULL;
     int err = !t ? -ENOMEM : n->pid && !p ? -ESRCH : 0;
 
@@ -466,7 +466,7 @@ static int proc_mount(const struct fs_type *type, const char *source, u32 flags,
                       struct super **out)
 {
     if (!proc_super) {
-        struct super *sb = kzalloc(sizeof *sb);
+        struct super *sb = kzalloc(sizeof(*sb));
 
         if (!sb)
             return -ENOMEM;

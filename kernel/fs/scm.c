@@ -35,7 +35,7 @@ static long collect_rights(u64 data, u64 bytes, struct file ***files, u32 *n)
 
     if (*n + count > SCM_MAX_FD)
         return -EINVAL;
-    all = krealloc(*files, MAX(*n + count, 1) * sizeof *all);
+    all = krealloc(*files, MAX(*n + count, 1) * sizeof(*all));
     if (!all)
         return -ENOMEM;
     *files = all;
@@ -43,7 +43,7 @@ static long collect_rights(u64 data, u64 bytes, struct file ***files, u32 *n)
         struct file *f;
         i32 fd;
 
-        if (get_user(fd, data + i * sizeof fd))
+        if (get_user(fd, data + i * sizeof(fd)))
             return -EFAULT;
         f = fd_get_any(fd);
         if (!f)
@@ -62,7 +62,7 @@ long scm_collect(u64 control, u64 len, struct file ***files, u32 *n)
 
     if (len > 65536)
         return -ENOBUFS;
-    while (!err && len >= sizeof h) {
+    while (!err && len >= sizeof(h)) {
         u64 step;
 
         if (get_user(h, control)) {
@@ -70,12 +70,12 @@ long scm_collect(u64 control, u64 len, struct file ***files, u32 *n)
             break;
         }
         step = CMSG_ALIGN(h.len);
-        if (h.len < sizeof h || h.len > len) {
+        if (h.len < sizeof(h) || h.len > len) {
             err = -EINVAL;
             break;
         }
         if (h.level == SOL_SOCKET && h.type == SCM_RIGHTS)
-            err = collect_rights(control + sizeof h, h.len - sizeof h, files, n);
+            err = collect_rights(control + sizeof(h), h.len - sizeof(h), files, n);
         else if (h.level == SOL_SOCKET && h.type != SCM_CREDENTIALS)
             err = -EINVAL;
         if (step >= len)
@@ -94,9 +94,9 @@ long scm_collect(u64 control, u64 len, struct file ***files, u32 *n)
 /* One control message at *at, if it fits in what is left. Returns false (truncated) otherwise. */
 static bool put_cmsg(u64 *at, u64 *left, i32 type, const void *data, u64 n)
 {
-    struct cmsghdr h = {sizeof h + n, SOL_SOCKET, type};
+    struct cmsghdr h = {sizeof(h) + n, SOL_SOCKET, type};
 
-    if (*left < h.len || copyout(*at, &h, sizeof h) || copyout(*at + sizeof h, data, n))
+    if (*left < h.len || copyout(*at, &h, sizeof(h)) || copyout(*at + sizeof(h), data, n))
         return false;
     *at += MIN(CMSG_ALIGN(h.len), *left);
     *left -= MIN(CMSG_ALIGN(h.len), *left);
@@ -108,7 +108,7 @@ static bool put_rights(struct unix_recv *how, bool cloexec, u64 *at, u64 *left)
 {
     u64 room = *left > sizeof(struct cmsghdr) ? (*left - sizeof(struct cmsghdr)) / sizeof(i32) : 0;
     u32 n = (u32)MIN(how->nfiles, room), done = 0;
-    i32 *fds = n ? kmalloc(n * sizeof *fds) : NULL;
+    i32 *fds = n ? kmalloc(n * sizeof(*fds)) : NULL;
     bool ok;
 
     while (fds && done < n) {
@@ -117,7 +117,7 @@ static bool put_rights(struct unix_recv *how, bool cloexec, u64 *at, u64 *left)
             break;
         done++;
     }
-    ok = done && put_cmsg(at, left, SCM_RIGHTS, fds, done * sizeof *fds);
+    ok = done && put_cmsg(at, left, SCM_RIGHTS, fds, done * sizeof(*fds));
     for (u32 i = 0; !ok && i < done; i++)
         fd_close(fds[i]);
     kfree(fds);
@@ -130,7 +130,7 @@ void scm_deliver(bool with_cred, struct unix_recv *how, bool cloexec, u64 contro
     u64 at = control, left = control ? *len : 0;
 
     if (with_cred && how->got &&
-        !put_cmsg(&at, &left, SCM_CREDENTIALS, &how->cred, sizeof how->cred))
+        !put_cmsg(&at, &left, SCM_CREDENTIALS, &how->cred, sizeof(how->cred)))
         *flags |= MSG_CTRUNC;
     if (how->nfiles && !put_rights(how, cloexec, &at, &left))
         *flags |= MSG_CTRUNC;

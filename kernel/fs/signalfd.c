@@ -77,11 +77,11 @@ static i64 read_pending(struct signalfd *s, struct iter *to)
     siginfo_t info;
     i64 done = 0;
 
-    while (to->left >= sizeof record && signal_take_wanted(s->mask, &info)) {
+    while (to->left >= sizeof(record) && signal_take_wanted(s->mask, &info)) {
         describe(&info, &record);
-        if (iter_put(to, &record, sizeof record) < sizeof record)
+        if (iter_put(to, &record, sizeof(record)) < sizeof(record))
             return done ? done : -EFAULT;
-        done += sizeof record;
+        done += sizeof(record);
     }
     return done;
 }
@@ -112,7 +112,7 @@ static bool remember(struct signalfd *s)
     mutex_lock(&s->lock);
     for (a = s->askers; a && a->proc != curproc; a = a->next)
         ;
-    if (!a && (a = kzalloc(sizeof *a))) {
+    if (!a && (a = kzalloc(sizeof(*a)))) {
         a->proc = proc_get(curproc);
         a->next = s->askers;
         s->askers = a;
@@ -154,7 +154,7 @@ static const struct file_ops signalfd_fops = {
 
 static long new_signalfd(sigset_t mask, u32 flags)
 {
-    struct signalfd *s = kzalloc(sizeof *s);
+    struct signalfd *s = kzalloc(sizeof(*s));
     struct file *f;
 
     if (!s)
@@ -190,7 +190,7 @@ long sys_signalfd4(u64 fd, u64 set_addr, u64 size, u64 flags)
 {
     sigset_t mask;
 
-    if (size != sizeof mask || flags & ~(u64)(O_CLOEXEC | O_NONBLOCK))
+    if (size != sizeof(mask) || flags & ~(u64)(O_CLOEXEC | O_NONBLOCK))
         return -EINVAL;
     if (get_user(mask, set_addr))
         return -EFAULT;

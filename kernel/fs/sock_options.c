@@ -61,7 +61,7 @@ static long set_timeout(u64 *field, u64 value, u64 len)
 {
     struct timeval tv;
 
-    if (len < sizeof tv)
+    if (len < sizeof(tv))
         return -EINVAL;
     if (get_user(tv, value))
         return -EFAULT;
@@ -79,9 +79,9 @@ static int buffer_size(int wanted, int least)
 
 static long set_linger(struct usock *s, u64 value, u64 len)
 {
-    if (len < sizeof s->linger)
+    if (len < sizeof(s->linger))
         return -EINVAL;
-    return copyin(s->linger, value, sizeof s->linger);
+    return copyin(s->linger, value, sizeof(s->linger));
 }
 
 static long set_flag(struct usock *s, u64 option, int on)
@@ -98,7 +98,7 @@ static long set_option(struct usock *s, u64 option, u64 value, u64 len)
 
     if (option == SO_RCVTIMEO || option == SO_SNDTIMEO)
         return set_timeout(option == SO_RCVTIMEO ? &s->rcv_timeout : &s->snd_timeout, value, len);
-    if (len < sizeof n)
+    if (len < sizeof(n))
         return -EINVAL;
     if (get_user(n, value))
         return -EFAULT;
@@ -147,7 +147,7 @@ static long get_timeout(u64 ticks, struct timeval *tv)
 {
     *tv = (struct timeval){(i64)(ticks / TICKS_PER_SEC),
                            (i64)(ticks % TICKS_PER_SEC / (TICKS_PER_SEC / 1000000))};
-    return sizeof *tv;
+    return sizeof(*tv);
 }
 
 /* The bytes of an option; their number, or -errno. */
@@ -157,7 +157,7 @@ static long option_value(const struct usock *s, u64 option, void *out)
 
     if (is_flag(option)) {
         *n = s->options >> option & 1;
-        return sizeof *n;
+        return sizeof(*n);
     }
     switch (option) {
     case SO_TYPE:
@@ -186,8 +186,8 @@ static long option_value(const struct usock *s, u64 option, void *out)
         *n = s->rcvlowat;
         break;
     case SO_LINGER:
-        memcpy(out, s->linger, sizeof s->linger);
-        return sizeof s->linger;
+        memcpy(out, s->linger, sizeof(s->linger));
+        return sizeof(s->linger);
     case SO_RCVTIMEO:
     case SO_SNDTIMEO:
         return get_timeout(option == SO_RCVTIMEO ? s->rcv_timeout : s->snd_timeout, out);
@@ -197,7 +197,7 @@ static long option_value(const struct usock *s, u64 option, void *out)
     default:
         return -ENOPROTOOPT;
     }
-    return sizeof *n;
+    return sizeof(*n);
 }
 
 long sys_getsockopt(u64 fd, u64 level, u64 option, u64 value, u64 len_addr)

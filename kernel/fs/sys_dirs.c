@@ -37,7 +37,7 @@ void fsctx_init(void)
 
 struct fsctx *fsctx_copy(struct fsctx *from)
 {
-    struct fsctx *fs = kzalloc(sizeof *fs);
+    struct fsctx *fs = kzalloc(sizeof(*fs));
 
     if (!fs)
         return NULL;
@@ -182,11 +182,11 @@ long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
 
     if (curproc->euid)
         return -EPERM;
-    err = copy_word(kind, sizeof kind, type);
+    err = copy_word(kind, sizeof(kind), type);
     if (!err)
-        err = copy_word(src, sizeof src, source);
+        err = copy_word(src, sizeof(src), source);
     if (!err)
-        err = copy_word(options, sizeof options, data);
+        err = copy_word(options, sizeof(options), data);
     if (err)
         return err;
     where = kmalloc(PATH_LEN_MAX);

@@ -257,7 +257,7 @@ static long ioctl_copied(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv,
         return drv(file, cmd, &arg);
     if (shape.size > IOCTL_MAX_SIZE)
         return -ENOTTY;
-    if (shape.size > sizeof small)
+    if (shape.size > sizeof(small))
         data = kmalloc(shape.size);
     if (!data)
         return -ENOMEM;
@@ -284,7 +284,7 @@ long ioctl_bsd(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv)
 
     if (shape.in || shape.out)
         return ioctl_copied(file, cmd, arg, drv, shape);
-    if (shape.size == sizeof value)
+    if (shape.size == sizeof(value))
         return drv(file, cmd, &value);
     return drv(file, cmd, &arg);
 }

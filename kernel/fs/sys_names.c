@@ -87,7 +87,7 @@ struct name_op {
 
 static int at_last(int dirfd, u64 user_path, struct name_op *op)
 {
-    struct walk *w = kmalloc(sizeof *w);
+    struct walk *w = kmalloc(sizeof(*w));
     struct at_args a;
     int err = at_begin(&a, dirfd, user_path);
 
@@ -416,7 +416,7 @@ static int rename_walked(struct walk *from, struct walk *to, u32 flags)
 
 long sys_renameat2(u64 olddirfd, u64 oldpath, u64 newdirfd, u64 newpath, u64 flags)
 {
-    struct walk *walks = kzalloc(2 * sizeof *walks);
+    struct walk *walks = kzalloc(2 * sizeof(*walks));
     struct at_args from, to;
     int err = at_begin(&from, (int)olddirfd, oldpath);
     int err2 = at_begin(&to, (int)newdirfd, newpath);

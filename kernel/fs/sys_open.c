@@ -51,7 +51,7 @@ long sys_openat2(u64 dirfd, u64 path, u64 how_addr, u64 size)
 {
     bool creates;
     struct open_how how;
-    long err = size < sizeof how ? -EINVAL : copyin_struct(&how, sizeof how, how_addr, size);
+    long err = size < sizeof(how) ? -EINVAL : copyin_struct(&how, sizeof(how), how_addr, size);
 
     if (err)
         return err;

@@ -33,10 +33,10 @@ int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **
     *storage = NULL;
     if (count > IOV_MAX)
         return -EINVAL;
-    iov = kmalloc(MAX(count, 1) * sizeof *iov);
+    iov = kmalloc(MAX(count, 1) * sizeof(*iov));
     if (!iov)
         return -ENOMEM;
-    if (copyin(iov, user_iov, count * sizeof *iov)) {
+    if (copyin(iov, user_iov, count * sizeof(*iov))) {
         kfree(iov);
         return -EFAULT;
     }

@@ -150,7 +150,7 @@ long sys_socketpair(u64 family, u64 type, u64 protocol, u64 fds_addr)
     unix_pair(a, b);
     fd[0] = (int)sock_install(a, type);
     fd[1] = (int)sock_install(b, type);
-    err = fd[0] < 0 ? fd[0] : fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof fd);
+    err = fd[0] < 0 ? fd[0] : fd[1] < 0 ? fd[1] : copyout(fds_addr, fd, sizeof(fd));
     for (int i = 0; err && i < 2; i++)
         if (fd[i] >= 0)
             fd_close(fd[i]);
@@ -162,15 +162,15 @@ static long addr_from_user(u64 addr, u64 len, struct unix_addr *out)
 {
     u16 family;
 
-    memset(out, 0, sizeof *out);
-    if (len < sizeof family || len > sizeof family + UNIX_PATH_MAX)
+    memset(out, 0, sizeof(*out));
+    if (len < sizeof(family) || len > sizeof(family) + UNIX_PATH_MAX)
         return -EINVAL;
     if (get_user(family, addr))
         return -EFAULT;
     if (family != AF_UNIX)
         return -EINVAL;
-    out->len = (u32)(len - sizeof family);
-    if (copyin(out->path, addr + sizeof family, out->len))
+    out->len = (u32)(len - sizeof(family));
+    if (copyin(out->path, addr + sizeof(family), out->len))
         return -EFAULT;
     if (out->path[0])
         out->len = (u32)strnlen(out->path, out->len);

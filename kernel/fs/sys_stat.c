@@ -106,7 +106,7 @@ static long put_stat(const struct inode *inode, u64 buf)
     struct stat st;
 
     fill_stat(inode, &st);
-    return copyout(buf, &st, sizeof st);
+    return copyout(buf, &st, sizeof(st));
 }
 
 long sys_fstat(u64 fd, u64 buf)
@@ -180,7 +180,7 @@ long sys_statx(u64 dirfd, u64 path, u64 flags, u64 mask, u64 buf)
         return err;
     fill_statx(at.inode, &st);
     path_put(&at);
-    return copyout(buf, &st, sizeof st);
+    return copyout(buf, &st, sizeof(st));
 }
 
 static long put_statfs(const struct inode *inode, u64 buf)
@@ -194,7 +194,7 @@ static long put_statfs(const struct inode *inode, u64 buf)
             err = inode->sb->ops->statfs(inode->sb, &st);
     }
     st.frsize = st.bsize;
-    return err ? err : copyout(buf, &st, sizeof st);
+    return err ? err : copyout(buf, &st, sizeof(st));
 }
 
 long sys_statfs(u64 path, u64 buf)
@@ -406,7 +406,7 @@ long sys_utimensat(u64 dirfd, u64 path, u64 times, u64 flags)
     struct path at;
     long err;
 
-    if (times && copyin(t, times, sizeof t))
+    if (times && copyin(t, times, sizeof(t)))
         return -EFAULT;
     if (!valid_time(&t[0]) || !valid_time(&t[1]))
         return -EINVAL;

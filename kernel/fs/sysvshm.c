@@ -200,7 +200,7 @@ static const struct file_ops shm_fops = {.mmap = shm_mmap};
 
 static struct segment *make_segment(struct super *sb, int key, u64 size, u32 mode)
 {
-    struct segment *s = kzalloc(sizeof *s);
+    struct segment *s = kzalloc(sizeof(*s));
     struct inode *inode = s ? tmpfs_inode(sb, S_IFREG | mode) : NULL;
 
     if (!inode) {
@@ -283,7 +283,7 @@ static long open_segment(int id, u64 flags, struct file **out)
     mutex_unlock(&shm_lock);
     if (err)
         return err;
-    ksnprintf(name, sizeof name, "/SYSV%08x (deleted)", s->key);
+    ksnprintf(name, sizeof(name), "/SYSV%08x (deleted)", s->key);
     err = file_open_path(&(struct path){NULL, s->inode}, flags & SHM_RDONLY ? O_RDONLY : O_RDWR,
                          name, out);
     if (err) {
@@ -399,7 +399,7 @@ static long stat_segment(int which, u32 command, u64 addr)
         result = command == IPC_STAT ? 0 : s->id;
     }
     mutex_unlock(&shm_lock);
-    return result >= 0 && copyout(addr, &ds, sizeof ds) ? -EFAULT : result;
+    return result >= 0 && copyout(addr, &ds, sizeof(ds)) ? -EFAULT : result;
 }
 
 static void change(struct segment *s, const struct shmid_ds *to)
@@ -425,7 +425,7 @@ static long change_segment(int id, u32 command, u64 addr)
     struct segment *s;
     long err;
 
-    if (command == IPC_SET && copyin(&ds, addr, sizeof ds))
+    if (command == IPC_SET && copyin(&ds, addr, sizeof(ds)))
         return -EFAULT;
     mutex_lock(&shm_lock);
     s = find(id);
@@ -460,8 +460,8 @@ static long tell_limits(u32 command, u64 addr)
         use.resident += page_cache_pages(segments[i]->inode);
     }
     mutex_unlock(&shm_lock);
-    if (command == IPC_INFO ? copyout(addr, &limits, sizeof limits)
-                            : copyout(addr, &use, sizeof use))
+    if (command == IPC_INFO ? copyout(addr, &limits, sizeof(limits))
+                            : copyout(addr, &use, sizeof(use)))
         return -EFAULT;
     return highest;
 }

@@ -55,7 +55,7 @@ static int add_entry(struct inode *dir, const char *name, struct inode *inode)
     struct node *node = node_of(dir);
     struct entry **last = &node->entries;
     u64 len = strlen(name);
-    struct entry *e = kmalloc(sizeof *e + len + 1);
+    struct entry *e = kmalloc(sizeof(*e) + len + 1);
 
     if (!e)
         return -ENOSPC;
@@ -97,7 +97,7 @@ struct inode *tmpfs_inode(struct super *sb, u32 mode)
     if (!budget_take(&sb->inodes, 1))
         return NULL;
     inode = inode_new(sb, mode);
-    node = inode ? kzalloc(sizeof *node) : NULL;
+    node = inode ? kzalloc(sizeof(*node)) : NULL;
     if (!node) {
         kfree(inode);
         budget_give(&sb->inodes, 1);
@@ -337,7 +337,7 @@ static const struct super_ops tmpfs_super_ops = {.statfs = tmpfs_statfs, .umount
 struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
 {
     static u64 next_dev = 16;
-    struct super *sb = kzalloc(sizeof *sb);
+    struct super *sb = kzalloc(sizeof(*sb));
 
     if (!sb)
         return NULL;

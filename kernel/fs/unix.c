@@ -27,7 +27,7 @@ struct ucred unix_cred(void)
 
 struct usock *unix_new(int type)
 {
-    struct usock *s = kzalloc(sizeof *s);
+    struct usock *s = kzalloc(sizeof(*s));
 
     if (!s)
         return NULL;
@@ -167,12 +167,12 @@ void unix_close(struct usock *s)
 
 static struct message *message_new(struct iter *from, u64 n, struct unix_send *how, i64 *err)
 {
-    struct message *m = kmalloc(sizeof *m + n);
+    struct message *m = kmalloc(sizeof(*m) + n);
 
     *err = -ENOBUFS;
     if (!m)
         return NULL;
-    memset(m, 0, sizeof *m);
+    memset(m, 0, sizeof(*m));
     list_init(&m->link);
     list_init(&m->in_flight);
     m->len = n;
@@ -295,7 +295,7 @@ static void hand_over_files(struct message *m, struct unix_recv *how)
     if (!m->nfiles)
         return;
     if (how->peek) {
-        how->files = kmalloc(m->nfiles * sizeof *how->files);
+        how->files = kmalloc(m->nfiles * sizeof(*how->files));
         if (!how->files)
             return;
         for (u32 i = 0; i < m->nfiles; i++)
@@ -331,7 +331,7 @@ static i64 take(struct usock *s, struct iter *to, struct unix_recv *how)
 
         if (how->got && (s->type != SOCK_STREAM || m->nfiles || how->nfiles))
             break;
-        if (how->got && memcmp(&m->cred, &how->cred, sizeof m->cred) && s->options & UNIX_PASSCRED)
+        if (how->got && memcmp(&m->cred, &how->cred, sizeof(m->cred)) && s->options & UNIX_PASSCRED)
             break;
         moved = iter_put(to, m->data + m->used, n);
         if (moved < n)

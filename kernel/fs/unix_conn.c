@@ -34,14 +34,14 @@ static void autobind(struct unix_addr *addr)
 
     do {
         addr->len = 6;
-        ksnprintf(addr->path + 1, sizeof addr->path - 1, "%05x", next++ & 0xfffff);
+        ksnprintf(addr->path + 1, sizeof(addr->path) - 1, "%05x", next++ & 0xfffff);
         addr->path[0] = 0;
     } while (find_abstract(addr));
 }
 
 static long make_socket_inode(const char *path, struct inode **out)
 {
-    struct walk *w = kmalloc(sizeof *w);
+    struct walk *w = kmalloc(sizeof(*w));
     struct inode *there;
     long err;
 

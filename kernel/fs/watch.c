@@ -22,7 +22,7 @@ static void queue_wakes(struct waiter *waiter, u32 events)
 static void hang_on(struct poll_table *pt, struct waitq *queue)
 {
     struct watcher *w = container_of(pt, struct watcher, pt);
-    struct watcher_queue *q = kzalloc(sizeof *q);
+    struct watcher_queue *q = kzalloc(sizeof(*q));
 
     if (!q) {
         pt->failed = true;

@@ -97,7 +97,7 @@ static long set(struct inode *inode, const struct request *rq)
         return -EINVAL;
     if (rq->size > XATTR_SIZE_MAX)
         return -E2BIG;
-    x = kmalloc(sizeof *x + rq->size);
+    x = kmalloc(sizeof(*x) + rq->size);
     if (!x)
         return -ENOMEM;
     x->size = rq->size;
