@@ -1,6 +1,7 @@
-// The contract of an engine, and the interpreter as one. An engine runs the hart whose window lies at address 0 until its
-// quantum (IC) is spent or something needs the machine. All guest-visible state is in the window and RAM whenever `run`
-// is not on the stack. Who may call: the machine, between devices' events; never from inside a device.
+// The contract of an engine, and the interpreter as one. An engine runs the hart whose window lies
+// at address 0 until its quantum (IC) is spent or something needs the machine. All guest-visible
+// state is in the window and RAM whenever `run` is not on the stack. Who may call: the machine,
+// between devices' events; never from inside a device.
 
 import type { Ram } from '../bus/ram.ts';
 import type { Hart } from '../hart/index.ts';
@@ -42,7 +43,10 @@ export type ExitReason = (typeof EXIT)[keyof typeof EXIT];
 export interface Engine {
   /** Runs the hart, which must be active. */
   run(hart: Hart): ExitReason;
-  /** Makes `run` return `stopped` before the next instruction. Only from within a slow path (device access, system instruction). */
+  /**
+   * Makes `run` return `stopped` before the next instruction. Only from within a slow path (device
+   * access, system instruction).
+   */
   requestExit(): void;
   /** Forgets everything derived from guest memory; after a snapshot was loaded. */
   reset(): void;
@@ -104,7 +108,10 @@ export class InterpEngine implements Engine {
   /** Units of all finished quanta. */
   #spent = 0;
   #isRunning = false;
-  /** Since this was last set to false: was compiled code invalidated, or are there stores to announce that were not before? */
+  /**
+   * Since this was last set to false: was compiled code invalidated, or are there stores to
+   * announce that were not before?
+   */
   #isInvalidated = false;
   /** Did a device store to RAM since a region last read one? */
   #isHostStore = false;
@@ -210,8 +217,8 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * A page table was stored to: no hart may go on with what it said before (docs/adr/0010). The running one looks up the page
-   * of its next instruction, too.
+   * A page table was stored to: no hart may go on with what it said before (docs/adr/0010). The
+   * running one looks up the page of its next instruction, too.
    */
   #dropTranslations(harts: readonly Hart[]): void {
     for (const hart of harts) hart.mmu.tlb.flushTranslated();
@@ -220,15 +227,19 @@ export class InterpEngine implements Engine {
     this.#i32[RECHECK >> 2] = 1;
   }
 
-  /** Compiled code was stored to, or may store past an announcement: the regions that run now must be left before another instruction. */
+  /**
+   * Compiled code was stored to, or may store past an announcement: the regions that run now must
+   * be left before another instruction.
+   */
   invalidated(): void {
     this.#isInvalidated = true;
   }
 
   /**
-   * A load or store of a region that neither TLB nor refill could serve. The walk may set A or D in a page that holds the
-   * region's own code, or read a table in a page to which the region holds a host address; then the region leaves, and the
-   * interpreter repeats the access, which changes nothing more.
+   * A load or store of a region that neither TLB nor refill could serve. The walk may set A or D in
+   * a page that holds the region's own code, or read a table in a page to which the region holds a
+   * host address; then the region leaves, and the interpreter repeats the access, which changes
+   * nothing more.
    */
   #regionSlow(kind: number): number {
     this.#isInvalidated = false;
@@ -252,7 +263,9 @@ export class InterpEngine implements Engine {
     return this.#settled() ? ic : 0;
   }
 
-  /** A device stored to RAM. If a region reads that device now, it ends: it may hold what RAM said. */
+  /**
+   * A device stored to RAM. If a region reads that device now, it ends: it may hold what RAM said.
+   */
   #onHostStore(): void {
     if (!this.#isRunning) return;
     this.#isHostStore = true;
@@ -260,8 +273,8 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * After a device load of a compiled region that changed IC, which was `ic`, or set RECHECK: may the
-   * region go on? A flag of an earlier store ends it once too often, which changes nothing.
+   * After a device load of a compiled region that changed IC, which was `ic`, or set RECHECK: may
+   * the region go on? A flag of an earlier store ends it once too often, which changes nothing.
    */
   #regionSettle(ic: number): number {
     const i32 = this.#i32;
@@ -272,7 +285,10 @@ export class InterpEngine implements Engine {
     return DEVICE_DONE_LEAVE;
   }
 
-  /** Is there nothing to examine before the next instruction? Device accesses set RECHECK and mostly change nothing. */
+  /**
+   * Is there nothing to examine before the next instruction? Device accesses set RECHECK and mostly
+   * change nothing.
+   */
   #settled(): boolean {
     const i32 = this.#i32;
     if (i32[RECHECK >> 2] === 0) return true;
@@ -330,7 +346,10 @@ export class InterpEngine implements Engine {
     return 0;
   }
 
-  /** Code that the TLB must not remember: one instruction, whose second half is asked about separately. */
+  /**
+   * Code that the TLB must not remember: one instruction, whose second half is asked about
+   * separately.
+   */
   #fetchSingle(): number {
     const i32 = this.#i32;
     const [lo, hi] = [i32[SLOW_ARG >> 2]!, i32[(SLOW_ARG >> 2) + 1]!];

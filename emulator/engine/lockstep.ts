@@ -1,9 +1,11 @@
-// Two machines that should be equal, run side by side: same images and input, different engines. After every slice their
-// harts are compared field by field, at checkpoints and at the end also RAM. At the first difference the slice is narrowed
-// to one instruction by running fresh machines up to points inside it, and a Divergence says what differs.
+// Two machines that should be equal, run side by side: same images and input, different engines.
+// After every slice their harts are compared field by field, at checkpoints and at the end also
+// RAM. At the first difference the slice is narrowed to one instruction by running fresh machines
+// up to points inside it, and a Divergence says what differs.
 //
-// Slices have irregular lengths, so that quanta end at all kinds of instructions. Nothing here knows machines: a Side is what
-// it needs of one. Differences that are none: scratch fields of the window, TLBs, and everything else derived.
+// Slices have irregular lengths, so that quanta end at all kinds of instructions. Nothing here
+// knows machines: a Side is what it needs of one. Differences that are none: scratch fields of the
+// window, TLBs, and everything else derived.
 
 import { HostError } from '../base/errors.ts';
 import type { State } from '../hart/index.ts';
@@ -25,7 +27,10 @@ export interface Side<Result> {
 export interface LockstepOptions<Result> {
   /** What the reports call the two. */
   readonly names: readonly [subject: string, reference: string];
-  /** A fresh machine with the same images, to which all input so far happens again; index as in `names`. */
+  /**
+   * A fresh machine with the same images, to which all input so far happens again; index as in
+   * `names`.
+   */
   readonly make?: (index: 0 | 1) => Side<Result>;
   /** Longest slice, and units between comparisons of RAM. */
   readonly slice?: number;
@@ -168,7 +173,10 @@ export class Lockstep<Result> {
     this.#nextCheckpoint = this.#options.checkpoint;
   }
 
-  /** As `Side.run`, of both; throws a Divergence. `goesOn` tells the results after which there is more to run. */
+  /**
+   * As `Side.run`, of both; throws a Divergence. `goesOn` tells the results after which there is
+   * more to run.
+   */
   run(units: number, goesOn: (result: Result) => boolean, duration = Number.POSITIVE_INFINITY): Result {
     const limit = this.subject.spent + units;
     const deadline = this.subject.time + duration;
@@ -210,7 +218,9 @@ export class Lockstep<Result> {
     return this.#narrow(agreed, end) ?? this.#report(found, agreed, end);
   }
 
-  /** Bisects (agreed, end]. A difference in RAM may have been made long before it was looked for. */
+  /**
+   * Bisects (agreed, end]. A difference in RAM may have been made long before it was looked for.
+   */
   #narrow(agreed: number, end: number): Divergence | undefined {
     let [low, high] = [agreed, end];
     while (low > 0 && this.#differsAt(low)) low = this.#cuts.findLast(cut => cut < low / 2) ?? 0;
@@ -229,7 +239,10 @@ export class Lockstep<Result> {
     return compareHarts(a, b).length > 0 || compareRam(a, b).length > 0;
   }
 
-  /** Fresh machines after `unit` units; the subject in the same slices as at first, for the sake of its engine's state. */
+  /**
+   * Fresh machines after `unit` units; the subject in the same slices as at first, for the sake of
+   * its engine's state.
+   */
   #pairAt(unit: number): [Side<Result>, Side<Result>] {
     const [a, b] = [this.#options.make!(0), this.#options.make!(1)];
     for (const side of [a, b]) {
@@ -239,7 +252,10 @@ export class Lockstep<Result> {
     return [a, b];
   }
 
-  /** The last instructions before `unit`, as the reference executes them. Compiled code may have gone wrong at any of them. */
+  /**
+   * The last instructions before `unit`, as the reference executes them. Compiled code may have
+   * gone wrong at any of them.
+   */
   #history(unit: number): string[] {
     const side = this.#options.make!(1);
     const from = Math.max(unit - HISTORY, 0);

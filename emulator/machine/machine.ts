@@ -1,9 +1,11 @@
-// The machine: the only place where hart, engine, bus, devices, clock and firmware meet. `Machine.create` builds and
-// boots one; `run` executes it, in as many pieces as the caller likes, with the same result. Nothing here is
-// asynchronous and nothing asks the host for anything; input comes in through `input` and is stamped by the journal.
+// The machine: the only place where hart, engine, bus, devices, clock and firmware meet.
+// `Machine.create` builds and boots one; `run` executes it, in as many pieces as the caller likes,
+// with the same result. Nothing here is asynchronous and nothing asks the host for anything; input
+// comes in through `input` and is stamped by the journal.
 //
-// Time: one unit is one retired instruction or one exception, of any hart, in the order in which they run; while all
-// harts wait it jumps to the next event. Everything that happens by itself happens at an exact unit.
+// Time: one unit is one retired instruction or one exception, of any hart, in the order in which
+// they run; while all harts wait it jumps to the next event. Everything that happens by itself
+// happens at an exact unit.
 
 import type { Comparator } from '../../devices/clint.ts';
 import { romContents } from '../../devices/rom.ts';
@@ -30,8 +32,8 @@ import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
 
 /**
- * Host work (WorkPort) that one call of `run` may cause beyond its instructions, by default: so much
- * for each unit and so much in all. Passing over idle time counts as WORK_OF_IDLE.
+ * Host work (WorkPort) that one call of `run` may cause beyond its instructions, by default: so
+ * much for each unit and so much in all. Passing over idle time counts as WORK_OF_IDLE.
  */
 const WORK_PER_UNIT = 64;
 const WORK_MIN = 2 ** 24;
@@ -206,7 +208,10 @@ export class Machine {
     return this.spent - exceptions;
   }
 
-  /** Coverage records since power-on, lost ones included, whether the device or compiled code made them. */
+  /**
+   * Coverage records since power-on, lost ones included, whether the device or compiled code made
+   * them.
+   */
   get kcovRecords(): number {
     let inline = 0;
     for (const hart of this.harts) inline += Number(hart.state.get64(L.KCOV_RECORDS));
@@ -226,18 +231,22 @@ export class Machine {
     if (this.#isRunning) this.engine.requestExit();
   }
 
-  /** Makes `run` return in front of the instruction that is being executed; only from within it. For debuggers. */
+  /**
+   * Makes `run` return in front of the instruction that is being executed; only from within it. For
+   * debuggers.
+   */
   pause(): void {
     this.#isPaused = true;
     this.engine.requestExit();
   }
 
   /**
-   * Runs until something ends it, at most `units` instructions and exceptions from now, and at most `duration` of virtual
-   * time, which an idle guest passes without instructions. Where the pieces are cut makes no difference to the guest.
-   * Also returns `budget` when the guest has caused `work` units of work in devices (WorkPort), so
-   * that it cannot keep this call for long with few instructions.
-   * Errors: HostError when one of them is a fraction or not a number: a quantum of half a unit would never end.
+   * Runs until something ends it, at most `units` instructions and exceptions from now, and at most
+   * `duration` of virtual time, which an idle guest passes without instructions. Where the pieces
+   * are cut makes no difference to the guest. Also returns `budget` when the guest has caused
+   * `work` units of work in devices (WorkPort), so that it cannot keep this call for long with few
+   * instructions. Errors: HostError when one of them is a fraction or not a number: a quantum of
+   * half a unit would never end.
    */
   run(units = Infinity, duration = Infinity, work = WORK_PER_UNIT * units + WORK_MIN): RunResult {
     checkWhole('units', units);
@@ -312,7 +321,9 @@ export class Machine {
     this.spent += spent;
   }
 
-  /** Cuts the running quantum, so that it ends at time `at`, but not before the running instruction. */
+  /**
+   * Cuts the running quantum, so that it ends at time `at`, but not before the running instruction.
+   */
   #shorten(at: number): void {
     if (!this.#isRunning) return;
     const s = this.#active!.state;

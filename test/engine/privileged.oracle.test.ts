@@ -1,6 +1,7 @@
-// Random programs about privilege, on our JIT and on QEMU: page tables, PMP, mstatus with MPRV, modes,
-// code that changes. Only what the manual determines: `isPortable` in test/support/privileged/program.ts.
-// privileged.slow.test.ts has the long dose. KCOVBOX_SEED, KCOVBOX_PROGRAMS.
+// Random programs about privilege, on our JIT and on QEMU: page tables, PMP, mstatus with MPRV,
+// modes, code that changes. Only what the manual determines: `isPortable` in
+// test/support/privileged/program.ts. privileged.slow.test.ts has the long dose. KCOVBOX_SEED,
+// KCOVBOX_PROGRAMS.
 
 import { expect, test } from 'vitest';
 import { QEMU } from '../support/oracle/qemu.ts';

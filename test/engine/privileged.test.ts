@@ -1,5 +1,6 @@
-// Searches over random programs about privilege (test/support/privileged/): page tables, PMP, modes, interrupts at every
-// instruction, code that changes by stores, by DMA and by the page walker. The short dose; privileged.slow.test.ts has the long one.
+// Searches over random programs about privilege (test/support/privileged/): page tables, PMP,
+// modes, interrupts at every instruction, code that changes by stores, by DMA and by the page
+// walker. The short dose; privileged.slow.test.ts has the long one.
 
 import { describe, expect, test } from 'vitest';
 import { FAULTS, findFault } from '../support/privileged/faults.ts';

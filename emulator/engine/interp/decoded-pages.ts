@@ -1,9 +1,11 @@
-// The pool of decoded pages in linear memory: which RAM page has one, how it is filled, and what stores do to it.
+// The pool of decoded pages in linear memory: which RAM page has one, how it is filled, and what
+// stores do to it.
 //
-// Decoded pages belong to physical pages, so all address spaces and harts share them. Records are decoded when first
-// reached. A store to a page that holds decoded records takes effect at once, with or without fence.i: the records that
-// overlap it are forgotten. To see those stores, the page has no fast write entries in any TLB (CodePort). A page that is
-// stored to again and again without being executed is given back to the writers.
+// Decoded pages belong to physical pages, so all address spaces and harts share them. Records are
+// decoded when first reached. A store to a page that holds decoded records takes effect at once,
+// with or without fence.i: the records that overlap it are forgotten. To see those stores, the page
+// has no fast write entries in any TLB (CodePort). A page that is stored to again and again without
+// being executed is given back to the writers.
 
 import type { Ram } from '../../bus/ram.ts';
 import type { CodePort, TableEffect } from '../../hart/index.ts';
@@ -45,13 +47,19 @@ import {
 } from './records.ts';
 
 const SLOTS = 2048;
-/** Why stores to a page must be announced: it has decoded records, it is watched, it was translated, it is a page table. */
+/**
+ * Why stores to a page must be announced: it has decoded records, it is watched, it was translated,
+ * it is a page table.
+ */
 const DECODED = 1;
 const WATCHED = 2;
 const TRANSLATED = 4;
 /** A walk has read it as a page table, and the TLBs may hold what it found. */
 export const TABLE = 8;
-/** Entries of a table filled, without another walk through it in between, after which it is no longer watched until the next walk. */
+/**
+ * Entries of a table filled, without another walk through it in between, after which it is no
+ * longer watched until the next walk.
+ */
 const FILLS_UNTIL_UNWATCHED = 16;
 /** A byte for each page of the largest RAM. */
 const CODE_MAP_BYTES = 0x10_0000;
@@ -64,7 +72,10 @@ export class DecodedPages implements CodePort {
   /** Bytes of linear memory that the pool occupies. */
   static readonly bytes = (pages: number): number => CODE_MAP_BYTES + (pages + 1) * PAGE_BYTES;
 
-  /** Address of a byte per RAM page: not zero = stores must be announced. The first thing in the pool. */
+  /**
+   * Address of a byte per RAM page: not zero = stores must be announced. The first thing in the
+   * pool.
+   */
   readonly codeMap: number;
 
   /** Decodes a word of this machine's CPU. */
@@ -87,7 +98,10 @@ export class DecodedPages implements CodePort {
   /** By decoded page: its RAM page, and stores since its last decode. */
   readonly #ramPage: Int32Array;
   readonly #stores: Uint8Array;
-  /** By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single instruction. */
+  /**
+   * By decoded page: the 32 bits of its straddling instruction; last: the encoding of the single
+   * instruction.
+   */
   readonly #straddling: Uint32Array;
   #used = 0;
   /** Pages of the pool that were ever used. */
@@ -97,9 +111,14 @@ export class DecodedPages implements CodePort {
   #fills = 0;
   /** Is any page DECODED? */
   #marked = false;
-  /** R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT. */
+  /**
+   * R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT.
+   */
   arrivals = ENTRY_COLD;
-  /** Called when a page becomes a page table, in the middle of a walk; and when one was stored to, whose translations may be cached. */
+  /**
+   * Called when a page becomes a page table, in the middle of a walk; and when one was stored to,
+   * whose translations may be cached.
+   */
   onTable: () => void = () => {};
   onTableStored: () => void = () => {};
   /** Called when stores to a RAM page must be announced from now on. */
@@ -111,7 +130,10 @@ export class DecodedPages implements CodePort {
   /** Called when guest memory is another one. */
   onReset: () => void = () => {};
 
-  /** `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are purged, too). */
+  /**
+   * `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are
+   * purged, too).
+   */
   constructor(ram: Ram, base: number, capacity: number, harts: number, decodeWord: Decode) {
     const buffer = ram.memory.buffer;
     this.decodeWord = decodeWord;
@@ -159,8 +181,9 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Translations from the page are dropped with all others, and it is a page like others until a walk reads it again. So a guest that
-   * rewrites a whole table pays for one store. An entry that was invalid is in no TLB: filling some costs nothing but the way here.
+   * Translations from the page are dropped with all others, and it is a page like others until a
+   * walk reads it again. So a guest that rewrites a whole table pays for one store. An entry that
+   * was invalid is in no TLB: filling some costs nothing but the way here.
    */
   #tableStored(page: number, effect: TableEffect): void {
     if (page !== this.#filledPage) this.#fills = 0;
@@ -235,7 +258,9 @@ export class DecodedPages implements CodePort {
     }
   }
 
-  /** Decodes the instruction of which the second half-word lies at `pa`, at the start of some page. */
+  /**
+   * Decodes the instruction of which the second half-word lies at `pa`, at the start of some page.
+   */
   decodeStraddling(rec: number, pa: number): void {
     const number = this.#numberOf(rec);
     const ram = this.#ram;
@@ -248,8 +273,9 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Decodes one instruction at page offset `offset` into a page of its own that ends after it, for code whose permissions
-   * change within the page (PMP) and must be asked about every time. Returns the base under which it runs.
+   * Decodes one instruction at page offset `offset` into a page of its own that ends after it, for
+   * code whose permissions change within the page (PMP) and must be asked about every time. Returns
+   * the base under which it runs.
    */
   decodeSingle(word: number, offset: number): number {
     const base = this.#base + this.#capacity * PAGE_BYTES + STRADDLE_SHIFT;
@@ -268,7 +294,10 @@ export class DecodedPages implements CodePort {
     if (this.#u16[at >> 1] !== H_UNDECODED) this.#u8[at + R_ENTRY] = state;
   }
 
-  /** The low 33 bits of where the `jalr` at a page offset went last, if it is decoded; rubbish when it never ran. */
+  /**
+   * The low 33 bits of where the `jalr` at a page offset went last, if it is decoded; rubbish when
+   * it never ran.
+   */
   lastTarget(page: number, offset: number): number | undefined {
     const number = this.#pageOf[page]! - 1;
     if (number < 0) return undefined;
@@ -320,8 +349,8 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * The record of a word that was decoded before, anywhere: programs consist of few different instructions. False when it is not
-   * remembered, or its record depends on its place.
+   * The record of a word that was decoded before, anywhere: programs consist of few different
+   * instructions. False when it is not remembered, or its record depends on its place.
    */
   #remembered(at: number, word: number): boolean {
     const known = memoOf(word);
@@ -336,8 +365,8 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Fills the record at `at`; branches out of the page, and all of a straddling instruction, are far. Answers whether what follows
-   * is likely to run next.
+   * Fills the record at `at`; branches out of the page, and all of a straddling instruction, are
+   * far. Answers whether what follows is likely to run next.
    */
   #write(at: number, word: number, slot: number, straddling: boolean): boolean {
     const insn = this.#insn;
@@ -384,7 +413,10 @@ export class DecodedPages implements CodePort {
     memo[known + 4] = i32[(at + 12) >> 2]! & 0xff_ffff;
   }
 
-  /** Fast CSRs: slot in place of rs3; privilege, and whether bit 0 is fixed, in place of the rounding mode. */
+  /**
+   * Fast CSRs: slot in place of rs3; privilege, and whether bit 0 is fixed, in place of the
+   * rounding mode.
+   */
   #writeCsr(at: number, insn: Insn): void {
     const plain = plainCsr(insn.imm);
     this.#u16[(at + R_RS3) >> 1] = plain?.slot ?? 0;
@@ -422,7 +454,10 @@ export class DecodedPages implements CodePort {
     this.#u8[at + R_ENTRY] = ENTRY_COLD;
   }
 
-  /** Leaves the fields of the records alone: the running instruction may be among them and still has to write its rd. */
+  /**
+   * Leaves the fields of the records alone: the running instruction may be among them and still has
+   * to write its rd.
+   */
   #clear(number: number): void {
     const base = this.#base + number * PAGE_BYTES;
     for (let at = base; at < base + SLOT_END * RECORD; at += RECORD) this.#undecode(at);

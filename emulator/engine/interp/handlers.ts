@@ -1,7 +1,8 @@
-// The list of interpreter handlers: each mnemonic once per instruction length that exists, branches and `jal` in three
-// reaches: `far` = to another page; `near` = within the page, the displacement is one of records and needs no address translation;
-// `back` = near and backwards or a call, where hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more for the CSRs with a
-// fast path (semantics/system.ts).
+// The list of interpreter handlers: each mnemonic once per instruction length that exists, branches
+// and `jal` in three reaches: `far` = to another page; `near` = within the page, the displacement
+// is one of records and needs no address translation; `back` = near and backwards or a call, where
+// hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more
+// for the CSRs with a fast path (semantics/system.ts).
 
 import { type Insn, type Mnemonic, OP, OP_COUNT, ROWS, type TableRow } from '../../isa/index.ts';
 import { TABLE_C } from '../../isa/table-c.ts';

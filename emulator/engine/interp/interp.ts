@@ -1,16 +1,18 @@
-// The interpreter: one emitted WebAssembly function that runs decoded records until the quantum is spent or the machine is
-// needed. See docs/adr/0002 for why it has this shape.
+// The interpreter: one emitted WebAssembly function that runs decoded records until the quantum is
+// spent or the machine is needed. See docs/adr/0002 for why it has this shape.
 //
 //   redirect   reload everything from the window; interrupts and end of quantum are looked at here
 //   lookup     find the decoded page of `target` through the exec TLB, or have the host do it
 //   arrive     with a JIT: count arrivals at targets of calls and backward branches; run compiled regions
 //   next       count, and branch on the record's handler
 //
-// So this function is also the dispatcher of compiled code: a region (jit/) is (depth: i32) -> next pc: i64 with all state in the
-// window; an odd pc says that the interpreter must execute the instruction at pc - 1 before any region is entered again.
+// So this function is also the dispatcher of compiled code: a region (jit/) is (depth: i32) -> next
+// pc: i64 with all state in the window; an odd pc says that the interpreter must execute the
+// instruction at pc - 1 before any region is entered again.
 //
-// Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is non-zero here only
-// together with ic = 0, and then IC in the window is the true count (interp/slow.ts).
+// Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is
+// non-zero here only together with ic = 0, and then IC in the window is the true count
+// (interp/slow.ts).
 
 import {
   DATA_VIEW,
@@ -72,17 +74,22 @@ export interface InterpOptions {
 
 /** How the interpreter finds compiled regions. The module then imports env.table. */
 export interface Regions {
-  /** Byte address of the direct-mapped cache of entries { i64 pc, i32 table slot, i32 0 } indexed by pc >> 1. */
+  /**
+   * Byte address of the direct-mapped cache of entries { i64 pc, i32 table slot, i32 0 } indexed by
+   * pc >> 1.
+   */
   readonly jumpCache: number;
   /** Entries - 1. */
   readonly jumpCacheMask: number;
-  /** Byte address of an i64 that counts the units spent in regions; absent unless somebody asked. */
+  /**
+   * Byte address of an i64 that counts the units spent in regions; absent unless somebody asked.
+   */
   readonly unitsAt?: number | undefined;
 }
 
 /**
- * The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow (refill.ts), regionDevice
- * (access/device.ts).
+ * The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow
+ * (refill.ts), regionDevice (access/device.ts).
  */
 export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
   const m = new ModuleBuilder();
@@ -103,7 +110,10 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   return m.finish({ names: options.names ?? false });
 }
 
-/** Exports dispatch(depth, count, slot): the way of regions to other modules, see jit/cache/slots.ts. */
+/**
+ * Exports dispatch(depth, count, slot): the way of regions to other modules, see
+ * jit/cache/slots.ts.
+ */
 function addDispatch(m: ModuleBuilder): void {
   const { code: c, params, index } = m.func([...REGION_PARAMS, I32], REGION_RESULTS, 'dispatch');
   const [depth, count, slot] = params;
@@ -158,7 +168,10 @@ class Interpreter {
     this.#own.release();
   }
 
-  /** Everything from the window; quantum end and interrupts before anything else, even a fetch fault. */
+  /**
+   * Everything from the window; quantum end and interrupts before anything else, even a fetch
+   * fault.
+   */
   #reload(redirect: Label): void {
     const c = this.#c;
     const { ic, target, dataView, fetchView } = this.#l;
@@ -214,7 +227,9 @@ class Interpreter {
     c.br(redirect);
   }
 
-  /** Falls through to `next` unless a region runs. A forced `ic` of 0 must reach `next` (RECHECK). */
+  /**
+   * Falls through to `next` unless a region runs. A forced `ic` of 0 must reach `next` (RECHECK).
+   */
   #arrive(regions: Regions, redirect: Label): void {
     const c = this.#c;
     const { rec, ic, target } = this.#l;
@@ -242,8 +257,8 @@ class Interpreter {
   }
 
   /**
-   * Of the arrivals by a return only every 16th counts: what is hot behind a call is mostly reached through a hot loop or
-   * function, whose region comes back there by itself.
+   * Of the arrivals by a return only every 16th counts: what is hot behind a call is mostly reached
+   * through a hot loop or function, whose region comes back there by itself.
    */
   #skipReturns(interpret: Label): void {
     const c = this.#c;
@@ -253,7 +268,9 @@ class Interpreter {
     c.end();
   }
 
-  /** Runs the region at PC = `target` and stores where it ended; to `interpret` when there is none. */
+  /**
+   * Runs the region at PC = `target` and stores where it ended; to `interpret` when there is none.
+   */
   #enterRegion(regions: Regions, interpret: Label): void {
     const c = this.#c;
     const { rec, ic, target } = this.#l;
@@ -320,7 +337,10 @@ class Interpreter {
     this.#spent(labels.redirect);
   }
 
-  /** Adds one to the counter of the instruction that is about to run (retired.ts); `target` is free here. */
+  /**
+   * Adds one to the counter of the instruction that is about to run (retired.ts); `target` is free
+   * here.
+   */
   #count({ low, bytes, base, isGated }: RetiredPlace): void {
     const c = this.#c;
     const { rec, target } = this.#l;
@@ -363,8 +383,8 @@ class Interpreter {
   }
 
   /**
-   * The first half of the instruction is in this page, the second wherever the next page is mapped. The decoded record is
-   * good as long as memory there holds the half-word it was made from.
+   * The first half of the instruction is in this page, the second wherever the next page is mapped.
+   * The decoded record is good as long as memory there holds the half-word it was made from.
    */
   #straddle(o: InterpOps, labels: InterpLabels): void {
     const c = this.#c;

@@ -359,7 +359,10 @@ export class InterpOps implements Ops {
     return { va, host: this.temp(I32) };
   }
 
-  /** Opens an `if`: then-arm with the host address in `host`, else-arm for what the table cannot answer. */
+  /**
+   * Opens an `if`: then-arm with the host address in `host`, else-arm for what the table cannot
+   * answer.
+   */
   #probe(table: number, bytes: Width, va: Local<I64>, host: Local<I32>): void {
     const { c } = this;
     c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
@@ -377,7 +380,10 @@ export class InterpOps implements Ops {
       .local_set(host);
   }
 
-  /** After the then-arm of `#probe`: the else-arm fills the table and opens an `if` like that of `#probe`. */
+  /**
+   * After the then-arm of `#probe`: the else-arm fills the table and opens an `if` like that of
+   * `#probe`.
+   */
   #refillOr(va: Local<I64>, host: Local<I32>, bytes: Width, isStore: boolean): void {
     const { c } = this;
     c.else_();

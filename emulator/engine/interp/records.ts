@@ -1,8 +1,10 @@
-// The decoded form of guest code that the interpreter runs: records of 16 bytes, one for each half-word of a page, so that
-// the record of an address is found by arithmetic and pc never needs to be kept: pc = page va + (record - base) / 8.
+// The decoded form of guest code that the interpreter runs: records of 16 bytes, one for each
+// half-word of a page, so that the record of an address is found by arithmetic and pc never needs
+// to be kept: pc = page va + (record - base) / 8.
 //
-// Slots of a decoded page: 0..2047 the half-words; 2048 END; 2049 the instruction that straddles into the next page,
-// executed with base moved by two slots so that its pc comes out right; 2051 the END after it.
+// Slots of a decoded page: 0..2047 the half-words; 2048 END; 2049 the instruction that straddles
+// into the next page, executed with base moved by two slots so that its pc comes out right; 2051
+// the END after it.
 
 /** Bytes of a record; fields below are offsets in it. */
 export const RECORD = 16;
@@ -11,9 +13,14 @@ export const R_HANDLER = 0;
 /** u16 each: window addresses of the registers; rd = x0 is SINK. */
 export const R_RD = 2;
 export const R_RS1 = 4;
-/** For `jalr`, which has neither rs2 nor rs3: bits 1 to 16 and 17 to 32 of its last target, for the JIT to guess from. */
+/**
+ * For `jalr`, which has neither rs2 nor rs3: bits 1 to 16 and 17 to 32 of its last target, for the
+ * JIT to guess from.
+ */
 export const R_RS2 = 6;
-/** i32: immediate; record displacement of near jumps; the word of system and illegal instructions. */
+/**
+ * i32: immediate; record displacement of near jumps; the word of system and illegal instructions.
+ */
 export const R_IMM = 8;
 /** u16: window address of fs3, or of the slot of a plain CSR. */
 export const R_RS3 = 12;
@@ -21,8 +28,9 @@ export const R_RS3 = 12;
 export const R_RM = 14;
 export const CSR_EVEN = 0x80;
 /**
- * u8: what to do when control arrives here by a jump that may close a loop or call (interp.ts, `arrive`): ENTRY_COLD =
- * nothing; ENTRY_COMPILED = run the region compiled for it; else arrivals left until the JIT is asked.
+ * u8: what to do when control arrives here by a jump that may close a loop or call (interp.ts,
+ * `arrive`): ENTRY_COLD = nothing; ENTRY_COMPILED = run the region compiled for it; else arrivals
+ * left until the JIT is asked.
  */
 export const R_ENTRY = 15;
 export const ENTRY_COLD = 0;

@@ -1,9 +1,10 @@
-// What the interpreter cannot do itself: calls to the host. Each helper first brings pc and the instruction count to the
-// window, exactly as they were before the instruction (the contract of emulator/hart), then calls its import.
+// What the interpreter cannot do itself: calls to the host. Each helper first brings pc and the
+// instruction count to the window, exactly as they were before the instruction (the contract of
+// emulator/hart), then calls its import.
 //
-// Every import answers with the new `ic`: the instructions left when the instruction is done, 0 when interrupts must be examined
-// first (the window then holds the true count), or a negative number when control went elsewhere (trap, xret): PC in
-// the window says where.
+// Every import answers with the new `ic`: the instructions left when the instruction is done, 0
+// when interrupts must be examined first (the window then holds the true count), or a negative
+// number when control went elsewhere (trap, xret): PC in the window says where.
 
 import { IC, PC, SLOW_ARG, SLOW_VALUE } from '../../hart/layout.ts';
 import { type FunctionHandle, I32, I64, type Local, type ModuleBuilder } from '../../wasm/module.ts';
@@ -21,11 +22,13 @@ export interface InterpImports {
   system(word: number): number;
   illegal(word: number): number;
   /**
-   * Translates SLOW_ARG = PC and attaches a decoded page. 0 = look again, negative = trapped, else the base of a decoded
-   * page that is good for this one instruction.
+   * Translates SLOW_ARG = PC and attaches a decoded page. 0 = look again, negative = trapped, else
+   * the base of a decoded page that is good for this one instruction.
    */
   fetch(): number;
-  /** Fills the straddle slots of the page that `rec` is in; SLOW_ARG = the next page. Like `fetch`. */
+  /**
+   * Fills the straddle slots of the page that `rec` is in; SLOW_ARG = the next page. Like `fetch`.
+   */
   straddle(rec: number): number;
   /** Decodes the record. */
   decode(rec: number): void;
@@ -36,13 +39,19 @@ export interface InterpImports {
   regionSettle(ic: number): number;
   /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
   hot(rec: number): number;
-  /** PC has no entry in the jump cache: the table slot of its region, or negative when there is none. Fills the cache. */
+  /**
+   * PC has no entry in the jump cache: the table slot of its region, or negative when there is
+   * none. Fills the cache.
+   */
   enter(rec: number): number;
   /** IC is spent or RECHECK is set; 0 = go on at PC, else the reason to leave. */
   boundary(): number;
 }
 
-/** `atomic`'s argument: funct5, then log2 of the bytes; lr and sc have the funct5 of their encodings. */
+/**
+ * `atomic`'s argument: funct5, then log2 of the bytes; lr and sc have the funct5 of their
+ * encodings.
+ */
 export const atomicCode = (what: Atomic): number => (what.funct5 << 2) | Math.log2(what.bytes);
 
 type Name = keyof InterpImports;

@@ -1,4 +1,5 @@
-// Faults of the JIT that the searches must find: each replaces methods of classes while the subject runs.
+// Faults of the JIT that the searches must find: each replaces methods of classes while the subject
+// runs.
 
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
 import { DecodedPages } from '../../../emulator/engine/interp/decoded-pages.ts';
@@ -37,9 +38,9 @@ const { protect } = DecodedPages.prototype;
 const MOST_ARRIVALS = 1000;
 
 /**
- * Empties a slot. The problem: a jump cache that leads to an empty slot makes the dispatcher turn for
- * ever, and no instruction passes that a test could count. The trick: the stub of an emptied slot
- * throws when it was called many times with the same count of instructions left.
+ * Empties a slot. The problem: a jump cache that leads to an empty slot makes the dispatcher turn
+ * for ever, and no instruction passes that a test could count. The trick: the stub of an emptied
+ * slot throws when it was called many times with the same count of instructions left.
  */
 function emptyWithAlarm(this: SlotTable, slot: number): void {
   let last = -1;

@@ -1,4 +1,5 @@
-// Ways to run the same program that must not differ: thresholds from eager to never, batches, small caches.
+// Ways to run the same program that must not differ: thresholds from eager to never, batches, small
+// caches.
 
 import { HEAT_EAGER } from '../../../emulator/engine/jit/policy/heat.ts';
 import type { Configuration } from './search.ts';

@@ -1,8 +1,10 @@
-// Random programs about privilege: page tables, PMP, mstatus, modes, interrupts, and code that changes by stores, by DMA and
-// by the page walker. A program is a list of steps; every step can be left out, so a failing program can be shrunk.
+// Random programs about privilege: page tables, PMP, mstatus, modes, interrupts, and code that
+// changes by stores, by DMA and by the page walker. A program is a list of steps; every step can be
+// left out, so a failing program can be shrunk.
 //
-// The generator knows no behaviour. It knows where things lie (layout below) and how control comes back: every trap ends in
-// an M-mode handler, which mixes cause, epc and tval into a register and goes on with the next step.
+// The generator knows no behaviour. It knows where things lie (layout below) and how control comes
+// back: every trap ends in an M-mode handler, which mixes cause, epc and tval into a register and
+// goes on with the next step.
 
 import { encode as e } from '../../../emulator/isa/index.ts';
 import type { Random } from '../random.ts';
@@ -23,10 +25,16 @@ export const LEVEL0 = LEVEL1 + 2 * PAGE;
 export const LEVEL0_COUNT = 4;
 export const DATA = LEVEL0 + LEVEL0_COUNT * PAGE;
 export const DATA_PAGES = 8;
-/** A page above all data, with snippets in its upper half: code that appears above the boundary of flat regions. */
+/**
+ * A page above all data, with snippets in its upper half: code that appears above the boundary of
+ * flat regions.
+ */
 export const HIGH = DATA + DATA_PAGES * PAGE;
 export const IMAGE_BYTES = HIGH + PAGE - RAM;
-/** The virtual window: 2 MiB of 4 KiB pages for S, 2 MiB for U. Nothing is there physically, here and on QEMU. */
+/**
+ * The virtual window: 2 MiB of 4 KiB pages for S, 2 MiB for U. Nothing is there physically, here
+ * and on QEMU.
+ */
 export const WINDOW = 0xc000_0000;
 
 /** Physical addresses of the snippets. */
@@ -104,8 +112,8 @@ export interface PrivilegedProfile {
   readonly steps: number;
   readonly rounds: number;
   /**
-   * Only what the manual determines and QEMU has: no DMA, no timer, every change of a table with its
-   * fence, no store of a snippet to code or to a table.
+   * Only what the manual determines and QEMU has: no DMA, no timer, every change of a table with
+   * its fence, no store of a snippet to code or to a table.
    */
   readonly isPortable: boolean;
 }
@@ -209,12 +217,14 @@ function snippet(r: Random, index: number, isPortable: boolean): number[] {
 const ENTRY_INSN = 0x2002_8067;
 
 /**
- * Appends a page table entry that is run as code: `jalr x0, 512(x5)` is a leaf with V, R, W, G and A, and D makes it write x1.
- * It stands on 8 bytes, x5 leads behind it, and its page number is that of a data page.
+ * Appends a page table entry that is run as code: `jalr x0, 512(x5)` is a leaf with V, R, W, G and
+ * A, and D makes it write x1. It stands on 8 bytes, x5 leads behind it, and its page number is that
+ * of a data page.
  */
 function throughEntry(words: number[]): void {
   if (words.length % 2 === 1) words.push(e('addi', { rd: 0, rs1: 0, imm: 0 }));
-  // Late in the loop, when all of it is compiled, a store may set D: x20 leads to the page of some such entry.
+  // Late in the loop, when all of it is compiled, a store may set D: x20 leads to the page of some
+  // such entry.
   words.push(e('addi', { rd: 6, rs1: 8, imm: -9 }), e('bne', { rs1: 6, rs2: 0, imm: 8 }));
   words.push(e('sd', { rs1: 20, rs2: 10, imm: 0 }), e('addi', { rd: 0, rs1: 0, imm: 0 }));
   words.push(e('auipc', { rd: 5, imm: 0 }), e('addi', { rd: 5, rs1: 5, imm: 24 - 512 }));
@@ -232,7 +242,9 @@ function leaf(r: Random, isPortable: boolean): bigint {
   return (BigInt(RAM / PAGE + first) << 10n) | BigInt(low);
 }
 
-/** Pages of a window that most accesses and most changes of the tables are about; 4 to 7 are code. */
+/**
+ * Pages of a window that most accesses and most changes of the tables are about; 4 to 7 are code.
+ */
 const HOT = [0, 1, 2, 3, 5, 8, 9, 10, 11];
 
 /** Index in a level-0 table, of those that the bases use. */
@@ -267,7 +279,10 @@ const PHYSICAL = -1;
 /** A page of the data, but not the one next to the tables. */
 const dataBase = (r: Random): number => DATA + (1 + r.below(DATA_PAGES - 1)) * PAGE;
 
-/** An address for a pointer register, mostly one that `space` reaches; `entries`: pages whose table entries are code. */
+/**
+ * An address for a pointer register, mostly one that `space` reaches; `entries`: pages whose table
+ * entries are code.
+ */
 function base(r: Random, space: number, isPortable: boolean, entries: readonly number[]): number {
   const at = 8 * r.below(500);
   if (entries.length > 0 && space !== PHYSICAL && r.oneIn(8)) return r.pick(entries) + at;
@@ -314,8 +329,8 @@ function call(r: Random, portable: boolean, entries: readonly number[]): Step {
 }
 
 /**
- * Four calls in M-mode: a snippet that may store to a snippet of HIGH, this one, and both again. At the
- * first time HIGH holds no code yet.
+ * Four calls in M-mode: a snippet that may store to a snippet of HIGH, this one, and both again. At
+ * the first time HIGH holds no code yet.
  */
 function codeAppears(r: Random, snippets: readonly (readonly number[])[]): Step[] {
   const stores = SNIPPET_AT.filter(
@@ -423,7 +438,8 @@ function step(r: Random, { isPortable }: PrivilegedProfile, entries: readonly nu
       return r.oneIn(2) ? { kind: 'status', set: bits, clear: 0 } : { kind: 'status', set: 0, clear: bits };
     }
     case 7:
-      // Neither fetch faults, which would repeat in the handler, nor `ecall` from S, with which it ends.
+      // Neither fetch faults, which would repeat in the handler, nor `ecall` from S, with which it
+      // ends.
       return { kind: 'delegate', value: r.u32() & 0xa1fc };
     case 19: {
       const at = r.pick([r.pick(SNIPPET_AT), DATA, LEVEL0 + PAGE, r.pick(FUNCTION_AT)]);

@@ -1,4 +1,5 @@
-// Runs privileged programs on two configurations of our machine, or on one and QEMU, and shrinks the first that differs.
+// Runs privileged programs on two configurations of our machine, or on one and QEMU, and shrinks
+// the first that differs.
 
 import { cause } from '../../../emulator/hart/index.ts';
 import { type EngineKind, Machine, MIB, stateHash } from '../../../emulator/index.ts';
@@ -31,8 +32,8 @@ const UNITS = 2_000_000;
 const LINES = [cause.MSIP, cause.SEIP, cause.MEIP];
 
 /**
- * Runs to the end of the program or of UNITS. With `interrupts`, lines change every so many units, at the same units
- * whatever the configuration.
+ * Runs to the end of the program or of UNITS. With `interrupts`, lines change every so many units,
+ * at the same units whatever the configuration.
  */
 export function runPrivileged(
   program: PrivilegedProgram,
@@ -75,7 +76,10 @@ export interface Search {
   readonly profile: PrivilegedProfile;
   readonly seed: number;
   readonly programs: number;
-  /** Answers whether the program is executed unlike it should be, and the instructions that were compared. */
+  /**
+   * Answers whether the program is executed unlike it should be, and the instructions that were
+   * compared.
+   */
   compare(
     program: PrivilegedProgram,
     seed: number,
@@ -114,7 +118,10 @@ export function compareConfigurations(
   };
 }
 
-/** The same memory as on QEMU? Programs that do not end by themselves are not compared: 0 instructions. */
+/**
+ * The same memory as on QEMU? Programs that do not end by themselves are not compared: 0
+ * instructions.
+ */
 export function compareWithQemu(
   program: PrivilegedProgram,
   seed: number,
