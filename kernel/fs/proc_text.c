@@ -4,6 +4,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "isa.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "proc.h"
@@ -83,9 +84,13 @@ static void stat_top(struct textbuf *t, struct proc *p)
 
 static void cpuinfo(struct textbuf *t, struct proc *p)
 {
-    for (int i = 0; i < ncpus; i++)
-        text_printf(t, "processor\t: %d\nhart\t\t: %lu\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\n\n", i,
-                    cpus[i].hartid);
+    const char *isa = isa_string();
+
+    for (int i = 0; i < ncpus; i++) {
+        text_printf(t, "processor\t: %d\nhart\t\t: %lu\nisa\t\t: ", i, cpus[i].hartid);
+        text_put(t, isa, strlen(isa)); /* longer than what text_printf takes at once */
+        text_printf(t, "\nmmu\t\t: sv39\n\n");
+    }
 }
 
 static void filesystems(struct textbuf *t, struct proc *p)

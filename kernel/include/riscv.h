@@ -86,6 +86,7 @@
     }
 
 CSR_ACCESSORS(sstatus)    /* supervisor status */
+CSR_ACCESSORS(senvcfg)    /* what user mode may use */
 CSR_ACCESSORS(sie)        /* supervisor interrupt enable */
 CSR_ACCESSORS(sip)        /* supervisor interrupt pending */
 CSR_ACCESSORS(stvec)      /* supervisor trap vector base address */

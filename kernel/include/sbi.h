@@ -7,6 +7,8 @@ struct sbi_result {
 };
 
 bool sbi_probe(u32 extension);
+/* 0 to 2: mvendorid, marchid, mimpid. */
+u64 sbi_machine_id(u32 which);
 void sbi_set_timer(u64 when);
 void sbi_send_ipi(u64 hart_mask, u64 hart_base);
 void sbi_remote_sfence(u64 hart_mask, u64 hart_base, u64 start, u64 size);

@@ -27,6 +27,11 @@ bool sbi_probe(u32 extension)
     return r.error == 0 && r.value != 0;
 }
 
+u64 sbi_machine_id(u32 which)
+{
+    return (u64)sbi_call(SBI_BASE, 4 + which, 0, 0, 0, 0).value;
+}
+
 void sbi_set_timer(u64 when)
 {
     sbi_call(SBI_TIME, 0, when, 0, 0, 0);

@@ -231,24 +231,6 @@ long sys_reboot(u64 magic1, u64 magic2, u64 command, u64 arg)
     }
 }
 
-/* riscv_hwprobe(2): every key is unknown to us, which is a legal answer. */
-long sys_riscv_hwprobe(u64 pairs, u64 count, u64 cpu_size, u64 cpus_addr, u64 flags)
-{
-    (void)cpu_size, (void)cpus_addr;
-    if (flags)
-        return -EINVAL;
-    for (u64 i = 0; i < count; i++) {
-        i64 unknown[2] = {-1, 0};
-        if (copyout(pairs + i * sizeof(unknown), unknown, sizeof(unknown)))
-            return -EFAULT;
-        /* Millions of pairs must not keep their owner from being killed. */
-        if (i % 4096 == 4095 && signal_pending(current))
-            return -EINTR;
-        sched_relax();
-    }
-    return 0;
-}
-
 long sys_personality(u64 persona)
 {
     return (u32)persona == 0xffffffff || persona == 0 ? 0 : -EINVAL;

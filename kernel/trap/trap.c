@@ -7,6 +7,7 @@
 #include "trap.h"
 #include "abi/errno.h"
 #include "irq.h"
+#include "isa.h"
 #include "klib.h"
 #include "proc.h"
 #include "riscv.h"
@@ -40,6 +41,7 @@ void trap_init_hart(void)
     csr_write_stvec((u64)trap_vector);
     csr_write_sie(SIE_SSIE | SIE_STIE | SIE_SEIE);
     csr_write_scounteren(7); /* programs may use rdtime, rdcycle and rdinstret, as on Linux */
+    isa_init_hart();
 }
 
 static void interrupt_handle(u64 cause)

@@ -1,0 +1,12 @@
+/* What the harts can do, as the device tree says; all harts of the board are alike. boot/isa.c */
+#pragma once
+#include "types.h"
+
+/* The node of the first hart. */
+int isa_node(void);
+/* Is this name, in lower case, among riscv,isa-extensions? */
+bool isa_has(const char *name);
+/* riscv,isa, for people to read. */
+const char *isa_string(void);
+/* Lets programs use what they may on this hart. */
+void isa_init_hart(void);
