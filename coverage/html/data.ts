@@ -104,11 +104,14 @@ function blocksOf(coverage: Coverage, { own, calls }: LineCode): PageBlock[] {
       if (!verdict) continue;
       for (const [i, block] of verdict.blocks.entries()) {
         if (block.high <= low || block.low >= high || block.isEdge) continue;
-        if (rows.length === BLOCKS_PER_LINE) return rows;
         const state = verdict.states[i] === RAN ? 0 : verdict.states[i] === NOT_RUN ? 2 : 3;
-        const count = verdict.counts[i]!;
+        const count = Number.isNaN(verdict.counts[i]!) ? -1 : verdict.counts[i]!;
         const [from, to] = [hex(Math.max(low, block.low)), hex(Math.min(high, block.high))];
-        rows.push([from, to, state, Number.isNaN(count) ? -1 : count]);
+        const last = rows[rows.length - 1];
+        // Blocks in a row with one verdict are one row.
+        if (last && last[1] === from && last[2] === state && last[3] === count) last[1] = to;
+        else if (rows.length === BLOCKS_PER_LINE) return rows;
+        else rows.push([from, to, state, count]);
       }
     }
   }

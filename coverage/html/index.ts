@@ -6,7 +6,7 @@ import { xmlText } from '../export/cobertura.ts';
 import { type ExportOptions, encodeChunks } from '../export/common.ts';
 import type { Coverage } from '../model/coverage.ts';
 import { SCRIPT, STYLE } from './client.generated.ts';
-import { pageData } from './data.ts';
+import { type PageData, pageData } from './data.ts';
 
 /** JSON that may stand inside a script element: no `<`, and no line separators that old parsers trip over. */
 const safeJson = (value: unknown): string =>
@@ -44,7 +44,11 @@ function* frame(title: string): Generator<string> {
 
 /** The page of a coverage, in chunks. */
 export function exportHtml(coverage: Coverage, options: ExportOptions): Iterable<Uint8Array> {
-  const { index, files, functions } = pageData(coverage, options);
+  return htmlPage(pageData(coverage, options));
+}
+
+/** The page of data that was gathered before. */
+export function htmlPage({ index, files, functions }: PageData): Iterable<Uint8Array> {
   function* pieces(): Generator<string> {
     yield* frame(index.title);
     yield `<script type="application/json" id="index">${safeJson(index)}</script>\n`;

@@ -2,6 +2,7 @@
 import type { CompareRow, PageBlock, PageFile, PagePoint } from '../page.ts';
 import { D, STATE_WORDS } from './data.ts';
 import { count, esc, plural } from './dom.ts';
+import { here } from './url.ts';
 
 const SIZES = ['8 bit', '16 bit', '32 bit', '64 bit'];
 const TESTS = 12;
@@ -17,7 +18,7 @@ function pointRow(file: PageFile, [addr, hits, chain, set]: PagePoint): string {
   const into = outer.length > 0 ? ` <span class="soft">inlined into ${esc(outer.join(', '))}</span>` : '';
   const tests = file.sets[set]!;
   const by =
-    D.tests.length > 1 && hits > 0 ? ` <span class="soft">${plural(tests.length, 'test')}</span>` : '';
+    D.tests.length > 1 && hits > 0 ? ` <span class="soft">\u00b7 ${plural(tests.length, 'test')}</span>` : '';
   return (
     `<tr class="${hits > 0 ? 'yes' : 'no'}"><td>${hits > 0 ? 'taken' : 'not taken'}</td><td class="num">${hits > 0 ? times(hits) : ''}</td>` +
     `<td>${esc(addr)}</td><td class="fn">${esc(name)}${into}${by}</td></tr>`
@@ -58,7 +59,7 @@ export function detail(file: PageFile, line: number, letter: string): string {
   return (
     `<div class="detail" role="group" aria-label="Points of line ${line}"><p><b>${about}</b></p>${testsOf(file, line)}` +
     table(
-      `${plural(points.length, 'point')}, ${taken} taken`,
+      `${plural(points.length, 'point')}, ${taken} taken${here.only || here.a ? ' in all records' : ''}`,
       points.map(point => pointRow(file, point)),
     ) +
     table('Code of the line', (file.k[line] ?? []).map(blockRow)) +

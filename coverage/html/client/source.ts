@@ -23,6 +23,7 @@ function classes(file: PageFile): Map<number, string> {
 /** What the count column says. */
 function counted(row: PageFile['l'][number], letter: string): string {
   if (letter === 'x') return '?';
+  if (letter === 'oa' || letter === 'ob') return letter === 'oa' ? 'A' : 'B';
   const ran = letter === 'c' || letter === 'p';
   const isWhole = only() < 0 && !compared();
   if (!ran) return letter === 'u' && isWhole ? '0' : '';
@@ -55,7 +56,7 @@ function lineRow(file: PageFile, path: string, n: number, letter: string, body: 
 }
 
 const detailRow = (file: PageFile, n: number, letter: string): string =>
-  `<tr class="more" data-of="${n}"><td colspan="3"></td><td>${detail(file, n, letter)}</td></tr>`;
+  `<tr class="more" data-of="${n}"><td colspan="4">${detail(file, n, letter)}</td></tr>`;
 
 const rowMaps = new WeakMap<PageFile, Map<number, PageFile['l'][number]>>();
 function rowOf(file: PageFile, n: number): PageFile['l'][number] | undefined {
@@ -118,7 +119,7 @@ export function drawFile(path: string, line: number): string {
     `<h1>${esc(path)}</h1><p class="meta">${shown(t[0], t[2])}% of ${plural(t[2], 'line')}, ${t[3]} of ${plural(t[4], 'function')}, ` +
     `${count(t[5])} of ${plural(t[6], 'point')}${unknown ? `, ${plural(unknown, 'line')} unknown` : ''}` +
     `${text ? '' : ' &nbsp;\u00b7&nbsp; source text not found; line numbers only'}</p><div class="file">${functionList(index, path)}<div>` +
-    `<div class="tools"><button type="button" data-step="1">next gap <kbd>n</kbd></button><button type="button" data-step="-1">previous <kbd>p</kbd></button>` +
+    `<div class="tools"><button type="button" data-step="1">next ${compared() ? 'difference' : 'gap'} <kbd>n</kbd></button><button type="button" data-step="-1">previous <kbd>p</kbd></button>` +
     `${context()}${legend()}</div><div class="code" tabindex="-1"><table aria-label="Source"><tbody>${rows.join('')}</tbody></table></div></div></div>`;
   if (line) focusLine(line, false);
   return line ? `${path}:${line}` : path;

@@ -9,7 +9,7 @@ export const state = {
   reachedFiles,
   reachedOnly: D.files.length > 30 && reachedFiles < D.files.length / 2,
   files: { key: 'path', up: true },
-  functions: { key: 'calls', up: false },
+  functions: { key: D.counts ? 'calls' : 'share', up: false },
   /** Directories that were opened or closed by hand. */
   toggled: new Set<string>(),
   /** Lines whose points are shown. */
