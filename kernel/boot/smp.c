@@ -1,6 +1,6 @@
 /*
  * Several harts. cpus[0] is the hart that booted, the others follow in device tree order; each gets
- * an idle thread and is started through SBI HSM (SBI 1.0 chapter 9) at secondary_start.
+ * an idle thread and is started through SBI HSM (SBI 2.0 chapter 9) at secondary_start.
  */
 #include "boot.h"
 #include "alloc.h"

@@ -1,6 +1,6 @@
 /*
  * kqueue.c: kqueue and kevent of the BSDs, as two private system calls; programs reach them through
- * guest-programs/include/bsd/event.h. What the filters mean is in kqueue_filters.c.
+ * guest-programs/include/bsd/event.h. kqueue_filters.c has the filters.
  *
  * A knote is one registration (ident, filter). What makes it active - a wake-up of its file, a
  * timer, a trigger, something that happened to an inode or a process - puts it on the queue's

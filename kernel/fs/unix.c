@@ -189,7 +189,7 @@ static struct message *message_new(struct iter *from, u64 n, struct unix_send *h
     return m;
 }
 
-/* Who gets what s sends; one reference in *out. Needs unix_mutex. */
+/* The receiver of data that s sends; one reference in *out. Needs unix_mutex. */
 static long receiver(struct usock *s, struct unix_send *how, struct usock **out)
 {
     struct usock *to = how->to ? how->to : s->peer;

@@ -23,7 +23,7 @@ void unix_in_flight(struct message *m)
     }
 }
 
-/* Who receives m, or accepts the socket that will. */
+/* The socket that receives m, or accepts the socket that will. */
 static struct usock *reader(const struct message *m)
 {
     return m->to->listener ? m->to->listener : m->to;

@@ -166,8 +166,8 @@ int vm_map_pages(struct vma *vma, struct vm_pages *pages);
 long copyin(void *dst, va_t src, size_t n);
 long copyout(va_t dst, const void *src, size_t n);
 /*
- * A structure that may grow: size is what the caller has. What it has not is zero; what it has more
- * must be zero (-E2BIG).
+ * A structure that may grow: size is the caller's. Members that it lacks read as zero; bytes that
+ * it has beyond ours must be zero (-E2BIG).
  */
 long copyin_struct(void *dst, size_t known, va_t src, size_t size);
 /* Like the above but returns how many bytes could not be copied. */

@@ -1,7 +1,7 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * Descriptors: rules, ownership and lifetime. What a dialect allows is in its rows; what happens
- * then is here, once.
+ * Descriptors: rules, ownership and lifetime. A dialect's rows say what it allows; this file
+ * does the rest, once for all.
  *
  * References of a descriptor: the open file, the thread that enabled it, and on Linux every open
  * remote section. Whoever drops the last one frees it after leaving kcov_lock.

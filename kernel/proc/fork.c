@@ -1,6 +1,6 @@
 /*
- * clone(2) in all its forms: fork, vfork and threads. What is not shared by a flag is copied;
- * address spaces copy on write.
+ * clone(2) in all its forms: fork, vfork and threads. Flags name the parts to share; the rest is
+ * copied; address spaces copy on write.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"

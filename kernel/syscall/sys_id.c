@@ -1,5 +1,5 @@
 /*
- * Who am I: process and thread numbers, process groups, sessions, users and groups. Users exist as
+ * Identity: process and thread numbers, process groups, sessions, users and groups. Users exist as
  * numbers with Linux's rules; user 0 may do everything.
  */
 #include "abi/errno.h"
