@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Coverage, exportTrace, filterTrace } from '../../coverage/index.ts';
+import { CallSites, Coverage, exportTrace, filterTrace, pcOf, TraceBuilder } from '../../coverage/index.ts';
 import { CHROMIUM, QUIET } from './browser.ts';
 import { bytesOf, FIXTURES, fixture, fixtureTrace, missing, scratch } from './support.ts';
 
@@ -145,6 +145,35 @@ describe.skipIf(reason)('HTML report', () => {
     await page.locator('.code').waitFor();
     expect(await page.locator('.code tr.oa').count()).toBeGreaterThan(0);
     expect(await page.locator('.code tr.ob').count()).toBe(0);
+  });
+
+  it('restricts to remote sections by handle', async () => {
+    const elf = fixture();
+    const sites = new CallSites(elf);
+    const builder = new TraceBuilder({ dialect: 'linux', image: elf.imageId, notes: {}, flow: 'known' });
+    const task = builder.source({ test: 't', process: 1, thread: 1, call: 1, syscall: 63 });
+    const remote = builder.source({ test: 't', process: 1, thread: 2, context: 'remote', handle: 0x42n });
+    const points = Array.from(sites.ret).filter((_, site) => sites.hook[site] === 0);
+    builder.pc(task, pcOf(points[0]!));
+    builder.pc(remote, pcOf(points[points.length - 1]!));
+    const path = join(scratch(), 'remote.html');
+    writeFileSync(path, bytesOf(exportTrace('html', builder.finish(), elf)));
+    await page.goto(`file://${path}#/`);
+    const select = page.locator('[data-query=only]');
+    expect(await select.locator('option').allTextContents()).toEqual([
+      'all records',
+      'own code of threads',
+      'remote sections of 0x42',
+    ]);
+    const figure = page.locator('.figures > div').nth(2);
+    expect(await figure.textContent()).toContain('2 of ');
+    await select.selectOption('context:0x42');
+    await page.waitForURL(/only=context:0x42$/);
+    expect(await figure.textContent()).toContain('1 of ');
+    await page.goto(`file://${path}#/calls?only=context:0x42`);
+    const calls = await page.locator('.calls li').allTextContents();
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toContain('remote section');
   });
 
   it('finds by keyboard', async () => {
