@@ -6,9 +6,8 @@
  *     write(master) -> in -> tty_receive -> line discipline -> read(slave)
  *     read(master) <- out <- tty_output  <- line discipline <- write(slave), echo
  *
- * Both queues are bounded; writers wait for readers. Bytes that a full line discipline
- * refuses stay in `in`. Echo may use the last ECHO_ROOM bytes of `out`, and is lost when they are
- * full.
+ * Both queues are bounded; writers wait for readers. Bytes that the line discipline refuses stay in
+ * `in`. Echo may use the last ECHO_ROOM bytes of `out`, and is lost when they are full.
  *
  * Life: the master and every open file of the slave hold a reference on the tty. With the master
  * the name goes, and the slave is hung up; the number is free again when the last reference goes.
