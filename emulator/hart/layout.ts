@@ -69,7 +69,8 @@ export const LARGE_FIRST = 0x1a4;
 export const LARGE_END = 0x1a8;
 /**
  * i32 each: how a miss of U and S views, and of M, may be served without asking the hart: WALK_NONE, WALK_BARE (va is pa), or
- * the host address of the root table of Sv39. Derived from satp and PMP by mmu.ts, used by engine/refill.ts.
+ * the host address of the root table of Sv39. Derived from satp and PMP by mmu.ts, used by
+ * engine/access/refill.ts.
  */
 export const WALK = 0x1ac;
 export const WALK_M = 0x1b0;

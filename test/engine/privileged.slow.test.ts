@@ -9,7 +9,7 @@ import { seedFromEnvironment, seedText } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
 
 const SEED = seedFromEnvironment(0x10a9);
-const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || 1000);
+const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] || 250);
 const PROFILE = { steps: 120, rounds: 12, isPortable: false };
 
 const search = (
