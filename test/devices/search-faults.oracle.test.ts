@@ -109,7 +109,7 @@ const FAULTS: [string, string, string, string][] = [
     'the fifo of the uart grows',
     'devices/uart16550.ts',
     's.fifo.length < this.#depth()) s.fifo.push(byte)',
-    'true) s.fifo.push(...Array(9000).fill(byte))',
+    'true) s.fifo.push(...Array(60_000).fill(byte))',
   ],
 ];
 

@@ -36,6 +36,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   'fail-nth': { own: '/dev/fail-nth is ours', conf: prebuilt('openbsd+fail-nth') },
   files: LINUX,
   fuzz: { own: 'harms its kernel', args: '3000 9' },
+  hwprobe: { own: 'its answers are those of the hart it runs on' },
   inotify: LINUX,
   jobs: LINUX,
   limits: LINUX,

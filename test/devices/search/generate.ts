@@ -111,11 +111,16 @@ class Generator {
     this.#out.push({ do: 'ram', at, bytes, value: BigInt.asUintN(8 * bytes, BigInt(value)) });
   }
 
-  /** A register of any device with any width, a hole, or a place next to one. */
+  /**
+   * Registers of any device with any width, holes, and places next to them. Mostly some of one
+   * device in a row: what a register does often depends on the one before (a mode, a bank).
+   */
   #anything(): void {
     const r = this.#r;
+    let place = r.pick(PLACES);
     for (let n = r.below(12); n >= 0; n--) {
-      const [map, base] = r.pick(PLACES);
+      if (r.oneIn(4)) place = r.pick(PLACES);
+      const [map, base] = place;
       const row = r.pick(map.rows);
       const count = r.below(row.count ?? 1);
       const shift = r.oneIn(3) ? r.below(row.bytes) : 0;
