@@ -17,12 +17,25 @@ const KINDS = ['kernel', 'program', 'bench', 'image', 'objects'] as const;
 const folderOf = (kind: CacheEntry['kind']): string =>
   kind === 'objects' ? objectDir() : join(cacheDir(), kind);
 
+/**
+ * Names that kcovbox gives (cache.ts, objects.ts, the CLI's image-store.ts). KCOVBOX_CACHE may name any folder, and one may hold
+ * a kernel/ or bench/ of the user's, as a checkout does: files of other names are not ours.
+ */
+const PRODUCT = /^[\w+-]{1,60}-[0-9a-f]{12}(?:\.elf)?$/;
+const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
+  kernel: PRODUCT,
+  program: PRODUCT,
+  bench: PRODUCT,
+  image: /^[0-9a-f]{64}$/,
+  objects: /^(?:[0-9a-f]{40}\.o|[0-9a-f]{32}\.json)$/,
+};
+
 /** Manifests belong to the products beside them. */
 function filesOf(kind: CacheEntry['kind']): CacheEntry[] {
   const folder = folderOf(kind);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap(name => {
-    if (kind !== 'objects' && name.endsWith('.json')) return [];
+    if (!NAMES[kind].test(name)) return [];
     const path = join(folder, name);
     const status = statSync(path, { throwIfNoEntry: false });
     if (!status?.isFile()) return [];

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cached, cacheEntries, pruneCache } from '../../toolchain/index.ts';
 
@@ -98,13 +98,35 @@ test('what an interrupted build left goes with the next one; what a running one 
 });
 
 test('prune removes what was not used since, with its manifest', async () => {
-  const kernel = join(dir, 'cache', 'kernel', 'linux-0.elf');
+  const kernel = join(dir, 'cache', 'kernel', 'linux-000000000000.elf');
   mkdirSync(join(dir, 'cache', 'kernel'), { recursive: true });
-  for (const file of [kernel, `${kernel}.json`, join(dir, 'cache', 'kernel', 'linux-1.elf')])
+  for (const file of [kernel, `${kernel}.json`, join(dir, 'cache', 'kernel', 'linux-111111111111.elf')])
     writeFileSync(file, 'x');
   for (const file of [kernel, `${kernel}.json`]) old(file);
   expect(cacheEntries().map(entry => entry.bytes)).toEqual([1, 2]);
   expect(pruneCache(1.1e12).map(entry => entry.path)).toEqual([kernel]);
   expect([existsSync(kernel), existsSync(`${kernel}.json`)]).toEqual([false, false]);
   expect(cacheEntries()).toHaveLength(1);
+});
+
+test('prune leaves files that kcovbox has not made, in whatever folder KCOVBOX_CACHE names', () => {
+  const names = [
+    'kernel/main.c',
+    'kernel/linux.elf',
+    'bench/build.ts',
+    'image/photo',
+    'objects/a.o',
+    'objects/package.json',
+    'program/notes-2024',
+  ];
+  const ours = ['image', 'a'.repeat(64)].join('/');
+  for (const name of [...names, ours]) {
+    const path = join(dir, 'cache', name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'x');
+    old(path);
+  }
+  pruneCache(Number.POSITIVE_INFINITY);
+  expect(names.filter(name => !existsSync(join(dir, 'cache', name)))).toEqual([]);
+  expect(existsSync(join(dir, 'cache', ours))).toBe(false);
 });
