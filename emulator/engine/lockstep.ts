@@ -155,7 +155,7 @@ export function compareRam<R>(a: Side<R>, b: Side<R>): Difference[] {
 }
 
 const wordsOf = (data: Uint8Array): Int32Array =>
-  new Int32Array(data.buffer, data.byteOffset, data.length >> 2);
+  new Int32Array(data.buffer, data.byteOffset, data.length / 4);
 
 export class Lockstep<Result> {
   readonly subject: Side<Result>;

@@ -9,6 +9,7 @@ import type { Machine, RunResult } from './machine.ts';
 import { isZero, StateHash } from './state-hash.ts';
 
 const PAGE = 4096;
+const PAGE_WORDS = PAGE / 4;
 const VERSION = 3;
 
 /** Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or host business. */
@@ -52,10 +53,10 @@ interface Rest {
 
 export function save(m: Machine): Snapshot {
   const { data } = m.ram;
-  const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength >> 2);
+  const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength / 4);
   const pages: number[] = [];
   for (let page = 0; page < data.length / PAGE; page++) {
-    if (!isZero(words, (page * PAGE) >> 2, ((page + 1) * PAGE) >> 2)) pages.push(page);
+    if (!isZero(words, page * PAGE_WORDS, (page + 1) * PAGE_WORDS)) pages.push(page);
   }
   const out = new Uint8Array(pages.length * PAGE);
   pages.forEach((page, i) => {

@@ -42,7 +42,7 @@ export class StateHash {
 
   /** All pages of RAM that hold something, with their numbers. */
   pages(ram: Uint8Array): void {
-    const words = new Int32Array(ram.buffer, ram.byteOffset, ram.byteLength >> 2);
+    const words = new Int32Array(ram.buffer, ram.byteOffset, ram.byteLength / 4);
     for (let at = 0; at < words.length; at += PAGE_WORDS) {
       const end = Math.min(at + PAGE_WORDS, words.length);
       if (isZero(words, at, end)) continue;
