@@ -26,11 +26,14 @@ import { runTool } from './tools.ts';
 export const DIALECTS = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
 /** Every file that can influence a kernel build and, because another one may appear, every folder. */
 function kernelSources(dir: string): string[] {
   const below = readdirSync(dir, { withFileTypes: true }).flatMap(entry => {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) return entry.name === 'build' ? [] : kernelSources(path);
+    if (!isFile(path)) return []; // opening a pipe would wait for its other end
     return /\.(c|h|S|ld|def|awk)$|Makefile$/.test(entry.name) || dir.endsWith('conf') ? [path] : [];
   });
   return [dir, ...below].sort();
@@ -54,8 +57,8 @@ export interface BuiltKernelFile {
 }
 
 function checkTree(source: string): void {
-  for (const part of ['Makefile', 'conf', 'kernel.ld'])
-    if (!existsSync(join(source, part)))
+  for (const part of ['Makefile', 'conf/', 'kernel.ld'])
+    if (part.endsWith('/') ? !existsSync(join(source, part)) : !isFile(join(source, part)))
       throw new ToolchainError(
         `${source} is not a kernel tree: it has no ${part}; copy the kernel/ folder of kcovbox and change that`,
       );

@@ -142,3 +142,19 @@ test('a folder that is no kernel tree is refused in one line', () => {
   expect(status).toBe(125);
   expect(stderr).toMatch(/^kcovbox: .*empty is not a kernel tree: it has no Makefile; .*\n$/);
 });
+
+test('a tree whose parts are of another kind is refused; a pipe in it is not opened', () => {
+  const tree = join(dir, 'kinds');
+  mkdirSync(tree);
+  for (const part of ['Makefile', 'kernel.ld', 'conf']) writeFileSync(join(tree, part), '');
+  const build = () => kcovbox(['build', 'kernel', '--kernel-source', tree], { cwd: dir });
+  expect(build().stderr).toMatch(/kinds is not a kernel tree: it has no conf\/; .*\n$/);
+  rmSync(join(tree, 'conf'));
+  mkdirSync(join(tree, 'conf'));
+  writeFileSync(join(tree, 'conf', 'openbsd'), '');
+  writeFileSync(join(tree, 'Makefile'), 'commands:\n\t@echo flags\nall $(OUT)/kernel.elf:\n\t@false\n');
+  spawnSync('mkfifo', [join(tree, 'a.h')]);
+  const { status, stderr } = build();
+  expect(status).toBe(125);
+  expect(stderr).toMatch(/\nkcovbox: .*config\.h.*\n$|^kcovbox: .*\n$/);
+});
