@@ -1,6 +1,6 @@
 // Reads files that anybody may have made. Every field is checked against its schema; the first that is wrong is named.
 import type { z } from 'zod';
-import { journalEntry, type Recording, recording } from './schema.ts';
+import { journalEntry, PERSONALITIES, type Recording, recording } from './schema.ts';
 
 /** A file does not follow its schema; the message is the rest of a sentence that begins with the file's name. */
 export class FormatError extends Error {
@@ -44,6 +44,10 @@ export function readRecording(value: unknown): { head: RecordingHead; journal: A
     );
   const head = recording.omit({ journal: true }).safeParse({ format, version, ...rest });
   if (!head.success) throw new FormatError(`is damaged: ${firstIssue(head.error)}`);
+  const { conf, dialect } = head.data.run.kernel;
+  const named = PERSONALITIES.filter(name => conf.split('+').includes(name));
+  if (named.length !== 1 || named[0] !== dialect)
+    throw new FormatError(`is damaged: run.kernel.conf: expected a configuration of ${dialect}`);
   if (!Array.isArray(journal)) throw new FormatError('is damaged: journal: expected an array');
   if (journal.length > ENTRIES_MAX)
     throw new FormatError(`has ${journal.length} journal entries; at most ${ENTRIES_MAX} are read`);

@@ -13,6 +13,9 @@ const MIB = 2 ** 20;
 /** Of QEMU's -icount shift. */
 const ICOUNT_MAX = 10;
 
+/** Personalities of the guest kernel; each is also a word of a configuration's name. */
+export const PERSONALITIES = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
+
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -65,7 +68,7 @@ export const runDescription = z.strictObject({
     cflags: z.array(word).max(4096).describe('flags of the user, where the program was compiled'),
   }),
   kernel: z.strictObject({
-    dialect: z.enum(['openbsd', 'netbsd', 'freebsd', 'linux']),
+    dialect: z.enum(PERSONALITIES),
     conf: z.string().regex(/^[a-z][a-z0-9-]*(\+[a-z][a-z0-9-]*){0,15}$/),
     append: word.describe('the whole kernel command line'),
   }),

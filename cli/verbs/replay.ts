@@ -48,6 +48,9 @@ interface Image {
   readonly bytes: Uint8Array;
 }
 
+/** The recorded program as a word that may be pasted into a shell, whatever a stranger called it. */
+const fileOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? `${name}.c` : 'PROGRAM.c');
+
 const short = (hash: string): string => `sha256 ${hash.slice(0, 16)}...`;
 
 /** The recorded kernel: the file that was given, one that was kept, or one that is built for its configuration. */
@@ -79,7 +82,7 @@ async function initrdOf(
     const kept = findImage(wanted);
     if (kept) return kept.bytes;
     throw new UserError(
-      `the program of ${path} is not in the cache (${run.program.name}, ${short(run.images.program)}): give it, as in kcovbox replay ${path} ${run.program.name}.c`,
+      `the program of ${path} is not in the cache (${run.program.name}, ${short(run.images.program)}): give it, as in kcovbox replay ${path} ${fileOf(run.program.name)}`,
     );
   }
   const { initrd, bytes } = await packProgram(program, choice);

@@ -39,6 +39,8 @@ describe('a recording', () => {
     ['run.images.initrd', '../../../etc/passwd', /run\.images\.initrd/],
     ['run.kernel.conf', '../../evil', /run\.kernel\.conf/],
     ['run.kernel.conf', 'linux CC=evil', /run\.kernel\.conf/],
+    ['run.kernel.conf', 'kasan+ubsan', /run\.kernel\.conf: expected a configuration of/],
+    ['run.kernel.conf', 'openbsd+linux', /run\.kernel\.conf: expected a configuration of/],
     ['run.kernel.append', 'x'.repeat(1 << 17), /run\.kernel\.append/],
     ['run.machine.seed', 'zz', /run\.machine\.seed/],
     ['run.machine.seed', '0x1ffffffffffffffff', /run\.machine\.seed/],
