@@ -70,6 +70,8 @@ export interface SessionEnd {
   /** Exit status by the contract in the help text. */
   readonly status: number;
   readonly outcome: Outcome;
+  /** A signal or the user ended it now; a replay of an interrupted run ends like that run, and this is false. */
+  readonly isInterrupted: boolean;
   readonly wallSeconds: number;
   readonly reboots: number;
 }
@@ -137,10 +139,11 @@ class Session {
     const interrupted = this.#watchdog.status || (this.#live?.quit ? STATUS_QUIT : 0);
     const { replay } = this.#options;
     const end =
-      replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
+      interrupted === 0 && replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
         ? { status: replay.end.status, outcome: 'interrupted' as const }
         : verdict(result, interrupted);
-    return { machine: this.#machine, wallSeconds, reboots: this.#reboots, ...end };
+    const isInterrupted = interrupted !== 0;
+    return { machine: this.#machine, wallSeconds, reboots: this.#reboots, isInterrupted, ...end };
   }
 
   async #slices(): Promise<RunResult | undefined> {

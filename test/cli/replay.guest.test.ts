@@ -1,11 +1,12 @@
 // `kcovbox replay` of recordings that a stranger made: nothing in the file names an output, a flag or a program, and whatever
 // it holds, the command ends with one line or with the recorded run.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Recording } from '../../run/schema.ts';
-import { isOneLine, kcovbox, type Ran } from '../support/command.ts';
+import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
 import { seedFromEnvironment } from '../support/random.ts';
 import { record, SOURCE, searchMutants } from './replay-search.ts';
 
@@ -104,4 +105,23 @@ describe('a recording', () => {
   test('mutated at random ends as recorded, or with one line of ours', () => {
     searchMutants(dir, good, seedFromEnvironment(0x2ec02d), 25);
   });
+});
+
+test('a replay that is interrupted says so, and nothing about the run', async () => {
+  writeFileSync(
+    join(dir, 'loop.c'),
+    '#include <unistd.h>\nint main(void) { write(1, "go\\n", 3); for (;;) ; }',
+  );
+  const path = join(dir, 'loop.json');
+  kcovbox(['run', '--max-insns', '5000000', '--record', path, join(dir, 'loop.c')], { cwd: dir });
+  const recording = JSON.parse(readFileSync(path, 'utf8')) as Recording;
+  recording.run.budget = null;
+  Object.assign(recording.outcome, { end: 'interrupted', status: 77, time: 1e12 });
+  writeFileSync(path, JSON.stringify(recording));
+  const child = spawn(process.execPath, [COMMAND, 'replay', path], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', chunk => (said += chunk));
+  child.stdout.once('data', () => child.kill('SIGTERM'));
+  expect(await new Promise(done => child.once('close', done))).toBe(143);
+  expect(said).toMatch(/^kcovbox: interrupted after [\d,]+ instructions\n$/);
 });
