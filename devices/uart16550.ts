@@ -98,8 +98,9 @@ export class Uart16550 implements Device {
   readonly #irq: IrqLine;
   readonly #out: Sink;
   #s = initial();
-  /** Accesses of the guest; reads of the line status that found no data, since the last byte that it sent or received. For hosts with input. */
+  /** Accesses of the guest, for hosts with input. */
   accesses = 0;
+  /** Reads of the line status that found no data since the guest last sent or received a byte. */
   emptyPolls = 0;
   /** Characters of `wire` that have gone into the FIFO already. */
   #sent = 0;
@@ -131,8 +132,10 @@ export class Uart16550 implements Device {
     this.accesses++;
     if (offset === LSR && fifo.length === 0) this.emptyPolls++;
     else if (offset === 0) this.emptyPolls = 0;
-    // The poll of every driver, in all banks alike: nothing waits, so there is nothing to show, to clear or to update.
-    if (offset === LSR && fifo.length === 0 && !overrun) return LSR_EMPTY;
+    // The poll of every driver, in all banks alike. Without an overrun or a break there is nothing
+    // to clear or to update, and all there is to show is whether a character waits.
+    if (offset === LSR && !overrun && fifo[0] !== BREAK)
+      return fifo.length === 0 ? LSR_EMPTY : LSR_EMPTY | LSR_DATA;
     return UART_MAP.read(offset, 1, this.#get, this.#bank());
   }
 
@@ -186,8 +189,6 @@ export class Uart16550 implements Device {
 
   readonly #get = (id: Reg): number => {
     const value = this.#value(id);
-    // The poll of every driver: nothing to clear, nothing to update.
-    if (id === 'lsr' && !this.#s.overrun && !this.#hasBreak()) return value;
     if (id === 'rbr' || id === 'iir' || id === 'lsr' || id === 'msr') {
       if (id === 'rbr') this.#s.fifo.shift();
       else if (id === 'lsr') this.#seen();
