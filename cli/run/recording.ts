@@ -47,7 +47,7 @@ export function openRecording(path: string): Recording {
   try {
     const parts = readRecording(JSON.parse(Buffer.from(bytes).toString('utf8')));
     head = parts.head;
-    journal = parts.journal.map(entry => ({ ...entry, bytes: [...Buffer.from(entry.bytes, 'base64')] }));
+    journal = parts.journal.map(entry => ({ ...entry, bytes: Buffer.from(entry.bytes, 'base64') }));
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new UserError(`recording ${path} is damaged: it is not JSON; make one with kcovbox run --record`);

@@ -12,7 +12,8 @@ export interface JournalEntry {
   /** Virtual time, see ClockPort. */
   at: number;
   port: InputPort;
-  bytes: number[];
+  /** Numbers of 0 to 255: an array, or a Uint8Array of what a file holds. */
+  readonly bytes: ArrayLike<number> & Iterable<number>;
 }
 
 export class Journal {

@@ -295,7 +295,7 @@ export class Machine {
     this.clock.fireDue(this.time);
   }
 
-  #arrive(port: InputPort, bytes: readonly number[]): void {
+  #arrive(port: InputPort, bytes: Iterable<number>): void {
     const { uart, virtioConsole } = this.board;
     const [rows = 0, rowsHigh = 0, cols = 0, colsHigh = 0] = bytes;
     if (port === 'uart') uart.receive(bytes);
