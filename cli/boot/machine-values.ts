@@ -29,7 +29,10 @@ export function parseMemory(text: string): number {
 
 const TOPOLOGY = ['sockets', 'dies', 'clusters', 'cores', 'threads'] as const;
 
-/** `-smp [cpus=]N[,maxcpus=N][,sockets=N]...`: the number of harts. What is missing of the topology follows, as in QEMU. */
+/**
+ * `-smp [cpus=]N[,maxcpus=N][,sockets=N]...`: the number of harts. Missing parts of the topology are
+ * derived from the others, as in QEMU.
+ */
 export function parseSmp(text: string): number {
   const refuse = (why: string): never => {
     throw new UserError(`-smp ${text}: ${why}`);
@@ -70,7 +73,10 @@ export function parseIcount(text: string): number {
   return Number(shift);
 }
 
-/** `-rtc [base=utc|localtime|DATE][,clock=...][,driftfix=...]`: nanoseconds since 1970 of a date; undefined = the default. */
+/**
+ * `-rtc [base=utc|localtime|DATE][,clock=...][,driftfix=...]`: nanoseconds since 1970 of a date;
+ * undefined = the default.
+ */
 export function parseRtc(text: string): bigint | undefined {
   const p = properties(text);
   onlyKeys(`-rtc ${text}`, p, ['base', 'clock', 'driftfix']);

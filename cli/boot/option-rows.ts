@@ -1,5 +1,6 @@
-// Every option of `qemu-system-riscv64 -M virt`, and what it does here. Parsing and `kcovbox boot --help-qemu` follow this table;
-// test/cli/qemu-options.oracle.test.ts compares it with what QEMU's own help lists.
+// Every option of `qemu-system-riscv64 -M virt`, and its effect here. Parsing and
+// `kcovbox boot --help-qemu` follow this table; test/cli/qemu-options.oracle.test.ts compares it
+// with the help of QEMU itself.
 import { UserError } from '../io/fail.ts';
 import { parseCount, parseSeed } from '../io/values.ts';
 import { parseGdb } from '../run/gdb.ts';

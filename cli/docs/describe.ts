@@ -1,5 +1,5 @@
-// What there is to say of each command, read off the commander definitions: the one source of --help, docs/cli.md and the
-// man pages.
+// The description of each command, read from the commander definitions: the one source of --help,
+// docs/cli.md and the man pages.
 import type { EventEmitter } from 'node:events';
 import type { Command, Option } from 'commander';
 

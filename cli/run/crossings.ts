@@ -3,8 +3,8 @@
 // is inside of at that moment are read from its frame pointers.
 //
 // A pause is no crossing for the calls that it finds and leaves as they were: the chain at which a context goes to sleep is
-// kept, and the outer frames that it has in common with the chain at which it wakes up cancel out. What is left when
-// the run ends never came back.
+// kept, and the outer frames that it has in common with the chain at which it wakes up cancel out. Frames that
+// remain when the run ends never came back.
 
 import {
   type CallFrame,

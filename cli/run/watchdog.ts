@@ -1,11 +1,12 @@
-// Signals end a run whatever the guest does. Between two slices the session notices a signal and ends the run in order. A guest or a device
-// that keeps the main thread busy for ever would prevent that, so a second thread listens to the same signals and gives the main thread a
-// grace period. Then it terminates the JavaScript or WebAssembly that runs there, through the inspector, whose only other use is debugging;
-// V8 checks for that at every loop and call. The event loop of the main thread goes on and sees the signal, with the status as documented.
-// A main thread that is blocked in the kernel (a reader of our output that has stopped) cannot be helped so: SIGKILL, with the terminal as it
-// was when this began.
+// Signals end a run, even when the guest or a device keeps the main thread busy for ever. Between two
+// slices the session notices a signal and ends the run in order. A second thread listens to the same
+// signals and gives the main thread a grace period. Then it terminates the JavaScript or WebAssembly
+// that runs there, through the inspector, whose only other use is debugging; V8 checks for that at
+// every loop and call. The event loop of the main thread goes on and sees the signal, with the status
+// as documented. A main thread that is blocked in the kernel (the reader of our output has stopped)
+// cannot be helped so: it gets SIGKILL, and the terminal gets back the modes that it had at the start.
 //
-// Until the second thread is up, signals have their default effect, which is to end the process at once.
+// Until the second thread is up, signals have their default effect, which is to end the process.
 import { constants } from 'node:os';
 import { isTerminal } from '../io/terminal.ts';
 
@@ -18,14 +19,17 @@ const GRACE_KILL_MS = 300;
 const DISCONNECT_TURNS = 40;
 const DISCONNECT_MS = 5;
 
-/** Words of the memory that both threads share: has the main thread seen a signal; number of the one for which it was terminated; has the inspector hung up. */
+/**
+ * Words of the memory that both threads share: has the main thread seen a signal; the number of the
+ * signal for which it was terminated; has the inspector hung up.
+ */
 const NOTICED = 0;
 const SIGNAL = 1;
 const DISCONNECTED = 2;
 
 /**
- * The second thread, as text, because a bundler would follow what it requires. Node offers `process.on('SIGINT')` to the main thread only; libuv
- * serves every thread, and this binding is the way to it.
+ * The second thread, as text, because a bundler would follow its `require` calls. Node offers
+ * `process.on('SIGINT')` to the main thread only; libuv serves every thread, through this binding.
  */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
@@ -71,7 +75,7 @@ export class Watchdog {
     if (!isSecond && Atomics.load(this.#shared, SIGNAL) === 0) return;
     process.exit(this.#status);
   };
-  /** After the termination the main thread has nothing left to do, and may exit before it looks at the signal. */
+  /** After the termination the main thread is idle, and may exit before it looks at the signal. */
   readonly #onExit = (): void => {
     const signal = Atomics.load(this.#shared, SIGNAL);
     if (signal !== 0) {
@@ -81,7 +85,10 @@ export class Watchdog {
     if (signal !== 0 || this.#status !== 0) this.#onEnd();
   };
 
-  /** Node would tell the user of a debugger that is still connected. It hangs up in an interrupt of this thread: between waits. */
+  /**
+   * Waits until the inspector has hung up; else Node would report a debugger that is still connected.
+   * It hangs up in an interrupt of this thread, which runs between waits.
+   */
   #awaitDisconnect(): void {
     let after = 3;
     for (let i = 0; i < DISCONNECT_TURNS && after > 0; i++) {
@@ -95,7 +102,10 @@ export class Watchdog {
     this.#onEnd = onEnd;
   }
 
-  /** Resolves when signals end the run in order; where that is not possible (a later Node), they keep their default effect. */
+  /**
+   * Resolves when signals end the run in order. Where that is not possible (a later Node), they keep
+   * their default effect.
+   */
   async start(): Promise<void> {
     const { Worker } = await import('node:worker_threads');
     const signals = NAMES.map(name => constants.signals[name]);

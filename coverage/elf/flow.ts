@@ -93,7 +93,7 @@ export class ImageFlow {
     return range && addr < range.high ? range : undefined;
   }
 
-  /** May a call of `target` return? What is no known function may. */
+  /** May a call of `target` return? A target outside the known functions may. */
   mayReturn(target: Addr): boolean {
     const index = this.indexOf(target);
     return this.ranges[index]?.low !== target || this.returns[index] === 1;

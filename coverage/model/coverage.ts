@@ -1,6 +1,7 @@
 /**
- * What was covered: the records of a trace counted at the points of a program, and the states, totals and tables that follow. What is said
- * of lines is proven (verdict.ts, lines.ts): no line is covered or not covered without a proof, what cannot be told is `unknown`.
+ * Coverage: the records of a trace, counted at the points of a program, and the states, totals and
+ * tables that follow. The verdict on a line is proven (verdict.ts, lines.ts): without a proof it is
+ * neither covered nor not covered, but `unknown`.
  *
  * Counts mean executions. A line's count is the *largest* of its instructions, not the sum: two inlined copies of one line run for
  * different callers, and adding them would count a line that ran once per call twice.

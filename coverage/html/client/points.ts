@@ -1,4 +1,4 @@
-/** What is known of one line: its points, its code, the operands of its comparisons, the tests that reached it. */
+/** The facts about one line: its points, its code, the operands of its comparisons, its tests. */
 import type { CompareRow, PageBlock, PageFile, PagePoint } from '../page.ts';
 import { D, STATE_WORDS } from './data.ts';
 import { count, esc, plural } from './dom.ts';
