@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { findLlvm, findProgram, missing, runProgram, withScratch } from '../support/tools.ts';
 
 const ASM = join(import.meta.dirname, 'asm');
-const INCLUDES = ['macros.S', 'random.S'];
+const INCLUDES = ['macros.S', 'random.S', 'window.S'];
 const clang = findLlvm('clang');
 const lld = findLlvm('ld.lld') ?? findProgram('ld.lld');
 
