@@ -1,6 +1,7 @@
 // Input that comes when the host's world sends it: what a person types (terminal.ts), or what a co-process answers through
 // a pipe. It is delivered as it comes, and the journal keeps when.
 import type { WindowSize } from './terminal.ts';
+import { Waker } from './waker.ts';
 
 export interface LiveInput {
   /** The user has asked to leave. */
@@ -28,16 +29,16 @@ export class Pipe implements LiveInput {
   #held: Buffer[] = [];
   #length = 0;
   #ended = false;
-  #wake: (() => void) | undefined;
+  readonly #waker = new Waker();
   readonly #onData = (chunk: Buffer): void => {
     this.#held.push(chunk);
     this.#length += chunk.length;
     if (this.#length >= HELD_MAX) process.stdin.pause();
-    this.#wake?.();
+    this.#waker.wake();
   };
   readonly #onEnd = (): void => {
     this.#ended = true;
-    this.#wake?.();
+    this.#waker.wake();
   };
 
   constructor() {
@@ -59,15 +60,7 @@ export class Pipe implements LiveInput {
   takeSize(): undefined {}
 
   async wait(ms: number): Promise<void> {
-    if (this.#length > 0 || this.#ended) return;
-    await new Promise<void>(done => {
-      const timer = setTimeout(done, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        done();
-      };
-    });
-    this.#wake = undefined;
+    if (!(this.#length > 0 || this.#ended)) await this.#waker.wait(ms);
   }
 
   close(): void {

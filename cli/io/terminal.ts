@@ -3,6 +3,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { LiveInput } from './live-input.ts';
+import { Waker } from './waker.ts';
 
 /** For modules that take longer to load than a small program to run, and that only terminals need. */
 const load = createRequire(import.meta.url);
@@ -19,12 +20,12 @@ export class Terminal implements LiveInput {
   #typed: number[] = [];
   #resized = false;
   #isEscape = false;
-  #wake: (() => void) | undefined;
+  readonly #waker = new Waker();
   readonly #onData = (chunk: Buffer): void => this.#type(chunk);
   readonly #onEnd = (): void => this.#quit();
   readonly #onResize = (): void => {
     this.#resized = true;
-    this.#wake?.();
+    this.#waker.wake();
   };
   /** Node would abort when it can not reset a terminal that has hung up; what hung up ends others is the signal. */
   readonly #onExit = (): void => {
@@ -83,7 +84,7 @@ export class Terminal implements LiveInput {
 
   #quit(): void {
     this.quit = true;
-    this.#wake?.();
+    this.#waker.wake();
   }
 
   #type(chunk: Buffer): void {
@@ -95,7 +96,7 @@ export class Terminal implements LiveInput {
       } else if (byte === CTRL_A) this.#isEscape = true;
       else this.#typed.push(byte);
     }
-    this.#wake?.();
+    this.#waker.wake();
   }
 
   /** Bytes typed since the last call. */
@@ -114,15 +115,7 @@ export class Terminal implements LiveInput {
 
   /** Waits for keys, a new size, or so many milliseconds. */
   async wait(ms: number): Promise<void> {
-    if (this.#typed.length > 0 || this.#resized || this.quit) return;
-    await new Promise<void>(done => {
-      const timer = setTimeout(done, ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        done();
-      };
-    });
-    this.#wake = undefined;
+    if (!(this.#typed.length > 0 || this.#resized || this.quit)) await this.#waker.wait(ms);
   }
 }
 

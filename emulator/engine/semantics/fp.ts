@@ -170,6 +170,18 @@ const signInjectSingle =
     });
   };
 
+/** The operands as doubles in `a` and `b`; to `giveUp` when one of them is a NaN. */
+function twoNumbers(o: Ops, format: Format, a: Local<F64>, b: Local<F64>, giveUp: Label): void {
+  const { c } = o;
+  asDouble(o, 1, format);
+  c.local_set(a);
+  asDouble(o, 2, format);
+  c.local_set(b);
+  isNumber(o, a);
+  isNumber(o, b);
+  c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
+}
+
 /** min and max of numbers: wasm orders -0 below +0 as RISC-V does; NaN operands are soft-float's business. */
 export const choose =
   (op: 'min' | 'max', format: Format): Rule =>
@@ -178,13 +190,7 @@ export const choose =
     const [a, b] = [o.temp(F64), o.temp(F64)];
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      asDouble(o, 1, format);
-      c.local_set(a);
-      asDouble(o, 2, format);
-      c.local_set(b);
-      isNumber(o, a);
-      isNumber(o, b);
-      c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
+      twoNumbers(o, format, a, b, giveUp);
       o.fd(format, () => {
         c.local_get(a).local_get(b)[`f64_${op}`]();
         if (format === 's') c.f32_demote_f64();
@@ -199,13 +205,7 @@ export const compare =
     const [a, b] = [o.temp(F64), o.temp(F64)];
     o.fpEnabled(false);
     orSoft(o, giveUp => {
-      asDouble(o, 1, format);
-      c.local_set(a);
-      asDouble(o, 2, format);
-      c.local_set(b);
-      isNumber(o, a);
-      isNumber(o, b);
-      c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
+      twoNumbers(o, format, a, b, giveUp);
       o.rd(() => void c.local_get(a).local_get(b)[op]().i64_extend_i32_u());
     });
   };

@@ -1,0 +1,23 @@
+// One sleeper and whoever wakes it: the main loop waits for input for some time, and an event that
+// brings some ends the wait early.
+
+export class Waker {
+  #wake: (() => void) | undefined;
+
+  /** Ends the wait, if there is one. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Resolves after so many milliseconds, or at the next `wake`. One wait at a time. */
+  async wait(ms: number): Promise<void> {
+    await new Promise<void>(done => {
+      const timer = setTimeout(done, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        done();
+      };
+    });
+    this.#wake = undefined;
+  }
+}
