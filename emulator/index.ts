@@ -3,7 +3,7 @@
 export type { KcovContext, KcovRecord, KcovSwitch } from '../devices/kcov.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
-export { HostError } from './base/errors.ts';
+export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
 export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';

@@ -1,10 +1,13 @@
 // Reads files that anybody may have made. Every field is checked against its schema; the first that is wrong is named.
 import type { z } from 'zod';
+import { KcovboxError } from '../emulator/base/errors.ts';
 import { journalEntry, PERSONALITIES, type Recording, recording } from './schema.ts';
 
 /** A file does not follow its schema; the message is the rest of a sentence that begins with the file's name. */
-export class FormatError extends Error {
-  override readonly name = 'FormatError';
+export class FormatError extends KcovboxError {
+  constructor(message: string) {
+    super('input', message);
+  }
 }
 
 /** More entries than a person can type in a year; reading them takes seconds. */

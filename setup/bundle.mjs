@@ -18,7 +18,7 @@ import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
 /** The rooms whose TypeScript ends in the bundle. */
-const ROOMS = ['emulator', 'devices', 'coverage', 'run', 'toolchain', 'cli', 'bench'];
+const ROOMS = ['emulator', 'devices', 'coverage', 'run', 'host', 'toolchain', 'cli', 'bench'];
 export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
 function newest(dir) {

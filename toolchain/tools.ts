@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { ToolchainError } from './errors.ts';
+import { type CompileError, ToolchainError } from './errors.ts';
 
 /** Loaded when something is built: a cached program starts sooner without. */
 const childProcess = () =>
@@ -58,7 +58,7 @@ export function runTool(
   args: readonly string[],
   cwd: string,
   failure: string,
-  Failure: typeof ToolchainError = ToolchainError,
+  Failure: typeof ToolchainError | typeof CompileError = ToolchainError,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     // A group of its own, so that one signal reaches make and every compiler below it.

@@ -15,9 +15,9 @@ import {
   type Selection,
   type Trace,
 } from '../../coverage/index.ts';
+import { readInput } from '../../host/input.ts';
 import { cacheDir, packageRoot } from '../../toolchain/index.ts';
 import { printableLine, UserError } from '../io/fail.ts';
-import { readInput } from '../io/input.ts';
 
 export interface ImageOptions {
   kernel?: string;

@@ -1,8 +1,8 @@
 // Which image do these PCs belong to? Kernels that were built here are tried: the one where all of them are return
 // addresses of hooks.
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
+import { readInput } from '../../host/input.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { readInput } from '../io/input.ts';
 import { builtKernels } from './files.ts';
 
 /** Is every PC a return address of a hook of `elf`? */

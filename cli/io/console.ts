@@ -4,6 +4,7 @@
 // Input: what a person or a co-process types, as it comes (live-input.ts); anything else as a stream of bytes with an end (run/feed.ts).
 import type { Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
+import { PIECE } from '../../run/feed.ts';
 import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
 import { isTerminal } from './terminal.ts';
@@ -11,8 +12,6 @@ import { isTerminal } from './terminal.ts';
 const CR = 13;
 const LF = 10;
 const STDIN = 0;
-/** Bytes of a stream that are delivered at a time. */
-const PIECE = 1 << 16;
 /** Between two looks at a pipe. */
 const LOOK_MS = 3;
 /** After so long the user is told for what the guest waits. */

@@ -1,6 +1,8 @@
 // How the command fails: one line on stderr (after a tool's own words, where it had any) and an exit status that scripts can
 // rely on. Statuses 0..124 and 126..255 belong to the guest program; see docs/architecture.md and `kcovbox run --help`.
 
+import { KcovboxError } from '../../emulator/base/errors.ts';
+
 /** The user's program does not compile. */
 export const EXIT_COMPILE = 123;
 /** kcovbox itself failed: bad arguments, missing files or tools, a defect. */
@@ -13,11 +15,10 @@ export const EXIT_PANIC = 126;
 export const EXIT_NO_START = 127;
 
 /** A condition that the user can mend; the message is one line: what, where, what to do. */
-export class UserError extends Error {
-  override readonly name = 'UserError';
+export class UserError extends KcovboxError {
   readonly status: number;
   constructor(message: string, status: number = EXIT_KCOVBOX) {
-    super(message);
+    super('input', message);
     this.status = status;
   }
 }
@@ -31,16 +32,6 @@ export class QuietEnd extends Error {
     this.status = status;
   }
 }
-
-/** Errors whose message is meant for the user as it is, by class name so that rooms need not share a base class. */
-const PLAIN = new Set([
-  'UserError',
-  'HostError',
-  'ToolchainError',
-  'CompileError',
-  'CoverageError',
-  'FormatError',
-]);
 
 const escaped = (c: string): string => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
@@ -68,15 +59,15 @@ export function report(error: unknown): number {
     return EXIT_KCOVBOX;
   }
   if (process.env['KCOVBOX_DEBUG']) process.stderr.write(`${error.stack}\n`);
-  const detail = (error as { detail?: string }).detail;
+  const detail = error instanceof KcovboxError ? error.detail : '';
   if (detail) process.stderr.write(`${printable(detail, '\n\t')}\n`);
   const line = printable(error.message.replaceAll('\n', ' '));
   const system = (error as NodeJS.ErrnoException).code;
-  if (PLAIN.has(error.name) || system) process.stderr.write(`kcovbox: ${line}\n`);
+  if (error instanceof KcovboxError || system) process.stderr.write(`kcovbox: ${line}\n`);
   else
     process.stderr.write(
       `kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`,
     );
-  if (error.name === 'CompileError') return EXIT_COMPILE;
+  if (error instanceof KcovboxError && error.kind === 'compile') return EXIT_COMPILE;
   return error instanceof UserError ? error.status : EXIT_KCOVBOX;
 }

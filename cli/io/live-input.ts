@@ -1,6 +1,6 @@
 // Input that comes when the host's world sends it: what a person types (terminal.ts), or what a co-process answers through
 // a pipe. It is delivered as it comes, and the journal keeps when.
-import type { WindowSize } from './terminal.ts';
+import type { WindowSize } from '../../host/guest.ts';
 import { Waker } from './waker.ts';
 
 export interface LiveInput {

@@ -2,6 +2,7 @@
 // out that no guest can take away (Ctrl-A x, as in QEMU); and the terminal as it was before, however the run ends.
 import { fstatSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { WindowSize } from '../../host/guest.ts';
 import type { LiveInput } from './live-input.ts';
 import { Waker } from './waker.ts';
 
@@ -10,11 +11,6 @@ const load = createRequire(import.meta.url);
 
 const CTRL_A = 0x01;
 const KEY_QUIT = 'x'.charCodeAt(0);
-
-export interface WindowSize {
-  readonly rows: number;
-  readonly cols: number;
-}
 
 export class Terminal implements LiveInput {
   #typed: number[] = [];

@@ -1,33 +1,19 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the outputs that were asked for.
-import { type EngineKind, type KcovMode, type MachineOptions, stateHash } from '../../emulator/index.ts';
+import { stateHash } from '../../emulator/index.ts';
+import type { GuestImages } from '../../host/guest.ts';
+import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import type { RunDescription, RunOutcome } from '../../run/index.ts';
-import type { Dialect } from '../../toolchain/index.ts';
 import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
-import type { GuestImages } from './guest.ts';
+import { isTerminal } from '../io/terminal.ts';
 import { explain, type Replay, runSession, type SessionEnd } from './session.ts';
 
-/** What the machine is made of, and how it is executed. */
-export interface MachineChoice {
-  readonly dialect: Dialect;
-  /** Kernel configuration. */
-  readonly conf: string;
-  readonly kcov: KcovMode;
-  readonly engine: EngineKind;
-  readonly smp: number;
-  /** Bytes. */
-  readonly memory: number;
-  readonly seed?: bigint | undefined;
-  readonly schedSeed?: bigint | undefined;
-  /** 2^N ns of the guest's time per instruction. */
-  readonly icount: number;
-  readonly maxInsns?: number | undefined;
+/** The machine, and how input reaches it. */
+export interface RunChoice extends MachineChoice {
   /** Input is delivered as it comes, also from a pipe. */
   readonly interactive: boolean;
-  readonly cflags: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Where results go; `-` is standard output. */
@@ -66,23 +52,6 @@ export function checkOutputs(outputs: Outputs): void {
     throw new UserError(`--${onStdout.join(' - and --')} -: only one of them can be standard output`);
 }
 
-function machineOptions(images: GuestImages, choice: MachineChoice): MachineOptions {
-  const { size } = images;
-  return {
-    kernel: { name: 'kernel', bytes: images.kernel },
-    initrd: { name: 'initrd', bytes: images.initrd },
-    append: images.append,
-    ramBytes: choice.memory,
-    harts: choice.smp,
-    engine: choice.engine,
-    kcov: choice.kcov,
-    icountShift: choice.icount,
-    ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
-    ...(choice.seed === undefined ? {} : { seed: choice.seed }),
-    ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),
-  };
-}
-
 export interface Recorded {
   /** Of the earlier run: it is the description of this one too. */
   readonly run: RunDescription;
@@ -92,7 +61,7 @@ export interface Recorded {
 /** Boots and runs `images`, and writes the outputs. With `recorded` its input arrives instead of ours. */
 export async function execute(
   images: GuestImages,
-  choice: MachineChoice,
+  choice: RunChoice,
   outputs: Outputs,
   recorded?: Recorded,
 ): Promise<Executed> {
@@ -104,7 +73,7 @@ export async function execute(
   const recorder =
     cover === undefined || exact
       ? undefined
-      : new (await import('./record.ts')).TraceRecorder(
+      : new (await import('../../run/trace-recorder.ts')).TraceRecorder(
           choice.dialect,
           images.kernel,
           outputs.testName ?? images.name,
@@ -138,8 +107,10 @@ export async function execute(
     await writeCoverage(cover, format, trace, images.kernelPath, outputs.testName ?? images.name);
   }
   if (!wantsFacts) return { end, run: undefined, outcome: undefined };
-  const { describe, resultOf } = await import('./describe.ts');
-  const run = recorded?.run ?? describe(images, choice, end.machine.journal.entries);
+  const { describe, resultOf } = await import('../../host/describe.ts');
+  const run =
+    recorded?.run ??
+    describe(images, choice, end.machine.journal.entries, choice.interactive || isTerminal(0));
   const outcome = outcomeOf(end, hash!.digest('hex'));
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);

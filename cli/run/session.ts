@@ -7,11 +7,11 @@ import {
   type MachineOptions,
   type RunResult,
 } from '../../emulator/index.ts';
+import { END_OF_INPUT, Feed, type FeedOptions } from '../../run/feed.ts';
 import type { GuestConsole } from '../io/console.ts';
 import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from '../io/fail.ts';
 import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
-import { END_OF_INPUT, Feed, type FeedOptions } from './feed.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -127,6 +127,7 @@ class Session {
         const { isBusyGuest = false } = this.#options;
         const end = this.#endOfInput;
         const isInterrupted = () => this.#watchdog.status !== 0;
+        this.#line.useStream();
         this.#feed = new Feed(this.#machine, this.#line, { end, isBusyGuest, isInterrupted });
       }
       result = replay ? await this.#again(replay) : await this.#slices();

@@ -5,10 +5,10 @@ import { type Report, runBench } from '../../bench/bench.ts';
 import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
 import { WORKLOADS } from '../../bench/workloads.ts';
+import { readInput } from '../../host/input.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { readInput } from '../io/input.ts';
 import { writeFile } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
 

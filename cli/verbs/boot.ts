@@ -1,11 +1,11 @@
 // `kcovbox boot`: any kernel, in QEMU's spelling, so that a line written for `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
 import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
+import { openDisk, readInput } from '../../host/input.ts';
 import { describeOptions, parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
-import { openDisk, readInput } from '../io/input.ts';
 import { checkOutput } from '../io/output.ts';
 import { exactWindow } from '../run/execute.ts';
 import { explain, runSession } from '../run/session.ts';

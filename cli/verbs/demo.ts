@@ -4,10 +4,11 @@ import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import { addrOf, CallSites, cleanPath, Elf, type Frame, Symbolizer } from '../../coverage/index.ts';
+import type { GuestImages } from '../../host/guest.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
-import { type GuestImages, prepareGuest } from '../run/guest.ts';
+import { prepareGuest } from '../run/guest.ts';
 import { explain, runSession } from '../run/session.ts';
 
 /** Colours are for terminals; a CI variable does not make one. */

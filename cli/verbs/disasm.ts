@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { Elf, pcOf } from '../../coverage/index.ts';
+import { readInput } from '../../host/input.ts';
 import { Disassembler, split } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { readInput } from '../io/input.ts';
 import { writeOut } from '../io/output.ts';
 
 interface DisasmOptions {

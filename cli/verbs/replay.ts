@@ -4,16 +4,11 @@
 // the command line; outputs, compiler flags and files are those of the command line alone.
 import { type Command, Option } from 'commander';
 import type { EngineKind } from '../../emulator/index.ts';
-import type { RunOutcome } from '../../run/index.ts';
-import { buildKernel } from '../../toolchain/index.ts';
+import { openRecording } from '../../host/recording.ts';
+import { choiceOf, differences, recordedImages } from '../../host/replay.ts';
 import { UserError } from '../io/fail.ts';
-import { readInput } from '../io/input.ts';
 import { splitFlags } from '../io/values.ts';
-import { sha256 } from '../run/describe.ts';
-import { checkOutputs, execute, type MachineChoice, type Outputs } from '../run/execute.ts';
-import { type GuestImages, packProgram } from '../run/guest.ts';
-import { findImage } from '../run/image-store.ts';
-import { openRecording, type Recording } from '../run/recording.ts';
+import { checkOutputs, execute, type Outputs } from '../run/execute.ts';
 import { addOutputOptions } from './run.ts';
 
 interface ReplayOptions extends Outputs {
@@ -22,111 +17,20 @@ interface ReplayOptions extends Outputs {
   cflags?: string;
 }
 
-function choiceOf({ run, outcome }: Recording, options: ReplayOptions): MachineChoice {
-  const { kernel, machine, program, budget } = run;
-  const seedOf = (text: string | null): bigint | undefined => (text === null ? undefined : BigInt(text));
-  return {
-    dialect: kernel.dialect,
-    conf: kernel.conf,
-    kcov: machine.kcov,
-    engine: options.engine,
-    smp: machine.harts,
-    memory: machine.memory,
-    seed: seedOf(machine.seed),
-    schedSeed: seedOf(machine.schedSeed),
-    icount: machine.icountShift,
-    interactive: false, // the journal has all of the input
-    // A run that goes on behind its recorded end is another one already.
-    maxInsns: Math.min(budget ?? Number.POSITIVE_INFINITY, outcome.time + 1),
-    cflags: splitFlags(options.cflags),
-    env: program.environment,
-  };
-}
-
-interface Image {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
-
 /** The recorded program as a word that may be pasted into a shell, whatever a stranger called it. */
 const fileOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? `${name}.c` : 'PROGRAM.c');
-
-const short = (hash: string): string => `sha256 ${hash.slice(0, 16)}...`;
-
-/** The recorded kernel: the file that was given, one that was kept, or one that is built for its configuration. */
-async function kernelOf(path: string, { run }: Recording, given: string | undefined): Promise<Image> {
-  const wanted = run.images.kernel.sha256;
-  const image = given === undefined ? findImage(wanted) : { path: given, bytes: readInput(given, 'kernel') };
-  if (image !== undefined && sha256(image.bytes) === wanted) return image;
-  if (image !== undefined)
-    throw new UserError(
-      `${path} was recorded with another kernel: ${short(wanted)}, ${given} is ${short(sha256(image.bytes))}`,
-    );
-  const built = (await buildKernel(run.kernel.conf)).path;
-  const bytes = readInput(built, 'kernel');
-  if (sha256(bytes) === wanted) return { path: built, bytes };
-  throw new UserError(
-    `${path} was recorded with another guest kernel: ${short(wanted)}, the ${run.kernel.conf} kernel is ${short(sha256(bytes))} now; give it with -k`,
-  );
-}
-
-/** The recorded root file system: kept from the recording, or made of the program that was given. */
-async function initrdOf(
-  path: string,
-  { run }: Recording,
-  program: string | undefined,
-  choice: MachineChoice,
-): Promise<Uint8Array> {
-  const wanted = run.images.initrd;
-  if (program === undefined) {
-    const kept = findImage(wanted);
-    if (kept) return kept.bytes;
-    throw new UserError(
-      `the program of ${path} is not in the cache (${run.program.name}, ${short(run.images.program)}): give it, as in kcovbox replay ${path} ${fileOf(run.program.name)}`,
-    );
-  }
-  const { initrd, bytes } = await packProgram(program, choice);
-  if (sha256(initrd) === wanted) return initrd;
-  throw new UserError(
-    `${path} was recorded with another program: ${run.program.name} ${short(run.images.program)}, ${program} is ${short(sha256(bytes))}; bring it back as it was, with the same --cflags`,
-  );
-}
-
-async function imagesOf(
-  path: string,
-  recording: Recording,
-  program: string | undefined,
-  options: ReplayOptions,
-  choice: MachineChoice,
-): Promise<GuestImages> {
-  const kernel = await kernelOf(path, recording, options.kernel);
-  const initrd = await initrdOf(path, recording, program, choice);
-  const { run } = recording;
-  return {
-    kernelPath: kernel.path,
-    kernel: kernel.bytes,
-    initrd,
-    append: run.kernel.append,
-    size: run.machine.devices[0], // the terminal of then, not of now
-    name: run.program.name,
-    args: run.program.argv.slice(1),
-    program: new Uint8Array(0),
-  };
-}
-
-const COMPARED = ['end', 'status', 'instret', 'time', 'consoleHash', 'records', 'stateHash'] as const;
-
-function differences(then: RunOutcome, now: RunOutcome): string[] {
-  return COMPARED.filter(name => then[name] !== now[name]).map(
-    name => `${name} is ${now[name]}, was ${then[name]}`,
-  );
-}
 
 async function replay(path: string, program: string | undefined, options: ReplayOptions): Promise<number> {
   checkOutputs(options);
   const recording = openRecording(path);
-  const choice = choiceOf(recording, options);
-  const images = await imagesOf(path, recording, program, options, choice);
+  const choice = { ...choiceOf(recording, options.engine), interactive: false }; // the journal has all of the input
+  const images = await recordedImages(path, recording, {
+    program,
+    cflags: splitFlags(options.cflags),
+    kernel: options.kernel,
+    kernelHint: 'give it with -k',
+    programHint: name => `give it, as in kcovbox replay ${path} ${fileOf(name)}`,
+  });
   const { run, journal, outcome: then } = recording;
   const replayed = { journal, end: { outcome: then.end, status: then.status, time: then.time } };
   const executed = await execute(images, choice, options, { run, replay: replayed });

@@ -2,12 +2,13 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { EngineKind, KcovMode } from '../../emulator/index.ts';
+import type { GuestImages } from '../../host/guest.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
 import { UserError } from '../io/fail.ts';
 import { parseCount, parseHarts, parseRam, parseSeed, parseShift, splitFlags } from '../io/values.ts';
-import { checkOutputs, execute, type MachineChoice, type Outputs } from '../run/execute.ts';
-import { type GuestImages, prepareGuest } from '../run/guest.ts';
+import { checkOutputs, execute, type Outputs, type RunChoice } from '../run/execute.ts';
+import { prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from '../run/robust.ts';
 
 export interface RunOptions extends RobustOptions, Outputs {
@@ -30,7 +31,7 @@ export interface RunOptions extends RobustOptions, Outputs {
 async function runProgram(
   program: string,
   args: readonly string[],
-  choice: MachineChoice,
+  choice: RunChoice,
   outputs: Outputs,
   append: string,
 ): Promise<number> {
@@ -41,7 +42,7 @@ async function runProgram(
   });
   const executed = await execute(images, choice, outputs);
   if (outputs.record !== undefined)
-    (await import('../run/recording.ts')).writeRecording(outputs.record, images, executed);
+    (await import('../run/write-recording.ts')).writeRecording(outputs.record, images, executed);
   return executed.end.status;
 }
 

@@ -7,10 +7,13 @@
  *
  * Everything read comes from files that may be hostile: each overrun ends in a `CoverageError` of one line.
  */
+import { KcovboxError } from '../../emulator/base/errors.ts';
 
 /** A fault in an input file, or a request the input cannot answer. The message is one line, fit for a user. */
-export class CoverageError extends Error {
-  override name = 'CoverageError';
+export class CoverageError extends KcovboxError {
+  constructor(message: string) {
+    super('coverage', message);
+  }
 }
 
 /** Signed value of a 64-bit address; see the file header. */

@@ -57,8 +57,6 @@ export class Divergence extends HostError {
   readonly agreed: number;
   readonly differed: number;
 
-  readonly detail: string;
-
   constructor(
     message: string,
     detail: string,
@@ -66,8 +64,7 @@ export class Divergence extends HostError {
     agreed: number,
     differed: number,
   ) {
-    super(message);
-    this.detail = detail;
+    super(message, detail);
     this.differences = differences;
     this.agreed = agreed;
     this.differed = differed;

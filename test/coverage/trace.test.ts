@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  CoverageError,
   compareArea,
   filterTrace,
   mergeTraces,
@@ -150,7 +151,7 @@ describe('trace file', () => {
         try {
           readTrace(damaged, 't.kcov');
         } catch (error) {
-          expect((error as Error).name).toBe('CoverageError');
+          expect(error).toBeInstanceOf(CoverageError);
           message = (error as Error).message;
         }
         expect(message).toMatch(/^t\.kcov [^\n]+$/);

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TraceRecorder } from '../../cli/run/record.ts';
 import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, type Trace } from '../../coverage/index.ts';
 import { Verdicts } from '../../coverage/model/verdict.ts';
 import { createMachine, type MachineOptions } from '../../emulator/index.ts';
+import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { buildKernel, buildProgram, type Dialect } from '../../toolchain/index.ts';
 import { initrd } from '../kernel/boot.ts';
 import { FIXTURES, run } from './support.ts';

@@ -2,7 +2,7 @@
 // replayed after the program was edited, and no file can make `replay` read or run something on the host.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir, writeWhole } from '../../toolchain/index.ts';
+import { cacheDir, writeWhole } from '../toolchain/index.ts';
 import { sha256 } from './describe.ts';
 
 const pathOf = (hash: string): string => join(cacheDir(), 'image', hash);

@@ -1,26 +1,27 @@
 // Input files. They are hostile: only regular files are read, and never more of one than its role allows, also when it grows meanwhile.
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import type { DiskImage } from '../../emulator/index.ts';
-import { UserError } from './fail.ts';
+import { type DiskImage, KcovboxError } from '../emulator/index.ts';
 
 /** Largest file of any role: a buffer of Node holds no more. */
 const FILE_MAX = 2 ** 31;
 const MIB = 2 ** 20;
+
+const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
 /** Opens a regular file, runs `body` on it, and says in one line what is wrong. `what` names its role: "kernel". */
 function open<T>(path: string, what: string, body: (fd: number, status: Stats) => T): T {
   let fd: number | undefined;
   try {
     const status = statSync(path); // before it is opened: opening a pipe waits for its other end
-    if (!status.isFile()) throw new UserError(`${what} ${path} is ${kindOf(status)}, not a file`);
+    if (!status.isFile()) throw refused(`${what} ${path} is ${kindOf(status)}, not a file`);
     fd = openSync(path, 'r');
     return body(fd, status);
   } catch (error) {
-    if (error instanceof UserError) throw error;
+    if (error instanceof KcovboxError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const why =
       code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (error as Error).message;
-    throw new UserError(`${what} ${path}: ${why}`);
+    throw refused(`${what} ${path}: ${why}`);
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -35,7 +36,7 @@ function kindOf(status: Stats): string {
 /** Whole contents of an input file of at most `max` bytes. */
 export function readInput(path: string, what: string, max = FILE_MAX): Uint8Array {
   return open(path, what, (fd, { size }) => {
-    const tooLarge = () => new UserError(`${what} ${path} is larger than ${Math.floor(max / MIB)} MiB`);
+    const tooLarge = () => refused(`${what} ${path} is larger than ${Math.floor(max / MIB)} MiB`);
     if (size > max) throw tooLarge();
     // The files of /proc say that they are empty.
     let bytes = Buffer.allocUnsafe(size + 1);
@@ -49,12 +50,12 @@ export function readInput(path: string, what: string, max = FILE_MAX): Uint8Arra
   });
 }
 
-/** A disk image that stays in its file: what the guest never reads costs nothing. Errors later: UserError when the file changes. */
+/** A disk image that stays in its file: what the guest never reads costs nothing. Errors later: when the file changes. */
 export function openDisk(path: string): DiskImage {
   const { size, mtimeMs } = open(path, 'drive', (_, status) => status);
   const fd = openSync(path, 'r');
   const changed = (): never => {
-    throw new UserError(`drive ${path} has changed while the guest ran; give it a copy`);
+    throw refused(`drive ${path} has changed while the guest ran; give it a copy`);
   };
   return {
     bytes: size,

@@ -3,8 +3,7 @@
 // - a piece is always PIECE bytes or what is left; a slow pipe is waited for, while the guest stands still;
 // - a piece is handed over when the guest waits, judged at multiples of WINDOW of virtual time from power-on, or at a halt.
 // Run descriptions call them `idle-64k` (run/schema.ts): whoever changes a number here gives the rule another name.
-import type { InputPort, Machine, RunResult } from '../../emulator/index.ts';
-import type { GuestConsole } from '../io/console.ts';
+import type { InputPort, Machine, RunResult } from '../emulator/index.ts';
 
 /** Virtual time between two looks. */
 const WINDOW = 20_000_000;
@@ -16,6 +15,14 @@ const POLLS = 1000;
 const QUIET_WINDOWS = 50;
 
 const CTRL_D = 4;
+/** Bytes of a stream that are delivered at a time. */
+export const PIECE = 1 << 16;
+
+/** Where the bytes come from. */
+export interface InputStream {
+  /** The next PIECE bytes, or what is left; none at the end. Waits for bytes that are still to come until `isInterrupted`. */
+  takePiece(isInterrupted: () => boolean): Promise<Uint8Array>;
+}
 
 export interface FeedOptions {
   /** How the guest learns that the input has ended: a break on the line, or Ctrl-D, which any terminal driver knows. */
@@ -33,7 +40,7 @@ export const END_OF_INPUT: Readonly<Record<FeedOptions['end'], [number[], InputP
 
 export class Feed {
   readonly #machine: Machine;
-  readonly #line: GuestConsole;
+  readonly #stream: InputStream;
   readonly #options: FeedOptions;
   #lookAt = WINDOW;
   #spent = 0;
@@ -41,11 +48,10 @@ export class Feed {
   #quiet = 0;
   #isOver = false;
 
-  constructor(machine: Machine, line: GuestConsole, options: FeedOptions) {
+  constructor(machine: Machine, stream: InputStream, options: FeedOptions) {
     this.#machine = machine;
-    this.#line = line;
+    this.#stream = stream;
     this.#options = options;
-    line.useStream();
   }
 
   /** Virtual time until the next look. */
@@ -67,7 +73,7 @@ export class Feed {
   /** After each piece of the run: hands over the next bytes if the guest waits for some. True when it did. */
   async give(result: RunResult): Promise<boolean> {
     if (!this.#isDue(result) || this.#isOver) return false;
-    const bytes = await this.#line.takePiece(this.#options.isInterrupted);
+    const bytes = await this.#stream.takePiece(this.#options.isInterrupted);
     if (this.#options.isInterrupted()) return false;
     if (bytes.length > 0) this.#machine.input(bytes);
     else {

@@ -1,6 +1,6 @@
 // The trace that the kcov device tells to the host while the guest runs: outside the guest, in order, with its sources.
-import { AreaWatch, Elf, type Trace, TraceBuilder } from '../../coverage/index.ts';
-import type { KcovContext, KcovRecord, Machine } from '../../emulator/index.ts';
+import { AreaWatch, Elf, type Trace, TraceBuilder } from '../coverage/index.ts';
+import type { KcovContext, KcovRecord, Machine } from '../emulator/index.ts';
 import { CrossingWatch } from './crossings.ts';
 
 export class TraceRecorder {

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Elf } from '../../coverage/index.ts';
-import type { EngineKind, JournalEntry } from '../../emulator/index.ts';
-import { canonicalJson, type RunDescription, type RunOutcome, type RunResult } from '../../run/index.ts';
+import { Elf } from '../coverage/index.ts';
+import type { EngineKind, JournalEntry } from '../emulator/index.ts';
+import { canonicalJson, type RunDescription, type RunOutcome, type RunResult } from '../run/index.ts';
 import {
   cacheDir,
   clangIdentity,
@@ -12,10 +12,9 @@ import {
   findTool,
   packageRoot,
   writeWhole,
-} from '../../toolchain/index.ts';
-import { isTerminal } from '../io/terminal.ts';
-import type { MachineChoice } from './execute.ts';
+} from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';
+import type { MachineChoice } from './machine.ts';
 
 export const sha256 = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex');
@@ -42,11 +41,12 @@ function inputOf(journal: readonly JournalEntry[], isInteractive: boolean): RunD
   return { kind: 'interactive', ...facts, rule: null, endAt: null, journal: hash };
 }
 
-/** `journal`: what has arrived by the end of the run. */
+/** `journal`: what has arrived by the end of the run; `isInteractive`: as it was typed, not by the rule of a stream. */
 export function describe(
   images: GuestImages,
   choice: MachineChoice,
   journal: readonly JournalEntry[],
+  isInteractive: boolean,
 ): RunDescription {
   const { size } = images;
   return {
@@ -74,7 +74,7 @@ export function describe(
       devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
     },
     budget: choice.maxInsns ?? null,
-    input: inputOf(journal, choice.interactive || isTerminal(0)),
+    input: inputOf(journal, isInteractive),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type KcovContext,
   type KcovSwitch,
   type Machine,
-} from '../../emulator/index.ts';
+} from '../emulator/index.ts';
 
 /** Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC. */
 const RECORDS_PC = 5;

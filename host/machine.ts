@@ -1,0 +1,40 @@
+// What a guest's machine is made of, as `run`, `replay` and the library choose it, and the options of the emulator for it.
+import type { EngineKind, KcovMode, MachineOptions } from '../emulator/index.ts';
+import type { Dialect } from '../toolchain/index.ts';
+import type { GuestImages } from './guest.ts';
+
+export interface MachineChoice {
+  readonly dialect: Dialect;
+  /** Kernel configuration. */
+  readonly conf: string;
+  readonly kcov: KcovMode;
+  readonly engine: EngineKind;
+  readonly smp: number;
+  /** Bytes. */
+  readonly memory: number;
+  readonly seed?: bigint | undefined;
+  readonly schedSeed?: bigint | undefined;
+  /** 2^N ns of the guest's time per instruction. */
+  readonly icount: number;
+  readonly maxInsns?: number | undefined;
+  readonly cflags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The emulator's options for `images`. */
+export function machineOptions(images: GuestImages, choice: MachineChoice): MachineOptions {
+  const { size } = images;
+  return {
+    kernel: { name: 'kernel', bytes: images.kernel },
+    initrd: { name: 'initrd', bytes: images.initrd },
+    append: images.append,
+    ramBytes: choice.memory,
+    harts: choice.smp,
+    engine: choice.engine,
+    kcov: choice.kcov,
+    icountShift: choice.icount,
+    ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
+    ...(choice.seed === undefined ? {} : { seed: choice.seed }),
+    ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),
+  };
+}
