@@ -111,18 +111,20 @@ int devfs_mkdir(const char *name)
 /* open() of a node made by mknod: becomes the registered device of that number. */
 static int device_open(struct inode *inode, struct file *file)
 {
-    struct registration *r;
+    const struct file_ops *ops = NULL;
 
     mutex_lock(&fs_lock);
-    for (r = registrations; r; r = r->next)
-        if (r->rdev == inode->rdev && r->type == (inode->mode & S_IFMT))
+    for (struct registration *r = registrations; r; r = r->next)
+        if (r->rdev == inode->rdev && r->type == (inode->mode & S_IFMT)) {
+            inode->dev_priv = r->priv;
+            ops = r->ops; /* r itself may go when the lock is dropped */
             break;
+        }
     mutex_unlock(&fs_lock);
-    if (!r)
+    if (!ops)
         return -ENXIO;
-    inode->dev_priv = r->priv;
-    file->ops = r->ops;
-    return r->ops->open ? r->ops->open(inode, file) : 0;
+    file->ops = ops;
+    return ops->open ? ops->open(inode, file) : 0;
 }
 
 const struct file_ops device_fops = {.open = device_open};

@@ -30,6 +30,11 @@ struct task {
 };
 
 extern struct taskq *system_taskq; /* general; one kernel thread, may sleep */
+/*
+ * For work that drops last references. A release of a file may wait for system_taskq, so such work
+ * must not run in it.
+ */
+extern struct taskq *reaper_taskq;
 
 struct taskq *taskq_create(const char *name);
 void taskq_destroy(struct taskq *q); /* drains first */

@@ -50,11 +50,14 @@ struct timeout {
     void *arg;
     u8 kind;
     bool armed;
-    int running;      /* callbacks of it that run now: one that armed it again may meet the next */
+    int running;      /* harts inside its expiry: one that armed it again may meet the next */
     struct task task; /* TIMEOUT_THREAD: how it reaches its thread */
 };
 
 void timeout_init_entry(struct timeout *t, enum timeout_kind kind, void (*fn)(void *), void *arg);
+/*
+ * Only timeout_cancel_sync makes the memory of a timeout free to go: the callback must not free it.
+ */
 /* Arm (or re-arm) for an absolute time; remembers the calling thread as origin. Any context. */
 void timeout_set(struct timeout *t, u64 when);
 /* True when it was armed and now will not run. */

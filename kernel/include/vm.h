@@ -140,15 +140,12 @@ void tlb_shootdown_kernel(va_t start, va_t end);
  * Memory a driver hands out: a counted run of contiguous RAM pages. mmap of a descriptor does
  *     return vm_map_pages(vma, area);
  * which shares the pages with every mapping, keeps them alive as long as any mapping is, and gives
- * -EIO (SIGBUS) beyond area->npages. on_close (may be NULL) runs when an area's mapping goes away.
+ * -EIO (SIGBUS) beyond area->npages.
  */
 struct vm_pages {
     int refs;
     pa_t pa;
     size_t npages;
-    void (*on_last_unmap)(struct vm_pages *pages);
-    int mappings;
-    void *priv;
 };
 struct vm_pages *vm_pages_new(size_t npages); /* zeroed; NULL when memory is short */
 void vm_pages_get(struct vm_pages *pages);

@@ -154,12 +154,14 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
 static int map(struct file *file, struct vma *vma)
 {
     struct kcov_desc *desc = kcov_desc_of(file);
-    u64 bytes = desc->words * 8;
+    u64 words;
+    struct vm_pages *area = kcov_area_of(desc, &words);
+    u64 bytes = words * 8;
 
-    if (!desc->words || vma->end - vma->start != bytes)
+    if (!area || vma->end - vma->start != bytes)
         return -EINVAL;
     if (vma->offset == 0)
-        return kcov_map_area(file, vma, desc->area);
+        return kcov_map_area(file, vma, area);
 #ifdef CONFIG_KCOV_UNIQ
     if (vma->offset == bytes) {
         if (!provide(&desc->edge_area, desc->words, 0))

@@ -99,17 +99,12 @@ void vm_pages_put(struct vm_pages *p)
 
 static void pages_open(struct vma *vma)
 {
-    struct vm_pages *p = vma->priv;
-    vm_pages_get(p);
-    atomic_add(&p->mappings, 1);
+    vm_pages_get(vma->priv);
 }
 
 static void pages_close(struct vma *vma)
 {
-    struct vm_pages *p = vma->priv;
-    if (atomic_sub(&p->mappings, 1) == 0 && p->on_last_unmap)
-        p->on_last_unmap(p);
-    vm_pages_put(p);
+    vm_pages_put(vma->priv);
 }
 
 static int pages_fault(struct vma *vma, u64 offset, u32 access, pa_t *pa)

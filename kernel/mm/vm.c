@@ -183,7 +183,7 @@ void vm_put_later(struct vm *vm)
     if (atomic_sub(&vm->refs, 1) != 0)
         return;
     task_init(&vm->reaper, vm_destroy, vm);
-    task_add(system_taskq, &vm->reaper);
+    task_add(reaper_taskq, &vm->reaper);
 }
 
 /* Interrupts off. Kernel threads keep the last user table until it goes away (vm_put). */

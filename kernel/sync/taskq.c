@@ -22,7 +22,7 @@ struct taskq {
     struct thread *thread;
 };
 
-struct taskq *system_taskq;
+struct taskq *system_taskq, *reaper_taskq;
 
 void work_origin_capture(struct work_origin *origin)
 {
@@ -163,6 +163,7 @@ struct taskq *taskq_create(const char *name)
 void taskq_barrier(struct taskq *q)
 {
     u64 target = atomic_load(&q->added);
+    KASSERT(current != q->thread); /* a task would wait for itself */
     wait_event(&q->idle, atomic_load(&q->finished) >= target);
 }
 
@@ -220,7 +221,8 @@ void softirq_run(void)
 void taskq_init(void)
 {
     system_taskq = taskq_create("systq");
+    reaper_taskq = taskq_create("reaper");
     timeout_start_thread();
-    if (!system_taskq)
-        panic("out of memory for the system task queue");
+    if (!system_taskq || !reaper_taskq)
+        panic("out of memory for the task queues");
 }

@@ -137,21 +137,20 @@ void timeout_cancel_sync(struct timeout *t)
 
 static void fire(struct timeout *t)
 {
+    struct work_origin origin = t->task.origin;
+
     list_remove(&t->link);
     t->armed = false;
+    atomic_add(&t->running, 1); /* timeout_cancel_sync waits: until here nobody frees t */
+    spin_unlock(&timeout_lock);
     if (t->kind == TIMEOUT_THREAD) {
-        struct work_origin origin = t->task.origin;
-        spin_unlock(&timeout_lock);
         task_add_for(timeout_taskq, &t->task, &origin);
     } else {
-        struct work_origin origin = t->task.origin;
-        atomic_add(&t->running, 1);
-        spin_unlock(&timeout_lock);
         kcov_remote_enter(&origin, true); /* the callback may end the sleep whose stack t is on */
         t->fn(t->arg);
         kcov_remote_leave();
-        atomic_sub(&t->running, 1);
     }
+    atomic_sub(&t->running, 1);
     spin_lock(&timeout_lock);
 }
 

@@ -2,6 +2,7 @@
 // and descriptors as before, with one hart and with four. guest-programs/tests/leaks.c runs each program three times.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
+import { prebuilt } from '../support/kernels.ts';
 import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, run } from './boot.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
@@ -34,6 +35,17 @@ describe.skipIf(!ready)('what programs leave behind', () => {
       const end = run(await kernel(), archive, append, { harts }, 40e9);
       expect(failures(end.text)).toEqual([]);
       expect(end.text.match(/^.*ok no_leak_[\w-]+$/gm)).toHaveLength(NAMES.length);
+      expect(end.status).toBe(0);
+    });
+});
+
+describe.skipIf(!ready)('files that are closed under their users', () => {
+  // What may go wrong is a use after free, so the kernel checks itself. The long doses: robust.slow.test.ts.
+  for (const conf of [prebuilt('openbsd+kasan'), prebuilt('linux+kasan+ubsan+debug')])
+    it(`${conf}: four threads use what a fifth replaces, 4 harts`, async () => {
+      const archive = initrd({ lent: await program('tests/lent.c') });
+      const end = run(await kernel(conf), archive, 'init=/lent panic_on_warn -- 600 7', { harts: 4 });
+      expect(failures(end.text)).toEqual([]);
       expect(end.status).toBe(0);
     });
 });

@@ -39,6 +39,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   hwprobe: { own: 'its answers are those of the hart it runs on' },
   inotify: LINUX,
   jobs: LINUX,
+  lent: { own: 'kqueue and kcov are not in Linux', args: '200 3' },
   limits: LINUX,
   leaks: { own: 'runs others as process 1', args: '/bin/pipes /bin/threads', with: ['pipes', 'threads'] },
   memory: LINUX,

@@ -1,7 +1,7 @@
 // The checkers of the debug, kasan and ubsan kernels: each bug of /dev/provoke is reported by name, and the ordinary test
 // programs run without a report. KCOVBOX_FUZZ_CALLS=10000000 makes the random system calls as many, KCOVBOX_FUZZ_SEED others.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findTool, hasGlibc } from '../../toolchain/index.ts';
+import { DIALECTS, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from './boot.ts';
 
 const ready = hasGlibc() && findTool('clang') !== undefined;
@@ -51,7 +51,17 @@ const BUGS: readonly [string, string, RegExp, 'panics' | 'goes on'][] = [
 describe.skipIf(!ready)('the checking kernels', () => {
   let archive: Uint8Array;
   beforeAll(async () => {
-    const names = ['provoke', 'fuzz', 'fail-nth', 'processes', 'threads', 'signals', 'memory', 'clocks'];
+    const names = [
+      'provoke',
+      'fuzz',
+      'lent',
+      'fail-nth',
+      'processes',
+      'threads',
+      'signals',
+      'memory',
+      'clocks',
+    ];
     const files: Record<string, Uint8Array> = {};
     for (const name of names) files[`bin/${name}`] = await program(`tests/${name}.c`);
     archive = initrd(files);
@@ -78,6 +88,15 @@ describe.skipIf(!ready)('the checking kernels', () => {
         expect(end.text).not.toMatch(REPORT);
         expect(end.status).toBe(0);
       }, 180_000);
+
+  for (const conf of DIALECTS)
+    for (const seed of [1, 2, 3])
+      it(`${conf}+kasan+lockdep: files are closed under their users, seed ${seed}, 4 harts`, async () => {
+        const append = `init=/bin/lent panic_on_warn -- 20000 ${seed}`;
+        const end = run(await kernel(`${conf}+kasan+lockdep`), archive, append, { harts: 4 }, 1e12);
+        expect(failures(end.text)).toEqual([]);
+        expect(end.text).not.toMatch(REPORT);
+      }, 3_600_000);
 
   it('every allocation of common operations may fail', async () => {
     const end = run(await kernel('openbsd+debug+kasan'), archive, 'init=/bin/fail-nth');
