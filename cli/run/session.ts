@@ -70,14 +70,20 @@ export interface SessionEnd {
   /** Exit status by the contract in the help text. */
   readonly status: number;
   readonly outcome: Outcome;
-  /** A signal or the user ended it now; a replay of an interrupted run ends like that run, and this is false. */
-  readonly isInterrupted: boolean;
+  /**
+   * Status of the command that a signal or the user ended now, else 0. A guest that ended by itself
+   * meanwhile has its own `outcome` and `status`. A replay of an interrupted run ends like that run.
+   */
+  readonly signalStatus: number;
   readonly wallSeconds: number;
   readonly reboots: number;
 }
 
-/** A run that is over by then pays nothing for the thread that watches over signals. */
-const WATCH_AFTER_MS = 150;
+/**
+ * A run that is over by then pays nothing for the thread that receives signals, which takes 35 ms of
+ * the processor to start. Until then signals have their default effect, which ends the process.
+ */
+const WATCH_AFTER_MS = 2000;
 /** Of a run that Ctrl-A x ended. */
 const STATUS_QUIT = 130;
 
@@ -134,17 +140,16 @@ class Session {
     } finally {
       this.#gdb?.close();
       this.#line.close();
-      this.#watchdog.stop();
+      await this.#watchdog.stop();
     }
     const wallSeconds = this.#elapsedMs() / 1e3;
-    const interrupted = this.#watchdog.status || (this.#live?.quit ? STATUS_QUIT : 0);
+    const signalStatus = this.#watchdog.status || (this.#live?.quit ? STATUS_QUIT : 0);
     const { replay } = this.#options;
     const end =
-      interrupted === 0 && replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
+      signalStatus === 0 && replay?.end.outcome === 'interrupted' && result?.kind === 'budget'
         ? { status: replay.end.status, outcome: 'interrupted' as const }
-        : verdict(result, interrupted);
-    const isInterrupted = interrupted !== 0;
-    return { machine: this.#machine, wallSeconds, reboots: this.#reboots, isInterrupted, ...end };
+        : verdict(result, signalStatus);
+    return { machine: this.#machine, wallSeconds, reboots: this.#reboots, signalStatus, ...end };
   }
 
   async #slices(): Promise<RunResult | undefined> {
@@ -272,8 +277,12 @@ class Session {
 /** Boots and runs until the guest ends, the budget is spent or the user interrupts. */
 export const runSession = (options: SessionOptions): Promise<SessionEnd> => new Session(options).run();
 
-function verdict(result: RunResult | undefined, interrupted: number): Pick<SessionEnd, 'status' | 'outcome'> {
-  if (interrupted) return { status: interrupted, outcome: 'interrupted' };
+function verdict(
+  result: RunResult | undefined,
+  signalStatus: number,
+): Pick<SessionEnd, 'status' | 'outcome'> {
+  const isOver = result?.kind === 'exit' || result?.kind === 'panic';
+  if (signalStatus && !isOver) return { status: signalStatus, outcome: 'interrupted' };
   switch (result?.kind) {
     case 'exit':
       if (result.status === STATUS_PANIC) return { status: EXIT_PANIC, outcome: 'panic' };

@@ -1,18 +1,18 @@
-// Signals end a run, even when the guest or a device keeps the main thread busy for ever. Between two
-// slices the session notices a signal and ends the run in order. A second thread listens to the same
-// signals and gives the main thread a grace period. Then it terminates the JavaScript or WebAssembly
-// that runs there, through the inspector, whose only other use is debugging; V8 checks for that at
-// every loop and call. The event loop of the main thread goes on and sees the signal, with the status
-// as documented. A main thread that is blocked in the kernel (the reader of our output has stopped)
-// cannot be helped so: it gets SIGKILL, and the terminal gets back the modes that it had at the start.
+// Signals end a run, even when the guest or a device keeps the main thread busy for ever. A second
+// thread receives them, because its event loop always turns, and tells the main thread by a word of
+// shared memory. Between two slices the session reads that word and ends the run in order. Where it
+// does not within a grace period, the second thread terminates the JavaScript or WebAssembly that
+// runs there, through the inspector, whose only other use is debugging; V8 checks for that at every
+// loop and call. A main thread that is blocked in the kernel (the reader of our output has stopped)
+// cannot be helped so. Then the second thread gives the terminal the modes that it had at the start,
+// gives the signal its default effect back, and sends it to the process once more.
 //
-// Until the second thread is up, signals have their default effect, which is to end the process.
+// Until both threads are ready, signals have their default effect, which is to end the process.
 import { constants } from 'node:os';
 import { isTerminal } from '../io/terminal.ts';
 
-type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
-const NAMES: readonly SignalName[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Milliseconds from the signal to the termination, and from that to SIGKILL. */
+const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Milliseconds from the signal to the termination, and from that to the default effect. */
 const GRACE_MS = 500;
 const GRACE_KILL_MS = 300;
 /** How long the main thread waits for the inspector to hang up: so often so many milliseconds. */
@@ -20,69 +20,82 @@ const DISCONNECT_TURNS = 40;
 const DISCONNECT_MS = 5;
 
 /**
- * Words of the memory that both threads share: has the main thread seen a signal; the number of the
- * signal for which it was terminated; has the inspector hung up.
+ * Words of the memory that both threads share: the number of the signal; has the main thread seen
+ * it; was the main thread terminated; has the inspector hung up.
  */
-const NOTICED = 0;
-const SIGNAL = 1;
-const DISCONNECTED = 2;
+const SIGNAL = 0;
+const NOTICED = 1;
+const TERMINATED = 2;
+const DISCONNECTED = 3;
+const WORDS = 4;
 
 /**
  * The second thread, as text, because a bundler would follow its `require` calls. Node offers
  * `process.on('SIGINT')` to the main thread only; libuv serves every thread, through this binding.
+ * Modules that few runs need are loaded by those: the thread starts in 25 ms.
  */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { Signal } = require('internal/test/binding').internalBinding('signal_wrap');
-  const { spawnSync } = require('node:child_process');
   const { shared, signals, isTerminal } = workerData;
-  const stty = (...args) => spawnSync('stty', args, { stdio: ['inherit', 'pipe', 'ignore'] });
+  const stty = (...args) =>
+    require('node:child_process').spawnSync('stty', args, { stdio: ['inherit', 'pipe', 'ignore'] });
   const modes = isTerminal ? String(stty('-g').stdout).trim() : '';
-  const kill = () => {
+  const handles = signals.map(() => new Signal());
+  const end = signal => {
     if (modes) stty(modes);
-    process.kill(process.pid, 'SIGKILL');
+    handles.forEach(handle => handle.close());
+    process.kill(process.pid, signal);
   };
   const check = signal => {
     if (Atomics.load(shared, ${NOTICED}) !== 0) return;
-    Atomics.store(shared, ${SIGNAL}, signal);
+    Atomics.store(shared, ${TERMINATED}, 1);
     const session = new (require('node:inspector').Session)();
     session.connectToMainThread();
     session.post('Runtime.terminateExecution', () => {
       session.disconnect();
       Atomics.store(shared, ${DISCONNECTED}, 1);
+      parentPort.postMessage('terminated');
     });
-    setTimeout(kill, ${GRACE_KILL_MS});
+    setTimeout(end, ${GRACE_KILL_MS}, signal);
   };
+  let isImpatient = false;
+  const receive = signal => {
+    if (isImpatient) return end(signal);
+    if (Atomics.compareExchange(shared, ${SIGNAL}, 0, signal) !== 0) return;
+    setTimeout(() => {
+      isImpatient = true;
+      check(signal);
+    }, ${GRACE_MS});
+  };
+  const listen = () =>
+    handles.forEach((handle, i) => {
+      handle.onsignal = () => receive(signals[i]);
+      handle.start(signals[i]);
+    });
   parentPort.once('message', () => {
-    for (const signal of signals) {
-      const handle = new Signal();
-      handle.onsignal = () => setTimeout(check, ${GRACE_MS}, signal);
-      handle.start(signal);
-    }
+    listen();
+    // libuv serves signals last in a turn of the event loop, so those that came before are received first.
+    parentPort.once('message', () => setImmediate(() => process.exit()));
   });
   parentPort.postMessage('up');
 `;
 
 export class Watchdog {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(12));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * WORDS));
   readonly #onEnd: () => void;
   #worker: import('node:worker_threads').Worker | undefined;
-  #status = 0;
+  #isUp = false;
   #isStopped = false;
-  readonly #onSignal = (_: NodeJS.Signals, signal: number): void => {
-    const isSecond = this.#status !== 0;
-    this.#status = 128 + signal;
-    if (!isSecond && Atomics.load(this.#shared, SIGNAL) === 0) return;
-    process.exit(this.#status);
-  };
-  /** After the termination the main thread is idle, and may exit before it looks at the signal. */
+  /** After the termination the main thread is idle, and may exit before it gets a message. */
   readonly #onExit = (): void => {
     const signal = Atomics.load(this.#shared, SIGNAL);
-    if (signal !== 0) {
+    if (signal === 0) return;
+    if (Atomics.load(this.#shared, TERMINATED) !== 0) {
       process.exitCode = 128 + signal;
       this.#awaitDisconnect();
     }
-    if (signal !== 0 || this.#status !== 0) this.#onEnd();
+    this.#onEnd();
   };
 
   /**
@@ -108,6 +121,7 @@ export class Watchdog {
    */
   async start(): Promise<void> {
     const { Worker } = await import('node:worker_threads');
+    if (this.#isStopped) return;
     const signals = NAMES.map(name => constants.signals[name]);
     const worker = new Worker(THREAD, {
       eval: true,
@@ -116,27 +130,36 @@ export class Watchdog {
     });
     this.#worker = worker;
     worker.unref();
-    const isUp = await new Promise<boolean>(done => {
+    this.#isUp = await new Promise<boolean>(done => {
       worker.once('message', () => done(true));
       worker.on('error', () => done(false));
       worker.once('exit', () => done(false));
     });
-    if (!isUp || this.#isStopped) return;
-    for (const name of NAMES) process.on(name, this.#onSignal);
+    if (!this.#isUp || this.#isStopped) return;
     process.on('exit', this.#onExit);
+    worker.once('message', () => process.exit(128 + Atomics.load(this.#shared, SIGNAL)));
     worker.postMessage('listen');
   }
 
   /** Exit status that the signal asks for; 0 = none has come. Whoever asks ends the run in order. */
   get status(): number {
-    if (this.#status !== 0) Atomics.store(this.#shared, NOTICED, 1);
-    return this.#status;
+    const signal = Atomics.load(this.#shared, SIGNAL);
+    if (signal === 0) return 0;
+    Atomics.store(this.#shared, NOTICED, 1);
+    return 128 + signal;
   }
 
-  stop(): void {
+  /** Resolves when signals have their default effect again. `status` tells of all that came before. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const name of NAMES) process.off(name, this.#onSignal);
+    Atomics.store(this.#shared, NOTICED, 1);
     process.off('exit', this.#onExit);
-    void this.#worker?.terminate();
+    const worker = this.#worker;
+    if (!worker) return;
+    if (!this.#isUp) return void worker.terminate();
+    worker.ref();
+    const hasEnded = new Promise(done => worker.once('exit', done));
+    worker.postMessage('stop');
+    await hasEnded;
   }
 }

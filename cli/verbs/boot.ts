@@ -116,6 +116,6 @@ export function register(program: Command): void {
         const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.counts };
         await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
       }
-      process.exitCode = end.status;
+      process.exitCode = end.signalStatus || end.status;
     });
 }

@@ -34,7 +34,7 @@ async function replay(path: string, program: string | undefined, options: Replay
   const { run, journal, outcome: then } = recording;
   const replayed = { journal, end: { outcome: then.end, status: then.status, time: then.time } };
   const executed = await execute(images, choice, options, { run, replay: replayed });
-  if (executed.end.isInterrupted) return executed.end.status; // and has said so: it tells nothing about the run
+  if (executed.end.signalStatus) return executed.end.signalStatus; // and has said so: it tells nothing about the run
   const different = differences(then, executed.outcome!);
   const unused = executed.end.machine.journal.waiting;
   if (unused > 0) different.push(`${unused} of ${journal.length} journal entries did not arrive`);

@@ -43,7 +43,7 @@ async function runProgram(
   const executed = await execute(images, choice, outputs);
   if (outputs.record !== undefined)
     (await import('../run/write-recording.ts')).writeRecording(outputs.record, images, executed);
-  return executed.end.status;
+  return executed.end.signalStatus || executed.end.status;
 }
 
 /** Options of `run` and `replay` that say where results go. */

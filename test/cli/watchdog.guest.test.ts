@@ -16,20 +16,28 @@ const PYTHON = findProgram('python3');
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-watchdog-'));
 const BUNDLE = join(dir, 'stuck.cjs');
 const KERNEL = join(dir, 'kernel.elf');
+const LAST_KERNEL = join(dir, 'last.elf');
+const TOLD = join(dir, 'told');
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Reads the device for ever; the device says so and gets stuck after a while. */
-const GUEST = `
+/** Reads the device until it gets stuck. Where it does not, the guest goes on or ends with status 7. */
+const guest = (isLast: boolean) => `
   li t1, 0x30000000
 1: lw t0, 0(t1)
+  ${isLast ? 'bnez t0, 3f' : ''}
   li t2, 100000
 2: addi t2, t2, -1
   bnez t2, 2b
   j 1b
+3: li t0, 0x73333
+  li t1, 0x100000
+  sw t0, 0(t1)
+  j .
 `;
 
 beforeAll(async () => {
-  writeFileSync(KERNEL, assemble(GUEST).bytes);
+  writeFileSync(KERNEL, assemble(guest(false)).bytes);
+  writeFileSync(LAST_KERNEL, assemble(guest(true)).bytes);
   await build({
     entryPoints: [join(ROOT, 'test', 'support', 'stuck-main.ts')],
     bundle: true,
@@ -43,8 +51,9 @@ beforeAll(async () => {
 });
 
 /** How the run ended after the signal, and after how many seconds. */
-async function interrupt(node: string, way: string, signal: NodeJS.Signals) {
-  const child = spawn(node, [BUNDLE, way, KERNEL], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function interrupt(node: string, way: string, signal: NodeJS.Signals, kernel = KERNEL) {
+  rmSync(TOLD, { force: true });
+  const child = spawn(node, [BUNDLE, way, kernel, TOLD], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr!.on('data', (text: Buffer) => {
     said += text;
@@ -52,6 +61,7 @@ async function interrupt(node: string, way: string, signal: NodeJS.Signals) {
   await once(child.stdout!, 'data');
   const start = process.hrtime.bigint();
   child.kill(signal);
+  writeFileSync(TOLD, '');
   const [status, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
   return { status: status ?? killedBy, said, seconds: Number(process.hrtime.bigint() - start) / 1e9 };
 }
@@ -63,7 +73,7 @@ const CASES = [
   ['javascript', 'SIGTERM', 143],
   ['webassembly', 'SIGINT', 130],
   ['wait', 'SIGHUP', 129],
-  ['kernel', 'SIGTERM', 'SIGKILL'],
+  ['kernel', 'SIGTERM', 'SIGTERM'],
 ] as const;
 const versions = nodeVersions().map((node, i) => ({ ...node, cases: i === 0 ? CASES : CASES.slice(0, 2) }));
 
@@ -78,13 +88,18 @@ describe.each(versions)('Node.js $major', ({ path, cases }) => {
     const end = await interrupt(path, 'guest', 'SIGINT');
     expect(end).toMatchObject({ status: 130, said: 'interrupted in order\n' });
   });
+
+  test('in the last slice: the guest ends with 7, the command with the signal', async () => {
+    const end = await interrupt(path, 'last', 'SIGINT', LAST_KERNEL);
+    expect(end).toMatchObject({ status: 130, said: 'exit 7\n' });
+  });
 });
 
 describe.skipIf(missing('python3', PYTHON))('the terminal is as it was before', () => {
   test.each([
     ['javascript', 143],
     ['wait', 143],
-    ['kernel', -9],
+    ['kernel', -15],
     ['guest', 143],
   ])('stuck in %s', (way, status) => {
     const command = [join(ROOT, 'test', 'cli', 'person.py'), process.execPath, BUNDLE, way, KERNEL];

@@ -1,7 +1,8 @@
-// A command for tests, bundled by them: boots the kernel of argv[3] on a board with a device more, at 0x3000_0000, whose reads never return
-// in the way that argv[2] names.
+// A command for tests, bundled by them: boots the kernel of argv[3] on a board with a device more, at
+// 0x3000_0000, whose reads never return in the way that argv[2] names.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, writeSync } from 'node:fs';
+import { constants } from 'node:os';
 import { GuestConsole } from '../../cli/io/console.ts';
 import { explain, runSession } from '../../cli/run/session.ts';
 import type { Device } from '../../emulator/bus/device.ts';
@@ -28,9 +29,17 @@ const WAYS: Readonly<Record<string, () => void>> = {
   kernel: () => void spawnSync('sleep', ['5']),
   /** Not stuck: the guest goes on for ever, the session's slices end. */
   guest: () => {},
+  /** Not stuck: waits for the file of argv[4]; then the guest ends with status 7. */
+  last: () => {
+    while (!existsSync(process.argv[4]!));
+  },
 };
 
-let watched: number | undefined;
+/** Is the second thread there, which receives signals? Then SIGHUP has a handler; Node has none. */
+function isWatched(): boolean {
+  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
+  return ((BigInt(`0x${caught}`) >> BigInt(constants.signals.SIGHUP - 1)) & 1n) !== 0n;
+}
 
 class Stuck implements Device {
   readonly name = 'stuck';
@@ -40,13 +49,10 @@ class Stuck implements Device {
     this.#way = way;
   }
   read(): number {
-    // The second thread begins to listen when the main thread has its handlers.
-    if (process.listenerCount('SIGTERM') > 0) watched ??= performance.now();
-    if (watched !== undefined && performance.now() - watched > 800) {
-      writeSync(1, 'R\n');
-      this.#way();
-    }
-    return 0;
+    if (!isWatched()) return 0;
+    writeSync(1, 'R\n');
+    this.#way();
+    return 1;
   }
   write(): void {}
   peek(): number {
@@ -67,6 +73,7 @@ const session = runSession({
   prepare: machine => machine.bus.add(new Stuck(WAYS[way]!), 0x3000_0000, 0x1000),
 });
 session.then(end => {
-  process.stderr.write(`${explain(end)?.replace(/after .*/, 'in order')}\n`);
-  process.exitCode = end.status;
+  const why = explain(end)?.replace(/after .*/, 'in order');
+  process.stderr.write(`${why ?? `exit ${end.status}`}\n`);
+  process.exitCode = end.signalStatus || end.status;
 });
