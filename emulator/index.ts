@@ -17,4 +17,5 @@ export { Machine, type RunResult } from './machine/machine.ts';
 export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
 export type { EngineKind, KcovMode, MachineOptions, VirtioOption } from './machine/options.ts';
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
+export { RUN_HASH_INTERVAL, type RunHash } from './machine/run-hash.ts';
 export { load as loadSnapshot, type Snapshot, save as saveSnapshot, stateHash } from './machine/snapshot.ts';

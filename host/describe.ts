@@ -117,7 +117,7 @@ export async function resultOf(
   };
   return {
     format: 'kcovbox result',
-    version: 1,
+    version: 2,
     runId: sha256(canonicalJson(run)),
     run,
     outcome,

@@ -2,7 +2,7 @@
 // run with this input is the same run. `kcovbox run --record FILE` writes one, `kcovbox replay FILE` reads it.
 import { type JournalEntry, KcovboxError } from '../emulator/index.ts';
 import type { RunDescription, RunOutcome } from '../run/index.ts';
-import { FormatError, type RecordingHead, readRecording } from '../run/read.ts';
+import { FormatError, RECORDING_VERSION, type RecordingHead, readRecording } from '../run/read.ts';
 import { readInput } from './input.ts';
 
 /** Longer files take longer than seconds to read. */
@@ -21,7 +21,13 @@ export function formatRecording({ run, outcome, journal }: Recording): string {
     port,
     bytes: Buffer.from(bytes).toString('base64'),
   }));
-  const recording = { format: 'kcovbox recording', version: 2, run, outcome, journal: entries };
+  const recording = {
+    format: 'kcovbox recording',
+    version: RECORDING_VERSION,
+    run,
+    outcome,
+    journal: entries,
+  };
   return `${JSON.stringify(recording, null, 1)}\n`;
 }
 

@@ -10,6 +10,8 @@ export class FormatError extends KcovboxError {
   }
 }
 
+/** Of `recording` in schema.ts. */
+export const RECORDING_VERSION = 3;
 /** More entries than a person can type in a year; reading them takes seconds. */
 const ENTRIES_MAX = 4_000_000;
 const RESIZE_BYTES = 4;
@@ -41,9 +43,9 @@ export type RecordingHead = Omit<Recording, 'journal'>;
 export function readRecording(value: unknown): { head: RecordingHead; journal: Arrival[] } {
   const { format, version, journal, ...rest } = Object(value) as Partial<Recording>;
   if (format !== 'kcovbox recording') throw new FormatError('is not a recording; make one with run --record');
-  if (version !== 2)
+  if (version !== RECORDING_VERSION)
     throw new FormatError(
-      `has version ${String(version).slice(0, 20)}; this kcovbox reads version 2: record the run again`,
+      `has version ${String(version).slice(0, 20)}; this kcovbox reads version ${RECORDING_VERSION}: record the run again`,
     );
   const head = recording.omit({ journal: true }).safeParse({ format, version, ...rest });
   if (!head.success) throw new FormatError(`is damaged: ${firstIssue(head.error)}`);

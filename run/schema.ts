@@ -86,6 +86,15 @@ export const runDescription = z.strictObject({
 });
 export type RunDescription = z.infer<typeof runDescription>;
 
+/** The chain of hashes of a run; see emulator/machine/run-hash.ts. */
+export const runHash = z.strictObject({
+  interval: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe('units between two links'),
+  links: z
+    .array(hash64)
+    .min(2)
+    .describe('link k hashes link k - 1 and the state at unit k * interval; the last is of the end'),
+});
+
 /** How a run ended. */
 export const runOutcome = z.strictObject({
   end: z.enum(['exit', 'panic', 'no-start', 'budget', 'halt', 'interrupted']),
@@ -93,6 +102,7 @@ export const runOutcome = z.strictObject({
   instret: count.describe('instructions that retired'),
   time: count.describe('virtual time, in units of one instruction or exception'),
   stateHash: hash64.describe('of registers, memory and devices'),
+  runHash: runHash.describe('where two runs that differ began to differ follows from it'),
   consoleHash: sha256.describe('of what the guest printed'),
   records: count.describe('coverage records, lost ones included'),
 });
@@ -101,7 +111,7 @@ export type RunOutcome = z.infer<typeof runOutcome>;
 /** What --result writes. */
 export const runResult = z.strictObject({
   format: z.literal('kcovbox result'),
-  version: z.literal(1),
+  version: z.literal(2),
   runId: sha256.describe('of the description as canonical JSON: equal runs have equal ids'),
   run: runDescription,
   outcome: runOutcome,
@@ -126,7 +136,7 @@ export const journalEntry = z.strictObject({
 /** What `kcovbox run --record` writes. */
 export const recording = z.strictObject({
   format: z.literal('kcovbox recording'),
-  version: z.literal(2),
+  version: z.literal(3),
   run: runDescription,
   outcome: runOutcome,
   journal: z.array(journalEntry),

@@ -1,5 +1,5 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the outputs that were asked for.
-import { stateHash } from '../../emulator/index.ts';
+import { RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import type { RunDescription, RunOutcome } from '../../run/index.ts';
@@ -83,7 +83,11 @@ export async function execute(
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
   const console = new GuestConsole({ silent: isTaken, hash });
   const end = await runSession({
-    machine: { ...machineOptions(images, choice), ...exact },
+    machine: {
+      ...machineOptions(images, choice),
+      ...exact,
+      ...(wantsFacts && { runHash: RUN_HASH_INTERVAL }),
+    },
     console,
     input: true,
     isInteractive: choice.interactive,
@@ -132,5 +136,16 @@ export async function exactWindow(
 
 function outcomeOf({ outcome, status, machine }: SessionEnd, consoleHash: string): RunOutcome {
   const { instret, time, kcovRecords: records } = machine;
-  return { end: outcome, status, instret, time, stateHash: stateHash(machine), consoleHash, records };
+  const { interval, links } = machine.hasher!.result();
+  const runHash = { interval, links: [...links] };
+  return {
+    end: outcome,
+    status,
+    instret,
+    time,
+    stateHash: stateHash(machine),
+    runHash,
+    consoleHash,
+    records,
+  };
 }

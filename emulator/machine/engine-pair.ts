@@ -56,7 +56,7 @@ export class LockstepMachine extends Machine {
   }
 
   #silent(engine: 'jit' | 'interp', replay: readonly JournalEntry[]): Machine {
-    const { onConsole, ...rest } = this.options;
+    const { onConsole, runHash, ...rest } = this.options;
     return Machine.create({ eager: true, ...rest, engine, replay });
   }
 

@@ -28,8 +28,10 @@ import { kcovInlineCalls } from './kcov-inline/index.ts';
 import { hartLines } from './lines.ts';
 import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
+import { RunHasher } from './run-hash.ts';
 import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
+import { stateHash } from './snapshot.ts';
 
 /**
  * Host work (WorkPort) that one call of `run` may cause beyond its instructions, by default: so
@@ -63,6 +65,8 @@ export class Machine {
   readonly engine: Engine;
   readonly scheduler: Scheduler;
   readonly sbi: Sbi | undefined;
+  /** The hash chain of the run, if the options ask for it. */
+  readonly hasher: RunHasher | undefined;
   journal: Journal;
   htif: Htif | undefined;
   /** How often instructions retired since power-on, if the options ask for it. */
@@ -159,6 +163,7 @@ export class Machine {
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
     if (options.bios === 'default') this.sbi = this.#makeSbi(console, work);
+    if (options.runHash !== undefined) this.hasher = new RunHasher(options.runHash, () => stateHash(this));
     this.reset();
   }
 
@@ -192,6 +197,7 @@ export class Machine {
     this.#watch.watch(this.htif && Math.floor((this.htif.tohost - RAM_BASE) / 4096));
     this.engine.reset();
     this.retired?.reset();
+    this.hasher?.reset();
   }
 
   /** Virtual time now, also in the middle of a quantum. */
@@ -261,10 +267,12 @@ export class Machine {
       const next = Math.min(this.clock.next(), this.journal.next());
       if (this.scheduler.pick(this.time, h => this.#canRun(h))) {
         const end = Math.min(next, deadline, this.scheduler.end);
+        const stop = Math.min(limit, this.hasher?.next ?? Infinity);
         this.#quantum(
           this.harts[this.scheduler.turn]!,
-          Math.min(QUANTUM_MAX, limit - this.spent, end - this.time),
+          Math.min(QUANTUM_MAX, stop - this.spent, end - this.time),
         );
+        this.hasher?.reached(this.spent);
         if (this.#isPaused) {
           this.#isPaused = false;
           return { kind: 'budget' };

@@ -50,6 +50,8 @@ export interface MachineOptions {
   /** Thresholds and limits of the engine, in place of `eager`; the guest computes the same with any. */
   tuning?: EngineTuning;
   kcov?: KcovMode;
+  /** Units between two links of the run's hash chain (run-hash.ts); absent: no chain. */
+  runHash?: number;
   /** Count how often instructions retire; with the interpreter. */
   retired?: RetiredOptions;
   virtio?: readonly VirtioOption[];
@@ -130,6 +132,8 @@ export function complete(options: MachineOptions): Complete {
   if (o.retired && o.engine !== 'interp') {
     throw new HostError(`engine ${o.engine} does not count retired instructions: interp does`);
   }
+  if (o.runHash !== undefined && !(Number.isSafeInteger(o.runHash) && o.runHash > 0))
+    throw new HostError(`run hash every ${o.runHash} units: not a whole number from 1 on`);
   if (o.initrd && !o.kernel) throw new HostError(`${o.initrd.name}: an initrd without a kernel`);
   return o;
 }

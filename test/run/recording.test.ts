@@ -31,7 +31,7 @@ describe('a recording', () => {
   it.each<[string, unknown, RegExp]>([
     ['format', 'kcovbox run', /^is not a recording/],
     ['version', 1, /^has version 1; .* record the run again$/],
-    ['version', '2', /^has version 2/],
+    ['version', '3', /^has version 3/],
     ['options', { result: '/etc/passwd' }, /"options"/],
     ['run.cover', 'x.html', /"cover"/],
     ['run.program.path', '/bin/sh', /run\.program: .*"path"/],

@@ -5,7 +5,7 @@ const HASH = 'ab'.repeat(32);
 
 export const SAMPLE: Recording = {
   format: 'kcovbox recording',
-  version: 2,
+  version: 3,
   run: {
     format: 'kcovbox run',
     version: 1,
@@ -30,6 +30,7 @@ export const SAMPLE: Recording = {
     instret: 1000,
     time: 2000,
     stateHash: '0123456789abcdef',
+    runHash: { interval: 10_000_000, links: ['0123456789abcdef', '123456789abcdef0'] },
     consoleHash: HASH,
     records: 12,
   },

@@ -16,6 +16,10 @@ export interface Configuration {
   readonly tuning?: EngineTuning;
   /** Longest piece that is run at once; pieces are cut at random. */
   readonly piece: number;
+  /** Units between the links of a hash chain. */
+  readonly runHash?: number;
+  /** Called before the first instruction, and between all pieces. */
+  readonly between?: (machine: Machine) => void;
 }
 
 export interface Outcome {
@@ -37,7 +41,7 @@ const LINES = [cause.MSIP, cause.SEIP, cause.MEIP];
  */
 export function runPrivileged(
   program: PrivilegedProgram,
-  { engine, tuning, piece }: Configuration,
+  { engine, tuning, piece, runHash, between }: Configuration,
   seed: number,
   interrupts: boolean,
 ): Outcome {
@@ -49,12 +53,14 @@ export function runPrivileged(
     engine,
     ramBytes: 2 * MIB,
     ...(tuning && { tuning }),
+    ...(runHash !== undefined && { runHash }),
   });
   const cuts = new Random(seed ^ piece);
   const lines = new Random(seed);
   let nextLine = interrupts ? 1 + lines.below(300) : Infinity;
   let isOver = false;
   while (!isOver && machine.spent < UNITS) {
+    between?.(machine);
     const units = Math.min(1 + cuts.below(piece), nextLine - machine.spent, UNITS - machine.spent);
     isOver = machine.run(units).kind !== 'budget';
     if (machine.spent < nextLine) continue;

@@ -1,0 +1,61 @@
+// The run hash: a chain of hashes that says up to where two runs were the same. Link 0 is taken
+// before the first instruction, link k behind unit k * interval (one instruction or exception, of
+// any hart), and the last at the end of the run. Each link hashes the link before it and the state
+// of the machine, so equal links mean equal runs up to there, and the first pair of links that
+// differ encloses the first difference.
+//
+// A link is taken where a quantum ends, before events, input or another hart's turn: that place is
+// the same in every run, however the host cuts it into pieces.
+
+import { StateHash } from './state-hash.ts';
+
+/** The chain of a run, or of a part of one that began at power-on. */
+export interface RunHash {
+  /** Units between two links. */
+  readonly interval: number;
+  /** 16 hexadecimal digits each; the last is that of the end. */
+  readonly links: readonly string[];
+}
+
+/** About 30 ms of compiled code. */
+export const RUN_HASH_INTERVAL = 10_000_000;
+
+export class RunHasher {
+  readonly interval: number;
+  readonly #state: () => string;
+  #links: string[] = [];
+
+  /** `state` hashes the machine as it is now; two states with equal hashes are equal. */
+  constructor(interval: number, state: () => string) {
+    this.interval = interval;
+    this.#state = state;
+  }
+
+  /** Units spent since power-on when the next link is due. */
+  get next(): number {
+    return this.#links.length * this.interval;
+  }
+
+  /** `spent` units have been executed since power-on, and the machine is between two quanta. */
+  reached(spent: number): void {
+    if (spent === this.next) this.#links.push(this.#link());
+  }
+
+  /** The guest is switched on. */
+  reset(): void {
+    this.#links = [];
+    this.reached(0);
+  }
+
+  /** The chain up to now, closed by a link of the present state. */
+  result(): RunHash {
+    return { interval: this.interval, links: [...this.#links, this.#link()] };
+  }
+
+  #link(): string {
+    const hash = new StateHash();
+    hash.text(this.#links.at(-1) ?? '');
+    hash.text(this.#state());
+    return hash.digest();
+  }
+}
