@@ -240,8 +240,7 @@ describe('what is left behind', () => {
     // Not the shell itself, whose command line holds the same words.
     const tools = `pgrep -f "^[^ ]*(make|clang|lld)[^ ]* .*${cache}"`;
     const line = `KCOVBOX_CACHE=${cache} kcovbox build kernel & pid=$!
-      for i in $(seq 200); do sleep 0.1; ${tools} > /dev/null && break; done
-      ${tools} > /dev/null && echo running
+      for i in $(seq 200); do sleep 0.1; ${tools} > /dev/null && echo running && break; done
       kill -TERM $pid; wait $pid; echo "status $?"; sleep 1; ${tools} | wc -l`;
     const { stdout } = shell(line, { cwd });
     expect(stdout).toBe('running\nstatus 143\n0\n');
