@@ -1,14 +1,16 @@
 // CLINT: software interrupts and the machine timer.
-// Specification: SiFive FU540-C000 manual, chapter 9; RISC-V ACLINT 1.0-rc4 (MTIMER, MSWI) for the layout.
+// Specification: SiFive FU540-C000 manual, chapter 9; RISC-V ACLINT 1.0-rc4 (MTIMER, MSWI) for the
+// layout.
 //   0x0000 + 4h MSIP of hart h   0x4000 + 8h MTIMECMP of hart h   0xbff8 MTIME
-// mtime counts at 10 MHz of virtual time: one tick is 100 retired instructions, or fewer with -icount (docs/architecture.md, "Time").
-// mtime wraps at 2^64, and MTIP follows the comparison when it does: it falls at the wrap.
+// mtime counts at 10 MHz of virtual time: one tick is 100 retired instructions, or fewer with
+// -icount (docs/architecture.md, "Time"). mtime wraps at 2^64, and MTIP follows the comparison when
+// it does: it falls at the wrap.
 // Divergence: a write to MTIME moves an offset, virtual time itself cannot be set.
 
 import type { ClockPort, Device, FdtNode, HartLines, Placement } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
 
-/** Most harts that the layout has room for here. */
+/** The number of harts for which the layout has space. */
 export const CLINT_HARTS = 8;
 /** Nanoseconds per tick of mtime. */
 export const TICK = 100;
@@ -29,9 +31,9 @@ export const CLINT_MAP = regmap({ title: 'clint', spec: 'FU540-C000 manual, chap
   { id: 'mtime', at: 0xbff8, bytes: 8, access: 'rw', doc: 'ticks of 10 MHz' },
 ]);
 
-/** A timer that compares mtime with a value of its own. */
+/** A timer that compares mtime with its own deadline. */
 export interface Comparator {
-  /** After a change of the value: drives the level and arms the next change. */
+  /** Call after a change of the deadline: drives the level and arms the next change. */
   update(): void;
 }
 
@@ -43,9 +45,12 @@ export class Clint implements Device {
   readonly #clock: ClockPort;
   readonly #lines: HartLines;
   readonly #harts: number;
-  /** Units of the clock per tick, not always whole: 12.5 with a shift of 3. Quotients by it are exact below 2^44 units. */
+  /**
+   * Clock units per tick; may be fractional: 12.5 with a shift of 3. Quotients by it are exact
+   * below 2^44 units.
+   */
   readonly #tick: number;
-  /** Every comparator of mtime: those of mtimecmp first, one per hart. */
+  /** All comparators of mtime: first those of mtimecmp, one per hart. */
   readonly #comparators: Comparator[] = [];
   #msip: number[] = [];
   #mtimecmp: bigint[] = [];
@@ -77,9 +82,9 @@ export class Clint implements Device {
   }
 
   /**
-   * A level `mtime >= due()`, which is driven at every `update`, when mtime is written, and when it
-   * changes by itself; low while `due` is undefined. The clock saves the alarm under `name`; `due`
-   * is the caller's to save.
+   * A comparator with the level `mtime >= due()`. It drives the level at every `update`, at a write
+   * of mtime, and at the alarm; the level is low while `due` is undefined. The clock saves the
+   * alarm under `name`; the caller saves `due`.
    */
   comparator(name: string, due: () => bigint | undefined, drive: (high: boolean) => void): Comparator {
     const alarm = this.#clock.alarm(name, () => comparator.update());
@@ -99,7 +104,7 @@ export class Clint implements Device {
     return comparator;
   }
 
-  /** Drives the lines of a hart again after its reset. */
+  /** Drives the lines of a hart again, after its reset. */
   drive(hart: number): void {
     this.#lines.set(hart, 'msip', this.#msip[hart] === 1);
     this.#comparators[hart]!.update();
@@ -137,7 +142,7 @@ export class Clint implements Device {
   }
 
   fdtNode({ base, size }: Placement): FdtNode {
-    // `interrupts-extended` names the harts' controllers, which only the machine knows; it adds the property.
+    // The machine adds `interrupts-extended`: only it knows the harts' interrupt controllers.
     return {
       name: `clint@${base.toString(16)}`,
       props: { reg: [0, base, 0, size], compatible: ['sifive,clint0', 'riscv,clint0'] },
@@ -175,7 +180,9 @@ export class Clint implements Device {
     }
   };
 
-  /** The virtual time at which mtime will have ticked `count` times, count > 0; always after now. */
+  /**
+   * The virtual time at which mtime will have ticked `count` times, count > 0; always after now.
+   */
   #after(count: number): number {
     return Math.ceil((Math.floor(this.#clock.now() / this.#tick) + count) * this.#tick);
   }

@@ -1,11 +1,14 @@
-// A teaching device: the smallest thing that still has everything a driver must handle - registers, work that takes time,
-// an interrupt to acknowledge, and DMA. Its registers are those of QEMU's PCI device of the same name, behind a plain MMIO
-// window, so existing courses apply. Specification: QEMU docs/specs/edu.
-//   0x00 ID   0x04 LIVENESS (reads back inverted)   0x08 FACTORIAL (write n, poll BUSY, read n! mod 2^32)   0x20 STATUS
-//   0x24 INTERRUPT_STATUS   0x60 RAISE   0x64 ACKNOWLEDGE   0x80 DMA_SOURCE   0x88 DMA_TARGET   0x90 DMA_COUNT   0x98 DMA_COMMAND
-// Divergences from QEMU: work takes an exact number of instructions (10 per factor, 1 per DMA byte, at least 100); DMA
-// addresses of memory are physical RAM addresses; a DMA range outside RAM or outside the buffer sets bit 1 of STATUS and
-// moves nothing; writing FACTORIAL or DMA_COMMAND while BUSY is ignored and sets bit 1 as well.
+// A teaching device: the smallest one with everything that a driver must handle: registers, work
+// that takes time, an interrupt to acknowledge, and DMA. Its registers are those of QEMU's PCI
+// device of the same name, behind a plain MMIO window, so existing courses apply. Specification:
+// QEMU docs/specs/edu.
+//   0x00 ID   0x04 LIVENESS (reads back inverted)   0x08 FACTORIAL (write n, poll BUSY,
+//   read n! mod 2^32)   0x20 STATUS   0x24 INTERRUPT_STATUS   0x60 RAISE   0x64 ACKNOWLEDGE
+//   0x80 DMA_SOURCE   0x88 DMA_TARGET   0x90 DMA_COUNT   0x98 DMA_COMMAND
+// Divergences from QEMU: work takes an exact number of instructions (10 per factor, 1 per DMA byte,
+// at least 100); DMA addresses of memory are physical RAM addresses; a DMA range outside RAM or
+// outside the buffer sets bit 1 of STATUS and moves nothing; writing FACTORIAL or DMA_COMMAND while
+// BUSY is ignored and sets bit 1 as well.
 
 import type {
   Alarm,
@@ -134,7 +137,7 @@ export class Edu implements Device {
     this.#irq.lower();
   }
 
-  /** Of the buffer as much as is not zero. */
+  /** The buffer without its trailing zeros. */
   save(): unknown {
     const bytes = this.#buffer.findLastIndex(byte => byte !== 0) + 1;
     return { ...this.#s, dma: [...this.#s.dma], buffer: [...this.#buffer.subarray(0, bytes)] };
@@ -237,7 +240,7 @@ export class Edu implements Device {
     return this.#s.dma[word]! + this.#s.dma[word + 1]! * 2 ** 32;
   }
 
-  /** The transfer itself; false when a range is not where it must be. */
+  /** Transfers the bytes; false if a range is not entirely in RAM or in the buffer. */
   #move(): boolean {
     const s = this.#s;
     const toRam = (s.command & DMA_TO_RAM) !== 0;

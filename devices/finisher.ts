@@ -1,6 +1,8 @@
-// SiFive test finisher, as on QEMU's virt board: the way in which a guest ends the run.
-// Specification: QEMU hw/misc/sifive_test.c and the syscon bindings of Linux; there is no other document.
-//   0 FINISH (write): low half 0x5555 pass, 0x3333 fail with the code in the high half, 0x7777 reset
+// SiFive test finisher, as on QEMU's virt board: the guest ends the run with it.
+// Specification: QEMU hw/misc/sifive_test.c and the syscon bindings of Linux; there is no other
+// document.
+//   0 FINISH (write): low half 0x5555 pass, 0x3333 fail with the code in the high half, 0x7777
+//   reset
 // Divergence: none known.
 
 import type { Device, FdtNode, Placement } from '../emulator/bus/device.ts';
@@ -14,7 +16,7 @@ export const FINISH_PASS = 0x5555;
 export const FINISH_FAIL = 0x3333;
 export const FINISH_RESET = 0x7777;
 
-/** What the machine does when the guest says so. */
+/** The machine's reaction to a write. */
 export interface FinishPort {
   exit(status: number): void;
   reset(): void;

@@ -1,6 +1,7 @@
-// The numbers of kernel/abi/kcov-device.h: registers of the kcov device and the byte layouts in guest RAM that kernel
-// and device share. Names are those of the header without `KCOV_`; test/devices/kcov-layout.test.ts compares them all.
-// Engines that record inline need CTX, RECORD and HOOK; see `KcovDevice.hooks` in kcov.ts for the addresses.
+// The numbers of kernel/abi/kcov-device.h: registers of the kcov device and the byte layouts in
+// guest RAM that kernel and device share. Names are those of the header without `KCOV_`;
+// test/devices/kcov-layout.test.ts compares them all. Engines that record inline need CTX, RECORD
+// and HOOK; `KcovDevice.hooks` in kcov.ts has the addresses.
 
 /** Byte offsets of the registers. */
 export const REG = {
@@ -36,7 +37,9 @@ export const HOOK = {
   COUNT: 10,
 } as const;
 
-/** Hook table: the addresses, then where the hooks' code finds the live context and the device. */
+/**
+ * Hook table: the addresses, then the places where the hooks find the live context and the device.
+ */
 export const HOOKS = { LIVE_OFFSET: 80, BASE_VAR: 88, SIZE: 96 } as const;
 
 export const HART = { CURRENT: 0, SIZE: 64 } as const;
@@ -118,5 +121,5 @@ export const ERR = {
   LIMIT: 7,
 } as const;
 
-/** The most work of one hook; beyond it the hook leaves out the rest and reports ERR.LIMIT. */
+/** Limits of the work of one hook; beyond them the hook omits the rest and reports ERR.LIMIT. */
 export const LIMIT = { SWITCH_CASES: 16384, SEEN_STEPS: 65536 } as const;

@@ -1,8 +1,8 @@
-// Addresses that the guest gives to the kcov device, and what happens when one is wrong.
+// Addresses that the guest gives to the kcov device, and the check of each.
 
 import type { RamPort } from '../emulator/bus/device.ts';
 
-/** Why recording was refused; the device turns it into ERROR and ERROR_ADDR. */
+/** The reason why recording was refused; the device stores it in ERROR and ERROR_ADDR. */
 export class KcovFault extends Error {
   readonly code: number;
   readonly address: number;
@@ -14,7 +14,10 @@ export class KcovFault extends Error {
   }
 }
 
-/** An address that the guest stored, as a number; anything above 2^53 is as wrong as any other address outside RAM. */
+/**
+ * An address that the guest stored, as a number. Above 2^53 it is inexact, but then it is outside
+ * RAM in any case.
+ */
 export function readAddress(ram: RamPort, pa: number): number {
   return ram.read32(pa + 4) * 0x1_0000_0000 + ram.read32(pa);
 }

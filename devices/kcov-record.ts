@@ -1,8 +1,9 @@
-// What one hook leaves in guest RAM: the record, the count in word 0, the seen-sets of the UNIQ modes and the count of
-// lost records. kernel/kcov/record.c is the same algorithm in C, step by step; tests compare their bytes.
-// Rules of the area (all dialects): a pc record is 1 word, a cmp record 4, a record that does not fit whole is dropped.
-// *Divergence* from the real kernels: word 0 belongs to the user and may hold anything, so the count is compared with
-// the capacity before it is multiplied; no stored value makes a write outside the area (see docs/kcov-dialects.md).
+// The effect of one hook on guest RAM: the record, the count in word 0, the seen-sets of the UNIQ
+// modes and the count of lost records. kernel/kcov/record.c is the same algorithm in C, step by
+// step; tests compare their bytes. Rules of the buffer (all dialects): a pc record is 1 word, a cmp
+// record 4; a record that does not fit as a whole is dropped. *Divergence* from the real kernels:
+// word 0 belongs to the user and may hold any value, so the count is compared with the capacity
+// before it is multiplied. No value causes a write outside the buffer (see docs/kcov-dialects.md).
 // 64-bit values travel as two unsigned halves: no BigInt on this path.
 
 import type { RamPort } from '../emulator/bus/device.ts';
@@ -11,24 +12,24 @@ import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Steps, seenInsert } from './kcov-seen.ts';
 
 /**
- * Told of every record, stored or lost, in order. `words` are halves of the record's words. `area`
- * is where it was stored and `index` its place there, -1 for a lost one; both are told and not read
- * again from RAM, because the record may have overwritten its own context.
+ * Receives every record, stored or lost, in order. `words` are halves of the record's words. `area`
+ * is the address of its buffer and `index` its place there, -1 for a lost one. Both are passed
+ * instead of read from RAM, because the record may have overwritten its own context.
  */
 export interface RecordSink {
   record(context: number, edge: boolean, words: Uint32Array, area: number, index: number): void;
 }
 
 export class Recorder {
-  /** Set while somebody outside the guest listens. */
+  /** Set while a listener outside the guest is registered. */
   sink: RecordSink | undefined;
-  /** Records since the machine was made, stored and lost ones alike. */
+  /** Records since the machine was created, stored and lost. */
   count = 0;
   readonly #ram: RamPort;
-  /** Cases of the present hook that were recorded. */
+  /** Cases that the current hook has recorded. */
   #cases = 0;
   readonly #steps = new Steps();
-  /** The record under way, as halves of its words: type, arg1, arg2, pc; or only pc. */
+  /** The current record, as halves of its words: type, arg1, arg2, pc; or only pc. */
   readonly #pc = new Uint32Array(2);
   readonly #cmp = new Uint32Array(2 * CMP_WORDS);
 
@@ -36,7 +37,7 @@ export class Recorder {
     this.#ram = ram;
   }
 
-  /** Cases and nodes that the last hook looked at; 0 from then on. */
+  /** Cases and nodes that the last hook examined; reading resets it to 0. */
   takeWork(): number {
     const work = this.#cases + this.#steps.take();
     this.#cases = 0;
@@ -104,7 +105,8 @@ export class Recorder {
       this.#cases++;
       rec[label] = ram.read32(table + 16 + 8 * i);
       rec[label + 1] = ram.read32(table + 20 + 8 * i);
-      // FreeBSD gives up at the first case that finds no room; the others try, and lose, each of them.
+      // FreeBSD stops at the first case that does not fit; the other dialects try, and lose, each
+      // of them.
       if (!this.#appendCmp(ctx) && freebsd) return;
     }
     if (cases > LIMIT.SWITCH_CASES) this.#limited(ctx, table);
@@ -127,7 +129,10 @@ export class Recorder {
     this.#appendNew(ctx, CTX.EDGE_SEEN, CTX.EDGE_AREA, this.#pc);
   }
 
-  /** Remembers the record first, so one that finds no room is never offered again (UNIQ series, seen-set rules). */
+  /**
+   * Enters the record into the set first, so a record that does not fit is never reported again
+   * (UNIQ series, seen-set rules).
+   */
   #appendNew(ctx: number, seenField: number, areaField: number, words: Uint32Array): void {
     const seen = readAddress(this.#ram, ctx + seenField);
     const verdict = seenInsert(this.#ram, seen, words, this.#steps);
@@ -136,14 +141,14 @@ export class Recorder {
     else if (verdict === 'limit') this.#limited(ctx, seen);
   }
 
-  /** Ends the hook: it has done as much as one store of the guest may cost. */
+  /** Ends the hook: it has reached the limit of work for one store of the guest. */
   #limited(ctx: number, address: number): never {
     const flags = this.#ram.read32(ctx + CTX.FLAGS);
     this.#ram.write32(ctx + CTX.FLAGS, flags | CTXF.LIMITED);
     throw new KcovFault(ERR.LIMIT, address);
   }
 
-  /** Appends to the area; false when it is full. */
+  /** Appends to the buffer; false when it is full. */
   #append(ctx: number, areaField: number, words: Uint32Array): boolean {
     const ram = this.#ram;
     const area = readAddress(ram, ctx + areaField);

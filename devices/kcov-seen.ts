@@ -1,6 +1,7 @@
-// Seen-sets of the UNIQ modes, in guest RAM: which records a descriptor has reported already.
-// A hash table with chains over a pool of nodes; kernel/kcov/seen.c is the same in C, byte for byte. The set is emptied
-// only when the descriptor is freed (UNIQ series: neither word 0 = 0 nor KCOV_DISABLE clears it).
+// Seen-sets of the UNIQ modes, in guest RAM: which records a descriptor has reported already. A
+// hash table with chains over a pool of nodes; kernel/kcov/seen.c is the same in C, byte for byte.
+// The set is emptied only when the descriptor is freed (UNIQ series: neither word 0 = 0 nor
+// KCOV_DISABLE clears it).
 
 import type { RamPort } from '../emulator/bus/device.ts';
 import { ERR, LIMIT, SEEN } from './kcov-layout.ts';
@@ -8,11 +9,11 @@ import { KcovFault, readAddress } from './kcov-ram.ts';
 
 export type Verdict = 'new' | 'seen' | 'full' | 'limit';
 
-/** How many nodes a hook may still compare. */
+/** Number of nodes that a hook may still compare. */
 export class Steps {
   left: number = LIMIT.SEEN_STEPS;
 
-  /** How many were compared; all are left again. */
+  /** Returns the number of comparisons and restores the limit. */
   take(): number {
     const taken = LIMIT.SEEN_STEPS - this.left;
     this.left = LIMIT.SEEN_STEPS;
@@ -20,7 +21,10 @@ export class Steps {
   }
 }
 
-/** Hash of a record given as 32-bit halves; unobservable by programs, but the same in C so that RAM is. */
+/**
+ * Hash of a record given as 32-bit halves. Programs cannot observe it; it equals the one in C so
+ * that RAM is equal.
+ */
 export function seenHash(words: Uint32Array): number {
   let h = 0;
   for (const half of words) {
@@ -52,7 +56,8 @@ export function seenInsert(ram: RamPort, seen: number, record: Uint32Array, step
   const head = ram.read32(slot);
   let length = 0;
   for (let link = head; link !== 0; link = ram.read32(pool + (link - 1) * nodeBytes)) {
-    // A chain longer than the pool, or a link outside it, is a guest that scribbles over its own kernel's data.
+    // A chain longer than the pool, or a link outside it: the guest has overwritten its own
+    // kernel's data.
     if (link > nodes || ++length > nodes) throw new KcovFault(ERR.SEEN, seen);
     if (steps.left === 0) return 'limit';
     steps.left--;

@@ -1,13 +1,15 @@
-// The kcov device: collects coverage records for the thread that each hart runs.
-// Ours; specification: kernel/abi/kcov-device.h (registers, layouts) and docs/kcov-dialects.md (meaning of the bytes).
-//   CURRENT is the context of what the accessing hart runs, 0 = nothing is recorded. The kernel stores it on context
-//   switch, on interrupt entry and exit, on enable and disable. Hooks store operands to ARG0 and ARG1 and then the
-//   return address to one trigger register per kind of hook.
-// It is a collector: who may record, errno and lifetimes are the driver's business (kernel/kcov). Everything it knows is
-// in guest RAM; the only state of its own are the registers that say where. It never stores outside an area, whatever
-// word 0 holds; an address outside RAM sets ERROR, stops that record, and the guest goes on.
-// Engines may do the same work inline: `hooks` tells them where, kcov-layout.ts how contexts look; while `isObserved`
-// they must come here instead, because somebody outside listens.
+// The kcov device: collects coverage records for the thread that each hart runs. Ours;
+// specification: kernel/abi/kcov-device.h (registers, layouts) and docs/kcov-dialects.md (meaning
+// of the bytes).
+//   CURRENT is the context of the accessing hart, 0 = nothing is recorded. The kernel stores it on
+//   context switch, on interrupt entry and exit, on enable and disable. Hooks store operands to
+//   ARG0 and ARG1 and then the return address to one trigger register per kind of hook.
+// The device only collects: the driver (kernel/kcov) decides permissions, errno and lifetimes. All
+// its data is in guest RAM; its own state is only the registers with the addresses. It never stores
+// outside a buffer, whatever word 0 holds; an address outside RAM sets ERROR and drops that record,
+// and the guest continues. Engines may do the same work inline: `hooks` has the addresses,
+// kcov-layout.ts the layout of contexts. While `isObserved` they must call the device instead,
+// because a listener outside the guest is registered.
 
 import type { Device, FdtNode, HartPort, Placement, RamPort, WorkPort } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
@@ -36,7 +38,7 @@ export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h'
 ]);
 type Reg = (typeof KCOV_MAP.rows)[number]['id'];
 
-/** One record as told to a listener outside the guest. */
+/** One record as reported to a listener outside the guest. */
 export interface KcovRecord {
   kind: 'pc' | 'cmp' | 'edge';
   /** Return address of the hook; for `edge` the edge value. */
@@ -53,21 +55,21 @@ export interface KcovRecord {
   handle: bigint;
   /** Physical address of the context. */
   contextAddress: number;
-  /** Number of the descriptor, counted from 1 within a boot. */
+  /** Number of the descriptor, from 1 in each boot. */
   descriptor: number;
   hart: number;
-  /** Physical address of the area, and the place of the record in it; -1 for a lost one. */
+  /** Physical address of the buffer, and the place of the record in it; -1 for a lost one. */
   area: number;
   index: number;
-  /** The area was full: the guest will never see this record. */
+  /** The buffer was full: the guest will never see this record. */
   isLost: boolean;
-  /** Made in a UNIQ mode, which reports each value once. */
+  /** Recorded in a UNIQ mode, which reports each value once. */
   isUnique: boolean;
 }
 
-/** What a hart records into. */
+/** The context into which a hart records. */
 export interface KcovContext {
-  /** Physical address: the same as long as the context lives. */
+  /** Physical address, constant for the lifetime of the context. */
   address: number;
   /** KCOV_RECORD_* bits. */
   mode: number;
@@ -84,7 +86,7 @@ export interface KcovSwitch {
   after: KcovContext | undefined;
 }
 
-/** What the kernel told about its hooks. */
+/** The addresses of the kernel's hooks, as the kernel announced them. */
 export interface KcovHooks {
   /** Virtual address of each hook, by kind. */
   addresses: readonly bigint[];
@@ -101,9 +103,12 @@ export interface KcovHooks {
 export interface KcovPorts {
   ram: RamPort;
   hart: HartPort;
-  /** Told of cases and chain steps, at most LIMIT.SWITCH_CASES + LIMIT.SEEN_STEPS per store. */
+  /**
+   * Receives the number of cases and chain steps, at most LIMIT.SWITCH_CASES + LIMIT.SEEN_STEPS per
+   * store.
+   */
   work?: WorkPort;
-  /** Keeps an engine's copy of CURRENT: the host address of the hart's context, 0 = none. */
+  /** Updates an engine's copy of CURRENT: the host address of the hart's context, 0 = none. */
   publish?(hart: number, hostAddress: number): void;
   /** The hook table changed; undefined = every hook must reach the device. */
   publishHooks?(hooks: KcovHooks | undefined): void;
@@ -123,7 +128,7 @@ export class KcovDevice implements Device {
   #regs = emptyRegs();
   #hooks: KcovHooks | undefined;
   #onSwitch: ((change: KcovSwitch) => void) | undefined;
-  /** Low half of an 8-byte store whose high half is on its way. */
+  /** Low half of an 8-byte store whose high half follows. */
   #low = 0;
 
   constructor(ports: KcovPorts) {
@@ -136,17 +141,20 @@ export class KcovDevice implements Device {
     return this.#hooks;
   }
 
-  /** Somebody outside listens, so no record may bypass the device. */
+  /** A listener outside the guest is registered, so no record may bypass the device. */
   get isObserved(): boolean {
     return this.#recorder.sink !== undefined;
   }
 
-  /** Records that came through the device, lost ones included; compiled code counts its own. */
+  /** Records made by the device, including lost ones; compiled code counts its own. */
   get records(): number {
     return this.#recorder.count;
   }
 
-  /** Tells `listener` of every record from now on; undefined stops. Never changes what the guest sees. */
+  /**
+   * Reports every record to `listener` from now on; undefined stops. The guest cannot see the
+   * difference.
+   */
   onRecord(listener: ((record: KcovRecord) => void) | undefined): void {
     this.#recorder.sink = listener && {
       record: (ctx, edge, words, area, index) => listener(this.#describe(ctx, edge, words, area, index)),
@@ -154,12 +162,12 @@ export class KcovDevice implements Device {
     this.#setHooks(this.#hooks);
   }
 
-  /** Tells `listener` whenever the kernel changes what a hart records into; undefined stops. */
+  /** Calls `listener` whenever the kernel changes the context of a hart; undefined stops. */
   onSwitch(listener: ((change: KcovSwitch) => void) | undefined): void {
     this.#onSwitch = listener;
   }
 
-  /** What a hart records into now. */
+  /** The current context of a hart. */
   contextOf(hart: number): KcovContext | undefined {
     return this.#contextAt(this.#current(hart));
   }
@@ -209,7 +217,7 @@ export class KcovDevice implements Device {
     this.#regs = structuredClone(s.regs);
     this.#low = s.low;
     this.#loadHooks();
-    // What was refused before the snapshot has been reported there.
+    // Errors before the snapshot were reported in the earlier run.
     this.#regs.error = [...s.regs.error];
     this.#regs.errorAddr = [...s.regs.errorAddr];
     for (let h = 0; h < this.#ports.hart.count; h++) this.#publish(h);
@@ -265,7 +273,9 @@ export class KcovDevice implements Device {
     for (let h = 0; h < this.#ports.hart.count; h++) this.#publish(h);
   }
 
-  /** Operands go to the context, so neither an interrupt nor a switch can mix those of two hooks. */
+  /**
+   * Operands go to the context, so neither an interrupt nor a switch can mix those of two hooks.
+   */
   #latch(index: number, lo: number, hi: number): void {
     const ctx = this.#current();
     if (ctx === 0) return;
@@ -280,7 +290,10 @@ export class KcovDevice implements Device {
     return base === 0 ? 0 : base + HART.SIZE * hart + HART.CURRENT;
   }
 
-  /** The valid context of a hart, or 0; the block is RAM and may have been overwritten since it was checked. */
+  /**
+   * The valid context of a hart, or 0; the block is RAM and may have been overwritten since it was
+   * checked.
+   */
   #current(hart = this.#ports.hart.current): number {
     const block = this.#block(hart);
     if (block === 0) return 0;

@@ -1,18 +1,19 @@
 // PLIC: routes device interrupts to harts.
-// Specification: RISC-V Platform-Level Interrupt Controller 1.0.0. Layout and sizes as QEMU's virt board: context 2h is
-// M-mode and 2h + 1 S-mode of hart h; priorities have 3 bits.
+// Specification: RISC-V Platform-Level Interrupt Controller 1.0.0. Layout and sizes as QEMU's virt
+// board: context 2h is M-mode and 2h + 1 S-mode of hart h; priorities have 3 bits.
 //   0x000000 + 4i PRIORITY   0x001000 PENDING bits   0x002000 + 0x80c ENABLE bits of context c
 //   0x200000 + 0x1000c THRESHOLD   0x200004 + 0x1000c CLAIM/COMPLETE
-// Ties between equal priorities go to the lowest source (section 1.4.1 of the specification).
-// A gateway forwards one request and then waits for its completion; a request once pending stays so until it is
-// claimed, even when the line falls (section 1.4). Divergence from QEMU, where pending follows a falling line.
+// Ties between equal priorities go to the lowest source (section 1.4.1 of the specification). A
+// gateway forwards one request and then waits for its completion; a request once pending stays so
+// until it is claimed, even when the line falls (section 1.4). Divergence from QEMU, where pending
+// follows a falling line.
 
 import type { Device, FdtNode, HartLines, IrqLine, Placement } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
 
 /** Sources 1..PLIC_SOURCES; 0 means "none". */
 export const PLIC_SOURCES = 96;
-/** Words of source bits, and the room for them in the enable block of a context. */
+/** Words of source bits, and the space for them in the enable block of a context. */
 const WORDS = 4;
 const ENABLE_WORDS = 32;
 const MAX_PRIORITY = 7;
@@ -67,7 +68,10 @@ type Reg = (typeof PLIC_MAP.rows)[number]['id'];
 
 interface State {
   priority: number[];
-  /** One bit per source: level of the line, forwarded and not yet claimed, claimed and not yet completed. */
+  /**
+   * One bit per source: level of the line, forwarded and not yet claimed, claimed and not yet
+   * completed.
+   */
   level: number[];
   pending: number[];
   inService: number[];
@@ -76,7 +80,7 @@ interface State {
   threshold: number[];
 }
 
-/** Which bits of an enable word stand for a source: not source 0 and none after the last. */
+/** The bits of an enable word that stand for a source: not source 0 and none after the last. */
 const SOURCE_BITS = [0xffff_fffe, 0xffff_ffff, 0xffff_ffff, 1];
 
 const bit = (words: number[], i: number): boolean => ((words[i >>> 5]! >>> (i & 31)) & 1) === 1;
@@ -168,7 +172,7 @@ export class Plic implements Device {
     if (level && this.#forward(source)) this.#update();
   }
 
-  /** The gateway: a high line becomes a request unless one is already on its way. */
+  /** The gateway: a high line becomes a request unless one is already pending or in service. */
   #forward(source: number): boolean {
     const s = this.#s;
     if (!bit(s.level, source) || bit(s.pending, source) || bit(s.inService, source)) return false;
@@ -209,7 +213,10 @@ export class Plic implements Device {
     this.#update();
   };
 
-  /** Index in `state.enable` of a word of the enable block; beyond its end for words that have no sources. */
+  /**
+   * Index in `state.enable` of a word of the enable block; beyond its end for words that have no
+   * sources.
+   */
   #enableSlot(index: number): number {
     const word = index % ENABLE_WORDS;
     return word < WORDS ? WORDS * Math.floor(index / ENABLE_WORDS) + word : Infinity;
@@ -236,7 +243,10 @@ export class Plic implements Device {
     return ((this.#s.enable[WORDS * context + (source >>> 5)]! >>> (source & 31)) & 1) === 1;
   }
 
-  /** The pending, enabled source of highest priority, the lowest number of equals; 0 = none. Ignores the threshold. */
+  /**
+   * The pending, enabled source of highest priority, the lowest number of equals; 0 = none. Ignores
+   * the threshold.
+   */
   #best(context: number): number {
     const s = this.#s;
     if (context >= this.#contexts) return 0;

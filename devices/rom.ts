@@ -1,5 +1,6 @@
-// Boot ROM: read-only bytes that firmware reads before it knows anything. Harts do not execute it (the machine sets their
-// registers as QEMU's reset code would); it holds the structure that OpenSBI's fw_dynamic finds through a2.
+// Boot ROM: read-only bytes that firmware reads first. Harts do not execute it (the machine sets
+// their registers as QEMU's reset code would); it holds the structure that OpenSBI's fw_dynamic
+// finds through a2.
 // Specification: OpenSBI docs/firmware/fw_dynamic.md (struct fw_dynamic_info).
 // Divergence: the rest of the ROM reads as zero, where QEMU has its reset code.
 

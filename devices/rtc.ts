@@ -1,6 +1,8 @@
-// Goldfish real-time clock, as on QEMU's virt board. Its time is virtual: it starts at a fixed moment and advances one
-// nanosecond per retired instruction (more with -icount), so it is the same on every run and every host.
-// Specification: Android "goldfish" RTC, as in QEMU hw/rtc/goldfish_rtc.c and Linux drivers/rtc/rtc-goldfish.c.
+// Goldfish real-time clock, as on QEMU's virt board. Its time is virtual: it starts at a fixed
+// moment and advances one nanosecond per retired instruction (more with -icount), so it is the same
+// on every run and every host.
+// Specification: Android "goldfish" RTC, as in QEMU hw/rtc/goldfish_rtc.c and Linux
+// drivers/rtc/rtc-goldfish.c.
 //   0x00 TIME_LOW (latches the high half)  0x04 TIME_HIGH  0x08 ALARM_LOW (arms)  0x0c ALARM_HIGH
 //   0x10 IRQ_ENABLED  0x14 CLEAR_ALARM  0x18 ALARM_STATUS  0x1c CLEAR_INTERRUPT
 
@@ -187,7 +189,7 @@ export class Rtc implements Device {
     // The distance, not an absolute time: the guest may have set a clock that wraps meanwhile.
     const wait = Number(due - this.time());
     if (wait <= 0) {
-      // An alarm in the past rings at once.
+      // An alarm in the past fires at once.
       this.#alarm.clear();
       s.pending = true;
     } else {

@@ -1,11 +1,12 @@
 // 16550A UART, as on QEMU's virt board: one byte per register, no register shift.
 // Specification: National Semiconductor PC16550D data sheet, section 8.
 //   0 RBR/THR (DLAB: DLL)   1 IER (DLAB: DLM)   2 IIR/FCR   3 LCR   4 MCR   5 LSR   6 MSR   7 SCR
-// Divergences, all visible only to a guest that looks for them: a byte is sent in no time, so THR is always empty again
-// before the next instruction; baud rate, parity and framing have no effect; the character time-out interrupt fires at
-// once when the receive FIFO holds less than its trigger level, because bytes arrive in bursts from the host.
-// Received bytes wait on the "wire" without limit until the FIFO has room, so the host never loses input. A break is received as a NUL
-// that LSR marks while it is the next to be read.
+// Divergences, visible only to a guest that tests for them: sending a byte takes no time, so THR is
+// always empty again before the next instruction; baud rate, parity and framing have no effect; the
+// character time-out interrupt fires at once when the receive FIFO holds less than its trigger
+// level, because bytes arrive in bursts from the host. Received bytes wait on the "wire" without
+// limit until the FIFO has space, so the host never loses input. A break is received as a NUL; LSR
+// marks it while it is the next character to be read.
 
 import type { Device, FdtNode, IrqLine, Placement, Sink } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
@@ -110,7 +111,7 @@ export class Uart16550 implements Device {
     this.#out = out;
   }
 
-  /** Bytes from the host. They arrive as the guest makes room. */
+  /** Bytes from the host. They enter the FIFO as the guest empties it. */
   receive(bytes: Iterable<number>): void {
     for (const byte of bytes) this.#s.wire.push(byte & 0xff);
     this.#update();
@@ -132,8 +133,8 @@ export class Uart16550 implements Device {
     this.accesses++;
     if (offset === LSR && fifo.length === 0) this.emptyPolls++;
     else if (offset === 0) this.emptyPolls = 0;
-    // The poll of every driver, in all banks alike. Without an overrun or a break there is nothing
-    // to clear or to update, and all there is to show is whether a character waits.
+    // Every driver polls this register, whatever the bank. Without an overrun or a break there is
+    // nothing to clear or to update, and the result depends only on whether a character waits.
     if (offset === LSR && !overrun && fifo[0] !== BREAK)
       return fifo.length === 0 ? LSR_EMPTY : LSR_EMPTY | LSR_DATA;
     return UART_MAP.read(offset, 1, this.#get, this.#bank());
@@ -154,7 +155,7 @@ export class Uart16550 implements Device {
   }
 
   reset(): void {
-    // Input that has not been received yet belongs to the world outside, not to the chip.
+    // Input that the chip has not received yet is not part of its state.
     this.#s = { ...initial(), wire: this.#wire() };
     this.#sent = 0;
     this.#irq.lower();
@@ -199,7 +200,7 @@ export class Uart16550 implements Device {
     return value;
   };
 
-  /** What a read shows, without its side effects. */
+  /** The value that a read returns, without its side effects. */
   #value(id: Reg): number {
     const s = this.#s;
     switch (id) {
@@ -265,7 +266,10 @@ export class Uart16550 implements Device {
     s.threPending = true;
   }
 
-  /** What has not been received yet. Taking it from the front of a long array one by one would be quadratic. */
+  /**
+   * Input not received yet. Removing characters from the front of a long array one by one would be
+   * quadratic.
+   */
   #wire(): number[] {
     return this.#s.wire.slice(this.#sent);
   }
@@ -274,7 +278,7 @@ export class Uart16550 implements Device {
     return this.#s.fifo[0] === BREAK;
   }
 
-  /** LSR was read. */
+  /** The effect of a read of LSR. */
   #seen(): void {
     this.#s.overrun = false;
     if (this.#hasBreak()) this.#s.fifo[0] = 0;
@@ -284,7 +288,10 @@ export class Uart16550 implements Device {
     return this.#s.fcr & FCR_ENABLE ? FIFO_BYTES : 1;
   }
 
-  /** In loopback the outputs of MCR drive the inputs of MSR: DTR, RTS, OUT1, OUT2 -> DSR, CTS, RI, DCD. */
+  /**
+   * In loopback the outputs of MCR drive the inputs of MSR: DTR, RTS, OUT1, OUT2 -> DSR, CTS, RI,
+   * DCD.
+   */
   #modemInputs(): number {
     const { mcr } = this.#s;
     if (!(mcr & MCR_LOOP)) return MSR_CONNECTED;

@@ -1,5 +1,6 @@
 // A virtio block device on a disk image.
-// Specification: Virtio 1.2, section 5.2. Requests: read, write, flush, get-id; others answer UNSUPP.
+// Specification: Virtio 1.2, section 5.2. Requests: read, write, flush, get-id; others answer
+// UNSUPP.
 // Divergences: writes stay in host memory and never reach the image; discard is not offered.
 
 import { Disk, type DiskImage, imageOf, SECTOR } from './virtio-disk.ts';

@@ -1,5 +1,6 @@
 // A virtio console with one port: queue 0 receives, queue 1 transmits.
-// Specification: Virtio 1.2, section 5.3, without VIRTIO_CONSOLE_F_MULTIPORT; with a window size when the host has one to tell.
+// Specification: Virtio 1.2, section 5.3, without VIRTIO_CONSOLE_F_MULTIPORT; with a window size if
+// the host has one.
 
 import type { Sink } from '../emulator/bus/device.ts';
 import type { VirtioBackend, VirtioPort } from './virtio-mmio.ts';
@@ -18,7 +19,7 @@ export class VirtioConsole implements VirtioBackend {
   readonly queues = 2;
   readonly config = new Uint8Array(12);
   readonly #out: Sink;
-  /** Input from the host that no buffer has taken yet; [#sent, end). */
+  /** Input from the host that is not in a buffer yet: [#sent, end). */
   #wire: number[] = [];
   #sent = 0;
   #port!: VirtioPort;
@@ -76,14 +77,17 @@ export class VirtioConsole implements VirtioBackend {
     return done + moved < length(readable) ? { moved } : { moved, written: 0 };
   }
 
-  /** One buffer takes what has come, up to its length and `limit`; the rest waits for the next one. */
+  /**
+   * Fills one buffer with waiting input, up to its length and `limit`; the rest waits for the next
+   * one.
+   */
   #deliver({ writable }: Chain, limit: number): Progress | undefined {
     const waiting = this.#wire.length - this.#sent;
     if (waiting === 0) return undefined;
     const bytes = Math.min(waiting, limit, PIECE, length(writable));
     const data = Uint8Array.from(this.#wire.slice(this.#sent, this.#sent + bytes));
     this.#sent += scatter(this.#port.ram, writable, data);
-    // Taking bytes from the front of a long array one by one would be quadratic.
+    // Removing bytes from the front of a long array one by one would be quadratic.
     if (2 * this.#sent > this.#wire.length) {
       this.#wire = this.#wire.slice(this.#sent);
       this.#sent = 0;

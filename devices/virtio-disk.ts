@@ -1,11 +1,15 @@
-// The contents of a disk: an image that is only read, and over it the sectors that the guest has written.
-// The image may be far larger than the host's memory; a page of it is copied when the guest first writes there.
+// The contents of a disk: an image that is only read, and over it the sectors that the guest has
+// written. The image may be far larger than the host's memory; a page of it is copied when the
+// guest first writes there.
 
-/** Where the unwritten contents come from. The same place must give the same bytes for the whole run. */
+/**
+ * The source of the unwritten contents. The same position must give the same bytes for the whole
+ * run.
+ */
 export interface DiskImage {
   /** Size in bytes. */
   readonly bytes: number;
-  /** Fills `into` with what begins at byte `at`; both lie inside the image. */
+  /** Fills `into` with the bytes from `at` on; all of them lie inside the image. */
   read(at: number, into: Uint8Array): void;
 }
 
@@ -18,7 +22,7 @@ export const imageOf = (data: Uint8Array): DiskImage => ({
   read: (at, into) => into.set(data.subarray(at, at + into.length)),
 });
 
-/** A disk of whole sectors; behind the image's end is zero. */
+/** A disk of whole sectors; the bytes after the image's end are zero. */
 export class Disk {
   readonly bytes: number;
   readonly #image: DiskImage;
@@ -35,7 +39,7 @@ export class Disk {
     return this.bytes / SECTOR;
   }
 
-  /** Copies what begins at byte `at` into `into`. */
+  /** Copies the bytes from `at` on into `into`. */
   read(at: number, into: Uint8Array): void {
     for (const { page, from, start, end } of pieces(at, into.length)) {
       const part = into.subarray(start, end);
@@ -68,7 +72,7 @@ export class Disk {
     for (const [n, bytes] of state as [number, number[]][]) this.write(n * SECTOR, Uint8Array.from(bytes));
   }
 
-  /** The page of our own; the first time a copy of the image's. */
+  /** The writable page; its first use copies the image's. */
   #own(page: number): Uint8Array {
     let own = this.#pages.get(page);
     if (!own) {

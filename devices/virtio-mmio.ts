@@ -1,12 +1,13 @@
-// The virtio MMIO transport: registers, queues and the pace of work. A `VirtioBackend` is the rest.
-// Specification: Virtio 1.2, section 4.2 (version 2) and 4.2.4 (legacy, version 1). Which of the two
-// a slot speaks is fixed at power-on, as in QEMU (`-global virtio-mmio.force-legacy=`). A slot
-// without a backend reads device id 0. Divergences: no shared memory, no event index.
+// The virtio MMIO transport: registers, queues and the pace of work. A `VirtioBackend` is the
+// device-specific part.
+// Specification: Virtio 1.2, section 4.2 (version 2) and 4.2.4 (legacy, version 1). The version of
+// a slot is fixed at power-on, as in QEMU (`-global virtio-mmio.force-legacy=`). A slot without a
+// backend reads device id 0. Divergences: no shared memory, no event index.
 //
 // Pace: requests are served inside the write to QUEUE_NOTIFY as long as the device has credit. The
 // credit is at most BURST units of work (virtio-queue.ts counts them, about one per byte) and grows
-// by one per unit of virtual time, which is 1 GB/s; what is left goes on by alarm. So one access of
-// the guest, and one alarm, cost about BURST units at most, whatever the rings say.
+// by one per unit of virtual time, which is 1 GB/s; an alarm continues the rest. So one access of
+// the guest, or one alarm, costs at most about BURST units, whatever the rings contain.
 
 import type {
   Alarm,
@@ -83,10 +84,10 @@ const F_VERSION_1 = 1n << 32n;
 const F_INDIRECT = 1n << 28n;
 const INT_USED = 1;
 const INT_CONFIG = 2;
-/** Units of work that a device does at once. */
+/** Units of work that a device does in one burst. */
 export const BURST = 0x1_0000;
 
-/** What a slot needs of the machine. */
+/** The parts of the machine that a slot needs. */
 export interface VirtioPorts {
   readonly irq: IrqLine;
   readonly ram: RamPort;
@@ -94,13 +95,13 @@ export interface VirtioPorts {
   readonly work?: WorkPort;
 }
 
-/** What a backend asks of its transport. */
+/** The services of the transport for a backend. */
 export interface VirtioPort {
   readonly ram: RamPort;
-  /** The backend has something for the requests of this queue. */
+  /** Tells the transport that the backend can serve requests of this queue. */
   kick(queue: number): void;
   features(): bigint;
-  /** The device changed its configuration space. */
+  /** Tells the driver that the configuration space has changed. */
   configChanged(): void;
 }
 
@@ -113,7 +114,7 @@ export interface VirtioBackend {
   /** The device configuration space. */
   readonly config: Uint8Array;
   attach(port: VirtioPort): void;
-  /** Works on a request, moving about `limit` bytes at most; undefined = nothing to do for it now. */
+  /** Works on a request and moves at most about `limit` bytes; undefined = it must wait. */
   serve(queue: number, chain: Chain, limit: number): Progress | undefined;
   /** A write into the configuration space; default: ignored. */
   configWrite?(offset: number, bytes: number, value: number): void;
@@ -376,7 +377,9 @@ export class VirtioMmio implements Device, VirtioPort {
     }
   }
 
-  /** Legacy layout: descriptors, available ring, padding, used ring in one block (section 2.7.2). */
+  /**
+   * Legacy layout: descriptors, available ring, padding, used ring in one block (section 2.7.2).
+   */
   #setPfn(q: QueueState, pfn: number): void {
     const s = this.#s;
     s.pfn[s.queueSel] = pfn;
@@ -397,8 +400,8 @@ export class VirtioMmio implements Device, VirtioPort {
       return;
     }
     let status = value & 0xff;
-    // A modern driver reads FEATURES_OK back to learn whether its choice is acceptable (section 3.1.1). Like QEMU, we
-    // accept a driver that forgets VIRTIO_F_VERSION_1; teaching kernels do.
+    // A modern driver reads FEATURES_OK back to learn whether its choice is acceptable (section
+    // 3.1.1). Like QEMU, we accept a driver that forgets VIRTIO_F_VERSION_1; teaching kernels do.
     if (!this.#legacy && this.features() & ~this.#offered()) status &= ~STATUS_FEATURES_OK;
     this.#s.status = status;
   }

@@ -1,13 +1,15 @@
 // The split virtqueue, seen from the device.
 // Specification: Virtio 1.2, section 2.7. All three rings are in guest memory, and every word in
-// them is an allegation of a possibly hostile driver. Addresses are checked against RAM before use.
-// A queue that breaks a rule is broken: it does nothing more until the driver resets the device
-// (section 2.1.2, DEVICE_NEEDS_RESET). The rules are:
-//   - the three rings lie in RAM and do not overlap one another (section 2.7 gives each its memory);
+// them may come from a hostile driver. Addresses are checked against RAM before use. A queue that
+// breaks a rule is broken: it does nothing more until the driver resets the device (section 2.1.2,
+// DEVICE_NEEDS_RESET). The rules are:
+//   - the three rings lie in RAM and do not overlap one another (section 2.7 gives each its
+//     memory);
 //   - at most `size` requests wait, and every index is within its table;
 //   - a chain has at most as many descriptors as its table and at most 2^32 bytes (2.7.5.2, which
 //     also says that this forbids loops);
-//   - a buffer that the device writes does not overlap the rings, so a transfer cannot make requests.
+//   - a buffer that the device writes does not overlap the rings, so a transfer cannot make
+//     requests.
 //
 // `serve` is the only loop over requests. Its work is bounded by its caller: it returns when
 // `limit` units are spent or `size` requests were finished, in the middle of a request if need be.
@@ -28,7 +30,7 @@ export const QUEUE_MAX = 1024;
 /** Work of taking and returning a request, and of each of its descriptors. */
 export const REQUEST_WORK = 64;
 export const DESC_WORK = DESC_BYTES;
-/** Bytes of RAM that are copied at once; no host buffer for a transfer is larger. */
+/** Bytes of RAM that are copied at a time; no host buffer for a transfer is larger. */
 export const PIECE = 4096;
 
 /** A piece of a buffer in guest memory. */
@@ -37,7 +39,7 @@ export interface Segment {
   bytes: number;
 }
 
-/** One request: what the driver wrote for us, and where it lets us write. */
+/** One request: the segments for the device to read, and those for it to write. */
 export interface Chain {
   readonly head: number;
   readonly readable: readonly Segment[];
@@ -46,7 +48,7 @@ export interface Chain {
   readonly done: number;
 }
 
-/** What a device did for a request. */
+/** The result of working on a request. */
 export interface Progress {
   /** Bytes moved by this call. */
   moved: number;
@@ -54,7 +56,7 @@ export interface Progress {
   written?: number;
 }
 
-/** Moves at most about `limit` bytes of a request; undefined = the device has nothing for it now. */
+/** Moves at most about `limit` bytes of a request; undefined = the request must wait. */
 export type Serve = (chain: Chain, limit: number) => Progress | undefined;
 
 export interface QueueState {
@@ -85,7 +87,7 @@ const initial = (): QueueState => ({
 export class VirtQueue {
   readonly #ram: RamPort;
   state = initial();
-  /** Descriptors that were read for the present request. */
+  /** Descriptors that were read for the current request. */
   #walked = 0;
 
   constructor(ram: RamPort) {
@@ -113,7 +115,7 @@ export class VirtQueue {
     while (work < limit && finished < most) {
       this.#walked = 0;
       const chain = this.#take();
-      // A chain that turns out to be unsound has cost its walk, too.
+      // An invalid chain has cost the walk up to its error, too.
       work += DESC_WORK * this.#walked;
       if (!chain) return { work, finished, more: false };
       work += REQUEST_WORK;
@@ -134,7 +136,9 @@ export class VirtQueue {
     return ready && this.#ram.has(avail, 2) && (this.#ram.read16(avail) & AVAIL_NO_INTERRUPT) === 0;
   }
 
-  /** The request in progress, or the next one; undefined when there is none or the queue is broken. */
+  /**
+   * The request in progress, or the next one; undefined when there is none or the queue is broken.
+   */
   #take(): Chain | undefined {
     const q = this.state;
     if (!this.#usable()) return undefined;
@@ -164,7 +168,9 @@ export class VirtQueue {
     return (this.#ram.read16(this.state.avail + 2) - this.state.lastAvail) & 0xffff;
   }
 
-  /** The three rings. Without VIRTIO_F_EVENT_IDX they end before their event fields (section 2.7.6). */
+  /**
+   * The three rings. Without VIRTIO_F_EVENT_IDX they end before their event fields (section 2.7.6).
+   */
   #rings(): [at: number, bytes: number][] {
     const { size, desc, avail, used } = this.state;
     return [

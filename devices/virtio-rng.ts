@@ -1,18 +1,19 @@
-// A virtio entropy device whose bytes come from the seed of the run, so that they are the same every time.
-// Specification: Virtio 1.2, section 5.4. The generator is xoshiro128** (Blackman and Vigna), seeded by splitmix32.
-// It is not secret and must never be used where secrecy matters.
+// A virtio entropy device whose bytes come from the seed of the run, so that they are the same
+// every time.
+// Specification: Virtio 1.2, section 5.4. The generator is xoshiro128** (Blackman and Vigna),
+// seeded by splitmix32. It is not secret and must never be used where secrecy matters.
 
 import type { VirtioBackend, VirtioPort } from './virtio-mmio.ts';
 import { type Chain, length, type Progress, scatter } from './virtio-queue.ts';
 
-/** Most bytes served per request; a driver may offer absurdly much room. */
+/** Most bytes served per request; a driver may offer an absurdly large buffer. */
 const REQUEST_MAX = 4096;
 
 export class Xoshiro {
   state: [number, number, number, number];
 
   constructor(seed: bigint) {
-    // splitmix32 over the two halves spreads small seeds over the whole state.
+    // splitmix32 of the two halves spreads small seeds over the whole state.
     let x = Number(BigInt.asUintN(32, seed ^ (seed >> 32n)));
     const next = (): number => {
       x = (x + 0x9e37_79b9) | 0;
