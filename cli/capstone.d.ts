@@ -9,7 +9,7 @@ declare module '@alexaltea/capstone-js' {
   }
 
   interface Disassembler {
-    /** Throws when the first bytes are no instruction. */
+    /** Throws when the first bytes are not an instruction. */
     disasm(bytes: Uint8Array | number[], address: number | bigint): Instruction[];
     close(): void;
   }

@@ -10,7 +10,10 @@ interface Verb {
   register(program: Command): void;
 }
 
-/** In the order of the help text. Loaded when needed, because a run should not pay for the reader of reports. */
+/**
+ * In the order of the help text. Verbs are loaded on demand, because a run should not pay for the
+ * reports' code.
+ */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   demo: () => import('./verbs/demo.ts'),
   run: () => import('./verbs/run.ts'),
@@ -26,7 +29,10 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   doctor: () => import('./verbs/doctor.ts'),
 };
 
-/** The command with the one verb that `first` names, or with all of them for help, errors and documents. */
+/**
+ * The command with the one verb that `first` names, or with all of them for help, errors and
+ * documents.
+ */
 export async function createProgram(first: string | undefined): Promise<Command> {
   const { version, description } = JSON.parse(
     readFileSync(join(packageRoot(), 'package.json'), 'utf8'),
@@ -38,7 +44,8 @@ export async function createProgram(first: string | undefined): Promise<Command>
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({
-      writeOut: text => writeOut(new TextEncoder().encode(text)), // at once: errors are thrown, and nothing is lost
+      // Synchronous: errors are thrown, and no text is lost.
+      writeOut: text => writeOut(new TextEncoder().encode(text)),
       writeErr: text => process.stderr.write(text),
       outputError: (text, write) =>
         write(
@@ -71,8 +78,9 @@ export async function createProgram(first: string | undefined): Promise<Command>
 }
 
 /**
- * A reader that went away (`| head`) ends us quietly, as it ends other commands; a full disk with a line. Not for `run`, which writes
- * without the stream that this would create (output.ts).
+ * When the reader has gone (`| head`), the command ends without a message, like other commands; on
+ * a full disk, with one line. `run` does not use this: it writes without the stream that this would
+ * create (output.ts).
  */
 function watchStdout(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -82,7 +90,10 @@ function watchStdout(): void {
   });
 }
 
-/** `--ubsan` alone shall not take the next word for its value, as an option with an optional value would. */
+/**
+ * `--ubsan` alone must not take the next word as its value, as an option with an optional value
+ * would.
+ */
 function spellOut(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((text, i) => (text === '--ubsan' && (end < 0 || i < end) ? '--ubsan=report' : text));
@@ -95,7 +106,10 @@ function unfoldHelp(argv: readonly string[]): string[] {
   return first === 'help' && isVerbs ? [node, script, ...rest, '--help'] : [...argv];
 }
 
-/** The first of `words` that names no command below `program`; commander would show the help of the last one that does. */
+/**
+ * The first of `words` that is not a command below `program`; commander would show the help of the
+ * last valid one.
+ */
 function unknownCommand(program: Command, words: readonly string[]): string | undefined {
   let at = program;
   for (const word of words) {

@@ -1,6 +1,7 @@
-// `kcovbox bench --cold`: what a person waits for a small program, from the shell's fork to the exit status, Node's start included; beside
-// QEMU with the same kernel, program and RAM; and the same for a Linux distribution's kernel, where that has been fetched.
-// Alternated; everything is built and cached before.
+// `kcovbox bench --cold`: the time that a user waits for a small program, from the shell's fork to
+// the exit status, including Node's start. QEMU runs the same kernel and program with the same RAM.
+// A second table does the same for a Linux distribution's kernel, if it has been fetched. Runs
+// alternate; everything is built and cached before.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ const QEMU = 'qemu-system-riscv64';
 
 export interface Sample {
   readonly wall: number;
-  /** Of the process and all it waited for; NaN without a bash to ask. */
+  /** Of the process and its children; NaN without bash. */
   readonly cpu: number;
 }
 

@@ -1,5 +1,6 @@
-// `kcovbox bench --curves`: CPU time of whole runs against the size of the guest: RAM, harts, processes. What doubles may cost twice as
-// much, not more: the last column is what each further unit costs, and it should not grow down the table.
+// `kcovbox bench --curves`: CPU time of whole runs against the size of the guest: RAM, harts,
+// processes. Twice the size may cost twice as much, not more: the last column is the cost of each
+// further unit, and it should not grow down the table.
 import { join } from 'node:path';
 import { packageRoot } from '../../toolchain/index.ts';
 import { median, type Sample, time } from './cold.ts';
@@ -20,7 +21,7 @@ interface Axis {
   readonly name: string;
   readonly unit: string;
   readonly sizes: readonly number[];
-  /** Words behind `kcovbox run`. */
+  /** Arguments of `kcovbox run`. */
   args(size: number): readonly string[];
 }
 

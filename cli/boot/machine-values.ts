@@ -1,4 +1,5 @@
-// Values of QEMU's options about the machine: sizes, numbers of harts, the rate and the beginning of time.
+// Values of QEMU's options about the machine: sizes, numbers of harts, rate and start of the
+// clocks.
 import { ICOUNT_MAX, MAX_HARTS, MIB, RAM_MAX, RAM_MIN } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
 import { oneOf, onlyKeys, properties } from './properties.ts';
@@ -30,8 +31,8 @@ export function parseMemory(text: string): number {
 const TOPOLOGY = ['sockets', 'dies', 'clusters', 'cores', 'threads'] as const;
 
 /**
- * `-smp [cpus=]N[,maxcpus=N][,sockets=N]...`: the number of harts. Missing parts of the topology are
- * derived from the others, as in QEMU.
+ * `-smp [cpus=]N[,maxcpus=N][,sockets=N]...`: the number of harts. Missing parts of the topology
+ * are derived from the others, as in QEMU.
  */
 export function parseSmp(text: string): number {
   const refuse = (why: string): never => {
@@ -55,7 +56,10 @@ export function parseSmp(text: string): number {
   return harts;
 }
 
-/** QEMU's `auto` begins with this shift, then follows the host's clock, which would make two runs differ. */
+/**
+ * QEMU's `auto` begins with this shift, then follows the host's clock, which would make two runs
+ * differ.
+ */
 const SHIFT_AUTO = 3;
 
 /** `-icount [shift=]N|auto[,align=off][,sleep=on|off]`: the shift. */

@@ -10,14 +10,15 @@ import { addDevice, addDrive, checkObject } from './qemu-devices.ts';
 import type { QemuOptions } from './qemu-options.ts';
 
 /**
- * `works`: does what it says. `fits`: says what the machine is anyway; other values are refused. `ignored`: changes nothing
- * that the guest can see. `warns`: ignored, and said so, because the guest may notice. `refused`: the text says what to use.
+ * `works`: has its effect. `fits`: only the value that the machine has anyway is accepted.
+ * `ignored`: has no effect that the guest can see. `warns`: ignored with a warning, because the
+ * guest may notice. `refused`: the text names a replacement.
  */
 export type Effect = 'works' | 'fits' | 'ignored' | 'warns' | 'refused';
 
 export interface OptionRow {
   readonly name: string;
-  /** Placeholder of its value; absent = it has none. */
+  /** Placeholder of its value; absent = the option takes none. */
   readonly value?: string;
   readonly effect: Effect;
   readonly doc: string;
@@ -46,7 +47,7 @@ const fits = (name: string, value: string, doc: string, read: (value: string) =>
   doc,
   read: (_, text) => read(text),
 });
-/** Rows of one effect: `names` with `=` behind a name that takes a value. */
+/** Rows of one effect; `=` follows a name that takes a value. */
 const rows = (effect: Effect, names: string, doc: string): OptionRow[] =>
   names.split(' ').map(text => {
     const name = text.replace('=', '');

@@ -1,7 +1,10 @@
 // QEMU's `word,key=value,key,...`: the pieces of an option's value.
 import { UserError } from '../io/fail.ts';
 
-/** A key without `=` is `on`, except the first word, whose key is ''. A doubled comma stands for one. */
+/**
+ * A key without `=` is `on`, except the first word, whose key is ''. A doubled comma stands for
+ * one.
+ */
 export function properties(text: string): Map<string, string> {
   const parts = text.replaceAll(',,', '\0').split(',');
   return new Map(

@@ -1,9 +1,13 @@
-// QEMU's -drive, -device and -object: what the board can be given, and what to use in place of the rest.
+// QEMU's -drive, -device and -object: the devices that the board accepts, and replacements for the
+// others.
 import { UserError } from '../io/fail.ts';
 import { isOn, onlyKeys, properties } from './properties.ts';
 import type { QemuOptions } from './qemu-options.ts';
 
-/** Properties of drives that change nothing here: how the host caches a file that is only read. */
+/**
+ * Properties of drives without effect here: they concern the host's caching of a file that is only
+ * read.
+ */
 const DRIVE_IGNORED = [
   'cache',
   'aio',
@@ -98,7 +102,7 @@ export const DEVICES: readonly DeviceRow[] = [
   },
 ];
 
-/** Devices of QEMU that the board cannot have, by pattern, with what to do. */
+/** Devices of QEMU that the board does not support, by pattern, with a replacement. */
 const ABSENT: readonly (readonly [RegExp, string])[] = [
   [
     /^virtio-net|^(e1000|rtl8139|ne2k|usb-net|i8255|pcnet|vmxnet)/,

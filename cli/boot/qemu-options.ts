@@ -1,4 +1,5 @@
-// QEMU's command line, as option-rows.ts has it. One dash or two; the value is the next word, or follows `=`.
+// QEMU's command line, by the table in option-rows.ts. One dash or two; the value is the next word,
+// or follows `=`.
 import type { EngineKind, KcovMode, VirtioOption } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
 import type { GdbOptions } from '../run/gdb.ts';
@@ -17,7 +18,7 @@ export interface QemuOptions {
   smp: number;
   drives: { id: string; file: string; readOnly: boolean }[];
   devices: { kind: VirtioOption['kind']; drive?: string; slot?: number }[];
-  /** Of -device loader; without an address where the image says. */
+  /** Files of -device loader; without an address, the image determines it. */
   loads: { file?: string; bytes?: Uint8Array; at?: number; raw: boolean }[];
   virtioLegacy: boolean;
   icountShift: number;
@@ -27,7 +28,7 @@ export interface QemuOptions {
   kcov: KcovMode;
   seed?: bigint;
   maxInsns?: number;
-  /** Where to write the source lines that ran, and of which image; see `--exact`. */
+  /** The output for executed source lines, and the image; see `--exact`. */
   cover?: string;
   image?: string;
   exact?: boolean;
@@ -41,7 +42,7 @@ export interface QemuOptions {
   serials: number;
   /** Backend by id. */
   chardevs: Map<string, string>;
-  /** Instead of a run. */
+  /** Print help instead of running. */
   wants?: 'help' | 'help-qemu' | 'version';
   /** One line for each option that has an effect in QEMU but none here. */
   warnings: string[];
@@ -71,7 +72,7 @@ const ROWS: ReadonlyMap<string, OptionRow> = new Map(
   [...QEMU_OPTIONS, ...OWN_OPTIONS].map(row => [row.name, row]),
 );
 
-/** Reads the words; the first thing that is wrong is named. */
+/** Parses the words; the error names the first wrong one. */
 export function parseQemu(words: readonly string[]): QemuOptions {
   const options = defaults();
   for (let i = 0; i < words.length; i++) {

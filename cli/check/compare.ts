@@ -1,8 +1,10 @@
-// Our machine beside a witness, instruction by instruction. Before each one all registers are compared; what a guest
-// reads from its surroundings (time, device registers, the firmware's answers) is taken over from the witness and counted,
-// and interrupts are taken where the witness takes them. Everything else must be equal.
+// Runs our machine beside a witness, instruction by instruction. Before each instruction all
+// registers are compared. Values from outside the hart (time, device registers, the firmware's
+// answers) are adopted from the witness and counted, and interrupts are taken where the witness
+// takes them. Everything else must be equal.
 //
-// One hart, built-in or guest firmware. With the built-in SBI the witness' M-mode instructions are passed over.
+// One hart, built-in or guest firmware. With the built-in SBI the witness' M-mode instructions are
+// skipped.
 
 import { decode, disassemble, hex, layout as L, type Machine } from '../../emulator/index.ts';
 import type { QemuState } from './qemu-trace.ts';
@@ -10,7 +12,7 @@ import type { QemuState } from './qemu-trace.ts';
 export interface LockstepReport {
   /** Instructions after which everything agreed. */
   agreed: number;
-  /** Values taken from the witness, by the reason. */
+  /** Values adopted from the witness, by reason. */
   adopted: Map<string, number>;
   interrupts: number;
   /** The first disagreement; undefined = none. */
@@ -58,10 +60,12 @@ const MACHINE_CSRS: readonly Compared[] = [
   { name: 'mcause', number: 0x342, mask: ALL },
   { name: 'mtval', number: 0x343, mask: ALL },
 ];
-/** With the built-in SBI only what S-mode sees of mstatus is comparable. */
+/** With the built-in SBI only the bits of mstatus that S-mode sees are comparable. */
 const S_STATUS: Compared = { name: 'mstatus', number: 0x300, mask: STATUS };
 
-/** CSRs whose value depends on when, on lines or on who made the hart (numbers in isa/csr.ts). */
+/**
+ * CSRs whose value depends on time, interrupt lines or the implementation (numbers in isa/csr.ts).
+ */
 function isHostDependent(csr: number): boolean {
   const isCounter = (csr & 0xfe0) === 0xc00 || (csr & 0xfe0) === 0xb00 || (csr & 0xfe0) === 0x320;
   const isIdentity = csr >= 0xf11 && csr <= 0xf13;
@@ -90,8 +94,9 @@ export class Lockstep {
   }
 
   /**
-   * One record of the witness, its state before an instruction. `adoptMemory` copies its RAM, once, at the first common
-   * instruction. False ends the comparison: a difference, or our machine has stopped.
+   * One record of the witness, its state before an instruction. `adoptMemory` copies its RAM, once,
+   * at the first common instruction. False ends the comparison: a difference, or our machine has
+   * stopped.
    */
   step(witness: QemuState, adoptMemory: () => void): boolean {
     const state = this.#hart.state;
@@ -109,13 +114,13 @@ export class Lockstep {
     return this.#advance();
   }
 
-  /** QEMU writes the record again when it was interrupted before it began the instruction. */
+  /** QEMU repeats the record if it was interrupted before the instruction. */
   #isRepeated(witness: QemuState): boolean {
     if (witness.pc !== this.#pc || this.#hart.state.get64(L.PC) === this.#pc) return false;
     return witness.x.every((half, n) => half === this.#before[n]);
   }
 
-  /** What the firmware leaves in registers is its own affair. */
+  /** The registers that the firmware leaves are not specified. */
   #adoptState(witness: QemuState): void {
     const { state, csr } = this.#hart;
     for (let n = 0; n < 32; n++) {
@@ -129,20 +134,20 @@ export class Lockstep {
     }
   }
 
-  /** The witness is in M-mode, of which our built-in firmware has no instructions. */
+  /** The witness is in M-mode, where our built-in firmware executes no instructions. */
   #isFirmware(witness: QemuState): boolean {
     const { pc } = witness;
     return pc < 0x8020_0000n && pc >= 0x8000_0000n && pc !== this.#hart.state.get64(L.PC);
   }
 
-  /** Executes one instruction, remembering what is needed to judge a difference. */
+  /** Executes one instruction and keeps the data that is needed to judge a difference. */
   #advance(): boolean {
     const hart = this.#hart;
     const { state } = hart;
     this.#pc = state.get64(L.PC);
     this.#word = this.#fetch(this.#pc);
     for (let n = 0; n < 64; n++) this.#before[n] = state.get(L.X + 4 * n);
-    // Interrupts wait until the witness takes them.
+    // Interrupts stay pending until the witness takes them.
     const [soft, lines] = [state.get(L.MIP), state.hi(L.MIP)];
     const isWithheld = hart.pendingInterrupt() >= 0;
     if (isWithheld) state.put(L.MIP, 0, 0);
@@ -190,7 +195,7 @@ export class Lockstep {
     return true;
   }
 
-  /** System instructions and everything that was not simply followed by the next. */
+  /** System instructions, and every instruction whose successor is not the next one in memory. */
   #mayChangeCsrs(): boolean {
     return (this.#word & 0x7f) === 0x73 || this.#hart.state.get64(L.PC) - this.#pc > 4n;
   }
@@ -200,7 +205,10 @@ export class Lockstep {
     return (ours ^ witness.csr(csr.name)) & csr.mask;
   }
 
-  /** The witness entered a handler without a record of the instruction: an interrupt, or nothing could be fetched. */
+  /**
+   * The witness entered a handler without a record of the instruction: an interrupt, or nothing
+   * could be fetched.
+   */
   #trapped(witness: QemuState): boolean {
     const hart = this.#hart;
     const pc = hart.state.get64(L.PC);
@@ -218,7 +226,7 @@ export class Lockstep {
     return false;
   }
 
-  /** Takes register `n` over when the last instruction read it from outside of the hart and its memory. */
+  /** Adopts register `n` if the last instruction read it from outside the hart and its memory. */
   #adopt(witness: QemuState, n: number): boolean {
     const reason = this.#outside(n);
     if (reason === undefined) return false;

@@ -1,5 +1,6 @@
-// QEMU as a witness: qemu-system-riscv64 executes one instruction at a time and writes all registers before each to a
-// pipe (`-singlestep -d cpu,fpu,nochain`); its RAM is a file that we may read. About 70,000 instructions per second.
+// QEMU as a witness: qemu-system-riscv64 executes one instruction at a time and writes all
+// registers before each to a pipe (`-singlestep -d cpu,fpu,nochain`); its RAM is a file that we may
+// read. About 70,000 instructions per second.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
@@ -25,7 +26,7 @@ export interface QemuState {
   csr(name: string): bigint;
 }
 
-/** Where each value stands in a record; all records have the same length. */
+/** The position of each value in a record; all records have the same length. */
 interface RecordLayout {
   readonly bytes: number;
   readonly x: number[];
@@ -34,7 +35,7 @@ interface RecordLayout {
 }
 
 const FIRST_WORD = ' pc       ';
-/** What the monitor says of a machine that has been built and not started. */
+/** Facts from the monitor about a machine that has been built and not started. */
 const PAUSED = 'VM status: paused';
 const DIGITS = 16;
 const NIBBLE = new Uint8Array(256);
@@ -113,7 +114,10 @@ export class QemuTrace {
     this.#options = options;
   }
 
-  /** QEMU's RAM as it is now. It runs some instructions ahead of the records, as many as fit into the pipe. */
+  /**
+   * QEMU's RAM as it is now. It runs some instructions ahead of the records, as many as fit into
+   * the pipe.
+   */
   readRam(into: Uint8Array): void {
     const file = openSync(join(this.#directory, 'ram'), 'r');
     const chunk = 1 << 24;
@@ -123,17 +127,19 @@ export class QemuTrace {
   }
 
   /**
-   * Gives every record to `step` until that returns false, or QEMU ends. `atReset` is called before the first instruction,
-   * when the images lie in RAM.
+   * Gives every record to `step` until that returns false, or QEMU ends. `atReset` is called before
+   * the first instruction, when the images lie in RAM.
    */
   async run(step: (state: QemuState) => boolean, atReset: () => void): Promise<void> {
     const log = join(this.#directory, 'log');
-    // A named pipe is written by the line; stderr, the default, by the word and ten times slower.
+    // QEMU writes a named pipe line by line; it writes stderr, the default, word by word and ten
+    // times slower.
     if (spawnSync('mkfifo', [log]).status !== 0) throw new UserError('check: mkfifo is not installed');
     const child = spawn(this.#options.program, this.#board(log), { stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     const ended = new Promise(resolve => child.once('close', resolve));
-    // The pipe opens when both ends are there: a QEMU that ended before is replaced by ourselves.
+    // The open completes when the other end is opened, too: if QEMU has ended before that, we open
+    // it ourselves.
     child.once('exit', () => closeSync(openSync(log, constants.O_RDWR | constants.O_NONBLOCK)));
     let complaint = '';
     child.stderr!.on('data', text => {
@@ -191,9 +197,10 @@ export class QemuTrace {
   }
 }
 
-/** Lets QEMU, started with -S and its monitor on stdio, go on after `atReset`. */
+/** Lets QEMU, started with -S and its monitor on stdio, continue after `atReset`. */
 function startPaused(child: ChildProcess, atReset: () => void): void {
-  child.stdin!.on('error', () => {}); // it ended before it could be told to go on: its complaint says why
+  // A write fails if QEMU has ended already; its error message has the reason.
+  child.stdin!.on('error', () => {});
   child.stdin!.write('info status\n'); // answered when the machine is built
   let answer = '';
   let isPaused = true;

@@ -1,6 +1,7 @@
-// libunicorn as a witness: every instruction that it can be trusted with is executed there too, on its own registers and its
-// own copy of RAM, and its results are compared. Bare-metal images in M-mode without paging; I, M, A, C and D. Other
-// instructions, device accesses and traps are passed over: their effects are copied and they are counted.
+// libunicorn as a witness: it executes every instruction that it emulates correctly on its own
+// registers and its own copy of RAM, and its results are compared. Bare-metal images in M-mode
+// without paging; I, M, A, C and D. Other instructions, device accesses and traps are skipped and
+// counted: their effects are copied.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -97,7 +98,10 @@ class Witness {
     if (code !== 0) throw new UserError(`check: unicorn: ${what}: ${this.#uc.errorText(code)}`);
   }
 
-  /** mstatus.FS is off at start; the library has no other way to set it than to execute. Also proves the register ids. */
+  /**
+   * mstatus.FS is off at start, and only executed code can set it. This also proves the register
+   * ids.
+   */
   #enableFloats(): void {
     // lui ra, 6; csrs mstatus, ra; fmv.d.x f5, ra
     const code = new Uint8Array(Uint32Array.of(0x0000_60b7, 0x3000_a073, 0xf200_82d3).buffer);
@@ -138,7 +142,7 @@ class Witness {
   }
 }
 
-/** What libunicorn 2 computes wrongly; see its limits in the test suite's profiles. */
+/** Instructions that libunicorn 2 computes wrongly; see its limits in the test suite's profiles. */
 const FAULTY = /^(amo(min|max)u?\.w|fm(in|ax)\.d|fcvt\.(s\.d|d\.s))$/;
 const FLOAT_CSRS = 3;
 
@@ -202,7 +206,8 @@ class Comparison {
     const isFloat = rowOf(insn.op).regs.rd === 'f';
     const [id, slot] = isFloat ? [REG_F0, L.F] : [REG_X0, L.X];
     const ours = state.get64(slot + 8 * insn.rd);
-    // fflags of instructions that were passed over are missing there: a csr is executed for its effect on frm.
+    // libunicorn lacks the fflags of skipped instructions; a CSR instruction is executed for its
+    // effect on frm.
     if (rowOf(insn.op).ext === 'zicsr') this.#witness.setRegister(REG_X0 + insn.rd, ours);
     const theirs = this.#witness.register(id + insn.rd);
     const theirPc = this.#witness.register(REG_PC);
@@ -235,7 +240,7 @@ class Comparison {
     }
   }
 
-  /** At the end: is all of RAM the same? */
+  /** At the end: compares all of RAM. */
   compareMemory(): void {
     const { ram } = this.#machine;
     const theirs = new Uint8Array(ram.bytes);

@@ -1,4 +1,4 @@
-// Writing the coverage of a run: where bytes go and where sources are.
+// Writes the coverage of a run: its output, and the location of sources.
 import { readFileSync } from 'node:fs';
 import {
   annotate,
@@ -16,7 +16,7 @@ import { writeChunks } from '../io/output.ts';
 import { openElf, sourceReader, syscallName } from './files.ts';
 import type { CoverFormat } from './formats.ts';
 
-/** Says why a coverage file will be empty: who sees 0 % should not have to guess. */
+/** Explains an empty coverage file, so that the user need not guess why it shows 0 %. */
 export function warnIfEmpty(trace: Trace, target: string, kcov: 'device' | 'guest' | 'off'): void {
   if (trace.records.length > 0) return;
   const why =
@@ -44,7 +44,7 @@ export async function writeCoverage(
   await writeChunks(target, chunks);
 }
 
-/** Formats of records, which a count of retired instructions has none of. */
+/** Formats that need records; a count of retired instructions has none. */
 const OF_RECORDS: readonly CoverFormat[] = ['kcov', 'raw', 'rawcover', 'csv', 'drcov', 'modoff'];
 
 /** Refuses a format that `--exact` cannot write, before the run. */
@@ -55,7 +55,7 @@ export function checkExactFormat(target: string, format: CoverFormat): void {
     );
 }
 
-/** Writes what retired of the image at `imagePath`. */
+/** Writes the retired instructions of the image at `imagePath`. */
 export async function writeExact(
   target: string,
   format: CoverFormat,

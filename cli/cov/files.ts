@@ -1,4 +1,5 @@
-// Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source text, colours, progress.
+// Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
+// text, colours, progress.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { SingleBar } from 'cli-progress';
@@ -33,7 +34,7 @@ export interface SourceOptions {
   source?: string[];
 }
 
-/** Errors: what a selection asks for that nothing in the image has. */
+/** Errors: a selection that matches nothing in the image. */
 export function checkSelected(count: number, options: SelectOptions): void {
   if (count > 0) return;
   const asked = [
@@ -84,7 +85,7 @@ export interface BuiltKernel {
   readonly conf: string;
 }
 
-/** What the manifest beside a built kernel says in its key: the source tree and the configuration. */
+/** The source tree and the configuration, from the key in the manifest of a built kernel. */
 function madeFrom(path: string): { tree?: string; conf?: string } {
   try {
     const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
@@ -112,7 +113,9 @@ export function builtKernels(): BuiltKernel[] {
 /** The image of a trace is not among the kernels that were built here. */
 export class MissingImage extends UserError {}
 
-/** The image of a trace: the one given, or a built kernel with the very identity the trace names. */
+/**
+ * The image of a trace: the given one, or a built kernel with the identity that the trace names.
+ */
 export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
   if (options.kernel) {
     const elf = openElf(options.kernel);
@@ -136,8 +139,9 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
 }
 
 /**
- * Source text by the path in the debug information: as it is, under the given directories, in the tree that the image was
- * built from, under the package. The debug information calls every kernel tree "kernel".
+ * Source text by the path in the debug information: unchanged, under the given directories, in the
+ * tree that the image was built from, under the package. The debug information calls every kernel
+ * tree "kernel".
  */
 export function sourceReader(
   options: SourceOptions,
@@ -177,7 +181,7 @@ export function syscallName(number: number): string | undefined {
     let table = '';
     try {
       table = readFileSync(join(packageRoot(), 'kernel', 'syscall', 'syscalls.def'), 'utf8');
-    } catch {} // numbers will do
+    } catch {} // show numbers instead
     for (const [, n, name] of table.matchAll(/^SYSCALL\((\d+), (\w+),/gm)) syscallNames.set(Number(n), name!);
   }
   return syscallNames.get(number);
@@ -190,7 +194,7 @@ export function palette(): Palette {
   return { good, warn, bad, dim, bold };
 }
 
-/** Prints lines; a reader that closes the pipe early (`| head`) is no error. */
+/** Prints lines; a reader that closes the pipe early (`| head`) is not an error. */
 export function printLines(lines: Iterable<string>): void {
   let pending = '';
   for (const line of lines) {

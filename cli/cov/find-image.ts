@@ -1,11 +1,10 @@
-// Which image do these PCs belong to? Kernels that were built here are tried: the one where all of them are return
-// addresses of hooks.
+// Finds the image of PCs: the kernel built here in which all of them are return addresses of hooks.
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { builtKernels } from './files.ts';
 
-/** Is every PC a return address of a hook of `elf`? */
+/** True if every PC is a return address of a hook of `elf`. */
 function fits(elf: Elf, pcs: readonly Addr[]): boolean {
   try {
     const sites = new CallSites(elf);
@@ -16,8 +15,8 @@ function fits(elf: Elf, pcs: readonly Addr[]): boolean {
 }
 
 /**
- * The only built kernel that `pcs` fit, as kcov recorded them, with a note on standard error. Errors: none fits, or several
- * do, which happens with few PCs.
+ * The only built kernel that `pcs` fit, as kcov recorded them, with a note on standard error.
+ * Errors: none fits, or several do, which happens with few PCs.
  */
 export function findImage(pcs: readonly Addr[]): Elf {
   const found: { elf: Elf; conf: string }[] = [];

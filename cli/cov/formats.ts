@@ -1,4 +1,5 @@
-// The names of --format and which one a file name suggests. Apart from cover.ts, so that a run without coverage does not load the writers.
+// The names of --format, and the one that a file name implies. This module is separate from
+// cover.ts so that a run without coverage does not load the writers.
 import type { Format } from '../../coverage/index.ts';
 import { UserError } from '../io/fail.ts';
 
@@ -21,7 +22,7 @@ const EXPORTED: Readonly<Record<Format, true>> = {
 export type CoverFormat = Format | 'source';
 export const COVER_FORMATS = [...Object.keys(EXPORTED), 'source'] as CoverFormat[];
 
-/** By what follows the last dot of a file's name. */
+/** By the suffix of a file name. */
 const BY_SUFFIX: Readonly<Record<string, CoverFormat>> = {
   kcov: 'kcov',
   info: 'lcov',
@@ -42,8 +43,8 @@ const SUFFIXES = Object.entries(BY_SUFFIX)
   .join(', ');
 
 /**
- * The format that was asked for, or the one of the target's suffix; for standard output, text for people. `option` is what
- * named the target. Errors: a suffix that stands for no format.
+ * The requested format, or the one of the target's suffix; for standard output, text for people.
+ * `option` is the option that named the target. Errors: a suffix without a format.
  */
 export function chooseFormat(target: string, format: CoverFormat | undefined, option: string): CoverFormat {
   if (format) return format;

@@ -69,7 +69,7 @@ function pointFilter(trace: Trace, options: FilterOptions): RecordFilter['point'
   const symbolizer = new Symbolizer(elf);
   return (k, pc) => {
     if (kind !== undefined && k !== kind) return false;
-    if (k === 'edge') return false; // an edge value stands for no place
+    if (k === 'edge') return false; // an edge value has no address
     const site = sites.find(addrOf(pc));
     if (site < 0) throw new UserError(`PC ${sites.explainMissing(addrOf(pc))}`);
     const call = sites.call[site]!;

@@ -1,4 +1,5 @@
-// `kcovbox cov report`, `cov stats`, `cov diff`, `cov explain` and `cov export`: traces in, something to look at out.
+// `kcovbox cov report`, `cov stats`, `cov diff`, `cov explain` and `cov export`: they turn traces
+// into text, pages and files.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addrOf,
@@ -76,7 +77,7 @@ function parsePercentage(text: string): number {
   return value;
 }
 
-/** The status of a threshold that was missed; 0 when it was met, and says so when not. */
+/** The exit status of a threshold: 0 if it was met, else 1 and a message. */
 function judge(lines: Share, least: number | undefined): number {
   if (least === undefined || Number(percent(lines)) >= least) return 0;
   process.stderr.write(
@@ -85,7 +86,7 @@ function judge(lines: Share, least: number | undefined): number {
   return 1;
 }
 
-/** Text for a terminal, or a page for a browser: by the suffix of -o, unless --format says which. */
+/** Text for a terminal, or a page for a browser: by --format, or else the suffix of -o. */
 function reportFormat(output: string, format: 'text' | 'html' | undefined): 'text' | 'html' {
   if (format !== undefined) return format;
   if (output === '-' || /\.txt$/.test(output)) return 'text';
@@ -156,7 +157,7 @@ export function addReport(cov: Command): void {
   );
 }
 
-/** What exporters ask of the command line. */
+/** The command line's options for exporters. */
 function exportOptions(options: Common & ExportOptions): ExportOptions {
   return {
     ...options,
@@ -183,7 +184,7 @@ export function addStats(cov: Command): void {
       try {
         totals = countedOf(paths, options).totals();
       } catch (error) {
-        // Facts of the trace do not need the image; a wrong image or a bad PC still fails.
+        // Facts of the trace do not need the image; a wrong image or a bad PC still is an error.
         if (!(error instanceof MissingImage)) throw error;
         missing = error.message;
       }
@@ -279,7 +280,7 @@ interface ExportCommand extends Common, ExportOptions {
   output: string;
 }
 
-/** The format that was asked for, or the one of the suffix. Errors: neither says one. */
+/** The requested format, or the one of the suffix. Errors: neither exists. */
 function exportFormat({ format, output }: ExportCommand): Format {
   if (format) return format;
   if (output === '-')

@@ -1,8 +1,8 @@
-// Instructions as text for people: Capstone's words for every address, with what they refer to as an absolute address and
-// symbol + offset.
-// Capstone computes in doubles, so that kernel addresses would be wrong; it is given address 0 and prints offsets, and the
-// targets come from our own decoder, which is exact. Instructions that it does not know (Zba, Zbb, Zbs, Zicond, cache
-// blocks) come from our own table, in Capstone's spelling.
+// Instructions as text for people: Capstone's text for every address, with targets as absolute
+// address and symbol + offset. Capstone computes in doubles, which cannot hold kernel addresses; it
+// gets address 0 and prints offsets, and our own decoder computes the targets exactly. Instructions
+// that Capstone does not know (Zba, Zbb, Zbs, Zicond, cache blocks) come from our own table, in
+// Capstone's spelling.
 import { decode, disassemble, type Insn } from '../../emulator/index.ts';
 
 /** "name" or "name+0x1c" for an address; undefined where no symbol covers it. */
@@ -13,7 +13,7 @@ interface Capstone {
 }
 
 const BRANCHES = new Set(['beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu', 'jal']);
-/** Instructions that add their immediate to rs1, by which the second half of an address is found. */
+/** Instructions that add their immediate to rs1; it may be the low half of an address. */
 const USES_BASE = new Set([
   'jalr',
   'addi',
@@ -33,7 +33,7 @@ const USES_BASE = new Set([
 const wordOf = (bytes: Uint8Array): number => bytes.reduce((word, byte, i) => word + byte * 2 ** (8 * i), 0);
 const at64 = (value: bigint): bigint => BigInt.asUintN(64, value);
 
-/** Our table's text with numbers up to 9 in decimal and a tab behind the mnemonic. */
+/** Our table's text with numbers up to 9 in decimal and a tab after the mnemonic. */
 function inTheirSpelling(text: string): string {
   const small = text.replace(/-?0x([0-9])\b(?![0-9a-f])/g, all => all.replace('0x', ''));
   return small.replace(' ', '\t');
@@ -42,7 +42,7 @@ function inTheirSpelling(text: string): string {
 export class Disassembler {
   readonly #capstone: Capstone;
   readonly #naming: Naming;
-  /** The last `auipc` and what it left in its register. */
+  /** The last `auipc` and its result. */
   #upper: { rd: number; value: bigint; next: bigint } | undefined;
 
   private constructor(capstone: Capstone, naming: Naming) {
@@ -56,7 +56,10 @@ export class Disassembler {
     return new Disassembler(new cs.Capstone(cs.ARCH_RISCV, cs.MODE_RISCV64 | cs.MODE_RISCVC), naming);
   }
 
-  /** One instruction of two or four bytes at `address`: mnemonic, a tab, operands. Call in order of address. */
+  /**
+   * One instruction of two or four bytes at `address`: mnemonic, a tab, operands. Call in order of
+   * address.
+   */
   text(bytes: Uint8Array, address: bigint): string {
     const insn = decode(wordOf(bytes));
     const text = this.#capstoneText(bytes) ?? (insn && inTheirSpelling(disassemble(insn, 0n)));
@@ -70,7 +73,7 @@ export class Disassembler {
       const [insn] = this.#capstone.disasm(bytes, 0);
       return insn?.size === bytes.length ? `${insn.mnemonic}\t${insn.op_str}`.trimEnd() : undefined;
     } catch {
-      return undefined; // it throws on what it does not know
+      return undefined; // it throws on unknown instructions
     }
   }
 
@@ -97,7 +100,10 @@ export class Disassembler {
   }
 }
 
-/** Bytes from the front of `code` as instructions; `size` is 4 where the low two bits are set and four bytes are left. */
+/**
+ * Bytes from the front of `code` as instructions; `size` is 4 if the low two bits are set and four
+ * bytes are left.
+ */
 export function* split(code: Uint8Array): Generator<{ at: number; bytes: Uint8Array }> {
   for (let at = 0; at + 2 <= code.length; ) {
     const size = (code[at]! & 3) === 3 && at + 4 <= code.length ? 4 : 2;

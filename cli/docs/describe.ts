@@ -16,7 +16,7 @@ export interface CommandPage {
   readonly arguments: readonly Entry[];
   /** Options by the heading of their group; '' is the main one. */
   readonly options: readonly { readonly heading: string; readonly entries: readonly Entry[] }[];
-  /** Text behind the options: paragraphs, and lines of examples that are indented. */
+  /** Text after the options: paragraphs, and indented lines of examples. */
   readonly notes: string;
   readonly commands: readonly Entry[];
 }
@@ -66,7 +66,7 @@ export function pagesOf(program: Command): CommandPage[] {
   return [pageOf(program), ...program.commands.filter(c => c.name() !== 'help').flatMap(pagesOf)];
 }
 
-/** Notes as paragraphs, and as blocks of lines that stay as they are. */
+/** Notes as paragraphs, and as preformatted blocks. */
 export function blocksOf(notes: string): { readonly kind: 'text' | 'lines'; readonly lines: string[] }[] {
   const blocks: { kind: 'text' | 'lines'; lines: string[] }[] = [];
   for (const line of notes.split('\n')) {

@@ -1,7 +1,7 @@
 // Man pages in the language of man(7): kcovbox.1, kcovbox-run.1, kcovbox-cov-report.1 and so on.
 import { blocksOf, type CommandPage, type Entry } from './describe.ts';
 
-/** Text as roff shows it: backslashes and dashes are themselves, and no line begins with a request. */
+/** Escapes text for roff: backslashes and dashes are literal, and no line begins with a request. */
 const escaped = (text: string): string =>
   text
     .replaceAll('\\', '\\e')

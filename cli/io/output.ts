@@ -1,5 +1,5 @@
-// Bytes to a file descriptor, at once and in order. Not through a stream: those take longer to load than a hello program to run, and what they
-// hold back is lost when the process ends.
+// Writes bytes to a file descriptor, at once and in order. Streams are not used: loading them takes
+// longer than a hello program runs, and their buffered bytes are lost when the process ends.
 import {
   accessSync,
   closeSync,
@@ -15,17 +15,22 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { QuietEnd, UserError } from './fail.ts';
 
-/** Status of a process that SIGPIPE ends, which is what a shell shows for other commands whose reader went away. */
+/**
+ * Status of a process that SIGPIPE ends; a shell shows it for other commands whose reader has gone.
+ */
 const EXIT_PIPE = 141;
 const STDOUT = 1;
 const RETRY_MS = 2;
 
-/** A pipe that is full and does not block (another process's doing) is tried again. */
+/** Retries a full pipe that another process has made non-blocking. */
 function rest(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
 }
 
-/** Writes all of `bytes` to standard output. Ends the command quietly when nobody reads it any more. */
+/**
+ * Writes all of `bytes` to standard output. Ends the command without a message when the reader has
+ * gone.
+ */
 export function writeOut(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
@@ -39,10 +44,16 @@ export function writeOut(bytes: Uint8Array): void {
   }
 }
 
-/** Is `path` something that may be replaced by a new file: a file, or nothing yet? Devices and pipes are written in place. */
+/**
+ * True if `path` may be replaced by a new file: it is a file or does not exist. Devices and pipes
+ * are written in place.
+ */
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
-/** Removes what earlier writers of `path` left behind when they were killed: `path.PID.tmp` of processes that are no more. */
+/**
+ * Removes files that killed writers of `path` left behind: `path.PID.tmp` of processes that no
+ * longer exist.
+ */
 function sweep(path: string): void {
   const prefix = `${basename(path)}.`;
   try {
@@ -50,7 +61,7 @@ function sweep(path: string): void {
       const pid = name.startsWith(prefix) && /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1];
       if (pid && !isAlive(Number(pid))) rmSync(join(dirname(path), name), { force: true });
     }
-  } catch {} // the open that follows says what is wrong with the folder
+  } catch {} // the open that follows reports a problem with the folder
 }
 
 function isAlive(pid: number): boolean {
@@ -121,7 +132,7 @@ export function writeTo(path: string, text: string): void {
   else writeFile(path, text);
 }
 
-/** Refuses a place that cannot be written before the work for it is done, not after. */
+/** Refuses a target that cannot be written, before the work for it begins. */
 export function checkOutput(path: string | undefined): void {
   if (path === undefined || path === '-') return;
   const status = statSync(path, { throwIfNoEntry: false });
@@ -136,10 +147,13 @@ export function checkOutput(path: string | undefined): void {
 }
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** Chunks between two looks at signals. */
+/** Chunks between two checks for signals. */
 const CHUNKS = 16;
 
-/** The same for what takes long to make: whoever interrupts it finds what was there before, and nothing else. */
+/**
+ * The same for output that takes long to produce: after an interruption the old file is still
+ * there, and nothing else.
+ */
 export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
   if (path === '-') {
     for (const chunk of chunks) writeOut(chunk);

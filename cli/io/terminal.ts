@@ -1,12 +1,13 @@
-// A person's terminal as the guest's: raw mode, so that Ctrl-C, Ctrl-Z and the arrow keys belong to the guest; the size of the window; a way
-// out that no guest can take away (Ctrl-A x, as in QEMU); and the terminal as it was before, however the run ends.
+// The user's terminal as the guest's: raw mode, so that Ctrl-C, Ctrl-Z and the arrow keys go to the
+// guest; the size of the window; an escape that no guest can disable (Ctrl-A x, as in QEMU). The
+// terminal is restored however the run ends.
 import { fstatSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { WindowSize } from '../../host/guest.ts';
 import type { LiveInput } from './live-input.ts';
 import { Waker } from './waker.ts';
 
-/** For modules that take longer to load than a small program to run, and that only terminals need. */
+/** For modules that only terminals need, and that take longer to load than a small program runs. */
 const load = createRequire(import.meta.url);
 
 const CTRL_A = 0x01;
@@ -23,7 +24,10 @@ export class Terminal implements LiveInput {
     this.#resized = true;
     this.#waker.wake();
   };
-  /** Node would abort when it can not reset a terminal that has hung up; what hung up ends others is the signal. */
+  /**
+   * Node would abort when it cannot reset a terminal that has hung up; SIGHUP ends other programs
+   * in that case.
+   */
   readonly #onExit = (): void => {
     this.#raw(false);
     if (isTerminal(0)) return;
@@ -37,12 +41,12 @@ export class Terminal implements LiveInput {
   };
   /** Set when the user asked to leave, or the terminal went away. */
   quit = false;
-  /** Does the terminal show bytes as they are, without adding to them? */
+  /** True if the terminal shows bytes unchanged. */
   isExact = false;
   /** A terminal that hangs up ends the run instead. */
   readonly isOver = false;
 
-  /** The terminal on standard input; undefined when there is none. */
+  /** The terminal on standard input; undefined if there is none. */
   static open(): Terminal | undefined {
     return isTerminal(0) ? new Terminal() : undefined;
   }
@@ -65,14 +69,15 @@ export class Terminal implements LiveInput {
 
   #raw(isRaw: boolean): void {
     process.stdin.setRawMode(isRaw);
-    // Node leaves the terminal's own CR before each LF on, which would move the cursor of programs that draw.
+    // Node leaves the terminal's own CR before each LF on, which would move the cursor of programs
+    // that draw.
     if (!isRaw) return;
     const { spawnSync } = load('node:child_process') as typeof import('node:child_process');
     const { status } = spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
     this.isExact = status === 0;
   }
 
-  /** Stopped from outside (`kill -TSTP`): the shell gets its terminal as it was. */
+  /** Stopped from outside (`kill -TSTP`): the shell gets its terminal restored. */
   #suspend(): void {
     this.#raw(false);
     process.kill(process.pid, 'SIGSTOP');
@@ -88,7 +93,7 @@ export class Terminal implements LiveInput {
       if (this.#isEscape) {
         this.#isEscape = false;
         if (byte === KEY_QUIT) this.quit = true;
-        else this.#typed.push(byte); // Ctrl-A Ctrl-A is one Ctrl-A
+        else this.#typed.push(byte); // Ctrl-A Ctrl-A sends one Ctrl-A
       } else if (byte === CTRL_A) this.#isEscape = true;
       else this.#typed.push(byte);
     }
@@ -109,13 +114,16 @@ export class Terminal implements LiveInput {
     return sizeOf();
   }
 
-  /** Waits for keys, a new size, or so many milliseconds. */
+  /** Waits for keys or a new size, at most the given milliseconds. */
   async wait(ms: number): Promise<void> {
     if (!(this.#typed.length > 0 || this.#resized || this.quit)) await this.#waker.wait(ms);
   }
 }
 
-/** Is a descriptor a terminal? Node's own answer comes with all of its network code, which files, pipes and /dev/null can do without. */
+/**
+ * True if a descriptor is a terminal. Node's own test loads its network code, so files, pipes and
+ * /dev/null are tested first without it.
+ */
 export function isTerminal(fd: number): boolean {
   try {
     const status = fstatSync(fd);
@@ -126,7 +134,7 @@ export function isTerminal(fd: number): boolean {
   return (load('node:tty') as typeof import('node:tty')).isatty(fd);
 }
 
-/** Size of the window; undefined when standard output is no terminal, or does not know. */
+/** Size of the window; undefined if standard output is not a terminal or does not know it. */
 export function sizeOf(): WindowSize | undefined {
   if (!isTerminal(1)) return undefined;
   const { stdout } = process;

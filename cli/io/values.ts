@@ -1,10 +1,14 @@
-// Parsers of option values, shared by the verbs. Each throws commander's own error, so that the message names the option.
+// Parsers of option values, shared by the verbs. Each throws commander's own error, so that the
+// message names the option.
 import { InvalidArgumentError } from 'commander';
 import { ICOUNT_MAX } from '../../emulator/index.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
-/** Bytes of a RAM size in QEMU's spelling: a number of MiB, or with a suffix K, M, G. 16 MiB to 2 GiB. */
+/**
+ * Bytes of a RAM size in QEMU's spelling: a number of MiB, or with a suffix K, M, G. 16 MiB to 2
+ * GiB.
+ */
 export function parseRam(text: string): number {
   const match = /^(\d+)([KMG]?)(?:i?B)?$/i.exec(text);
   const bytes = match ? Number(match[1]) * UNITS[match[2]!.toUpperCase()]! : 0;

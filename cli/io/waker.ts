@@ -1,5 +1,5 @@
-// One sleeper and whoever wakes it: the main loop waits for input for some time, and an event that
-// brings some ends the wait early.
+// Lets an event end a wait early: the main loop waits for input for some time, and the arrival of
+// input wakes it.
 
 export class Waker {
   #wake: (() => void) | undefined;
@@ -9,7 +9,7 @@ export class Waker {
     this.#wake?.();
   }
 
-  /** Resolves after so many milliseconds, or at the next `wake`. One wait at a time. */
+  /** Resolves after the given milliseconds, or at the next `wake`. One wait at a time. */
   async wait(ms: number): Promise<void> {
     await new Promise<void>(done => {
       const timer = setTimeout(done, ms);

@@ -1,4 +1,5 @@
-// `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same run.
+// `kcovbox bench`: how fast this is on this machine, against QEMU on the same binaries in the same
+// run.
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import { type Report, runBench } from '../../bench/bench.ts';
@@ -31,7 +32,10 @@ function chosen(given: readonly string[], known: readonly string[], what: string
   return given;
 }
 
-/** A bar on a terminal; else a line on standard error for each step, so that a log shows where a long run is. */
+/**
+ * A bar on a terminal; else a line on standard error for each step, so that a log shows where a
+ * long run is.
+ */
 function progressBar(): { progress: (done: number, total: number, what: string) => void; stop: () => void } {
   if (!process.stderr.isTTY)
     return {
@@ -55,7 +59,7 @@ function show(report: Report, { svg }: BenchFlags): void {
   console.log(reportTable(report));
 }
 
-/** A report that anybody may have written: what it lacks shows when it is printed. */
+/** A report from any source: missing fields are detected when it is printed. */
 function showEarlier(path: string, options: BenchFlags): void {
   const text = new TextDecoder().decode(readInput(path, 'report', REPORT_MAX));
   try {

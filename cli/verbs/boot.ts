@@ -1,4 +1,5 @@
-// `kcovbox boot`: any kernel, in QEMU's spelling, so that a line written for `qemu-system-riscv64 -M virt` works here.
+// `kcovbox boot`: any kernel, in QEMU's spelling, so that a line written for
+// `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
 import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
 import { openDisk, readInput } from '../../host/input.ts';

@@ -1,4 +1,4 @@
-// `kcovbox build kernel|PROG.c`: the guest's binaries, for other tools to look at.
+// `kcovbox build kernel|PROG.c`: the guest's binaries, for other tools.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';

@@ -1,4 +1,4 @@
-// `kcovbox cache`: what was built here, and how to be rid of it.
+// `kcovbox cache`: lists and removes built files.
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from '../../toolchain/index.ts';

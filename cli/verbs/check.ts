@@ -1,5 +1,5 @@
-// `kcovbox check`: whoever doubts a result lets an independent CPU, installed by themselves, execute the same kernel beside
-// ours, and learns how many instructions agreed or which was the first that did not.
+// `kcovbox check`: an independent CPU, which the user installs, executes the same kernel beside
+// ours. The report gives the number of instructions that agreed, or the first that did not.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Command } from 'commander';
@@ -11,10 +11,10 @@ import { checkWithUnicorn } from '../check/unicorn.ts';
 import { UserError } from '../io/fail.ts';
 import { toMachineOptions } from './boot.ts';
 
-/** Without an own limit: long enough for a kernel's boot, short enough to wait for. */
+/** The default limit: long enough for a kernel's boot, short enough to wait for. */
 const DEFAULT_INSNS = 1_000_000;
 
-/** QEMU's firmware takes the place of the built-in one, and is not compared: it would be most of the log. */
+/** QEMU's firmware replaces the built-in one and is not compared: it would be most of the log. */
 const OUTSIDE_FIRMWARE = '0x2000..0x7fffffff,0x80200000..0xffffffffffffffff';
 
 function findQemu(): string {
@@ -28,7 +28,10 @@ function findQemu(): string {
   throw new UserError('check: qemu-system-riscv64 is not installed (Debian: apt install qemu-system-misc)');
 }
 
-/** Without `-cpu`: the default hart without what QEMU 7.2 lacks, because the guest would use it. */
+/**
+ * Without `-cpu`: the default hart without the extensions that QEMU 7.2 lacks, because the guest
+ * would use them.
+ */
 const OLD_CPU = [
   'rv64',
   ...EXTENSIONS.filter(row => row.since === 10 && row.presence === 'switch').map(row => `${row.name}=off`),
@@ -55,13 +58,16 @@ function qemuArgs(options: QemuOptions, machine: Machine): string[] {
   return args;
 }
 
-/** The device tree with the makers' names of devices that QEMU lacks made unknown to every driver. */
+/**
+ * The device tree, with the compatible strings of devices that QEMU lacks changed so that no driver
+ * matches.
+ */
 function withoutOwnDevices(fdt: Uint8Array): Uint8Array {
   const text = Buffer.from(fdt).toString('latin1');
   return Buffer.from(text.replaceAll('kcovbox,', 'missing,'), 'latin1');
 }
 
-/** Runs both; the report says how far they agree. */
+/** Runs both; the report says how many instructions agree. */
 export async function checkWithQemu(options: QemuOptions): Promise<LockstepReport> {
   if (options.smp !== 1) throw new UserError(`check: one hart can be compared, not ${options.smp}`);
   const machine = machineFor(options);
@@ -78,7 +84,8 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     trace.readRam(machine.ram.data);
     machine.engine.reset();
   };
-  // QEMU is ahead of its log: the kernel may have written to its data already, and firmware does not touch them.
+  // QEMU is ahead of its log, so the kernel may already have written to its data; these stay as
+  // loaded, because firmware does not write to them.
   const adoptAroundKernel = (): void => {
     const { kernel, image } = machine.booted;
     const { start, end } = kernel ?? image!;
@@ -87,7 +94,8 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     machine.ram.write(start, loaded);
   };
   try {
-    // With the built-in firmware memory is common where QEMU's leaves for the kernel, else from the first instruction.
+    // With the built-in firmware we adopt QEMU's memory when its firmware jumps to the kernel, else
+    // before the first instruction.
     const [atEntry, atReset] = machine.sbi === undefined ? [() => {}, adopt] : [adoptAroundKernel, () => {}];
     await trace.run(state => lockstep.step(state, atEntry) && lockstep.report.agreed < limit, atReset);
   } finally {
@@ -123,7 +131,7 @@ export function register(program: Command): void {
     });
 }
 
-/** Separates `--oracle NAME`, the only option that `boot` has not. */
+/** Separates `--oracle NAME`, the only option that `boot` lacks. */
 function takeOracle(words: readonly string[]): { oracle: 'qemu' | 'unicorn'; rest: string[] } {
   const at = words.indexOf('--oracle');
   if (at < 0) return { oracle: 'qemu', rest: [...words] };

@@ -1,4 +1,4 @@
-// `kcovbox cov`: what to do with recorded traces.
+// `kcovbox cov`: operations on recorded traces.
 import type { Command } from 'commander';
 import { addFilter, addMerge } from '../cov/merge.ts';
 import { addDiff, addExplain, addExport, addReport, addStats } from '../cov/report.ts';

@@ -1,5 +1,6 @@
-// `kcovbox demo`, the main job: boot the instrumented kernel, run the OpenBSD example, and show which kernel functions and source
-// lines one read(2) ran. Everything shown is computed from the program counters that the program found in its mapped area.
+// `kcovbox demo`, the main job: boot the instrumented kernel, run the OpenBSD example, and show the
+// kernel functions and source lines that one read(2) executed. All of it is computed from the
+// program counters in the program's mapped buffer.
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
@@ -21,7 +22,7 @@ interface Row {
   points: number;
 }
 
-/** Functions in the order in which the call entered them, inlined ones under their own names. */
+/** Functions in the order in which the call entered them; inlined ones have their own rows. */
 function table(images: GuestImages, pcs: readonly bigint[]): Row[] {
   const elf = new Elf(images.kernel, 'kernel');
   const sites = new CallSites(elf);

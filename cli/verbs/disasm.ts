@@ -15,7 +15,7 @@ interface DisasmOptions {
 }
 
 const WORD = /^(0x)?([0-9a-f]{4}|[0-9a-f]{8})$/i;
-/** Bytes of text that are written at a time. */
+/** Bytes of text per write. */
 const CHUNK = 1 << 16;
 
 /** Writes lines in large pieces. */
@@ -58,7 +58,9 @@ interface Code {
   readonly code: Uint8Array;
 }
 
-/** Named pieces of code in order of address: each symbol in executable sections up to the next one. */
+/**
+ * Named pieces of code in order of address: each symbol in executable sections up to the next one.
+ */
 function functionsOf(elf: Elf): Code[] {
   const { symbols } = elf;
   const pieces: Code[] = [];
@@ -82,7 +84,7 @@ function functionsOf(elf: Elf): Code[] {
   return pieces;
 }
 
-/** Up to three names that hold `text`, whatever the case: what a typing error may have meant. */
+/** Up to three names that contain `text`, ignoring case: suggestions after a typing error. */
 function similar(names: readonly string[], text: string): string {
   const found = [...new Set(names)]
     .filter(name => name.toLowerCase().includes(text.toLowerCase()))

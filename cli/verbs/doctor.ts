@@ -1,4 +1,5 @@
-// `kcovbox doctor`: is everything here that the other verbs need, and what to type where it is not.
+// `kcovbox doctor`: checks for everything that the other verbs need, and prints the commands that
+// install the rest.
 import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -22,9 +23,9 @@ const pc = colors.createColors(process.stdout.isTTY === true);
 interface Finding {
   readonly what: string;
   readonly ok: boolean;
-  /** What was found, or what to do. */
+  /** The result, or the remedy. */
   readonly detail: string;
-  /** Of Debian and Ubuntu, that bring it. */
+  /** Packages of Debian and Ubuntu that contain it. */
   readonly packages?: string;
   /** Only tests and comparisons need it. */
   readonly optional?: boolean;
@@ -33,7 +34,7 @@ interface Finding {
 const INSTALL = 'apt-get install -y --no-install-recommends';
 const GLIBC_PACKAGES = 'libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross';
 
-/** Where kernels and programs are kept once they are built. */
+/** The folder of built kernels and programs. */
 function cacheFinding(): Finding {
   const folder = cacheDir();
   try {
@@ -61,7 +62,8 @@ function findings(): Finding[] {
     try {
       return found(what, findTool(name), pkg);
     } catch (error) {
-      return { what, ok: false, detail: (error as Error).message }; // KCOVBOX_CLANG names one that will not do
+      // KCOVBOX_CLANG names an unsuitable compiler.
+      return { what, ok: false, detail: (error as Error).message };
     }
   };
   return [

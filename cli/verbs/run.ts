@@ -27,7 +27,10 @@ export interface RunOptions extends RobustOptions, Outputs {
   interactive?: true;
 }
 
-/** Runs one program; the status is the one to exit with. `append`: more words for the kernel's command line. */
+/**
+ * Runs one program; the status is the one to exit with. `append`: more words for the kernel's
+ * command line.
+ */
 async function runProgram(
   program: string,
   args: readonly string[],
@@ -46,7 +49,7 @@ async function runProgram(
   return executed.end.signalStatus || executed.end.status;
 }
 
-/** Options of `run` and `replay` that say where results go. */
+/** Options of `run` and `replay` for outputs. */
 export function addOutputOptions(command: Command): Command {
   return command
     .option(
@@ -63,7 +66,10 @@ export function addOutputOptions(command: Command): Command {
     );
 }
 
-/** What --trace adds to the compiler's command line: the program opens and enables kcov before its first line. */
+/**
+ * What --trace adds to the compiler's command line: the program opens and enables kcov before its
+ * first line.
+ */
 function traceFlags(program: string, { cover, kcov }: RunOptions): string[] {
   if (cover === undefined) throw new UserError('--trace without --cover: add --cover FILE for the records');
   if (kcov !== 'device') throw new UserError(`--trace needs the kcov device: leave out --kcov ${kcov}`);
@@ -80,7 +86,7 @@ const addVariable = (text: string, before: Record<string, string> = {}): Record<
   return { ...before, [name]: value! };
 };
 
-/** Options that `run` and its kin share. */
+/** Options that `run` and `replay` share. */
 export function addMachineOptions(command: Command): Command {
   return command
     .addOption(

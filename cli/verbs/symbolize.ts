@@ -1,5 +1,6 @@
-// `kcovbox symbolize`: PCs on standard input, functions and source lines on standard output, like addr2line -afi.
-// A PC is taken for what kcov records, the return address of a hook call, if the image has such a call; `--addresses` turns that off.
+// `kcovbox symbolize`: PCs on standard input, functions and source lines on standard output, like
+// addr2line -afi. A PC is taken for what kcov records, the return address of a hook call, if the
+// image has such a call; `--addresses` turns that off.
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import {
@@ -16,7 +17,7 @@ import { openElf } from '../cov/files.ts';
 import { findImage } from '../cov/find-image.ts';
 import { printable, UserError } from '../io/fail.ts';
 
-/** PCs by which the image is found, where it is not given. */
+/** PCs that are enough to find the image if it is not given. */
 const PROBES = 1000;
 
 interface Options {
