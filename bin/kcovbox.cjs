@@ -101,7 +101,7 @@ async function start() {
   if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
     fail(`Node.js ${process.version} is too old; install version ${OLDEST_NODE} or newer`);
   if (typeof WebAssembly === 'undefined')
-    fail('this Node.js runs without WebAssembly; leave out --jitless (also in NODE_OPTIONS)');
+    fail('this Node.js runs without WebAssembly; omit --jitless (also in NODE_OPTIONS)');
   if (isStale()) {
     try {
       await (await import('../setup/bundle.mjs')).bundle();

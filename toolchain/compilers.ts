@@ -31,7 +31,7 @@ const FOLDERS = [
 /** What to type where something is missing. */
 export const INSTALL_HINT =
   'install it (Debian, Ubuntu: apt-get install clang-19 lld-19 llvm-19 make; Fedora: dnf install clang lld llvm make; ' +
-  'macOS: brew install llvm lld), or set KCOVBOX_CLANG to one; kcovbox doctor says what is here';
+  'macOS: brew install llvm lld), or set KCOVBOX_CLANG to one; kcovbox doctor lists installed tools';
 
 function isExecutable(path: string): boolean {
   try {
@@ -113,7 +113,7 @@ function chosenClang(): string | undefined {
   if (!chosen) return undefined;
   const path = isAbsolute(chosen) || chosen.includes('/') ? resolve(chosen) : which(chosen);
   if (path === undefined || !isExecutable(path))
-    throw new ToolchainError(`KCOVBOX_CLANG=${chosen}: there is no such program`);
+    throw new ToolchainError(`KCOVBOX_CLANG=${chosen}: no such program`);
   const why = objection(path);
   if (why) throw new ToolchainError(`KCOVBOX_CLANG=${chosen}: ${why}; clang ${OLDEST} or newer is needed`);
   return path;

@@ -107,7 +107,7 @@ function coldLinux(dir: string, rounds: number): string {
 
 /** The tables as text. */
 export async function benchCold(rounds: number): Promise<string> {
-  if (!which(QEMU)) throw new UserError(`${QEMU} is not installed; kcovbox doctor says what to type`);
+  if (!which(QEMU)) throw new UserError(`${QEMU} is not installed; kcovbox doctor prints the command`);
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-cold-'));
   try {
     return `${await coldHello(dir, rounds)}\n\n${coldLinux(dir, rounds)}`;

@@ -69,7 +69,7 @@ export function parseIcount(text: string): number {
     throw new UserError(`-icount ${text}: every run can be repeated; kcovbox run --record keeps the input`);
   onlyKeys(`-icount ${text}`, p, ['', 'shift', 'align', 'sleep']);
   if (p.get('align') === 'on')
-    throw new UserError(`-icount ${text}: align=on would make runs follow the host's clock; leave it out`);
+    throw new UserError(`-icount ${text}: align=on would make runs follow the host's clock; omit it`);
   const shift = p.get('shift') ?? p.get('') ?? '0';
   if (shift === 'auto') return SHIFT_AUTO;
   if (!/^\d{1,2}$/.test(shift) || Number(shift) > ICOUNT_MAX)

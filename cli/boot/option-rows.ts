@@ -65,14 +65,14 @@ function machine(text: string): void {
       continue;
     if (key === 'accel') accel(value);
     else if (!(key === 'aclint' && !isOn(value)) && !(key === 'aia' && value === 'none'))
-      throw new UserError(`-machine ${key}=${value}: the board is virt with CLINT and PLIC; leave it out`);
+      throw new UserError(`-machine ${key}=${value}: the board is virt with CLINT and PLIC; omit it`);
   }
 }
 
 function accel(text: string): void {
   const name = properties(text).get('') ?? properties(text).get('accel') ?? '';
   if (name !== 'tcg')
-    throw new UserError(`-accel ${name}: guest code is compiled to WebAssembly; use tcg or leave it out`);
+    throw new UserError(`-accel ${name}: guest code is compiled to WebAssembly; use tcg or omit it`);
 }
 
 /** Where the serial port can be connected: the standard streams, or nowhere. */
@@ -88,7 +88,7 @@ function serial(options: QemuOptions, value: string): void {
   }
   if (!['stdio', 'mon:stdio', 'none', 'null'].includes(target))
     throw new UserError(
-      `-serial ${value}: possible are stdio, mon:stdio, null; redirect standard output for a file`,
+      `-serial ${value}: use stdio, mon:stdio or null; redirect standard output for a file`,
     );
   options.isSilent = target === 'none' || target === 'null';
 }
@@ -97,16 +97,14 @@ function chardev(options: QemuOptions, text: string): void {
   const p = properties(text);
   const [backend, id] = [p.get('') ?? '', p.get('id')];
   if (backend !== 'stdio' && backend !== 'null')
-    throw new UserError(
-      `-chardev ${backend}: possible are stdio and null; redirect the standard streams for others`,
-    );
+    throw new UserError(`-chardev ${backend}: use stdio or null; redirect the standard streams for others`);
   if (!id) throw new UserError(`-chardev ${text}: no id=`);
   options.chardevs.set(id, backend);
 }
 
 const none = (option: string, hint: string) => (value: string) => {
   if (value !== 'none' && value !== 'null' && value !== '/dev/null')
-    throw new UserError(`${option} ${value}: possible are none and null; ${hint}`);
+    throw new UserError(`${option} ${value}: use none or null; ${hint}`);
 };
 
 function action(options: QemuOptions, text: string): void {
@@ -186,26 +184,26 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   fits('display', 'none', 'there is no display', v => void oneOf('-display', v, ['none'])),
   fits('vga', 'none', 'there is no display', v => void oneOf('-vga', v, ['none'])),
   { name: 'nographic', effect: 'fits', doc: 'the serial port is the standard streams' },
-  fits('monitor', 'none', 'there is no monitor', none('-monitor', 'inspect the guest with -gdb tcp::PORT')),
-  fits('qmp', 'none', 'there is no monitor', none('-qmp', 'inspect the guest with -gdb tcp::PORT')),
+  fits('monitor', 'none', 'there is no monitor', none('-monitor', 'use -gdb tcp::PORT to inspect the guest')),
+  fits('qmp', 'none', 'there is no monitor', none('-qmp', 'use -gdb tcp::PORT to inspect the guest')),
   fits(
     'qmp-pretty',
     'none',
     'there is no monitor',
-    none('-qmp-pretty', 'inspect the guest with -gdb tcp::PORT'),
+    none('-qmp-pretty', 'use -gdb tcp::PORT to inspect the guest'),
   ),
   fits('parallel', 'none', 'there is no parallel port', none('-parallel', 'the board has a serial port')),
   fits(
     'net',
     'none',
     'there is no network',
-    none('-net', 'there is no network: what arrives there could not be repeated'),
+    none('-net', 'there is no network: its input could not be repeated'),
   ),
   fits(
     'nic',
     'none',
     'there is no network',
-    none('-nic', 'there is no network: what arrives there could not be repeated'),
+    none('-nic', 'there is no network: its input could not be repeated'),
   ),
   fits('object', 'rng-random|rng-builtin,...', 'random bytes come from --seed', checkObject),
   { name: 'snapshot', effect: 'fits', doc: 'writes never reach an image' },
@@ -219,7 +217,7 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
     'nothing is logged; kcovbox check compares with QEMU instruction by instruction',
   ),
   ...rows('ignored', 'singlestep', 'results do not depend on how code is executed; --engine interp'),
-  ...rows('ignored', 'boot=', 'what -kernel or -bios names is booted'),
+  ...rows('ignored', 'boot=', 'the image of -kernel or -bios is booted'),
   ...rows('ignored', 'L= k=', 'there is no firmware folder and no keyboard'),
   ...rows('ignored', 'mem-path= mem-prealloc overcommit=', "guest RAM is this process's memory"),
   ...rows('ignored', 'sandbox= runas= chroot= compat=', 'the guest cannot reach the host'),
@@ -233,8 +231,8 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
     'semihosting calls trap as ebreak does; end the run with the finisher at 0x100000, HTIF, or SBI',
   ),
 
-  ...rows('refused', 'enable-kvm', 'guest code is compiled to WebAssembly; leave it out'),
-  ...rows('refused', 'netdev=', 'there is no network: what arrives there could not be repeated'),
+  ...rows('refused', 'enable-kvm', 'guest code is compiled to WebAssembly; omit it'),
+  ...rows('refused', 'netdev=', 'there is no network: its input could not be repeated'),
   ...rows(
     'refused',
     'fda= fdb= hda= hdb= hdc= hdd= cdrom= sd= mtdblock= blockdev= iscsi=',
@@ -247,8 +245,8 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
     'fsdev= virtfs=',
     'files of the host cannot be shared; put them into an -initrd or a -drive',
   ),
-  ...rows('refused', 'numa= tpmdev= usb usbdevice=', 'not on this board; leave it out'),
-  ...rows('refused', 'audio= audiodev= audio-help', 'there is no sound; leave it out'),
+  ...rows('refused', 'numa= tpmdev= usb usbdevice=', 'not on this board; omit it'),
+  ...rows('refused', 'audio= audiodev= audio-help', 'there is no sound; omit it'),
   ...rows('refused', 'spice= vnc=', 'there is no display; the console is the standard streams'),
   ...rows('refused', 'debugcon=', 'the board has no debug console; use -serial'),
   ...rows('refused', 'loadvm= incoming=', 'there are no saved states; a run is the same each time'),
@@ -256,7 +254,7 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   ...rows('refused', 'readconfig= set= add-fd=', 'give the options themselves'),
   ...rows('refused', 'daemonize pidfile=', "use the shell's & and $!"),
   ...rows('refused', 'echr=', 'the key that leaves is Ctrl-A x'),
-  ...rows('refused', 'preconfig dump-vmstate=', 'inside QEMU only; leave it out'),
+  ...rows('refused', 'preconfig dump-vmstate=', 'inside QEMU only; omit it'),
 ];
 
 /** Options that QEMU lacks, or spells otherwise. */

@@ -24,7 +24,7 @@ export function onlyKeys(what: string, given: Map<string, string>, known: readon
 
 export function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
   if (!allowed.includes(value as T))
-    throw new UserError(`${option} ${value}: possible are ${allowed.join(', ')}`);
+    throw new UserError(`${option} ${value}: expected one of ${allowed.join(', ')}`);
   return value as T;
 }
 

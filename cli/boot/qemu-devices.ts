@@ -106,7 +106,7 @@ export const DEVICES: readonly DeviceRow[] = [
 const ABSENT: readonly (readonly [RegExp, string])[] = [
   [
     /^virtio-net|^(e1000|rtl8139|ne2k|usb-net|i8255|pcnet|vmxnet)/,
-    'there is no network: what arrives there could not be repeated',
+    'there is no network: its input could not be repeated',
   ],
   [/^virtio-.*-pci(-.*)?$/, 'there is no PCI: use the -device of virtio-mmio, for example virtio-blk-device'],
   [
@@ -116,7 +116,7 @@ const ABSENT: readonly (readonly [RegExp, string])[] = [
   [/^virtio-(9p|fs)|^vhost-/, 'files of the host cannot be shared: put them into an -initrd or a -drive'],
   [/^virtserialport$/, 'virtio-serial-device has one port, a console: use virtconsole'],
   [/^(nvme|ahci|ide-|scsi-|virtio-scsi|sd-card)/, 'disks are virtio: -device virtio-blk-device,drive=ID'],
-  [/^virtio-(balloon|crypto|iommu|mem|pmem|vsock)/, 'not on this board; leave it out'],
+  [/^virtio-(balloon|crypto|iommu|mem|pmem|vsock)/, 'not on this board; omit it'],
 ];
 
 export function addDevice(options: QemuOptions, text: string): void {

@@ -22,7 +22,7 @@ export function warnIfEmpty(trace: Trace, target: string, kcov: 'device' | 'gues
   const why =
     kcov === 'device'
       ? 'the program did not enable kcov; use its ioctls, or run it with --trace'
-      : `--kcov ${kcov} leaves nothing for the host to see; leave it out`;
+      : `--kcov ${kcov} leaves nothing for the host to see; omit it`;
   process.stderr.write(`kcovbox: no records in ${target}: ${why}\n`);
 }
 

@@ -63,7 +63,7 @@ export const addSelectOptions = (command: Command): Command =>
     .option('-p, --pc <range>', 'only points in 0xLOW-0xHIGH (repeatable)', collect);
 
 export const addSourceOption = (command: Command): Command =>
-  command.option('-S, --source <dir>', 'look for source files here too (repeatable)', collect);
+  command.option('-S, --source <dir>', 'also look for source files in this folder (repeatable)', collect);
 
 export function selection(options: SelectOptions): KeepPoint | undefined {
   const chosen: Selection = { files: options.file, functions: options.function, pcs: options.pc };

@@ -29,7 +29,7 @@ function sameImage(traces: readonly { trace: Trace; path: string }[]): void {
   const odd = named.find(({ trace }) => trace.header.image !== named[0]!.trace.header.image);
   if (odd) {
     throw new UserError(
-      `${named[0]!.path} and ${odd.path} were recorded on different images; their PCs cannot be put together`,
+      `${named[0]!.path} and ${odd.path} were recorded on different images; their PCs cannot be combined`,
     );
   }
 }
@@ -80,7 +80,7 @@ function pointFilter(trace: Trace, options: FilterOptions): RecordFilter['point'
 export function addMerge(cov: Command): void {
   cov
     .command('merge')
-    .description('put traces of one image together; the tests stay apart by name')
+    .description('combine traces of one image; tests stay separate by name')
     .argument('<trace...>')
     .requiredOption('-o, --output <file>', 'the merged trace; - for standard output')
     .addHelpText('after', '\nExample:\n  kcovbox cov merge -o all.kcov a.kcov b.kcov')
@@ -95,7 +95,7 @@ export function addMerge(cov: Command): void {
 export function addFilter(cov: Command): void {
   const command = cov
     .command('filter')
-    .description('keep some records of a trace')
+    .description('select records of a trace')
     .argument('<trace>')
     .requiredOption('-o, --output <file>', 'the filtered trace; - for standard output')
     .option('--thread <n>', 'records of this thread', parseNumber)

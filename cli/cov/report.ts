@@ -120,7 +120,7 @@ export function addReport(cov: Command): void {
   const command = cov
     .command('report')
     .description(
-      'what was covered: a tree of files with bars, a table of functions, annotated source, or a page',
+      'show coverage as a tree of files with bars, a table of functions, annotated source, or a page',
     )
     .argument('<trace...>')
     .addOption(
@@ -129,7 +129,9 @@ export function addReport(cov: Command): void {
         .default('file'),
     )
     .option('-o, --output <file>', 'where to write: .html or .txt; - for standard output', '-')
-    .addOption(new Option('--format <format>', 'whatever the suffix of -o').choices(['text', 'html']))
+    .addOption(
+      new Option('--format <format>', 'output format; overrides the suffix of -o').choices(['text', 'html']),
+    )
     .option('--title <text>', 'title of the page')
     .option(
       '--fail-under <percent>',
@@ -171,9 +173,9 @@ function exportOptions(options: Common & ExportOptions): ExportOptions {
 export function addStats(cov: Command): void {
   const command = cov
     .command('stats')
-    .description('facts of a trace, and with its image the totals of coverage')
+    .description('print facts of a trace and, with its image, the totals of coverage')
     .argument('<trace...>')
-    .option('--json', 'for programs')
+    .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  kcovbox cov stats --json a.kcov');
   addSelectOptions(addImageOption(command)).action(
     (paths: string[], options: Common & { json?: boolean }) => {
@@ -233,10 +235,10 @@ function factsOf(trace: Trace) {
 export function addDiff(cov: Command): void {
   const command = cov
     .command('diff')
-    .description('what only A or only B covered')
+    .description('list points that only A or only B covered')
     .argument('<A>')
     .argument('<B>')
-    .option('--json', 'for programs')
+    .option('--json', 'print JSON')
     .option('--exit-code', 'exit with status 1 if A covers something that B does not')
     .addHelpText('after', '\nExample:\n  kcovbox cov diff --exit-code new.kcov old.kcov');
   addSelectOptions(addImageOption(command)).action(
@@ -255,13 +257,13 @@ export function addDiff(cov: Command): void {
 export function addExplain(cov: Command): void {
   const command = cov
     .command('explain')
-    .description('all that is known of a PC: function, lines, inlined calls, code around it, who covers it')
+    .description('explain a PC: function, lines, inlined calls, surrounding code, tests that cover it')
     .argument('<pc>', 'as kcov recorded it, in hexadecimal')
-    .option('-t, --trace <trace>', 'tell who covers it')
+    .option('-t, --trace <trace>', 'also list the tests in this trace that cover it')
     .addHelpText('after', '\nExample:\n  kcovbox cov explain -t a.kcov 0xffffffff80247d36');
   addImageOption(command).action(async (text: string, options: ImageOptions & { trace?: string }) => {
     if (!/^0x[0-9a-f]{1,16}$/i.test(text))
-      throw new UserError(`"${text}" is no PC: write it as 0x and hexadecimal digits`);
+      throw new UserError(`"${text}" is not a PC: write it as 0x and hexadecimal digits`);
     const trace = options.trace ? openTrace(options.trace) : undefined;
     if (!options.kernel && !trace)
       throw new UserError('explain needs the image (--kernel) or a trace of it (--trace)');
@@ -293,15 +295,17 @@ function exportFormat({ format, output }: ExportCommand): Format {
 export function addExport(cov: Command): void {
   const command = cov
     .command('export')
-    .description('a trace in the format of another tool')
+    .description('write a trace in the format of another tool')
     .argument('<trace...>')
     .option(
       '-o, --output <file>',
       'where to write; the format follows from the suffix; - for standard output',
       '-',
     )
-    .addOption(new Option('--format <format>', 'whatever the suffix of -o').choices([...FORMATS]))
-    .option('--source-root <dir>', 'put before relative source paths (lcov, cobertura)')
+    .addOption(
+      new Option('--format <format>', 'output format; overrides the suffix of -o').choices([...FORMATS]),
+    )
+    .option('--source-root <dir>', 'prefix of relative source paths (lcov, cobertura)')
     .option('--module <name>', 'name of the image (drcov, modoff)')
     .option('--title <text>', 'title of the page (html)')
     .option('--in-order', 'rawcover: as recorded, not sorted and unique')

@@ -84,7 +84,7 @@ export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): K
     (options.conf !== undefined || options.kernelSource !== undefined || wanted.size > 0)
   )
     throw new UserError(
-      `--kernel ${options.kernel} is built already: leave out --kernel-source, --conf and what builds a kernel with checks`,
+      `--kernel ${options.kernel} is already built: omit --kernel-source, --conf and the options for kernel checks`,
     );
   const fragments = [...wanted].sort((a, b) => FRAGMENTS.indexOf(a) - FRAGMENTS.indexOf(b));
   return {
@@ -100,19 +100,19 @@ export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): K
 
 /** Adds the options to a verb. */
 export function addRobustOptions(command: Command): Command {
-  const group = 'Checks of the kernel (each builds a kernel of its own, once):';
+  const group = 'Checks of the kernel (each combination builds a separate kernel, once):';
   const option = (flags: string, text: string): Option => new Option(flags, text).helpGroup(group);
   return command
     .addOption(option('--kasan', 'every memory access: out of bounds, use after free, double free'))
     .addOption(
-      option('--ubsan [how]', 'undefined behaviour of C: report it and go on, or trap')
+      option('--ubsan [how]', 'undefined behaviour of C: report it and continue, or trap')
         .choices(['report', 'trap'])
         .preset('report'), // main.ts gives it to --ubsan alone
     )
-    .addOption(option('--lockdep', 'the order in which locks are taken'))
+    .addOption(option('--lockdep', 'the order in which locks are acquired'))
     .addOption(option('--poison', 'writes to free pages and free objects'))
     .addOption(
-      option('--hung-task <seconds>', 'tasks that sleep longer than this where nothing wakes them').argParser(
+      option('--hung-task <seconds>', 'tasks that sleep longer than this without being woken').argParser(
         parseWithin('seconds', 86_400),
       ),
     )
@@ -122,10 +122,10 @@ export function addRobustOptions(command: Command): Command {
       ),
     )
     .addOption(option('--debug', 'lockdep, poison, /dev/fail-nth and hung tasks (30 s) in one kernel'))
-    .addOption(option('--panic-on-warn', 'a report ends the run, with status 126'));
+    .addOption(option('--panic-on-warn', 'end the run with status 126 at the first report'));
 }
 
 export const ROBUST_HELP =
-  '\nA report is text on the console, in the shape of Linux\'s ("BUG: KASAN: slab-out-of-bounds in f+0x1c"), and the\n' +
-  'kernel goes on unless --panic-on-warn is given. The checks combine with each other, with every --dialect and --kcov.\n' +
-  'They cost time: --kasan about 3 times the instructions. What each can see: docs/kernel.md, section 7.\n';
+  '\nA report is text on the console, in the form of Linux\'s ("BUG: KASAN: slab-out-of-bounds in f+0x1c"), and the\n' +
+  'kernel continues unless --panic-on-warn is given. Checks combine freely, with every --dialect and --kcov.\n' +
+  'They cost time: --kasan executes about 3 times as many instructions. docs/kernel.md, section 7, describes each.\n';

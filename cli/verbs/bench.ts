@@ -79,20 +79,20 @@ export function register(program: Command): void {
   program
     .command('bench')
     .description('measure against QEMU: CPU seconds on the same binaries, alternated, medians')
-    .argument('[workloads...]', 'which ones; all by default')
-    .option('-r, --rounds <n>', 'how often each is measured', parseCount, 3)
-    .option('--engines <names>', 'comma-separated; all by default')
+    .argument('[workloads...]', 'workloads to run; all by default')
+    .option('-r, --rounds <n>', 'measurements of each workload', parseCount, 3)
+    .option('--engines <names>', 'engines to compare, separated by commas; all by default')
     .option(
       '--cold',
       "instead: a hello program, Node's start included, and Debian's Linux to its first program, beside QEMU",
     )
     .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
     .option('--json <file>', 'write every sample, after each round')
-    .option('--from <file>', 'measure nothing; show what an earlier run wrote with --json')
+    .option('--from <file>', 'do not measure; show the report of an earlier run with --json')
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
       'after',
-      `\nThe CPU time of neighbours is not counted, so a busy machine makes this slow, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
+      `\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
     )
     .action(async (workloads: string[], options: BenchFlags) => {
       if (options.cold) {

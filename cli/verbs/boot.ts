@@ -77,7 +77,7 @@ export function register(program: Command): void {
     .passThroughOptions()
     .addHelpText(
       'after',
-      '\nQEMU options (--help-qemu lists all of them, with what each does here):\n' +
+      '\nQEMU options (--help-qemu lists all of them with their effect here):\n' +
         '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -dtb FILE  -m SIZE  -smp N\n' +
         '  -cpu rv64|rva22s64|max[,EXT=on|off...]   extensions (docs/isa.md)\n' +
         '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +

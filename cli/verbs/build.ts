@@ -18,7 +18,7 @@ export function register(program: Command): void {
     .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
     .option('--kernel-source <dir>', 'another kernel tree: a copy of kernel/ that you changed')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
-    .option('-o, --output <file>', 'where to put it (default: print the path in the cache)')
+    .option('-o, --output <file>', 'output file (default: print the path in the cache)')
     .addHelpText(
       'after',
       '\nExamples:\n  kcovbox build kernel --dialect linux -o kernel.elf\n' +

@@ -40,7 +40,7 @@ function list(): void {
 export function register(program: Command): void {
   const cache = program
     .command('cache')
-    .description('list or throw away what was built: kernels, programs, objects, images of recordings')
+    .description('list or remove built files: kernels, programs, objects, images of recordings')
     .addHelpText('after', '\nExamples:\n  kcovbox cache ls\n  kcovbox cache prune --older-than 7d');
   cache
     .command('ls')
@@ -49,17 +49,17 @@ export function register(program: Command): void {
     .action(list);
   cache
     .command('prune')
-    .description('remove what was not used for 30 days, or for another time')
+    .description('remove files not used for 30 days, or for another time')
     .option('--older-than <age>', 'hours, days or weeks without use: 12h, 30d, 2w', parseAge)
     .option('--all', 'remove everything, images of recordings too')
     .addHelpText(
       'after',
-      '\nAll of it is built again when it is needed, except the images that `replay` finds by their hash.\n' +
+      '\nRemoved files are built again when needed, except the images of recordings, which replay finds by hash.\n' +
         'Examples:\n  kcovbox cache prune\n  kcovbox cache prune --older-than 7d\n  kcovbox cache prune --all',
     )
     .action((options: { olderThan?: number; all?: true }) => {
       if (options.all && options.olderThan !== undefined)
-        throw new UserError('cache prune: --all removes everything; leave out --older-than');
+        throw new UserError('cache prune: --all removes everything; omit --older-than');
       const age = options.olderThan ?? parseAge('30d');
       const removed = pruneCache(options.all ? Number.POSITIVE_INFINITY : Date.now() - age);
       console.log(`removed ${removed.length} files, ${sizeOf(removed)}`);

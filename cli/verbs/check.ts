@@ -117,9 +117,9 @@ export function register(program: Command): void {
       'after',
       '\nOptions are those of `kcovbox boot`; --max-insns limits the comparison (default one million).\n' +
         '--oracle qemu     (default) any kernel, one hart; needs qemu-system-riscv64. Counters, device registers and\n' +
-        '                  interrupts are taken over from QEMU and counted.\n' +
+        '                  interrupts are adopted from QEMU and counted.\n' +
         '--oracle unicorn  bare-metal M-mode images (-bios none); needs libunicorn2 and the npm package koffi.\n' +
-        'Exit status 0 when all agreed, 1 when not.\n\n' +
+        'Exit status: 0 if all instructions agreed, else 1.\n\n' +
         'Example:\n  kcovbox check -kernel kernel.elf -append "init=/init" --max-insns 500000',
     )
     .action(async (words: string[]) => {

@@ -115,7 +115,7 @@ export async function demo(): Promise<number> {
 export function register(program: Command): void {
   program
     .command('demo')
-    .description('boot the kernel and show what one read(2) covered')
+    .description('boot the kernel and show the lines that one read(2) covered')
     .action(async () => {
       process.exitCode = await demo();
     });

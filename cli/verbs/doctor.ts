@@ -93,8 +93,8 @@ function hasTailCalls(): boolean {
 export function register(program: Command): void {
   program
     .command('doctor')
-    .description('check that compilers and libraries are here, and say what to type where they are not')
-    .option('--boot', 'also boot every kernel, and say how large it is and how long that took')
+    .description('check for compilers and libraries, and print the commands that install missing ones')
+    .option('--boot', 'also boot every kernel, and print its size and the time')
     .action(async (options: { boot?: true }) => {
       const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
         version: string;
@@ -113,7 +113,7 @@ export function register(program: Command): void {
       if (packages.length > 0)
         console.log(`\nAll that is missing (Debian, Ubuntu): ${INSTALL} ${packages.join(' ')}`);
       if (missing.length > 0) process.exitCode = 125;
-      else console.log('all is here; start with: kcovbox demo');
+      else console.log('everything is installed; start with: kcovbox demo');
       if (options.boot && missing.length === 0) {
         const { describeBoots, measureBoots } = await import('../run/boot-report.ts');
         console.log(describeBoots(await measureBoots()));

@@ -49,19 +49,19 @@ async function replay(path: string, program: string | undefined, options: Replay
 export function register(program: Command): void {
   const command = program
     .command('replay')
-    .description('run a recording of `run --record` again, and check that it is the same run')
+    .description('repeat a run recorded with `run --record` and check that it is the same')
     .argument('<recording>', 'file that run --record wrote')
-    .argument('[program]', 'C source or ELF file, where the recorded one is not in the cache of this machine')
+    .argument('[program]', 'C source or ELF file, if the recorded one is not in the cache')
     .addOption(
-      new Option('--engine <name>', 'how to execute').choices(['jit', 'interp', 'lockstep']).default('jit'),
+      new Option('--engine <name>', 'execution engine').choices(['jit', 'interp', 'lockstep']).default('jit'),
     )
-    .option('-k, --kernel <elf>', 'the kernel, where it can neither be found nor built here')
+    .option('-k, --kernel <elf>', 'the kernel, if it can be neither found nor built here')
     .option('--cflags <flags>', 'compiler flags of the given program, separated by blanks');
   addOutputOptions(command)
     .addHelpText(
       'after',
-      '\nThe exit status is that of the recorded program; 125 when the run was not the same.\n' +
-        "A recording names images by hash. It cannot name files, flags or outputs, so a stranger's is safe to replay.\n" +
+      '\nThe exit status is that of the recorded program, or 125 if the run was not the same.\n' +
+        'A recording names images by hash. It cannot name files, flags or outputs, so it may come from anyone.\n' +
         'Examples:\n' +
         '  kcovbox run --record bug.json prog.c\n' +
         '  kcovbox replay --cover bug.html bug.json\n' +

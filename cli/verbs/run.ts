@@ -54,10 +54,10 @@ export function addOutputOptions(command: Command): Command {
   return command
     .option(
       '--cover <file>',
-      'write what kcov recorded; the format follows from the suffix; - prints to standard output',
+      'write the kcov records; the suffix selects the format; - prints to standard output',
     )
     .addOption(
-      new Option('--format <format>', 'format of --cover, whatever the suffix').choices(COVER_FORMATS),
+      new Option('--format <format>', 'format of --cover; overrides the suffix').choices(COVER_FORMATS),
     )
     .option('--test-name <name>', 'name of the test in the coverage file (default: the program)')
     .option(
@@ -72,7 +72,7 @@ export function addOutputOptions(command: Command): Command {
  */
 function traceFlags(program: string, { cover, kcov }: RunOptions): string[] {
   if (cover === undefined) throw new UserError('--trace without --cover: add --cover FILE for the records');
-  if (kcov !== 'device') throw new UserError(`--trace needs the kcov device: leave out --kcov ${kcov}`);
+  if (kcov !== 'device') throw new UserError(`--trace needs the kcov device: omit --kcov ${kcov}`);
   if (!/\.c$/i.test(program))
     throw new UserError(
       `--trace compiles kcov into a C program, and ${program} is compiled already; compile it with -include kcov-self.h`,
@@ -90,7 +90,7 @@ const addVariable = (text: string, before: Record<string, string> = {}): Record<
 export function addMachineOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--dialect <name>', 'whose kcov the kernel speaks').choices(DIALECTS).default('openbsd'),
+      new Option('--dialect <name>', 'kcov interface of the kernel').choices(DIALECTS).default('openbsd'),
     )
     .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
     .addOption(
@@ -99,14 +99,14 @@ export function addMachineOptions(command: Command): Command {
         .default('device'),
     )
     .addOption(
-      new Option('--engine <name>', 'how to execute').choices(['jit', 'interp', 'lockstep']).default('jit'),
+      new Option('--engine <name>', 'execution engine').choices(['jit', 'interp', 'lockstep']).default('jit'),
     )
     .option('--smp <harts>', 'number of harts, 1 to 8', parseHarts, 1)
     .addOption(
       new Option('-m, --memory <size>', 'guest RAM').argParser(parseRam).default(256 * 2 ** 20, '256M'),
     )
     .option('--append <words>', 'more words for the kernel command line')
-    .option('--seed <hex>', 'seed of everything random in the guest', parseSeed)
+    .option('--seed <hex>', 'seed of all random bytes in the guest', parseSeed)
     .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
     .option(
       '--icount <shift>',
@@ -124,7 +124,7 @@ export function register(program: Command): void {
     .argument('[args...]', 'arguments of the program; put -- before them')
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
-    .option('-k, --kernel <elf>', 'a kernel image of your own, instead of one that is built')
+    .option('-k, --kernel <elf>', 'use this kernel image instead of building one')
     .option('--kernel-source <dir>', 'build the kernel from this tree, a copy of kernel/ that you changed')
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
     .option(
@@ -132,13 +132,13 @@ export function register(program: Command): void {
       'with --cover: count every kernel instruction that ran instead of kcov records (slower)',
     )
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')
-    .option('--record <file>', 'write what was typed and when, for kcovbox replay');
+    .option('--record <file>', 'write the input and its times, for kcovbox replay');
   addOutputOptions(command)
     .addHelpText(
       'after',
-      "\nAt a terminal all keys are the guest's, Ctrl-C too; Ctrl-A x leaves, Ctrl-A Ctrl-A is one Ctrl-A.\n" +
-        'A file or a pipe is delivered by a rule that depends on its bytes alone, so that equal input is an equal run;\n' +
-        'a co-process that answers the guest needs --interactive, whose input has times: --record keeps them.\n' +
+      '\nAt a terminal the guest gets all keys, including Ctrl-C; Ctrl-A x leaves, Ctrl-A Ctrl-A sends one Ctrl-A.\n' +
+        'The delivery of a file or a pipe depends on its bytes alone, so equal input gives equal runs.\n' +
+        'A co-process that answers the guest needs --interactive; --record keeps the times of its input.\n' +
         'Examples:\n' +
         '  kcovbox run prog.c -- -v file      argv is prog -v file\n' +
         '  kcovbox run --trace --cover a.html prog.c       coverage of a program that does not use kcov\n' +
@@ -146,8 +146,8 @@ export function register(program: Command): void {
         '  kcovbox run --kernel-source my-kernel prog.c    a kernel that you changed; seconds after each edit\n' +
         '  kcovbox run --cflags "-O2 -DN=3" prog.c         on top of -O1 -g -Wall\n' +
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json\n' +
-        '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 if the kernel has anything to report\n' +
-        '  kcovbox run --dialect netbsd --fail-nth 7 prog.c      what happens when that allocation fails?\n' +
+        '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 at the first report of the kernel\n' +
+        '  kcovbox run --dialect netbsd --fail-nth 7 prog.c      make the seventh allocation fail\n' +
         ROBUST_HELP,
     )
     .action(async (file: string, args: string[], options: RunOptions, command: Command) => {

@@ -126,12 +126,12 @@ async function* answer(options: Options): AsyncGenerator<Answer> {
 export function register(program: Command): void {
   program
     .command('symbolize')
-    .description('PCs on standard input -> function file:line, with inlined frames')
+    .description('translate PCs on standard input to functions and source lines, with inlined frames')
     .option('-k, --kernel <elf>', 'the image (default: the kernel built here that all PCs fit)')
-    .option('--json', 'one JSON object a line')
-    .option('--addresses', 'take PCs as plain addresses, not as return addresses of hooks; needs -k')
+    .option('--json', 'print one JSON object per line')
+    .option('--addresses', 'treat PCs as plain addresses, not as return addresses of hooks; needs -k')
     .option('--strict', 'fail on a PC that is not the return address of a hook')
-    .option('--no-inlines', 'only the innermost line and the function that holds it')
+    .option('--no-inlines', 'print only the innermost line and its function')
     .addHelpText(
       'after',
       '\nThe first word of each line is the PC; the rest is ignored.\n' +

@@ -101,9 +101,9 @@ export class CallSites {
     const where = elf.symbols.at(ret);
     const inside = where ? ` (inside ${where.name}+0x${(ret - where.addr).toString(16)})` : '';
     if (near !== undefined)
-      return `${hex(ret)}${inside} is no call site, but ${hex(ret + near)} is: call address instead of return address?`;
-    if (!elf.isExecutable(ret)) return `${hex(ret)} is no call site: ${elf.name} has no code there`;
-    return `${hex(ret)}${inside} is no call site of ${elf.name}: not the image that was traced?`;
+      return `${hex(ret)}${inside} is not a call site, but ${hex(ret + near)} is: call address instead of return address?`;
+    if (!elf.isExecutable(ret)) return `${hex(ret)} is not a call site: ${elf.name} has no code there`;
+    return `${hex(ret)}${inside} is not a call site of ${elf.name}: not the image that was traced?`;
   }
 }
 

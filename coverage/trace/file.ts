@@ -260,7 +260,7 @@ class TraceReader {
     try {
       return JSON.parse(text(this.cursor.bytes, this.cursor.at, end));
     } catch {
-      return this.fault('text that is no JSON');
+      return this.fault('text that is not JSON');
     }
   }
 
@@ -301,7 +301,7 @@ class TraceReader {
         break;
       case 'F': {
         const findings = this.json(end);
-        if (!Array.isArray(findings)) this.fault('findings that are no list');
+        if (!Array.isArray(findings)) this.fault('findings that are not a list');
         this.trace.findings = findings.map(finding => visible(String(finding)));
         break;
       }
@@ -342,7 +342,7 @@ class TraceReader {
   }
 
   private sources(value: unknown): void {
-    if (!Array.isArray(value)) this.fault('sources that are no list');
+    if (!Array.isArray(value)) this.fault('sources that are not a list');
     this.trace.sources = value.map(item => {
       const row = (item ?? {}) as Partial<Record<keyof StoredSource, unknown>>;
       const handle =

@@ -28,7 +28,7 @@ export function globToRegExp(glob: string): RegExp {
 
 export function parsePcRange(text: string): { low: Addr; high: Addr } {
   const match = /^(0x[0-9a-f]{1,16})(?:-(0x[0-9a-f]{1,16}))?$/i.exec(text.trim());
-  if (!match) throw new CoverageError(`"${text}" is no range of addresses; write 0xLOW-0xHIGH`);
+  if (!match) throw new CoverageError(`"${text}" is not a range of addresses; write 0xLOW-0xHIGH`);
   const low = addrOf(BigInt(match[1]!));
   const high = match[2] ? addrOf(BigInt(match[2])) : low + 1;
   if (high <= low) throw new CoverageError(`the range ${text} is empty`);
@@ -43,7 +43,9 @@ export function keepPoint(selection: Selection): KeepPoint | undefined {
   try {
     functions = selection.functions ? new RegExp(selection.functions) : undefined;
   } catch (error) {
-    throw new CoverageError(`"${selection.functions}" is no regular expression: ${(error as Error).message}`);
+    throw new CoverageError(
+      `"${selection.functions}" is not a regular expression: ${(error as Error).message}`,
+    );
   }
   if (globs.length === 0 && ranges.length === 0 && !functions) return undefined;
   return ({ call, frames }) => {

@@ -7,9 +7,10 @@ const HEAD = `# Control and status registers
 Generated from \`emulator/isa/csr-table.ts\`; do not edit. To renew it:
 \`UPDATE_DOCS=1 npx vitest run --project unit test/isa/csr-docs.test.ts\`
 
-*Writable* are the bits that a write can change; the others keep their value (WARL). *Rule* names the behaviour in
-\`emulator/hart/csr-rules.ts\` beyond that mask. Sections are those of the editions in [reading-guide.md](reading-guide.md).
-A number that is not listed is an illegal instruction.
+*Writable* lists the bits that a write can change; the others keep their value (WARL). *Rule* names
+the behaviour in \`emulator/hart/csr-rules.ts\` beyond that mask. Sections are those of the editions
+in [reading-guide.md](reading-guide.md). Access to a number that is not listed is an illegal
+instruction.
 
 | number | name | access | writable | at reset | rule | meaning |
 | --- | --- | --- | --- | --- | --- | --- |

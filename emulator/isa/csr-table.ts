@@ -38,11 +38,11 @@ const ROWS = [
   computed(0xc00, 'cycle',   'counter', ['Unpriv "Zicntr"', 'mcycle'], COUNTER),
   computed(0xc01, 'time',    'time',    ['Unpriv "Zicntr"', 'mtime of the CLINT, 10 MHz'], COUNTER),
   computed(0xc02, 'instret', 'counter', ['Unpriv "Zicntr"', 'minstret'], COUNTER),
-  ...series(3, 31, n => computed(0xc00 + n, `hpmcounter${n}`, 'counter', ['Unpriv "Zihpm"', 'what its mhpmcounter shows'], COUNTER)),
+  ...series(3, 31, n => computed(0xc00 + n, `hpmcounter${n}`, 'counter', ['Unpriv "Zihpm"', 'the value of its mhpmcounter'], COUNTER)),
 
   // Supervisor
   view(0x100, 'sstatus', 'mstatus', lo(F.SSTATUS_MASK) | hi(F.UXL_HI | F.SD_HI), lo(F.SSTATUS_MASK),
-    ['Priv §10.1.1', 'what S-mode sees of mstatus']),
+    ['Priv §10.1.1', 'the part of mstatus that S-mode sees']),
   view(0x104, 'sie', 'mie', lo(F.S_INTERRUPTS), lo(F.S_INTERRUPTS),
     ['Priv §10.1.3', 'the bits of mie that mideleg delegates'], { rule: 'sie' }),
   stored(0x105, 'stvec',      ['Priv §10.1.2', 'trap vector'], { writable: TVEC, rule: 'tvec' }),

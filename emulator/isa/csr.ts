@@ -14,6 +14,6 @@ export const csrNumbered = (number: number): CsrRow<CsrRule> | undefined => BY_N
 /** The row of a register that is known to exist. */
 export function csrNamed(name: string): CsrRow<CsrRule> {
   const row = BY_NAME.get(name);
-  if (row === undefined) throw new Error(`no csr is called ${name}`);
+  if (row === undefined) throw new Error(`unknown csr ${name}`);
   return row;
 }

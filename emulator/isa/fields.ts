@@ -134,7 +134,7 @@ const LITERALS = new Set(['sp', 'rtz']);
 export function format(text: string, hidden: readonly string[] = []): Format {
   const shown = (text.match(/[a-z][A-Za-z0-9]*/g) ?? []).filter(word => !LITERALS.has(word));
   const operands = [...shown, ...hidden];
-  for (const name of operands) if (!(name in OPERANDS)) throw new Error(`no operand is called ${name}`);
+  for (const name of operands) if (!(name in OPERANDS)) throw new Error(`unknown operand ${name}`);
   return { text, operands };
 }
 

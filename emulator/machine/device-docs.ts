@@ -27,11 +27,13 @@ const ACCESS = { r: 'read', w: 'write', rw: 'read, write' } as const;
 
 const HEAD = `# Devices and their registers
 
-Generated from the register maps in \`devices/\` and \`emulator/machine/memory-map.ts\`; do not edit. To renew it:
+Generated from the register maps in \`devices/\` and \`emulator/machine/memory-map.ts\`; do not edit.
+To renew it:
 \`UPDATE_DOCS=1 npx vitest run --project unit test/machine/device-docs.test.ts\`
 
-Widths: an access of a width that the device refuses, a misaligned one, and one that no device answers are access faults for the guest.
-Reading a hole gives 0, writing one does nothing. Each device's file says where it differs from its specification.
+An access is an access fault for the guest if the device refuses its width, if it is misaligned, or
+if no device is at its address. A read of a hole gives 0, a write has no effect. Each device's file
+lists its differences from the specification.
 `;
 
 export function deviceDocs(): string {

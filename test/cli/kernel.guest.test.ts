@@ -36,8 +36,8 @@ test('an image is run as it is, and recorded and replayed', () => {
 test.each([
   [['-k', 'none.elf'], /^kcovbox: .*none\.elf.*\n$/],
   [['-k', 'pipes.c'], /^kcovbox: .*pipes\.c.*\n$/],
-  [['-k', 'x', '--conf', 'linux'], /^kcovbox: --kernel x is built already: leave out .*\n$/],
-  [['-k', 'x', '--kasan'], /^kcovbox: --kernel x is built already: leave out .*\n$/],
+  [['-k', 'x', '--conf', 'linux'], /^kcovbox: --kernel x is already built: omit .*\n$/],
+  [['-k', 'x', '--kasan'], /^kcovbox: --kernel x is already built: omit .*\n$/],
   [['--kernel-source', 'nowhere'], /^kcovbox: .*nowhere is not a kernel tree: it has no Makefile.*\n$/],
   [['--kernel-source', 'nowhere', '--conf', 'linux'], /^kcovbox: .*nowhere is not a kernel tree.*\n$/],
 ])('%j: one line', (args, line) => {

@@ -77,7 +77,7 @@ describe('on each version of Node.js', () => {
     expect({ stdout, status }).toEqual({ stdout: '', status: 125 });
     const ours = stderr.split('\n').filter(line => !line.startsWith('Warning: disabling flag'));
     expect(ours).toEqual([
-      'kcovbox: this Node.js runs without WebAssembly; leave out --jitless (also in NODE_OPTIONS)',
+      'kcovbox: this Node.js runs without WebAssembly; omit --jitless (also in NODE_OPTIONS)',
       '',
     ]);
   });

@@ -112,7 +112,7 @@ const BOOT: readonly Line[] = [
   ['boot -kernel image.bin -frobnicate', /unknown option -frobnicate/],
   ['boot -kernel image.bin -m 1', /-m 1/],
   ['boot -kernel image.bin -smp 99', /-smp 99/],
-  ['boot -kernel image.bin -M pc', /-machine pc: possible are virt/],
+  ['boot -kernel image.bin -M pc', /-machine pc: expected one of virt/],
   ['boot -kernel image.bin -device frob', /-device frob/],
   ['boot -kernel image.bin -drive if=none', /no file=/],
   ['boot -kernel image.bin -bios nothing', /bios nothing: no such file/],

@@ -63,9 +63,9 @@ describe.skipIf(reason)('call sites', () => {
     const sites = new CallSites(fixture());
     expect(sites.find(sites.call[0]!)).toBe(-1);
     expect(sites.explainMissing(sites.call[3]!)).toMatch(
-      / is no call site, but 0x[0-9a-f]+ is: call address instead of return/,
+      / is not a call site, but 0x[0-9a-f]+ is: call address instead of return/,
     );
-    expect(sites.explainMissing(0x1000)).toMatch(/^0x1000 is no call site: .* has no code there$/);
+    expect(sites.explainMissing(0x1000)).toMatch(/^0x1000 is not a call site: .* has no code there$/);
     const path = buildStatic();
     expect(() => new CallSites(new Elf(readFileSync(path), path))).toThrow(
       /has no coverage hooks: it is not built with/,

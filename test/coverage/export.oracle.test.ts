@@ -171,7 +171,7 @@ describe.skipIf(reason)('exports', () => {
 });
 
 describe.skipIf(reason)('what cannot be exported is named', () => {
-  it('a PC that is no call site', () => {
+  it('a PC that is not a call site', () => {
     const elf = fixture();
     const trace = fixtureTrace(elf);
     trace.pointPc[0] = trace.pointPc[0]! - 4n;
@@ -186,7 +186,7 @@ describe.skipIf(reason)('what cannot be exported is named', () => {
       'csv',
     ] as const) {
       expect(() => [...exportTrace(format, trace, elf)], format).toThrow(
-        /^PC 0xffffffff[0-9a-f]+ \(inside run_all\+0x[0-9a-f]+\) is no call site/,
+        /^PC 0xffffffff[0-9a-f]+ \(inside run_all\+0x[0-9a-f]+\) is not a call site/,
       );
     }
   });

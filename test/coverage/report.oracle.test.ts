@@ -117,8 +117,8 @@ describe.skipIf(reason)('reports', () => {
     const all = coverage.totals().points;
     const { ret } = coverage.program.sites;
     expect(only({ pcs: [`${hex(ret[0]!)}-${hex(ret[ret.length - 1]! + 1)}`] })).toEqual(all);
-    expect(() => keepPoint({ functions: '(' })).toThrow('"(" is no regular expression');
-    expect(() => parsePcRange('12')).toThrow('"12" is no range of addresses; write 0xLOW-0xHIGH');
+    expect(() => keepPoint({ functions: '(' })).toThrow('"(" is not a regular expression');
+    expect(() => parsePcRange('12')).toThrow('"12" is not a range of addresses; write 0xLOW-0xHIGH');
   });
   const fileTotals = (path: string) => coverage.fileTotals(fileOf(path)).points;
 

@@ -165,7 +165,7 @@ describe.skipIf(reason)('coverage of a run', () => {
     oneLine(kcovbox(['cov', 'report', trace(), '-k', program]), /is not an ELF file: wrong magic/);
     oneLine(
       kcovbox(['symbolize', '-k', kernel, '--strict'], '0x1234\n'),
-      /PC 0x1234 is no call site: .* has no code there/,
+      /PC 0x1234 is not a call site: .* has no code there/,
     );
     oneLine(kcovbox(['symbolize', '-k', kernel], 'zebra\n'), /line 1: "zebra" does not begin with a PC/);
   });

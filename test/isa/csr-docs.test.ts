@@ -6,7 +6,7 @@ import { csrDocs } from '../../emulator/isa/csr-docs.ts';
 
 const PATH = fileURLToPath(new URL('../../docs/csrs.md', import.meta.url));
 
-it('docs/csrs.md says what the csr table says', () => {
+it('docs/csrs.md equals the CSR table', () => {
   if (process.env['UPDATE_DOCS']) writeFileSync(PATH, csrDocs());
   expect(readFileSync(PATH, 'utf8')).toBe(csrDocs());
 });

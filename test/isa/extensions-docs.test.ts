@@ -21,7 +21,7 @@ const TEXT = `# Extensions
 This page is generated from \`emulator/isa/extensions.ts\` by \`test/isa/extensions-docs.test.ts\`.
 
 \`-cpu rv64,zicond=on,zfa=off\` switches options; the words of an extension that is off are illegal
-instructions. The models are spelled as QEMU spells them:
+instructions. The models have QEMU's names:
 
 * \`rv64\`, the default, has the rows that are always there and the options that are on. QEMU 10's
   \`rv64\` has the same, except that svinval, svnapot and svpbmt are off there and on here, and that
@@ -33,12 +33,12 @@ instructions. The models are spelled as QEMU spells them:
 * \`rva22u64\` is refused: that hart has no supervisor mode.
 
 \`test/machine/fdt.oracle.test.ts\` compares \`riscv,isa\` of the models with QEMU 10's. A hart without
-svadu has Svade here; QEMU 10 wants \`svadu=off,svade=on\` for that.
+svadu has Svade here; QEMU 10 needs \`svadu=off,svade=on\` for that.
 
-The column RVA22 says what the profile asks for: RVA22U64 for unprivileged extensions, RVA22S64 for
+The column RVA22 gives the requirement of the profile: RVA22U64 for unprivileged extensions, RVA22S64 for
 the others. Mandatory in RVA22S64 and missing: ${MISSING}. The next step is V.
 
-| extension | here | RVA22 | what it is |
+| extension | here | RVA22 | meaning |
 | --- | --- | --- | --- |
 ${EXTENSIONS.map(row).join('\n')}
 
@@ -47,6 +47,6 @@ instructions. A cache-block instruction whose page is not in the TLB, or which i
 leaves compiled code and is executed by the hart.
 `;
 
-test('docs/isa.md is what the rows say', async () => {
+test('docs/isa.md equals the rows', async () => {
   await expect(TEXT).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/isa.md'));
 });

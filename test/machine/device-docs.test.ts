@@ -6,7 +6,7 @@ import { deviceDocs } from '../../emulator/machine/device-docs.ts';
 
 const PATH = fileURLToPath(new URL('../../docs/devices.md', import.meta.url));
 
-it('docs/devices.md says what the register maps say', () => {
+it('docs/devices.md equals the register maps', () => {
   if (process.env['UPDATE_DOCS']) writeFileSync(PATH, deviceDocs());
   expect(readFileSync(PATH, 'utf8')).toBe(deviceDocs());
 });

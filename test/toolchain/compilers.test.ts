@@ -58,7 +58,7 @@ test('KCOVBOX_CLANG wins by path or name, and is refused when it will not do', (
   vi.stubEnv('KCOVBOX_CLANG', clang('apple', 'Apple clang version 15.0.0', 'arm64 - ARM64'));
   expect(() => findTool('clang')).toThrow(/^KCOVBOX_CLANG=.*apple: .*apple is version 15; clang 16 or newer/);
   vi.stubEnv('KCOVBOX_CLANG', 'nothing-of-this-name');
-  expect(() => findTool('clang')).toThrow('KCOVBOX_CLANG=nothing-of-this-name: there is no such program');
+  expect(() => findTool('clang')).toThrow('KCOVBOX_CLANG=nothing-of-this-name: no such program');
 });
 
 test('one line says what is here, why it will not do, and what to install', () => {
