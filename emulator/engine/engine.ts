@@ -1,7 +1,7 @@
-// The contract of an engine, and the interpreter as one. An engine runs the hart whose window lies
-// at address 0 until its quantum (IC) is spent or something needs the machine. All guest-visible
-// state is in the window and RAM whenever `run` is not on the stack. Who may call: the machine,
-// between devices' events; never from inside a device.
+// The contract of an engine, and its implementation by the interpreter. An engine runs the hart
+// whose window lies at address 0 until its quantum (IC) is spent or the machine has to act. All
+// guest-visible state is in the window and RAM whenever `run` is not on the stack. Who may call:
+// the machine, between devices' events; never from inside a device.
 
 import type { Ram } from '../bus/ram.ts';
 import type { Hart } from '../hart/index.ts';
@@ -29,7 +29,7 @@ import { ENTRY_COLD } from './interp/records.ts';
 import type { InterpImports } from './interp/slow.ts';
 import type { RetiredCounts } from './retired.ts';
 
-/** Why `run` returned. */
+/** The reason why `run` returned. */
 export const EXIT = {
   /** The quantum is over: IC = 0. */
   spent: 1,
@@ -48,18 +48,18 @@ export interface Engine {
    * access, system instruction).
    */
   requestExit(): void;
-  /** Forgets everything derived from guest memory; after a snapshot was loaded. */
+  /** Drops everything derived from guest memory; call after loading a snapshot. */
   reset(): void;
 }
 
-/** Where the engine's own data lies in the shared memory. */
+/** The place of the engine's own data in the shared memory. */
 export interface EngineArea {
   readonly base: number;
   /** Decoded pages in the pool. */
   readonly pages: number;
 }
 
-/** What regions call in the interpreter's module, and what it knows. */
+/** Functions of the interpreter's module that regions call, and facts about it. */
 export interface RegionSlow {
   /** (depth, count, slot) runs the region in a slot. Called from wasm only. */
   readonly dispatch: NonNullable<unknown>;
@@ -67,19 +67,19 @@ export interface RegionSlow {
   readonly slow: (kind: number) => number;
   /** See `addRegionDevice`. */
   readonly device: (va: bigint, funct3: number, ic: number, view: number) => number;
-  /** Did the load at this address go to a device? */
+  /** True if the load at this address has read a device. */
   readonly isDeviceLoad: (pc: bigint) => boolean;
 }
 
-/** What the JIT gives to the interpreter, which dispatches to its regions (interp.ts). */
+/** The JIT's interface to the interpreter, which dispatches to its regions (interp.ts). */
 export interface RegionHost extends Regions {
   readonly table: WebAssembly.Table;
   /** R_ENTRY of freshly decoded records: arrivals until `hot` is called. */
   readonly arrivals: number;
-  /** See InterpImports; `rec` can be asked about through `DecodedPages`. */
+  /** See InterpImports; `DecodedPages` has the facts about `rec`. */
   hot(rec: number): number;
   enter(rec: number): number;
-  /** Gives the regions what they call; once, before any is compiled. */
+  /** Sets the functions that regions call; once, before any is compiled. */
   useSlow(slow: RegionSlow): void;
 }
 
@@ -109,13 +109,13 @@ export class InterpEngine implements Engine {
   #spent = 0;
   #isRunning = false;
   /**
-   * Since this was last set to false: was compiled code invalidated, or are there stores to
-   * announce that were not before?
+   * True if, since it was last set to false, compiled code was invalidated or stores to a further
+   * page must be reported.
    */
   #isInvalidated = false;
-  /** Did a device store to RAM since a region last read one? */
+  /** True if a device has stored to RAM since a region last read one. */
   #isHostStore = false;
-  /** The next instruction must be fetched through the TLB, even from the page of this one. */
+  /** True if the next instruction must be fetched through the TLB, even from the current page. */
   #mustRefetch = false;
 
   /** Bytes to reserve at `EngineArea.base`, a multiple of 64 KiB. */
@@ -123,7 +123,7 @@ export class InterpEngine implements Engine {
     return Math.ceil(DecodedPages.bytes(pages) / 0x1_0000) * 0x1_0000;
   }
 
-  /** Takes over `ram.onWrite` and the `code` port of every hart it will run. */
+  /** Sets `ram.onWrite` and the `code` port of every hart that it will run. */
   constructor(ram: Ram, harts: readonly Hart[], area: EngineArea, options: EngineOptions = {}) {
     this.#ram = ram;
     this.#i32 = new Int32Array(ram.memory.buffer);
@@ -161,7 +161,7 @@ export class InterpEngine implements Engine {
     });
   }
 
-  /** The hart that runs, or ran last. */
+  /** The hart that runs, or the last one that ran. */
   get hart(): Hart {
     return this.#hart;
   }
@@ -217,8 +217,8 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * A page table was stored to: no hart may go on with what it said before (docs/adr/0010). The
-   * running one looks up the page of its next instruction, too.
+   * Called after a store to a page table: no hart may use a translation from before
+   * (docs/adr/0010). The running hart also translates the address of its next instruction again.
    */
   #dropTranslations(harts: readonly Hart[]): void {
     for (const hart of harts) hart.mmu.tlb.flushTranslated();
@@ -228,8 +228,8 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * Compiled code was stored to, or may store past an announcement: the regions that run now must
-   * be left before another instruction.
+   * Called after a store to compiled code, or when compiled code might miss a page whose stores
+   * must be reported: the running regions must be left before the next instruction.
    */
   invalidated(): void {
     this.#isInvalidated = true;
@@ -237,9 +237,9 @@ export class InterpEngine implements Engine {
 
   /**
    * A load or store of a region that neither TLB nor refill could serve. The walk may set A or D in
-   * a page that holds the region's own code, or read a table in a page to which the region holds a
-   * host address; then the region leaves, and the interpreter repeats the access, which changes
-   * nothing more.
+   * a page with the region's own code, or read a table in a page whose host address the region
+   * holds. Then the region leaves and the interpreter repeats the access, which has no further
+   * effect.
    */
   #regionSlow(kind: number): number {
     this.#isInvalidated = false;
@@ -247,7 +247,7 @@ export class InterpEngine implements Engine {
     return this.#isInvalidated ? 1 : isLeft;
   }
 
-  /** Ends a slow access: enters the trap it found, or counts the instruction. */
+  /** Ends a slow access: enters its trap, or counts the instruction. */
   #done(trapped: number): number {
     if (trapped !== 0) {
       this.#hart.takeTrap();
@@ -264,7 +264,8 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * A device stored to RAM. If a region reads that device now, it ends: it may hold what RAM said.
+   * Called after a store of a device to RAM. If a region is reading that device, it ends, because
+   * it may hold old contents of RAM.
    */
   #onHostStore(): void {
     if (!this.#isRunning) return;
@@ -273,8 +274,8 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * After a device load of a compiled region that changed IC, which was `ic`, or set RECHECK: may
-   * the region go on? A flag of an earlier store ends it once too often, which changes nothing.
+   * After a device load of a compiled region that changed IC from `ic` or set RECHECK: true if the
+   * region may continue. The flag of an earlier store may end it unnecessarily, which is harmless.
    */
   #regionSettle(ic: number): number {
     const i32 = this.#i32;
@@ -286,7 +287,7 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * Is there nothing to examine before the next instruction? Device accesses set RECHECK and mostly
+   * True if no check is needed before the next instruction. Device accesses set RECHECK, but mostly
    * change nothing.
    */
   #settled(): boolean {
@@ -346,10 +347,7 @@ export class InterpEngine implements Engine {
     return 0;
   }
 
-  /**
-   * Code that the TLB must not remember: one instruction, whose second half is asked about
-   * separately.
-   */
+  /** Code that the TLB must not cache: one instruction, whose second half is checked separately. */
   #fetchSingle(): number {
     const i32 = this.#i32;
     const [lo, hi] = [i32[SLOW_ARG >> 2]!, i32[(SLOW_ARG >> 2) + 1]!];

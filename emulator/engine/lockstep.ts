@@ -1,18 +1,17 @@
-// Two machines that should be equal, run side by side: same images and input, different engines.
+// Runs two machines that should be equal side by side: same images and input, different engines.
 // After every slice their harts are compared field by field, at checkpoints and at the end also
 // RAM. At the first difference the slice is narrowed to one instruction by running fresh machines
-// up to points inside it, and a Divergence says what differs.
-//
-// Slices have irregular lengths, so that quanta end at all kinds of instructions. Nothing here
-// knows machines: a Side is what it needs of one. Differences that are none: scratch fields of the
-// window, TLBs, and everything else derived.
+// up to points inside it, and a Divergence describes the difference. Slices have irregular lengths,
+// so that quanta end at all kinds of instructions. This module does not import the machine: a Side
+// is the interface that it needs. Scratch fields of the window, TLBs and other derived data may
+// differ.
 
 import { HostError } from '../base/errors.ts';
 import type { State } from '../hart/index.ts';
 import * as L from '../hart/layout.ts';
 import { decode, disassemble } from '../isa/index.ts';
 
-/** As much of a machine as the comparison needs. */
+/** The interface of a machine that the comparison needs. */
 export interface Side<Result> {
   /** Instructions and exceptions so far. */
   readonly spent: number;
@@ -25,10 +24,10 @@ export interface Side<Result> {
 }
 
 export interface LockstepOptions<Result> {
-  /** What the reports call the two. */
+  /** The names of the two in reports. */
   readonly names: readonly [subject: string, reference: string];
   /**
-   * A fresh machine with the same images, to which all input so far happens again; index as in
+   * A fresh machine with the same images, which receives all input so far again; index as in
    * `names`.
    */
   readonly make?: (index: 0 | 1) => Side<Result>;
@@ -50,7 +49,7 @@ export interface Difference {
 const HISTORY = 24;
 const MOST = 24;
 
-/** The engines disagree; `message` says where, `detail` (several lines) what differs. */
+/** The engines disagree; `message` gives the place, `detail` (several lines) the difference. */
 export class Divergence extends HostError {
   readonly differences: readonly Difference[];
   /** The engines agreed after `agreed` units and no longer after `differed`. */
@@ -131,7 +130,7 @@ export function compareHarts<R>(a: Side<R>, b: Side<R>): Difference[] {
   return found;
 }
 
-/** A quick look at all that `compareHarts` names. */
+/** A quick comparison of all fields of `compareHarts`. */
 function sameWindow(s: State, t: State): boolean {
   for (const [, at] of WIDE) if (s.get(at) !== t.get(at) || s.hi(at) !== t.hi(at)) return false;
   for (const [, at] of NARROW) if (s.get(at) !== t.get(at)) return false;
@@ -171,8 +170,8 @@ export class Lockstep<Result> {
   }
 
   /**
-   * As `Side.run`, of both; throws a Divergence. `goesOn` tells the results after which there is
-   * more to run.
+   * As `Side.run`, of both; throws a Divergence. `goesOn` tells whether the run continues after a
+   * result.
    */
   run(units: number, goesOn: (result: Result) => boolean, duration = Number.POSITIVE_INFINITY): Result {
     const limit = this.subject.spent + units;
@@ -215,9 +214,7 @@ export class Lockstep<Result> {
     return this.#narrow(agreed, end) ?? this.#report(found, agreed, end);
   }
 
-  /**
-   * Bisects (agreed, end]. A difference in RAM may have been made long before it was looked for.
-   */
+  /** Bisects (agreed, end]. A difference in RAM may be much older than the check that found it. */
   #narrow(agreed: number, end: number): Divergence | undefined {
     let [low, high] = [agreed, end];
     while (low > 0 && this.#differsAt(low)) low = this.#cuts.findLast(cut => cut < low / 2) ?? 0;
@@ -237,8 +234,8 @@ export class Lockstep<Result> {
   }
 
   /**
-   * Fresh machines after `unit` units; the subject in the same slices as at first, for the sake of
-   * its engine's state.
+   * Fresh machines after `unit` units; the subject runs the same slices as before, so that its
+   * engine's state is the same.
    */
   #pairAt(unit: number): [Side<Result>, Side<Result>] {
     const [a, b] = [this.#options.make!(0), this.#options.make!(1)];

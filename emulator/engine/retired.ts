@@ -1,15 +1,18 @@
-// How often each instruction retired: the truth that coverage reports are measured against, and the base of `--exact`.
+// Counts how often each instruction retired: the ground truth for coverage reports, and the basis
+// of `--exact`.
 //
-// One i64 counter for each half-word of a window of virtual addresses, behind guest RAM in the shared memory. An engine
-// adds 1 when an instruction begins and the host takes it back when the instruction traps, so what stays is what
-// retired. `ecall` and `ebreak` count too: the line that holds one did run. Addresses outside the window cost a compare.
+// One i64 counter for each half-word of a window of virtual addresses, behind guest RAM in the
+// shared memory. An engine adds 1 when an instruction begins, and the host subtracts it when the
+// instruction traps, so only retired instructions remain. `ecall` and `ebreak` count too: their
+// lines did run. Addresses outside the window cost a compare.
 //
-// With `gate: 'kcov'` only instructions count that run while the hart's kcov context is live and records PCs: the very
-// condition under which a hook leaves a record (kernel/kcov/hooks.S), so counts and records can be compared one by one.
+// With `gate: 'kcov'` only instructions count that run while the hart's kcov context is live and
+// records PCs. A hook leaves a record under the same condition (kernel/kcov/hooks.S), so counts and
+// records can be compared one by one.
 
 import { EXCEPTIONS, KCOV_CURRENT, PC, TRAP_CAUSE } from '../hart/layout.ts';
 
-/** Which instructions are counted. */
+/** The instructions to count. */
 export interface RetiredOptions {
   /** Virtual addresses `[low, high)`, both even. */
   readonly low: bigint;
@@ -18,7 +21,7 @@ export interface RetiredOptions {
   readonly gate?: 'kcov';
 }
 
-/** Where the counters lie. */
+/** The place of the counters. */
 export interface RetiredPlace {
   readonly low: bigint;
   /** Bytes of code in the window. */
@@ -28,10 +31,15 @@ export interface RetiredPlace {
   readonly isGated: boolean;
 }
 
-/** `mode` of a kcov context is its first word; the bits that let the pc hook record (devices/kcov-layout.ts). */
+/**
+ * `mode` of a kcov context is its first word; the bits that let the pc hook record
+ * (devices/kcov-layout.ts).
+ */
 export const RECORDS_PC = 13;
 
-/** The longest window: its counters take four times as much of the 4 GiB that a WebAssembly memory can have. */
+/**
+ * The longest window: its counters take four times as much of the 4 GiB of a WebAssembly memory.
+ */
 const MOST_BYTES = 64 * 2 ** 20;
 
 /** Exceptions that count as executed: breakpoint and environment calls (Priv, table of causes). */
@@ -57,7 +65,7 @@ export class RetiredCounts {
     this.#i32 = new Int32Array(memory.buffer);
   }
 
-  /** By half-word from `low` on: how often the instruction there retired. A view that goes on changing. */
+  /** By half-word from `low` on: the number of times the instruction there retired. A live view. */
   get counts(): BigUint64Array {
     return this.#counts;
   }
@@ -66,14 +74,17 @@ export class RetiredCounts {
     this.#counts.fill(0n);
   }
 
-  /** Takes back the instruction at `pc`, which trapped. */
+  /** Subtracts the instruction at `pc`, which trapped. */
   undo(pc: bigint): void {
     if (this.place.isGated && (this.#mode() & RECORDS_PC) === 0) return;
     const offset = Number(BigInt.asUintN(64, pc) - this.place.low);
     if (offset >= 0 && offset < this.place.bytes) this.#counts[offset >> 1]!--;
   }
 
-  /** Runs `step`, which may trap, for the instruction at the window's PC, and takes it back if it did. */
+  /**
+   * Runs `step` for the instruction at the window's PC, and subtracts the instruction if it
+   * trapped.
+   */
   watch(step: () => number): number {
     const pc = this.#word(PC);
     const before = this.#i32[EXCEPTIONS >> 2]!;

@@ -1,5 +1,6 @@
-// A growing byte string: the one place where emitted WebAssembly becomes bytes (core spec 2.0 §5.2).
-// Nothing is collected in arrays of numbers first; the emitter's speed is part of the compile cost of the JIT.
+// A growing byte string: it encodes all emitted WebAssembly (core spec 2.0 §5.2). It does not
+// collect arrays of numbers first, because the emitter's speed is part of the compile cost of the
+// JIT.
 
 /** Bytes written so far are `bytes[0, length)`. */
 export class ByteBuffer {
@@ -10,7 +11,7 @@ export class ByteBuffer {
     this.bytes = new Uint8Array(capacity);
   }
 
-  /** Makes room for `count` more bytes. */
+  /** Reserves space for `count` more bytes. */
   reserve(count: number): void {
     if (this.length + count <= this.bytes.length) return;
     const grown = new Uint8Array(Math.max(this.bytes.length * 2, this.length + count));

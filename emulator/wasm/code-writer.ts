@@ -1,9 +1,10 @@
-// One function body under construction: locals, structured control, memory, tables (core spec 2.0 §5.4).
-// Methods carry the specification's names with the dot replaced by an underscore and return the writer, except the
-// three that open a block: they return its Label, and branches name a Label instead of a relative depth.
+// One function body under construction: locals, structured control, memory, tables (core spec 2.0
+// §5.4). Methods carry the specification's names with the dot replaced by an underscore and return
+// the writer, except the three that open a block: they return its Label, and branches name a Label
+// instead of a relative depth.
 //
-// `metadata.code.branch_hint` (branch hinting proposal): `if_` and `br_if` take a hint; engines that do not know the
-// section ignore it.
+// `metadata.code.branch_hint` (branch hinting proposal): `if_` and `br_if` take a hint; engines
+// without support ignore the section.
 
 import type { ByteBuffer } from './byte-buffer.ts';
 import { type Local, LocalPool, LocalScope, type LocalSource } from './local.ts';
@@ -19,7 +20,7 @@ export interface BranchHint {
   readonly likely: boolean;
 }
 
-/** Whether a condition is expected to be true. */
+/** The expected value of a condition. */
 export type Hint = 'likely' | 'unlikely';
 
 export class CodeWriter extends NumericWriter implements LocalSource {
@@ -33,30 +34,33 @@ export class CodeWriter extends NumericWriter implements LocalSource {
     this.locals = new LocalPool(params);
   }
 
-  /** The parameters, which nobody needs to release. */
+  /** The parameters, which are never released. */
   get params(): readonly Local[] {
     return this.locals.params;
   }
 
-  /** A local that is the caller's until `release`. Its value is not defined until it is set: another owner may have had it. */
+  /**
+   * A local that the caller owns until `release`. Its value is undefined until it is set: it may
+   * have had another owner.
+   */
   local<T extends ValType>(type: T): Local<T> {
     return this.locals.local(type);
   }
 
   /**
-   * A local that is 0 when the function is entered and that nobody had before. It keeps its value round loops as long as its
+   * A new local, 0 when the function is entered. It keeps its value across loop iterations if its
    * owner holds it to the end of the function.
    */
   zeroed<T extends ValType>(type: T): Local<T> {
     return this.locals.zeroed(type);
   }
 
-  /** Gives locals back; the next owner may get them. */
+  /** Releases locals for reuse. */
   release(...locals: readonly Local[]): void {
     for (const local of locals) this.locals.release(local);
   }
 
-  /** For an owner of several locals: they are released together. */
+  /** A scope for several locals that are released together. */
   scope(): LocalScope {
     return new LocalScope(this.locals);
   }
@@ -197,7 +201,8 @@ export class CodeWriter extends NumericWriter implements LocalSource {
     return this;
   }
 
-  // Memory: immediate offset in bytes, then log2 of the promised alignment (default: natural; only a hint).
+  // Memory: immediate offset in bytes, then log2 of the promised alignment (default: natural; only
+  // a hint).
 
   i32_load(offset = 0, align = 2): this {
     return this.memory(0x28, align, offset);
@@ -307,9 +312,11 @@ export class CodeWriter extends NumericWriter implements LocalSource {
     return this.op(0x3f).op(0);
   }
 
-  // What the module builder needs.
+  // The interface for the module builder.
 
-  /** Appends the body (§5.5.13, without its size) to `out`; hints get offsets from its first byte. */
+  /**
+   * Appends the body (§5.5.13, without its size) to `out`; hints get offsets from its first byte.
+   */
   finishInto(out: ByteBuffer): BranchHint[] {
     if (this.open !== 0) throw new Error(`wasm: ${this.open} blocks still open at the end of a function`);
     if (this.locals.held !== 0)

@@ -1,6 +1,7 @@
-// Does this host's WebAssembly fuse multiplication and addition? `relaxed_madd` (relaxed SIMD proposal) may round once or twice; the
-// proposal lets a host choose, but it must choose once. So it is tried, and used for fused operations only where it is one.
-// Which way is taken changes speed, never a result: the other way is exact, too (engine/semantics/fma.ts).
+// Tests whether this host's WebAssembly fuses multiplication and addition. `relaxed_madd` (relaxed
+// SIMD proposal) may round once or twice; the proposal lets a host choose, but the choice is fixed.
+// So a test module tries it, and fused operations use it only if it rounds once. The choice changes
+// speed, never a result: the alternative is exact, too (engine/semantics/fma.ts).
 
 import { F64, ModuleBuilder } from './module.ts';
 

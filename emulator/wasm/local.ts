@@ -1,6 +1,6 @@
-// The locals of one function, with types and owners. A Local is an object that only its function hands out, for as long as its
-// owner keeps it: no emitter can name a local by a number, so no two emitters can choose the same one. Released locals are
-// recycled; a released object is dead, and to use it throws.
+// The locals of one function, with types and owners. Only its function creates a Local, and its
+// owner holds it until it releases it. No emitter can name a local by a number, so no two emitters
+// can choose the same one. Released locals are recycled; the use of a released object throws.
 
 import type { ValType } from './types.ts';
 
@@ -8,7 +8,7 @@ import type { ValType } from './types.ts';
 export class Local<T extends ValType = ValType> {
   readonly type: T;
   readonly index: number;
-  /** Whose it is; undefined once it is released. */
+  /** Its owner; undefined once it is released. */
   pool: LocalPool | undefined;
 
   constructor(type: T, index: number, pool: LocalPool) {
@@ -21,15 +21,15 @@ export class Local<T extends ValType = ValType> {
 /** Parameters as locals, in order. */
 export type LocalsOf<P extends readonly ValType[]> = { readonly [K in keyof P]: Local<P[K]> };
 
-/** Where locals come from: a function, or a scope of one. */
+/** A source of locals: a function, or a scope of one. */
 export interface LocalSource {
   /** A local whose value is not defined until it is set. */
   local<T extends ValType>(type: T): Local<T>;
-  /** A local that is 0 when the function is entered, and belongs to the same owner throughout it. */
+  /** A local that is 0 when the function is entered and has one owner throughout it. */
   zeroed<T extends ValType>(type: T): Local<T>;
 }
 
-/** Hands out the locals of one function. */
+/** Allocates the locals of one function. */
 export class LocalPool implements LocalSource {
   readonly params: readonly Local[];
   /** Types of all locals in order, parameters not included. */
@@ -55,7 +55,7 @@ export class LocalPool implements LocalSource {
     return new Local(type, this.params.length + this.declared.length - 1, this);
   }
 
-  /** Takes a local back; throws unless this function handed it out and it was not released before. */
+  /** Releases a local; throws if another function allocated it or it was released before. */
   release(local: Local): void {
     this.indexOf(local);
     if (local.index < this.params.length) throw new Error('wasm: a parameter is not released');
@@ -66,7 +66,10 @@ export class LocalPool implements LocalSource {
     else this.#free.set(local.type, [local.index]);
   }
 
-  /** The number that the binary format uses. Throws for a local that is released or of another function. */
+  /**
+   * The number that the binary format uses. Throws for a local that is released or of another
+   * function.
+   */
   indexOf(local: Local): number {
     if (local.pool === this) return local.index;
     throw new Error(`wasm: local ${local.index} is ${local.pool ? 'of another function' : 'released'}`);

@@ -1,6 +1,7 @@
-// A WebAssembly module under construction (core spec 2.0 §5.5). Function bodies are CodeWriters; indices are handed
-// out at declaration, so functions can call one another in any order. Imports must come before definitions of the same kind.
-// The result is written straight into one growing byte buffer.
+// A WebAssembly module under construction (core spec 2.0 §5.5). Function bodies are CodeWriters;
+// indices are handed out at declaration, so functions can call one another in any order. Imports
+// must come before definitions of the same kind. The result is written straight into one growing
+// byte buffer.
 
 import { ByteBuffer } from './byte-buffer.ts';
 import { type BranchHint, CodeWriter } from './code-writer.ts';
@@ -23,7 +24,9 @@ interface Element {
   readonly funcs: readonly number[];
 }
 
-/** A declared function: its index for `call`, the writer of its body, and its parameters as locals. */
+/**
+ * A declared function: its index for `call`, the writer of its body, and its parameters as locals.
+ */
 export interface FunctionHandle<P extends readonly ValType[] = readonly ValType[]> {
   readonly index: number;
   readonly code: CodeWriter;
@@ -129,7 +132,10 @@ export class ModuleBuilder {
     return this.globals++;
   }
 
-  /** Declares a function; its body is written through the returned writer at any time before `finish`. */
+  /**
+   * Declares a function; its body is written through the returned writer at any time before
+   * `finish`.
+   */
   func<const P extends readonly ValType[]>(
     params: P,
     results: readonly ValType[] = [],
@@ -154,8 +160,8 @@ export class ModuleBuilder {
   }
 
   /**
-   * The module's bytes. `names` adds the name section (for profiles and stack traces); branch hints are written when
-   * some function has one.
+   * The module's bytes. `names` adds the name section (for profiles and stack traces); branch hints
+   * are written when some function has one.
    */
   finish(options: { names?: boolean } = {}): Uint8Array<ArrayBuffer> {
     const { code, hints } = this.writeCode();

@@ -1,5 +1,6 @@
-// The instructions without immediates (core spec 2.0 §5.4.6, §5.4.7), one method each under the specification's
-// name with the dot replaced by an underscore. Every method appends its opcode and returns the writer.
+// The instructions without immediates (core spec 2.0 §5.4.6, §5.4.7), one method each under the
+// specification's name with the dot replaced by an underscore. Every method appends its opcode and
+// returns the writer.
 
 import { ByteBuffer } from './byte-buffer.ts';
 
@@ -444,7 +445,8 @@ export class NumericWriter extends ByteBuffer {
     return this.opFc(7);
   }
 
-  // Vectors (core spec 2.0 §5.4.8) and relaxed vectors: only what a fused multiply-add of scalars needs.
+  // Vectors (core spec 2.0 §5.4.8) and relaxed vectors: only the instructions for a fused
+  // multiply-add of scalars.
   f32x4_splat(): this {
     return this.opFd(0x13);
   }

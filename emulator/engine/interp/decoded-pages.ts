@@ -1,11 +1,11 @@
-// The pool of decoded pages in linear memory: which RAM page has one, how it is filled, and what
-// stores do to it.
+// The pool of decoded pages in linear memory: the RAM pages that have one, decoding, and the effect
+// of stores.
 //
 // Decoded pages belong to physical pages, so all address spaces and harts share them. Records are
 // decoded when first reached. A store to a page that holds decoded records takes effect at once,
-// with or without fence.i: the records that overlap it are forgotten. To see those stores, the page
-// has no fast write entries in any TLB (CodePort). A page that is stored to again and again without
-// being executed is given back to the writers.
+// with or without fence.i: the records that overlap it are dropped. To detect those stores, the
+// page has no fast write entries in any TLB (CodePort). After many stores without execution the
+// page becomes a data page again.
 
 import type { Ram } from '../../bus/ram.ts';
 import type { CodePort, TableEffect } from '../../hart/index.ts';
@@ -48,24 +48,24 @@ import {
 
 const SLOTS = 2048;
 /**
- * Why stores to a page must be announced: it has decoded records, it is watched, it was translated,
- * it is a page table.
+ * Reasons to report stores to a page: it has decoded records, it is watched, it was translated, it
+ * is a page table.
  */
 const DECODED = 1;
 const WATCHED = 2;
 const TRANSLATED = 4;
-/** A walk has read it as a page table, and the TLBs may hold what it found. */
+/** A walk has read it as a page table, and the TLBs may hold its translations. */
 export const TABLE = 8;
 /**
- * Entries of a table filled, without another walk through it in between, after which it is no
- * longer watched until the next walk.
+ * After so many stores to invalid entries of a table, without a walk through it in between, the
+ * table is no longer watched until the next walk.
  */
 const FILLS_UNTIL_UNWATCHED = 16;
 /** A byte for each page of the largest RAM. */
 const CODE_MAP_BYTES = 0x10_0000;
 /** Stores to a page, without a decode in between, after which it counts as data again. */
 const STORES_UNTIL_DATA = 64;
-/** Records decoded ahead in one go. */
+/** Records decoded at once. */
 const DECODE_AHEAD = 16;
 
 export class DecodedPages implements CodePort {
@@ -73,7 +73,7 @@ export class DecodedPages implements CodePort {
   static readonly bytes = (pages: number): number => CODE_MAP_BYTES + (pages + 1) * PAGE_BYTES;
 
   /**
-   * Address of a byte per RAM page: not zero = stores must be announced. The first thing in the
+   * Address of a byte per RAM page: not zero = stores must be reported. It is the start of the
    * pool.
    */
   readonly codeMap: number;
@@ -89,7 +89,7 @@ export class DecodedPages implements CodePort {
   readonly #u16: Uint16Array;
   readonly #u8: Uint8Array;
   readonly #insn: Insn = newInsn();
-  /** Direct-mapped: a word and the record that it gives, its R_ENTRY left out. */
+  /** Direct-mapped cache: a word and its record, without R_ENTRY. */
   readonly #memo = new Int32Array(MEMO_ENTRIES * MEMO_WORDS);
   /** By RAM page: number of its decoded page + 1, 0 = none. */
   readonly #pageOf: Int32Array;
@@ -104,40 +104,40 @@ export class DecodedPages implements CodePort {
    */
   readonly #straddling: Uint32Array;
   #used = 0;
-  /** Pages of the pool that were ever used. */
+  /** Pages of the pool used so far. */
   #touched = 0;
-  /** The table that was filled last, and how many of its entries in a row. */
+  /** The page table whose entries were filled last, and the number of such stores in a row. */
   #filledPage = -1;
   #fills = 0;
-  /** Is any page DECODED? */
+  /** True if any page is DECODED. */
   #marked = false;
   /**
    * R_ENTRY of freshly decoded records: arrivals until the JIT is asked; ENTRY_COLD without a JIT.
    */
   arrivals = ENTRY_COLD;
   /**
-   * Called when a page becomes a page table, in the middle of a walk; and when one was stored to,
+   * Called when a page becomes a page table, in the middle of a walk; and after a store to one
    * whose translations may be cached.
    */
   onTable: () => void = () => {};
   onTableStored: () => void = () => {};
-  /** Called when stores to a RAM page must be announced from now on. */
+  /** Called when stores to a RAM page must be reported from now on. */
   onCode: (page: number) => void = () => {};
   /** Called after a store to a RAM page that is protected. */
   onCodeStored: (page: number) => void = () => {};
   /** Called after records of a protected page were decoded. */
   onDecoded: (page: number) => void = () => {};
-  /** Called when guest memory is another one. */
+  /** Called when all of guest memory was replaced. */
   onReset: () => void = () => {};
 
   /**
-   * `base`: where the pool lies; `harts`: saved windows that follow the active one (their TLBs are
+   * `base`: address of the pool; `harts`: saved windows that follow the active one (their TLBs are
    * purged, too).
    */
   constructor(ram: Ram, base: number, capacity: number, harts: number, decodeWord: Decode) {
     const buffer = ram.memory.buffer;
     this.decodeWord = decodeWord;
-    this.#memo[0] = 1; // else the word 0, which is illegal, would seem to be known
+    this.#memo[0] = 1; // else the illegal word 0 would look like a cached one
     this.#ram = ram;
     this.codeMap = base;
     this.#base = base + CODE_MAP_BYTES;
@@ -181,9 +181,9 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Translations from the page are dropped with all others, and it is a page like others until a
-   * walk reads it again. So a guest that rewrites a whole table pays for one store. An entry that
-   * was invalid is in no TLB: filling some costs nothing but the way here.
+   * Drops all translations and clears the mark until a walk reads the page again, so a guest that
+   * rewrites a whole table pays for one store. An invalid entry is in no TLB, so a store that fills
+   * it drops nothing.
    */
   #tableStored(page: number, effect: TableEffect): void {
     if (page !== this.#filledPage) this.#fills = 0;
@@ -202,7 +202,7 @@ export class DecodedPages implements CodePort {
       this.#pageOf[page] = number + 1;
       this.#ramPage[number] = page;
       this.#stores[number] = 0;
-      // New memory is zero, and so is what an undecoded record has.
+      // New memory is zero, which is also the encoding of an undecoded record.
       if (number < this.#touched) this.#clear(number);
       else this.#touched = number + 1;
       this.#end(number);
@@ -210,7 +210,7 @@ export class DecodedPages implements CodePort {
     return this.#base + number * PAGE_BYTES;
   }
 
-  /** Forgets everything derived from guest memory. Only when no engine is inside a page. */
+  /** Drops everything derived from guest memory. Call only while no engine runs. */
   forgetAll(): void {
     this.#recycle();
     this.onReset();
@@ -248,7 +248,7 @@ export class DecodedPages implements CodePort {
       const is32 = (low & 3) === 3;
       if (is32 && slot === SLOTS - 1) {
         this.#u16[(at + R_HANDLER) >> 1] = H_STRADDLE;
-        // No half-word: the first execution compares, fails and decodes.
+        // Not a half-word: the first execution compares, fails and decodes.
         this.#i32[(at + R_IMM) >> 2] = -1;
         return;
       }
@@ -259,7 +259,8 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Decodes the instruction of which the second half-word lies at `pa`, at the start of some page.
+   * Decodes the straddling instruction whose second half-word lies at `pa`, at the start of some
+   * page.
    */
   decodeStraddling(rec: number, pa: number): void {
     const number = this.#numberOf(rec);
@@ -273,9 +274,9 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Decodes one instruction at page offset `offset` into a page of its own that ends after it, for
-   * code whose permissions change within the page (PMP) and must be asked about every time. Returns
-   * the base under which it runs.
+   * Decodes one instruction at page offset `offset` into a separate decoded page that ends after
+   * it. This serves code whose permissions change within the page (PMP) and must be checked every
+   * time. Returns its base.
    */
   decodeSingle(word: number, offset: number): number {
     const base = this.#base + this.#capacity * PAGE_BYTES + STRADDLE_SHIFT;
@@ -295,8 +296,8 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * The low 33 bits of where the `jalr` at a page offset went last, if it is decoded; rubbish when
-   * it never ran.
+   * The low 33 bits of the last target of the `jalr` at a page offset, if it is decoded; arbitrary
+   * if it never ran.
    */
   lastTarget(page: number, offset: number): number | undefined {
     const number = this.#pageOf[page]! - 1;
@@ -312,18 +313,18 @@ export class DecodedPages implements CodePort {
     return { page: this.#ramPage[number]!, offset: slot * 2 };
   }
 
-  /** Announces all stores to a page, whatever it holds. */
+  /** Requests reports of all stores to a page, whatever it holds. */
   watch(page: number, isOn: boolean): void {
     if (isOn) this.#mark(page, WATCHED);
     else this.#isCode[page]! &= ~WATCHED;
   }
 
-  /** The JIT translated code of a page: stores to it are announced through `onCodeStored`. */
+  /** The JIT has translated code of a page: stores to it are reported through `onCodeStored`. */
   protect(page: number): void {
     this.#mark(page, TRANSLATED);
   }
 
-  /** No translated code of the page is left. */
+  /** The page has no translated code any more. */
   unprotect(page: number): void {
     this.#isCode[page]! &= ~TRANSLATED;
   }
@@ -349,8 +350,8 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * The record of a word that was decoded before, anywhere: programs consist of few different
-   * instructions. False when it is not remembered, or its record depends on its place.
+   * Copies the cached record of an equal word: programs consist of few different instructions.
+   * False if the word is not cached or its record depends on its address.
    */
   #remembered(at: number, word: number): boolean {
     const known = memoOf(word);
@@ -365,8 +366,8 @@ export class DecodedPages implements CodePort {
   }
 
   /**
-   * Fills the record at `at`; branches out of the page, and all of a straddling instruction, are
-   * far. Answers whether what follows is likely to run next.
+   * Fills the record at `at`; branches out of the page, and straddling branches, are far. True if
+   * the next instruction in memory is likely to run next.
    */
   #write(at: number, word: number, slot: number, straddling: boolean): boolean {
     const insn = this.#insn;
@@ -424,7 +425,7 @@ export class DecodedPages implements CodePort {
     this.#u16[(at + R_HANDLER) >> 1] = csrHandlerId(insn.op, insn.imm);
   }
 
-  /** Stores to the page must be announced from now on, for one more reason. */
+  /** Adds a reason to report stores to the page. */
   #mark(page: number, reason: number): void {
     const marks = this.#isCode[page]!;
     this.#isCode[page] = marks | reason;
@@ -433,7 +434,7 @@ export class DecodedPages implements CodePort {
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }
 
-  /** Forgets the records that overlap bytes [from, to] of a RAM page. */
+  /** Drops the records that overlap bytes [from, to] of a RAM page. */
   #forgetRange(page: number, from: number, to: number): void {
     const number = this.#pageOf[page]! - 1;
     if (number < 0) return;
@@ -476,14 +477,14 @@ export class DecodedPages implements CodePort {
   }
 }
 
-/** What a record is made from, by op; 0 = not looked at yet. */
+/** Facts about an op for making its records; 0 = not computed yet. */
 const KIND = new Uint16Array(OP_COUNT);
 const RD_F = 1;
 const RS1_F = 2;
 const RS2_F = 4;
 const IS_JUMP = 8;
 const IS_JAL = 16;
-/** Instructions that the hart executes get their encoding as immediate. */
+/** Instructions that the hart executes have their encoding as immediate. */
 const NEEDS_WORD = 32;
 const IS_CSR = 64;
 /** The next instruction follows, unless this one traps. Such records depend on the word alone. */

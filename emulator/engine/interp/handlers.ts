@@ -1,5 +1,5 @@
-// The list of interpreter handlers: each mnemonic once per instruction length that exists, branches
-// and `jal` in three reaches: `far` = to another page; `near` = within the page, the displacement
+// The list of interpreter handlers: each mnemonic once per existing instruction length, branches
+// and `jal` in three variants: `far` = to another page; `near` = within the page, the displacement
 // is one of records and needs no address translation; `back` = near and backwards or a call, where
 // hot code is entered (R_ENTRY). `jalr` is `far` or a `return`. CSR instructions have three more
 // for the CSRs with a fast path (semantics/system.ts).
@@ -20,7 +20,7 @@ export interface Handler {
 export type Reach = 'far' | 'near' | 'back' | 'return';
 const REACHES: readonly Reach[] = ['far', 'near', 'back', 'return'];
 
-/** Is this `jalr` a return, which goes back through a link register (Unpriv §2.5.1)? */
+/** True if this `jalr` is a return through a link register (Unpriv §2.5.1). */
 export const isReturn = ({ rd, rs1 }: Insn): boolean => rd === 0 && (rs1 === 1 || rs1 === 5);
 
 function reachesOf({ flow }: TableRow): readonly Reach[] {

@@ -1,14 +1,14 @@
 // The interpreter: one emitted WebAssembly function that runs decoded records until the quantum is
-// spent or the machine is needed. See docs/adr/0002 for why it has this shape.
+// spent or the machine has to act. docs/adr/0002 gives the reasons for this design.
 //
-//   redirect   reload everything from the window; interrupts and end of quantum are looked at here
+//   redirect   reload everything from the window; check interrupts and the end of the quantum
 //   lookup     find the decoded page of `target` through the exec TLB, or have the host do it
-//   arrive     with a JIT: count arrivals at targets of calls and backward branches; run compiled regions
+//   arrive     with a JIT: count arrivals at targets of calls and backward branches; run regions
 //   next       count, and branch on the record's handler
 //
 // So this function is also the dispatcher of compiled code: a region (jit/) is (depth: i32) -> next
-// pc: i64 with all state in the window; an odd pc says that the interpreter must execute the
-// instruction at pc - 1 before any region is entered again.
+// pc: i64 with all state in the window; an odd pc means that the interpreter must execute the
+// instruction at pc - 1 before it enters any region again.
 //
 // Invariant: in handlers `ic` is the number of instructions left after the running one. RECHECK is
 // non-zero here only together with ic = 0, and then IC in the window is the true count
@@ -58,7 +58,7 @@ import {
 import { SlowCalls } from './slow.ts';
 
 export interface InterpOptions {
-  /** Where RAM lies: offset in linear memory, physical address, size. */
+  /** The place of RAM: offset in linear memory, physical address, size. */
   readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
   /** See DecodedPages. */
   readonly codeMap: number;
@@ -68,11 +68,11 @@ export interface InterpOptions {
   readonly names?: boolean;
   /** Compiled regions, absent without a JIT. */
   readonly regions?: Regions;
-  /** Counters of retired instructions, absent unless somebody asked. */
+  /** Counters of retired instructions, absent unless requested. */
   readonly retired?: RetiredPlace;
 }
 
-/** How the interpreter finds compiled regions. The module then imports env.table. */
+/** The lookup of compiled regions. With it, the module imports env.table. */
 export interface Regions {
   /**
    * Byte address of the direct-mapped cache of entries { i64 pc, i32 table slot, i32 0 } indexed by
@@ -81,9 +81,7 @@ export interface Regions {
   readonly jumpCache: number;
   /** Entries - 1. */
   readonly jumpCacheMask: number;
-  /**
-   * Byte address of an i64 that counts the units spent in regions; absent unless somebody asked.
-   */
+  /** Byte address of an i64 that counts the units spent in regions; absent unless requested. */
   readonly unitsAt?: number | undefined;
 }
 
@@ -111,7 +109,7 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
 }
 
 /**
- * Exports dispatch(depth, count, slot): the way of regions to other modules, see
+ * Exports dispatch(depth, count, slot), through which regions call other modules; see
  * jit/cache/slots.ts.
  */
 function addDispatch(m: ModuleBuilder): void {
@@ -129,7 +127,7 @@ class Interpreter {
   readonly #options: InterpOptions;
   readonly #own: LocalScope;
   readonly #entry: Local<I32>;
-  /** i32: the instruction at PC must be interpreted, whatever is compiled for it. */
+  /** i32: the instruction at PC must be interpreted, even if a region exists for it. */
   readonly #mustInterpret: Local<I32>;
   readonly #regionType: number;
 
@@ -169,8 +167,8 @@ class Interpreter {
   }
 
   /**
-   * Everything from the window; quantum end and interrupts before anything else, even a fetch
-   * fault.
+   * Reloads everything from the window; the end of the quantum and interrupts come first, even
+   * before a fetch fault.
    */
   #reload(redirect: Label): void {
     const c = this.#c;
@@ -218,7 +216,7 @@ class Interpreter {
     c.local_get(base).i32_add().local_set(rec);
   }
 
-  /** PC is stored; nothing is left, unless the zero was forced by RECHECK. */
+  /** PC is stored; the count is spent, unless RECHECK forced the zero. */
   #spent(redirect: Label): void {
     const c = this.#c;
     c.i32_const(0).i32_load(RECHECK).i32_eqz().if_();
@@ -257,8 +255,8 @@ class Interpreter {
   }
 
   /**
-   * Of the arrivals by a return only every 16th counts: what is hot behind a call is mostly reached
-   * through a hot loop or function, whose region comes back there by itself.
+   * Only every 16th arrival by a return counts: hot code after a call mostly belongs to a hot loop
+   * or function, whose region comes back there by itself.
    */
   #skipReturns(interpret: Label): void {
     const c = this.#c;
@@ -269,7 +267,8 @@ class Interpreter {
   }
 
   /**
-   * Runs the region at PC = `target` and stores where it ended; to `interpret` when there is none.
+   * Runs the region at PC = `target` and stores the pc where it ended; branches to `interpret` if
+   * there is none.
    */
   #enterRegion(regions: Regions, interpret: Label): void {
     const c = this.#c;
@@ -359,7 +358,7 @@ class Interpreter {
     c.end().end();
   }
 
-  /** Records that are no instructions take back what `next` counted. */
+  /** Records that are not instructions undo the count of `next`. */
   #pseudo(id: number, o: InterpOps, labels: InterpLabels): void {
     const c = this.#c;
     const { ic, rec, target } = this.#l;
@@ -383,8 +382,9 @@ class Interpreter {
   }
 
   /**
-   * The first half of the instruction is in this page, the second wherever the next page is mapped.
-   * The decoded record is good as long as memory there holds the half-word it was made from.
+   * The first half of the instruction is in this page, the second in the RAM page to which the next
+   * page is mapped. The decoded record is valid as long as memory there holds the half-word from
+   * which it was decoded.
    */
   #straddle(o: InterpOps, labels: InterpLabels): void {
     const c = this.#c;
@@ -404,7 +404,7 @@ class Interpreter {
       .i32_load16_u();
     c.local_get(rec).i32_load(R_IMM).i32_eq().br_if(good);
     c.end();
-    // The count is that of before the instruction already.
+    // The count already excludes the instruction.
     c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
     this.#slow.sync(o);
     c.local_get(ic).i32_const(1).i32_add().local_set(ic);

@@ -1,5 +1,5 @@
 // Ops for the interpreter: operands are fetched from the decoded record that local `rec` points to.
-// One instance writes all handlers into one function; `handler` says for which one it writes now.
+// One instance writes all handlers into one function; `handler` is the one it writes now.
 
 import {
   FFLAGS,
@@ -51,9 +51,9 @@ import type { SlowCalls } from './slow.ts';
 
 /** Locals of the interpreter function. */
 export interface InterpLocals {
-  /** i32: address of the record that runs. */
+  /** i32: address of the current record. */
   readonly rec: Local<I32>;
-  /** i32: instructions left after the one that runs. */
+  /** i32: instructions left after the current one. */
   readonly ic: Local<I32>;
   /** i32: address of slot 0 of the decoded page. */
   readonly base: Local<I32>;
@@ -64,11 +64,11 @@ export interface InterpLocals {
   /** i32: DATA_VIEW and FETCH_VIEW, times the bytes of a TLB table. */
   readonly dataView: Local<I32>;
   readonly fetchView: Local<I32>;
-  /** i64: where to go, for `lookup`. */
+  /** i64: the target, for `lookup`. */
   readonly target: Local<I64>;
 }
 
-/** Where handlers go on. */
+/** Labels at which handlers continue. */
 export interface InterpLabels {
   /** Like `next`, for targets of backward branches and calls: compiled code may take over. */
   readonly arrive: Label;
@@ -85,7 +85,7 @@ const FS = 0x6000;
 
 export class InterpOps implements Ops {
   readonly c: CodeWriter;
-  /** To ask the host costs milliseconds at every start; fused operations are rare here. */
+  /** A test of the host would cost milliseconds at every start; fused operations are rare here. */
   readonly fuses = false;
   readonly hasSameSources = false;
   readonly locals: InterpLocals;
@@ -359,10 +359,7 @@ export class InterpOps implements Ops {
     return { va, host: this.temp(I32) };
   }
 
-  /**
-   * Opens an `if`: then-arm with the host address in `host`, else-arm for what the table cannot
-   * answer.
-   */
+  /** Opens an `if`: then-arm with the host address in `host`, else-arm for accesses that miss. */
   #probe(table: number, bytes: Width, va: Local<I64>, host: Local<I32>): void {
     const { c } = this;
     c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();

@@ -1,9 +1,9 @@
 // The decoded form of guest code that the interpreter runs: records of 16 bytes, one for each
-// half-word of a page, so that the record of an address is found by arithmetic and pc never needs
-// to be kept: pc = page va + (record - base) / 8.
+// half-word of a page, so that arithmetic finds the record of an address and pc need not be stored:
+// pc = page va + (record - base) / 8.
 //
 // Slots of a decoded page: 0..2047 the half-words; 2048 END; 2049 the instruction that straddles
-// into the next page, executed with base moved by two slots so that its pc comes out right; 2051
+// into the next page, executed with base moved by two slots so that the formula gives its pc; 2051
 // the END after it.
 
 /** Bytes of a record; fields below are offsets in it. */
@@ -14,8 +14,8 @@ export const R_HANDLER = 0;
 export const R_RD = 2;
 export const R_RS1 = 4;
 /**
- * For `jalr`, which has neither rs2 nor rs3: bits 1 to 16 and 17 to 32 of its last target, for the
- * JIT to guess from.
+ * For `jalr`, which has neither rs2 nor rs3: bits 1 to 16 and 17 to 32 of its last target, from
+ * which the JIT predicts.
  */
 export const R_RS2 = 6;
 /**
@@ -28,9 +28,9 @@ export const R_RS3 = 12;
 export const R_RM = 14;
 export const CSR_EVEN = 0x80;
 /**
- * u8: what to do when control arrives here by a jump that may close a loop or call (interp.ts,
- * `arrive`): ENTRY_COLD = nothing; ENTRY_COMPILED = run the region compiled for it; else arrivals
- * left until the JIT is asked.
+ * u8: the action when control arrives here by a jump that may close a loop or call (interp.ts,
+ * `arrive`): ENTRY_COLD = none; ENTRY_COMPILED = run its region; else the arrivals left until the
+ * JIT is called.
  */
 export const R_ENTRY = 15;
 export const ENTRY_COLD = 0;
@@ -39,7 +39,7 @@ export const ENTRY_COMPILED = 255;
 export const SLOT_END = 2048;
 export const SLOT_STRADDLE = 2049;
 export const SLOT_STRADDLE_END = 2051;
-/** What `base` is moved by while the straddling instruction runs. */
+/** Offset of `base` while the straddling instruction runs. */
 export const STRADDLE_SHIFT = 2 * RECORD;
 export const PAGE_BYTES = 2052 * RECORD;
 

@@ -1,10 +1,9 @@
-// What the interpreter cannot do itself: calls to the host. Each helper first brings pc and the
-// instruction count to the window, exactly as they were before the instruction (the contract of
-// emulator/hart), then calls its import.
-//
-// Every import answers with the new `ic`: the instructions left when the instruction is done, 0
-// when interrupts must be examined first (the window then holds the true count), or a negative
-// number when control went elsewhere (trap, xret): PC in the window says where.
+// Calls to the host for operations that the interpreter cannot do itself. Each helper first stores
+// pc and the instruction count to the window, exactly as they were before the instruction (the
+// contract of emulator/hart), then calls its import. Every import returns the new `ic`: the
+// instructions left after this one; 0 if interrupts must be checked first (the window then holds
+// the true count); or a negative number after a transfer of control (trap, xret), with the new PC
+// in the window.
 
 import { IC, PC, SLOW_ARG, SLOW_VALUE } from '../../hart/layout.ts';
 import { type FunctionHandle, I32, I64, type Local, type ModuleBuilder } from '../../wasm/module.ts';
@@ -12,7 +11,7 @@ import type { Atomic } from '../semantics/ops.ts';
 import type { InterpOps } from './ops.ts';
 import { R_IMM, R_RM } from './records.ts';
 
-/** Implemented by engine.ts. All take and give i32 only. */
+/** Implemented by engine.ts. All take and return i32 only. */
 export interface InterpImports {
   load(funct3: number): number;
   store(log2: number): number;
@@ -22,8 +21,8 @@ export interface InterpImports {
   system(word: number): number;
   illegal(word: number): number;
   /**
-   * Translates SLOW_ARG = PC and attaches a decoded page. 0 = look again, negative = trapped, else
-   * the base of a decoded page that is good for this one instruction.
+   * Translates SLOW_ARG = PC and attaches a decoded page. 0 = look up again, negative = trapped,
+   * else the base of a decoded page that is valid for this one instruction.
    */
   fetch(): number;
   /**
@@ -32,9 +31,9 @@ export interface InterpImports {
   straddle(rec: number): number;
   /** Decodes the record. */
   decode(rec: number): void;
-  /** What refill.ts cannot do for a compiled region; see `addRegionSlow`. */
+  /** Accesses of a compiled region that refill.ts cannot serve; see `addRegionSlow`. */
   regionSlow(kind: number): number;
-  /** The device load of a compiled region, and what follows from it; see `addRegionDevice`. */
+  /** The device load of a compiled region, and its consequences; see `addRegionDevice`. */
   regionDevice(pa: number, log2: number): number;
   regionSettle(ic: number): number;
   /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
@@ -75,7 +74,7 @@ const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
   boundary: [0, 1],
 };
 
-/** (rec, base, ic: i32, page: i64): where the interpreter is. */
+/** (rec, base, ic: i32, page: i64): the position of the interpreter. */
 const PLACE = [I32, I32, I32, I64] as const;
 
 const i32s = (count: number): (typeof I32)[] => Array.from({ length: count }, () => I32);
@@ -83,7 +82,7 @@ const i32s = (count: number): (typeof I32)[] => Array.from({ length: count }, ()
 export class SlowCalls {
   readonly imports: Record<Name, number>;
   readonly #refill: number;
-  /** (rec, base, ic: i32, page: i64) brings pc and count to the window. */
+  /** (rec, base, ic: i32, page: i64) stores pc and count to the window. */
   readonly #sync: FunctionHandle<typeof PLACE>;
   readonly #access: Record<'load' | 'store' | 'atomic', FunctionHandle>;
 
@@ -117,7 +116,7 @@ export class SlowCalls {
     return indices;
   }
 
-  /** Pushes the host address that belongs to `va`, which missed, or 0 to go the long way. */
+  /** Pushes the host address of `va`, which missed, or 0 for the slow path. */
   refill(o: InterpOps, va: Local<I64>, bytes: number, isStore: boolean): void {
     o.c
       .local_get(va)

@@ -1,9 +1,8 @@
-// What LR, SC and AMO instructions do (Unpriv, "A" chapter). Harts run one at a time, so a read-modify-write is atomic
-// as it stands; aq and rl mean nothing.
-//
-// Reservation rule: the reservation is one physical address, remembered in the window; an sc must name the same address. It
-// is given up by any sc of this hart and when another hart gets its turn, not by traps; so no store of another hart can come
-// between lr and a successful sc. Stores of the same hart do not break it.
+// The semantics of LR, SC and AMO instructions (Unpriv, "A" chapter). Harts run one at a time, so a
+// plain read-modify-write is atomic; aq and rl have no effect. Reservation rule: the reservation is
+// one physical address, stored in the window; an sc must have the same address. Any sc of this hart
+// ends it, and so does the turn of another hart, but not a trap. So no store of another hart can
+// come between lr and a successful sc. Stores of the same hart do not break it.
 
 import { RESERVATION } from '../../hart/layout.ts';
 import { type I32, I64, type Local } from '../../wasm/module.ts';
@@ -52,7 +51,7 @@ const storeConditional =
       o.rd(() => void c.local_get(failed));
     });
 
-/** New value from `old` and `operand` (locals); pushes i64 of which the low `bytes` count. */
+/** New value from `old` and `operand` (locals); pushes i64, with the result in the low `bytes`. */
 type Combine = (o: Ops, old: Local<I64>, operand: Local<I64>) => void;
 
 const amo =
@@ -78,7 +77,10 @@ const binary =
   (o, old, operand) =>
     void o.c.local_get(old).local_get(operand)[op]();
 
-/** Sign extension keeps the order of unsigned 32-bit values too, so one text serves both widths. */
+/**
+ * Sign extension preserves the order of unsigned 32-bit values too, so one implementation serves
+ * both widths.
+ */
 const choose =
   (op: 'i64_lt_s' | 'i64_gt_s' | 'i64_lt_u' | 'i64_gt_u'): Combine =>
   (o, old, operand) =>

@@ -1,4 +1,5 @@
-// What Zba, Zbb, Zbs and Zicond do (Unpriv, bit-manipulation and Zicond chapters), over abstract operands.
+// The semantics of Zba, Zbb, Zbs and Zicond (Unpriv, bit-manipulation and Zicond chapters), over
+// abstract operands.
 
 import { I64 } from '../../wasm/module.ts';
 import type { Ops, Rule } from './ops.ts';
@@ -114,8 +115,8 @@ const extractBit =
 const LOW_SEVEN = 0x7f7f_7f7f_7f7f_7f7fn;
 
 /**
- * orc.b: every non-zero byte becomes 0xff. `(x & 0x7f..) + 0x7f..` carries into bit 7 of each byte whose low seven bits
- * are not zero; ORed with x, bit 7 says "non-zero"; times 255 spreads it.
+ * orc.b: every non-zero byte becomes 0xff. `(x & 0x7f..) + 0x7f..` carries into bit 7 of each byte
+ * whose low seven bits are not zero; ORed with x, bit 7 says "non-zero"; times 255 spreads it.
  */
 const orCombine: Rule = o => {
   const x = o.temp(I64);

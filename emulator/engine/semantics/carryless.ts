@@ -1,9 +1,10 @@
-// What Zbc does (Unpriv, bit-manipulation chapter): products of polynomials over GF(2), that is, multiplication without
-// carries.
+// The semantics of Zbc (Unpriv, bit-manipulation chapter): products of polynomials over GF(2), that
+// is, multiplication without carries.
 //
-// WebAssembly has no such instruction, and a loop over 64 bits would be slow. The trick (Thomas Pornin, BearSSL): split
-// each operand into four parts, part i having only the bits at positions i modulo 4. An integer product of two parts has
-// column sums at every fourth position. Sixteen products and masks give the low half. The proof is at `lowProduct`.
+// WebAssembly has no such instruction, and a loop over 64 bits would be slow. The trick (Thomas
+// Pornin, BearSSL): split each operand into four parts, part i having only the bits at positions i
+// modulo 4. An integer product of two parts has column sums at every fourth position. Sixteen
+// products and masks give the low half. The proof is at `lowProduct`.
 
 import { I64, type Local } from '../../wasm/module.ts';
 import type { Ops, Rule } from './ops.ts';
@@ -13,10 +14,11 @@ const EVERY_FOURTH = 0x1111_1111_1111_1111n;
 const maskOf = (part: number): bigint => BigInt.asIntN(64, EVERY_FOURTH << BigInt(part));
 
 /**
- * i64: the low 64 bits of the carry-less product of locals a and b.
- * Right because a column of a product of two parts sums at most 16 single bits, and 16 only in the top column, at
- * bits 60 to 63, where the carry leaves the word. In the other columns the sum is below 16, fits its four bits and
- * disturbs no other column. Its lowest bit is the carry-less sum; the mask drops the three others.
+ * i64: the low 64 bits of the carry-less product of locals a and b. Right because a column of a
+ * product of two parts sums at most 16 single bits, and 16 only in the top column, at bits 60 to
+ * 63, where the carry leaves the word. In the other columns the sum is below 16, fits its four bits
+ * and disturbs no other column. Its lowest bit is the carry-less sum; the mask drops the three
+ * others.
  */
 function lowProduct(o: Ops, a: Local<I64>, b: Local<I64>): void {
   const { c } = o;
@@ -54,8 +56,8 @@ function reverse(o: Ops, x: Local<I64>): void {
 type Half = 'low' | 'high' | 'reversed';
 
 /**
- * The product has 127 bits. Reversing both operands reverses it, so the reversed low half of that product is bits
- * 63 to 126 (`clmulr`), and one shift gives bits 64 to 126 (`clmulh`).
+ * The product has 127 bits. Reversing both operands reverses it, so the reversed low half of that
+ * product is bits 63 to 126 (`clmulr`), and one shift gives bits 64 to 126 (`clmulh`).
  */
 const carrylessProduct =
   (half: Half): Rule =>

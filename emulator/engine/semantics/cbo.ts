@@ -1,13 +1,16 @@
-// What Zicbom, Zicboz and Zicbop do (Unpriv, "CMO" chapter). There are no caches: management needs permission for the
-// block and does nothing, prefetches do nothing at all, and only cbo.zero writes. The hart (hart/system.ts) is the full
-// definition; here is the case that a TLB entry answers.
+// The semantics of Zicbom, Zicboz and Zicbop (Unpriv, "CMO" chapter). There are no caches:
+// management instructions only check permission for the block, prefetches do nothing, and only
+// cbo.zero writes. The hart (hart/system.ts) is the full definition; this module handles the case
+// of a TLB hit.
 
 import { MENVCFG, PRIV, SENVCFG } from '../../hart/layout.ts';
 import { CBCFE, CBIE, CBZE } from '../../isa/csr-fields.ts';
 import { CACHE_BLOCK_BYTES } from '../../isa/index.ts';
 import type { Ops, Rule } from './ops.ts';
 
-/** i32: not zero when menvcfg and, in U-mode, senvcfg enable the instruction (Priv §3.1.18, §10.1.10). */
+/**
+ * i32: not zero if menvcfg and, in U-mode, senvcfg enable the instruction (Priv §3.1.18, §10.1.10).
+ */
 function permitted(o: Ops, enable: number): void {
   const { c } = o;
   const load = (at: number): void => void c.i32_const(0).i32_load(at);

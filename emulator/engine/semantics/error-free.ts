@@ -1,6 +1,7 @@
-// Error-free transformations of doubles: a rounded result and exactly what rounding lost (Knuth TAOCP 4.2.2, Dekker 1971). Right in
-// rounding to nearest even, the only mode of WebAssembly, while no intermediate result overflows or underflows; an overflow makes the error
-// infinite or NaN.
+// Error-free transformations of doubles: a rounded result and its exact rounding error (Knuth TAOCP
+// 4.2.2, Dekker 1971). They are correct in rounding to nearest even, the only mode of WebAssembly,
+// while no intermediate result overflows or underflows; an overflow makes the error infinite or
+// NaN.
 
 import { type CodeWriter, F64, type Local } from '../../wasm/module.ts';
 

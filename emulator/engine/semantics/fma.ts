@@ -1,17 +1,19 @@
-// Fused multiply-add (Unpriv "F" §Single-Precision Floating-Point Computational Instructions), by the host's own instruction where it has
-// one. Elsewhere doubles try the rounded product first, whose error seldom matters (`fuseQuickly`). Else exact products and sums are split
-// into a rounded value and its error; the low parts are added with rounding to odd, so that the last addition rounds once, as if there
-// had been no other (Boldo and Melquiond, 2008).
+// Fused multiply-add (Unpriv "F" §Single-Precision Floating-Point Computational Instructions), by
+// the host's own instruction if it has one. Otherwise doubles try the rounded product first, whose
+// error seldom matters (`fuseQuickly`). Otherwise exact products and sums are split into a rounded
+// value and its error; the low parts are added with rounding to odd, so that the last addition
+// rounds once, as if there had been no other (Boldo and Melquiond, 2008).
 //
-// The last is taken only where nothing can overflow, underflow or be lost: factors within 2^±250, addend zero or within 2^±500, rounding to
-// nearest even, NX already set. Everything else is soft-float's.
+// The last method is used only if no operation can overflow, underflow or lose bits: factors within
+// 2^±250, addend zero or within 2^±500, rounding to nearest even, NX already set. Soft-float does
+// everything else.
 
 import { F64, I64, type Label, type Local } from '../../wasm/module.ts';
 import { twoProduct, twoSum } from './error-free.ts';
 import type { Format, Ops, Rule } from './ops.ts';
 
 const BIAS = 1023;
-/** Least product of the quick way. */
+/** The least product for `fuseQuickly`. */
 const QUICK_PRODUCT = 2 ** -900;
 
 /** i32: 1 when the exponent of f64 local `x` lies within 2^±reach. */
@@ -24,7 +26,10 @@ function isWithin(o: Ops, x: Local<F64>, reach: number): void {
     .i32_le_u();
 }
 
-/** Local `sum` becomes a + b rounded to odd: the neighbour with an odd last bit when the sum is inexact. */
+/**
+ * Local `sum` becomes a + b rounded to odd: the neighbour with an odd last bit when the sum is
+ * inexact.
+ */
 function oddSum(o: Ops, a: Local<F64>, b: Local<F64>, sum: Local<F64>): void {
   const { c } = o;
   const [error, bits] = [o.temp(F64), o.temp(I64)];
@@ -53,7 +58,7 @@ function operand(o: Ops, n: 1 | 2 | 3, format: Format, negate: boolean): void {
   if (negate) o.c.f64_neg();
 }
 
-/** Pushes the host's own fused result; operands that are not numbers give results that `finish` refuses. */
+/** Pushes the host's own fused result; NaN operands give results that `finish` refuses. */
 function hostFused(o: Ops, format: Format, signs: Signs): void {
   const { c } = o;
   for (const n of [1, 2, 3] as const) {
@@ -120,10 +125,12 @@ export function fusedRule(
 }
 
 /**
- * Sets f64 local `result` to RN(a * b + c) and goes to `done` when the rounded product p is good enough. Let s = RN(p + c) and t what that lost,
- * computed as if c were the larger: t is wrong by less than 2^-51 |p|, p itself by 2^-53 |p|. So the exact value lies between
- * s + t - 2^-50 |p| and s + t + 2^-50 |p|, with room for the rounding of those sums; when both round to the same double, it does, too.
- * That is so unless the product is of the order of the addend or larger, or the sum near the middle of two doubles.
+ * Sets f64 local `result` to RN(a * b + c) and goes to `done` when the rounded product p is good
+ * enough. Let s = RN(p + c) and t its rounding error, computed as if c were the larger: t is wrong
+ * by less than 2^-51 |p|, p itself by 2^-53 |p|. So the exact value lies between s + t - 2^-50 |p|
+ * and s + t + 2^-50 |p|, including the rounding of those sums; if both round to the same double, so
+ * does the exact value. They do unless the product is of the order of the addend or larger, or the
+ * sum is near the middle of two doubles.
  */
 function fuseQuickly(
   o: Ops,
@@ -137,7 +144,7 @@ function fuseQuickly(
   const [product, sum, lost, room] = [o.temp(F64), o.temp(F64), o.temp(F64), o.temp(F64)];
   const unknown = c.block();
   c.local_get(a).local_get(b).f64_mul().local_tee(product);
-  // Far from where the product has fewer bits, and the room none.
+  // Far above the range where the product and the bound lose bits.
   c.f64_abs().f64_const(QUICK_PRODUCT).f64_ge().i32_eqz().br_if(unknown, 'unlikely');
   c.local_get(product).local_get(addend).f64_add().local_set(sum);
   c.local_get(product).local_get(sum).local_get(addend).f64_sub().f64_sub().local_set(lost);
@@ -162,7 +169,10 @@ function fuseDouble(o: Ops, a: Local<F64>, b: Local<F64>, addend: Local<F64>, re
   c.local_get(vh).local_get(result).f64_add().local_set(result);
 }
 
-/** Sets `result`, whose rounding to single is RN(a * b + c): the product of singles is exact in a double. */
+/**
+ * Sets `result`, whose rounding to single is RN(a * b + c): the product of singles is exact in a
+ * double.
+ */
 function fuseSingle(o: Ops, a: Local<F64>, b: Local<F64>, addend: Local<F64>, result: Local<F64>): void {
   const { c } = o;
   const product = o.temp(F64);

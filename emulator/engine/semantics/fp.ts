@@ -1,11 +1,13 @@
-// What F and D instructions do (Unpriv, "F" and "D" chapters), over abstract operands.
+// The semantics of F and D instructions (Unpriv, "F" and "D" chapters), over abstract operands.
 //
-// The exact operation of every instruction is soft-float in the hart (`o.soft()`). Around it are fast paths with the
-// IEEE 754 operations of WebAssembly, taken only where they cannot differ, flags included:
+// The exact operation of every instruction is soft-float in the hart (`o.soft()`). Around it are
+// fast paths with the IEEE 754 operations of WebAssembly, taken only where they cannot differ,
+// flags included:
 //   * wasm rounds to nearest even, so the effective rounding mode must be that one;
 //   * wasm has no flags, but when NX is already set an inexact result changes nothing;
-//   * the result is inspected: no NaN (NV, payloads), no infinity (DZ, OF), nothing that may be tiny (UF).
-// NX stays set in ordinary programs once it was raised, so after warm-up nearly everything is fast.
+//   * the result is inspected: no NaN (NV, payloads), no infinity (DZ, OF), nothing that may be
+//     tiny (UF). In ordinary programs NX stays set once it was raised, so after warm-up nearly
+//     every operation is fast.
 
 import { RNE, RTZ } from '../../hart/softfloat-format.ts';
 import { F32, F64, type Label, type Local } from '../../wasm/module.ts';
@@ -20,7 +22,10 @@ import {
   type Rule,
 } from './ops.ts';
 
-/** Runs `fast` inside a block; it branches to the label it gets when it cannot answer, and then soft-float does. */
+/**
+ * Runs `fast` inside a block; it branches to its label if it cannot compute the result, and
+ * soft-float takes over.
+ */
 export function orSoft(o: Ops, fast: (giveUp: Label) => void): void {
   const { c } = o;
   const done = c.block();
@@ -44,7 +49,10 @@ export const isNumber = (o: Ops, x: Local<F64>): void => void o.c.local_get(x).l
 const LEAST_SINGLE = 0x0200_0000;
 const INFINITE_SINGLE = 0xff00_0000;
 
-/** Gives up unless the f32 or f64 in local `result` passes, NX is set and the rounding mode is RNE. */
+/**
+ * Branches to `giveUp` unless the f32 or f64 in local `result` passes, NX is set and the rounding
+ * mode is RNE.
+ */
 function checkResult(
   o: Ops,
   format: Format,
@@ -57,7 +65,8 @@ function checkResult(
   if (format === 's') {
     c.i32_reinterpret_f32().i32_const(1).i32_shl();
     if (check === 'normal') c.i32_const(LEAST_SINGLE).i32_sub();
-    // The limit of doubles is 0 or has all bits of that of singles.
+    // The limit of doubles is either 0 or a superset of the bits of the limit of singles, so one
+    // test covers both.
     o.resultLimit('finite');
     c.i64_const(32).i64_shr_u().i32_wrap_i64();
     c.i32_const((check === 'normal' ? INFINITE_SINGLE - LEAST_SINGLE : INFINITE_SINGLE) | 0).i32_and();
@@ -112,7 +121,7 @@ const squareRoot =
     });
   };
 
-/** Always soft-float: rare. */
+/** Rare, so always soft-float. */
 const soft =
   (writesFd: boolean): Rule =>
   o => {
@@ -170,7 +179,7 @@ const signInjectSingle =
     });
   };
 
-/** The operands as doubles in `a` and `b`; to `giveUp` when one of them is a NaN. */
+/** Loads the operands as doubles into `a` and `b`; branches to `giveUp` if one of them is a NaN. */
 function twoNumbers(o: Ops, format: Format, a: Local<F64>, b: Local<F64>, giveUp: Label): void {
   const { c } = o;
   asDouble(o, 1, format);
@@ -182,7 +191,9 @@ function twoNumbers(o: Ops, format: Format, a: Local<F64>, b: Local<F64>, giveUp
   c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
 }
 
-/** min and max of numbers: wasm orders -0 below +0 as RISC-V does; NaN operands are soft-float's business. */
+/**
+ * min and max of numbers: wasm orders -0 below +0 as RISC-V does; soft-float handles NaN operands.
+ */
 export const choose =
   (op: 'min' | 'max', format: Format): Rule =>
   o => {
@@ -212,7 +223,10 @@ export const compare =
 
 type IntType = 'w' | 'wu' | 'l' | 'lu';
 
-/** Exclusive bounds: strictly between them truncation fits (for `l` the lower bound itself fits, -2^63 is a double). */
+/**
+ * Exclusive bounds: strictly between them truncation fits (for `l` the lower bound itself fits,
+ * -2^63 is a double).
+ */
 const RANGE: Readonly<Record<IntType, readonly [number, number]>> = {
   w: [-(2 ** 31) - 1, 2 ** 31],
   wu: [-1, 2 ** 32],
@@ -220,7 +234,10 @@ const RANGE: Readonly<Record<IntType, readonly [number, number]>> = {
   lu: [-1, 2 ** 64],
 };
 
-/** C casts: towards zero, which `truncates` says is the only mode; in range; a whole number or NX already set. */
+/**
+ * C casts: towards zero, which is the mode if `truncates`; in range; a whole number or NX already
+ * set.
+ */
 export const toInteger =
   (type: IntType, format: Format, truncates = false): Rule =>
   o => {
@@ -265,7 +282,9 @@ function fitsExactly(o: Ops, type: IntType, format: Format): void {
   c.i64_const(isUnsigned ? limit : 2n * limit).i64_le_u();
 }
 
-/** From an integer register. Doubles hold every 32-bit integer exactly, so those need no sticky NX. */
+/**
+ * From an integer register. Doubles hold every 32-bit integer exactly, so those need no sticky NX.
+ */
 const fromInteger =
   (type: IntType, format: Format): Rule =>
   o => {
@@ -273,7 +292,7 @@ const fromInteger =
     const isExact = format === 'd' && (type === 'w' || type === 'wu');
     o.fpEnabled(true);
     orSoft(o, giveUp => {
-      // What every mode gives still needs a valid mode.
+      // The result is the same in every mode, but the mode must be valid.
       o.rounds(RNE);
       if (!isExact) {
         fitsExactly(o, type, format);
@@ -361,7 +380,7 @@ export const SINGLE = {
   'fcvt.wu.s': toInteger('wu', 's'),
   'fcvt.l.s': toInteger('l', 's'),
   'fcvt.lu.s': toInteger('lu', 's'),
-  // The low word as it is, boxed or not.
+  // The low word unchanged, boxed or not.
   'fmv.x.w': o => {
     o.fpEnabled(false);
     o.rd(() => {

@@ -1,4 +1,4 @@
-// All rules together: the type demands one for every row of the ISA table.
+// The table of all rules; its type demands one for every row of the ISA table.
 
 import { ATOMIC } from './amo.ts';
 import { BITS } from './bits.ts';

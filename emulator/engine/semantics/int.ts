@@ -1,4 +1,4 @@
-// What the instructions of RV64I and M do (Unpriv ch. 2, the RV64I and "M" chapters), over abstract operands.
+// The semantics of RV64I and M (Unpriv ch. 2, the RV64I and "M" chapters), over abstract operands.
 // Loads, stores and system instructions of the base are here too; they are one Ops call each.
 
 import { I64, type Local } from '../../wasm/module.ts';
@@ -17,7 +17,7 @@ type I64Binary =
 type I32Binary = 'i32_add' | 'i32_sub' | 'i32_shl' | 'i32_shr_s' | 'i32_shr_u' | 'i32_mul';
 type I64Compare = 'i64_eq' | 'i64_ne' | 'i64_lt_s' | 'i64_lt_u' | 'i64_ge_s' | 'i64_ge_u';
 
-// Shapes. wasm shifts take their amount modulo the width, exactly as RISC-V does.
+// Common forms. wasm shifts take their amount modulo the width, exactly as RISC-V does.
 
 const register =
   (op: I64Binary): Rule =>
@@ -75,7 +75,10 @@ const branch =
 
 const system: Rule = o => o.system();
 
-/** Nothing to do for one instruction stream: memory is sequentially consistent, stores reach code at once. */
+/**
+ * Nothing to do for one instruction stream: memory is sequentially consistent, stores reach code at
+ * once.
+ */
 const nothing: Rule = () => {};
 
 export const INTEGER = {
@@ -162,12 +165,13 @@ export const INTEGER = {
   'sfence.inval.ir': system,
 } as const satisfies Record<string, Rule>;
 
-// M. WebAssembly division traps on zero and on overflow, so both are decided first (Unpriv table "Semantics for
-// division by zero and division overflow").
+// M. WebAssembly division traps on zero and on overflow, so both are decided first (Unpriv table
+// "Semantics for division by zero and division overflow").
 
 /**
- * Quotient or remainder. `byZero` and `overflow` push the results of the two special cases; unsigned forms cannot overflow.
- * Operands sit in locals a and b so that 32- and 64-bit forms share this text.
+ * Quotient or remainder. `byZero` and `overflow` push the results of the two special cases;
+ * unsigned forms cannot overflow. Operands are in locals a and b so that 32- and 64-bit forms share
+ * this code.
  */
 function divide(
   o: Ops,
@@ -198,7 +202,7 @@ function quotient(o: Ops, op: I64Division, a: Local<I64>, b: Local<I64>): void {
   const isDiv = op === 'i64_div_s' || op === 'i64_div_u';
   const isSigned = op === 'i64_div_s' || op === 'i64_rem_s';
   const byZero = () => void (isDiv ? c.i64_const(-1) : c.local_get(a));
-  // x / -1 = -x, which is also what overflow must give (-2^63 again); x rem -1 = 0.
+  // x / -1 = -x, which is also the required result of overflow (-2^63 again); x rem -1 = 0.
   const byMinusOne = () => void (isDiv ? c.i64_const(0).local_get(a).i64_sub() : c.i64_const(0));
   divide(o, op, a, b, byZero, isSigned ? byMinusOne : undefined);
 }
@@ -215,7 +219,10 @@ const division =
     o.rd(() => quotient(o, op, a, b));
   };
 
-/** 32-bit division in 64 bits: no 32-bit quotient can overflow there, and the result is cut and sign-extended. */
+/**
+ * 32-bit division in 64 bits: no 32-bit quotient can overflow there, and the result is cut and
+ * sign-extended.
+ */
 const divisionW =
   (op: I64Division): Rule =>
   o => {
@@ -236,8 +243,9 @@ const divisionW =
   };
 
 /**
- * High 64 bits of the unsigned product of locals a and b, from four 32-bit products. With a = ah:al, b = bh:bl:
- * t = ah*bl + (al*bl >> 32); high = ah*bh + (t >> 32) + ((al*bh + low32(t)) >> 32). No sum exceeds 64 bits.
+ * High 64 bits of the unsigned product of locals a and b, from four 32-bit products. With a =
+ * ah:al, b = bh:bl: t = ah*bl + (al*bl >> 32); high = ah*bh + (t >> 32) + ((al*bh + low32(t)) >>
+ * 32). No sum exceeds 64 bits.
  */
 function highProduct(o: Ops, a: Local<I64>, b: Local<I64>, t: Local<I64>): void {
   const { c } = o;

@@ -1,36 +1,44 @@
-// The vocabulary in which the meaning of every instruction is written, once, for all engines.
+// The interface through which the semantics of every instruction is written, once, for all engines.
 //
-// A Rule is an emitter: called at code-generation time, it appends WebAssembly through `o.c` and names the
-// instruction's operands only through the Ops given to it. Two implementations of Ops exist:
-//   interpreter  operands are fetched at run time: `rs1()` emits "load the rs1 offset from the decoded record, load the
-//                register there"; a rule is instantiated once per handler;
-//   JIT          operands are known: `rs1()` emits `local.get` of a register or a constant; a rule is instantiated
-//                once per guest instruction in a region.
-// Hence a rule must not ask what an operand is; it may only push it. Everything an implementation can do better when it
-// knows more (range-checked groups of accesses, dropped writes to x0, constant folding) hides behind these methods.
+// A Rule is an emitter: called at code-generation time, it appends WebAssembly through `o.c` and
+// names the instruction's operands only through the Ops given to it. Two implementations of Ops
+// exist:
+//   interpreter  operands are fetched at run time: `rs1()` emits "load the rs1 offset from the decoded
+//                record, load the register there"; a rule is instantiated once per handler;
+//   JIT          operands are known: `rs1()` emits `local.get` of a register or a constant; a rule is
+//                instantiated once per guest instruction in a region.
+// Hence a rule must not inspect an operand; it may only push it. Optimisations that need to know
+// operands (range-checked groups of accesses, dropped writes to x0, constant folding) are hidden
+// behind these methods.
 //
 // Contract of a rule
 //   * The wasm operand stack is empty before and after it.
-//   * Operands may be pushed any number of times, until `rd`/`fd` writes: rd may be the same register as rs1.
-//     `rd(value)` evaluates `value` first, so `o.rd(() => { o.rs1(); ... })` is always right.
-//   * What can leave (load, store, atomic, fpEnabled, soft, system) comes before every write to guest state:
-//     a trap must find registers, flags and memory as they were before the instruction.
-//   * `branch`, `jump`, `jumpIndirect`, `system` come last. Without one of them control goes to the next instruction.
+//   * Operands may be pushed any number of times, until `rd`/`fd` writes: rd may be the same
+//     register as rs1. `rd(value)` evaluates `value` first, so `o.rd(() => { o.rs1(); ... })` is
+//     always correct.
+//   * Methods that can leave (load, store, atomic, fpEnabled, soft, system) come before every write
+//     to guest state: a trap must find registers, flags and memory as they were before the
+//     instruction.
+//   * `branch`, `jump`, `jumpIndirect`, `system` come last. Without one of them control goes to the
+//     next instruction.
 //   * Values of 32-bit instructions are i32 on the wasm stack and sign-extended by `rdw`.
-//   * Retired-instruction counting is not the rule's business.
+//   * The rule does not count retired instructions.
 
 import type { Mnemonic } from '../../isa/index.ts';
 import type { CodeWriter, I32, Local, ValType } from '../../wasm/module.ts';
 
 /** Bytes of a memory access. */
 export type Width = 1 | 2 | 4 | 8;
-/** Bytes of a floating-point one. */
+/** Bytes of a floating-point access. */
 export type FpWidth = 2 | 4 | 8;
 
-/** The ones above a NaN-boxed half or single (Unpriv "D" §NaN Boxing). */
+/** The bits above a NaN-boxed half or single (Unpriv "D" §NaN Boxing). */
 export const boxOf = (bytes: FpWidth): bigint => BigInt.asIntN(64, -1n << BigInt(8 * bytes));
 
-/** An instruction of the "A" extension: which access, and for AMOs which operation (bits 31:27 of its encoding). */
+/**
+ * An instruction of the "A" extension: the kind of access and, for AMOs, the operation (bits 31:27
+ * of its encoding).
+ */
 export interface Atomic {
   readonly kind: 'lr' | 'sc' | 'amo';
   readonly bytes: 4 | 8;
@@ -41,16 +49,20 @@ export interface Atomic {
 export type Format = 's' | 'd';
 
 /**
- * What a result must be to be believed: any finite number, or one that is certainly not tiny (zero is not either). Exponent 1 may be the
- * rounded form of a tiny result, so it does not pass as normal.
+ * The condition for accepting a result: `finite` = any finite number; `normal` = a finite number
+ * that is certainly not tiny, and not zero. Exponent 1 may be the rounded form of a tiny result, so
+ * it does not count as normal.
  */
 export type ResultCheck = 'finite' | 'normal';
 
-/** Bits of the least double whose exponent is 2, shifted left by one, so that the sign is out. */
+/** Bits of the least double whose exponent is 2, shifted left by one, which removes the sign. */
 export const LEAST_NORMAL = 0x0040_0000_0000_0000n;
 const INFINITE = 0xffe0_0000_0000_0000n;
 
-/** The shifted bits of a result that passes are below; for `normal` LEAST_NORMAL has been subtracted from them. */
+/**
+ * A result passes if its shifted bits are below this; for `normal`, LEAST_NORMAL is subtracted from
+ * them first.
+ */
 export const RESULT_LIMIT: Readonly<Record<ResultCheck, bigint>> = {
   finite: INFINITE,
   normal: INFINITE - LEAST_NORMAL,
@@ -70,7 +82,10 @@ export interface Ops {
   rs1w(): void;
   /** i32: low half of rs2. */
   rs2w(): void;
-  /** i64: the immediate, sign-extended; shift amounts and `lui`/`auipc` values (already shifted) too. */
+  /**
+   * i64: the immediate, sign-extended; shift amounts and `lui`/`auipc` values (already shifted)
+   * too.
+   */
   imm(): void;
   /** i32: low half of the immediate. */
   immw(): void;
@@ -86,7 +101,10 @@ export interface Ops {
   /** Writes rd; `value` pushes i32, which is sign-extended. */
   rdw(value: () => void): void;
 
-  /** A scratch local that nobody else has, to be set before it is read; it is released when the rule has returned. */
+  /**
+   * A scratch local of this rule, which must be set before it is read; it is released when the rule
+   * has returned.
+   */
   temp<T extends ValType>(type: T): Local<T>;
 
   // Control. `imm` is the displacement of branch and jump.
@@ -95,10 +113,13 @@ export interface Ops {
   branch(condition: () => void): void;
   /** rd = next pc; continue at pc + imm. */
   jump(): void;
-  /** `target` pushes i64 (bit 0 is cleared here); rd = next pc afterwards; continue at the target. */
+  /**
+   * `target` pushes i64 (bit 0 is cleared here); rd = next pc afterwards; continue at the target.
+   */
   jumpIndirect(target: () => void): void;
 
-  // Memory. Address: rs1 + imm. Any alignment; only the slow arm knows MMIO, page faults and page crossings.
+  // Memory. Address: rs1 + imm. Any alignment; the slow path handles MMIO, page faults and page
+  // crossings.
 
   /** rd = `bytes` at rs1 + imm, sign- or zero-extended. */
   load(bytes: Width, signed: boolean): void;
@@ -109,27 +130,36 @@ export interface Ops {
   /** Low bytes of floating register fs2 to memory. */
   storeFp(bytes: FpWidth): void;
   /**
-   * Address: rs1 alone, naturally aligned. `fast` runs with the i32 local `host`, the host address of RAM that may be
-   * accessed that way; it writes rd. Everything else (translation misses, devices, pages with code, faults) is done by the
-   * hart's own lr, sc or amo, for which `what` is the order form.
+   * Address: rs1 alone, naturally aligned. `fast` runs with the i32 local `host`, the host address
+   * of RAM that may be accessed that way; it writes rd. Everything else (translation misses,
+   * devices, pages with code, faults) is done by the hart's own lr, sc or amo, which `what`
+   * describes.
    */
   atomic(what: Atomic, fast: (host: Local<I32>) => void): void;
   /**
-   * The cache block that rs1 points into, after `permitted` has pushed i32 and it was not zero. `fast` runs with the i32
-   * local `host`, the host address of the block in RAM that may be read or, when it `writes`, written. Everything else
-   * is done by the hart. Comes last and alone.
+   * The cache block that rs1 points into, after `permitted` has pushed i32 and it was not zero.
+   * `fast` runs with the i32 local `host`, the host address of the block in RAM that may be read
+   * or, when it `writes`, written. Everything else is done by the hart. Comes last and alone.
    */
   cacheBlock(writes: boolean, permitted: () => void, fast: (host: Local<I32>) => void): void;
-  /** i64: the physical address that belongs to a host address of RAM held in the i32 local `host`. */
+  /**
+   * i64: the physical address that belongs to a host address of RAM held in the i32 local `host`.
+   */
   physical(host: Local<I32>): void;
 
   // Floating point. Registers are 64-bit patterns; see semantics/fp.ts for the fast paths.
 
-  /** First thing in every FP rule. Leaves (illegal instruction) when FS = Off; sets FS = Dirty when `writes`. */
+  /**
+   * The first call of every FP rule. Leaves (illegal instruction) when FS = Off; sets FS = Dirty
+   * when `writes`.
+   */
   fpEnabled(writes: boolean): void;
   /** i64: raw bits of fs1, fs2 or fs3. */
   fbits(n: 1 | 2 | 3): void;
-  /** f32 or f64: value of fs1, fs2 or fs3; a single that is not NaN-boxed reads as the canonical NaN. */
+  /**
+   * f32 or f64: value of fs1, fs2 or fs3; a single that is not NaN-boxed reads as the canonical
+   * NaN.
+   */
   fs(n: 1 | 2 | 3, format: Format): void;
   /** Writes fd; `value` pushes raw i64 bits. */
   fdBits(value: () => void): void;
@@ -138,8 +168,9 @@ export interface Ops {
   /** i32: non-zero when this is the effective rounding mode, as frm encodes it. */
   rounds(mode: number): void;
   /**
-   * i64: RESULT_LIMIT[check] when the effective rounding mode is round-to-nearest-even and NX is set, else 0. May be 0 when it need not.
-   * A result of the host's arithmetic is what this instruction gives, flags included, when it passes the check with this limit.
+   * i64: RESULT_LIMIT[check] when the effective rounding mode is round-to-nearest-even and NX is
+   * set, else 0. It may conservatively be 0. If a result of the host's arithmetic passes the check
+   * with this limit, it is the result of this instruction, including flags.
    */
   resultLimit(check: ResultCheck): void;
   /** The host's relaxed_madd is a fused multiply-add. */
@@ -149,19 +180,19 @@ export interface Ops {
   /** i32: non-zero only when NX is set in fflags, so that raising it again changes nothing. */
   inexactIsSet(): void;
   /**
-   * The exact soft-float operation of this very instruction: reads its operands, writes its rd or fd, ORs fflags. Leaves
-   * with illegal instruction when the rounding mode is reserved.
+   * The exact soft-float operation of this very instruction: reads its operands, writes its rd or
+   * fd, ORs fflags. Leaves with illegal instruction when the rounding mode is reserved.
    */
   soft(): void;
 
   /**
-   * The instruction is executed by the hart (CSRs, traps, xret, wfi, fences): registers and pc are brought to the window,
-   * and execution goes on wherever the hart says. Comes last and alone.
+   * The hart executes the instruction (CSRs, traps, xret, wfi, fences): registers and pc are stored
+   * to the window, and execution continues at the hart's PC. Comes last and alone.
    */
   system(): void;
 }
 
-/** What an instruction does. */
+/** The semantics of an instruction. */
 export type Rule = (o: Ops) => void;
 
 /** One rule for every row of the ISA table; a missing row is a type error. */

@@ -1,8 +1,9 @@
-// Fast paths of the system instructions that kernels execute all the time: reads and writes of the plain trap CSRs, interrupt
-// enabling through mstatus and sstatus, ecall from U, sret, mret. Each emitter either does the whole instruction or branches to
-// `slow` before it changed anything; the hart (emulator/hart/system.ts, trap.ts) is the full definition and does the rest:
-// illegal accesses, WARL fields with consequences, pending interrupts, firmware in the host.
-// Priv §3.1.6 (mstatus), §3.1.7, §3.3.2 (xret), §10.1.1 (sstatus).
+// Fast paths of the system instructions that kernels execute often: reads and writes of the plain
+// trap CSRs, interrupt enabling through mstatus and sstatus, ecall from U, sret, mret. Each emitter
+// either does the whole instruction or branches to `slow` before it changed anything; the hart
+// (emulator/hart/system.ts, trap.ts) is the full definition and does the rest: illegal accesses,
+// WARL fields with side effects, pending interrupts, firmware in the host. Priv §3.1.6 (mstatus),
+// §3.1.7, §3.3.2 (xret), §10.1.1 (sstatus).
 
 import { M, S, U } from '../../hart/cause.ts';
 import * as L from '../../hart/layout.ts';
@@ -14,7 +15,7 @@ import type { Ops } from './ops.ts';
 export type CsrOp = 'swap' | 'set' | 'clear';
 export type CsrClass = 'plain' | 'mstatus' | 'sstatus';
 
-/** CSRs that are nothing but 64 bits in the window; `even` = bit 0 is always zero. */
+/** CSRs that are plain 64-bit fields of the window; `even` = bit 0 is always zero. */
 export interface PlainCsr {
   readonly slot: number;
   readonly even: boolean;
@@ -45,11 +46,11 @@ export function csrClass(csr: number): CsrClass | undefined {
   return PLAIN.has(csr) ? 'plain' : undefined;
 }
 
-/** What csrrw, csrrs and csrrc (and their immediate forms) do with the operand. */
+/** The effect of csrrw, csrrs and csrrc (and their immediate forms). */
 export const csrOp = (name: string): CsrOp =>
   name.startsWith('csrrw') ? 'swap' : name.startsWith('csrrs') ? 'set' : 'clear';
 
-/** A plain CSR access, with pushers for what the interpreter fetches and the JIT knows. */
+/** A plain CSR access, with emitters for values that the interpreter fetches and the JIT knows. */
 export interface PlainAccess {
   readonly op: CsrOp;
   /** i64. */
@@ -81,7 +82,7 @@ export function emitPlainCsr(o: Ops, access: PlainAccess, slow: Label): void {
   o.rd(() => void c.local_get(old));
 }
 
-/** Fields whose change has no consequence beyond mstatus itself, apart from enabling interrupts. */
+/** Fields whose change has no effect outside mstatus, apart from enabling interrupts. */
 const CHEAP = B.SIE | B.MIE_BIT | B.SPIE | B.MPIE | B.SPP;
 const ENABLES = B.SIE | B.MIE_BIT;
 
@@ -125,8 +126,8 @@ export function emitStatusCsr(
 }
 
 /**
- * Trap return. `leave` emits the way out: PC, privilege and views in the window are new then. Slow with pending interrupts, MPRV
- * or TSR, and wherever the instruction is illegal.
+ * Trap return. `leave` emits the exit, after PC, privilege and views in the window have changed.
+ * Takes the slow path with pending interrupts, MPRV or TSR, and if the instruction is illegal.
  */
 export function emitReturn(o: Ops, name: 'mret' | 'sret', slow: Label, leave: () => void): void {
   const { c } = o;
@@ -160,7 +161,10 @@ export function emitReturn(o: Ops, name: 'mret' | 'sret', slow: Label, leave: ()
   leave();
 }
 
-/** System call from U, to S when delegated, else to M. `leave` as above; counting the instruction is the caller's business. */
+/**
+ * System call from U, to S when delegated, else to M. `leave` as above; the caller counts the
+ * instruction.
+ */
 export function emitEcall(o: Ops, slow: Label, leave: () => void): void {
   const { c } = o;
   const [status, priv] = [o.temp(I32), o.temp(I32)];
@@ -181,7 +185,9 @@ export function emitEcall(o: Ops, slow: Label, leave: () => void): void {
   leave();
 }
 
-/** Trap CSRs, PC and the status word in the local, for a trap from U (so the previous mode is zero). */
+/**
+ * Trap CSRs, PC and the status word in the local, for a trap from U (so the previous mode is zero).
+ */
 function enterTrap(
   o: Ops,
   status: Local<I32>,
@@ -218,7 +224,7 @@ function load(o: Ops, offset: number): void {
 
 const privilegeNow = (o: Ops): void => load(o, L.PRIV);
 
-/** i32: interrupts that are pending and enabled in mie, whatever mstatus and delegation say of them. */
+/** i32: interrupts that are pending and enabled in mie, regardless of mstatus and delegation. */
 function pending(o: Ops): void {
   load(o, L.MIP);
   load(o, L.MIP + 4);

@@ -1,5 +1,6 @@
-// What Zfa and Zfhmin do (Unpriv, chapters of those names). As in fp.ts, the exact operation is soft-float, and the fast
-// paths are taken only where WebAssembly's arithmetic cannot differ, flags included.
+// The semantics of Zfa and Zfhmin (Unpriv, chapters of those names). As in fp.ts, soft-float
+// defines the exact operation, and the fast paths are taken only if WebAssembly's arithmetic cannot
+// differ, flags included.
 
 import { RDN, RMM, RNE, RTZ, RUP } from '../../hart/softfloat-format.ts';
 import { FLI_BITS } from '../../isa/index.ts';
@@ -23,8 +24,9 @@ const WASM_ROUNDING = [
 ] as const;
 
 /**
- * Sets `whole` to x, a number, rounded to an integer in the effective mode; gives up when that mode is reserved. All
- * five keep the sign of a zero. RMM: truncation loses x - trunc(x), which is exact; from a half on, one step away.
+ * Sets `whole` to x, a number, rounded to an integer in the effective mode; gives up if that mode
+ * is reserved. All five keep the sign of a zero. RMM: truncation loses x - trunc(x), which is
+ * exact; from a half on, one step away.
  */
 function roundToWhole(o: Ops, x: Local<F64>, whole: Local<F64>, giveUp: Label): void {
   const { c } = o;
@@ -72,8 +74,9 @@ const HALF_INFINITE = 0x7c00;
 const HALF_SIGN = 0x8000;
 
 /**
- * From a half that is boxed and finite. Its exponent and fraction, moved to their places in a single, give a number that is
- * too small by 2^112, the difference of the biases; the product with that is exact, also for subnormal halves.
+ * Converts from a half that is boxed and finite. Its exponent and fraction, moved to their places
+ * in a single, give a number that is too small by 2^112, the difference of the biases; the product
+ * with that is exact, also for subnormal halves.
  */
 const fromHalf =
   (to: Format): Rule =>
@@ -87,7 +90,7 @@ const fromHalf =
       o.fbits(1);
       c.i32_wrap_i64().local_tee(bits).i32_const(HALF_INFINITE).i32_and();
       c.i32_const(HALF_INFINITE).i32_eq().br_if(giveUp, 'unlikely');
-      // Every mode gives the same, but must be valid.
+      // The result is the same in every mode, but the mode must be valid.
       o.rounds(RNE);
       c.i32_eqz().br_if(giveUp, 'unlikely');
       o.fd(to, () => {
@@ -109,8 +112,9 @@ const LOST = 42n;
 const REBIAS = (1023 - 15) << 10;
 
 /**
- * To a half, for results that are normal or zero, when nothing is lost or NX is set already. Integer arithmetic on the bits
- * of the double: a carry out of the fraction moves into the exponent, as it must.
+ * Converts to a half, for results that are normal or zero, if no bits are lost or NX is already
+ * set. Integer arithmetic on the bits of the double: a carry out of the fraction moves into the
+ * exponent, as it must.
  */
 const toHalf =
   (from: Format): Rule =>
@@ -133,7 +137,8 @@ const toHalf =
       o.rounds(RNE);
       c.i32_and().i32_eqz().br_if(giveUp, 'unlikely');
       o.fdBits(() => {
-        // To nearest, ties to even: add just under a half, and one more when the last bit that stays is odd.
+        // To nearest, ties to even: add just under a half, and one more if the last remaining bit
+        // is odd.
         c.local_get(magnitude).i64_const(LOST).i64_shr_u().i64_const(1).i64_and();
         c.local_get(magnitude).i64_add();
         c.i64_const((1n << (LOST - 1n)) - 1n).i64_add();
@@ -166,7 +171,7 @@ export const ZFA = {
 export const HALF = {
   flh: loadRule(2),
   fsh: storeRule(2),
-  // The low half-word as it is, boxed or not.
+  // The low half-word unchanged, boxed or not.
   'fmv.x.h': o => {
     o.fpEnabled(false);
     o.rd(() => {
