@@ -1,4 +1,5 @@
-// The run description and the result of a run, as `--result` and `--record` write them (run/schema.ts).
+// The run description and the result of a run, as `--result` and `--record` write them
+// (run/schema.ts).
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,8 +24,8 @@ const hexOf = (seed: bigint | undefined): string | null =>
   seed === undefined ? null : `0x${seed.toString(16)}`;
 
 /**
- * What arrived from outside. The arrival of a stream follows from the run, by the rule of feed.ts, so that its bytes and
- * the place of its end describe it; interactive input has times, too.
+ * What arrived from outside. The arrival of a stream follows from the run, by the rule of feed.ts,
+ * so that its bytes and the place of its end describe it; interactive input has times, too.
  */
 function inputOf(journal: readonly JournalEntry[], isInteractive: boolean): RunDescription['input'] {
   const typed = journal.filter(entry => entry.port === 'uart' || entry.port === 'console');
@@ -41,7 +42,10 @@ function inputOf(journal: readonly JournalEntry[], isInteractive: boolean): RunD
   return { kind: 'interactive', ...facts, rule: null, endAt: null, journal: hash };
 }
 
-/** `journal`: what has arrived by the end of the run; `isInteractive`: as it was typed, not by the rule of a stream. */
+/**
+ * `journal`: what has arrived by the end of the run; `isInteractive`: as it was typed, not by the
+ * rule of a stream.
+ */
 export function describe(
   images: GuestImages,
   choice: MachineChoice,
@@ -79,8 +83,8 @@ export function describe(
 }
 
 /**
- * A fact that takes longer to find out than a small program runs: kept in the cache under `name`, for as long as
- * `identity` is the same.
+ * A fact that takes longer to find out than a small program runs: kept in the cache under `name`,
+ * for as long as `identity` is the same.
  */
 function remembered(name: string, identity: string, find: () => string): string {
   const path = join(cacheDir(), 'fact', `${name}.json`);

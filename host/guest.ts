@@ -1,10 +1,13 @@
-// A program as the guest's first process: kernel of the dialect, initial RAM file system with the program, command line.
+// A program as the guest's first process: kernel of the dialect, initial RAM file system with the
+// program, command line.
 import { basename } from 'node:path';
 import { isElf, KcovboxError } from '../emulator/index.ts';
 import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../toolchain/index.ts';
 import { readInput } from './input.ts';
 
-/** Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense. */
+/**
+ * Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense.
+ */
 const PROGRAM_MAX = 512 * 2 ** 20;
 const EXECUTABLE = 0o100755;
 
@@ -53,7 +56,9 @@ export interface GuestOptions {
   readonly files?: readonly CpioEntry[];
 }
 
-/** Bytes of the program: compiled when it is C, else checked to be something the guest could run. */
+/**
+ * Bytes of the program: compiled when it is C, else checked to be something the guest could run.
+ */
 async function loadProgram(
   path: string,
   options: Pick<GuestOptions, 'dialect' | 'cflags'>,
@@ -96,10 +101,16 @@ function checkProgram(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** A word of the kernel command line, as kernel/proc/init.c reads it: a backslash keeps the next character. */
+/**
+ * A word of the kernel command line, as kernel/proc/init.c reads it: a backslash keeps the next
+ * character.
+ */
 const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
 
-/** Words and characters that the kernel takes from its command line: WORDS_MAX in kernel/proc/init.c, one page of arguments. */
+/**
+ * Words and characters that the kernel takes from its command line: WORDS_MAX in
+ * kernel/proc/init.c, one page of arguments.
+ */
 const WORDS_MAX = 256;
 const CHARACTERS_MAX = 65_000;
 

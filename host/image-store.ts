@@ -1,5 +1,6 @@
-// Images of recorded runs by content, in the cache: a recording names them by hash and nothing else, so that it can be
-// replayed after the program was edited, and no file can make `replay` read or run something on the host.
+// Images of recorded runs by content, in the cache: a recording names them by hash and nothing
+// else, so that it can be replayed after the program was edited, and no file can make `replay` read
+// or run something on the host.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, writeWhole } from '../toolchain/index.ts';

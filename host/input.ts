@@ -1,4 +1,5 @@
-// Input files. They are hostile: only regular files are read, and never more of one than its role allows, also when it grows meanwhile.
+// Input files. They may be hostile: only regular files are read, and never more bytes than the role
+// allows, even if the file grows meanwhile.
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type DiskImage, KcovboxError } from '../emulator/index.ts';
 
@@ -8,7 +9,9 @@ const MIB = 2 ** 20;
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
-/** Opens a regular file, runs `body` on it, and says in one line what is wrong. `what` names its role: "kernel". */
+/**
+ * Opens a regular file and runs `body` on it. Errors: one line. `what` names the role: "kernel".
+ */
 function open<T>(path: string, what: string, body: (fd: number, status: Stats) => T): T {
   let fd: number | undefined;
   try {
@@ -38,7 +41,7 @@ export function readInput(path: string, what: string, max = FILE_MAX): Uint8Arra
   return open(path, what, (fd, { size }) => {
     const tooLarge = () => refused(`${what} ${path} is larger than ${Math.floor(max / MIB)} MiB`);
     if (size > max) throw tooLarge();
-    // The files of /proc say that they are empty.
+    // The files of /proc report a size of 0.
     let bytes = Buffer.allocUnsafe(size + 1);
     for (let at = 0; ; ) {
       const got = readSync(fd, bytes, at, bytes.length - at, null);
@@ -50,7 +53,10 @@ export function readInput(path: string, what: string, max = FILE_MAX): Uint8Arra
   });
 }
 
-/** A disk image that stays in its file: what the guest never reads costs nothing. Errors later: when the file changes. */
+/**
+ * A disk image that stays in its file: what the guest never reads costs nothing. Errors later: when
+ * the file changes.
+ */
 export function openDisk(path: string): DiskImage {
   const { size, mtimeMs } = open(path, 'drive', (_, status) => status);
   const fd = openSync(path, 'r');

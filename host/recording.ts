@@ -1,5 +1,6 @@
-// Recordings: a run description, the input with the virtual time of its arrival, and how the run ended. With the same images a
-// run with this input is the same run. `kcovbox run --record FILE` writes one, `kcovbox replay FILE` reads it.
+// Recordings: a run description, the input with the virtual time of its arrival, and how the run
+// ended. With the same images a run with this input is the same run. `kcovbox run --record FILE`
+// writes one, `kcovbox replay FILE` reads it.
 import { type JournalEntry, KcovboxError } from '../emulator/index.ts';
 import type { RunDescription, RunOutcome } from '../run/index.ts';
 import { FormatError, RECORDING_VERSION, type RecordingHead, readRecording } from '../run/read.ts';

@@ -1,4 +1,5 @@
-// A recording as a run: its machine, its images, found by hash, and what differed when it ran again.
+// A recording as a run: its machine, its images, found by hash, and what differed when it ran
+// again.
 import { type EngineKind, KcovboxError } from '../emulator/index.ts';
 import type { RunOutcome } from '../run/index.ts';
 import { buildKernel } from '../toolchain/index.ts';
@@ -53,7 +54,10 @@ interface Image {
 
 const short = (hash: string): string => `sha256 ${hash.slice(0, 16)}...`;
 
-/** The recorded kernel: the file that was given, one that was kept, or one that is built for its configuration. */
+/**
+ * The recorded kernel: the file that was given, one that was kept, or one that is built for its
+ * configuration.
+ */
 async function kernelOf(name: string, { run }: Recording, { kernel, kernelHint }: Given): Promise<Image> {
   const wanted = run.images.kernel.sha256;
   const image =
@@ -71,7 +75,9 @@ async function kernelOf(name: string, { run }: Recording, { kernel, kernelHint }
   );
 }
 
-/** The recorded root file system: kept from the recording, or made of the program that was given. */
+/**
+ * The recorded root file system: kept from the recording, or made of the program that was given.
+ */
 async function initrdOf(name: string, { run }: Recording, given: Given): Promise<Uint8Array> {
   const { program, cflags = [], programHint } = given;
   const wanted = run.images.initrd;
@@ -89,7 +95,10 @@ async function initrdOf(name: string, { run }: Recording, given: Given): Promise
   );
 }
 
-/** The images of a recording; `name`: of it, for messages. Errors: one is not here, or not as it was. */
+/**
+ * The images of a recording; `name`: of it, for messages. Errors: one is not here, or not as it
+ * was.
+ */
 export async function recordedImages(name: string, recording: Recording, given: Given): Promise<GuestImages> {
   const kernel = await kernelOf(name, recording, given);
   const initrd = await initrdOf(name, recording, given);

@@ -47,9 +47,7 @@ const input = z.strictObject({
   rule: z
     .literal('idle-64k')
     .nullable()
-    .describe(
-      'stream: 65,536 bytes or what is left whenever the guest waits (docs/architecture.md, "Input")',
-    ),
+    .describe('stream: 65,536 bytes, or the rest, whenever the guest waits (docs/architecture.md, "Input")'),
   endAt: count
     .nullable()
     .describe('stream: the end of the input was delivered behind so many bytes; null: it was not'),
@@ -103,7 +101,7 @@ export const runOutcome = z.strictObject({
   time: count.describe('virtual time, in units of one instruction or exception'),
   stateHash: hash64.describe('of registers, memory and devices'),
   runHash: runHash.describe('where two runs that differ began to differ follows from it'),
-  consoleHash: sha256.describe('of what the guest printed'),
+  consoleHash: sha256.describe('hash of the output of the guest'),
   records: count.describe('coverage records, lost ones included'),
 });
 export type RunOutcome = z.infer<typeof runOutcome>;
@@ -122,7 +120,7 @@ export const runResult = z.strictObject({
       compiler: z.string().nullable(),
       engine: z.enum(['jit', 'interp', 'lockstep']),
     })
-    .describe('what cannot change the run'),
+    .describe('facts that cannot change the run'),
 });
 export type RunResult = z.infer<typeof runResult>;
 

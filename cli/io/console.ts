@@ -1,7 +1,8 @@
-// The guest's serial line on this process's standard streams.
-// Output: on a terminal byte for byte; otherwise the tty's CR LF becomes the LF that the program wrote, exactly (the guest's
-// line discipline puts a CR before every LF, so removing one before each is its inverse).
-// Input: what a person or a co-process types, as it comes (live-input.ts); anything else as a stream of bytes with an end (run/feed.ts).
+// The guest's serial line on this process's standard streams. Output: on a terminal byte for byte;
+// otherwise the tty's CR LF becomes the LF that the program wrote, exactly (the guest's line
+// discipline puts a CR before every LF, so removing one before each is its inverse). Input: typed
+// input, or that of a co-process, as it comes (live-input.ts); other input as a stream of bytes
+// with an end (run/feed.ts).
 import type { Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
 import { PIECE } from '../../run/feed.ts';
@@ -12,9 +13,9 @@ import { isTerminal } from './terminal.ts';
 const CR = 13;
 const LF = 10;
 const STDIN = 0;
-/** Between two looks at a pipe. */
+/** Milliseconds between two checks of a pipe. */
 const LOOK_MS = 3;
-/** After so long the user is told for what the guest waits. */
+/** Milliseconds after which the user is told why the guest waits. */
 const NOTICE_NS = 3_000_000_000n;
 
 export interface ConsoleOptions {
@@ -24,18 +25,19 @@ export interface ConsoleOptions {
   readonly silent?: boolean;
   /** Bytes exactly as the UART sent them. */
   readonly binary?: boolean;
-  /** Is fed what was printed, after newline conversion. */
+  /** Receives the printed bytes, after newline conversion. */
   readonly hash?: Hash | undefined;
 }
 
-/** Where input that nobody types comes from. */
+/** The source of input that is not typed. */
 type Source = 'none' | 'file' | 'pipe';
 
 function sourceOf(): Source {
   try {
     const status = fstatSync(STDIN);
     if (status.isFile()) return 'file';
-    return status.isCharacterDevice() && !isTerminal(STDIN) ? 'file' : 'pipe'; // /dev/null, /dev/zero
+    // Character devices such as /dev/null and /dev/zero count as files.
+    return status.isCharacterDevice() && !isTerminal(STDIN) ? 'file' : 'pipe';
   } catch {
     return 'none'; // closed
   }
@@ -70,7 +72,7 @@ export class GuestConsole {
     if (!this.#heldCr) this.#converted(byte);
   }
 
-  /** One byte after newline conversion: the hash is of those even where others are printed. */
+  /** One byte after newline conversion: the hash covers these bytes, even if others are printed. */
   #converted(byte: number): void {
     if (this.#options.hash) this.#hashed.push(byte);
     if (!this.#isRaw) this.#emit(byte);
@@ -79,10 +81,10 @@ export class GuestConsole {
   #emit(byte: number): void {
     if (this.#length === this.#buffer.length) this.flush();
     this.#buffer[this.#length++] = byte;
-    if (byte === LF) this.flush(); // a line is seen when it is printed, whatever the slice does
+    if (byte === LF) this.flush(); // a line appears when it is printed, not at the end of the slice
   }
 
-  /** Writes what has gathered. */
+  /** Writes the buffered bytes. */
   flush(): void {
     this.#options.hash?.update(Buffer.from(this.#hashed));
     this.#hashed = [];
@@ -93,7 +95,7 @@ export class GuestConsole {
     if (!this.#options.silent) writeOut(chunk);
   }
 
-  /** End of the run: everything out, the terminal as it was. Call once, also after errors. */
+  /** End of the run: writes everything and restores the terminal. Call once, also after errors. */
   close(): void {
     this.#live?.close();
     if (this.#source === 'pipe') {
@@ -110,19 +112,22 @@ export class GuestConsole {
     return Buffer.concat(this.#kept).toString('utf8');
   }
 
-  /** Input comes when it comes; closing the console closes it. */
+  /** Input is delivered as it comes; closing the console closes its source. */
   useLive(live: LiveInput): void {
     this.#live = live;
     if (live.isExact && isTerminal(1)) this.#isRaw = true;
   }
 
-  /** Input comes from a file or a pipe, from the moment on at which some is asked for. */
+  /** Input comes from a file or a pipe, which is read only when input is requested. */
   useStream(): void {
     this.#source = sourceOf();
     if (this.#source === 'none') this.#ended = true;
   }
 
-  /** The next PIECE bytes of the stream, or what is left of it; empty at its end. Waits for a pipe until `isInterrupted`. */
+  /**
+   * The next PIECE bytes of the stream, or what is left of it; empty at its end. Waits for a pipe
+   * until `isInterrupted`.
+   */
   async takePiece(isInterrupted: () => boolean): Promise<Buffer> {
     const piece = Buffer.alloc(PIECE);
     let length = 0;
@@ -139,7 +144,10 @@ export class GuestConsole {
     return all.subarray(0, PIECE);
   }
 
-  /** Waits until a piece has come, or the end. Says so once, where that takes long: the guest stands still meanwhile. */
+  /**
+   * Waits until a piece is complete, or the input ends. If that takes long, it tells the user once:
+   * the guest does not run meanwhile.
+   */
   async #receive(isInterrupted: () => boolean): Promise<void> {
     const { stdin } = process;
     if (!this.#isReading) {

@@ -1,5 +1,6 @@
-// How the command fails: one line on stderr (after a tool's own words, where it had any) and an exit status that scripts can
-// rely on. Statuses 0..124 and 126..255 belong to the guest program; see docs/architecture.md and `kcovbox run --help`.
+// How the command fails: one line on stderr (after a tool's own output, if any) and an exit status
+// for scripts. Statuses 0..124 and 126..255 belong to the guest program; see docs/architecture.md
+// and `kcovbox run --help`.
 
 import { KcovboxError } from '../../emulator/base/errors.ts';
 
@@ -14,7 +15,7 @@ export const EXIT_PANIC = 126;
 /** The guest could not start the program. */
 export const EXIT_NO_START = 127;
 
-/** A condition that the user can mend; the message is one line: what, where, what to do. */
+/** An error that the user can correct; the message is one line: what, where, what to do. */
 export class UserError extends KcovboxError {
   readonly status: number;
   constructor(message: string, status: number = EXIT_KCOVBOX) {
@@ -23,7 +24,7 @@ export class UserError extends KcovboxError {
   }
 }
 
-/** The end of the command without a word, for which the user's own doing is reason enough. */
+/** Ends the command without a message, because the user caused it (`| head`). */
 export class QuietEnd extends Error {
   override readonly name = 'QuietEnd';
   readonly status: number;
@@ -36,14 +37,15 @@ export class QuietEnd extends Error {
 const escaped = (c: string): string => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
 /**
- * Text for a terminal: control characters become visible escapes, so that names in files and words of the guest cannot
- * move the cursor or set the title. `keep`: those that stay, such as a line feed.
+ * Text for a terminal: control characters become visible escapes, so that names in files and the
+ * guest's text cannot move the cursor or set the title. `keep`: characters that stay, such as a
+ * line feed.
  */
 export function printable(text: string, keep = ''): string {
   return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, c => (keep.includes(c) ? c : escaped(c)));
 }
 
-/** The same for a line that we have coloured: tabs and colours stay. */
+/** The same for a line with our colours: tabs and colours stay. */
 export function printableLine(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
   return line.replace(/\u001b\[[\d;]*m|[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, found =>
@@ -51,7 +53,10 @@ export function printableLine(line: string): string {
   );
 }
 
-/** Prints what went wrong and gives the exit status. A stack trace is shown only with KCOVBOX_DEBUG set. */
+/**
+ * Prints what went wrong and gives the exit status. A stack trace is shown only with KCOVBOX_DEBUG
+ * set.
+ */
 export function report(error: unknown): number {
   if (error instanceof QuietEnd) return error.status;
   if (!(error instanceof Error)) {

@@ -1,28 +1,28 @@
-// Input that comes when the host's world sends it: what a person types (terminal.ts), or what a co-process answers through
-// a pipe. It is delivered as it comes, and the journal keeps when.
+// Input at times that the host decides: typed at a terminal (terminal.ts), or sent by a co-process
+// through a pipe. It is delivered as it comes, and the journal records the time.
 import type { WindowSize } from '../../host/guest.ts';
 import { Waker } from './waker.ts';
 
 export interface LiveInput {
   /** The user has asked to leave. */
   readonly quit: boolean;
-  /** Nothing more will come, and everything was taken. */
+  /** The input has ended, and all of it was read. */
   readonly isOver: boolean;
-  /** Shows bytes as they are, without adding to them. */
+  /** Shows bytes unchanged. */
   readonly isExact: boolean;
   /** Bytes that came since the last call. */
   take(): Iterable<number>;
   /** The window's size, when it has changed since the last call. */
   takeSize(): WindowSize | undefined;
-  /** Waits for input, or so many milliseconds. */
+  /** Waits for input, at most the given milliseconds. */
   wait(ms: number): Promise<void>;
   close(): void;
 }
 
-/** A pipe that holds more is not read until the guest has taken some. */
+/** Bytes after which a pipe is not read until the guest has taken some. */
 const HELD_MAX = 1 << 16;
 
-/** Standard input that is no terminal: `--interactive`. */
+/** Standard input that is not a terminal: `--interactive`. */
 export class Pipe implements LiveInput {
   readonly quit = false;
   readonly isExact = false;

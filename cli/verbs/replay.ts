@@ -1,7 +1,8 @@
-// `kcovbox replay FILE`: the recorded run again, on any host and in either engine, with the same console, coverage and state.
-// That it was the same is checked; a difference is a defect of the emulator, and reported as one.
-// The recording is a stranger's: it chooses what the guest does and nothing else. Images are found by hash, or come from
-// the command line; outputs, compiler flags and files are those of the command line alone.
+// `kcovbox replay FILE`: repeats the recorded run, on any host and in either engine, with the same
+// console, coverage and state. The outcome is compared; a difference is a defect of the emulator,
+// and is reported as one. The recording is untrusted: it determines the guest's behaviour and
+// nothing else. Images are found by hash or come from the command line; outputs, compiler flags and
+// files come from the command line alone.
 import { type Command, Option } from 'commander';
 import type { EngineKind } from '../../emulator/index.ts';
 import { openRecording } from '../../host/recording.ts';
@@ -17,7 +18,7 @@ interface ReplayOptions extends Outputs {
   cflags?: string;
 }
 
-/** The recorded program as a word that may be pasted into a shell, whatever a stranger called it. */
+/** The recorded program's name, quoted for a shell. */
 const fileOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? `${name}.c` : 'PROGRAM.c');
 
 async function replay(path: string, program: string | undefined, options: ReplayOptions): Promise<number> {
@@ -34,7 +35,7 @@ async function replay(path: string, program: string | undefined, options: Replay
   const { run, journal, outcome: then } = recording;
   const replayed = { journal, end: { outcome: then.end, status: then.status, time: then.time } };
   const executed = await execute(images, choice, options, { run, replay: replayed });
-  if (executed.end.signalStatus) return executed.end.signalStatus; // and has said so: it tells nothing about the run
+  if (executed.end.signalStatus) return executed.end.signalStatus; // and has said so: the outcome is not comparable
   const different = differences(then, executed.outcome!);
   const unused = executed.end.machine.journal.waiting;
   if (unused > 0) different.push(`${unused} of ${journal.length} journal entries did not arrive`);
