@@ -7,13 +7,16 @@ import type { Mnemonic } from '../../emulator/isa/table.ts';
 import { runCampaign } from '../support/oracle/campaign.ts';
 import { kcovboxRunner } from '../support/oracle/kcovbox.ts';
 import { INTEGER } from '../support/oracle/profiles.ts';
-import type { ImageRunner } from '../support/oracle/runner.ts';
+import type { CountingRunner } from '../support/oracle/runner.ts';
 
 /** Executes `wrong` wherever the 32-bit instruction `right` stands in a program. */
-function mutant(right: Mnemonic, wrong: Mnemonic): ImageRunner {
+function mutant(right: Mnemonic, wrong: Mnemonic): CountingRunner {
   const engine = kcovboxRunner('interp');
   return {
     name: `${right} as ${wrong}`,
+    get instret() {
+      return engine.instret;
+    },
     run(image) {
       const bytes = image.bytes.slice();
       const view = new DataView(bytes.buffer);

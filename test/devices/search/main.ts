@@ -11,6 +11,6 @@ const {
 } = new Search().run(Number.parseInt(seed, 16), Number(programs));
 const seconds = Number(process.hrtime.bigint() - start) / 1e9;
 console.log(
-  `${done} programs, ${actions} actions, ${seconds.toFixed(1)} s; dearest action: ${JSON.stringify(costs)}`,
+  `seed ${seed}: ${done} programs, ${actions} actions, ${seconds.toFixed(1)} s; dearest action: ${JSON.stringify(costs)}`,
 );
 if (report) console.log(report);

@@ -2,14 +2,14 @@
 
 import { Random, seedText } from '../random.ts';
 import { generateProgram, type Profile } from './generate.ts';
-import { buildImage, compareMemories } from './image.ts';
+import { buildImage, compareMemories, harnessInstructions } from './image.ts';
 import type { Program } from './program.ts';
-import type { ImageRunner } from './runner.ts';
+import type { CountingRunner, ImageRunner } from './runner.ts';
 import { explain, shrink } from './shrink.ts';
 
 export interface CampaignResult {
   readonly programs: number;
-  /** Pieces times rounds: an upper bound of retired instructions, without the harness. */
+  /** Instructions that the subject retired in the programs, without the harness around them. */
   readonly instructions: number;
   /** Programs whose final states differ. */
   readonly different: number;
@@ -22,7 +22,7 @@ export interface CampaignOptions {
   readonly seed: number;
   readonly programs: number;
   readonly reference: ImageRunner;
-  readonly subject: ImageRunner;
+  readonly subject: CountingRunner;
 }
 
 /** Programs per image: keeps an image within the RAM of every runner. */
@@ -38,9 +38,11 @@ export function runCampaign(options: CampaignOptions): CampaignResult {
     const count = Math.min(BATCH, options.programs - done);
     const programs = Array.from({ length: count }, () => generateProgram(random, profile));
     const image = buildImage(programs);
-    const found = compareMemories(image, reference.run(image), subject.run(image));
+    const before = subject.instret;
+    const memory = subject.run(image);
+    instructions += subject.instret - before - harnessInstructions(image, programs, memory);
+    const found = compareMemories(image, reference.run(image), memory);
     different += found.size;
-    for (const program of programs) instructions += program.pieces.length * program.rounds;
     const [first] = found.keys();
     if (first !== undefined && report === undefined) {
       report = `seed ${seedText(seed)}, program ${done + first}\n${reportOf(programs[first]!, reference, subject)}`;

@@ -1,9 +1,11 @@
 // A bare-metal image that runs many random programs and leaves their final states in memory. Every engine and oracle
-// runs the same bytes from RAM_BASE in M-mode; only memory is compared, so none needs a debugger's door.
+// runs the same bytes from RAM_BASE in M-mode; only memory is compared, so none needs a debugger.
 //
-// Per program: a block (initial state, overwritten by the final one), a data area, and the code between a prologue
-// that fetches the last two registers and an epilogue that returns to the harness. mscratch always holds the block.
-// A trap is logged in the block and the instruction skipped.
+// Per program: a block (initial state, overwritten by the final one), a data area, and the code
+// between a prologue that fetches the last two registers and an epilogue that returns to the
+// harness. mscratch always holds the block. A trap is logged in the block and the instruction
+// skipped. After every round all registers go into a digest in the block, so that the comparison at
+// the end is one of every round.
 
 import { encode, type Operands } from '../../../emulator/isa/codec.ts';
 import { csrNamed } from '../../../emulator/isa/csr.ts';
@@ -23,6 +25,7 @@ export const BLOCK_TRAPS = 552;
 const SCRATCH = 560;
 export const BLOCK_LOG = 576;
 export const LOG_ENTRIES = 16;
+export const BLOCK_DIGEST = BLOCK_LOG + 32 * LOG_ENTRIES;
 const BLOCK_BYTES = 1152;
 /** Data area, with room for an access that begins at its last byte. */
 export const DATA_BYTES = 4096;
@@ -31,7 +34,9 @@ const DATA_ROOM = DATA_BYTES + 64;
 /** Harness bytes before the first program; the first doubleword after the code holds the first block's address. */
 const HARNESS_BYTES = 2048;
 const HEAD = 2040;
-const TRAP_OFFSET = 1024;
+const TRAP_OFFSET = 1536;
+/** The digest is multiplied by this odd number before each register is added. */
+const DIGEST_FACTOR = 0x1003;
 
 /** A handful of instructions with labels. */
 class Assembler {
@@ -64,6 +69,29 @@ const csr = (name: string): number => csrNamed(name).number;
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_unused, index) => first + index);
 
+/** All registers, of which x1, x30, x31 and fcsr are in the block already, into the block's digest. */
+function digest(a: Assembler): void {
+  const [sum, factor, value] = [1, 30, 29];
+  const add = (rs2: number): void => {
+    a.put('mul', { rd: sum, rs1: sum, rs2: factor });
+    a.put('add', { rd: sum, rs1: sum, rs2 });
+  };
+  const addStored = (offset: number): void => {
+    a.put('ld', { rd: value, rs1: 31, imm: offset });
+    add(value);
+  };
+  a.put('ld', { rd: sum, rs1: 31, imm: BLOCK_DIGEST });
+  a.put('lui', { rd: factor, imm: DIGEST_FACTOR & ~0xfff });
+  a.put('addi', { rd: factor, rs1: factor, imm: DIGEST_FACTOR & 0xfff });
+  for (const n of range(2, 29)) add(n);
+  for (const n of range(0, 31)) {
+    a.put('fmv.x.d', { rd: value, rs1: n });
+    add(value);
+  }
+  for (const offset of [8, 30 * 8, 31 * 8, BLOCK_FCSR]) addStored(offset);
+  a.put('sd', { rs2: sum, rs1: 31, imm: BLOCK_DIGEST });
+}
+
 /** Start, the loop over programs, and the end of the run. */
 function harness(): Assembler {
   const a = new Assembler();
@@ -93,6 +121,7 @@ function harness(): Assembler {
   for (const n of range(0, 31)) a.put('fsd', { rs2: n, rs1: 31, imm: BLOCK_F + n * 8 });
   a.put('csrrs', { rd: 1, imm: csr('fcsr') });
   a.put('sd', { rs2: 1, rs1: 31, imm: BLOCK_FCSR });
+  digest(a);
   a.put('ld', { rd: 1, rs1: 31, imm: ROUNDS });
   a.put('addi', { rd: 1, rs1: 1, imm: -1 });
   a.put('sd', { rs2: 1, rs1: 31, imm: ROUNDS });
@@ -161,6 +190,8 @@ export interface Image {
   readonly entries: readonly bigint[];
   /** Where control stays after the last program: the finisher has been written, or is absent. */
   readonly end: bigint;
+  /** Instructions of the harness in each round of a program, and for each trap. */
+  readonly overhead: { readonly round: number; readonly trap: number };
 }
 
 const align = (value: number, to: number): number => Math.ceil(value / to) * to;
@@ -173,6 +204,7 @@ function putWords(view: DataView, at: number, words: readonly number[]): void {
 
 export function buildImage(programs: readonly Program[]): Image {
   const main = harness();
+  const handler = trapHandler();
   const codes = programs.map(program => assemble(program.pieces).code);
   // Code and data lie on different pages: a store to a page of code costs an emulator a retranslation.
   const frame = (PROLOGUE.length + EPILOGUE.length) * 4;
@@ -187,7 +219,7 @@ export function buildImage(programs: readonly Program[]): Image {
   const bytes = new Uint8Array(align(first + programs.length * (BLOCK_BYTES + DATA_ROOM), 4096));
   const view = new DataView(bytes.buffer);
   putWords(view, 0, main.words);
-  putWords(view, TRAP_OFFSET, trapHandler().words);
+  putWords(view, TRAP_OFFSET, handler.words);
   const address = (offset: number): bigint => RAM_BASE + BigInt(offset);
   view.setBigUint64(HEAD, blocks.length === 0 ? 0n : address(blocks[0]!), true);
   const exit = address(main.labels.get('exit')!);
@@ -225,7 +257,24 @@ export function buildImage(programs: readonly Program[]): Image {
     datas: blocks.map(block => block + BLOCK_BYTES),
     entries: entries.map(entry => address(entry + PROLOGUE.length * 4)),
     end: address(main.labels.get('halt')!),
+    overhead: {
+      round: (main.labels.get('finish')! - main.labels.get('next')!) / 4 + PROLOGUE.length + EPILOGUE.length,
+      trap: handler.words.length,
+    },
   };
+}
+
+/** At most so many instructions of a finished run were the harness, not programs. */
+export function harnessInstructions(
+  { blocks, overhead }: Image,
+  programs: readonly Program[],
+  memory: Uint8Array,
+): number {
+  const view = new DataView(memory.buffer, memory.byteOffset);
+  return programs.reduce((sum, { rounds }, i) => {
+    const traps = Number(view.getBigUint64(blocks[i]! + BLOCK_TRAPS, true));
+    return sum + rounds * overhead.round + traps * overhead.trap;
+  }, 0);
 }
 
 /** Differences of one program's final states in two memories, as lines; empty when they agree. */
@@ -251,6 +300,7 @@ function placeName(at: number): string {
   if (at < BLOCK_FCSR) return `f${(at - BLOCK_F) / 8}`;
   if (at === BLOCK_FCSR) return 'fcsr';
   if (at === BLOCK_TRAPS) return 'number of traps';
+  if (at === BLOCK_DIGEST) return 'digest of all rounds';
   if (at >= BLOCK_LOG && at < BLOCK_BYTES) {
     const field = ['cause', 'tval', 'epc', 'unused'][((at - BLOCK_LOG) / 8) & 3]!;
     return `trap ${(at - BLOCK_LOG) >>> 5} ${field}`;

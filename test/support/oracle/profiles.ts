@@ -80,3 +80,7 @@ export const hot = (profile: Profile): Profile => ({
   pieces: 120,
   rounds: 300,
 });
+
+/** What each oracle can run. */
+export const UNICORN_PROFILES: readonly Profile[] = [INTEGER, INTEGER_DOUBLE];
+export const QEMU_PROFILES: readonly Profile[] = [INTEGER, BITS, INTEGER_DOUBLE, FLOATS, EVERYTHING];

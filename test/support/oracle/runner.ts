@@ -7,3 +7,8 @@ export interface ImageRunner {
   /** The image's bytes after the run. Throws when the run does not come to its end. */
   run(image: Image): Uint8Array;
 }
+
+/** A runner that counts the instructions of all its runs. */
+export interface CountingRunner extends ImageRunner {
+  readonly instret: number;
+}
