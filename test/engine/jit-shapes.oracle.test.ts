@@ -19,7 +19,7 @@ describe.skipIf(missing('libunicorn', UNICORN))(`libunicorn agrees, seed ${seedT
       const code = assembleProgram(program);
       const bytes = initialMemory(code, program, mapping);
       const wanted = unicornRunner.run({ bytes, end: BigInt(code.end) } as Image);
-      const { ram, pc } = finalState(program, mapping, true);
+      const { ram, pc } = finalState(program, mapping);
       expect(pc, JSON.stringify(program)).toBe(BigInt(code.end));
       expect(Buffer.compare(ram, wanted), JSON.stringify(program)).toBe(0);
     }

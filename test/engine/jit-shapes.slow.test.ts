@@ -8,6 +8,7 @@ const SEED = seedFromEnvironment(0x10d05e);
 const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 5000);
 
 test(`${PROGRAMS} programs for the limits of the JIT, seed ${seedText(SEED)}`, { timeout: 3_600_000 }, () => {
-  const { found } = search(SEED, PROGRAMS);
+  const { found, programs, instructions } = search(SEED, PROGRAMS);
+  console.info(`shapes: seed ${seedText(SEED)}, ${programs} programs, ${instructions} instructions`);
   expect(found, JSON.stringify(found)).toBeUndefined();
 });

@@ -111,11 +111,7 @@ const compiledWith =
   };
 
 /** Prepares a machine, with the interpreter or with the JIT. */
-export function machineOf(
-  program: ShapeProgram,
-  mapping: Mapping,
-  isCompiled: boolean,
-): { flat: Flat; code: Code } {
+function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean): { flat: Flat; code: Code } {
   const code = assembleProgram(program);
   const flat = new Flat({
     engine: isCompiled ? compiledWith(code.probe) : interpreted,
@@ -140,8 +136,10 @@ export function machineOf(
   return { flat, code };
 }
 
-/** Instructions of one comparison: more than any program needs; at the end it stays where it is. */
-export const ENOUGH = 3_000_000;
+/** More than any program needs; a compiled one that is wrong may need more. */
+const MOST = 3_000_000;
+/** Instructions between two looks whether an interpreted program has come to its end. */
+const LOOK = 128;
 
 export interface Final {
   readonly pc: bigint;
@@ -149,16 +147,52 @@ export interface Final {
   readonly ram: Uint8Array;
 }
 
-/** State after exactly so many instructions. */
-export function finalState(
+const stateOf = (flat: Flat): Final => ({
+  pc: flat.pc,
+  x: Array.from({ length: 32 }, (_, i) => flat.x(i)),
+  ram: flat.ram.data,
+});
+
+export interface Comparison {
+  /** The first difference. */
+  readonly how: string | undefined;
+  /** Instructions to the end of the program, or to the difference; LOOK too many at most. */
+  readonly instructions: number;
+}
+
+/**
+ * Runs a program interpreted and compiled. Both states are compared after each of so many
+ * instructions, and at the end.
+ */
+export function compareEngines(
   program: ShapeProgram,
   mapping: Mapping,
-  isCompiled: boolean,
-  insns = ENOUGH,
-): Final {
-  const { flat } = machineOf(program, mapping, isCompiled);
-  flat.run(insns);
-  return { pc: flat.pc, x: Array.from({ length: 32 }, (_, i) => flat.x(i)), ram: flat.ram.data };
+  pieces: readonly number[],
+): Comparison {
+  const { flat: interpreter, code } = machineOf(program, mapping, false);
+  const { flat: compiled } = machineOf(program, mapping, true);
+  let instructions = 0;
+  for (const most of [...pieces, MOST]) {
+    let piece = 0;
+    while (Number(interpreter.pc) !== code.end && piece < most) {
+      const insns = Math.min(LOOK, most - piece);
+      interpreter.run(insns);
+      piece += insns;
+    }
+    compiled.run(piece);
+    instructions += piece;
+    const how = difference(stateOf(interpreter), stateOf(compiled));
+    if (how !== undefined) return { how, instructions };
+  }
+  if (Number(interpreter.pc) !== code.end) throw new Error(`no end after ${MOST} instructions`);
+  return { how: undefined, instructions };
+}
+
+/** State of the compiled program at its end, where it stays. */
+export function finalState(program: ShapeProgram, mapping: Mapping): Final {
+  const { flat } = machineOf(program, mapping, true);
+  flat.run(MOST);
+  return stateOf(flat);
 }
 
 /** Where two states differ, or undefined. */

@@ -2,42 +2,46 @@
 
 import { Random } from '../random.ts';
 import type { Piece } from './pieces.ts';
-import {
-  difference,
-  drawProgram,
-  ENOUGH,
-  finalState,
-  type Mapping,
-  type ShapeProgram,
-  shrinkProgram,
-} from './program.ts';
+import { compareEngines, drawProgram, type Mapping, type ShapeProgram, shrinkProgram } from './program.ts';
 
 const MAPPINGS: readonly Mapping[] = ['sv39', 'identity', 'bare'];
+/** Longest piece between two comparisons of a program that is cut, and how many cuts. */
+const PIECE = 60_000;
+const CUTS = 6;
 
 export interface SearchResult {
   readonly programs: number;
+  /** Instructions whose results were compared. */
+  readonly instructions: number;
   /** The first program that differs, shrunk, and how. */
   readonly found:
     | { readonly program: ShapeProgram; readonly mapping: Mapping; readonly how: string }
     | undefined;
 }
 
-/** Does the program differ? At its end, or after some number of instructions before. */
-export function differs(program: ShapeProgram, mapping: Mapping, insns = ENOUGH): string | undefined {
-  return difference(finalState(program, mapping, false, insns), finalState(program, mapping, true, insns));
+/** Where to compare before the end: nowhere in most programs; in some, where the count must be exact. */
+function drawCuts(random: Random): number[] {
+  if (!random.oneIn(3)) return [];
+  const first = 1 + random.below(PIECE);
+  const others = new Random(first);
+  return [first, ...Array.from({ length: CUTS - 1 }, () => 1 + others.below(others.oneIn(2) ? 100 : PIECE))];
 }
 
 /** Runs up to so many programs, each in one mapping, until one differs; of pieces of all kinds, or of some. */
 export function search(seed: number, programs: number, kinds?: readonly Piece['kind'][]): SearchResult {
   const random = new Random(seed);
+  let instructions = 0;
   for (let done = 0; done < programs; done++) {
     const program = drawProgram(random, kinds);
     const mapping = MAPPINGS[done % MAPPINGS.length]!;
-    // Most programs to the end, some to the middle, where the count must be exact.
-    const insns = random.oneIn(3) ? 1 + random.below(60_000) : ENOUGH;
-    if (differs(program, mapping, insns) === undefined) continue;
-    const small = shrinkProgram(program, candidate => differs(candidate, mapping, insns) !== undefined);
-    return { programs: done + 1, found: { program: small, mapping, how: differs(small, mapping, insns)! } };
+    const cuts = drawCuts(random);
+    const result = compareEngines(program, mapping, cuts);
+    instructions += result.instructions;
+    if (result.how === undefined) continue;
+    const howOf = (candidate: ShapeProgram): string | undefined =>
+      compareEngines(candidate, mapping, cuts).how;
+    const small = shrinkProgram(program, candidate => howOf(candidate) !== undefined);
+    return { programs: done + 1, instructions, found: { program: small, mapping, how: howOf(small)! } };
   }
-  return { programs, found: undefined };
+  return { programs, instructions, found: undefined };
 }
