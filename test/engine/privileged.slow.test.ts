@@ -2,7 +2,6 @@
 
 import { expect, test } from 'vitest';
 import { QEMU } from '../support/oracle/qemu.ts';
-import { FAULTS, findFault } from '../support/privileged/faults.ts';
 import { EAGEREST, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
 import { compareConfigurations, compareWithQemu, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
@@ -16,9 +15,10 @@ const search = (
   name: string,
   programs: number,
   configurations: Parameters<typeof compareConfigurations>[2],
+  harts = 1,
 ) => {
   const result = searchPrivileged({
-    profile: PROFILE,
+    profile: { ...PROFILE, harts },
     seed: SEED,
     programs,
     compare: (program, seed) => compareConfigurations(program, seed, configurations),
@@ -33,8 +33,12 @@ test('programs about privilege run on the JIT as on the interpreter', () => {
   search('jit', PROGRAMS, [INTERPRETER, EAGEREST]);
 });
 
-test('programs about privilege run the same with every policy', () => {
-  search('policies', Math.ceil(PROGRAMS / 10), [INTERPRETER, ...POLICIES]);
+test.each([2, 4])('programs about privilege run on the JIT as on the interpreter, harts: %d', harts => {
+  search(`jit, ${harts} harts`, Math.ceil(PROGRAMS / 2), [INTERPRETER, EAGEREST], harts);
+});
+
+test.each([1, 2, 4])('programs about privilege run the same with every policy, harts: %d', harts => {
+  search(`policies, ${harts} harts`, Math.ceil(PROGRAMS / 10), [INTERPRETER, ...POLICIES], harts);
 });
 
 test.skipIf(missing('qemu-system-riscv64', QEMU))('programs about privilege run as on QEMU', () => {
@@ -47,10 +51,4 @@ test.skipIf(missing('qemu-system-riscv64', QEMU))('programs about privilege run 
   });
   console.log(`qemu: ${programs} programs from seed ${seedText(SEED)}, ${instructions} instructions`);
   expect(report?.()).toBeUndefined();
-});
-
-test.each(FAULTS)('the search finds: %s', (...fault) => {
-  const found = findFault(fault, { ...PROFILE, steps: 60, rounds: 5 }, SEED + 5000, 200);
-  console.log(`found by program ${found}`);
-  expect(found).toBeGreaterThanOrEqual(0);
 });

@@ -3,14 +3,18 @@
 
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
 import { DecodedPages } from '../../../emulator/engine/interp/decoded-pages.ts';
+import { DataBoundary } from '../../../emulator/engine/jit/cache/data-boundary.ts';
 import { JumpCacheMemory } from '../../../emulator/engine/jit/cache/jump-cache.ts';
 import { NO_SLOT, SlotTable } from '../../../emulator/engine/jit/cache/slots.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../../../emulator/engine/jit/emit/entry.ts';
+import { Hart } from '../../../emulator/hart/hart.ts';
+import { Tlb } from '../../../emulator/hart/tlb.ts';
 import { I32, ModuleBuilder } from '../../../emulator/wasm/module.ts';
 import { Random } from '../random.ts';
 import { EAGEREST, INTERPRETER, POLICIES } from './policies.ts';
-import { type PrivilegedProfile, privilegedProgram } from './program.ts';
+import { privilegedProgram } from './program.ts';
 import { type Configuration, runPrivileged } from './search.ts';
+import type { PrivilegedProfile } from './step.ts';
 
 /** A class, its method and what stands in for it. */
 type Replacement = readonly [{ prototype: object }, string, unknown];
@@ -61,8 +65,32 @@ function emptyWithAlarm(this: SlotTable, slot: number): void {
   this.set(slot, exports['stub']!);
 }
 
-/** A fault of the JIT, its replacements, and the policy that should meet it. */
-export type Fault = readonly [string, readonly Replacement[], Configuration];
+/** The translations of a hart that waits for its turn outlive a store to their page table. */
+function flushActiveOnly(): readonly Replacement[] {
+  const { activate } = Hart.prototype;
+  const { flushTranslated } = Tlb.prototype;
+  let active: Hart | undefined;
+  return [
+    [
+      Hart,
+      'activate',
+      function (this: Hart) {
+        active = this;
+        activate.call(this);
+      },
+    ],
+    [
+      Tlb,
+      'flushTranslated',
+      function (this: Tlb) {
+        if (active === undefined || this === active.mmu.tlb) flushTranslated.call(this);
+      },
+    ],
+  ];
+}
+
+/** A fault of the JIT, its replacements, the policy that should meet it, and harts. */
+export type Fault = readonly [string, readonly Replacement[], Configuration, harts?: number];
 export const FAULTS: readonly Fault[] = [
   ['stores to translated pages are not announced', [[DecodedPages, 'protect', nothing]], EAGEREST],
   [
@@ -87,19 +115,33 @@ export const FAULTS: readonly Fault[] = [
     ],
     small,
   ],
+  [
+    'flat regions stay when code appears above the data boundary',
+    [
+      [
+        DataBoundary,
+        'raise',
+        function (this: DataBoundary, page: number) {
+          this.first = Math.max(this.first, page + 1);
+        },
+      ],
+    ],
+    EAGEREST,
+  ],
   ['a region goes on after the walker changed its code', [[InterpEngine, 'invalidated', nothing]], EAGEREST],
+  ['translations of the harts that wait are not dropped', flushActiveOnly(), EAGEREST, 2],
 ];
 
 /** The number of the first program that shows the fault, by its end or by an exception, or -1. */
 export function findFault(
-  [, replacements, policy]: Fault,
+  [, replacements, policy, harts = 1]: Fault,
   profile: PrivilegedProfile,
   first: number,
   programs: number,
 ): number {
   for (let i = 0; i < programs; i++) {
     const seed = first + i;
-    const program = privilegedProgram(new Random(seed), profile);
+    const program = privilegedProgram(new Random(seed), { ...profile, harts });
     const right = runPrivileged(program, INTERPRETER, seed, true);
     try {
       const wrong = withFault(replacements, () => runPrivileged(program, policy, seed, true));

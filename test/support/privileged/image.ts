@@ -1,23 +1,13 @@
-// A privileged program as the bytes of RAM: steps as straight M-mode code in a loop, the handlers,
-// and what program.ts lists.
+// A privileged program as the bytes of RAM: the steps of each hart as straight M-mode code in a loop,
+// the handlers, and what layout.ts lists.
 //
 // Registers: x8 rounds left in a snippet, x9 a function, x10..x15 values, x16..x19 pointers, x26
 // rounds left, x27 the hash of all traps, x28 scratch of steps, x29..x31 of the handler, which may
 // run at any instruction.
 
 import { decode, disassemble, encode as e } from '../../../emulator/isa/index.ts';
-import {
-  CODE_BYTES,
-  DATA,
-  FUNCTION_AT,
-  IMAGE_BYTES,
-  type PrivilegedProgram,
-  RAM,
-  ROOTS,
-  S_HANDLER,
-  SNIPPET_AT,
-  type Step,
-} from './program.ts';
+import { CODE_BYTES, DATA, FUNCTION_AT, IMAGE_BYTES, RAM, ROOTS, S_HANDLER, SNIPPET_AT } from './layout.ts';
+import type { PrivilegedProgram, Step } from './step.ts';
 
 const CSR = {
   mstatus: 0x300,
@@ -32,19 +22,24 @@ const CSR = {
   pmpaddr0: 0x3b0,
   satp: 0x180,
   stvec: 0x105,
+  mhartid: 0xf14,
 } as const;
 const EDU = 0x401_0000;
 const EDU_BUFFER = 0x4_0000;
+const MSIP = 0x200_0000;
 const MTIMECMP = 0x200_4000;
 const MTIME = 0x200_bff8;
 const FINISHER = 0x10_0000;
 const MPRV = 1 << 17;
 const MPP = 3 << 11;
 const MIE = 1 << 3;
+const MTIE = 1 << 7;
 const RESULTS = DATA;
+const RESULT_BYTES = 0x60;
 const ECALL = 0x73;
 const MRET = 0x3020_0073;
 const SFENCE = 0x1200_0073;
+const WFI = 0x1050_0073;
 
 class Writer {
   readonly words: number[] = [];
@@ -93,6 +88,14 @@ class Writer {
   }
 }
 
+/** The hart's timer interrupt, in `delta` ticks from now. */
+function writeTimer(w: Writer, hart: number, delta: number): void {
+  w.li(6, MTIME);
+  w.put(e('ld', { rd: 5, rs1: 6, imm: 0 }), e('addi', { rd: 5, rs1: 5, imm: delta }));
+  w.li(6, MTIMECMP + 8 * hart);
+  w.put(e('sd', { rs1: 6, rs2: 5, imm: 0 }));
+}
+
 function writeStep(w: Writer, step: Step): void {
   switch (step.kind) {
     case 'satp':
@@ -137,11 +140,18 @@ function writeStep(w: Writer, step: Step): void {
       w.li(28, step.value);
       w.csrw(CSR.medeleg, 28);
       break;
+    case 'ipi':
+      w.poke(MSIP + 4 * step.target, step.value, 'sw');
+      break;
+    case 'nap':
+      writeTimer(w, step.hart, step.delta);
+      w.li(28, MTIE);
+      w.csrw(CSR.mie, 28);
+      w.put(WFI);
+      w.csrw(CSR.mie, 0);
+      break;
     case 'interrupts':
-      w.li(6, MTIME);
-      w.put(e('ld', { rd: 5, rs1: 6, imm: 0 }), e('addi', { rd: 5, rs1: 5, imm: step.delta }));
-      w.li(6, MTIMECMP);
-      w.put(e('sd', { rs1: 6, rs2: 5, imm: 0 }));
+      writeTimer(w, step.hart, step.delta);
       w.li(28, step.mie);
       w.csrw(CSR.mie, 28);
       w.put(e('csrrsi', { rd: 0, rs1: MIE, imm: CSR.mstatus }));
@@ -193,9 +203,32 @@ function writeHandler(w: Writer): void {
   w.put(e('csrrs', { rd: 0, rs1: 30, imm: CSR.mstatus }), MRET);
 }
 
-/** The bytes from RAM on; IMAGE_BYTES of them. The run ends through the finisher. */
+/** The steps of a hart, so many rounds, and its registers to the results. */
+function writeSteps(w: Writer, { steps, rounds }: PrivilegedProgram, hart: number): void {
+  w.li(26, rounds);
+  const loop = w.here;
+  for (const step of steps) {
+    if (step.hart !== hart) continue;
+    const at = w.words.length;
+    w.put(0, 0, 0);
+    writeStep(w, step);
+    const distance = 4 * (w.words.length - at);
+    w.words[at] = e('auipc', { rd: 28, imm: 0 });
+    w.words[at + 1] = e('addi', { rd: 28, rs1: 28, imm: distance });
+    w.words[at + 2] = e('csrrw', { rd: 0, rs1: 28, imm: CSR.mscratch });
+  }
+  w.put(e('addi', { rd: 26, rs1: 26, imm: -1 }), e('beq', { rs1: 26, rs2: 0, imm: 8 }));
+  w.put(e('jal', { rd: 0, imm: loop - w.here }));
+  w.csrw(CSR.mie, 0);
+  w.li(28, RESULTS + RESULT_BYTES * hart);
+  for (const [i, reg] of [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 27].entries())
+    w.put(e('sd', { rs1: 28, rs2: reg, imm: 8 * i }));
+}
+
+/** The bytes from RAM on; IMAGE_BYTES of them. The run ends through the finisher, by hart 0. */
 export function buildPrivileged(program: PrivilegedProgram): Uint8Array {
   const w = new Writer();
+  const others: { hart: number; jump: number }[] = [];
   w.put(0); // to the start, behind the handler
   const handler = w.here;
   writeHandler(w);
@@ -217,25 +250,21 @@ export function buildPrivileged(program: PrivilegedProgram): Uint8Array {
   w.li(28, 0x6000);
   w.csrs(CSR.mstatus, 28);
   for (let reg = 1; reg < 32; reg++) w.put(e('addi', { rd: reg, rs1: 0, imm: reg }));
-  w.li(26, program.rounds);
-  const loop = w.here;
-  for (const step of program.steps) {
-    const at = w.words.length;
-    w.put(0, 0, 0);
-    writeStep(w, step);
-    const distance = 4 * (w.words.length - at);
-    w.words[at] = e('auipc', { rd: 28, imm: 0 });
-    w.words[at + 1] = e('addi', { rd: 28, rs1: 28, imm: distance });
-    w.words[at + 2] = e('csrrw', { rd: 0, rs1: 28, imm: CSR.mscratch });
+  for (let hart = 1; hart < program.harts; hart++) {
+    w.put(e('csrrs', { rd: 5, rs1: 0, imm: CSR.mhartid }), e('addi', { rd: 5, rs1: 5, imm: -hart }));
+    w.put(e('bne', { rs1: 5, rs2: 0, imm: 8 }));
+    const jump = w.words.length;
+    w.put(0);
+    others.push({ hart, jump });
   }
-  w.put(e('addi', { rd: 26, rs1: 26, imm: -1 }), e('beq', { rs1: 26, rs2: 0, imm: 8 }));
-  w.put(e('jal', { rd: 0, imm: loop - w.here }));
-  w.csrw(CSR.mie, 0);
-  w.li(28, RESULTS);
-  for (const [i, reg] of [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 27].entries())
-    w.put(e('sd', { rs1: 28, rs2: reg, imm: 8 * i }));
+  writeSteps(w, program, 0);
   w.poke(FINISHER, 0x5555, 'sw');
   w.put(e('jal', { rd: 0, imm: 0 }));
+  for (const { hart, jump } of others) {
+    w.words[jump] = e('jal', { rd: 0, imm: 4 * (w.words.length - jump) });
+    writeSteps(w, program, hart);
+    w.put(WFI, e('jal', { rd: 0, imm: -4 }));
+  }
   if (4 * w.words.length > CODE_BYTES) throw new Error(`${w.words.length} words of steps: too many`);
   return place(program, w.words);
 }

@@ -7,7 +7,8 @@ import type { EngineTuning } from '../../../emulator/machine/options.ts';
 import { qemuRunner } from '../oracle/qemu.ts';
 import { Random, seedText } from '../random.ts';
 import { buildPrivileged, listPrivileged } from './image.ts';
-import { type PrivilegedProfile, type PrivilegedProgram, privilegedProgram } from './program.ts';
+import { privilegedProgram } from './program.ts';
+import type { PrivilegedProfile, PrivilegedProgram } from './step.ts';
 
 /** How one side executes. */
 export interface Configuration {
@@ -52,6 +53,9 @@ export function runPrivileged(
     kcov: 'off',
     engine,
     ramBytes: 2 * MIB,
+    harts: program.harts,
+    // Some of the programs with several harts run with turns of random lengths.
+    ...(program.harts > 1 && seed & 1 && { schedSeed: BigInt(seed) }),
     ...(tuning && { tuning }),
     ...(runHash !== undefined && { runHash }),
   });
@@ -64,7 +68,8 @@ export function runPrivileged(
     const units = Math.min(1 + cuts.below(piece), nextLine - machine.spent, UNITS - machine.spent);
     isOver = machine.run(units).kind !== 'budget';
     if (machine.spent < nextLine) continue;
-    machine.harts[0]!.setLine(1 << lines.pick(LINES), lines.oneIn(2));
+    const hart = program.harts === 1 ? 0 : lines.below(program.harts);
+    machine.harts[hart]!.setLine(1 << lines.pick(LINES), lines.oneIn(2));
     nextLine = machine.spent + 1 + (lines.oneIn(2) ? lines.below(40) : lines.below(2000));
   }
   return { hash: stateHash(machine), instret: machine.instret, isOver, machine };
@@ -111,16 +116,20 @@ export function searchPrivileged({ profile, seed, programs, compare }: Search): 
   return { programs, instructions, different, report };
 }
 
-/** The same program under several configurations: all hashes equal? */
+/**
+ * The same program under several configurations: all hashes equal? Programs that run into UNITS are
+ * compared, but not counted: they mostly repeat one trap.
+ */
 export function compareConfigurations(
   program: PrivilegedProgram,
   seed: number,
   configurations: readonly Configuration[],
 ): { readonly isDifferent: boolean; readonly instructions: number } {
   const outcomes = configurations.map(c => runPrivileged(program, c, seed, true));
+  const { hash, instret, isOver } = outcomes[0]!;
   return {
-    isDifferent: outcomes.some(({ hash }) => hash !== outcomes[0]!.hash),
-    instructions: outcomes[0]!.instret,
+    isDifferent: outcomes.some(other => other.hash !== hash),
+    instructions: isOver ? instret : 0,
   };
 }
 

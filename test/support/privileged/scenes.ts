@@ -1,0 +1,103 @@
+// Sequences of steps that random ones seldom make.
+
+import { decode } from '../../../emulator/isa/index.ts';
+import { rowNamed } from '../../../emulator/isa/table.ts';
+import type { Random } from '../random.ts';
+import { ENTRY_INSN, plain } from './code.ts';
+import { DATA, DATA_PAGES, HIGH, LEVEL0, PAGE, POINTERS, ROOTS, SNIPPET_AT, WINDOW } from './layout.ts';
+import type { Action } from './step.ts';
+
+/** A snippet that executes a page table entry, and the page that this entry maps. */
+export interface EntryCode {
+  readonly snippet: number;
+  readonly va: number;
+}
+
+export function entryCodes(snippets: readonly (readonly number[])[]): EntryCode[] {
+  return snippets.flatMap((words, snippet) => {
+    const at = words.indexOf(ENTRY_INSN);
+    return at < 0 ? [] : [{ snippet, va: WINDOW + ((SNIPPET_AT[snippet]! - LEVEL0) / 8 + at / 2) * PAGE }];
+  });
+}
+
+/** A page of the data, but not the one next to the tables. */
+export const dataBase = (r: Random): number => DATA + (1 + r.below(DATA_PAGES - 1)) * PAGE;
+
+const dataBases = (r: Random): number[] => POINTERS.map(() => dataBase(r) + 8 * r.below(300));
+
+/** A snippet in M-mode, so often that it is compiled. */
+const runInM = (r: Random, at: number, bases: readonly number[]): Action => ({
+  kind: 'call',
+  snippet: SNIPPET_AT.indexOf(at),
+  at,
+  mode: 3,
+  mprv: -1,
+  times: r.pick([60, 150]),
+  bases,
+  entry: DATA,
+});
+
+/** A snippet is compiled, one of its first instructions changes, and it runs again. */
+export function codeChanges(r: Random): Action[] {
+  const at = r.pick(SNIPPET_AT.filter(pa => pa < ROOTS));
+  const bases = dataBases(r);
+  const fence = r.oneIn(2) ? 'fence.i' : 'none';
+  return [
+    runInM(r, at, bases),
+    { kind: 'store', at: at + 4 * r.below(3), words: [plain(r, false)], va: 0, fence },
+    runInM(r, at, bases),
+  ];
+}
+
+/**
+ * The store of a snippet that surely runs: the first instruction behind those that change no pointer
+ * and do not jump. Its pointer and offset, or undefined.
+ */
+function firstStore(words: readonly number[]): { readonly rs1: number; readonly imm: number } | undefined {
+  for (const word of words) {
+    const insn = decode(word)!;
+    const { mem, flow } = rowNamed(insn.name);
+    if (mem.kind === 'store') return insn;
+    if (flow !== 'next' || POINTERS.includes(insn.rd)) return undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Four calls in M-mode: a snippet that stores to data, one of HIGH, which holds no code before, the
+ * first again, which now stores to the code of HIGH, and that.
+ */
+export function codeAppears(r: Random, snippets: readonly (readonly number[])[]): Action[] {
+  const storing = SNIPPET_AT.filter((at, i) => at < ROOTS && firstStore(snippets[i]!) !== undefined);
+  if (storing.length === 0) return [];
+  const pa = r.pick(storing);
+  const high = r.pick(SNIPPET_AT.filter(at => at >= HIGH));
+  const { rs1, imm } = firstStore(snippets[SNIPPET_AT.indexOf(pa)]!)!;
+  const run = (at: number, bases: readonly number[]) => runInM(r, at, bases);
+  const data = dataBases(r);
+  const code = data.map((base, i) => (POINTERS[i] === rs1 ? high + 8 * r.below(2) - imm : base));
+  return [run(pa, data), run(high, data), run(pa, code), run(high, data)];
+}
+
+/**
+ * A snippet in a page table runs in S-mode until it stores through an entry, mostly its own: then
+ * the walker sets D in an instruction of the loop that runs.
+ */
+export function walkerChangesCode(r: Random, codes: readonly EntryCode[]): Action[] {
+  const { snippet, va } = r.pick(codes);
+  const at = LEVEL0 + (va - WINDOW) / 512;
+  return [
+    { kind: 'satp', value: (8n << 60n) | BigInt(ROOTS / PAGE), isFenced: true },
+    { kind: 'store', at, words: [ENTRY_INSN], va, fence: 'sfence-page' },
+    {
+      kind: 'call',
+      snippet,
+      at: SNIPPET_AT[snippet]!,
+      mode: 1,
+      mprv: -1,
+      times: r.pick([20, 60, 150]),
+      bases: dataBases(r),
+      entry: r.oneIn(4) ? r.pick(codes).va : va,
+    },
+  ];
+}

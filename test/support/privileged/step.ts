@@ -1,0 +1,78 @@
+// What a privileged program is made of. A program is a list of steps; every step can be left out, so
+// a failing program can be shrunk.
+
+export type Mode = 0 | 1 | 3;
+
+export type Action =
+  /** Runs a snippet `times` times in a mode; `bases` go to x16..x19; MPRV with MPP for M. */
+  | {
+      readonly kind: 'call';
+      readonly snippet: number;
+      readonly at: number;
+      readonly mode: Mode;
+      readonly mprv: number;
+      readonly times: number;
+      readonly bases: readonly number[];
+      /** For x20: a page whose table entry is code. */
+      readonly entry: number;
+    }
+  | { readonly kind: 'satp'; readonly value: bigint; readonly isFenced: boolean }
+  /** Stores `words` to RAM; then maybe a fence. */
+  | {
+      readonly kind: 'store';
+      readonly at: number;
+      readonly words: readonly number[];
+      readonly fence: 'none' | 'sfence' | 'sfence-page' | 'fence.i';
+      readonly va: number;
+    }
+  /** The same by DMA of the edu device, some hundred instructions later. */
+  | {
+      readonly kind: 'dma';
+      readonly at: number;
+      readonly from: number;
+      readonly bytes: number;
+      readonly out: boolean;
+    }
+  | {
+      readonly kind: 'pmp';
+      readonly index: number;
+      readonly address: number;
+      readonly config: number;
+      readonly isFenced: boolean;
+    }
+  | { readonly kind: 'status'; readonly set: number; readonly clear: number }
+  | { readonly kind: 'delegate'; readonly value: number }
+  /** Enables interrupts, the timer's in `delta` ticks. */
+  | { readonly kind: 'interrupts'; readonly mie: number; readonly delta: number }
+  /** Sets or clears the software interrupt of a hart. */
+  | { readonly kind: 'ipi'; readonly target: number; readonly value: 0 | 1 }
+  /** Waits so many ticks, so that another hart runs. */
+  | { readonly kind: 'nap'; readonly delta: number };
+
+export type Step = Action & { readonly hart: number };
+
+export interface PrivilegedProgram {
+  readonly isPortable: boolean;
+  readonly harts: number;
+  readonly rounds: number;
+  readonly steps: readonly Step[];
+  /** Words of each snippet without its end, and of each function without its return. */
+  readonly snippets: readonly (readonly number[])[];
+  readonly functions: readonly (readonly number[])[];
+  /** First contents of the tables and of the data. */
+  readonly tables: ReadonlyMap<number, bigint>;
+  readonly data: Uint8Array;
+}
+
+export interface PrivilegedProfile {
+  /** 1 where it is absent, and for QEMU, whose harts take turns of other lengths. */
+  readonly harts?: number;
+  /** Of all harts together. */
+  readonly steps: number;
+  readonly rounds: number;
+  /**
+   * Only what the manual determines and QEMU has: no DMA, no timer, every change of a table with
+   * its fence, no store of a snippet to code or to a table.
+   */
+  readonly isPortable: boolean;
+}
