@@ -43,7 +43,10 @@ export class Compiler {
     this.#soft = op => fpHelper(parts.hart().state, op);
   }
 
-  /** One module with a region for every entry point; each has a slot and its `pages` are those of its region. */
+  /**
+   * One module with a region for every entry point; each has a slot and its `pages` are those of its
+   * region. The data boundary is above all of them.
+   */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
     const { ram, ramPlace, slow, boundary, cache } = this.#p;
     const m = new ModuleBuilder();
@@ -67,9 +70,6 @@ export class Compiler {
       const body = m.func(REGION_PARAMS, REGION_RESULTS, name);
       jobs.set(entry, { region, body, door: m.func(REGION_PARAMS, REGION_RESULTS, `${name}_door`) });
     }
-    const pages = this.#pagesOf(jobs);
-    // Before anything is emitted that relies on it.
-    boundary.raise(Math.max(...pages));
     const callees = new Set<EntryPoint>();
     for (const [entry, { region, door, body }] of jobs) {
       const linker = this.#linker(entry, port.dispatch, jobs, callees);
@@ -83,7 +83,7 @@ export class Compiler {
     const module: CompiledModule = {
       entries: [...jobs.keys()],
       callees,
-      pages,
+      pages: this.pagesOf(regions),
       wasmBytes: bytes.length,
       parked: undefined,
     };
@@ -99,11 +99,11 @@ export class Compiler {
     return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 
-  /** RAM pages from which the module is made: those of its regions, and those of calls that are inlined in them. */
-  #pagesOf(jobs: ReadonlyMap<EntryPoint, Job>): Set<number> {
+  /** RAM pages that a module of these regions is made from: theirs, and those of inlined calls. */
+  pagesOf(regions: ReadonlyMap<EntryPoint, Region>): Set<number> {
     const { firstPage } = this.#p.code;
     const pages = new Set<number>();
-    for (const [entry, { region }] of jobs) {
+    for (const [entry, region] of regions) {
       for (const { ppn } of entry.pages) pages.add(ppn - firstPage);
       const calls = region.blocks.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
       for (const page of pagesOfCalls(calls, firstPage)) pages.add(page);

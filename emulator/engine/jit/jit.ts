@@ -227,6 +227,9 @@ export class Jit implements RegionHost {
       if (region.size > 0) regions.set(entry, region);
       else cool(entry.heat);
     }
+    if (regions.size === 0) return;
+    // Modules that are dropped give back the slots of what they call, so slots are taken behind both.
+    this.#boundary.raise(Math.max(...this.#compiler.pagesOf(regions)));
     this.#cache.reserve(regions.size);
     this.#takeSlots(regions);
     if (regions.size > 0) this.#cache.install(this.#compiler.compile(regions));
