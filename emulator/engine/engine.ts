@@ -138,9 +138,13 @@ export class InterpEngine implements Engine {
     };
     this.pages.onTable = () => this.invalidated();
     this.pages.onTableStored = () => this.#dropTranslations(harts);
+    this.pages.dirty.onCheckpoint = () => {
+      for (const hart of harts) hart.mmu.tlb.flushWrites();
+    };
     const bytes = buildInterpreter({
       ram,
       codeMap: this.pages.codeMap,
+      dirty: this.pages.dirty,
       memoryPages: ram.memory.buffer.byteLength / 0x1_0000,
       names: options.names ?? false,
       ...(options.jit && { regions: options.jit }),

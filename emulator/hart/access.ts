@@ -246,6 +246,7 @@ export class SlowAccess {
     const index = page - this.#firstPage;
     const at = this.#hostBase + index * 4096 + offset;
     const code = this.#ports.code;
+    code.dirtied?.(index);
     const isAnnounced = code.holdsCode(index);
     const effect = isAnnounced && this.#isValidPte(at, bytes) ? 'changes' : 'fills';
     if (bytes === 8) this.#bytes.setInt32(at + 4, hi, true);

@@ -180,7 +180,10 @@ export class Mmu {
       this.tlb.install(TLB_READ, view, lo, hi, addend, page, !isRam);
     if (access === LOAD && !this.tlb.isFree(TLB_WRITE, view, lo)) return;
     if ((permissions & PMP_W) === 0 || (pte & (PTE_W | PTE_D)) !== (PTE_W | PTE_D)) return;
-    const slow = !isRam || this.#ports.code.holdsCode(index);
+    const { code } = this.#ports;
+    if (isRam && access === STORE) code.dirtied?.(index);
+    else if (isRam && code.isClean?.(index)) return;
+    const slow = !isRam || code.holdsCode(index);
     this.tlb.install(TLB_WRITE, view, lo, hi, addend, page, slow);
   }
 }

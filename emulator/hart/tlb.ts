@@ -130,6 +130,11 @@ export class Tlb {
     for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);
   }
 
+  /** Stores must be seen again: no page may be stored to without a new entry. */
+  flushWrites(): void {
+    for (let view = 0; view < VIEWS; view++) this.#flushTable(1, view);
+  }
+
   /** The hart becomes active. `occupied`: tables that the hart before it left filled at address 0. */
   activated(home: number, occupied: number): void {
     this.#move(home, WINDOW, occupied);

@@ -131,6 +131,7 @@ export class Walker {
   /** A page table may be code, too: its new bits are announced like every store. */
   #announce(table: number, at: number): void {
     const { code } = this.#ports;
+    code.dirtied?.(table - this.#firstPage);
     if (code.holdsCode(table - this.#firstPage))
       code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8, 'none');
   }

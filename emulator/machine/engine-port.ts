@@ -1,19 +1,25 @@
 // Chooses the engine and lays out the host memory in front of guest RAM: the running window, the windows at rest, the
-// engine's own area. Wraps the engine's knowledge of code pages, so that stores to one more page can be watched.
+// engine's own area, the hashes of RAM. Wraps the engine's knowledge of code pages, so that stores to one more page can be watched.
 
 import type { Ram } from '../bus/ram.ts';
+import type { DirtyPages } from '../engine/dirty-pages.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
 import { Jit } from '../engine/jit/jit.ts';
 import { HEAT_EAGER } from '../engine/jit/policy/heat.ts';
 import type { RetiredCounts } from '../engine/retired.ts';
 import { type CodePort, type Hart, homeOf, type TableEffect } from '../hart/index.ts';
+import { MemoryHash } from './memory-hash.ts';
 import type { EngineKind, EngineTuning } from './options.ts';
 
 const areaBase = (harts: number): number => homeOf(harts);
 
+/** Offset of the hashes of RAM. */
+export const memoryHashBase = (harts: number): number =>
+  areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES) + Jit.areaBytes;
+
 /** Offset of guest RAM in the memory. */
 export function ramHostBase(harts: number): number {
-  return areaBase(harts) + InterpEngine.areaBytes(DEFAULT_PAGES) + Jit.areaBytes;
+  return memoryHashBase(harts) + MemoryHash.bytes;
 }
 
 /** For tests of compiled code: compile at the first sign of heat. */
@@ -26,13 +32,16 @@ export function createEngine(
   harts: readonly Hart[],
   tuning: EngineTuning = {},
   retired?: RetiredCounts,
-): { engine: Engine; jit?: Jit } {
+): { engine: Engine; dirty: DirtyPages; jit?: Jit } {
   const area = { base: areaBase(harts.length), pages: tuning.decodedPages ?? DEFAULT_PAGES };
-  if (kind === 'interp') return { engine: new InterpEngine(ram, harts, area, retired && { retired }) };
+  if (kind === 'interp') {
+    const engine = new InterpEngine(ram, harts, area, retired && { retired });
+    return { engine, dirty: engine.pages.dirty };
+  }
   const jit = new Jit(ram, { ...tuning, base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES) });
   const engine = new InterpEngine(ram, harts, area, { jit });
   jit.attach(engine);
-  return { engine, jit };
+  return { engine, dirty: engine.pages.dirty, jit };
 }
 
 /** Announces stores to a page of RAM besides those to pages that hold code. */
@@ -55,6 +64,14 @@ export class PageWatch implements CodePort {
 
   holdsCode(page: number): boolean {
     return page === this.#page || this.#code.holdsCode(page);
+  }
+
+  isClean(page: number): boolean {
+    return this.#code.isClean?.(page) ?? false;
+  }
+
+  dirtied(page: number): void {
+    this.#code.dirtied?.(page);
   }
 
   tableRead(page: number): void {

@@ -21,11 +21,12 @@ import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
 import { type Board, buildBoard } from './devices.ts';
 import { dmaPort } from './dma.ts';
-import { createEngine, EAGER, PageWatch, ramHostBase } from './engine-port.ts';
+import { createEngine, EAGER, memoryHashBase, PageWatch, ramHostBase } from './engine-port.ts';
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { kcovInlineCalls } from './kcov-inline/index.ts';
 import { hartLines } from './lines.ts';
+import { MemoryHash } from './memory-hash.ts';
 import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
 import { RunHasher } from './run-hash.ts';
@@ -64,6 +65,7 @@ export class Machine {
   readonly board: Board;
   readonly engine: Engine;
   readonly scheduler: Scheduler;
+  readonly memoryHash: MemoryHash;
   readonly sbi: Sbi | undefined;
   /** The hash chain of the run, if the options ask for it. */
   readonly hasher: RunHasher | undefined;
@@ -157,8 +159,10 @@ export class Machine {
       this.#timers.push(this.board.clint.comparator(`stimecmp${hart.id}`, due, drive));
     }
     const tuning = options.tuning ?? (options.eager ? EAGER : {});
-    const { engine, jit } = createEngine(options.engine, this.ram, this.harts, tuning, this.retired);
+    const parts = createEngine(options.engine, this.ram, this.harts, tuning, this.retired);
+    const { engine, jit, dirty } = parts;
     this.engine = engine;
+    this.memoryHash = new MemoryHash(this.ram, dirty, memoryHashBase(options.harts));
     this.jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
@@ -176,7 +180,8 @@ export class Machine {
     this.scheduler.reset();
     this.sbi?.reset();
     // New memory is zero; filling it would make the host provide all of it.
-    if (this.#hasRun) this.ram.data.fill(0);
+    if (this.#hasRun) this.memoryHash.clearRam();
+    else if (this.options.runHash !== undefined) this.memoryHash.trackNew();
     this.#hasRun = true;
     for (const { device } of this.board.placed) device.reset();
     this.booted = boot(this);

@@ -83,9 +83,9 @@ export function load(m: Machine, s: Snapshot): void {
   }
   const isa = isaString(m.options.extensions);
   if (s.isa !== isa) throw new HostError(`snapshot of ${s.isa} harts does not fit a machine of ${isa} harts`);
-  m.ram.data.fill(0);
+  m.memoryHash.clearRam();
   s.pages.forEach((page, i) => {
-    m.ram.data.set(s.data.subarray(i * PAGE, (i + 1) * PAGE), page * PAGE);
+    m.ram.write(m.ram.base + page * PAGE, s.data.subarray(i * PAGE, (i + 1) * PAGE));
   });
   m.time = s.rest.time;
   m.spent = s.rest.spent;
@@ -104,7 +104,7 @@ export function load(m: Machine, s: Snapshot): void {
 /** Equal hashes mean equal guest-visible state. */
 export function stateHash(m: Machine): string {
   const hash = new StateHash();
-  hash.pages(m.ram.data);
+  for (const half of m.memoryHash.sum) hash.word(half);
   for (const hart of m.harts) hash.words(registers(hart));
   hash.text(JSON.stringify(rest(m)));
   return hash.digest();

@@ -1,7 +1,5 @@
 // A 64-bit hash of machine state, to compare runs and not to resist attackers. Two 32-bit lanes in the manner of
-// MurmurHash3's body, over 32-bit words; pages that are all zero are skipped, so their number costs only the look.
-
-const PAGE_WORDS = 1024;
+// MurmurHash3's body, over 32-bit words. RAM has a hash of its own: memory-hash.ts.
 
 export class StateHash {
   #a = 0x9747_b28c | 0;
@@ -38,17 +36,6 @@ export class StateHash {
   text(value: string): void {
     this.word(value.length);
     for (let i = 0; i < value.length; i++) this.word(value.charCodeAt(i));
-  }
-
-  /** All pages of RAM that hold something, with their numbers. */
-  pages(ram: Uint8Array): void {
-    const words = new Int32Array(ram.buffer, ram.byteOffset, ram.byteLength / 4);
-    for (let at = 0; at < words.length; at += PAGE_WORDS) {
-      const end = Math.min(at + PAGE_WORDS, words.length);
-      if (isZero(words, at, end)) continue;
-      this.word(at / PAGE_WORDS);
-      this.words(words, at, end);
-    }
   }
 
   /** 16 hexadecimal digits. */

@@ -10,10 +10,11 @@ import { Random, seedFromEnvironment } from '../support/random.ts';
 
 const SEED = seedFromEnvironment(0x7a5);
 const INTERVAL = 9_973;
+const UNITS = 300_000;
 const PROFILE = { steps: 120, rounds: 6, isPortable: false };
 
 const run = (seed: number, configuration: Configuration) =>
-  runPrivileged(privilegedProgram(new Random(seed), PROFILE), configuration, seed, true);
+  runPrivileged(privilegedProgram(new Random(seed), PROFILE), { units: UNITS, ...configuration }, seed, true);
 
 describe('the run hash', () => {
   test.each([0, 1])('is the same on both engines and in any pieces (program %i)', number => {

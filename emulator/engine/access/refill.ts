@@ -30,12 +30,14 @@ import {
   type LocalScope,
   type ModuleBuilder,
 } from '../../wasm/module.ts';
+import { CLEAN, type DirtyPlace } from '../dirty-pages.ts';
 import { TABLE } from '../interp/decoded-pages.ts';
 
 export interface RefillPlace {
   readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
   /** Address of the bytes that say, by RAM page, whether stores must be announced. */
   readonly codeMap: number;
+  readonly dirty: DirtyPlace;
 }
 
 /** Answers that are not addresses are at most this. */
@@ -218,17 +220,21 @@ class Refill {
     c.i32_const(0).local_get(first).i32_store(LARGE_END).end();
   }
 
-  /** Stores to pages with decoded code stay slow. */
+  /** Stores to pages with decoded code stay slow; a clean page is stored to from now on. */
   #refuseCode(decline: Label): void {
     const c = this.#c;
+    const { codeMap, dirty } = this.#place;
+    const page = this.#first;
+    const count = this.#table;
     c.local_get(this.#isStore).if_();
-    c.local_get(this.#offset)
-      .i64_const(12)
-      .i64_shr_u()
-      .i32_wrap_i64()
-      .i32_load8_u(this.#place.codeMap)
-      .br_if(decline);
-    c.end();
+    c.local_get(this.#offset).i64_const(12).i64_shr_u().i32_wrap_i64().local_tee(page).i32_load8_u(codeMap);
+    c.if_();
+    c.local_get(page).i32_load8_u(codeMap).i32_const(CLEAN).i32_ne().br_if(decline);
+    c.local_get(page).i32_const(0).i32_store8(codeMap);
+    c.i32_const(0).i32_load(dirty.dirtyCount).local_tee(count);
+    c.i32_const(2).i32_shl().local_get(page).i32_store(dirty.dirtyList);
+    c.i32_const(0).local_get(count).i32_const(1).i32_add().i32_store(dirty.dirtyCount);
+    c.end().end();
   }
 
   /** Finds the entry in the table of the view; one that is marked as slow says that the hart is needed. */

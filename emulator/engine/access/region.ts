@@ -34,7 +34,10 @@ export class RegionAccess {
     const at = hostBase + page * 4096 + (lo & 0xfff);
     if (!isStore) this.#load(at, kind);
     else if (ports.code.holdsCode(page)) return 1;
-    else this.#store(at, bytes);
+    else {
+      ports.code.dirtied?.(page);
+      this.#store(at, bytes);
+    }
     return 0;
   }
 

@@ -21,6 +21,7 @@ import {
 } from '../../hart/layout.ts';
 import { purgeWritesOfAll } from '../../hart/tlb.ts';
 import { type Decode, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../../isa/index.ts';
+import { DirtyPages } from '../dirty-pages.ts';
 import { plainCsr } from '../semantics/system.ts';
 import { BACK, csrHandlerId, FAR, handlerId, isReturn, NEAR, RETURN } from './handlers.ts';
 import {
@@ -56,6 +57,8 @@ const WATCHED = 2;
 const TRANSLATED = 4;
 /** A walk has read it as a page table, and the TLBs may hold its translations. */
 export const TABLE = 8;
+/** Any of these: the byte of the map without the mark of dirty-pages.ts. */
+const ANNOUNCED = 0x7f;
 /**
  * After so many stores to invalid entries of a table, without a walk through it in between, the
  * table is no longer watched until the next walk.
@@ -70,13 +73,16 @@ const DECODE_AHEAD = 16;
 
 export class DecodedPages implements CodePort {
   /** Bytes of linear memory that the pool occupies. */
-  static readonly bytes = (pages: number): number => CODE_MAP_BYTES + (pages + 1) * PAGE_BYTES;
+  static readonly bytes = (pages: number): number =>
+    CODE_MAP_BYTES + DirtyPages.bytes + (pages + 1) * PAGE_BYTES;
 
   /**
-   * Address of a byte per RAM page: not zero = stores must be reported. It is the start of the
-   * pool.
+   * Address of a byte per RAM page: not zero = stores must be reported, or the page is clean. It is
+   * the start of the pool.
    */
   readonly codeMap: number;
+  /** Shares the map. */
+  readonly dirty: DirtyPages;
 
   /** Decodes a word of this machine's CPU. */
   readonly decodeWord: Decode;
@@ -140,7 +146,7 @@ export class DecodedPages implements CodePort {
     this.#memo[0] = 1; // else the illegal word 0 would look like a cached one
     this.#ram = ram;
     this.codeMap = base;
-    this.#base = base + CODE_MAP_BYTES;
+    this.#base = base + CODE_MAP_BYTES + DirtyPages.bytes;
     this.#capacity = capacity;
     this.#harts = harts;
     this.#i32 = new Int32Array(buffer);
@@ -148,6 +154,7 @@ export class DecodedPages implements CodePort {
     this.#u8 = new Uint8Array(buffer);
     this.#pageOf = new Int32Array(ram.bytes / 4096);
     this.#isCode = new Uint8Array(buffer, base, ram.bytes / 4096);
+    this.dirty = new DirtyPages(buffer, base + CODE_MAP_BYTES, this.#isCode);
     this.#ramPage = new Int32Array(capacity);
     this.#stores = new Uint8Array(capacity);
     this.#straddling = new Uint32Array(capacity + 1);
@@ -156,7 +163,15 @@ export class DecodedPages implements CodePort {
   // CodePort.
 
   holdsCode(page: number): boolean {
-    return this.#isCode[page] !== 0;
+    return (this.#isCode[page]! & ANNOUNCED) !== 0;
+  }
+
+  isClean(page: number): boolean {
+    return this.dirty.isClean(page);
+  }
+
+  dirtied(page: number): void {
+    this.dirty.mark(page);
   }
 
   /** Stores of harts and, through `Ram.onWrite`, of devices and host code. */
@@ -164,6 +179,7 @@ export class DecodedPages implements CodePort {
     const first = pa - this.#ram.base;
     const last = first + bytes - 1;
     for (let page = Math.floor(first / 4096); page <= Math.floor(last / 4096); page++) {
+      this.dirty.mark(page);
       const marks = this.#isCode[page]!;
       const from = Math.max(first - page * 4096, 0);
       const to = Math.min(last - page * 4096, 4095);
@@ -429,7 +445,7 @@ export class DecodedPages implements CodePort {
   #mark(page: number, reason: number): void {
     const marks = this.#isCode[page]!;
     this.#isCode[page] = marks | reason;
-    if (marks !== 0) return;
+    if ((marks & ANNOUNCED) !== 0) return;
     this.onCode(page);
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
   }

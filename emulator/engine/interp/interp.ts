@@ -36,6 +36,7 @@ import {
 } from '../../wasm/module.ts';
 import { addRegionDevice } from '../access/device.ts';
 import { addRefill, addRegionSlow } from '../access/refill.ts';
+import type { DirtyPlace } from '../dirty-pages.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
 import { RECORDS_PC, type RetiredPlace } from '../retired.ts';
 import { SEMANTICS } from '../semantics/index.ts';
@@ -62,6 +63,7 @@ export interface InterpOptions {
   readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
   /** See DecodedPages. */
   readonly codeMap: number;
+  readonly dirty: DirtyPlace;
   /** Pages of the imported memory. */
   readonly memoryPages: number;
   /** Name section, for profiles. */

@@ -121,6 +121,7 @@ export class Jit implements RegionHost {
     pages.onCodeStored = page => this.#invalidate(page);
     pages.onReset = () => this.#forgetAll();
     pages.onCode = page => this.#boundary.raise(page);
+    pages.dirty.onTracking = () => this.#boundary.raiseToEnd();
     pages.onDecoded = page => this.#cache.decoded(page);
   }
 

@@ -17,6 +17,8 @@ export interface Configuration {
   readonly tuning?: EngineTuning;
   /** Longest piece that is run at once; pieces are cut at random. */
   readonly piece: number;
+  /** Most units to run. */
+  readonly units?: number;
   /** Units between the links of a hash chain. */
   readonly runHash?: number;
   /** Called before the first instruction, and between all pieces. */
@@ -37,12 +39,12 @@ const UNITS = 2_000_000;
 const LINES = [cause.MSIP, cause.SEIP, cause.MEIP];
 
 /**
- * Runs to the end of the program or of UNITS. With `interrupts`, lines change every so many units,
+ * Runs to the end of the program or of `units`. With `interrupts`, lines change every so many units,
  * at the same units whatever the configuration.
  */
 export function runPrivileged(
   program: PrivilegedProgram,
-  { engine, tuning, piece, runHash, between }: Configuration,
+  { engine, tuning, piece, units: most = UNITS, runHash, between }: Configuration,
   seed: number,
   interrupts: boolean,
 ): Outcome {
@@ -63,9 +65,9 @@ export function runPrivileged(
   const lines = new Random(seed);
   let nextLine = interrupts ? 1 + lines.below(300) : Infinity;
   let isOver = false;
-  while (!isOver && machine.spent < UNITS) {
+  while (!isOver && machine.spent < most) {
     between?.(machine);
-    const units = Math.min(1 + cuts.below(piece), nextLine - machine.spent, UNITS - machine.spent);
+    const units = Math.min(1 + cuts.below(piece), nextLine - machine.spent, most - machine.spent);
     isOver = machine.run(units).kind !== 'budget';
     if (machine.spent < nextLine) continue;
     const hart = program.harts === 1 ? 0 : lines.below(program.harts);

@@ -37,7 +37,16 @@ export class DataBoundary {
     if (page < this.first) return;
     const isRelied = this.#reliant.size > 0;
     if (isRelied) this.#raises++;
-    this.first = this.#raises > MOST_RAISES ? this.#pages : page + 1;
+    this.#raiseTo(this.#raises > MOST_RAISES ? this.#pages : page + 1);
+  }
+
+  /** Every store must look into the map from now on. */
+  raiseToEnd(): void {
+    this.#raiseTo(this.#pages);
+  }
+
+  #raiseTo(first: number): void {
+    this.first = first;
     for (const module of this.#reliant) this.#drop(module);
     this.#reliant.clear();
   }

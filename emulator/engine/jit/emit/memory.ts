@@ -462,7 +462,8 @@ export class JitMemory {
     c.i32_const(4096 - length)
       .i32_gt_u()
       .br_if(done, 'unlikely');
-    c.local_get(low).i32_wrap_i64().i32_const(12).i32_shr_u().i32_load8_u(codeMap).br_if(done, 'unlikely');
+    if (group.writes)
+      c.local_get(low).i32_wrap_i64().i32_const(12).i32_shr_u().i32_load8_u(codeMap).br_if(done, 'unlikely');
     address();
     c.local_set(host);
     c.end();

@@ -1,0 +1,214 @@
+// The hash of all of RAM, kept up to date at the cost of the pages that were stored to.
+//
+// The hash of a page is XXH64 of its 4,096 bytes with the page's number as seed, and 0 for a page of
+// zeros; the hash of RAM is the sum of all modulo 2^64. So a page that changes costs one subtraction
+// and one addition, and a page that nobody touched costs nothing. It detects faults and not
+// attackers: whoever chooses the contents of pages can make sums equal.
+
+import type { Ram } from '../bus/ram.ts';
+import type { DirtyPages } from '../engine/dirty-pages.ts';
+import { type CodeWriter, type FunctionHandle, I32, I64, type Local, ModuleBuilder } from '../wasm/module.ts';
+
+const PAGE = 4096;
+/** The sum, an i64. The table of all pages' hashes follows. */
+const HEAD = 0x1_0000;
+/** Pages of the largest RAM. */
+const PAGES_MAX = 0x10_0000;
+
+// Primes of XXH64.
+const P1 = 0x9e37_79b1_85eb_ca87n;
+const P2 = 0xc2b2_ae3d_27d4_eb4fn;
+const P3 = 0x1656_67b1_9e37_79f9n;
+const P4 = 0x85eb_ca77_c2b2_ae63n;
+const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
+
+interface Exports {
+  /** XXH64 of the page at a host address; 0 for zeros. */
+  readonly page: (at: number, seed: bigint) => bigint;
+  /** Hashes `count` pages anew, whose numbers are listed at `list`. */
+  readonly listed: (list: number, count: number) => void;
+  /** Hashes the pages from `first` to before `end` anew. */
+  readonly range: (first: number, end: number) => void;
+}
+
+export class MemoryHash {
+  /** Bytes of linear memory that a hash needs. */
+  static readonly bytes = HEAD + 8 * PAGES_MAX;
+  readonly #ram: Ram;
+  readonly #dirty: DirtyPages;
+  readonly #sum: Int32Array;
+  readonly #table: BigInt64Array;
+  readonly #base: number;
+  #wasm: Exports | undefined;
+
+  /** `base`: where its bytes lie; they are zero. */
+  constructor(ram: Ram, dirty: DirtyPages, base: number) {
+    const { buffer } = ram.memory;
+    this.#ram = ram;
+    this.#dirty = dirty;
+    this.#base = base;
+    this.#sum = new Int32Array(buffer, base, 2);
+    this.#table = new BigInt64Array(buffer, base + HEAD, this.#pages);
+  }
+
+  /** The hash of RAM as it is now: low and high half. Between two quanta. */
+  get sum(): readonly [low: number, high: number] {
+    const { isTracking } = this.#dirty;
+    if (isTracking) this.#code.listed(this.#dirty.dirtyList, this.#dirty.pages.length);
+    else this.#code.range(0, this.#pages);
+    this.#dirty.checkpoint();
+    return [this.#sum[0]!, this.#sum[1]!];
+  }
+
+  /** Numbers of the pages stored to since the last `sum`, while stores are tracked; a view. */
+  get dirtyPages(): Int32Array {
+    return this.#dirty.pages;
+  }
+
+  /** From now on stores are tracked, and `sum` costs what they touched. */
+  track(): void {
+    if (this.#dirty.isTracking) return;
+    this.#code.range(0, this.#pages);
+    this.#dirty.track();
+  }
+
+  /** The same for RAM to which nobody has stored yet. */
+  trackNew(): void {
+    this.#dirty.track();
+  }
+
+  /** Sets all of RAM to zero. */
+  clearRam(): void {
+    this.#ram.data.fill(0);
+    if (!this.#dirty.isTracking) return;
+    this.#table.fill(0n);
+    this.#sum.fill(0);
+    this.#dirty.track();
+  }
+
+  /** The hash of a page as of now, whether it was stored to or not. */
+  pageHash(page: number): bigint {
+    return BigInt.asUintN(64, this.#code.page(this.#ram.hostBase + page * PAGE, BigInt(page)));
+  }
+
+  get #pages(): number {
+    return this.#ram.bytes / PAGE;
+  }
+
+  get #code(): Exports {
+    this.#wasm ??= compile(this.#ram, this.#base);
+    return this.#wasm;
+  }
+}
+
+function compile({ memory, hostBase }: Ram, base: number): Exports {
+  const m = new ModuleBuilder();
+  m.importMemory('env', 'memory', { min: 1 });
+  const page = addPage(m);
+  const update = addUpdate(m, page, hostBase, base);
+  const listed = m.func([I32, I32], [], 'listed');
+  {
+    const { code: c } = listed;
+    const [at, count] = listed.params;
+    const done = c.block();
+    const next = c.loop();
+    c.local_get(count).i32_eqz().br_if(done);
+    c.local_get(at).i32_load(0).call(update.index);
+    c.local_get(at).i32_const(4).i32_add().local_set(at);
+    c.local_get(count).i32_const(1).i32_sub().local_set(count);
+    c.br(next).end().end();
+  }
+  const range = m.func([I32, I32], [], 'range');
+  {
+    const { code: c } = range;
+    const [first, end] = range.params;
+    const done = c.block();
+    const next = c.loop();
+    c.local_get(first).local_get(end).i32_ge_u().br_if(done);
+    c.local_get(first).call(update.index);
+    c.local_get(first).i32_const(1).i32_add().local_set(first);
+    c.br(next).end().end();
+  }
+  for (const [name, { index }] of Object.entries({ page, listed, range })) m.export(name, 'func', index);
+  const module = new WebAssembly.Module(m.finish());
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Exports;
+}
+
+/** (page: i32): brings its entry of the table and the sum up to date. */
+function addUpdate(m: ModuleBuilder, page: FunctionHandle, hostBase: number, base: number): FunctionHandle {
+  const f = m.func([I32], [], 'update');
+  const { code: c } = f;
+  const [number] = f.params;
+  const [hash, old, entry] = [c.local(I64), c.local(I64), c.local(I32)];
+  c.local_get(number).i32_const(12).i32_shl().i32_const(hostBase).i32_add();
+  c.local_get(number).i64_extend_i32_u().call(page.index).local_set(hash);
+  c.local_get(number).i32_const(3).i32_shl().local_tee(entry);
+  c.i64_load(base + HEAD)
+    .local_tee(old)
+    .local_get(hash)
+    .i64_ne()
+    .if_();
+  c.local_get(entry)
+    .local_get(hash)
+    .i64_store(base + HEAD);
+  c.i32_const(0).i32_const(0).i64_load(base).local_get(hash).i64_add().local_get(old).i64_sub();
+  c.i64_store(base).end();
+  c.release(hash, old, entry);
+  return f;
+}
+
+/** (host address: i32, seed: i64) -> XXH64 of the page, 0 if all of it is zero. */
+function addPage(m: ModuleBuilder): FunctionHandle {
+  const f = m.func([I32, I64], [I64], 'page');
+  const { code: c } = f;
+  const [at, seed] = f.params;
+  const lanes = [0, 1, 2, 3].map(() => c.local(I64));
+  const [word, any, end] = [c.local(I64), c.local(I64), c.local(I32)];
+  const starts = [P1 + P2, P2, 0n, -P1];
+  for (const [i, lane] of lanes.entries())
+    c.local_get(seed).i64_const(signed(starts[i]!)).i64_add().local_set(lane);
+  c.local_get(at).i32_const(PAGE).i32_add().local_set(end);
+  const next = c.loop();
+  for (const [i, lane] of lanes.entries()) {
+    c.local_get(at)
+      .i64_load(8 * i)
+      .local_tee(word)
+      .local_get(any)
+      .i64_or()
+      .local_set(any);
+    c.local_get(lane);
+    round(c, word);
+    c.local_set(lane);
+  }
+  c.local_get(at).i32_const(32).i32_add().local_tee(at).local_get(end).i32_lt_u().br_if(next).end();
+  c.local_get(any).i64_eqz().if_();
+  c.i64_const(0).return_().end();
+  const hash = any;
+  for (const [i, turn] of [1, 7, 12, 18].entries()) {
+    c.local_get(lanes[i]!).i64_const(turn).i64_rotl();
+    if (i > 0) c.i64_add();
+  }
+  c.local_set(hash);
+  for (const lane of lanes) {
+    c.local_get(hash).i64_const(0);
+    round(c, lane);
+    c.i64_xor().i64_const(signed(P1)).i64_mul().i64_const(signed(P4)).i64_add().local_set(hash);
+  }
+  c.local_get(hash).i64_const(PAGE).i64_add().local_set(hash);
+  for (const [shift, prime] of [
+    [33, P2],
+    [29, P3],
+  ] as const) {
+    c.local_get(hash).local_get(hash).i64_const(shift).i64_shr_u().i64_xor();
+    c.i64_const(signed(prime)).i64_mul().local_set(hash);
+  }
+  c.local_get(hash).local_get(hash).i64_const(32).i64_shr_u().i64_xor();
+  c.release(...lanes, word, any, end);
+  return f;
+}
+
+/** The accumulator on the stack takes a word in. */
+function round(c: CodeWriter, word: Local<I64>): void {
+  c.local_get(word).i64_const(signed(P2)).i64_mul().i64_add();
+  c.i64_const(31).i64_rotl().i64_const(signed(P1)).i64_mul();
+}
