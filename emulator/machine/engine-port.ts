@@ -22,7 +22,7 @@ export function ramHostBase(harts: number): number {
   return memoryHashBase(harts) + MemoryHash.bytes;
 }
 
-/** For tests of compiled code: compile at the first sign of heat. */
+/** For tests of compiled code: compile as early as possible. */
 export const EAGER: EngineTuning = { heat: HEAT_EAGER };
 
 /** The engine, and the JIT inside it if there is one. */
@@ -44,7 +44,7 @@ export function createEngine(
   return { engine, dirty: engine.pages.dirty, jit };
 }
 
-/** Announces stores to a page of RAM besides those to pages that hold code. */
+/** Reports stores to one page of RAM, besides those to pages that hold code. */
 export class PageWatch implements CodePort {
   readonly #code: CodePort;
   readonly #stored: (pa: number, bytes: number) => void;
