@@ -23,11 +23,13 @@ export interface CodePort {
   holdsCode(page: number): boolean;
   /** A store of a hart changed [pa, pa + bytes), inside one page for which `holdsCode` was true. */
   stored(pa: number, bytes: number, effect?: TableEffect): void;
-  /** No write entry may be installed for the page before `dirtied`: its first store must be seen. */
+  /**
+   * No write entry may be installed for the page before `dirtied`: its first store must be seen.
+   */
   isClean?(page: number): boolean;
   /** A hart stores to the page now. */
   dirtied?(page: number): void;
-  /** A walk whose result is cached reads a table in this page: stores to it must be announced. */
+  /** A walk whose result is cached reads a table in this page: stores to it must be reported. */
   tableRead?(page: number): void;
   /** Starts or stops reports of all stores to a page. */
   watch?(page: number, isOn: boolean): void;

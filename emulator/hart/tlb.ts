@@ -141,7 +141,9 @@ export class Tlb {
     for (let view = 0; view < VIEWS; view++) this.#flushTable(1, view);
   }
 
-  /** The hart becomes active. `occupied`: tables that the hart before it left filled at address 0. */
+  /**
+   * The hart becomes active. `occupied`: tables that the previous hart left filled at address 0.
+   */
   activated(home: number, occupied: number): void {
     this.#move(home, WINDOW, occupied);
   }

@@ -1,5 +1,6 @@
-// Chooses the engine and lays out the host memory in front of guest RAM: the running window, the windows at rest, the
-// engine's own area, the hashes of RAM. Wraps the engine's knowledge of code pages, so that stores to one more page can be watched.
+// Chooses the engine and lays out the host memory in front of guest RAM: the running window, the
+// windows at rest, the engine's own area, the hashes of RAM. Wraps the engine's knowledge of code
+// pages, so that stores to one more page can be watched.
 
 import type { Ram } from '../bus/ram.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';

@@ -178,7 +178,7 @@ export class Machine {
     this.clock.reset();
     this.scheduler.reset();
     this.sbi?.reset();
-    // New memory is zero; filling it would make the host provide all of it.
+    // New memory is zero; filling it would make the host allocate all of it.
     if (this.#hasRun) this.memoryHash.clearRam();
     else if (this.options.runHash !== undefined) this.memoryHash.trackNew();
     this.#hasRun = true;

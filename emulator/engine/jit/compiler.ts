@@ -45,8 +45,8 @@ export class Compiler {
   }
 
   /**
-   * One module with a region for every entry point; each has a slot and its `pages` are those of its
-   * region. The data boundary is above all of them.
+   * Compiles one module with a region for every entry point; each has a slot, and its `pages` are
+   * those of its region. The data boundary is above all of them.
    */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
     const { ram, ramPlace, slow, boundary, cache } = this.#p;

@@ -234,7 +234,8 @@ export class Jit implements RegionHost {
       else cool(entry.heat);
     }
     if (regions.size === 0) return;
-    // Modules that are dropped give back the slots of what they call, so slots are taken behind both.
+    // Modules that are dropped give back the slots of what they call, so slots are taken behind
+    // both.
     this.#boundary.raise(Math.max(...this.#compiler.pagesOf(regions)));
     this.#cache.reserve(regions.size);
     this.#takeSlots(regions);
