@@ -18,6 +18,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   demo: () => import('./verbs/demo.ts'),
   run: () => import('./verbs/run.ts'),
   replay: () => import('./verbs/replay.ts'),
+  capsule: () => import('./verbs/capsule.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),
   disasm: () => import('./verbs/disasm.ts'),

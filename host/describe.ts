@@ -5,7 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Elf } from '../coverage/index.ts';
 import type { EngineKind, JournalEntry } from '../emulator/index.ts';
-import { canonicalJson, type RunDescription, type RunOutcome, type RunResult } from '../run/index.ts';
+import {
+  canonicalJson,
+  describeInput,
+  type RunDescription,
+  type RunOutcome,
+  type RunResult,
+} from '../run/index.ts';
 import {
   cacheDir,
   clangIdentity,
@@ -22,25 +28,6 @@ export const sha256 = (bytes: Uint8Array | string): string =>
 
 const hexOf = (seed: bigint | undefined): string | null =>
   seed === undefined ? null : `0x${seed.toString(16)}`;
-
-/**
- * What arrived from outside. The arrival of a stream follows from the run, by the rule of feed.ts,
- * so that its bytes and the place of its end describe it; interactive input has times, too.
- */
-function inputOf(journal: readonly JournalEntry[], isInteractive: boolean): RunDescription['input'] {
-  const typed = journal.filter(entry => entry.port === 'uart' || entry.port === 'console');
-  const bytes = Buffer.concat(typed.map(entry => Uint8Array.from(entry.bytes)));
-  const facts = { bytes: bytes.length, sha256: sha256(bytes) };
-  if (journal.length === 0) return { kind: 'none', ...facts, rule: null, endAt: null, journal: null };
-  if (!isInteractive) {
-    const isEnded = journal.some(entry => entry.port === 'break');
-    const endAt = isEnded ? bytes.length : null;
-    return { kind: 'stream', ...facts, rule: 'idle-64k', endAt, journal: null };
-  }
-  const entries = journal.map(entry => ({ ...entry, bytes: [...entry.bytes] }));
-  const hash = sha256(canonicalJson(entries));
-  return { kind: 'interactive', ...facts, rule: null, endAt: null, journal: hash };
-}
 
 /**
  * `journal`: what has arrived by the end of the run; `isInteractive`: as it was typed, not by the
@@ -78,7 +65,7 @@ export function describe(
       devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
     },
     budget: choice.maxInsns ?? null,
-    input: inputOf(journal, isInteractive),
+    input: describeInput(journal, isInteractive ? 'interactive' : 'idle-64k', sha256),
   };
 }
 

@@ -1,4 +1,4 @@
-// Images of recorded runs by content, in the cache: a recording names them by hash and nothing
+// Images of recorded runs by content, in the cache: a thin capsule names them by hash and nothing
 // else, so that it can be replayed after the program was edited, and no file can make `replay` read
 // or run something on the host.
 import { readFileSync } from 'node:fs';
@@ -8,10 +8,11 @@ import { sha256 } from './describe.ts';
 
 const pathOf = (hash: string): string => join(cacheDir(), 'image', hash);
 
-/** Keeps `bytes` under their hash. Errors: those of the file system. */
-export function storeImage(bytes: Uint8Array): void {
+/** Keeps `bytes` under their hash; answers with the path. Errors: those of the file system. */
+export function storeImage(bytes: Uint8Array): string {
   const hash = sha256(bytes);
   if (findImage(hash) === undefined) writeWhole(pathOf(hash), bytes);
+  return pathOf(hash);
 }
 
 /** The image with this SHA-256 in hexadecimal; undefined when it is not there, or damaged. */

@@ -1,34 +1,18 @@
-// A recording as a run: its machine, its images, found by hash, and what differed when it ran
-// again.
-import { type EngineKind, KcovboxError } from '../emulator/index.ts';
-import type { RunOutcome } from '../run/index.ts';
-import { buildKernel } from '../toolchain/index.ts';
-import { sha256 } from './describe.ts';
-import { type GuestImages, packProgram } from './guest.ts';
-import { findImage } from './image-store.ts';
-import { readInput } from './input.ts';
+// A capsule as a run: its machine, and what differed when it ran again.
+import type { EngineKind } from '../emulator/index.ts';
+import type { Capsule } from '../run/capsule/index.ts';
+import type { RunDescription, RunOutcome } from '../run/index.ts';
+import { STATE_HASH } from './capsule.ts';
+import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
-import type { Recording } from './recording.ts';
 
-/** What the caller gives to a replay, where it is not found by its hash. */
-export interface Given {
-  /** Path of a C source or ELF file. */
-  readonly program?: string | undefined;
-  /** Compiler flags of the program. */
-  readonly cflags?: readonly string[];
-  /** Path of a kernel image. */
-  readonly kernel?: string | undefined;
-  /** How the caller is told to give a kernel: the end of a sentence. */
-  readonly kernelHint: string;
-  /** How the caller is told to give the program of this name. */
-  readonly programHint: (name: string) => string;
-}
+/** Units after which a replay is another run already. */
+export const limitOf = ({ budget }: { budget: number | null }, { time }: RunOutcome): number =>
+  Math.min(budget ?? Number.POSITIVE_INFINITY, time + 1);
 
-const refused = (why: string): KcovboxError => new KcovboxError('input', why);
-
-/** The machine of a recording. */
-export function choiceOf({ run, outcome }: Recording, engine: EngineKind): MachineChoice {
-  const { kernel, machine, program, budget } = run;
+/** The machine of a recorded run. */
+export function choiceOf(run: RunDescription, outcome: RunOutcome, engine: EngineKind): MachineChoice {
+  const { kernel, machine, program } = run;
   const seedOf = (text: string | null): bigint | undefined => (text === null ? undefined : BigInt(text));
   return {
     dialect: kernel.dialect,
@@ -40,73 +24,22 @@ export function choiceOf({ run, outcome }: Recording, engine: EngineKind): Machi
     seed: seedOf(machine.seed),
     schedSeed: seedOf(machine.schedSeed),
     icount: machine.icountShift,
-    // A run that goes on behind its recorded end is another one already.
-    maxInsns: Math.min(budget ?? Number.POSITIVE_INFINITY, outcome.time + 1),
+    maxInsns: limitOf(run, outcome),
     cflags: [], // a stranger's flags do not reach the compiler
     env: program.environment,
   };
 }
 
-interface Image {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-}
-
-const short = (hash: string): string => `sha256 ${hash.slice(0, 16)}...`;
-
-/**
- * The recorded kernel: the file that was given, one that was kept, or one that is built for its
- * configuration.
- */
-async function kernelOf(name: string, { run }: Recording, { kernel, kernelHint }: Given): Promise<Image> {
-  const wanted = run.images.kernel.sha256;
-  const image =
-    kernel === undefined ? findImage(wanted) : { path: kernel, bytes: readInput(kernel, 'kernel') };
-  if (image !== undefined && sha256(image.bytes) === wanted) return image;
-  if (image !== undefined)
-    throw refused(
-      `${name} was recorded with another kernel: ${short(wanted)}, ${kernel} is ${short(sha256(image.bytes))}`,
-    );
-  const built = (await buildKernel(run.kernel.conf)).path;
-  const bytes = readInput(built, 'kernel');
-  if (sha256(bytes) === wanted) return { path: built, bytes };
-  throw refused(
-    `${name} was recorded with another guest kernel: ${short(wanted)}, the ${run.kernel.conf} kernel is ${short(sha256(bytes))} now; ${kernelHint}`,
-  );
-}
-
-/**
- * The recorded root file system: kept from the recording, or made of the program that was given.
- */
-async function initrdOf(name: string, { run }: Recording, given: Given): Promise<Uint8Array> {
-  const { program, cflags = [], programHint } = given;
-  const wanted = run.images.initrd;
-  if (program === undefined) {
-    const kept = findImage(wanted);
-    if (kept) return kept.bytes;
-    throw refused(
-      `the program of ${name} is not in the cache (${run.program.name}, ${short(run.images.program)}): ${programHint(run.program.name)}`,
-    );
-  }
-  const { initrd, bytes } = await packProgram(program, { dialect: run.kernel.dialect, cflags });
-  if (sha256(initrd) === wanted) return initrd;
-  throw refused(
-    `${name} was recorded with another program: ${run.program.name} ${short(run.images.program)}, ${program} is ${short(sha256(bytes))}; bring it back as it was, with the same compiler flags`,
-  );
-}
-
-/**
- * The images of a recording; `name`: of it, for messages. Errors: one is not here, or not as it
- * was.
- */
-export async function recordedImages(name: string, recording: Recording, given: Given): Promise<GuestImages> {
-  const kernel = await kernelOf(name, recording, given);
-  const initrd = await initrdOf(name, recording, given);
-  const { run } = recording;
+/** What the guest is made of. `kernelPath`: a file with the kernel, where a report needs one. */
+export function guestOf(
+  run: RunDescription,
+  images: ReadonlyMap<string, Uint8Array>,
+  kernelPath: string,
+): GuestImages {
   return {
-    kernelPath: kernel.path,
-    kernel: kernel.bytes,
-    initrd,
+    kernelPath,
+    kernel: images.get('kernel.bin')!,
+    initrd: images.get('initrd.bin')!,
     append: run.kernel.append,
     size: run.machine.devices[0], // the terminal of then, not of now
     name: run.program.name,
@@ -115,11 +48,43 @@ export async function recordedImages(name: string, recording: Recording, given: 
   };
 }
 
-const COMPARED = ['end', 'status', 'instret', 'time', 'consoleHash', 'records', 'stateHash'] as const;
+const FACTS = ['end', 'status', 'instret', 'time', 'consoleHash', 'records'] as const;
+const LF = 10;
 
-/** What is not as it was, one short text each: "status is 1, was 0". */
-export function differences(then: RunOutcome, now: RunOutcome): string[] {
-  return COMPARED.filter(name => then[name] !== now[name]).map(
+/** The first byte of the console that differs; empty where it cannot be told. */
+function consoleDifference(then: Uint8Array, now: Uint8Array): string {
+  const shorter = Math.min(then.length, now.length);
+  let at = 0;
+  while (at < shorter && then[at] === now[at]) at++;
+  if (at === then.length && at === now.length) return '';
+  const line = then.subarray(0, at).reduce((lines, byte) => lines + (byte === LF ? 1 : 0), 1);
+  return `the console differs from byte ${at} on (line ${line})`;
+}
+
+/** Up to where two chains are equal; empty when they are, or cannot be compared. */
+function chainDifference({ runHash: then, time }: RunOutcome, { runHash: now }: RunOutcome): string {
+  if (then.interval !== now.interval) return '';
+  const at = then.links.findIndex((link, k) => link !== now.links[k]);
+  if (at < 0) return '';
+  if (at === 0) return 'the runs differ before their first instruction';
+  return `the runs are the same up to unit ${(at - 1) * then.interval}, and no more at ${Math.min(at * then.interval, time)}`;
+}
+
+/** Were the hashes of the recorded state computed as this kcovbox does it? Others say nothing about the run. */
+export const hasOurHashes = ({ manifest }: Capsule): boolean => manifest.stateHash === STATE_HASH;
+
+/** What is not as it was, one short text each: "status is 1, was 0". `console`: its beginning. */
+export function differences(capsule: Capsule, now: RunOutcome, console: Uint8Array): string[] {
+  const { outcome: then } = capsule.manifest;
+  const different = FACTS.filter(name => then[name] !== now[name]).map(
     name => `${name} is ${now[name]}, was ${then[name]}`,
   );
+  const where = then.consoleHash === now.consoleHash ? '' : consoleDifference(capsule.console(), console);
+  if (where !== '') different.push(where);
+  if (!hasOurHashes(capsule)) return different;
+  if (then.stateHash !== now.stateHash)
+    different.push(`stateHash is ${now.stateHash}, was ${then.stateHash}`);
+  const first = chainDifference(then, now);
+  if (first !== '') different.push(first);
+  return different;
 }

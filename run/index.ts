@@ -1,4 +1,6 @@
-// The public API of run/: what determines a run, and the files that hold it. Reading loads the checker (read.ts, schema.ts);
-// writing needs only the types.
+// The public API of run/: what determines a run, and how it ended. Capsules, which load the checker of files, are
+// in capsule/index.ts.
 export { canonicalJson } from './canonical.ts';
-export type { RunDescription, RunOutcome, RunResult } from './schema.ts';
+export { CONSOLE_KEPT, LOADS_MAX } from './capsule/limits.ts';
+export { describeInput, type InputDescription } from './input.ts';
+export type { BootDescription, RunDescription, RunOutcome, RunResult } from './schema.ts';

@@ -4,6 +4,7 @@
 // coverage, on any engine. So it holds content hashes, numbers and words for the guest, and nothing that means
 // something to the host: no path, no program, no output.
 import { z } from 'zod';
+import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
 
 /** Longest kernel command line and longest argument list, in characters. */
 export const APPEND_MAX = 1 << 16;
@@ -16,9 +17,9 @@ const ICOUNT_MAX = 10;
 /** Personalities of the guest kernel; each is also a word of a configuration's name. */
 export const PERSONALITIES = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
 
-const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const seed = z.string().regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/);
 const word = z.string().max(APPEND_MAX);
 
@@ -45,9 +46,11 @@ const input = z.strictObject({
   bytes: count.describe('that were delivered'),
   sha256: sha256.describe('of these bytes'),
   rule: z
-    .literal('idle-64k')
+    .enum(['idle-64k', 'poll-64k'])
     .nullable()
-    .describe('stream: 65,536 bytes, or the rest, whenever the guest waits (docs/architecture.md, "Input")'),
+    .describe(
+      'stream: 65,536 bytes or what is left whenever the guest waits (docs/determinism.md); poll-64k: of boot, where polling is waiting too, and the end is a Ctrl-D among the bytes',
+    ),
   endAt: count
     .nullable()
     .describe('stream: the end of the input was delivered behind so many bytes; null: it was not'),
@@ -93,6 +96,75 @@ export const runHash = z.strictObject({
     .describe('link k hashes link k - 1 and the state at unit k * interval; the last is of the end'),
 });
 
+const PHYSICAL_MAX = 2 ** 32;
+const BOOT_RAM_MIN = 2 * MIB;
+const BOOT_RAM_MAX = 3584 * MIB;
+const PAGE = 4096;
+
+/** What determines a run of `kcovbox boot`. */
+export const bootDescription = z.strictObject({
+  format: z.literal('kcovbox boot'),
+  version: z.literal(1),
+  images: z.strictObject({
+    kernel: sha256.nullable(),
+    initrd: sha256.nullable(),
+    bios: z.union([z.enum(['default', 'none']), sha256]),
+    dtb: sha256.nullable(),
+    loads: z
+      .array(
+        z.strictObject({
+          sha256,
+          at: z.int().min(0).max(PHYSICAL_MAX).nullable().describe('null: the ELF file says where'),
+          raw: z.boolean().describe('bytes as they are, also those of an ELF file'),
+        }),
+      )
+      .max(LOADS_MAX),
+    drives: z.array(sha256).max(SLOTS),
+  }),
+  append: word,
+  machine: z.strictObject({
+    harts: z.int().min(1).max(8),
+    memory: z.int().min(BOOT_RAM_MIN).max(BOOT_RAM_MAX).multipleOf(PAGE).describe('bytes'),
+    cpu: z
+      .string()
+      .regex(/^[\w=.,+-]{1,4096}$/)
+      .describe('as -cpu'),
+    kcov: z.enum(['device', 'guest', 'off']),
+    seed: seed.nullable(),
+    icountShift: z.int().min(0).max(ICOUNT_MAX).describe("an instruction takes 2^N ns of the guest's time"),
+    rtcBase: z
+      .string()
+      .regex(/^\d{1,19}$/)
+      .nullable()
+      .describe('nanoseconds since 1970; null: 2026-01-01'),
+    virtio: z
+      .array(
+        z.strictObject({
+          kind: z.enum(['blk', 'console', 'rng']),
+          slot: z
+            .int()
+            .min(0)
+            .max(SLOTS - 1)
+            .nullable()
+            .describe('null: the highest free one'),
+          drive: z
+            .int()
+            .min(0)
+            .max(SLOTS - 1)
+            .nullable()
+            .describe('index in images.drives'),
+          readOnly: z.boolean(),
+        }),
+      )
+      .max(SLOTS),
+    virtioLegacy: z.boolean(),
+  }),
+  noReboot: z.boolean().describe('a reboot ends the run'),
+  budget: z.int().min(1).nullable().describe('instructions; null: none'),
+  input,
+});
+export type BootDescription = z.infer<typeof bootDescription>;
+
 /** How a run ended. */
 export const runOutcome = z.strictObject({
   end: z.enum(['exit', 'panic', 'no-start', 'budget', 'halt', 'interrupted']),
@@ -123,27 +195,3 @@ export const runResult = z.strictObject({
     .describe('facts that cannot change the run'),
 });
 export type RunResult = z.infer<typeof runResult>;
-
-/** Input with the time of its arrival. */
-export const journalEntry = z.strictObject({
-  at: count,
-  port: z.enum(['uart', 'console', 'break', 'resize']),
-  bytes: z.base64().max(4 * 2 ** 20),
-});
-
-/** What `kcovbox run --record` writes. */
-export const recording = z.strictObject({
-  format: z.literal('kcovbox recording'),
-  version: z.literal(3),
-  run: runDescription,
-  outcome: runOutcome,
-  journal: z.array(journalEntry),
-});
-export type Recording = z.infer<typeof recording>;
-
-/** File names in docs/schemas/ and what they describe. */
-export const SCHEMAS = {
-  run: runDescription,
-  result: runResult,
-  recording,
-} as const;

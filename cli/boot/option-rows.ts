@@ -283,6 +283,13 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
     'with --exact: write which source lines of -k ELF ran; format by suffix',
     (o, v) => void (o.cover = v),
   ),
+  works(
+    'record',
+    'FILE',
+    'write a capsule: all that it takes to repeat the run, for kcovbox replay',
+    (o, v) => void (o.record = v),
+  ),
+  flag('thin', 'with --record: hashes in place of the images', o => void (o.thin = true)),
   flag('interactive', 'deliver piped input as it comes, as at a terminal', o => void (o.interactive = true)),
   flag('exact', 'count every instruction that ran, with the interpreter', o => void (o.exact = true)),
   works(

@@ -32,6 +32,9 @@ export interface QemuOptions {
   cover?: string;
   image?: string;
   exact?: boolean;
+  /** Where to write a capsule, and whether without the images. */
+  record?: string;
+  thin?: boolean;
   /** Deliver piped input as it comes. */
   interactive?: boolean;
   gdb?: GdbOptions;
@@ -93,7 +96,7 @@ export function parseQemu(words: readonly string[]): QemuOptions {
   }
   const needsKernel = options.bios === 'default' || options.bios === 'none';
   if (options.kernel === undefined && needsKernel && !options.loads.some(load => load.file !== undefined))
-    throw new UserError('boot: nothing to boot; give -kernel FILE or -bios FILE');
+    throw new UserError('boot: nothing to boot: give -kernel FILE or -bios FILE');
   return options;
 }
 

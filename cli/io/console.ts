@@ -3,7 +3,6 @@
 // discipline puts a CR before every LF, so removing one before each is its inverse). Input: typed
 // input, or that of a co-process, as it comes (live-input.ts); other input as a stream of bytes
 // with an end (run/feed.ts).
-import type { Hash } from 'node:crypto';
 import { fstatSync, readSync } from 'node:fs';
 import { PIECE } from '../../run/feed.ts';
 import type { LiveInput } from './live-input.ts';
@@ -26,7 +25,7 @@ export interface ConsoleOptions {
   /** Bytes exactly as the UART sent them. */
   readonly binary?: boolean;
   /** Receives the printed bytes, after newline conversion. */
-  readonly hash?: Hash | undefined;
+  readonly log?: { update(chunk: Uint8Array): void } | undefined;
 }
 
 /** The source of input that is not typed. */
@@ -49,7 +48,7 @@ export class GuestConsole {
   #buffer = Buffer.alloc(1 << 16);
   #length = 0;
   #heldCr = false;
-  #hashed: number[] = [];
+  #logged: number[] = [];
   #isRaw: boolean;
   #live: LiveInput | undefined;
   #source: Source = 'none';
@@ -66,15 +65,15 @@ export class GuestConsole {
   /** One byte of the guest's serial output. */
   put(byte: number): void {
     if (this.#isRaw) this.#emit(byte);
-    if (this.#isRaw && !this.#options.hash) return;
+    if (this.#isRaw && !this.#options.log) return;
     if (this.#heldCr && byte !== LF) this.#converted(CR);
     this.#heldCr = byte === CR;
     if (!this.#heldCr) this.#converted(byte);
   }
 
-  /** One byte after newline conversion: the hash covers these bytes, even if others are printed. */
+  /** One byte after newline conversion: the log has these bytes, even if others are printed. */
   #converted(byte: number): void {
-    if (this.#options.hash) this.#hashed.push(byte);
+    if (this.#options.log) this.#logged.push(byte);
     if (!this.#isRaw) this.#emit(byte);
   }
 
@@ -86,8 +85,8 @@ export class GuestConsole {
 
   /** Writes the buffered bytes. */
   flush(): void {
-    this.#options.hash?.update(Buffer.from(this.#hashed));
-    this.#hashed = [];
+    this.#options.log?.update(Buffer.from(this.#logged));
+    this.#logged = [];
     if (this.#length === 0) return;
     const chunk = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.#length = 0;

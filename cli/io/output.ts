@@ -127,10 +127,13 @@ export function writeFile(path: string, contents: string | Uint8Array, mode?: nu
 }
 
 /** Writes to standard output where `path` is `-`, else a file. */
-export function writeTo(path: string, text: string): void {
-  if (path === '-') writeOut(new TextEncoder().encode(text));
-  else writeFile(path, text);
+export function writeBytesTo(path: string, bytes: Uint8Array): void {
+  if (path === '-') writeOut(bytes);
+  else writeFile(path, bytes);
 }
+
+export const writeTo = (path: string, text: string): void =>
+  writeBytesTo(path, new TextEncoder().encode(text));
 
 /** Refuses a target that cannot be written, before the work for it begins. */
 export function checkOutput(path: string | undefined): void {

@@ -2,9 +2,10 @@
 import { RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
-import type { RunDescription, RunOutcome } from '../../run/index.ts';
+import { CONSOLE_KEPT, type RunDescription, type RunOutcome } from '../../run/index.ts';
 import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
+import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
@@ -22,6 +23,8 @@ export interface Outputs {
   readonly format?: CoverFormat;
   readonly result?: string;
   readonly record?: string;
+  /** Record hashes in place of images. */
+  readonly thin?: boolean;
   readonly testName?: string;
   /** Records that found the buffer full are coverage too. */
   readonly keepLost?: boolean;
@@ -34,6 +37,7 @@ export interface Executed {
   /** What ran; only where an output or a comparison needs it. */
   readonly run: RunDescription | undefined;
   readonly outcome: RunOutcome | undefined;
+  readonly log: ConsoleLog | undefined;
 }
 
 /** Refuses outputs that cannot be written, before the work. At most one of them may be standard output. */
@@ -47,6 +51,8 @@ export function checkOutputs(outputs: Outputs): void {
     throw new UserError('--test-name without --cover: it names the test in a coverage file');
   if (outputs.exact && outputs.cover === undefined)
     throw new UserError('--exact without --cover: add --cover FILE, or - for standard output');
+  if (outputs.thin && outputs.record === undefined)
+    throw new UserError('--thin without --record: it leaves the images out of the capsule');
   const onStdout = (['cover', 'result', 'record'] as const).filter(name => outputs[name] === '-');
   if (onStdout.length > 1)
     throw new UserError(`--${onStdout.join(' - and --')} -: only one of them can be standard output`);
@@ -79,9 +85,9 @@ export async function execute(
           outputs.testName ?? images.name,
           outputs.keepLost,
         );
-  const hash = wantsFacts ? (await import('node:crypto')).createHash('sha256') : undefined;
+  const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
-  const console = new GuestConsole({ silent: isTaken, hash });
+  const console = new GuestConsole({ silent: isTaken, log });
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),
@@ -110,15 +116,15 @@ export async function execute(
     warnIfEmpty(trace, cover, choice.kcov);
     await writeCoverage(cover, format, trace, images.kernelPath, outputs.testName ?? images.name);
   }
-  if (!wantsFacts) return { end, run: undefined, outcome: undefined };
+  if (!log) return { end, run: undefined, outcome: undefined, log };
   const { describe, resultOf } = await import('../../host/describe.ts');
   const run =
     recorded?.run ??
     describe(images, choice, end.machine.journal.entries, choice.interactive || isTerminal(0));
-  const outcome = outcomeOf(end, hash!.digest('hex'));
+  const outcome = outcomeOf(end, log);
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
-  return { end, run, outcome };
+  return { end, run, outcome, log };
 }
 
 /** Machine options that count all code of an image; the interpreter does. */
@@ -134,7 +140,9 @@ export async function exactWindow(
   return { engine: 'interp', retired: codeWindow(openElf(imagePath)) };
 }
 
-function outcomeOf({ outcome, status, machine }: SessionEnd, consoleHash: string): RunOutcome {
+/** `log`: of everything that was printed. */
+export function outcomeOf({ outcome, status, machine }: SessionEnd, log: ConsoleLog): RunOutcome {
+  const consoleHash = log.sha256();
   const { instret, time, kcovRecords: records } = machine;
   const { interval, links } = machine.hasher!.result();
   const runHash = { interval, links: [...links] };

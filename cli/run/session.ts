@@ -233,6 +233,7 @@ class Session {
       const left = units - machine.spent;
       const result = machine.run(Math.min(SLICE, left), limit - machine.time, SLICE_WORK);
       this.#line.flush();
+      if (result.kind === 'reset' && this.#options.noReboot) return { kind: 'exit', status: 0 };
       if (result.kind !== 'budget' || machine.time >= limit || machine.spent >= units) return result;
       this.#watchLater();
       await turn();

@@ -1,57 +1,27 @@
 // `kcovbox boot`: any kernel, in QEMU's spelling, so that a line written for
 // `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
-import type { MachineOptions, VirtioOption } from '../../emulator/index.ts';
-import { openDisk, readInput } from '../../host/input.ts';
+import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import { CONSOLE_KEPT, LOADS_MAX } from '../../run/index.ts';
+import { bootImages, machineOf } from '../boot/machine.ts';
 import { describeOptions, parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
+import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput } from '../io/output.ts';
 import { exactWindow } from '../run/execute.ts';
 import { explain, runSession } from '../run/session.ts';
 
-/** Larger files do not fit into the RAM of any guest; an ELF file may also hold debug data. */
-const IMAGE_MAX = 2 ** 30;
-
-const image = (path: string, what: string) => ({ name: path, bytes: readInput(path, what, IMAGE_MAX) });
-
-function virtioOf(options: QemuOptions): VirtioOption[] {
-  return options.devices.map(({ kind, drive, slot }) => {
-    const found = drive === undefined ? undefined : options.drives.find(d => d.id === drive);
-    if (kind === 'blk' && !found)
-      throw new UserError(`-device virtio-blk-device: no -drive has id=${drive ?? ''}`);
-    return {
-      kind,
-      ...(slot === undefined ? {} : { slot }),
-      ...(found ? { image: openDisk(found.file), readOnly: found.readOnly } : {}),
-    };
-  });
-}
-
-export function toMachineOptions(options: QemuOptions): MachineOptions {
-  const { bios } = options;
-  return {
-    ...(options.kernel === undefined ? {} : { kernel: image(options.kernel, 'kernel') }),
-    ...(options.initrd === undefined ? {} : { initrd: image(options.initrd, 'initrd') }),
-    bios: bios === 'default' || bios === 'none' ? bios : image(bios, 'bios'),
-    append: options.append,
-    ...(options.dtb === undefined ? {} : { dtb: image(options.dtb, 'dtb') }),
-    loads: options.loads.map(({ file, bytes, ...load }) => ({
-      ...load,
-      image: file === undefined ? { name: '-device loader', bytes: bytes! } : image(file, 'loader file'),
-    })),
-    icountShift: options.icountShift,
-    ...(options.rtcBase === undefined ? {} : { rtcBase: options.rtcBase }),
-    ...(options.cpu === undefined ? {} : { cpu: options.cpu }),
-    ramBytes: options.memory,
-    harts: options.smp,
-    engine: options.engine,
-    kcov: options.kcov,
-    virtio: virtioOf(options),
-    virtioLegacy: options.virtioLegacy,
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
-  };
+/** What --record needs; refused where the file could not repeat the run. */
+function checkRecord({ record, thin, gdb, loads }: QemuOptions): void {
+  if (thin && record === undefined)
+    throw new UserError('boot: --thin without --record: it leaves the images out of the capsule');
+  if (record === undefined) return;
+  checkOutput(record);
+  if (gdb) throw new UserError('boot: --record without -gdb: a debugger can change the guest');
+  if (loads.length > LOADS_MAX)
+    throw new UserError(`boot: --record holds at most ${LOADS_MAX} images of -device loader`);
 }
 
 /** What `--exact --cover FILE -k ELF` asks for. */
@@ -86,6 +56,7 @@ export function register(program: Command): void {
         '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
+        '  --record FILE [--thin]         write a capsule, for kcovbox replay; thin: without the images\n' +
         '  --interactive                  deliver piped input as it comes, for a co-process\n' +
         '  --exact --cover FILE -k ELF    which source lines of an image ran, by retired instructions\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic \\\n' +
@@ -98,10 +69,18 @@ export function register(program: Command): void {
       if (options.wants === 'help-qemu') return void process.stdout.write(`${describeOptions()}\n`);
       for (const warning of options.warnings) process.stderr.write(`kcovbox: ${warning}\n`);
       const exact = await exactOf(options);
-      const console = new GuestConsole({ binary: true, silent: options.isSilent });
+      checkRecord(options);
+      const images = bootImages(options);
+      const log = options.record === undefined ? undefined : new ConsoleLog(CONSOLE_KEPT);
+      const silent = options.isSilent || options.record === '-';
+      const console = new GuestConsole({ binary: true, silent, log });
       const end = await runSession({
-        machine: { ...toMachineOptions(options), ...exact?.machine },
-        endsInOrder: exact !== undefined,
+        machine: {
+          ...machineOf(options, images),
+          ...exact?.machine,
+          ...(log && { runHash: RUN_HASH_INTERVAL }),
+        },
+        endsInOrder: exact !== undefined || log !== undefined,
         console,
         input: !options.isSilent,
         isInteractive: options.interactive === true,
@@ -117,6 +96,7 @@ export function register(program: Command): void {
         const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.counts };
         await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
       }
+      if (log) (await import('../boot/record.ts')).recordBoot(options, images, end, log);
       process.exitCode = end.signalStatus || end.status;
     });
 }

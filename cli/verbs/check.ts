@@ -4,12 +4,12 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Command } from 'commander';
 import { EXTENSIONS, Machine, qemuCpu } from '../../emulator/index.ts';
+import { bootImages, machineOf } from '../boot/machine.ts';
 import { parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { Lockstep, type LockstepReport } from '../check/compare.ts';
 import { QemuTrace } from '../check/qemu-trace.ts';
 import { checkWithUnicorn } from '../check/unicorn.ts';
 import { UserError } from '../io/fail.ts';
-import { toMachineOptions } from './boot.ts';
 
 /** The default limit: long enough for a kernel's boot, short enough to wait for. */
 const DEFAULT_INSNS = 1_000_000;
@@ -39,7 +39,11 @@ const OLD_CPU = [
 
 /** The machine that is compared. */
 const machineFor = (options: QemuOptions): Machine =>
-  Machine.create({ ...toMachineOptions({ cpu: OLD_CPU, ...options }), kcov: 'off', engine: 'interp' });
+  Machine.create({
+    ...machineOf({ cpu: OLD_CPU, ...options }, bootImages(options)),
+    kcov: 'off',
+    engine: 'interp',
+  });
 
 /** The board's CPU and the user's images in QEMU's words. */
 function qemuArgs(options: QemuOptions, machine: Machine): string[] {

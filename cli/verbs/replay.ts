@@ -1,15 +1,22 @@
-// `kcovbox replay FILE`: repeats the recorded run, on any host and in either engine, with the same
-// console, coverage and state. The outcome is compared; a difference is a defect of the emulator,
-// and is reported as one. The recording is untrusted: it determines the guest's behaviour and
-// nothing else. Images are found by hash or come from the command line; outputs, compiler flags and
-// files come from the command line alone.
+// `kcovbox replay FILE`: the run of a capsule again, on any host and in either engine, with the same console, coverage and
+// state. That it was the same is checked; a difference is a defect of the emulator, and reported as one.
+// The capsule is a stranger's: it chooses what the guest does and nothing else. Images are in it or found by hash; outputs,
+// compiler flags and files are those of the command line alone.
 import { type Command, Option } from 'commander';
-import type { EngineKind } from '../../emulator/index.ts';
-import { openRecording } from '../../host/recording.ts';
-import { choiceOf, differences, recordedImages } from '../../host/replay.ts';
+import { type EngineKind, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import { inCapsule, openCapsule } from '../../host/capsule.ts';
+import { capsuleImages } from '../../host/capsule-images.ts';
+import { storeImage } from '../../host/image-store.ts';
+import { choiceOf, differences, guestOf, hasOurHashes, limitOf } from '../../host/replay.ts';
+import type { Capsule } from '../../run/capsule/index.ts';
+import { type BootDescription, CONSOLE_KEPT, type RunDescription } from '../../run/index.ts';
+import { bootMachine } from '../boot/machine.ts';
+import { GuestConsole } from '../io/console.ts';
+import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
-import { checkOutputs, execute, type Outputs } from '../run/execute.ts';
+import { checkOutputs, type Executed, execute, type Outputs, outcomeOf } from '../run/execute.ts';
+import { explain, type Replay, runSession } from '../run/session.ts';
 import { addOutputOptions } from './run.ts';
 
 interface ReplayOptions extends Outputs {
@@ -18,57 +25,127 @@ interface ReplayOptions extends Outputs {
   cflags?: string;
 }
 
-/** The recorded program's name, quoted for a shell. */
-const fileOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? `${name}.c` : 'PROGRAM.c');
+type Images = ReadonlyMap<string, Uint8Array>;
 
-async function replay(path: string, program: string | undefined, options: ReplayOptions): Promise<number> {
-  checkOutputs(options);
-  const recording = openRecording(path);
-  const choice = { ...choiceOf(recording, options.engine), interactive: false }; // the journal has all of the input
-  const images = await recordedImages(path, recording, {
-    program,
-    cflags: splitFlags(options.cflags),
-    kernel: options.kernel,
-    kernelHint: 'give it with -k',
-    programHint: name => `give it, as in kcovbox replay ${path} ${fileOf(name)}`,
+/** A program's run again, with the outputs that were asked for. */
+function replayRun(
+  { manifest }: Capsule,
+  run: RunDescription,
+  images: Images,
+  replay: Replay,
+  options: ReplayOptions,
+): Promise<Executed> {
+  // Reports read their image from a file.
+  const kernelPath = options.cover === undefined ? '' : storeImage(images.get('kernel.bin')!);
+  const choice = choiceOf(run, manifest.outcome, options.engine);
+  // The journal has all of the input.
+  return execute(guestOf(run, images, kernelPath), { ...choice, interactive: false }, options, {
+    run,
+    replay,
   });
-  const { run, journal, outcome: then } = recording;
-  const replayed = { journal, end: { outcome: then.end, status: then.status, time: then.time } };
-  const executed = await execute(images, choice, options, { run, replay: replayed });
-  if (executed.end.signalStatus) return executed.end.signalStatus; // and has said so: the outcome is not comparable
-  const different = differences(then, executed.outcome!);
-  const unused = executed.end.machine.journal.waiting;
-  if (unused > 0) different.push(`${unused} of ${journal.length} journal entries did not arrive`);
+}
+
+const OF_PROGRAMS = { cover: 'cover', result: 'result', format: 'format', testName: 'test-name' } as const;
+
+/** A machine's run again. */
+async function replayBoot(
+  { manifest }: Capsule,
+  run: BootDescription,
+  images: Images,
+  replay: Replay,
+  options: ReplayOptions,
+): Promise<Pick<Executed, 'end' | 'outcome' | 'log'>> {
+  for (const [name, flag] of Object.entries(OF_PROGRAMS))
+    if (options[name as keyof typeof OF_PROGRAMS] !== undefined)
+      throw new UserError(`replay --${flag}: the capsule is of kcovbox boot, which has no such output`);
+  const files = new Map([...images].map(([name, bytes]) => [name, { name, bytes }]));
+  const log = new ConsoleLog(CONSOLE_KEPT);
+  const end = await runSession({
+    machine: {
+      ...bootMachine(run, { files, drives: images }, options.engine),
+      runHash: RUN_HASH_INTERVAL,
+    },
+    console: new GuestConsole({ binary: true, log }),
+    endsInOrder: true,
+    noReboot: run.noReboot,
+    maxInsns: limitOf(run, manifest.outcome),
+    replay,
+  });
+  const why = explain(end);
+  if (why) process.stderr.write(`kcovbox: ${why}\n`);
+  return { end, outcome: outcomeOf(end, log), log };
+}
+
+/** The journal and the recorded end, for the session. */
+function replayOf(path: string, capsule: Capsule): Replay {
+  const { end, status, time } = capsule.manifest.outcome;
+  const journal = inCapsule(path, () => capsule.journal());
+  inCapsule(path, () => capsule.console());
+  return { journal, end: { outcome: end, status, time } };
+}
+
+/** The recorded program as a word that may be pasted into a shell, whatever a stranger called it. */
+const wordOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? name : 'PROGRAM.c');
+
+async function replay(path: string, files: readonly string[], options: ReplayOptions): Promise<number> {
+  checkOutputs(options);
+  const capsule = openCapsule(path);
+  const { run, outcome: then, stateHash } = capsule.manifest;
+  const replayed = replayOf(path, capsule);
+  const images = await capsuleImages(path, capsule, {
+    files,
+    kernel: options.kernel,
+    cflags: splitFlags(options.cflags),
+    kernelHint: 'give it with -k',
+    fileHint: name => `give it, as in kcovbox replay ${path} ${wordOf(name)}`,
+  });
+  const { end, outcome, log } =
+    run.format === 'kcovbox run'
+      ? await replayRun(capsule, run, images, replayed, options)
+      : await replayBoot(capsule, run, images, replayed, options);
+  if (end.signalStatus) return end.signalStatus; // and has said so: it tells nothing about the run
+  const different = differences(capsule, outcome!, log!.text);
+  const unused = end.machine.journal.waiting;
+  if (unused > 0) different.push(`${unused} of ${replayed.journal.length} journal entries did not arrive`);
   if (different.length > 0)
     throw new UserError(`the replay of ${path} is not the run that was recorded: ${different.join('; ')}`);
+  const state = hasOurHashes(capsule) ? `state ${then.stateHash}` : `state not compared (${stateHash})`;
   process.stderr.write(
-    `kcovbox: the same run: ${then.instret.toLocaleString('en-US')} instructions, state ${then.stateHash}\n`,
+    `kcovbox: the same run: ${then.instret.toLocaleString('en-US')} instructions, ${state}\n`,
   );
-  return executed.end.status;
+  return end.status;
 }
 
 export function register(program: Command): void {
   const command = program
     .command('replay')
-    .description('repeat a run recorded with `run --record` and check that it is the same')
-    .argument('<recording>', 'file that run --record wrote')
-    .argument('[program]', 'C source or ELF file, if the recorded one is not in the cache')
+    .description('run a capsule of --record again, and check that it is the same run')
+    .argument('<capsule>', 'file that run --record or boot --record wrote')
+    .argument(
+      '[images...]',
+      'images that a thin capsule names by hash: files, or the C source of the program',
+    )
     .addOption(
       new Option('--engine <name>', 'execution engine').choices(['jit', 'interp', 'lockstep']).default('jit'),
     )
-    .option('-k, --kernel <elf>', 'the kernel, if it can be neither found nor built here')
-    .option('--cflags <flags>', 'compiler flags of the given program, separated by blanks');
+    .option(
+      '-k, --kernel <elf>',
+      'the kernel of a thin capsule, where it can neither be found nor built here',
+    )
+    .option('--cflags <flags>', 'compiler flags of a given program, separated by blanks');
   addOutputOptions(command)
     .addHelpText(
       'after',
-      '\nThe exit status is that of the recorded program, or 125 if the run was not the same.\n' +
-        'A recording names images by hash. It cannot name files, flags or outputs, so it may come from anyone.\n' +
+      '\nThe exit status is that of the recorded program; 125 when the run was not the same.\n' +
+        'A capsule has its images in it, or their hashes. It cannot name files, flags or outputs,\n' +
+        "so a stranger's is safe to replay.\n" +
         'Examples:\n' +
-        '  kcovbox run --record bug.json prog.c\n' +
-        '  kcovbox replay --cover bug.html bug.json\n' +
-        '  kcovbox replay bug.json prog.c          on another machine: with the program',
+        '  kcovbox run --record bug.kcapsule prog.c\n' +
+        '  kcovbox replay bug.kcapsule                     on any machine: no compiler, no sources\n' +
+        '  kcovbox replay --cover bug.html bug.kcapsule\n' +
+        '  kcovbox replay thin.kcapsule prog.c             a thin one, on another machine: with the program',
     )
-    .action(async (path: string, file: string | undefined, options: ReplayOptions) => {
-      process.exitCode = await replay(path, file, options);
+    .action(async (path: string, files: string[], options: ReplayOptions) => {
+      process.exitCode = await replay(path, files, options);
     });
 }

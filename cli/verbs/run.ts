@@ -45,7 +45,12 @@ async function runProgram(
   });
   const executed = await execute(images, choice, outputs);
   if (outputs.record !== undefined)
-    (await import('../run/write-recording.ts')).writeRecording(outputs.record, images, executed);
+    (await import('../run/save-capsule.ts')).recordRun(
+      outputs.record,
+      outputs.thin === true,
+      images,
+      executed,
+    );
   return executed.end.signalStatus || executed.end.status;
 }
 
@@ -132,7 +137,8 @@ export function register(program: Command): void {
       'with --cover: count every kernel instruction that ran instead of kcov records (slower)',
     )
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')
-    .option('--record <file>', 'write the input and its times, for kcovbox replay');
+    .option('--record <file>', 'write a capsule: all that it takes to repeat the run, for kcovbox replay')
+    .option('--thin', 'with --record: hashes in place of the images, which stay in the cache');
   addOutputOptions(command)
     .addHelpText(
       'after',
@@ -147,6 +153,7 @@ export function register(program: Command): void {
         '  kcovbox run --cflags "-O2 -DN=3" prog.c         on top of -O1 -g -Wall\n' +
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json\n' +
         '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 at the first report of the kernel\n' +
+        '  kcovbox run --record bug.kcapsule prog.c        one file that repeats the run anywhere\n' +
         '  kcovbox run --dialect netbsd --fail-nth 7 prog.c      make the seventh allocation fail\n' +
         ROBUST_HELP,
     )
@@ -154,11 +161,23 @@ export function register(program: Command): void {
       const isGiven = command.getOptionValueSource('dialect') === 'cli';
       const { dialect, conf, words } = chooseKernel(options, isGiven);
       const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
-      const { cflags, env = {}, trace, exact, cover, format, result, record, testName, ...rest } = options;
+      const {
+        cflags,
+        env = {},
+        trace,
+        exact,
+        cover,
+        format,
+        result,
+        record,
+        thin,
+        testName,
+        ...rest
+      } = options;
       const interactive = options.interactive === true;
       const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
       const choice = { ...rest, dialect, conf, cflags: flags, env, interactive };
-      const outputs = { cover, format, result, record, testName, exact, keepLost: trace === true };
+      const outputs = { cover, format, result, record, thin, testName, exact, keepLost: trace === true };
       process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
     });
 }

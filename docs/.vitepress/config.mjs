@@ -48,6 +48,7 @@ export default defineConfig({
           page('Environment variables', '/environment'),
           page('Coverage and its formats', '/coverage-formats'),
           page('Schemas of files', '/schemas'),
+          page('Capsules', '/capsules'),
           page('Devices', '/devices'),
           page('CSRs', '/csrs'),
           page('Extensions', '/isa'),

@@ -1,9 +1,7 @@
-// A GDB remote stub without a socket: bytes in (`receive`), bytes out (`take`), and `run` in place
-// of the machine's own.
-// Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are
-// exact; stepping follows the machine's schedule, so other harts may run before the stepped one.
-// Debugging changes the results of a run only where GDB writes: virtual time stops while the guest
-// is stopped.
+// A GDB remote stub without a socket: bytes in (`receive`), bytes out (`take`), and `run` in place of the machine's own.
+// Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are exact; stepping takes the
+// machine's schedule as it is, so other harts may run before the stepped one.
+// Debugging never changes what a run computes, except where GDB writes: virtual time stands while the guest stands.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine, RunResult } from '../machine/machine.ts';
@@ -15,15 +13,12 @@ import { WATCH_KINDS, type WatchHit, Watchpoints } from './watchpoints.ts';
 
 const SIGTRAP = 5;
 const SIGINT = 2;
-/**
- * Units between two checks of the connection; and, while an address is not mapped yet, of its page
- * table.
- */
+/** Units between two looks at the connection, and while an address is not mapped yet, at its page table. */
 const SLICE = 1_000_000;
 const SLICE_UNMAPPED = 2_000;
-/** The same while a watchpoint is set. */
+/** Likewise while something is watched. */
 const STEPS = 20_000;
-/** A hart that gets no turn for this long is waiting: the step ends without it. */
+/** A hart that does not get a turn for so long is waiting: the step ends without it. */
 const STEP_MAX = 1_000_000;
 
 const le64 = (value: bigint): string =>
@@ -40,7 +35,7 @@ export class GdbStub {
   #isRunning = false;
   #end: RunResult | undefined;
 
-  /** The machine is stopped until GDB sends `continue`. */
+  /** The machine stands until GDB says `continue`. */
   constructor(machine: Machine) {
     this.#machine = machine;
     this.#breakpoints = new Breakpoints(machine);
@@ -52,10 +47,9 @@ export class GdbStub {
   }
 
   /**
-   * Takes bytes from GDB up to the end of the first packet and executes that at once. One call
-   * executes at most one command and adds at most one answer, so that the caller can wait until GDB
-   * has read it. Returns the number of bytes taken; the caller passes the rest again. Do not call
-   * within `run`.
+   * Bytes from GDB, as far as the end of the first packet, which is carried out at once: one call costs at most one
+   * command and adds at most one answer, so that the caller can wait until GDB takes it. Returns how many bytes were
+   * taken; the caller offers the rest again. Not from within `run`.
    */
   receive(bytes: Uint8Array): number {
     for (let i = 0; i < bytes.length; i++) {
@@ -77,12 +71,12 @@ export class GdbStub {
     }
   }
 
-  /** The bytes to send. */
+  /** What is to be sent. */
   take(): string {
     return this.#out.splice(0).join('');
   }
 
-  /** A debugger connects: the guest stops until the debugger continues it. */
+  /** A debugger connects: the guest stands until it says otherwise. */
   attach(): void {
     this.#packets.reset();
     this.#out.length = 0;
@@ -91,14 +85,14 @@ export class GdbStub {
     this.#hart = this.#machine.scheduler.turn;
   }
 
-  /** The connection is closed: the guest continues without a debugger. */
+  /** The connection is gone: the guest runs on without us. */
   detach(): void {
     this.#breakpoints.clear();
     this.#watchpoints.clear();
     this.#isRunning = true;
   }
 
-  /** Runs one slice, unless GDB has stopped the guest. */
+  /** One slice of the run, if GDB lets it run. */
   run(units: number, duration = Infinity): RunResult {
     if (!this.#isRunning) return { kind: 'budget' };
     const slice = this.#breakpoints.plant() ? SLICE : SLICE_UNMAPPED;
@@ -118,9 +112,8 @@ export class GdbStub {
   }
 
   /**
-   * Runs instructions one by one until the next one accesses a watched range: GDB expects RISC-V to
-   * stop before the access, and steps over it to compare. If the hart's turn begins with this
-   * instruction, the access is found after it.
+   * Some instructions one by one, until the next one accesses what is watched: GDB expects RISC-V to stop in front of it, and steps over
+   * it to look. A hart whose turn only begins with this instruction is found after it.
    */
   #watch(units: number, duration: number): { result: RunResult; reply?: string } {
     const { harts, scheduler } = this.#machine;
@@ -157,7 +150,7 @@ export class GdbStub {
     return this.#machine.harts[this.#hart]!;
   }
 
-  /** The answer; undefined = it comes later. An empty answer means "not supported". */
+  /** The answer; undefined = it comes later. An empty one means "not supported". */
   #command(data: Uint8Array): string | undefined {
     const text = String.fromCharCode(...data);
     const rest = text.slice(1);
@@ -262,16 +255,14 @@ export class GdbStub {
 
   #continue(): string | undefined {
     if (this.#end) return 'W00';
-    // If the current instruction has a breakpoint, it is executed without the breakpoint.
+    // The instruction at a breakpoint where we stand now is executed without it.
     const turn = this.#machine.harts[this.#machine.scheduler.turn]!;
     if (this.#breakpoints.has(turn.state.pc)) this.#machine.run(1);
     this.#isRunning = true;
     return undefined;
   }
 
-  /**
-   * Executes one instruction of a hart; the harts before it in the schedule have their turns first.
-   */
+  /** One instruction of a hart; the harts before it in the schedule have their turns first. */
   #step(hart: number): string {
     for (let n = 0; n < STEP_MAX; n++) {
       const result = this.#machine.run(1);
@@ -338,7 +329,7 @@ export class GdbStub {
   }
 }
 
-/** Undefined unless the text is a number in GDB's form: hexadecimal digits, no sign. */
+/** Undefined when the text is no number as GDB writes it: hexadecimal digits, no sign. */
 const registerNumber = (text: string): number | undefined =>
   /^[0-9a-f]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
 

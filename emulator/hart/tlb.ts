@@ -1,8 +1,8 @@
-// The TLB tables in the window: install, probe and flush. They are a pure cache: every entry can be
-// dropped at any time, and guest-visible flushes may drop more than requested (ASIDs are stored in
-// satp but not compared, because a satp write drops everything). Superpages are installed page by
-// page; an `sfence.vma` of one address must drop all pages of its leaf (Priv §10.2.1), therefore
-// the range that superpages cover is recorded, and a flush inside it drops everything.
+// The TLB tables in the window: install, probe and flush. They are a cache without meaning of its own: every entry can be
+// dropped at any time, and guest-visible flushes may drop more than was asked (ASIDs are stored in satp but not
+// compared, because a satp write drops everything).
+// Superpages are installed page by page; an `sfence.vma` of one address must drop all pages of its leaf (Priv §10.2.1), therefore the
+// range that superpages cover is remembered and a flush inside it drops everything.
 
 import {
   EPOCH,
@@ -28,11 +28,11 @@ const PAGE_MASK = ~0xfff;
 
 export class Tlb {
   readonly #state: State;
-  /** The same for the copy that the last parking left behind. */
+  /** The same of the copy that the last parking left behind. */
   #atHome = ~0;
   readonly #onFlush: () => void;
 
-  /** `onFlush`: called when translations of U and S, or permissions, may have changed. */
+  /** `onFlush`: translations of U and S, or permissions, may be others now. */
   constructor(state: State, onFlush: () => void = () => {}) {
     this.#state = state;
     this.#onFlush = onFlush;
@@ -46,20 +46,17 @@ export class Tlb {
     return i32[at + 3]!;
   }
 
-  /** True if the fast test never matches the entry for `lo`. Only valid after a hit of `probe`. */
+  /** Is the entry for `lo` one that the fast test never matches? Only meaningful after a hit of `probe`. */
   isSlow(table: number, view: number, lo: number): boolean {
     return (this.#state.get(this.#entry(table, view, lo)) & TLB_SLOW) !== 0;
   }
 
-  /** True if the entry for `lo` is empty. */
+  /** Does the entry for `lo` hold nothing? */
   isFree(table: number, view: number, lo: number): boolean {
     return this.#state.get(this.#entry(table, view, lo)) === -1;
   }
 
-  /**
-   * Caches va page -> `addend`; `page` is the physical page number. `slow` entries never match the
-   * fast test.
-   */
+  /** Caches va page -> `addend`; `page` is the physical page number. `slow` entries never match the fast test. */
   install(
     table: number,
     view: number,
@@ -78,10 +75,7 @@ export class Tlb {
     this.#state.set(TLB_USED, this.used | (1 << (tableIndex(table) * VIEWS + view)));
   }
 
-  /**
-   * Records that `pages` pages around a va came from one leaf; fewer than 512 (Svnapot) count as 2
-   * MiB.
-   */
+  /** Remembers that `pages` pages around a va came from one leaf; fewer than 512 (Svnapot) count as 2 MiB. */
   noteLarge(lo: number, hi: number, pages: number): void {
     const s = this.#state;
     const units = Math.max(1, pages >> 9);
@@ -102,7 +96,7 @@ export class Tlb {
     this.#bump();
   }
 
-  /** After reset, when the contents of the tables are unknown. */
+  /** After reset: nothing is known about the tables. */
   clear(): void {
     this.#state.set(TLB_USED, -1);
     this.flushAll();
@@ -131,7 +125,7 @@ export class Tlb {
     this.#bump();
   }
 
-  /** After a change of MXR: only read permissions have changed. */
+  /** MXR changed: what may be read is different, nothing else. */
   flushReads(): void {
     for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);
   }
@@ -141,16 +135,12 @@ export class Tlb {
     for (let view = 0; view < VIEWS; view++) this.#flushTable(1, view);
   }
 
-  /**
-   * The hart becomes active. `occupied`: tables that the previous hart left filled at address 0.
-   */
+  /** The hart becomes active. `occupied`: tables that the hart before it left filled at address 0. */
   activated(home: number, occupied: number): void {
     this.#move(home, WINDOW, occupied);
   }
 
-  /**
-   * The hart is parked; the tables at address 0 are unchanged until the next hart becomes active.
-   */
+  /** The hart is parked; the tables at address 0 stay as they are until the next one comes. */
   parked(home: number): void {
     this.#move(WINDOW, home, this.#atHome);
     this.#atHome = this.used;
@@ -161,10 +151,7 @@ export class Tlb {
     return this.#state.get(TLB_USED);
   }
 
-  /**
-   * Copies the tables in use; the others must be empty at the target, where the `stale` ones have
-   * entries.
-   */
+  /** Copies the tables in use; those that are not must be empty at the target, where `stale` ones have entries. */
   #move(source: number, target: number, stale: number): void {
     const used = this.used;
     for (let i = 0; i < TABLES.length * VIEWS; i++) {
@@ -193,9 +180,8 @@ export class Tlb {
 }
 
 /**
- * Called when a page of RAM begins to hold translated code: makes its write entries in the window
- * at `base` slow. `hostPage` is the page's address in linear memory. The engine calls this for
- * every window.
+ * A page of RAM begins to hold translated code: turns its write entries in the window at `base` into slow ones.
+ * `hostPage` is the page's address in linear memory. The engine calls this for every window.
  */
 export function purgeWrites(i32: Int32Array, base: number, hostPage: number): void {
   let at = (base + TLB_WRITE) >> 2;

@@ -1,4 +1,4 @@
-// The public API of this module.
+// The door of the room.
 
 export * from './codec.ts';
 export * from './csr.ts';

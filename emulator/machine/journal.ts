@@ -1,11 +1,10 @@
-// All input from outside the guest, with the virtual time of its arrival. Nothing else from outside
-// reaches the guest. A run with the same images, options and journal is the same run.
+// The only way in which something from outside reaches the guest: input, stamped with the virtual time at which it
+// arrived. A run with the same images, options and journal is the same run.
 import { HostError } from '../base/errors.ts';
 
 /**
- * `uart`, `console`: bytes for the serial port, the virtio console. `break`: a break on the serial
- * line, without bytes. `resize`: the console's window, as rows and columns of two bytes each, low
- * byte first.
+ * `uart`, `console`: bytes for the serial port, the virtio console. `break`: a break on the serial line, without bytes. `resize`:
+ * the console's window, as rows and columns of two bytes each, low byte first.
  */
 export type InputPort = 'uart' | 'console' | 'break' | 'resize';
 
@@ -13,7 +12,7 @@ export interface JournalEntry {
   /** Virtual time, see ClockPort. */
   at: number;
   port: InputPort;
-  /** Numbers from 0 to 255: an array, or a Uint8Array for the contents of a file. */
+  /** Numbers of 0 to 255: an array, or a Uint8Array of what a file holds. */
   readonly bytes: ArrayLike<number> & Iterable<number>;
 }
 
@@ -23,8 +22,8 @@ export class Journal {
   #taken = 0;
 
   /**
-   * `replay`: input that arrives by itself, ordered by time. Errors: HostError if a time is not a
-   * whole number of units, or is before that of the previous entry.
+   * `replay`: input that arrives by itself, ordered by time. Errors: HostError when a time is not a whole
+   * number of units, or lies before that of the entry in front of it.
    */
   constructor(replay: readonly JournalEntry[] = []) {
     let last = 0;
@@ -46,7 +45,7 @@ export class Journal {
     return this.#waiting[this.#taken]?.at ?? Infinity;
   }
 
-  /** Removes and returns the replayed input that is due. */
+  /** Takes the replayed input that is due. */
   take(now: number): JournalEntry | undefined {
     return this.next() <= now ? this.#waiting[this.#taken++] : undefined;
   }

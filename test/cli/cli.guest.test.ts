@@ -130,9 +130,9 @@ int main(void) {
     file('tick.c', tick);
     sh('kcovbox build tick.c');
     const line =
-      'kcovbox run --record tick.json tick.c < /dev/null > ticks & pid=$!; while ! test -s ticks; do sleep 0.1; done; kill -INT $pid; wait $pid';
+      'kcovbox run --record tick.kcapsule tick.c < /dev/null > ticks & pid=$!; while ! test -s ticks; do sleep 0.1; done; kill -INT $pid; wait $pid';
     expect(sh(line).status).toBe(130);
-    const { status, stdout, stderr } = sh('kcovbox replay tick.json');
+    const { status, stdout, stderr } = sh('kcovbox replay tick.kcapsule');
     expect(stderr).toMatch(/the same run/);
     expect(stdout).toBe(readFileSync(join(dir, 'ticks'), 'utf8'));
     expect(status).toBe(130);

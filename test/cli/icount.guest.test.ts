@@ -58,7 +58,7 @@ describe('the rate of time', () => {
     );
     const ids = new Set<string>();
     const spent = [0, 3, 6].map(shift => {
-      const more = shift === 3 ? ['--record', 'r.json'] : [];
+      const more = shift === 3 ? ['--record', 'r.kcapsule'] : [];
       const words = [
         'run',
         '--smp',
@@ -81,7 +81,7 @@ describe('the rate of time', () => {
     expect(spent[0]! - spent[1]!).toBeGreaterThan(40e6 / 3 / 2);
     expect(spent[0]!).toBeGreaterThan(spent[1]!);
     expect(spent[1]!).toBeGreaterThan(spent[2]!);
-    const again = kcovbox(['replay', '--engine', 'interp', 'r.json'], { cwd: dir });
+    const again = kcovbox(['replay', '--engine', 'interp', 'r.kcapsule'], { cwd: dir });
     expect(again.stderr).toContain('the same run');
     expect(again.status).toBe(3);
   }, 90_000);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openCapsule } from '../../host/capsule.ts';
 import { assemble, FINISH } from '../support/asm.ts';
 import { kcovbox } from '../support/command.ts';
 
@@ -96,7 +97,7 @@ describe('run --interactive', () => {
       'run',
       '--interactive',
       '--record',
-      'r.json',
+      'r.kcapsule',
       '--result',
       'r.result',
       'ask.c',
@@ -113,10 +114,10 @@ describe('run --interactive', () => {
     const { run } = JSON.parse(readFileSync(join(dir, 'r.result'), 'utf8'));
     expect(run.input).toMatchObject({ kind: 'interactive', bytes: 35, rule: null, endAt: null });
     expect(run.input.journal).toMatch(/^[0-9a-f]{64}$/);
-    const { journal } = JSON.parse(readFileSync(join(dir, 'r.json'), 'utf8'));
-    expect(journal).toHaveLength(6);
+    const capsule = openCapsule(join(dir, 'r.kcapsule'));
+    expect(capsule.journal()).toHaveLength(6);
     for (const engine of ['jit', 'interp']) {
-      const again = kcovbox(['replay', '--engine', engine, 'r.json'], { cwd: dir, input: 'not read\n' });
+      const again = kcovbox(['replay', '--engine', engine, 'r.kcapsule'], { cwd: dir, input: 'not read\n' });
       expect(again).toMatchObject({ status: 7, stdout: guest.out });
       expect(again.stderr).toContain('the same run');
     }

@@ -28,9 +28,9 @@ test('a tree is built and run, and a report shows its sources', () => {
 test('an image is run as it is, and recorded and replayed', () => {
   const built = kcovbox(['build', 'kernel', '--kernel-source', tree, '-o', 'own.elf'], { cwd: dir });
   expect(built.status).toBe(0);
-  expect(run('-k', 'own.elf', '--record', 'own.json', program)).toMatchObject({ status: 7, stderr: '' });
+  expect(run('-k', 'own.elf', '--record', 'own.kcapsule', program)).toMatchObject({ status: 7, stderr: '' });
   rmSync(join(dir, 'own.elf'));
-  expect(kcovbox(['replay', 'own.json'], { cwd: dir })).toMatchObject({ status: 7 });
+  expect(kcovbox(['replay', 'own.kcapsule'], { cwd: dir })).toMatchObject({ status: 7 });
 });
 
 test.each([

@@ -125,7 +125,7 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
   test('a static ELF: run, cov, symbolize, record and replay', async () => {
     const source = join(ROOT, 'guest-programs', 'linux-kcov.c');
     const elf = (await buildProgram(source, { dialect: 'linux' })).path;
-    const files = ['--cover', 'out.kcov', '--record', 'out.json'];
+    const files = ['--cover', 'out.kcov', '--record', 'out.kcapsule'];
     const ran = kcovbox(node, 'run', '--dialect', 'linux', ...files, elf, '--', '1');
     expect(ran).toMatchObject({ status: 0, stderr: '' });
     expect(kcovbox(node, 'cov', 'stats', 'out.kcov')).toMatchObject({ status: 0, stderr: '' });
@@ -137,7 +137,7 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     const kernel = kcovbox(node, 'build', 'kernel', '--dialect', 'linux').stdout.trimEnd();
     const named = fed(pc!, node, 'symbolize', '-k', kernel); // the PC alone may fit other dialects too
     expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
-    expect(kcovbox(node, 'replay', 'out.json')).toMatchObject({ status: 0, stdout: ran.stdout });
+    expect(kcovbox(node, 'replay', 'out.kcapsule')).toMatchObject({ status: 0, stdout: ran.stdout });
   });
 
   test('what needs a compiler says so in one line', () => {

@@ -1,9 +1,11 @@
-// A search over recordings that anybody may have made, through bin/: each mutant ends as recorded, or with one line.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// A search over capsules that anybody may have made, through the command: each mutant is the recorded run, or refused with
+// one line, and leaves no file.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Recording } from '../../run/schema.ts';
-import { isOneLine, kcovbox } from '../support/command.ts';
-import { mutateJson } from '../support/mutate.ts';
+import { assemble, FINISH } from '../support/asm.ts';
+import { mutateCapsule } from '../support/capsule-mutants.ts';
+import { isOneLine, kcovbox, ROOT } from '../support/command.ts';
 import { Random, seedText } from '../support/random.ts';
 
 /** A program that counts the bytes of its input and returns 5. */
@@ -11,31 +13,121 @@ export const SOURCE = `#include <stdio.h>
 int main(void) { int c, n = 0; while ((c = getchar()) != EOF) n++; printf("%d\\n", n); return 5; }
 `;
 
-/** Records a run of SOURCE in `dir`; the recording is r.json there. */
-export function record(dir: string): Recording {
-  mkdirSync(join(dir, 'cwd'), { recursive: true });
-  writeFileSync(join(dir, 'count.c'), SOURCE);
-  const args = ['run', '--record', join(dir, 'r.json'), join(dir, 'count.c')];
-  const { status, stdout, stderr } = kcovbox(args, { cwd: dir, input: 'hello\n' });
-  if (status !== 5 || stdout !== '6\n' || stderr !== '') throw new Error(`status ${status}: ${stderr}`);
-  return JSON.parse(readFileSync(join(dir, 'r.json'), 'utf8')) as Recording;
+/** Prints three bytes of input and a line feed, and returns 5. */
+const ECHO = `
+  li s0, 0x10000000
+  li s1, 3
+1: lbu t0, 5(s0)
+  andi t0, t0, 1
+  beqz t0, 1b
+  lbu t0, 0(s0)
+  sb t0, 0(s0)
+  addi s1, s1, -1
+  bnez s1, 1b
+  li t0, 10
+  sb t0, 0(s0)
+  li a0, 5
+  ${FINISH}`;
+
+function ran(args: string[], dir: string, input: string, stdout: string): void {
+  const { status, stdout: said, stderr } = kcovbox(args, { cwd: dir, input });
+  if (status !== 5 || said !== stdout || stderr !== '') throw new Error(`status ${status}: ${stderr}`);
 }
 
-/** Replays `count` mutants of `good` in `dir`/cwd. Errors: the first that ends otherwise, or leaves a file. */
-export function searchMutants(dir: string, good: Recording, seed: number, count: number): void {
+/** Records a run of SOURCE in `dir`; the capsule is r.kcapsule there. */
+export function record(dir: string): Uint8Array {
+  mkdirSync(join(dir, 'cwd'), { recursive: true });
+  writeFileSync(join(dir, 'count.c'), SOURCE);
+  const path = join(dir, 'r.kcapsule');
+  ran(['run', '--record', path, join(dir, 'count.c')], dir, 'hello\n', '6\n');
+  return new Uint8Array(readFileSync(path)); // slice() of a Buffer would not be a copy
+}
+
+/** The same for `boot`, with a kernel of a few instructions: b.kcapsule. */
+export function recordBoot(dir: string): Uint8Array {
+  mkdirSync(join(dir, 'cwd'), { recursive: true });
+  writeFileSync(join(dir, 'echo.elf'), assemble(ECHO).bytes);
+  const path = join(dir, 'b.kcapsule');
+  const images = ['-bios', 'none', '-kernel', join(dir, 'echo.elf'), '-m', '16M'];
+  ran(['boot', ...images, '--record', path], dir, 'abc', 'abc\n');
+  return new Uint8Array(readFileSync(path));
+}
+
+interface Replayed {
+  readonly status: number | null;
+  readonly stderr: string;
+}
+
+function check({ status, stderr }: Replayed, name: string, cwd: string): void {
+  const last = `${stderr.trimEnd().split('\n').at(-1)}\n`;
+  const isSame = status === 5 && /^kcovbox: the same run: /.test(last);
+  const isRefused = status === 125 && isOneLine(last) && !/internal error|RangeError|TypeError/.test(stderr);
+  const left = readdirSync(cwd);
+  if ((!isSame && !isRefused) || left.length > 0)
+    throw new Error(`${name}: status ${status}, files [${left}]: ${stderr.slice(-2000)}`);
+}
+
+/** Replays `count` mutants of `good`, each with the command in a process of its own. Errors: the first that ends otherwise. */
+export function searchMutants(dir: string, good: Uint8Array, seed: number, count: number): void {
   const random = new Random(seed);
   const cwd = join(dir, 'cwd');
-  const path = join(dir, 'mutant.json');
+  const path = join(dir, 'mutant.kcapsule');
   for (let i = 0; i < count; i++) {
-    const mutant = JSON.stringify(mutateJson(good, random));
-    writeFileSync(path, mutant);
-    const { status, stderr } = kcovbox(['replay', path], { cwd, timeout: 120_000 });
-    const last = `${stderr.trimEnd().split('\n').at(-1)}\n`;
-    const isGood = (status === 125 || status === 5) && isOneLine(last) && !/internal error/.test(stderr);
-    const left = readdirSync(cwd);
-    if (!isGood || left.length > 0)
+    writeFileSync(path, mutateCapsule(good, random));
+    const replayed = kcovbox(['replay', path], { cwd, timeout: 120_000 });
+    check(replayed, `seed ${seedText(seed)}, mutant ${i}`, cwd);
+  }
+}
+
+/** Replays the files one after another in one process; a line of JSON for each says how it ended. */
+const BATCH = `
+  const [bundle, results, ...files] = process.argv.slice(1);
+  const { main } = require(bundle);
+  const { appendFileSync } = require('node:fs');
+  let stderr = '';
+  process.stderr.write = text => ((stderr += text), true);
+  (async () => {
+    for (const file of files) {
+      stderr = '';
+      process.exitCode = 0;
+      const status = await main(['node', 'kcovbox', 'replay', file]);
+      appendFileSync(results, JSON.stringify({ status, stderr }) + '\\n');
+    }
+    process.exit(0);
+  })();`;
+
+/** The same with \`size\` mutants in a process: most of the time of a small replay is the start of Node. */
+export function searchInBatches(
+  dir: string,
+  good: Uint8Array,
+  seed: number,
+  count: number,
+  size = 100,
+): number {
+  const random = new Random(seed);
+  const cwd = join(dir, 'cwd');
+  const results = join(dir, 'results.jsonl');
+  let same = 0;
+  kcovbox(['--version'], { cwd }); // builds the bundle where it is stale
+  for (let done = 0; done < count; done += size) {
+    rmSync(results, { force: true });
+    const files = Array.from({ length: Math.min(size, count - done) }, (_, i) => {
+      const path = join(dir, `mutant-${i}.kcapsule`);
+      writeFileSync(path, mutateCapsule(good, random));
+      return path;
+    });
+    const args = ['--no-warnings', '-e', BATCH, join(ROOT, 'dist', 'kcovbox.cjs'), results, ...files];
+    const { status, signal } = spawnSync(process.execPath, args, { cwd, stdio: 'ignore', timeout: 600_000 });
+    const lines = existsSync(results) ? readFileSync(results, 'utf8').split('\n').slice(0, -1) : [];
+    lines.forEach((line, i) => {
+      const replayed = JSON.parse(line) as Replayed;
+      check(replayed, `seed ${seedText(seed)}, mutant ${done + i}`, cwd);
+      if (replayed.status === 5) same++;
+    });
+    if (lines.length < files.length)
       throw new Error(
-        `seed ${seedText(seed)}, mutant ${i}: status ${status}, files ${left}: ${stderr}\n${mutant}`,
+        `seed ${seedText(seed)}, mutant ${done + lines.length}: the command ended with ${status ?? signal}; ${files[lines.length]}`,
       );
   }
+  return same;
 }

@@ -1,39 +1,86 @@
-// `kcovbox replay` of recordings that a stranger made: nothing in the file names an output, a flag or a program, and whatever
-// it holds, the command ends with one line or with the recorded run.
+// `kcovbox replay` and `kcovbox capsule`: the same run on any host, and of a capsule that a stranger made nothing but one
+// line: nothing in the file names an output, a flag or a program.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Recording } from '../../run/schema.ts';
+import type { CapsuleManifest } from '../../run/capsule/schema.ts';
+import type { RunDescription } from '../../run/schema.ts';
+import { withManifest, withPart } from '../support/capsule-mutants.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
 import { seedFromEnvironment } from '../support/random.ts';
-import { record, SOURCE, searchMutants } from './replay-search.ts';
+import { record, recordBoot, SOURCE, searchInBatches, searchMutants } from './replay-search.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-replay-'));
 const cwd = join(dir, 'cwd');
-let good: Recording;
+/** A cache in which no image of these runs is kept. */
+const elsewhere = { KCOVBOX_CACHE: join(dir, 'cache') };
+const SAME = /^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/;
+let good: Uint8Array;
+let boot: Uint8Array;
 
 beforeAll(() => {
   good = record(dir);
+  boot = recordBoot(dir);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-function replay(recording: unknown, ...args: string[]): Ran {
-  const path = join(dir, 'mutant.json');
-  writeFileSync(path, typeof recording === 'string' ? recording : JSON.stringify(recording));
+function replay(capsule: Uint8Array | string, ...args: string[]): Ran {
+  const path = join(dir, 'mutant.kcapsule');
+  writeFileSync(path, capsule);
   return kcovbox(['replay', ...args, path], { cwd, timeout: 60_000 });
 }
 
-describe('a recording', () => {
-  test('is the same run again, on either engine, after its program was edited', () => {
+type Manifest = CapsuleManifest & { run: RunDescription };
+/** The capsule of the run with another manifest. */
+const changed = (change: (manifest: Manifest) => unknown): Uint8Array =>
+  withManifest(good, manifest => change(manifest as Manifest));
+
+describe('a capsule', () => {
+  test.each(['jit', 'interp', 'lockstep'])('is the same run again with %s, anywhere', engine => {
+    const of = (name: string) =>
+      kcovbox(['replay', '--engine', engine, join(dir, name)], { cwd, env: elsewhere });
+    expect(of('r.kcapsule')).toEqual({ status: 5, stdout: '6\n', stderr: expect.stringMatching(SAME) });
+    expect(of('b.kcapsule')).toEqual({ status: 5, stdout: 'abc\n', stderr: expect.stringMatching(SAME) });
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test('has the same bytes when the run is recorded again, with another engine', () => {
+    const again = join(dir, 'again.kcapsule');
+    const args = ['run', '--engine', 'interp', '--record', again, join(dir, 'count.c')];
+    expect(kcovbox(args, { cwd, input: 'hello\n' }).status).toBe(5);
+    expect(readFileSync(again).equals(good)).toBe(true);
+  });
+
+  test('gives coverage and a result like the run itself', () => {
+    const outputs = ['--cover', join(dir, 'again.kcov'), '--result', join(dir, 'again.json')];
+    const path = join(dir, 'r.kcapsule');
+    expect(kcovbox(['replay', ...outputs, path], { cwd, env: elsewhere }).status).toBe(5);
+    const result = JSON.parse(readFileSync(join(dir, 'again.json'), 'utf8')) as Manifest;
+    const { manifest } = inside(path);
+    expect({ run: result.run, outcome: result.outcome }).toEqual({
+      run: manifest.run,
+      outcome: manifest.outcome,
+    });
+    const refused = kcovbox(['replay', '--result', 'x.json', join(dir, 'b.kcapsule')], { cwd });
+    expect(refused.stderr).toBe(
+      'kcovbox: replay --result: the capsule is of kcovbox boot, which has no such output\n',
+    );
+  });
+
+  test('made thin asks for its images, and takes only those', () => {
+    const path = join(dir, 'thin.kcapsule');
+    const thin = ['capsule', 'thin', '-o', path];
+    expect(kcovbox([...thin, join(dir, 'r.kcapsule')], { cwd }).status).toBe(0);
+    const recorded = join(dir, 'recorded-thin.kcapsule');
+    const args = ['run', '--thin', '--record', recorded, join(dir, 'count.c')];
+    expect(kcovbox(args, { cwd, input: 'hello\n' }).status).toBe(5);
+    expect(readFileSync(recorded).equals(readFileSync(path))).toBe(true);
+    expect(readFileSync(path).length).toBeLessThan(5000);
+
     writeFileSync(join(dir, 'count.c'), SOURCE.replace('return 5', 'return 6'));
-    for (const engine of ['jit', 'interp']) {
-      const { status, stdout, stderr } = replay(good, '--engine', engine);
-      expect({ status, stdout }).toEqual({ status: 5, stdout: '6\n' });
-      expect(stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/);
-    }
-    const path = join(dir, 'mutant.json');
+    expect(kcovbox(['replay', path], { cwd }).status).toBe(5); // kept when it was recorded
     const edited = kcovbox(['replay', path, join(dir, 'count.c')], { cwd });
     expect(edited).toMatchObject({ status: 125, stdout: '' });
     expect(edited.stderr).toMatch(
@@ -41,69 +88,135 @@ describe('a recording', () => {
     );
     writeFileSync(join(dir, 'count.c'), SOURCE);
     expect(kcovbox(['replay', path, join(dir, 'count.c')], { cwd }).status).toBe(5);
+
+    expect(kcovbox([...thin, join(dir, 'b.kcapsule')], { cwd }).status).toBe(0);
+    const asked = kcovbox(['replay', path], { cwd, env: elsewhere });
+    expect(asked.stderr).toMatch(
+      /^kcovbox: kernel\.bin of .* is neither in it nor in the cache \(sha256 [0-9a-f]{16}\.\.\.\): give it, as in .*\n$/,
+    );
+    const other = kcovbox(['replay', path, join(dir, 'count.c')], { cwd, env: elsewhere });
+    expect(other.stderr).toMatch(/count\.c is none of the images that .* was recorded with\n$/);
+    expect(kcovbox(['replay', path, join(dir, 'echo.elf')], { cwd, env: elsewhere }).status).toBe(5);
   });
 
-  test('without the images of this machine asks for the program', () => {
-    const { run } = good;
-    const foreign = { ...good, run: { ...run, images: { ...run.images, initrd: '0'.repeat(64) } } };
-    expect(replay(foreign)).toMatchObject({
-      status: 125,
-      stdout: '',
-      stderr: expect.stringMatching(/give it, as in/),
-    });
-    const kernel = { ...run.images.kernel, sha256: '0'.repeat(64) };
-    const other = { ...good, run: { ...run, images: { ...run.images, kernel } } };
-    expect(replay(other).stderr).toMatch(/was recorded with another guest kernel: .*; give it with -k\n$/);
-  });
-
-  test('that ends elsewhere is told as another run, and no later than it should have ended', () => {
-    const { outcome } = good;
-    expect(replay({ ...good, outcome: { ...outcome, instret: 9 } }).stderr).toMatch(
+  test('that ends elsewhere is told as another run, with the first difference, and no later than it should', () => {
+    const { outcome } = inside(join(dir, 'r.kcapsule')).manifest;
+    const withOutcome = (change: object): Ran =>
+      replay(changed(manifest => ({ ...manifest, outcome: { ...outcome, ...change } })));
+    expect(withOutcome({ instret: 9 }).stderr).toMatch(
       /not the run that was recorded: instret is \d+, was 9\n$/,
     );
-    const short = { ...good, journal: [], outcome: { ...outcome, time: 1_000_000, instret: 1_000_000 } };
-    expect(replay(short).stderr).toMatch(/the instruction budget is spent[\s\S]*end is budget, was exit/);
-    const end = outcome.time + 1000;
-    const entry = { at: end, port: 'uart', bytes: 'YQ==' };
-    const journal = [...good.journal, ...new Array(1_000_000).fill(entry)];
-    const { status, stderr } = replay({ ...good, outcome: { ...outcome, time: end }, journal });
-    expect(status).toBe(125);
-    expect(stderr).toMatch(/time is \d+, was \d+; 1000000 of 1000\d+ journal entries did not arrive\n$/);
+    const { interval, links } = outcome.runHash;
+    const other = links.map((link, k) => (k === 1 ? 'ab'.repeat(8) : link));
+    expect(withOutcome({ runHash: { interval, links: other } }).stderr).toMatch(
+      /recorded: the runs are the same up to unit 0, and no more at 10000000\n$/,
+    );
+    expect(replay(withPart(boot, 'console.txt', Buffer.from('aXc\n'))).stderr).toMatch(
+      /consoleHash is .*; the console differs from byte 1 on \(line 1\)\n$/,
+    );
+    const short = changed(manifest => ({
+      ...manifest,
+      outcome: { ...outcome, time: outcome.time - 1, instret: 1 },
+    }));
+    expect(replay(short).stderr).toMatch(/is not the run that was recorded: |is after the end of the run/);
+    const kernel = readFileSync(join(dir, 'echo.elf'));
+    kernel[kernel.indexOf(Buffer.from([0x93, 0x04, 0x30, 0x00]))! + 3] = 0x10; // reads more than three
+    expect(replay(withPart(boot, 'kernel.bin', kernel)).status).toBe(125);
   });
 
-  const hostile: [string, (r: Recording) => unknown][] = [
-    ['an output', r => ({ ...r, options: { result: 'evil', cover: 'evil' } })],
-    ['an output of the run', r => ({ ...r, run: { ...r.run, result: 'evil' } })],
+  test('that another kcovbox has hashed in another way is compared without the hashes of the state', () => {
+    const { stderr, status } = replay(changed(manifest => ({ ...manifest, stateHash: 'state-0' })));
+    expect(status).toBe(5);
+    expect(stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state not compared \(state-0\)\n$/);
+  });
+
+  const hostile: [string, () => Uint8Array | string][] = [
+    ['an output', () => changed(m => ({ ...m, options: { result: 'evil', cover: 'evil' } }))],
+    ['an output of the run', () => changed(m => ({ ...m, run: { ...m.run, result: 'evil' } }))],
     [
       'a configuration that is none',
-      r => ({ ...r, run: { ...r.run, kernel: { ...r.run.kernel, conf: 'linux+-Bevil' } } }),
+      () => changed(m => ({ ...m, run: { ...m.run, kernel: { ...m.run.kernel, conf: 'linux+-Bevil' } } })),
     ],
-    ['an engine', r => ({ ...r, run: { ...r.run, engine: 'rm' } })],
-    ['a seed that is none', r => ({ ...r, run: { ...r.run, machine: { ...r.run.machine, seed: 'zz' } } })],
-    ['version 1', r => ({ format: r.format, version: 1, program: 'evil.c', options: { cflags: '-B.' } })],
-    ['half of itself', r => JSON.stringify(r).slice(0, 400)],
+    ['an engine', () => changed(m => ({ ...m, run: { ...m.run, engine: 'rm' } }))],
+    [
+      'a seed that is none',
+      () => changed(m => ({ ...m, run: { ...m.run, machine: { ...m.run.machine, seed: 'zz' } } })),
+    ],
+    ['version 2', () => changed(m => ({ ...m, version: 2 }))],
+    ['half of itself', () => good.subarray(0, good.length >> 1)],
     ['nothing', () => ''],
-    ['brackets', () => '['.repeat(1_000_000)],
-    ['escapes', () => ({ format: 'kcovbox recording', version: '\u001b]0;evil\u0007' })],
-    ['a field of escapes', r => ({ ...r, '\u001b[2J\u009b': 1 })],
+    ['a recording of old', () => '{"format":"kcovbox recording","version":2}'],
+    ['another archive', () => readFileSync(COMMAND)],
+    ['escapes', () => changed(m => ({ ...m, version: '\u001b]0;evil\u0007' }))],
+    ['a field of escapes', () => changed(m => ({ ...m, '\u001b[2J\u009b': 1 }))],
   ];
   test.each(hostile)('with %s is refused in one line, and leaves no file', (_, make) => {
-    const { status, stdout, stderr } = replay(make(good));
+    const { status, stdout, stderr } = replay(make());
     expect({ status, stdout }).toEqual({ status: 125, stdout: '' });
     expect(stderr).toSatisfy(isOneLine);
     expect(readdirSync(cwd)).toEqual([]);
   });
 
   test('with flags in it does not hand them to a compiler', () => {
-    const { run } = good;
     const cflags = ['-Wl,-Map=evil', '-B.', '-Xclang', '-dependency-file', '-Xclang', 'evil'];
-    const { status } = replay({ ...good, run: { ...run, program: { ...run.program, cflags } } });
-    expect(status).toBe(5);
+    const evil = changed(m => ({ ...m, run: { ...m.run, program: { ...m.run.program, cflags } } }));
+    expect(replay(evil).status).toBe(5);
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test('mutated at random ends as recorded, or with one line of ours', () => {
-    searchMutants(dir, good, seedFromEnvironment(0x2ec02d), 25);
+  test('mutated at random is the same run, or refused with one line', () => {
+    searchMutants(dir, good, seedFromEnvironment(0x2ec02d), 8);
+    searchMutants(dir, boot, seedFromEnvironment(0x2ec02e), 8);
+    searchInBatches(dir, boot, seedFromEnvironment(0x2ec02f), 100);
+  });
+});
+
+/** The manifest of a capsule, as `capsule info --json` prints it. */
+function inside(path: string): { manifest: Manifest } {
+  return {
+    manifest: JSON.parse(kcovbox(['capsule', 'info', '--json', path], { cwd: dir }).stdout) as Manifest,
+  };
+}
+
+describe('kcovbox capsule', () => {
+  const capsule = (...args: string[]): Ran => kcovbox(['capsule', ...args], { cwd: dir });
+
+  test('info, verify and extract', () => {
+    expect(capsule('info', 'r.kcapsule').stdout).toMatch(
+      /^recorded by: {2}kcovbox [\d.]+ run\nprogram: {6}count\n[\s\S]*\n {2}kernel\.bin +[\d,]+ bytes {2}sha256/,
+    );
+    expect(capsule('verify', 'r.kcapsule')).toEqual({
+      status: 0,
+      stdout: 'r.kcapsule: every part is there and has its hash\n',
+      stderr: '',
+    });
+    expect(capsule('extract', '-o', 'new/parts', 'b.kcapsule').status).toBe(0);
+    expect(readFileSync(join(dir, 'new/parts/kernel.bin')).equals(readFileSync(join(dir, 'echo.elf')))).toBe(
+      true,
+    );
+    expect(readFileSync(join(dir, 'new/parts/input.bin'), 'utf8')).toBe('abc');
+    expect(readdirSync(join(dir, 'new/parts')).sort()).toEqual([
+      ...['console.txt', 'input.bin', 'journal.jsonl', 'kernel.bin', 'manifest.json'],
+    ]);
+  });
+
+  test('extract replaces nothing, and writes nothing of a capsule that is damaged', () => {
+    expect(capsule('extract', '-o', 'new', 'b.kcapsule').stderr).toBe(
+      'kcovbox: capsule extract: new is not empty; give a new folder with -o\n',
+    );
+    const half = boot.slice();
+    half[half.length >> 1]! ^= 1;
+    writeFileSync(join(dir, 'half.kcapsule'), half);
+    expect(capsule('extract', '-o', 'half', 'half.kcapsule')).toMatchObject({ status: 125, stdout: '' });
+    expect(existsSync(join(dir, 'half'))).toBe(false);
+  });
+
+  test('info shows control characters as text', () => {
+    const append = 'a\u001b[2J\u009bb';
+    const evil = changed(m => ({ ...m, run: { ...m.run, kernel: { ...m.run.kernel, append } } }));
+    writeFileSync(join(dir, 'evil.kcapsule'), evil);
+    for (const json of [[], ['--json']])
+      expect(capsule('info', ...json, 'evil.kcapsule').stdout).toMatch(/^[^\p{Cc}]*(\n[^\p{Cc}]*)*$/u);
   });
 });
 
@@ -112,12 +225,14 @@ test('a replay that is interrupted says so, and nothing about the run', async ()
     join(dir, 'loop.c'),
     '#include <unistd.h>\nint main(void) { write(1, "go\\n", 3); for (;;) ; }',
   );
-  const path = join(dir, 'loop.json');
+  const path = join(dir, 'loop.kcapsule');
   kcovbox(['run', '--max-insns', '5000000', '--record', path, join(dir, 'loop.c')], { cwd: dir });
-  const recording = JSON.parse(readFileSync(path, 'utf8')) as Recording;
-  recording.run.budget = null;
-  Object.assign(recording.outcome, { end: 'interrupted', status: 77, time: 1e12 });
-  writeFileSync(path, JSON.stringify(recording));
+  const endless = withManifest(readFileSync(path), value => {
+    const manifest = value as Manifest;
+    Object.assign(manifest.outcome, { end: 'interrupted', status: 77, time: 1e12 });
+    return { ...manifest, run: { ...manifest.run, budget: null } };
+  });
+  writeFileSync(path, endless);
   const child = spawn(process.execPath, [COMMAND, 'replay', path], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', chunk => (said += chunk));

@@ -188,8 +188,8 @@ describe.skipIf(missing('python3', PYTHON))('at a terminal', () => {
     expect(at('expect does not compile', 'broken.c')).toMatchObject({ status: 123, restored: true });
   });
 
-  test('what was typed and resized is in the recording, whose replay is the same run', () => {
-    const file = join(dir, 'typed.json');
+  test('what was typed and resized is in the capsule, whose replay is the same run', () => {
+    const file = join(dir, 'typed.kcapsule');
     const script = 'expect ready\nsend abc\nexpect <63>\nsize 30 100\nexpect changed 30x100\nsend q';
     expect(at(script, 'keys.c', '--record', file).status).toBe(3);
     const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, 'replay', file], {

@@ -94,13 +94,22 @@ const RUN: readonly Line[] = [
 ];
 
 const REPLAY: readonly Line[] = [
-  ['replay', /missing required argument 'recording'/],
-  ['replay nothing.json', /recording nothing\.json: no such file/],
-  ['replay text', /recording text is damaged: it is not JSON/],
-  ['replay r.json', /recording r\.json is damaged: run:/],
+  ['replay', /missing required argument 'capsule'/],
+  ['replay nothing.kcapsule', /capsule nothing\.kcapsule: no such file/],
+  ['replay text', /capsule text is not a capsule; make one with --record/],
+  ['replay r.json', /capsule r\.json is JSON, as recordings were before capsules: record the run again/],
   ['replay --engine fast r.json', /'fast' is invalid/],
-  ['replay --cover x.pdf r.json', /recording r\.json is damaged|--cover x\.pdf: the suffix/],
-  ['replay folder', /recording folder is a folder/],
+  ['replay --cover x.pdf r.json', /capsule r\.json is JSON|--cover x\.pdf: the suffix/],
+  ['replay folder', /capsule folder is a folder/],
+  ['run --thin ok.c', /--thin without --record/],
+  ['boot --thin -kernel ok.elf', /--thin without --record/],
+  ['boot --record x -s -kernel ok.elf', /--record without -gdb: a debugger can change the guest/],
+  ['boot --record folder -kernel ok.elf', /cannot write folder: it is a folder/],
+  ['capsule info text', /capsule text is not a capsule/],
+  ['capsule verify r.json', /capsule r\.json is JSON/],
+  ['capsule extract r.json', /required option '-o, --output <dir>'/],
+  ['capsule thin -o folder r.json', /cannot write folder: it is a folder/],
+  ['capsule frob', /unknown command 'frob'|too many arguments/],
 ];
 
 const BOOT: readonly Line[] = [

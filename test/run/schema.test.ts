@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { canonicalJson } from '../../run/canonical.ts';
-import { type RunDescription, SCHEMAS } from '../../run/schema.ts';
+import type { RunDescription } from '../../run/schema.ts';
+import { SCHEMAS } from '../../run/schemas.ts';
 import { SAMPLE } from './sample.ts';
 
 describe.each(Object.entries(SCHEMAS))('docs/schemas/%s.json', (name, schema) => {

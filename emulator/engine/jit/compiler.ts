@@ -1,5 +1,4 @@
-// Turns a batch of discovered regions into a running WebAssembly module, and connects its regions
-// to others.
+// From a batch of discovered regions to a running WebAssembly module, and how its regions reach others.
 
 import type { Ram } from '../../bus/ram.ts';
 import { fpHelper, type Hart } from '../../hart/index.ts';
@@ -22,7 +21,7 @@ interface Job extends RegionFunctions {
   readonly region: Region;
 }
 
-/** The parts of the JIT that the compiler uses. */
+/** What the compiler works with; all of it belongs to the JIT. */
 export interface CompilerParts {
   readonly ram: Ram;
   readonly ramPlace: RamPlace;
@@ -45,8 +44,8 @@ export class Compiler {
   }
 
   /**
-   * Compiles one module with a region for every entry point; each has a slot, and its `pages` are
-   * those of its region. The data boundary is above all of them.
+   * One module with a region for every entry point; each has a slot and its `pages` are those of its
+   * region. The data boundary is above all of them.
    */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
     const { ram, ramPlace, slow, boundary, cache } = this.#p;
@@ -128,8 +127,7 @@ export class Compiler {
     const target = (va: bigint): EntryPoint | undefined => {
       const place = code.placeOf(va, from.fetchView);
       if (place < 0) return undefined;
-      // New entry points get the current views, which are those of `from` only if it is being
-      // entered.
+      // New ones are made for the views of now, which are those of `from` only if it is being entered.
       return sameViews(code.views(), from) ? entries.obtain(va, place, from) : entries.find(va, place, from);
     };
     return {

@@ -1,5 +1,4 @@
-// The direct-mapped cache from pc to slot, in linear memory: the dispatcher and computed jumps use
-// it.
+// The direct-mapped cache from pc to slot, in linear memory: dispatcher and computed jumps look there.
 
 import type { JumpCache } from '../emit/entry.ts';
 
@@ -28,7 +27,7 @@ export class JumpCacheMemory implements JumpCache {
     this.#view.setInt32(at + 8, slot, true);
   }
 
-  /** No guest pc is odd. */
+  /** Odd addresses are none of the guest's. */
   clear(): void {
     this.#bytes.fill(0xff);
   }

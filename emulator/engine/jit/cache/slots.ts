@@ -1,12 +1,11 @@
-// The table of entry points: one slot for each. An empty slot holds a stub, so that callers need
-// not test whether their callee is compiled.
+// The table of entry points: one slot for each. An empty slot holds a stub, so that callers need not
+// ask whether their callee is compiled.
 //
-// Only the interpreter's instance imports the table; regions reach it through the function
-// `dispatch`. The problem: V8 keeps every instance that imports a table alive as long as the table,
-// copies the table for each, and updates all copies when a slot changes. The trick is one more jump
-// between modules. Why it is right: an instance without the table is referred to by its slots
-// alone, so emptying them frees it (test/engine/code-cache.test.ts), and filling a slot costs the
-// same however many there are.
+// Only the interpreter's instance imports the table; regions reach it through the function `dispatch`.
+// The problem: V8 keeps every instance that imports a table alive as long as the table, copies the table
+// for each, and updates all copies when a slot changes. The trick is one more jump between modules.
+// Why it is right: an instance without the table is referred to by its slots alone, so emptying them
+// frees it (test/engine/code-cache.test.ts), and filling a slot costs the same however many there are.
 
 import { PC } from '../../../hart/layout.ts';
 import { ModuleBuilder } from '../../../wasm/module.ts';
@@ -15,7 +14,7 @@ import { REGION_PARAMS, REGION_RESULTS } from '../emit/entry.ts';
 /** No slot: slots count from 1. */
 export const NO_SLOT = 0;
 
-/** A compiled entry point as JavaScript sees it; it is only stored in the table. */
+/** A compiled entry point as JavaScript sees it; only ever put into the table. */
 export type CompiledEntry = NonNullable<unknown>;
 
 export class SlotTable {
@@ -23,10 +22,10 @@ export class SlotTable {
   readonly #stub: CompiledEntry;
   readonly #capacity: number;
   readonly #free: number[] = [];
-  /** Slots from here on were never used. */
+  /** Slots from here on were never taken. */
   #next = 1;
 
-  /** `capacity`: the largest number of slots in use. */
+  /** `capacity`: slots that can be taken at once. */
   constructor(memory: WebAssembly.Memory, capacity: number) {
     this.#stub = makeStub(memory);
     this.#capacity = capacity;
@@ -48,7 +47,7 @@ export class SlotTable {
     return this.#next <= this.#capacity ? this.#next++ : NO_SLOT;
   }
 
-  /** Frees a slot that is no longer referenced. */
+  /** Nothing refers to the slot any more. */
   give(slot: number): void {
     this.clear(slot);
     this.#free.push(slot);
@@ -67,9 +66,7 @@ export class SlotTable {
   }
 }
 
-/**
- * Returns PC, which the caller has set to its target: execution continues there in the interpreter.
- */
+/** Answers with PC, which the caller has set to its target: "go on there, interpreted". */
 function makeStub(memory: WebAssembly.Memory): CompiledEntry {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: 1 });

@@ -1,13 +1,13 @@
-// The body of a region as one WebAssembly function: (depth: i32, ic: i32) -> (next pc: i64, ic:
-// i32); jit/emit/entry.ts is its entry check. When it returns, the registers in the window are
-// current. An even pc means that execution continues there, compiled or interpreted; an odd one
-// means that the interpreter must execute the instruction at pc - 1 first (a device, a trap, a page
-// to translate, the end of the quantum). A caller that receives any pc but the one after its call
-// returns it at once, so traps, longjmp, context switches and the end of a quantum unwind without a
-// special case. Layout: a check of the countdown, loads of live registers, blocks for the shared
-// epilogues, the structured body, the epilogues. Counting: `ic` is reduced at the end of each
-// block; a region starts, loops and returns from calls only if the longest path to the next such
-// check fits, so the quantum never overshoots and ends exactly in the interpreter.
+// The body of a region as one WebAssembly function: (depth: i32, ic: i32) -> (next pc: i64, ic: i32); jit/emit/entry.ts is its door.
+//
+// What the caller finds when it returns: registers in the window are right. An even pc means "go on there, compiled
+// or not"; an odd one means "the interpreter must execute the instruction at pc - 1 first" (a device, a trap, a page to
+// translate, the end of the quantum). A caller that gets any pc but the one behind its call returns it at once, so traps,
+// longjmp, context switches and the end of a quantum unwind without a special case.
+//
+// Shape: a check of the time, loads of live registers, blocks for the shared epilogues, the structured body, the epilogues.
+// Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
+// way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
 import { PC } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
@@ -24,16 +24,13 @@ import { InlineCalls } from './inline-calls.ts';
 import type { RamPlace } from './memory.ts';
 import { JitOps, type JitPort } from './ops.ts';
 
-/** The connections of a region to others. */
+/** How a region reaches others. */
 export interface Linker extends JumpCache {
-  /** Function index: (depth, count, slot) runs the region in a slot and returns its result. */
+  /** Function index: (depth, count, slot) runs the region in a slot and returns what it returns. */
   readonly dispatch: number;
-  /**
-   * Function index in the same module, if the callee is emitted with this region: its body if its
-   * pages are among this one's.
-   */
+  /** Function index in the same module, when the callee is emitted with this region: its body if its pages are among this one's. */
   direct(target: bigint): number | undefined;
-  /** Table slot of the region at `target`, or undefined to go through the dispatcher. */
+  /** Table slot of the region at `target`, or undefined to leave that to the dispatcher. */
   slot(target: bigint): number | undefined;
 }
 
@@ -42,7 +39,7 @@ export const MAX_DEPTH = 200;
 
 const CLEAN: Mask = { x: 0, f: 0 };
 
-/** A terminator that calls another region. */
+/** A terminator that runs another region and comes back. */
 type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'inline' }>;
 
 const canLeave = (insn: Insn): boolean => {
@@ -61,10 +58,7 @@ class RegionEmitter {
   readonly #linker: Linker;
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
-  /**
-   * By block position: the range-check group of each instruction, and whether a TLB probe is in a
-   * loop.
-   */
+  /** By block position: the range-check group of each instruction, and whether a TLB is asked in a loop. */
   readonly #accesses: readonly AccessBlock[];
   readonly #loaded: ReadonlySet<number>;
   readonly #inline: InlineCalls;
@@ -118,7 +112,7 @@ class RegionEmitter {
       block: (block, edge) => this.#block(block, edge),
       exit: at => this.#exit(at),
     });
-    // Every path through the body has branched; close the epilogue blocks from the innermost.
+    // Every way through the body has branched; close the epilogue blocks from the innermost.
     c.unreachable();
     for (const { mask } of [...this.#epilogues.values()].reverse()) {
       c.end();
@@ -130,10 +124,7 @@ class RegionEmitter {
     ops.release();
   }
 
-  /**
-   * Returns an odd pc if the longest path from the entry does not fit into the quantum. No register
-   * is loaded yet.
-   */
+  /** Returns, odd, when the quantum cannot hold the longest way from the entry. Nothing has been loaded yet. */
   #checkStart(): void {
     const c = this.#c;
     c.local_get(this.#count).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
@@ -143,7 +134,7 @@ class RegionEmitter {
     c.end();
   }
 
-  /** All sets of dirty registers at the exits of the region. */
+  /** Every set of dirty registers with which some point of the region leaves. */
   *#dirtySets(): Generator<Mask> {
     for (const block of this.#shape.order) {
       const dirty = { ...this.#plan.dirtyIn[block.order]! };
@@ -164,9 +155,7 @@ class RegionEmitter {
     return this.#epilogues.get(`${x},${f}`)!.label;
   }
 
-  /**
-   * Leaves for `at`, with an odd pc if the longest path from here does not fit into the quantum.
-   */
+  /** Leaves for `at`, odd when the quantum cannot hold the longest way from here. */
   #checkTime(block: Block, dirty: Mask): void {
     const c = this.#c;
     c.local_get(this.#ops.ic).i32_const(this.#cost[block.order]!).i32_lt_s().if_(undefined, 'unlikely');
@@ -298,7 +287,7 @@ class RegionEmitter {
     this.#cases(cases.slice(middle), elsewhere, follow);
   }
 
-  /** Runs the callee, and returns its result unless that is the pc after the call. */
+  /** Runs the callee, and returns what it returned unless it came back behind the call. */
   #call(end: Call, dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
@@ -316,8 +305,7 @@ class RegionEmitter {
     c.local_get(this.#depth).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
     const found = target === undefined ? this.#findIndirect(epilogue) : undefined;
     ops.spill(dirty);
-    // An empty slot holds a stub that returns this pc: execution continues at the callee in the
-    // interpreter.
+    // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
     if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
     c.local_get(this.#depth).i32_const(1).i32_add().local_get(ops.ic);
     if (direct !== undefined) c.call(direct);
@@ -333,18 +321,14 @@ class RegionEmitter {
     c.end();
   }
 
-  /**
-   * Executes the call inline if that is provably equal, else makes the real call. Both end after
-   * the call.
-   */
+  /** Inline where that can be proved equal, else the real call; then control is behind it either way. */
   #inlineCall(block: Block, dirty: Mask): void {
     const ops = this.#ops;
     const { end } = block;
     if (end.kind !== 'inline') return;
     const generic = (): void => {
       this.#call(end, dirty);
-      // The callee may have changed any register; all locals are reloaded from the window, so the
-      // set of possibly dirty registers remains valid.
+      // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
       ops.reload(this.#plan.used);
       if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
       const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
@@ -355,7 +339,7 @@ class RegionEmitter {
     this.#inline.site(end.call, block, { behind: ops.addressOf(end.behind), generic });
   }
 
-  /** A jump to another function: a tail call of its region, so that the callers' frames remain. */
+  /** A jump to another function: on to its region as a tail call, so that callers' frames stay. */
   #tailCall(at: number, dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
@@ -375,10 +359,7 @@ class RegionEmitter {
     c.local_get(this.#depth).local_get(ops.ic).i32_const(slot!).return_call(this.#linker.dispatch);
   }
 
-  /**
-   * A computed jump: a tail call of the region at the target, or the dispatcher if the cache
-   * misses.
-   */
+  /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
   #jump(dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
@@ -388,10 +369,7 @@ class RegionEmitter {
     c.release(slot);
   }
 
-  /**
-   * Looks the target up in the jump cache; leaves with an even pc on a miss. The caller releases
-   * the local with the table slot that this returns.
-   */
+  /** Looks the target up in the jump cache; leaves even when it is not there. The caller releases the table slot that this answers with. */
   #findIndirect(epilogue: Label): Local<I32> {
     const c = this.#c;
     const { jumpCache, jumpCacheMask } = this.#linker;
@@ -419,10 +397,7 @@ class RegionEmitter {
   }
 }
 
-/**
- * By block: the maximum number of instructions until the next check of the countdown, including
- * this block.
- */
+/** By block: most instructions until the next check of the countdown, this block included. */
 function longestWays(shape: Structure): Int32Array {
   const cost = new Int32Array(shape.order.length);
   for (let i = shape.order.length - 1; i >= 0; i--) {
@@ -436,7 +411,7 @@ function longestWays(shape: Structure): Int32Array {
   return cost;
 }
 
-/** The two functions of a region: the entry check, which the table holds, and the body. */
+/** The two functions of a region: the door, which the table holds, and the body. */
 export interface RegionFunctions {
   readonly door: RegionFunction;
   readonly body: RegionFunction;

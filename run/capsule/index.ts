@@ -1,0 +1,6 @@
+// The public API of capsules: one file with everything that a run needs to be the same run again.
+export { FormatError } from '../format-error.ts';
+export { partRow } from './parts.ts';
+export { Capsule, type CapsuleHost, imagesOf } from './read.ts';
+export type { CapsuleManifest } from './schema.ts';
+export { type Absent, type CapsuleContents, writeCapsule } from './write.ts';

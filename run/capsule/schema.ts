@@ -1,0 +1,52 @@
+// The manifest of a capsule and the lines of its journal, as schemas (docs/capsules.md).
+import { z } from 'zod';
+import { bootDescription, count, runDescription, runOutcome, sha256 } from '../schema.ts';
+
+/** The versions of the format that are read. A new one must read the golden capsules of test/capsule/. */
+export const CAPSULE_VERSION = 1;
+
+const part = z.strictObject({
+  name: z.string().max(32),
+  bytes: count,
+  sha256,
+  isPresent: z.boolean().describe('false: a thin capsule has only the hash'),
+});
+export type Part = z.infer<typeof part>;
+
+export const capsuleManifest = z.strictObject({
+  format: z.literal('kcovbox capsule'),
+  version: z.literal(CAPSULE_VERSION),
+  kcovbox: z
+    .string()
+    .regex(/^[\w.+-]{1,64}$/)
+    .describe('the version that recorded it'),
+  stateHash: z
+    .string()
+    .regex(/^[a-z0-9-]{1,32}$/)
+    .describe('how the hashes of the state are computed; another kcovbox may compute others'),
+  run: z.discriminatedUnion('format', [runDescription, bootDescription]),
+  outcome: runOutcome,
+  console: z.strictObject({ bytes: count.describe('printed in all, after newline conversion') }),
+  parts: z.array(part).max(32),
+});
+export type CapsuleManifest = z.infer<typeof capsuleManifest>;
+
+/** A line of journal.jsonl. The bytes are in input.bin, one arrival behind the other. */
+export const arrival = z.discriminatedUnion('port', [
+  z.strictObject({
+    at: count,
+    port: z.enum(['uart', 'console']),
+    bytes: z
+      .int()
+      .min(1)
+      .max(2 ** 31),
+  }),
+  z.strictObject({ at: count, port: z.literal('break') }),
+  z.strictObject({
+    at: count,
+    port: z.literal('resize'),
+    rows: z.int().min(0).max(65535),
+    cols: z.int().min(0).max(65535),
+  }),
+]);
+export type ArrivalLine = z.infer<typeof arrival>;

@@ -1,0 +1,80 @@
+// Writes capsules. The bytes follow from the run: no time, no host and no engine is in them, so two
+// hosts that record one run write one file.
+import { canonicalJson } from '../canonical.ts';
+import { FormatError } from '../format-error.ts';
+import { type Arrival, inputBytes, journalLines, type Sha256 } from '../input.ts';
+import type { BootDescription, RunDescription, RunOutcome } from '../schema.ts';
+import { ARRIVALS_MAX } from './journal.ts';
+import { CONSOLE_KEPT } from './limits.ts';
+import { MANIFEST, PARTS, TOTAL_MAX } from './parts.ts';
+import { CAPSULE_VERSION, type CapsuleManifest, type Part } from './schema.ts';
+import { type Entry, pack, writeZip } from './zip.ts';
+
+/** An image by its hash alone, as in a thin capsule. */
+export interface Absent {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface CapsuleContents {
+  /** Of the package. */
+  readonly kcovbox: string;
+  /** Name of the way in which the hashes of the outcome were computed. */
+  readonly stateHash: string;
+  readonly run: RunDescription | BootDescription;
+  readonly outcome: RunOutcome;
+  readonly journal: readonly Arrival[];
+  /** What was printed, at least the first CONSOLE_KEPT bytes of it, and how much there was. */
+  readonly printed: { readonly text: Uint8Array; readonly bytes: number };
+  /** By the names of parts.ts. */
+  readonly images: ReadonlyMap<string, Uint8Array | Absent>;
+}
+
+/** Keys in order, one field per line. */
+export const manifestText = (manifest: CapsuleManifest): Uint8Array =>
+  new TextEncoder().encode(`${JSON.stringify(JSON.parse(canonicalJson(manifest)), null, 1)}\n`);
+
+/** Errors: FormatError, as the rest of a sentence that begins with the file's name, when it would be too large. */
+export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Array {
+  const { kcovbox, stateHash, run, outcome, journal, printed, images } = contents;
+  if (journal.length > ARRIVALS_MAX)
+    throw new FormatError(`cannot hold ${journal.length} arrivals of input: at most ${ARRIVALS_MAX}`);
+  const own: readonly [string, Uint8Array][] = [
+    ['console.txt', printed.text.subarray(0, CONSOLE_KEPT)],
+    ['journal.jsonl', journalLines(journal)],
+    ['input.bin', inputBytes(journal)],
+  ];
+  const bodies = new Map<string, Uint8Array | Absent>([...own, ...images]);
+  const parts: Part[] = [];
+  const entries: Entry[] = [];
+  for (const { name, max } of PARTS) {
+    const body = bodies.get(name);
+    if (!body) continue;
+    const isPresent = body instanceof Uint8Array;
+    if (isPresent && body.length > max)
+      throw new FormatError(`cannot hold ${name}: it has ${body.length} bytes; at most ${max}`);
+    const facts = isPresent ? { bytes: body.length, sha256: sha256(body) } : body;
+    parts.push({ name, ...facts, isPresent });
+    if (isPresent) entries.push(pack(name, body));
+  }
+  const manifest: CapsuleManifest = {
+    format: 'kcovbox capsule',
+    version: CAPSULE_VERSION,
+    kcovbox,
+    stateHash,
+    run,
+    outcome,
+    console: { bytes: printed.bytes },
+    parts,
+  };
+  return archive(manifest, entries);
+}
+
+/** The file of these parts. Errors: FormatError when its contents are more than a reader takes. */
+export function archive(manifest: CapsuleManifest, entries: readonly Entry[]): Uint8Array {
+  const all = [pack(MANIFEST, manifestText(manifest), true), ...entries];
+  const total = all.reduce((sum, { size }) => sum + size, 0);
+  if (total > TOTAL_MAX)
+    throw new FormatError(`cannot hold ${total} bytes: at most ${TOTAL_MAX}; leave out images with --thin`);
+  return writeZip(all);
+}

@@ -1,0 +1,11 @@
+// The published schemas: file names in docs/schemas/ and what they describe.
+import { arrival, capsuleManifest } from './capsule/schema.ts';
+import { bootDescription, runDescription, runResult } from './schema.ts';
+
+export const SCHEMAS = {
+  run: runDescription,
+  boot: bootDescription,
+  result: runResult,
+  capsule: capsuleManifest,
+  arrival,
+} as const;
