@@ -107,7 +107,7 @@ export async function execute(
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
   if (exact && format !== undefined) {
     const { writeExact } = await import('../cov/cover.ts');
-    const counts = { low: exact.retired.low, counts: end.machine.retired!.counts };
+    const counts = { low: exact.retired.low, counts: end.machine.retired!.read() };
     await writeExact(cover!, format, counts, images.kernelPath, outputs.testName ?? images.name);
   }
   if (recorder && cover !== undefined && format !== undefined) {
@@ -127,17 +127,17 @@ export async function execute(
   return { end, run, outcome, log };
 }
 
-/** Machine options that count all code of an image; the interpreter does. */
+/** Machine options that count all code of an image. */
 export async function exactWindow(
   cover: string,
   format: CoverFormat,
   imagePath: string,
-): Promise<{ engine: 'interp'; retired: { low: bigint; high: bigint } }> {
+): Promise<{ retired: { low: bigint; high: bigint } }> {
   const { checkExactFormat } = await import('../cov/cover.ts');
   const { codeWindow } = await import('../../coverage/index.ts');
   const { openElf } = await import('../cov/files.ts');
   checkExactFormat(cover, format);
-  return { engine: 'interp', retired: codeWindow(openElf(imagePath)) };
+  return { retired: codeWindow(openElf(imagePath)) };
 }
 
 /** `log`: of everything that was printed. */

@@ -93,7 +93,7 @@ export function register(program: Command): void {
       if (why) process.stderr.write(`kcovbox: ${why}\n`);
       if (exact) {
         const { writeExact } = await import('../cov/cover.ts');
-        const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.counts };
+        const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.read() };
         await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
       }
       if (log) (await import('../boot/record.ts')).recordBoot(options, images, end, log);

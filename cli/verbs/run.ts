@@ -132,10 +132,7 @@ export function register(program: Command): void {
     .option('-k, --kernel <elf>', 'use this kernel image instead of building one')
     .option('--kernel-source <dir>', 'build the kernel from this tree, a copy of kernel/ that you changed')
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
-    .option(
-      '--exact',
-      'with --cover: count every kernel instruction that ran instead of kcov records (slower)',
-    )
+    .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')
     .option('--record <file>', 'write a capsule: all that it takes to repeat the run, for kcovbox replay')
     .option('--thin', 'with --record: hashes in place of the images, which stay in the cache');

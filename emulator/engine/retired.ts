@@ -1,15 +1,18 @@
 // Counts how often each instruction retired: the ground truth for coverage reports, and the basis
 // of `--exact`.
 //
-// One i64 counter for each half-word of a window of virtual addresses, behind guest RAM in the
-// shared memory. An engine adds 1 when an instruction begins, and the host subtracts it when the
-// instruction traps, so only retired instructions remain. `ecall` and `ebreak` count too: their
-// lines did run. Addresses outside the window cost a compare.
+// Two i64 cells for each half-word of a window of virtual addresses, behind guest RAM in the shared
+// memory. The interpreter adds 1 to the first when an instruction begins, and the host subtracts it
+// when the instruction traps, so only retired instructions remain. `ecall` and `ebreak` count too:
+// their lines did run. Compiled code uses the second cells, for runs of instructions without a jump
+// (jit/emit/run-counts.ts). Addresses outside the window cost the interpreter a compare, and
+// compiled code nothing.
 //
 // With `gate: 'kcov'` only instructions count that run while the hart's kcov context is live and
 // records PCs. A hook leaves a record under the same condition (kernel/kcov/hooks.S), so counts and
-// records can be compared one by one.
+// records can be compared one by one. Only the interpreter looks at the gate.
 
+import { HostError } from '../base/errors.ts';
 import { EXCEPTIONS, KCOV_CURRENT, PC, TRAP_CAUSE } from '../hart/layout.ts';
 
 /** The instructions to count. */
@@ -28,6 +31,8 @@ export interface RetiredPlace {
   readonly bytes: number;
   /** Host address of the counter of `low`; that of `low + n` is `4 * n` further. */
   readonly base: number;
+  /** Host address of the cell of `low` for runs: runs that began there less those that ended. */
+  readonly runs: number;
   readonly isGated: boolean;
 }
 
@@ -38,7 +43,7 @@ export interface RetiredPlace {
 export const RECORDS_PC = 13;
 
 /**
- * The longest window: its counters take four times as much of the 4 GiB of a WebAssembly memory.
+ * The longest window: its counters take eight times as much of the 4 GiB of a WebAssembly memory.
  */
 const MOST_BYTES = 64 * 2 ** 20;
 
@@ -49,36 +54,53 @@ const EXECUTED = (1 << 3) | (1 << 8) | (1 << 9) | (1 << 11);
 export function retiredBytes({ low, high }: RetiredOptions): number {
   const bytes = Number(high - low);
   if (!(bytes > 0 && bytes <= MOST_BYTES)) {
-    throw new RangeError(`${bytes} bytes of code to count in: 1 to ${MOST_BYTES} are possible`);
+    throw new HostError(`${bytes} bytes of code to count in: 1 to ${MOST_BYTES} are possible`);
   }
-  return Math.ceil((bytes * 4 + 8) / 0x1_0000) * 0x1_0000;
+  return Math.ceil((cellBytes(bytes) * 2) / 0x1_0000) * 0x1_0000;
 }
+
+/** Bytes of one cell for each half-word, rounded up to whole cells. */
+const cellBytes = (bytes: number): number => Math.ceil(bytes / 2) * 8;
 
 export class RetiredCounts {
   readonly place: RetiredPlace;
-  readonly #counts: BigUint64Array;
+  readonly #begun: BigUint64Array;
+  readonly #runs: BigInt64Array;
   readonly #i32: Int32Array;
 
   constructor(memory: WebAssembly.Memory, base: number, { low, high, gate }: RetiredOptions) {
-    this.place = { low, bytes: Number(high - low), base, isGated: gate === 'kcov' };
-    this.#counts = new BigUint64Array(memory.buffer, base, Math.ceil(this.place.bytes / 2));
+    const bytes = Number(high - low);
+    const cells = Math.ceil(bytes / 2);
+    this.place = { low, bytes, base, runs: base + cellBytes(bytes), isGated: gate === 'kcov' };
+    this.#begun = new BigUint64Array(memory.buffer, base, cells);
+    this.#runs = new BigInt64Array(memory.buffer, this.place.runs, cells);
     this.#i32 = new Int32Array(memory.buffer);
   }
 
-  /** By half-word from `low` on: the number of times the instruction there retired. A live view. */
-  get counts(): BigUint64Array {
-    return this.#counts;
+  /**
+   * By half-word from `low` on: the number of times the instruction that begins there retired until
+   * now. A half-word inside an instruction may hold any number.
+   */
+  read(): BigUint64Array {
+    const counts = this.#begun.slice();
+    let open = 0n;
+    for (const [i, change] of this.#runs.entries()) {
+      if (change !== 0n) open += change;
+      if (open !== 0n) counts[i]! += open;
+    }
+    return counts;
   }
 
   reset(): void {
-    this.#counts.fill(0n);
+    this.#begun.fill(0n);
+    this.#runs.fill(0n);
   }
 
   /** Subtracts the instruction at `pc`, which trapped. */
   undo(pc: bigint): void {
     if (this.place.isGated && (this.#mode() & RECORDS_PC) === 0) return;
     const offset = Number(BigInt.asUintN(64, pc) - this.place.low);
-    if (offset >= 0 && offset < this.place.bytes) this.#counts[offset >> 1]!--;
+    if (offset >= 0 && offset < this.place.bytes) this.#begun[offset >> 1]!--;
   }
 
   /**

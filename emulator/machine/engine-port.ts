@@ -38,8 +38,9 @@ export function createEngine(
     const engine = new InterpEngine(ram, harts, area, retired && { retired });
     return { engine, dirty: engine.pages.dirty };
   }
-  const jit = new Jit(ram, { ...tuning, base: area.base + InterpEngine.areaBytes(DEFAULT_PAGES) });
-  const engine = new InterpEngine(ram, harts, area, { jit });
+  const base = area.base + InterpEngine.areaBytes(DEFAULT_PAGES);
+  const jit = new Jit(ram, { ...tuning, base, ...(retired && { retired: retired.place }) });
+  const engine = new InterpEngine(ram, harts, area, { jit, ...(retired && { retired }) });
   jit.attach(engine);
   return { engine, dirty: engine.pages.dirty, jit };
 }

@@ -99,6 +99,7 @@ export class Machine {
     const hostBase = ramHostBase(options.harts);
     const ramEnd = Math.ceil((hostBase + options.ramBytes) / 65536) * 65536;
     const pages = (ramEnd + (options.retired ? retiredBytes(options.retired) : 0)) / 65536;
+    if (pages > 65536) throw new HostError('RAM and counters of retired instructions exceed 4 GiB');
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
     this.retired = options.retired && new RetiredCounts(memory, ramEnd, options.retired);

@@ -52,7 +52,7 @@ export interface MachineOptions {
   kcov?: KcovMode;
   /** Units between two links of the run's hash chain (run-hash.ts); absent: no chain. */
   runHash?: number;
-  /** Count how often instructions retire; with the interpreter. */
+  /** Count how often instructions retire; a gate needs the interpreter. */
   retired?: RetiredOptions;
   virtio?: readonly VirtioOption[];
   /** virtio-mmio version 1 (true, QEMU's default) or 2. */
@@ -129,8 +129,8 @@ export function complete(options: MachineOptions): Complete {
     throw new HostError(`${o.dtb.name}: command line and initrd belong into /chosen of this device tree`);
   if (!o.kernel && !o.loads?.length && (o.bios === 'default' || o.bios === 'none'))
     throw new HostError('nothing to boot: no kernel');
-  if (o.retired && o.engine !== 'interp') {
-    throw new HostError(`engine ${o.engine} does not count retired instructions: interp does`);
+  if (o.retired?.gate && o.engine !== 'interp') {
+    throw new HostError(`engine ${o.engine} does not count by gate ${o.retired.gate}: interp does`);
   }
   if (o.runHash !== undefined && !(Number.isSafeInteger(o.runHash) && o.runHash > 0))
     throw new HostError(`run hash every ${o.runHash} units: not a whole number from 1 on`);

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HOOK_PC, pcOf, TraceBuilder } from '../../coverage/index.ts';
 import { Machine } from '../../emulator/index.ts';
+import { differencesOf } from './exact.ts';
 import { run, scratch } from './support.ts';
 import { type Comparison, compare, openImage } from './truth.ts';
 
@@ -48,17 +49,22 @@ export function bareTruth(name: string, code: string, driver: string, level: str
     at('bare.elf'),
   ]);
   const image = openImage(at('bare.elf'));
-  const machine = Machine.create({
-    kernel: { name: 'bare', bytes: readFileSync(at('bare.elf')) },
-    bios: 'none',
-    ramBytes: 4 << 20,
-    engine: 'interp',
-    retired: { low: BigInt(image.low), high: BigInt(image.high) },
-  });
-  const end = machine.run(20_000_000);
-  if (end.kind !== 'exit') throw new Error(`the program did not end: ${end.kind}`);
-  const { counts } = machine.retired!;
+  const [counts, compiled] = (['interp', 'jit'] as const).map(engine => {
+    const machine = Machine.create({
+      kernel: { name: 'bare', bytes: readFileSync(at('bare.elf')) },
+      bios: 'none',
+      ramBytes: 4 << 20,
+      engine,
+      eager: true,
+      retired: { low: BigInt(image.low), high: BigInt(image.high) },
+    });
+    const end = machine.run(20_000_000);
+    if (end.kind !== 'exit') throw new Error(`the program did not end: ${end.kind}`);
+    return machine.retired!.read();
+  }) as [BigUint64Array, BigUint64Array];
   const { sites, elf } = image.program;
+  const { differences } = differencesOf(image.program, BigInt(image.low), compiled, counts);
+  if (differences.length > 0) throw new Error(`the engines count differently: ${differences.join('; ')}`);
   const builder = new TraceBuilder({ image: elf.imageId, flow: 'known' });
   const source = builder.source({ test: name });
   for (let i = 0; i < sites.count; i++) {

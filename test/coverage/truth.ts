@@ -181,7 +181,7 @@ export async function truthOf(
   } satisfies MachineOptions);
   recorder.attach(machine);
   machine.run(budget);
-  return { ...compare(image, recorder.finish(), machine.retired!.counts), console };
+  return { ...compare(image, recorder.finish(), machine.retired!.read()), console };
 }
 
 /** Lines of which the model cannot tell, as a share of all. */

@@ -4,6 +4,7 @@ import type { Ram } from '../../bus/ram.ts';
 import { fpHelper, type Hart } from '../../hart/index.ts';
 import { I32, I64, ModuleBuilder } from '../../wasm/module.ts';
 import type { RegionSlow } from '../engine.ts';
+import type { RetiredPlace } from '../retired.ts';
 import type { CodeCache, CompiledModule } from './cache/code-cache.ts';
 import type { DataBoundary } from './cache/data-boundary.ts';
 import type { EntryPoint, EntryPoints } from './cache/entry-points.ts';
@@ -32,6 +33,7 @@ export interface CompilerParts {
   readonly jumpCache: JumpCache;
   readonly slow: RegionSlow;
   readonly hart: () => Hart;
+  readonly retired: RetiredPlace | undefined;
 }
 
 export class Compiler {
@@ -63,6 +65,7 @@ export class Compiler {
       isDeviceLoad: slow.isDeviceLoad,
       fp: new FpHelpers(m, port.soft),
       physicalOffset: BigInt(ram.base - ram.hostBase),
+      retired: this.#p.retired,
     };
     const jobs = new Map<EntryPoint, Job>();
     for (const [entry, region] of regions) {

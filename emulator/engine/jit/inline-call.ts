@@ -45,6 +45,8 @@ export interface InlineContext {
   /** View of loads and stores. */
   readonly dataView: number;
   readonly ram: RamPlace;
+  /** Counts the instructions from byte `from` up to byte `to` of the call's code as retired. */
+  ran(call: InlineCall, from: number, to: number): void;
 }
 
 export interface InlineEmitter {

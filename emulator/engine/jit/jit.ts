@@ -14,6 +14,7 @@ import type { Hart } from '../../hart/index.ts';
 import type { RegionHost, RegionSlow } from '../engine.ts';
 import type { DecodedPages } from '../interp/decoded-pages.ts';
 import { ENTRY_COMPILED } from '../interp/records.ts';
+import type { RetiredPlace } from '../retired.ts';
 import { CACHE_DEFAULT, type CacheLimits, type CacheStats, CodeCache } from './cache/code-cache.ts';
 import { DataBoundary } from './cache/data-boundary.ts';
 import { type EntryPoint, EntryPoints } from './cache/entry-points.ts';
@@ -39,6 +40,8 @@ export interface JitTuning {
 export interface JitOptions extends JitTuning {
   /** `Jit.areaBytes` of linear memory. */
   readonly base: number;
+  /** Counters to keep. */
+  readonly retired?: RetiredPlace | undefined;
 }
 
 /** What the JIT must know of the engine that it belongs to. */
@@ -63,6 +66,7 @@ export class Jit implements RegionHost {
   readonly #ram: Ram;
   readonly #heat: HeatThresholds;
   readonly #limits: CacheLimits;
+  readonly #retired: RetiredPlace | undefined;
   readonly #jumps: JumpCacheMemory;
   readonly #slots: SlotTable;
   readonly #invalidations: InvalidationCounts;
@@ -81,6 +85,7 @@ export class Jit implements RegionHost {
     this.#ram = ram;
     this.#heat = { ...HEAT_DEFAULT, ...options.heat };
     this.#limits = { ...CACHE_DEFAULT, ...options.cache };
+    this.#retired = options.retired;
     this.arrivals = this.#heat.arrivalsPerTick;
     this.#warmUp = this.#heat.warmUpTicks;
     this.#invalidations = new InvalidationCounts(this.#heat.forgiveUnits);
@@ -117,6 +122,7 @@ export class Jit implements RegionHost {
       jumpCache: { jumpCache: this.jumpCache, jumpCacheMask: this.jumpCacheMask },
       slow: this.#slow,
       hart: () => engine.hart,
+      retired: this.#retired,
     });
     pages.onCodeStored = page => this.#invalidate(page);
     pages.onReset = () => this.#forgetAll();

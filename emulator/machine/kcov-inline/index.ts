@@ -24,11 +24,12 @@ import { RecordWriter } from './records.ts';
 import {
   A0,
   A1,
+  BEHIND_OFF,
+  BEHIND_OTHER,
   deviceVa,
   type HookTable,
-  RETIRED_OFF,
-  RETIRED_OTHER,
   retiredRecording,
+  retOf,
   stubWords,
   T0,
   T1,
@@ -65,6 +66,7 @@ class HookEmitter implements InlineEmitter {
   readonly #c: CodeWriter;
   readonly #x: InlineContext['x'];
   readonly #ic: InlineContext['ic'];
+  readonly #ran: InlineContext['ran'];
   readonly #table: HookTable;
   readonly #kinds: ReadonlyMap<InlineCall, number>;
   readonly #known: KnownContext;
@@ -74,6 +76,7 @@ class HookEmitter implements InlineEmitter {
     this.#c = context.c;
     this.#x = context.x;
     this.#ic = context.ic;
+    this.#ran = context.ran;
     this.#table = table;
     this.#kinds = kinds;
     this.#known = new KnownContext(context, table);
@@ -114,11 +117,11 @@ class HookEmitter implements InlineEmitter {
     else if (kind === HOOK.SWITCH) this.#records.switch(real, behind);
     else this.#records.cmp(real, kind, behind);
     c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
-    this.#retire(retiredRecording(kind));
+    this.#retire(call, retOf(kind));
     c.br(done).end();
     c.local_get(known.state).i32_const(DISABLED).i32_eq().if_();
     c.i64_const(0).local_set(t0);
-    this.#retire(RETIRED_OFF);
+    this.#retire(call, BEHIND_OFF);
     c.br(done).end();
     // Another mode in a context that is known does nothing; all else is rare.
     c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
@@ -131,7 +134,7 @@ class HookEmitter implements InlineEmitter {
       .i32_and()
       .br_if(real);
     c.local_get(live).local_set(t0).i64_const(0).local_set(t1);
-    this.#retire(RETIRED_OTHER);
+    this.#retire(call, BEHIND_OTHER);
     c.br(done);
     c.end();
     generic();
@@ -140,7 +143,18 @@ class HookEmitter implements InlineEmitter {
     c.release(live);
   }
 
-  #retire(count: number): void {
-    this.#c.local_get(this.#ic).i32_const(count).i32_sub().local_set(this.#ic);
+  /** The stub ran up to displacement `end` and, from wherever that is, its `ret`. */
+  #retire(call: InlineCall, end: number): void {
+    const ret = retOf(this.#kinds.get(call)!);
+    if (end === ret) this.#ran(call, 0, ret + 4);
+    else {
+      this.#ran(call, 0, end);
+      this.#ran(call, ret, ret + 4);
+    }
+    this.#c
+      .local_get(this.#ic)
+      .i32_const(end / 4 + 1)
+      .i32_sub()
+      .local_set(this.#ic);
   }
 }

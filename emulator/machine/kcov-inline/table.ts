@@ -28,20 +28,20 @@ export const T1 = 6;
 export const A0 = 10;
 export const A1 = 11;
 
-/** Instructions that a stub retires when it records, the call itself not counted; the operands are two stores. */
-export const retiredRecording = (kind: number): number => (kind === HOOK.PC ? 10 : 12);
-/** Without a live context; and with one whose mode is another. */
-export const RETIRED_OFF = 3;
-export const RETIRED_OTHER = 6;
+/** Displacement of the stub's `ret`; the operands are two stores. Behind it lies what to do without a device. */
+export const retOf = (kind: number): number => 4 * (8 + (kind === HOOK.PC ? 1 : 3));
+/** A stub that records retires everything up to its `ret`; the call itself is not counted. */
+export const retiredRecording = (kind: number): number => retOf(kind) / 4 + 1;
+/** Displacements behind the branch to `ret` without a live context, and with one whose mode is another. */
+export const BEHIND_OFF = 8;
+export const BEHIND_OTHER = 20;
 
 const isImmediate = (value: number): boolean => value >= -2048 && value < 2048;
 
 /** All instructions of the stub of a kind up to its `ret`, as they must lie in memory; undefined when no stub can be like that. */
 export function stubWords(kind: number, table: HookTable): readonly number[] | undefined {
   const { liveOffset, baseVar } = table;
-  const stores = kind === HOOK.PC ? 1 : 3;
-  /** Displacement of `ret`; behind it the way without a device begins. */
-  const ret = 4 * (8 + stores);
+  const ret = retOf(kind);
   const toBase = Number(BigInt.asIntN(64, baseVar - (table.addresses[kind]! + 20n)));
   if (!isImmediate(liveOffset) || toBase !== (toBase | 0)) return undefined;
   const low = (toBase << 20) >> 20;
@@ -59,7 +59,7 @@ export function stubWords(kind: number, table: HookTable): readonly number[] | u
     encode('auipc', { rd: T1, imm: (toBase - low) | 0 }),
     encode('ld', { rd: T1, rs1: T1, imm: low }),
     encode('beq', { rs1: T1, rs2: 0, imm: ret + 4 - 28 }),
-    ...(stores === 3 ? operands : []),
+    ...(kind === HOOK.PC ? [] : operands),
     encode('sd', { rs1: T1, rs2: RA, imm: REG.TRIGGER + 8 * kind }),
     encode('jalr', { rd: 0, rs1: RA, imm: 0 }),
   ];

@@ -23,6 +23,7 @@ import { type FpPlan, planFp } from './fp.ts';
 import { InlineCalls } from './inline-calls.ts';
 import type { RamPlace } from './memory.ts';
 import { JitOps, type JitPort } from './ops.ts';
+import { RunCounts } from './run-counts.ts';
 
 /** How a region reaches others. */
 export interface Linker extends JumpCache {
@@ -41,6 +42,12 @@ const CLEAN: Mask = { x: 0, f: 0 };
 
 /** A terminator that runs another region and comes back. */
 type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'inline' }>;
+
+/** Displacement behind the last instruction of a block. */
+const endOf = ({ at, insns }: Block): number => {
+  const last = insns.at(-1);
+  return last ? last.at + last.insn.bytes : at;
+};
 
 const canLeave = (insn: Insn): boolean => {
   const row = rowOf(insn.op);
@@ -62,6 +69,9 @@ class RegionEmitter {
   readonly #accesses: readonly AccessBlock[];
   readonly #loaded: ReadonlySet<number>;
   readonly #inline: InlineCalls;
+  readonly #runs: RunCounts;
+  /** Where the run of instructions that is open at the edge being written would end (run-counts.ts). */
+  #open: number | null = null;
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
   constructor(
@@ -91,8 +101,10 @@ class RegionEmitter {
     assignCaches(this.#accesses, this.#loaded);
     const { entry } = region;
     const memory = { view: placement.dataView, ...(flat && { flat }) };
-    this.#ops = new JitOps(body, port, this.#plan.used, { entry, memory }, mask => this.#epilogueOf(mask));
-    this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram);
+    this.#runs = new RunCounts(this.#c, region, port.retired);
+    const epilogue = (mask: Mask) => this.#epilogueOf(mask);
+    this.#ops = new JitOps(body, port, this.#plan.used, { entry, memory }, epilogue, this.#runs);
+    this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram, this.#runs);
     this.#emit();
   }
 
@@ -100,6 +112,7 @@ class RegionEmitter {
     const c = this.#c;
     const ops = this.#ops;
     this.#checkStart();
+    this.#runs.begin(0);
     this.#inline.enter();
     ops.reload(this.#plan.liveIn[0]!);
     if (this.#fp.wanted[0]) ops.fp.enter();
@@ -163,13 +176,15 @@ class RegionEmitter {
     c.end();
   }
 
-  #leaveTo(at: number, dirty: Mask, odd: bigint): void {
+  /** `open`: where the run that is open ends, if one is. */
+  #leaveTo(at: number, dirty: Mask, odd: bigint, open: number | null = at): void {
+    if (open !== null) this.#runs.end(open);
     this.#c.i64_const(BigInt.asIntN(64, this.#ops.addressOf(at) | odd)).local_set(this.#ops.leavePc);
     this.#c.br(this.#epilogueOf(dirty));
   }
 
   #exit(at: number): void {
-    this.#leaveTo(at, this.#ops.dirty, 0n);
+    this.#leaveTo(at, this.#ops.dirty, 0n, this.#open);
   }
 
   #block(block: Block, edge: (edge: Edge) => void): void {
@@ -202,8 +217,16 @@ class RegionEmitter {
     const c = this.#c;
     const ops = this.#ops;
     const { end } = block;
-    const follow = (to: Edge, mask: Mask = dirty): void => {
+    const from = endOf(block);
+    /** `open`: where the run that is open would end, null when none is. */
+    const follow = (to: Edge, mask: Mask = dirty, open: number | null = from): void => {
       ops.dirty = mask; // emission of another subtree changed it
+      this.#open = open;
+      if ('block' in to) {
+        if (open === null) this.#runs.begin(to.block.at);
+        else this.#runs.jump(open, to.block.at);
+        this.#open = to.block.at;
+      }
       edge(to);
     };
     switch (end.kind) {
@@ -214,7 +237,7 @@ class RegionEmitter {
         follow(end.next);
         break;
       case 'jump':
-        if ('exit' in end.to) this.#tailCall(end.to.exit, dirty);
+        if ('exit' in end.to) this.#tailCall(end.to.exit, dirty, from);
         else follow(end.to);
         break;
       case 'guess':
@@ -233,13 +256,15 @@ class RegionEmitter {
         this.#leaveTo(end.at, dirty, 1n);
         break;
       case 'indirect':
+        this.#runs.end(from);
         c.local_get(ops.target).local_set(ops.leavePc);
         if (isReturn(block.insns.at(-1)!.insn)) c.br(this.#epilogueOf(dirty));
         else this.#jump(dirty);
         break;
       case 'switch': {
+        this.#runs.end(from);
         const elsewhere = c.block();
-        this.#cases(end.cases, elsewhere, follow);
+        this.#cases(end.cases, elsewhere, to => follow(to, dirty, null));
         c.end();
         c.local_get(ops.target).local_set(ops.leavePc);
         this.#jump(dirty);
@@ -250,6 +275,7 @@ class RegionEmitter {
           .i64_const(BigInt.asIntN(64, ops.addressOf(end.behind)))
           .i64_ne();
         c.if_(undefined, 'unlikely');
+        this.#runs.end(from);
         c.local_get(ops.target).local_set(ops.leavePc).br(this.#epilogueOf(dirty));
         c.end();
         follow(end.next);
@@ -287,7 +313,22 @@ class RegionEmitter {
     this.#cases(cases.slice(middle), elsewhere, follow);
   }
 
-  /** Runs the callee, and returns what it returned unless it came back behind the call. */
+  /** To the epilogue if the i32 on the stack is not 0, where the open run ends at `open`. */
+  #leaveWhen(epilogue: Label, open: number | null): void {
+    const c = this.#c;
+    if (open === null || !this.#runs.isActive) {
+      c.br_if(epilogue, 'unlikely');
+      return;
+    }
+    c.if_(undefined, 'unlikely');
+    this.#runs.end(open);
+    c.br(epilogue).end();
+  }
+
+  /**
+   * Runs the callee, and returns its result unless that is the pc after the call. The run of
+   * instructions stays open during a call that returns.
+   */
   #call(end: Call, dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
@@ -299,11 +340,13 @@ class RegionEmitter {
     else c.local_get(ops.target).local_set(ops.leavePc);
     const epilogue = this.#epilogueOf(dirty);
     if (target !== undefined && direct === undefined && slot === undefined) {
+      this.#runs.end(end.behind);
       c.br(epilogue);
       return;
     }
-    c.local_get(this.#depth).i32_const(MAX_DEPTH).i32_ge_s().br_if(epilogue, 'unlikely');
-    const found = target === undefined ? this.#findIndirect(epilogue) : undefined;
+    c.local_get(this.#depth).i32_const(MAX_DEPTH).i32_ge_s();
+    this.#leaveWhen(epilogue, end.behind);
+    const found = target === undefined ? this.#findIndirect(epilogue, end.behind) : undefined;
     ops.spill(dirty);
     // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
     if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
@@ -317,6 +360,7 @@ class RegionEmitter {
     if (found) c.release(found);
     c.local_set(ops.ic);
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
+    this.#runs.end(end.behind);
     c.local_get(ops.leavePc).local_get(ops.ic).return_();
     c.end();
   }
@@ -339,15 +383,16 @@ class RegionEmitter {
     this.#inline.site(end.call, block, { behind: ops.addressOf(end.behind), generic });
   }
 
-  /** A jump to another function: on to its region as a tail call, so that callers' frames stay. */
-  #tailCall(at: number, dirty: Mask): void {
+  /** A jump to another function: a tail call of its region, so that the callers' frames remain. */
+  #tailCall(at: number, dirty: Mask, open: number): void {
     const c = this.#c;
     const ops = this.#ops;
+    this.#runs.end(open);
     const target = ops.addressOf(at);
     const direct = this.#linker.direct(target);
     const slot = direct === undefined ? this.#linker.slot(target) : undefined;
     if (direct === undefined && slot === undefined) {
-      this.#leaveTo(at, dirty, 0n);
+      this.#leaveTo(at, dirty, 0n, null);
       return;
     }
     ops.spill(dirty);
@@ -363,14 +408,17 @@ class RegionEmitter {
   #jump(dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
-    const slot = this.#findIndirect(this.#epilogueOf(dirty));
+    const slot = this.#findIndirect(this.#epilogueOf(dirty), null);
     ops.spill(dirty);
     c.local_get(this.#depth).local_get(ops.ic).local_get(slot).return_call(this.#linker.dispatch);
     c.release(slot);
   }
 
-  /** Looks the target up in the jump cache; leaves even when it is not there. The caller releases the table slot that this answers with. */
-  #findIndirect(epilogue: Label): Local<I32> {
+  /**
+   * Looks the target up in the jump cache; leaves with an even pc on a miss, where the open run ends
+   * at `open`. The caller releases the local with the table slot that this returns.
+   */
+  #findIndirect(epilogue: Label, open: number | null): Local<I32> {
     const c = this.#c;
     const { jumpCache, jumpCacheMask } = this.#linker;
     const slot = c.local(I32);
@@ -380,7 +428,8 @@ class RegionEmitter {
       .i32_shl()
       .i32_const(jumpCacheMask << 4)
       .i32_and();
-    c.local_tee(slot).i64_load(jumpCache).local_get(this.#ops.target).i64_ne().br_if(epilogue, 'unlikely');
+    c.local_tee(slot).i64_load(jumpCache).local_get(this.#ops.target).i64_ne();
+    this.#leaveWhen(epilogue, open);
     c.local_get(slot)
       .i32_load(jumpCache + 8)
       .local_set(slot);

@@ -9,6 +9,7 @@ import { type Block, type Region, successors } from '../region/region.ts';
 import type { Placement } from './entry.ts';
 import type { RamPlace } from './memory.ts';
 import type { JitOps } from './ops.ts';
+import type { RunCounts } from './run-counts.ts';
 
 /** A family in this region. */
 interface Part {
@@ -24,7 +25,14 @@ export class InlineCalls {
   readonly #parts = new Map<InlineFamily, Part>();
   readonly #isVerified: Local<I32> | undefined;
 
-  constructor(ops: JitOps, region: Region, order: readonly Block[], placement: Placement, ram: RamPlace) {
+  constructor(
+    ops: JitOps,
+    region: Region,
+    order: readonly Block[],
+    placement: Placement,
+    ram: RamPlace,
+    runs: RunCounts,
+  ) {
     this.#ops = ops;
     this.#fetchView = placement.fetchView;
     const calls = order.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
@@ -32,10 +40,12 @@ export class InlineCalls {
     if (this.#calls.size === 0) return;
     const { c, x, ic } = ops;
     const isVerified = c.zeroed(I32);
+    const ran = ({ address }: InlineCall, from: number, to: number): void =>
+      runs.ran(address + BigInt(from), address + BigInt(to));
     this.#isVerified = isVerified;
     for (const { family } of this.#calls) {
       if (this.#parts.has(family)) continue;
-      const emitter = family.begin({ c, x, ic, isVerified, dataView: placement.dataView, ram });
+      const emitter = family.begin({ c, x, ic, isVerified, dataView: placement.dataView, ram, ran });
       this.#parts.set(family, { emitter, clean: cleanBlocks(order, family) });
     }
   }

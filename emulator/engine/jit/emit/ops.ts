@@ -20,6 +20,7 @@ import {
   type ValType,
 } from '../../../wasm/module.ts';
 import { DEVICE_LEAVE } from '../../access/device.ts';
+import type { RetiredPlace } from '../../retired.ts';
 import {
   type Atomic,
   boxOf,
@@ -43,6 +44,7 @@ import type { RegionFunction } from './entry.ts';
 import { JitFloat } from './fp.ts';
 import type { FpHelpers } from './fp-helpers.ts';
 import { JitMemory, type MemoryPlace } from './memory.ts';
+import type { RunCounts } from './run-counts.ts';
 
 /** Function indexes of what a region may call, and constants of this machine. */
 export interface JitPort {
@@ -56,6 +58,8 @@ export interface JitPort {
   readonly fp: FpHelpers;
   /** Physical address = host address + this (i64). */
   readonly physicalOffset: bigint;
+  /** Counters of retired instructions, absent unless somebody asked. */
+  readonly retired?: RetiredPlace | undefined;
 }
 
 export class JitOps implements Ops {
@@ -78,6 +82,7 @@ export class JitOps implements Ops {
   readonly #view: number;
   readonly #epilogue: (dirty: Mask) => Label;
   readonly #memory: JitMemory;
+  readonly #runs: RunCounts;
 
   // The instruction being emitted.
   insn!: Insn;
@@ -99,6 +104,7 @@ export class JitOps implements Ops {
     used: Mask,
     region: { readonly entry: bigint; readonly memory: Omit<MemoryPlace, 'slow'> },
     epilogue: (dirty: Mask) => Label,
+    runs: RunCounts,
   ) {
     const { code: c } = body;
     this.c = c;
@@ -106,6 +112,7 @@ export class JitOps implements Ops {
     this.#entry = region.entry;
     this.#view = region.memory.view;
     this.#epilogue = epilogue;
+    this.#runs = runs;
     this.#temps = c.scope();
     const own = c.scope();
     this.#own = own;
@@ -140,6 +147,7 @@ export class JitOps implements Ops {
   /** Leaves before this instruction; the interpreter goes on there. Bit 0 of the pc says so to callers. */
   leave(): void {
     const { c } = this;
+    this.#runs.end(this.at);
     if (this.before > 0) c.local_get(this.ic).i32_const(this.before).i32_sub().local_set(this.ic);
     c.i64_const(BigInt.asIntN(64, this.addressOf(this.at) | 1n)).local_set(this.leavePc);
     c.br(this.#epilogue(this.dirty));
@@ -248,6 +256,7 @@ export class JitOps implements Ops {
   /** Leaves behind this load; IC in the window is right. Its rd may be new to the registers that the epilogue stores. */
   #leaveBehind(): void {
     const { c, insn } = this;
+    this.#runs.end(this.at + insn.bytes);
     c.i32_const(0)
       .local_get(this.x[insn.rd]!)
       .i64_store(insn.rd * 8);
