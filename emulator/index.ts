@@ -9,6 +9,7 @@ export { GdbStub } from './debug/gdb.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, layout } from './hart/index.ts';
 export * from './isa/index.ts';
+export { parseCpu } from './machine/cpu.ts';
 export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
 export { createMachine } from './machine/engine-pair.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';

@@ -57,6 +57,7 @@ export function describe(
     kernel: { dialect: choice.dialect, conf: choice.conf, append: images.append },
     machine: {
       harts: choice.smp,
+      extensions: [...choice.cpu].sort(),
       memory: choice.memory,
       kcov: choice.kcov,
       seed: hexOf(choice.seed),

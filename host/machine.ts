@@ -1,6 +1,6 @@
 // What a guest's machine is made of, as `run`, `replay` and the library choose it, and the options
 // of the emulator for it.
-import type { EngineKind, KcovMode, MachineOptions } from '../emulator/index.ts';
+import type { EngineKind, Extensions, KcovMode, MachineOptions } from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';
 
@@ -11,6 +11,8 @@ export interface MachineChoice {
   readonly kcov: KcovMode;
   readonly engine: EngineKind;
   readonly smp: number;
+  /** Optional extensions of the harts. */
+  readonly cpu: Extensions;
   /** Bytes. */
   readonly memory: number;
   readonly seed?: bigint | undefined;
@@ -31,6 +33,7 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
     append: images.append,
     ramBytes: choice.memory,
     harts: choice.smp,
+    cpu: choice.cpu,
     engine: choice.engine,
     kcov: choice.kcov,
     icountShift: choice.icount,

@@ -20,6 +20,7 @@ export function choiceOf(run: RunDescription, outcome: RunOutcome, engine: Engin
     kcov: machine.kcov,
     engine,
     smp: machine.harts,
+    cpu: new Set(machine.extensions),
     memory: machine.memory,
     seed: seedOf(machine.seed),
     schedSeed: seedOf(machine.schedSeed),

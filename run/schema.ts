@@ -4,6 +4,7 @@
 // coverage, on any engine. So it holds content hashes, numbers and words for the guest, and nothing that means
 // something to the host: no path, no program, no output.
 import { z } from 'zod';
+import { ALL_EXTENSIONS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
 
 /** Longest kernel command line and longest argument list, in characters. */
@@ -75,6 +76,10 @@ export const runDescription = z.strictObject({
   }),
   machine: z.strictObject({
     harts: z.int().min(1).max(8),
+    extensions: z
+      .array(z.enum([...ALL_EXTENSIONS]))
+      .max(ALL_EXTENSIONS.size)
+      .describe('optional extensions of the harts, sorted; docs/isa.md lists those that every hart has'),
     memory: z.int().min(RAM_MIN).max(RAM_MAX).multipleOf(MIB).describe('bytes'),
     kcov: z.enum(['device', 'guest', 'off']),
     seed: seed.nullable(),

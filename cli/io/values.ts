@@ -1,7 +1,7 @@
 // Parsers of option values, shared by the verbs. Each throws commander's own error, so that the
 // message names the option.
 import { InvalidArgumentError } from 'commander';
-import { ICOUNT_MAX } from '../../emulator/index.ts';
+import { type Extensions, HostError, ICOUNT_MAX, parseCpu } from '../../emulator/index.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
@@ -23,6 +23,16 @@ export function parseHarts(text: string): number {
   const harts = match ? Number(match[1]) : 0;
   if (harts < 1 || harts > 8) throw new InvalidArgumentError('expected 1 to 8 harts');
   return harts;
+}
+
+/** QEMU's -cpu: a model and its properties. */
+export function parseCpuModel(text: string): Extensions {
+  try {
+    return parseCpu(text);
+  } catch (e) {
+    if (!(e instanceof HostError)) throw e;
+    throw new InvalidArgumentError(e.message.replace(`-cpu ${text}: `, ''));
+  }
 }
 
 /** `[shift=]N` of QEMU's -icount: nanoseconds per instruction as a power of two. */

@@ -1,12 +1,20 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { EngineKind, KcovMode } from '../../emulator/index.ts';
+import { DEFAULT_EXTENSIONS, type EngineKind, type Extensions, type KcovMode } from '../../emulator/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
 import { UserError } from '../io/fail.ts';
-import { parseCount, parseHarts, parseRam, parseSeed, parseShift, splitFlags } from '../io/values.ts';
+import {
+  parseCount,
+  parseCpuModel,
+  parseHarts,
+  parseRam,
+  parseSeed,
+  parseShift,
+  splitFlags,
+} from '../io/values.ts';
 import { checkOutputs, execute, type Outputs, type RunChoice } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from '../run/robust.ts';
@@ -15,6 +23,7 @@ export interface RunOptions extends RobustOptions, Outputs {
   kcov: KcovMode;
   engine: EngineKind;
   smp: number;
+  cpu: Extensions;
   memory: number;
   append?: string;
   seed?: bigint;
@@ -107,6 +116,11 @@ export function addMachineOptions(command: Command): Command {
       new Option('--engine <name>', 'execution engine').choices(['jit', 'interp', 'lockstep']).default('jit'),
     )
     .option('--smp <harts>', 'number of harts, 1 to 8', parseHarts, 1)
+    .addOption(
+      new Option('--cpu <model>', "rv64, rva22s64 or max, then [,EXT=on|off]...; as QEMU's -cpu")
+        .argParser(parseCpuModel)
+        .default(DEFAULT_EXTENSIONS, 'rv64'),
+    )
     .addOption(
       new Option('-m, --memory <size>', 'guest RAM').argParser(parseRam).default(256 * 2 ** 20, '256M'),
     )

@@ -41,8 +41,8 @@ export interface MachineOptions {
   /** Kernel command line. */
   append?: string;
   ramBytes?: number;
-  /** As QEMU's `-cpu`, default `rv64`; see cpu.ts. */
-  cpu?: string;
+  /** As QEMU's `-cpu`, default `rv64` (cpu.ts), or the optional extensions themselves. */
+  cpu?: string | Extensions;
   harts?: number;
   engine?: EngineKind;
   /** The JIT compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
@@ -96,6 +96,7 @@ export type Complete = MachineOptions &
 
 /** Fills in the defaults and refuses what cannot be built. */
 export function complete(options: MachineOptions): Complete {
+  const { cpu = 'rv64' } = options;
   const o: Complete = {
     bios: 'default',
     append: '',
@@ -108,7 +109,7 @@ export function complete(options: MachineOptions): Complete {
     seed: 0n,
     icountShift: 0,
     ...options,
-    extensions: parseCpu(options.cpu ?? 'rv64'),
+    extensions: typeof cpu === 'string' ? parseCpu(cpu) : cpu,
   };
   if (o.bios === 'default' && o.kernel && isBareMetal(o.kernel)) o.bios = 'none';
   if (!(o.harts >= 1 && o.harts <= MAX_HARTS) || o.harts % 1 !== 0) {

@@ -55,6 +55,7 @@ export const SAMPLE: CapsuleContents = {
     kernel: { dialect: 'linux', conf: 'linux+kasan', append: 'init=/bin/prog quiet -- -v' },
     machine: {
       harts: 2,
+      extensions: ['svadu', 'zba', 'zicond'],
       memory: 256 * 2 ** 20,
       kcov: 'device',
       seed: '0x7',
