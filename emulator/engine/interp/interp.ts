@@ -42,6 +42,7 @@ import { RECORDS_PC, type RetiredPlace } from '../retired.ts';
 import { SEMANTICS } from '../semantics/index.ts';
 import { HANDLERS } from './handlers.ts';
 import { type InterpLabels, type InterpLocals, InterpOps } from './ops.ts';
+import { addOutlined, isOutlined } from './outlined.ts';
 import {
   ENTRY_COMPILED,
   H_END,
@@ -98,8 +99,9 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   const imports = SlowCalls.declare(m);
   const refill = addRefill(m, options);
   const slow = new SlowCalls(m, imports, refill.index);
+  const outlined = addOutlined(m, slow, options.ram);
   const run = m.func([], [I32], 'interpret');
-  new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS)).write();
+  new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS), outlined).write();
   m.export('run', 'func', run.index);
   if (options.regions) addDispatch(m);
   const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
@@ -132,12 +134,15 @@ class Interpreter {
   /** i32: the instruction at PC must be interpreted, even if a region exists for it. */
   readonly #mustInterpret: Local<I32>;
   readonly #regionType: number;
+  /** Function of outlined.ts. */
+  readonly #outlined: number;
 
-  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, regionType: number) {
+  constructor(c: CodeWriter, slow: SlowCalls, options: InterpOptions, regionType: number, outlined: number) {
     this.#c = c;
     this.#slow = slow;
     this.#options = options;
     this.#regionType = regionType;
+    this.#outlined = outlined;
     const own = c.scope();
     this.#own = own;
     this.#entry = own.local(I32);
@@ -310,9 +315,11 @@ class Interpreter {
     const { rec, ic } = this.#l;
     const o = new InterpOps(c, this.#l, labels, this.#slow, this.#options.ram);
     const spent = c.block();
-    const count = H_FIRST_INSN + HANDLERS.length;
-    const blocks: Label[] = [];
-    for (let id = count - 1; id >= 0; id--) blocks[id] = c.block();
+    const inline = HANDLERS.filter(handler => !isOutlined(handler));
+    const outside = c.block();
+    const blocks: Label[] = Array.from({ length: H_FIRST_INSN + HANDLERS.length }, () => outside);
+    for (const { id } of inline.toReversed()) blocks[id] = c.block();
+    for (let id = H_FIRST_INSN - 1; id >= 0; id--) blocks[id] = c.block();
     c.local_get(ic).i32_eqz().br_if(spent, 'unlikely');
     c.local_get(ic).i32_const(1).i32_sub().local_set(ic);
     if (this.#options.retired) this.#count(this.#options.retired);
@@ -321,7 +328,7 @@ class Interpreter {
       c.end();
       this.#pseudo(id, o, labels);
     }
-    for (const handler of HANDLERS) {
+    for (const handler of inline) {
       c.end();
       o.begin(handler);
       const { name, csr } = handler;
@@ -332,10 +339,22 @@ class Interpreter {
       o.endRule();
     }
     c.end();
+    this.#callOutlined(o);
+    c.end();
     c.i32_const(0);
     o.pc();
     c.i64_store(PC);
     this.#spent(labels.redirect);
+  }
+
+  /** All of its instructions are of four bytes. */
+  #callOutlined(o: InterpOps): void {
+    const { rec, ic, base, dataView, page } = this.#l;
+    o.begin(HANDLERS.find(isOutlined)!);
+    this.#c.local_get(rec).local_get(ic).local_get(base).local_get(dataView).local_get(page);
+    this.#c.call(this.#outlined);
+    o.takeIc();
+    o.advance();
   }
 
   /**
