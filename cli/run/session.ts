@@ -83,7 +83,7 @@ export interface SessionEnd {
  * A run that is over by then pays nothing for the thread that receives signals, which takes 35 ms of
  * the processor to start. Until then signals have their default effect, which ends the process.
  */
-const WATCH_AFTER_MS = 2000;
+const WATCH_AFTER_MS = 5000;
 /** Of a run that Ctrl-A x ended. */
 const STATUS_QUIT = 130;
 

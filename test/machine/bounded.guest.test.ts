@@ -211,7 +211,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('bounded work', () => {
       });
       child.stdout.resume();
       const [status, signal] = await once(child, 'close');
-      // In the first two seconds a signal has its default effect.
+      // In the first five seconds a signal has its default effect.
       expect(status ?? signal).toSatisfy(end => end === 143 || end === 'SIGTERM');
       expect(Date.now() - start).toBeLessThan(10_000);
     });
