@@ -1,4 +1,5 @@
-// Rounds of all engines over all workloads, alternated so that a busy minute of the machine hits everyone; then medians and ratios.
+// Rounds of all engines over all workloads, alternated so that other load of the machine affects
+// all engines; then medians and ratios.
 import { cpus, release, type } from 'node:os';
 import { type BenchEngine, ENGINES, measure, shareOf } from './engines.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
@@ -33,7 +34,7 @@ export interface BenchOptions {
   readonly workloads: readonly string[];
   readonly engines: readonly string[];
   readonly progress?: (done: number, total: number, what: string) => void;
-  /** What is known after each round: a run that is stopped has not been for nothing. */
+  /** The results after each round, so that a stopped run is not lost. */
   readonly onRound?: (report: Report) => void;
 }
 
@@ -43,7 +44,7 @@ const median = (values: readonly number[]): number => {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 };
 
-/** What the interpreter computes for the part of the work that a slow engine does. */
+/** The check value of the interpreter for the part of the work that a slow engine does. */
 const reference = async (engine: BenchEngine, w: Workload): Promise<string> => {
   const interp = ENGINES.find(e => e.name === 'kcovbox interp')!;
   return (await measure(interp, shareOf(w, engine))).check;

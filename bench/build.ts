@@ -1,4 +1,5 @@
-// Compiles a workload for the guest (bare metal), for wasm32 and for the host, cached like everything else.
+// Compiles a workload for the guest (bare metal), for wasm32 and for the host, cached like
+// everything else.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cached, packageRoot, requireTool, runTool, sha256 } from '../toolchain/index.ts';
@@ -6,7 +7,7 @@ import type { KcovSetting, Workload } from './workloads.ts';
 
 const COMMON = ['-O2', '-std=gnu17', '-fno-builtin', '-fno-math-errno', '-Wall', '-Wextra', '-Werror'];
 
-/** Where bench/ lies, for sources and the wasm frame. */
+/** The folder bench/, for sources and the wasm host program. */
 export const benchDir = (): string => join(packageRoot(), 'bench');
 
 const definesOf = ({ defines = {}, warmUp, repeat }: Workload): string[] =>
@@ -14,7 +15,7 @@ const definesOf = ({ defines = {}, warmUp, repeat }: Workload): string[] =>
     ([name, value]) => `-D${name}=${value}`,
   );
 
-/** Everything that may change a result; the key of the cache has their contents too. */
+/** All inputs that may change a result; their contents are part of the cache key. */
 const HEADERS = ['programs/work.h', 'guest/kcov.h', 'guest/memlayout.h', 'guest/bench.ld'].map(f =>
   join(benchDir(), f),
 );
@@ -60,7 +61,9 @@ export async function buildGuest(w: Workload): Promise<string> {
 const HOOK_CALL = /^\s*call\s+__sanitizer_cov_trace_\w+$/gm;
 const NOTHING = '\t.option push\n\t.option norvc\n\tnop\n\tnop\n\t.option pop';
 
-/** With the kernel's own hooks: the work instrumented as kernel code is, the hooks not. */
+/**
+ * With the kernel's own hooks: the workload is instrumented like kernel code, the hooks are not.
+ */
 async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const kernel = join(packageRoot(), 'kernel');
   const flags = [...guestFlags(w), '-mno-relax', `-DKCOV_MODE=${kcov.mode}`];

@@ -1,5 +1,6 @@
-// Who runs a workload, and how its CPU time between the lines "begin" and "end" is taken: user and system time of all threads of
-// the process, from the kernel's accounting. Wall time would measure the neighbours.
+// The engines that run a workload, and the measurement of CPU time between the lines "begin" and
+// "end": user and system time of all threads of the process, from the kernel's accounting. Wall
+// time would include other load.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ export interface BenchEngine {
   readonly name: string;
   /** A slow engine runs this share of the repetitions; its times are scaled up again. */
   readonly share?: number;
-  /** Why it cannot run here or cannot run this workload; undefined when it can. */
+  /** The reason why it cannot run here or cannot run this workload; undefined if it can. */
   missing(w: Workload): string | undefined;
   command(w: Workload): Promise<readonly string[]>;
 }
@@ -75,7 +76,9 @@ export const ENGINES: readonly BenchEngine[] = [
   { name: 'native', missing: portable, command: async w => [await buildNative(w)] },
 ];
 
-/** CPU seconds of a living process: all its threads, those that ended included, in steps of 10 ms. */
+/**
+ * CPU seconds of a living process: all its threads, those that ended included, in steps of 10 ms.
+ */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -89,7 +92,10 @@ export const shareOf = (w: Workload, { share = 1 }: BenchEngine): Workload =>
     ? w
     : { ...w, warmUp: Math.ceil(w.warmUp * share), repeat: Math.max(1, Math.ceil(w.repeat * share)) };
 
-/** Runs one workload once. Errors: the process ended without its lines, or took longer than `limitSeconds` of wall time. */
+/**
+ * Runs one workload once. Errors: the process ended without its lines, or took longer than
+ * `limitSeconds` of wall time.
+ */
 export async function measure(
   engine: BenchEngine,
   whole: Workload,

@@ -9,7 +9,7 @@ const fixed = (value: number | undefined, digits: number): string =>
 
 const OWN_TABLE = (row: Row): boolean => row.workload.kcov !== undefined;
 
-/** "1.85", "1.12 (missed)": a figure beside what was promised; `isLess` when smaller is better. */
+/** "1.85", "1.12 (missed)": a figure and its goal; `isLess` if smaller is better. */
 function judged(value: number | undefined, must: number | undefined, isLess = false): string {
   const isMissed = value !== undefined && must !== undefined && (isLess ? value > must : value < must);
   return fixed(value, 2) + (isMissed ? ' (missed)' : '');
@@ -23,7 +23,7 @@ const markdown = (head: readonly string[], rows: readonly (readonly string[])[])
     .map(cells => `| ${cells.join(' | ')} |`)
     .join('\n');
 
-/** CPU seconds of each engine, our ratio to QEMU, and what was promised. */
+/** CPU seconds of each engine, our ratio to QEMU, and the goal. */
 function mainTable(rows: readonly Row[]): string {
   const engines = enginesOf(rows);
   const lines = rows.map(row => {
@@ -36,7 +36,10 @@ function mainTable(rows: readonly Row[]): string {
   return markdown(['workload', ...engines, 'x qemu', 'must', 'aim'], lines);
 }
 
-/** The traced workloads: what recording costs on each of our engines, and the ratio to QEMU, which runs the hooks in C. */
+/**
+ * The traced workloads: the cost of recording on each of our engines, and the ratio to QEMU, which
+ * runs the hooks in C.
+ */
 function kcovTable(report: Report, rows: readonly Row[]): string {
   const engines = enginesOf(rows);
   const lines = rows.map(row => {

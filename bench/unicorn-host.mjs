@@ -1,5 +1,6 @@
-// A bare-metal bench image on libunicorn: node unicorn-host.mjs FILE. RAM, a UART that prints and a finisher that ends; nothing else.
-// Exit status 77: it is not installed here, and the reason is printed.
+// A bare-metal bench image on libunicorn: node unicorn-host.mjs FILE. RAM, a UART that prints and a
+// finisher that ends; nothing else. Exit status 77: it is not installed here, and the reason is
+// printed.
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,11 +1,12 @@
-// What is measured, one row per workload: source, how it is compiled, how often it runs, and the ratio to QEMU that the project
-// promises (`must`) and hopes for (`aim`): times faster than qemu-system-riscv64 TCG without -icount, in CPU seconds.
+// The workloads, one row each: source, compilation, repetitions, and the ratio to QEMU that the
+// project must (`must`) and wants to (`aim`) reach: times faster than qemu-system-riscv64 TCG
+// without -icount, in CPU seconds.
 
-/** How the workload meets the kernel's coverage hooks; docs/performance.md, "kcov". */
+/** Use of the kernel's coverage hooks; docs/performance.md, "kcov". */
 export interface KcovSetting {
   /** Values of `-fsanitize-coverage`; absent = not instrumented. */
   readonly instrument?: string;
-  /** Hook calls replaced by as many bytes of nothing: the same code without what it records. */
+  /** Hook calls replaced by nops of the same size: the same code without recording. */
   readonly isElided?: boolean;
   /** Bits of KCOV_CTX_MODE: 0 = nobody traces, 1 = pc, 2 = comparisons. */
   readonly mode: 0 | 1 | 2;
@@ -37,7 +38,10 @@ const KIND = { ecall: 1, csr: 2, mmio: 3, sfence: 4, patch: 5 } as const;
 
 const PC = 'trace-pc';
 const CMP = 'trace-pc,trace-cmp';
-/** The integer mix in S-mode with the kernel's hooks; an iteration is two rounds, 223,000 instructions and 14,209 records. */
+/**
+ * The integer mix in S-mode with the kernel's hooks; an iteration is two rounds, 223,000
+ * instructions and 14,209 records.
+ */
 const traced = { file: 'mix.c', sv39: true, defines: { ROUNDS: 2 }, warmUp: 3000, repeat: 3000 } as const;
 
 // biome-ignore format: a table

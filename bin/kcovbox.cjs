@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// The command: loads the bundle dist/kcovbox.cjs, with V8's compiled code of it where an earlier run left that. In a checkout the
-// bundle is built first when a source is newer. CommonJS, because Node starts it 5 ms sooner than a module.
+// The command: loads the bundle dist/kcovbox.cjs, with V8's compiled code of it where an earlier
+// run left that. In a checkout the bundle is built first when a source is newer. CommonJS, because
+// Node starts it 5 ms sooner than a module.
 'use strict';
 const { existsSync, readFileSync, statSync } = require('node:fs');
 const { join } = require('node:path');
@@ -28,12 +29,16 @@ function isStale() {
 }
 
 /**
- * V8's cache holds for one bundle, one V8 with its flags and one kind of processor; V8 itself checks the latter two, but not for damage. So the file
- * is a line that names the bundle, then the code twice: comparing costs a tenth of loading something that could hash.
+ * V8's cache holds for one bundle, one V8 with its flags and one kind of processor; V8 itself
+ * checks the latter two, but not for damage. So the file is a line that names the bundle, then the
+ * code twice: comparing costs a tenth of loading something that could hash.
  */
 const codeFile = verb => join(DIST, `code-${verb}-${process.version}-${process.arch}`);
 
-/** The cached code for a bundle that begins with the line `id`; undefined when there is none, or it is damaged. */
+/**
+ * The cached code for a bundle that begins with the line `id`; undefined when there is none, or it
+ * is damaged.
+ */
 function readCode(verb, id) {
   try {
     const file = readFileSync(codeFile(verb));
@@ -46,7 +51,10 @@ function readCode(verb, id) {
   }
 }
 
-/** Leaves the code of everything that has run by now to the next run. Where that can not be written, nothing happens. */
+/**
+ * Leaves the code of everything that has run by now to the next run. Where that can not be written,
+ * nothing happens.
+ */
 function writeCode(verb, id, script) {
   const { renameSync, rmSync, writeFileSync } = require('node:fs');
   const temporary = `${codeFile(verb)}.${process.pid}.tmp`;
@@ -62,19 +70,25 @@ function writeCode(verb, id, script) {
 }
 
 /**
- * Flags of V8 that make runs faster; none changes a result. Each has the versions of V8 (Node.js 20, 22, 24) that were seen to know it: V8
- * prints an error for a flag that it does not know, and offers no way to ask.
+ * Flags of V8 that make runs faster; none changes a result. Each has the versions of V8 (Node.js
+ * 20, 22, 24) that were seen to know it: V8 prints an error for a flag that it does not know, and
+ * offers no way to ask.
  */
 const V8_FLAGS = [
   // Emitted modules carry branch hints; without the flag V8 ignores that section.
   { flag: '--experimental-wasm-branch-hinting', v8: ['11.3', '12.4', '13.6'] },
-  // JavaScript is optimised some 50 ms later than by default: a small program has ended by then, and its four compiler threads with it.
+  // JavaScript is optimised some 50 ms later than by default: a small program has ended by then,
+  // and its four compiler threads with it.
   { flag: '--interrupt-budget=300000', v8: ['11.3'] },
-  // Fused multiply-add; later versions have it without a flag, and wasm/host-fma.ts looks whether it is there.
+  // Fused multiply-add; later versions have it without a flag, and wasm/host-fma.ts looks whether
+  // it is there.
   { flag: '--experimental-wasm-relaxed-simd', v8: ['11.3'] },
 ];
 
-/** Before anything is compiled, because cached code holds only under the flags that it was made with. */
+/**
+ * Before anything is compiled, because cached code holds only under the flags that it was made
+ * with.
+ */
 function setFlags() {
   const { setFlagsFromString } = require('node:v8');
   const version = /^\d+\.\d+/.exec(process.versions.v8)[0];

@@ -1,4 +1,4 @@
-/** The public door of coverage/. */
+/** The public API of coverage/. */
 
 export { type Addr, addrOf, CoverageError, cleanPath, hex, pcOf } from './base/bytes.ts';
 export { type Frame, Symbolizer } from './dwarf/symbolize.ts';

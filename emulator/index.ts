@@ -1,4 +1,4 @@
-// The public door of the emulator. Everything outside of emulator/ and devices/ imports from here.
+// The public API of the emulator. All code outside emulator/ and devices/ imports from here.
 
 export type { KcovContext, KcovRecord, KcovSwitch } from '../devices/kcov.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';

@@ -1,5 +1,6 @@
-// The images of a capsule that is replayed: those in it, and for a thin one those that the caller gives,
-// that were kept on this machine, or that can be built here. A hash decides whether one is the right one.
+// The images of a capsule that is replayed: those in it, and for a thin one those that the caller
+// gives, that were kept on this machine, or that can be built here. A hash decides whether one is
+// the right one.
 import { KcovboxError } from '../emulator/index.ts';
 import { type Capsule, imagesOf } from '../run/capsule/index.ts';
 import type { RunDescription } from '../run/index.ts';
@@ -121,8 +122,8 @@ class Finder {
 }
 
 /**
- * The images by the names of their parts; `name`: of the capsule, for messages. Errors: KcovboxError
- * that says which one is missing, or which file was given that is none of them.
+ * The images by the names of their parts; `name`: of the capsule, for messages. Errors:
+ * KcovboxError that says which one is missing, or which file was given that is none of them.
  */
 export const capsuleImages = (
   name: string,

@@ -1,4 +1,5 @@
-// Capsules on this host: what reading needs of Node, one line for whatever is wrong with one, and writing.
+// Capsules on this host: what reading needs of Node, one line for whatever is wrong with one, and
+// writing.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
@@ -48,7 +49,9 @@ export function inCapsule<T>(name: string, body: () => T): T {
   }
 }
 
-/** The capsule in `file`; `name`: of it, for messages. Errors: one line that says why it is none. */
+/**
+ * The capsule in `file`; `name`: of it, for messages. Errors: one line that says why it is none.
+ */
 export const parseCapsule = (file: Uint8Array, name: string): Capsule =>
   inCapsule(name, () => Capsule.open(file, HOST));
 
@@ -56,7 +59,10 @@ export const parseCapsule = (file: Uint8Array, name: string): Capsule =>
 export const openCapsule = (path: string): Capsule =>
   parseCapsule(readInput(path, 'capsule', FILE_MAX), path);
 
-/** The bytes of a capsule. `isThin`: without its images, whose hashes stay. `name`: of it, for messages. */
+/**
+ * The bytes of a capsule. `isThin`: without its images, whose hashes stay. `name`: of it, for
+ * messages.
+ */
 export function formatCapsule(
   contents: Omit<CapsuleContents, 'kcovbox' | 'stateHash'>,
   isThin: boolean,
@@ -74,7 +80,10 @@ export function formatCapsule(
   return inCapsule(name, () => writeCapsule(all, sha256));
 }
 
-/** Keeps the images of a thin capsule where a replay on this machine finds them. Errors: those of the file system. */
+/**
+ * Keeps the images of a thin capsule where a replay on this machine finds them. Errors: those of
+ * the file system.
+ */
 export function keepImages({ images }: Pick<CapsuleContents, 'images'>): void {
   for (const image of images.values()) if (image instanceof Uint8Array) storeImage(image);
 }

@@ -71,7 +71,10 @@ function chainDifference({ runHash: then, time }: RunOutcome, { runHash: now }: 
   return `the runs are the same up to unit ${(at - 1) * then.interval}, and no more at ${Math.min(at * then.interval, time)}`;
 }
 
-/** Were the hashes of the recorded state computed as this kcovbox does it? Others say nothing about the run. */
+/**
+ * Were the hashes of the recorded state computed as this kcovbox does it? Others say nothing about
+ * the run.
+ */
 export const hasOurHashes = ({ manifest }: Capsule): boolean => manifest.stateHash === STATE_HASH;
 
 /** What is not as it was, one short text each: "status is 1, was 0". `console`: its beginning. */

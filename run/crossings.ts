@@ -1,10 +1,9 @@
-// Where threads cross the border of what is recorded: recording begins, ends or pauses inside calls, and the coverage model
-// must know inside which. The kernel tells the device whenever a hart records into another context; the calls that the hart
-// is inside of at that moment are read from its frame pointers.
-//
-// A pause is no crossing for the calls that it finds and leaves as they were: the chain at which a context goes to sleep is
-// kept, and the outer frames that it has in common with the chain at which it wakes up cancel out. Frames that
-// remain when the run ends never came back.
+// Crossings between recorded and unrecorded execution: recording begins, ends or pauses inside
+// calls, and the coverage model must know which ones. The kernel tells the device whenever a hart
+// switches to another context; the active calls of the hart are then read from its frame pointers.
+// A pause is not a crossing for calls that are active before and after it: the chain of frames at
+// which a context goes to sleep is stored, and the outer frames that it shares with the chain at
+// wake-up cancel out. Frames that remain at the end of the run never returned.
 
 import {
   type CallFrame,
@@ -14,11 +13,15 @@ import {
   type Machine,
 } from '../emulator/index.ts';
 
-/** Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC. */
+/**
+ * Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC.
+ */
 const RECORDS_PC = 5;
 
 export interface CrossingSink {
-  /** Control entered or left before the instruction at `addr`, in code that records into `context`. */
+  /**
+   * Control entered or left before the instruction at `addr`, in code that records into `context`.
+   */
   crossing(context: KcovContext, addr: bigint, entered: number, left: number): void;
 }
 
@@ -41,7 +44,7 @@ export class CrossingWatch {
     machine.board.kcov?.onSwitch(change => this.#switch(change));
   }
 
-  /** Was any thread ever recorded? */
+  /** True if any thread was ever recorded. */
   get everOpen(): boolean {
     return this.#everOpen;
   }
@@ -51,7 +54,9 @@ export class CrossingWatch {
     if (!this.#open.has(address)) this.#isKnown = false;
   }
 
-  /** The run is over: what is inside of calls stays there. Are the crossings complete? */
+  /**
+   * Called at the end of the run; active calls never return. True if the crossings are complete.
+   */
   finish(): boolean {
     const { board, harts } = this.#machine;
     for (const { context, frames } of this.#paused.values()) this.#leave(context, frames);
@@ -77,7 +82,7 @@ export class CrossingWatch {
       return;
     }
     if (closes) {
-      // It stopped recording before, at a place that nobody told.
+      // It stopped recording earlier, at an unknown point.
       if ((before.mode & RECORDS_PC) === 0) this.#isKnown = false;
       this.#open.delete(before.address);
       this.#paused.set(before.address, { context: before, frames });
@@ -92,8 +97,8 @@ export class CrossingWatch {
     const pause = this.#paused.get(address);
     this.#paused.delete(address);
     const isSame = pause?.context.tid === context.tid;
-    // A context switch chooses the next context while it still stands on the stack of the thread that goes to sleep; the other
-    // one wakes up exactly where it paused.
+    // A context switch selects the next context while it still runs on the stack of the thread that
+    // goes to sleep; the other thread wakes up exactly where it paused.
     if (isSame && pause!.frames.at(-1)?.fp !== frames.at(-1)?.fp) return;
     const same = isSame ? common(pause!.frames, frames) : 0;
     if (pause) this.#leave(pause.context, pause.frames.slice(0, pause.frames.length - same));
@@ -106,7 +111,7 @@ export class CrossingWatch {
   }
 }
 
-/** How many of the outermost frames are the same. */
+/** The number of equal outermost frames. */
 function common(a: readonly CallFrame[], b: readonly CallFrame[]): number {
   let same = 0;
   for (; same < a.length && same < b.length; same++) {

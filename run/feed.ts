@@ -1,38 +1,56 @@
-// Standard input that nobody types: a file or a pipe. All of it belongs to the description of the run, so what the guest gets and when must
-// follow from the guest and the bytes alone, not from how the host delivers them. Two rules do that:
-// - a piece is always PIECE bytes or what is left; a slow pipe is waited for, while the guest stands still;
-// - a piece is handed over when the guest waits, judged at multiples of WINDOW of virtual time from power-on, or at a halt.
-// Run descriptions call them `idle-64k` (run/schema.ts): whoever changes a number here gives the rule another name.
+// Standard input from a file or a pipe. It belongs to the description of the run, so its delivery
+// must depend on the guest and the bytes alone, not on the timing of the host. Two rules guarantee
+// this:
+// - a piece is always PIECE bytes or the rest of the input; the guest does not run while the host
+//   waits for a slow pipe;
+// - a piece is delivered when the guest waits, tested at multiples of WINDOW of virtual time from
+//   power-on, or at a halt. Run descriptions call them `idle-64k` (run/schema.ts): a change of a
+//   number here needs another name for the rule.
 import type { InputPort, Machine, RunResult } from '../emulator/index.ts';
 
-/** Virtual time between two looks. */
+/** Virtual time between two tests. */
 const WINDOW = 20_000_000;
 /** A window in which fewer instructions ran was spent waiting. */
 const IDLE_UNITS = 200_000;
-/** So many reads of an empty line status in a row, without a byte sent in between, are a guest that polls for input. */
+/**
+ * After this many reads of an empty line status in a row, without a byte sent in between, the guest
+ * is polling for input.
+ */
 const POLLS = 1000;
-/** So many windows in which nobody touched the UART: a guest that takes input by interrupts and never idles, as xv6. */
+/**
+ * Windows without an access to the UART: a guest that takes input by interrupts and never idles,
+ * such as xv6.
+ */
 const QUIET_WINDOWS = 50;
 
 const CTRL_D = 4;
 /** Bytes of a stream that are delivered at a time. */
 export const PIECE = 1 << 16;
 
-/** Where the bytes come from. */
+/** The source of the bytes. */
 export interface InputStream {
-  /** The next PIECE bytes, or what is left; none at the end. Waits for bytes that are still to come until `isInterrupted`. */
+  /**
+   * The next PIECE bytes, or the rest; none at the end. Waits for missing bytes until
+   * `isInterrupted`.
+   */
   takePiece(isInterrupted: () => boolean): Promise<Uint8Array>;
 }
 
 export interface FeedOptions {
-  /** How the guest learns that the input has ended: a break on the line, or Ctrl-D, which any terminal driver knows. */
+  /**
+   * The signal for the end of the input: a break on the line, or Ctrl-D, which every terminal
+   * driver knows.
+   */
   readonly end: 'break' | 'ctrl-d';
-  /** Kernels that never idle get input, too: they poll the UART, or leave it alone for long. */
+  /**
+   * Also deliver input to kernels that never idle: they poll the UART, or do not access it for
+   * long.
+   */
   readonly isBusyGuest: boolean;
   readonly isInterrupted: () => boolean;
 }
 
-/** What the guest is sent at the end. */
+/** The bytes sent at the end. */
 export const END_OF_INPUT: Readonly<Record<FeedOptions['end'], [number[], InputPort]>> = {
   break: [[], 'break'],
   'ctrl-d': [[CTRL_D], 'uart'],
@@ -54,23 +72,25 @@ export class Feed {
     this.#options = options;
   }
 
-  /** Virtual time until the next look. */
+  /** Virtual time until the next test. */
   get duration(): number {
     return this.#lookAt - this.#machine.time;
   }
 
-  /** The guest has got everything, and knows. */
+  /** True if the guest has received everything, including the end. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Power-on again: time begins anew. */
+  /** Call at power-on: time starts again. */
   reset(): void {
     this.#lookAt = WINDOW;
     this.#spent = 0;
   }
 
-  /** After each piece of the run: hands over the next bytes if the guest waits for some. True when it did. */
+  /**
+   * Call after each slice of the run: delivers the next bytes if the guest waits. True if it did.
+   */
   async give(result: RunResult): Promise<boolean> {
     if (!this.#isDue(result) || this.#isOver) return false;
     const bytes = await this.#stream.takePiece(this.#options.isInterrupted);

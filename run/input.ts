@@ -1,4 +1,5 @@
-// What arrived from outside: the journal as lines of text and their bytes, and what a run description says of it.
+// What arrived from outside: the journal as lines of text and their bytes, and what a run
+// description says of it.
 import type { RunDescription } from './schema.ts';
 
 /** One arrival, as the emulator's journal has it. */
@@ -24,7 +25,10 @@ export function inputBytes(journal: readonly Arrival[]): Uint8Array {
   return all;
 }
 
-/** One JSON object per line, with the number of bytes in place of the bytes (`arrival` in capsule/schema.ts). */
+/**
+ * One JSON object per line, with the number of bytes in place of the bytes (`arrival` in
+ * capsule/schema.ts).
+ */
 export function journalLines(journal: readonly Arrival[]): Uint8Array {
   const lines = journal.map(({ at, port, bytes }) => {
     const [rows = 0, rowsHigh = 0, cols = 0, colsHigh = 0] = bytes;
@@ -37,8 +41,8 @@ export function journalLines(journal: readonly Arrival[]): Uint8Array {
 }
 
 /**
- * The arrival of a stream follows from the run, by the rule of its delivery, so that its bytes and the
- * place of its end describe it; interactive input has times, too.
+ * The arrival of a stream follows from the run, by the rule of its delivery, so that its bytes and
+ * the place of its end describe it; interactive input has times, too.
  */
 export function describeInput(
   journal: readonly Arrival[],

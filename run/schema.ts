@@ -1,8 +1,8 @@
-// The run description and the files around it, as schemas: docs/schemas/ holds them as JSON Schema, the types below are
-// inferred from them, and every file that is read is checked against them.
-// A description determines a run: whoever has its images and executes it gets the same instructions, console and
-// coverage, on any engine. So it holds content hashes, numbers and words for the guest, and nothing that means
-// something to the host: no path, no program, no output.
+// The run description and the files around it, as schemas: docs/schemas/ holds them as JSON Schema,
+// the types below are inferred from them, and every file that is read is checked against them. A
+// description determines a run: with its images, every execution has the same instructions, console
+// and coverage, on any engine. So it contains hashes, numbers and words for the guest, and nothing
+// about the host: no path, no program, no output.
 import { z } from 'zod';
 import { ALL_EXTENSIONS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
@@ -50,7 +50,7 @@ const input = z.strictObject({
     .enum(['idle-64k', 'poll-64k'])
     .nullable()
     .describe(
-      'stream: 65,536 bytes or what is left whenever the guest waits (docs/determinism.md); poll-64k: of boot, where polling is waiting too, and the end is a Ctrl-D among the bytes',
+      'stream: 65,536 bytes, or the rest, whenever the guest waits (docs/determinism.md); poll-64k: of boot, where polling is waiting too, and the end is a Ctrl-D among the bytes',
     ),
   endAt: count
     .nullable()
@@ -58,7 +58,7 @@ const input = z.strictObject({
   journal: sha256.nullable().describe('interactive: of the journal, times included'),
 });
 
-/** What determines a run. */
+/** The run description. */
 export const runDescription = z.strictObject({
   format: z.literal('kcovbox run'),
   version: z.literal(1),
@@ -170,7 +170,7 @@ export const bootDescription = z.strictObject({
 });
 export type BootDescription = z.infer<typeof bootDescription>;
 
-/** How a run ended. */
+/** The outcome of a run. */
 export const runOutcome = z.strictObject({
   end: z.enum(['exit', 'panic', 'no-start', 'budget', 'halt', 'interrupted']),
   status: z.int().min(0).max(255).describe('exit status of the command'),
@@ -183,7 +183,7 @@ export const runOutcome = z.strictObject({
 });
 export type RunOutcome = z.infer<typeof runOutcome>;
 
-/** What --result writes. */
+/** The file of --result. */
 export const runResult = z.strictObject({
   format: z.literal('kcovbox result'),
   version: z.literal(2),

@@ -1,4 +1,5 @@
-// The trace that the kcov device tells to the host while the guest runs: outside the guest, in order, with its sources.
+// Records the trace that the kcov device reports to the host while the guest runs: outside the
+// guest, in order, with its sources.
 import { AreaWatch, Elf, type Trace, TraceBuilder } from '../coverage/index.ts';
 import type { KcovContext, KcovRecord, Machine } from '../emulator/index.ts';
 import { CrossingWatch } from './crossings.ts';
@@ -13,7 +14,9 @@ export class TraceRecorder {
   #watch: AreaWatch | undefined;
   #crossings: CrossingWatch | undefined;
 
-  /** `keepLost`: nobody reads the buffer, so that a record without room in it counts like the others. */
+  /**
+   * `keepLost`: no program reads the buffer, so a record that does not fit counts like the others.
+   */
   constructor(dialect: string, kernel: Uint8Array, test: string, keepLost = false) {
     this.#keepLost = keepLost;
     this.#builder = new TraceBuilder({ dialect, image: new Elf(kernel, 'kernel').imageId });
@@ -32,7 +35,7 @@ export class TraceRecorder {
     });
   }
 
-  /** The source of what a thread does outside its system calls. */
+  /** The source of a thread's records outside its system calls. */
   #threadOf({ pid, tid, context, handle }: KcovContext): number {
     return this.#builder.source({
       test: this.#test,
@@ -80,7 +83,7 @@ export class TraceRecorder {
     return this.#count;
   }
 
-  /** Did the guest record anything, or ask to? */
+  /** True if the guest has recorded, or has tried to. */
   get wasOn(): boolean {
     return this.#count > 0 || (this.#crossings?.everOpen ?? false);
   }

@@ -1,6 +1,6 @@
-// Packages of a Debian release other than this machine's, by name and with verified signatures: apt with a private root,
-// so that nothing of the machine's own package state changes. The mirror is the one that the machine's apt already uses,
-// with the suite replaced.
+// Packages of a Debian release other than this machine's, by name and with verified signatures: apt
+// with a private root, so that nothing of the machine's own package state changes. The mirror is
+// the one that the machine's apt already uses, with the suite replaced.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,10 @@ function machineSource() {
   return undefined;
 }
 
-/** apt options that keep everything below root; its file `arch` names the architecture of the packages. */
+/**
+ * apt options that keep everything below root; its file `arch` names the architecture of the
+ * packages.
+ */
 function privateOptions(root) {
   const arch = readFileSync(join(root, 'arch'), 'utf8');
   return [
@@ -61,7 +64,10 @@ export function run(command, args, cwd, timeout = 300_000) {
   return done.stdout;
 }
 
-/** A private apt root below `target` whose package lists, of an architecture by Debian's name, are fresh. */
+/**
+ * A private apt root below `target` whose package lists, of an architecture by Debian's name, are
+ * fresh.
+ */
 export function aptRoot(target, arch = GUEST) {
   const source = machineSource();
   if (!source || !existsSync(source.key))
@@ -90,7 +96,10 @@ export function unpack(root, name) {
   return place;
 }
 
-/** Downloads packages with everything that they need, down to the C library, and unpacks all into one tree below `tree`. */
+/**
+ * Downloads packages with everything that they need, down to the C library, and unpacks all into
+ * one tree below `tree`.
+ */
 export function unpackWithLibraries(root, names, tree) {
   const archives = join(root, 'cache/archives');
   const install = ['-qq', '-y', '--no-install-recommends', '--download-only', 'install', ...names];

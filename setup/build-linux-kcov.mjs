@@ -1,8 +1,10 @@
-// Builds a real Linux kernel with kcov for riscv64: the source is Debian's package of it (linux-source, found by apt by
-// name, 150 MB to download), the configuration is linux-kcov.config over tinyconfig, the compiler is the one of the guest
-// kernel. Takes a few minutes once; DIRECTORY/linux-kcov/Image is kept until the configuration changes.
-// Usage: node setup/build-linux-kcov.mjs [--cached] [DIRECTORY]      --cached: do not build, only say whether it is there
-// Exit status 0: the path of the kernel is printed. 77: it can not be had, and the reason is printed.
+// Builds a real Linux kernel with kcov for riscv64: the source is Debian's package of it
+// (linux-source, found by apt by name, 150 MB to download), the configuration is linux-kcov.config
+// over tinyconfig, the compiler is the one of the guest kernel. Takes a few minutes once;
+// DIRECTORY/linux-kcov/Image is kept until the configuration changes. Usage: node
+// setup/build-linux-kcov.mjs [--cached] [DIRECTORY]      --cached: do not build, only say whether
+// it is there Exit status 0: the path of the kernel is printed. 77: it can not be had, and the
+// reason is printed.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,7 @@
-// Bundles cli/main.ts into dist/kcovbox.cjs when a source is newer than the bundle. Beside it, dist/inputs names the sources, for bin/kcovbox.cjs
-// to look at; the first line of the bundle is its hash, by which that recognises V8's code of it.
-// Run by `npm run build`, `npm start`, `npm pack`, and bin/kcovbox.cjs in a checkout.
+// Bundles cli/main.ts into dist/kcovbox.cjs when a source is newer than the bundle. Beside it,
+// dist/inputs names the sources, for bin/kcovbox.cjs to look at; the first line of the bundle is
+// its hash, by which that recognises V8's code of it. Run by `npm run build`, `npm start`,
+// `npm pack`, and bin/kcovbox.cjs in a checkout.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
-/** The rooms whose TypeScript ends in the bundle. */
+/** The folders whose TypeScript is part of the bundle. */
 const ROOMS = ['emulator', 'devices', 'coverage', 'run', 'host', 'toolchain', 'cli', 'bench'];
 export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
@@ -51,7 +52,10 @@ function put(name, text, time) {
   renameSync(temporary, path);
 }
 
-/** Commander loads the module that starts processes, and with it Node's network code, for a feature that we do not use: now on demand. */
+/**
+ * Commander loads the module that starts processes, and with it Node's network code, for a feature
+ * that we do not use: now on demand.
+ */
 const lazyChildProcess = {
   name: 'lazy child_process',
   setup(build) {
@@ -96,7 +100,8 @@ export async function bundle() {
     legalComments: 'inline',
     logLevel: 'silent',
     plugins: [lazyChildProcess],
-    supported: { 'dynamic-import': false }, // the bundle is not a module, and Node 20.0 allows import() in those only
+    // The bundle is not a module, and Node 20.0 allows import() in those only.
+    supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'kcovboxUrl' },
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
   });

@@ -1,5 +1,5 @@
-// `npm run check`: what every commit must pass, in under a minute. The exit status is the number of steps that failed.
-// A tool that is missing is a failure: a check that did not run has found nothing out.
+// `npm run check`: the checks that every commit must pass, in under a minute. The exit status is
+// the number of failed steps. A missing tool is a failure: a check that did not run proves nothing.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureNpm, ROOT } from './ensure.mjs';

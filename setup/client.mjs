@@ -1,6 +1,7 @@
-// Bundles the program and the style of the HTML report, coverage/html/client, into coverage/html/client.generated.ts: two
-// strings. That module is in the repository, so that whatever reads TypeScript has it; a test holds it against this.
-// Run by setup/bundle.mjs, and by `node setup/client.mjs` after an edit of the client.
+// Bundles the program and the style of the HTML report, coverage/html/client, into
+// coverage/html/client.generated.ts: two strings. That module is in the repository, so that
+// whatever reads TypeScript has it; a test holds it against this. Run by setup/bundle.mjs, and by
+// `node setup/client.mjs` after an edit of the client.
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +40,9 @@ export async function clientModule() {
   return { text, inputs: [...script.inputs, ...style.inputs] };
 }
 
-/** Writes the module, as of `time`, when it differs; answers with the files that it was made from. */
+/**
+ * Writes the module, as of `time`, when it differs; answers with the files that it was made from.
+ */
 export async function writeClient(time = new Date()) {
   const { text, inputs } = await clientModule();
   if (!existsSync(MODULE) || readFileSync(MODULE, 'utf8') !== text) {

@@ -1,5 +1,6 @@
-// Installs what is missing, says what it does and how long it took, and does nothing when all is there.
-// Runs on bare Node 20: imports nothing from npm. Progress goes to stderr; stdout belongs to the job itself.
+// Installs missing tools, reports each step and its time, and does nothing if everything is
+// installed. Runs on bare Node 20: imports nothing from npm. Progress goes to stderr; stdout
+// belongs to the job itself.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -50,7 +51,10 @@ const onPath = command =>
   });
 const present = need => (need.startsWith('/') ? existsSync(need) : onPath(need));
 
-/** npm packages exactly as the lock file says; skipped while the lock file is the one last installed. */
+/**
+ * npm packages exactly as the lock file says; skipped while the lock file is the one last
+ * installed.
+ */
 export function ensureNpm() {
   const hash = createHash('sha256')
     .update(readFileSync(join(ROOT, 'package-lock.json')))
@@ -63,8 +67,8 @@ export function ensureNpm() {
 }
 
 /**
- * The Debian packages of `rows` that are missing: by name, for the release at hand. What can not be installed ends the
- * process, or with `optional` is said and left out.
+ * The Debian packages of `rows` that are missing: by name, for the release at hand. A package that
+ * cannot be installed ends the process; with `optional`, it is reported and skipped.
  */
 export function ensurePackages(rows, purpose, { optional = false } = {}) {
   const giveUp = optional ? text => say(`${text} (going on without)`) : fail;

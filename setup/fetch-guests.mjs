@@ -1,8 +1,9 @@
-// Fetches programs of a real distribution that serve as test guests: Debian's static riscv64 busybox and, when asked with
-// --linux, its kernel (112 MB to download; DIRECTORY/linux/Image and the virtio modules beside it), with --programs a file
-// tree of dynamic programs in C, Go, Rust, Perl and Python (30 MB to download; DIRECTORY/programs).
-// Usage: node setup/fetch-guests.mjs [--linux | --programs] [DIRECTORY]
-// Exit status 0: what was asked for exists, and standard output names it. 77: this machine can not fetch it, and the reason is printed.
+// Fetches programs of a real distribution that serve as test guests: Debian's static riscv64
+// busybox and, when asked with --linux, its kernel (112 MB to download; DIRECTORY/linux/Image and
+// the virtio modules beside it), with --programs a file tree of dynamic programs in C, Go, Rust,
+// Perl and Python (30 MB to download; DIRECTORY/programs). Usage: node setup/fetch-guests.mjs
+// [--linux | --programs] [DIRECTORY] Exit status 0: what was asked for exists, and standard output
+// names it. 77: this machine can not fetch it, and the reason is printed.
 
 import { spawnSync } from 'node:child_process';
 import {

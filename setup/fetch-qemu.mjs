@@ -1,7 +1,7 @@
-// A QEMU that knows the extensions which this machine's may lack (Zicond, Zcb, Zfa, Zfhmin, Zicbom ...): the machine's own
-// when it is new enough, else that of Debian trixie with its libraries, 30 MB to download, below DIRECTORY.
-// Usage: node setup/fetch-qemu.mjs [DIRECTORY]
-// Exit status 0: standard output names the program. 77: this machine can not get it, and the reason is printed.
+// A QEMU that knows the extensions which this machine's may lack (Zicond, Zcb, Zfa, Zfhmin, Zicbom
+// ...): the machine's own when it is new enough, else that of Debian trixie with its libraries, 30
+// MB to download, below DIRECTORY. Usage: node setup/fetch-qemu.mjs [DIRECTORY] Exit status 0:
+// standard output names the program. 77: this machine can not get it, and the reason is printed.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';

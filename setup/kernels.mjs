@@ -1,4 +1,5 @@
-// Which kernels the tests need: the four personalities, and what test files name with `prebuilt('CONF')`.
+// Which kernels the tests need: the four personalities, and what test files name with
+// `prebuilt('CONF')`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './ensure.mjs';

@@ -1,5 +1,6 @@
-// The Node.js versions besides the present one that kcovbox must run on. They are npm packages that hold nothing but
-// the executable, pinned with their hashes in setup/nodes/package-lock.json; they are no dependency of kcovbox.
+// The Node.js versions besides the present one that kcovbox must run on. They are npm packages that
+// hold nothing but the executable, pinned with their hashes in setup/nodes/package-lock.json; they
+// are no dependency of kcovbox.
 //   node setup/nodes.mjs                     installs them
 //   node setup/nodes.mjs --list              prints those that are installed as JSON
 //   node setup/nodes.mjs --run FILE...       runs these test files with vitest on each version

@@ -1,6 +1,7 @@
-// The Debian/Ubuntu packages that kcovbox needs beyond Node and git, by the command or file that proves each is there.
-// Rows, not logic: `need` names a command on PATH, or a file when it starts with '/'. `names` are tried in order,
-// because releases differ (libgcc-12 on bookworm, libgcc-14 on trixie).
+// The Debian/Ubuntu packages that kcovbox needs beyond Node and git, each with the command or file
+// that proves that it is installed. `need` names a command on PATH, or a file when it starts with
+// '/'. `names` are tried in order, because releases differ (libgcc-12 on bookworm, libgcc-14 on
+// trixie).
 
 /** To compile the guest kernel and guest programs. */
 export const BUILD = [

@@ -1,4 +1,5 @@
-// Builds the kernels and programs that travel in the package into dist/prebuilt/ (toolchain/prebuilt.ts). Run by `npm pack`.
+// Builds the kernels and programs that travel in the package into dist/prebuilt/
+// (toolchain/prebuilt.ts). Run by `npm pack`.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +16,8 @@ const { outputFiles } = await build({
   target: 'node20',
   logLevel: 'silent',
 });
-const script = join(ROOT, 'dist', `prebuild.${process.pid}.mjs`); // below the package, which it looks for above itself
+// Below the package, which it looks for above itself.
+const script = join(ROOT, 'dist', `prebuild.${process.pid}.mjs`);
 writeFileSync(script, outputFiles[0].text);
 try {
   const { prebuild } = await import(pathToFileURL(script).href);

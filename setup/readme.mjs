@@ -1,8 +1,10 @@
-// The ```console blocks of README.md and docs/tutorials/ are real: each `$ command` line is run, and the text below it is
-// compared with the command's output. `node setup/readme.mjs` checks, `--write` refreshes; names of pages may follow. An edit of
-// the kernel makes a refresh necessary: line numbers, PCs and instruction counts are compared as they are, because they are the
-// same on every machine. Wall times are not, and are not compared.
-// The commands of a page share a folder that is deleted afterwards; it holds links to what a checkout has.
+// The ```console blocks of README.md and docs/tutorials/ are real: each `$ command` line is run,
+// and the text below it is compared with the command's output. `node
+// setup/readme.mjs` checks, `--write` refreshes; names of pages may follow. An edit of the kernel
+// makes a refresh necessary: line numbers, PCs and instruction counts are compared as they are,
+// because they are the same on every machine. Wall times are not, and are not compared. The
+// commands of a page share a folder that is deleted afterwards; it holds links to what a checkout
+// has.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +53,10 @@ function commandsOf(block) {
     });
 }
 
-/** Runs a page's commands in order; answers with the text as it should be, and the commands whose output differs. */
+/**
+ * Runs a page's commands in order; answers with the text as it should be, and the commands whose
+ * output differs.
+ */
 function checkPage(page) {
   const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-page-'));
   for (const name of LINKED) symlinkSync(join(ROOT, name), join(cwd, name));

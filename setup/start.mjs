@@ -1,4 +1,5 @@
-// `npm start`: set up what is missing, then run the main job: boot the kernel and show what one read(2) covered.
+// `npm start`: installs missing tools, then boots the kernel and shows the lines that one read(2)
+// covered.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { bundle, isFresh } from './bundle.mjs';

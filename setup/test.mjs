@@ -1,6 +1,6 @@
-// `npm test`: set up what is missing (the oracles too), then run every test project but the slow one.
-// Its last line is `N passed, N failed`. Arguments are passed on to vitest, except for --failed-checks=N of .ci/run, which
-// counts so many failures more.
+// `npm test`: installs missing tools (including the oracles), then runs every test project but the
+// slow one. Its last line is `N passed, N failed`. Arguments are passed on to vitest, except for
+// --failed-checks=N of .ci/run, which counts so many failures more.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,8 @@ import { BUILD, ORACLES } from './packages.mjs';
 
 ensureNpm();
 ensurePackages(BUILD, 'compiling the guest');
-ensurePackages(ORACLES, 'the oracles of the tests', { optional: true }); // a test without its oracle says so and is skipped
+// A test without its oracle says so and is skipped.
+ensurePackages(ORACLES, 'the oracles of the tests', { optional: true });
 if (!ensureNodes()) say('no other Node.js for the tests (going on without)');
 if (!isFresh()) await bundle();
 // One build of each kernel before two workers would both start it, and before any test is timed.
@@ -40,7 +41,8 @@ try {
   const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
     readFileSync(report, 'utf8'),
   );
-  // A file that could not even be loaded has no failed test of its own, nor has an error outside of tests; each counts as one.
+  // A file that could not even be loaded has no failed test of its own, nor has an error outside of
+  // tests; each counts as one.
   const broken = testResults.filter(
     file => file.status === 'failed' && file.assertionResults.length === 0,
   ).length;

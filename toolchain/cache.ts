@@ -1,6 +1,7 @@
-// Build products by content: what went in decides the name of what comes out, so a second run builds nothing and
-// two processes never see half a file. A *manifest* remembers which files a build read (the compiler's -MD list) with
-// their times and hashes; it is a hit only when all of them are as they were. Contents are read where the times have changed.
+// Build products by content: the inputs determine the name of the product, so a second run builds
+// nothing and no process sees half a file. A *manifest* lists the files that a build read (the
+// compiler's -MD list) with their times and hashes; it is a hit only if all of them are unchanged.
+// Contents are read only if the times have changed.
 import {
   accessSync,
   constants,
@@ -24,14 +25,17 @@ const require = createRequire(import.meta.url);
 
 /** SHA-256 in hex of bytes, or of strings joined by NUL. */
 export function sha256(...parts: (string | Uint8Array)[]): string {
-  // Loaded when needed: it is a tenth of the time that a hello program takes.
+  // Loaded on demand: loading it takes a tenth of the time of a hello program.
   const { createHash } = require('node:crypto') as typeof import('node:crypto');
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex');
 }
 
-/** Root of the installed package: the nearest folder above this module that holds kernel/ and package.json. */
+/**
+ * Root of the installed package: the nearest folder above this module that holds kernel/ and
+ * package.json.
+ */
 export function packageRoot(): string {
   let dir = dirname(fileURLToPath(import.meta.url));
   while (!(existsSync(join(dir, 'package.json')) && existsSync(join(dir, 'kernel')))) {
@@ -42,7 +46,9 @@ export function packageRoot(): string {
   return dir;
 }
 
-/** Where products live: $KCOVBOX_CACHE, else .cache/ of a checkout, else the user's cache folder. */
+/**
+ * The folder of products: $KCOVBOX_CACHE, else .cache/ of a checkout, else the user's cache folder.
+ */
 export function cacheDir(): string {
   const chosen = process.env['KCOVBOX_CACHE'];
   if (chosen) return chosen;
@@ -52,8 +58,8 @@ export function cacheDir(): string {
 }
 
 /**
- * Where objects of the compiler live. A checkout shares them with all others: an object is named by everything that
- * decides its bytes, and the path of the checkout is not among that.
+ * The folder of compiled objects. All checkouts share them: the name of an object covers everything
+ * that determines its bytes, and the path of the checkout does not.
  */
 export function objectDir(): string {
   const chosen = process.env['KCOVBOX_CACHE'];
@@ -78,7 +84,7 @@ export function writeWhole(path: string, bytes: string | Uint8Array): void {
   renameSync(temporary, path);
 }
 
-/** What a file or folder was when its contents were read. */
+/** The state of a file or folder when its contents were read. */
 interface Seen {
   /** SHA-256 of the contents; of a folder: of the names in it. */
   readonly hash: string;
@@ -92,10 +98,16 @@ interface Manifest {
   readonly product: Seen;
 }
 
-/** A change within so many milliseconds before it was read could have left the times of a file as they were. */
+/**
+ * A change within this many milliseconds before the read could have left the times of a file
+ * unchanged.
+ */
 const TICK = 100;
 
-/** Changes whenever the contents do: ctime cannot be set back. '' when it is too young to be relied on, undefined when there is no such file. */
+/**
+ * Changes whenever the contents do: ctime cannot be set back. '' if it is too recent to be
+ * reliable, undefined if there is no such file.
+ */
 function stampOf(path: string): string | undefined {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return undefined;
@@ -121,8 +133,8 @@ function compare(path: string, seen: Seen): 'fresh' | 'same' | 'changed' {
 }
 
 /**
- * Name of a product: 32 hexadecimal digits that spread keys. Not a cryptographic hash, for which the module alone would cost a hello
- * program 3 ms; the manifest holds the key itself.
+ * Name of a product: 32 hexadecimal digits that spread keys. Not a cryptographic hash, for which
+ * the module alone would cost a hello program 3 ms; the manifest holds the key itself.
  */
 function nameOf(key: string): string {
   const lanes = [0x811c_9dc5, 0x9747_b28c, 0x3c6e_f372, 0x85eb_ca6b];
@@ -178,7 +190,7 @@ function readManifest(path: string, key: string): Manifest | undefined {
 /** Days are what `cache prune` counts in, so the time of the last use need not be more exact. */
 const DAY = 86_400_000;
 
-/** Remembers in the times of `path` that it was used today. */
+/** Records in the times of `path` that it was used today. */
 export function markUsed(path: string): void {
   try {
     const now = new Date();
@@ -186,7 +198,10 @@ export function markUsed(path: string): void {
   } catch {} // a cache that is only read from
 }
 
-/** What builds leave that were interrupted: `NAME.PID.tmp`, and `NAME.PID.tmp.objects` of a process that is no more. */
+/**
+ * Files that interrupted builds leave: `NAME.PID.tmp`, and `NAME.PID.tmp.objects` of a process that
+ * no longer exists.
+ */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, pid] = /\.(\d+)\.tmp(?:\.objects)?$/.exec(name) ?? [];
@@ -200,9 +215,9 @@ function sweep(folder: string): void {
   }
 }
 
-/** How a product is called: `LABEL-HASHSUFFIX`. */
+/** The name of a product: `LABEL-HASHSUFFIX`. */
 export interface Naming {
-  /** For people who look into the cache; need not be unique. */
+  /** For people who list the cache; need not be unique. */
   readonly label: string;
   readonly suffix?: string;
 }
@@ -214,16 +229,20 @@ const pathOf = (kind: string, key: string, { label, suffix = '' }: Naming): stri
     `${label.replace(/[^\w+-]/g, '_').slice(0, 60)}-${nameOf(key).slice(0, 12)}${suffix}`,
   );
 
-/** Has `path` changed since `time`, in milliseconds as Date.now() cuts them? What is gone has. */
+/**
+ * True if `path` has changed since `time`, in whole milliseconds like Date.now(), or no longer
+ * exists.
+ */
 export function changedSince(path: string, time: number): boolean {
   const status = statSync(path, { throwIfNoEntry: false });
   return status === undefined || Math.max(status.mtimeMs, status.ctimeMs) >= time + 1;
 }
 
 /**
- * The product for `key` (everything that decides the build but file contents), built by `build` unless cached.
- * `build` writes the product to the path it is given, may use that path with `.objects` behind it for a folder that it removes again,
- * and returns the files and folders it read.
+ * The product for `key` (everything that decides the build but file contents), built by `build`
+ * unless cached. `build` writes the product to the path it is given, may use that path with
+ * `.objects` behind it for a folder that it removes again, and returns the files and folders it
+ * read.
  */
 export async function cached(
   kind: string,
@@ -253,7 +272,8 @@ export async function cached(
     const started = Date.now();
     const read = await build(temporary);
     renameSync(temporary, base);
-    // An input that was edited meanwhile may have been read before or after: the next run builds again.
+    // An input that was edited meanwhile may have been read before or after: the next run builds
+    // again.
     if (read.some(path => changedSince(path, started))) rmSync(manifestPath, { force: true });
     else writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
   } finally {
@@ -262,7 +282,7 @@ export async function cached(
   return { path: base, built: true };
 }
 
-/** Where it cannot be written, the next run looks again. */
+/** If it cannot be written, the next run checks again. */
 function writeManifest(path: string, key: string, inputs: readonly string[], product: string): void {
   const manifest: Manifest = {
     key,

@@ -1,5 +1,5 @@
-// Finds the host tools that compile the guest, by what they can do: any clang of version 16 or newer that has the riscv64
-// target, under whatever name; lld and llvm-nm from beside it or from PATH.
+// Finds the host tools that compile the guest, by capability: any clang of version 16 or newer with
+// the riscv64 target, under any name; lld and llvm-nm from its folder or from PATH.
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -28,7 +28,7 @@ const FOLDERS = [
   ...MAJORS.flatMap(major => [`/usr/lib64/llvm${major}/bin`, `/opt/local/libexec/llvm-${major}/bin`]),
 ];
 
-/** What to type where something is missing. */
+/** The command that installs missing tools. */
 export const INSTALL_HINT =
   'install it (Debian, Ubuntu: apt-get install clang-19 lld-19 llvm-19 make; Fedora: dnf install clang lld llvm make; ' +
   'macOS: brew install llvm lld), or set KCOVBOX_CLANG to one; kcovbox doctor lists installed tools';
@@ -50,7 +50,10 @@ export const which = (command: string): string | undefined =>
     .map(dir => join(dir, command))
     .find(isExecutable);
 
-/** Changes when a tool is replaced; asking the tool itself would cost more than a whole run of a small program. */
+/**
+ * Changes when a tool is replaced; running the tool would cost more than a whole run of a small
+ * program.
+ */
 export function identityOf(path: string): string {
   const real = realpathSync.native(path);
   const { size, mtimeMs } = statSync(real);
@@ -77,7 +80,7 @@ function readMemo(): Record<string, Ability> {
 const isAbility = (value: Ability | undefined): value is Ability =>
   typeof value?.version === 'string' && typeof value.major === 'number' && typeof value.riscv64 === 'boolean';
 
-/** What a clang says of itself, remembered in the cache. */
+/** The version and targets of a clang, kept in the cache. */
 function abilityOf(path: string): Ability {
   const identity = identityOf(path);
   const memo = readMemo();
@@ -99,7 +102,7 @@ function abilityOf(path: string): Ability {
   return ability;
 }
 
-/** Why a clang will not do; undefined when it will. */
+/** The reason why a clang is unsuitable; undefined if it is suitable. */
 function objection(path: string): string | undefined {
   const { major, riscv64, version } = abilityOf(path);
   if (major === 0) return `${path} is not clang`;
@@ -148,7 +151,10 @@ function search(tool: Tool): string | undefined {
   return undefined;
 }
 
-/** Absolute path of a tool that will do; undefined when there is none. Errors: KCOVBOX_CLANG names one that will not. */
+/**
+ * Absolute path of a suitable tool; undefined if there is none. Errors: KCOVBOX_CLANG names an
+ * unsuitable one.
+ */
 export function findTool(tool: Tool): string | undefined {
   const { PATH, KCOVBOX_CLANG, KCOVBOX_LLVM } = process.env;
   const key = [tool, PATH, KCOVBOX_CLANG, KCOVBOX_LLVM].join('\0');
@@ -156,7 +162,7 @@ export function findTool(tool: Tool): string | undefined {
   return found.get(key);
 }
 
-/** What the tools are called in messages. */
+/** The names of the tools in messages. */
 const CALLED: Readonly<Record<Tool, string>> = {
   clang: `clang ${OLDEST} or newer with the riscv64 target`,
   ld: 'ld.lld of LLVM',
@@ -164,7 +170,7 @@ const CALLED: Readonly<Record<Tool, string>> = {
   make: 'make',
 };
 
-/** Absolute path of a tool. Errors: ToolchainError in one line that says what to install. */
+/** Absolute path of a tool. Errors: ToolchainError of one line that says what to install. */
 export function requireTool(tool: Tool): string {
   const path = findTool(tool);
   if (path !== undefined) return path;
@@ -173,7 +179,7 @@ export function requireTool(tool: Tool): string {
   throw new ToolchainError(`${CALLED[tool]} is not here${because}; ${INSTALL_HINT}`);
 }
 
-/** Compilers that are here and will not do, with the reason. */
+/** Installed compilers that are unsuitable, with the reason. */
 function rejected(): string[] {
   const reasons = [...new Set(clangs())].filter(existsSync).map(objection);
   return reasons.filter(reason => reason !== undefined);

@@ -1,6 +1,7 @@
-// Writes the initial RAM file system: a cpio archive in the "newc" format (magic 070701), which the kernel unpacks at boot.
-// Deterministic: no times, no owners, inode numbers in order. Contents begin at multiples of eight, through more zeros behind the name,
-// so that the guest copies them by whole words: a third of the instructions of its boot.
+// Writes the initial RAM file system: a cpio archive in the "newc" format (magic 070701), which the
+// kernel unpacks at boot. Deterministic: no times, no owners, inode numbers in order. Contents
+// begin at multiples of eight, through more zeros behind the name, so that the guest copies them by
+// whole words: a third of the instructions of its boot.
 
 /** One file of the archive. Paths are relative to the root, without a leading slash. */
 export interface CpioEntry {

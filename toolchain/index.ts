@@ -1,4 +1,4 @@
-// The door of the toolchain room: building the guest kernel and guest programs on the host.
+// The public API of toolchain/: building the guest kernel and guest programs on the host.
 export { cacheDir, cached, objectDir, packageRoot, sha256, writeWhole } from './cache.ts';
 export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';

@@ -1,5 +1,6 @@
-// Builds the guest kernel for one configuration. kernel/Makefile is the one description of how; this adds the cache of
-// products, the cache of objects, and a private output folder, so that two builds never meet.
+// Builds the guest kernel for one configuration. kernel/Makefile is the one description of how;
+// this adds the cache of products, the cache of objects, and a private output folder, so that two
+// builds never meet.
 import {
   copyFileSync,
   existsSync,
@@ -28,7 +29,9 @@ export type Dialect = (typeof DIALECTS)[number];
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-/** Every file that can influence a kernel build and, because another one may appear, every folder. */
+/**
+ * Every file that can influence a kernel build and, because another one may appear, every folder.
+ */
 function kernelSources(dir: string): string[] {
   const below = readdirSync(dir, { withFileTypes: true }).flatMap(entry => {
     const path = join(dir, entry.name);
@@ -71,7 +74,9 @@ export const kernelInputs = (): string[] =>
     .flatMap(path => inPackage(path) ?? [])
     .sort();
 
-/** Names of conf/: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one. */
+/**
+ * Names of conf/: the personalities, and the fragments (kasan, debug, ...) that a `+` adds to one.
+ */
 export function kernelConfigs(tree?: string): string[] {
   const source = resolve(tree ?? ownSource());
   if (tree !== undefined) checkTree(source);
@@ -79,8 +84,8 @@ export function kernelConfigs(tree?: string): string[] {
 }
 
 /**
- * The kernel ELF for configuration `conf`: a personality, or `openbsd+debug+kasan` with fragments of conf/.
- * Errors: ToolchainError with the compiler's output.
+ * The kernel ELF for configuration `conf`: a personality, or `openbsd+debug+kasan` with fragments
+ * of conf/. Errors: ToolchainError with the compiler's output.
  */
 export async function buildKernel(conf: string, options: KernelOptions = {}): Promise<BuiltKernelFile> {
   const source = options.source === undefined ? ownSource() : resolve(options.source);
@@ -200,7 +205,10 @@ class KernelBuild {
   }
 }
 
-/** A folder for this build alone, beside the product; make cannot take a path with blanks, so then among the temporary files. */
+/**
+ * A folder for this build alone, beside the product; make cannot take a path with blanks, so then
+ * among the temporary files.
+ */
 function makeOutput(output: string): string {
   const out = `${output}.objects`;
   if (/[\s:#$]/.test(out)) return mkdtempSync(join(tmpdir(), `${basename(output, '.tmp')}-`));

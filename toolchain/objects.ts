@@ -1,12 +1,14 @@
 // Objects of the compiler by content, shared between configurations, checkouts and processes.
 //
-// Problem: an object depends on its source, on the headers that the compiler finds, and on config.h, which every
-// configuration has of its own. Trick (that of Linux's fixdep): config.h only defines CONFIG_ and MAKEOPTION_ names, so
-// an object depends on the values of those names that stand in the text that was read, and on no others. Proof: test/
-// toolchain/kernel.guest.test.ts compares with what `make` builds from nothing.
+// Problem: an object depends on its source, on the headers that the compiler finds, and on
+// config.h, which every configuration has of its own. Trick (that of Linux's fixdep): config.h only
+// defines CONFIG_ and MAKEOPTION_ names, so an object depends on the values of those names that
+// stand in the text that was read, and on no others. Proof: test/ toolchain/kernel.guest.test.ts
+// compares with what `make` builds from nothing.
 //
-// An entry KEY.json lists what a source was once seen to read; its contents now make the name of the object. Both files
-// are written whole, so neither a second process nor an end in the middle can leave half of one.
+// An entry KEY.json lists what a source was once seen to read; its contents now make the name of
+// the object. Both files are written whole, so neither a second process nor an end in the middle
+// can leave half of one.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { changedSince, markUsed, objectDir, sha256, writeWhole } from './cache.ts';
@@ -27,7 +29,9 @@ interface Text {
   readonly names: readonly string[];
 }
 
-/** Sets of inputs that are remembered for one source; they differ by what configurations include. */
+/**
+ * Sets of inputs that are remembered for one source; they differ by what configurations include.
+ */
 const ALTERNATIVES = 8;
 const DIGEST = 64;
 const CONFIG_NAME = /\b(?:CONFIG|MAKEOPTION)_\w+/g;
@@ -72,7 +76,10 @@ export class ObjectCache {
     return false;
   }
 
-  /** Keeps an object that was compiled from `inputs` (paths as the compiler lists them), unless one changed meanwhile. */
+  /**
+   * Keeps an object that was compiled from `inputs` (paths as the compiler lists them), unless one
+   * changed meanwhile.
+   */
   store(compilation: Compilation, inputs: readonly string[]): void {
     const wanted = inputs.map(path => this.#name(path)).sort();
     if (wanted.some(path => changedSince(resolve(this.#root, path), this.#started))) return;

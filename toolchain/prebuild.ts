@@ -19,7 +19,10 @@ async function kernelProduct(dialect: Dialect): Promise<Product> {
   return { name: kernelName(dialect), inputs: kernelInputs(), bytes: readFileSync(path) };
 }
 
-/** Headers of the C library are no part of the package, so they are no condition for using the product. */
+/**
+ * Headers of the C library are no part of the package, so they are no condition for using the
+ * product.
+ */
 async function programProduct(dialect: Dialect, source: string): Promise<Product> {
   const { path } = await buildProgram(join(packageRoot(), source), { dialect });
   const inputs = readInputs(path).flatMap(input => inPackage(input) ?? []);

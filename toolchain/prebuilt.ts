@@ -1,6 +1,7 @@
-// Kernels and programs that travel in the package, so that a first run needs no compiler. Each stands in an index with the
-// files that it was made from and one hash of their contents: only what is unmodified is used, and then the bytes
-// are those of a build with the compiler that the index names.
+// Kernels and programs that travel in the package, so that a first run needs no compiler. Each
+// stands in an index with the files that it was made from and one hash of their contents: only what
+// is unmodified is used, and then the bytes are those of a build with the compiler that the index
+// names.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
@@ -68,8 +69,8 @@ export interface Prebuilt {
 }
 
 /**
- * The product `name` when it travels in the package and its sources are unmodified. `present`: files that are there now, where
- * one more would be a modification.
+ * The product `name` when it travels in the package and its sources are unmodified. `present`:
+ * files that are there now, where one more would be a modification.
  */
 export function findPrebuilt(name: string, present?: readonly string[]): Prebuilt | undefined {
   const row = readIndex().find(row => row.name === name);

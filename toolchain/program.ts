@@ -1,5 +1,6 @@
-// Compiles one C source (plus what it includes) into a static Linux/riscv64 ELF for the guest.
-// The flags are what a test program wants: -O1 -g -Wall, and a store to address 0 is a store. --cflags comes behind them.
+// Compiles one C source (plus what it includes) into a static Linux/riscv64 ELF for the guest. The
+// flags are what a test program wants: -O1 -g -Wall, and a store to address 0 is a store. --cflags
+// comes behind them.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
@@ -44,7 +45,8 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
     '-O1',
     '-g',
     '-Wall',
-    '-fno-delete-null-pointer-checks', // *(char *)0 = 1 is a segmentation fault, not undefined behaviour
+    // *(char *)0 = 1 is a segmentation fault, not undefined behaviour.
+    '-fno-delete-null-pointer-checks',
     '-Wno-null-dereference', // which this warning says is deleted
     '-std=gnu17',
     '-pthread',
@@ -91,7 +93,8 @@ const namingOf = (path: string): { label: string; suffix: string } => ({
 });
 
 /**
- * Path of the ELF for `source`. Errors: ToolchainError; when the source does not compile, `detail` is what the compiler said.
+ * Path of the ELF for `source`. Errors: ToolchainError; when the source does not compile, `detail`
+ * is what the compiler said.
  */
 export async function buildProgram(
   source: string,
@@ -113,7 +116,8 @@ export async function buildProgram(
   const key = ['program', path, clangIdentity(), ...flags].join('\0');
   return cached('program', key, namingOf(path), async output => {
     const depfile = `${output}.d`;
-    // Compiled in the source's own folder under its base name, so the product does not depend on where that is.
+    // Compiled in the source's own folder under its base name, so the product does not depend on
+    // where that is.
     const name = basename(path);
     const file = name.startsWith('-') ? `./${name}` : name; // not an option
     const args = [...flags, '-MD', '-MF', depfile, file, '-o', output, '-lm'];

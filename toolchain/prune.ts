@@ -1,5 +1,6 @@
-// What is in the cache, and throwing away what was not used for long. Everything can be built again, except the images of
-// recorded runs (image/), which go only when they are named by --all or are old.
+// What is in the cache, and throwing away what was not used for long. Everything can be built
+// again, except the images of recorded runs (image/), which go only when they are named by --all or
+// are old.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheDir, objectDir } from './cache.ts';
@@ -18,8 +19,9 @@ const folderOf = (kind: CacheEntry['kind']): string =>
   kind === 'objects' ? objectDir() : join(cacheDir(), kind);
 
 /**
- * Names that kcovbox gives (cache.ts, objects.ts, the CLI's image-store.ts). KCOVBOX_CACHE may name any folder, and one may hold
- * a kernel/ or bench/ of the user's, as a checkout does: files of other names are not ours.
+ * Names that kcovbox gives (cache.ts, objects.ts, the CLI's image-store.ts). KCOVBOX_CACHE may name
+ * any folder, and one may hold a kernel/ or bench/ of the user's, as a checkout does: files of
+ * other names are not ours.
  */
 const PRODUCT = /^[\w+-]{1,60}-[0-9a-f]{12}(?:\.elf)?$/;
 const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
@@ -49,11 +51,15 @@ function filesOf(kind: CacheEntry['kind']): CacheEntry[] {
 export const cacheEntries = (): CacheEntry[] =>
   KINDS.flatMap(kind => filesOf(kind).sort((a, b) => b.used - a.used));
 
-/** Removes the entries that were not used since `time`; answers with them. A file that another process removes first is no error. */
+/**
+ * Removes the entries that were not used since `time`; answers with them. A file that another
+ * process removes first is no error.
+ */
 export function pruneCache(time: number): CacheEntry[] {
   const old = cacheEntries().filter(entry => entry.used < time);
   for (const { path } of old) {
-    rmSync(`${path}.json`, { force: true }); // first: a manifest without its product would only be a miss
+    // First: a manifest without its product would only be a miss.
+    rmSync(`${path}.json`, { force: true });
     rmSync(path, { force: true });
   }
   return old;

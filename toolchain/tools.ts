@@ -52,7 +52,10 @@ function release(group: number): void {
   process.off('exit', onExit);
 }
 
-/** Runs a tool; resolves with its output, rejects with a ToolchainError made from `failure` and the output. */
+/**
+ * Runs a tool; resolves with its output, rejects with a ToolchainError made from `failure` and the
+ * output.
+ */
 export function runTool(
   path: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
-// From QEMU's options to a machine, through the description of the run: what is recorded is what was
-// booted, and a replay builds the machine in the same place.
+// From QEMU's options to a machine, through the description of the run: what is recorded is what
+// was booted, and a replay builds the machine in the same place.
 import type { DiskImage, EngineKind, ImageFile, MachineOptions, VirtioOption } from '../../emulator/index.ts';
 import { openDisk, readInput } from '../../host/input.ts';
 import type { BootDescription, InputDescription } from '../../run/index.ts';

@@ -38,7 +38,10 @@ function hashOf(drive: Uint8Array | DiskImage): Absent {
   return { bytes: drive.bytes, sha256: hash.digest('hex') };
 }
 
-/** Writes the capsule. Errors: UserError when the run cannot be repeated from one, or the drives are too large for it. */
+/**
+ * Writes the capsule. Errors: UserError when the run cannot be repeated from one, or the drives are
+ * too large for it.
+ */
 export function recordBoot(
   options: QemuOptions,
   { files, drives }: BootImages,

@@ -1,4 +1,5 @@
-// `kcovbox doctor --boot`: how large the guest kernel of each dialect is, and what it takes to boot it to a program.
+// `kcovbox doctor --boot`: how large the guest kernel of each dialect is, and what it takes to boot
+// it to a program.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

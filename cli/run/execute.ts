@@ -1,4 +1,5 @@
-// One run of a program in the guest, for `run` and `replay`: boots the images, and writes the outputs that were asked for.
+// One run of a program in the guest, for `run` and `replay`: boots the images, and writes the
+// outputs that were asked for.
 import { RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
@@ -40,7 +41,10 @@ export interface Executed {
   readonly log: ConsoleLog | undefined;
 }
 
-/** Refuses outputs that cannot be written, before the work. At most one of them may be standard output. */
+/**
+ * Refuses outputs that cannot be written, before the work. At most one of them may be standard
+ * output.
+ */
 export function checkOutputs(outputs: Outputs): void {
   for (const path of [outputs.cover, outputs.result, outputs.record]) checkOutput(path);
   if (outputs.format !== undefined && outputs.cover === undefined)
@@ -64,7 +68,10 @@ export interface Recorded {
   readonly replay: Replay;
 }
 
-/** Boots and runs `images`, and writes the outputs. With `recorded` its input arrives instead of ours. */
+/**
+ * Boots and runs `images`, and writes the outputs. With `recorded` its input arrives instead of
+ * ours.
+ */
 export async function execute(
   images: GuestImages,
   choice: RunChoice,
@@ -74,7 +81,8 @@ export async function execute(
   const { cover, result, record } = outputs;
   const wantsFacts = result !== undefined || record !== undefined || recorded !== undefined;
   const format = cover === undefined ? undefined : chooseFormat(cover, outputs.format, '--cover');
-  // Modules that only some runs need are loaded by those: a small program takes no longer than loading them.
+  // Modules that only some runs need are loaded by those: a small program takes no longer than
+  // loading them.
   const exact = outputs.exact ? await exactWindow(cover!, format!, images.kernelPath) : undefined;
   const recorder =
     cover === undefined || exact

@@ -1,5 +1,6 @@
-// The socket of the GDB stub: `-gdb tcp::PORT`, `-s` (port 1234) and `-S` (stand until GDB says continue), as in QEMU.
-// One debugger at a time, on the loopback interface only: whoever connects owns the guest.
+// The socket of the GDB stub: `-gdb tcp::PORT`, `-s` (port 1234) and `-S` (stand until GDB says
+// continue), as in QEMU. One debugger at a time, on the loopback interface only: whoever connects
+// owns the guest.
 import { createServer, type Server, type Socket } from 'node:net';
 import { GdbStub, type Machine, type RunResult } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -83,8 +84,9 @@ export class GdbServer {
   }
 
   /**
-   * Packets one by one, each after the answer to the one before has left: a debugger that sends and never reads costs
-   * one answer of memory, and one that sends many commands at once lets the rest of the host have its turns.
+   * Packets one by one, each after the answer to the one before has left: a debugger that sends and
+   * never reads costs one answer of memory, and one that sends many commands at once lets the rest
+   * of the host have its turns.
    */
   async #serve(socket: Socket, data: Uint8Array): Promise<void> {
     socket.pause();

@@ -3,8 +3,9 @@ import { type GuestImages, type GuestOptions, prepareGuest as prepare } from '..
 import { isTerminal, sizeOf } from '../io/terminal.ts';
 
 /**
- * How the guest's tty begins. At a terminal: with its size. Otherwise as a stream of bytes as they are, because none of them was typed, and
- * what was piped in should not come out again between the program's own lines. --append "tty=..." wins.
+ * How the guest's tty begins. At a terminal: with its size. Otherwise as a stream of bytes as they
+ * are, because none of them was typed, and what was piped in should not come out again between the
+ * program's own lines. --append "tty=..." wins.
  */
 function ttyWord(): string {
   if (!isTerminal(0)) return 'tty=stream';

@@ -1,5 +1,6 @@
-// Options that make the guest kernel check itself. Each stands for a fragment of kernel/conf and sometimes a word of the
-// kernel's command line; together with --dialect they name a kernel configuration such as "linux+kasan+lockdep".
+// Options that make the guest kernel check itself. Each stands for a fragment of kernel/conf and
+// sometimes a word of the kernel's command line; together with --dialect they name a kernel
+// configuration such as "linux+kasan+lockdep".
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DIALECTS, type Dialect, kernelConfigs } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';

@@ -1,5 +1,6 @@
-// One run of a machine on behalf of a verb: slices of guest work between which console, signals and progress get their turn.
-// Nothing here can change what the guest computes, except the input that the journal stamps.
+// One run of a machine on behalf of a verb: slices of guest work between which console, signals and
+// progress get their turn. Nothing here can change what the guest computes, except the input that
+// the journal stamps.
 import {
   createMachine,
   type JournalEntry,
@@ -15,13 +16,19 @@ import { isTerminal, Terminal } from '../io/terminal.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Guest instructions per slice: some tens of milliseconds. With a terminal fewer, so that keys act at once. */
+/**
+ * Guest instructions per slice: some tens of milliseconds. With a terminal fewer, so that keys act
+ * at once.
+ */
 const SLICE = 20_000_000;
 const SLICE_TYPED = 4_000_000;
 const SLICE_MIN = 1_000_000;
 /** Time that a slice should take. */
 const SLICE_MS = 50;
-/** Work of devices per slice (WorkPort): a few megabytes of console output, some tens of milliseconds. */
+/**
+ * Work of devices per slice (WorkPort): a few megabytes of console output, some tens of
+ * milliseconds.
+ */
 const SLICE_WORK = 1 << 22;
 /** A slice in which fewer instructions ran than this was spent waiting; the host may rest. */
 const IDLE_SLICE = 200_000;
@@ -72,7 +79,8 @@ export interface SessionEnd {
   readonly outcome: Outcome;
   /**
    * Status of the command that a signal or the user ended now, else 0. A guest that ended by itself
-   * meanwhile has its own `outcome` and `status`. A replay of an interrupted run ends like that run.
+   * meanwhile has its own `outcome` and `status`. A replay of an interrupted run ends like that
+   * run.
    */
   readonly signalStatus: number;
   readonly wallSeconds: number;
@@ -80,8 +88,8 @@ export interface SessionEnd {
 }
 
 /**
- * A run that is over by then pays nothing for the thread that receives signals, which takes 35 ms of
- * the processor to start. Until then signals have their default effect, which ends the process.
+ * A run that is over by then pays nothing for the thread that receives signals, which takes 35 ms
+ * of the processor to start. Until then signals have their default effect, which ends the process.
  */
 const WATCH_AFTER_MS = 5000;
 /** Of a run that Ctrl-A x ended. */
@@ -184,7 +192,10 @@ class Session {
     return left > 0 ? result : { kind: 'budget' };
   }
 
-  /** Virtual time that may pass in the next slice. With input the guest's idle time passes in pieces too, so that it is seen. */
+  /**
+   * Virtual time that may pass in the next slice. With input the guest's idle time passes in pieces
+   * too, so that it is seen.
+   */
   #duration(): number {
     if (this.#live && this.#slept > 0)
       return Math.max(
@@ -301,7 +312,8 @@ function verdict(
 /** One line for the user about an end that is not the program's own. */
 export function explain(end: SessionEnd): string | undefined {
   if (end.outcome === 'exit') return undefined;
-  const at = `after ${end.machine.instret.toLocaleString('en-US')} instructions`; // costs 20 ms the first time
+  // Costs 20 ms the first time.
+  const at = `after ${end.machine.instret.toLocaleString('en-US')} instructions`;
   switch (end.outcome) {
     case 'budget':
       return `the instruction budget is spent ${at}; raise --max-insns`;

@@ -62,7 +62,9 @@ function verify(path: string): void {
   console.log(`${path}: every part is there and has its hash${rest}`);
 }
 
-/** Writes the parts into a folder that was empty or is new: nothing there is followed or replaced. */
+/**
+ * Writes the parts into a folder that was empty or is new: nothing there is followed or replaced.
+ */
 function extract(path: string, { output }: { output: string }): void {
   const capsule = openCapsule(path);
   inCapsule(path, () => capsule.verify());

@@ -1,7 +1,8 @@
-// `kcovbox replay FILE`: the run of a capsule again, on any host and in either engine, with the same console, coverage and
-// state. That it was the same is checked; a difference is a defect of the emulator, and reported as one.
-// The capsule is a stranger's: it chooses what the guest does and nothing else. Images are in it or found by hash; outputs,
-// compiler flags and files are those of the command line alone.
+// `kcovbox replay FILE`: the run of a capsule again, on any host and in either engine, with the
+// same console, coverage and state. That it was the same is checked; a difference is a defect of
+// the emulator, and reported as one. The capsule is a stranger's: it chooses what the guest does
+// and nothing else. Images are in it or found by hash; outputs, compiler flags and files are those
+// of the command line alone.
 import { type Command, Option } from 'commander';
 import { type EngineKind, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
@@ -84,7 +85,7 @@ function replayOf(path: string, capsule: Capsule): Replay {
   return { journal, end: { outcome: end, status, time } };
 }
 
-/** The recorded program as a word that may be pasted into a shell, whatever a stranger called it. */
+/** The recorded program's name, quoted for a shell. */
 const wordOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? name : 'PROGRAM.c');
 
 async function replay(path: string, files: readonly string[], options: ReplayOptions): Promise<number> {
@@ -103,7 +104,7 @@ async function replay(path: string, files: readonly string[], options: ReplayOpt
     run.format === 'kcovbox run'
       ? await replayRun(capsule, run, images, replayed, options)
       : await replayBoot(capsule, run, images, replayed, options);
-  if (end.signalStatus) return end.signalStatus; // and has said so: it tells nothing about the run
+  if (end.signalStatus) return end.signalStatus; // and has said so: the outcome is not comparable
   const different = differences(capsule, outcome!, log!.text);
   const unused = end.machine.journal.waiting;
   if (unused > 0) different.push(`${unused} of ${replayed.journal.length} journal entries did not arrive`);

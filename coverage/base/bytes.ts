@@ -1,15 +1,19 @@
 /**
- * Addresses, bounded reading and small text helpers shared by every reader in this room.
+ * Addresses, bounded reading and small text helpers shared by every reader of this module.
  *
- * An address is kept as the *signed* value of its 64 bits in a JavaScript number. Canonical Sv39, Sv48 and
- * Sv57 addresses are sign-extended, so both halves of the address space are exact doubles and comparison needs no
- * BigInt. Values that are no canonical address lose low bits here; such values never match a call site.
+ * An address is kept as the *signed* value of its 64 bits in a JavaScript number. Canonical Sv39,
+ * Sv48 and Sv57 addresses are sign-extended, so both halves of the address space are exact doubles
+ * and comparison needs no BigInt. Values that are not canonical addresses lose low bits here; such
+ * values never match a call site.
  *
- * Everything read comes from files that may be hostile: each overrun ends in a `CoverageError` of one line.
+ * All input comes from files that may be hostile: each overrun is a `CoverageError` of one line.
  */
 import { KcovboxError } from '../../emulator/base/errors.ts';
 
-/** A fault in an input file, or a request the input cannot answer. The message is one line, fit for a user. */
+/**
+ * A fault in an input file, or a request the input cannot answer. The message is one line, fit for
+ * a user.
+ */
 export class CoverageError extends KcovboxError {
   constructor(message: string) {
     super('coverage', message);
@@ -25,7 +29,7 @@ export function addrOf(pc: bigint): Addr {
   return Number(BigInt.asIntN(64, pc));
 }
 
-/** The unsigned 64-bit value of an address, as the doors of this room speak it. */
+/** The unsigned 64-bit value of an address, as the public API of this module uses it. */
 export function pcOf(addr: Addr): bigint {
   return BigInt.asUintN(64, BigInt(addr));
 }
@@ -45,7 +49,7 @@ export class Cursor {
   at: number;
   end: number;
 
-  /** `what` names the thing in error texts, e.g. `.debug_line`. */
+  /** `what` is the name for error texts, e.g. `.debug_line`. */
   constructor(bytes: Uint8Array, what: string, at = 0, end = bytes.length) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -153,7 +157,7 @@ export class Cursor {
 
 const decoder = new TextDecoder();
 
-/** Bytes `[start, end)` as text; ASCII, by far the commonest, takes the short way. */
+/** Bytes `[start, end)` as text, with a fast path for ASCII. */
 export function text(bytes: Uint8Array, start: number, end: number): string {
   if (end - start > 64) return decoder.decode(bytes.subarray(start, end));
   let out = '';
@@ -165,10 +169,15 @@ export function text(bytes: Uint8Array, start: number, end: number): string {
   return out;
 }
 
-/** Longest text in a table of strings, in bytes: a table without NULs would else be read whole for each of its users. */
+/**
+ * Longest text in a table of strings, in bytes: otherwise a table without NULs would be read
+ * entirely for each of its users.
+ */
 const TEXT_MAX = 1 << 16;
 
-/** The NUL-terminated text at `offset`, cut after `max` bytes, or '' where the table ends before it. */
+/**
+ * The NUL-terminated text at `offset`, cut after `max` bytes, or '' if the table ends before it.
+ */
 export function stringAt(bytes: Uint8Array, offset: number, max = TEXT_MAX): string {
   if (!(offset >= 0) || offset >= bytes.length) return '';
   const limit = Math.min(bytes.length, offset + max);
@@ -177,7 +186,9 @@ export function stringAt(bytes: Uint8Array, offset: number, max = TEXT_MAX): str
   return text(bytes, offset, end);
 }
 
-/** First index in `[0, count)` whose `key(index)` is greater than `value`; `key` must not decrease. */
+/**
+ * First index in `[0, count)` whose `key(index)` is greater than `value`; `key` must not decrease.
+ */
 export function upperBound(count: number, value: number, key: (index: number) => number): number {
   let lo = 0;
   let hi = count;
@@ -194,7 +205,7 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A path without `./`, `//` and `a/../`: what reports show and compare. */
+/** A path without `./`, `//` and `a/../`: the form that reports show and compare. */
 export function cleanPath(path: string): string {
   if (!path.includes('./') && !path.includes('//')) return path;
   const out: string[] = [];
@@ -207,7 +218,7 @@ export function cleanPath(path: string): string {
   return out.join('/') || '.';
 }
 
-/** Text from a file made fit for a terminal or a table: control characters as `\\xNN`. */
+/** Text from a file, escaped for a terminal or a table: control characters as `\\xNN`. */
 export function visible(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, c => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);

@@ -1,12 +1,15 @@
 /**
- * SHA-256 (FIPS 180-4), synchronous and without host help, so that an image has the same name in Node and in a page.
- * Used only to name images that carry no build id; about 150 MB/s.
+ * SHA-256 (FIPS 180-4), synchronous and without host help, so that an image has the same name in
+ * Node and in a page. Used only to name images that carry no build id; about 150 MB/s.
  */
 
 const K = new Uint32Array(64);
 const INITIAL = new Uint32Array(8);
 
-/** The constants are the first 32 bits of the fractions of cube and square roots of the first primes (§4.2.2, §5.3.3). */
+/**
+ * The constants are the first 32 bits of the fractions of cube and square roots of the first primes
+ * (§4.2.2, §5.3.3).
+ */
 function fillConstants(): void {
   const fraction = (x: number) => ((x - Math.floor(x)) * 0x1_0000_0000) >>> 0;
   let found = 0;

@@ -1,7 +1,9 @@
 /**
- * Debugging information entries (DWARF 5 §2, §7.5): unit headers, and the handful of attributes that tell of functions.
+ * Debugging information entries (DWARF 5 §2, §7.5): unit headers, and the few attributes that
+ * describe functions.
  *
- * A `DieReader` holds one unit and reads one entry at a time into its own fields, so that walking a unit allocates nothing.
+ * A `DieReader` holds one unit and reads one entry at a time into its own fields, so that walking a
+ * unit allocates nothing.
  */
 import { type Addr, CoverageError, Cursor } from '../base/bytes.ts';
 import {
@@ -56,7 +58,7 @@ const DW_UT_skeleton = 0x04;
 const DW_UT_split_compile = 0x05;
 const DW_UT_split_type = 0x06;
 
-/** A unit of .debug_info with what its root entry says. */
+/** A unit of .debug_info with the facts of its root entry. */
 export interface Unit extends FormContext {
   index: number;
   /** Offset of the root entry and of the byte after the unit. */
@@ -97,7 +99,8 @@ export function readUnitHeaders(sections: Sections): Unit[] {
     const isType = unitType === DW_UT_type || unitType === DW_UT_split_type;
     if (isType) cursor.take(8 + offsetSize);
     const header = { offset, version, addressSize, offsetSize, abbrevOffset, dieAt: cursor.at, end };
-    // Before the root entry is read the bases stand just behind the headers of their tables (§7.26, §7.27).
+    // Before the root entry is read, the bases are directly after the headers of their tables
+    // (§7.26, §7.27).
     const bases = { strOffsetsBase: 8, addrBase: 8, rnglistsBase: 0 };
     const facts = { isCode: !isType, name: '', compDir: '', stmtList: -1, lowPc: 0, ranges: [] };
     units.push({ index: units.length, ...header, ...bases, ...facts });
@@ -106,7 +109,10 @@ export function readUnitHeaders(sections: Sections): Unit[] {
   return units;
 }
 
-/** Attributes that matter only in the root entry; their forms are remembered because bases come in any order. */
+/**
+ * Attributes that matter only in the root entry; their forms are remembered because bases come in
+ * any order.
+ */
 interface Pending {
   at: number;
   form: number;
@@ -129,7 +135,10 @@ export class DieReader {
   highPc = 0;
   hasHigh = false;
   ranges: Pending | undefined;
-  /** .debug_info offset of the entry that holds the name: abstract origin or specification; 0 if none. */
+  /**
+   * .debug_info offset of the entry that holds the name: abstract origin or specification; 0 if
+   * none.
+   */
   origin = 0;
   declFile = 0;
   declLine = 0;
@@ -144,7 +153,10 @@ export class DieReader {
     this.cursor = new Cursor(sections.info, '.debug_info', unit.dieAt, unit.end);
   }
 
-  /** The abbreviation of the entry at the cursor; undefined for the null entry that ends a list of children. */
+  /**
+   * The abbreviation of the entry at the cursor; undefined for the null entry that ends a list of
+   * children.
+   */
   begin(): Abbrev | undefined {
     this.dieOffset = this.cursor.at;
     const code = this.cursor.uleb();
@@ -258,7 +270,7 @@ export class DieReader {
     return readRanges5(sections, unit, offset, unit.lowPc);
   }
 
-  /** Fill in the unit from its root entry; leaves the cursor behind it. */
+  /** Fill in the unit from its root entry; leaves the cursor after it. */
   readRoot(): void {
     const { cursor, unit, sections } = this;
     cursor.seek(unit.dieAt);

@@ -1,6 +1,7 @@
 /**
- * Functions and inlined calls by address (DWARF 5 §3.3), found lazily: opening an image reads only the root entry of each unit;
- * a unit's entries and line program are decoded when an address in it is first asked for.
+ * Functions and inlined calls by address (DWARF 5 §3.3), found lazily: opening an image reads only
+ * the root entry of each unit; a unit's entries and line program are decoded when an address in it
+ * is first asked for.
  */
 import { type Addr, CoverageError, upperBound } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
@@ -22,7 +23,7 @@ export interface Scope {
   children: Scope[];
 }
 
-/** Who a function is: resolved through abstract origins and specifications. */
+/** The identity of a function, resolved through abstract origins and specifications. */
 export interface FunctionName {
   name: string;
   linkageName: string;
@@ -93,7 +94,7 @@ export class Dwarf {
     this.owner = intervals.map(i => i.unit);
   }
 
-  /** Does the image carry debug information at all? */
+  /** True if the image has debug information. */
   get isEmpty(): boolean {
     return this.units.length === 0;
   }
@@ -111,7 +112,8 @@ export class Dwarf {
 
   unitAt(addr: Addr): Unit | undefined {
     let index = upperBound(this.lows.length, addr, i => this.lows[i]!) - 1;
-    // Discarded functions leave overlapping ranges near 0; a few steps back find the one that holds the address.
+    // Discarded functions leave overlapping ranges near 0; a few steps back find the one that holds
+    // the address.
     for (let steps = 0; index >= 0 && steps < 64; index--, steps++) {
       if (addr < this.highs[index]!) return this.owner[index];
     }
@@ -168,7 +170,10 @@ export class Dwarf {
     return code;
   }
 
-  /** Walk the entries of a unit. `parents` holds, for each open list of children, the scope that new scopes belong to. */
+  /**
+   * Walk the entries of a unit. `parents` holds, for each open list of children, the scope that new
+   * scopes belong to.
+   */
   private readFunctions(unit: Unit): Scope[] {
     const functions: Scope[] = [];
     if (!unit.isCode) return functions;

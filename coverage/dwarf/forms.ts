@@ -1,8 +1,10 @@
 /**
- * DWARF attribute forms and abbreviations (DWARF 5 §7.5): how to read one value, and how to skip one fast.
+ * DWARF attribute forms and abbreviations (DWARF 5 §7.5): how to read one value, and how to skip
+ * one fast.
  *
- * A `Sections` record holds the byte ranges the forms refer to. Values come back as numbers or strings; block forms come back as
- * the offset and size of the block. Supplementary files (DW_FORM_*_sup, DW_FORM_GNU_*_alt) are not read.
+ * A `Sections` record holds the byte ranges the forms refer to. Values come back as numbers or
+ * strings; block forms come back as the offset and size of the block. Supplementary files
+ * (DW_FORM_*_sup, DW_FORM_GNU_*_alt) are not read.
  */
 import { CoverageError, type Cursor, Cursor as Reader, stringAt } from '../base/bytes.ts';
 
@@ -15,7 +17,7 @@ export const DW_FORM = {
   strx3: 0x27, strx4: 0x28, addrx1: 0x29, addrx2: 0x2a, addrx3: 0x2b, addrx4: 0x2c,
 } as const; // biome-ignore format: the table mirrors DWARF 5 table 7.6
 
-/** What forms need to know of the unit they stand in. */
+/** The facts about a unit that its forms need. */
 export interface FormContext {
   version: number;
   addressSize: number;
@@ -61,7 +63,10 @@ function stringIndexed(sections: Sections, context: FormContext, index: number):
   return stringAt(sections.str, at);
 }
 
-/** The form behind DW_FORM_indirect. A second indirection would be legal nonsense, and a way to exhaust the stack. */
+/**
+ * The form behind DW_FORM_indirect. A second indirection would be legal but useless, and could
+ * exhaust the stack.
+ */
 function indirectForm(cursor: Cursor): number {
   const form = cursor.uleb();
   if (form === DW_FORM.indirect) throw new CoverageError(`${cursor.what}: DW_FORM_indirect leads to itself`);
@@ -186,7 +191,10 @@ function offsetWord(cursor: Cursor, context: FormContext): number {
   return context.offsetSize === 8 ? cursor.u64() : cursor.u32();
 }
 
-/** Read a constant, offset or flag form; 0 for a form that is none. References within a unit come back as .debug_info offsets. */
+/**
+ * Read a constant, offset or flag form; 0 for a form that is none. References within a unit come
+ * back as .debug_info offsets.
+ */
 export function readNumber(cursor: Cursor, form: number, context: FormContext, implicit = 0): number {
   switch (form) {
     case DW_FORM.data1:
@@ -255,7 +263,9 @@ export interface Abbrev {
   bytes: number;
 }
 
-/** The abbreviations at `offset`, by code. Codes are dense in practice, so a sparse array serves. */
+/**
+ * The abbreviations at `offset`, by code. Codes are dense in practice, so a sparse array serves.
+ */
 export function readAbbrevs(sections: Sections, offset: number, context: FormContext): Abbrev[] {
   const cursor = new Reader(sections.abbrev, '.debug_abbrev');
   cursor.seek(offset);

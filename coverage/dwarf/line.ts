@@ -1,8 +1,10 @@
 /**
- * DWARF line programs, versions 2 to 5 (DWARF 5 §6.2): the state machine, its file table, and rows by address.
+ * DWARF line programs, versions 2 to 5 (DWARF 5 §6.2): the state machine, its file table, and rows
+ * by address.
  *
- * Rows are columns of numbers, because a kernel has a million of them. The result equals `llvm-dwarfdump --debug-line`
- * row for row; the look-up follows llvm-symbolizer: the last row at or below the address in the sequence that covers it.
+ * Rows are columns of numbers, because a kernel has a million of them. The result equals
+ * `llvm-dwarfdump --debug-line` row for row; the look-up follows llvm-symbolizer: the last row at
+ * or below the address in the sequence that covers it.
  */
 import { type Addr, CoverageError, Cursor, cleanPath, upperBound } from '../base/bytes.ts';
 import { type FormContext, readNumber, readString, type Sections, skipForm } from './forms.ts';
@@ -83,7 +85,7 @@ export class LineTable {
   readonly rows: Rows;
   readonly sequences: Sequence[];
   readonly version: number;
-  /** Where the next program in .debug_line begins. */
+  /** The offset of the next program in .debug_line. */
   readonly end: number;
   private readonly header: LineHeader;
   private readonly clean: string[] = [];
@@ -114,13 +116,16 @@ export class LineTable {
     const at = upperBound(this.sequences.length, addr, i => this.sequences[i]!.high);
     const sequence = this.sequences[at];
     if (!sequence || addr < sequence.low) return -1;
-    // Of rows that share an address the last one counts: compilers correct themselves.
+    // If rows share an address, the last one is used: compilers emit corrections.
     const count = sequence.last - sequence.first - 1;
     const next = upperBound(count, addr, i => this.rows.address[sequence.first + 1 + i]!);
     return sequence.first + next;
   }
 
-  /** Row indices `[from, to)` of the rows that touch `[low, high)` in the sequence covering `low`; empty if none does. */
+  /**
+   * Row indices `[from, to)` of the rows that touch `[low, high)` in the sequence covering `low`;
+   * empty if none does.
+   */
   range(low: Addr, high: Addr): [number, number] {
     const from = this.find(low);
     if (from < 0) return [0, 0];
@@ -139,7 +144,10 @@ export class LineTable {
     return (this.clean[file] ??= cleanPath(this.path(file, compDir)));
   }
 
-  /** The path of a file number, absolute where the compiler wrote an absolute one. '' if there is no such file. */
+  /**
+   * The path of a file number, absolute where the compiler wrote an absolute one. '' if there is no
+   * such file.
+   */
   path(file: number, compDir: string): string {
     const { version, files, dirs } = this.header;
     const entry = files[version >= 5 ? file : file - 1];

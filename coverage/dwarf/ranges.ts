@@ -1,6 +1,7 @@
 /**
- * Address ranges of a DIE: `.debug_ranges` (DWARF 4 §2.17.3) and `.debug_rnglists` (DWARF 5 §2.17.3, §7.25).
- * A list comes back flat: low, high (exclusive), low, high, ... Empty ranges are dropped.
+ * Address ranges of a DIE: `.debug_ranges` (DWARF 4 §2.17.3) and `.debug_rnglists` (DWARF 5
+ * §2.17.3, §7.25). A list comes back flat: low, high (exclusive), low, high, ... Empty ranges are
+ * dropped.
  */
 import { type Addr, CoverageError, Cursor } from '../base/bytes.ts';
 import { addressAt, type FormContext, type Sections } from './forms.ts';

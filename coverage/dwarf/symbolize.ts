@@ -1,8 +1,10 @@
 /**
- * From an address to functions and source lines, inlined calls included, innermost first: what `llvm-symbolizer --inlines` says.
+ * From an address to functions and source lines, inlined calls included, innermost first, like
+ * `llvm-symbolizer --inlines`.
  *
- * kcov records *return* addresses. `Symbolizer.frames` takes any address; for a recorded PC ask for the call instruction
- * (`callsites.ts`), because the line of the return address may belong to the next statement.
+ * kcov records *return* addresses. `Symbolizer.frames` takes any address; for a recorded PC ask for
+ * the call instruction (`callsites.ts`), because the line of the return address may belong to the
+ * next statement.
  */
 import type { Addr } from '../base/bytes.ts';
 import { type Elf, STT_FUNC } from '../elf/elf.ts';
@@ -25,7 +27,10 @@ export class Symbolizer {
   readonly elf: Elf;
   readonly dwarf: Dwarf;
 
-  /** Name the outermost frame after any symbol, as llvm-symbolizer does, not only after function symbols. */
+  /**
+   * Name the outermost frame after any symbol, as llvm-symbolizer does, not only after function
+   * symbols.
+   */
   private readonly symbolsWin: boolean;
 
   constructor(elf: Elf, options: { symbolsWin?: boolean } = {}) {
@@ -65,7 +70,8 @@ export class Symbolizer {
     }
     const outermost = frames[frames.length - 1]!;
     if (symbol >= 0) {
-      // Labels of hand-written or unlinked code (`.Lpcrel_hi7`) must not hide the function that DWARF names.
+      // Labels of hand-written or unlinked code (`.Lpcrel_hi7`) must not hide the function that
+      // DWARF names.
       if (this.symbolsWin || symbols.type[symbol] === STT_FUNC || outermost.function === '') {
         outermost.function = symbols.name(symbol);
       }
@@ -74,7 +80,7 @@ export class Symbolizer {
     return frames;
   }
 
-  /** What the symbol table alone knows. */
+  /** The frame from the symbol table alone. */
   private bare(symbol: number): Frame {
     const { symbols } = this.elf;
     return symbol < 0 ? frame('') : { ...frame(symbols.name(symbol)), file: symbols.file(symbol) };

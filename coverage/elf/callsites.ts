@@ -1,18 +1,23 @@
 /**
- * Where the compiler called its coverage hooks, found by decoding the text of the image.
+ * The compiler's calls of coverage hooks, found by decoding the text of the image.
  *
- * kcov records the return address of the hook call. The length of that call is never assumed: `auipc ra, jalr ra` pairs (8 bytes, the
- * jalr is the call) and `jal ra` (4 bytes, after linker relaxation) are told apart by decoding. The call sites are the
- * denominators of every report, and a recorded PC that is no call site is refused.
+ * kcov records the return address of the hook call. The length of that call is never assumed:
+ * `auipc ra, jalr ra` pairs (8 bytes, the jalr is the call) and `jal ra` (4 bytes, after linker
+ * relaxation) are distinguished by decoding. The call sites are the denominators of every report,
+ * and a recorded PC that is not a call site is refused.
  *
- * Each `trace_pc` site also gets its *block*: the straight line of instructions that runs whenever the hook does, from the
- * preceding branch target to the next control transfer. It is derived from the machine code, not recorded; exporters say so.
+ * Each `trace_pc` site also gets its *block*: the straight line of instructions that runs whenever
+ * the hook does, from the preceding branch target to the next control transfer. It is derived from
+ * the machine code, not recorded; exporters say so.
  */
 import { type Addr, CoverageError, hex, upperBound } from '../base/bytes.ts';
 import { CodeScan, type HookCall } from './code.ts';
 import { type Elf, type Section, STT_FUNC } from './elf.ts';
 
-/** `pc` sites count coverage; the others carry comparison operands. Order as in the trigger registers of the device. */
+/**
+ * `pc` sites count coverage; the others carry comparison operands. Order as in the trigger
+ * registers of the device.
+ */
 export const HOOKS = [
   '__sanitizer_cov_trace_pc',
   '__sanitizer_cov_trace_cmp1',
@@ -32,7 +37,7 @@ export const HOOK_PC = 0;
 export class CallSites {
   readonly elf: Elf;
   readonly count: number;
-  /** What kcov records: the address after the call. */
+  /** The PC that kcov records: the address after the call. */
   readonly ret: Float64Array;
   /** The auipc or jal that begins the call. */
   readonly start: Float64Array;
@@ -40,7 +45,9 @@ export class CallSites {
   readonly call: Float64Array;
   /** Index into HOOKS. */
   readonly hook: Uint8Array;
-  /** The straight line `[low, high)` that runs with the hook; for comparison hooks just the call. */
+  /**
+   * The straight line `[low, high)` that runs with the hook; for comparison hooks just the call.
+   */
   readonly blockLow: Float64Array;
   readonly blockHigh: Float64Array;
   private readonly byReturn = new Map<Addr, number>();
@@ -94,7 +101,7 @@ export class CallSites {
     return upperBound(this.count, addr - 1, i => this.call[i]!);
   }
 
-  /** Why a PC is no call site, for an error text. */
+  /** The reason why a PC is not a call site, for an error text. */
   explainMissing(ret: Addr): string {
     const { elf } = this;
     const near = [-8, -4, -2, 2, 4, 8].find(offset => this.byReturn.has(ret + offset));
@@ -107,7 +114,7 @@ export class CallSites {
   }
 }
 
-/** Is `start` an address at which an instruction of the section can begin? */
+/** True if an instruction of the section can begin at `start`. */
 function isWithin(section: Section, start: Addr): boolean {
   const offset = start - section.addr;
   return offset >= 0 && offset < section.size && offset % 2 === 0;

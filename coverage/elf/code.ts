@@ -1,7 +1,8 @@
 /**
- * One executable section, decoded once from front to back: where instructions begin, where the straight lines of code begin and
- * end, and where the compiler's hooks are called. No table of data stands between RISC-V functions, so front to back is right;
- * the symbol table says where functions begin, whatever the bytes before them decoded to.
+ * One executable section, decoded once from front to back: the starts of instructions, the bounds
+ * of straight-line code, and the calls of the compiler's hooks. RISC-V compilers put no data
+ * between functions, so linear decoding is correct; the symbol table gives the starts of functions,
+ * whatever the bytes before them decode to.
  */
 import type { Addr } from '../base/bytes.ts';
 import type { Elf, Section } from './elf.ts';
@@ -11,7 +12,7 @@ const INSN = 1;
 const LEADER = 2;
 const ENDS_BLOCK = 4;
 
-/** A hook call: the auipc or jal that begins it, the jump itself, and where it returns. */
+/** A hook call: the auipc or jal that begins it, the jump itself, and the return address. */
 export interface HookCall {
   start: Addr;
   call: Addr;
@@ -33,7 +34,7 @@ export class CodeScan {
     this.flags = new Uint8Array((this.size >> 1) + 2);
   }
 
-  /** Does an instruction begin at this offset? */
+  /** True if an instruction begins at this offset. */
   isInsn(offset: number): boolean {
     return (this.flags[offset >> 1]! & INSN) !== 0;
   }
@@ -47,7 +48,10 @@ export class CodeScan {
     if (offset >= 0 && offset < this.size) this.flags[offset >> 1]! |= flag;
   }
 
-  /** Decode; hook calls go to `found`. `starts` are the addresses of functions, `hooks` those of the hooks. */
+  /**
+   * Decode; hook calls go to `found`. `starts` are the addresses of functions, `hooks` those of the
+   * hooks.
+   */
   scan(starts: Float64Array, hooks: Map<Addr, number>, found: HookCall[]): void {
     let nextStart = 0;
     let pairAt = -1; // offset of an auipc directly before, and what it computed

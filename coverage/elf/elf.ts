@@ -1,11 +1,12 @@
 /**
- * ELF64 little-endian files: sections, symbols, build id, bytes at an address (System V gABI, chapters 4 and 5).
+ * ELF64 little-endian files: sections, symbols, build id, bytes at an address (System V gABI,
+ * chapters 4 and 5).
  *
- * Nothing is trusted: offsets, counts and names are checked against the file, and a fault is one line. Only what a linked
- * RISC-V image needs is read.
+ * Nothing is trusted: offsets, counts and names are checked against the file, and a fault is one
+ * line. Only the parts that a linked RISC-V image needs are read.
  *
- * Divergence: compressed sections (SHF_COMPRESSED) are refused by name, because inflating needs host help; relocatable
- * objects are refused, because their addresses and debug data are not final.
+ * Divergence: compressed sections (SHF_COMPRESSED) are refused by name, because inflating needs
+ * host help; relocatable objects are refused, because their addresses and debug data are not final.
  */
 import { type Addr, CoverageError, Cursor, hex, pcOf, stringAt, upperBound } from '../base/bytes.ts';
 import { Sha256 } from '../base/sha256.ts';
@@ -30,7 +31,10 @@ const SHN_LORESERVE = 0xff00;
 const NAME_MAX = 4096;
 /** Sections that lie in memory: every address is looked up in all of them. */
 const LOADED_MAX = 4096;
-/** Contents of all sections in sizes of the file: some linkers let two tables of strings share their bytes. */
+/**
+ * Contents of all sections in sizes of the file: some linkers make two string tables share their
+ * bytes.
+ */
 const SHARED_MAX = 4;
 
 export interface Section {
@@ -60,7 +64,10 @@ interface SymbolRows {
   fileAt: number[];
 }
 
-/** Symbols of loaded sections in order of address, then size, then place in the table; names are read on demand. */
+/**
+ * Symbols of loaded sections in order of address, then size, then place in the table; names are
+ * read on demand.
+ */
 export class SymbolTable {
   readonly count: number;
   readonly addr: Float64Array;
@@ -86,7 +93,7 @@ export class SymbolTable {
     return stringAt(this.strings, this.nameAt[index]!, NAME_MAX);
   }
 
-  /** The source file (STT_FILE) a local symbol stands under; '' for a global one. */
+  /** The source file (STT_FILE) of a local symbol; '' for a global one. */
   file(index: number): string {
     return stringAt(this.strings, this.fileAt[index]!, NAME_MAX);
   }
@@ -100,7 +107,10 @@ export class SymbolTable {
     };
   }
 
-  /** Of several symbols at one address the largest speaks, and of equals the last: llvm-symbolizer's choice. -1 if none. */
+  /**
+   * If several symbols cover an address, the largest is used, and the last of equals:
+   * llvm-symbolizer's choice. -1 if none.
+   */
   indexAt(addr: Addr): number {
     const index = upperBound(this.count, addr, i => this.addr[i]!) - 1;
     if (index < 0) return -1;
@@ -131,7 +141,10 @@ export class Elf {
   private symbolTable: SymbolTable | undefined;
   private id: string | undefined;
 
-  /** `name` stands in error texts. Throws `CoverageError` for anything that is no linked RISC-V ELF64 file. */
+  /**
+   * `name` is used in error texts. Throws `CoverageError` unless the file is a linked RISC-V ELF64
+   * file.
+   */
   constructor(bytes: Uint8Array, name = 'image') {
     this.bytes = bytes;
     this.name = name;
@@ -160,7 +173,7 @@ export class Elf {
       throw new CoverageError(`${this.name}: section headers of ${entsize} bytes, expected 64`);
     const table = new Cursor(this.bytes, `${this.name} section headers`);
     if (count === 0) {
-      // More than 0xff00 sections: the count stands in the first header (gABI "e_shnum").
+      // More than 0xff00 sections: the count is in the first header (gABI "e_shnum").
       table.seek(tableAt);
       table.take(32);
       count = table.u64();
@@ -192,7 +205,10 @@ export class Elf {
     return rows;
   }
 
-  /** Readers visit each section once: that must be an effort in proportion to the file, also when sections overlap. */
+  /**
+   * Readers visit each section once: the work must be proportional to the file, even if sections
+   * overlap.
+   */
   private checkSizes(rows: readonly Section[]): void {
     const limit = this.bytes.length;
     let total = 0;
@@ -254,7 +270,7 @@ export class Elf {
     return this.executableSections().some(s => addr >= s.addr && addr < s.addr + s.size);
   }
 
-  /** `count` bytes at an address of a loaded section, or undefined where the image holds none. */
+  /** `count` bytes at an address of a loaded section, or undefined if the image has none there. */
   read(addr: Addr, count: number): Uint8Array | undefined {
     for (const section of this.sections) {
       if (!(section.flags & SHF_ALLOC) || section.type === SHT_NOBITS) continue;
@@ -332,8 +348,8 @@ export class Elf {
   }
 
   /**
-   * What names the image in a trace: `build-id:HEX`, or `sha256:HEX` over address and bytes of the executable sections,
-   * which stripping does not change.
+   * The identity of the image in a trace: `build-id:HEX`, or `sha256:HEX` over address and bytes of
+   * the executable sections, which stripping does not change.
    */
   get imageId(): string {
     if (this.id === undefined) {
@@ -354,7 +370,7 @@ export class Elf {
   }
 }
 
-/** RISC-V psABI mapping symbols (`$x`, `$d`), and nameless ones, name nothing a reader asks for. */
+/** RISC-V psABI mapping symbols (`$x`, `$d`), and nameless ones, are of no interest to readers. */
 function isMappingSymbol(strings: Uint8Array, at: number): boolean {
   const first = strings[at] ?? 0;
   if (first === 0) return true;

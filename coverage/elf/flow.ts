@@ -1,14 +1,16 @@
 /**
- * The control flow of a function, from its machine code: blocks of instructions that run one after the other, and where control may go
- * behind each.
+ * The control flow of a function, from its machine code: basic blocks, and the possible successors
+ * of each.
  *
- * - A call goes on behind it, unless the function called never returns (`Returns`).
- * - `jr` through ra or t0 is a return. Through another register it is the jump of a switch if its target was loaded from an
- *   indexed table, else a tail call, which leaves the function. A table's targets are the words of the image's data that point
- *   into the function, and code addresses that the function itself computes (`&&label`): more than one table has, never fewer.
+ * - A call continues after it, unless the called function never returns (`Returns`).
+ * - `jr` through ra or t0 is a return. Through another register it is the jump of a switch if its
+ *   target was loaded from an indexed table, else a tail call, which leaves the function. A table's
+ *   targets are the words of the image's data that point into the function, and code addresses that
+ *   the function itself computes (`&&label`): a superset of the real targets.
  * - An exception ends a block only where it must happen (ebreak, c.unimp).
  *
- * A function whose code cannot be read this way is *opaque*: nothing is concluded about it beyond the hooks themselves.
+ * A function whose code cannot be read this way is *opaque*: nothing is inferred about it beyond
+ * the hooks themselves.
  */
 import { type Addr, upperBound } from '../base/bytes.ts';
 import type { CallSites } from './callsites.ts';
@@ -26,7 +28,7 @@ export interface FlowBlock {
   out: number[];
   /** Sites of the hooks called in it. */
   sites: number[];
-  /** Nothing but hook calls and a jump: the compiler made it to tell one way from another. */
+  /** Only hook calls and a jump: the compiler created the block to distinguish edges. */
   isEdge: boolean;
 }
 
@@ -60,7 +62,7 @@ export function functionRanges(elf: Elf): CodeRange[] {
   return ranges;
 }
 
-/** Where the flow of functions is read from; what several functions need is found once. */
+/** The source of the flow of functions, with data that several functions share. */
 export class ImageFlow {
   readonly sites: CallSites;
   readonly ranges: CodeRange[];
@@ -93,13 +95,16 @@ export class ImageFlow {
     return range && addr < range.high ? range : undefined;
   }
 
-  /** May a call of `target` return? A target outside the known functions may. */
+  /** True if a call of `target` may return. A target outside the known functions may. */
   mayReturn(target: Addr): boolean {
     const index = this.indexOf(target);
     return this.ranges[index]?.low !== target || this.returns[index] === 1;
   }
 
-  /** A function returns if it has a return, leaves through an unknown address, or hands over to a function that returns. */
+  /**
+   * A function returns if it has a return, leaves through an unknown address, or tail-calls a
+   * function that returns.
+   */
   private findReturns(): Uint8Array {
     const returns = new Uint8Array(this.ranges.length);
     const tails: [from: number, to: number][] = [];
@@ -125,7 +130,7 @@ export class ImageFlow {
     return returns;
   }
 
-  /** Do instructions follow each other without a gap? */
+  /** True if instructions follow each other without a gap. */
   private isReadable(low: Addr, high: Addr): boolean {
     const scan = this.scanOf(low);
     if (!scan || high <= low) return false;
@@ -134,7 +139,7 @@ export class ImageFlow {
     return at === high - scan.base;
   }
 
-  /** The instructions of `[low, high)` that may do something else than go on. */
+  /** The instructions of `[low, high)` that may transfer control. */
   private *jumps(low: Addr, high: Addr): Generator<{ at: Addr; next: Addr; jump: Jump }> {
     const scan = this.scanOf(low);
     if (!scan) return;
@@ -180,7 +185,7 @@ export class ImageFlow {
     return this.blocks(range, leaders, ends, targets);
   }
 
-  /** Addresses behind the calls of a function, those of hooks apart. */
+  /** Return addresses of the calls of a function, except those of hooks. */
   callReturns({ low, high }: CodeRange): Addr[] {
     const found: Addr[] = [];
     for (const { next, jump } of this.jumps(low, high))
@@ -188,7 +193,7 @@ export class ImageFlow {
     return found;
   }
 
-  /** Does a call end right before this address? */
+  /** True if a call ends directly before this address. */
   isBehindCall(addr: Addr): boolean {
     const scan = this.scanOf(addr - 4);
     if (!scan) return false;
@@ -199,7 +204,7 @@ export class ImageFlow {
     return false;
   }
 
-  /** Where the hook calls of a function begin. */
+  /** Start addresses of the hook calls of a function. */
   hookStarts({ low, high }: CodeRange): Addr[] {
     const { sites } = this;
     const found: Addr[] = [];

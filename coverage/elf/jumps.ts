@@ -1,22 +1,25 @@
-/** What single RISC-V instructions do to control (Unpriv §2.5, §27.4; Priv "Trap-Return Instructions"). */
+/**
+ * The control flow of single RISC-V instructions (Unpriv §2.5, §27.4; Priv "Trap-Return
+ * Instructions").
+ */
 import type { Addr } from '../base/bytes.ts';
 import type { CodeScan } from './code.ts';
 import { bImm, cbImm, cjImm, jImm, OP_AUIPC, OP_BRANCH, OP_JAL, OP_JALR, RA } from './riscv.ts';
 
 export type Jump =
-  /** Goes to `to` or on. */
+  /** Goes to `to` or falls through. */
   | { kind: 'branch'; to: Addr }
   | { kind: 'jump'; to: Addr }
-  /** Comes back, unless what is called never returns; `to` is unknown for a call through a register. */
+  /** Returns, unless the callee never returns; `to` is unknown for a call through a register. */
   | { kind: 'call'; to: Addr | undefined }
   | { kind: 'return' }
-  /** Through a register that is no link register. */
+  /** Through a register that is not a link register. */
   | { kind: 'indirect' }
   /** sret, mret */
   | { kind: 'xret' }
-  /** Never goes on: ebreak, illegal. */
+  /** Never continues: ebreak, illegal. */
   | { kind: 'stop' }
-  /** Goes on; an address of code was computed. */
+  /** Falls through; the instruction computes an address of code. */
   | { kind: 'address'; to: Addr };
 
 const OP_IMM = 0x13;
@@ -32,7 +35,7 @@ function upper(code: CodeScan, at: number, register: number): Addr | undefined {
   return code.base + at - 4 + (word & ~0xfff);
 }
 
-/** Undefined for an instruction that always goes on. `at` is an offset in the section. */
+/** Undefined for an instruction that always falls through. `at` is an offset in the section. */
 export function jumpOf(code: CodeScan, at: number): Jump | undefined {
   const half = code.view.getUint16(at, true);
   return (half & 3) === 3 ? wide(code, at, code.view.getInt32(at, true)) : compressed(code.base + at, half);
@@ -76,8 +79,8 @@ function compressed(here: Addr, half: number): Jump | undefined {
 }
 
 /**
- * Does the jump at offset `at` go to an address that the block from `low` loaded from an indexed table: `add x, base, index;
- * ld y, (x); jr y`?
+ * True if the jump at offset `at` goes to an address that the block from `low` loaded from an
+ * indexed table: `add x, base, index; ld y, (x); jr y`.
  */
 export function loadsIndexed(code: CodeScan, low: number, at: number): boolean {
   let from = 0;

@@ -1,4 +1,6 @@
-/** The few facts of RV64GC that finding calls and blocks needs. Whole decoding is the emulator's business, not this room's. */
+/**
+ * The few facts of RV64GC that finding calls and blocks needs. The emulator has the full decoder.
+ */
 
 export const OP_AUIPC = 0x17;
 export const OP_BRANCH = 0x63;

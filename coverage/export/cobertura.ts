@@ -1,4 +1,7 @@
-/** Cobertura XML (coverage-04.dtd): directory = package, file = class, function = method. Rates are 0..1 with four decimals. */
+/**
+ * Cobertura XML (coverage-04.dtd): directory = package, file = class, function = method. Rates are
+ * 0..1 with four decimals.
+ */
 import { byText } from '../base/bytes.ts';
 import { addTotals, type Coverage, emptyTotals, type Share, type Totals } from '../model/coverage.ts';
 import { hitsOf } from '../model/lines.ts';

@@ -1,12 +1,20 @@
-/** What all exporters share: options, and text gathered into chunks so that a large file never stands in memory whole. */
+/**
+ * Code that all exporters share: options, and text collected into chunks so that a large file is
+ * never in memory as a whole.
+ */
 import type { KeepPoint } from '../model/program.ts';
 
 export interface ExportOptions {
-  /** Puts this before relative source paths (lcov, cobertura), e.g. the kernel's source directory. */
+  /**
+   * Puts this before relative source paths (lcov, cobertura), e.g. the kernel's source directory.
+   */
   sourceRoot?: string | undefined;
   /** Name of the image in drcov and modoff; its base name by default. */
   module?: string | undefined;
-  /** Seconds for formats with a time stamp; SOURCE_DATE_EPOCH by convention, else 0. Never the clock. */
+  /**
+   * Seconds for formats with a time stamp; SOURCE_DATE_EPOCH by convention, else 0. Never the
+   * clock.
+   */
   epoch?: number | undefined;
   /** Restrict denominators and hits to some sites. */
   keep?: KeepPoint | undefined;
@@ -14,9 +22,9 @@ export interface ExportOptions {
   inOrder?: boolean | undefined;
   /** csv: the records themselves (default), or syzkaller's tables. */
   table?: 'records' | 'files' | 'functions' | 'pcs' | undefined;
-  /** raw: which records, where a trace has several kinds. */
+  /** raw: the kind of records, if a trace has several. */
   kind?: 'pc' | 'cmp' | 'edge' | undefined;
-  /** html: source text by path; undefined where it cannot be read. */
+  /** html: source text by path; undefined if it cannot be read. */
   readSource?: ((path: string) => string | undefined) | undefined;
   /** html: title of the page. */
   title?: string | undefined;

@@ -1,8 +1,10 @@
 /**
- * drcov version 2 with the seven-column module table that Lighthouse, Cartographer and LibAFL all read.
+ * drcov version 2 with the seven-column module table that Lighthouse, Cartographer and LibAFL all
+ * read.
  *
- * The blocks are derived: a covered hook stands for the straight line of instructions around it (callsites.ts). Offsets count from the
- * lowest loaded address and must fit 32 bits, sizes 16 bits; a longer block is split.
+ * The blocks are derived: a covered hook represents the straight-line code around it
+ * (callsites.ts). Offsets count from the lowest loaded address and must fit 32 bits, sizes 16 bits;
+ * a longer block is split.
  */
 import { CoverageError, hex } from '../base/bytes.ts';
 import type { Coverage } from '../model/coverage.ts';

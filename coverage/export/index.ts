@@ -1,4 +1,7 @@
-/** The one door of the exporters: a format by name, bytes in chunks. Equal input gives equal bytes. */
+/**
+ * The public API of the exporters: a format by name, bytes in chunks. Equal input gives equal
+ * bytes.
+ */
 import { CoverageError } from '../base/bytes.ts';
 import { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
@@ -25,7 +28,7 @@ export const FORMATS = [
 ] as const; // biome-ignore format: one row
 export type Format = (typeof FORMATS)[number];
 
-/** Refuse formats of places for a trace that has none, instead of writing an empty file. */
+/** Refuse formats of code addresses for a trace that has none, instead of writing an empty file. */
 function checkPlaces(format: Format, trace: Trace): void {
   if (trace.records.length === 0 || format === 'csv' || format === 'raw' || format === 'kcov') return;
   const listsPcs = format === 'rawcover' || format === 'modoff';
@@ -41,8 +44,9 @@ export function isFormat(name: string): name is Format {
 }
 
 /**
- * The trace in a format. `elf` is the image that was traced; only kcov, raw and csv do without. Throws `CoverageError` before the
- * first chunk for a PC that is no call site, an image without debug information or hooks, and the wrong image.
+ * The trace in a format. `elf` is the image that was traced; only kcov, raw and csv work without
+ * it. Throws `CoverageError` before the first chunk for a PC that is not a call site, an image
+ * without debug information or hooks, and the wrong image.
  */
 export function exportTrace(
   format: Format,

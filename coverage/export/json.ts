@@ -1,4 +1,7 @@
-/** Our own JSON, format `kcovbox-coverage` version 1: everything the reports know, for programs. Addresses are hex strings. */
+/**
+ * Our own JSON, format `kcovbox-coverage` version 1: all facts of the reports, for programs.
+ * Addresses are hex strings.
+ */
 import { hex } from '../base/bytes.ts';
 import { type Coverage, percent, type Totals } from '../model/coverage.ts';
 import { encodeChunks } from './common.ts';

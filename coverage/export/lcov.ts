@@ -1,9 +1,10 @@
 /**
- * lcov tracefiles with the old function records (`FN:line,name`), which every lcov from 1.x to 2.x reads; the newer FNL/FNA make
- * 1.16 say "no data found". No branch records: a trace-pc build does not prove source branches.
+ * lcov tracefiles with the old function records (`FN:line,name`), which every lcov from 1.x to 2.x
+ * reads; the newer FNL/FNA make 1.16 say "no data found". No branch records: a trace-pc build does
+ * not prove source branches.
  *
- * Each test has sections of its own, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and for a trace with one, there is one
- * section for each file. A line that is unknown has no record.
+ * Each test has its own sections, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and
+ * for a trace with one, there is one section for each file. A line that is unknown has no record.
  */
 import { byText } from '../base/bytes.ts';
 import { Coverage } from '../model/coverage.ts';
@@ -12,7 +13,7 @@ import type { ProgramFile, ProgramFunction } from '../model/program.ts';
 import { filterTrace } from '../trace/ops.ts';
 import { type ExportOptions, encodeChunks, rooted } from './common.ts';
 
-/** More would multiply the file without anybody reading it. */
+/** More would multiply the size of the file without use. */
 const MOST_TESTS = 64;
 
 /** One row per name: lcov knows a function of a file by name alone. */
@@ -28,7 +29,10 @@ function functionRows(coverage: Coverage, file: ProgramFile): { name: string; li
   return [...rows.values()].sort((a, b) => a.line - b.line || byText(a.name, b.name));
 }
 
-/** Hits by line: what one test proves, as far as all tests together agree. */
+/**
+ * Hits by line: the facts that one test proves, restricted to those that all tests together
+ * confirm.
+ */
 function lineRows(whole: Coverage, parts: readonly Coverage[], file: ProgramFile): Map<number, number>[] {
   const rows = parts.map(() => new Map<number, number>());
   for (const [line, code] of [...file.lines].sort(([a], [b]) => a - b)) {
@@ -42,7 +46,7 @@ function lineRows(whole: Coverage, parts: readonly Coverage[], file: ProgramFile
       rows[i]!.set(line, ran ? hitsOf(mine) : 0);
       if (didRun(mine.state)) isShown = true;
     }
-    // Proven only by all together: it belongs to some test that leaves it open.
+    // Proven only by all tests together: it is attributed to a test that leaves it open.
     if (ran && !isShown) {
       const open = parts.findIndex(part => part.line(code).state === 'unknown');
       rows[Math.max(0, open)]!.set(line, hitsOf(verdict));
@@ -72,7 +76,10 @@ function section(
   return `${text}LF:${lines.size}\nLH:${covered}\nend_of_record\n`;
 }
 
-/** lcov keeps letters, digits and underscores of a test name, with a warning for the rest; two names stay two. */
+/**
+ * lcov keeps letters, digits and underscores of a test name, with a warning for the rest; two names
+ * stay two.
+ */
 function testNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map(name => {

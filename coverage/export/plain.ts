@@ -1,9 +1,9 @@
 /**
- * Formats without source lines: the raw kcov image, the stored trace as CSV, and lists of PCs (syzkaller's rawcover and JSON lines,
- * module+offset). Shapes: docs/coverage-formats.md.
+ * Formats without source lines: the raw kcov image, the stored trace as CSV, and lists of PCs
+ * (syzkaller's rawcover and JSON lines, module+offset). Shapes: docs/coverage-formats.md.
  *
- * rawcover, JSON lines and modoff give the address of the *call instruction*, as syzkaller does after subtracting the length of a
- * call; ours comes from decoding.
+ * rawcover, JSON lines and modoff give the address of the *call instruction*, as syzkaller does
+ * after subtracting the length of a call; ours comes from decoding.
  */
 import { addrOf, CoverageError, cleanPath, hex } from '../base/bytes.ts';
 import type { CallSites } from '../elf/callsites.ts';
@@ -13,7 +13,7 @@ import { testsReaching } from '../model/tests.ts';
 import { KIND_CMP, KINDS, type Trace } from '../trace/trace.ts';
 import { baseName, csvRow, type ExportOptions, encodeChunks } from './common.ts';
 
-/** An area as the guest would have mapped it: word 0 counts records, then the records. */
+/** A buffer as the guest would have mapped it: word 0 counts records, then the records. */
 export function exportRaw(trace: Trace, options: ExportOptions): Iterable<Uint8Array> {
   const kinds = KINDS.filter((_, kind) => trace.pointKind.includes(kind));
   const kind = options.kind ?? kinds[0] ?? 'pc';
@@ -57,7 +57,7 @@ function* rawArea(trace: Trace, wanted: number): Generator<Uint8Array> {
   if (at > 0) yield chunk.subarray(0, at);
 }
 
-/** Call address of every pc record's point; throws where a PC is no call site. */
+/** Call address of every pc record's point; throws if a PC is not a call site. */
 function callsOf(trace: Trace, sites: CallSites): Float64Array {
   const calls = new Float64Array(trace.pointPc.length);
   for (let i = 0; i < calls.length; i++) {
@@ -91,7 +91,7 @@ export function exportRawcover(trace: Trace, sites: CallSites, options: ExportOp
   return encodeChunks(options.inOrder ? inOrder() : sorted());
 }
 
-/** Lowest address of the loaded image: what offsets in drcov and modoff count from. */
+/** Lowest address of the loaded image: the base of offsets in drcov and modoff. */
 export function moduleBase(elf: Elf): number {
   const loaded = elf.sections.filter(section => section.flags & 2 && section.addr !== 0);
   return loaded.reduce((low, section) => Math.min(low, section.addr), loaded[0]?.addr ?? 0);
@@ -110,7 +110,10 @@ export function exportModoff(trace: Trace, sites: CallSites, options: ExportOpti
   return encodeChunks(lines());
 }
 
-/** syzkaller's `/cover?jsonl=1`: every frame of every point; hit_count is the number of programs (here: tests) that reached it. */
+/**
+ * syzkaller's `/cover?jsonl=1`: every frame of every point; hit_count is the number of programs
+ * (here: tests) that reached it.
+ */
 export function exportJsonl(coverage: Coverage): Iterable<Uint8Array> {
   const { program } = coverage;
   const reached = testsReaching(coverage.tests, program.count);

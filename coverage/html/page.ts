@@ -1,6 +1,7 @@
 /**
- * The data inside the HTML report, as small as rows of numbers can make it. data.ts writes these shapes and client/ reads
- * them. The index is parsed when the page opens; files and functions are parsed when they are looked at.
+ * The data inside the HTML report, as small as rows of numbers can make it. data.ts writes these
+ * shapes and client/ reads them. The index is parsed when the page opens; files and functions are
+ * parsed when they are shown.
  */
 
 /** Lines covered, partly, total; functions covered, total; points covered, total. */
@@ -58,7 +59,7 @@ export interface PageIndex {
   dialect: string;
   notes: Record<string, string>;
   hooks: 'pc' | 'cmp' | 'none';
-  /** Do records count executions? */
+  /** True if records count executions. */
   counts: boolean;
   records: number;
   lost: number;

@@ -1,6 +1,7 @@
 /**
- * Who may call whom, from the calls in the text of an image. The trace tells only which functions were entered; this graph tells a call
- * made by the current function from one made by its caller after it returned.
+ * The possible callers of each function, from the calls in the text of an image. The trace tells
+ * only which functions were entered; this graph tells a call made by the current function from one
+ * made by its caller after it returned.
  */
 import { type Addr, upperBound } from '../base/bytes.ts';
 import { type Elf, STT_FUNC } from '../elf/elf.ts';
@@ -67,13 +68,19 @@ export class CallGraph {
     if (fn >= 0) this.indirect[fn] = 1;
   }
 
-  /** Does the function that starts at `caller` hold a direct call (or tail call) of the one at `callee`? */
+  /**
+   * True if the function that starts at `caller` has a direct call (or tail call) of the one at
+   * `callee`.
+   */
   calls(caller: Addr, callee: Addr): boolean {
     const fn = this.indexOf(caller);
     return fn >= 0 && this.callees[fn]!.has(callee);
   }
 
-  /** Can the one reach the other by direct calls, `STEPS` deep at most? Some of the functions between may leave no record. */
+  /**
+   * True if one reaches the other by direct calls, at most `STEPS` deep. Some of the functions
+   * between may leave no record.
+   */
   reaches(caller: Addr, callee: Addr): boolean {
     const fn = this.indexOf(caller);
     if (fn < 0) return false;

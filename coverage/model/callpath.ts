@@ -1,10 +1,12 @@
 /**
- * The call path of a system call, rebuilt from the order of its records: a record at a function's entry is a call, a record of a function
- * further up the stack is a return to it, inlined functions are the frames DWARF gives for the point.
+ * The call path of a system call, rebuilt from the order of its records: a record at a function's
+ * entry is a call, a record of a function further up the stack is a return to it, inlined functions
+ * are the frames DWARF gives for the point.
  *
- * Derived, not recorded: a function that is entered while its caller has already returned without a record of its own is placed under the
- * nearest function on the stack that holds a call of it (callgraph.ts), else the nearest that reaches it by a few direct calls, else the
- * nearest that makes indirect calls.
+ * Derived, not recorded: a function that is entered while its caller has already returned without a
+ * record of its own is placed under the nearest function on the stack that holds a call of it
+ * (callgraph.ts), else the nearest that reaches it by a few direct calls, else the nearest that
+ * makes indirect calls.
  */
 import { CallGraph } from './callgraph.ts';
 import type { Coverage } from './coverage.ts';
@@ -26,7 +28,7 @@ export interface CallPath {
   records: number;
   /** In order of `from`, parents before children. */
   nodes: PathNode[];
-  /** True where the picture was cut at the limit of nodes. */
+  /** True if the paths were cut at the limit of nodes. */
   isCut: boolean;
 }
 
@@ -89,7 +91,10 @@ class PathBuilder {
     this.push(name, outer, false, point);
   }
 
-  /** How much of the stack stays open under a call of `outer`; `otherwise` where nobody on it is known to call it. */
+  /**
+   * The part of the stack that stays open under a call of `outer`; `otherwise` if no function on it
+   * is known to call it.
+   */
   private callerDepth(outer: number, otherwise = this.stack.length): number {
     const functions = this.coverage.program.outer;
     const callee = functions[outer]!.start;
@@ -117,7 +122,8 @@ class PathBuilder {
     let i = this.stack.length - 1;
     while (i >= 0 && this.stack[i]!.outer !== outer) i--;
     if (i < 0) {
-      // Its entry was not recorded: the trace began inside it, or the mode records each PC only once.
+      // Its entry was not recorded: the trace began inside it, or the mode records each PC only
+      // once.
       this.cut(this.callerDepth(outer, 0));
       this.push(this.coverage.program.outer[outer]!.name, outer, false, point);
       return;
@@ -146,7 +152,9 @@ export interface CallPathOptions {
   only?: ReadonlySet<number>;
 }
 
-/** Call paths of the sources that have records of covered points, in order of their first record. */
+/**
+ * Call paths of the sources that have records of covered points, in order of their first record.
+ */
 export function callPaths(coverage: Coverage, { limit = 4000, only }: CallPathOptions = {}): CallPath[] {
   const { trace, program, mapped } = coverage;
   if (trace.records.length === 0) return [];

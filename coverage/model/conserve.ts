@@ -1,19 +1,25 @@
 /**
- * How often blocks without a hook ran, by conservation of flow: what flows into a block flows out of it.
+ * How often blocks without a hook ran, by conservation of flow: the flow into a block equals the
+ * flow out of it.
  *
- * Problem: edge counts are unknown, block counts are known where there is a hook. Which other counts follow?
- * Trick: split each block into an in-node and an out-node. A block without a hook is an edge between the two; a hook takes its count
- *   out of the in-node and puts it into the out-node. Entry and exits meet in one more node, the ground.
- * Proof: two flows with the same nodes' balances differ by a circulation, and circulations are spanned by the cycles of the undirected
- *   graph. So an edge has one possible value if and only if it lies on no cycle, that is, if it is a bridge; its value is then what
- *   the side without the ground has too much. (Network matrices; the count of a block in the row space of the equations.)
+ * Problem: edge counts are unknown, block counts are known where there is a hook. Which other
+ * counts follow? Trick: split each block into an in-node and an out-node. A block without a hook is
+ * an edge between the two; a hook takes its count
+ *   out of the in-node and puts it into the out-node. Entry and exits meet in one more node, the
+ *   ground.
+ * Proof: two flows with the same nodes' balances differ by a circulation, and circulations are
+ * spanned by the cycles of the undirected
+ *   graph. So an edge has one possible value if and only if it lies on no cycle, that is, if it is
+ *   a bridge; its value is then what the side without the ground has too much. (Network matrices;
+ *   the count of a block in the row space of the equations.)
  *
- * Counts are not negative, so nothing flows through a hook that counted 0: its edges are left out first, which makes more bridges.
+ * Counts are not negative, so the flow through a hook that counted 0 is 0: its edges are removed
+ * first, which creates more bridges.
  */
 import { EXIT, type FlowBlock } from '../elf/flow.ts';
 
 export interface Balance {
-  /** Executions by block; NaN where the hooks leave it open. */
+  /** Executions by block; NaN if the hooks do not determine it. */
   counts: Float64Array;
   /** The hooks contradict each other: control went where the graph has no edge. */
   isInconsistent: boolean;
@@ -23,7 +29,7 @@ class Graph {
   readonly from: number[] = [];
   readonly to: number[] = [];
   readonly edgesOf: number[][];
-  /** What comes into a node from elsewhere, less what is taken out. */
+  /** The external inflow of a node, minus its outflow. */
   readonly balance: Float64Array;
 
   constructor(nodes: number) {
@@ -40,7 +46,10 @@ class Graph {
     return edge;
   }
 
-  /** Flow on each bridge, NaN on other edges; undefined if a part of the graph does not balance. `root` is searched last. */
+  /**
+   * Flow on each bridge, NaN on other edges; undefined if a part of the graph does not balance.
+   * `root` is searched last.
+   */
   bridges(root: number): Float64Array | undefined {
     const nodes = this.edgesOf.length;
     const value = new Float64Array(this.from.length).fill(Number.NaN);
@@ -51,7 +60,7 @@ class Graph {
     const parent = new Int32Array(nodes).fill(-1);
     let time = 0;
     for (let k = 0; k < nodes; k++) {
-      const start = (root + k) % nodes; // the ground first: then every subtree is a side without it
+      const start = (root + k) % nodes; // the ground first: then no subtree contains it
       if (order[start] !== -1) continue;
       order[start] = lowest[start] = time++;
       const stack = [start];
@@ -82,7 +91,10 @@ class Graph {
   }
 }
 
-/** Blocks through which nothing can have flowed: hooks that counted 0, and what only they lead to or come from. */
+/**
+ * Blocks with no flow: hooks that counted 0, and blocks whose predecessors or successors are all
+ * such blocks.
+ */
 function dry(blocks: readonly FlowBlock[], hits: Float64Array, crossed: Float64Array): Uint8Array {
   const n = blocks.length;
   const isDry = new Uint8Array(n);
@@ -99,7 +111,7 @@ function dry(blocks: readonly FlowBlock[], hits: Float64Array, crossed: Float64A
       if (!isEntered && into[to]!.every(from => isDry[from])) queue.push(to);
     }
     for (const from of into[i]!) {
-      // What leaves a block by a crossing shows in the block behind it.
+      // Flow that leaves a block by a crossing is visible in the block after it.
       const leaves = blocks[from]!.out.some(to => to === EXIT || !isDry[to] || crossed[to]! < 0);
       if (!leaves && !(hits[from]! > 0)) queue.push(from);
     }
@@ -108,8 +120,9 @@ function dry(blocks: readonly FlowBlock[], hits: Float64Array, crossed: Float64A
 }
 
 /**
- * `hits`: executions of the hook of each block, NaN for one without; `crossed`: what entered at the start of a block by other ways than
- * its edges, less what left there. Block 0 is the entry.
+ * `hits`: executions of the hook of each block, NaN for one without; `crossed`: the flow that
+ * entered at the start of a block other than by its edges, minus the flow that left there. Block 0
+ * is the entry.
  */
 export function conserve(blocks: readonly FlowBlock[], hits: Float64Array, crossed: Float64Array): Balance {
   const n = blocks.length;
@@ -127,7 +140,7 @@ export function conserve(blocks: readonly FlowBlock[], hits: Float64Array, cross
     if (isDry[i]) continue;
     for (const to of out) {
       if (to === EXIT) graph.add(2 * i + 1, ground);
-      // A dry block takes what leaves before its first instruction.
+      // A block without flow takes the flow that leaves before its first instruction.
       else if (!isDry[to] || crossed[to] !== 0) graph.add(2 * i + 1, 2 * to);
     }
   }

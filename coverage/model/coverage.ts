@@ -3,8 +3,9 @@
  * tables that follow. The verdict on a line is proven (verdict.ts, lines.ts): without a proof it is
  * neither covered nor not covered, but `unknown`.
  *
- * Counts mean executions. A line's count is the *largest* of its instructions, not the sum: two inlined copies of one line run for
- * different callers, and adding them would count a line that ran once per call twice.
+ * Counts mean executions. A line's count is the *largest* of its instructions, not the sum: two
+ * inlined copies of one line run for different callers, and adding them would count a line that ran
+ * once per call twice.
  */
 import { addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
@@ -23,15 +24,15 @@ export interface Share {
 
 export interface Totals {
   /**
-   * `covered` counts lines that ran; `partly` is the part of them with code that did not, or of which that cannot be told. `unknown` lines
-   * are in no other number, the total included.
+   * `covered` counts lines that ran; `partly` counts those among them with code that did not run or
+   * is unknown. `unknown` lines are in no other number, not even the total.
    */
   lines: Share & { partly: number; unknown: number };
   functions: Share;
   points: Share;
 }
 
-/** Percent with two decimals, as people read it; an empty denominator gives 0.00. */
+/** Percent with two decimals; an empty denominator gives 0.00. */
 export function percent({ covered, total }: Share): string {
   return (total === 0 ? 0 : (100 * covered) / total).toFixed(2);
 }
@@ -67,7 +68,10 @@ function shortId(id: string): string {
   return hash && hash.length > 16 ? `${kind}:${hash.slice(0, 16)}` : id;
 }
 
-/** Point of the program for each point of the trace: -1 filtered out or of another kind. Throws where a PC is no call site. */
+/**
+ * Point of the program for each point of the trace: -1 filtered out or of another kind. Throws if a
+ * PC is not a call site.
+ */
 export function mapPoints(trace: Trace, program: Program): Int32Array {
   const wanted = program.hooks === 'pc' ? KIND_PC : KIND_CMP;
   const mapped = new Int32Array(trace.pointPc.length).fill(-1);
@@ -86,12 +90,15 @@ export function mapPoints(trace: Trace, program: Program): Int32Array {
   return mapped;
 }
 
-/** Comparisons only? Then their call sites are what can be covered. */
+/** True if the trace has only comparisons; then their call sites are the denominators. */
 function hooksOf(trace: Trace): 'pc' | 'cmp' {
   return trace.pointKind.includes(KIND_PC) || !trace.pointKind.includes(KIND_CMP) ? 'pc' : 'cmp';
 }
 
-/** Records by site of the hooks that count, lost ones too, NaN for the others. Sites that a selection leaves out still bear witness. */
+/**
+ * Records by site of the hooks that count, lost ones too, NaN for the others. Sites outside a
+ * selection still contribute to proofs.
+ */
 function siteHits(trace: Trace, program: Program): Float64Array {
   const { sites } = program;
   const isPc = program.hooks === 'pc';
@@ -107,7 +114,7 @@ function siteHits(trace: Trace, program: Program): Float64Array {
   return hits;
 }
 
-/** Comparisons are recorded for themselves: a trace of them shows what ran, and nothing of what did not. */
+/** A trace of comparisons shows code that ran, and nothing about code that did not. */
 function proofFor(trace: Trace, program: Program): Proof {
   return program.hooks === 'pc' ? proofOf(trace) : { crossings: false, absence: false, counts: false };
 }
@@ -124,7 +131,7 @@ export class Coverage {
   readonly verdicts: LineJudge;
   private readonly lines = new Map<LineCode, LineVerdict>();
 
-  /** With `exact` the trace only names the run: what retired counts, not what was recorded. */
+  /** With `exact` the trace only names the run: the counts are those of retired instructions. */
   constructor(trace: Trace, program: Program, exact?: ExactCounts) {
     checkImage(trace, program.elf);
     this.program = program;
@@ -149,7 +156,7 @@ export class Coverage {
     this.verdicts = new Verdicts(program.flow, trace, proofFor(trace, program), site => bySite[site]!);
   }
 
-  /** Do the records of this trace count executions? */
+  /** True if the records of this trace count executions. */
   get counts(): boolean {
     return this.verdicts.proof.counts;
   }
@@ -166,7 +173,7 @@ export class Coverage {
     return new Coverage(trace, new Program(elf, { hooks: hooksOf(trace), ...options }));
   }
 
-  /** What is proven of a line. */
+  /** The proven facts about a line. */
   line(code: LineCode): LineVerdict {
     let verdict = this.lines.get(code);
     if (!verdict) {
@@ -176,7 +183,10 @@ export class Coverage {
     return verdict;
   }
 
-  /** Calls of a function: what its entries counted, and for inlined copies the point that ran most. */
+  /**
+   * Calls of a function: the counts of its entries and, for inlined copies, of the point that ran
+   * most.
+   */
   functionHits(fn: ProgramFunction, hits = this.hits): number {
     const most = (points: number[]) => points.reduce((max, point) => Math.max(max, hits[point]!), 0);
     if (fn.entries.length === 0) return most(fn.points);

@@ -1,4 +1,6 @@
-/** Two coverages of one image: what only the first reached, what only the second reached. */
+/**
+ * Compares two coverages of one image: the points that only the first, or only the second, reached.
+ */
 import { byText, CoverageError } from '../base/bytes.ts';
 import { type Palette, PLAIN } from '../text/report.ts';
 import type { Coverage } from './coverage.ts';
@@ -56,7 +58,7 @@ export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
   const linesOnlyB: DiffLine[] = [];
   for (const file of a.program.files) {
     for (const [line, code] of [...file.lines].sort(([x], [y]) => x - y)) {
-      // What is unknown in one of the two is no difference.
+      // A line that is unknown in one of the two is not a difference.
       const [inA, inB] = [a.line(code).state, b.line(code).state];
       if (didRun(inA) && inB === 'uncovered') linesOnlyA.push({ file: file.path, line });
       if (didRun(inB) && inA === 'uncovered') linesOnlyB.push({ file: file.path, line });

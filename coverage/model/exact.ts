@@ -1,6 +1,7 @@
 /**
- * Coverage by retired instructions instead of records: the engine counted, so nothing is concluded and nothing is unknown. Works for every
- * image with debug information; its points are the entries of its functions.
+ * Coverage by retired instructions instead of records: the engine counted, so nothing is inferred
+ * and nothing is unknown. Works for every image with debug information; its points are the entries
+ * of its functions.
  */
 import { type Addr, addrOf, CoverageError } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
@@ -8,7 +9,7 @@ import type { FlowBlock, ImageFlow } from '../elf/flow.ts';
 import { NOT_RUN, RAN } from './reach.ts';
 import type { FunctionVerdict, LineJudge, Proof } from './verdict.ts';
 
-/** How often the instruction at `low + 2 * i` retired, by i. */
+/** By i: the number of times the instruction at `low + 2 * i` retired. */
 export interface ExactCounts {
   low: bigint;
   counts: BigUint64Array;

@@ -1,4 +1,7 @@
-/** Everything that is known of one PC: function, lines, inlined chain, the code around it, who covered it. */
+/**
+ * All facts about one PC: function, lines, inlined chain, the code around it, the tests that
+ * covered it.
+ */
 import { type Addr, cleanPath, hex } from '../base/bytes.ts';
 import { Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOKS } from '../elf/callsites.ts';

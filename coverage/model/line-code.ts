@@ -1,4 +1,7 @@
-/** The machine code of every source line in the functions that have points, from the line tables and the inlined calls. */
+/**
+ * The machine code of every source line in the functions that have points, from the line tables and
+ * the inlined calls.
+ */
 import type { Addr } from '../base/bytes.ts';
 import type { Scope } from '../dwarf/dwarf.ts';
 import { ROW_END_SEQUENCE } from '../dwarf/line.ts';
@@ -39,7 +42,10 @@ function placeRows(program: Program, range: CodeRange, keep: KeepPoint | undefin
   }
 }
 
-/** Add `[low, high)` to a line, hook calls apart. `site` is the first that may lie in it; returns where to go on. */
+/**
+ * Add `[low, high)` to a line, hook calls apart. `site` is the first that may lie in it; returns
+ * the next one.
+ */
 function addCode({ sites }: Program, code: LineCode, low: Addr, high: Addr, site: number): number {
   while (site > 0 && sites.ret[site - 1]! > low) site--;
   while (site < sites.count && sites.ret[site]! <= low) site++;
@@ -58,7 +64,7 @@ function keeps(program: Program, keep: KeepPoint | undefined, call: Addr): boole
   return !keep || keep({ call, frames: program.symbolizer.frames(call) });
 }
 
-/** The line of an inlined call holds the code of what was inlined there. */
+/** The line of an inlined call includes the inlined code. */
 function placeCalls(program: Program, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
   const { dwarf } = program.symbolizer;
   const unit = dwarf.unitAt(range.low);

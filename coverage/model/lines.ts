@@ -1,9 +1,9 @@
 /**
- * Which code a source line has, and what the verdict on that code says of the line.
- *
- * A line is judged by its own instructions. Hook calls and the jumps of blocks that the compiler made only to tell one way from another, and
- * the code of functions that were inlined at the line, are *weak*: that they ran shows that the line did, that they did not run shows
- * nothing about the rest of it.
+ * The code of a source line, and the verdict on the line that follows from the verdict on its code.
+ * Only the line's own instructions are judged. Three kinds of code are *weak*: hook calls, the
+ * jumps of blocks that the compiler created only to distinguish edges, and the code of functions
+ * inlined at the line. If weak code ran, the line ran; if it did not run, nothing follows for the
+ * rest of the line.
  */
 import { type Addr, upperBound } from '../base/bytes.ts';
 import { NOT_RUN, RAN, UNKNOWN } from './reach.ts';
@@ -22,18 +22,18 @@ export interface LineCode {
 
 /**
  * - `covered`: all its instructions ran.
- * - `partly`: some surely ran, others did not or cannot be told.
+ * - `partly`: some provably ran, others did not or are unknown.
  * - `uncovered`: none ran.
- * - `unknown`: none surely ran, and of some it cannot be told.
+ * - `unknown`: none provably ran, and some are unknown.
  */
 export type LineState = 'covered' | 'partly' | 'uncovered' | 'unknown';
 
-/** Did some of the line surely run? */
+/** True if some of the line provably ran. */
 export const didRun = (state: LineState): boolean => state === 'covered' || state === 'partly';
 
 export interface LineVerdict {
   state: LineState;
-  /** Executions of the instruction that ran most often; undefined where the trace counts nothing. */
+  /** Executions of the instruction that ran most often; undefined if the trace has no counts. */
   hits: number | undefined;
   /** `hits` is the least that is certain. */
   isLeast: boolean;
@@ -55,7 +55,9 @@ class Tally {
   }
 }
 
-/** Adds the blocks of `[low, high)` to a tally, those that are but an edge to another. */
+/**
+ * Adds the blocks of `[low, high)` to a tally; blocks that only represent an edge go to another.
+ */
 function addRange(verdict: FunctionVerdict, low: Addr, high: Addr, into: Tally, edges: Tally): void {
   const { blocks, states, counts } = verdict;
   let i = Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
@@ -71,7 +73,7 @@ function addRanges(ranges: readonly Addr[], verdicts: LineJudge, into: Tally, ed
   }
 }
 
-/** The verdict on a line. Code of which nothing can be read counts as unknown. */
+/** The verdict on a line. Code that cannot be read counts as unknown. */
 export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge): LineVerdict {
   const strong = new Tally();
   const edges = new Tally();
@@ -84,7 +86,7 @@ export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge):
   if (!verdicts.proof.counts)
     return { state, hits: ran || state === 'unknown' ? undefined : 0, isLeast: false };
   if (!ran) return { state, hits: 0, isLeast: state === 'unknown' };
-  // How often a call was made does not follow from the code that was inlined there: it may hold loops.
+  // The number of calls does not follow from inlined code: it may contain loops.
   const most = Math.max(strong.most, edges.most);
   return { state, hits: Math.max(1, most), isLeast: strong.isOpen || edges.isOpen || most === 0 };
 }
@@ -99,7 +101,10 @@ function stateOf(strong: Tally, weak: readonly Tally[]): LineState {
   return strong.unknown + unknown > 0 ? 'unknown' : 'uncovered';
 }
 
-/** A number for formats that know nothing else: what is certain, 1 for a line that ran an unknown number of times. */
+/**
+ * A number for formats that have only counts: the proven count, or 1 for a line that ran an unknown
+ * number of times.
+ */
 export function hitsOf({ state, hits }: LineVerdict): number {
   return didRun(state) ? (hits ?? 1) : 0;
 }

@@ -1,9 +1,9 @@
 /**
- * What there is to cover: the hook call sites of an image with the functions and source lines they stand for. Built once per image;
- * traces are then counted against it (`coverage.ts`).
+ * Everything that can be covered: the hook call sites of an image with their functions and source
+ * lines. Built once per image; traces are then counted against it (`coverage.ts`).
  *
- * A line is *instrumented* if a function that has a site has machine code of it, inlined calls included. Nothing is said of other lines.
- * What the sites say of the code around them is derived in verdict.ts.
+ * A line is *instrumented* if a function that has a site has machine code of it, inlined calls
+ * included. Other lines have no state. verdict.ts derives facts about the code around the sites.
  */
 import { type Addr, byText, CoverageError, cleanPath } from '../base/bytes.ts';
 import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
@@ -15,7 +15,7 @@ import type { LineCode } from './lines.ts';
 
 export interface ProgramFunction {
   name: string;
-  /** Where it is declared; '' and 0 where DWARF does not say. */
+  /** The place of its declaration; '' and 0 if DWARF does not have it. */
   file: string;
   line: number;
   /** Numbers of the points inside it, those of functions inlined into it included. */
@@ -35,13 +35,13 @@ export interface ProgramFile {
   points: number[];
 }
 
-/** Decides which sites count, by what is known of them; all do by default. */
+/** Selects sites by their facts; all by default. */
 export type KeepPoint = (point: { call: Addr; frames: Frame[] }) => boolean;
 
 export interface ProgramOptions {
   /**
-   * Which sites are the denominators: `pc` hooks, the comparison hooks for a trace that has only comparisons, or the entries of functions,
-   * hooks or none, where instructions are counted.
+   * The sites that are the denominators: `pc` hooks; comparison hooks for a trace that has only
+   * comparisons; or, if instructions are counted, the entries of functions.
    */
   hooks?: 'pc' | 'cmp' | 'none';
   keep?: KeepPoint | undefined;
@@ -58,7 +58,7 @@ export class Program {
   /** Function that encloses each point, by symbol: number into `outer`. */
   readonly outerOf: Uint32Array;
   readonly outer: { name: string; start: Addr }[] = [];
-  /** 1 where the point is the first thing an out-of-line function does. */
+  /** 1 if the point is at the entry of an out-of-line function. */
   readonly isEntry: Uint8Array;
   readonly hooks: 'pc' | 'cmp' | 'none';
   readonly count: number;
@@ -103,7 +103,10 @@ export class Program {
     for (const file of this.files) file.functions.sort(byLine);
   }
 
-  /** Point number of the site whose call returns to `ret`: -1 if the site is filtered out, -2 if there is none. */
+  /**
+   * Point number of the site whose call returns to `ret`: -1 if the site is filtered out, -2 if
+   * there is none.
+   */
   pointAt(ret: Addr): number {
     const site = this.sites.find(ret);
     return site < 0 ? -2 : this.pointOfSite[site]!;

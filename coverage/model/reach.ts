@@ -1,7 +1,8 @@
 /**
- * What surely ran and what surely did not, from paths alone: every execution of a hook is a stretch of a path from a way in to a way out.
- * A block that no such path can hold did not run. One that dominates a hook that ran (all ways in lead through it), or post-dominates it,
- * did. Holds in every mode; counts are not needed.
+ * Proofs from paths alone that blocks ran or did not run: every execution is a path from an entry
+ * to an exit of the graph. A block on no possible path did not run. A block that dominates a hook
+ * that ran (all paths from the entries lead through it), or post-dominates it, did run. This holds
+ * in every mode and needs no counts.
  */
 import { EXIT, type FlowBlock } from '../elf/flow.ts';
 
@@ -12,9 +13,9 @@ export type BlockState = typeof UNKNOWN | typeof RAN | typeof NOT_RUN;
 
 export interface Paths {
   blocks: readonly FlowBlock[];
-  /** RAN or NOT_RUN where it is known beforehand. */
+  /** RAN or NOT_RUN if known beforehand. */
   known: Uint8Array;
-  /** Blocks at whose start control may enter, or before which it may leave, by other ways than edges. */
+  /** Blocks at whose start control may enter, or before which it may leave, other than by edges. */
   entered: Uint8Array;
   left: Uint8Array;
 }
@@ -22,7 +23,7 @@ export interface Paths {
 /** The state of each block. */
 export function reach({ blocks, known, entered, left }: Paths): Uint8Array {
   const n = blocks.length;
-  const top = n; // stands for all ways in, or all ways out
+  const top = n; // represents all entries, or all exits
   const after: number[][] = [];
   const before: number[][] = Array.from({ length: n + 1 }, () => []);
   const outOfTop: number[] = [];
@@ -59,8 +60,8 @@ export function reach({ blocks, known, entered, left }: Paths): Uint8Array {
 }
 
 /**
- * Immediate dominators from `top`, whose successors are `first`; -1 for what cannot be reached. (Cooper, Harvey, Kennedy: "A Simple, Fast
- * Dominance Algorithm".)
+ * Immediate dominators from `top`, whose successors are `first`; -1 for what cannot be reached.
+ * (Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm".)
  */
 function dominators(
   n: number,

@@ -1,4 +1,7 @@
-/** The records of a trace counted by test: only points that a test reached take memory, however many tests there are. */
+/**
+ * The records of a trace counted by test: only points that a test reached take memory, however many
+ * tests there are.
+ */
 import type { Trace } from '../trace/trace.ts';
 
 export interface TestHits {

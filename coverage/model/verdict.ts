@@ -1,13 +1,13 @@
 /**
- * What the records of a trace prove about the code of an image: for each block of an instrumented function whether it ran, did not run, or
- * cannot be told, and how often where that follows.
+ * What the records of a trace prove about the code of an image: for each block of an instrumented
+ * function whether it ran, did not run or is unknown, and its count if that follows.
  *
- * | the trace | ran | did not run | counts |
+ * | trace | ran | did not run | counts |
  * | --- | --- | --- | --- |
- * | every execution recorded, crossings known | conservation, then paths | the same | conservation |
+ * | all executions, crossings known | conservation, then paths | the same | conservation |
  * | UNIQ modes | paths | paths | none |
- * | records lost that the device did not name, or filtered by place | paths, no hook counts as not run | never | none |
- * | crossings unknown | paths, where any call may switch recording | never | none |
+ * | unidentified lost records, or a filter by place | paths, no hook as not run | never | none |
+ * | crossings unknown | paths; any call may switch recording | never | none |
  */
 import { type Addr, addrOf, hex, upperBound } from '../base/bytes.ts';
 import type { CodeRange, FlowBlock, FunctionFlow, ImageFlow } from '../elf/flow.ts';
@@ -15,13 +15,13 @@ import type { Trace } from '../trace/trace.ts';
 import { conserve } from './conserve.ts';
 import { NOT_RUN, RAN, reach, UNKNOWN } from './reach.ts';
 
-/** What a trace can prove. */
+/** The proofs that a trace permits. */
 export interface Proof {
   /** A hook without a record did not run. */
   absence: boolean;
   /** The number of records is the number of executions. */
   counts: boolean;
-  /** Where control crosses the border of what is recorded is known. */
+  /** The crossings between recorded and unrecorded execution are known. */
   crossings: boolean;
 }
 
@@ -38,9 +38,9 @@ export interface FunctionVerdict {
   blocks: readonly FlowBlock[];
   /** UNKNOWN, RAN or NOT_RUN by block. */
   states: Uint8Array;
-  /** Executions by block; NaN where they do not follow. */
+  /** Executions by block; NaN if they do not follow. */
   counts: Float64Array;
-  /** The hooks contradict the graph, so only they are believed. */
+  /** The hooks contradict the graph, so only the hooks are used. */
   isInconsistent: boolean;
 }
 
@@ -49,7 +49,7 @@ interface Crossings {
   left: number;
 }
 
-/** What lines are judged by. */
+/** The basis of verdicts on lines. */
 export interface LineJudge {
   readonly proof: Proof;
   /** The verdict on the function that holds an address. */
@@ -63,7 +63,7 @@ export class Verdicts implements LineJudge {
   private readonly crossings: { addrs: Float64Array; at: Map<Addr, Crossings> };
   private readonly functions = new Map<Addr, FunctionVerdict>();
 
-  /** `hitsOf` gives the records of a site, NaN for one that does not count. */
+  /** `hitsOf` gives the records of a site, NaN for a site outside the denominators. */
   constructor(flow: ImageFlow, trace: Trace, proof: Proof, hitsOf: (site: number) => number) {
     this.flow = flow;
     this.proof = proof;
@@ -86,7 +86,7 @@ export class Verdicts implements LineJudge {
   private judge(range: CodeRange): FunctionVerdict {
     const cuts = this.cutsIn(range);
     let flow = this.flow.flow(range, cuts);
-    // Blocks of an opaque function may begin where no branch shows it; behind a hook they go on.
+    // Blocks of an opaque function may begin without a visible branch; after a hook they continue.
     if (flow.isOpaque) flow = this.flow.flow(range, [...cuts, ...this.flow.hookStarts(range)]);
     const { blocks } = flow;
     const hits = Float64Array.from(blocks, block => this.hitsOfBlock(block));
@@ -118,7 +118,7 @@ export class Verdicts implements LineJudge {
   private search(blocks: readonly FlowBlock[], known: Uint8Array): Uint8Array {
     const { at } = this.crossings;
     const { crossings, absence } = this.proof;
-    // Without crossings the cuts stand behind all calls.
+    // Without crossings there is a cut after every call.
     const crosses = (kind: 'entered' | 'left') =>
       Uint8Array.from(blocks, ({ low }, i) =>
         (crossings ? (at.get(low)?.[kind] ?? 0) > 0 : i > 0 && this.flow.isBehindCall(low)) ? 1 : 0,

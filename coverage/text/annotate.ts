@@ -1,4 +1,4 @@
-/** `kcovbox run --cover -`: annotated source of what a run covered. */
+/** `kcovbox run --cover -`: annotated source of the code that a run covered. */
 
 import type { Elf } from '../elf/elf.ts';
 import { Coverage } from '../model/coverage.ts';

@@ -1,4 +1,7 @@
-/** Reports for a terminal: a tree with bars, a table of functions, annotated source. Pure text; colours are injected. */
+/**
+ * Reports for a terminal: a tree with bars, a table of functions, annotated source. Pure text;
+ * colours are injected.
+ */
 import { byText } from '../base/bytes.ts';
 import {
   addTotals,
@@ -145,7 +148,10 @@ export function* functionReport(coverage: Coverage, palette: Palette = PLAIN): G
   }
 }
 
-/** Source lines `[line, last]` of a function: to its last instrumented line and closing brace, short of the next function. */
+/**
+ * Source lines `[line, last]` of a function: to its last instrumented line and closing brace, short
+ * of the next function.
+ */
 export function functionExtent(
   file: ProgramFile,
   fn: ProgramFunction,
@@ -165,7 +171,10 @@ export function functionExtent(
 
 const MARK = { covered: '+', partly: '~', uncovered: '-', unknown: '?' } as const;
 
-/** The count of a line: exact, the least that is certain (`>=3`), or whether it was seen where the trace counts nothing. */
+/**
+ * The count of a line: exact; a proven minimum (`>=3`); or, if the trace has no counts, whether it
+ * was seen.
+ */
 function countOf({ state, hits, isLeast }: LineVerdict): string {
   if (state === 'unknown') return '?';
   if (hits === undefined) return 'seen';
@@ -173,9 +182,9 @@ function countOf({ state, hits, isLeast }: LineVerdict): string {
 }
 
 /**
- * Source of the covered functions with a mark and a count before every instrumented line: `+` covered, `~` partly, `-` not,
- * `?` cannot be told. A file whose
- * source cannot be read is listed with its line numbers only.
+ * Source of the covered functions with a mark and a count before every instrumented line: `+`
+ * covered, `~` partly, `-` not, `?` unknown. A file whose source cannot be read is listed with its
+ * line numbers only.
  */
 export function* annotateCoverage(
   coverage: Coverage,

@@ -1,12 +1,13 @@
 /**
- * Does the guest still hold what the device wrote? A program may reset word 0 of its area to 0 whenever it likes, but a record that
- * changed after it was written, or a count set back to something else than 0, means that what the program reports of its own coverage
- * is not what ran. Each new record is the moment to look at the one before it; the last record of an area is never looked at again.
- *
- * Counts that grow between two records are no finding: remote sections append to the area of their descriptor in the kernel.
+ * Checks that the guest's buffer still holds the records that the device wrote. A program may reset
+ * word 0 of its buffer to 0 at any time. But if a record changed after it was written, or the count
+ * was set back to a value other than 0, the program's report of its own coverage is wrong. At each
+ * new record the previous one is checked; the last record of a buffer is never checked. A count
+ * that grows between two records is not a finding: remote sections append to the buffer of their
+ * descriptor in the kernel.
  */
 
-/** At most so many are worth reading. */
+/** The maximum number of findings to report. */
 const MOST = 16;
 
 interface Watched {
@@ -28,7 +29,9 @@ export class AreaWatch {
     this.report = report;
   }
 
-  /** The device has just written `words` as record `index` of the area at physical address `area`. */
+  /**
+   * The device has just written `words` as record `index` of the area at physical address `area`.
+   */
   wrote(descriptor: number, area: number, index: number, words: readonly bigint[]): void {
     const key = `${descriptor} ${area}`;
     const at = area + 8 + 8 * words.length * index;

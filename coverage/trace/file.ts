@@ -1,7 +1,8 @@
 /**
- * The stored form of a trace, `*.kcov`, version 1 (layout: docs/coverage-formats.md). A file is the magic and then blocks of
- * `tag u8, length u32, payload`; the last block, `E`, carries totals and a checksum, so that a file that was cut short is told
- * from a short one. The writer needs memory for one block and the points; the reader checks every number it uses.
+ * The stored form of a trace, `*.kcov`, version 1 (layout: docs/coverage-formats.md). A file is the
+ * magic and then blocks of `tag u8, length u32, payload`; the last block, `E`, carries totals and a
+ * checksum, so that a truncated file is distinguished from a short one. The writer needs memory for
+ * one block and the points; the reader checks every number it uses.
  */
 import { CoverageError, Cursor, text, visible } from '../base/bytes.ts';
 import { Grow, KIND_CMP, KINDS, type Source, Trace, type TraceHeader } from './trace.ts';
@@ -37,7 +38,7 @@ export class ByteWriter {
       value = Math.floor(value / 0x80);
     }
     data[at++] = value;
-    this.out.count = at; // give back what was not needed
+    this.out.count = at; // drop the unused part
   }
 
   bytes(value: Uint8Array): void {
@@ -188,7 +189,7 @@ function cmpPayload(trace: Trace, from: number, count: number): Uint8Array {
   return out.take();
 }
 
-/** Read a stored trace. `name` stands in error texts. */
+/** Read a stored trace. `name` is used in error texts. */
 export function readTrace(bytes: Uint8Array, name = 'trace'): Trace {
   return new TraceReader(bytes, name).read();
 }

@@ -1,15 +1,16 @@
 /**
- * Work on whole traces: merge, filter, and the comparison of what the guest holds in its area with what the device recorded.
+ * Work on whole traces: merge, filter, and the comparison of the guest's buffer with the device's
+ * records.
  */
 import { KIND_CMP, KINDS, type RecordKind, type Source, type Trace, TraceBuilder } from './trace.ts';
 
-/** Which records stay. Both tests are asked once per point or source, not per record. */
+/** The records to keep. Both predicates are called once per point or source, not per record. */
 export interface RecordFilter {
   point?: (kind: RecordKind, pc: bigint) => boolean;
   source?: (source: Source) => boolean;
 }
 
-/** Append the records of `from` to `builder`; `rename` may change who made them. */
+/** Append the records of `from` to `builder`; `rename` may change their sources. */
 function append(
   builder: TraceBuilder,
   from: Trace,
@@ -51,8 +52,9 @@ function append(
 }
 
 /**
- * Does what stays still prove what did not run? Not without some of the points, and not when a thread keeps only some of its records:
- * its functions would be entered and never left.
+ * True if the remaining records still prove that code did not run. They do not if points are
+ * missing, or if a thread keeps only some of its records: its functions would be entered and never
+ * left.
  */
 function keepsFlow(trace: Trace, keep: RecordFilter): boolean {
   if (keep.point) return false;
@@ -75,8 +77,9 @@ export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
 }
 
 /**
- * One trace after the other. System calls are renumbered so that calls of different traces stay apart; a trace whose records
- * carry no test name gets the name given with it. The caller has made sure that all are of one image.
+ * One trace after the other. System calls are renumbered so that calls of different traces stay
+ * distinct; a trace whose records carry no test name gets the name given with it. The caller has
+ * made sure that all are of one image.
  */
 export function mergeTraces(parts: readonly { trace: Trace; name: string }[]): Trace {
   const dialects = [...new Set(parts.map(part => part.trace.header.dialect))];
@@ -99,9 +102,10 @@ export function mergeTraces(parts: readonly { trace: Trace; name: string }[]): T
 }
 
 /**
- * What differs between an area as the guest holds it and the records the device wrote to it; undefined if nothing does.
- * `area` begins at word 0, `device` at word 1. A program may reset word 0 or scribble over records; the device's copy is the truth,
- * and the difference is a finding. A count that is lower than the device's is reported only if `mayReset` is false.
+ * The difference between the guest's buffer and the records that the device wrote to it; undefined
+ * if there is none. `area` begins at word 0, `device` at word 1. A program may reset word 0 or
+ * overwrite records; the device's copy is authoritative, and a difference is a finding. A count
+ * that is lower than the device's is reported only if `mayReset` is false.
  */
 export function compareArea(
   area: Uint8Array,

@@ -3,7 +3,10 @@ import { type Addr, addrOf, CoverageError, cleanPath } from '../base/bytes.ts';
 import type { KeepPoint } from '../model/program.ts';
 
 export interface Selection {
-  /** Globs; a point stays if any frame's file matches any of them. `*` stays within a directory, `**` does not. */
+  /**
+   * Globs; a point stays if any frame's file matches any of them. `*` stays within a directory,
+   * `**` does not.
+   */
   files?: string[] | undefined;
   /** Regular expression for function names. */
   functions?: string | undefined;

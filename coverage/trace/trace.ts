@@ -1,13 +1,14 @@
 /**
- * The trace model: what the coverage device saw, in order, outside the guest's reach.
+ * The trace model: the events of the coverage device, in order, where the guest cannot change them.
+ * A *point* is a distinct (kind, pc); a *record* is one event at a point; a *source* is the origin
+ * of a record: test, process, thread, system call, and whether the thread ran its own code (task)
+ * or a remote section with a handle. Records are an array of point numbers (4 bytes each), sources
+ * are kept per run of records, operands only for comparisons; so ten million records take 40 MB and
+ * every total is one pass over integers.
  *
- * A *point* is a distinct (kind, pc); a *record* is one event at a point; a *source* says who made it: test, process, thread, system
- * call, and whether the thread ran its own code (task) or a remote section with a handle. Records are an array of point
- * numbers (4 bytes each), sources are kept per run of records, operands only for comparisons; so ten million records take
- * 40 MB and every total is one pass over integers.
- *
- * kind `pc`: pc is the return address of the hook. kind `cmp`: the same, with type, arg1, arg2. kind `edge`: the value of the
- * UNIQ_EDGE mode (pc mixed with 12 bits of the previous pc), which names no single line.
+ * kind `pc`: pc is the return address of the hook. kind `cmp`: the same, with type, arg1, arg2.
+ * kind `edge`: the value of the UNIQ_EDGE mode (pc mixed with 12 bits of the previous pc), which
+ * names no single line.
  */
 import { CoverageError, visible } from '../base/bytes.ts';
 
@@ -24,7 +25,10 @@ export interface Source {
   thread: number;
   /** System call number, -1 outside one. */
   syscall: number;
-  /** Counts system calls in the trace, so that two calls of one number are told apart; 0 where unknown. */
+  /**
+   * Counts system calls in the trace, so that two calls of one number are told apart; 0 where
+   * unknown.
+   */
   call: number;
   context: 'task' | 'remote';
   /** Remote handle, 0n for a task. */
@@ -34,8 +38,9 @@ export interface Source {
 }
 
 /**
- * Where control enters or leaves the recorded stretches of threads other than through the entry and the exits of a
- * function: recording was switched on or off, or the thread was put to sleep, inside a call.
+ * A point where control enters or leaves recorded execution other than through the entry and the
+ * exits of a function: recording was switched on or off, or the thread was put to sleep, inside a
+ * call.
  */
 export interface Crossing {
   source: number;
@@ -45,7 +50,7 @@ export interface Crossing {
   left: number;
 }
 
-/** Records for which an area had no room: the program never saw them, but the device did. */
+/** Records that did not fit into a buffer: the device saw them, the program did not. */
 export interface Missed {
   source: number;
   kind: number;
@@ -68,9 +73,12 @@ export interface TraceHeader {
   dialect: string;
   /** `Elf.imageId` of the traced kernel; '' where unknown. */
   image: string;
-  /** Facts of the run that readers may show; never interpreted. */
+  /** Facts of the run that readers may show but never interpret. */
   notes: Record<string, string>;
-  /** `known`: the crossings are complete, so what has no record and lost none did not run. Absent: nothing is known. */
+  /**
+   * `known`: the crossings are complete, so a hook without a record or a lost record did not run.
+   * Absent: unknown.
+   */
   flow?: 'known';
 }
 
@@ -90,11 +98,11 @@ export class Trace {
   cmpArg1: BigUint64Array = new BigUint64Array(0);
   cmpArg2: BigUint64Array = new BigUint64Array(0);
   crossings: Crossing[] = [];
-  /** Which records were lost; may be fewer than `lost` says. */
+  /** The identified lost records; may be fewer than `lost`. */
   missed: Missed[] = [];
-  /** Records the area had no room for, by source number. */
+  /** Records that did not fit into the buffer, by source number. */
   lost: Float64Array = new Float64Array(0);
-  /** What went wrong or looks falsified, in words. */
+  /** Errors and signs of falsification, as text. */
   findings: string[] = [];
 
   constructor(header: TraceHeader) {
@@ -110,7 +118,7 @@ export class Trace {
     return [...new Set(this.sources.map(source => source.test))];
   }
 
-  /** How often each point was recorded. */
+  /** The number of records of each point. */
   hits(): Float64Array {
     const hits = new Float64Array(this.pointPc.length);
     for (const point of this.records) hits[point]!++;
@@ -146,7 +154,7 @@ export class Grow<T extends Column> {
     this.data = make(size);
   }
 
-  /** Make room for `more` values and return where they go. */
+  /** Reserve space for `more` values and return its index. */
   reserve(more: number): number {
     const at = this.count;
     const need = at + more;
@@ -169,7 +177,10 @@ export class Grow<T extends Column> {
   }
 }
 
-/** Numbers for (kind, pc) pairs. Upper and lower halves make an exact double for every canonical address. */
+/**
+ * Numbers for (kind, pc) pairs. Upper and lower halves make an exact double for every canonical
+ * address.
+ */
 export class PointTable {
   readonly kind = new Grow(n => new Uint8Array(n));
   readonly pc = new Grow(n => new BigUint64Array(n));
@@ -289,7 +300,7 @@ export class TraceBuilder {
     this.cmpArg2.push(arg2);
   }
 
-  /** Append `count` records as they stand in an area, `bytes` beginning at word 1. */
+  /** Append `count` records in the format of a buffer; `bytes` begins at word 1. */
   area(source: number, kind: RecordKind, bytes: Uint8Array, count: number): void {
     const words = kind === 'cmp' ? 4 : 1;
     if (count * words * 8 > bytes.length) {
@@ -309,7 +320,7 @@ export class TraceBuilder {
     }
   }
 
-  /** `count` records found no room; `what` says which, where that is known. */
+  /** Count `count` lost records; `what` identifies them if known. */
   lost(source: number, count: number, what?: { kind: RecordKind; pc: bigint }): void {
     this.lostBy[source]! += count;
     if (!what) return;
@@ -319,7 +330,9 @@ export class TraceBuilder {
     else this.missed.set(key, { source, kind: KINDS.indexOf(what.kind), pc: what.pc, count });
   }
 
-  /** Control entered or left the recorded stretch before the instruction at `addr`. */
+  /**
+   * Add a crossing: control entered or left recorded execution before the instruction at `addr`.
+   */
   crossing(source: number, addr: bigint, entered: number, left: number): void {
     const key = `${source} ${addr}`;
     const row = this.crossings.get(key);

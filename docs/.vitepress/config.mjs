@@ -1,4 +1,5 @@
-// The documents as a site: `npm run docs` writes dist/docs and fails on a dead link. The sidebar is ordered by reader.
+// The documents as a site: `npm run docs` writes dist/docs and fails on a dead link. The sidebar is
+// ordered by reader.
 import { defineConfig } from 'vitepress';
 
 const page = (text, link) => ({ text, link });

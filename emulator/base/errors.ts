@@ -1,8 +1,8 @@
-// The errors that have a message for people: one line, lower case, naming the thing and the numbers.
-// Anything else that is thrown is a defect of ours.
+// The errors with a message for people: one line, lower case, with the object and the numbers. Any
+// other exception is a defect of kcovbox.
 
 /**
- * What an error is about:
+ * The subject of an error:
  * - `machine`: options, images, snapshots or memory that the emulator cannot use;
  * - `coverage`: a trace, an image or a selection that coverage cannot be read from;
  * - `input`: a file or an argument that is missing, damaged or of the wrong kind;
@@ -11,12 +11,15 @@
  */
 export type ErrorKind = 'machine' | 'coverage' | 'input' | 'compile' | 'toolchain';
 
-/** The one error that kcovbox throws for what its user can mend. `message` is one line for people. */
+/**
+ * The error that kcovbox throws for conditions that its user can correct. `message` is one line for
+ * people.
+ */
 export class KcovboxError extends Error {
   override readonly name = 'KcovboxError';
-  /** What the error is about. */
+  /** The subject of the error. */
   readonly kind: ErrorKind;
-  /** The output of the tool that failed, of several lines; '' where there is none. */
+  /** The output of the tool that failed, of several lines; '' if there is none. */
   readonly detail: string;
 
   constructor(kind: ErrorKind, message: string, detail = '') {
@@ -26,7 +29,7 @@ export class KcovboxError extends Error {
   }
 }
 
-/** Conditions caused by what the emulator was given: options, images, input. */
+/** Conditions caused by the emulator's inputs: options, images, input. */
 export class HostError extends KcovboxError {
   constructor(message: string, detail = '') {
     super('machine', message, detail);

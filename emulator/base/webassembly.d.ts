@@ -1,5 +1,5 @@
-// The part of the WebAssembly JavaScript interface that we use; TypeScript declares it only in its DOM library, which
-// `emulator/` must not see.
+// The part of the WebAssembly JavaScript interface that we use; TypeScript declares it only in its
+// DOM library, which `emulator/` must not see.
 
 declare namespace WebAssembly {
   interface MemoryDescriptor {

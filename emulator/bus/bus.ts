@@ -1,7 +1,7 @@
-// The physical address map of devices: half-open ranges [base, base + size), found by binary search.
-// An access that no device answers, or of a width that its device refuses, or that is misaligned, is an access fault
-// for the guest and a counted event for the host. Values are passed as two u32 halves, so that the hot callers
-// allocate nothing.
+// The physical address map of devices: half-open ranges [base, base + size), found by binary
+// search. An access to no device, of a width that its device refuses, or misaligned, is an access
+// fault for the guest and a counted event for the host. Values are passed as two u32 halves, so
+// that the hot callers allocate nothing.
 
 import type { Device, Width } from './device.ts';
 
@@ -22,7 +22,7 @@ export class BusError extends Error {
   }
 }
 
-/** Physical addresses have 56 bits (Priv §4.4.1, Sv39). */
+/** Physical addresses have 56 bits (Priv §10.4.1, Sv39). */
 const PA_END = 2 ** 56;
 const ALL_WIDTHS: readonly Width[] = [1, 2, 4, 8];
 const hex = (n: number): string => `0x${n.toString(16)}`;
@@ -61,7 +61,7 @@ export class Bus {
     return undefined;
   }
 
-  /** Is [pa, pa + bytes) free of devices? */
+  /** True if [pa, pa + bytes) is free of devices. */
   free(pa: number, bytes: number): boolean {
     return !this.mappings.some(m => pa < m.end && m.base < pa + bytes);
   }
@@ -106,14 +106,17 @@ export class Bus {
     return true;
   }
 
-  /** What a debugger may see without disturbing the device; undefined = nothing there or not peekable. */
+  /**
+   * A read for debuggers, without side effects; undefined = no device, or the device cannot be read
+   * this way.
+   */
   peek(pa: number, bytes: number): number | undefined {
     const m = this.find(pa);
     return m?.device.peek && pa + bytes <= m.end ? m.device.peek(pa - m.base, bytes) : undefined;
   }
 
   #target(pa: number, bytes: number): Mapping | undefined {
-    // Drivers poll one device: the last answer is nearly always right.
+    // Drivers poll one device, so the last range nearly always matches.
     let m = this.#last;
     if (!m || pa < m.base || pa >= m.end) m = this.find(pa);
     if (

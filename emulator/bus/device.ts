@@ -1,12 +1,16 @@
-// What the bus, the machine and a device expect of each other. A device knows neither its own address nor the machine:
-// it receives offsets, and in its constructor the few ports below that it needs, nothing else.
-// Everything a device remembers is in its `save()` record (plain JSON-able data) or in guest RAM, so that a snapshot
-// is complete. Alarms are saved by the clock, levels of interrupt lines by the PLIC; devices save neither.
+// The interfaces between the bus, the machine and a device. A device knows neither its own address
+// nor the machine: it receives offsets and, in its constructor, only the ports below that it needs.
+// All state of a device is in its `save()` record (plain data that JSON can hold) or in guest RAM,
+// so that a snapshot is complete. Alarms are saved by the clock, levels of interrupt lines by the
+// PLIC; devices save neither.
 
-/** Widths of accesses that a device answers; any other width is an access fault for the guest. */
+/** Widths of accesses that a device accepts; any other width is an access fault for the guest. */
 export type Width = 1 | 2 | 4 | 8;
 
-/** Value of a device tree property: text, list of texts, 32-bit cells, raw bytes, or `true` for an empty property. */
+/**
+ * Value of a device tree property: text, list of texts, 32-bit cells, raw bytes, or `true` for an
+ * empty property.
+ */
 export type FdtValue = string | readonly string[] | readonly number[] | Uint8Array | true;
 
 export interface FdtNode {
@@ -16,7 +20,9 @@ export interface FdtNode {
   children?: FdtNode[];
 }
 
-/** Where the board put a device; handed to `fdtNode` because a device does not know it. */
+/**
+ * The place of a device on the board; a parameter of `fdtNode`, because a device does not know it.
+ */
 export interface Placement {
   base: number;
   size: number;
@@ -31,22 +37,28 @@ export interface Device {
   readonly name: string;
   /** Accepted widths; default 1, 2, 4 and 8. */
   readonly widths?: readonly Width[];
-  /** Reads 1, 2 or 4 bytes at an aligned offset; the result is unsigned. May have side effects, stores to RAM included. */
+  /**
+   * Reads 1, 2 or 4 bytes at an aligned offset; the result is unsigned. May have side effects,
+   * stores to RAM included.
+   */
   read(offset: number, bytes: number): number;
   /** Writes 1, 2 or 4 bytes at an aligned offset; `value` is unsigned and within `bytes`. */
   write(offset: number, bytes: number, value: number): void;
-  /** 8-byte accesses; a device that accepts width 8 without these sees two 4-byte accesses, low half first. */
+  /**
+   * 8-byte accesses; a device that accepts width 8 without these sees two 4-byte accesses, low half
+   * first.
+   */
   read64?(offset: number): bigint;
   write64?(offset: number, value: bigint): void;
-  /** Like `read` but free of side effects, for debuggers; absent = nothing to show. */
+  /** Like `read` but without side effects, for debuggers; absent = cannot be read this way. */
   peek?(offset: number, bytes: number): number;
   /** Back to the state after power-on. The clock and the PLIC reset their own part. */
   reset(): void;
   /** A deep copy of the whole state. */
   save(): unknown;
-  /** Takes over a record that `save()` of the same version made. */
+  /** Loads a record that `save()` of the same version made. */
   load(state: unknown): void;
-  /** The device tree node of this device, absent = it stays out of the tree. */
+  /** The device tree node of this device, absent = it is not in the tree. */
   fdtNode?(place: Placement): FdtNode;
 }
 
@@ -56,9 +68,12 @@ export interface IrqLine {
   lower(): void;
 }
 
-/** An alarm that is armed again and again. Times are instruction counts of the machine. */
+/** An alarm that can be armed repeatedly. Times are instruction counts of the machine. */
 export interface Alarm {
-  /** Fires when the machine has retired `at` instructions in all. A time at or before now means the next unit. */
+  /**
+   * Arms the alarm to fire when the machine has retired `at` instructions in all. A time at or
+   * before the present means the next unit.
+   */
   set(at: number): void;
   clear(): void;
   /** The armed time, or Infinity. */
@@ -66,32 +81,39 @@ export interface Alarm {
 }
 
 /**
- * Virtual time, in units of one retired instruction or exception. Alarms that fall on the same instruction fire in the order in
- * which they were set. Names are unique in the machine: they identify alarms in snapshots.
+ * Virtual time, in units of one retired instruction or exception. Alarms that fall on the same
+ * instruction fire in the order in which they were set. Names are unique in the machine: they
+ * identify alarms in snapshots.
  */
 export interface ClockPort {
-  /** Instructions retired by all harts since reset; exact also in the middle of a quantum. Below 2^53. */
+  /**
+   * Instructions retired by all harts since reset; exact also in the middle of a quantum. Below
+   * 2^53.
+   */
   now(): number;
-  /** Nanoseconds that the guest's clocks advance per unit: a power of two, 1 by default (QEMU's -icount shift). */
+  /**
+   * Nanoseconds that the guest's clocks advance per unit: a power of two, 1 by default (QEMU's
+   * -icount shift).
+   */
   readonly nsPerUnit: number;
   alarm(name: string, fire: () => void): Alarm;
 }
 
-/** Where a device writes bytes that leave the machine (console output). */
+/** Receives bytes that leave the machine (console output). */
 export interface Sink {
   write(byte: number): void;
 }
 
 /**
- * The account of host work that an access of the guest causes beyond a constant: a byte moved, or a
- * step of a loop whose length the guest chose, is one unit. Never seen by the guest; the machine
- * returns from `run` when a call has caused too much (docs/threat-model.md).
+ * Counts host work of a guest access beyond a constant: a byte moved, or a step of a loop whose
+ * length the guest chose, is one unit. The guest cannot see it; the machine returns from `run` when
+ * a call has caused too much (docs/threat-model.md).
  */
 export interface WorkPort {
   spend(units: number): void;
 }
 
-/** Which hart makes the access that is being served. */
+/** The hart that makes the current access. */
 export interface HartPort {
   readonly current: number;
   readonly count: number;
@@ -104,8 +126,9 @@ export interface HartLines {
 export type HartLine = 'msip' | 'mtip' | 'meip' | 'seip';
 
 /**
- * Guest RAM as devices see it. Addresses are physical; a range that is not wholly in RAM is refused by `has` and throws
- * in the others, so ask first: the guest chooses addresses and is hostile.
+ * Guest RAM as devices see it. Addresses are physical. For a range that is not entirely in RAM,
+ * `has` returns false and the other methods throw, so call `has` first: the guest chooses addresses
+ * and is hostile.
  */
 export interface RamPort {
   readonly base: number;

@@ -1,7 +1,8 @@
-// Guest RAM: a part of the shared WebAssembly.Memory, and the only way in which host code touches it.
-// Every access is checked against the range, so a hostile guest address ends in a RangeError of ours at worst, never
-// in the host's own data. Stores by host code are announced to `onWrite`, because the engine may have translated code
-// from the page. The memory never grows after construction, hence the views stay valid.
+// Guest RAM: a part of the shared WebAssembly.Memory. Host code accesses it only through this
+// class. Every access is checked against the range, so a hostile guest address causes at worst a
+// RangeError, never an access to the host's own data. Stores by host code are reported to
+// `onWrite`, because the engine may have translated code from the page. The memory never grows
+// after construction, hence the views stay valid.
 
 import type { RamPort } from './device.ts';
 
@@ -13,7 +14,7 @@ export class Ram implements RamPort {
   readonly bytes: number;
   /** All of RAM; index = physical address - base. */
   readonly data: Uint8Array;
-  /** Called after host code stored to RAM. */
+  /** Called after a store of host code to RAM. */
   onWrite: (pa: number, bytes: number) => void = () => {};
   readonly #view: DataView;
 

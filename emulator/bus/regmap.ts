@@ -1,9 +1,10 @@
-// Declared register maps. A device lists its registers once - id, offset, width, access, meaning - and then matches on
-// ids, never on offsets. The same rows make docs/devices.md and the test that touches every register.
-// Partial accesses are settled here for all devices: a narrow read returns its part of the register; a narrow write is
-// merged with what a read returns (`merge`) or dropped (`ignore`); registers wider than 4 bytes are served as 32-bit
-// words, `word` 0 being the low one. Reading a write-only or unlisted offset gives 0, writing a read-only or unlisted
-// one does nothing: real peripherals do the same, and drivers probe.
+// Declared register maps. A device lists its registers once (id, offset, width, access, meaning)
+// and then matches on ids, never on offsets. The same rows produce docs/devices.md and the test
+// that accesses every register. This module handles partial accesses for all devices: a narrow read
+// returns its part of the register; a narrow write is merged with what a read returns (`merge`) or
+// dropped (`ignore`); registers wider than 4 bytes are served as 32-bit words, `word` 0 being the
+// low one. A read of a write-only or unlisted offset gives 0, a write to a read-only or unlisted
+// one has no effect: real peripherals do the same, and drivers probe.
 
 export type Access = 'r' | 'w' | 'rw';
 
@@ -16,13 +17,13 @@ export interface RegRow<Id extends string> {
   /** Repeats `count` times, `stride` bytes apart (default: its width). */
   count?: number;
   stride?: number;
-  /** Visible only while the device says it is in this bank (DLAB of a UART). */
+  /** Visible only while the device is in this bank (DLAB of a UART). */
   bank?: string;
 }
 
 export interface RegMapOptions {
   title: string;
-  /** Which document defines it. */
+  /** The document that defines it. */
   spec: string;
   /** Bytes of address space. */
   size: number;
@@ -40,7 +41,7 @@ interface Hit<Id extends string> {
   byte: number;
 }
 
-/** Answers of `find` by offset, for each bank, and those of the bank that was asked last. */
+/** Cached results of `find` by offset, for each bank, and those of the bank of the last call. */
 interface Known<Id extends string> {
   readonly banks: Map<string, (Hit<Id> | undefined)[]>;
   bank: string | undefined;
@@ -49,7 +50,7 @@ interface Known<Id extends string> {
 
 /** Offsets below this are looked up once. */
 const REMEMBERED = 256;
-/** Of the reads above, so many are remembered, by their word. */
+/** The number of cached reads at other offsets, by their word. */
 const RECENT = 64;
 
 const mask = (bytes: number): number => (bytes >= 4 ? 0xffff_ffff : (1 << (8 * bytes)) - 1);
@@ -74,7 +75,7 @@ export class RegMap<Id extends string> {
     this.#check();
   }
 
-  /** The register that answers an access; pure, and remembered because drivers poll. */
+  /** The register of an access; pure, and cached because drivers poll. */
   find(offset: number, access: 'r' | 'w', bank = ''): Hit<Id> | undefined {
     if (offset >= REMEMBERED) {
       return access === 'r' && bank === '' ? this.#recent(offset) : this.#search(offset, access, bank);
@@ -138,7 +139,7 @@ export class RegMap<Id extends string> {
     }
   }
 
-  /** Every row is inside the map and no two rows answer the same access. */
+  /** Checks that every row is inside the map and no two rows match the same access. */
   #check(): void {
     const taken = new Map<string, string>();
     for (const row of this.rows) {

@@ -1,22 +1,23 @@
-// Breakpoints as `ebreak` in guest memory while the guest runs, taken out whenever it stands. The hart asks before an
-// `ebreak` traps (SystemUnit.breakpoint), so one of ours stops the run in front of the instruction.
-// An address that is not mapped yet (of a program that has not started) is tried again before every slice, and slices are
-// short as long as there is one; it can be missed until then.
+// Breakpoints as `ebreak` in guest memory while the guest runs; they are removed whenever it stops.
+// The hart calls `SystemUnit.breakpoint` before an `ebreak` traps, so one of ours stops the run
+// before the instruction. An address that is not mapped yet (of a program that has not started) is
+// tried again before every slice, and slices are short as long as there is one; until then the
+// breakpoint can be missed.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine } from '../machine/machine.ts';
 import { translate } from './guest-memory.ts';
 
 const C_EBREAK = 0x9002;
-/** All are planted and lifted in every slice. */
+/** The limit, because all are inserted and removed in every slice. */
 const BREAKPOINTS_MAX = 1024;
 
 export class Breakpoints {
   readonly #machine: Machine;
   readonly #wanted = new Set<bigint>();
-  /** Physical address -> half-word that was there. */
+  /** Physical address -> original half-word. */
   readonly #planted = new Map<number, number>();
-  /** The hart that met one in this run. */
+  /** The hart that reached one in this run. */
   hit: Hart | undefined;
 
   constructor(machine: Machine) {
@@ -43,7 +44,7 @@ export class Breakpoints {
     return this.#wanted.has(va);
   }
 
-  /** Puts them in; false = some address is not mapped. */
+  /** Inserts them; false = some address is not mapped. */
   plant(): boolean {
     this.hit = undefined;
     let all = true;

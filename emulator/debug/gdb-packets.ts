@@ -1,11 +1,12 @@
-// Framing of the GDB remote serial protocol: $data#checksum, acknowledgements, escapes and the interrupt byte.
+// Framing of the GDB remote serial protocol: $data#checksum, acknowledgements, escapes and the
+// interrupt byte.
 // Specification: GDB manual, "Remote Protocol", Overview. Bytes in, packets out; no I/O.
 
 const DOLLAR = 0x24;
 const HASH = 0x23;
 const ESCAPE = 0x7d;
 const INTERRUPT = 3;
-/** Larger packets are not ours to answer; also what we tell GDB. */
+/** Larger packets are dropped; GDB is told this size. */
 export const PACKET_MAX = 0x8000;
 
 export type Incoming = { kind: 'packet'; data: Uint8Array } | { kind: 'interrupt' } | { kind: 'bad' };
@@ -14,7 +15,10 @@ export class Packets {
   #body: number[] | undefined;
   #checksum: number[] | undefined;
 
-  /** One byte of the connection; what it completes, if anything. Acknowledgements of the other side are dropped. */
+  /**
+   * Takes one byte of the connection; returns the packet that it completes, if any.
+   * Acknowledgements of the other side are dropped.
+   */
   push(byte: number): Incoming | undefined {
     if (this.#checksum) {
       this.#checksum.push(byte);
@@ -30,7 +34,7 @@ export class Packets {
     return undefined;
   }
 
-  /** Another connection: it does not continue the packet of the one before. */
+  /** Starts another connection: drops the incomplete packet of the previous one. */
   reset(): void {
     this.#body = this.#checksum = undefined;
   }
@@ -48,7 +52,7 @@ export class Packets {
 
 const sum = (bytes: readonly number[]): number => bytes.reduce((a, b) => (a + b) & 0xff, 0);
 
-/** A packet with this text, which must need no escapes. */
+/** A packet with this text, which must not need escapes. */
 export function frame(text: string): string {
   let checksum = 0;
   for (let i = 0; i < text.length; i++) checksum = (checksum + text.charCodeAt(i)) & 0xff;
@@ -63,7 +67,7 @@ export const toHex = (bytes: Iterable<number>): string => {
   return out;
 };
 
-/** Undefined when the text is not hexadecimal bytes. */
+/** Undefined if the text is not hexadecimal bytes. */
 export function fromHex(text: string): Uint8Array | undefined {
   if (text.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(text)) return undefined;
   return Uint8Array.from({ length: text.length / 2 }, (_, i) =>

@@ -1,5 +1,6 @@
-// The registers that GDB sees: x0..x31, pc, f0..f31 with their control, the CSRs of the table, and the privilege mode.
-// Numbers are those of GDB's RISC-V target: 0..32 integer and pc, 33..64 floating point, 65 + n CSR n, 4161 priv.
+// The registers that GDB sees: x0..x31, pc, f0..f31 with their control, the CSRs of the table, and
+// the privilege mode. Numbers are those of GDB's RISC-V target: 0..32 integer and pc, 33..64
+// floating point, 65 + n CSR n, 4161 priv.
 
 import { type Hart, layout as L } from '../hart/index.ts';
 import { CSRS } from '../isa/index.ts';
@@ -19,7 +20,7 @@ const FP_ABI = (
   'ft8 ft9 ft10 ft11'
 ).split(' ');
 
-/** Value of a register, undefined = there is none with this number. */
+/** Value of a register, undefined = no register has this number. */
 export function readRegister(hart: Hart, n: number): bigint | undefined {
   if (n < 0) return undefined;
   if (n < PC) return hart.state.getX(n);
@@ -43,10 +44,10 @@ export function writeRegister(hart: Hart, n: number, value: bigint): boolean {
   return true;
 }
 
-/** How many registers `g` lists. */
+/** Number of registers in the answer to `g`. */
 export const G_COUNT = PC + 1;
 
-/** target.xml, which tells GDB the above. */
+/** target.xml, which describes these registers to GDB. */
 export function targetDescription(): string {
   const reg = (name: string, n: number, more: string): string =>
     `<reg name="${name}" bitsize="64" regnum="${n}" ${more}/>`;

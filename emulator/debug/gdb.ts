@@ -1,7 +1,9 @@
-// A GDB remote stub without a socket: bytes in (`receive`), bytes out (`take`), and `run` in place of the machine's own.
-// Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are exact; stepping takes the
-// machine's schedule as it is, so other harts may run before the stepped one.
-// Debugging never changes what a run computes, except where GDB writes: virtual time stands while the guest stands.
+// A GDB remote stub without a socket: bytes in (`receive`), bytes out (`take`), and `run` in place
+// of the machine's own.
+// Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are
+// exact; stepping follows the machine's schedule, so other harts may run before the stepped one.
+// Debugging changes the results of a run only where GDB writes: virtual time stops while the guest
+// is stopped.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine, RunResult } from '../machine/machine.ts';
@@ -13,12 +15,15 @@ import { WATCH_KINDS, type WatchHit, Watchpoints } from './watchpoints.ts';
 
 const SIGTRAP = 5;
 const SIGINT = 2;
-/** Units between two looks at the connection, and while an address is not mapped yet, at its page table. */
+/**
+ * Units between two checks of the connection; and, while an address is not mapped yet, of its page
+ * table.
+ */
 const SLICE = 1_000_000;
 const SLICE_UNMAPPED = 2_000;
-/** Likewise while something is watched. */
+/** The same while a watchpoint is set. */
 const STEPS = 20_000;
-/** A hart that does not get a turn for so long is waiting: the step ends without it. */
+/** A hart that gets no turn for this long is waiting: the step ends without it. */
 const STEP_MAX = 1_000_000;
 
 const le64 = (value: bigint): string =>
@@ -35,7 +40,7 @@ export class GdbStub {
   #isRunning = false;
   #end: RunResult | undefined;
 
-  /** The machine stands until GDB says `continue`. */
+  /** The machine is stopped until GDB sends `continue`. */
   constructor(machine: Machine) {
     this.#machine = machine;
     this.#breakpoints = new Breakpoints(machine);
@@ -47,9 +52,10 @@ export class GdbStub {
   }
 
   /**
-   * Bytes from GDB, as far as the end of the first packet, which is carried out at once: one call costs at most one
-   * command and adds at most one answer, so that the caller can wait until GDB takes it. Returns how many bytes were
-   * taken; the caller offers the rest again. Not from within `run`.
+   * Takes bytes from GDB up to the end of the first packet and executes that at once. One call
+   * executes at most one command and adds at most one answer, so that the caller can wait until GDB
+   * has read it. Returns the number of bytes taken; the caller passes the rest again. Do not call
+   * within `run`.
    */
   receive(bytes: Uint8Array): number {
     for (let i = 0; i < bytes.length; i++) {
@@ -71,12 +77,12 @@ export class GdbStub {
     }
   }
 
-  /** What is to be sent. */
+  /** The bytes to send. */
   take(): string {
     return this.#out.splice(0).join('');
   }
 
-  /** A debugger connects: the guest stands until it says otherwise. */
+  /** A debugger connects: the guest stops until the debugger continues it. */
   attach(): void {
     this.#packets.reset();
     this.#out.length = 0;
@@ -85,14 +91,14 @@ export class GdbStub {
     this.#hart = this.#machine.scheduler.turn;
   }
 
-  /** The connection is gone: the guest runs on without us. */
+  /** The connection is closed: the guest continues without a debugger. */
   detach(): void {
     this.#breakpoints.clear();
     this.#watchpoints.clear();
     this.#isRunning = true;
   }
 
-  /** One slice of the run, if GDB lets it run. */
+  /** Runs one slice, unless GDB has stopped the guest. */
   run(units: number, duration = Infinity): RunResult {
     if (!this.#isRunning) return { kind: 'budget' };
     const slice = this.#breakpoints.plant() ? SLICE : SLICE_UNMAPPED;
@@ -112,8 +118,9 @@ export class GdbStub {
   }
 
   /**
-   * Some instructions one by one, until the next one accesses what is watched: GDB expects RISC-V to stop in front of it, and steps over
-   * it to look. A hart whose turn only begins with this instruction is found after it.
+   * Runs instructions one by one until the next one accesses a watched range: GDB expects RISC-V to
+   * stop before the access, and steps over it to compare. If the hart's turn begins with this
+   * instruction, the access is found after it.
    */
   #watch(units: number, duration: number): { result: RunResult; reply?: string } {
     const { harts, scheduler } = this.#machine;
@@ -150,7 +157,7 @@ export class GdbStub {
     return this.#machine.harts[this.#hart]!;
   }
 
-  /** The answer; undefined = it comes later. An empty one means "not supported". */
+  /** The answer; undefined = it comes later. An empty answer means "not supported". */
   #command(data: Uint8Array): string | undefined {
     const text = String.fromCharCode(...data);
     const rest = text.slice(1);
@@ -255,14 +262,16 @@ export class GdbStub {
 
   #continue(): string | undefined {
     if (this.#end) return 'W00';
-    // The instruction at a breakpoint where we stand now is executed without it.
+    // If the current instruction has a breakpoint, it is executed without the breakpoint.
     const turn = this.#machine.harts[this.#machine.scheduler.turn]!;
     if (this.#breakpoints.has(turn.state.pc)) this.#machine.run(1);
     this.#isRunning = true;
     return undefined;
   }
 
-  /** One instruction of a hart; the harts before it in the schedule have their turns first. */
+  /**
+   * Executes one instruction of a hart; the harts before it in the schedule have their turns first.
+   */
   #step(hart: number): string {
     for (let n = 0; n < STEP_MAX; n++) {
       const result = this.#machine.run(1);
@@ -329,7 +338,7 @@ export class GdbStub {
   }
 }
 
-/** Undefined when the text is no number as GDB writes it: hexadecimal digits, no sign. */
+/** Undefined unless the text is a number in GDB's form: hexadecimal digits, no sign. */
 const registerNumber = (text: string): number | undefined =>
   /^[0-9a-f]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
 

@@ -1,13 +1,14 @@
-// Guest memory as a debugger sees it: virtual addresses in the view of one hart, RAM and what devices show without side
-// effects. Code is often looked at while the hart is elsewhere (a kernel address in U-mode), so a view that refuses is
-// followed by the walk with supervisor rights, and that by the place where the kernel image was loaded, which answers for
-// kernel addresses before the kernel has turned paging on.
+// Guest memory as a debugger sees it: virtual addresses in the view of one hart, RAM, and device
+// registers that can be read without side effects. Debuggers often read code while the hart
+// executes elsewhere (a kernel address in U-mode). So if the current view fails, a walk with
+// supervisor rights follows, and then the place where the kernel image was loaded, which covers
+// kernel addresses before the kernel has enabled paging.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine } from '../machine/machine.ts';
 
 const LOAD = 0;
-/** Sees pages of S and of U; see docs/architecture.md, "Views and TLBs". */
+/** The view with access to pages of S and of U; see docs/architecture.md, "Views and TLBs". */
 const SUM_VIEW = 2;
 const PAGE = 4096;
 
@@ -24,7 +25,7 @@ export function translate(machine: Machine, hart: Hart, va: bigint): number | un
   return machine.ram.has(loaded, 1) ? loaded : undefined;
 }
 
-/** At most `bytes` bytes, fewer where memory ends; undefined when there is none at `va`. */
+/** At most `bytes` bytes, fewer at the end of memory; undefined if there is none at `va`. */
 export function readMemory(machine: Machine, hart: Hart, va: bigint, bytes: number): Uint8Array | undefined {
   const out: number[] = [];
   while (out.length < bytes) {

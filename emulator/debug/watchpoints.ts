@@ -1,5 +1,6 @@
-// Watchpoints, by asking every instruction before it runs what it is about to access. That is exact in both engines and for every kind of
-// access, and slow, some hundred thousand instructions a second; nothing of it exists while there is no watchpoint.
+// Watchpoints: before each instruction, its accesses are computed and compared. This is exact in
+// both engines and for every kind of access, but slow: some hundred thousand instructions a second.
+// Without watchpoints it costs nothing.
 
 import { type Hart, layout as L } from '../hart/index.ts';
 import { decode, newInsn } from '../isa/index.ts';
@@ -19,7 +20,7 @@ interface Watchpoint {
 export interface WatchHit {
   readonly kind: WatchKind;
   readonly va: bigint;
-  /** Where the instruction ends; it was executed if control is there after it. */
+  /** The address after the instruction; it was executed if control is there afterwards. */
   readonly next: bigint;
 }
 
@@ -60,7 +61,7 @@ export class Watchpoints {
     this.#all = [];
   }
 
-  /** What the hart's next instruction would meet. */
+  /** The watchpoint that the hart's next instruction would hit. */
   ahead(hart: Hart): WatchHit | undefined {
     const { pc } = hart.state;
     const word = this.#fetch(hart, pc);

@@ -1,5 +1,6 @@
-// Which pages of RAM were stored to since the last checkpoint. A page that was not is *clean*: a bit
-// of the map of code pages says so (interp/decoded-pages.ts), and no TLB has a write entry for it.
+// Which pages of RAM were stored to since the last checkpoint. A page that was not is *clean*: a
+// bit of the map of code pages says so (interp/decoded-pages.ts), and no TLB has a write entry for
+// it.
 //
 // The trick: stores pay nothing. The first store to a clean page misses in the TLB, or is sent the
 // slow way by the map where compiled code asks no TLB, and whoever serves it takes the bit away and

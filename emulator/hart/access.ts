@@ -1,10 +1,13 @@
-// The slow arm of loads, stores and atomics: TLB misses, misaligned and page-crossing accesses, devices, pages that hold
-// code, and faults. Arguments and results pass through SLOW_ARG (va) and SLOW_VALUE in the window, so that the import
-// signatures are i32 only. Result 0 = done, 1 = TRAP_CAUSE and TRAP_TVAL say which trap to take, nothing has changed.
-// Misaligned loads and stores are supported wherever the bytes are RAM; each page of a crossing access is translated before the first byte
-// is stored, and tval is the first byte of the failing part. Atomics must be aligned.
-// LR/SC: the reservation is one physical address. It is lost by any SC of the hart and when another hart runs.
-// Divergence: AMOs to devices are a load and a store there, as in QEMU; real boards would raise an access fault.
+// The slow path of loads, stores and atomics: TLB misses, misaligned and page-crossing accesses,
+// devices, pages that hold code, and faults. Arguments and results pass through SLOW_ARG (va) and
+// SLOW_VALUE in the window, so that the import signatures are i32 only. Result 0 = done, 1 = trap:
+// TRAP_CAUSE and TRAP_TVAL describe it, and nothing has changed. Misaligned loads and stores are
+// supported if the bytes are RAM; each page of a crossing access is translated before the first
+// byte is stored, and tval is the first byte of the failing part. Atomics must be aligned. LR/SC:
+// the reservation is one physical address. It is lost by any SC of the hart and when another hart
+// runs.
+// Divergence: AMOs to devices are a load and a store there, as in QEMU; real boards would raise an
+// access fault.
 
 import { CACHE_BLOCK_BYTES } from '../isa/index.ts';
 import { amoResult } from './amo.ts';
@@ -69,8 +72,8 @@ export class SlowAccess {
   }
 
   /**
-   * Management of the block at SLOW_ARG: allowed where a load or a store is. Otherwise a store page fault, but a store
-   * access fault if translation permits one of them (CMO §2.5.2).
+   * Management of the block at SLOW_ARG: allowed if a load or a store is. Otherwise a store page
+   * fault, but a store access fault if translation permits one of them (CMO §2.5.2).
    */
   manageBlock(): number {
     const s = this.#state;
@@ -105,7 +108,10 @@ export class SlowAccess {
     return 0;
   }
 
-  /** sc.w and sc.d: stores SLOW_VALUE when the reservation holds; then SLOW_VALUE is 0, else 1. */
+  /**
+   * sc.w and sc.d: stores SLOW_VALUE if the reservation is valid, and sets SLOW_VALUE to 0, else to
+   * 1.
+   */
   sc(log2: number): number {
     const s = this.#state;
     const none = s.hi(RESERVATION) < 0;
@@ -149,7 +155,10 @@ export class SlowAccess {
     return this.#mmu.locatePage(lo, s.hi(SLOW_ARG), access, 1 << log2);
   }
 
-  /** After a failed device access (page >= 0) records the fault; page < 0 is recorded already. */
+  /**
+   * After a failed device access (page >= 0), records the fault; page < 0 means it is already
+   * recorded.
+   */
   #deviceFault(page: number, access: Access): number {
     if (page >= 0) this.#mmu.fail(ACCESS_CAUSE[access], this.#state.get(SLOW_ARG), this.#state.hi(SLOW_ARG));
     return 1;
@@ -197,8 +206,8 @@ export class SlowAccess {
   }
 
   /**
-   * Translates both pages of a crossing access into #page1 and #page2. Both must be RAM: no device takes part in an
-   * access that could fail half way.
+   * Translates both pages of a crossing access into #page1 and #page2. Both must be RAM: a device
+   * access must not be part of an access that could fail half way.
    */
   #crossing(access: Access, lo: number, hi: number, inFirst: number, bytes: number): boolean {
     const lo2 = (lo + inFirst) | 0;
@@ -221,7 +230,7 @@ export class SlowAccess {
     return index >= 0 && index < this.#pages;
   }
 
-  /** Reads inside a page into #lo and #hi; false = no device answers. */
+  /** Reads inside a page into #lo and #hi; false = access fault. */
   #read(page: number, offset: number, bytes: number): boolean {
     if (this.#isRam(page)) {
       const at = this.#hostBase + (page - this.#firstPage) * 4096 + offset;
@@ -230,7 +239,7 @@ export class SlowAccess {
       else this.#lo = bytes === 1 ? this.#bytes.getUint8(at) : this.#bytes.getUint16(at, true);
       return true;
     }
-    // Interrupt lines and the next event may change: look before the next instruction.
+    // Interrupt lines and the next event may change: they are checked before the next instruction.
     this.#state.set(RECHECK, 1);
     if (!this.#ports.bus.load(page * 4096 + offset, bytes)) return false;
     this.#lo = this.#ports.bus.lo | 0;
@@ -257,7 +266,10 @@ export class SlowAccess {
     return true;
   }
 
-  /** Taken for page-table entries: has one of those that the bytes are in the bit V? */
+  /**
+   * Interprets the bytes as page-table entries: true if one of the entries that they touch has the
+   * bit V.
+   */
   #isValidPte(at: number, bytes: number): boolean {
     return ((this.#bytes.getUint8(at & ~7) | this.#bytes.getUint8((at + bytes - 1) & ~7)) & PTE_V) !== 0;
   }

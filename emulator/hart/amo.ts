@@ -1,7 +1,9 @@
-// What the nine AMOs compute (Unpriv "A" §Atomic Memory Operations), by their funct5.
-// Only the slow arm comes here; BigInt is acceptable.
+// The functions of the nine AMOs (Unpriv "A" §Atomic Memory Operations), by their funct5. Only the
+// slow path uses them; BigInt is acceptable.
 
-/** The new memory value; `log2` is 2 for .w, 3 for .d. Only the low bytes of the result count. */
+/**
+ * The new memory value; `log2` is 2 for .w, 3 for .d. Only the low bytes of the result are valid.
+ */
 export function amoResult(funct5: number, log2: number, memory: bigint, operand: bigint): bigint {
   const bits = 8 << log2;
   const [a, b] = [BigInt.asIntN(bits, memory), BigInt.asIntN(bits, operand)];

@@ -1,4 +1,4 @@
-// Trap causes (Priv §3.1.15, table of mcause), the only place with their numbers.
+// Trap causes (Priv §3.1.15, table of mcause). Only this module has their numbers.
 
 export const INSN_MISALIGNED = 0;
 export const INSN_ACCESS = 1;

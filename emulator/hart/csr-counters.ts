@@ -1,9 +1,10 @@
-// Counters (Priv §3.1.10 to §3.1.12, Unpriv Zicntr, Zihpm). Counter 0 counts cycles, one per unit of the machine's
-// instruction count; counter 2 counts instret, which leaves out instructions that ended in an exception; counters 3 to 31
-// count what their mhpmevent selects.
+// Counters (Priv §3.1.10 to §3.1.12, Unpriv Zicntr, Zihpm). Counter 0 counts cycles, one per unit
+// of the machine's instruction count; counter 2 counts instret, which excludes instructions that
+// ended in an exception; counters 3 to 31 count what their mhpmevent selects.
 //
-// A driven counter is kept as the difference to its source, so nothing is done per instruction; a counter that nothing
-// drives - inhibited, or without an event - holds its value. `rebase` changes between the two. Rare: BigInt.
+// A driven counter is stored as the difference to its source, so it costs nothing per instruction;
+// a counter without a source (inhibited, or without an event) stores its value. `rebase` changes
+// between the two. Rare: BigInt.
 
 import { type CsrRow, csrNamed } from '../isa/csr.ts';
 import type { CsrFile } from './csr-file.ts';
@@ -27,7 +28,7 @@ function slotOf(index: number): number {
   return index === INSTRET ? L.MINSTRET : mhpmcounter3 + 8 * (index - 3);
 }
 
-/** The count that drives a counter now, undefined = none. */
+/** The count that drives a counter at present, undefined = none. */
 function source(file: CsrFile, index: number): bigint | undefined {
   const s = file.state;
   if ((s.get(L.MCOUNTINHIBIT) >>> index) & 1) return undefined;
@@ -45,7 +46,7 @@ function source(file: CsrFile, index: number): bigint | undefined {
 const current = (file: CsrFile, index: number): bigint =>
   BigInt.asUintN(64, file.state.get64(slotOf(index)) + (source(file, index) ?? 0n));
 
-/** Makes the next instruction read `value`: the instruction that writes does not count itself. */
+/** Makes the next instruction read `value`: the writing instruction does not count itself. */
 function put(file: CsrFile, index: number, value: bigint): void {
   const count = source(file, index);
   const offset = count === undefined ? 0n : count + 1n;

@@ -1,6 +1,7 @@
-// The CSR file of a hart: who may touch which CSR, what a read shows and what a write keeps (WARL). Registers are the
-// rows of emulator/isa/csr-table.ts; what a row's slot and mask do not say is its rule in csr-rules.ts.
-// Priv ch. 2 (numbers and access), ch. 3 (M), ch. 10 (S); Unpriv Zicsr, Zicntr, "F". Values travel as Int32 halves.
+// The CSR file of a hart: permissions, reads and writes (WARL). Registers are the rows of
+// emulator/isa/csr-table.ts; behaviour beyond a row's slot and mask is its rule in csr-rules.ts.
+// Priv ch. 2 (numbers and access), ch. 3 (M), ch. 10 (S); Unpriv Zicsr, Zicntr, "F". Values travel
+// as Int32 halves.
 
 import { CSRS, type CsrGuard, type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
 import { STCE_HI, TM } from '../isa/csr-fields.ts';
@@ -17,7 +18,7 @@ interface Access {
   readonly guard: CsrGuard | undefined;
   /** Leaves the value in `file.lo` and `file.hi`. */
   readonly read: () => void;
-  /** What csrrs and csrrc modify. */
+  /** The value that csrrs and csrrc modify. */
   readonly base: () => void;
   readonly write: (lo: number, hi: number) => void;
 }
@@ -26,7 +27,7 @@ export class CsrFile {
   /** Halves of the last value read. */
   lo = 0;
   hi = 0;
-  /** Set by writes after which translations or views may be different; the engine must leave compiled code. */
+  /** Set by writes that may change translations or views; the engine must leave compiled code. */
   changedView = false;
   readonly state: State;
   readonly mmu: Mmu;
@@ -51,7 +52,10 @@ export class CsrFile {
     this.state.put(MENVCFG, this.state.get(MENVCFG), this.state.hi(MENVCFG) & fields);
   }
 
-  /** Is the CSR implemented, privileged and, when written, writable (Priv §2.1)? False = illegal instruction. */
+  /**
+   * True if the CSR is implemented, the privilege suffices and, for writes, the CSR is writable
+   * (Priv §2.1). False = illegal instruction.
+   */
   mayAccess(csr: number, write: boolean): boolean {
     const access = this.#access[csr];
     if (!access) return false;
@@ -66,7 +70,10 @@ export class CsrFile {
     this.#access[csr]!.read();
   }
 
-  /** The value that csrrs and csrrc modify: like `read`, but wires of mip do not leak into its software bits (Priv §3.1.9). */
+  /**
+   * The value that csrrs and csrrc modify: like `read`, but wires of mip do not leak into its
+   * software bits (Priv §3.1.9).
+   */
   readForUpdate(csr: number): void {
     this.#access[csr]!.base();
   }
@@ -78,7 +85,7 @@ export class CsrFile {
     if (access.guard === 'fs') this.state.set(MSTATUS, this.state.get(MSTATUS) | FS);
   }
 
-  /** Sstc: does stimecmp drive mip.STIP? */
+  /** Sstc: true if stimecmp drives mip.STIP. */
   get hasStimecmp(): boolean {
     return (this.state.hi(MENVCFG) & STCE_HI) !== 0;
   }
@@ -128,7 +135,7 @@ const high = (bits: bigint): number => Number(bits >> 32n) | 0;
 
 type Plain = Pick<Access, 'read' | 'write'>;
 
-/** The slot under the row's mask; without one, the value at reset for ever. */
+/** The slot under the row's mask; without a slot, always the value at reset. */
 function slotOf(file: CsrFile, row: CsrRow): Plain {
   const s = file.state;
   const [maskLo, maskHi] = [low(row.writable), high(row.writable)];
@@ -143,7 +150,7 @@ function slotOf(file: CsrFile, row: CsrRow): Plain {
   };
 }
 
-/** Bits of another register, which is written by its own rule. */
+/** Bits of another register; writes follow the rule of that register. */
 function viewOf(file: CsrFile, row: CsrRow, of: string): Plain {
   const target = csrNamed(of).number;
   const [shownLo, shownHi] = [low(row.readable), high(row.readable)];

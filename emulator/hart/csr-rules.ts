@@ -1,5 +1,6 @@
-// Behaviour of CSRs beyond slot and mask, by the rule that a row of emulator/isa/csr-table.ts names. A rule replaces the
-// row's plain read, write, or both. The type checker demands one entry for every name and no other.
+// Behaviour of CSRs beyond slot and mask, by the rule that a row of emulator/isa/csr-table.ts
+// names. A rule replaces the row's plain read, write, or both. The type checker demands one entry
+// for every name and no other.
 
 import { type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
 import * as F from '../isa/csr-fields.ts';
@@ -16,7 +17,7 @@ const PMPADDR0 = csrNamed('pmpaddr0').number;
 export interface Rule {
   /** Leaves the value in `file.lo` and `file.hi`. */
   readonly read?: (file: CsrFile, row: CsrRow) => void;
-  /** Value that csrrs and csrrc modify, when it is not the one that reads show. */
+  /** Value that csrrs and csrrc modify, if it differs from the one that reads return. */
   readonly base?: (file: CsrFile, row: CsrRow) => void;
   readonly write?: (file: CsrFile, row: CsrRow, lo: number, hi: number) => void;
 }
@@ -57,7 +58,7 @@ export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
     },
   },
 
-  /** Interrupt enables changed: look for interrupts before the next instruction. */
+  /** Interrupt enables changed: check for interrupts before the next instruction. */
   enables: {
     write: ({ state: s }, row, lo) => {
       s.set(L.csrAt(row), lo & Number(row.writable));
@@ -74,7 +75,9 @@ export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
     },
   },
 
-  /** Software bits and wires; only the former are written, and modified by csrrs and csrrc (Priv §3.1.9). */
+  /**
+   * Software bits and wires; writes, csrrs and csrrc modify only the software bits (Priv §3.1.9).
+   */
   mip: {
     read: file => file.value(file.state.get(L.MIP) | file.state.hi(L.MIP), 0),
     base: file => file.value(file.state.get(L.MIP), 0),
@@ -98,7 +101,7 @@ export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
     },
   },
 
-  /** The whole write of a mode that does not exist is ignored (Priv §10.1.11). */
+  /** A write with a mode that does not exist is ignored as a whole (Priv §10.1.11). */
   satp: {
     write: (file, row, lo, hi) => {
       const mode = hi >>> 28;
@@ -139,7 +142,7 @@ function writeMip(file: CsrFile, lo: number, mask: number): void {
   s.set(L.RECHECK, 1);
 }
 
-/** The low half of menvcfg or senvcfg after a write; a reserved CBIE leaves that field as it was. */
+/** The low half of menvcfg or senvcfg after a write; a reserved CBIE keeps the old field. */
 function legalEnvcfg(old: number, value: number): number {
   const mask = (value & F.CBIE) === F.CBIE_RESERVED ? F.ENVCFG_MASK & ~F.CBIE : F.ENVCFG_MASK;
   return (old & ~mask) | (value & mask);
@@ -158,7 +161,7 @@ function writeMenvcfg(file: CsrFile, _row: CsrRow, lo: number, hi: number): void
   const value = hi & menvcfgFields(file.ports.extensions);
   s.put(L.MENVCFG, legalEnvcfg(s.get(L.MENVCFG), lo), value);
   if ((old ^ value) & (F.PBMTE_HI | F.ADUE_HI)) {
-    // Which translations are legal depends on both; nothing cached may outlive the change.
+    // The legality of translations depends on both, so a change drops all cached ones.
     file.mmu.tlb.flushTranslated();
     file.changedView = true;
   }

@@ -1,6 +1,7 @@
-// One hart: its window, CSR file, MMU, traps and slow paths behind one door. A hart is *active* while its window lies at
-// address 0, where the engines work, and *parked* otherwise; everything but running works in both states.
-// The machine activates one hart at a time; derived caches (TLB use, decoded PMP) live here and never in a snapshot.
+// One hart: its window, CSR file, MMU, traps and slow paths behind one interface. A hart is
+// *active* while its window lies at address 0, where the engines work, and *parked* otherwise;
+// every operation but running works in both states. The machine activates one hart at a time;
+// derived caches (TLB use, decoded PMP) live here and never in a snapshot.
 
 import { SlowAccess } from './access.ts';
 import * as C from './cause.ts';
@@ -22,7 +23,7 @@ export class Hart {
   readonly unit: SystemUnit;
   readonly ports: HartPorts;
 
-  /** `home`: where the window rests while parked; 64 KiB each, in front of guest RAM. */
+  /** `home`: address of the window while parked; 64 KiB each, below guest RAM. */
   constructor(id: number, ports: HartPorts, home = homeOf(id)) {
     this.id = id;
     this.ports = ports;
@@ -35,8 +36,9 @@ export class Hart {
   }
 
   /**
-   * State after reset (Priv §3.4): PC at `pc`, a0 = hart id, a1 as given, `priv` U = 0, S = 1 or M = 3. Below M the PMP is
-   * opened, because firmware that starts a payload in S has done so.
+   * State after reset (Priv §3.4): PC at `pc`, a0 = hart id, a1 as given, `priv` U = 0, S = 1 or M
+   * = 3. Below M, PMP permits everything, because firmware that starts a payload in S has set it
+   * so.
    */
   reset(pc: bigint, a1 = 0n, priv: number = C.M): void {
     const s = this.state;
@@ -53,7 +55,10 @@ export class Hart {
     this.mmu.tlb.clear();
   }
 
-  /** Moves the window to address 0. Precondition: no other hart is active, or it is `previous`, which is parked first. */
+  /**
+   * Moves the window to address 0. Precondition: no hart but `previous` is active; that one is
+   * parked first.
+   */
   activate(previous?: Hart): void {
     if (this.state.active) return;
     let occupied = ~0;
@@ -67,7 +72,10 @@ export class Hart {
     this.mmu.tlb.activated(home, occupied);
   }
 
-  /** Moves the window home. The reservation is lost: another hart may store before this one runs again. */
+  /**
+   * Moves the window home. The reservation is lost: another hart may store before this one runs
+   * again.
+   */
   park(): void {
     if (!this.state.active) return;
     const home = this.state.home;
@@ -77,7 +85,7 @@ export class Hart {
     this.mmu.tlb.parked(home);
   }
 
-  /** After the window's bytes were replaced (snapshot): derives everything else anew. */
+  /** After the window's bytes were replaced (snapshot): derives all other data again. */
   restored(): void {
     setPriv(this.state, this.state.get(L.PRIV));
     this.mmu.pmp.update();
@@ -121,7 +129,10 @@ export class Hart {
     return trap.pendingInterrupt(this.state);
   }
 
-  /** Would `wfi` fall through: is anything pending that mie enables, whatever mstatus says (Priv §3.3.3)? */
+  /**
+   * True if `wfi` does not wait: an interrupt is pending and enabled in mie, regardless of mstatus
+   * (Priv §3.3.3).
+   */
   get awake(): boolean {
     return ((this.state.get(L.MIP) | this.state.hi(L.MIP)) & this.state.get(L.MIE)) !== 0;
   }

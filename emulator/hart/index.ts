@@ -1,4 +1,4 @@
-// The door of the room: everything that engines, machine and debuggers may use of a hart.
+// The public API of this module: everything that engines, machine and debuggers may use of a hart.
 
 export * as cause from './cause.ts';
 export { Hart } from './hart.ts';

@@ -1,7 +1,8 @@
-// The byte layout of the hart window: every field of the running hart at a constant address of linear memory,
-// so that emitted WebAssembly addresses it with immediate offsets (docs/architecture.md, "Memory of the host").
-// Ordered by temperature: registers, then what every quantum touches, then CSRs, then the TLBs.
-// Invariant: only `emulator/hart` and `emulator/engine` write here while a hart runs.
+// The byte layout of the hart window: every field of the running hart at a constant address of
+// linear memory, so that emitted WebAssembly addresses it with immediate offsets
+// (docs/architecture.md, "Memory of the host"). Ordered by frequency of access: registers, then the
+// fields used in every quantum, then CSRs, then the TLBs. Invariant: only `emulator/hart` and
+// `emulator/engine` write here while a hart runs.
 
 import { CSRS, type CsrRow, csrNamed } from '../isa/csr.ts';
 
@@ -12,7 +13,7 @@ export const WINDOW_BYTES = 0x1_0000;
 
 /** x0..x31, i64 each; x0 stays zero. */
 export const X = 0x000;
-/** Where writes to x0 go. */
+/** The target of writes to x0. */
 export const SINK = 0x100;
 /** i64: address of the next instruction; valid whenever no engine is inside `run`. */
 export const PC = 0x108;
@@ -22,61 +23,83 @@ export const IC = 0x110;
 export const QUANTUM = 0x114;
 /** i64: instret when the quantum began. */
 export const INSTRET = 0x118;
-/** i32: why the engine returned; see `engine/engine.ts`. */
+/** i32: the reason why the engine returned; see `engine/engine.ts`. */
 export const EXIT = 0x120;
 /** i32: U = 0, S = 1, M = 3 (Priv §1.2). */
 export const PRIV = 0x124;
 /** i32: translation view of instruction fetches: U = 0, S = 1, M = 3. */
 export const FETCH_VIEW = 0x128;
-/** i32: view of loads and stores, by effective privilege (MPRV applied): U = 0, S = 1, S with SUM = 2, M = 3. */
+/**
+ * i32: view of loads and stores, by effective privilege (MPRV applied): U = 0, S = 1, S with SUM =
+ * 2, M = 3.
+ */
 export const DATA_VIEW = 0x12c;
 /** i32: cause of the trap that a slow path found; bit 31 = interrupt. */
 export const TRAP_CAUSE = 0x130;
-/** i32: nonzero when interrupts must be examined before the next instruction. */
+/** i32: nonzero if interrupts must be checked before the next instruction. */
 export const RECHECK = 0x134;
 /** i64: tval of that trap. */
 export const TRAP_TVAL = 0x138;
 /** i64: physical address of the LR reservation, all ones = none. */
 export const RESERVATION = 0x140;
-/** i64: argument and result of slow-path imports (i64 never crosses the border as BigInt). */
+/**
+ * i64: argument and result of slow-path imports (i64 values never cross the boundary as BigInt).
+ */
 export const SLOW_ARG = 0x148;
 export const SLOW_VALUE = 0x150;
-/** i32: fflags (5 bits) and frm (3 bits), kept apart because every FP instruction touches the first. */
+/**
+ * i32: fflags (5 bits) and frm (3 bits), stored separately because every FP instruction uses the
+ * first.
+ */
 export const FFLAGS = 0x158;
 export const FRM = 0x15c;
 /** i32: hart id. */
 export const HARTID = 0x160;
 /** i32: host address of the current kcov context, 0 = none; derived, see devices/kcov.ts. */
 export const KCOV_CURRENT = 0x164;
-/** i64 each: operands and result of `fpHelper`; see softfloat.ts. Flags are accumulated in FFLAGS. */
+/**
+ * i64 each: operands and result of `fpHelper`; see softfloat.ts. Flags are accumulated in FFLAGS.
+ */
 export const FP_A = 0x168;
 export const FP_B = 0x170;
 export const FP_C = 0x178;
 export const FP_RESULT = 0x180;
-/** i32: rounding mode of the helper call, 0..4 (already resolved when the instruction says "dynamic"). */
+/**
+ * i32: rounding mode of the helper call, 0..4 (already resolved when the instruction says
+ * "dynamic").
+ */
 export const FP_RM = 0x188;
 /** i32: nonzero while the hart waits: 1 in `wfi` or stopped, WAITING_SUSPENDED by the SBI. */
 export const WAITING = 0x18c;
 export const WAITING_SUSPENDED = 2;
-/** i32: changes whenever an address translation may have changed (sfence.vma, satp, PMP, restore). */
+/**
+ * i32: changes whenever an address translation may have changed (sfence.vma, satp, PMP, restore).
+ */
 export const EPOCH = 0x190;
-/** i64: exceptions taken. Each spends one unit of IC without retiring: mcycle counts it, minstret does not. */
+/**
+ * i64: exceptions taken. Each spends one unit of IC without retiring: mcycle counts it, minstret
+ * does not.
+ */
 export const EXCEPTIONS = 0x198;
-/** i32: bit kind * VIEWS + view per TLB table that may hold entries; kinds: read 0, write 1, exec 2. */
+/**
+ * i32: bit kind * VIEWS + view per TLB table that may hold entries; kinds: read 0, write 1, exec 2.
+ */
 export const TLB_USED = 0x1a0;
-/** i32 each: what superpages cover, half-open, in units of 2 MiB of the low 48 bits of va. */
+/**
+ * i32 each: the range that superpages cover, half-open, in units of 2 MiB of the low 48 bits of va.
+ */
 export const LARGE_FIRST = 0x1a4;
 export const LARGE_END = 0x1a8;
 /**
- * i32 each: how a miss of U and S views, and of M, may be served without asking the hart: WALK_NONE, WALK_BARE (va is pa), or
- * the host address of the root table of Sv39. Derived from satp and PMP by mmu.ts, used by
- * engine/access/refill.ts.
+ * i32 each: the method to serve a miss of U and S views, and of M, without the hart: WALK_NONE,
+ * WALK_BARE (va is pa), or the host address of the root table of Sv39. Derived from satp and PMP by
+ * mmu.ts, used by engine/access/refill.ts.
  */
 export const WALK = 0x1ac;
 export const WALK_M = 0x1b0;
 export const WALK_NONE = 0;
 export const WALK_BARE = 1;
-/** i64: coverage records that compiled code stored or lost without asking the device; for statistics. */
+/** i64: coverage records that compiled code stored or lost without the device; for statistics. */
 export const KCOV_RECORDS = 0x1b8;
 
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
@@ -87,12 +110,18 @@ export const CSR = 0x300;
 /** Offset of a CSR's storage. */
 export const csrAt = (row: CsrRow): number => CSR + 8 * row.slot!;
 const at = (name: string): number => csrAt(csrNamed(name));
-/** FS = 0 in bits 14:13 makes every F and D instruction illegal. SD is computed on reads, never stored. */
+/**
+ * FS = 0 in bits 14:13 makes every F and D instruction illegal. SD is computed on reads, never
+ * stored.
+ */
 export const MSTATUS = at('mstatus');
 export const MEDELEG = at('medeleg');
 export const MIDELEG = at('mideleg');
 export const MIE = at('mie');
-/** Low half: bits written by software or by the built-in SBI. High half: the wires (CLINT, PLIC, stimecmp); mip = their union. */
+/**
+ * Low half: bits written by software or by the built-in SBI. High half: the wires (CLINT, PLIC,
+ * stimecmp); mip = their union.
+ */
 export const MIP = at('mip');
 export const MTVEC = at('mtvec');
 export const MEPC = at('mepc');
@@ -109,7 +138,10 @@ export const STVAL = at('stval');
 export const SSCRATCH = at('sscratch');
 export const SCOUNTEREN = at('scounteren');
 export const SATP = at('satp');
-/** Difference of the counter and its count; the counter itself while nothing drives it (csr-counters.ts). */
+/**
+ * Difference of the counter and its count; the counter itself while it has no source
+ * (csr-counters.ts).
+ */
 export const MCYCLE = at('mcycle');
 export const MINSTRET = at('minstret');
 export const STIMECMP = at('stimecmp');
@@ -127,13 +159,17 @@ export const TLB_BYTES = TLB_ENTRIES * TLB_ENTRY_BYTES;
 export const VIEWS = 4;
 
 /**
- * Read table of view v at TLB_READ + v * TLB_BYTES, and so on. Entry: { i64 tag, i32 addend, i32 spare }.
- * An entry whose tag has TLB_SLOW set never matches the fast test; it remembers the translation of a page that must be
- * accessed slowly (MMIO, stores to pages that hold translated code): `spare` is then the physical page number.
+ * Read table of view v at TLB_READ + v * TLB_BYTES, and so on. Entry: { i64 tag, i32 addend, i32
+ * spare }. An entry whose tag has TLB_SLOW set never matches the fast test; it caches the
+ * translation of a page that must be accessed slowly (MMIO, stores to pages that hold translated
+ * code): `spare` is then the physical page number.
  */
 export const TLB_READ = 0x1000;
 export const TLB_WRITE = TLB_READ + VIEWS * TLB_BYTES;
-/** Exec entry: { i64 tag = page va, i32 decoded page (host address, 0 = none yet), i32 physical page number }. */
+/**
+ * Exec entry: { i64 tag = page va, i32 decoded page (host address, 0 = none yet), i32 physical page
+ * number }.
+ */
 export const TLB_EXEC = TLB_WRITE + VIEWS * TLB_BYTES;
 export const TLB_END = TLB_EXEC + VIEWS * TLB_BYTES;
 /** Above the three bits by which the fast test detects misalignment. */

@@ -1,6 +1,7 @@
-// From virtual to physical: privilege, walk, PMP and the choice of what the TLB may remember (docs/architecture.md,
-// "Views and TLBs"). `locate` is the only way in which a slow access finds its physical address; it maps a named failure
-// to the trap cause in one place. Hot after every TLB miss: no allocation, no BigInt.
+// Translation from virtual to physical: privilege, walk, PMP and the choice of TLB entries
+// (docs/architecture.md, "Views and TLBs"). Every slow access finds its physical address through
+// `locate`, which alone maps named failures to trap causes. Hot after every TLB miss: no
+// allocation, no BigInt.
 
 import * as C from './cause.ts';
 import {
@@ -69,7 +70,10 @@ export class Mmu {
     this.#walker = new Walker(state, ports, this.pmp);
   }
 
-  /** Says in the window how the engine may serve misses itself: only where PMP has nothing to say about any page of RAM. */
+  /**
+   * Stores in the window how the engine may serve misses itself: only if PMP restricts no page of
+   * RAM.
+   */
   #chooseWalk(): void {
     const s = this.#state;
     s.set(WALK_M, this.pmp.allowsAll(true) ? WALK_BARE : WALK_NONE);
@@ -80,7 +84,8 @@ export class Mmu {
       if (mode === 0) walk = WALK_BARE;
       else if (mode === SV39 && root >= 0 && root < this.#pages) {
         walk = this.#hostBase + root * 4096;
-        // The walk in WebAssembly asks about the tables below only. A store to the root flushes, and so comes here again.
+        // The walk in WebAssembly checks only the tables below the root. A store to the root
+        // flushes, and a flush calls this function again.
         this.#ports.code.tableRead?.(root);
       }
     }
@@ -88,8 +93,9 @@ export class Mmu {
   }
 
   /**
-   * Physical address of [va, va + bytes), which must not cross a page, or -1 after recording cause and tval.
-   * Fills the TLB. Guest failures: page fault or access fault of the access' kind, tval = va.
+   * Physical address of [va, va + bytes), which must not cross a page, or -1 after recording cause
+   * and tval. Fills the TLB. Guest failures: page fault or access fault of the access' kind, tval =
+   * va.
    */
   locate(lo: number, hi: number, access: Access, bytes: number): number {
     const page = this.locatePage(lo, hi, access, bytes);
@@ -115,7 +121,10 @@ export class Mmu {
     return page;
   }
 
-  /** Physical address as a debugger sees it, in the current view or another, without side effects; below zero = none. */
+  /**
+   * Physical address for a debugger, in the current view or another, without side effects; below
+   * zero = none.
+   */
   peek(
     lo: number,
     hi: number,
@@ -126,7 +135,7 @@ export class Mmu {
     return page < 0 ? page : page * 4096 + (lo & 0xfff);
   }
 
-  /** Records a trap that the slow path found; the engine then lets `takeTrap` enter it. Returns -1. */
+  /** Records a trap of the slow path, which `takeTrap` enters later. Returns -1. */
   fail(cause: number, lo: number, hi: number): number {
     this.#state.set(TRAP_CAUSE, cause);
     this.#state.put(TRAP_TVAL, lo, hi);
@@ -140,7 +149,7 @@ export class Mmu {
   #tlbPage(lo: number, hi: number, access: Access, view: number): number {
     const page = this.tlb.probe(TABLE[access], view, lo, hi);
     if (access !== STORE || page < 0) return page;
-    // A page that no longer holds code becomes fast again: miss, and refill.
+    // The page no longer holds code: the access misses, and the refill makes the entry fast again.
     const stale =
       this.tlb.isSlow(TLB_WRITE, view, lo) &&
       this.#isRam(page) &&
@@ -174,8 +183,9 @@ export class Mmu {
     }
     const index = page - this.#firstPage;
     const addend = isRam ? (this.#hostBase + index * 4096 - (lo & ~0xfff)) | 0 : 0;
-    // A store's PTE is readable, and a load's page is often stored to next: one walk serves both tables. But only a free
-    // entry is taken for the other kind, or a copy between pages of equal index would miss at every access.
+    // The PTE of a store is readable, and a load from a page is often followed by a store: one walk
+    // fills both tables. But it fills the other table only if its entry is free; otherwise a copy
+    // between pages of equal index would miss at every access.
     if ((permissions & PMP_R) !== 0 && (access === LOAD || this.tlb.isFree(TLB_READ, view, lo)))
       this.tlb.install(TLB_READ, view, lo, hi, addend, page, !isRam);
     if (access === LOAD && !this.tlb.isFree(TLB_WRITE, view, lo)) return;

@@ -1,5 +1,6 @@
-// mstatus and sstatus (Priv §3.1.6, §10.1.1): the fields, and the rules that a mask does not express.
-// Fixed: UXL = SXL = 2 (64 bits), UBE = SBE = MBE = 0 (little-endian), VS = XS = 0. SD is derived from FS on reads.
+// mstatus and sstatus (Priv §3.1.6, §10.1.1): the fields, and the rules that a mask does not
+// express. Fixed: UXL = SXL = 2 (64 bits), UBE = SBE = MBE = 0 (little-endian), VS = XS = 0. SD is
+// derived from FS on reads.
 
 import { FS, MPP, MPP_SHIFT, SD_HI } from '../isa/csr-fields.ts';
 
@@ -24,10 +25,12 @@ export {
   XLEN_HI,
 } from '../isa/csr-fields.ts';
 
-/** SD summarises FS, the only extension state that we have. */
+/** SD summarises FS, the only extension state of this hart. */
 export const sdHi = (lo: number): number => ((lo & FS) === FS ? SD_HI : 0);
 
-/** The low half after a write of `value` under `mask`; MPP = 2 is reserved and leaves the field as it was. */
+/**
+ * The low half after a write of `value` under `mask`; MPP = 2 is reserved and keeps the old field.
+ */
 export function legalMstatus(old: number, value: number, mask: number): number {
   const legal = (value & MPP) === 2 << MPP_SHIFT ? mask & ~MPP : mask;
   return (old & ~legal) | (value & legal);

@@ -1,8 +1,9 @@
-// Physical memory protection (Priv §3.7): 16 entries, granularity 4 bytes, OFF, TOR, NA4 and NAPOT, locks.
-// The rules are decoded once per CSR write; accesses compare numbers. Addresses are below 2^53, which is exact; rules
-// above that are rounded, which no access can tell because nothing is mapped there.
-// WARL choices: R = 0 with W = 1 (reserved) clears W; bits 6:5 read zero. With no entry in force S and U may access
-// nothing, as the specification demands of harts that implement PMP.
+// Physical memory protection (Priv §3.7): 16 entries, granularity 4 bytes, OFF, TOR, NA4 and NAPOT,
+// locks. The rules are decoded once per CSR write; accesses compare numbers. Addresses are below
+// 2^53, which is exact; rules above that are rounded, which no access can detect because nothing is
+// mapped there. WARL choices: R = 0 with W = 1 (reserved) clears W; bits 6:5 read zero. Without an
+// active entry S and U may access nothing, as the specification demands of harts that implement
+// PMP.
 
 import type { Ram } from '../bus/ram.ts';
 import { PMPADDR, PMPCFG } from './layout.ts';
@@ -18,7 +19,7 @@ const NA4 = 2;
 const LOCK = 0x80;
 const COUNT = 16;
 const PAGE = 4096;
-/** Answer of `page` when the page is not under one rule. */
+/** Result of `page` if one rule does not cover the whole page. */
 export const MIXED = -1;
 
 interface Rule {
@@ -32,7 +33,7 @@ interface Rule {
 export class Pmp {
   readonly #state: State;
   readonly #firstPage: number;
-  /** Answers of `page` for each page of RAM, plus 2; 0 = not asked yet. */
+  /** Results of `page` for each page of RAM, plus 2; 0 = not computed yet. */
   readonly #user: Uint8Array;
   readonly #machine: Uint8Array;
   #rules: Rule[] = [];
@@ -65,7 +66,10 @@ export class Pmp {
     }
   }
 
-  /** May an access of `bytes` at `pa` happen? An entry that matches only a part of it denies. */
+  /**
+   * True if an access of `bytes` at `pa` is permitted. An entry that matches only a part of it
+   * denies it.
+   */
   allows(pa: number, bytes: number, need: number, machine: boolean): boolean {
     for (const rule of this.#rules) {
       if (pa + bytes <= rule.first || pa >= rule.end) continue;
@@ -75,7 +79,10 @@ export class Pmp {
     return machine;
   }
 
-  /** May S and U, or M, do everything with all of RAM? Not where an entry begins or ends within it: no access may straddle that. */
+  /**
+   * True if S and U, or M, have all permissions for all of RAM. False if an entry begins or ends
+   * within RAM, because no access may straddle its bounds.
+   */
   allowsAll(machine: boolean): boolean {
     for (const rule of this.#rules) {
       if (this.#end <= rule.first || this.#first >= rule.end) continue;
@@ -107,14 +114,17 @@ export class Pmp {
     return machine ? ALL : 0;
   }
 
-  /** One entry that lets S and U access everything, as firmware would leave it. */
+  /** Sets one entry that permits S and U everything, as firmware would. */
   open(): void {
     this.#state.set64(PMPADDR, (1n << 54n) - 1n);
     this.#setCfg(0, ALL | (3 << A_SHIFT));
     this.update();
   }
 
-  /** Writes eight entries' configuration bytes; locked ones keep theirs. `half` 0 = pmpcfg0, 1 = pmpcfg2. */
+  /**
+   * Writes eight entries' configuration bytes; locked ones keep theirs. `half` 0 = pmpcfg0, 1 =
+   * pmpcfg2.
+   */
   writeCfg(half: number, lo: number, hi: number): void {
     for (let i = 0; i < 8; i++) {
       const index = 8 * half + i;

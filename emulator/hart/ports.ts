@@ -1,32 +1,37 @@
-// What a hart needs from its neighbours, and nothing else of them: guest RAM, the device bus, the clock and the
-// owner of translated code. The machine composes them; tests pass stand-ins.
+// The interfaces that a hart needs: guest RAM, the device bus, the clock and the owner of
+// translated code. The machine composes them; tests pass stubs.
 
 import type { Bus } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
 import type { Extensions } from '../isa/index.ts';
 
 /**
- * What a store does to cached translations, if it hits a page table: it may change some; it fills entries that were invalid, of which
- * nothing is cached; or it is the walk's own, which grants what it has just decided.
+ * The effect of a store to a page table on cached translations: it may change some; it fills
+ * invalid entries, which are never cached; or it is the walk's own store of A and D, which changes
+ * no cached translation.
  */
 export type TableEffect = 'changes' | 'fills' | 'none';
 
 /**
- * The engine's knowledge of which RAM pages hold decoded or translated code, or page tables that a walk has read. Pages count from the
- * start of RAM.
+ * The engine's knowledge of which RAM pages hold decoded or translated code, or page tables that a
+ * walk has read. Pages count from the start of RAM.
  */
 export interface CodePort {
-  /** True = no write entry may be installed for the page, every store to it must be announced. */
+  /**
+   * True = no write entry may be installed for the page, and every store to it must be reported.
+   */
   holdsCode(page: number): boolean;
   /** A store of a hart changed [pa, pa + bytes), inside one page for which `holdsCode` was true. */
   stored(pa: number, bytes: number, effect?: TableEffect): void;
-  /** No write entry may be installed for the page before `dirtied`: its first store must be seen. */
+  /**
+   * No write entry may be installed for the page before `dirtied`: its first store must be seen.
+   */
   isClean?(page: number): boolean;
   /** A hart stores to the page now. */
   dirtied?(page: number): void;
-  /** A walk whose result is cached reads a table in this page: stores to it must be announced. */
+  /** A walk whose result is cached reads a table in this page: stores to it must be reported. */
   tableRead?(page: number): void;
-  /** Announce all stores to a page, or no longer. */
+  /** Starts or stops reports of all stores to a page. */
   watch?(page: number, isOn: boolean): void;
 }
 
@@ -34,15 +39,18 @@ export interface HartPorts {
   readonly memory: WebAssembly.Memory;
   readonly ram: Ram;
   readonly bus: Bus;
-  /** Optional extensions of the hart; fixed for its life. */
+  /** Optional extensions of the hart; constant. */
   readonly extensions: Extensions;
-  /** mtime, as the `time` CSR shows it; exact in the middle of a quantum. Below 2^53. */
+  /** mtime, the value of the `time` CSR; exact in the middle of a quantum. Below 2^53. */
   time(): number;
-  /** Sstc: stimecmp or menvcfg.STCE of a hart has changed; STIP follows `time >= stimecmp` while STCE is set. */
+  /**
+   * Sstc: stimecmp or menvcfg.STCE of a hart has changed; STIP follows `time >= stimecmp` while
+   * STCE is set.
+   */
   timerChanged?(hart: number): void;
   /** Replaced by the engine when it is attached. */
   code: CodePort;
 }
 
-/** Before an engine is attached, and for tests without one. */
+/** For use before an engine is attached, and in tests without one. */
 export const NO_CODE: CodePort = { holdsCode: () => false, stored: () => {} };

@@ -1,5 +1,6 @@
-// Exact reference arithmetic: sum, product, quotient, square root and fused multiply-add of both formats, in BigInt.
-// Operands and results are bit patterns. IEEE 754-2019 §5.4.1, §6.3 (signs of zero), §7 (exceptions).
+// Exact reference arithmetic: sum, product, quotient, square root and fused multiply-add of both
+// formats, in BigInt. Operands and results are bit patterns. IEEE 754-2019 §5.4.1, §6.3 (signs of
+// zero), §7 (exceptions).
 
 import {
   DZ,
@@ -54,7 +55,8 @@ export function divide(env: Env, f: Format, a: bigint, b: bigint): bigint {
   }
   if (isZero(f, a)) return zero(f, negative);
   const [n, d] = [exactOf(f, a), exactOf(f, b)];
-  // Enough quotient bits for rounding even when n is subnormal and d is not, and one sticky bit below them.
+  // Enough quotient bits for rounding even when n is subnormal and d is not, and one sticky bit
+  // below them.
   const extra = 2 * f.fraction + 5;
   const dividend = n.significand << BigInt(extra);
   const quotient = dividend / d.significand;
@@ -83,7 +85,8 @@ export function squareRoot(env: Env, f: Format, a: bigint): bigint {
 /** a * b + c with one rounding. */
 export function fusedMultiplyAdd(env: Env, f: Format, a: bigint, b: bigint, c: bigint): bigint {
   const undefinedProduct = (isInfinite(f, a) && isZero(f, b)) || (isZero(f, a) && isInfinite(f, b));
-  // Invalid even when the addend is a quiet NaN (Unpriv "F" §Single-Precision Floating-Point Computational Instructions).
+  // Invalid even when the addend is a quiet NaN (Unpriv "F" §Single-Precision Floating-Point
+  // Computational Instructions).
   if (undefinedProduct) env.flags |= NV;
   if (undefinedProduct || isNan(f, a) || isNan(f, b) || isNan(f, c)) return propagate(env, f, a, b, c);
   const negative = isNegative(f, a) !== isNegative(f, b);
@@ -112,14 +115,15 @@ function sum(env: Env, f: Format, na: boolean, a: Exact, nb: boolean, b: Exact):
 }
 
 /**
- * Exponent down to which `a` must be kept when `b` is the other operand: its own, or far below everything that `b` can
- * influence, so that a huge difference of exponents does not make huge integers.
+ * Exponent down to which `a` must be kept when `b` is the other operand: its own, or far below
+ * everything that `b` can influence, so that a large difference of exponents does not create large
+ * integers.
  */
 function reach(a: Exact, b: Exact, f: Format): number {
   return Math.max(a.exponent, b.exponent - 4 * f.fraction - 16);
 }
 
-/** Significand at a given exponent; what lies below becomes a sticky last bit. */
+/** Significand at a given exponent; the bits below become a sticky last bit. */
 function alignTo({ significand, exponent }: Exact, low: number): bigint {
   if (exponent >= low) return significand << BigInt(exponent - low);
   const shift = BigInt(low - exponent);

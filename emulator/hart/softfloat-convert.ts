@@ -1,5 +1,5 @@
-// Conversions, comparisons, minimum, maximum and classification (Unpriv "F" §Conversion and Move, §Compare, §Classify).
-// Reference implementation on bit patterns.
+// Conversions, comparisons, minimum, maximum and classification (Unpriv "F" §Conversion and Move,
+// §Compare, §Classify). Reference implementation on bit patterns.
 
 import {
   DOUBLE,
@@ -23,7 +23,10 @@ import {
   zero,
 } from './softfloat-format.ts';
 
-/** To an integer of `bits`; NaN and what does not fit saturate and are invalid. The result is the mathematical value. */
+/**
+ * Converts to an integer of `bits`; NaN and values out of range saturate and are invalid. The
+ * result is the mathematical value.
+ */
 export function toInteger(env: Env, f: Format, a: bigint, bits: number, isSigned: boolean): bigint {
   const most = (1n << BigInt(isSigned ? bits - 1 : bits)) - 1n;
   const least = isSigned ? -most - 1n : 0n;
@@ -35,7 +38,7 @@ export function toInteger(env: Env, f: Format, a: bigint, bits: number, isSigned
   if (isNan(f, a)) return saturate(most);
   if (isInfinite(f, a)) return saturate(negative ? least : most);
   const { significand, exponent } = exactOf(f, a);
-  // Beyond 2^64 the exact value does not matter, only that it does not fit.
+  // Beyond 2^64 the exact value is irrelevant: it does not fit.
   if (exponent > 64) return significand === 0n ? 0n : saturate(negative ? least : most);
   const rounded = shiftRound(env.rm, negative, significand, -exponent);
   const value = negative ? -rounded : rounded;
@@ -63,7 +66,9 @@ export function convert(env: Env, from: Format, to: Format, a: bigint): bigint {
 
 export const narrow = (env: Env, a: bigint): bigint => convert(env, DOUBLE, SINGLE, a);
 
-/** fround and froundnx (Unpriv "Zfa"): a whole number of the same format, NX only when `isExact` is asked for. */
+/**
+ * fround and froundnx (Unpriv "Zfa"): a whole number of the same format, with NX only if `isExact`.
+ */
 export function toIntegral(env: Env, f: Format, a: bigint, isExact: boolean): bigint {
   if (isNan(f, a)) return propagate(env, f, a);
   const { significand, exponent } = exactOf(f, a);

@@ -1,10 +1,11 @@
 // The common cases of soft-float in the host's double arithmetic, exact to the last bit and flag.
-// Every function leaves a double in `Fast.sum` and in `Fast.error` a number with the sign of (exact result - sum), zero when the sum is
-// exact; or it says that it does not know (false). Error-free transformations: Knuth's two-sum, Dekker's two-product (host has no
-// fused multiply-add). They need exponents away from both ends, which the guards ensure.
-// From sum and error the result follows for every rounding mode, also in single precision: `odd` folds the error into the last
-// bit of the double (round to odd), after which one rounding to 24 bits is right (Boldo and Melquiond, 2008).
-// Hot: no allocation, no BigInt.
+// Every function stores a double in `Fast.sum` and in `Fast.error` a number with the sign of (exact
+// result - sum), zero if the sum is exact; or it declines (false). Error-free transformations:
+// Knuth's two-sum, Dekker's two-product (host has no fused multiply-add). They need exponents away
+// from both limits, which the guards ensure. From sum and error the result follows for every
+// rounding mode, also in single precision: `odd` folds the error into the last bit of the double
+// (round to odd), after which one rounding to 24 bits is right (Boldo and Melquiond, 2008). Hot: no
+// allocation, no BigInt.
 
 import { type Env, NX, OF, RDN, RMM, RNE, RTZ, RUP, UF } from './softfloat-format.ts';
 
@@ -15,7 +16,9 @@ const f32Bits = new Int32Array(f32.buffer);
 
 /** Splits a double in two halves of 26 bits. */
 const SPLITTER = 2 ** 27 + 1;
-/** Operands of products and quotients: 2^-400 .. 2^400; addends of fused operations 2^-800 .. 2^800. */
+/**
+ * Operands of products and quotients: 2^-400 .. 2^400; addends of fused operations 2^-800 .. 2^800.
+ */
 const PRODUCT_LOW = 2 ** -400;
 const PRODUCT_HIGH = 2 ** 400;
 const ADDEND_LOW = 2 ** -800;
@@ -23,7 +26,7 @@ const ADDEND_HIGH = 2 ** 800;
 /** Sums of anything below this cannot overflow. */
 const SUM_HIGH = 2 ** 1022;
 
-/** Where results are left. */
+/** The results of the functions below. */
 export const fast = { sum: 0, error: 0 };
 
 const inProduct = (x: number): boolean => {
@@ -118,7 +121,10 @@ function sumToOdd(a: number, b: number): number {
   return odd(sum, a - (sum - rest) + (b - rest));
 }
 
-/** Rounds sum + error to odd: exact sums stay, others get the neighbour with an odd last bit. */
+/**
+ * Rounds sum + error to odd: exact sums are unchanged, others become the neighbour with an odd last
+ * bit.
+ */
 function odd(sum: number, error: number): number {
   if (error === 0) return sum;
   f64[0] = sum;
@@ -142,8 +148,9 @@ function towardsZero(x: number): number {
 }
 
 /**
- * The double of the rounding mode from `fast`. Precondition: no under- or overflow is near, rm is not RMM unless the
- * error is zero (a tie looks like any other error).
+ * The double-precision result in the rounding mode, from `fast`. Precondition: underflow and
+ * overflow are impossible, and rm is not RMM unless the error is zero (a tie looks like any other
+ * error).
  */
 export function toDouble(env: Env): number {
   const { sum, error } = fast;
@@ -162,7 +169,7 @@ export function toDouble(env: Env): number {
   }
 }
 
-/** Is the magnitude such that a double result is normal and neighbours are, too? */
+/** True if a double result of this magnitude, and its neighbours, are normal. */
 export function isPlainDouble(x: number): boolean {
   const m = Math.abs(x);
   return m > 2 ** -1000 && m < 2 ** 1000;
@@ -216,7 +223,7 @@ function singleBits(exact: number, rm: number): number {
   return up ? low + 1 : low;
 }
 
-/** Is the exact value at least half way from the single with bits `low` to the next one? */
+/** True if the exact value is at least half way from the single with bits `low` to the next one. */
 function isUpperHalf(exact: number, low: number): boolean {
   f32Bits[0] = low;
   const below = Math.abs(f32[0]!);

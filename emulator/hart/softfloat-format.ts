@@ -1,6 +1,7 @@
-// The two formats of IEEE 754-2019 as RISC-V uses them (Unpriv "F", "D"): fields, exact values, and rounding of an exact value to
-// a format with all flags. BigInt throughout: this is the reference arithmetic; softfloat-fast.ts takes the common cases.
-// Tininess is detected after rounding (Unpriv "F" §Floating-Point Control and Status Register).
+// The two formats of IEEE 754-2019 as RISC-V uses them (Unpriv "F", "D"): fields, exact values, and
+// rounding of an exact value to a format with all flags. BigInt throughout: this is the reference
+// arithmetic; softfloat-fast.ts takes the common cases. Tininess is detected after rounding (Unpriv
+// "F" §Floating-Point Control and Status Register).
 
 /** fflags. */
 export const NX = 1;
@@ -16,7 +17,7 @@ export const RDN = 2;
 export const RUP = 3;
 export const RMM = 4;
 
-/** What an operation is done under, and the flags that it raised. */
+/** The rounding mode of an operation, and the flags that it raised. */
 export interface Env {
   rm: number;
   flags: number;
@@ -30,7 +31,7 @@ export interface Format {
   readonly signBit: bigint;
   readonly infinity: bigint;
   readonly quietBit: bigint;
-  /** The canonical NaN, the only one that arithmetic produces. */
+  /** The canonical NaN, the only NaN that arithmetic produces. */
   readonly nan: bigint;
 }
 
@@ -80,12 +81,13 @@ export function exactOf(f: Format, x: bigint): Exact {
 /** Number of bits of a positive integer below 2^1000. */
 export function bitLength(x: bigint): number {
   const length = Math.floor(Math.log2(Number(x))) + 1;
-  // The conversion to a double may have rounded up to the next power of two, the logarithm either way.
+  // The conversion to a double may have rounded up to the next power of two, and the logarithm may
+  // be off in either direction.
   if (x >> BigInt(length)) return length + 1;
   return x >> BigInt(length - 1) ? length : length - 1;
 }
 
-/** Should the quotient be incremented? `rest` is below 2 * half; half = the tie. */
+/** True if the quotient must be incremented. `rest` is below 2 * half; half = the tie. */
 export function roundsUp(rm: number, negative: boolean, odd: boolean, rest: bigint, half: bigint): boolean {
   switch (rm) {
     case RTZ:
@@ -132,7 +134,9 @@ export function round(env: Env, f: Format, negative: boolean, { significand, exp
   return zero(f, negative) | (BigInt(biased) << BigInt(f.fraction)) | fraction;
 }
 
-/** Would the value, rounded with an unbounded exponent, still be below the smallest normal number? */
+/**
+ * True if the value, rounded with an unbounded exponent, is still below the smallest normal number.
+ */
 function isTiny(
   rm: number,
   f: Format,
@@ -158,7 +162,7 @@ export function invalid(env: Env, f: Format): bigint {
   return f.nan;
 }
 
-/** NaN result because an operand is NaN; a signaling one is invalid. */
+/** The NaN result for a NaN operand; a signaling one is invalid. */
 export function propagate(env: Env, f: Format, ...operands: bigint[]): bigint {
   if (operands.some(x => isSignaling(f, x))) env.flags |= NV;
   return f.nan;

@@ -1,7 +1,8 @@
-// The door to soft-float: `fpHelper` does what one F or D instruction computes, operands and result in the window's FP_* slots as
-// raw register contents, rounding mode in FP_RM, flags ORed into FFLAGS. NaN boxing happens here (Unpriv "D" §NaN Boxing):
-// a single that is not boxed is the canonical NaN. Integer results are sign-extended to 64 bits as rd wants them.
-// Rows try the host's doubles first (softfloat-fast.ts) and fall back to exact BigInt arithmetic.
+// The public API of soft-float: `fpHelper` performs the computation of one F or D instruction, with
+// operands and result in the window's FP_* slots as raw register contents, the rounding mode in
+// FP_RM, and flags ORed into FFLAGS. NaN boxing happens here (Unpriv "D" §NaN Boxing): a single
+// that is not boxed is the canonical NaN. Integer results are sign-extended to 64 bits for rd. Rows
+// try the host's doubles first (softfloat-fast.ts) and fall back to exact BigInt arithmetic.
 
 import { type Mnemonic, OP } from '../isa/index.ts';
 import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM } from './layout.ts';
@@ -41,7 +42,9 @@ const f32Bits = new Int32Array(f32.buffer);
 /** One reused environment: helpers are not reentrant. */
 const env: FpEnv = { rm: 0, flags: 0, state: undefined as unknown as State };
 
-/** Executes the computation of the instruction with this `OP` number. Precondition: FP_RM is 0..4. */
+/**
+ * Executes the computation of the instruction with this `OP` number. Precondition: FP_RM is 0..4.
+ */
 export function fpHelper(state: State, op: number): void {
   const row = ROWS[op];
   if (!row) throw new RangeError(`operation ${op} is not done by soft-float`);
@@ -86,7 +89,7 @@ function value(f: Format, e: FpEnv, slot: number): number {
   return f32[0]!;
 }
 
-/** Writes what the fast arithmetic left; false = it has to be done exactly. */
+/** Writes the result of the fast arithmetic; false = exact arithmetic is needed. */
 function finish(f: Format, e: FpEnv): boolean {
   if (f === SINGLE) {
     e.state.put(FP_RESULT, toSingle(e), BOX_HI);
@@ -141,7 +144,7 @@ const choose =
   e =>
     result(f, e, V.choose(e, f, operand(f, e, FP_A), operand(f, e, FP_B), larger));
 
-/** What the host's operators say of two numbers; NaNs are left to the exact rows. */
+/** The result of the host's operators on two numbers; the exact rows handle NaNs. */
 type HostCompare = (a: number, b: number) => boolean;
 
 type Compare = (env: Env, f: Format, a: bigint, b: bigint) => bigint;
@@ -202,7 +205,7 @@ const fromInteger =
   };
 
 const narrow: Row = e => {
-  // A double that is a nonzero number in reach of `toSingle` is its own exact result.
+  // A nonzero double in the range of `toSingle` is its own exact result.
   fast.sum = value(DOUBLE, e, FP_A);
   fast.error = 0;
   if (isPlainDouble(fast.sum)) finish(SINGLE, e);
@@ -218,7 +221,7 @@ const fastSubtract = (a: number, b: number): boolean => fastAdd(a, -b);
 
 type Suffix = 's' | 'd';
 
-/** What both formats have; the names are the table's. */
+/** The operations of both formats; the names are the table's. */
 function rowsOf(f: Format, s: Suffix): Partial<Record<Mnemonic, Row>> {
   return {
     [`fadd.${s}`]: binary(f, fastAdd, A.add),
@@ -268,5 +271,5 @@ const BY_NAME: Partial<Record<Mnemonic, Row>> = {
 const ROWS: (Row | undefined)[] = [];
 for (const [name, row] of Object.entries(BY_NAME)) ROWS[OP[name as Mnemonic]] = row;
 
-/** Mnemonics that `fpHelper` does. */
+/** Mnemonics that `fpHelper` implements. */
 export const FP_MNEMONICS = Object.keys(BY_NAME) as Mnemonic[];

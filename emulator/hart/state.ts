@@ -1,14 +1,15 @@
-// Typed access to the window of one hart. While the hart runs, its window is at WINDOW (0), where emitted code expects
-// it; parked, it lies at its home address. Every accessor adds the base, so host code works on both alike.
-// Hot paths use the Int32 halves; BigInt accessors are for debuggers, tests and rare CSRs.
+// Typed access to the window of one hart. While the hart runs, its window is at WINDOW (0), where
+// emitted code expects it; parked, it lies at its home address. Every accessor adds the base, so
+// host code works on both alike. Hot paths use the Int32 halves; BigInt accessors are for
+// debuggers, tests and rare CSRs.
 
 import { F, PC, WINDOW, WINDOW_BYTES, X } from './layout.ts';
 
 export class State {
   readonly i32: Int32Array;
-  /** Byte address of the window now: WINDOW or `home`. */
+  /** Current byte address of the window: WINDOW or `home`. */
   base: number;
-  /** Where the window rests while another hart runs. */
+  /** Address of the window while another hart runs. */
   readonly home: number;
   readonly #bytes: Uint8Array;
 
@@ -56,7 +57,7 @@ export class State {
     this.put(offset, Number(value & 0xffff_ffffn) | 0, Number((value >> 32n) & 0xffff_ffffn) | 0);
   }
 
-  /** x0 is a slot like the others but stays zero. */
+  /** x0 is a slot like the others, but it stays zero. */
   setX(r: number, lo: number, hi: number): void {
     if (r !== 0) this.put(X + 8 * r, lo, hi);
   }
@@ -87,5 +88,5 @@ export class State {
   }
 }
 
-/** Home of the window of hart `id` in a memory that keeps them right after the running one. */
+/** Home of the window of hart `id`; the homes directly follow the active window. */
 export const homeOf = (id: number): number => WINDOW_BYTES * (1 + id);

@@ -1,6 +1,7 @@
-// The instructions that only host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma, Svinval and fence.i.
-// `system` does everything: afterwards PC is the next instruction, IC has been counted down, rd is written and traps are
-// entered. The engine syncs PC and IC before and reloads them after.
+// The instructions that host code executes: Zicsr, ecall, ebreak, mret, sret, wfi, sfence.vma,
+// Svinval and fence.i. `system` does everything: afterwards PC is the next instruction, IC has been
+// counted down, rd is written and traps are entered. The engine syncs PC and IC before and reloads
+// them after.
 
 import { CBCFE, CBIE, CBZE } from '../isa/csr-fields.ts';
 import { CACHE_BLOCK_BYTES } from '../isa/index.ts';
@@ -13,9 +14,9 @@ import { TSR, TVM, TW } from './mstatus.ts';
 import type { State } from './state.ts';
 import { mret, sret, takeTrap } from './trap.ts';
 
-/** What the engine must do next. */
+/** The engine's next action. */
 export const CONTINUE = 0;
-/** PC, privilege, view or mapping may be others: leave compiled code, look up PC anew. */
+/** PC, privilege, view or mapping may have changed: leave compiled code, look up PC again. */
 export const REDIRECT = 1;
 /** `wfi` with nothing enabled pending: the machine advances time (WAITING is set). */
 export const WAIT = 2;
@@ -40,11 +41,11 @@ export class SystemUnit {
   readonly #hasSvinval: boolean;
   readonly #access: SlowAccess;
   /**
-   * Firmware built into the host: serves an `ecall` from S-mode, which has been retired already, instead of a trap to M.
-   * The result is one of the three above.
+   * Firmware built into the host: serves an `ecall` from S-mode, which has already retired, instead
+   * of a trap to M. The result is one of the three above.
    */
   firmware: (() => number) | undefined;
-  /** A debugger: true = this `ebreak` is its own, the run is about to stop in front of it and nothing traps. */
+  /** A debugger: true = it has set this `ebreak`; the run stops before it and nothing traps. */
   breakpoint: (() => boolean) | undefined;
 
   constructor(state: State, csr: CsrFile, mmu: Mmu, access: SlowAccess) {
@@ -55,7 +56,10 @@ export class SystemUnit {
     this.#access = access;
   }
 
-  /** Executes the 32-bit instruction `word` at PC; `c.ebreak` arrives as EBREAK. Anything unknown is illegal. */
+  /**
+   * Executes the 32-bit instruction `word` at PC; `c.ebreak` arrives as EBREAK. Anything unknown is
+   * illegal.
+   */
   execute(word: number): number {
     if ((word & 0x7f) === OPCODE_MISC_MEM) return this.#miscMem(word);
     const funct3 = (word >>> 12) & 7;
@@ -83,7 +87,8 @@ export class SystemUnit {
         return this.#wfi(word);
       case SFENCE_W_INVAL:
       case SFENCE_INVAL_IR:
-        // They order sinval.vma with stores and fetches; sinval.vma itself is complete here. TVM does not apply.
+        // They order sinval.vma with stores and fetches; sinval.vma itself is complete here. TVM
+        // does not apply.
         if (!this.#hasSvinval || this.#s.get(L.PRIV) === C.U) return this.illegal(word);
         this.#next();
         return REDIRECT;
@@ -159,7 +164,7 @@ export class SystemUnit {
     return WAIT;
   }
 
-  /** sfence.vma, and sinval.vma, which may do the same at once (Svinval). */
+  /** sfence.vma, and sinval.vma, which may have the same effect at once (Svinval). */
   #sfence(word: number): number {
     const s = this.#s;
     const funct7 = word >>> 25;
@@ -172,7 +177,10 @@ export class SystemUnit {
     return REDIRECT;
   }
 
-  /** Unpriv "CMO": enabled by menvcfg and senvcfg, permitted as a load or a store of the block, or as a store (cbo.zero). */
+  /**
+   * Unpriv "CMO": enabled by menvcfg and senvcfg, permitted as a load or a store of the block, or
+   * as a store (cbo.zero).
+   */
   #cacheBlock(word: number): number {
     const enable = CBO_ENABLE[word >>> 20];
     if (enable === undefined || ((word >>> 7) & 31) !== 0 || !this.#isEnabled(enable))
@@ -182,7 +190,8 @@ export class SystemUnit {
     s.put(L.SLOW_ARG, s.get(rs1) & -CACHE_BLOCK_BYTES, s.hi(rs1));
     const isRefused = enable === CBZE ? this.#access.zeroBlock() : this.#access.manageBlock();
     if (isRefused !== 0) {
-      // The effective address of a CMO is rs1, also in tval (CMO §2.5.3); what is accessed is its block.
+      // The effective address of a CMO is rs1, also in tval (CMO §2.5.3); the access is to its
+      // block.
       s.put(L.TRAP_TVAL, s.get(rs1), s.hi(rs1));
       takeTrap(s);
       return REDIRECT;
@@ -190,7 +199,7 @@ export class SystemUnit {
     return this.#next();
   }
 
-  /** Do menvcfg and senvcfg enable what these bits stand for (Priv §3.1.18, §10.1.10)? */
+  /** True if menvcfg and senvcfg enable the instructions of these bits (Priv §3.1.18, §10.1.10). */
   #isEnabled(bits: number): boolean {
     const s = this.#s;
     const priv = s.get(L.PRIV);
@@ -198,7 +207,10 @@ export class SystemUnit {
     return (s.get(L.MENVCFG) & bits & (priv === C.U ? s.get(L.SENVCFG) : -1)) !== 0;
   }
 
-  /** fence.i needs no work: stores to pages that hold code are announced to the engine when they happen. */
+  /**
+   * fence.i needs no work: stores to pages that hold code are reported to the engine when they
+   * happen.
+   */
   #miscMem(word: number): number {
     const funct3 = (word >>> 12) & 7;
     if (funct3 === 2) return this.#cacheBlock(word);

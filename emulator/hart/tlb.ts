@@ -1,8 +1,8 @@
-// The TLB tables in the window: install, probe and flush. They are a cache without meaning of its own: every entry can be
-// dropped at any time, and guest-visible flushes may drop more than was asked (ASIDs are stored in satp but not
-// compared, because a satp write drops everything).
-// Superpages are installed page by page; an `sfence.vma` of one address must drop all pages of its leaf (Priv §10.2.1), therefore the
-// range that superpages cover is remembered and a flush inside it drops everything.
+// The TLB tables in the window: install, probe and flush. They are a pure cache: every entry can be
+// dropped at any time, and guest-visible flushes may drop more than requested (ASIDs are stored in
+// satp but not compared, because a satp write drops everything). Superpages are installed page by
+// page; an `sfence.vma` of one address must drop all pages of its leaf (Priv §10.2.1), therefore
+// the range that superpages cover is recorded, and a flush inside it drops everything.
 
 import {
   EPOCH,
@@ -28,11 +28,11 @@ const PAGE_MASK = ~0xfff;
 
 export class Tlb {
   readonly #state: State;
-  /** The same of the copy that the last parking left behind. */
+  /** The same for the copy that the last parking left behind. */
   #atHome = ~0;
   readonly #onFlush: () => void;
 
-  /** `onFlush`: translations of U and S, or permissions, may be others now. */
+  /** `onFlush`: called when translations of U and S, or permissions, may have changed. */
   constructor(state: State, onFlush: () => void = () => {}) {
     this.#state = state;
     this.#onFlush = onFlush;
@@ -46,17 +46,20 @@ export class Tlb {
     return i32[at + 3]!;
   }
 
-  /** Is the entry for `lo` one that the fast test never matches? Only meaningful after a hit of `probe`. */
+  /** True if the fast test never matches the entry for `lo`. Only valid after a hit of `probe`. */
   isSlow(table: number, view: number, lo: number): boolean {
     return (this.#state.get(this.#entry(table, view, lo)) & TLB_SLOW) !== 0;
   }
 
-  /** Does the entry for `lo` hold nothing? */
+  /** True if the entry for `lo` is empty. */
   isFree(table: number, view: number, lo: number): boolean {
     return this.#state.get(this.#entry(table, view, lo)) === -1;
   }
 
-  /** Caches va page -> `addend`; `page` is the physical page number. `slow` entries never match the fast test. */
+  /**
+   * Caches va page -> `addend`; `page` is the physical page number. `slow` entries never match the
+   * fast test.
+   */
   install(
     table: number,
     view: number,
@@ -75,7 +78,10 @@ export class Tlb {
     this.#state.set(TLB_USED, this.used | (1 << (tableIndex(table) * VIEWS + view)));
   }
 
-  /** Remembers that `pages` pages around a va came from one leaf; fewer than 512 (Svnapot) count as 2 MiB. */
+  /**
+   * Records that `pages` pages around a va came from one leaf; fewer than 512 (Svnapot) count as 2
+   * MiB.
+   */
   noteLarge(lo: number, hi: number, pages: number): void {
     const s = this.#state;
     const units = Math.max(1, pages >> 9);
@@ -96,7 +102,7 @@ export class Tlb {
     this.#bump();
   }
 
-  /** After reset: nothing is known about the tables. */
+  /** After reset, when the contents of the tables are unknown. */
   clear(): void {
     this.#state.set(TLB_USED, -1);
     this.flushAll();
@@ -125,7 +131,7 @@ export class Tlb {
     this.#bump();
   }
 
-  /** MXR changed: what may be read is different, nothing else. */
+  /** After a change of MXR: only read permissions have changed. */
   flushReads(): void {
     for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);
   }
@@ -135,12 +141,16 @@ export class Tlb {
     for (let view = 0; view < VIEWS; view++) this.#flushTable(1, view);
   }
 
-  /** The hart becomes active. `occupied`: tables that the hart before it left filled at address 0. */
+  /**
+   * The hart becomes active. `occupied`: tables that the previous hart left filled at address 0.
+   */
   activated(home: number, occupied: number): void {
     this.#move(home, WINDOW, occupied);
   }
 
-  /** The hart is parked; the tables at address 0 stay as they are until the next one comes. */
+  /**
+   * The hart is parked; the tables at address 0 are unchanged until the next hart becomes active.
+   */
   parked(home: number): void {
     this.#move(WINDOW, home, this.#atHome);
     this.#atHome = this.used;
@@ -151,7 +161,10 @@ export class Tlb {
     return this.#state.get(TLB_USED);
   }
 
-  /** Copies the tables in use; those that are not must be empty at the target, where `stale` ones have entries. */
+  /**
+   * Copies the tables in use; the others must be empty at the target, where the `stale` ones have
+   * entries.
+   */
   #move(source: number, target: number, stale: number): void {
     const used = this.used;
     for (let i = 0; i < TABLES.length * VIEWS; i++) {
@@ -180,8 +193,9 @@ export class Tlb {
 }
 
 /**
- * A page of RAM begins to hold translated code: turns its write entries in the window at `base` into slow ones.
- * `hostPage` is the page's address in linear memory. The engine calls this for every window.
+ * Called when a page of RAM begins to hold translated code: makes its write entries in the window
+ * at `base` slow. `hostPage` is the page's address in linear memory. The engine calls this for
+ * every window.
  */
 export function purgeWrites(i32: Int32Array, base: number, hostPage: number): void {
   let at = (base + TLB_WRITE) >> 2;

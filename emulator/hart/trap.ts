@@ -1,6 +1,7 @@
-// Traps in and out (Priv §3.1.6, §3.1.7, §3.1.8, §3.3.2, §10.1.1): entry with delegation and vectoring, mret, sret, and the
-// choice among pending interrupts. Hot: every system call passes here twice; no allocation, no BigInt.
-// Reservations survive traps, as the specification allows; kernels that need otherwise execute an SC.
+// Traps in and out (Priv §3.1.6, §3.1.7, §3.1.8, §3.3.2, §10.1.1): entry with delegation and
+// vectoring, mret, sret, and the choice among pending interrupts. Hot: every system call uses it
+// twice; no allocation, no BigInt. Reservations survive traps, as the specification allows; a
+// kernel that must end one executes an SC.
 
 import * as C from './cause.ts';
 import * as L from './layout.ts';
@@ -12,8 +13,9 @@ import { setPriv } from './view.ts';
 const PRIORITY = [11, 3, 7, 9, 1, 5] as const;
 
 /**
- * Enters the trap in TRAP_CAUSE and TRAP_TVAL; PC is the instruction that trapped or, for interrupts, the next one.
- * An exception spends one unit of the instruction count, so that a trap loop cannot run for ever without time passing.
+ * Enters the trap in TRAP_CAUSE and TRAP_TVAL; PC is the instruction that trapped or, for
+ * interrupts, the next one. An exception spends one unit of the instruction count, so that time
+ * passes in a trap loop.
  */
 export function takeTrap(s: State): void {
   const cause = s.get(L.TRAP_CAUSE);

@@ -1,5 +1,6 @@
-// The view registers: which TLB tables fetches and data accesses use, derived from privilege, MPRV, MPP and SUM
-// (Priv §3.1.6.3). Because a view stands for the *effective* privilege, neither mode switches nor MPRV need a flush.
+// The view registers: they select the TLB tables of fetches and data accesses, derived from
+// privilege, MPRV, MPP and SUM (Priv §3.1.6.3). Because a view stands for the *effective*
+// privilege, neither mode switches nor MPRV need a flush.
 
 import { M } from './cause.ts';
 import { DATA_VIEW, FETCH_VIEW, MSTATUS, PRIV } from './layout.ts';
@@ -9,7 +10,7 @@ import type { State } from './state.ts';
 const S_VIEW = 1;
 const SUM_VIEW = 2;
 
-/** After changes of mstatus or the privilege; true = the data view is another one now. */
+/** Call after changes of mstatus or the privilege; true = the data view has changed. */
 export function updateDataView(state: State): boolean {
   const mstatus = state.get(MSTATUS);
   let priv = state.get(PRIV);

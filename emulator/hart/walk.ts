@@ -1,11 +1,13 @@
-// The page-table walk of Sv39 and Sv48 (Priv §10.3.2, §10.4, §10.5). A walk ends in a physical page or in a named
-// failure; `mmu.ts` turns the name into a cause. Hot: small integers only, because addresses
-// above 2^31 would be allocated on V8's heap whenever they are returned.
-// A and D: with menvcfg.ADUE the hart sets A, and D on stores, in the PTE (Svadu); without, a page fault (Svade).
-// Svpbmt: with menvcfg.PBMTE a leaf may have PBMT 1 (NC) or 2 (IO) in bits 62:61; both mean nothing here, because every
-// access is ordered and nothing is cached; 3 is reserved. Svnapot: N in bit 63 of a leaf of level 0 with ppn[3:0] = 8
-// stands for 64 KiB. Everything else in bits 63:54, and N, PBMT, A, D or U in a non-leaf PTE, is reserved: page fault.
-// Divergence: page tables in device memory are an access fault, although a bus would answer.
+// The page-table walk of Sv39 and Sv48 (Priv §10.3.2, §10.4, §10.5). A walk ends in a physical page
+// or in a named failure; `mmu.ts` turns the name into a cause. Hot: small integers only, because
+// addresses above 2^31 would be allocated on V8's heap whenever they are returned. A and D: with
+// menvcfg.ADUE the hart sets A, and D on stores, in the PTE (Svadu); without, a page fault (Svade).
+// Svpbmt: with menvcfg.PBMTE a leaf may have PBMT 1 (NC) or 2 (IO) in bits 62:61; both have no
+// effect here, because every access is ordered and nothing is cached; 3 is reserved. Svnapot: N in
+// bit 63 of a leaf of level 0 with ppn[3:0] = 8 stands for 64 KiB. Everything else in bits 63:54,
+// and N, PBMT, A, D or U in a non-leaf PTE, is reserved: page fault.
+// Divergence: page tables in device memory are an access fault, although a bus would serve the
+// access.
 
 import { ADUE_HI, PBMTE_HI } from '../isa/csr-fields.ts';
 import { MENVCFG, SATP } from './layout.ts';
@@ -41,11 +43,14 @@ const NAPOT_MARK = 8;
 
 export const SV39 = 8;
 const PAGE = 4096;
-/** Page numbers from here on are refused at once: nothing is mapped there, and smaller ones are small integers. */
+/**
+ * Page numbers from here on are refused: nothing is mapped there, and smaller ones are small
+ * integers for V8.
+ */
 export const PPN_END = 2 ** 31;
 
 export class Walker {
-  /** Low half of the leaf PTE of the last successful walk, A and D as they are now. */
+  /** Low half of the leaf PTE of the last successful walk, with the current A and D. */
   pte = 0;
   /** Pages that the leaf maps. */
   pages = 1;
@@ -70,8 +75,9 @@ export class Walker {
   }
 
   /**
-   * Physical page number of a va under the satp in force (not Bare), or PAGE_FAULT or ACCESS_FAULT.
-   * `user`: effective privilege U, else S. `update` false leaves A and D alone (debuggers); otherwise the result may be cached.
+   * Physical page number of a va under the current satp (not Bare), or PAGE_FAULT or ACCESS_FAULT.
+   * `user`: effective privilege U, else S. With `update` false A and D are not changed (debuggers);
+   * otherwise the result may be cached.
    */
   walk(
     lo: number,
@@ -128,7 +134,7 @@ export class Walker {
     return PAGE_FAULT;
   }
 
-  /** A page table may be code, too: its new bits are announced like every store. */
+  /** A page table may be code, too: the store of its new bits is reported like every store. */
   #announce(table: number, at: number): void {
     const { code } = this.#ports;
     code.dirtied?.(table - this.#firstPage);
@@ -136,12 +142,15 @@ export class Walker {
       code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8, 'none');
   }
 
-  /** PBMT is not zero: does Svpbmt allow it? */
+  /** For a nonzero PBMT: true if Svpbmt allows it. */
   #legalType(pteHi: number, envcfg: number): boolean {
     return (envcfg & PBMTE_HI) !== 0 && (pteHi & PTE_PBMT) !== PTE_PBMT;
   }
 
-  /** Index into i32 of an entry of the table in page `ppn`, or -1 when it is not in RAM or PMP forbids the access. */
+  /**
+   * Index into i32 of an entry of the table in page `ppn`, or -1 when it is not in RAM or PMP
+   * forbids the access.
+   */
   #entry(ppn: number, index: number, need: number): number {
     const page = ppn - this.#firstPage;
     if (!(page >= 0 && page < this.#pages)) return -1;

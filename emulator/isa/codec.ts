@@ -1,12 +1,12 @@
-// Both directions between words and instructions, from the rows alone.
+// Decoder and encoder between words and instructions, derived from the rows.
 //
-// 32-bit words: bits 6:2, 14:12 and 31:25 index a table of first candidates; the few rows that share all fifteen bits
-// (the fcvt family, system instructions) form a chain. 16-bit half-words: each is expanded to its base word once and
-// the expansion is remembered, so both lengths take the same path.
-//
-// What `Insn` slots hold: `imm` = immediate with its sign and already scaled (lui: shifted left by 12), shift amount,
-// CSR number, or fm:pred:succ of a fence; `rs1` of csrrwi/csrrsi/csrrci = the five-bit operand itself, not a register.
-// Slots an instruction lacks are 0. Encodings longer than 32 bits do not decode.
+// 32-bit words: bits 6:2, 14:12 and 31:25 index a table of first candidates; the few rows that
+// share all fifteen bits (the fcvt family, system instructions) form a chain. 16-bit half-words:
+// each is expanded to its base word once and the expansion is cached, so both lengths take the same
+// path. Contents of `Insn` slots: `imm` = immediate with its sign and already scaled (lui: shifted
+// left by 12), shift amount, CSR number, or fm:pred:succ of a fence; `rs1` of csrrwi/csrrsi/csrrci
+// = the five-bit operand itself, not a register. Slots an instruction lacks are 0. Encodings longer
+// than 32 bits do not decode.
 
 import { extract, insert, OPERANDS, type Slot } from './fields.ts';
 import { fixedBits, type Mnemonic, ROWS, rowNamed, type TableRow } from './table.ts';
@@ -26,7 +26,7 @@ export interface Insn {
   rm: number;
   aq: 0 | 1;
   rl: 0 | 1;
-  /** Length; everything else is that of the expansion when 2. */
+  /** Length; if it is 2, all other fields are those of the expansion. */
   bytes: 2 | 4;
   /** The encoding as fetched: 16 bits when `bytes` is 2. */
   word: number;
@@ -50,7 +50,7 @@ export const newInsn = (): Insn => ({
 /** 4 when the low half-word begins a 32-bit instruction (Unpriv §1.5), else 2. */
 export const lengthOf = (word: number): 2 | 4 => ((word & 3) === 3 ? 4 : 2);
 
-// Which slots a row fills, as bits, so that `decodeInto` needs no strings.
+// The slots that a row fills, as bits, so that `decodeInto` needs no strings.
 const HAS_RD = 1;
 const HAS_RS1 = 2;
 const HAS_RS2 = 4;
@@ -104,7 +104,10 @@ const wordOfIndex = (index: number): number =>
   (((index >>> 8) << 25) | (((index >>> 5) & 7) << 12) | ((index & 31) << 2)) >>> 0;
 const INDEX_MASK = wordOfIndex(0x7fff);
 
-/** FIRST[index] = position in CHAINS; a chain is ops ended by 0. Filled when an index is first met: few ever are. */
+/**
+ * FIRST[index] = position in CHAINS; a chain is ops ended by 0. Filled at the first use of an
+ * index: few are ever used.
+ */
 const FIRST = new Uint16Array(1 << 15);
 const UNKNOWN = 0;
 const CHAINS: number[] = [UNKNOWN];
@@ -191,8 +194,9 @@ function fill(word: number, out: Insn): boolean {
 }
 
 /**
- * Decodes without allocating. `word` holds at least the low half-word; the high one is ignored when the instruction
- * is compressed. False = illegal, and then only `op` (0), `bytes` and `word` of `out` mean anything.
+ * Decodes without allocating. `word` holds at least the low half-word; the high one is ignored when
+ * the instruction is compressed. False = illegal; then only `op` (0), `bytes` and `word` of `out`
+ * are valid.
  */
 export function decodeInto(word: number, out: Insn): boolean {
   let base = word;
@@ -220,7 +224,7 @@ export function decode(word: number, out: Insn = newInsn()): Insn | undefined {
 // ---- compressed ----
 
 const EXPANSIONS = new Uint32Array(1 << 16);
-/** In EXPANSIONS: known to be illegal. No base word has this value, 0 means "not looked at yet". */
+/** In EXPANSIONS: known to be illegal. No base word has this value; 0 means "not computed yet". */
 const ILLEGAL = 1;
 
 /** The base instruction's word for a compressed half-word, 0 when it is illegal. */
@@ -238,7 +242,7 @@ interface CompressedPattern {
   readonly row: CompressedRow;
   readonly mask: number;
   readonly match: number;
-  /** See `affine`; absent until it is first needed. */
+  /** See `affine`; absent until its first use. */
   moves?: Uint32Array;
 }
 
@@ -256,7 +260,9 @@ function matches({ row, mask, match }: CompressedPattern, half: number): boolean
   return true;
 }
 
-/** All rows that claim a half-word: one at most, which the table's test proves for every half-word. */
+/**
+ * All rows that match a half-word: at most one, which the table's test proves for every half-word.
+ */
 export const compressedRows = (half: number): CompressedRow[] =>
   C_PATTERNS[bucketOf(half)]!.filter(pattern => matches(pattern, half)).map(pattern => pattern.row);
 
@@ -270,15 +276,15 @@ const QUADRANT_1 = 1;
 const FUNCT3_ZCB = 4;
 
 /**
- * The extension of a half-word that decodes. Zcb shares funct3 = 100 of quadrants 0 and 1 with others, so most
- * half-words need no search.
+ * The extension of a half-word that decodes. Zcb shares funct3 = 100 of quadrants 0 and 1 with
+ * others, so most half-words need no search.
  */
 export function compressedExtension(half: number): CompressedRow['ext'] {
   if (half >>> 13 !== FUNCT3_ZCB || (half & 3) > QUADRANT_1) return 'c';
   return patternOf(half)!.row.ext;
 }
 
-/** What the table says, operand by operand. */
+/** The expansion by the table, operand by operand. */
 function expansion(row: CompressedRow, half: number): number {
   const slots: Operands = { ...row.fixed };
   for (const name of row.format.operands) {
@@ -289,9 +295,10 @@ function expansion(row: CompressedRow, half: number): number {
 }
 
 /**
- * Each bit of a half-word goes to fixed bits of the base word, whatever the others are: immediates are scattered, their signs
- * copied, and the 8 of x8..x15 is a constant. So a row needs one expansion, [0], of its fixed bits, and in [1 + i] what bit i changes
- * in it. Decoding a program is most of starting it, and this is most of decoding.
+ * Each bit of a half-word maps to fixed bits of the base word, independently of the others:
+ * immediates are scattered, their signs copied, and the 8 of x8..x15 is a constant. So a row needs
+ * one expansion of its fixed bits, in [0], and in [1 + i] the bits that bit i toggles. Decoding
+ * dominates the start of a program, and this function dominates decoding.
  */
 function affine({ row, mask, match }: CompressedPattern): Uint32Array {
   const moves = new Uint32Array(17);
@@ -322,7 +329,10 @@ function expandBy(pattern: CompressedPattern, half: number): number {
 
 export type Operands = Partial<Record<Slot, number>>;
 
-/** Puts operands into a word of fixed bits; throws a RangeError naming the operand that does not fit. */
+/**
+ * Inserts operands into a word of fixed bits; throws a RangeError that names the operand that does
+ * not fit.
+ */
 function assemble(name: string, names: readonly string[], match: number, operands: Operands): number {
   let word = match;
   for (const operandName of names) {
@@ -336,13 +346,18 @@ function assemble(name: string, names: readonly string[], match: number, operand
   return word;
 }
 
-/** The word of an instruction. Missing operands are 0; an operand that does not fit is a RangeError. */
+/**
+ * The word of an instruction. Missing operands are 0; an operand that does not fit is a RangeError.
+ */
 export function encode(name: Mnemonic, operands: Operands = {}): number {
   const row = rowNamed(name);
   return assemble(name, row.format.operands, row.match, operands);
 }
 
-/** The half-word of a compressed instruction, or undefined when the row cannot express these operands. */
+/**
+ * The half-word of a compressed instruction, or undefined when the row cannot express these
+ * operands.
+ */
 export function encodeCompressed(row: CompressedRow, operands: Operands): number | undefined {
   const { match } = fixedBits(row.pattern);
   for (const slot in row.fixed) {

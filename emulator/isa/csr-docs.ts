@@ -1,4 +1,4 @@
-// Writes docs/csrs.md from the CSR table, so that it can not disagree with the code.
+// Writes docs/csrs.md from the CSR table, so that it cannot differ from the code.
 
 import { CSRS, type CsrGuard, type CsrRow } from './csr.ts';
 
@@ -27,7 +27,7 @@ const ALL = (1n << 64n) - 1n;
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 
-/** A run of rows that differ in their index only is one line. */
+/** Consecutive rows that differ only in their index share one line. */
 interface Family {
   readonly first: CsrRow;
   readonly last: CsrRow;

@@ -1,5 +1,6 @@
-// Fields of CSRs that have more than one: the only place with their bits. `_HI` names bits of the high half; everything
-// else lies in the low half. Both are int32, because the hart and the engines work on halves.
+// Fields of CSRs that have more than one; only this module has their bits. `_HI` names bits of the
+// high half; all others are in the low half. Both are int32, because the hart and the engines work
+// on halves.
 
 // mstatus and sstatus (Priv §3.1.6, §10.1.1).
 export const SIE = 1 << 1;
@@ -36,7 +37,9 @@ export const MEIP = 1 << 11;
 export const S_INTERRUPTS = SSIP | STIP | SEIP;
 export const ALL_INTERRUPTS = S_INTERRUPTS | MSIP | MTIP | MEIP;
 
-/** medeleg: exceptions 0 to 9, 12, 13 and 15; a call from M-mode cannot be delegated (Priv §3.1.8). */
+/**
+ * medeleg: exceptions 0 to 9, 12, 13 and 15; a call from M-mode cannot be delegated (Priv §3.1.8).
+ */
 export const DELEGABLE = 0xb3ff;
 
 // menvcfg and senvcfg (Priv §3.1.18, §10.1.10).

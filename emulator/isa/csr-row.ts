@@ -1,5 +1,5 @@
-// One row of the CSR table: number, name, who may access it, where it lives, which bits can be written, and the rule of
-// the hart that its reads and writes follow when a mask does not say everything.
+// One row of the CSR table: number, name, access conditions, storage, writable bits, and the hart's
+// rule for reads and writes if a mask does not suffice.
 
 import type { OptionalExtension } from './extensions.ts';
 
@@ -23,19 +23,19 @@ export interface CsrRow<Rule extends string = string> {
   readonly readOnly: boolean;
   /** Index among the 64-bit words of CSR storage, in table order; undefined = it has none. */
   readonly slot: number | undefined;
-  /** The register of which a view shows the bits in `readable`. */
+  /** The register whose bits in `readable` a view shows. */
   readonly of: string | undefined;
   readonly readable: bigint;
   /** Bits that a write can change (WARL): the others keep their value. */
   readonly writable: bigint;
-  /** Value at reset; of a register without storage, its value for ever. */
+  /** Value at reset; for a register without storage, its constant value. */
   readonly reset: bigint;
   readonly guard: CsrGuard | undefined;
   /** The register exists only with this extension. */
   readonly needs: OptionalExtension | undefined;
-  /** Key of `CSR_RULES` in emulator/hart: what reads and writes do beyond slot and mask. */
+  /** Key of `CSR_RULES` in emulator/hart: behaviour of reads and writes beyond slot and mask. */
   readonly rule: Rule | undefined;
-  /** The manual's section, and what the register is. */
+  /** The manual's section, and the meaning of the register. */
   readonly section: string;
   readonly doc: string;
 }
@@ -79,7 +79,7 @@ function row<R extends string>(
 
 type About = readonly [section: string, doc: string];
 
-/** A register with 64 bits of its own. */
+/** A register with its own 64 bits of storage. */
 export const stored = <const R extends string = never>(
   number: number,
   name: string,

@@ -1,9 +1,10 @@
-// Control and status registers of RV64 with M, S and U: one row each (Priv ch. 2 "CSR listing"). Everything that is a
-// fact of one register is in its row; names, debuggers, the disassembler, the engines' fast paths, the storage in the
-// hart's window, docs/csrs.md and the comparison with QEMU derive from it. `rule` names the behaviour that is more
-// than a mask; emulator/hart/csr-rules.ts must define it.
+// Control and status registers of RV64 with M, S and U: one row each (Priv ch. 2 "CSR listing"). A
+// row holds all facts about one register; names, debuggers, the disassembler, the engines' fast
+// paths, the storage in the hart's window, docs/csrs.md and the comparison with QEMU derive from
+// it. `rule` names behaviour beyond a mask; emulator/hart/csr-rules.ts must define it.
 //
-// Divergences: PMP entries 16 to 63 do not exist, as on QEMU; there are no triggers: tselect and tdata1 to 3 read zero.
+// Divergences: PMP entries 16 to 63 do not exist, as on QEMU; there are no triggers: tselect and
+// tdata1 to 3 read zero.
 
 import * as F from './csr-fields.ts';
 import { type CsrRow, computed, constant, series, stored, view } from './csr-row.ts';
@@ -74,7 +75,8 @@ const ROWS = [
   stored(0x304, 'mie',        ['Priv §3.1.9', 'interrupts enabled'], { writable: lo(F.ALL_INTERRUPTS), rule: 'enables' }),
   stored(0x305, 'mtvec',      ['Priv §3.1.7', 'trap vector'], { writable: TVEC, rule: 'tvec' }),
   stored(0x306, 'mcounteren', ['Priv §3.1.11', 'counters that S-mode and U-mode may read'], { writable: WORD }),
-  // PBMTE and ADUE are set at reset, as on QEMU 8 and later: software that does not know them gets both.
+  // PBMTE and ADUE are set at reset, as on QEMU 8 and later: software that does not know them gets
+  // both.
   stored(0x30a, 'menvcfg',    ['Priv §3.1.18', 'STCE, PBMTE, ADUE with sstc, svpbmt, svadu; FIOM, CBIE, CBCFE, CBZE for S-mode'],
     { writable: lo(F.ENVCFG_MASK) | hi(F.STCE_HI | F.PBMTE_HI | F.ADUE_HI), reset: hi(F.PBMTE_HI | F.ADUE_HI), rule: 'menvcfg' }),
   stored(0x320, 'mcountinhibit', ['Priv §3.1.12', 'counters that stand still'], { writable: WORD - lo(F.TM), rule: 'mcountinhibit' }),

@@ -6,7 +6,7 @@ import { ROWS } from './table.ts';
 
 /** `decodeInto` for a hart with these optional extensions. */
 export function decoderOf(extensions: Extensions): Decode {
-  // A prefetch is a hint: without Zicbop it does nothing all the same.
+  // A prefetch is a hint: it does nothing, also without Zicbop.
   const has = (name: string): boolean => !isOptional(name) || name === 'zicbop' || extensions.has(name);
   const known = Uint8Array.from([0, ...ROWS.map(row => (has(row.ext) ? 1 : 0))]);
   const hasZcb = has('zcb');

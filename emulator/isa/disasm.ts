@@ -1,5 +1,5 @@
-// Text of a decoded instruction, in the spelling of llvm-objdump: ABI register names, hexadecimal immediates, branch
-// targets as addresses, and the aliases a person expects (li, mv, ret, j, beqz, csrr).
+// Text of a decoded instruction, in the spelling of llvm-objdump: ABI register names, hexadecimal
+// immediates, branch targets as addresses, and the usual aliases (li, mv, ret, j, beqz, csrr).
 //
 // Base text comes from the format of the row; aliases are a list of conditions, tried in order.
 
@@ -25,7 +25,10 @@ export interface DisassemblyOptions {
   readonly aliases?: boolean;
 }
 
-/** One line without address or bytes: mnemonic, a space, operands. `pc` makes branch targets absolute. */
+/**
+ * One line without address or bytes: mnemonic, a space, operands. `pc` makes branch targets
+ * absolute.
+ */
 export function disassemble(insn: Insn, pc: bigint, options: DisassemblyOptions = {}): string {
   if (options.aliases === false)
     return insn.bytes === 2 ? compressedText(insn.word, pc) : baseText(insn, pc, true);
@@ -35,7 +38,9 @@ export function disassemble(insn: Insn, pc: bigint, options: DisassemblyOptions 
 
 const join = (name: string, operands: string): string => (operands === '' ? name : `${name} ${operands}`);
 
-/** Replaces each operand name of a format's text; an empty value takes the comma before it along. */
+/**
+ * Replaces each operand name of a format's text; an empty value also removes the comma before it.
+ */
 function fillIn(text: string, value: (name: string) => string): string {
   return text.replace(/(, )?([a-z][A-Za-z0-9]*)/g, (_all, comma: string | undefined, name: string) => {
     const word = name in OPERANDS ? value(name) : name;
@@ -62,14 +67,20 @@ function baseText(insn: Insn, pc: bigint, everyRounding: boolean): string {
 
 const EXACT: ReadonlySet<Mnemonic> = new Set(['fcvt.d.w', 'fcvt.d.wu', 'fcvt.d.s', 'fcvt.s.h', 'fcvt.d.h']);
 
-/** Conversions that are always exact print no rounding mode when it is rne; the others none when it is dyn. */
+/**
+ * Conversions that are always exact print no rounding mode when it is rne; the others none when it
+ * is dyn.
+ */
 function roundingText(insn: Insn, every: boolean): string {
   const exact = EXACT.has(insn.name);
   const silent = exact ? insn.rm === 0 : insn.rm === 7 && !every;
   return silent ? '' : RM_NAMES[insn.rm]!;
 }
 
-/** A compressed form that does nothing and is not nop: shown as what it is, since an alias would hide the hint. */
+/**
+ * A compressed form that does nothing and is not nop: printed in base form, because an alias would
+ * hide the hint.
+ */
 function isCompressedHint(insn: Insn): boolean {
   if (insn.bytes !== 2 || insn.word === 1) return false;
   switch (insn.name) {

@@ -1,25 +1,32 @@
-// Extensions, one row each: QEMU's name of the `-cpu` property, whether the hart has it, whether the device tree names
-// it, and what the RVA22 profile says of it. The order is QEMU's (`isa_edata_arr` in target/riscv/cpu.c), because guests
-// print the string. The decoder, `-cpu`, the device tree and docs/isa.md derive from the rows; the hart reads rows with
-// a switch through `HartPorts.extensions`.
+// Extensions, one row each: QEMU's name of the `-cpu` property, whether the hart has it, whether
+// the device tree names it, and its status in the RVA22 profile. The order is QEMU's
+// (`isa_edata_arr` in target/riscv/cpu.c), because guests print the string. The decoder, `-cpu`,
+// the device tree and docs/isa.md derive from the rows; the hart reads rows with a switch through
+// `HartPorts.extensions`.
 
 /** RVA22U64 for unprivileged extensions, RVA22S64 for the others. */
 export type InProfile = 'mandatory' | 'optional' | 'no';
 
 export interface ExtensionRow {
-  /** Name in lower case; it is also the property's, which is compared without case. */
+  /** Name in lower case; also the name of the property, which is compared ignoring case. */
   readonly name: string;
   /**
-   * `switch`: as `-cpu rv64,name=on|off` says; `always`, `absent`: the other value is refused; `opposite`: there when the
-   * extension `of` is not, and its switch turns that one.
+   * `switch`: `-cpu rv64,name=on|off` selects it; `always`, `absent`: the other value is refused;
+   * `opposite`: present if the extension `of` is absent, and its switch inverts that one.
    */
   readonly presence: 'switch' | 'always' | 'absent' | 'opposite';
   readonly of?: string;
-  /** Does `-cpu rv64` have it? */
+  /** True if `-cpu rv64` has it. */
   readonly on: boolean;
-  /** Does `riscv,isa` name it? The base letters are one word there, privilege levels have no name in it. */
+  /**
+   * True if `riscv,isa` names it. The base letters are one word there; privilege levels are not
+   * named.
+   */
   readonly listed: boolean;
-  /** The first version of QEMU, 7 (that is, 7.2) or 10, in which the property exists; undefined: none has it. */
+  /**
+   * The first version of QEMU, 7 (that is, 7.2) or 10, in which the property exists; undefined:
+   * none has it.
+   */
   readonly since: 7 | 10 | undefined;
   readonly rva22: InProfile;
   /** A few words; of an absent one, the reason. */
@@ -128,7 +135,9 @@ export const EXTENSIONS: readonly ExtensionRow[] = ROWS;
 
 const optionals = ROWS.filter(row => row.presence === 'switch');
 export const DEFAULT_EXTENSIONS: Extensions = new Set(optionals.filter(row => row.on).map(row => row.name));
-/** `-cpu rva22s64`: what the profile demands, and nothing else that can be switched off. */
+/**
+ * `-cpu rva22s64`: the extensions that the profile demands, and no others that can be switched off.
+ */
 export const RVA22_EXTENSIONS: Extensions = new Set(
   optionals.filter(row => row.rva22 === 'mandatory').map(row => row.name),
 );

@@ -1,9 +1,10 @@
-// How operands sit in an instruction word: register fields, immediate scatters, and the formats that use them.
-// Unpriv ch. 2.2-2.3 (R I S B U J), "M/A/F/D" chapters (R4, rm, aq/rl), Zicsr, "C" chapter (16-bit formats).
+// The encoding of operands in an instruction word: register fields, immediate scatters, and the
+// formats that use them. Unpriv ch. 2.2-2.3 (R I S B U J), "M/A/F/D" chapters (R4, rm, aq/rl),
+// Zicsr, "C" chapter (16-bit formats).
 //
-// A format is written as assembly text. Each name in it is an operand of OPERANDS below, which says where its bits
-// are, which `Insn` slot it fills and which register file it names. So text, encoding and register classes of an
-// instruction cannot disagree.
+// A format is written as assembly text. Each name in it is an operand of OPERANDS below, which
+// defines its bits, its `Insn` slot and its register file. So text, encoding and register classes
+// of an instruction cannot disagree.
 
 /** Bits `msb:lsb` of the word hold bits `to + (msb - lsb) : to` of the value. */
 export interface Piece {
@@ -15,7 +16,7 @@ export interface Piece {
 /** Slots of a decoded instruction that an operand can fill. */
 export type Slot = 'rd' | 'rs1' | 'rs2' | 'rs3' | 'imm' | 'rm' | 'aq' | 'rl';
 export type RegisterClass = 'x' | 'f';
-/** What an operand means when printed or checked; `x` and `f` are registers. */
+/** The kind of an operand, for printing and checks; `x` and `f` are registers. */
 export type OperandKind =
   | RegisterClass
   | 'int'
@@ -32,7 +33,7 @@ export interface Operand {
   readonly slots: readonly Slot[];
   readonly kind: OperandKind;
   readonly pieces: readonly Piece[];
-  /** Value bits, counting the implied zeros at the bottom. */
+  /** Bits of the value, including the implied zeros at the bottom. */
   readonly width: number;
   readonly signed: boolean;
   /** Added after extraction: 8 for the three-bit registers x8..x15 of "C". */
@@ -79,7 +80,10 @@ export const OPERANDS: Readonly<Record<string, Operand>> = {
   shamt6: operand('int', ['imm'], '25:20'),
   /** The CSR number, in `imm`. */
   csr: operand('csr', ['imm'], '31:20'),
-  /** The five-bit operand of csrrwi and its kin: it sits in, and is read from, `rs1`. */
+  /**
+   * The five-bit operand of csrrwi, csrrsi and csrrci; it is encoded in the `rs1` field and decoded
+   * to `rs1`.
+   */
   zimm: operand('zimm', ['rs1'], '19:15'),
   /** fm, pred and succ of a fence as one 12-bit value in `imm`. */
   fence: operand('fence', ['imm'], '31:20'),
@@ -124,7 +128,10 @@ export const OPERANDS: Readonly<Record<string, Operand>> = {
 export interface Format {
   /** Operands of the assembly text in order, for example `rd, immI(rs1)`. */
   readonly text: string;
-  /** Names of all operands, those of the text first, then those printed elsewhere (aq, rl as a suffix). */
+  /**
+   * Names of all operands, those of the text first, then those printed elsewhere (aq, rl as a
+   * suffix).
+   */
   readonly operands: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The door of the room.
+// The public API of this module.
 
 export * from './codec.ts';
 export * from './csr.ts';

@@ -1,14 +1,17 @@
-// One row of the instruction table: what an instruction is called, where its bits are and the few facts no engine
-// can infer from them. No behaviour: that is written once per mnemonic in `emulator/engine`.
+// One row of the instruction table: the name of an instruction, its bits and the few facts that
+// engines cannot infer from them. Behaviour is written once per mnemonic in `emulator/engine`.
 //
-// A pattern is drawn as in the manual, 32 characters from bit 31 to bit 0: `0` and `1` are fixed, `.` belongs to an
-// operand of the format, `-` is ignored by the hardware. Spaces separate fields for the eye. The table's test
-// demands that the dots are exactly the bits that the format's operands cover.
+// A pattern is drawn as in the manual, 32 characters from bit 31 to bit 0: `0` and `1` are fixed,
+// `.` belongs to an operand of the format, `-` is ignored by the hardware. Spaces separate fields
+// for legibility. The table's test demands that the dots are exactly the bits that the format's
+// operands cover.
 
 import { CACHE_BLOCK_BYTES, type ExtensionName } from './extensions.ts';
 import type { Format } from './fields.ts';
 
-/** Where control goes after it: `serialize` = the engine must look at privileged state or code again. */
+/**
+ * The control flow after it: `serialize` = the engine must check privileged state and code again.
+ */
 export type Flow = 'next' | 'branch' | 'jump' | 'indirect' | 'trap' | 'serialize';
 
 /** `block`: all of the cache block that rs1 points into. */
@@ -18,11 +21,13 @@ export interface Memory {
   readonly kind: MemoryKind;
   /** Bytes of the access; 0 when there is none. */
   readonly bytes: 0 | 1 | 2 | 4 | 8 | typeof CACHE_BLOCK_BYTES;
-  /** A load that sign-extends. Singles that are loaded into f registers are NaN-boxed, not extended. */
+  /**
+   * A load that sign-extends. Singles that are loaded into f registers are NaN-boxed, not extended.
+   */
   readonly signed: boolean;
 }
 
-/** The extension that brings the instruction; `priv` = the privileged architecture, which every hart has. */
+/** The extension of the instruction; `priv` = the privileged architecture, which every hart has. */
 export type Extension = ExtensionName | 'priv';
 
 export interface Row<Name extends string = string> {

@@ -1,5 +1,6 @@
-// Zba (address generation), Zbb (basic bit manipulation), Zbc (carry-less multiplication), Zbs (single bits): the
-// bit-manipulation chapter of Unpriv. Zicond (conditional operations): its own chapter.
+// Zba (address generation), Zbb (basic bit manipulation), Zbc (carry-less multiplication), Zbs
+// (single bits): the bit-manipulation chapter of Unpriv. Zicond (conditional operations): its own
+// chapter.
 
 import { R, R2, SHIFT, SHIFTW } from './fields.ts';
 import { rowsOf } from './row.ts';

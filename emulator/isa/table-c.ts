@@ -1,9 +1,10 @@
-// RV64C with F and D, and Zcb: the "C" and "Zc*" chapters of Unpriv. A compressed instruction is never executed as such: a row says which
-// base instruction it stands for. Operands named in the text fill the base instruction's slots; `fixed` fills the rest.
+// RV64C with F and D, and Zcb: the "C" and "Zc*" chapters of Unpriv. A compressed instruction is
+// never executed as such: a row names its base instruction. Operands named in the text fill the
+// base instruction's slots; `fixed` fills the rest.
 //
-// `not` lists operand values that belong to another row or are reserved. Hints (for example c.li with rd = x0) are
-// ordinary rows: their expansion writes x0 and so does nothing. Everything that no row matches is illegal,
-// the all-zero half-word first of all.
+// `not` lists operand values that belong to another row or are reserved. Hints (for example c.li
+// with rd = x0) are ordinary rows: their expansion writes x0 and so does nothing. Every half-word
+// that no row matches is illegal, in particular the all-zero one.
 
 import { type Format, format, type Slot } from './fields.ts';
 import type { Mnemonic } from './table.ts';

@@ -1,6 +1,7 @@
-// Zicbom, Zicboz and Zicbop: management, zeroing and prefetching of cache blocks (Unpriv, "CMO" chapter). Blocks have
-// CACHE_BLOCK_BYTES. A prefetch is a hint in the encoding space of `ori` with rd = x0; its rows win over that of `ori`,
-// and with Zicbop off the word is that `ori`, which does nothing either.
+// Zicbom, Zicboz and Zicbop: management, zeroing and prefetching of cache blocks (Unpriv, "CMO"
+// chapter). Blocks have CACHE_BLOCK_BYTES. A prefetch is a hint in the encoding space of `ori` with
+// rd = x0; its rows take precedence over that of `ori`; with Zicbop off the word is that `ori`,
+// which also has no effect.
 
 import { CBO, PREFETCH } from './fields.ts';
 import { block, rowsOf } from './row.ts';

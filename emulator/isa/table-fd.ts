@@ -1,5 +1,5 @@
-// F and D: single and double precision, the "F" and "D" chapters of Unpriv. `fmt` (26:25) is 00 for S, 01 for D.
-// Rounding modes 5 and 6 are reserved: such words do not decode (codec.ts).
+// F and D: single and double precision, the "F" and "D" chapters of Unpriv. `fmt` (26:25) is 00 for
+// S, 01 for D. Rounding modes 5 and 6 are reserved: such words do not decode (codec.ts).
 
 import {
   F_TO_X,

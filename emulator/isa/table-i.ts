@@ -62,7 +62,8 @@ export const TABLE_I = [
   insn('srlw',   R,      '0000000 ..... ..... 101 ..... 0111011'),
   insn('sraw',   R,      '0100000 ..... ..... 101 ..... 0111011'),
 
-  // rd and rs1 are reserved for finer fences and "shall be ignored" (Unpriv, memory ordering instructions).
+  // rd and rs1 are reserved for finer fences and "shall be ignored" (Unpriv, memory ordering
+  // instructions).
   insn('fence',  FENCE,  '............ ----- 000 ----- 0001111'),
   insn('ecall',  NONE,   '000000000000 00000 000 00000 1110011', { flow: 'trap' }),
   insn('ebreak', NONE,   '000000000001 00000 000 00000 1110011', { flow: 'trap' }),

@@ -1,4 +1,4 @@
-// Zicsr and Zifencei (Unpriv) and the privileged instructions (Priv §3.3, §4.2).
+// Zicsr and Zifencei (Unpriv) and the privileged instructions (Priv §3.3, §10.2).
 
 import { CSR, CSRI, NONE, SFENCE } from './fields.ts';
 import { rowsOf } from './row.ts';

@@ -1,5 +1,5 @@
-// Zfa (additional floating point) and Zfhmin (half precision: loads, stores, moves and conversions only), chapters of
-// Unpriv. The halves of Zfa belong to Zfh, which the hart lacks.
+// Zfa (additional floating point) and Zfhmin (half precision: loads, stores, moves and conversions
+// only), chapters of Unpriv. The halves of Zfa belong to Zfh, which the hart lacks.
 
 import { F_TO_X, F_TO_X_RTZ, FCMP, FLI, FLOAD, FR, FR1_RM, FSTORE, X_TO_F } from './fields.ts';
 import { load, rowsOf, store } from './row.ts';

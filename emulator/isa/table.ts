@@ -1,7 +1,8 @@
-// The instruction table: all rows, their dense numbers and the `Mnemonic` union that every engine must cover.
-// Order is meaningless except that it fixes `op`, which is never stored outside one process.
+// The instruction table: all rows, their dense numbers and the `Mnemonic` union that every engine
+// must cover. The order only fixes `op`, which is never stored outside one process.
 //
-// One row, one behaviour: a new instruction is a row in one of the tables and an entry in the engine's semantics.
+// One row, one behaviour: a new instruction is a row in one of the tables and an entry in the
+// engine's semantics.
 
 import { OPERANDS, type RegisterClass } from './fields.ts';
 import type { Row } from './row.ts';
@@ -25,7 +26,7 @@ const ALL = [
 
 export type Mnemonic = (typeof ALL)[number]['name'];
 
-/** Which register file each operand names; undefined = the instruction has no such operand. */
+/** The register file of each operand; undefined = the instruction has no such operand. */
 export interface Registers {
   readonly rd: RegisterClass | undefined;
   readonly rs1: RegisterClass | undefined;

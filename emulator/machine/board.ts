@@ -1,5 +1,5 @@
-// The device tree of the board, from the memory map and the devices' own nodes.
-// Names, order of properties and phandle use follow QEMU's virt board, because guests look nodes up by them.
+// The device tree of the board, from the memory map and the devices' own nodes. Names, order of
+// properties and phandle use follow QEMU's virt board, because guests find nodes by them.
 
 import { TICK } from '../../devices/clint.ts';
 import type { Device, FdtNode, Placement } from '../bus/device.ts';
@@ -123,7 +123,7 @@ function deviceNodes(board: BoardTree, plic: number, test: number): FdtNode[] {
     const place: Placement = { base, size, irq, intc: plic };
     const node = device.fdtNode?.(place);
     if (!node) continue;
-    // What only the board knows: who is wired to which hart.
+    // Properties that only the board knows: the wiring to harts.
     if (device.name === 'clint')
       node.props['interrupts-extended'] = wires(board.harts, IRQ_M_SOFT, IRQ_M_TIMER);
     if (device.name === 'plic') {

@@ -1,6 +1,7 @@
-// What happens between power-on and the first instruction: images, device tree and the harts' registers.
-// Placement follows QEMU's virt board: raw kernels at the start of RAM or 2 MiB behind the firmware, the device tree as
-// high as possible below 3 GiB, the initial RAM disk behind the kernel.
+// The steps between power-on and the first instruction: images, device tree and the harts'
+// registers. Placement follows QEMU's virt board: raw kernels at the start of RAM or 2 MiB after
+// the firmware, the device tree as high as possible below 3 GiB, the initial RAM disk after the
+// kernel.
 
 import { FW_DYNAMIC_OFFSET } from '../../devices/rom.ts';
 import { Xoshiro } from '../../devices/virtio-rng.ts';
@@ -27,7 +28,7 @@ export interface BootContext {
 }
 
 export interface Booted {
-  /** What the harts start in: the firmware or the kernel. */
+  /** The image in which the harts start: the firmware or the kernel. */
   image: Loaded | undefined;
   kernel: Loaded | undefined;
   /** The device tree blob and its physical address. */
@@ -36,7 +37,7 @@ export interface Booted {
 }
 
 const RNG_SEED_BYTES = 32;
-/** The register in which QEMU's reset code leaves the address it jumps to. */
+/** The register in which QEMU's reset code leaves the address of its jump. */
 const T0 = 5;
 const A2 = 12;
 
@@ -66,7 +67,7 @@ export function boot(m: BootContext): Booted {
   }
   ram.write(at, fdt);
   const image = firmware ?? kernel;
-  // Without a kernel the image comes from a loader, and starts where one would be.
+  // Without a kernel the image comes from a loader, and starts at the kernel's address.
   const entry = image?.entry ?? kernelBase;
   if (m.sbi) {
     for (const hart of m.harts) hart.reset(0n, 0n, cause.S);
@@ -77,7 +78,7 @@ export function boot(m: BootContext): Booted {
   return { image, kernel, fdt, fdtAddress: at };
 }
 
-/** Firmware may be raw under any name. */
+/** Raw firmware may have any name. */
 function rawAllowed(file: ImageFile): ImageFile {
   return /\.\w+$/.test(file.name) ? file : { ...file, name: `${file.name}.bin` };
 }

@@ -1,11 +1,11 @@
-// Virtual time and its alarms. Time is the number of instructions that all harts have retired;
-// nobody asks the host. Alarms of one instruction fire in the order in which they were armed (the
-// sequence number breaks ties). An alarm is disarmed before it fires, so that it may arm itself
-// again. `next()` is Infinity when no alarm is armed.
+// Virtual time and its alarms. Time is the number of instructions that all harts have retired; the
+// host's clock is not used. Alarms of one instruction fire in the order in which they were armed
+// (the sequence number breaks ties). An alarm is disarmed before it fires, so that it may arm
+// itself again. `next()` is Infinity when no alarm is armed.
 //
-// No alarm can be armed at or before now: such a time becomes the next unit. Therefore `fireDue`
-// calls each alarm at most once, and a device that computes a time in the past, for whatever
-// reason, is called once a unit instead of for ever within one.
+// No alarm can be armed at or before the present: such a time becomes the next unit. Therefore
+// `fireDue` calls each alarm at most once, and a device that computes a time in the past is called
+// once per unit, not endlessly within one.
 
 import type { Alarm, ClockPort } from '../bus/device.ts';
 
@@ -17,14 +17,19 @@ interface Entry {
 }
 
 export class Clock implements ClockPort {
-  /** Tells the current time; the machine replaces it, because only it can see into a running quantum. */
+  /**
+   * Returns the current time; the machine replaces it, because only the machine knows the progress
+   * of a running quantum.
+   */
   source: () => number = () => 0;
-  /** Called when an alarm becomes the next one, so that the machine can shorten the quantum that runs. */
+  /**
+   * Called when an alarm becomes the next one, so that the machine can shorten the running quantum.
+   */
   onEarlier: (at: number) => void = () => {};
   readonly nsPerUnit: number;
   readonly #entries = new Map<string, Entry>();
   #seq = 0;
-  /** The time for which alarms fire at the moment. */
+  /** The time for which alarms currently fire. */
   #firing = -Infinity;
 
   constructor(nsPerUnit = 1) {
@@ -50,14 +55,17 @@ export class Clock implements ClockPort {
     };
   }
 
-  /** Time of the next alarm; Infinity = nothing will ever happen by itself. */
+  /** Time of the next alarm; Infinity = no alarm is armed. */
   next(): number {
     let at = Infinity;
     for (const entry of this.#entries.values()) if (entry.at < at) at = entry.at;
     return at;
   }
 
-  /** Fires what is due at `now`, in order; each alarm at most once, because `#arm` refuses the past. */
+  /**
+   * Fires the alarms due at `now`, in order; each alarm at most once, because `#arm` refuses the
+   * past.
+   */
   fireDue(now: number): void {
     this.#firing = now;
     for (let entry = this.#first(now); entry; entry = this.#first(now)) {

@@ -1,4 +1,4 @@
-// QEMU's `-cpu MODEL[,PROPERTY=on|off]...`: which optional extensions the harts have.
+// QEMU's `-cpu MODEL[,PROPERTY=on|off]...`: the optional extensions of the harts.
 
 import { HostError } from '../base/errors.ts';
 import {
@@ -10,17 +10,17 @@ import {
   RVA22_EXTENSIONS,
 } from '../isa/index.ts';
 
-/** Models of QEMU that this hart can stand for; docs/isa.md says how they differ from QEMU's. */
+/** Models of QEMU that this hart supports; docs/isa.md lists the differences from QEMU's. */
 const MODELS: Readonly<Record<string, Extensions>> = {
   rv64: DEFAULT_EXTENSIONS,
   rva22s64: RVA22_EXTENSIONS,
   max: ALL_EXTENSIONS,
 };
-/** Models of QEMU that it cannot stand for, and why. */
+/** Models of QEMU that it does not support, with the reason. */
 const FOREIGN: Readonly<Record<string, string>> = {
   rva22u64: 'has no supervisor mode, which every hart here has; use rva22s64',
 };
-/** Properties of QEMU's CPUs that are no extensions and describe this hart as it is. */
+/** Properties of QEMU's CPUs that are not extensions and describe this hart correctly. */
 const ALWAYS_ON: ReadonlySet<string> = new Set(['mmu', 'pmp', 'g']);
 
 /** Throws `HostError` for a model, property or value that this hart cannot have. */

@@ -1,4 +1,5 @@
-// Writes docs/devices.md from the memory map and the declared register maps, so that it can not disagree with the code.
+// Writes docs/devices.md from the memory map and the declared register maps, so that it cannot
+// differ from the code.
 
 import { CLINT_MAP } from '../../devices/clint.ts';
 import { EDU_MAP } from '../../devices/edu.ts';

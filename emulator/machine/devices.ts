@@ -70,7 +70,8 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
     return disk;
   };
   const slots = virtioSlots(o.virtio);
-  // QEMU lists the slots from the last to the first, which decides how Linux names the disks.
+  // QEMU lists the slots from the last to the first; the order determines Linux's names of the
+  // disks.
   for (let n = VIRTIO_SLOTS - 1; n >= 0; n--) {
     const place = virtioSlot(n);
     const option = slots.get(n);

@@ -1,6 +1,6 @@
-// RAM as devices write it. A device's store is announced like any store of host code, by its range,
-// and it takes away the reservations of LR on the bytes it touches: an SC must fail when another
-// device wrote in between (Unpriv §13.2, "Zalrsc"). A hart's own slow stores do not come here.
+// RAM for stores by devices. A device's store is reported like any store of host code, with its
+// range, and it ends LR reservations on its bytes: an SC must fail if another device wrote in
+// between (Unpriv §13.2, "Zalrsc"). A hart's own slow stores do not use this class.
 
 import { Ram } from '../bus/ram.ts';
 import { type Hart, layout as L } from '../hart/index.ts';

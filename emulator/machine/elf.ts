@@ -1,12 +1,12 @@
 // Reads ELF64 executables for RISC-V into segments and symbols.
-// Specification: System V ABI, "Object Files"; RISC-V ELF psABI.
-// The file is hostile input: every offset, count and size in it is checked against the file before use, and whatever is
-// wrong ends in a HostError of one line. Where the segments may lie in memory is decided by the loader, not here.
+// Specification: System V ABI, "Object Files"; RISC-V ELF psABI. The file is hostile input: every
+// offset, count and size in it is checked against the file before use, and every error is a
+// HostError of one line. The loader, not this module, decides where segments may lie in memory.
 
 import { HostError } from '../base/errors.ts';
 
 export interface Segment {
-  /** Physical address; what a loader uses. */
+  /** Physical address; loaders use this one. */
   paddr: bigint;
   vaddr: bigint;
   /** Contents; the rest up to `memBytes` is zero. */
@@ -22,10 +22,10 @@ export interface ElfSymbol {
 }
 
 export interface Elf {
-  /** e_entry as it is in the file: a virtual address. */
+  /** e_entry of the file: a virtual address. */
   entry: bigint;
   segments: Segment[];
-  /** Read when first asked for. */
+  /** Read at the first use. */
   readonly symbols: ElfSymbol[];
 }
 
@@ -36,12 +36,15 @@ const SYM_BYTES = 24;
 const EM_RISCV = 243;
 const PT_LOAD = 1;
 const SHT_SYMTAB = 2;
-/** Larger than any memory that we can give to a guest. */
+/** Larger than any guest memory. */
 const SIZE_MAX = 2 ** 36;
-/** Symbols that are read, and the longest name among them in bytes; a table with more gives fewer. */
+/**
+ * Limits: the number of symbols that are read, and the bytes of a name. A larger table is read in
+ * part.
+ */
 const SYMBOLS_MAX = 2 ** 20;
 const NAME_MAX = 4096;
-/** Largest table of names, in bytes: it becomes one string, of which the names are slices. */
+/** Largest table of names, in bytes: it becomes one string, and the names are slices of it. */
 const NAMES_MAX = 2 ** 28;
 
 const MACHINES: Record<number, string> = {
@@ -87,7 +90,9 @@ export function readElf(file: Uint8Array, name: string): Elf {
   };
 }
 
-/** Is [at, at + bytes) inside the file? All are non-negative numbers, possibly beyond 2^53. */
+/**
+ * True if [at, at + bytes) is inside the file. All are non-negative numbers, possibly beyond 2^53.
+ */
 function inside(file: Uint8Array, at: number, bytes: number): boolean {
   return at + bytes <= file.length;
 }
@@ -139,8 +144,8 @@ function readSections(file: Uint8Array, view: DataView) {
 }
 
 /**
- * Symbols are a convenience: a damaged table gives fewer of them, not an error. Only the first table counts, because the ABI allows one, and a
- * file could else name its table 65,535 times.
+ * Symbols are a convenience: a damaged table gives fewer of them, not an error. Only the first
+ * table is read: the ABI allows one, and a file could otherwise name its table 65,535 times.
  */
 function readSymbols(file: Uint8Array, view: DataView): ElfSymbol[] {
   const sections = readSections(file, view);
@@ -167,7 +172,7 @@ function readSymbols(file: Uint8Array, view: DataView): ElfSymbol[] {
   return symbols;
 }
 
-/** The text from a place to the next NUL; '' when there is none within NAME_MAX characters. */
+/** The text from an offset to the next NUL; '' if there is none within NAME_MAX characters. */
 function cString(text: string, from: number): string {
   const limit = Math.min(text.length, from + NAME_MAX);
   let end = from;
@@ -175,7 +180,10 @@ function cString(text: string, from: number): string {
   return end < limit ? text.slice(from, end) : '';
 }
 
-/** The physical address of a virtual one, through the segment that holds it; itself when none does. */
+/**
+ * The physical address of a virtual one, through the segment that contains it; unchanged if none
+ * does.
+ */
 export function physical(elf: Elf, address: bigint): bigint {
   for (const s of elf.segments) {
     if (address >= s.vaddr && address < s.vaddr + BigInt(s.memBytes)) return address - s.vaddr + s.paddr;

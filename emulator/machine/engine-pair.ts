@@ -1,5 +1,6 @@
-// `--engine lockstep`: a machine with the JIT that has a second one with the interpreter behind it. Whatever is done to it is done
-// to both; `run` throws a Divergence, whose message is the report, when they are no longer equal.
+// `--engine lockstep`: a machine with the JIT that drives a second machine with the interpreter.
+// Every operation is applied to both; `run` throws a Divergence, whose message is the report, when
+// they differ.
 
 import { Lockstep, type Side } from '../engine/lockstep.ts';
 import type { InputPort, JournalEntry } from './journal.ts';
@@ -10,7 +11,7 @@ import { type Complete, complete, type MachineOptions } from './options.ts';
 export const createMachine = (options: MachineOptions): Machine =>
   options.engine === 'lockstep' ? LockstepMachine.create(options) : Machine.create(options);
 
-/** The run goes on, or can go on when time passes or input comes. */
+/** True if the run continues, or can continue when time passes or input comes. */
 const goesOn = (result: RunResult): boolean => result.kind === 'budget';
 
 export class LockstepMachine extends Machine {
@@ -48,7 +49,7 @@ export class LockstepMachine extends Machine {
   #newPair(): Lockstep<RunResult> {
     return new Lockstep<RunResult>(this.#side(), this.reference, {
       names: ['jit', 'interp'],
-      // After a reset the first input belongs to an earlier life, so nothing is run again.
+      // After a reset the earlier input no longer applies, so nothing is run again.
       ...(this.spent === 0 && {
         make: (index: 0 | 1) => this.#silent(index === 0 ? 'jit' : 'interp', this.journal.entries),
       }),

@@ -1,5 +1,6 @@
-// Chooses the engine and lays out the host memory in front of guest RAM: the running window, the windows at rest, the
-// engine's own area, the hashes of RAM. Wraps the engine's knowledge of code pages, so that stores to one more page can be watched.
+// Chooses the engine and lays out the host memory in front of guest RAM: the running window, the
+// windows at rest, the engine's own area, the hashes of RAM. Wraps the engine's knowledge of code
+// pages, so that stores to one more page can be watched.
 
 import type { Ram } from '../bus/ram.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';
@@ -22,7 +23,7 @@ export function ramHostBase(harts: number): number {
   return memoryHashBase(harts) + MemoryHash.bytes;
 }
 
-/** For tests of compiled code: compile at the first sign of heat. */
+/** For tests of compiled code: compile as early as possible. */
 export const EAGER: EngineTuning = { heat: HEAT_EAGER };
 
 /** The engine, and the JIT inside it if there is one. */
@@ -45,7 +46,7 @@ export function createEngine(
   return { engine, dirty: engine.pages.dirty, jit };
 }
 
-/** Announces stores to a page of RAM besides those to pages that hold code. */
+/** Reports stores to one page of RAM, besides those to pages that hold code. */
 export class PageWatch implements CodePort {
   readonly #code: CodePort;
   readonly #stored: (pa: number, bytes: number) => void;

@@ -10,7 +10,7 @@ const END = 9;
 const HEADER_BYTES = 40;
 const RESERVE_BYTES = 16;
 
-/** Big-endian output that grows. */
+/** A growing big-endian output buffer. */
 class Writer {
   #bytes = new Uint8Array(4096);
   length = 0;
@@ -99,7 +99,8 @@ export function encodeFdt(root: FdtNode): Uint8Array {
   const stringsAt = structAt + struct.length;
   const out = new Writer();
   const total = stringsAt + strings.length;
-  // totalsize, off_dt_struct, off_dt_strings, off_mem_rsvmap, version, last_comp_version, boot_cpuid, sizes
+  // totalsize, off_dt_struct, off_dt_strings, off_mem_rsvmap, version, last_comp_version,
+  // boot_cpuid, sizes
   for (const word of [
     MAGIC,
     total,

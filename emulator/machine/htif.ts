@@ -1,10 +1,13 @@
-// HTIF: how bare-metal RISC-V test programs talk to their host. An ELF file that defines `tohost` gets it.
+// HTIF: how bare-metal RISC-V test programs talk to their host. An ELF file that defines `tohost`
+// gets it.
 // Specification: the host side of riscv-isa-sim (fesvr); there is no other document.
 //   tohost = device << 56 | command << 48 | payload
-//   device 0, odd payload: the run ends with status payload >> 1     device 1, command 1: print a character
-//   device 0, even payload: address of a block {number, arguments...} of a system call; only write(1|2) is served
-// Stores to the page of `tohost` are watched by its physical address (like stores to translated code), so this works
-// with paging on, at exact instructions, and costs nothing elsewhere.
+//   device 0, odd payload: the run ends with status payload >> 1
+//   device 1, command 1: print a character
+//   device 0, even payload: address of a block {number, arguments...} of a system call; only
+//   write(1|2) is served
+// Stores to the page of `tohost` are watched by its physical address (like stores to translated
+// code). So this works with paging on, at exact instructions, and costs nothing for other pages.
 
 import type { RamPort, Sink, WorkPort } from '../bus/device.ts';
 
@@ -12,7 +15,7 @@ const DEVICE_CONSOLE = 1n;
 const COMMAND_PUT = 1n;
 const SYS_WRITE = 64n;
 const ENOSYS = -38n;
-/** Bytes of one write that are printed; as write(2) does, the answer tells how many. */
+/** Limit of the bytes printed by one write; like write(2), the answer is the number of bytes. */
 const WRITE_MAX = 0x1_0000;
 
 export interface HtifPorts {
@@ -33,7 +36,7 @@ export class Htif {
     this.#fromhost = fromhost;
   }
 
-  /** A store changed [pa, pa + bytes). */
+  /** Called after a store to [pa, pa + bytes). */
   stored(pa: number, bytes: number): void {
     if (pa + bytes <= this.tohost || pa >= this.tohost + 8) return;
     const value = this.#ports.ram.read64(this.tohost);
@@ -52,7 +55,7 @@ export class Htif {
     }
   }
 
-  /** Takes the request away; programs wait for tohost = 0 and some for an answer. */
+  /** Clears the request; programs wait for tohost = 0 and some for an answer. */
   #answer(value: bigint): void {
     const { ram } = this.#ports;
     ram.write64(this.tohost, 0n);

@@ -1,10 +1,11 @@
-// The only way in which something from outside reaches the guest: input, stamped with the virtual time at which it
-// arrived. A run with the same images, options and journal is the same run.
+// All input from outside the guest, with the virtual time of its arrival. Nothing else from outside
+// reaches the guest. A run with the same images, options and journal is the same run.
 import { HostError } from '../base/errors.ts';
 
 /**
- * `uart`, `console`: bytes for the serial port, the virtio console. `break`: a break on the serial line, without bytes. `resize`:
- * the console's window, as rows and columns of two bytes each, low byte first.
+ * `uart`, `console`: bytes for the serial port, the virtio console. `break`: a break on the serial
+ * line, without bytes. `resize`: the console's window, as rows and columns of two bytes each, low
+ * byte first.
  */
 export type InputPort = 'uart' | 'console' | 'break' | 'resize';
 
@@ -12,7 +13,7 @@ export interface JournalEntry {
   /** Virtual time, see ClockPort. */
   at: number;
   port: InputPort;
-  /** Numbers of 0 to 255: an array, or a Uint8Array of what a file holds. */
+  /** Numbers from 0 to 255: an array, or a Uint8Array for the contents of a file. */
   readonly bytes: ArrayLike<number> & Iterable<number>;
 }
 
@@ -22,8 +23,8 @@ export class Journal {
   #taken = 0;
 
   /**
-   * `replay`: input that arrives by itself, ordered by time. Errors: HostError when a time is not a whole
-   * number of units, or lies before that of the entry in front of it.
+   * `replay`: input that arrives by itself, ordered by time. Errors: HostError if a time is not a
+   * whole number of units, or is before that of the previous entry.
    */
   constructor(replay: readonly JournalEntry[] = []) {
     let last = 0;
@@ -45,7 +46,7 @@ export class Journal {
     return this.#waiting[this.#taken]?.at ?? Infinity;
   }
 
-  /** Takes the replayed input that is due. */
+  /** Removes and returns the replayed input that is due. */
   take(now: number): JournalEntry | undefined {
     return this.next() <= now ? this.#waiting[this.#taken++] : undefined;
   }

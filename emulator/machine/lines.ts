@@ -10,7 +10,7 @@ const BITS: Record<HartLine, number> = {
   seip: cause.SEIP,
 };
 
-/** `harts` may be filled in later; a wire to a hart that does not exist yet goes nowhere. */
+/** `harts` may be filled in later; a wire to a hart that does not exist yet has no effect. */
 export function hartLines(harts: readonly Hart[]): HartLines {
   return { set: (hart, line, level) => harts[hart]?.setLine(BITS[line], level) };
 }

@@ -1,5 +1,6 @@
-// Puts images into guest RAM: ELF executables, Linux Images and raw binaries, placed by QEMU's rules for the virt board.
-// Files are hostile: whatever does not fit into RAM is refused with the names and numbers.
+// Puts images into guest RAM: ELF executables, Linux Images and raw binaries, placed by QEMU's
+// rules for the virt board. Files may be hostile: an image that does not fit into RAM is refused
+// with names and numbers.
 
 import { HostError } from '../base/errors.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -14,7 +15,7 @@ export interface ImageFile {
 
 export interface LoadOption {
   image: ImageFile;
-  /** Physical address; absent: an ELF file says where. */
+  /** Physical address; absent: that of the ELF file. */
   at?: number;
   /** Bytes as they are, even if they look like an ELF file. */
   raw: boolean;
@@ -29,7 +30,7 @@ export interface Loaded {
   symbols: ElfSymbol[];
   /** Physical address of a symbol, when the image is an ELF file that has it. */
   find(name: string): number | undefined;
-  /** Where the image holds what is linked at a virtual address. */
+  /** The physical address of code or data linked at a virtual address. */
   physical(va: bigint): number;
 }
 
@@ -79,8 +80,9 @@ interface Part {
 }
 
 /**
- * Nothing is below RAM on this board but devices and holes, and QEMU drops what an image would put into a hole. So do we: GNU ld puts the
- * headers of an image that is linked at the start of RAM into a page below it.
+ * Below RAM this board has only devices and holes, and QEMU drops the part of an image in a hole.
+ * So do we: GNU ld puts the headers of an image that is linked at the start of RAM into a page
+ * below it.
  */
 function aboveRamBase(ram: Ram, bus: Bus, { paddr, data, memBytes }: Segment, index: number): Part[] {
   const at = Number(paddr);
@@ -98,7 +100,8 @@ function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
   let size = bytes.length;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isLinuxImage(bytes)) {
-    // image_size includes .bss, which the kernel clears itself but which must be free RAM (Documentation/arch/riscv).
+    // image_size includes .bss, which the kernel clears itself but which must be free RAM
+    // (Documentation/arch/riscv).
     size = Math.max(size, Number(view.getBigUint64(16, true)));
   } else if (!/\.(bin|img|raw)$/.test(name)) {
     throw new HostError(`${name}: is neither an elf file nor a linux image (raw code must be named *.bin)`);
@@ -113,7 +116,10 @@ export function isLinuxImage(bytes: Uint8Array): boolean {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(56, true) === IMAGE_MAGIC;
 }
 
-/** QEMU's -device loader: an ELF file where it says, or bytes as they are at an address. Returns the range, half-open. */
+/**
+ * QEMU's -device loader: an ELF file at its own addresses, or plain bytes at an address. Returns
+ * the range, half-open.
+ */
 export function loadExtra(
   ram: Ram,
   bus: Bus,
@@ -129,7 +135,7 @@ export function loadExtra(
 
 const FDT_MAGIC = 0xd00d_feed;
 
-/** A device tree blob as its header has it. Throws HostError when it is none. */
+/** A device tree blob, with the size from its header. Throws HostError if it is not one. */
 export function checkFdt({ name, bytes }: ImageFile): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 40 || view.getUint32(0) !== FDT_MAGIC)
@@ -140,7 +146,7 @@ export function checkFdt({ name, bytes }: ImageFile): Uint8Array {
   return bytes.subarray(0, size);
 }
 
-/** Loads the initial RAM disk behind the kernel and below the device tree. */
+/** Loads the initial RAM disk after the kernel and below the device tree. */
 export function loadInitrd(ram: Ram, bus: Bus, file: ImageFile, at: number, limit: number): void {
   const size = file.bytes.length;
   if (size === 0) throw new HostError(`${file.name}: is empty`);
@@ -163,7 +169,7 @@ function requireRam(ram: Ram, bus: Bus, what: string, at: number, bytes: number)
   );
 }
 
-/** Name of a device in this range. */
+/** The name of a device in this range. */
 function deviceAt(bus: Bus, at: number, bytes: number): string | undefined {
   return bus.mappings.find(m => at < m.end && m.base < at + bytes)?.device.name;
 }

@@ -1,11 +1,10 @@
-// The machine: the only place where hart, engine, bus, devices, clock and firmware meet.
-// `Machine.create` builds and boots one; `run` executes it, in as many pieces as the caller likes,
-// with the same result. Nothing here is asynchronous and nothing asks the host for anything; input
-// comes in through `input` and is stamped by the journal.
+// The machine composes hart, engine, bus, devices, clock and firmware. `Machine.create` builds and
+// boots one; `run` executes it, in as many pieces as the caller likes, with the same result.
+// Nothing here is asynchronous or reads state of the host; input comes through `input`, and the
+// journal records its time.
 //
 // Time: one unit is one retired instruction or one exception, of any hart, in the order in which
-// they run; while all harts wait it jumps to the next event. Everything that happens by itself
-// happens at an exact unit.
+// they run; while all harts wait it jumps to the next event. Every event happens at an exact unit.
 
 import type { Comparator } from '../../devices/clint.ts';
 import { romContents } from '../../devices/rom.ts';
@@ -35,8 +34,8 @@ import { Scheduler } from './scheduler.ts';
 import { stateHash } from './snapshot.ts';
 
 /**
- * Host work (WorkPort) that one call of `run` may cause beyond its instructions, by default: so
- * much for each unit and so much in all. Passing over idle time counts as WORK_OF_IDLE.
+ * Default limits of the host work (WorkPort) that one call of `run` may cause beyond its
+ * instructions: an amount per unit, and a total. Skipping idle time counts as WORK_OF_IDLE.
  */
 const WORK_PER_UNIT = 64;
 const WORK_MIN = 2 ** 24;
@@ -47,11 +46,11 @@ const QUANTUM_MAX = 1_000_000;
 export type RunResult =
   /** The guest ended the run. */
   | { kind: 'exit'; status: number }
-  /** The guest said that it failed (SBI system reset with reason "system failure"). */
+  /** The guest reported failure (SBI system reset with reason "system failure"). */
   | { kind: 'panic'; status: number }
-  /** The guest wants a reboot; `reset()` does it. */
+  /** The guest requested a reboot; `reset()` performs it. */
   | { kind: 'reset' }
-  /** The instructions, the time or the work of this call are spent; `run` goes on. */
+  /** The instructions, the time or the work of this call are spent; `run` continues. */
   | { kind: 'budget' }
   /** All harts wait and only input could wake them. */
   | { kind: 'halt' };
@@ -71,7 +70,7 @@ export class Machine {
   readonly hasher: RunHasher | undefined;
   journal: Journal;
   htif: Htif | undefined;
-  /** How often instructions retired since power-on, if the options ask for it. */
+  /** Counts of retired instructions since power-on, if the options ask for it. */
   readonly retired: RetiredCounts | undefined;
   booted!: Booted;
   /** Virtual time at the start of the running quantum, and units spent by all harts. */
@@ -87,7 +86,7 @@ export class Machine {
   readonly #timers: Comparator[] = [];
   #isPaused = false;
   #hasRun = false;
-  /** Work of devices that the present call of `run` may still cause. */
+  /** Work of devices that the current call of `run` may still cause. */
   #workLeft = Infinity;
 
   static create(options: MachineOptions): Machine {
@@ -172,7 +171,7 @@ export class Machine {
     this.reset();
   }
 
-  /** Power-on: everything anew from the images, except for what the journal holds. */
+  /** Power-on: initialises all state from the images, but keeps the journal. */
   reset(): void {
     this.time = 0;
     this.spent = 0;
@@ -180,7 +179,7 @@ export class Machine {
     this.clock.reset();
     this.scheduler.reset();
     this.sbi?.reset();
-    // New memory is zero; filling it would make the host provide all of it.
+    // New memory is zero; filling it would make the host allocate all of it.
     if (this.#hasRun) this.memoryHash.clearRam();
     else if (this.options.runHash !== undefined) this.memoryHash.trackNew();
     this.#hasRun = true;
@@ -206,7 +205,7 @@ export class Machine {
     this.hasher?.reset();
   }
 
-  /** Virtual time now, also in the middle of a quantum. */
+  /** Current virtual time, also in the middle of a quantum. */
   now(): number {
     if (!this.#isRunning) return this.time;
     const s = this.#active!.state;
@@ -243,22 +242,19 @@ export class Machine {
     if (this.#isRunning) this.engine.requestExit();
   }
 
-  /**
-   * Makes `run` return in front of the instruction that is being executed; only from within it. For
-   * debuggers.
-   */
+  /** Makes `run` return before the current instruction; call only from within it. For debuggers. */
   pause(): void {
     this.#isPaused = true;
     this.engine.requestExit();
   }
 
   /**
-   * Runs until something ends it, at most `units` instructions and exceptions from now, and at most
-   * `duration` of virtual time, which an idle guest passes without instructions. Where the pieces
-   * are cut makes no difference to the guest. Also returns `budget` when the guest has caused
-   * `work` units of work in devices (WorkPort), so that it cannot keep this call for long with few
-   * instructions. Errors: HostError when one of them is a fraction or not a number: a quantum of
-   * half a unit would never end.
+   * Runs until an event ends the run, for at most `units` instructions and exceptions and at most
+   * `duration` of virtual time, which an idle guest passes without instructions. The guest cannot
+   * see how a run is cut into pieces. Also returns `budget` when the guest has caused `work` units
+   * of work in devices (WorkPort), so that it cannot keep this call for long with few instructions.
+   * Errors: HostError when one of them is a fraction or not a number: a quantum of half a unit
+   * would never end.
    */
   run(units = Infinity, duration = Infinity, work = WORK_PER_UNIT * units + WORK_MIN): RunResult {
     checkWhole('units', units);
@@ -336,7 +332,8 @@ export class Machine {
   }
 
   /**
-   * Cuts the running quantum, so that it ends at time `at`, but not before the running instruction.
+   * Shortens the running quantum so that it ends at time `at`, but not before the current
+   * instruction.
    */
   #shorten(at: number): void {
     if (!this.#isRunning) return;

@@ -1,9 +1,9 @@
 // The hash of all of RAM, kept up to date at the cost of the pages that were stored to.
 //
-// The hash of a page is XXH64 of its 4,096 bytes with the page's number as seed, and 0 for a page of
-// zeros; the hash of RAM is the sum of all modulo 2^64. So a page that changes costs one subtraction
-// and one addition, and a page that nobody touched costs nothing. It detects faults and not
-// attackers: whoever chooses the contents of pages can make sums equal.
+// The hash of a page is XXH64 of its 4,096 bytes with the page's number as seed, and 0 for a page
+// of zeros; the hash of RAM is the sum of all modulo 2^64. So a page that changes costs one
+// subtraction and one addition, and a page that nobody touched costs nothing. It detects faults and
+// not attackers: whoever chooses the contents of pages can make sums equal.
 
 import type { Ram } from '../bus/ram.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';

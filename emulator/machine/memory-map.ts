@@ -1,5 +1,5 @@
-// The one list of what is where. The addresses and interrupt numbers are those of QEMU's virt board, so that one guest
-// image runs on both; kcov and edu lie in its platform-bus window, which is empty there.
+// The memory map. The addresses and interrupt numbers are those of QEMU's virt board, so that one
+// guest image runs on both; kcov and edu lie in its platform-bus window, which is empty there.
 
 export interface Region {
   base: number;
@@ -25,7 +25,7 @@ export const MAP = {
 
 /** Start of RAM. */
 export const RAM_BASE = 0x8000_0000;
-/** Where a payload starts behind firmware: the next 2 MiB, as QEMU and OpenSBI have it. */
+/** The start of a payload after firmware: the next 2 MiB, as in QEMU and OpenSBI. */
 export const PAYLOAD_BASE = 0x8020_0000;
 
 export const MIB = 2 ** 20;
@@ -37,8 +37,8 @@ export function virtioSlot(n: number): Region {
 }
 
 /**
- * QEMU's rule for the device tree: as high as possible below 3 GiB, 2 MiB aligned. Where that would fall on something that
- * ends at `used`, as with very little RAM, page alignment will do.
+ * QEMU's rule for the device tree: as high as possible below 3 GiB, 2 MiB aligned. If that would
+ * overlap data that ends at `used`, as with very little RAM, page alignment is used.
  */
 export function fdtAddress(ramBytes: number, fdtBytes: number, used: number): number {
   const end = Math.min(RAM_BASE + ramBytes, 3072 * MIB);
@@ -46,7 +46,7 @@ export function fdtAddress(ramBytes: number, fdtBytes: number, used: number): nu
   return at(2 * MIB) >= used ? at(2 * MIB) : at(4096);
 }
 
-/** QEMU's rule for the initial RAM disk: half of RAM, at most 128 MiB, behind the kernel. */
+/** QEMU's rule for the initial RAM disk: half of RAM, at most 128 MiB, after the kernel. */
 export function initrdAddress(ramBytes: number, kernelStart: number): number {
   return kernelStart + Math.min(ramBytes / 2, 128 * MIB);
 }

@@ -1,4 +1,4 @@
-// What a machine can be built from, its defaults and their limits. Names follow QEMU's options where it has one.
+// The options of a machine, with defaults and limits. Names follow QEMU's options where they exist.
 
 import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
@@ -11,9 +11,9 @@ import type { JournalEntry } from './journal.ts';
 import type { ImageFile, LoadOption } from './loader.ts';
 import { MAX_HARTS, MIB, PAYLOAD_BASE, RAM_BASE, VIRTIO_SLOTS } from './memory-map.ts';
 
-/** `lockstep`: both side by side, see lockstep.ts; `Machine.create` alone makes no pair. */
+/** `lockstep`: both side by side, see lockstep.ts; `Machine.create` alone does not make a pair. */
 export type EngineKind = 'jit' | 'interp' | 'lockstep';
-/** `device`: the kcov device is on the board. `guest`, `off`: it is not, as on QEMU. */
+/** `device`: the board has the kcov device. `guest`, `off`: it does not, like QEMU's. */
 export type KcovMode = 'device' | 'guest' | 'off';
 
 export interface VirtioOption {
@@ -23,11 +23,11 @@ export interface VirtioOption {
   /** blk: the contents; writes never reach it. */
   image?: Uint8Array | DiskImage;
   readOnly?: boolean;
-  /** console: size of its window; without one the device has none to tell. */
+  /** console: size of its window; without it the device reports none. */
   size?: { readonly rows: number; readonly cols: number };
 }
 
-/** What tests and experiments may change; nothing of it changes what the guest computes. */
+/** Settings for tests and experiments; none changes the guest's results. */
 export interface EngineTuning extends JitTuning {
   /** Decoded pages that the interpreter keeps, at most 1024. */
   readonly decodedPages?: number;
@@ -36,7 +36,10 @@ export interface EngineTuning extends JitTuning {
 export interface MachineOptions {
   kernel?: ImageFile;
   initrd?: ImageFile;
-  /** `default`: SBI built into the host, or none for a bare-metal test program, which is known by its `tohost`; `none`: the kernel starts in M-mode; or a firmware image. */
+  /**
+   * `default`: SBI built into the host, or none for a bare-metal test program, which is recognised
+   * by its `tohost`; `none`: the kernel starts in M-mode; or a firmware image.
+   */
   bios?: 'default' | 'none' | ImageFile;
   /** Kernel command line. */
   append?: string;
@@ -45,9 +48,12 @@ export interface MachineOptions {
   cpu?: string | Extensions;
   harts?: number;
   engine?: EngineKind;
-  /** The JIT compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
+  /** The JIT compiles as early as possible, even if it does not pay: for tests of compiled code. */
   eager?: boolean;
-  /** Thresholds and limits of the engine, in place of `eager`; the guest computes the same with any. */
+  /**
+   * Thresholds and limits of the engine, in place of `eager`; the guest's results are the same with
+   * any.
+   */
   tuning?: EngineTuning;
   kcov?: KcovMode;
   /** Units between two links of the run's hash chain (run-hash.ts); absent: no chain. */
@@ -57,21 +63,27 @@ export interface MachineOptions {
   virtio?: readonly VirtioOption[];
   /** virtio-mmio version 1 (true, QEMU's default) or 2. */
   virtioLegacy?: boolean;
-  /** Seed of everything random that the guest can ask for. */
+  /** Seed of all random bytes for the guest. */
   seed?: bigint;
   /** Seed of the order and length of the harts' turns; absent: plain round robin. */
   schedSeed?: bigint;
-  /** Device tree blob in place of the generated one; kernel command line and initrd are then its business. */
+  /**
+   * Device tree blob in place of the generated one; it must then contain the kernel command line
+   * and initrd.
+   */
   dtb?: ImageFile;
   /** Images put into RAM besides the kernel, as QEMU's -device loader does. */
   loads?: readonly LoadOption[];
-  /** Where the real-time clock begins, in nanoseconds since 1970. Default: RTC_EPOCH. */
+  /** Start of the real-time clock, in nanoseconds since 1970. Default: RTC_EPOCH. */
   rtcBase?: bigint;
-  /** QEMU's -icount shift: one instruction takes 2^shift nanoseconds of the guest's clocks, 0 to 10. Default 0. */
+  /**
+   * QEMU's -icount shift: one instruction takes 2^shift nanoseconds of the guest's clocks, 0 to 10.
+   * Default 0.
+   */
   icountShift?: number;
   /** Console output, byte by byte. */
   onConsole?: (byte: number) => void;
-  /** Input that arrives by itself, from the journal of an earlier run. */
+  /** Input from the journal of an earlier run, which arrives at its recorded times. */
   replay?: readonly JournalEntry[];
 }
 
@@ -79,7 +91,10 @@ export const RAM_DEFAULT = 128 * MIB;
 /** As in QEMU: a microsecond per instruction. */
 export const ICOUNT_MAX = 10;
 export const RAM_MIN = 2 * MIB;
-/** The host memory of a 32-bit WebAssembly module is 4 GiB; windows and decoded code need some of it. */
+/**
+ * The host memory of a 32-bit WebAssembly module is 4 GiB; windows and decoded code need some of
+ * it.
+ */
 export const RAM_MAX = 3584 * MIB;
 
 export type Complete = MachineOptions &
@@ -94,7 +109,7 @@ export type Complete = MachineOptions &
     extensions: Extensions;
   };
 
-/** Fills in the defaults and refuses what cannot be built. */
+/** Fills in the defaults and refuses invalid options. */
 export function complete(options: MachineOptions): Complete {
   const { cpu = 'rv64' } = options;
   const o: Complete = {
@@ -139,7 +154,7 @@ export function complete(options: MachineOptions): Complete {
   return o;
 }
 
-/** A RISC-V test program: linked where firmware would be, with HTIF. */
+/** A RISC-V test program: linked at the address of firmware, with HTIF. */
 function isBareMetal({ name, bytes }: ImageFile): boolean {
   if (!isElf(bytes)) return false;
   try {
@@ -147,11 +162,11 @@ function isBareMetal({ name, bytes }: ImageFile): boolean {
     const isBelow = elf.segments.some(s => s.paddr >= BigInt(RAM_BASE) && s.paddr < BigInt(PAYLOAD_BASE));
     return isBelow && elf.symbols.some(s => s.name === 'tohost');
   } catch {
-    return false; // the loader will say what is wrong
+    return false; // the loader will report the error
   }
 }
 
-/** Slot of every virtio device: as asked, else from the top. */
+/** Slot of every virtio device: as requested, else from the top. */
 export function virtioSlots(devices: readonly VirtioOption[]): Map<number, VirtioOption> {
   const slots = new Map<number, VirtioOption>();
   for (const d of devices) {

@@ -1,10 +1,10 @@
-// The run hash: a chain of hashes that says up to where two runs were the same. Link 0 is taken
-// before the first instruction, link k behind unit k * interval (one instruction or exception, of
-// any hart), and the last at the end of the run. Each link hashes the link before it and the state
-// of the machine, so equal links mean equal runs up to there, and the first pair of links that
-// differ encloses the first difference.
+// The run hash: a chain of hashes that shows how far two runs were the same. Link 0 is taken before
+// the first instruction, link k after unit k * interval (one instruction or exception, of any
+// hart), and the last at the end of the run. Each link hashes the link before it and the state of
+// the machine, so equal links mean equal runs up to there, and the first pair of links that differ
+// encloses the first difference.
 //
-// A link is taken where a quantum ends, before events, input or another hart's turn: that place is
+// A link is taken where a quantum ends, before events, input or another hart's turn: that point is
 // the same in every run, however the host cuts it into pieces.
 
 import { StateHash } from './state-hash.ts';

@@ -1,9 +1,9 @@
-// Supervisor binary interface, built into the host for `-bios default`: an `ecall` from S-mode comes here and never
-// enters guest M-mode. Specification: RISC-V SBI 2.0; legacy extensions: chapter 5.
-// Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM, SRST, DBCN, legacy 0..8.
-// One call retires one instruction and costs bounded work: at most one TLB flush for each hart, a
-// walk of a page table, or TEXT_MAX bytes of text. RFENCE flushes whole TLBs, whatever its range.
-// Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
+// Supervisor binary interface, built into the host for `-bios default`: an `ecall` from S-mode
+// comes here and never enters guest M-mode. Specification: RISC-V SBI 2.0; legacy extensions:
+// chapter 5. Served: BASE, TIME, IPI, RFENCE (without the hypervisor's), HSM, SRST, DBCN, legacy
+// 0..8. One call retires one instruction and costs bounded work: at most one TLB flush for each
+// hart, a walk of a page table, or TEXT_MAX bytes of text. RFENCE flushes whole TLBs, whatever its
+// range. Exceptions are delegated to S as far as OpenSBI delegates or reflects them.
 
 import type { Comparator } from '../../devices/clint.ts';
 import type { Sink, WorkPort } from '../bus/device.ts';
@@ -45,8 +45,8 @@ const NEVER = 0xffff_ffff_ffff_ffffn;
 /** All but ecall from S and M: 0..8, page faults 12, 13, 15. */
 const DELEGATED_EXCEPTIONS = 0xb1ff;
 /**
- * S-mode reads every counter, U-mode cycle, time and instret: what OpenSBI leaves set. Linux does not write scounteren
- * without a PMU, and its vDSO executes `rdtime` in U-mode.
+ * S-mode reads every counter, U-mode cycle, time and instret: what OpenSBI leaves set. Linux does
+ * not write scounteren without a PMU, and its vDSO executes `rdtime` in U-mode.
  */
 const ALL_COUNTERS = -1;
 const BASE_COUNTERS = 7;
@@ -54,12 +54,15 @@ const BASE_COUNTERS = 7;
 const CACHE_BLOCKS = CBIE | CBCFE | CBZE;
 const FS_DIRTY = 3 << 13;
 
-/** HSM states (table 7). A call takes no time, so a hart is never seen on its way to started, stopped or suspended. */
+/** HSM states (table 7). A call takes no time, so the pending states never occur. */
 const STARTED = 0;
 const STOPPED = 1;
 const SUSPENDED = 4;
 
-/** Suspend types: the default ones; bit 31 = non-retentive. Platforms may define others, this one defines none. */
+/**
+ * Suspend types: the default ones; bit 31 = non-retentive. Platforms may define others; this one
+ * does not.
+ */
 const SUSPEND_RETENTIVE = 0;
 const SUSPEND_NON_RETENTIVE = 0x8000_0000;
 
@@ -69,7 +72,7 @@ const RESET_WARM = 2;
 const REASON_NONE = 0;
 const REASON_FAILURE = 1;
 
-/** Bytes that one DBCN call moves; chapter 12 lets it do less than asked, and callers go on. */
+/** Bytes that one DBCN call moves; chapter 12 allows fewer than requested, and callers continue. */
 const TEXT_MAX = 0x1_0000;
 
 export interface SbiPorts {
@@ -81,7 +84,7 @@ export interface SbiPorts {
   getchar(): number;
   /** A level that follows `mtime >= due()`; see devices/clint.ts. */
   comparator(name: string, due: () => bigint | undefined, drive: (high: boolean) => void): Comparator;
-  /** Drives the interrupt wires of a hart anew, after it was reset. */
+  /** Drives the interrupt wires of a hart again, after its reset. */
   drive(hart: number): void;
   exit(status: number, failure: boolean): void;
   reset(): void;
@@ -90,7 +93,7 @@ export interface SbiPorts {
 export class Sbi {
   readonly #p: SbiPorts;
   readonly #status: number[];
-  /** Without Sstc: when each hart's timer is due. */
+  /** Without Sstc: the deadline of each hart's timer. */
   readonly #due: (bigint | undefined)[];
   readonly #timers: Comparator[];
 
@@ -112,7 +115,9 @@ export class Sbi {
     return this.#status[hart] === STARTED;
   }
 
-  /** Starts the payload in S-mode as HSM says: a0 = hart id, a1 = opaque, paging and interrupts off. */
+  /**
+   * Starts the payload in S-mode as HSM says: a0 = hart id, a1 = opaque, paging and interrupts off.
+   */
   start(id: number, pc: number, opaque: bigint): void {
     const hart = this.#p.harts[id]!;
     const s = hart.state;
@@ -125,7 +130,7 @@ export class Sbi {
     s.set(L.MIDELEG, cause.S_INTERRUPTS);
     s.set(L.MCOUNTEREN, ALL_COUNTERS);
     s.set(L.SCOUNTEREN, BASE_COUNTERS);
-    // The rule drops what the hart does not have.
+    // The rule drops bits of extensions that the hart lacks.
     hart.csr.write(MENVCFG, CACHE_BLOCKS, STCE_HI | PBMTE_HI | ADUE_HI);
     this.#arm(hart, undefined);
     s.put(L.STVEC, s.get(L.PC) & ~3, s.hi(L.PC));
@@ -208,7 +213,7 @@ export class Sbi {
     }
   }
 
-  /** Arms the timer; that also takes back a timer interrupt that is pending (chapter 6). */
+  /** Arms the timer; this also clears a pending timer interrupt (chapter 6). */
   #setTimer(hart: Hart): number {
     this.#arm(hart, hart.state.get64(A0));
     return this.#return(hart, OK);
@@ -247,7 +252,7 @@ export class Sbi {
   }
 
   #rfence(hart: Hart, fn: number): number {
-    // fence.i needs nothing: stores to code are announced when they happen.
+    // fence.i needs no work: stores to code are reported when they happen.
     if (fn === 0) return this.#masked(hart, () => {});
     if (fn > 2) return this.#return(hart, NOT_SUPPORTED);
     this.#masked(hart, target => target.mmu.tlb.flushTranslated());
@@ -281,8 +286,9 @@ export class Sbi {
   }
 
   /**
-   * Waits like `wfi`, until an interrupt that `sie` enables is pending. A hart that loses its state is set up for its return
-   * at once, because nothing can look at it before: PC, a0, a1, no translation, sstatus.SIE clear.
+   * Waits like `wfi`, until an interrupt that `sie` enables is pending. A hart that loses its state
+   * is prepared for its return at once, because its state cannot be observed before: PC, a0, a1, no
+   * translation, sstatus.SIE clear.
    */
   #suspend(hart: Hart): number {
     const s = hart.state;
@@ -360,7 +366,7 @@ export class Sbi {
     }
   }
 
-  /** Legacy calls return one value in a0 and leave a1 alone (chapter 5). */
+  /** Legacy calls return one value in a0 and do not change a1 (chapter 5). */
   #legacy(hart: Hart, extension: number): number {
     const s = hart.state;
     const a1 = s.get64(A1);

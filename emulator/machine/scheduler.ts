@@ -1,10 +1,13 @@
-// Whose turn it is. Harts run one after another in slices of virtual time, so that a run is the same on every host.
-// A turn ends with its slice or when its hart waits; being cut by an event does not end it, hence events and the host's
-// own pauses do not change who runs when. With one hart there are no slices.
+// The order of the harts. Harts run one after another in slices of virtual time, so that a run is
+// the same on every host. A turn ends with its slice or when its hart waits; an event that cuts a
+// quantum does not end it, so events and the host's pauses do not change the order. With one hart
+// there are no slices.
 
 import { Xoshiro } from '../../devices/virtio-rng.ts';
 
-/** Virtual time of a slice: long enough to make the change of harts cheap, short enough for spin locks. */
+/**
+ * Virtual time of a slice: long enough to make switching harts cheap, short enough for spin locks.
+ */
 const SLICE = 20_000;
 const SLICE_RANDOM_MIN = 2_000;
 const SLICE_RANDOM_SPAN = 40_000;
@@ -22,7 +25,7 @@ export class Scheduler {
     this.reset();
   }
 
-  /** The hart that runs now. */
+  /** The current hart. */
   get turn(): number {
     return this.#turn;
   }

@@ -1,6 +1,7 @@
-// Snapshots and hashes of a machine. A snapshot is all guest-visible state: the pages of RAM that are not zero, the
-// registers of every hart, and one record per device, clock and scheduler. What is derived (TLBs, decoded code, copies of
-// kcov pointers) is not in it. Precondition of everything here: the machine is between two runs.
+// Snapshots and hashes of a machine. A snapshot is all guest-visible state: the pages of RAM that
+// are not zero, the registers of every hart, and one record per device, clock and scheduler. What
+// is derived (TLBs, decoded code, copies of kcov pointers) is not in it. Precondition of everything
+// here: the machine is between two runs.
 
 import { HostError } from '../base/errors.ts';
 import { type Hart, layout as L } from '../hart/index.ts';
@@ -12,7 +13,10 @@ const PAGE = 4096;
 const PAGE_WORDS = PAGE / 4;
 const VERSION = 3;
 
-/** Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or host business. */
+/**
+ * Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or
+ * host business.
+ */
 const WINDOW_STATE = [
   [L.X, L.SINK],
   [L.PC, L.PC + 8],
@@ -29,7 +33,10 @@ const WINDOW_STATE = [
 
 export interface Snapshot {
   version: number;
-  /** The harts' extensions, as `riscv,isa` names them: state of one hart means nothing to another kind of hart. */
+  /**
+   * The harts' extensions, as `riscv,isa` names them: state of one hart means nothing to another
+   * kind of hart.
+   */
   isa: string;
   ramBytes: number;
   /** Number and contents of each page that is not zero. */

@@ -1,5 +1,5 @@
-// A 64-bit hash of machine state, to compare runs and not to resist attackers. Two 32-bit lanes in the manner of
-// MurmurHash3's body, over 32-bit words. RAM has a hash of its own: memory-hash.ts.
+// A 64-bit hash of machine state, to compare runs and not to resist attackers. Two 32-bit lanes in
+// the manner of MurmurHash3's body, over 32-bit words. RAM has a hash of its own: memory-hash.ts.
 
 export class StateHash {
   #a = 0x9747_b28c | 0;
@@ -15,7 +15,10 @@ export class StateHash {
     this.#count++;
   }
 
-  /** `word` for each of them; in locals, because millions of words pass here before the code is optimised. */
+  /**
+   * `word` for each of them; in locals, because millions of words pass here before the code is
+   * optimised.
+   */
   words(values: Int32Array, from = 0, to = values.length): void {
     let a = this.#a;
     let b = this.#b;
@@ -50,7 +53,10 @@ export class StateHash {
   }
 }
 
-/** Are all words in [from, to) zero? Eight at a time: most of a RAM is, and this looks at every word of it. */
+/**
+ * Are all words in [from, to) zero? Eight at a time: most of a RAM is, and this looks at every word
+ * of it.
+ */
 export function isZero(words: Int32Array, from: number, to: number): boolean {
   let i = from;
   for (; i + 8 <= to; i += 8) {

@@ -44,8 +44,8 @@ export interface JournalLimits {
 }
 
 /**
- * The arrivals. Errors: FormatError with the number of the first line that is wrong; time is linear in
- * the number of lines.
+ * The arrivals. Errors: FormatError with the number of the first line that is wrong; time is linear
+ * in the number of lines.
  */
 export function readJournal(lines: Uint8Array, input: Uint8Array, limits: JournalLimits): Arrival[] {
   const journal: Arrival[] = [];

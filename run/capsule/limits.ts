@@ -1,4 +1,5 @@
-// Limits of what a capsule holds. A module of its own, because the recorder needs them before it needs the rest.
+// Limits of what a capsule holds. A module of its own, because the recorder needs them before it
+// needs the rest.
 
 /** Bytes of the console that are kept; the hash is of all of them. */
 export const CONSOLE_KEPT = 2 ** 20;

@@ -53,8 +53,8 @@ export class Capsule {
   }
 
   /**
-   * Reads the directory and the manifest. Errors: FormatError, whose message is the rest of a sentence
-   * that begins with the file's name.
+   * Reads the directory and the manifest. Errors: FormatError, whose message is the rest of a
+   * sentence that begins with the file's name.
    */
   static open(file: Uint8Array, host: CapsuleHost): Capsule {
     if (file[0] === 0x7b)

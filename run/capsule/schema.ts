@@ -2,7 +2,10 @@
 import { z } from 'zod';
 import { bootDescription, count, runDescription, runOutcome, sha256 } from '../schema.ts';
 
-/** The versions of the format that are read. A new one must read the golden capsules of test/capsule/. */
+/**
+ * The versions of the format that are read. A new one must read the golden capsules of
+ * test/capsule/.
+ */
 export const CAPSULE_VERSION = 1;
 
 const part = z.strictObject({

@@ -34,7 +34,10 @@ export interface CapsuleContents {
 export const manifestText = (manifest: CapsuleManifest): Uint8Array =>
   new TextEncoder().encode(`${JSON.stringify(JSON.parse(canonicalJson(manifest)), null, 1)}\n`);
 
-/** Errors: FormatError, as the rest of a sentence that begins with the file's name, when it would be too large. */
+/**
+ * Errors: FormatError, as the rest of a sentence that begins with the file's name, when it would be
+ * too large.
+ */
 export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Array {
   const { kcovbox, stateHash, run, outcome, journal, printed, images } = contents;
   if (journal.length > ARRIVALS_MAX)

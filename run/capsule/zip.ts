@@ -21,8 +21,8 @@ export interface Entry {
 }
 
 /**
- * Unpacks a DEFLATE stream of exactly `size` bytes; undefined when it is damaged, makes more or fewer,
- * or ends before the last byte of `packed`. Must stop as soon as there is one byte too many.
+ * Unpacks a DEFLATE stream of exactly `size` bytes; undefined when it is damaged, makes more or
+ * fewer, or ends before the last byte of `packed`. Must stop as soon as there is one byte too many.
  */
 export type Inflate = (packed: Uint8Array, size: number) => Uint8Array | undefined;
 
@@ -69,7 +69,9 @@ function record(...fields: readonly (readonly [value: number, bytes: 2 | 4])[]):
   return out;
 }
 
-/** What both headers of an entry have in common: from the version to the length of the extra field. */
+/**
+ * What both headers of an entry have in common: from the version to the length of the extra field.
+ */
 const common = ({ name, size, crc, method, packed }: Entry): [number, 2 | 4][] => [
   [VERSION, 2],
   [0, 2], // flags
@@ -157,7 +159,10 @@ export function readZip(file: Uint8Array, max: number): Entry[] {
   return entries;
 }
 
-/** The entry whose header in the directory is at `at`, and whose own is at `start`; it ends before `limit`. */
+/**
+ * The entry whose header in the directory is at `at`, and whose own is at `start`; it ends before
+ * `limit`.
+ */
 function readEntry(file: Uint8Array, view: DataView, at: number, start: number, limit: number): Entry {
   if (at + CENTRAL_BYTES > file.length - END_BYTES) damaged('its directory is cut off');
   const method = view.getUint16(at + 10, true);

@@ -1,4 +1,4 @@
-/** The data of the page. The index is parsed at once; the rest when it is first looked at, a file at a time. */
+/** The data of the page. The index is parsed at once; each file when it is first shown. */
 import type { GroupTotals, PageFile, PageFunction, PageGroup, PageIndex, Row7 } from '../page.ts';
 import { element } from './dom.ts';
 

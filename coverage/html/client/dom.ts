@@ -1,4 +1,4 @@
-/** Small helpers of the page: elements, text that may stand in HTML, numbers as people read them. */
+/** Small helpers of the page: elements, text escaped for HTML, formatted numbers. */
 
 export function element(selector: string): HTMLElement {
   const found = document.querySelector<HTMLElement>(selector);

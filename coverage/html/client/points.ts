@@ -7,7 +7,7 @@ import { here } from './url.ts';
 const SIZES = ['8 bit', '16 bit', '32 bit', '64 bit'];
 const TESTS = 12;
 
-/** Is there anything to show? */
+/** True if there is anything to show. */
 export const hasDetail = (file: PageFile, line: number): boolean =>
   file.q[line] !== undefined || file.k[line] !== undefined || file.c?.[line] !== undefined;
 

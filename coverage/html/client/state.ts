@@ -1,4 +1,4 @@
-/** What the reader has chosen and no URL says. */
+/** Choices of the reader that are not part of the URL. */
 import type { PagePath } from '../page.ts';
 import { D, groupNamed } from './data.ts';
 import { here } from './url.ts';

@@ -1,8 +1,8 @@
-// The short way to a device: an aligned load or store in a page that the TLB remembers as a device's. Everything else of the slow
-// arm, and every fault, is the hart's (emulator/hart/access.ts). Hot: no allocation, no BigInt.
-//
-// Compiled regions leave for devices, unless the interpreter has seen that a load goes to one: then the region is compiled with a call
-// for it (`addRegionDevice`), and stays.
+// The fast path to a device: an aligned load or store in a page that the TLB marks as a device's.
+// The hart handles every other slow access and every fault (emulator/hart/access.ts). Hot: no
+// allocation, no BigInt. Compiled regions leave for device accesses, with one exception: when the
+// interpreter has seen a load read a device, the region is compiled with a call for it
+// (`addRegionDevice`) and stays.
 
 import type { Bus } from '../../bus/bus.ts';
 import type { Device } from '../../bus/device.ts';
@@ -23,15 +23,15 @@ import { type FunctionHandle, I32, I64, type ModuleBuilder } from '../../wasm/mo
 
 const ARG = SLOW_ARG >> 2;
 const VALUE = SLOW_VALUE >> 2;
-/** Addresses of loads that are remembered: as many as a kernel has drivers at work. */
+/** Cached addresses of loads: about as many as a kernel has active drivers. */
 const REMEMBERED = 256;
 
 export class DeviceAccess {
   readonly #i32: Int32Array;
   readonly #bus: Bus;
-  /** Pages from here on may be RAM: those with decoded code have slow entries, too. */
+  /** Pages from here on may be RAM: pages with decoded code have slow entries, too. */
   readonly #ramPage: number;
-  /** Who answered last, and the widths that it allows, as bits. */
+  /** The last device, and the widths that it allows, as bits. */
   #device: Device | undefined;
   #base = 0;
   #end = 0;
@@ -45,7 +45,7 @@ export class DeviceAccess {
     this.#ramPage = ram.base / 4096;
   }
 
-  /** As `SlowAccess.load`; false = nothing has happened. */
+  /** As `SlowAccess.load`; false = no access was made. */
   load(funct3: number): boolean {
     const i32 = this.#i32;
     const log2 = funct3 & 3;
@@ -64,8 +64,8 @@ export class DeviceAccess {
   }
 
   /**
-   * Loads from `pa`, naturally aligned and below RAM, into the low bytes of SLOW_VALUE. 1 = nothing has happened. Called from wasm: a
-   * function of its own, so that there is no other in between.
+   * Loads from `pa`, naturally aligned and below RAM, into the low bytes of SLOW_VALUE. 1 = no
+   * access was made. Called directly from wasm, without a function in between.
    */
   readonly loadAt = (pa: number, log2: number): number => {
     const bytes = 1 << log2;
@@ -81,7 +81,9 @@ export class DeviceAccess {
     return 0;
   };
 
-  /** Did the load at this address reach a device? A guess: programs change. */
+  /**
+   * True if the load at this address has read a device. It is only a prediction: programs change.
+   */
   isKnown(pc: bigint): boolean {
     const low = Number(BigInt.asIntN(32, pc));
     return this.#loads[(low >>> 1) & (REMEMBERED - 1)] === low;
@@ -95,7 +97,9 @@ export class DeviceAccess {
     return this.#bus.store(pa, bytes, this.#i32[VALUE]!, this.#i32[VALUE + 1]!);
   }
 
-  /** Finds who answers an aligned access; what nobody answers is the hart's to count and to trap. */
+  /**
+   * Finds the device of an aligned access. If there is none, the hart counts the access and traps.
+   */
   #find(pa: number, bytes: number): boolean {
     if (!(pa >= this.#base && pa < this.#end)) {
       const m = this.#bus.find(pa);
@@ -108,7 +112,7 @@ export class DeviceAccess {
     return (this.#widths & bytes) !== 0 && pa + bytes <= this.#end;
   }
 
-  /** Physical address of SLOW_ARG when its page is known and below RAM, else -1. */
+  /** Physical address of SLOW_ARG if its page is in the TLB and below RAM, else -1. */
   #devicePage(table: number, bytes: number): number {
     const i32 = this.#i32;
     const lo = i32[ARG]!;
@@ -120,13 +124,13 @@ export class DeviceAccess {
   }
 }
 
-/** Answers of the function below. */
+/** Results of the function below. */
 export const DEVICE_LEAVE = 1;
 export const DEVICE_DONE_LEAVE = 2;
 
-/** What the function below calls in the host. */
+/** Host functions that the function below calls. */
 export interface RegionDeviceImports {
-  /** (pa, log2 of the bytes) -> 0 done, DEVICE_LEAVE nothing has happened. */
+  /** (pa, log2 of the bytes) -> 0 done, DEVICE_LEAVE no access was made. */
   readonly load: number;
   /** (ic) -> 0 or DEVICE_DONE_LEAVE: the device changed IC or set RECHECK. */
   readonly settle: number;
@@ -135,9 +139,10 @@ export interface RegionDeviceImports {
 }
 
 /**
- * Adds (va: i64, funct3, ic, view: i32) -> 0 done, DEVICE_LEAVE nothing has happened, DEVICE_DONE_LEAVE done but leave behind this load, IC
- * in the window is right: a load that may go to a device, for compiled regions. The value is in the low bytes of SLOW_VALUE. `ic`:
- * instructions left, this one included, so that the device sees the exact time. What is not a device's is `slow`'s.
+ * Adds a load for compiled regions that may read a device: (va: i64, funct3, ic, view: i32) -> 0
+ * done, DEVICE_LEAVE no access was made, DEVICE_DONE_LEAVE done, but leave after this load with the
+ * IC in the window. The value is in the low bytes of SLOW_VALUE. `ic`: instructions left, this one
+ * included, so that the device sees the exact time. `slow` serves all other addresses.
  */
 export function addRegionDevice(
   m: ModuleBuilder,

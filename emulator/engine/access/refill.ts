@@ -1,6 +1,7 @@
-// Translation misses served in wasm: the walk of Sv39, and identity where translation is off, for loads and stores to RAM. It is a
-// shortcut of emulator/hart/mmu.ts, which is the definition: whatever is not the plain case (faults, A or D to set, MXR, PMP,
-// devices, Sv48, pages that hold code) is left to it. Priv §10.3.2, §10.4.
+// Serves translation misses in wasm: the walk of Sv39, and identity if translation is off, for
+// loads and stores to RAM. It is a fast path of emulator/hart/mmu.ts, which is the definition and
+// handles all special cases (faults, A or D to set, MXR, PMP, devices, Sv48, pages that hold code).
+// Priv §10.3.2, §10.4.
 
 import {
   DATA_VIEW,
@@ -35,18 +36,18 @@ import { TABLE } from '../interp/decoded-pages.ts';
 
 export interface RefillPlace {
   readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
-  /** Address of the bytes that say, by RAM page, whether stores must be announced. */
+  /** Address of the bytes that say, by RAM page, whether stores must be reported. */
   readonly codeMap: number;
   readonly dirty: DirtyPlace;
 }
 
-/** Answers that are not addresses are at most this. */
+/** Results that are not addresses are at most this. */
 export const REFUSED = 1;
 
 /**
- * Adds (va: i64, bytes - 1: i32, is store: i32) -> host address of va after filling the TLB, 0 when the hart must do it, or
- * REFUSED when the page is known as a device's or one that holds code.
- * The access is aligned when the answer is not 0.
+ * Adds (va: i64, bytes - 1: i32, is store: i32) -> host address of va after filling the TLB, 0 if
+ * the hart must do it, or REFUSED if the TLB marks the page as a device's or as one that holds
+ * code. The access is aligned if the result is not 0.
  */
 export function addRefill(m: ModuleBuilder, place: RefillPlace): FunctionHandle {
   const f = m.func([I64, I32, I32], [I32], 'refill');
@@ -65,7 +66,7 @@ class Refill {
   /** Host address of the table being read, or the kind of walk. */
   readonly #table: Local<I32>;
   readonly #pte: Local<I64>;
-  /** Offset in RAM of the page found. */
+  /** Offset in RAM of the translated page. */
   readonly #offset: Local<I64>;
   readonly #entry: Local<I32>;
   /** Table of the view, as numbered in TLB_USED. */
@@ -148,10 +149,13 @@ class Refill {
     }
   }
 
-  /** What is cached must go when the table is stored to; the hart's walk sees to that the first time (and `Mmu` for the root). */
+  /**
+   * A store to the table must drop cached translations, so the table must be marked; the hart's
+   * walk marks it the first time (and `Mmu` marks the root).
+   */
   #needWatched(decline: Label): void {
     const { codeMap, ram } = this.#place;
-    // RAM begins at a page, so its number can go into the offset.
+    // RAM begins at a page boundary, so the page number gives the offset directly.
     this.#c
       .local_get(this.#table)
       .i32_const(12)
@@ -188,7 +192,7 @@ class Refill {
       .select();
     const wanted = this.#offset;
     need.local_tee(wanted).local_get(this.#pte).i64_and().local_get(wanted).i64_ne().br_if(decline);
-    // View U = 0 needs the U bit, view S = 1 must not have it, S with SUM = 2 does not care.
+    // View U = 0 requires the U bit, view S = 1 forbids it, S with SUM = 2 accepts both.
     this.#pteBits(PTE_U).i64_eqz().i32_eqz().local_get(this.#view).i32_eq().br_if(decline);
     const inLeaf = 4096 * (512 ** level - 1);
     if (level > 0) {
@@ -201,7 +205,7 @@ class Refill {
     if (level > 0) this.#noteLarge(level);
   }
 
-  /** What `Tlb.noteLarge` does. */
+  /** The equivalent of `Tlb.noteLarge`. */
   #noteLarge(level: number): void {
     const c = this.#c;
     const first = this.#first;
@@ -237,7 +241,7 @@ class Refill {
     c.end().end();
   }
 
-  /** Finds the entry in the table of the view; one that is marked as slow says that the hart is needed. */
+  /** Finds the entry in the table of the view; an entry marked as slow needs the hart. */
   #findEntry(): void {
     const c = this.#c;
     c.local_get(this.#va)
@@ -288,8 +292,10 @@ class Refill {
 }
 
 /**
- * Adds (kind: i32) -> 0 done, 1 leave, else what `fallback` answers: the whole access at SLOW_ARG with its value in SLOW_VALUE, for compiled
- * regions. `kind`: log2 of the bytes | zero-extend << 2 | store << 3.
+ * Adds (kind: i32) -> 0 done, 1 leave, else the result of `fallback`: it makes the whole access at
+ * SLOW_ARG with its value in SLOW_VALUE, for compiled regions. `kind`: log2 of the bytes |
+ * zero-extend << 2
+ * | store << 3.
  */
 export function addRegionSlow(m: ModuleBuilder, refill: number, fallback: number): FunctionHandle {
   const f = m.func([I32], [I32], 'region slow');

@@ -1,4 +1,4 @@
-// What compiled regions do about an access that neither the TLB nor the refill could serve.
+// Accesses of compiled regions that neither the TLB nor the refill could serve.
 
 import type { Ram } from '../../bus/ram.ts';
 import type { Hart } from '../../hart/index.ts';
@@ -20,8 +20,9 @@ export class RegionAccess {
   }
 
   /**
-   * Plain RAM behind a TLB miss or a misaligned address is served: SLOW_ARG, SLOW_VALUE, 0 = done. Everything else is left to the
-   * interpreter: 1. `kind`: as in `MemoryPlace.slow`.
+   * Serves accesses to plain RAM after a TLB miss or with a misaligned address: SLOW_ARG,
+   * SLOW_VALUE, 0 = done. 1 leaves every other access to the interpreter. `kind`: as in
+   * `MemoryPlace.slow`.
    */
   run({ mmu, ports }: Hart, kind: number): number {
     const lo = this.#i32[ARG]!;

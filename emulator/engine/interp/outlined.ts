@@ -1,5 +1,5 @@
-// Handlers outside of the interpreter's function, in one of their own: (rec, ic, base, dataView, page)
-// -> ic, negative when control went elsewhere.
+// Handlers outside of the interpreter's function, in one of their own: (rec, ic, base, dataView,
+// page) -> ic, negative when control went elsewhere.
 //
 // The problem: V8 allocates registers well only in functions of up to 8192 virtual registers
 // (kTopTierVirtualRegistersLimit). The interpreter's function was once larger, and everything it

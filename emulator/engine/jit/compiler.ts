@@ -1,4 +1,5 @@
-// From a batch of discovered regions to a running WebAssembly module, and how its regions reach others.
+// Turns a batch of discovered regions into a running WebAssembly module, and connects its regions
+// to others.
 
 import type { Ram } from '../../bus/ram.ts';
 import { fpHelper, type Hart } from '../../hart/index.ts';
@@ -22,7 +23,7 @@ interface Job extends RegionFunctions {
   readonly region: Region;
 }
 
-/** What the compiler works with; all of it belongs to the JIT. */
+/** The parts of the JIT that the compiler uses. */
 export interface CompilerParts {
   readonly ram: Ram;
   readonly ramPlace: RamPlace;
@@ -46,8 +47,8 @@ export class Compiler {
   }
 
   /**
-   * One module with a region for every entry point; each has a slot and its `pages` are those of its
-   * region. The data boundary is above all of them.
+   * Compiles one module with a region for every entry point; each has a slot, and its `pages` are
+   * those of its region. The data boundary is above all of them.
    */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
     const { ram, ramPlace, slow, boundary, cache } = this.#p;
@@ -130,7 +131,8 @@ export class Compiler {
     const target = (va: bigint): EntryPoint | undefined => {
       const place = code.placeOf(va, from.fetchView);
       if (place < 0) return undefined;
-      // New ones are made for the views of now, which are those of `from` only if it is being entered.
+      // New entry points get the current views, which are those of `from` only if it is being
+      // entered.
       return sameViews(code.views(), from) ? entries.obtain(va, place, from) : entries.find(va, place, from);
     };
     return {

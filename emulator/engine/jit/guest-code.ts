@@ -1,5 +1,5 @@
-// Guest code and data as the TLBs of the running hart show them. Reading through the TLB has no effect
-// that the guest could see: pages that it does not know are simply not there.
+// Guest code and data through the TLBs of the running hart. Reading through the TLB has no effect
+// that the guest could see: pages that are not in it are treated as absent.
 
 import type { Ram } from '../../bus/ram.ts';
 import {
@@ -19,7 +19,7 @@ import type { DecodedPages } from '../interp/decoded-pages.ts';
 import type { InlineCall } from './inline-call.ts';
 import type { CodeView } from './region/region.ts';
 
-/** How code sees memory; the same bytes are another region in another view. */
+/** The views in which code accesses memory; the same bytes are another region in another view. */
 export interface Views {
   readonly fetchView: number;
   readonly dataView: number;
@@ -30,7 +30,7 @@ export interface Views {
 export const sameViews = (a: Views, b: Views): boolean =>
   a.fetchView === b.fetchView && a.dataView === b.dataView && a.isFlat === b.isFlat;
 
-/** The word of the window that tells whether a data view is flat. */
+/** The word of the window that says whether a data view is flat. */
 export const walkOf = (dataView: number): number => (dataView === VIEW_M ? WALK_M : WALK);
 
 /** A virtual page of code and the physical page behind it. */
@@ -39,9 +39,9 @@ export interface MappedPage {
   readonly ppn: number;
 }
 
-/** What discovery asks besides the bytes of the code. */
+/** Facts that discovery needs besides the bytes of the code. */
 export interface CodeQuestions {
-  /** Does a region of its own begin at this address? */
+  /** True if a separate region begins at this address. */
   isEntry(va: bigint): boolean;
   /** The function at this address that may be inlined. */
   inlineAt(va: bigint): InlineCall | undefined;
@@ -67,20 +67,20 @@ export class GuestCode {
     return this.#view.getBigUint64(PC, true);
   }
 
-  /** The views of now. */
+  /** The current views. */
   views(): Views {
     const dataView = this.#i32[DATA_VIEW >> 2]!;
     const isFlat = this.#i32[walkOf(dataView) >> 2] === WALK_BARE;
     return { fetchView: this.#i32[FETCH_VIEW >> 2]!, dataView, isFlat };
   }
 
-  /** Physical page of a virtual page, if the exec TLB knows it; -1 otherwise. */
+  /** Physical page of a virtual page if it is in the exec TLB, else -1. */
   ppnOf(va: bigint, view: number): number {
     const at = TLB_EXEC + view * TLB_BYTES + Number((va >> 8n) & 0xff0n);
     return this.#view.getBigUint64(at, true) === va ? this.#i32[(at + 12) >> 2]! : -1;
   }
 
-  /** Number of the half-word of RAM at a virtual address of code, -1 = not known. */
+  /** Number of the half-word of RAM at a virtual address of code, -1 = not in the TLB. */
   placeOf(va: bigint, view: number): number {
     const ppn = this.ppnOf(va & ~0xfffn, view);
     const page = ppn - this.firstPage;
@@ -116,7 +116,7 @@ export class GuestCode {
     return this.#view.getUint32(this.#ram.hostBase + at, true);
   }
 
-  /** Decodes at va; undefined where the exec TLB does not know the page. */
+  /** Decodes at va; undefined if the page is not in the exec TLB. */
   #fetch(va: bigint, view: number): Insn | undefined {
     const low = this.#halfWord(va, view);
     if (low < 0) return undefined;
@@ -142,7 +142,7 @@ export class GuestCode {
     return low === undefined ? undefined : Number(BigInt.asIntN(33, BigInt(low) - entry));
   }
 
-  /** Host address of data in RAM that can be read without asking the hart. */
+  /** Host address of data in RAM that can be read without the hart. */
   #readable(va: bigint, bytes: number, { dataView, isFlat }: Views): number | undefined {
     if (Number(va & 0xfffn) + bytes > 4096) return undefined;
     if (isFlat) {

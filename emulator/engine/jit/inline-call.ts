@@ -1,10 +1,10 @@
-// Functions of the guest that compiled code executes itself instead of calling them: coverage hooks, probes, assertions. The machine
-// injects them; the engine knows nothing of what they do.
-//
-// What must hold: an inlined call leaves the same registers, memory and instruction count as the real one, or makes the real one.
-// The engine's share of the proof: the code at the function's address has exactly these words (compared when the calls are
-// announced; a store to them drops what was compiled), and the address leads there (compared with the exec TLB at the entry of
-// a region that has such calls; what changes a translation ends a region).
+// Functions of the guest that compiled code executes itself instead of calling them: coverage
+// hooks, probes, assertions. The machine injects them; the engine does not know their purpose.
+// Contract: an inlined call leaves the same registers, memory and instruction count as the real
+// one, or makes the real one. The engine guarantees that the code at the function's address has
+// exactly these words (compared when the calls are announced; a store to them drops the compiled
+// code), and that the address leads there (compared with the exec TLB at the entry of a region that
+// has such calls; a change of a translation ends the region).
 
 import type { CodeWriter, I32, I64, Local } from '../../wasm/module.ts';
 import type { RamPlace } from './emit/memory.ts';
@@ -14,33 +14,39 @@ import type { Region } from './region/region.ts';
 export interface InlineCall {
   /** Virtual address by which it is called. */
   readonly address: bigint;
-  /** Physical address of its code in RAM, and all of its instructions of 32 bits that the inline form stands for. */
+  /**
+   * Physical address of its code in RAM, and all of its 32-bit instructions that the inline form
+   * replaces.
+   */
   readonly pa: number;
   readonly words: readonly number[];
-  /** x registers that the inline form reads and those that it may write, as bits; the link register is not among them. */
+  /**
+   * x registers that the inline form reads and those that it may write, as bits; the link register
+   * is not among them.
+   */
   readonly reads: number;
   readonly writes: number;
-  /** Most instructions that the inline form retires, the call itself not counted. */
+  /** Maximum number of instructions that the inline form retires, not counting the call itself. */
   readonly cost: number;
   readonly family: InlineFamily;
 }
 
-/** Calls that share what a region knows about them. */
+/** Calls that share one set of facts in a region. */
 export interface InlineFamily {
-  /** Can calls be inlined in this region? If not, they are calls like others. */
+  /** True if calls can be inlined in this region. If not, they are ordinary calls. */
   accepts(region: Region): boolean;
   /** Begins the emission of one region. */
   begin(context: InlineContext): InlineEmitter;
 }
 
-/** What an emitter may use. */
+/** The interface for emitters. */
 export interface InlineContext {
   readonly c: CodeWriter;
   /** Registers x1 to x31 that the region uses, among them those that its calls read and write. */
   readonly x: readonly (Local<I64> | undefined)[];
-  /** Instructions left; an inlined call subtracts what it retires. */
+  /** Instructions left; an inlined call subtracts the number it retires. */
   readonly ic: Local<I32>;
-  /** i32: not 0 when the region's calls lead to the code that was compared. A call is inlined only then. */
+  /** i32: not 0 if the region's calls lead to the compared code. A call is inlined only then. */
   readonly isVerified: Local<I32>;
   /** View of loads and stores. */
   readonly dataView: number;
@@ -50,18 +56,21 @@ export interface InlineContext {
 }
 
 export interface InlineEmitter {
-  /** At the region's entry, behind `isVerified`: finds out, without effects, what the calls will go by. No register is loaded yet. */
+  /**
+   * Emitted at the region's entry, after `isVerified`: finds the facts on which the calls depend,
+   * without side effects. No register is loaded yet.
+   */
   enter(): void;
   /** Writes one call. */
   site(call: InlineCall, site: InlineSite): void;
-  /** The region is written: releases locals. */
+  /** Called after the region is written: releases locals. */
   release(): void;
 }
 
 export interface InlineSite {
   /** The return address. */
   readonly behind: bigint;
-  /** Nothing was stored or called since the entry or the last call of this family, whatever way led here. */
+  /** No path to here has a store or a call since the entry or the last call of this family. */
   readonly isClean: boolean;
   /** Makes the real call; all locals are then as after one. */
   generic(): void;

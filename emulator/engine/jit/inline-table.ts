@@ -1,4 +1,4 @@
-// The inlined calls that are in force: those that the machine announced, wherever their code is what it says.
+// The active inlined calls: those that the machine announced and whose code is as announced.
 
 import type { GuestCode } from './guest-code.ts';
 import type { InlineCall } from './inline-call.ts';
@@ -6,7 +6,7 @@ import type { InlineCall } from './inline-call.ts';
 export class InlineTable {
   readonly #calls = new Map<bigint, InlineCall>();
 
-  /** Takes these calls instead of all before. */
+  /** Replaces all calls by these. */
   announce(calls: readonly InlineCall[]): void {
     this.#calls.clear();
     for (const call of calls) this.#calls.set(BigInt.asUintN(64, call.address), call);
@@ -23,7 +23,7 @@ export class InlineTable {
   }
 }
 
-/** RAM pages of the code of inlined calls: what was compiled goes when that changes. */
+/** RAM pages of the code of inlined calls: a change of them drops compiled code. */
 export function* pagesOfCalls(calls: Iterable<InlineCall>, firstPage: number): Generator<number> {
   for (const { pa, words } of calls)
     for (const at of [pa, pa + 4 * words.length - 1]) yield Math.floor(at / 4096) - firstPage;

@@ -1,7 +1,8 @@
-// The region JIT: decides what is compiled and when. The interpreter counts arrivals and asks (`hot`,
-// `enter`); entry points that are hot enough are compiled in batches, one WebAssembly module each.
+// The region JIT: decides what is compiled and when. The interpreter counts arrivals and asks
+// (`hot`, `enter`); entry points that are hot enough are compiled in batches, one WebAssembly
+// module each.
 //
-//   policy/     how hot an entry point must be, and what invalidations do to that
+//   policy/     the threshold of hotness, and the effect of invalidations on it
 //   cache/      entry points, slots, modules; invalidation and eviction
 //   region/     from an entry point to blocks, and emit/ from blocks to WebAssembly
 //   compiler.ts a batch becomes a module; guest-code.ts reads the guest through its TLBs
@@ -29,11 +30,11 @@ import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
 import { discover, type Region } from './region/region.ts';
 
-/** What tests and experiments may change; nothing of it changes what the guest computes. */
+/** Settings for tests and experiments; none changes the guest's results. */
 export interface JitTuning {
   readonly heat?: Partial<HeatThresholds>;
   readonly cache?: Partial<CacheLimits>;
-  /** Count the units spent in regions: `Jit.units`. Costs some per cent. */
+  /** Count the units spent in regions: `Jit.units`. Costs a few per cent. */
   readonly countUnits?: boolean;
 }
 
@@ -44,14 +45,14 @@ export interface JitOptions extends JitTuning {
   readonly retired?: RetiredPlace | undefined;
 }
 
-/** What the JIT must know of the engine that it belongs to. */
+/** The JIT's interface to its engine. */
 export interface JitEngine {
   readonly pages: DecodedPages;
   /** The hart that runs. */
   readonly hart: Hart;
   /** Units of virtual time that the engine has executed. */
   readonly now: number;
-  /** Tells it that compiled code was dropped because of a store. */
+  /** Reports that a store has dropped compiled code. */
   invalidated(): void;
 }
 
@@ -141,13 +142,13 @@ export class Jit implements RegionHost {
     return Number(new DataView(this.#ram.memory.buffer).getBigInt64(this.unitsAt, true));
   }
 
-  /** What the code cache holds now. */
+  /** The current contents of the code cache. */
   get usage(): { modules: number; wasmBytes: number; slots: number; entries: number } {
     const { modules, wasmBytes, slots } = this.#cache;
     return { modules, wasmBytes, slots: slots.taken, entries: this.#entries.size };
   }
 
-  /** Calls that may be inlined from now on, and no others. Everything compiled is forgotten. */
+  /** Sets the calls that may be inlined from now on. Drops all compiled code. */
   setInlineCalls(calls: readonly InlineCall[]): void {
     if (calls.length === 0 && this.#inline.size === 0) return;
     this.#inline.announce(calls);
@@ -159,9 +160,9 @@ export class Jit implements RegionHost {
     return { hostBase, base, bytes, codeMap: this.#engine.pages.codeMap };
   }
 
-  // Questions of the interpreter.
+  // Calls from the interpreter.
 
-  /** The arrivals of a record are used up. Its new R_ENTRY. */
+  /** Called when the arrivals of a record have run out. Returns its new R_ENTRY. */
   hot(rec: number): number {
     if (this.#warmUp > 0) {
       this.#warmUp--;
@@ -191,7 +192,7 @@ export class Jit implements RegionHost {
 
   // Heat.
 
-  /** Counts a tick of the entry point at PC in the views of now; it may be compiled then. */
+  /** Counts a tick of the entry point at PC in the current views; may compile it. */
   #tick(va: bigint, place: number): EntryPoint {
     const entry = this.#entries.obtain(va, place, this.#code.views());
     if (entry.module) {
@@ -209,7 +210,10 @@ export class Jit implements RegionHost {
     return entry;
   }
 
-  /** Sets when a warm entry point is due: by its size, doubled for each recent invalidation of its page. */
+  /**
+   * Sets when a warm entry point is due: by its size, doubled for each recent invalidation of its
+   * page.
+   */
   #measure(entry: EntryPoint): void {
     const { heat } = entry;
     const { ticksToMeasure, ticksPerInsn } = this.#heat;
@@ -225,7 +229,8 @@ export class Jit implements RegionHost {
     this.#waiting = [];
     for (const entry of batch) {
       entry.isWaiting = false;
-      // Discovery reads through the TLB of now, so another address space must wait until it runs again.
+      // Discovery reads through the current TLB, so an entry point of another address space must
+      // wait until that runs again.
       if (entry !== current && !this.#isMapped(entry)) {
         this.#cache.stats.deferred++;
         continue;
@@ -235,14 +240,17 @@ export class Jit implements RegionHost {
       else cool(entry.heat);
     }
     if (regions.size === 0) return;
-    // Modules that are dropped give back the slots of what they call, so slots are taken behind both.
+    // Modules that are dropped give back the slots of what they call, so slots are taken behind
+    // both.
     this.#boundary.raise(Math.max(...this.#compiler.pagesOf(regions)));
     this.#cache.reserve(regions.size);
     this.#takeSlots(regions);
     if (regions.size > 0) this.#cache.install(this.#compiler.compile(regions));
   }
 
-  /** Gives slots to entry points without one; those for which there is none leave the batch. */
+  /**
+   * Assigns slots to entry points without one; entry points without a free slot leave the batch.
+   */
   #takeSlots(regions: Map<EntryPoint, Region>): void {
     for (const entry of regions.keys()) {
       if (entry.slot === NO_SLOT) entry.slot = this.#slots.take();
@@ -267,14 +275,16 @@ export class Jit implements RegionHost {
     return region;
   }
 
-  /** Does the exec TLB know the pages of the entry point's region, as they were at its discovery? */
+  /**
+   * True if the exec TLB holds the pages of the entry point's region as they were at its discovery.
+   */
   #isMapped({ pages, fetchView }: EntryPoint): boolean {
     return pages.every(({ va, ppn }) => this.#code.ppnOf(va, fetchView) === ppn);
   }
 
   // Invalidation.
 
-  /** A RAM page with compiled code was stored to. */
+  /** Called after a store to a RAM page with compiled code. */
   #invalidate(page: number): void {
     this.#engine.invalidated();
     this.#invalidations.add(page, this.#engine.now);
@@ -284,7 +294,7 @@ export class Jit implements RegionHost {
     }
   }
 
-  /** Guest memory is another one: after a reset, and when inlined calls are announced. */
+  /** Drops everything: after a reset, and when inlined calls are announced. */
   #forgetAll(): void {
     this.#cache.clear();
     this.#waiting = [];

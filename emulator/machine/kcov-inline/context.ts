@@ -1,6 +1,7 @@
-// What a region knows about the context of the thread that runs, for the coverage hooks in it. It is found out once, at the entry:
-// addresses and bounds follow from four words of the guest (live pointer, CURRENT, area, length). A site behind a store or a call
-// compares those words with what they were; others go by what the last one found. Translations and code pages change only while no
+// What a region knows about the context of the thread that runs, for the coverage hooks in it. It
+// is found out once, at the entry: addresses and bounds follow from four words of the guest (live
+// pointer, CURRENT, area, length). A site behind a store or a call compares those words with what
+// they were; others go by what the last one found. Translations and code pages change only while no
 // region runs.
 
 import { AREA_WORDS_MAX, CTX } from '../../../devices/kcov-layout.ts';
@@ -21,15 +22,24 @@ export class KnownContext {
   readonly #view: number;
   readonly #isVerified: Local<I32>;
   readonly #own: LocalScope;
-  /** i32, host addresses: the live pointer (0 = not known: real calls), CURRENT, the context, the area, the base variable. */
+  /**
+   * i32, host addresses: the live pointer (0 = not known: real calls), CURRENT, the context, the
+   * area, the base variable.
+   */
   readonly liveAt: Local<I32>;
   readonly currentAt: Local<I32>;
   readonly context: Local<I32>;
   readonly area: Local<I32>;
   readonly baseAt: Local<I32>;
-  /** i32: what clean sites go by: a mode (RECORD) in which all is as at the entry, DISABLED, or 0 = look. */
+  /**
+   * i32: what clean sites go by: a mode (RECORD) in which all is as at the entry, DISABLED, or 0 =
+   * look.
+   */
   readonly state: Local<I32>;
-  /** i64, words of the guest at the entry; the live pointer 0 = none then, which no site takes for a context. */
+  /**
+   * i64, words of the guest at the entry; the live pointer 0 = none then, which no site takes for a
+   * context.
+   */
   readonly live: Local<I64>;
   readonly current: Local<I64>;
   readonly areaPa: Local<I64>;
@@ -90,7 +100,10 @@ export class KnownContext {
     c.release(address);
   }
 
-  /** Host address of the word at `address` by the read TLB, 0 = not there. The table's tag is compared as for `ld`. */
+  /**
+   * Host address of the word at `address` by the read TLB, 0 = not there. The table's tag is
+   * compared as for `ld`.
+   */
   #probe(address: Local<I64>, into: Local<I32>): void {
     const c = this.#c;
     const entry = c.local(I32);
@@ -106,7 +119,10 @@ export class KnownContext {
     c.release(entry);
   }
 
-  /** The stub loads the mode through the context's address and stores to the device's: both must be known to the TLB. */
+  /**
+   * The stub loads the mode through the context's address and stores to the device's: both must be
+   * known to the TLB.
+   */
   #needMapped(unknown: Label): void {
     const c = this.#c;
     const at = c.local(I32);
@@ -186,7 +202,10 @@ export class KnownContext {
     }
   }
 
-  /** Sets `state` by comparing all words with those of the entry; right with any values of the locals. */
+  /**
+   * Sets `state` by comparing all words with those of the entry; right with any values of the
+   * locals.
+   */
   look(): void {
     const c = this.#c;
     const same = (at: Local<I32>, offset: number, known: Local<I64>): void =>
@@ -204,7 +223,10 @@ export class KnownContext {
     c.i64_eqz().select().local_set(this.state);
   }
 
-  /** Branches when the page of the byte at `local` + `more` holds translated code: stores there must be announced. */
+  /**
+   * Branches when the page of the byte at `local` + `more` holds translated code: stores there must
+   * be announced.
+   */
   noCode(local: Local<I32>, more: number, label: Label): void {
     const { hostBase, codeMap } = this.#ram;
     const c = this.#c;

@@ -1,7 +1,8 @@
-// Coverage hooks inline: a call of `__sanitizer_cov_trace_*` from compiled code does what the stub in kernel/kcov/hooks.S and
-// the kcov device would do, without calling either: same registers (t0, t1, ra), same bytes in context and area, same number of
-// retired instructions. What it cannot prove equal (no translation at hand, a context elsewhere, UNIQ modes, FreeBSD's switch
-// records, an area that holds code, a listener on the device) makes the real call.
+// Coverage hooks inline: a call of `__sanitizer_cov_trace_*` from compiled code does what the stub
+// in kernel/kcov/hooks.S and the kcov device would do, without calling either: same registers (t0,
+// t1, ra), same bytes in context and area, same number of retired instructions. What it cannot
+// prove equal (no translation at hand, a context elsewhere, UNIQ modes, FreeBSD's switch records,
+// an area that holds code, a listener on the device) makes the real call.
 //
 // The stub's ways, by retired instructions after the call itself (hooks.S is drawn there):
 //   ld beqz ret                                     3   no live context: t0 = 0
@@ -57,7 +58,9 @@ export function kcovInlineCalls(table: HookTable): InlineCall[] {
   return [...kinds.keys()];
 }
 
-/** True when no instruction of the region moves tp, so that the live pointer can be looked up once. */
+/**
+ * True when no instruction of the region moves tp, so that the live pointer can be looked up once.
+ */
 const keepsThreadPointer = (region: Region): boolean =>
   region.blocks.every(block => block.insns.every(({ insn }) => insn.rd !== TP || !writesX(insn)));
 const writesX = (insn: Insn): boolean => rowOf(insn.op).regs.rd === 'x';

@@ -1,5 +1,6 @@
-// The records of inline coverage hooks: the words that the kcov device appends to the area (devices/kcov-record.ts), written by
-// compiled code. A way that cannot be proved equal branches to `real`, before anything is stored.
+// The records of inline coverage hooks: the words that the kcov device appends to the area
+// (devices/kcov-record.ts), written by compiled code. A way that cannot be proved equal branches to
+// `real`, before anything is stored.
 
 import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, HOOK } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
@@ -52,7 +53,9 @@ export class RecordWriter {
     this.#c.local_get(this.#known.area).i32_add().i32_const(8).i32_add().local_set(at);
   }
 
-  /** Appends a record to the area, or counts it as lost; `write` gets a local with its host address. */
+  /**
+   * Appends a record to the area, or counts it as lost; `write` gets a local with its host address.
+   */
   #record(real: Label, words: number, write: (at: Local<I32>) => void): void {
     const c = this.#c;
     const [at, count] = [c.local(I32), c.local(I64)];
@@ -108,7 +111,10 @@ export class RecordWriter {
     this.#latch();
   }
 
-  /** A record per case: type, case, value, pc. Only small tables whose records all find room; FreeBSD's form makes the real call. */
+  /**
+   * A record per case: type, case, value, pc. Only small tables whose records all find room;
+   * FreeBSD's form makes the real call.
+   */
   switch(real: Label, pc: bigint): void {
     const c = this.#c;
     const { hostBase, base, bytes } = this.#ram;

@@ -1,4 +1,5 @@
-// What the kernel announced about its coverage hooks (devices/kcov.ts), and what their code looks like (kernel/kcov/hooks.S).
+// What the kernel announced about its coverage hooks (devices/kcov.ts), and what their code looks
+// like (kernel/kcov/hooks.S).
 
 import { CTX, HOOK, RECORD, REG } from '../../../devices/kcov-layout.ts';
 import { encode } from '../../isa/index.ts';
@@ -28,17 +29,26 @@ export const T1 = 6;
 export const A0 = 10;
 export const A1 = 11;
 
-/** Displacement of the stub's `ret`; the operands are two stores. Behind it lies what to do without a device. */
+/**
+ * Displacement of the stub's `ret`; the operands are two stores. Behind it lies what to do without
+ * a device.
+ */
 export const retOf = (kind: number): number => 4 * (8 + (kind === HOOK.PC ? 1 : 3));
 /** A stub that records retires everything up to its `ret`; the call itself is not counted. */
 export const retiredRecording = (kind: number): number => retOf(kind) / 4 + 1;
-/** Displacements behind the branch to `ret` without a live context, and with one whose mode is another. */
+/**
+ * Displacements behind the branch to `ret` without a live context, and with one whose mode is
+ * another.
+ */
 export const BEHIND_OFF = 8;
 export const BEHIND_OTHER = 20;
 
 const isImmediate = (value: number): boolean => value >= -2048 && value < 2048;
 
-/** All instructions of the stub of a kind up to its `ret`, as they must lie in memory; undefined when no stub can be like that. */
+/**
+ * All instructions of the stub of a kind up to its `ret`, as they must lie in memory; undefined
+ * when no stub can be like that.
+ */
 export function stubWords(kind: number, table: HookTable): readonly number[] | undefined {
   const { liveOffset, baseVar } = table;
   const ret = retOf(kind);

@@ -1,15 +1,16 @@
 // The code cache: compiled modules, the pages that they were translated from, and their slots.
 //
-// Invalidation: each page of a region is write-protected like a page of decoded records. A store to it
-// reaches the interpreter, because compiled code leaves before it, and all modules with code of the page
-// are dropped: calls inside a module are direct, so the module is the unit.
+// Invalidation: each page of a region is write-protected like a page of decoded records. A store to
+// it reaches the interpreter, because compiled code leaves before it, and all modules with code of
+// the page are dropped: calls inside a module are direct, so the module is the unit.
 //
-// Eviction. The problem: the cache is bounded, but regions do not record that they run. The trick is a
-// second chance, as for pages without a hardware reference bit: above a high-water mark the oldest
-// quarter of the modules is *parked*, that is unlinked from its slots but kept; the first arrival at one
-// of its entry points links it again and makes it the youngest. Eviction takes parked modules first.
-// Why it is right: an unlinked slot is the same to callers as one that was never filled, and a module
-// that is still parked when space is needed was not entered in the meantime.
+// Eviction. The problem: the cache is bounded, but regions do not record that they run. The trick
+// is a second chance, as for pages without a hardware reference bit: above a high-water mark the
+// oldest quarter of the modules is *parked*, that is unlinked from its slots but kept; the first
+// arrival at one of its entry points links it again and makes it the youngest. Eviction takes
+// parked modules first. Why it is right: an unlinked slot is the same to callers as one that was
+// never filled, and a module that is still parked when space is needed was not entered in the
+// meantime.
 
 import type { DecodedPages } from '../../interp/decoded-pages.ts';
 import { ENTRY_COMPILED } from '../../interp/records.ts';
@@ -28,12 +29,12 @@ export const CACHE_DEFAULT: CacheLimits = { slots: 4095, wasmBytes: 64 << 20 };
 
 export interface CompiledModule {
   readonly entries: readonly EntryPoint[];
-  /** Entry points outside of it that it calls through their slots. */
+  /** Entry points of other modules that it calls through their slots. */
   readonly callees: Set<EntryPoint>;
   /** RAM pages that it was translated from. */
   readonly pages: Set<number>;
   readonly wasmBytes: number;
-  /** While it is parked: what its slots held. */
+  /** While it is parked: the contents of its slots. */
   parked: CompiledEntry[] | undefined;
 }
 
@@ -43,12 +44,12 @@ export interface CacheStats {
   insns: number;
   modules: number;
   wasmBytes: number;
-  /** Entry points that lost their code, and those of them that lost it for want of space. */
+  /** Entry points that lost their code, and those among them that lost it to eviction. */
   dropped: number;
   evicted: number;
   /** Modules that got their second chance. */
   revived: number;
-  /** Entry points that were due while their code was not mapped; they were queued again. */
+  /** Entry points that were due while their code was not mapped, and were queued again. */
   deferred: number;
 }
 
@@ -69,9 +70,9 @@ export class CodeCache {
   readonly #limits: CacheLimits;
   /** R_ENTRY of an entry point that lost its code. */
   readonly #arrivals: number;
-  /** Called after a module's slots were emptied: nothing may reach it by a remembered slot. */
+  /** Called after a module's slots were emptied: no cached slot may lead to it. */
   readonly #onUnlink: (module: CompiledModule) => void;
-  /** Linked modules and parked ones, the oldest first. */
+  /** Linked modules and parked modules, each with the oldest first. */
   readonly #linked = new Set<CompiledModule>();
   readonly #parked = new Set<CompiledModule>();
   readonly #modulesOfPage = new Map<number, Set<CompiledModule>>();
@@ -107,7 +108,7 @@ export class CodeCache {
     return [...(this.#modulesOfPage.get(page) ?? [])];
   }
 
-  /** Makes space for a module of so many entry points, as far as the limits allow. */
+  /** Makes space for a module with this many entry points, as far as the limits allow. */
   reserve(count: number): void {
     const wanted = Math.min(count, this.#limits.slots);
     const fits = (): boolean => this.slots.available >= wanted && this.#wasmBytes < this.#limits.wasmBytes;
@@ -124,7 +125,10 @@ export class CodeCache {
     if (isHigh && this.#parked.size === 0) this.#parkOldest();
   }
 
-  /** The slot through which `caller` reaches an entry point, compiled or not; undefined when none is left. */
+  /**
+   * The slot through which `caller` reaches an entry point, compiled or not; undefined if no slot
+   * is free.
+   */
   link(caller: Set<EntryPoint>, callee: EntryPoint): number | undefined {
     if (callee.slot === NO_SLOT) callee.slot = this.slots.take();
     if (callee.slot === NO_SLOT) return undefined;
@@ -154,7 +158,9 @@ export class CodeCache {
     }
   }
 
-  /** Control arrived at an entry point of the module: links it again if it was parked. */
+  /**
+   * Called when control arrives at an entry point of the module: links it again if it was parked.
+   */
   revive(module: CompiledModule): void {
     if (!module.parked) return;
     for (const [i, entry] of module.entries.entries()) {
@@ -167,13 +173,15 @@ export class CodeCache {
     this.stats.revived++;
   }
 
-  /** The records of a page were decoded again: arrivals at its compiled entry points run them. */
+  /** Called when records of a page were decoded again: marks its compiled entry points in them. */
   decoded(page: number): void {
     for (const module of this.#modulesOfPage.get(page) ?? [])
       if (!module.parked) for (const entry of module.entries) this.#setState(entry, ENTRY_COMPILED);
   }
 
-  /** Forgets a module. Its entry points stay known, and those that others call keep their slots. */
+  /**
+   * Drops a module. Its entry points remain, and those that other modules call keep their slots.
+   */
   drop(module: CompiledModule): void {
     if (!this.#linked.delete(module) && !this.#parked.delete(module)) return;
     this.#wasmBytes -= module.wasmBytes;
@@ -198,7 +206,7 @@ export class CodeCache {
     this.#onUnlink(module);
   }
 
-  /** Forgets everything. */
+  /** Drops everything. */
   clear(): void {
     for (const modules of [this.#parked, this.#linked]) for (const module of modules) this.drop(module);
     this.#entries.clear();
@@ -213,7 +221,7 @@ export class CodeCache {
       this.#parked.add(module);
       for (const entry of module.entries) {
         this.slots.clear(entry.slot);
-        // The next arrival asks.
+        // The next arrival calls the JIT.
         this.#setState(entry, 1);
       }
       this.#onUnlink(module);

@@ -1,8 +1,8 @@
-// The boundary between code and data in RAM, for regions without translation: no page from `first` on
-// holds code, so their stores need not look into the map of code pages from there on.
-//
-// When code appears above the boundary, it rises, and the modules that relied on it are dropped. A guest
-// that raises it again and again gets the slower test everywhere: the boundary goes to the end of RAM.
+// The boundary between code and data in RAM, for regions without translation: no page from `first`
+// on holds code, so their stores from there on need not consult the map of code pages. When code
+// appears above the boundary, the boundary rises, and the modules that relied on it are dropped. If
+// a guest raises it too often, the boundary goes to the end of RAM, so every store uses the slower
+// test.
 
 import type { CompiledModule } from './code-cache.ts';
 
@@ -17,13 +17,13 @@ export class DataBoundary {
   readonly #reliant = new Set<CompiledModule>();
   #raises = 0;
 
-  /** `pages`: all of RAM; `drop` forgets a module. */
+  /** `pages`: all of RAM; `drop` drops a module. */
   constructor(pages: number, drop: (module: CompiledModule) => void) {
     this.#pages = pages;
     this.#drop = drop;
   }
 
-  /** The module stores without looking from `first` on. */
+  /** The module's stores from `first` on skip the test. */
   rely(module: CompiledModule): void {
     this.#reliant.add(module);
   }
@@ -32,7 +32,7 @@ export class DataBoundary {
     this.#reliant.delete(module);
   }
 
-  /** A RAM page holds code, or must be watched. */
+  /** Called when a RAM page holds code or must be watched. */
   raise(page: number): void {
     if (page < this.first) return;
     const isRelied = this.#reliant.size > 0;

@@ -1,6 +1,6 @@
-// The entry points that the JIT knows: places where control arrived often, or that compiled code calls.
-// One is identified by its place in RAM, its virtual address and its views, because the same bytes
-// behave differently at another address or in another view.
+// The entry points that the JIT knows: addresses where control arrived often, or that compiled code
+// calls. An entry point is identified by its physical address, its virtual address and its views,
+// because the same bytes behave differently at another address or in another view.
 
 import { type MappedPage, sameViews, type Views } from '../guest-code.ts';
 import { coldHeat, type Heat } from '../policy/heat.ts';
@@ -12,22 +12,25 @@ export interface EntryPoint extends Views {
   /** Number of its half-word of RAM. */
   readonly place: number;
   readonly heat: Heat;
-  /** Is it in the batch that is being collected? */
+  /** True while it is in the batch that is being collected. */
   isWaiting: boolean;
-  /** Taken when it is compiled or when compiled code calls it, else NO_SLOT. */
+  /** Assigned when it is compiled or when compiled code calls it, else NO_SLOT. */
   slot: number;
   /** Live modules that call through the slot. */
   callers: number;
   module: CompiledModule | undefined;
-  /** The pages of its region, when it was last discovered. */
+  /** The pages of its region, as of the last discovery. */
   pages: readonly MappedPage[];
 }
 
-/** Points beyond this many are forgotten, unless something refers to them. */
+/** Entry points beyond this number are dropped, unless they are referenced. */
 const MOST = 16_384;
 
 export class EntryPoints {
-  /** By place; several when one page is mapped at several addresses or runs in several views. */
+  /**
+   * By physical address; several if one page is mapped at several addresses or runs in several
+   * views.
+   */
   readonly #points = new Map<number, EntryPoint[]>();
   #size = 0;
 
@@ -74,7 +77,9 @@ export class EntryPoints {
     this.#size = 0;
   }
 
-  /** Forgets the points that neither wait nor have a slot; only their hotness counters are lost. */
+  /**
+   * Drops the entry points that neither wait nor have a slot; only their hotness counters are lost.
+   */
   #sweep(): void {
     for (const [place, list] of this.#points) {
       const kept = list.filter(point => point.isWaiting || point.slot !== NO_SLOT);

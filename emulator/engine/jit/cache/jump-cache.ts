@@ -1,4 +1,5 @@
-// The direct-mapped cache from pc to slot, in linear memory: dispatcher and computed jumps look there.
+// The direct-mapped cache from pc to slot, in linear memory: the dispatcher and computed jumps use
+// it.
 
 import type { JumpCache } from '../emit/entry.ts';
 
@@ -27,7 +28,7 @@ export class JumpCacheMemory implements JumpCache {
     this.#view.setInt32(at + 8, slot, true);
   }
 
-  /** Odd addresses are none of the guest's. */
+  /** No guest pc is odd. */
   clear(): void {
     this.#bytes.fill(0xff);
   }

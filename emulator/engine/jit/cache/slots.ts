@@ -1,11 +1,12 @@
-// The table of entry points: one slot for each. An empty slot holds a stub, so that callers need not
-// ask whether their callee is compiled.
+// The table of entry points: one slot for each. An empty slot holds a stub, so that callers need
+// not test whether their callee is compiled.
 //
-// Only the interpreter's instance imports the table; regions reach it through the function `dispatch`.
-// The problem: V8 keeps every instance that imports a table alive as long as the table, copies the table
-// for each, and updates all copies when a slot changes. The trick is one more jump between modules.
-// Why it is right: an instance without the table is referred to by its slots alone, so emptying them
-// frees it (test/engine/code-cache.test.ts), and filling a slot costs the same however many there are.
+// Only the interpreter's instance imports the table; regions reach it through the function
+// `dispatch`. The problem: V8 keeps every instance that imports a table alive as long as the table,
+// copies the table for each, and updates all copies when a slot changes. The trick is one more jump
+// between modules. Why it is right: an instance without the table is referred to by its slots
+// alone, so emptying them frees it (test/engine/code-cache.test.ts), and filling a slot costs the
+// same however many there are.
 
 import { PC } from '../../../hart/layout.ts';
 import { ModuleBuilder } from '../../../wasm/module.ts';
@@ -14,7 +15,7 @@ import { REGION_PARAMS, REGION_RESULTS } from '../emit/entry.ts';
 /** No slot: slots count from 1. */
 export const NO_SLOT = 0;
 
-/** A compiled entry point as JavaScript sees it; only ever put into the table. */
+/** A compiled entry point as JavaScript sees it; it is only stored in the table. */
 export type CompiledEntry = NonNullable<unknown>;
 
 export class SlotTable {
@@ -22,10 +23,10 @@ export class SlotTable {
   readonly #stub: CompiledEntry;
   readonly #capacity: number;
   readonly #free: number[] = [];
-  /** Slots from here on were never taken. */
+  /** Slots from here on were never used. */
   #next = 1;
 
-  /** `capacity`: slots that can be taken at once. */
+  /** `capacity`: the largest number of slots in use. */
   constructor(memory: WebAssembly.Memory, capacity: number) {
     this.#stub = makeStub(memory);
     this.#capacity = capacity;
@@ -47,7 +48,7 @@ export class SlotTable {
     return this.#next <= this.#capacity ? this.#next++ : NO_SLOT;
   }
 
-  /** Nothing refers to the slot any more. */
+  /** Frees a slot that is no longer referenced. */
   give(slot: number): void {
     this.clear(slot);
     this.#free.push(slot);
@@ -66,7 +67,9 @@ export class SlotTable {
   }
 }
 
-/** Answers with PC, which the caller has set to its target: "go on there, interpreted". */
+/**
+ * Returns PC, which the caller has set to its target: execution continues there in the interpreter.
+ */
 function makeStub(memory: WebAssembly.Memory): CompiledEntry {
   const m = new ModuleBuilder();
   m.importMemory('env', 'memory', { min: 1 });

@@ -1,13 +1,13 @@
-// The body of a region as one WebAssembly function: (depth: i32, ic: i32) -> (next pc: i64, ic: i32); jit/emit/entry.ts is its door.
-//
-// What the caller finds when it returns: registers in the window are right. An even pc means "go on there, compiled
-// or not"; an odd one means "the interpreter must execute the instruction at pc - 1 first" (a device, a trap, a page to
-// translate, the end of the quantum). A caller that gets any pc but the one behind its call returns it at once, so traps,
-// longjmp, context switches and the end of a quantum unwind without a special case.
-//
-// Shape: a check of the time, loads of live registers, blocks for the shared epilogues, the structured body, the epilogues.
-// Counting: `ic` is reduced at the end of each block; a region starts, loops and comes back from calls only when the longest
-// way to the next such check fits, so the quantum never overshoots and ends exactly in the interpreter.
+// The body of a region as one WebAssembly function: (depth: i32, ic: i32) -> (next pc: i64, ic:
+// i32); jit/emit/entry.ts is its entry check. When it returns, the registers in the window are
+// current. An even pc means that execution continues there, compiled or interpreted; an odd one
+// means that the interpreter must execute the instruction at pc - 1 first (a device, a trap, a page
+// to translate, the end of the quantum). A caller that receives any pc but the one after its call
+// returns it at once, so traps, longjmp, context switches and the end of a quantum unwind without a
+// special case. Layout: a check of the countdown, loads of live registers, blocks for the shared
+// epilogues, the structured body, the epilogues. Counting: `ic` is reduced at the end of each
+// block; a region starts, loops and returns from calls only if the longest path to the next such
+// check fits, so the quantum never overshoots and ends exactly in the interpreter.
 
 import { PC } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
@@ -25,13 +25,16 @@ import type { RamPlace } from './memory.ts';
 import { JitOps, type JitPort } from './ops.ts';
 import { RunCounts } from './run-counts.ts';
 
-/** How a region reaches others. */
+/** The connections of a region to others. */
 export interface Linker extends JumpCache {
-  /** Function index: (depth, count, slot) runs the region in a slot and returns what it returns. */
+  /** Function index: (depth, count, slot) runs the region in a slot and returns its result. */
   readonly dispatch: number;
-  /** Function index in the same module, when the callee is emitted with this region: its body if its pages are among this one's. */
+  /**
+   * Function index in the same module, if the callee is emitted with this region: its body if its
+   * pages are among this one's.
+   */
   direct(target: bigint): number | undefined;
-  /** Table slot of the region at `target`, or undefined to leave that to the dispatcher. */
+  /** Table slot of the region at `target`, or undefined to go through the dispatcher. */
   slot(target: bigint): number | undefined;
 }
 
@@ -40,7 +43,7 @@ export const MAX_DEPTH = 200;
 
 const CLEAN: Mask = { x: 0, f: 0 };
 
-/** A terminator that runs another region and comes back. */
+/** A terminator that calls another region. */
 type Call = Extract<Terminator, { readonly kind: 'call' | 'callIndirect' | 'inline' }>;
 
 /** Displacement behind the last instruction of a block. */
@@ -65,12 +68,17 @@ class RegionEmitter {
   readonly #linker: Linker;
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
-  /** By block position: the range-check group of each instruction, and whether a TLB is asked in a loop. */
+  /**
+   * By block position: the range-check group of each instruction, and whether a TLB probe is in a
+   * loop.
+   */
   readonly #accesses: readonly AccessBlock[];
   readonly #loaded: ReadonlySet<number>;
   readonly #inline: InlineCalls;
   readonly #runs: RunCounts;
-  /** Where the run of instructions that is open at the edge being written would end (run-counts.ts). */
+  /**
+   * Where the run of instructions that is open at the edge being written would end (run-counts.ts).
+   */
   #open: number | null = null;
   readonly #epilogues = new Map<string, { label: Label; mask: Mask }>();
 
@@ -125,7 +133,7 @@ class RegionEmitter {
       block: (block, edge) => this.#block(block, edge),
       exit: at => this.#exit(at),
     });
-    // Every way through the body has branched; close the epilogue blocks from the innermost.
+    // Every path through the body has branched; close the epilogue blocks from the innermost.
     c.unreachable();
     for (const { mask } of [...this.#epilogues.values()].reverse()) {
       c.end();
@@ -137,7 +145,10 @@ class RegionEmitter {
     ops.release();
   }
 
-  /** Returns, odd, when the quantum cannot hold the longest way from the entry. Nothing has been loaded yet. */
+  /**
+   * Returns an odd pc if the longest path from the entry does not fit into the quantum. No register
+   * is loaded yet.
+   */
   #checkStart(): void {
     const c = this.#c;
     c.local_get(this.#count).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
@@ -147,7 +158,7 @@ class RegionEmitter {
     c.end();
   }
 
-  /** Every set of dirty registers with which some point of the region leaves. */
+  /** All sets of dirty registers at the exits of the region. */
   *#dirtySets(): Generator<Mask> {
     for (const block of this.#shape.order) {
       const dirty = { ...this.#plan.dirtyIn[block.order]! };
@@ -168,7 +179,9 @@ class RegionEmitter {
     return this.#epilogues.get(`${x},${f}`)!.label;
   }
 
-  /** Leaves for `at`, odd when the quantum cannot hold the longest way from here. */
+  /**
+   * Leaves for `at`, with an odd pc if the longest path from here does not fit into the quantum.
+   */
   #checkTime(block: Block, dirty: Mask): void {
     const c = this.#c;
     c.local_get(this.#ops.ic).i32_const(this.#cost[block.order]!).i32_lt_s().if_(undefined, 'unlikely');
@@ -348,7 +361,8 @@ class RegionEmitter {
     this.#leaveWhen(epilogue, end.behind);
     const found = target === undefined ? this.#findIndirect(epilogue, end.behind) : undefined;
     ops.spill(dirty);
-    // An empty slot holds a stub that answers with this: "go on at the callee, interpreted".
+    // An empty slot holds a stub that returns this pc: execution continues at the callee in the
+    // interpreter.
     if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
     c.local_get(this.#depth).i32_const(1).i32_add().local_get(ops.ic);
     if (direct !== undefined) c.call(direct);
@@ -365,14 +379,18 @@ class RegionEmitter {
     c.end();
   }
 
-  /** Inline where that can be proved equal, else the real call; then control is behind it either way. */
+  /**
+   * Executes the call inline if that is provably equal, else makes the real call. Both end after
+   * the call.
+   */
   #inlineCall(block: Block, dirty: Mask): void {
     const ops = this.#ops;
     const { end } = block;
     if (end.kind !== 'inline') return;
     const generic = (): void => {
       this.#call(end, dirty);
-      // The callee may have changed anything; all locals are made equal to the window, so "may be dirty" stays true.
+      // The callee may have changed any register; all locals are reloaded from the window, so the
+      // set of possibly dirty registers remains valid.
       ops.reload(this.#plan.used);
       if ('block' in end.next && this.#fp.wanted[end.next.block.order]) ops.fp.enter();
       const cost = 'block' in end.next ? this.#cost[end.next.block.order]! : 0;
@@ -404,7 +422,10 @@ class RegionEmitter {
     c.local_get(this.#depth).local_get(ops.ic).i32_const(slot!).return_call(this.#linker.dispatch);
   }
 
-  /** A computed jump: on to the region at the target as a tail call, or to the dispatcher when the cache does not know it. */
+  /**
+   * A computed jump: a tail call of the region at the target, or the dispatcher if the cache
+   * misses.
+   */
   #jump(dirty: Mask): void {
     const c = this.#c;
     const ops = this.#ops;
@@ -415,8 +436,8 @@ class RegionEmitter {
   }
 
   /**
-   * Looks the target up in the jump cache; leaves with an even pc on a miss, where the open run ends
-   * at `open`. The caller releases the local with the table slot that this returns.
+   * Looks the target up in the jump cache; leaves with an even pc on a miss, where the open run
+   * ends at `open`. The caller releases the local with the table slot that this returns.
    */
   #findIndirect(epilogue: Label, open: number | null): Local<I32> {
     const c = this.#c;
@@ -446,7 +467,10 @@ class RegionEmitter {
   }
 }
 
-/** By block: most instructions until the next check of the countdown, this block included. */
+/**
+ * By block: the maximum number of instructions until the next check of the countdown, including
+ * this block.
+ */
 function longestWays(shape: Structure): Int32Array {
   const cost = new Int32Array(shape.order.length);
   for (let i = shape.order.length - 1; i >= 0; i--) {
@@ -460,7 +484,7 @@ function longestWays(shape: Structure): Int32Array {
   return cost;
 }
 
-/** The two functions of a region: the door, which the table holds, and the body. */
+/** The two functions of a region: the entry check, which the table holds, and the body. */
 export interface RegionFunctions {
   readonly door: RegionFunction;
   readonly body: RegionFunction;

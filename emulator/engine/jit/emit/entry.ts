@@ -1,35 +1,45 @@
-// The door of a region: (depth: i32, ic: i32) -> (next pc: i64, ic: i32). Is this still the code that was translated, seen in the same
-// view? Then on to the body, which has the same type. Regions of one module whose pages are among the caller's skip the door: nothing
-// that it looks at changes while regions run.
+// The entry check of a region: (depth: i32, ic: i32) -> (next pc: i64, ic: i32). If memory still
+// holds the translated code, in the same view, it calls the body, which has the same type. Calls
+// between regions of one module skip the check if the callee's pages are among the caller's: its
+// inputs do not change while regions run.
 
 import { FETCH_VIEW, TLB_BYTES, TLB_EXEC, WALK_BARE } from '../../../hart/layout.ts';
 import { type FunctionHandle, I32, I64, type ValType } from '../../../wasm/module.ts';
 import type { Region } from '../region/region.ts';
 import type { FlatRam } from './memory.ts';
 
-/** Where the code lies and who asks. */
+/** The place of the code, and the views in which it runs. */
 export interface Placement {
   readonly fetchView: number;
   readonly dataView: number;
-  /** Present where loads and stores use physical addresses: RAM, and the word of the window that says WALK_BARE meanwhile. */
+  /**
+   * Present if loads and stores use physical addresses: RAM, and the word of the window that must
+   * hold WALK_BARE.
+   */
   readonly flat?: FlatRam & { readonly walk: number };
   /** Physical page numbers of `region.pages`. */
   readonly ppns: readonly number[];
 }
 
-/** Byte address of the cache of indirect targets: entries { i64 pc, i32 slot, i32 0 }, and its index mask (entries - 1). */
+/**
+ * Byte address of the cache of indirect targets: entries { i64 pc, i32 slot, i32 0 }, and its index
+ * mask (entries - 1).
+ */
 export interface JumpCache {
   readonly jumpCache: number;
   readonly jumpCacheMask: number;
 }
 
-/** Parameters of the door and of the body: how deep calls are nested, and the instructions left. */
+/**
+ * Parameters of the entry check and of the body: the nesting depth of calls, and the instructions
+ * left.
+ */
 export const REGION_PARAMS = [I32, I32] as const;
 export const REGION_RESULTS: readonly ValType[] = [I64, I32];
 
 export type RegionFunction = FunctionHandle<typeof REGION_PARAMS>;
 
-/** Writes the door; `body` is the function behind it. */
+/** Writes the entry check; `body` is the function that it calls. */
 export function emitEntry(
   { code: c, params: [depth, count] }: RegionFunction,
   { entry, pages }: Region,
@@ -55,7 +65,7 @@ export function emitEntry(
       .br_if(stale, 'unlikely');
   }
   c.local_get(depth).local_get(count).return_call(body).end();
-  // Not this code, or not known to be: the dispatcher must ask the host which region it is.
+  // The code differs, or is not in the TLB: the host must find the region.
   c.i32_const(jumpCache + ((Number(entry & 0xffffn) << 3) & (jumpCacheMask << 4)))
     .i64_const(-1)
     .i64_store(0);

@@ -1,8 +1,10 @@
-// Functions around soft-float that the slow arms of a module's regions share. Each is made when it is first needed.
+// Functions around soft-float that the slow paths of a module's regions share. Each is created at
+// its first use.
 //
-// The check of results (semantics/fp.ts) fails for results that are exact but look suspicious, and for all results until NX is set, which
-// in programs that calculate with whole numbers is for ever. So before soft-float, whose call costs a hundred nanoseconds, it is tried to
-// prove that the result is exact: then it is the same in every rounding mode and raises no flag.
+// The check of results (semantics/fp.ts) rejects some exact results, and all results until NX is
+// set; programs that calculate with whole numbers never set it. A call of soft-float costs a
+// hundred nanoseconds. So the helper first tries to prove that the result is exact: then it is the
+// same in every rounding mode and raises no flag.
 
 import { FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../../../hart/layout.ts';
 import type { Mnemonic } from '../../../isa/index.ts';
@@ -25,10 +27,13 @@ const RM_DYNAMIC = 7;
 const RM_DOWN = 2;
 /** FFLAGS and FRM lie side by side: NX, and all of frm. */
 const NX_AND_FRM = 0x7_0000_0001n;
-/** Above the op number in the helper's argument. */
+/** The position above the op number in the helper's argument. */
 export const RM_SHIFT = 16;
 export const BOX = boxOf(4);
-/** Products of at least this have an error that is not too small for a double, and so have all their parts. */
+/**
+ * Products of at least this have an error that is not too small for a double, and so have all their
+ * parts.
+ */
 const SAFE = 2 ** -900;
 
 /** Pushes the limit (Ops.resultLimit) as the window has it now. */
@@ -60,7 +65,10 @@ export class FpHelpers {
     this.#softImport = softImport;
   }
 
-  /** (op | rm << RM_SHIFT: i32, three operands as f64) -> result as f64: soft-float. Preserves the bits of NaNs. */
+  /**
+   * (op | rm << RM_SHIFT: i32, three operands as f64) -> result as f64: soft-float. Preserves the
+   * bits of NaNs.
+   */
   get soft(): number {
     if (this.#soft >= 0) return this.#soft;
     const { code: c, params, index } = this.#module.func(HELPER_PARAMS, [F64], 'soft');
@@ -79,7 +87,7 @@ export class FpHelpers {
     return index;
   }
 
-  /** As `soft`, for this instruction, without the call when the result is exact. */
+  /** As `soft`, for this instruction, without the call if the result is exact. */
   softFor(name: Mnemonic): number {
     const prove = PROOFS[name];
     if (!prove) return this.soft;
@@ -114,7 +122,7 @@ function roundingMode(c: CodeWriter, order: Local<I32>): void {
   c.release(rm);
 }
 
-/** Computes `result` in f64 from `a` and `b`, and branches to `giveUp` when it may not be exact. */
+/** Computes `result` in f64 from `a` and `b`, and branches to `giveUp` if it may be inexact. */
 class Proof {
   readonly c: CodeWriter;
   readonly a: Local<F64>;
@@ -166,12 +174,12 @@ class Proof {
     c.local_set(to);
   }
 
-  /** Gives up unless the i32 on the stack is not 0. */
+  /** Branches to `giveUp` if the i32 on the stack is 0. */
   need(): void {
     this.c.i32_eqz().br_if(this.#giveUp);
   }
 
-  /** Gives up when the magnitude of local `x` is below SAFE, or it is not a number. */
+  /** Branches to `giveUp` if the magnitude of local `x` is below SAFE, or it is a NaN. */
   needSafe(x: Local<F64>): void {
     this.c.local_get(x).f64_abs().f64_const(SAFE).f64_ge();
     this.need();
@@ -188,7 +196,9 @@ class Proof {
     this.need();
   }
 
-  /** Gives up unless x * y is exactly local `product`, which it computes, or which is given. */
+  /**
+   * Branches to `giveUp` unless x * y is exactly local `product`, which is computed here or given.
+   */
   product(x: Local<F64>, y: Local<F64>, given?: Local<F64>): void {
     twoProduct(this.c, x, y, this.#product, this.#error);
     this.#needExact();
@@ -204,7 +214,10 @@ class Proof {
     this.need();
   }
 
-  /** Runs `rest` unless `result` is zero, and then gives up unless `isExact` pushes non-zero. */
+  /**
+   * Runs `rest` unless `result` is zero; for zero, branches to `giveUp` unless `isExact` pushes
+   * non-zero.
+   */
   unlessZero(isExact: () => void, rest: () => void): void {
     this.c.local_get(this.result).f64_const(0).f64_eq().if_();
     isExact();
@@ -226,7 +239,7 @@ const subtract = (p: Proof): void => {
   p.sum();
 };
 
-/** Zeros other than those of a zero factor are the rest of something tiny. */
+/** A zero without a zero factor is the rounded form of a tiny product. */
 const multiply = (p: Proof): void => {
   p.c.local_get(p.a).local_get(p.b).f64_mul().local_set(p.result);
   p.unlessZero(

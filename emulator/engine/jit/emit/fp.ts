@@ -1,9 +1,10 @@
-// The floating-point half of JitOps: f registers are f64 locals, and what every operation needs to know about the hart is asked
-// once per region and again after calls, not once per operation.
+// The floating-point half of JitOps: f registers are f64 locals, and the state of the hart that
+// every operation depends on is read once per region and again after calls, not once per operation.
 //
-// That is the *limit* (Ops.resultLimit), kept in i64 locals: infinity's bits, doubled, when FS is Dirty, frm is RNE and NX is set; else 0. Checks of
-// results compare with it anyway, so in ordinary programs the three conditions cost nothing. Only the hart changes mstatus.FS and frm, outside
-// of regions; only soft-float changes fflags inside, and then the limit is read again.
+// That is the *limit* (Ops.resultLimit), kept in i64 locals: infinity's bits, doubled, when FS is
+// Dirty, frm is RNE and NX is set; else 0. Checks of results compare with it anyway, so in ordinary
+// programs the three conditions cost nothing. Only the hart changes mstatus.FS and frm, outside of
+// regions; only soft-float changes fflags inside, and then the limit is read again.
 
 import { FRM } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
@@ -19,11 +20,11 @@ const RM_DYNAMIC = 7;
 const RM_LAST = 4;
 const CANONICAL_SINGLE = 0x7fc0_0000;
 
-/** What is known about floating point at the start of each block, by position. */
+/** Facts about floating point at the start of each block, by position. */
 export interface FpPlan {
   /** Floating point may follow before the next call, so the limit must be valid here. */
   readonly wanted: Uint8Array;
-  /** On all ways here FS was found Dirty and frm valid. */
+  /** On all paths to here FS was found Dirty and frm valid. */
   readonly checked: Uint8Array;
 }
 
@@ -53,19 +54,25 @@ export function planFp({ order }: Structure): FpPlan {
   return { wanted, checked };
 }
 
-/** Are its floating operands singles? Of conversions the source counts; moves and stores take the bits as they are. */
+/**
+ * True if its floating operands are singles. For conversions the source counts; moves and stores
+ * use the bits unchanged.
+ */
 const readsSingles = ({ name }: Insn): boolean => name.endsWith('.s');
 
-/** Emits for the instruction that `o` is at. */
+/** Emits code for the current instruction of `o`. */
 export class JitFloat {
   readonly #o: JitOps;
   readonly #helpers: FpHelpers;
   readonly #own: LocalScope;
-  /** The limits, once a region needs them. */
+  /** The locals with the limits; undefined until the region needs them. */
   #limits: { readonly finite: Local<I64>; readonly normal: Local<I64> } | undefined;
   /** The limit is valid here and FS was found Dirty. */
   #isChecked = false;
-  /** f32 locals of f registers as singles, and which of them are valid here; the f64 locals always are. */
+  /**
+   * f32 locals of f registers as singles, and the set of those that are valid here; the f64 locals
+   * always are.
+   */
   readonly #singles: Local<F32>[] = [];
   #validSingles = 0;
 
@@ -80,13 +87,13 @@ export class JitFloat {
     this.#own.release();
   }
 
-  /** `isChecked`: on all ways here `enabled` has been passed. */
+  /** `isChecked`: all paths to here have passed `enabled`. */
   beginBlock(isChecked: boolean): void {
     this.#isChecked = isChecked;
     this.#validSingles = 0;
   }
 
-  /** At the entry and behind calls, where floating point follows. */
+  /** Called at the entry and after calls, if floating point follows. */
   enter(): void {
     readLimit(this.#o.c);
     this.#setLimits();
@@ -95,17 +102,17 @@ export class JitFloat {
   /** Takes the limit from the stack. */
   #setLimits(): void {
     const { finite, normal } = this.#limitLocals;
-    // All ones or nothing of the finite limit, so the other is a part of it.
+    // The finite limit has all bits or none, so the other limit is a subset of it.
     this.#o.c.local_tee(finite).i64_const(BigInt.asIntN(64, RESULT_LIMIT.normal)).i64_and().local_set(normal);
   }
 
-  /** Zeroed: a region that reads them unset goes to soft-float. */
+  /** Zeroed locals: a region that reads them unset uses soft-float. */
   get #limitLocals(): { readonly finite: Local<I64>; readonly normal: Local<I64> } {
     this.#limits ??= { finite: this.#own.zeroed(I64), normal: this.#own.zeroed(I64) };
     return this.#limits;
   }
 
-  /** Leaves when FS is not Dirty yet or frm is reserved; that is looked at only where the limit says that something is unusual. */
+  /** Leaves if FS is not Dirty yet or frm is reserved; the test is made only if the limit is 0. */
   enabled(): void {
     const { c } = this.#o;
     if (!this.#isChecked) {
@@ -116,11 +123,14 @@ export class JitFloat {
       c.end();
       this.#isChecked = true;
     }
-    // Here, because a rule may push its operands on one of its ways only.
+    // Made here, because a rule may push its operands on one of its paths only.
     if (readsSingles(this.#o.insn)) for (const n of [1, 2, 3] as const) this.#unbox(n);
   }
 
-  /** Makes the single of operand n, if that is an f register. A value that is not boxed is the canonical NaN. */
+  /**
+   * Makes the f32 local of operand n, if that is an f register. A value that is not boxed is the
+   * canonical NaN.
+   */
   #unbox(n: 1 | 2 | 3): void {
     const { c, insn } = this.#o;
     if (rowOf(insn.op).regs[`rs${n}`] !== 'f') return;
@@ -142,19 +152,19 @@ export class JitFloat {
     this.#validSingles |= 1 << register;
   }
 
-  /** Register fd has been written as 64 bits. */
+  /** Called after register fd was written as 64 bits. */
   written(): void {
     this.#validSingles &= ~(1 << this.#o.insn.rd);
   }
 
-  /** The limit speaks of frm; another mode in the instruction itself is soft-float's. */
+  /** The limit covers only frm; soft-float handles another mode in the instruction itself. */
   resultLimit(check: ResultCheck): void {
     const { c, insn } = this.#o;
     if (insn.rm === RM_DYNAMIC || insn.rm === 0) c.local_get(this.#limitLocals[check]);
     else c.i64_const(0);
   }
 
-  /** i32: not 0 only when NX is set. */
+  /** i32: not 0 only if NX is set. */
   isInexactSet(): void {
     this.#o.c.local_get(this.#limitLocals.finite).i64_eqz().i32_eqz();
   }
@@ -180,14 +190,14 @@ export class JitFloat {
     c.local_set(f[insn.rd]!);
   }
 
-  /** i32: is this the effective rounding mode? */
+  /** i32: not 0 if this is the effective rounding mode. */
   rounds(mode: number): void {
     const { c, insn } = this.#o;
     if (insn.rm === RM_DYNAMIC) c.i32_const(0).i32_load(FRM).i32_const(mode).i32_eq();
     else c.i32_const(insn.rm === mode ? 1 : 0);
   }
 
-  /** The hart's soft-float; then flags may have changed. */
+  /** Calls the hart's soft-float, which may change flags. */
   soft(): void {
     const { c, insn, f } = this.#o;
     const { regs } = rowOf(insn.op);
@@ -200,7 +210,8 @@ export class JitFloat {
       }
     };
     first();
-    // What there is not is not looked at; the first operand is the shortest to say.
+    // Unused operand slots are filled with the first operand: it has the shortest encoding, and the
+    // helper ignores it.
     for (const slot of ['rs2', 'rs3'] as const) {
       if (regs[slot] === 'f') c.local_get(f[insn[slot]]!);
       else first();
@@ -208,7 +219,7 @@ export class JitFloat {
     c.call(this.#helpers.softFor(insn.name));
     if (regs.rd === 'f') {
       c.local_set(f[insn.rd]!);
-      // The other way may have made the single, too.
+      // The other path may have made the f32 local, too.
       if ((this.#validSingles >>> insn.rd) & 1) {
         c.local_get(f[insn.rd]!).i64_reinterpret_f64().i32_wrap_i64().f32_reinterpret_i32();
         this.#setSingle(insn.rd);

@@ -1,5 +1,5 @@
-// The inlined calls of one region (jit/inline-call.ts): which families take part, and the check at the entry that their addresses lead
-// to the code that was compared.
+// The inlined calls of one region (jit/inline-call.ts): the families in use, and the entry check
+// that their addresses lead to the compared code.
 
 import { TLB_BYTES, TLB_EXEC } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
@@ -57,7 +57,10 @@ export class InlineCalls {
     for (const { emitter } of this.#parts.values()) emitter.enter();
   }
 
-  /** Sets the local to whether all calls lead to their code: by the exec TLB, as if the interpreter fetched it. */
+  /**
+   * Sets the local to 1 if all calls lead to their code, by the exec TLB, as if the interpreter
+   * fetched it.
+   */
   #verify(isVerified: Local<I32>): void {
     const { c } = this.#ops;
     const unknown = c.block();
@@ -99,12 +102,12 @@ function pagesOf(calls: Iterable<InlineCall>): Map<bigint, number> {
 }
 
 /**
- * By block position, 1 where the inlined call at the block's end is reached without a store, a call or a call of another family since
- * the entry or the last call of the family, on every way.
+ * By block position: 1 if, on every path from the entry or the last call of the family, the inlined
+ * call at the block's end is reached without a store, a call or a call of another family.
  */
 export function cleanBlocks(order: readonly Block[], family: InlineFamily): Uint8Array {
   const mayStore = order.map(({ insns }) => insns.some(({ insn }) => isStore(insn)));
-  /** State at the start of a block: clean until a way says otherwise. */
+  /** State at the start of a block: clean until a path proves otherwise. */
   const start = new Uint8Array(order.length).fill(1);
   const isClean = (i: number): boolean => start[i] === 1 && !mayStore[i];
   for (let changed = true; changed; ) {

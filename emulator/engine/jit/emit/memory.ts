@@ -1,11 +1,13 @@
-// Loads and stores of a region: from a guest address to a host address, with everything unusual left to the hart's slow path.
+// Loads and stores of a region: from a guest address to a host address, with everything unusual
+// left to the hart's slow path.
 //
-// Two ways to find the host address, chosen when the region is emitted:
-//   translated  a probe of the software TLB, shared by range-check groups and remembered in page caches (jit/region/groups.ts);
-//   flat        where the hart translates nothing and PMP forbids nothing (WALK_BARE), physical RAM is one range: an address is
-//               compared with its bounds. No code lies above `dataFirst`; a store below it also looks into the map of pages
-//               that hold code. The region checks at its entry that this is still so; only CSR writes change it, and those end a
-//               region.
+// Two methods to find the host address, chosen when the region is emitted:
+//   translated  a probe of the software TLB, shared by range-check groups and cached in locals
+//               (jit/region/groups.ts);
+//   flat        if translation is off and PMP forbids nothing (WALK_BARE), physical RAM is one
+//               range: an address is compared with its bounds. No code lies above `dataFirst`; a
+//               store below it also consults the map of code pages. The region checks WALK_BARE at
+//               its entry; only CSR writes change it, and those end a region.
 
 import { SLOW_ARG, SLOW_VALUE, TLB_BYTES, TLB_READ, TLB_WRITE } from '../../../hart/layout.ts';
 import { CACHE_BLOCK_BYTES, type Insn } from '../../../isa/index.ts';
@@ -27,33 +29,41 @@ export interface RamPlace {
   readonly hostBase: number;
   readonly base: number;
   readonly bytes: number;
-  /** Byte per RAM page, not zero = stores must be announced. */
+  /** Byte per RAM page, not zero = stores must be reported. */
   readonly codeMap: number;
 }
 
 /** RAM as a region without translation sees it. */
 export interface FlatRam extends RamPlace {
-  /** Offset in RAM behind the last page that holds code, as long as the region lives; stores from here on need no look at the map. */
+  /**
+   * Offset in RAM of the end of the last page that holds code, valid while the region exists;
+   * stores from here on need not consult the map.
+   */
   readonly dataFirst: number;
 }
 
 export interface MemoryPlace {
-  /** View of loads and stores for which the region is made. */
+  /** View of loads and stores for which the region is compiled. */
   readonly view: number;
-  /** Present where addresses are physical. */
+  /** Present if addresses are physical. */
   readonly flat?: FlatRam;
-  /** Function index: (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and value in SLOW_ARG, SLOW_VALUE. */
+  /**
+   * Function index: (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and
+   * value in SLOW_ARG, SLOW_VALUE.
+   */
   readonly slow: number;
 }
 
-/** What is being emitted, as JitOps knows it. */
+/** The code being emitted, as JitOps sees it. */
 export interface MemoryContext {
   readonly c: CodeWriter;
   readonly insn: Insn;
-  /** Place of the instruction in its block. */
+  /** Index of the instruction in its block. */
   readonly index: number;
   readonly group: Group | undefined;
-  /** The base register is loaded in the loop: the address of one access depends on the one before. */
+  /**
+   * The loop loads the base register (a pointer chase): each address depends on the previous load.
+   */
   readonly isChase: boolean;
   /** Locals of x1..x31. */
   readonly x: readonly (Local<I64> | undefined)[];
@@ -62,7 +72,7 @@ export interface MemoryContext {
   leaveIf(): void;
 }
 
-/** Slow-arm kinds: see `MemoryPlace.slow`. */
+/** Kinds of slow accesses: see `MemoryPlace.slow`. */
 export const SLOW_STORE = 8;
 
 /** Host address of an access: an i32 local and a constant. */
@@ -71,7 +81,10 @@ interface Host {
   readonly offset: number;
 }
 
-/** The page of the last probe of a group: addresses below `limit` from it are at their own low half plus `addend`. */
+/**
+ * The page of the last probe of a group: an address less than `limit` above its start is at its own
+ * low half plus `addend`.
+ */
 interface PageCache {
   readonly page: Local<I64>;
   readonly limit: Local<I64>;
@@ -89,7 +102,10 @@ export class JitMemory {
   readonly #number: Local<F64>;
   /** The access is of a whole cache block. */
   #isBlock = false;
-  /** Host addresses of the groups that are open, 0 = every access makes its own check. At most one for each base register. */
+  /**
+   * Host addresses of the open groups, 0 = every access makes its own check. At most one for each
+   * base register.
+   */
   readonly #groups = new Map<Group, Local<I32>>();
   /** By number. */
   readonly #caches: PageCache[] = [];
@@ -136,10 +152,13 @@ export class JitMemory {
     );
   }
 
-  /** Loads into i64 local `into`, without the probe of its group; `slow` does it for what is not plain RAM. */
+  /**
+   * Loads into i64 local `into`, without the probe of its group; `slow` loads from anything but
+   * plain RAM.
+   */
   loadAlone(into: Local<I64>, bytes: Width, signed: boolean, slow: (address: Local<I64>) => void): void {
     const { group, index } = this.#o;
-    // The others of the group need its probe.
+    // The other accesses of the group need its probe.
     if (group?.first === index && group.members > 1) {
       this.#ifGroup();
       this.#c.end();
@@ -152,13 +171,13 @@ export class JitMemory {
     this.#access(bytes, false, fast, slow);
   }
 
-  /** Pushes what the slow arm left in the low bytes of SLOW_VALUE. */
+  /** Pushes the result of the slow path from the low bytes of SLOW_VALUE. */
   takeSlow(bytes: Width, signed: boolean): void {
     this.#c.i32_const(0);
     this.#extended(bytes, signed, SLOW_VALUE);
   }
 
-  /** `fetch` pushes what is at the host address, `slow` what the slow arm found. */
+  /** `fetch` pushes the value at the host address, `slow` the result of the slow path. */
   #load<T extends ValType>(
     into: Local<T>,
     bytes: Width,
@@ -190,7 +209,7 @@ export class JitMemory {
     return into;
   }
 
-  /** `value` pushes what is stored: f64 when `put` says so, else i64. */
+  /** `value` pushes the value to store: f64 if `put` needs it, else i64. */
   store(bytes: Width, value: () => void, put: Width | 'f64' = bytes): void {
     const c = this.#c;
     const shared = this.#ifGroup();
@@ -232,7 +251,10 @@ export class JitMemory {
     );
   }
 
-  /** Runs `fast` with an i32 local holding the host address of the cache block that rs1 points into, or `slow`. */
+  /**
+   * Runs `fast` with an i32 local holding the host address of the cache block that rs1 points into,
+   * or `slow`.
+   */
   block(writes: boolean, fast: (host: Local<I32>) => void, slow: () => void): void {
     this.#isBlock = true;
     this.atomic(8, writes, fast, slow);
@@ -245,7 +267,10 @@ export class JitMemory {
     if (this.#isBlock) this.#c.i64_const(-CACHE_BLOCK_BYTES).i64_and();
   }
 
-  /** Emits the test for a plain access to RAM and both ways on. `aligned`: the fast way is for aligned addresses only. */
+  /**
+   * Emits the test for a plain access to RAM and both paths. `aligned`: the fast path is for
+   * aligned addresses only.
+   */
   #access(
     bytes: Width,
     writes: boolean,
@@ -286,11 +311,12 @@ export class JitMemory {
   ): void {
     const c = this.#c;
     const at = this.#address;
-    /** Leaves the block unless the offset in `at` lies below `end`, and is aligned where that matters. */
+    /** Leaves the block unless the offset in `at` lies below `end`, and is aligned if required. */
     const within = (end: number, otherwise: Label): void => {
       c.local_get(at);
       if ((writes || aligned) && bytes > 1) {
-        // Rotated, a misaligned address is above any RAM: an access that passes lies within one page.
+        // After the rotation, a misaligned address is above all of RAM; so an access that passes
+        // lies within one page.
         c.i64_const(Math.log2(bytes))
           .i64_rotr()
           .i64_const(end / bytes);
@@ -326,7 +352,10 @@ export class JitMemory {
     c.end();
   }
 
-  /** Leaves the block unless the store at the offset in `#address` is in RAM and its page holds no code. */
+  /**
+   * Leaves the block unless the store at the offset in `#address` is in RAM and its page holds no
+   * code.
+   */
   #lookAtMap(
     size: number,
     codeMap: number,
@@ -339,7 +368,9 @@ export class JitMemory {
     c.br_if(otherwise, 'unlikely');
   }
 
-  /** Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local. */
+  /**
+   * Probes the TLB; opens an `if` whose then-arm has the host address in the returned i32 local.
+   */
   #probe(address: Local<I64>, table: number, bytes: number): Local<I32> {
     const c = this.#c;
     const at = table + this.#place.view * TLB_BYTES;
@@ -357,8 +388,8 @@ export class JitMemory {
   }
 
   /**
-   * The addend on the stack, by comparison with that of the last time: where it is the same, as in a linear mapping, the branch
-   * predictor goes ahead and the next address does not wait for the TLB.
+   * Replaces the addend on the stack by the last one if both are equal, as in a linear mapping. The
+   * host's branch predictor then speculates, and the next address does not wait for the TLB.
    */
   #predict(): void {
     const c = this.#c;
@@ -371,7 +402,9 @@ export class JitMemory {
     c.release(addend);
   }
 
-  /** The hart's slow path; leaves when it declines. `value` stores what is to be stored at SLOW_VALUE. */
+  /**
+   * Calls the hart's slow path; leaves if it declines. `value` stores the operand to SLOW_VALUE.
+   */
   #slowArm(address: Local<I64>, kind: number, value?: () => void): void {
     const c = this.#c;
     c.i32_const(0).local_get(address).i64_store(SLOW_ARG);
@@ -407,8 +440,9 @@ export class JitMemory {
   }
 
   /**
-   * Opens an `if` whose then-arm may use the group's host address, in the i32 local returned; undefined without a group.
-   * The group's first access makes the probe: host address of the range, or 0.
+   * Opens an `if` whose then-arm may use the group's host address, in the i32 local returned;
+   * undefined without a group. The group's first access makes the probe, which gives the host
+   * address of the range, or 0.
    */
   #ifGroup(): Local<I32> | undefined {
     const c = this.#c;
@@ -431,7 +465,7 @@ export class JitMemory {
     return host;
   }
 
-  /** Behind the last access of a group its local is free. */
+  /** After the last access of a group its local is free. */
   #endGroup(): void {
     const { group, index } = this.#o;
     const host = group?.last === index && this.#groups.get(group);
@@ -440,7 +474,10 @@ export class JitMemory {
     this.#groups.delete(group);
   }
 
-  /** Sets `host` for the range at offset `#value` of RAM, within one page that holds no code or above all code, or to 0. */
+  /**
+   * Sets `host` for the range at offset `#value` of RAM, within one page that holds no code or
+   * above all code, or to 0.
+   */
   #probeFlat({ bytes, hostBase, codeMap, dataFirst }: FlatRam, group: Group, host: Local<I32>): void {
     const c = this.#c;
     const low = this.#value;
@@ -469,7 +506,9 @@ export class JitMemory {
     c.end();
   }
 
-  /** Sets `host` to the host address of the range that begins at the address in `#value`, or to 0. */
+  /**
+   * Sets `host` to the host address of the range that begins at the address in `#value`, or to 0.
+   */
   #probeGroup(group: Group, host: Local<I32>): void {
     const c = this.#c;
     const at = (group.writes ? TLB_WRITE : TLB_READ) + this.#place.view * TLB_BYTES;
@@ -490,14 +529,14 @@ export class JitMemory {
       .local_set(host);
   }
 
-  /** The same, asking the page cache first and teaching it. */
+  /** The same, with a lookup in the page cache first, which is updated on a miss. */
   #probeCached(group: Group, host: Local<I32>, cache: number): void {
     const c = this.#c;
     const own = this.#own;
     this.#caches[cache] ??= { page: own.zeroed(I64), limit: own.zeroed(I64), addend: own.zeroed(I32) };
     const { page, limit, addend } = this.#caches[cache];
     const low = this.#value;
-    // Page 0 must not be found in an empty cache: the limit is 0 until something is remembered.
+    // Page 0 must not hit in an empty cache: the limit is 0 until a page is cached.
     c.local_get(low).local_get(page).i64_xor().local_get(limit).i64_lt_u().if_(undefined, 'likely');
     c.local_get(low).i32_wrap_i64().local_get(addend).i32_add().local_set(host);
     c.else_();

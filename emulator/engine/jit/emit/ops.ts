@@ -1,10 +1,10 @@
-// Ops for the region JIT: operands are known, registers live in wasm locals, a TLB probe is inline and everything unusual
-// leaves the region *before* the instruction, which the interpreter then executes. So there is one kind of leaving,
-// and traps, devices, atomics on odd pages and soft-float share the interpreter's exact paths.
-//
-// Leaving = set `leavePc`, take `ic` back to the count before this instruction, branch to the epilogue that stores the
-// registers that may be dirty here. Epilogues are shared by all points with the same dirty set (jit/emit/emit.ts opens them).
-// Hot path: no call, no store but the guest's own.
+// Ops for the region JIT: operands are known, registers live in wasm locals, TLB probes are inline,
+// and every special case leaves the region *before* the instruction, which the interpreter then
+// executes. So there is one kind of side exit, and traps, devices, atomics on special pages and
+// soft-float share the interpreter's exact paths. A side exit sets `leavePc`, restores `ic` to the
+// count before this instruction, and branches to the epilogue that stores the registers that may be
+// dirty here. Epilogues are shared by all points with the same dirty set (jit/emit/emit.ts opens
+// them). Hot path: no call, no store but the guest's own.
 
 import { F, IC } from '../../../hart/layout.ts';
 import type { Insn } from '../../../isa/index.ts';
@@ -46,13 +46,13 @@ import type { FpHelpers } from './fp-helpers.ts';
 import { JitMemory, type MemoryPlace } from './memory.ts';
 import type { RunCounts } from './run-counts.ts';
 
-/** Function indexes of what a region may call, and constants of this machine. */
+/** Indexes of the functions that a region may call, and constants of this machine. */
 export interface JitPort {
   /** See `MemoryPlace.slow`. */
   readonly slow: number;
   /** `addRegionDevice`. */
   readonly device: number;
-  /** Did the load at this address go to a device? */
+  /** True if the load at this address has read a device. */
   readonly isDeviceLoad: (pc: bigint) => boolean;
   /** Functions of this module around soft-float. */
   readonly fp: FpHelpers;
@@ -88,14 +88,14 @@ export class JitOps implements Ops {
   insn!: Insn;
   /** Its displacement from the entry. */
   at = 0;
-  /** Instructions of the block before it; not yet taken off `ic`. */
+  /** Instructions of the block before it; not yet subtracted from `ic`. */
   before = 0;
   /** Registers that may differ from the window before it. */
   dirty: Mask = { x: 0, f: 0 };
   /** The range-check group of this instruction's access. */
   group: Group | undefined;
   isChase = false;
-  /** Its place in the block. */
+  /** Its index in the block. */
   index = 0;
 
   constructor(
@@ -144,7 +144,9 @@ export class JitOps implements Ops {
     return BigInt.asUintN(64, this.#entry + BigInt(at));
   }
 
-  /** Leaves before this instruction; the interpreter goes on there. Bit 0 of the pc says so to callers. */
+  /**
+   * Leaves before this instruction; the interpreter continues there. Bit 0 of the pc tells callers.
+   */
   leave(): void {
     const { c } = this;
     this.#runs.end(this.at);
@@ -153,7 +155,7 @@ export class JitOps implements Ops {
     c.br(this.#epilogue(this.dirty));
   }
 
-  /** Leaves when the i32 on the stack is not 0. */
+  /** Leaves if the i32 on the stack is not 0. */
   leaveIf(): void {
     this.c.if_(undefined, 'unlikely');
     this.leave();
@@ -210,7 +212,7 @@ export class JitOps implements Ops {
     return this.#temps.local(type);
   }
 
-  // Control: the region's writer does the rest when the rule has returned.
+  // Control: the emitter of the region does the rest after the rule has returned.
 
   branch(condition: () => void): void {
     condition();
@@ -234,7 +236,10 @@ export class JitOps implements Ops {
     const value = this.#memory.load(bytes, signed);
     if (this.insn.rd !== 0) this.rd(() => void this.c.local_get(value));
   }
-  /** A load that went to a device before: the slow arm asks the device, and the region stays when that had no consequences. */
+  /**
+   * A load that has read a device before: the slow path calls the device, and the region continues
+   * if the call had no side effects on it.
+   */
   #loadDevice(bytes: Width, signed: boolean): void {
     const { c, insn } = this;
     const rd = this.x[insn.rd]!;
@@ -253,7 +258,10 @@ export class JitOps implements Ops {
     });
   }
 
-  /** Leaves behind this load; IC in the window is right. Its rd may be new to the registers that the epilogue stores. */
+  /**
+   * Leaves after this load with the IC in the window. The epilogue may not store its rd yet, so rd
+   * is stored here.
+   */
   #leaveBehind(): void {
     const { c, insn } = this;
     this.#runs.end(this.at + insn.bytes);
@@ -261,7 +269,8 @@ export class JitOps implements Ops {
       .local_get(this.x[insn.rd]!)
       .i64_store(insn.rd * 8);
     c.i32_const(0).i32_load(IC).local_set(this.ic);
-    // Odd: every caller goes back to the dispatcher, which looks at interrupts and the end of the quantum.
+    // An odd pc: every caller returns to the dispatcher, which checks interrupts and the end of the
+    // quantum.
     c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + insn.bytes) | 1n)).local_set(this.leavePc);
     c.br(this.#epilogue(this.dirty));
   }
@@ -284,7 +293,7 @@ export class JitOps implements Ops {
     else this.#memory.store(8, () => void this.c.local_get(this.fp.register(2)), 'f64');
   }
 
-  /** The slow cases of atomics are left to the interpreter. */
+  /** The interpreter handles the slow cases of atomics. */
   atomic(what: Atomic, fast: (host: Local<I32>) => void): void {
     this.#memory.atomic(what.bytes, what.kind !== 'lr', fast, () => this.leave());
   }
@@ -336,7 +345,10 @@ export class JitOps implements Ops {
     this.fp.soft();
   }
 
-  /** Only CSR instructions with a fast path are inside a region (jit/region/region.ts); what that declines leaves. */
+  /**
+   * Only CSR instructions with a fast path are inside a region (jit/region/region.ts); it leaves if
+   * the fast path declines.
+   */
   system(): void {
     const { c, insn } = this;
     const kind = csrClass(insn.imm);

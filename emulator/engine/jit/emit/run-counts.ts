@@ -1,10 +1,10 @@
 // Counts retired instructions in compiled code (../../retired.ts), without work for each of them.
 //
 // Problem: a counter for each instruction costs more than the instruction. Trick: code that is
-// executed from `a` up to `b` without a jump is one run, which adds 1 at `a` and takes 1 off at `b`;
-// the sum of all cells up to an address is how often the instruction there retired. So only taken
-// branches, entries and exits count anything. Proof: each run contributes 1 to the sums of exactly
-// the addresses in [a, b); a region ends, before it leaves, the run that it began.
+// executed from `a` up to `b` without a jump is one run, which adds 1 at `a` and takes 1 off at
+// `b`; the sum of all cells up to an address is how often the instruction there retired. So only
+// taken branches, entries and exits count anything. Proof: each run contributes 1 to the sums of
+// exactly the addresses in [a, b); a region ends, before it leaves, the run that it began.
 
 import type { CodeWriter } from '../../../wasm/module.ts';
 import type { RetiredPlace } from '../../retired.ts';
@@ -15,7 +15,9 @@ export class RunCounts {
   readonly #place: RetiredPlace | undefined;
   readonly #entry: bigint;
 
-  /** Counts nothing without `place`, and nothing where no instruction of `region` is in the window. */
+  /**
+   * Counts nothing without `place`, and nothing where no instruction of `region` is in the window.
+   */
   constructor(c: CodeWriter, { entry, blocks }: Region, place: RetiredPlace | undefined) {
     this.#c = c;
     this.#entry = entry;
@@ -57,7 +59,10 @@ export class RunCounts {
     return BigInt.asUintN(64, this.#entry + BigInt(at) - low);
   }
 
-  /** Of a run that begins before the window, the part in it begins at `low`; at its end nothing is summed up any more. */
+  /**
+   * Of a run that begins before the window, the part in it begins at `low`; at its end nothing is
+   * summed up any more.
+   */
   #add(va: bigint, delta: bigint): void {
     if (!this.#place) return;
     const { low, bytes, runs } = this.#place;

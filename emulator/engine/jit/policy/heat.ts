@@ -1,11 +1,15 @@
-// When compiling pays. The interpreter counts arrivals at the targets of calls and backward jumps in
-// the decoded record; each time that counter runs out, the entry point's hotness counter gets one tick.
+// When compiling pays. The interpreter counts arrivals at the targets of calls and backward jumps
+// in the decoded record; each time that counter runs out, the entry point's hotness counter gets
+// one tick.
 //
-// The problem: TurboFan costs about 50 us per guest instruction, so code that runs briefly must never
-// be compiled. The trick is ski rental: wait until interpreting the entry point has cost about what
-// compiling it will. A wrong decision then costs at most twice the best one, whatever the guest does.
+// The problem: TurboFan costs about 50 us per guest instruction, so code that runs briefly must
+// never be compiled. The trick is ski rental: wait until interpreting the entry point has cost
+// about what compiling it will. A wrong decision then costs at most twice the best one, whatever
+// the guest does.
 
-/** All counts are deterministic: they depend on what the guest executes, never on the host's clock. */
+/**
+ * All counts are deterministic: they depend on what the guest executes, never on the host's clock.
+ */
 export interface HeatThresholds {
   /** Arrivals for one tick; 1 to 254, the range of R_ENTRY. */
   readonly arrivalsPerTick: number;
@@ -18,8 +22,9 @@ export interface HeatThresholds {
   /** Entry points that make a batch. A batch is one WebAssembly module. */
   readonly batchEntries: number;
   /**
-   * Ticks of all entry points together before any of them counts: some ten milliseconds. A kernel that
-   * boots for one small program is done by then, and the emitter itself has to be compiled first.
+   * Ticks of all entry points together before any of them counts: some ten milliseconds. A kernel
+   * that boots for one small program is done by then, and the emitter itself has to be compiled
+   * first.
    */
   readonly warmUpTicks: number;
   /** Units of virtual time until one invalidation of a page is forgiven; see invalidations.ts. */
@@ -36,7 +41,7 @@ export const HEAT_DEFAULT: HeatThresholds = {
   forgiveUnits: 4_000_000,
 };
 
-/** Compiles at the first sign of heat, whether it pays or not: for tests of compiled code. */
+/** Compiles as early as possible, even if it does not pay: for tests of compiled code. */
 export const HEAT_EAGER: HeatThresholds = {
   ...HEAT_DEFAULT,
   arrivalsPerTick: 40,
@@ -45,7 +50,7 @@ export const HEAT_EAGER: HeatThresholds = {
   warmUpTicks: 0,
 };
 
-/** What is counted for one entry point. */
+/** The counters of one entry point. */
 export interface Heat {
   /** Its hotness counter: ticks since it was first reached or last invalidated. */
   ticks: number;
@@ -57,7 +62,7 @@ export interface Heat {
 
 export const coldHeat = (): Heat => ({ ticks: 0, due: Infinity, size: 0 });
 
-/** After an invalidation: all heat has to be earned again. */
+/** After an invalidation the count starts again. */
 export function cool(heat: Heat): void {
   heat.ticks = 0;
   heat.due = Infinity;

@@ -1,19 +1,23 @@
 // How often stores have invalidated the compiled code of a page lately.
 //
-// The problem: a page that mixes code and busy data would be compiled and dropped for ever; a page that
-// the guest patches once in a while (a guest's own JIT, a recycled page) must not be given up for that.
-// The trick is a leaky counter with exponential backoff: each invalidation adds one, virtual time takes
-// one away every `forgiveUnits`, and the heat needed to compile again doubles with each that is left.
-// Why it is right: a page that is invalidated every n units is compiled only when its code has run
-// 2^count times as long as compiling costs, so compiling costs a bounded part of the time; and a page
-// that is left alone returns to the plain threshold, because virtual time never stops.
+// The problem: a page that mixes code and busy data would be compiled and dropped again and again
+// (thrashing); a page that the guest patches occasionally (a guest's own JIT, a recycled page) must
+// still be compiled. The trick is a leaky counter with exponential backoff: each invalidation adds
+// one, virtual time takes one away every `forgiveUnits`, and the heat needed to compile again
+// doubles with each that is left. Why it is right: a page that is invalidated every n units is
+// compiled only when its code has run 2^count times as long as compiling costs, so compiling costs
+// a bounded part of the time; and a page that is left alone returns to the plain threshold, because
+// virtual time never stops.
 
 /** Counts are cut here: 64 times the heat is enough to make compiling negligible. */
 const MOST = 6;
 
 export class InvalidationCounts {
   readonly #forgiveUnits: number;
-  /** By RAM page: the count, and the virtual time at which it was right. Bounded by the pages of RAM. */
+  /**
+   * By RAM page: the count, and the virtual time at which it was valid. Bounded by the pages of
+   * RAM.
+   */
   readonly #counts = new Map<number, { count: number; at: number }>();
 
   constructor(forgiveUnits: number) {
@@ -35,7 +39,7 @@ export class InvalidationCounts {
   add(page: number, now: number): void {
     const count = this.of(page, now);
     const entry = this.#counts.get(page);
-    // What has passed of the running period stays: a burst does not put off forgiveness.
+    // The elapsed part of the current period is kept, so a burst does not delay the decay.
     const at = entry ? now - ((now - entry.at) % this.#forgiveUnits) : now;
     this.#counts.set(page, { count: Math.min(count + 1, MOST), at });
   }

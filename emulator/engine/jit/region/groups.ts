@@ -1,9 +1,9 @@
-// Range-check groups: accesses of one block off the same value of the same base register, close together, share one
-// translation probe (docs/jit.md). Stack frames and structs are made of these.
-//
-// The probe only looks at the TLB: it never faults, fills an entry or touches a device. When it fails (the range crosses a
-// page, is not in the TLB, is a device) each access does its own full check, so a group can only save work. Its host address stays
-// right to the end of the block: whatever changes translations ends the region.
+// Range-check groups: accesses of one block off the same value of the same base register, close
+// together, share one translation probe (docs/jit.md). Accesses to stack frames and structs form
+// such groups. The probe only reads the TLB: it never faults, fills an entry or accesses a device.
+// If it fails (the range crosses a page, is not in the TLB, or is a device), each access does its
+// own full check, so a group can only save work. Its host address is valid to the end of the block,
+// because a change of translations ends the region.
 
 import type { Insn } from '../../../isa/index.ts';
 import { rowOf } from '../../../isa/index.ts';
@@ -11,7 +11,7 @@ import { rowOf } from '../../../isa/index.ts';
 export interface Group {
   /** Displacement of the first byte from the base register. */
   low: number;
-  /** Displacement behind the last byte. */
+  /** Displacement after the last byte. */
   high: number;
   /** Needs write permission. */
   writes: boolean;
@@ -20,7 +20,7 @@ export interface Group {
   /** Index of its last access. */
   last: number;
   members: number;
-  /** Number of the page cache that its probe asks first; see `assignCaches`. */
+  /** Number of the page cache for its probe; see `assignCaches`. */
   cache?: number;
 }
 
@@ -28,8 +28,8 @@ export interface Group {
 const SPAN = 512;
 
 /**
- * The group of each instruction of a block, or undefined where it makes its own probe. `storesOnly` where the probe of a load is
- * no dearer than a look at the group's.
+ * The group of each instruction of a block, or undefined if it makes its own probe. `storesOnly`: a
+ * load's own TLB probe costs no more than reading the group's cached result.
  */
 export function findGroups(
   insns: readonly { readonly insn: Insn }[],
@@ -73,14 +73,17 @@ export function findGroups(
 /** Page caches of a region: more would cost registers. */
 const CACHES = 8;
 
-/** A block as far as its accesses go. */
+/** A block, reduced to its accesses. */
 export interface AccessBlock {
   readonly insns: readonly { readonly insn: Insn }[];
   readonly inLoop: boolean;
   readonly groups: (Group | undefined)[];
 }
 
-/** The x registers that loops load from memory: an address that is made of one depends on the access before. */
+/**
+ * The x registers that loops load from memory: an address computed from one depends on the previous
+ * access.
+ */
 export function loadedInLoops(blocks: readonly AccessBlock[]): ReadonlySet<number> {
   const loaded = new Set<number>();
   for (const { insns, inLoop } of blocks)
@@ -91,10 +94,11 @@ export function loadedInLoops(blocks: readonly AccessBlock[]): ReadonlySet<numbe
 }
 
 /**
- * Gives the groups inside loops a *page cache*: two locals that remember the page of the last probe and its host address, so that a
- * loop over an array looks into the TLB once per page. A base register in `loaded` (a linked list) gets none.
- * Right as long as the region runs: whatever changes a translation, or makes a page code, happens outside of regions.
- * Single accesses without a cache are left to their own probe: their group becomes undefined.
+ * Gives the groups inside loops a *page cache*: two locals with the page of the last probe and its
+ * host address, so that a loop over an array probes the TLB once per page. A base register in
+ * `loaded` (a linked list) gets none. The cache is valid as long as the region runs: translations
+ * change, and pages become code, only outside regions. Single accesses without a cache make their
+ * own probe: their group becomes undefined.
  */
 export function assignCaches(blocks: readonly AccessBlock[], loaded: ReadonlySet<number>): void {
   let count = 0;

@@ -1,9 +1,9 @@
-// What one region is: the blocks of one guest function, found from an entry by following both sides of branches, plain
-// jumps and the way back from calls. Discovery only reads code; it neither emits nor runs anything.
-//
-// Addresses are int32 displacements from the entry, so that no BigInt is needed here; `Region.entry` is the only full one.
-// A region ends where the guest leaves its function (return, indirect jump, jump to a known entry), where the hart
-// must act (CSRs, traps, fences) and at the caps below. A leaving edge continues in another region or the interpreter.
+// Discovery of a region: the blocks of one guest function, found from an entry by following both
+// sides of branches, plain jumps and the returns of calls. Discovery only reads code; it neither
+// emits nor runs code. Addresses are int32 displacements from the entry, to avoid BigInt; only
+// `Region.entry` is a full address. A region ends where the guest leaves its function (return,
+// indirect jump, jump to a known entry), where the hart must act (CSRs, traps, fences) and at the
+// caps below. An exit continues in another region or the interpreter.
 
 import type { Insn } from '../../../isa/index.ts';
 import { rowOf } from '../../../isa/index.ts';
@@ -11,17 +11,20 @@ import { csrClass } from '../../semantics/system.ts';
 import type { InlineCall } from '../inline-call.ts';
 import { jumpTargets, type TableReader } from './tables.ts';
 
-/** Where an edge leads: a block of this region, or an address outside it (displacement from the entry). */
+/**
+ * The target of an edge: a block of this region, or an address outside it (displacement from the
+ * entry).
+ */
 export type Edge = { readonly block: Block } | { readonly exit: number };
 
 export type Terminator =
-  /** Runs into the next block without an instruction of its own. */
+  /** Falls through to the next block, without an instruction. */
   | { readonly kind: 'fall'; readonly to: Edge }
   /** A conditional branch, the last instruction of the block. */
   | { readonly kind: 'branch'; readonly taken: Edge; readonly next: Edge }
   /** `jal x0`. */
   | { readonly kind: 'jump'; readonly to: Edge }
-  /** `jal rd` with a link: the callee at `target` comes back to `next`, or not. */
+  /** `jal rd` with a link: the callee at `target` returns to `next`, or does not return. */
   | { readonly kind: 'call'; readonly target: number; readonly behind: number; readonly next: Edge }
   /** A call of a function at `target` that may be executed inline. */
   | {
@@ -33,15 +36,20 @@ export type Terminator =
     }
   /** `jalr rd` with a link. */
   | { readonly kind: 'callIndirect'; readonly behind: number; readonly next: Edge }
-  /** Behind a `jalr rd`: to `taken` when the callee is the one at `target`, as it was the last time, else to `next`. */
+  /**
+   * After a `jalr rd`: to `taken` if the callee is the predicted one at `target`, else to `next`.
+   */
   | { readonly kind: 'guess'; readonly target: number; readonly taken: Edge; readonly next: Edge }
   /** `jalr x0`: return or computed jump. */
   | { readonly kind: 'indirect' }
   /** `jalr x0` of a `switch`: to one of the blocks at these addresses, or anywhere. */
   | { readonly kind: 'switch'; readonly cases: readonly { readonly at: number; readonly to: Edge }[] }
-  /** The return of a copied callee: to `next` when the target is `behind`, the address behind its call. */
+  /**
+   * The return of an inlined callee: to `next` if the target is `behind`, the address after its
+   * call.
+   */
   | { readonly kind: 'return'; readonly behind: number; readonly next: Edge }
-  /** The instruction at `at` belongs to the hart or the interpreter. */
+  /** The hart or the interpreter executes the instruction at `at`. */
   | { readonly kind: 'leave'; readonly at: number };
 
 export interface Block {
@@ -74,22 +82,24 @@ const LINK = 1;
 /** A region stays within these pages before and after its entry. */
 const REGION_REACH = 8 * 4096;
 
-/** True when a region cannot contain the instruction: it needs the hart, or control after it is not known. */
+/**
+ * True if a region cannot contain the instruction: it needs the hart, or its successor is unknown.
+ */
 const isSerializing = (insn: Insn): boolean => {
   const { flow, ext } = rowOf(insn.op);
   if (ext === 'zicsr') return csrClass(insn.imm) === undefined;
   return flow === 'trap' || flow === 'serialize';
 };
 
-/** What discovery asks about the guest; addresses are displacements from the entry. */
+/** Discovery's view of the guest; addresses are displacements from the entry. */
 export interface CodeView extends TableReader {
   /** Decodes one instruction; undefined when it is not mapped or not decodable. */
   fetch(at: number): Insn | undefined;
-  /** A region of its own begins there, so tail jumps do not copy whole callees. */
+  /** True if a separate region begins there; then a tail jump does not copy the whole callee. */
   isEntry(at: number): boolean;
   /** The function there that may be executed inline. */
   inlineAt(at: number): InlineCall | undefined;
-  /** Where the `jalr` there went the last time it was interpreted, if that is known; it may be anything. */
+  /** The target of the `jalr` there when it was last interpreted, if known; it may be arbitrary. */
   lastTarget(at: number): number | undefined;
 }
 
@@ -111,12 +121,12 @@ export function discover(entry: bigint, code: CodeView): Region {
   return { entry, blocks, size, pages: [...pages].sort((a, b) => a - b) };
 }
 
-/** Instructions of one function, and where its blocks begin. */
+/** Instructions of one function, and the starts of its blocks. */
 interface Body {
   readonly start: number;
   readonly insns: ReadonlyMap<number, Insn>;
   readonly leaders: ReadonlySet<number>;
-  /** By computed jump: where it may go. */
+  /** By computed jump: its possible targets. */
   readonly switches: ReadonlyMap<number, readonly number[]>;
   isTail(at: number): boolean;
 }
@@ -168,7 +178,7 @@ function collect(start: number, code: CodeView, limit: number): Body {
   }
 }
 
-/** Instructions up to the one at `at`, as they lie in memory. */
+/** Instructions up to the one at `at`, in memory order. */
 function textBefore(at: number, insns: ReadonlyMap<number, Insn>): { at: number; insn: Insn }[] {
   const text: { at: number; insn: Insn }[] = [];
   for (let here = at; insns.has(here) && text.length < 20; ) {
@@ -203,7 +213,10 @@ function assemble({ start, insns, leaders, switches, isTail }: Body, code: CodeV
   return [...blocks.values()];
 }
 
-/** Splits calls of functions whose address is in a register: the callee of the last time is called by its address, or copied. */
+/**
+ * Splits calls of functions whose address is in a register: the predicted callee is called
+ * directly, or inlined.
+ */
 function guess(blocks: Block[], code: CodeView): void {
   for (const block of [...blocks]) {
     const { end, insns } = block;
@@ -219,18 +232,24 @@ function guess(blocks: Block[], code: CodeView): void {
   }
 }
 
-/** Largest callee that is copied, in instructions: one that calls nothing, one that does; and how deep copies may nest. */
+/**
+ * Size limits of inlined callees, in instructions: for leaf functions and for others; and the limit
+ * of nesting.
+ */
 const INLINE_LEAF = 64;
 const INLINE_CALLER = 28;
-/** An inlined call and its operand: not counted above. */
+/** An inlined call and its operand, which the limits above do not count. */
 const INLINED_CALL_INSNS = 2;
 const INLINE_DEPTH = 3;
-/** Most instructions that copies add to a region: code costs compile time in proportion. */
+/**
+ * Maximum number of instructions that inlining adds to a region: compile time is proportional to
+ * code.
+ */
 const INLINE_BUDGET = 260;
 
 /**
- * Replaces calls of small functions that are hot themselves by copies of these, while `budget` lasts; appends their blocks. `callers`
- * are the functions around: recursion is unrolled once. Returns the instructions added.
+ * Inlines calls of small hot functions while `budget` lasts; appends their blocks. `callers` are
+ * the enclosing functions: recursion is unrolled once. Returns the instructions added.
  */
 function inline(blocks: Block[], code: CodeView, budget: number, callers: readonly number[]): number {
   let added = 0;
@@ -257,7 +276,10 @@ function inline(blocks: Block[], code: CodeView, budget: number, callers: readon
   return added;
 }
 
-/** Instructions of a callee, as far as they speak against copying it: calls cost more, inlined ones are no calls. */
+/**
+ * The weight of a callee against inlining, in instructions: calls weigh more, inlined calls weigh
+ * nothing.
+ */
 function weightOf(blocks: readonly Block[]): number {
   let weight = 0;
   let calls = 0;
@@ -269,11 +291,14 @@ function weightOf(blocks: readonly Block[]): number {
   return weight + calls;
 }
 
-/** Loops of one block up to so many instructions are repeated, to about so many. */
+/** One-block loops of up to this many instructions are unrolled to about that many. */
 const UNROLL_INSNS = 12;
 const UNROLLED_INSNS = 32;
 
-/** Chains copies of the smallest loops, so that the checks at a loop's head are made once for several rounds. Returns the instructions added. */
+/**
+ * Unrolls the smallest loops, so that the checks at a loop's head are made once for several
+ * iterations. Returns the instructions added.
+ */
 function unroll(blocks: Block[]): number {
   let added = 0;
   for (const block of [...blocks]) {
@@ -293,7 +318,10 @@ function unroll(blocks: Block[]): number {
   return added;
 }
 
-/** Control leaves the function only by its return, by calls that come back, or to the interpreter. */
+/**
+ * True if control leaves the function only by its return, by calls that return, or to the
+ * interpreter.
+ */
 function staysWithin({ end, insns }: Block): boolean {
   const inside = (to: Edge): boolean => 'block' in to;
   switch (end.kind) {
@@ -313,7 +341,10 @@ function staysWithin({ end, insns }: Block): boolean {
   }
 }
 
-/** Where a call goes, if the block tells: `jal`, or `jalr` right behind the `auipc` of its register. */
+/**
+ * The target of a call, if the block determines it: `jal`, or `jalr` directly after the `auipc` of
+ * its register.
+ */
 function callTarget(block: Block): number | undefined {
   const [before, last] = [block.insns.at(-2), block.insns.at(-1)!];
   if (last.insn.name === 'jal') return last.at + last.insn.imm;

@@ -1,10 +1,13 @@
-// Which registers a region keeps in locals, where they must be loaded and where stored back.
+// The registers that a region keeps in locals, and the points where they must be loaded and stored.
 //
-// Two bit masks per point of the program, one bit per register (x in one 32-bit mask, f in another):
-//   live   backward: the register may be read before it is written on some path inside the region, so its local must
-//          hold the value. At the region's entry these are loaded; leaving edges need nothing.
+// Two bit masks per point of the program, one bit per register (x in one 32-bit mask, f in
+// another):
+//   live   backward: the register may be read before it is written on some path inside the region,
+//          so its local must hold the value. At the region's entry these are loaded; exits need
+//          none of them.
 //   dirty  forward: the local may differ from the window. At an exit these are stored.
-// A call of another region is an exit and an entry at once: dirty registers are stored, live ones reloaded.
+// A call of another region is an exit and an entry at once: dirty registers are stored, live ones
+// reloaded.
 
 import { OPERANDS } from '../../../isa/fields.ts';
 import { type Insn, ROWS } from '../../../isa/index.ts';
@@ -24,7 +27,7 @@ export interface Usage {
 
 type RegisterSlot = 'rd' | 'rs1' | 'rs2' | 'rs3';
 
-/** By op: which slots name a register, and of which file. */
+/** By op: the operand slots that name a register, and its file. */
 const SLOTS: readonly (readonly { slot: RegisterSlot; file: 'x' | 'f' }[])[] = [
   [],
   ...ROWS.map(row =>
@@ -58,12 +61,15 @@ export interface RegisterPlan {
   readonly used: Mask;
 }
 
-/** A call of another region ends the block: everything dirty is stored before it, everything live loaded after it. */
+/**
+ * A call of another region ends the block: everything dirty is stored before it, everything live
+ * loaded after it.
+ */
 export const isCall = (block: Block): boolean =>
   block.end.kind === 'call' || block.end.kind === 'callIndirect';
 
 interface Facts {
-  /** Read before written in the block. */
+  /** Registers that the block reads before it writes them. */
   readonly reads: Mask;
   readonly writes: Mask;
 }
@@ -86,7 +92,7 @@ function factsOf(block: Block): Facts {
   return { reads, writes };
 }
 
-/** Forward: what may differ from the window at the start of each block. */
+/** Forward: registers that may differ from the window at the start of each block. */
 function dirtyAtStart(order: readonly Block[], facts: readonly Facts[]): Mask[] {
   const dirty = order.map(() => ({ x: 0, f: 0 }));
   for (let changed = true; changed; ) {
@@ -108,8 +114,9 @@ function dirtyAtStart(order: readonly Block[], facts: readonly Facts[]): Mask[] 
 }
 
 /**
- * Backward: what must be valid at the start of each block. Any block may leave and then stores all that may be dirty, so what is
- * dirty on one way into a block is read by it: on the other ways it must have been loaded.
+ * Backward: registers that must be valid at the start of each block. Any block may leave and then
+ * stores all registers that may be dirty. So a register that is dirty on one path into a block
+ * counts as read by it: on the other paths it must have been loaded.
  */
 function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: readonly Mask[]): Mask[] {
   const live = order.map(() => ({ x: 0, f: 0 }));
@@ -135,7 +142,9 @@ function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: re
   return live;
 }
 
-/** Solves both problems for a region. What is left through an exit is read from the window by whoever runs next. */
+/**
+ * Solves both problems for a region. After an exit, the next code reads registers from the window.
+ */
 export function planRegisters(shape: Structure): RegisterPlan {
   const facts = shape.order.map(factsOf);
   const dirtyIn = dirtyAtStart(shape.order, facts);

@@ -1,8 +1,9 @@
-// From a control-flow graph to structured WebAssembly: loops for back edges, nested blocks for merge points, straight
-// inlining for the rest. The idea is Ramsey's "Beyond Relooper" (ICFP 2022): walk the dominator tree; a node with
-// several forward predecessors is placed after a `block` that its predecessors leave, a loop header inside a `loop`.
-// An edge into the middle of a loop (irreducible) is not structured but made an exit of the region: it stays exact,
-// and such code is rare.
+// From a control-flow graph to structured WebAssembly: loops for back edges, nested blocks for
+// merge points, nesting in place for other blocks. The idea is Ramsey's "Beyond Relooper" (ICFP
+// 2022): walk the dominator tree; a node with several forward predecessors is placed after a
+// `block` that its predecessors leave, a loop header inside a `loop`. An edge into the middle of a
+// loop (irreducible) becomes an exit of the region: the result is still exact, and such code is
+// rare.
 
 import type { CodeWriter, Label } from '../../../wasm/module.ts';
 import { type Block, type Edge, successors } from './region.ts';
@@ -43,7 +44,10 @@ export function structure(blocks: readonly Block[]): Structure {
   return { order, idom, isLoop, isMerge: Uint8Array.from(forward, n => (n > 1 ? 1 : 0)), isIrreducible };
 }
 
-/** By position: 1 for blocks of a natural loop: those from which its back edge is reached without passing its header. */
+/**
+ * By position: 1 for blocks of a natural loop: those from which its back edge is reached without
+ * passing its header.
+ */
 export function loopBlocks({ order, isLoop }: Structure): Uint8Array {
   const inLoop = new Uint8Array(order.length);
   const predecessors: number[][] = order.map(() => []);
@@ -108,7 +112,7 @@ function dominators(order: readonly Block[]): Int32Array {
   return idom;
 }
 
-/** What the emitter of a region supplies; called in the order of emission. */
+/** The callbacks of a region's emitter, called in the order of emission. */
 export interface RegionWriter {
   /** Emits the loop header's check of the countdown, first thing inside the `loop`. */
   loopHead(block: Block): void;
@@ -118,7 +122,10 @@ export interface RegionWriter {
   exit(at: number): void;
 }
 
-/** Emits the whole region into `c` as nested blocks and loops. Every path ends in a branch or an exit. */
+/**
+ * Emits the whole region into `c` as nested blocks and loops. Every path ends in a branch or an
+ * exit.
+ */
 export function emitStructured(shape: Structure, c: CodeWriter, writer: RegionWriter): void {
   const children: number[][] = shape.order.map(() => []);
   for (let node = 1; node < shape.order.length; node++) children[shape.idom[node]!]!.push(node);

@@ -1,26 +1,29 @@
-// Jump tables: where a computed jump of a `switch` can go, guessed from the instructions before it. Compilers load the target, or its
-// distance, from a table at a constant address, indexed by a scaled number that was compared with the table's size.
+// Jump tables: the possible targets of a computed jump of a `switch`, predicted from the
+// instructions before it. Compilers load the target, or its distance, from a table at a constant
+// address, indexed by a scaled number that was compared with the table's size.
 //
-// A guess only says which blocks are worth having in the region: the jump compares its target with them and is right whatever it is.
+// A prediction only selects blocks for the region: the jump compares its target with them, so a
+// wrong prediction is harmless.
 
 import type { Insn } from '../../../isa/index.ts';
 
-/** Reads what tables are made of; displacements from the region's entry. */
+/** Reads tables; displacements are from the region's entry. */
 export interface TableReader {
-  /** 32 bits, signed; undefined where nothing can be read without side effects. */
+  /** 32 bits, signed; undefined if they cannot be read without side effects. */
   word(at: number): number | undefined;
   /** An address of 64 bits as a displacement; undefined likewise, or when it is far away. */
   pointer(at: number): number | undefined;
 }
 
-/** How many instructions before the jump are looked at. */
+/** The number of instructions before the jump that are examined. */
 const LOOK_BACK = 16;
-/** Most entries of a table that are taken. */
+/** Maximum number of entries of a table. */
 const ENTRIES = 64;
 
 /**
- * The possible targets of the `jalr x0` that ends `insns`, in order and without repetitions; empty when it is not recognised.
- * `insns` are the instructions before it in the order of the text, itself last; `isNear` bounds the function.
+ * The possible targets of the `jalr x0` that ends `insns`, in order and without repetitions; empty
+ * when it is not recognised. `insns` are the instructions before it in the order of the text,
+ * itself last; `isNear` bounds the function.
  */
 export function jumpTargets(
   insns: readonly { readonly at: number; readonly insn: Insn }[],
@@ -44,7 +47,7 @@ export function jumpTargets(
   };
   let at = definition(text[jump]!.insn.rs1, jump);
   if (at < 0) return [];
-  // The distance form adds the table's address to what it loads.
+  // The distance form adds the table's address to the loaded word.
   const isDistance = text[at]!.insn.name === 'add';
   if (isDistance) {
     const { rs1, rs2 } = text[at]!.insn;
