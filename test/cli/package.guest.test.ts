@@ -10,12 +10,13 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildKernel, buildProgram, DIALECTS } from '../../toolchain/index.ts';
-import { type Ran, ROOT } from '../support/command.ts';
+import { kcovbox as command, type Ran, ROOT } from '../support/command.ts';
 import { nodeVersions } from '../support/nodes.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-package-'));
@@ -43,12 +44,22 @@ function npm(cwd: string, ...args: string[]): string {
 const pack = (folder: string): string =>
   join(dir, npm(folder, 'pack', '--pack-destination', dir).trimEnd().split('\n').at(-1)!);
 
+/** The ELF file in a root file system that has only one: from its magic to the padding of the archive. */
+const programIn = (initrd: Buffer): Buffer =>
+  initrd.subarray(initrd.indexOf('\u007fELF', 0, 'latin1'), initrd.lastIndexOf('070701'));
+
 let tarball = '';
 beforeAll(() => {
   tarball = pack(ROOT);
   const dependency = pack(join(ROOT, 'node_modules', '@alexaltea', 'capstone-js'));
   mkdirSync(app);
   npm(app, 'install', '--offline', tarball, dependency);
+
+  const golden = join(ROOT, 'test', 'capsule', 'count.kcapsule');
+  expect(command(['capsule', 'extract', '-o', join(dir, 'parts'), golden], { cwd: dir }).stderr).toBe('');
+  writeFileSync(join(dir, 'golden'), programIn(readFileSync(join(dir, 'parts', 'initrd.bin'))));
+  const args = ['run', '--record', join(dir, 'checkout.kcapsule'), join(dir, 'golden'), '--', 'one'];
+  expect(command(args, { cwd: dir, input: 'twelve bytes' })).toMatchObject({ status: 5, stderr: '' });
 }, 600_000);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -70,14 +81,16 @@ type Node = ReturnType<typeof nodeVersions>[number];
 const kcovbox = (node: Node, ...args: string[]): Ran => fed('', node, ...args);
 
 /** Runs the installed command with `input`. */
-function fed(input: string, node: Node, ...args: string[]): Ran {
+const fed = (input: string, node: Node, ...args: string[]): Ran => inFolder(app, input, node, ...args);
+
+function inFolder(cwd: string, input: string, node: Node, ...args: string[]): Ran {
   const PATH = toolsOf(node.major, node.path);
   const env = {
     PATH,
     HOME: join(home, `${node.major}`),
     XDG_CACHE_HOME: join(home, `${node.major}`, 'cache'),
   };
-  const { status, stdout, stderr } = spawnSync(bin, args, { cwd: app, encoding: 'utf8', input, env });
+  const { status, stdout, stderr } = spawnSync(bin, args, { cwd, encoding: 'utf8', input, env });
   return { status, stdout, stderr };
 }
 
@@ -138,6 +151,24 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     const named = fed(pc!, node, 'symbolize', '-k', kernel); // the PC alone may fit other dialects too
     expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
     expect(kcovbox(node, 'replay', 'out.kcapsule')).toMatchObject({ status: 0, stdout: ran.stdout });
+  });
+
+  test('a capsule of this checkout replays in an empty folder, and another is recorded with its bytes', () => {
+    const empty = mkdtempSync(join(dir, 'empty-'));
+    const output = 'one\n12\n';
+    const replayed = inFolder(empty, '', node, 'replay', join(dir, 'checkout.kcapsule'));
+    expect(replayed).toMatchObject({ status: 5, stdout: output });
+    expect(replayed.stderr).toMatch(/^kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/);
+    expect(readdirSync(empty)).toEqual([]);
+
+    const program = join(dir, 'golden');
+    const args = ['run', '--record', 'own.kcapsule', program, '--', 'one'];
+    expect(inFolder(empty, 'twelve bytes', node, ...args)).toEqual({ status: 5, stdout: output, stderr: '' });
+    expect(
+      readFileSync(join(empty, 'own.kcapsule')).equals(readFileSync(join(dir, 'checkout.kcapsule'))),
+    ).toBe(true);
+    const golden = inFolder(empty, '', node, 'replay', join(ROOT, 'test', 'capsule', 'typed.kcapsule'));
+    expect(golden).toMatchObject({ status: 32, stdout: 'abc' });
   });
 
   test('what needs a compiler says so in one line', () => {
