@@ -127,6 +127,8 @@ export class KcovDevice implements Device {
   /** The rw registers, as low and high halves. */
   #regs = emptyRegs();
   #hooks: KcovHooks | undefined;
+  /** The table that compiled code knows, as text. */
+  #published = '';
   #onSwitch: ((change: KcovSwitch) => void) | undefined;
   /** Low half of an 8-byte store whose high half follows. */
   #low = 0;
@@ -209,12 +211,12 @@ export class KcovDevice implements Device {
   }
 
   save(): unknown {
-    return { regs: structuredClone(this.#regs), low: this.#low };
+    return { regs: copyOf(this.#regs), low: this.#low };
   }
 
   load(state: unknown): void {
     const s = state as { regs: ReturnType<typeof emptyRegs>; low: number };
-    this.#regs = structuredClone(s.regs);
+    this.#regs = copyOf(s.regs);
     this.#low = s.low;
     this.#loadHooks();
     // Errors before the snapshot were reported in the earlier run.
@@ -329,10 +331,9 @@ export class KcovDevice implements Device {
     const [lo, hi] = this.#regs.hooks;
     const table = hi * 0x1_0000_0000 + lo;
     const { ram } = this.#ports;
-    this.#setHooks(undefined);
-    if (table === 0) return;
-    if (table % 8 !== 0 || !ram.has(table, HOOKS.SIZE)) {
-      this.#refuse(ERR.HOOKS, table);
+    if (table === 0 || table % 8 !== 0 || !ram.has(table, HOOKS.SIZE)) {
+      this.#setHooks(undefined);
+      if (table !== 0) this.#refuse(ERR.HOOKS, table);
       return;
     }
     const addresses = Array.from({ length: HOOK.COUNT }, (_, kind) => ram.read64(table + 8 * kind));
@@ -345,7 +346,12 @@ export class KcovDevice implements Device {
 
   #setHooks(hooks: KcovHooks | undefined): void {
     this.#hooks = hooks;
-    this.#ports.publishHooks?.(this.isObserved || hooks?.harts === 0 ? undefined : hooks);
+    const inline = this.isObserved || hooks?.harts === 0 ? undefined : hooks;
+    // All compiled code is dropped with each publication: a snapshot that changes nothing makes none.
+    const key = inline ? [inline.addresses, ...Object.values(inline)].join() : '';
+    if (key === this.#published) return;
+    this.#published = key;
+    this.#ports.publishHooks?.(inline);
   }
 
   #refuse(code: number, address: number): void {
@@ -407,6 +413,15 @@ function emptyRegs(): Record<'harts' | 'hooks' | 'kvaOffset' | 'remotes' | 'erro
     errorAddr: [0, 0],
   };
 }
+
+const copyOf = (regs: ReturnType<typeof emptyRegs>): ReturnType<typeof emptyRegs> => ({
+  harts: [...regs.harts],
+  hooks: [...regs.hooks],
+  kvaOffset: [...regs.kvaOffset],
+  remotes: [...regs.remotes],
+  error: [...regs.error],
+  errorAddr: [...regs.errorAddr],
+});
 
 function toBig([lo, hi]: Pair): bigint {
   return (BigInt(hi) << 32n) | BigInt(lo);

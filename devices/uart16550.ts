@@ -162,11 +162,12 @@ export class Uart16550 implements Device {
   }
 
   save(): unknown {
-    return structuredClone({ ...this.#s, wire: this.#wire() });
+    return { ...this.#s, fifo: [...this.#s.fifo], wire: [...this.#wire()] };
   }
 
   load(state: unknown): void {
-    this.#s = structuredClone(state) as State;
+    const s = state as State;
+    this.#s = { ...s, fifo: [...s.fifo], wire: [...s.wire] };
     this.#sent = 0;
     this.#update();
   }

@@ -140,6 +140,13 @@ interface State {
   paid: number;
 }
 
+const copyOf = (s: State): State => ({
+  ...s,
+  driverFeatures: [...s.driverFeatures],
+  align: [...s.align],
+  pfn: [...s.pfn],
+});
+
 type Reg = (typeof VIRTIO_MAP.rows)[number]['id'];
 
 const EMPTY: VirtioBackend = {
@@ -222,12 +229,12 @@ export class VirtioMmio implements Device, VirtioPort {
 
   save(): unknown {
     const queues = this.#queues.map(q => ({ ...q.state }));
-    return { registers: structuredClone(this.#s), queues, backend: this.#backend.save() };
+    return { registers: copyOf(this.#s), queues, backend: this.#backend.save() };
   }
 
   load(state: unknown): void {
     const s = state as { registers: State; queues: QueueState[]; backend: unknown };
-    this.#s = structuredClone(s.registers);
+    this.#s = copyOf(s.registers);
     this.#queues.forEach((q, i) => {
       q.state = { ...s.queues[i]! };
     });

@@ -19,4 +19,4 @@ export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
 export type { EngineKind, KcovMode, MachineOptions, VirtioOption } from './machine/options.ts';
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
 export { RUN_HASH_INTERVAL, type RunHash } from './machine/run-hash.ts';
-export { load as loadSnapshot, type Snapshot, save as saveSnapshot, stateHash } from './machine/snapshot.ts';
+export { type Snapshot, stateHash } from './machine/snapshot.ts';

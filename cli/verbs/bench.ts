@@ -9,12 +9,16 @@ import { WORKLOADS } from '../../bench/workloads.ts';
 import { readInput } from '../../host/input.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
+import { resetTable, runResets } from '../bench/reset.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
 
 /** Bytes; a report with every workload has some tens of thousands. */
 const REPORT_MAX = 16 * 2 ** 20;
+
+/** Of the machine whose resets are measured: as much as a fuzzer gives to a small kernel. */
+const BENCH_RAM = 64 * 2 ** 20;
 
 interface BenchFlags {
   rounds: number;
@@ -23,6 +27,8 @@ interface BenchFlags {
   svg?: string;
   cold?: boolean;
   curves?: boolean;
+  reset?: boolean;
+  resets: number;
   from?: string;
 }
 
@@ -87,6 +93,8 @@ export function register(program: Command): void {
       "instead: a hello program, Node's start included, and Debian's Linux to its first program, beside QEMU",
     )
     .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
+    .option('--reset', 'instead: the cost of going back to a snapshot in memory')
+    .option('--resets <n>', 'with --reset: of 64 pages, while memory is watched', parseCount, 50_000)
     .option('--json <file>', 'write every sample, after each round')
     .option('--from <file>', 'do not measure; show the report of an earlier run with --json')
     .option('--svg <file>', 'draw the ratios')
@@ -101,6 +109,10 @@ export function register(program: Command): void {
       }
       if (options.from) {
         showEarlier(options.from, options);
+        return;
+      }
+      if (options.reset) {
+        console.log(resetTable(await runResets(options.resets, BENCH_RAM)));
         return;
       }
       const { progress, stop } = progressBar();

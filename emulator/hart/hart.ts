@@ -8,11 +8,20 @@ import * as C from './cause.ts';
 import { CsrFile } from './csr-file.ts';
 import * as L from './layout.ts';
 import { Mmu } from './mmu.ts';
+import { MXR } from './mstatus.ts';
 import type { HartPorts } from './ports.ts';
 import { homeOf, State } from './state.ts';
 import { SystemUnit } from './system.ts';
 import * as trap from './trap.ts';
 import { setPriv } from './view.ts';
+
+/** Parts of the window: satp, menvcfg, PMP. */
+const TRANSLATION_STATE = [
+  [L.SATP, L.SATP + 8],
+  [L.MENVCFG, L.MENVCFG + 8],
+  [L.PMPCFG, L.PMPCFG + 16],
+  [L.PMPADDR, L.PMPADDR + 128],
+] as const;
 
 export class Hart {
   readonly id: number;
@@ -85,12 +94,36 @@ export class Hart {
     this.mmu.tlb.parked(home);
   }
 
-  /** After the window's bytes were replaced (snapshot): derives all other data again. */
+  /**
+   * Replaces registers, for snapshots: `write` does it. Everything derived follows. Cached
+   * translations stay when the registers that they follow from have not changed; stores to page
+   * tables were announced.
+   */
+  replaceRegisters(write: () => void): void {
+    const before = this.#translationKey();
+    write();
+    if (before !== this.#translationKey()) {
+      this.restored();
+      return;
+    }
+    setPriv(this.state, this.state.get(L.PRIV));
+    this.state.set(L.RECHECK, 1);
+  }
+
+  /** After the window's bytes were replaced: derives everything else anew. */
   restored(): void {
     setPriv(this.state, this.state.get(L.PRIV));
     this.mmu.pmp.update();
     this.mmu.tlb.flushAll();
     this.state.set(L.RECHECK, 1);
+  }
+
+  /** The registers that decide about translation and permissions, apart from the view. */
+  #translationKey(): string {
+    const s = this.state;
+    let key = `${s.get(L.MSTATUS) & MXR}`;
+    for (const [from, to] of TRANSLATION_STATE) for (let at = from; at < to; at += 4) key += ` ${s.get(at)}`;
+    return key;
   }
 
   /** Executes a system instruction at PC; see system.ts. Only between instructions of an engine. */

@@ -6,6 +6,7 @@ import { Lockstep, type Side } from '../engine/lockstep.ts';
 import type { InputPort, JournalEntry } from './journal.ts';
 import { Machine, type RunResult } from './machine.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** A machine with the engine that the options name. */
 export const createMachine = (options: MachineOptions): Machine =>
@@ -43,6 +44,12 @@ export class LockstepMachine extends Machine {
     // The constructor of Machine resets before there is a reference.
     if (!this.reference) return;
     this.reference.reset();
+    this.#pair = this.#newPair();
+  }
+
+  override restore(snapshot: Snapshot): void {
+    super.restore(snapshot);
+    this.reference.restore(snapshot);
     this.#pair = this.#newPair();
   }
 

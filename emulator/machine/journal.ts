@@ -18,7 +18,7 @@ export interface JournalEntry {
 }
 
 export class Journal {
-  readonly entries: JournalEntry[] = [];
+  entries: JournalEntry[] = [];
   readonly #waiting: readonly JournalEntry[];
   #taken = 0;
 
@@ -49,6 +49,12 @@ export class Journal {
   /** Removes and returns the replayed input that is due. */
   take(now: number): JournalEntry | undefined {
     return this.next() <= now ? this.#waiting[this.#taken++] : undefined;
+  }
+
+  /** What has arrived is this; of the replayed input just as much. */
+  restore(entries: readonly JournalEntry[]): void {
+    this.entries = entries.slice();
+    this.#taken = Math.min(entries.length, this.#waiting.length);
   }
 
   record(entry: JournalEntry): void {

@@ -31,7 +31,8 @@ import { type Complete, complete, type MachineOptions } from './options.ts';
 import { RunHasher } from './run-hash.ts';
 import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
-import { stateHash } from './snapshot.ts';
+import { type Snapshot, stateHash } from './snapshot.ts';
+import { Snapshots } from './snapshots.ts';
 
 /**
  * Default limits of the host work (WorkPort) that one call of `run` may cause beyond its
@@ -65,6 +66,7 @@ export class Machine {
   readonly engine: Engine;
   readonly scheduler: Scheduler;
   readonly memoryHash: MemoryHash;
+  readonly snapshots: Snapshots;
   readonly sbi: Sbi | undefined;
   /** The hash chain of the run, if the options ask for it. */
   readonly hasher: RunHasher | undefined;
@@ -81,6 +83,8 @@ export class Machine {
   /** Absent with the interpreter alone. */
   readonly jit: Jit | undefined;
   #active: Hart | undefined;
+  /** Records that neither a hart nor the device has counted: those before a snapshot. */
+  #records = 0;
   #isRunning = false;
   /** Sstc: STIP by stimecmp, one per hart. */
   readonly #timers: Comparator[] = [];
@@ -162,7 +166,10 @@ export class Machine {
     const parts = createEngine(options.engine, this.ram, this.harts, tuning, this.retired);
     const { engine, jit, dirty } = parts;
     this.engine = engine;
-    this.memoryHash = new MemoryHash(this.ram, dirty, memoryHashBase(options.harts));
+    this.memoryHash = new MemoryHash(this.ram, dirty, memoryHashBase(options.harts), page =>
+      this.#watch.holdsCode(page),
+    );
+    this.snapshots = new Snapshots(this);
     this.jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
@@ -175,7 +182,9 @@ export class Machine {
   reset(): void {
     this.time = 0;
     this.spent = 0;
+    this.#records = 0;
     this.stopped = undefined;
+    this.snapshots.forget();
     this.clock.reset();
     this.scheduler.reset();
     this.sbi?.reset();
@@ -224,9 +233,45 @@ export class Machine {
    * them.
    */
   get kcovRecords(): number {
+    return this.#records + this.#countedRecords();
+  }
+
+  #countedRecords(): number {
     let inline = 0;
     for (const hart of this.harts) inline += Number(hart.state.get64(L.KCOV_RECORDS));
     return inline + (this.board.kcov?.records ?? 0);
+  }
+
+  /** The state of now, which `restore` brings back. Between two runs. */
+  snapshot(): Snapshot {
+    return this.snapshots.take();
+  }
+
+  /**
+   * Goes back, or forth, to a snapshot of this machine or of one that is built alike. Costs what
+   * changed. Between two runs. Errors: HostError when the snapshot is of another kind of machine.
+   */
+  restore(snapshot: Snapshot): void {
+    this.snapshots.restore(snapshot);
+  }
+
+  /** A machine that goes on from the state of now, on its own. `options`: in place of this one's. */
+  fork(options: MachineOptions = {}): Machine {
+    const machine = Machine.create({ ...this.options, ...options });
+    machine.restore(this.snapshot());
+    return machine;
+  }
+
+  /** For `setState` alone: so many records were made before now. */
+  countRecords(records: number): void {
+    this.#records = records - this.#countedRecords();
+  }
+
+  /** For `setState` alone: the scheduler's state is another one. */
+  activateTurn(): void {
+    const hart = this.harts[this.scheduler.turn]!;
+    hart.activate(this.#active);
+    this.#active = hart;
   }
 
   /** Input from the host; it arrives before the next instruction. Only between runs. */

@@ -8,6 +8,7 @@
 import type { Ram } from '../bus/ram.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';
 import { type CodeWriter, type FunctionHandle, I32, I64, type Local, ModuleBuilder } from '../wasm/module.ts';
+import { PageSet } from './page-set.ts';
 
 const PAGE = 4096;
 /** The sum, an i64. The table of all pages' hashes follows. */
@@ -22,11 +23,14 @@ const P3 = 0x1656_67b1_9e37_79f9n;
 const P4 = 0x85eb_ca77_c2b2_ae63n;
 const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
 
+/** The engine's knowledge of pages that hold code or page tables. */
+type HoldsCode = (page: number) => boolean;
+
 interface Exports {
   /** XXH64 of the page at a host address; 0 for zeros. */
   readonly page: (at: number, seed: bigint) => bigint;
-  /** Hashes `count` pages anew, whose numbers are listed at `list`. */
-  readonly listed: (list: number, count: number) => void;
+  /** Hashes a page anew. */
+  readonly update: (page: number) => void;
   /** Hashes the pages from `first` to before `end` anew. */
   readonly range: (first: number, end: number) => void;
 }
@@ -40,24 +44,75 @@ export class MemoryHash {
   readonly #table: BigInt64Array;
   readonly #base: number;
   #wasm: Exports | undefined;
+  /** Stored to since they were hashed. */
+  readonly #pending: PageSet;
+  /** Receives all pages that are stored to, too. */
+  watcher: PageSet | undefined;
+  /** Must stores to the page be announced? */
+  readonly holdsCode: HoldsCode;
 
   /** `base`: where its bytes lie; they are zero. */
-  constructor(ram: Ram, dirty: DirtyPages, base: number) {
+  constructor(ram: Ram, dirty: DirtyPages, base: number, holdsCode: HoldsCode) {
     const { buffer } = ram.memory;
     this.#ram = ram;
     this.#dirty = dirty;
     this.#base = base;
+    this.holdsCode = holdsCode;
+    this.#pending = new PageSet(this.#pages);
     this.#sum = new Int32Array(buffer, base, 2);
     this.#table = new BigInt64Array(buffer, base + HEAD, this.#pages);
   }
 
   /** The hash of RAM as it is now: low and high half. Between two quanta. */
   get sum(): readonly [low: number, high: number] {
-    const { isTracking } = this.#dirty;
-    if (isTracking) this.#code.listed(this.#dirty.dirtyList, this.#dirty.pages.length);
-    else this.#code.range(0, this.#pages);
-    this.#dirty.checkpoint();
+    this.upToDate();
     return [this.#sum[0]!, this.#sum[1]!];
+  }
+
+  /** Brings the table of page hashes up to date. */
+  upToDate(): this {
+    if (!this.#dirty.isTracking) {
+      this.rescan();
+      return this;
+    }
+    this.collect();
+    const { update } = this.#code;
+    for (let i = 0; i < this.#pending.size; i++) update(this.#pending.at(i));
+    this.#pending.clear();
+    return this;
+  }
+
+  /** Hashes all of RAM, whatever was stored to. */
+  rescan(): void {
+    this.#code.range(0, this.#pages);
+    this.#pending.clear();
+  }
+
+  /** Makes a checkpoint of dirty-pages.ts, and remembers the pages that were listed. */
+  collect(): void {
+    const { pages } = this.#dirty;
+    for (let i = 0; i < pages.length; i++) {
+      this.#pending.add(pages[i]!);
+      this.watcher?.add(pages[i]!);
+    }
+    this.#dirty.checkpoint();
+  }
+
+  /** The page was given other contents, unannounced. */
+  changed(page: number): void {
+    this.#pending.add(page);
+  }
+
+  /** Of a table that is up to date. */
+  isZero(page: number): boolean {
+    return this.#table[page] === 0n;
+  }
+
+  /** Of a table that is up to date. */
+  pagesNotZero(): number[] {
+    const pages: number[] = [];
+    for (let page = 0; page < this.#table.length; page++) if (this.#table[page] !== 0n) pages.push(page);
+    return pages;
   }
 
   /** Numbers of the pages stored to since the last `sum`, while stores are tracked; a view. */
@@ -83,6 +138,7 @@ export class MemoryHash {
     if (!this.#dirty.isTracking) return;
     this.#table.fill(0n);
     this.#sum.fill(0);
+    this.#pending.clear();
     this.#dirty.track();
   }
 
@@ -106,18 +162,6 @@ function compile({ memory, hostBase }: Ram, base: number): Exports {
   m.importMemory('env', 'memory', { min: 1 });
   const page = addPage(m);
   const update = addUpdate(m, page, hostBase, base);
-  const listed = m.func([I32, I32], [], 'listed');
-  {
-    const { code: c } = listed;
-    const [at, count] = listed.params;
-    const done = c.block();
-    const next = c.loop();
-    c.local_get(count).i32_eqz().br_if(done);
-    c.local_get(at).i32_load(0).call(update.index);
-    c.local_get(at).i32_const(4).i32_add().local_set(at);
-    c.local_get(count).i32_const(1).i32_sub().local_set(count);
-    c.br(next).end().end();
-  }
   const range = m.func([I32, I32], [], 'range');
   {
     const { code: c } = range;
@@ -129,7 +173,7 @@ function compile({ memory, hostBase }: Ram, base: number): Exports {
     c.local_get(first).i32_const(1).i32_add().local_set(first);
     c.br(next).end().end();
   }
-  for (const [name, { index }] of Object.entries({ page, listed, range })) m.export(name, 'func', index);
+  for (const [name, { index }] of Object.entries({ page, update, range })) m.export(name, 'func', index);
   const module = new WebAssembly.Module(m.finish());
   return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Exports;
 }
@@ -202,7 +246,9 @@ function addPage(m: ModuleBuilder): FunctionHandle {
     c.local_get(hash).local_get(hash).i64_const(shift).i64_shr_u().i64_xor();
     c.i64_const(signed(prime)).i64_mul().local_set(hash);
   }
-  c.local_get(hash).local_get(hash).i64_const(32).i64_shr_u().i64_xor();
+  c.local_get(hash).local_get(hash).i64_const(32).i64_shr_u().i64_xor().local_set(hash);
+  // 0 says that a page is zero.
+  c.local_get(hash).local_get(hash).i64_eqz().i64_extend_i32_u().i64_add();
   c.release(...lanes, word, any, end);
   return f;
 }

@@ -7,6 +7,7 @@
 // A link is taken where a quantum ends, before events, input or another hart's turn: that point is
 // the same in every run, however the host cuts it into pieces.
 
+import { HostError } from '../base/errors.ts';
 import { StateHash } from './state-hash.ts';
 
 /** The chain of a run, or of a part of one that began at power-on. */
@@ -45,6 +46,23 @@ export class RunHasher {
   reset(): void {
     this.#links = [];
     this.reached(0);
+  }
+
+  /** The links up to now, without one of the present state. */
+  save(): RunHash {
+    return { interval: this.interval, links: this.#links.slice() };
+  }
+
+  /** Errors: HostError when the chain has another interval, or there is none. */
+  checkFits(chain: RunHash | null): void {
+    if (chain?.interval !== this.interval)
+      throw new HostError(
+        `the snapshot has ${chain ? `a run hash of ${chain.interval} units` : 'no run hash'}; this run wants one of ${this.interval}`,
+      );
+  }
+
+  restore(chain: RunHash | null): void {
+    this.#links = chain?.links.slice() ?? [];
   }
 
   /** The chain up to now, closed by a link of the present state. */

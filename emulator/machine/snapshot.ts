@@ -1,17 +1,15 @@
-// Snapshots and hashes of a machine. A snapshot is all guest-visible state: the pages of RAM that
-// are not zero, the registers of every hart, and one record per device, clock and scheduler. What
-// is derived (TLBs, decoded code, copies of kcov pointers) is not in it. Precondition of everything
-// here: the machine is between two runs.
+// The state of a machine as plain data: what a snapshot holds and what the state hash covers. It is
+// everything that the guest can see: RAM, the registers of every hart, one record for each device,
+// the clock, the scheduler and the firmware. What is derived (TLBs, decoded and compiled code, kcov
+// pointers) is not in it. Precondition of everything here: the machine is between two runs.
 
 import { HostError } from '../base/errors.ts';
 import { type Hart, layout as L } from '../hart/index.ts';
 import { isaString } from '../isa/index.ts';
+import type { JournalEntry } from './journal.ts';
 import type { Machine, RunResult } from './machine.ts';
-import { isZero, StateHash } from './state-hash.ts';
-
-const PAGE = 4096;
-const PAGE_WORDS = PAGE / 4;
-const VERSION = 3;
+import type { RunHash } from './run-hash.ts';
+import { StateHash } from './state-hash.ts';
 
 /**
  * Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or
@@ -30,82 +28,49 @@ const WINDOW_STATE = [
   [L.F, L.F + 256],
   [L.CSR, L.CSR_END],
 ] as const;
+/** Words of a hart's registers. */
+export const HART_WORDS = WINDOW_STATE.reduce((sum, [from, to]) => sum + (to - from) / 4, 0);
 
+/**
+ * A moment of a machine. Immutable; snapshots of one machine share the pages that did not change
+ * between them.
+ */
 export interface Snapshot {
-  version: number;
   /**
    * The harts' extensions, as `riscv,isa` names them: state of one hart means nothing to another
    * kind of hart.
    */
-  isa: string;
-  ramBytes: number;
-  /** Number and contents of each page that is not zero. */
-  pages: Uint32Array;
-  data: Uint8Array;
-  /** One array of words per hart, in the order of WINDOW_STATE. */
-  harts: Int32Array[];
-  /** Everything else, as plain data. */
-  rest: Rest;
+  readonly isa: string;
+  readonly ramBytes: number;
+  /** Contents of each page that is not zero, by number. */
+  readonly pages: ReadonlyMap<number, Uint8Array>;
+  /** HART_WORDS words per hart, in the order of WINDOW_STATE. */
+  readonly harts: readonly Int32Array[];
+  readonly rest: Rest;
+  /** What observers of the run know at this moment; the guest does not. */
+  readonly observed: Observed;
+  /** Of the state: `stateHash`. */
+  readonly hash: string;
 }
 
-interface Rest {
-  time: number;
-  spent: number;
-  stopped: RunResult | null;
-  clock: unknown;
-  scheduler: unknown;
-  sbi: unknown;
-  devices: Record<string, unknown>;
+/** Everything but memory and registers, as plain data. */
+export interface Rest {
+  readonly time: number;
+  readonly spent: number;
+  readonly stopped: RunResult | null;
+  readonly clock: unknown;
+  readonly scheduler: unknown;
+  readonly sbi: unknown;
+  readonly devices: Readonly<Record<string, unknown>>;
 }
 
-export function save(m: Machine): Snapshot {
-  const { data } = m.ram;
-  const words = new Int32Array(data.buffer, data.byteOffset, data.byteLength / 4);
-  const pages: number[] = [];
-  for (let page = 0; page < data.length / PAGE; page++) {
-    if (!isZero(words, page * PAGE_WORDS, (page + 1) * PAGE_WORDS)) pages.push(page);
-  }
-  const out = new Uint8Array(pages.length * PAGE);
-  pages.forEach((page, i) => {
-    out.set(data.subarray(page * PAGE, (page + 1) * PAGE), i * PAGE);
-  });
-  return {
-    version: VERSION,
-    isa: isaString(m.options.extensions),
-    ramBytes: data.length,
-    pages: Uint32Array.from(pages),
-    data: out,
-    harts: m.harts.map(registers),
-    rest: rest(m),
-  };
-}
-
-export function load(m: Machine, s: Snapshot): void {
-  if (s.version !== VERSION) throw new HostError(`snapshot version ${s.version}, ${VERSION} wanted`);
-  if (s.ramBytes !== m.ram.bytes || s.harts.length !== m.harts.length) {
-    throw new HostError(
-      `snapshot of ${s.harts.length} harts and ${s.ramBytes} bytes of ram does not fit a machine of ` +
-        `${m.harts.length} harts and ${m.ram.bytes} bytes`,
-    );
-  }
-  const isa = isaString(m.options.extensions);
-  if (s.isa !== isa) throw new HostError(`snapshot of ${s.isa} harts does not fit a machine of ${isa} harts`);
-  m.memoryHash.clearRam();
-  s.pages.forEach((page, i) => {
-    m.ram.write(m.ram.base + page * PAGE, s.data.subarray(i * PAGE, (i + 1) * PAGE));
-  });
-  m.time = s.rest.time;
-  m.spent = s.rest.spent;
-  m.stopped = s.rest.stopped ?? undefined;
-  m.clock.load(s.rest.clock);
-  m.scheduler.load(s.rest.scheduler);
-  m.sbi?.load(s.rest.sbi);
-  for (const { device } of m.board.placed) device.load(s.rest.devices[device.name]);
-  // After the devices, because loading them drives lines, which touches mip and WAITING.
-  m.harts.forEach((hart, i) => {
-    setRegisters(hart, s.harts[i]!);
-  });
-  m.engine.reset();
+export interface Observed {
+  /** Coverage records since power-on. */
+  readonly records: number;
+  /** Input since power-on. */
+  readonly journal: readonly JournalEntry[];
+  /** Links of the hash chain up to now; null without one. */
+  readonly runHash: RunHash | null;
 }
 
 /** Equal hashes mean equal guest-visible state. */
@@ -113,11 +78,64 @@ export function stateHash(m: Machine): string {
   const hash = new StateHash();
   for (const half of m.memoryHash.sum) hash.word(half);
   for (const hart of m.harts) hash.words(registers(hart));
-  hash.text(JSON.stringify(rest(m)));
+  hash.text(JSON.stringify(restOf(m)));
   return hash.digest();
 }
 
-function rest(m: Machine): Rest {
+/** All but the pages and the hash. */
+export function stateOf(m: Machine): Omit<Snapshot, 'pages' | 'hash'> {
+  return {
+    isa: isaString(m.options.extensions),
+    ramBytes: m.ram.bytes,
+    harts: m.harts.map(registers),
+    rest: restOf(m),
+    observed: {
+      records: m.kcovRecords,
+      journal: m.journal.entries.slice(),
+      runHash: m.hasher?.save() ?? null,
+    },
+  };
+}
+
+/** Errors: HostError when the snapshot is of another kind of machine. */
+export function checkFits(m: Machine, s: Snapshot): void {
+  if (s.ramBytes !== m.ram.bytes || s.harts.length !== m.harts.length)
+    throw new HostError(
+      `snapshot of ${s.harts.length} harts and ${s.ramBytes} bytes of ram does not fit a machine of ` +
+        `${m.harts.length} harts and ${m.ram.bytes} bytes`,
+    );
+  const isa = isaString(m.options.extensions);
+  if (s.isa !== isa) throw new HostError(`snapshot of ${s.isa} harts does not fit a machine of ${isa} harts`);
+  const names = (devices: object): string => Object.keys(devices).sort().join(', ');
+  const own = Object.fromEntries(m.board.placed.map(({ device }) => [device.name, null]));
+  if (names(own) !== names(s.rest.devices))
+    throw new HostError(`snapshot of a board with ${names(s.rest.devices)}; this one has ${names(own)}`);
+  if ((s.rest.sbi === null) !== (m.sbi === undefined))
+    throw new HostError('snapshot with other firmware: one of the two has the built-in SBI');
+  m.hasher?.checkFits(s.observed.runHash);
+}
+
+/** Takes over all but RAM, which is in place already. */
+export function setState(m: Machine, { rest, harts, observed }: Snapshot): void {
+  m.time = rest.time;
+  m.spent = rest.spent;
+  m.stopped = rest.stopped ?? undefined;
+  m.clock.load(rest.clock);
+  m.scheduler.load(rest.scheduler);
+  m.sbi?.load(rest.sbi);
+  // The hart whose turn it was is the active one: only others lose their reservations.
+  m.activateTurn();
+  for (const { device } of m.board.placed) device.load(rest.devices[device.name]);
+  // After the devices, because loading them drives lines, which touches mip and WAITING.
+  m.harts.forEach((hart, i) => {
+    setRegisters(hart, harts[i]!);
+  });
+  m.journal.restore(observed.journal);
+  m.hasher?.restore(observed.runHash);
+  m.countRecords(observed.records);
+}
+
+function restOf(m: Machine): Rest {
   const devices: Record<string, unknown> = {};
   for (const { device } of m.board.placed) devices[device.name] = device.save();
   return {
@@ -131,15 +149,17 @@ function rest(m: Machine): Rest {
   };
 }
 
-function registers(hart: Hart): Int32Array {
-  const out: number[] = [];
-  for (const [from, to] of WINDOW_STATE) for (let at = from; at < to; at += 4) out.push(hart.state.get(at));
-  return Int32Array.from(out);
+function registers({ state }: Hart): Int32Array {
+  const out = new Int32Array(HART_WORDS);
+  let i = 0;
+  for (const [from, to] of WINDOW_STATE) for (let at = from; at < to; at += 4) out[i++] = state.get(at);
+  return out;
 }
 
 function setRegisters(hart: Hart, words: Int32Array): void {
-  let i = 0;
-  for (const [from, to] of WINDOW_STATE)
-    for (let at = from; at < to; at += 4) hart.state.set(at, words[i++]!);
-  hart.restored();
+  const { state } = hart;
+  hart.replaceRegisters(() => {
+    let i = 0;
+    for (const [from, to] of WINDOW_STATE) for (let at = from; at < to; at += 4) state.set(at, words[i++]!);
+  });
 }

@@ -52,18 +52,3 @@ export class StateHash {
     return mix(this.#a).toString(16).padStart(8, '0') + mix(this.#b).toString(16).padStart(8, '0');
   }
 }
-
-/**
- * Are all words in [from, to) zero? Eight at a time: most of a RAM is, and this looks at every word
- * of it.
- */
-export function isZero(words: Int32Array, from: number, to: number): boolean {
-  let i = from;
-  for (; i + 8 <= to; i += 8) {
-    const low = words[i]! | words[i + 1]! | words[i + 2]! | words[i + 3]!;
-    const high = words[i + 4]! | words[i + 5]! | words[i + 6]! | words[i + 7]!;
-    if ((low | high) !== 0) return false;
-  }
-  for (; i < to; i++) if (words[i] !== 0) return false;
-  return true;
-}

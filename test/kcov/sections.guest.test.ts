@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type EngineKind, loadSnapshot, readElf, saveSnapshot, stateHash } from '../../emulator/index.ts';
+import { type EngineKind, readElf, stateHash } from '../../emulator/index.ts';
 import { type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { boot, initrd, kernel, program, run } from '../kernel/boot.ts';
 
@@ -95,10 +95,10 @@ describe.skipIf(!ready)('snapshots', () => {
     });
     while (!isOpen) expect(first.run(60).kind).toBe('budget');
     kcov!.onRecord(undefined);
-    const snapshot = saveSnapshot(first);
+    const snapshot = first.snapshot();
     const before = text().length;
     const { machine: second, text: rest } = start('jit');
-    loadSnapshot(second, snapshot);
+    second.restore(snapshot);
     expect(stateHash(second)).toBe(stateHash(first));
     const ends = [first.run(2_000_000_000), second.run(2_000_000_000)];
     expect(ends[1]).toEqual(ends[0]);

@@ -1,0 +1,136 @@
+// Takes and restores snapshots of one machine. A machine remembers the snapshot that it was taken
+// from or set to last, its *base*, and the pages stored to since then: a snapshot copies only
+// these, and so does a return to the base. A fuzzer returns to one base a million times; nothing
+// here grows with the number of returns.
+
+import { HostError } from '../base/errors.ts';
+import type { Machine } from './machine.ts';
+import { PageSet } from './page-set.ts';
+import { checkFits, type Snapshot, setState, stateHash, stateOf } from './snapshot.ts';
+
+const PAGE = 4096;
+
+/** The state is hashed whole at each so many returns to the same base. */
+export const RESET_CHECK = 1024;
+
+export class Snapshots {
+  readonly #m: Machine;
+  #base: Snapshot | undefined;
+  /** Pages that may differ from the base. */
+  readonly #since: PageSet;
+  #returns = 0;
+  #restoredPages = 0;
+
+  constructor(m: Machine) {
+    this.#m = m;
+    this.#since = new PageSet(m.ram.bytes / PAGE);
+  }
+
+  /** How often the machine went back to its base. */
+  get returns(): number {
+    return this.#returns;
+  }
+
+  /** Pages that all returns together have given their contents. */
+  get restoredPages(): number {
+    return this.#restoredPages;
+  }
+
+  take(): Snapshot {
+    const m = this.#m;
+    this.#watch();
+    const hash = stateHash(m);
+    const pages = this.#base ? this.#changedPages(this.#base) : this.#allPages();
+    this.#base = { ...stateOf(m), pages, hash };
+    this.#since.clear();
+    return this.#base;
+  }
+
+  /**
+   * Errors: HostError when the snapshot is of another kind of machine, and when the state after one
+   * of RESET_CHECK returns to the same snapshot is not the one it was taken of.
+   */
+  restore(s: Snapshot): void {
+    const m = this.#m;
+    const base = this.#base;
+    if (s !== base) checkFits(m, s);
+    this.#watch();
+    m.memoryHash.collect();
+    if (s !== base) this.#addDifferences(base?.pages, s.pages);
+    for (let i = 0; i < this.#since.size; i++) this.#set(this.#since.at(i), s.pages);
+    this.#restoredPages += this.#since.size;
+    // The pages of code were announced, and are listed; they are what the base says.
+    m.memoryHash.collect();
+    this.#since.clear();
+    setState(m, s);
+    this.#base = s;
+    if (s === base && ++this.#returns % RESET_CHECK === 0) this.check();
+  }
+
+  /** Hashes all of the state anew. Errors: HostError when it is not the one of the base. */
+  check(): void {
+    const { memoryHash } = this.#m;
+    memoryHash.rescan();
+    const hash = stateHash(this.#m);
+    if (hash !== this.#base?.hash)
+      throw new HostError(`the state after a reset is ${hash}, and was ${this.#base?.hash} before`);
+  }
+
+  /** The machine was switched off: its memory has nothing in common with the base. */
+  forget(): void {
+    this.#base = undefined;
+  }
+
+  #watch(): void {
+    const { memoryHash } = this.#m;
+    memoryHash.track();
+    memoryHash.watcher = this.#since;
+  }
+
+  /** `sum` was just asked for, so the table of page hashes is up to date: 0 is a page of zeros. */
+  #allPages(): Map<number, Uint8Array> {
+    const { ram, memoryHash } = this.#m;
+    const numbers = memoryHash.pagesNotZero();
+    const data = new Uint8Array(numbers.length * PAGE);
+    const pages = new Map<number, Uint8Array>();
+    for (const [i, page] of numbers.entries()) {
+      const bytes = data.subarray(i * PAGE, (i + 1) * PAGE);
+      bytes.set(ram.data.subarray(page * PAGE, (page + 1) * PAGE));
+      pages.set(page, bytes);
+    }
+    return pages;
+  }
+
+  #changedPages(base: Snapshot): Map<number, Uint8Array> {
+    const { ram, memoryHash } = this.#m;
+    const pages = new Map(base.pages);
+    for (let i = 0; i < this.#since.size; i++) {
+      const page = this.#since.at(i);
+      if (memoryHash.isZero(page)) pages.delete(page);
+      else pages.set(page, ram.data.slice(page * PAGE, (page + 1) * PAGE));
+    }
+    return pages;
+  }
+
+  /** Pages in which two snapshots may differ; without `from`, whatever RAM holds now. */
+  #addDifferences(from: Snapshot['pages'] | undefined, to: Snapshot['pages']): void {
+    const now = from?.keys() ?? this.#m.memoryHash.upToDate().pagesNotZero();
+    for (const page of now) if (!from || from.get(page) !== to.get(page)) this.#since.add(page);
+    for (const [page, bytes] of to) if (!from || from.get(page) !== bytes) this.#since.add(page);
+  }
+
+  /** Gives a page its contents; stores to code are announced, unless they change nothing. */
+  #set(page: number, pages: Snapshot['pages']): void {
+    const { ram, memoryHash } = this.#m;
+    const at = page * PAGE;
+    const bytes = pages.get(page);
+    memoryHash.changed(page);
+    if (memoryHash.holdsCode(page)) {
+      const now = ram.data.subarray(at, at + PAGE);
+      const then = bytes ?? new Uint8Array(PAGE);
+      if (now.every((byte, i) => byte === then[i])) return;
+      ram.write(ram.base + at, then);
+    } else if (bytes) ram.data.set(bytes, at);
+    else ram.data.fill(0, at, at + PAGE);
+  }
+}
