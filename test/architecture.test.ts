@@ -1,5 +1,6 @@
-// The house rules as tests: which module may import which, how long a file may be, and which names deterministic modules may not use.
-// docs/architecture.md says why. A failure prints the sentence to fix.
+// The house rules as tests: which module may import which, how long a file may be, and which names
+// deterministic modules may not use. docs/architecture.md says why. A failure prints the sentence
+// to fix.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -22,7 +23,10 @@ const read = (path: string): string => {
 };
 const sources = files.filter(path => path.endsWith('.ts'));
 
-/** The modules and what each may import. A module is a path prefix, or one file; the longest matching prefix decides. */
+/**
+ * The modules and what each may import. A module is a path prefix, or one file; the longest
+ * matching prefix decides.
+ */
 const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   'emulator/base': [],
   'emulator/isa': ['emulator/base'],
@@ -61,7 +65,8 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   coverage: ['emulator/isa', 'emulator/base'],
   run: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts'],
   toolchain: ['emulator/base'],
-  // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading them.
+  // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading
+  // them.
   host: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'run'],
   cli: [
     'emulator/base',
@@ -205,7 +210,8 @@ describe('determinism', () => {
     /\bperformance\b/,
     /\bMath\.random\b/,
     /\bset(Timeout|Interval|Immediate)\b/,
-    /(?<![.#])\bconsole\b\s*\??\.\s*(?!write\b)/, // a local named console is a byte sink: it has write and nothing else
+    // A local named console is a byte sink: it has write and nothing else.
+    /(?<![.#])\bconsole\b\s*\??\.\s*(?!write\b)/,
     /\bprocess\b\s*[.[]/,
     /\bwindow\b\s*\./,
     /\bdocument\b\s*\./,

@@ -19,7 +19,10 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
 };
 const entries = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-/** npm leaves a binary out of the hashes when the registry that wrote the file did not have it; it is then checked on download. */
+/**
+ * npm leaves a binary out of the hashes when the registry that wrote the file did not have it; it
+ * is then checked on download.
+ */
 const isForOthers = ({ optional, os, cpu, libc }: Entry): boolean =>
   optional === true && (!os?.includes('linux') || !cpu?.includes('x64') || libc?.includes('musl') === true);
 

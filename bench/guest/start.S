@@ -38,7 +38,7 @@ ecall_handler:
     addi a0, a0, 1
     mret
 
-/* unsigned long in_user(unsigned long (*f)(void)): runs f in U-mode; f ends by ecall with a7 = 1. */
+/* unsigned long in_user(unsigned long (*f)(void)): runs f in U-mode; f ends by ecall, a7 = 1. */
     .globl in_user
 in_user:
     addi sp, sp, -16

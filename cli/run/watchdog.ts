@@ -4,8 +4,8 @@
 // does not within a grace period, the second thread terminates the JavaScript or WebAssembly that
 // runs there, through the inspector, whose only other use is debugging; V8 checks for that at every
 // loop and call. A main thread that is blocked in the kernel (the reader of our output has stopped)
-// cannot be helped so. Then the second thread gives the terminal the modes that it had at the start,
-// gives the signal its default effect back, and sends it to the process once more.
+// cannot be helped so. Then the second thread gives the terminal the modes that it had at the
+// start, gives the signal its default effect back, and sends it to the process once more.
 //
 // Until both threads are ready, signals have their default effect, which is to end the process.
 import { constants } from 'node:os';
@@ -75,7 +75,8 @@ const THREAD = `
     });
   parentPort.once('message', () => {
     listen();
-    // libuv serves signals last in a turn of the event loop, so those that came before are received first.
+    // libuv serves signals last in a turn of the event loop, so those that came before are received
+    // first.
     parentPort.once('message', () => setImmediate(() => process.exit()));
   });
   parentPort.postMessage('up');
@@ -99,8 +100,8 @@ export class Watchdog {
   };
 
   /**
-   * Waits until the inspector has hung up; else Node would report a debugger that is still connected.
-   * It hangs up in an interrupt of this thread, which runs between waits.
+   * Waits until the inspector has hung up; else Node would report a debugger that is still
+   * connected. It hangs up in an interrupt of this thread, which runs between waits.
    */
   #awaitDisconnect(): void {
     let after = 3;
@@ -116,8 +117,8 @@ export class Watchdog {
   }
 
   /**
-   * Resolves when signals end the run in order. Where that is not possible (a later Node), they keep
-   * their default effect.
+   * Resolves when signals end the run in order. Where that is not possible (a later Node), they
+   * keep their default effect.
    */
   async start(): Promise<void> {
     const { Worker } = await import('node:worker_threads');
@@ -141,7 +142,9 @@ export class Watchdog {
     worker.postMessage('listen');
   }
 
-  /** Exit status that the signal asks for; 0 = none has come. Whoever asks ends the run in order. */
+  /**
+   * Exit status that the signal asks for; 0 = none has come. Whoever asks ends the run in order.
+   */
   get status(): number {
     const signal = Atomics.load(this.#shared, SIGNAL);
     if (signal === 0) return 0;
@@ -149,7 +152,9 @@ export class Watchdog {
     return 128 + signal;
   }
 
-  /** Resolves when signals have their default effect again. `status` tells of all that came before. */
+  /**
+   * Resolves when signals have their default effect again. `status` tells of all that came before.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
     Atomics.store(this.#shared, NOTICED, 1);

@@ -1,6 +1,7 @@
 /**
- * Coverage of parts of a trace: one test, the threads' own code, or the remote sections of one handle. Each part is judged by
- * itself, with the same proofs as the whole, so a line is never drawn as not run because only its hook is missing.
+ * Coverage of parts of a trace: one test, the threads' own code, or the remote sections of one
+ * handle. Each part is judged by itself, with the same proofs as the whole, so a line is never
+ * drawn as not run because only its hook is missing.
  */
 import { Coverage } from '../model/coverage.ts';
 import type { ProgramFile } from '../model/program.ts';
@@ -8,7 +9,9 @@ import { filterTrace } from '../trace/ops.ts';
 import type { Source, Trace } from '../trace/trace.ts';
 import { type GroupTotals, type PageGroup, STATE_LETTERS } from './page.ts';
 
-/** Work that all groups may cost together: records filtered, and lines judged at 64 records each. */
+/**
+ * Work that all groups may cost together: records filtered, and lines judged at 64 records each.
+ */
 const GROUP_WORK = 100_000_000;
 const LINE_WORK = 64;
 
@@ -49,7 +52,10 @@ export function groupsOf({ trace, program }: Coverage): Groups {
 
 const LETTER = { covered: 'c', partly: 'p', uncovered: 'u', unknown: 'x' } as const;
 
-/** States of a file's lines in order of line, as runs: `c12u3` is twelve covered lines and three that did not run. */
+/**
+ * States of a file's lines in order of line, as runs: `c12u3` is twelve covered lines and three
+ * that did not run.
+ */
 export function runsOfStates(coverage: Coverage, file: ProgramFile): string {
   let out = '';
   let last = '';

@@ -1,6 +1,7 @@
 /**
- * The HTML report: one file with everything inside, no network, the same bytes for the same input. It works from file://,
- * without a server, in light and dark, and from the keyboard. client/ is the program of the page; setup/client.mjs bundles it.
+ * The HTML report: one file with everything inside, no network, the same bytes for the same input.
+ * It works from file://, without a server, in light and dark, and from the keyboard. client/ is the
+ * program of the page; setup/client.mjs bundles it.
  */
 import { xmlText } from '../export/cobertura.ts';
 import { type ExportOptions, encodeChunks } from '../export/common.ts';
@@ -8,7 +9,10 @@ import type { Coverage } from '../model/coverage.ts';
 import { SCRIPT, STYLE } from './client.generated.ts';
 import { type PageData, pageData } from './data.ts';
 
-/** JSON that may stand inside a script element: no `<`, and no line separators that old parsers trip over. */
+/**
+ * JSON that may stand inside a script element: no `<`, and no line separators that old parsers trip
+ * over.
+ */
 const safeJson = (value: unknown): string =>
   JSON.stringify(value)
     .replaceAll('<', '\\u003c')

@@ -1,6 +1,7 @@
 /**
- * Call paths worth drawing, by interest: first the call that reaches most, then always one that reaches points which no call
- * before it in the list reached, and then calls whose points are rare. Of calls that reached the same points one is drawn.
+ * Call paths worth drawing, by interest: first the call that reaches most, then always one that
+ * reaches points which no call before it in the list reached, and then calls whose points are rare.
+ * Of calls that reached the same points one is drawn.
  */
 import type { ExportOptions } from '../export/common.ts';
 import { callPaths } from '../model/callpath.ts';
@@ -50,7 +51,9 @@ function candidates({ trace, mapped, program }: Coverage): Candidate[] {
   return [...known.values()];
 }
 
-/** Two 32-bit hashes and the length (FNV-1a with two primes): calls count as equal when these are. */
+/**
+ * Two 32-bit hashes and the length (FNV-1a with two primes): calls count as equal when these are.
+ */
 function digest(points: Uint32Array): string {
   let [a, b] = [0x811c9dc5, 0x9e3779b1];
   for (const point of points) {

@@ -106,7 +106,7 @@
 #define KCOV_SEEN_NODE_WORDS   4  /* u32 words of a remembered record: 1 or 4 */
 #define KCOV_SEEN_NODES        8  /* u64 nodes in the pool */
 #define KCOV_SEEN_USED         16 /* u64 nodes taken */
-#define KCOV_SEEN_BUCKETS      24 /* u64 address of the buckets: u32, 1 + index of a node, 0 = empty */
+#define KCOV_SEEN_BUCKETS      24 /* u64 address of buckets: u32, 1 + index of a node, 0 = empty */
 #define KCOV_SEEN_POOL         32 /* u64 address of the nodes */
 #define KCOV_SEEN_SIZE         64
 /* A node is u32 next (as in a bucket), u32 zero, then the words of the record. */

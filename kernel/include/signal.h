@@ -11,7 +11,7 @@ struct thread;
 struct trapframe;
 struct waitq;
 
-#define ERESTARTSYS           512 /* restart when the handler has SA_RESTART or there is no handler */
+#define ERESTARTSYS           512 /* restart if the handler has SA_RESTART or there is none */
 #define ERESTARTNOHAND        514 /* restart only without a handler */
 #define ERESTARTNOINTR        513 /* always restart */
 #define ERESTART_RESTARTBLOCK 516 /* EINTR after a handler, restart otherwise */

@@ -45,7 +45,7 @@ void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
 #define VMA_GROWSDOWN    (1u << 1) /* main stack */
 #define VMA_STACK        (1u << 2)
 #define VMA_HEAP         (1u << 3)
-#define VMA_DEVICE       (1u << 4) /* not merged, not expanded by mremap (like Linux VM_DONTEXPAND) */
+#define VMA_DEVICE       (1u << 4) /* not merged or expanded by mremap (like Linux VM_DONTEXPAND) */
 #define VMA_NO_COPY      (1u << 5) /* madvise(MADV_DONTFORK) */
 #define VMA_WIPE         (1u << 6) /* madvise(MADV_WIPEONFORK) */
 #define VMA_MAX_PROT_SET (1u << 7) /* max_prot limits mprotect */

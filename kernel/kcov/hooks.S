@@ -1,8 +1,8 @@
 /*
  * The functions that the compiler's -fsanitize-coverage=trace-pc,trace-cmp makes every basic block
- * and comparison call. They run for each edge of the kernel, so the order of the tests is: does this
- * thread record at all, does its context record this kind, is there a device. Only then are operands
- * and return address stored to the device; without one, kernel/kcov/record.c does the same in C.
+ * and comparison call. They run for each edge of the kernel, so they test in this order: does this
+ * thread record, does its context record this kind, is there a device. Only then do they store
+ * operands and return address to the device; without one, kernel/kcov/record.c does the same in C.
  *
  * The return address is taken here, in the outermost frame. Only t0, t1 and argument registers are
  * touched. Instruction sequences are fixed (no compression, no relaxation): an engine may recognise

@@ -1,5 +1,6 @@
-// Coverage hooks in compiled code, JIT and interpreter side by side on the bench's traced workload: recording, disabled, an area
-// that runs full. What the interpreter does is the kcov device; a difference in any register, byte or count stops the machine.
+// Coverage hooks in compiled code, JIT and interpreter side by side on the bench's traced workload:
+// recording, disabled, an area that runs full. What the interpreter does is the kcov device; a
+// difference in any register, byte or count stops the machine.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -66,7 +67,8 @@ describe.skipIf(!which('clang-19'))('traced workloads', () => {
       expect((await count(w, { engine: 'jit', eager: true }, true)).records).toBe(interp.records);
       expect(interp.byDevice).toBe(interp.records);
       expect(jit.records).toBeGreaterThan(1000);
-      expect(jit.byDevice).toBeLessThan(jit.records / 2); // the rest was counted where it was recorded
+      // The rest was counted where it was recorded.
+      expect(jit.byDevice).toBeLessThan(jit.records / 2);
     });
 
   test('whose calls are elided compute the same', async () => {

@@ -1,4 +1,5 @@
-// The command as a user types it: statuses, one-line errors, and that a run is the same run every time.
+// The command as a user types it: statuses, one-line errors, and that a run is the same run every
+// time.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

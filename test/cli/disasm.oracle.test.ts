@@ -1,5 +1,6 @@
-// `kcovbox disasm` of a whole kernel against llvm-objdump: the same instructions at the same addresses, and the same
-// targets by address and symbol. Kernel addresses do not fit a double, and half of the instructions are compressed.
+// `kcovbox disasm` of a whole kernel against llvm-objdump: the same instructions at the same
+// addresses, and the same targets by address and symbol. Kernel addresses do not fit a double, and
+// half of the instructions are compressed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// docs/cli.md and docs/man/ say what --help says; UPDATE_DOCS=1 writes them anew. Every command teaches by an example.
+// docs/cli.md and docs/man/ say what --help says; UPDATE_DOCS=1 writes them anew. Every command
+// teaches by an example.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

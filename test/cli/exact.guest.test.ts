@@ -1,4 +1,5 @@
-// `--exact`: source lines by retired instructions, of a kernel with hooks and of a bare-metal program without.
+// `--exact`: source lines by retired instructions, of a kernel with hooks and of a bare-metal
+// program without.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

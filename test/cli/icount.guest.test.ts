@@ -1,4 +1,5 @@
-// run --icount and boot -icount: how many instructions a guest second has, through the command and into its result.
+// run --icount and boot -icount: how many instructions a guest second has, through the command and
+// into its result.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,10 @@ import { kcovbox } from '../support/command.ts';
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-icount-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Harts 1 and 2 spin as xv6's scheduler does; hart 0 spins until the clock shows 10 ms, then stops the machine. */
+/**
+ * Harts 1 and 2 spin as xv6's scheduler does; hart 0 spins until the clock shows 10 ms, then stops
+ * the machine.
+ */
 const SPINNERS = `
     csrr t0, mhartid
     bnez t0, 2f
@@ -32,7 +36,8 @@ describe('the rate of time', () => {
         ]),
         { cwd: dir, input: '' },
       ).status;
-    // 10 ms are 10^7 ns; the turn of another hart may lie between the last instruction of hart 0 and the end.
+    // 10 ms are 10^7 ns; the turn of another hart may lie between the last instruction of hart 0
+    // and the end.
     for (const shift of [0, 3, 6, 10]) {
       const all = 1e7 / 2 ** shift;
       expect(boot(shift, Math.floor(all) - 1000), `shift ${shift}`).toBe(124);
@@ -77,7 +82,8 @@ describe('the rate of time', () => {
       return outcome.instret as number;
     });
     expect(ids.size).toBe(3);
-    // 40 ms of three harts at 1, 1/8 and 1/64 instructions per ns, and the boot, which hardly depends on the clock.
+    // 40 ms of three harts at 1, 1/8 and 1/64 instructions per ns, and the boot, which hardly
+    // depends on the clock.
     expect(spent[0]! - spent[1]!).toBeGreaterThan(40e6 / 3 / 2);
     expect(spent[0]!).toBeGreaterThan(spent[1]!);
     expect(spent[1]!).toBeGreaterThan(spent[2]!);

@@ -1,4 +1,5 @@
-// --interactive: a co-process on the other side of two pipes, which writes only after it has read what the guest said.
+// --interactive: a co-process on the other side of two pipes, which writes only after it has read
+// what the guest said.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The package as a user installs it: from the tarball, without a compiler or network, on every supported Node.js.
+// The package as a user installs it: from the tarball, without a compiler or network, on every
+// supported Node.js.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -148,7 +149,8 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     const pc = /0x[0-9a-f]{16}/.exec(ran.stdout)?.[0];
     expect(pc).toBeDefined();
     const kernel = kcovbox(node, 'build', 'kernel', '--dialect', 'linux').stdout.trimEnd();
-    const named = fed(pc!, node, 'symbolize', '-k', kernel); // the PC alone may fit other dialects too
+    // The PC alone may fit other dialects too.
+    const named = fed(pc!, node, 'symbolize', '-k', kernel);
     expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
     expect(kcovbox(node, 'replay', 'out.kcapsule')).toMatchObject({ status: 0, stdout: ran.stdout });
   });

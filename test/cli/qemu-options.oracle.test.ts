@@ -1,4 +1,5 @@
-// QEMU's own help is the list of its options: each has a row in cli/boot/option-rows.ts, and no row is made up.
+// QEMU's own help is the list of its options: each has a row in cli/boot/option-rows.ts, and no row
+// is made up.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,10 @@ const COMMAND = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-options-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Names and whether a value follows, from lines such as `-hda/-hdb file  use ...` and `-h or -help   display ...`. */
+/**
+ * Names and whether a value follows, from lines such as `-hda/-hdb file  use ...` and
+ * `-h or -help   display ...`.
+ */
 function listed(help: string): Map<string, boolean> {
   const found = new Map<string, boolean>();
   for (const line of help.split('\n')) {
@@ -46,7 +50,10 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))("QEMU's command line", () 
   });
 
   const kernel = join(dir, 'kernel.elf');
-  /** Ends with the sum of the bytes at 0x80400000 and whether a1 names a device tree that begins as it should. */
+  /**
+   * Ends with the sum of the bytes at 0x80400000 and whether a1 names a device tree that begins as
+   * it should.
+   */
   writeFileSync(
     kernel,
     assemble(`
@@ -83,7 +90,8 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))("QEMU's command line", () 
   });
 
   test('an ELF segment that starts below RAM', () => {
-    // As GNU ld -Ttext=0x80000000 makes it: one segment that begins with the headers, a page below RAM.
+    // As GNU ld -Ttext=0x80000000 makes it: one segment that begins with the headers, a page below
+    // RAM.
     const file = new Uint8Array(0x1100);
     const view = new DataView(file.buffer);
     file.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]);

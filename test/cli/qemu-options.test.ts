@@ -1,4 +1,5 @@
-// The words of QEMU command lines as people write them: what they mean, and what is said where they mean nothing here.
+// The words of QEMU command lines as people write them: what they mean, and what is said where they
+// mean nothing here.
 import { describe, expect, test } from 'vitest';
 import { describeOptions, parseQemu } from '../../cli/boot/qemu-options.ts';
 

@@ -1,5 +1,5 @@
-// A search over capsules that anybody may have made, through the command: each mutant is the recorded run, or refused with
-// one line, and leaves no file.
+// A search over capsules that anybody may have made, through the command: each mutant is the
+// recorded run, or refused with one line, and leaves no file.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,7 +67,10 @@ function check({ status, stderr }: Replayed, name: string, cwd: string): void {
     throw new Error(`${name}: status ${status}, files [${left}]: ${stderr.slice(-2000)}`);
 }
 
-/** Replays `count` mutants of `good`, each with the command in a process of its own. Errors: the first that ends otherwise. */
+/**
+ * Replays `count` mutants of `good`, each with the command in a process of its own. Errors: the
+ * first that ends otherwise.
+ */
 export function searchMutants(dir: string, good: Uint8Array, seed: number, count: number): void {
   const random = new Random(seed);
   const cwd = join(dir, 'cwd');
@@ -79,7 +82,9 @@ export function searchMutants(dir: string, good: Uint8Array, seed: number, count
   }
 }
 
-/** Replays the files one after another in one process; a line of JSON for each says how it ended. */
+/**
+ * Replays the files one after another in one process; a line of JSON for each says how it ended.
+ */
 const BATCH = `
   const [bundle, results, ...files] = process.argv.slice(1);
   const { main } = require(bundle);
@@ -96,7 +101,10 @@ const BATCH = `
     process.exit(0);
   })();`;
 
-/** The same with \`size\` mutants in a process: most of the time of a small replay is the start of Node. */
+/**
+ * The same with \`size\` mutants in a process: most of the time of a small replay is the start of
+ * Node.
+ */
 export function searchInBatches(
   dir: string,
   good: Uint8Array,

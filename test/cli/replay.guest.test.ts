@@ -1,5 +1,5 @@
-// `kcovbox replay` and `kcovbox capsule`: the same run on any host, and of a capsule that a stranger made nothing but one
-// line: nothing in the file names an output, a flag or a program.
+// `kcovbox replay` and `kcovbox capsule`: the same run on any host, and of a capsule that a
+// stranger made nothing but one line: nothing in the file names an output, a flag or a program.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,7 +120,8 @@ describe('a capsule', () => {
     }));
     expect(replay(short).stderr).toMatch(/is not the run that was recorded: |is after the end of the run/);
     const kernel = readFileSync(join(dir, 'echo.elf'));
-    kernel[kernel.indexOf(Buffer.from([0x93, 0x04, 0x30, 0x00]))! + 3] = 0x10; // reads more than three
+    // Reads more than three.
+    kernel[kernel.indexOf(Buffer.from([0x93, 0x04, 0x30, 0x00]))! + 3] = 0x10;
     expect(replay(withPart(boot, 'kernel.bin', kernel)).status).toBe(125);
   });
 

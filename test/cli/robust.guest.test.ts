@@ -1,5 +1,6 @@
-// The checking options of `kcovbox run`: one kernel with all of them reports every kind of bug, and impossible combinations
-// are refused in one line. test/kernel/robust.slow.test.ts has each check alone.
+// The checking options of `kcovbox run`: one kernel with all of them reports every kind of bug, and
+// impossible combinations are refused in one line. test/kernel/robust.slow.test.ts has each check
+// alone.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// `kcovbox run` at a real terminal: a pseudo terminal with a script for the person in front of it (person.py).
+// `kcovbox run` at a real terminal: a pseudo terminal with a script for the person in front of it
+// (person.py).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -209,7 +210,8 @@ describe.skipIf(
   missing('python3', PYTHON) ||
     missing('busybox (node setup/fetch-guests.mjs)', existsSync(BUSYBOX) ? BUSYBOX : undefined),
 )('a shell at a terminal', () => {
-  // What is typed before the shell has given the terminal to a program is the shell's, here as elsewhere: hence the waits.
+  // What is typed before the shell has given the terminal to a program is the shell's, here as
+  // elsewhere: hence the waits.
   test('edits lines, remembers them, and has jobs that can be stopped and interrupted', () => {
     const command = [process.execPath, COMMAND, 'run', BUSYBOX, '--', 'sh'];
     const script = String.raw`

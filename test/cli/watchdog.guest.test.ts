@@ -20,7 +20,9 @@ const LAST_KERNEL = join(dir, 'last.elf');
 const TOLD = join(dir, 'told');
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Reads the device until it gets stuck. Where it does not, the guest goes on or ends with status 7. */
+/**
+ * Reads the device until it gets stuck. Where it does not, the guest goes on or ends with status 7.
+ */
 const guest = (isLast: boolean) => `
   li t1, 0x30000000
 1: lw t0, 0(t1)

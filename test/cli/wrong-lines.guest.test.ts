@@ -1,5 +1,6 @@
-// Wrong command lines: each ends with the documented status and one line that says what is wrong, with what, and where
-// possible what to do; nothing goes to standard output and no file is left behind.
+// Wrong command lines: each ends with the documented status and one line that says what is wrong,
+// with what, and where possible what to do; nothing goes to standard output and no file is left
+// behind.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +32,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-/** Words of the command line, separated by blanks ("␣" stands for one); the message; another status than 125. */
+/**
+ * Words of the command line, separated by blanks ("␣" stands for one); the message; another status
+ * than 125.
+ */
 type Line = readonly [line: string, message: RegExp, status?: number];
 
 const GENERAL: readonly Line[] = [

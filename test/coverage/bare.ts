@@ -1,6 +1,7 @@
 /**
- * Instrumented C functions on the bare machine: built with the hooks, called by a driver without, every retired instruction counted. The
- * counts of the hook calls make the trace; the counts of all instructions are the truth that the model is compared with.
+ * Instrumented C functions on the bare machine: built with the hooks, called by a driver without,
+ * every retired instruction counted. The counts of the hook calls make the trace; the counts of all
+ * instructions are the truth that the model is compared with.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +23,10 @@ void *memset(void *d, int c, unsigned long n) { char *p = d; while (n--) *p++ = 
 void *memcpy(void *d, const void *s, unsigned long n) { char *p = d; const char *q = s; while (n--) *p++ = *q++; return d; }
 `;
 
-/** Builds `code` with hooks at `level` and `driver`, whose `main` calls it and then `done()`; runs and compares. */
+/**
+ * Builds `code` with hooks at `level` and `driver`, whose `main` calls it and then `done()`; runs
+ * and compares.
+ */
 export function bareTruth(name: string, code: string, driver: string, level: string): Comparison {
   const dir = join(scratch(), name);
   mkdirSync(dir, { recursive: true });

@@ -1,4 +1,7 @@
-/** The ELF and DWARF readers against llvm-symbolizer and llvm-dwarfdump. `KCOVBOX_VMLINUX` adds a Linux image of your own. */
+/**
+ * The ELF and DWARF readers against llvm-symbolizer and llvm-dwarfdump. `KCOVBOX_VMLINUX` adds a
+ * Linux image of your own.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../coverage/base/bytes.ts';
@@ -63,7 +66,9 @@ function showRow(row: LineRow): string {
   return [address, row.line, row.column, row.file, row.isa, row.discriminator, 0, ...flags].join(' ');
 }
 
-/** Rows as llvm-dwarfdump prints them: address line column file isa discriminator op-index flags. */
+/**
+ * Rows as llvm-dwarfdump prints them: address line column file isa discriminator op-index flags.
+ */
 function compareRows(path: string): number {
   const elf = new Elf(readFileSync(path), path);
   const theirs = run('llvm-dwarfdump-19', ['--debug-line', path])

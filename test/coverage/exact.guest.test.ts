@@ -1,4 +1,7 @@
-/** `--exact` counts the same with either engine, on guest programs. The long dose is exact.slow.test.ts. */
+/**
+ * `--exact` counts the same with either engine, on guest programs. The long dose is
+ * exact.slow.test.ts.
+ */
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ExactRun, exactOf } from './exact.ts';

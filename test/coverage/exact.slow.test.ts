@@ -1,4 +1,7 @@
-/** `--exact` counts the same with either engine: all test programs and kcov clients, on 1 and 4 harts. See exact.guest.test.ts. */
+/**
+ * `--exact` counts the same with either engine: all test programs and kcov clients, on 1 and 4
+ * harts. See exact.guest.test.ts.
+ */
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

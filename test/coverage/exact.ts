@@ -1,4 +1,7 @@
-/** Counts of retired instructions by both engines, in lockstep: what `--exact` reports must not depend on the engine. */
+/**
+ * Counts of retired instructions by both engines, in lockstep: what `--exact` reports must not
+ * depend on the engine.
+ */
 import { readFileSync } from 'node:fs';
 import { codeWindow, Elf, Program } from '../../coverage/index.ts';
 import { LockstepMachine } from '../../emulator/machine/engine-pair.ts';
@@ -19,7 +22,10 @@ export interface CountsOfBoth {
   readonly console: string;
 }
 
-/** Runs a program of guest-programs/ in lockstep, and compares the counts of every instruction of the kernel. */
+/**
+ * Runs a program of guest-programs/ in lockstep, and compares the counts of every instruction of
+ * the kernel.
+ */
 export async function exactOf(
   source: string,
   { dialect, harts, args = '' }: ExactRun,

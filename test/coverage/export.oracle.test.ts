@@ -242,7 +242,10 @@ interface Drcov {
   blocks: { start: number; size: number; id: number }[];
 }
 
-/** A reader of drcov 2 as strict as the tools that read it: exact header lines, packed table, nothing behind it. */
+/**
+ * A reader of drcov 2 as strict as the tools that read it: exact header lines, packed table,
+ * nothing behind it.
+ */
 function readDrcov(bytes: Uint8Array): Drcov {
   const buffer = Buffer.from(bytes);
   let at = 0;

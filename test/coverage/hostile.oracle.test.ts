@@ -1,4 +1,7 @@
-/** Real images with damaged bytes: whatever the reader makes of them, it ends with a value or one line, and soon. */
+/**
+ * Real images with damaged bytes: whatever the reader makes of them, it ends with a value or one
+ * line, and soon.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CallSites, CoverageError, Elf, Program, Symbolizer } from '../../coverage/index.ts';

@@ -11,7 +11,10 @@ import { bytesOf, scratch } from './support.ts';
 const reason = existsSync(CHROMIUM) ? undefined : `large HTML report skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
-/** 3,700 files of 160 lines of code, 12 functions and 90 points, as a small configuration of Linux has. */
+/**
+ * 3,700 files of 160 lines of code, 12 functions and 90 points, as a small configuration of Linux
+ * has.
+ */
 const FILES = 3700;
 const FOLDERS = 60;
 const LINES = 160;

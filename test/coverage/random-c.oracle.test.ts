@@ -1,4 +1,7 @@
-/** The model on random C functions and on the lock with four pins: no line may be wrong. `KCOVBOX_SEED` and `KCOVBOX_RUNS` make a long dose. */
+/**
+ * The model on random C functions and on the lock with four pins: no line may be wrong.
+ * `KCOVBOX_SEED` and `KCOVBOX_RUNS` make a long dose.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

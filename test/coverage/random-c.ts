@@ -1,4 +1,7 @@
-/** Random C functions for the coverage model: conditions of `&&`, `||`, `?:`, switches, loops, goto, inlined and tail calls, noreturn. */
+/**
+ * Random C functions for the coverage model: conditions of `&&`, `||`, `?:`, switches, loops, goto,
+ * inlined and tail calls, noreturn.
+ */
 import fc from 'fast-check';
 
 type Made = fc.Arbitrary<string>;

@@ -1,4 +1,7 @@
-/** Reports on the fixture program: states of lines, totals, annotated source, difference, explanation, call path. */
+/**
+ * Reports on the fixture program: states of lines, totals, annotated source, difference,
+ * explanation, call path.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** From a run of the guest to what other tools read of it, and the guest kernel's own debug information against llvm. */
+/**
+ * From a run of the guest to what other tools read of it, and the guest kernel's own debug
+ * information against llvm.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Size: ten million records through the stored form and the exporters, and (with KCOVBOX_VMLINUX) the debug information of a whole Linux
- * kernel. Prints what it measured as processor time of this process; docs/coverage-formats.md quotes it.
+ * Size: ten million records through the stored form and the exporters, and (with KCOVBOX_VMLINUX)
+ * the debug information of a whole Linux kernel. Prints what it measured as processor time of this
+ * process; docs/coverage-formats.md quotes it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * Images for the tests of coverage/: a freestanding instrumented program (flags of the guest kernel, upper-half addresses) and a static
- * glibc program, built once per options into a temporary directory. Absent compilers give a reason to print, never a silent skip.
+ * Images for the tests of coverage/: a freestanding instrumented program (flags of the guest
+ * kernel, upper-half addresses) and a static glibc program, built once per options into a temporary
+ * directory. Absent compilers give a reason to print, never a silent skip.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -120,8 +121,9 @@ export function buildStatic(): string {
 }
 
 /**
- * A trace of the fixture program made from its call sites: `run_all` calls `parse_number`, whose loop runs twice, and `table_lookup`, which
- * takes its default; two tests, the second of which stays in `parse_number`. The rest is not covered.
+ * A trace of the fixture program made from its call sites: `run_all` calls `parse_number`, whose
+ * loop runs twice, and `table_lookup`, which takes its default; two tests, the second of which
+ * stays in `parse_number`. The rest is not covered.
  */
 export function fixtureTrace(elf: Elf): Trace {
   const sites = new CallSites(elf);

@@ -1,4 +1,7 @@
-/** The coverage model against the truth on all test programs, dialects, 1 and 4 harts, PC and UNIQ modes. See truth.guest.test.ts. */
+/**
+ * The coverage model against the truth on all test programs, dialects, 1 and 4 harts, PC and UNIQ
+ * modes. See truth.guest.test.ts.
+ */
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * The truth about a run, from the engine: which instructions retired while coverage was recorded. And what a coverage model says of the same
- * run, compared line by line. Addresses become lines by llvm-symbolizer, not by our own reader.
+ * The truth about a run, from the engine: which instructions retired while coverage was recorded.
+ * And what a coverage model says of the same run, compared line by line. Addresses become lines by
+ * llvm-symbolizer, not by our own reader.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,10 @@ import { FIXTURES, run } from './support.ts';
 export interface Image {
   program: Program;
   path: string;
-  /** `file:line` of each instruction of instrumented functions, innermost first, with the calls that were inlined; '' for none. */
+  /**
+   * `file:line` of each instruction of instrumented functions, innermost first, with the calls that
+   * were inlined; '' for none.
+   */
   linesAt: Map<number, string[]>;
   low: number;
   high: number;
@@ -64,7 +68,10 @@ export interface Comparison {
   trace: Trace;
 }
 
-/** Compare the verdict on every line with the counts of its instructions, by half-word from `image.low`. */
+/**
+ * Compare the verdict on every line with the counts of its instructions, by half-word from
+ * `image.low`.
+ */
 export function compare(image: Image, trace: Trace, counts: BigUint64Array): Comparison {
   const { program } = image;
   const coverage = new Coverage(trace, program);

@@ -1,4 +1,5 @@
-// What derives from the CSR table: every register has a name in GDB's target description and in the disassembler.
+// What derives from the CSR table: every register has a name in GDB's target description and in the
+// disassembler.
 
 import { expect, test } from 'vitest';
 import { targetDescription } from '../../emulator/debug/gdb-registers.ts';

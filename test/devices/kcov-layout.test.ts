@@ -1,4 +1,5 @@
-// The header is what the kernel is compiled with; every number in it must be the one that the device uses.
+// The header is what the kernel is compiled with; every number in it must be the one that the
+// device uses.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The kcov device, driven through its registers as the kernel drives it: records of every mode, hostile word 0,
-// UNIQ modes, CURRENT and remote sections.
+// The kcov device, driven through its registers as the kernel drives it: records of every mode,
+// hostile word 0, UNIQ modes, CURRENT and remote sections.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CTX,

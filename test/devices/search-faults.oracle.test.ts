@@ -1,5 +1,5 @@
-// Does the search find faults? Each case puts one into the sources of the devices, builds the search
-// with it, and expects a report. A case whose text is no longer in its file fails: renew it.
+// Does the search find faults? Each case puts one into the sources of the devices, builds the
+// search with it, and expects a report. A case whose text is no longer in its file fails: renew it.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

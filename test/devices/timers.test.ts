@@ -1,4 +1,5 @@
-// The small devices: CLINT, real-time clock, finisher and the teaching device, on a clock moved by hand.
+// The small devices: CLINT, real-time clock, finisher and the teaching device, on a clock moved by
+// hand.
 import { describe, expect, it } from 'vitest';
 import { Clint } from '../../devices/clint.ts';
 import { Edu, factorial } from '../../devices/edu.ts';

@@ -1,4 +1,5 @@
-// The UART as a 16550 driver sees it: FIFO, interrupt causes and their order, divisor latch, loopback.
+// The UART as a 16550 driver sees it: FIFO, interrupt causes and their order, divisor latch,
+// loopback.
 import { describe, expect, it } from 'vitest';
 import { Uart16550 } from '../../devices/uart16550.ts';
 import { Line, Output } from './ports.ts';

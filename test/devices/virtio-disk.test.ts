@@ -1,4 +1,5 @@
-// A disk over an image behaves as an array of its bytes would, and asks the image only for what was not written.
+// A disk over an image behaves as an array of its bytes would, and asks the image only for what was
+// not written.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Disk, type DiskImage } from '../../devices/virtio-disk.ts';

@@ -1,5 +1,5 @@
-// virtio-mmio in both versions, driven by a small driver in this file: queues, block, entropy and console,
-// and rings that a hostile driver built.
+// virtio-mmio in both versions, driven by a small driver in this file: queues, block, entropy and
+// console, and rings that a hostile driver built.
 import { describe, expect, it } from 'vitest';
 import { VirtioBlk } from '../../devices/virtio-blk.ts';
 import { VirtioConsole } from '../../devices/virtio-console.ts';
@@ -90,7 +90,10 @@ class Driver {
     this.memory.write16(table + 16 * i + 14, next);
   }
 
-  /** Offers the chain that starts at `head` and rings; returns the used length, or undefined when not served. */
+  /**
+   * Offers the chain that starts at `head` and rings; returns the used length, or undefined when
+   * not served.
+   */
   offer(head = 0, queue = 0): number | undefined {
     const shift = queue * 0x4000;
     const [avail, used] = [this.avail + shift, this.used + shift];

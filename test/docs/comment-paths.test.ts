@@ -1,5 +1,6 @@
-// Comments point to files by path. Every path that a comment of the code names exists: from the root of the repository, from
-// the comment's own folder, or from one of the roots that its part of the tree uses.
+// Comments point to files by path. Every path that a comment of the code names exists: from the
+// root of the repository, from the comment's own folder, or from one of the roots that its part of
+// the tree uses.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +15,10 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .filter(path => path !== '' && existsSync(join(ROOT, path)));
 const known = new Set(tracked);
 
-/** Comments below `kernel/` write `mm/page.c`, those of the engine `jit/region/region.ts`, and so on. */
+/**
+ * Comments below `kernel/` write `mm/page.c`, those of the engine `jit/region/region.ts`, and so
+ * on.
+ */
 const ROOTS = [
   '',
   'kernel',

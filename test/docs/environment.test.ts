@@ -1,4 +1,5 @@
-// docs/environment.md lists the environment variables that the sources read: all of them and no others.
+// docs/environment.md lists the environment variables that the sources read: all of them and no
+// others.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-// Every Markdown file: no line is longer than 100 columns, and every relative link leads to a file and a heading that exist.
-// Tables, code blocks and lines that hold one long link are exempt from the limit. So are pages that are generated from the
-// definitions of the code; their own tests compare them.
+// Every Markdown file: no line is longer than 100 columns, and every relative link leads to a file
+// and a heading that exist. Tables, code blocks and lines that hold one long link are exempt from
+// the limit. So are pages that are generated from the definitions of the code; their own tests
+// compare them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,6 @@
-// Processes with different code at the same addresses, in turn. Entry points wait for a batch that is
-// compiled while another process runs, when the exec TLB does not know their code: none may be lost.
+// Processes with different code at the same addresses, in turn. Entry points wait for a batch that
+// is compiled while another process runs, when the exec TLB does not know their code: none may be
+// lost.
 
 import { expect, test } from 'vitest';
 import { HEAT_DEFAULT } from '../../emulator/engine/jit/policy/heat.ts';
@@ -23,7 +24,10 @@ const pointer = (pa: number): bigint => (BigInt(pa / 4096) << 10n) | 1n;
 const rootOf = (process: number): number => TABLES + process * 0x2000;
 const codeOf = (process: number): number => RAM + (1 + process) * 2 * MIB;
 
-/** In M: the next process in turn; its address space, and to S at VA. Traps come to the first instruction. */
+/**
+ * In M: the next process in turn; its address space, and to S at VA. Traps come to the first
+ * instruction.
+ */
 const SCHEDULER = [
   e('addi', { rd: S0, rs1: S0, imm: 1 }),
   e('bltu', { rs1: S0, rs2: S1, imm: 8 }),
@@ -105,6 +109,7 @@ test.each([2, 4, 8])('all code of %i processes is compiled', processes => {
   const { deferred, regions } = machine.jit!.stats;
   console.log(`${processes} processes: ${deferred} deferred, ${regions} regions, ${share}`);
   expect(deferred).toBeGreaterThan(0);
-  // The first round of a loop is interpreted, 2 %. One lost loop of 8 processes would be 1.6 % more.
+  // The first round of a loop is interpreted, 2 %. One lost loop of 8 processes would be 1.6 %
+  // more.
   expect(share).toBeGreaterThan(0.97);
 });

@@ -1,4 +1,5 @@
-// The emulator in headless Chromium: another version of V8, without any flag of ours and without Node. The runs are the same to the bit.
+// The emulator in headless Chromium: another version of V8, without any flag of ours and without
+// Node. The runs are the same to the bit.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

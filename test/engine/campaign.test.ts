@@ -1,5 +1,6 @@
-// The comparison itself is tested: an engine with one wrong instruction is caught, and the program that shows it is
-// shrunk to that instruction. The wrong engine is the right one, run on an image in which the instruction was replaced.
+// The comparison itself is tested: an engine with one wrong instruction is caught, and the program
+// that shows it is shrunk to that instruction. The wrong engine is the right one, run on an image
+// in which the instruction was replaced.
 
 import { expect, test } from 'vitest';
 import { decode, encode } from '../../emulator/isa/codec.ts';

@@ -1,4 +1,5 @@
-// The code cache under guests that keep writing code: it stays bounded, it forgets, and it does not give up.
+// The code cache under guests that keep writing code: it stays bounded, it forgets, and it does not
+// give up.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -16,7 +17,9 @@ async function collect(): Promise<void> {
   }
 }
 
-/** The default policy with all times a tenth, so that a tenth of the instructions shows the same. */
+/**
+ * The default policy with all times a tenth, so that a tenth of the instructions shows the same.
+ */
 const TENTH = {
   ...HEAT_DEFAULT,
   arrivalsPerTick: HEAT_DEFAULT.arrivalsPerTick / 10,

@@ -1,5 +1,5 @@
-// A guest that keeps writing code: each round copies a small function to another place, calls it, and goes on. For tests of
-// invalidation, eviction and memory.
+// A guest that keeps writing code: each round copies a small function to another place, calls it,
+// and goes on. For tests of invalidation, eviction and memory.
 
 import { Machine, MIB } from '../../emulator/index.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
@@ -17,7 +17,10 @@ export interface WriterOptions {
   readonly places: number;
   /** Iterations of a function each time. */
   readonly iterations: number;
-  /** Is the function of this place copied anew each round? Else its code is stored once and only called. */
+  /**
+   * Is the function of this place copied anew each round? Else its code is stored once and only
+   * called.
+   */
   readonly rewrites: boolean;
   readonly tuning: EngineTuning;
 }

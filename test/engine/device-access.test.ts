@@ -1,5 +1,6 @@
-// Loads from devices in both engines: values of every width, exact time, and what a device may do while it is read: interrupt,
-// shorten the quantum, stop the machine. Compiled regions stay for harmless loads and leave behind the others.
+// Loads from devices in both engines: values of every width, exact time, and what a device may do
+// while it is read: interrupt, shorten the quantum, stop the machine. Compiled regions stay for
+// harmless loads and leave behind the others.
 
 import { describe, expect, test } from 'vitest';
 import type { Device, Width } from '../../emulator/bus/device.ts';

@@ -1,5 +1,6 @@
-// The code of short regions, instruction by instruction: a change of the emitter shows here what it changes. Each listing has the
-// checks at the entry first, then the guest's instructions, then the ways out. `vitest -u` writes new listings: read the difference.
+// The code of short regions, instruction by instruction: a change of the emitter shows here what it
+// changes. Each listing has the checks at the entry first, then the guest's instructions, then the
+// ways out. `vitest -u` writes new listings: read the difference.
 
 import { describe, expect, test } from 'vitest';
 import { emitRegion } from '../../emulator/engine/jit/emit/emit.ts';

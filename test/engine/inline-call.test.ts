@@ -1,5 +1,6 @@
-// Inlined calls are open to anybody who can say what a function does: here a probe that counts in guest memory, as a tracer would
-// plant one. Compiled code counts by itself and leaves what the interpreter leaves, unless the code is not what was announced.
+// Inlined calls are open to anybody who can say what a function does: here a probe that counts in
+// guest memory, as a tracer would plant one. Compiled code counts by itself and leaves what the
+// interpreter leaves, unless the code is not what was announced.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { InterpEngine } from '../../emulator/engine/engine.ts';

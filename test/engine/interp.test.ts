@@ -1,4 +1,5 @@
-// The interpreter on raw code in flat memory: counting, pages, self-modifying code, slow memory accesses, ways to leave.
+// The interpreter on raw code in flat memory: counting, pages, self-modifying code, slow memory
+// accesses, ways to leave.
 
 import { describe, expect, test } from 'vitest';
 import { EXIT, InterpEngine } from '../../emulator/engine/engine.ts';
@@ -245,7 +246,10 @@ describe('leaving', () => {
 });
 
 describe('compiled regions', () => {
-  /** A region that adds 100 to x1, counts one instruction and goes on at its own pc + 4, odd or even. */
+  /**
+   * A region that adds 100 to x1, counts one instruction and goes on at its own pc + 4, odd or
+   * even.
+   */
   function region(memory: WebAssembly.Memory, odd: number) {
     const m = new ModuleBuilder();
     m.importMemory('env', 'memory', { min: 1 });
@@ -295,7 +299,8 @@ describe('compiled regions', () => {
       e('jal', { rd: 0, imm: -8 }),
     ]);
     flat.run(3 * 10);
-    // Arrivals 1 and 2 are interpreted; the first pass is no arrival, because nothing was decoded yet.
+    // Arrivals 1 and 2 are interpreted; the first pass is no arrival, because nothing was decoded
+    // yet.
     expect([flat.x(1), flat.x(2), calls[0]]).toEqual([3n + 700n, 10n, 0]);
   });
 });

@@ -1,5 +1,5 @@
-// An interrupt before every single instruction of a program, in both engines: the handler runs, the program does not notice, and
-// the state afterwards is the one that single steps give.
+// An interrupt before every single instruction of a program, in both engines: the handler runs, the
+// program does not notice, and the state afterwards is the one that single steps give.
 
 import { describe, expect, test } from 'vitest';
 import { cause } from '../../emulator/hart/index.ts';
@@ -10,7 +10,9 @@ import { type EngineFactory, Flat, interpreter, jit, RAM_BASE } from '../support
 const DATA = BigInt(RAM_BASE + 0x8000);
 const HANDLER = RAM_BASE + 0x400;
 
-/** Calls, loads, stores, an atomic, branches both ways and CSR instructions; x10 counts the rounds. */
+/**
+ * Calls, loads, stores, an atomic, branches both ways and CSR instructions; x10 counts the rounds.
+ */
 const PROGRAM = [
   e('addi', { rd: 10, rs1: 10, imm: 1 }),
   e('jal', { rd: 1, imm: 40 }),

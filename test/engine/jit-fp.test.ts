@@ -1,4 +1,5 @@
-// Floating point in compiled regions without a fused instruction of the host. KCOVBOX_FP_CASES sets the number of operands.
+// Floating point in compiled regions without a fused instruction of the host. KCOVBOX_FP_CASES sets
+// the number of operands.
 
 import { expect, test } from 'vitest';
 import { hostFuses } from '../../emulator/wasm/host-fma.ts';

@@ -1,4 +1,5 @@
-// The same as jit-fp.test.ts where the host has a fused multiply-add, as later versions of V8 do without the flag.
+// The same as jit-fp.test.ts where the host has a fused multiply-add, as later versions of V8 do
+// without the flag.
 
 import { setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';

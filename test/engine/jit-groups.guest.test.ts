@@ -1,5 +1,5 @@
-// The programs that a user would meet: a C program and a bare-metal one whose hot loop has many address groups, through the
-// command, print the same with every engine.
+// The programs that a user would meet: a C program and a bare-metal one whose hot loop has many
+// address groups, through the command, print the same with every engine.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,10 @@ int main(void) {
 }
 `;
 
-/** A locked PMP entry in RAM: M-mode goes through the TLB, too. The low byte of the sum is the status. */
+/**
+ * A locked PMP entry in RAM: M-mode goes through the TLB, too. The low byte of the sum is the
+ * status.
+ */
 const bare = (count: number): string => `
   li t0, 0x87fff000 >> 2
   csrw pmpaddr0, t0

@@ -1,5 +1,6 @@
-// Blocks with any number of address groups, up to the size limit of a region: each group has a host address of its own while it is
-// open, and none may be taken for another, for a page cache or for what a coverage hook knows.
+// Blocks with any number of address groups, up to the size limit of a region: each group has a host
+// address of its own while it is open, and none may be taken for another, for a page cache or for
+// what a coverage hook knows.
 
 import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';

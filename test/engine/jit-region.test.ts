@@ -1,4 +1,5 @@
-// What discovery makes one region of: copies of callees, the cases of a switch, repeated loops, and what it leaves alone.
+// What discovery makes one region of: copies of callees, the cases of a switch, repeated loops, and
+// what it leaves alone.
 
 import { describe, expect, test } from 'vitest';
 import { type Block, type CodeView, discover, type Region } from '../../emulator/engine/jit/region/region.ts';

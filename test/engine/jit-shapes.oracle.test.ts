@@ -1,5 +1,5 @@
-// The programs of the region-shape search on libunicorn, which shares nothing with our engines: all of memory, with the registers that a
-// program stores at its end. KCOVBOX_PROGRAMS sets how many.
+// The programs of the region-shape search on libunicorn, which shares nothing with our engines: all
+// of memory, with the registers that a program stores at its end. KCOVBOX_PROGRAMS sets how many.
 
 import { describe, expect, test } from 'vitest';
 import type { Image } from '../support/oracle/image.ts';

@@ -1,5 +1,6 @@
-// Programs made for the limits of the region JIT (test/support/shapes): compiled, they leave what they leave interpreted, after any number
-// of instructions. And the search is tested itself: it finds faults that are put into the JIT.
+// Programs made for the limits of the region JIT (test/support/shapes): compiled, they leave what
+// they leave interpreted, after any number of instructions. And the search is tested itself: it
+// finds faults that are put into the JIT.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { DecodedPages } from '../../emulator/engine/interp/decoded-pages.ts';

@@ -1,5 +1,6 @@
-// JIT and interpreter side by side on guests: the self-checking privileged programs, and the kernel from its first instruction to
-// the end of a kcov client. A difference is printed with the instructions before it.
+// JIT and interpreter side by side on guests: the self-checking privileged programs, and the kernel
+// from its first instruction to the end of a kcov client. A difference is printed with the
+// instructions before it.
 
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// Counters of retired instructions against a program whose counts are known: loops, calls, traps and
-// compressed code, interpreted and compiled.
+// Counters of retired instructions against a program whose counts are known: loops, calls, traps
+// and compressed code, interpreted and compiled.
 
 import { describe, expect, test } from 'vitest';
 import { Machine } from '../../emulator/index.ts';

@@ -1,5 +1,6 @@
-// Results of M and Zb* at corner values against the sentences of the manual, in BigInt. The oracles test the same and
-// everything else at random (test/oracle); this finds a broken rule in milliseconds.
+// Results of M and Zb* at corner values against the sentences of the manual, in BigInt. The oracles
+// test the same and everything else at random (test/oracle); this finds a broken rule in
+// milliseconds.
 
 import { describe, expect, test } from 'vitest';
 import { encode, type Mnemonic } from '../../emulator/isa/index.ts';
@@ -107,7 +108,9 @@ const interpreted: Machine = name => {
   };
 };
 
-/** In a loop that has been compiled and is entered by a jump backwards; behind it time is spun away. */
+/**
+ * In a loop that has been compiled and is entered by a jump backwards; behind it time is spun away.
+ */
 const compiled: Machine = name => {
   const flat = new Flat({ engine: jit });
   flat.load([

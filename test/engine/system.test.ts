@@ -1,5 +1,6 @@
-// The fast paths of system instructions against the hart's own definition: the same random privileged state, the
-// instruction once through the engine and once through Hart.system, then the windows must be equal byte for byte.
+// The fast paths of system instructions against the hart's own definition: the same random
+// privileged state, the instruction once through the engine and once through Hart.system, then the
+// windows must be equal byte for byte.
 
 import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';

@@ -1,6 +1,7 @@
-// The TLB cannot be seen. Random programs change page tables without sfence.vma while loops access the pages: A and D bits are cleared,
-// pages are exchanged, also those of the code. Both engines, in any pieces, leave what a hart leaves that has no TLB at all: here the
-// interpreter, all of whose translations are dropped after every instruction.
+// The TLB cannot be seen. Random programs change page tables without sfence.vma while loops access
+// the pages: A and D bits are cleared, pages are exchanged, also those of the code. Both engines,
+// in any pieces, leave what a hart leaves that has no TLB at all: here the interpreter, all of
+// whose translations are dropped after every instruction.
 
 import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';
@@ -19,7 +20,10 @@ const VA = 0x4000_0000;
 /** Numbers of pages at VA: those that differ by 256 share their TLB entries. */
 const PAGES = [0, 1, 2, 256, 257, 258];
 const POINTERS = [18, 19, 20, 21, 22, 23];
-/** Registers: where the leaf table lies, its middle, the root's entry for RAM; what is flipped: a page number's last bit. */
+/**
+ * Registers: where the leaf table lies, its middle, the root's entry for RAM; what is flipped: a
+ * page number's last bit.
+ */
 const [LEAF, LEAF_MIDDLE, GIGA, FRAME_BIT] = [26, 27, 28, 29];
 const [COUNT, SCRATCH, TEST] = [9, 5, 6];
 const ROUNDS = 120;

@@ -1,5 +1,6 @@
-// A page table whose entries are code, too: the walker sets A and D in a word that is an instruction. After `fence.i` the hart
-// must run the new instruction, whichever engine has decoded or compiled the old one (Priv 10.3.2, Zifencei).
+// A page table whose entries are code, too: the walker sets A and D in a word that is an
+// instruction. After `fence.i` the hart must run the new instruction, whichever engine has decoded
+// or compiled the old one (Priv 10.3.2, Zifencei).
 
 import { describe, expect, test } from 'vitest';
 import { type EngineKind, Machine, MIB } from '../../emulator/index.ts';
@@ -46,8 +47,8 @@ const SETUP = `
   li s3, 0x20800          # MPRV, MPP = S
 `;
 /**
- * `jalr x0, 512(t0)` is a leaf PTE of page 0x800a0 with V, R, W, G and A; D makes it `jalr ra, 512(t0)`. `run` jumps through
- * it 200 times and counts in s5 how often that wrote ra.
+ * `jalr x0, 512(t0)` is a leaf PTE of page 0x800a0 with V, R, W, G and A; D makes it
+ * `jalr ra, 512(t0)`. `run` jumps through it 200 times and counts in s5 how often that wrote ra.
  */
 const DIRTY = (touch: string): string => `${SETUP}
   jal s4, run
@@ -78,7 +79,10 @@ back:
   jr s4
 ${TABLES}`;
 
-/** The same with a store in each round, in the page of the entry itself; the 101st sets D. Exit status: rounds that wrote ra. */
+/**
+ * The same with a store in each round, in the page of the entry itself; the 101st sets D. Exit
+ * status: rounds that wrote ra.
+ */
 const IN_REGION = `${SETUP}
   csrs mstatus, s3
   li s0, 200

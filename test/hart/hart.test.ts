@@ -1,4 +1,5 @@
-// The hart at its door: CSR instructions, traps, translation, PMP, atomics and parking, without an engine.
+// The hart at its door: CSR instructions, traps, translation, PMP, atomics and parking, without an
+// engine.
 
 import { describe, expect, it } from 'vitest';
 import * as C from '../../emulator/hart/cause.ts';
@@ -156,7 +157,9 @@ describe('traps', () => {
   });
 });
 
-/** Maps va 0x40000000 (4 KiB pages) and a 2 MiB page at 0x40200000 through tables at RAM + 0x1000. */
+/**
+ * Maps va 0x40000000 (4 KiB pages) and a 2 MiB page at 0x40200000 through tables at RAM + 0x1000.
+ */
 function paged(): { hart: Hart; leaf: (index: number, entry: bigint) => void } {
   const { hart, ram } = bench();
   const [root, mid, last] = [RAM + 0x1000, RAM + 0x2000, RAM + 0x3000];

@@ -1,5 +1,6 @@
-// Guests made of noise: random instructions, CSRs, page tables, trap vectors and privilege. Whatever they do, the host must
-// neither throw nor hang, and both engines must do the same. KCOVBOX_HOSTILE sets the number of guests.
+// Guests made of noise: random instructions, CSRs, page tables, trap vectors and privilege.
+// Whatever they do, the host must neither throw nor hang, and both engines must do the same.
+// KCOVBOX_HOSTILE sets the number of guests.
 
 import { expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';

@@ -1,5 +1,5 @@
-// The same programs on QEMU: what they check is the architecture, not our reading of it. The random ones print hashes of
-// everything that happened, which must be the same text.
+// The same programs on QEMU: what they check is the architecture, not our reading of it. The random
+// ones print hashes of everything that happened, which must be the same text.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,10 @@ import { assemble, noAssembler, programs } from './assemble.ts';
 
 const qemu = findProgram('qemu-system-riscv64');
 const absent = missing('qemu-system-riscv64', qemu) || noAssembler;
-/** QEMU 7.2 with Svpbmt or Svnapot ignores reserved bits of PTEs, so only their own program runs with them. */
+/**
+ * QEMU 7.2 with Svpbmt or Svnapot ignores reserved bits of PTEs, so only their own program runs
+ * with them.
+ */
 const withoutTypes = [...DEFAULT_EXTENSIONS].filter(name => name !== 'svpbmt' && name !== 'svnapot');
 const cpuOf = (name: string): { theirs: string; ours: string } =>
   name.startsWith('sv')

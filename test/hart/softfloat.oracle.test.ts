@@ -1,5 +1,6 @@
-// Every F and D computation against QEMU's user-mode emulation: results and flags, all five rounding modes, corner and
-// random operands. KCOVBOX_FP_VECTORS sets the number of operand triples per format.
+// Every F and D computation against QEMU's user-mode emulation: results and flags, all five
+// rounding modes, corner and random operands. KCOVBOX_FP_VECTORS sets the number of operand triples
+// per format.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +44,10 @@ function dynamic(name: string): string {
   return /^fcvt\.[wl]/.test(name) ? `${assembly(name)}, dyn` : assembly(name);
 }
 
-/** The user-mode QEMU of today's Debian lacks the others; zf-tables.test.ts and the random programs compare them. */
+/**
+ * The user-mode QEMU of today's Debian lacks the others; zf-tables.test.ts and the random programs
+ * compare them.
+ */
 const known = FP_MNEMONICS.filter(name => ['f', 'd'].includes(rowNamed(name).ext));
 const singles = known.filter(readsSingle);
 const doubles = known.filter(name => !readsSingle(name));

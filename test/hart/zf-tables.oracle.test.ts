@@ -1,4 +1,5 @@
-// The tables of zf-tables.test.ts on QEMU 10: it must agree with IEEE 754, too, so each is a check of the other.
+// The tables of zf-tables.test.ts on QEMU 10: it must agree with IEEE 754, too, so each is a check
+// of the other.
 
 import { expect, test } from 'vitest';
 import { allTables, checkTables, tableImage } from '../support/oracle/fp-tables.ts';

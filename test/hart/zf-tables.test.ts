@@ -1,5 +1,5 @@
-// Zfhmin and Zfa against arithmetic written from IEEE 754: every half, and lists of corners times rounding modes, on both
-// engines. The images also run on QEMU 10: zf-tables.oracle.test.ts.
+// Zfhmin and Zfa against arithmetic written from IEEE 754: every half, and lists of corners times
+// rounding modes, on both engines. The images also run on QEMU 10: zf-tables.oracle.test.ts.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import {

@@ -1,5 +1,6 @@
-// Our table against Capstone 5: every half-word and random words of the rows it knows. Its text differs in spelling
-// (decimal below ten, relative targets, no parentheses after jalr), which `canonical` removes on both sides.
+// Our table against Capstone 5: every half-word and random words of the rows it knows. Its text
+// differs in spelling (decimal below ten, relative targets, no parentheses after jalr), which
+// `canonical` removes on both sides.
 
 import createCapstone from '@alexaltea/capstone-js';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Words to instructions and back: the hand-written fast path against the declared fields, for random words of every row.
+// Words to instructions and back: the hand-written fast path against the declared fields, for
+// random words of every row.
 
 import { describe, expect, test } from 'vitest';
 import { hex, popcount } from '../../emulator/base/bits.ts';

@@ -1,4 +1,5 @@
-// The CSR rows are consistent in themselves; csr.oracle.test.ts in test/hart compares them with QEMU.
+// The CSR rows are consistent in themselves; csr.oracle.test.ts in test/hart compares them with
+// QEMU.
 
 import { expect, test } from 'vitest';
 import { CSRS, csrNamed, csrNumbered } from '../../emulator/isa/csr.ts';

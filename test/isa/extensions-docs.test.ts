@@ -1,4 +1,5 @@
-// docs/isa.md is generated from the rows of the extensions: `npx vitest run test/isa/extensions-docs.test.ts -u` writes it.
+// docs/isa.md is generated from the rows of the extensions:
+// `npx vitest run test/isa/extensions-docs.test.ts -u` writes it.
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Our table against LLVM's: every half-word, and random words of every row, with and without aliases.
+// Our table against LLVM's: every half-word, and random words of every row, with and without
+// aliases.
 
 import { describe, expect, test } from 'vitest';
 import { decode, encode } from '../../emulator/isa/codec.ts';
@@ -13,7 +14,8 @@ import { listedWords, randomOperands } from './operands.ts';
 const seed = seedFromEnvironment(0x15b);
 const absent = missing('llvm-objdump', OBJDUMP);
 
-// Where llvm-objdump 19 differs from the manual or from its own assembler. Each rule must be needed at least once.
+// Where llvm-objdump 19 differs from the manual or from its own assembler. Each rule must be needed
+// at least once.
 const EXCEPTIONS: readonly {
   why: string;
   holds: (ours: string | undefined, theirs: string | undefined) => boolean;

@@ -24,7 +24,10 @@ export function randomOperands(format: Format, random: Random): Operands {
   return operands;
 }
 
-/** One word for every CSR number and every fm, pred, succ: the operands whose text is a table of its own. */
+/**
+ * One word for every CSR number and every fm, pred, succ: the operands whose text is a table of its
+ * own.
+ */
 export function listedWords(): number[] {
   const words: number[] = [];
   for (let imm = 0; imm < 4096; imm++) {

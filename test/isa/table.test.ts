@@ -1,4 +1,5 @@
-// The instruction table proves itself: nothing here knows an instruction by name except the exception lists.
+// The instruction table proves itself: nothing here knows an instruction by name except the
+// exception lists.
 
 import { describe, expect, test } from 'vitest';
 import { compressedRows } from '../../emulator/isa/codec.ts';

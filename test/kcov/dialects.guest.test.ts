@@ -1,5 +1,6 @@
-// The four dialects in the guest: errno tables, what is in the area afterwards, and that the device, its inline form and
-// the C hooks write the same bytes. The tables are guest-programs/kcov-conformance/*.def.
+// The four dialects in the guest: errno tables, what is in the area afterwards, and that the
+// device, its inline form and the C hooks write the same bytes. The tables are
+// guest-programs/kcov-conformance/*.def.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MachineOptions } from '../../emulator/index.ts';

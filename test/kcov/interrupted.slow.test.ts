@@ -1,5 +1,6 @@
-// Interrupts never leak into a trace: while a program traces the same calls over and over, the timer's wire is raised at
-// every single kernel instruction of those calls; the program sees the same records in every round.
+// Interrupts never leak into a trace: while a program traces the same calls over and over, the
+// timer's wire is raised at every single kernel instruction of those calls; the program sees the
+// same records in every round.
 
 import { describe, expect, it } from 'vitest';
 import { cause, type MachineOptions } from '../../emulator/index.ts';

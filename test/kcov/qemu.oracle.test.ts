@@ -1,5 +1,5 @@
-// The same kernel and programs on QEMU, where there is no kcov device: what the C hooks write there is what the device
-// writes here, and the errno tables hold there too.
+// The same kernel and programs on QEMU, where there is no kcov device: what the C hooks write there
+// is what the device writes here, and the errno tables hold there too.
 
 import { describe, expect, it } from 'vitest';
 import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';
@@ -31,7 +31,8 @@ describe.skipIf(!ready).each([...DIALECTS])('%s on QEMU', dialect => {
     const { elf, archive } = await build('-behaviour');
     const append = 'init=/bin/t -- -b';
     const here = run(elf, archive, append, { engine: 'jit', ramBytes: 256 << 20 }).text;
-    // Time by instructions, as here: what a sleeping thread finds when it wakes must not depend on the host.
+    // Time by instructions, as here: what a sleeping thread finds when it wakes must not depend on
+    // the host.
     const there = runQemu(QEMU!, elf, archive, append, ['-m', '256M', '-icount', 'shift=0,sleep=off']);
     expect(onAnyBoard(leftAreas(there))).toEqual(onAnyBoard(leftAreas(here)));
     expect(onAnyBoard(leftAreas(here)).length).toBeGreaterThan(15);

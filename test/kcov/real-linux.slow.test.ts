@@ -1,7 +1,8 @@
-// The Linux dialect against a real Linux kernel with kcov. The same static programs run under that kernel on QEMU, under that
-// kernel on this project's emulator (both engines), and under the toy kernel (device and C hooks); they must find the same
-// errno in every cell of the table, the same behaviours, the same record types and operands, counts of the same order.
-// Needs the kernel: node setup/build-linux-kcov.mjs
+// The Linux dialect against a real Linux kernel with kcov. The same static programs run under that
+// kernel on QEMU, under that kernel on this project's emulator (both engines), and under the toy
+// kernel (device and C hooks); they must find the same errno in every cell of the table, the same
+// behaviours, the same record types and operands, counts of the same order. Needs the kernel: node
+// setup/build-linux-kcov.mjs
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -47,9 +48,9 @@ const RUNS = [
 ];
 
 /**
- * Behaviours that a real kernel need not show. Hostile counts: the toy bounds the count before it multiplies, the real one
- * overwrites word 0 with a pc for 2^64-1. The other two: work that is due when a call returns (a new time slice) is
- * recorded as part of the call.
+ * Behaviours that a real kernel need not show. Hostile counts: the toy bounds the count before it
+ * multiplies, the real one overwrites word 0 with a pc for 2^64-1. The other two: work that is due
+ * when a call returns (a new time slice) is recorded as part of the call.
  */
 const REAL_DIFFERS = ['hostile_counts_never_write_outside'];
 const REAL_MAY_DIFFER = ['interrupts_leave_nothing', 'the_same_call_gives_the_same_records'];
@@ -77,7 +78,10 @@ async function archive(): Promise<Uint8Array> {
   ]);
 }
 
-/** The console, cut at real-init's "== STATUS COMMAND" lines; what the kernel itself says between is dropped. */
+/**
+ * The console, cut at real-init's "== STATUS COMMAND" lines; what the kernel itself says between is
+ * dropped.
+ */
 function outcomes(console: string): Outcome {
   const result: Outcome = {};
   let lines: string[] = [];

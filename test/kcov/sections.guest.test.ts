@@ -1,4 +1,5 @@
-// What must not depend on when things happen: interrupts in a traced call, and snapshots inside an open remote section.
+// What must not depend on when things happen: interrupts in a traced call, and snapshots inside an
+// open remote section.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +19,10 @@ describe.skipIf(!ready)('interrupts', () => {
   });
 });
 
-/** Which functions left records, by the kind of context they ran in, while one test of a dialect's program runs. */
+/**
+ * Which functions left records, by the kind of context they ran in, while one test of a dialect's
+ * program runs.
+ */
 async function functionsByContext(dialect: Dialect, test: string): Promise<Record<string, Set<string>>> {
   const elf = await kernel(dialect);
   const bytes = await program(`kcov-conformance/${dialect}-behaviour.c`, dialect);
@@ -70,7 +74,10 @@ describe.skipIf(!ready)('the edu device', () => {
   });
 });
 
-/** Dialect, test of its behaviour program, and the kind of context whose first record the snapshot follows. */
+/**
+ * Dialect, test of its behaviour program, and the kind of context whose first record the snapshot
+ * follows.
+ */
 const OPEN: [Dialect, string, 'task' | 'remote-task' | 'remote-interrupt'][] = [
   ['openbsd', 'remote_collects_timeouts', 'remote-interrupt'],
   ['openbsd', 'remote_collects_a_device', 'remote-task'],

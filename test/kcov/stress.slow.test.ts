@@ -1,4 +1,5 @@
-// A million random operations on kcov descriptors by eight threads, on one and on four harts; see stress.h for what must hold.
+// A million random operations on kcov descriptors by eight threads, on one and on four harts; see
+// stress.h for what must hold.
 
 import { describe, expect, it } from 'vitest';
 import { DIALECTS, type Dialect, findTool, hasGlibc } from '../../toolchain/index.ts';

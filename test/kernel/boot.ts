@@ -10,7 +10,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** More than any of the programs needs; a hang becomes a failure, not a timeout. */
 const BUDGET = 3_000_000_000;
 
-/** Test programs about files whose behaviour is Linux's own, and those about what only this kernel has. */
+/**
+ * Test programs about files whose behaviour is Linux's own, and those about what only this kernel
+ * has.
+ */
 export const FILE_PROGRAMS = [
   'attributes',
   'sysv-shm',
@@ -75,7 +78,10 @@ export function boot(
   return { machine, text: () => text };
 }
 
-/** Runs to the end on our machine; `typed` is on the wire from the start, `answer` once the console shows "> ". */
+/**
+ * Runs to the end on our machine; `typed` is on the wire from the start, `answer` once the console
+ * shows "> ".
+ */
 export function run(
   kernelPath: string,
   archive: Uint8Array,
@@ -99,8 +105,8 @@ export function run(
 }
 
 /**
- * A conversation at the console: waits for each text (after the one before), then types. Returns all that was shown; a
- * text that does not come is an error which shows it.
+ * A conversation at the console: waits for each text (after the one before), then types. Returns
+ * all that was shown; a text that does not come is an error which shows it.
  */
 export function converse(
   kernelPath: string,

@@ -1,5 +1,5 @@
-// Processes, threads, signals, memory, clocks: the guest's own test programs on our machine, with one hart and with four;
-// how the machine ends; and how long booting takes.
+// Processes, threads, signals, memory, clocks: the guest's own test programs on our machine, with
+// one hart and with four; how the machine ends; and how long booting takes.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { encode, readElf } from '../../emulator/index.ts';

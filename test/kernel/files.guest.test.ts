@@ -1,4 +1,5 @@
-// Files, pipes, sockets, terminals, disks: the guest's own test programs, and the console as a person uses it.
+// Files, pipes, sockets, terminals, disks: the guest's own test programs, and the console as a
+// person uses it.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

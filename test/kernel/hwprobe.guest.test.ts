@@ -1,4 +1,5 @@
-// What the guest kernel tells programs about the harts: riscv_hwprobe and /proc/cpuinfo against the machine's extensions.
+// What the guest kernel tells programs about the harts: riscv_hwprobe and /proc/cpuinfo against the
+// machine's extensions.
 import { describe, expect, it } from 'vitest';
 import { isaString } from '../../emulator/isa/index.ts';
 import { parseCpu } from '../../emulator/machine/cpu.ts';

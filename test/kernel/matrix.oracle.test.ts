@@ -1,6 +1,7 @@
-// Every program of guest-programs/tests, with the one kernel ELF, where others decide: QEMU's virt board with OpenSBI, one hart
-// and four; and for what is Linux's ABI also the host's Linux under QEMU's user-mode emulation, with the same lines of output.
-// A program that nobody put into the table fails the test.
+// Every program of guest-programs/tests, with the one kernel ELF, where others decide: QEMU's virt
+// board with OpenSBI, one hart and four; and for what is Linux's ABI also the host's Linux under
+// QEMU's user-mode emulation, with the same lines of output. A program that nobody put into the
+// table fails the test.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// Programs of Debian that nobody built for this kernel - dynamic, with threads, in C, Go, Rust, Perl and Python - print what they
-// print on Debian's own Linux, which QEMU boots with the same file tree. Needs apt (setup/fetch-guests.mjs), else it says why not.
+// Programs of Debian that nobody built for this kernel - dynamic, with threads, in C, Go, Rust,
+// Perl and Python - print what they print on Debian's own Linux, which QEMU boots with the same
+// file tree. Needs apt (setup/fetch-guests.mjs), else it says why not.
 
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// The checkers of the debug, kasan and ubsan kernels: each bug of /dev/provoke is reported by name, and the ordinary test
-// programs run without a report. KCOVBOX_FUZZ_CALLS=10000000 makes the random system calls as many, KCOVBOX_FUZZ_SEED others.
+// The checkers of the debug, kasan and ubsan kernels: each bug of /dev/provoke is reported by name,
+// and the ordinary test programs run without a report. KCOVBOX_FUZZ_CALLS=10000000 makes the random
+// system calls as many, KCOVBOX_FUZZ_SEED others.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DIALECTS, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { failures, initrd, kernel, program, run } from './boot.ts';

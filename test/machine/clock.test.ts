@@ -51,7 +51,8 @@ describe('clock', () => {
     let now = 100;
     clock.source = () => now;
     const fired: number[] = [];
-    // Each wants a time in the past again whenever it fires; without the rule fireDue never returns.
+    // Each wants a time in the past again whenever it fires; without the rule fireDue never
+    // returns.
     const past = [now, 7, -1e300, Number.NaN].map((at, i) => {
       const alarm = clock.alarm(`a${i}`, () => {
         fired.push(now);

@@ -1,5 +1,5 @@
-// Which pages were stored to, while a kernel runs: page tables, traps, DMA of a device, coverage from
-// tasks and interrupts. Stopped at random points, as in dirty-pages.test.ts. KCOVBOX_SEED.
+// Which pages were stored to, while a kernel runs: page tables, traps, DMA of a device, coverage
+// from tasks and interrupts. Stopped at random points, as in dirty-pages.test.ts. KCOVBOX_SEED.
 
 import { describe, expect, it } from 'vitest';
 import { type EngineKind, MIB } from '../../emulator/index.ts';

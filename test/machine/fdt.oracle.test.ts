@@ -87,7 +87,10 @@ describe.skipIf(missing('dtc', DTC) || missing('qemu-system-riscv64', QEMU))('de
   });
 });
 
-/** Names of QEMU 10's models that the hart lacks, and names of ours that QEMU's model lacks (docs/isa.md). */
+/**
+ * Names of QEMU 10's models that the hart lacks, and names of ours that QEMU's model lacks
+ * (docs/isa.md).
+ */
 const MODELS = [
   // H and what follows from it; two extensions without a new instruction of the profile.
   { cpu: 'rv64', only: /^(h|sh\w+|zawrs|svvptc)$/, ours: ['svinval', 'svnapot', 'svpbmt'] },

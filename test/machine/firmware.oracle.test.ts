@@ -1,6 +1,6 @@
-// What a payload finds when firmware has started it: every CSR that S-mode and U-mode can read, and the answers of the SBI.
-// The built-in SBI against Debian's OpenSBI, on this machine and on QEMU. A difference that is meant has a row with its
-// reason; a row that is not needed fails.
+// What a payload finds when firmware has started it: every CSR that S-mode and U-mode can read, and
+// the answers of the SBI. The built-in SBI against Debian's OpenSBI, on this machine and on QEMU. A
+// difference that is meant has a row with its reason; a row that is not needed fails.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

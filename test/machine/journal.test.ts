@@ -1,4 +1,5 @@
-// Times of replayed input are whole, ordered units; anything else is refused before the first instruction.
+// Times of replayed input are whole, ordered units; anything else is refused before the first
+// instruction.
 import { describe, expect, it } from 'vitest';
 import { Journal, type JournalEntry } from '../../emulator/machine/journal.ts';
 import { Machine } from '../../emulator/machine/machine.ts';

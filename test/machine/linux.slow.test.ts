@@ -1,5 +1,6 @@
-// Debian's unmodified riscv64 kernel boots to a user program and powers off, with and without OpenSBI, on one and four
-// harts, in both engines; its log agrees with QEMU's. Needs apt (setup/fetch-guests.mjs --linux), else it says why not.
+// Debian's unmodified riscv64 kernel boots to a user program and powers off, with and without
+// OpenSBI, on one and four harts, in both engines; its log agrees with QEMU's. Needs apt
+// (setup/fetch-guests.mjs --linux), else it says why not.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -100,7 +101,10 @@ function boot(options: Partial<MachineOptions> & { engine: EngineKind }) {
   return { machine, result, text: text.replaceAll('\r', '') };
 }
 
-/** Lines in which two boards of the same map may differ: time, identity, PCI, what depends on the tree's size. */
+/**
+ * Lines in which two boards of the same map may differ: time, identity, PCI, what depends on the
+ * tree's size.
+ */
 const MAY_DIFFER = new RegExp(
   [
     'model|Platform Name|MHPM|NODE_DATA|Memory: |audit: type|unaligned access|pci|PMU|pmu|counters|system clock',
@@ -120,7 +124,8 @@ describe.skipIf(noLinux)("Debian's linux", () => {
     expect(fast.result).toEqual({ kind: 'exit', status: 0 });
     expect(fast.text).toContain(`harts ${harts}\nriscv64\n`);
     expect(fast.text).toContain(`\n${leibniz()}\n`);
-    // busybox is static glibc: date goes through the vDSO, whose clock_gettime executes rdtime in U-mode.
+    // busybox is static glibc: date goes through the vDSO, whose clock_gettime executes rdtime in
+    // U-mode.
     expect(fast.text).toMatch(/rdtime 0\nyear \d{4}\n/);
     expect(fast.text).toMatch(/^isa\t+: rv64imafdc\w*_sstc_\w*svinval\w*svpbmt/m);
     const plain = boot({ engine: 'interp', harts });

@@ -30,7 +30,10 @@ function guestOn(
   return { machine, text: () => text };
 }
 
-/** Waits for a timer interrupt at tick 1000 while it counts, three times; exits with the count modulo 64. */
+/**
+ * Waits for a timer interrupt at tick 1000 while it counts, three times; exits with the count
+ * modulo 64.
+ */
 const TIMER = `
   la t0, handler
   csrw mtvec, t0
@@ -88,7 +91,9 @@ handler:
 3: sw s3, 0(s2)           # complete
   mret`;
 
-/** Three harts race on a counter with amo and lr/sc under timer interrupts until it reaches 30000. */
+/**
+ * Three harts race on a counter with amo and lr/sc under timer interrupts until it reaches 30000.
+ */
 const RACE = `
   csrr s0, mhartid
   la t0, handler
@@ -349,7 +354,8 @@ describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('sstc, %s', e
   const guest = (kernel: MachineOptions['kernel'], options: Partial<MachineOptions> = {}): Guest =>
     guestOn(engine, kernel, options);
 
-  // What a teaching kernel does in M-mode before it goes to S: gives S the timer and asks for the first tick.
+  // What a teaching kernel does in M-mode before it goes to S: gives S the timer and asks for the
+  // first tick.
   const SETUP = `
       li t0, 1 << 63
       csrs menvcfg, t0

@@ -1,5 +1,5 @@
-// Capsules that anybody may have made: what is accepted is whole and says one thing, everything else is refused in one line
-// that names what is wrong, in bounded time and memory.
+// Capsules that anybody may have made: what is accepted is whole and says one thing, everything
+// else is refused in one line that names what is wrong, in bounded time and memory.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -243,7 +243,8 @@ describe('an archive', () => {
     expect(lie(2 ** 31)).toMatch(/cannot hold/);
     const bomb = pack('kernel.bin', new Uint8Array(2 ** 24));
     expect(bomb.packed.length).toBeLessThan(20_000);
-    const twice = { ...bomb, size: 2 ** 25 }; // twice what is in it is more than DEFLATE can make of it
+    // Twice what is in it is more than DEFLATE can make of it.
+    const twice = { ...bomb, size: 2 ** 25 };
     expect(refusal(writeZip([...entries().slice(0, 4), twice]))).toMatch(/a part of \d+ bytes cannot hold/);
     const claim = { ...bomb, size: 2 ** 29, packed: new Uint8Array(2 ** 20) };
     const three = ['kernel.bin', 'initrd.bin', 'bios.bin'].map(name => ({ ...claim, name }));

@@ -1,4 +1,5 @@
-// Small assembly guests for tests of the whole machine: assembled and linked by clang and lld, cached per source.
+// Small assembly guests for tests of the whole machine: assembled and linked by clang and lld,
+// cached per source.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

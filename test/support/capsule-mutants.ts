@@ -1,5 +1,5 @@
-// Damaged capsules for searches: bytes changed at random, or parts changed and all checksums, sizes and hashes put right
-// again, so that mutants reach behind the first check.
+// Damaged capsules for searches: bytes changed at random, or parts changed and all checksums, sizes
+// and hashes put right again, so that mutants reach behind the first check.
 import { createHash } from 'node:crypto';
 import { MANIFEST, PARTS } from '../../run/capsule/parts.ts';
 import { type Entry, pack, readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
@@ -94,7 +94,10 @@ const NAMES = [
   ...PARTS.map(p => p.name),
 ];
 
-/** Entries that are dropped, doubled, moved, renamed, or lie about their size, with headers that agree. */
+/**
+ * Entries that are dropped, doubled, moved, renamed, or lie about their size, with headers that
+ * agree.
+ */
 function shuffled(entries: Entry[], random: Random): Uint8Array {
   const at = random.below(entries.length);
   const entry = entries[at]!;

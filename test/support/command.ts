@@ -46,5 +46,8 @@ export function shell(line: string, options: RunIn): Ran {
   return { status, stdout, stderr };
 }
 
-/** True for what a failure should print: one line that begins with the command's name, and no control characters. */
+/**
+ * True for what a failure should print: one line that begins with the command's name, and no
+ * control characters.
+ */
 export const isOneLine = (stderr: string): boolean => /^kcovbox: \P{Cc}+\n$/u.test(stderr);

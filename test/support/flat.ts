@@ -1,5 +1,5 @@
-// Raw RV64 code on one hart with nothing but RAM: no devices, no firmware. For tests of engines and oracles.
-// Runs with any engine; state is read and written through the hart's window.
+// Raw RV64 code on one hart with nothing but RAM: no devices, no firmware. For tests of engines and
+// oracles. Runs with any engine; state is read and written through the hart's window.
 
 import { Bus } from '../../emulator/bus/bus.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
@@ -16,7 +16,10 @@ export type EngineFactory = (ram: Ram, harts: Hart[], area: { base: number; page
 
 export const interpreter: EngineFactory = (ram, harts, area) => new InterpEngine(ram, harts, area);
 
-/** The interpreter with the region JIT behind it, compiling at the first sign of heat unless tuned otherwise. */
+/**
+ * The interpreter with the region JIT behind it, compiling at the first sign of heat unless tuned
+ * otherwise.
+ */
 export const jitWith =
   (tuning: JitTuning): EngineFactory =>
   (ram, harts, area) => {

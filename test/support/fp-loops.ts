@@ -1,5 +1,6 @@
-// Floating-point instructions in a compiled loop against soft-float, which the oracles have verified: result, flags and state of one
-// instruction, for operands at the corners of every fast path, with and without NX set, in every rounding mode.
+// Floating-point instructions in a compiled loop against soft-float, which the oracles have
+// verified: result, flags and state of one instruction, for operands at the corners of every fast
+// path, with and without NX set, in every rounding mode.
 
 import { CSR, FFLAGS, FP_A, FP_B, FP_C, FP_RESULT, FP_RM, FRM, MSTATUS } from '../../emulator/hart/layout.ts';
 import { FP_MNEMONICS, fpHelper } from '../../emulator/hart/softfloat.ts';
@@ -10,7 +11,10 @@ import { Random } from './random.ts';
 
 const FS_DIRTY = 0x6000;
 const DYNAMIC = 7;
-/** Where the loop ends (it spins there), and where it is entered: by a jump backwards, so that its first round is compiled code. */
+/**
+ * Where the loop ends (it spins there), and where it is entered: by a jump backwards, so that its
+ * first round is compiled code.
+ */
 const END = 12;
 const START = 16;
 /** Enough for any way through the loop; what is left is spun away. */
@@ -68,7 +72,10 @@ const CORNERS: Readonly<Record<'s' | 'd', readonly bigint[]>> = {
   ],
 };
 
-/** Random operands that meet: like exponents now and then, so that sums cancel and products nearly do. */
+/**
+ * Random operands that meet: like exponents now and then, so that sums cancel and products nearly
+ * do.
+ */
 function operand(random: Random, format: 'h' | 's' | 'd'): bigint {
   if (format === 'h') return cornerHalf(random);
   // Few bits: results that are exact, and now and then just not.

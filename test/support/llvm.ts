@@ -15,7 +15,10 @@ export interface Word {
   readonly bytes: 2 | 4;
 }
 
-/** Texts of words laid out one after another from address 0; undefined where the disassembler knows no instruction. */
+/**
+ * Texts of words laid out one after another from address 0; undefined where the disassembler knows
+ * no instruction.
+ */
 export function llvmDisassemble(words: readonly Word[], aliases = true): (string | undefined)[] {
   const size = words.reduce((sum, word) => sum + word.bytes, 0);
   const image = new DataView(new ArrayBuffer(size));

@@ -1,5 +1,5 @@
-// Mutations of a JSON value for searches over files that anybody may have made: seeded, small, and mostly valid, so that
-// they reach behind the first check.
+// Mutations of a JSON value for searches over files that anybody may have made: seeded, small, and
+// mostly valid, so that they reach behind the first check.
 import type { Random } from './random.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

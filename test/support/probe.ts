@@ -1,4 +1,5 @@
-// A function that counts in guest memory, as a tracer would plant one, and its inline form: the smallest InlineCall.
+// A function that counts in guest memory, as a tracer would plant one, and its inline form: the
+// smallest InlineCall.
 
 import type {
   InlineCall,

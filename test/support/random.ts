@@ -1,4 +1,5 @@
-// Seeded randomness for tests: every random test prints its seed and takes one from KCOVBOX_SEED (hexadecimal).
+// Seeded randomness for tests: every random test prints its seed and takes one from KCOVBOX_SEED
+// (hexadecimal).
 
 export class Random {
   #state: number;
@@ -7,7 +8,10 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A uint32. The generator is a counter through a mixing function, so that nearby seeds do not resemble each other. */
+  /**
+   * A uint32. The generator is a counter through a mixing function, so that nearby seeds do not
+   * resemble each other.
+   */
   u32(): number {
     this.#state = (this.#state + 0x9e3779b9) >>> 0;
     let z = this.#state;

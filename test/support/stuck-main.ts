@@ -1,5 +1,5 @@
-// A command for tests, bundled by them: boots the kernel of argv[3] on a board with a device more, at
-// 0x3000_0000, whose reads never return in the way that argv[2] names.
+// A command for tests, bundled by them: boots the kernel of argv[3] on a board with a device more,
+// at 0x3000_0000, whose reads never return in the way that argv[2] names.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';

@@ -1,5 +1,5 @@
-// Finding the independent programs that tests compare with. Nothing is required: a test names what is absent and why
-// that makes it skip.
+// Finding the independent programs that tests compare with. Nothing is required: a test names what
+// is absent and why that makes it skip.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -68,7 +68,9 @@ export async function withScratchAsync<T>(body: (directory: string) => Promise<T
   }
 }
 
-/** Runs a program to its end and returns its stdout; a failure throws with the end of its stderr. */
+/**
+ * Runs a program to its end and returns its stdout; a failure throws with the end of its stderr.
+ */
 export function runProgram(program: string, args: readonly string[], timeout = 60_000): string {
   const result = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 30, timeout });
   if (result.error !== undefined) throw result.error;

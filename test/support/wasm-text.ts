@@ -1,5 +1,6 @@
-// The instructions of a function body as text, one per line and indented by block: what golden tests compare.
-// Names of instructions without immediates come from the writer itself, so the two cannot disagree.
+// The instructions of a function body as text, one per line and indented by block: what golden
+// tests compare. Names of instructions without immediates come from the writer itself, so the two
+// cannot disagree.
 
 import { CodeWriter } from '../../emulator/wasm/module.ts';
 import { NumericWriter } from '../../emulator/wasm/numeric-writer.ts';

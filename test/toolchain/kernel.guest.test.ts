@@ -21,7 +21,9 @@ const tree = join(dir, 'edited tree'); // a blank in the path is no obstacle
 const lines: string[] = [];
 const build = (conf = 'openbsd') => buildKernel(conf, { source: tree, say: line => lines.push(line) });
 
-/** Those of the user are filled by any build; here a cache of our own begins with what they have. */
+/**
+ * Those of the user are filled by any build; here a cache of our own begins with what they have.
+ */
 const before = process.env['KCOVBOX_CACHE'];
 beforeAll(async () => {
   await buildKernel('openbsd');

@@ -1,4 +1,5 @@
-// The WebAssembly writer: every kind of section and encoding, proven by instantiating and running the result.
+// The WebAssembly writer: every kind of section and encoding, proven by instantiating and running
+// the result.
 
 import { describe, expect, test } from 'vitest';
 import { F64, I32, I64, ModuleBuilder } from '../../emulator/wasm/module.ts';

@@ -141,7 +141,10 @@ export function toggleDetail(n: number): void {
 
 export const atLine = (): number => Number(main.querySelector<HTMLElement>('tr.at')?.dataset['n'] ?? 0);
 
-/** Marks a line and shows it. `isStep` also writes it into the URL, without a new entry of the history. */
+/**
+ * Marks a line and shows it. `isStep` also writes it into the URL, without a new entry of the
+ * history.
+ */
 export function focusLine(n: number, isStep = true): void {
   for (const old of main.querySelectorAll('tr.at')) old.classList.remove('at');
   const row = document.getElementById(`L${n}`);
@@ -165,7 +168,10 @@ export function stepLine(direction: number): void {
 
 const GAPS = ['u', 'p', 'x', 'oa', 'ob'];
 
-/** The next or previous run of lines that are not, not surely or only partly covered, or that differ. */
+/**
+ * The next or previous run of lines that are not, not surely or only partly covered, or that
+ * differ.
+ */
 export function stepGap(direction: number): void {
   const rows = [...main.querySelectorAll<HTMLElement>('.code tr[data-n]')];
   const gaps = compared() ? ['oa', 'ob'] : GAPS;

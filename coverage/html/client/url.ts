@@ -1,6 +1,7 @@
 /**
- * Addresses of views, so that every view can be linked to: `#/file/kernel/fs/open.c:95?only=test:files`. Paths and lines, not
- * numbers of this one page, so a link also fits the report of the next run.
+ * Addresses of views, so that every view can be linked to:
+ * `#/file/kernel/fs/open.c:95?only=test:files`. Paths and lines, not numbers of this one page, so a
+ * link also fits the report of the next run.
  */
 import { D, groupKey } from './data.ts';
 

@@ -3,10 +3,10 @@
 // A Rule is an emitter: called at code-generation time, it appends WebAssembly through `o.c` and
 // names the instruction's operands only through the Ops given to it. Two implementations of Ops
 // exist:
-//   interpreter  operands are fetched at run time: `rs1()` emits "load the rs1 offset from the decoded
-//                record, load the register there"; a rule is instantiated once per handler;
-//   JIT          operands are known: `rs1()` emits `local.get` of a register or a constant; a rule is
-//                instantiated once per guest instruction in a region.
+//   interpreter  operands are fetched at run time: `rs1()` emits "load the rs1 offset from the
+//                decoded record, load the register there"; a rule is instantiated once per handler;
+//   JIT          operands are known: `rs1()` emits `local.get` of a register or a constant; a rule
+//                is instantiated once per guest instruction in a region.
 // Hence a rule must not inspect an operand; it may only push it. Optimisations that need to know
 // operands (range-checked groups of accesses, dropped writes to x0, constant folding) are hidden
 // behind these methods.

@@ -36,7 +36,9 @@ const BYTES_FREE = 8192;
 const COPY_MAX = Math.max(PIECE, 4096);
 /** Alarms that may fire at one moment: two of each hart's, one of each device. */
 const ALARMS = 32;
-/** Most bytes of a device's saved state that do not come from the host's input or the guest's disk. */
+/**
+ * Most bytes of a device's saved state that do not come from the host's input or the guest's disk.
+ */
 const STATE_MAX = 16_384;
 
 export class Overrun extends Error {
@@ -344,7 +346,9 @@ export class World {
     this.#work = this.#sent = 0;
   }
 
-  /** Runs one action, or the alarms of `devices` at one moment, that may cost `most` units of work. */
+  /**
+   * Runs one action, or the alarms of `devices` at one moment, that may cost `most` units of work.
+   */
   #limited(most: number, action: () => void, devices = 1): void {
     const { ram, costs } = this;
     this.#work = this.#sent = ram.ops = ram.moved = 0;

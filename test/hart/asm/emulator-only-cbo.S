@@ -39,7 +39,7 @@ main:
     li a1, CLINT
     cbo.clean (a1)
 
-    CASE 3 # translation permits a load and PMP nothing: an access fault, though a store would be a page fault
+    CASE 3 # translation permits a load, PMP nothing: access fault; a store would page-fault
     csrr t0, pmpaddr0
     csrw pmpaddr1, t0
     la t0, data

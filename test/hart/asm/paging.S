@@ -208,7 +208,7 @@ main:
     li a1, WINDOW | 1 << 21 | 1 << 12
     ENTER 1
     TRAPS_AT 13, a1, ld t0, 0(a1)
-    # ... whose gigapage entry is a leaf at every level: WINDOW + 2 MiB * 2 maps the gigapage's first 2 MiB
+    # ... whose gigapage entry is a leaf at every level: WINDOW + 2 MiB * 2 maps its first 2 MiB
     li a1, WINDOW + 0x400000
     ENTER 1
     ld t0, 0(a1)

@@ -3,7 +3,7 @@
 
 main:
     la a0, area
-    CASE 1 # no entry matches: S and U fail, M does not. Entry 1 is the fallback that can be switched off.
+    CASE 1 # no entry matches: S and U fail, M does not. Entry 1 is the switchable fallback.
     csrw pmpcfg0, zero
     ld t0, 0(a0)
     li t0, -1

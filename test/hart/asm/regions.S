@@ -85,7 +85,7 @@ main:
     addi s10, s10, -1
     bnez s10, 1b
 
-    CASE 7 # stores of every width and alignment around the end of a page, and behind the end of RAM's last page of code
+    CASE 7 # stores of all widths and alignments around the ends of a page and of the last code page
     li s10, 3000
     la a1, page_end
 1:  andi t0, s10, 15
@@ -143,7 +143,7 @@ main:
     addi s9, s9, -1
     bnez s9, 1b
 
-    CASE 10 # a call through a register: one callee for long, then two in turn, then one that returns elsewhere
+    CASE 10 # a call through a register: one callee, then two in turn, then one returning elsewhere
     li s10, ROUNDS
     li s11, 0
     la s9, leaf

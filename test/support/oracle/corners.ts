@@ -21,7 +21,10 @@ const INTEGERS: readonly bigint[] = [
   0xffff_ffff_ffff_ffffn,
 ];
 
-/** Binary64: zeros, ones, infinities, NaNs of both kinds, subnormals, and the edges of the integer ranges. */
+/**
+ * Binary64: zeros, ones, infinities, NaNs of both kinds, subnormals, and the edges of the integer
+ * ranges.
+ */
 const DOUBLES: readonly bigint[] = [
   0x0000_0000_0000_0000n,
   0x3ff0_0000_0000_0000n,

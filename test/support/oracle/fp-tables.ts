@@ -1,5 +1,6 @@
-// Tables of one instruction each, for every operand of a list: what the image computes and what is right. The image runs
-// on our engines and on QEMU; test/support/oracle/ieee.ts says what must be there.
+// Tables of one instruction each, for every operand of a list: what the image computes and what is
+// right. The image runs on our engines and on QEMU; test/support/oracle/ieee.ts says what must be
+// there.
 
 import { encode, type Mnemonic } from '../../../emulator/isa/index.ts';
 import * as I from './ieee.ts';
@@ -65,7 +66,10 @@ export interface TableImage {
   readonly results: readonly number[];
 }
 
-/** Runs from the start of RAM in M-mode and ends through the finisher; equal operand lists lie there once. */
+/**
+ * Runs from the start of RAM in M-mode and ends through the finisher; equal operand lists lie there
+ * once.
+ */
 export function tableImage(tables: readonly Table[]): TableImage {
   const words: number[] = [
     encode('lui', { rd: 5, imm: FS_DIRTY_LUI }),
@@ -160,7 +164,10 @@ const BEFORE = [0, I.INEXACT];
 /** Every half, boxed. */
 const halves = BigUint64Array.from({ length: 65_536 }, (_, n) => BOX16 | BigInt(n));
 
-/** The corners of a format: all exponents' ends near the interesting ones, NaNs of both kinds, wrong boxes. */
+/**
+ * The corners of a format: all exponents' ends near the interesting ones, NaNs of both kinds, wrong
+ * boxes.
+ */
 export function corners(s: 's' | 'd'): bigint[] {
   const form = FORMS[s];
   const digits = BigInt(form.precision - 1);
@@ -192,7 +199,10 @@ export function corners(s: 's' | 'd'): bigint[] {
   return s === 'd' ? registers : [...registers, 0x3f80_0000n, 0xffff_fffe_3f80_0000n, 0x3ff0_0000_0000_0000n];
 }
 
-/** Around every 32nd half and every half's midpoint to the next: there, and one step of the format to both sides. */
+/**
+ * Around every 32nd half and every half's midpoint to the next: there, and one step of the format
+ * to both sides.
+ */
 function aroundHalves(s: 's' | 'd'): bigint[] {
   const form = FORMS[s];
   const out: bigint[] = [];
@@ -237,7 +247,10 @@ function tablesOf(s: 's' | 'd'): Table[] {
 }
 
 const ONE = BigUint64Array.of(0n);
-/** Numerator and power of two of fli's constants (Unpriv, table "Immediate values loaded by the FLI"), from -1.0 on. */
+/**
+ * Numerator and power of two of fli's constants (Unpriv, table "Immediate values loaded by the
+ * FLI"), from -1.0 on.
+ */
 const CONSTANTS = (
   '-1 0,1 m,1 -16,1 -15,1 -8,1 -7,1 -4,1 -3,1 -2,5 -4,3 -3,7 -4,1 -1,5 -3,3 -2,7 -3,1 0,5 -2,3 -1,7 -2,1 1,5 -1,3 0,' +
   '1 2,1 3,1 4,1 7,1 8,1 15,1 16,i,n'

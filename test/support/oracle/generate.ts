@@ -1,5 +1,6 @@
-// Random programs from the rows of the instruction table. A profile says which rows and how often; nothing here knows
-// what an instruction does, only which registers it names and whether it touches memory or moves control.
+// Random programs from the rows of the instruction table. A profile says which rows and how often;
+// nothing here knows what an instruction does, only which registers it names and whether it touches
+// memory or moves control.
 
 import { decode, type Operands } from '../../../emulator/isa/codec.ts';
 import { csrNamed } from '../../../emulator/isa/csr.ts';
@@ -20,7 +21,10 @@ export interface Profile {
   readonly csrs?: readonly string[];
   /** One piece in this many is something that traps; 0 = never. */
   readonly trapOneIn?: number;
-  /** No `ebreak`: QEMU from 9.0 on reports its address in mtval, where ours and older ones write 0. Both are right. */
+  /**
+   * No `ebreak`: QEMU from 9.0 on reports its address in mtval, where ours and older ones write 0.
+   * Both are right.
+   */
   readonly withoutEbreak?: boolean;
   readonly pieces: number;
   readonly rounds: number;
@@ -104,8 +108,8 @@ class Generator {
   }
 
   /**
-   * Opens or closes a loop. Wherever a branch enters or leaves it, it ends: the counter only falls, and the loop goes on
-   * only while it is positive.
+   * Opens or closes a loop. Wherever a branch enters or leaves it, it ends: the counter only falls,
+   * and the loop goes on only while it is positive.
    */
   #loops(): void {
     const c = this.counter;
@@ -245,12 +249,14 @@ class Generator {
     else if (kind < 4) this.#add('ecall', {}, { raw: illegalWord(random) });
     else if (kind === 4) {
       const rd = this.#destination(true);
-      const first = { name: 'lui', operands: { rd, imm: 0x20_0000 } } as const; // nothing is there on the board
+      // Nothing is there on the board.
+      const first = { name: 'lui', operands: { rd, imm: 0x20_0000 } } as const;
       const row = random.pick(this.#pools.memory);
       // Aligned: QEMU splits a misaligned device access, and reports the address of a part.
       this.#add(row.name, { ...this.#operands(row), rs1: rd, imm: random.below(8) * 8 }, { first });
     } else {
-      // Only lr: QEMU 7.2 examines the reservation of sc first, and calls a misaligned amo a load (cause 4, not 6).
+      // Only lr: QEMU 7.2 examines the reservation of sc first, and calls a misaligned amo a load
+      // (cause 4, not 6).
       const row = rowNamed('lr.d');
       const odd = [...this.pointers].find(([, offset]) => offset % 8 !== 0)!;
       this.#add(row.name, { ...this.#operands(row), rs1: odd[0] });

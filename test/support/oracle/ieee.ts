@@ -1,7 +1,7 @@
-// Binary floating point from IEEE 754-2019 alone: a finite number is sign * magnitude * 2^exponent with a BigInt for the
-// magnitude, and every result is rounded from its exact value (clause 4.3). It shares nothing with the emulator's
-// soft-float, which it judges, and it is not fast. Choices that the standard leaves are RISC-V's: one quiet NaN, tininess
-// after rounding (Unpriv "F").
+// Binary floating point from IEEE 754-2019 alone: a finite number is sign * magnitude * 2^exponent
+// with a BigInt for the magnitude, and every result is rounded from its exact value (clause 4.3).
+// It shares nothing with the emulator's soft-float, which it judges, and it is not fast. Choices
+// that the standard leaves are RISC-V's: one quiet NaN, tininess after rounding (Unpriv "F").
 
 export interface Form {
   /** Bits of the significand, the hidden one included. */
@@ -69,7 +69,10 @@ function length(n: bigint): number {
   return 4 * digits.length - Math.clz32(Number.parseInt(digits[0]!, 16)) + 28;
 }
 
-/** The multiple of 2^quantum that the mode chooses for the number: how many quanta, and whether that is not exact. */
+/**
+ * The multiple of 2^quantum that the mode chooses for the number: how many quanta, and whether that
+ * is not exact.
+ */
 function quanta(x: Finite, quantum: number, mode: Mode): { count: bigint; isInexact: boolean } {
   const shift = quantum - x.exponent;
   if (shift <= 0) return { count: x.magnitude << BigInt(-shift), isInexact: false };

@@ -1,5 +1,6 @@
-// A bare-metal image that runs many random programs and leaves their final states in memory. Every engine and oracle
-// runs the same bytes from RAM_BASE in M-mode; only memory is compared, so none needs a debugger.
+// A bare-metal image that runs many random programs and leaves their final states in memory. Every
+// engine and oracle runs the same bytes from RAM_BASE in M-mode; only memory is compared, so none
+// needs a debugger.
 //
 // Per program: a block (initial state, overwritten by the final one), a data area, and the code
 // between a prologue that fetches the last two registers and an epilogue that returns to the
@@ -31,7 +32,10 @@ const BLOCK_BYTES = 1152;
 export const DATA_BYTES = 4096;
 const DATA_ROOM = DATA_BYTES + 64;
 
-/** Harness bytes before the first program; the first doubleword after the code holds the first block's address. */
+/**
+ * Harness bytes before the first program; the first doubleword after the code holds the first
+ * block's address.
+ */
 const HARNESS_BYTES = 2048;
 const HEAD = 2040;
 const TRAP_OFFSET = 1536;
@@ -69,7 +73,9 @@ const csr = (name: string): number => csrNamed(name).number;
 const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_unused, index) => first + index);
 
-/** All registers, of which x1, x30, x31 and fcsr are in the block already, into the block's digest. */
+/**
+ * All registers, of which x1, x30, x31 and fcsr are in the block already, into the block's digest.
+ */
 function digest(a: Assembler): void {
   const [sum, factor, value] = [1, 30, 29];
   const add = (rs2: number): void => {
@@ -206,7 +212,8 @@ export function buildImage(programs: readonly Program[]): Image {
   const main = harness();
   const handler = trapHandler();
   const codes = programs.map(program => assemble(program.pieces).code);
-  // Code and data lie on different pages: a store to a page of code costs an emulator a retranslation.
+  // Code and data lie on different pages: a store to a page of code costs an emulator a
+  // retranslation.
   const frame = (PROLOGUE.length + EPILOGUE.length) * 4;
   const entries: number[] = [];
   let size = HARNESS_BYTES;

@@ -50,7 +50,10 @@ export const FLOATS: Profile = {
   weights: { compute: 15, float: 55, memory: 25, flow: 5 },
 };
 
-/** Registers whose every bit both machines store alike; the others have a test of their own (csr.oracle.test.ts). */
+/**
+ * Registers whose every bit both machines store alike; the others have a test of their own
+ * (csr.oracle.test.ts).
+ */
 export const STATE_CSRS = ['fflags', 'frm', 'fcsr', 'sscratch', 'scause', 'stval', 'stvec'] as const;
 
 export const EVERYTHING: Profile = {
@@ -73,7 +76,9 @@ export const NEWEST: Profile = {
   without: [],
 };
 
-/** The same programs, run so often that an engine which compiles hot code has compiled all of it. */
+/**
+ * The same programs, run so often that an engine which compiles hot code has compiled all of it.
+ */
 export const hot = (profile: Profile): Profile => ({
   ...profile,
   name: `${profile.name}, hot`,

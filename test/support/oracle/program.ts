@@ -1,5 +1,5 @@
-// Random test programs as data: a list of pieces with symbolic targets, so that a shrinker can drop any piece
-// and the rest still assembles; printed as assembly for a person to paste.
+// Random test programs as data: a list of pieces with symbolic targets, so that a shrinker can drop
+// any piece and the rest still assembles; printed as assembly for a person to paste.
 
 import { decode, encode, encodeCompressed, type Operands } from '../../../emulator/isa/codec.ts';
 import { disassemble } from '../../../emulator/isa/disasm.ts';
@@ -64,7 +64,10 @@ function wordsOf(piece: Piece, at: number, to: number): number[] {
 const bytesOf = (words: readonly number[]): number =>
   words.reduce((sum, word) => sum + (isLong(word) ? 4 : 2), 0);
 
-/** Code bytes of a program and the offset of each piece. Distances are short, so sizes do not depend on targets. */
+/**
+ * Code bytes of a program and the offset of each piece. Distances are short, so sizes do not depend
+ * on targets.
+ */
 export function assemble(pieces: readonly Piece[]): { code: Uint8Array; offsets: number[] } {
   const offsets: number[] = [];
   let end = 0;

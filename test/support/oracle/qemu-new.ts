@@ -1,4 +1,5 @@
-// A QEMU that knows every extension of the instruction table: this machine's, or one that setup/fetch-qemu.mjs fetches.
+// A QEMU that knows every extension of the instruction table: this machine's, or one that
+// setup/fetch-qemu.mjs fetches.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,5 +17,7 @@ function fetchQemu(): string | undefined {
   return undefined;
 }
 
-/** Compare with `kcovboxRunner(engine, 'max')`: every extension that we have, and none that we lack. */
+/**
+ * Compare with `kcovboxRunner(engine, 'max')`: every extension that we have, and none that we lack.
+ */
 export const newQemuRunner = runnerOf('new qemu', QEMU_NEW, qemuCpu(ALL_EXTENSIONS, 10));

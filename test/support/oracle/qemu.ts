@@ -1,5 +1,6 @@
-// qemu-system-riscv64 as an oracle. An image runs with its RAM backed by a file, which is read after power-off: millions
-// of instructions cost one process. For a single program there is the log of every instruction's registers.
+// qemu-system-riscv64 as an oracle. An image runs with its RAM backed by a file, which is read
+// after power-off: millions of instructions cost one process. For a single program there is the log
+// of every instruction's registers.
 
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

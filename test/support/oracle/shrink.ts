@@ -1,4 +1,5 @@
-// Makes a failing program small: fewer rounds, then fewer pieces by halves, quarters, ... while it still fails.
+// Makes a failing program small: fewer rounds, then fewer pieces by halves, quarters, ... while it
+// still fails.
 
 import { buildImage, compareMemories } from './image.ts';
 import { listing, type Piece, type Program } from './program.ts';

@@ -1,6 +1,7 @@
-// libunicorn as an oracle, through koffi: no build step, only the library's C interface. Its limits are those of the
-// QEMU 5.0 inside it: single-precision results are not NaN-boxed, Zb* is unknown, and traps are not delivered to the
-// guest, so only I, M, A, C and D programs without traps may be run (profiles.ts).
+// libunicorn as an oracle, through koffi: no build step, only the library's C interface. Its limits
+// are those of the QEMU 5.0 inside it: single-precision results are not NaN-boxed, Zb* is unknown,
+// and traps are not delivered to the guest, so only I, M, A, C and D programs without traps may be
+// run (profiles.ts).
 
 import koffi from 'koffi';
 import { findLibrary } from '../tools.ts';

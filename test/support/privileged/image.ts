@@ -1,5 +1,5 @@
-// A privileged program as the bytes of RAM: the steps of each hart as straight M-mode code in a loop,
-// the handlers, and what layout.ts lists.
+// A privileged program as the bytes of RAM: the steps of each hart as straight M-mode code in a
+// loop, the handlers, and what layout.ts lists.
 //
 // Registers: x8 rounds left in a snippet, x9 a function, x10..x15 values, x16..x19 pointers, x26
 // rounds left, x27 the hash of all traps, x28 scratch of steps, x29..x31 of the handler, which may

@@ -50,8 +50,8 @@ export function codeChanges(r: Random): Action[] {
 }
 
 /**
- * The store of a snippet that surely runs: the first instruction behind those that change no pointer
- * and do not jump. Its pointer and offset, or undefined.
+ * The store of a snippet that surely runs: the first instruction behind those that change no
+ * pointer and do not jump. Its pointer and offset, or undefined.
  */
 function firstStore(words: readonly number[]): { readonly rs1: number; readonly imm: number } | undefined {
   for (const word of words) {

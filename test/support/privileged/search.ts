@@ -39,8 +39,8 @@ const UNITS = 2_000_000;
 const LINES = [cause.MSIP, cause.SEIP, cause.MEIP];
 
 /**
- * Runs to the end of the program or of `units`. With `interrupts`, lines change every so many units,
- * at the same units whatever the configuration.
+ * Runs to the end of the program or of `units`. With `interrupts`, lines change every so many
+ * units, at the same units whatever the configuration.
  */
 export function runPrivileged(
   program: PrivilegedProgram,

@@ -1,7 +1,8 @@
-// The pieces of which programs for the region JIT are made: each goes for a limit or a trick of its own. A piece is a row of numbers, so it
-// can be drawn at random, made smaller, and printed.
+// The pieces of which programs for the region JIT are made: each goes for a limit or a trick of its
+// own. A piece is a row of numbers, so it can be drawn at random, made smaller, and printed.
 //
-// Registers: x9 counts rounds, x16 is the data area (32 KiB); pieces use x5 to x8, x10 to x15 and x18 to x31.
+// Registers: x9 counts rounds, x16 is the data area (32 KiB); pieces use x5 to x8, x10 to x15 and
+// x18 to x31.
 
 import type { Random } from '../random.ts';
 import { type Assembly, Place } from './assembly.ts';

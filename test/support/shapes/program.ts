@@ -39,7 +39,10 @@ export interface Code {
   readonly probe: number;
 }
 
-/** Loads registers from INIT, runs the pieces ROUNDS times, stores registers to RESULT, and stays at `end`. */
+/**
+ * Loads registers from INIT, runs the pieces ROUNDS times, stores registers to RESULT, and stays at
+ * `end`.
+ */
 export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
   const a = new Assembly(RAM_BASE);
   const probe = new Place();
@@ -68,7 +71,10 @@ export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
   return { bytes, end: end.at, probe: probe.at };
 }
 
-/** `identity`: M-mode, through the TLB because a PMP entry is locked. `sv39`: S-mode, pages in any order. `bare`: no TLB. */
+/**
+ * `identity`: M-mode, through the TLB because a PMP entry is locked. `sv39`: S-mode, pages in any
+ * order. `bare`: no TLB.
+ */
 export type Mapping = 'identity' | 'sv39' | 'bare';
 
 /** First contents of RAM, physical. */

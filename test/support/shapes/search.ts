@@ -19,7 +19,10 @@ export interface SearchResult {
     | undefined;
 }
 
-/** Where to compare before the end: nowhere in most programs; in some, where the count must be exact. */
+/**
+ * Where to compare before the end: nowhere in most programs; in some, where the count must be
+ * exact.
+ */
 function drawCuts(random: Random): number[] {
   if (!random.oneIn(3)) return [];
   const first = 1 + random.below(PIECE);
@@ -27,7 +30,10 @@ function drawCuts(random: Random): number[] {
   return [first, ...Array.from({ length: CUTS - 1 }, () => 1 + others.below(others.oneIn(2) ? 100 : PIECE))];
 }
 
-/** Runs up to so many programs, each in one mapping, until one differs; of pieces of all kinds, or of some. */
+/**
+ * Runs up to so many programs, each in one mapping, until one differs; of pieces of all kinds, or
+ * of some.
+ */
 export function search(seed: number, programs: number, kinds?: readonly Piece['kind'][]): SearchResult {
   const random = new Random(seed);
   let instructions = 0;
