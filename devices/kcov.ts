@@ -347,7 +347,8 @@ export class KcovDevice implements Device {
   #setHooks(hooks: KcovHooks | undefined): void {
     this.#hooks = hooks;
     const inline = this.isObserved || hooks?.harts === 0 ? undefined : hooks;
-    // All compiled code is dropped with each publication: a snapshot that changes nothing makes none.
+    // All compiled code is dropped with each publication: a snapshot that changes nothing makes
+    // none.
     const key = inline ? [inline.addresses, ...Object.values(inline)].join() : '';
     if (key === this.#published) return;
     this.#published = key;

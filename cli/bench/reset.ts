@@ -1,6 +1,6 @@
-// `kcovbox bench --reset`: the cost of going back to a snapshot, which a fuzzer pays for each input.
-// A booted kernel is set back again and again after stores to so many pages, and after so many
-// instructions of its own. The stores are part of the time.
+// `kcovbox bench --reset`: the cost of going back to a snapshot, which a fuzzer pays for each
+// input. A booted kernel is set back again and again after stores to so many pages, and after so
+// many instructions of its own. The stores are part of the time.
 import { join } from 'node:path';
 import { createMachine, type Machine, RAM_BASE, type Snapshot } from '../../emulator/index.ts';
 import { prepareGuest } from '../../host/guest.ts';
@@ -17,7 +17,9 @@ export interface ResetRow {
 
 export interface ResetReport {
   readonly rows: readonly ResetRow[];
-  /** Resident memory in bytes after the first tenth of the resets with MEMORY_PAGES, and at the end. */
+  /**
+   * Resident memory in bytes after the first tenth of the resets with MEMORY_PAGES, and at the end.
+   */
   readonly memory: readonly [tenth: number, end: number];
   readonly resets: number;
 }

@@ -255,7 +255,9 @@ export class Machine {
     this.snapshots.restore(snapshot);
   }
 
-  /** A machine that goes on from the state of now, on its own. `options`: in place of this one's. */
+  /**
+   * A machine that goes on from the state of now, on its own. `options`: in place of this one's.
+   */
   fork(options: MachineOptions = {}): Machine {
     const machine = Machine.create({ ...this.options, ...options });
     machine.restore(this.snapshot());
