@@ -1,5 +1,5 @@
 /*
- * The program of the golden capsules: system calls and nothing else, so that it has a few kilobytes.
+ * The program of the golden capsules: system calls and nothing else, so it has a few kilobytes.
  *
  *     clang --target=riscv64-linux-gnu -march=rv64gc -Os -static -nostdlib -ffreestanding
  *         -fno-builtin -fuse-ld=lld -Wl,-s,--build-id=none -o golden golden.c

@@ -18,7 +18,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Capsule, other images, what the run prints and returns, instructions, and the SHA-256 of the file. */
+/**
+ * Capsule, other images, what the run prints and returns, instructions, and the SHA-256 of the
+ * file.
+ */
 const CAPSULES: readonly [string, readonly string[], string, number, string, string][] = [
   [
     'count',

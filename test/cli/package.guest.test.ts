@@ -45,7 +45,10 @@ function npm(cwd: string, ...args: string[]): string {
 const pack = (folder: string): string =>
   join(dir, npm(folder, 'pack', '--pack-destination', dir).trimEnd().split('\n').at(-1)!);
 
-/** The ELF file in a root file system that has only one: from its magic to the padding of the archive. */
+/**
+ * The ELF file in a root file system that has only one: from its magic to the padding of the
+ * archive.
+ */
 const programIn = (initrd: Buffer): Buffer =>
   initrd.subarray(initrd.indexOf('\u007fELF', 0, 'latin1'), initrd.lastIndexOf('070701'));
 
