@@ -27,9 +27,33 @@ static struct buffer *find(struct block_device *bd, u64 block)
     return NULL;
 }
 
+int block_transfer(struct block_device *bd, u64 block, void *buf, bool write)
+{
+    int err = -EIO;
+
+    if (binding_enter(bd->binding)) {
+        err = bd->transfer(bd, block, buf, write);
+        binding_leave(bd->binding);
+    }
+    return err;
+}
+
+static int flush(struct block_device *bd)
+{
+    int err = -EIO;
+
+    if (!bd->flush)
+        return 0;
+    if (binding_enter(bd->binding)) {
+        err = bd->flush(bd);
+        binding_leave(bd->binding);
+    }
+    return err;
+}
+
 static int write_back(struct block_device *bd, struct buffer *b)
 {
-    int err = b->dirty ? bd->transfer(bd, b->block, b->data, true) : 0;
+    int err = b->dirty ? block_transfer(bd, b->block, b->data, true) : 0;
 
     if (!err)
         b->dirty = false;
@@ -63,7 +87,7 @@ static struct buffer *read_in(struct block_device *bd, u64 block, int *err)
 
     *err = pa ? 0 : -ENOMEM;
     if (pa)
-        *err = bd->transfer(bd, block, pa_to_va(pa), false);
+        *err = block_transfer(bd, block, pa_to_va(pa), false);
     if (*err) {
         if (pa)
             page_put(pa);
@@ -119,9 +143,7 @@ int block_sync(struct block_device *bd)
         err = err ? err : failed;
     }
     mutex_unlock(&bd->lock);
-    if (!err && bd->flush)
-        err = bd->flush(bd);
-    return err;
+    return err ? err : flush(bd);
 }
 
 void block_invalidate(struct block_device *bd)
@@ -136,12 +158,9 @@ void block_invalidate(struct block_device *bd)
 
 static int bd_open(struct inode *inode, struct file *file)
 {
-    struct block_device *bd = inode->dev_priv;
+    struct block_device *bd = file->priv;
 
-    if (bd->read_only && file->fflags & FF_WRITE)
-        return -EROFS;
-    file->priv = bd;
-    return 0;
+    return bd->read_only && file->fflags & FF_WRITE ? -EROFS : 0;
 }
 
 static i64 move(struct file *file, struct iter *it, i64 *pos, bool write)
@@ -236,9 +255,63 @@ static const struct file_ops bd_ops = {
     .fsync = bd_fsync,
 };
 
-int block_register(struct block_device *bd, u64 rdev)
+static struct spinlock disks_lock = SPINLOCK_INIT("disks");
+static struct block_device *disks;
+
+struct block_device *block_open(u64 rdev)
 {
+    struct block_device *bd;
+
+    spin_lock(&disks_lock);
+    for (bd = disks; bd && bd->rdev != rdev; bd = bd->next)
+        ;
+    if (bd)
+        binding_get(bd->binding);
+    spin_unlock(&disks_lock);
+    return bd;
+}
+
+void block_close(struct block_device *bd)
+{
+    binding_put(bd->binding);
+}
+
+/* Nobody holds a buffer any more; what is dirty has nowhere to go. */
+static void free_buffers(void *arg)
+{
+    struct block_device *bd = arg;
+
+    list_for_each_safe(b, &bd->buffers, struct buffer, link)
+        buffer_free(bd, b);
+}
+
+void block_unregister(struct block_device *bd)
+{
+    spin_lock(&disks_lock);
+    for (struct block_device **p = &disks; *p; p = &(*p)->next)
+        if (*p == bd) {
+            *p = bd->next;
+            break;
+        }
+    spin_unlock(&disks_lock);
+}
+
+int block_register(struct device *dev, struct block_device *bd, u64 rdev)
+{
+    int err;
+
     mutex_init(&bd->lock, "block");
     list_init(&bd->buffers);
-    return devfs_register_dev(bd->name, &bd_ops, S_IFBLK | 0660, rdev, bd);
+    bd->rdev = rdev;
+    bd->binding = dev->binding;
+    err = dev_at_end(dev, free_buffers, bd);
+    if (!err)
+        err = dev_node(dev, bd->name, &bd_ops, S_IFBLK | 0660, rdev, bd);
+    if (err)
+        return err;
+    spin_lock(&disks_lock);
+    bd->next = disks;
+    disks = bd;
+    spin_unlock(&disks_lock);
+    return 0;
 }

@@ -2,12 +2,13 @@
  * block.h: block devices and the block cache.
  *
  * A driver offers transfer() of whole 4 KiB blocks. File systems use the cache for metadata and
- * transfer() directly for file contents (the page cache holds those); reading /dev/vdX goes through
- * the cache.
+ * block_transfer() for file contents (the page cache holds those); reading /dev/vdX goes through
+ * the cache. A disk may be taken away while it is mounted: then all of it is -EIO.
  */
 #pragma once
 
 #include "types.h"
+#include "driver.h"
 #include "list.h"
 #include "lock.h"
 
@@ -24,6 +25,9 @@ struct block_device {
     struct mutex lock;   /* cache */
     struct list buffers; /* (lock) most recently used first */
     u32 nbuffers;
+    u64 rdev;
+    struct binding *binding;   /* that of its driver */
+    struct block_device *next; /* (disks_lock) */
 };
 
 /* A cached block. data may be read and written between block_get and block_put. */
@@ -35,7 +39,13 @@ struct buffer {
     u8 *data;
 };
 
-int block_register(struct block_device *bd, u64 rdev); /* as /dev/NAME */
+/* As /dev/NAME until the device goes; bd is in memory of dev_zalloc. Part of a probe. */
+int block_register(struct device *dev, struct block_device *bd, u64 rdev);
+void block_unregister(struct block_device *bd); /* in remove() */
+/* The disk of a number for a mount, or 0; it stays until block_close, with or without hardware. */
+struct block_device *block_open(u64 rdev);
+void block_close(struct block_device *bd);
+int block_transfer(struct block_device *bd, u64 block, void *buf, bool write);
 struct buffer *block_get(struct block_device *bd, u64 block, int *err);
 void block_put(struct block_device *bd, struct buffer *b, bool dirtied);
 int block_sync(struct block_device *bd); /* writes what is dirty and flushes the device */

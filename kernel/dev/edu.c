@@ -7,16 +7,15 @@
  *     task (kernel thread)   take the result, wake the sleeper
  *
  * One piece of work at a time: edu->lock (mutex) is held from start to result. What handler and
- * task share is covered by edu->done_lock. Registers: those of QEMU's device of the same name
- * (docs/specs/edu), see devices/edu.ts.
+ * task share is covered by edu->done_lock. The device may go at any time: then sleepers get
+ * -ENODEV, and what probe acquired is undone by the driver model (driver.h). Registers: those of
+ * QEMU's device of the same name (docs/specs/edu), see devices/edu.ts.
  */
 #include "abi/edu.h"
 #include "abi/errno.h"
-#include "alloc.h"
-#include "dev.h"
+#include "driver.h"
 #include "file.h"
 #include "fs.h"
-#include "irq.h"
 #include "kcov.h"
 #include "klib.h"
 #include "poll.h"
@@ -38,6 +37,7 @@ enum reg {
 };
 
 #define ID_VALUE      0x010000ed
+#define STATUS_BUSY   0x01
 #define STATUS_ERROR  0x02
 #define STATUS_IRQ    0x80
 #define DMA_START     1
@@ -47,43 +47,57 @@ enum reg {
 
 struct edu {
     struct device *dev;
+    volatile u8 *regs;
     struct mutex lock; /* one user at a time */
     u8 *dma;           /* (lock) a page the device can reach */
     struct spinlock done_lock;
     bool busy, done;           /* (done_lock) */
     u32 result;                /* (done_lock) */
     bool failed;               /* (done_lock) */
-    struct work_origin origin; /* who started the work */
+    struct work_origin origin; /* (done_lock) who started the work */
     struct task task;
     struct waitq wait;
 };
 
 static u32 get(struct edu *e, u32 reg)
 {
-    return mmio_read32(e->dev->regs + reg);
+    return mmio_read32(e->regs + reg);
 }
 
 static void set(struct edu *e, u32 reg, u32 value)
 {
-    mmio_write32(e->dev->regs + reg, value);
+    mmio_write32(e->regs + reg, value);
 }
 
-/* Acknowledges and defers. */
+/*
+ * Acknowledges and defers; what nobody waits for any more is only acknowledged. Registers of a
+ * device that is no longer there read as all ones.
+ */
 static void acknowledge(struct edu *e)
 {
     u32 why = get(e, INTERRUPT_STATUS);
 
+    if (why == ~0u) {
+        dev_lost(e->dev);
+        return;
+    }
     set(e, ACKNOWLEDGE, why);
-    if (why)
+    spin_lock(&e->done_lock);
+    if (why && e->busy)
         task_add_for(system_taskq, &e->task, &e->origin);
+    spin_unlock(&e->done_lock);
 }
 
 /* Coverage of the handler belongs to whoever started the work, as that of the task does. */
 static void edu_interrupt(u32 source, void *arg)
 {
     struct edu *e = arg;
+    struct work_origin origin;
 
-    kcov_remote_enter(&e->origin, false);
+    spin_lock(&e->done_lock);
+    origin = e->origin;
+    spin_unlock(&e->done_lock);
+    kcov_remote_enter(&origin, false);
     acknowledge(e);
     kcov_remote_leave();
 }
@@ -106,28 +120,55 @@ static void edu_complete(void *arg)
 
 static void begin(struct edu *e)
 {
-    work_origin_capture(&e->origin);
     spin_lock(&e->done_lock);
+    work_origin_capture(&e->origin);
     e->busy = true;
     e->done = false;
     spin_unlock(&e->done_lock);
 }
 
-/* Sleeps until the task has run; a second is for ever for this device. */
+/* The device has ended what it did; false when it does not within 10 ms. */
+static bool is_idle(struct edu *e)
+{
+    u64 deadline = time_now() + TICKS_PER_SEC / 100;
+    u32 status;
+
+    while ((status = get(e, STATUS)) & STATUS_BUSY && status != ~0u)
+        if (time_now() > deadline)
+            return false;
+    return true;
+}
+
+/*
+ * Work whose result nobody waits for any more. It may still write to e->dma, and its interrupt and
+ * its task must not be taken for those of the next work.
+ */
+static void abandon(struct edu *e)
+{
+    if (!is_idle(e))
+        kprintf("%s: does not end its work\n", e->dev->name);
+    set(e, ACKNOWLEDGE, ~0u);
+    task_del(&e->task);
+    taskq_barrier(system_taskq);
+}
+
+/* Sleeps until the task has run or the device goes; a second is for ever for this device. */
 static int finish(struct edu *e)
 {
     u64 deadline = time_now() + TICKS_PER_SEC;
     long err = 0;
+    bool done;
 
-    while (!err && !atomic_load(&e->done))
-        err = wait_event_timeout(&e->wait, atomic_load(&e->done), deadline);
+    while (!err && !atomic_load(&e->done) && !dev_gone(e->dev))
+        err = wait_event_timeout(&e->wait, atomic_load(&e->done) || dev_gone(e->dev), deadline);
     spin_lock(&e->done_lock);
     e->busy = false;
-    if (e->done)
-        err = e->failed ? -EIO : 0;
+    done = e->done;
     spin_unlock(&e->done_lock);
+    if (!done)
+        abandon(e);
     wake_up_events(&e->wait, POLLIN | POLLOUT);
-    return (int)err;
+    return done ? e->failed ? -EIO : 0 : err ? (int)err : -ENODEV;
 }
 
 static int factorial(struct edu *e, u32 *n)
@@ -150,10 +191,10 @@ static int transfer(struct edu *e, u32 offset, u32 n, bool to_memory)
     u64 mem = dma_addr(e->dma), device = DEVICE_BUFFER + offset;
 
     begin(e);
-    mmio_write64(e->dev->regs + DMA_SOURCE, to_memory ? device : mem);
-    mmio_write64(e->dev->regs + DMA_TARGET, to_memory ? mem : device);
-    mmio_write64(e->dev->regs + DMA_COUNT, n);
-    mmio_write64(e->dev->regs + DMA_COMMAND, DMA_START | DMA_IRQ | (to_memory ? DMA_TO_MEMORY : 0));
+    mmio_write64(e->regs + DMA_SOURCE, to_memory ? device : mem);
+    mmio_write64(e->regs + DMA_TARGET, to_memory ? mem : device);
+    mmio_write64(e->regs + DMA_COUNT, n);
+    mmio_write64(e->regs + DMA_COMMAND, DMA_START | DMA_IRQ | (to_memory ? DMA_TO_MEMORY : 0));
     return finish(e);
 }
 
@@ -226,14 +267,7 @@ static u32 edu_poll(struct file *file, struct poll_table *pt)
     return atomic_load(&e->busy) ? 0 : POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
 }
 
-static int edu_open(struct inode *inode, struct file *file)
-{
-    file->priv = inode->dev_priv;
-    return 0;
-}
-
 static const struct file_ops edu_ops = {
-    .open = edu_open,
     .read = edu_read,
     .write = edu_write,
     .ioctl = edu_ioctl,
@@ -241,41 +275,46 @@ static const struct file_ops edu_ops = {
     .poll = edu_poll,
 };
 
+/* The device answers as it should. */
+static bool is_edu(struct edu *e)
+{
+    set(e, LIVENESS, 0x12345678);
+    return get(e, ID) == ID_VALUE && get(e, LIVENESS) == ~0x12345678u;
+}
+
+/* Whatever fails: what was acquired before is released by the driver model. */
 static int edu_probe(struct device *dev)
 {
-    struct edu *e = kzalloc(sizeof(*e));
+    struct edu *e = dev_zalloc(dev, sizeof(*e));
     int err;
 
     if (!e)
         return -ENOMEM;
+    dev->priv = e;
     e->dev = dev;
     mutex_init(&e->lock, "edu");
     spin_init(&e->done_lock, "edu.done");
-    waitq_init(&e->wait);
-    task_init(&e->task, edu_complete, e);
-    set(e, LIVENESS, 0x12345678);
-    err = -ENODEV;
-    if (get(e, ID) != ID_VALUE || get(e, LIVENESS) != ~0x12345678u)
-        goto free_driver;
-    err = -ENOMEM;
-    e->dma = dma_alloc(EDU_BUFFER_BYTES);
+    e->regs = dev_ioremap(dev, 0);
+    if (!e->regs)
+        return -EBUSY;
+    if (!is_edu(e) || !is_idle(e))
+        return -ENODEV;
+    set(e, ACKNOWLEDGE, ~0u); /* what an earlier driver has left */
+    e->dma = dev_dma_alloc(dev, EDU_BUFFER_BYTES);
     if (!e->dma)
-        goto free_driver;
-    err = irq_register(dev->irq, edu_interrupt, e);
-    if (err)
-        goto free_buffer;
+        return -ENOMEM;
+    if ((err = dev_waitq(dev, &e->wait)) || (err = dev_task(dev, &e->task, edu_complete, e)) ||
+        (err = dev_irq(dev, edu_interrupt, e)))
+        return err;
     set(e, STATUS, STATUS_IRQ);
-    err = devfs_register_dev("edu", &edu_ops, 0666, MKDEV(10, 63), e);
-    if (!err)
-        return 0; /* from here on, programs may use it */
-    set(e, STATUS, 0);
-    irq_unregister(dev->irq, edu_interrupt, e); /* then the handler queues no task any more */
-    taskq_barrier(system_taskq);                /* and what it queued has run */
-free_buffer:
-    dma_free(e->dma, EDU_BUFFER_BYTES);
-free_driver:
-    kfree(e);
-    return err;
+    return dev_node(dev, "edu", &edu_ops, 0666, MKDEV(10, 63), e); /* programs may use it */
 }
 
-const struct driver edu_driver = {"edu", "kcovbox,edu", edu_probe};
+static void edu_remove(struct device *dev)
+{
+    struct edu *e = dev->priv;
+
+    set(e, STATUS, 0); /* no more interrupts; running work is ended by who waits for it */
+}
+
+DRIVER(edu){.match = MATCH_TREE("kcovbox,edu"), .probe = edu_probe, .remove = edu_remove};

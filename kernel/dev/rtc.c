@@ -4,7 +4,8 @@
  * Registers: 0 TIME_LOW nanoseconds since 1970, low word; reading it latches 4 TIME_HIGH. The
  * alarm is not used: the kernel's own timers are exact.
  */
-#include "dev.h"
+#include "abi/errno.h"
+#include "driver.h"
 #include "riscv.h"
 #include "timeout.h"
 
@@ -12,11 +13,15 @@ enum { TIME_LOW = 0x0, TIME_HIGH = 0x4 };
 
 static int rtc_probe(struct device *dev)
 {
-    u64 low = mmio_read32(dev->regs + TIME_LOW);
-    u64 high = mmio_read32(dev->regs + TIME_HIGH);
+    volatile u8 *regs = dev_ioremap(dev, 0);
+    u64 low, high;
 
+    if (!regs)
+        return -EBUSY;
+    low = mmio_read32(regs + TIME_LOW);
+    high = mmio_read32(regs + TIME_HIGH);
     time_set_wall_ns(high << 32 | low);
     return 0;
 }
 
-const struct driver rtc_driver = {"rtc", "google,goldfish-rtc", rtc_probe};
+DRIVER(rtc){.match = MATCH_TREE("google,goldfish-rtc"), .probe = rtc_probe};

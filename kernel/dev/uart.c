@@ -8,11 +8,9 @@
  *   3 LCR line control   4 MCR modem control   5 LSR line status
  */
 #include "abi/errno.h"
-#include "alloc.h"
-#include "dev.h"
+#include "driver.h"
 #include "fdt.h"
 #include "fs.h"
-#include "irq.h"
 #include "klib.h"
 #include "riscv.h"
 #include "termios.h"
@@ -104,32 +102,38 @@ static void uart_resume(struct tty *tty)
 
 static const struct tty_driver uart_tty = {.output = uart_output, .resume = uart_resume};
 
+/* The port is quiet: characters that came before stay, for switching the FIFOs on clears them. */
+static void uart_setup(struct uart *u)
+{
+    set(u, IER, 0);
+    set(u, LCR, LCR_8N1);
+    uart_interrupt(0, u);
+    set(u, FCR, FCR_ENABLE_CLEAR);
+    set(u, MCR, MCR_DTR_RTS_OUT2);
+}
+
 static int uart_probe(struct device *dev)
 {
     static u32 count;
-    struct uart *u = kzalloc(sizeof(*u));
+    struct uart *u = dev_zalloc(dev, sizeof(*u));
     char name[8];
     int err;
 
     if (!u)
         return -ENOMEM;
-    u->regs = dev->regs;
+    u->regs = dev_ioremap(dev, 0);
+    if (!u->regs)
+        return -EBUSY;
     u->shift = fdt_prop_u32(dev->fdt_node, "reg-shift", 0);
     tty_init(&u->tty, "ttyS", &uart_tty, MKDEV(4, 64 + count));
     tty_apply_cmdline(&u->tty);
-    set(u, IER, 0);
-    set(u, LCR, LCR_8N1);
-    uart_interrupt(dev->irq, u); /* what was typed before: switching the FIFOs on clears them */
-    set(u, FCR, FCR_ENABLE_CLEAR);
-    set(u, MCR, MCR_DTR_RTS_OUT2);
+    uart_setup(u);
     ksnprintf(name, sizeof(name), "ttyS%u", count);
-    err = tty_register(&u->tty, name);
+    err = dev_irq(dev, uart_interrupt, u);
     if (!err)
-        err = irq_register(dev->irq, uart_interrupt, u);
-    if (err) {
-        kfree(u);
+        err = tty_register(&u->tty, name); /* last: a terminal is never taken back */
+    if (err)
         return err;
-    }
     if (!count++)
         tty_console_is(&u->tty);
     if (!u->throttled)
@@ -137,4 +141,4 @@ static int uart_probe(struct device *dev)
     return 0;
 }
 
-const struct driver uart_driver = {"uart", "ns16550a", uart_probe};
+DRIVER(uart){.match = MATCH_TREE("ns16550a"), .probe = uart_probe, .permanent = true};

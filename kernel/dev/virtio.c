@@ -4,12 +4,14 @@
  * A request is a chain of descriptors; whoever submits it sleeps on the request until the interrupt
  * handler has seen it in the used ring. Free descriptors form a list through desc[].next.
  *
+ * The transport is a device of the device tree; what sits behind it is a device of the virtio bus,
+ * which shares its node and its interrupt. Whoever waits looks at the ring himself after a second:
+ * an interrupt that is lost costs time, not the request.
+ *
  * Memory barriers: the device must see a chain before its index, and the index before the notify.
  */
 #include "virtio.h"
 #include "abi/errno.h"
-#include "dev.h"
-#include "irq.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "riscv.h"
@@ -57,12 +59,12 @@ enum reg {
 
 static u32 get(struct virtio *v, u32 reg)
 {
-    return mmio_read32(v->dev->regs + reg);
+    return mmio_read32(v->regs + reg);
 }
 
 static void set(struct virtio *v, u32 reg, u32 value)
 {
-    mmio_write32(v->dev->regs + reg, value);
+    mmio_write32(v->regs + reg, value);
 }
 
 u32 virtio_config32(struct virtio *v, u32 offset)
@@ -89,7 +91,7 @@ static void set_address(struct virtio *v, u32 reg, const volatile void *p)
  */
 static int setup_queue(struct virtio *v)
 {
-    u8 *ring = dma_alloc(2 * PAGE_SIZE);
+    u8 *ring = dev_dma_alloc(v->dev, 2 * PAGE_SIZE);
 
     if (!ring)
         return -ENOMEM;
@@ -152,14 +154,21 @@ static void free_chain(struct virtio *v, u16 head)
     v->nfree += n;
 }
 
-static void virtio_interrupt(u32 source, void *arg)
+/* The request is on the sleeper's stack: its queue must not be touched after finished. */
+static void finish(struct virtio_request *r, int error, u32 written)
 {
-    struct virtio *v = arg;
-    u32 status = get(v, INTERRUPT_STATUS);
+    spin_lock(&r->wait.lock);
+    r->error = error;
+    r->written = written;
+    r->finished = true;
+    list_for_each_safe(w, &r->wait.waiters, struct waiter, node)
+        w->wake(w, 0);
+    spin_unlock(&r->wait.lock);
+}
 
-    set(v, INTERRUPT_ACK, status & (I_USED | I_CONFIG));
-    if (status & I_CONFIG && v->config_changed)
-        v->config_changed(v);
+/* What the device has completed: its sleepers go on, and there is room. Any context. */
+static void reap(struct virtio *v)
+{
     spin_lock(&v->lock);
     while (v->used_seen != v->used->idx) {
         u32 slot = v->used_seen++ % VIRTIO_RING;
@@ -171,16 +180,25 @@ static void virtio_interrupt(u32 source, void *arg)
             continue; /* the device completes what nobody asked for */
         v->done[head] = NULL;
         free_chain(v, head);
-        r->written = v->used->ring[slot].len;
-        /* the request is on the sleeper's stack: its queue must not be touched after finished */
-        spin_lock(&r->wait.lock);
-        r->finished = true;
-        list_for_each_safe(w, &r->wait.waiters, struct waiter, node)
-            w->wake(w, 0);
-        spin_unlock(&r->wait.lock);
+        finish(r, 0, v->used->ring[slot].len);
     }
     spin_unlock(&v->lock);
     wake_up(&v->wait);
+}
+
+static void virtio_interrupt(u32 source, void *arg)
+{
+    struct virtio *v = arg;
+    u32 status = get(v, INTERRUPT_STATUS);
+
+    if (status == ~0u) {
+        dev_lost(v->dev->parent); /* nothing answers: it was pulled */
+        return;
+    }
+    set(v, INTERRUPT_ACK, status & (I_USED | I_CONFIG));
+    if (status & I_CONFIG && v->config_changed)
+        v->config_changed(v);
+    reap(v);
 }
 
 int virtio_start(struct virtio *v, struct device *dev, u64 wanted)
@@ -188,43 +206,43 @@ int virtio_start(struct virtio *v, struct device *dev, u64 wanted)
     int err;
 
     v->dev = dev;
+    v->regs = dev->parent->priv;
     v->version = get(v, VERSION);
     spin_init(&v->lock, "virtio");
-    waitq_init(&v->wait);
-    set(v, STATUS, 0);
-    set(v, STATUS, S_ACKNOWLEDGE);
     set(v, STATUS, S_ACKNOWLEDGE | S_DRIVER);
-    err = negotiate(v, wanted);
-    if (!err)
-        err = setup_queue(v);
-    if (!err)
-        err = irq_register(dev->irq, virtio_interrupt, v);
-    if (err) {
-        set(v, STATUS, S_FAILED);
-        dma_free(v->desc, 2 * PAGE_SIZE); /* the first page's start, or NULL */
+    if ((err = dev_waitq(dev, &v->wait)) || (err = negotiate(v, wanted)) ||
+        (err = setup_queue(v)) || (err = dev_irq(dev, virtio_interrupt, v)))
         return err;
-    }
     set(v, STATUS, get(v, STATUS) | S_DRIVER_OK);
     return 0;
 }
 
 void virtio_stop(struct virtio *v)
 {
-    set(v, STATUS, 0); /* the device forgets the rings (Virtio 1.2 §2.1.2) */
-    irq_unregister(v->dev->irq, virtio_interrupt, v);
-    dma_free(v->desc, 2 * PAGE_SIZE);
+    set(v, STATUS, 0); /* the device forgets the ring (Virtio 1.2 §2.1.2) */
+    spin_lock(&v->lock);
+    v->broken = true;
+    for (u32 i = 0; i < VIRTIO_RING; i++)
+        if (v->done[i]) {
+            finish(v->done[i], -EIO, 0);
+            v->done[i] = NULL;
+        }
+    spin_unlock(&v->lock);
+    wake_up(&v->wait);
 }
 
-/* Builds the chain and tells the device. False when the ring has no room. */
-static bool submit(struct virtio *v, const struct virtio_buffer *buf, u32 n,
-                   struct virtio_request *r)
+/* Builds the chain and tells the device: 1, 0 when the ring has no room, -EIO. */
+static int submit(struct virtio *v, const struct virtio_buffer *buf, u32 n,
+                  struct virtio_request *r)
 {
     u16 head, at;
 
     spin_lock(&v->lock);
-    if (v->nfree < n) {
+    if (v->broken || v->nfree < n) {
+        int none = v->broken ? -EIO : 0;
+
         spin_unlock(&v->lock);
-        return false;
+        return none;
     }
     head = at = v->free_head;
     for (u32 i = 0; i < n; i++) {
@@ -244,7 +262,7 @@ static bool submit(struct virtio *v, const struct virtio_buffer *buf, u32 n,
     io_mb();
     set(v, QUEUE_NOTIFY, 0);
     spin_unlock(&v->lock);
-    return true;
+    return 1;
 }
 
 static bool is_finished(struct virtio_request *r)
@@ -257,32 +275,116 @@ static bool is_finished(struct virtio_request *r)
     return yes;
 }
 
+/* Not interruptible: the device may still write to what the caller would free. */
+static bool wait_finished(struct virtio_request *r, u64 deadline)
+{
+    struct waiter w;
+
+    waiter_init(&w);
+    waitq_add(&r->wait, &w);
+    for (;;) {
+        sleep_prepare(SLEEP_UNINTERRUPTIBLE);
+        if (is_finished(r) || time_now() >= deadline)
+            break;
+        sleep_commit(deadline);
+    }
+    sleep_cancel();
+    waitq_remove(&w);
+    return is_finished(r);
+}
+
 int virtio_transfer(struct virtio *v, const struct virtio_buffer *buf, u32 n, u32 *written)
 {
     struct virtio_request r = {0};
+    u64 started = time_now();
+    int sent = 0;
 
     waitq_init(&r.wait);
-    wait_event(&v->wait, submit(v, buf, n, &r));
-    wait_event(&r.wait, is_finished(&r));
+    wait_event(&v->wait, (sent = submit(v, buf, n, &r)));
+    if (sent < 0)
+        return sent;
+    while (!wait_finished(&r, time_now() + TICKS_PER_SEC)) {
+        reap(v);
+        if (!is_finished(&r) && time_now() - started >= VIRTIO_TIMEOUT) {
+            kprintf("%s: no answer, giving it up\n", v->dev->name);
+            virtio_stop(v);
+        }
+    }
     if (written)
         *written = r.written;
+    return r.error;
+}
+
+/* ---- The transport, and the bus behind it ---- */
+
+/* An empty slot has ID 0. */
+static int mmio_probe(struct device *dev)
+{
+    volatile u8 *regs = dev_ioremap(dev, 0);
+    char name[sizeof(dev->name)];
+    u32 id;
+
+    if (!regs)
+        return -EBUSY;
+    id = mmio_read32(regs + MAGIC) == MAGIC_VALUE ? mmio_read32(regs + DEVICE_ID) : 0;
+    if (!id)
+        return -ENODEV;
+    dev->priv = (void *)regs;
+    ksnprintf(name, sizeof(name), "virtio@%s", strrchr(dev->name, '@') + 1);
+    return device_add(&virtio_bus, dev, name, dev->fdt_node, dev->irq, id) ? 0 : -ENOMEM;
+}
+
+/* What sits behind the transport goes first. */
+static void remove_child(struct device *dev, bool is_lost)
+{
+    for (struct device *child = dev->next; child; child = child->next)
+        if (child->parent == dev && child->present)
+            device_del(child, is_lost);
+}
+
+static void mmio_shutdown(struct device *dev)
+{
+    remove_child(dev, false);
+}
+
+static void mmio_remove(struct device *dev)
+{
+    remove_child(dev, true);
+}
+
+DRIVER(virtio_mmio){
+    .match = MATCH_TREE("virtio,mmio"),
+    .probe = mmio_probe,
+    .remove = mmio_remove,
+    .shutdown = mmio_shutdown,
+};
+
+static bool bus_match(const struct device *dev, const struct driver *driver)
+{
+    return dev->id == driver->match.id;
+}
+
+static volatile u8 *status_of(struct device *dev)
+{
+    return (volatile u8 *)dev->parent->priv + STATUS;
+}
+
+static int bus_probe(struct device *dev)
+{
+    mmio_write32(status_of(dev), 0);
+    mmio_write32(status_of(dev), S_ACKNOWLEDGE);
     return 0;
 }
 
-static int virtio_probe(struct device *dev)
+/* Reset: whatever the driver forgot, the device does no more DMA. */
+static void bus_remove(struct device *dev)
 {
-    if (mmio_read32(dev->regs + MAGIC) != MAGIC_VALUE)
-        return -ENODEV;
-    switch (mmio_read32(dev->regs + DEVICE_ID)) {
-    case VIRTIO_ID_BLOCK:
-        return virtio_blk_probe(dev);
-    case VIRTIO_ID_CONSOLE:
-        return virtio_console_probe(dev);
-    case VIRTIO_ID_ENTROPY:
-        return virtio_rng_probe(dev);
-    default:
-        return -ENODEV; /* an empty slot has ID 0 */
-    }
+    mmio_write32(status_of(dev), 0);
 }
 
-const struct driver virtio_mmio_driver = {"virtio", "virtio,mmio", virtio_probe};
+const struct bus virtio_bus = {
+    .name = "virtio",
+    .match = bus_match,
+    .probe = bus_probe,
+    .remove = bus_remove,
+};

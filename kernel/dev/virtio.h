@@ -6,9 +6,11 @@
 
 #include "driver.h"
 #include "lock.h"
+#include "timeout.h"
 #include "wait.h"
 
 #define VIRTIO_RING       32 /* descriptors of a queue */
+#define VIRTIO_TIMEOUT    (5 * TICKS_PER_SEC)
 #define VIRTIO_ID_BLOCK   2
 #define VIRTIO_ID_CONSOLE 3
 #define VIRTIO_ID_ENTROPY 4
@@ -38,7 +40,8 @@ struct virtio_used { /* §2.7.8 */
 
 struct virtio {
     struct device *dev;
-    u32 version; /* of the transport: 1 legacy, 2 */
+    volatile u8 *regs; /* the transport's */
+    u32 version;       /* of the transport: 1 legacy, 2 */
     u64 features;
     struct spinlock lock;
     struct virtio_desc *desc;
@@ -46,6 +49,7 @@ struct virtio {
     volatile struct virtio_used *used;
     u16 free_head, nfree;                     /* (lock) chain of free descriptors */
     u16 used_seen;                            /* (lock) */
+    bool broken;                              /* (lock) it is gone, or has not answered */
     struct virtio_request *done[VIRTIO_RING]; /* (lock) request of each chain's head */
     struct waitq wait;                        /* room in the ring */
     void (*config_changed)(struct virtio *v); /* or 0; in the interrupt */
@@ -53,19 +57,22 @@ struct virtio {
 
 struct virtio_request {
     bool finished;
+    int error;   /* 0 or -EIO */
     u32 written; /* bytes the device wrote */
     struct waitq wait;
 };
 
-/* Resets the device, negotiates (offered & wanted), sets up queue 0, goes live. */
+/*
+ * Part of a probe: negotiates (offered & wanted), sets up queue 0, goes live. v is in memory of
+ * dev_zalloc. The bus has reset the device before, and resets it at its removal.
+ */
 int virtio_start(struct virtio *v, struct device *dev, u64 wanted);
-/* The opposite, for a probe that fails later: no request may be in flight. May sleep. */
+/* In remove(): the device forgets the ring, and requests in flight end with -EIO. */
 void virtio_stop(struct virtio *v);
-/* Hands over n <= 8 buffers as one chain and sleeps until the device is done with it. */
+/*
+ * Hands over n <= 8 buffers as one chain and sleeps until the device is done with it: 0, or -EIO
+ * when the device goes or does not answer for VIRTIO_TIMEOUT; it is broken then.
+ */
 int virtio_transfer(struct virtio *v, const struct virtio_buffer *buf, u32 n, u32 *written);
 u64 virtio_config64(struct virtio *v, u32 offset);
 u32 virtio_config32(struct virtio *v, u32 offset);
-
-int virtio_blk_probe(struct device *dev);
-int virtio_rng_probe(struct device *dev);
-int virtio_console_probe(struct device *dev);

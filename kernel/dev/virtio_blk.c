@@ -28,6 +28,7 @@ struct vblk {
     struct block_device bd;
     struct virtio v;
     char name[8];
+    u32 letter;
 };
 
 static int do_request(struct vblk *d, u32 type, u64 sector, void *data, u32 len)
@@ -46,8 +47,9 @@ static int do_request(struct vblk *d, u32 type, u64 sector, void *data, u32 len)
     if (len)
         buf[n++] = (struct virtio_buffer){data, len, type == T_IN};
     buf[n++] = (struct virtio_buffer){&r->status, 1, true};
-    virtio_transfer(&d->v, buf, n, NULL);
-    err = *(volatile u8 *)&r->status ? -EIO : 0;
+    err = virtio_transfer(&d->v, buf, n, NULL);
+    if (!err && *(volatile u8 *)&r->status)
+        err = -EIO;
     kfree(r);
     return err;
 }
@@ -71,32 +73,56 @@ static int vblk_flush(struct block_device *bd)
     return d->v.features & F_FLUSH ? do_request(d, T_FLUSH, 0, NULL, 0) : 0;
 }
 
-int virtio_blk_probe(struct device *dev)
+static u32 letters; /* (driver_lock) bit n: /dev/vd('a' + n) exists */
+
+static int blk_probe(struct device *dev)
 {
-    static u32 count;
-    struct vblk *d = kzalloc(sizeof(*d));
+    struct vblk *d = dev_zalloc(dev, sizeof(*d));
+    u32 letter = 0;
     int err;
 
     if (!d)
         return -ENOMEM;
+    dev->priv = d;
     err = virtio_start(&d->v, dev, F_RO | F_FLUSH);
-    if (err) {
-        kfree(d);
+    if (err)
         return err;
-    }
-    ksnprintf(d->name, sizeof(d->name), "vd%c", 'a' + count);
+    while (letters & 1u << letter)
+        letter++;
+    ksnprintf(d->name, sizeof(d->name), "vd%c", 'a' + letter);
+    d->letter = letter;
     d->bd.name = d->name;
     d->bd.bytes = virtio_config64(&d->v, 0) * SECTOR;
     d->bd.blocks = (d->bd.bytes + BLOCK_SIZE - 1) / BLOCK_SIZE;
     d->bd.read_only = d->v.features & F_RO;
     d->bd.transfer = vblk_transfer;
     d->bd.flush = vblk_flush;
-    err = block_register(&d->bd, MKDEV(254, 16 * count));
-    if (err) {
-        virtio_stop(&d->v);
-        kfree(d);
-        return err;
-    }
-    count++;
-    return 0;
+    err = block_register(dev, &d->bd, MKDEV(254, 16 * letter));
+    if (!err)
+        letters |= 1u << letter;
+    return err;
 }
+
+/* While the disk still answers: what is only in memory goes to it. */
+static void blk_shutdown(struct device *dev)
+{
+    struct vblk *d = dev->priv;
+
+    block_sync(&d->bd);
+}
+
+static void blk_remove(struct device *dev)
+{
+    struct vblk *d = dev->priv;
+
+    virtio_stop(&d->v);
+    block_unregister(&d->bd);
+    letters &= ~(1u << d->letter);
+}
+
+DRIVER(virtio_blk){
+    .match = MATCH_VIRTIO(VIRTIO_ID_BLOCK),
+    .probe = blk_probe,
+    .remove = blk_remove,
+    .shutdown = blk_shutdown,
+};

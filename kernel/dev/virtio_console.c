@@ -4,7 +4,6 @@
  * tell a size; the device's ports are not used.
  */
 #include "abi/errno.h"
-#include "alloc.h"
 #include "klib.h"
 #include "tty.h"
 #include "virtio.h"
@@ -17,22 +16,35 @@ static void size_changed(struct virtio *v)
     u32 config = virtio_config32(v, 0);
     struct winsize size = {.rows = (u16)(config >> 16), .cols = (u16)config};
 
-    if (v->features & F_SIZE && tty_console() && size.rows && size.cols)
+    if (v->features & F_SIZE && size.rows && size.cols)
         tty_resize(tty_console(), &size);
 }
 
-int virtio_console_probe(struct device *dev)
+static int console_probe(struct device *dev)
 {
-    struct virtio *v = kzalloc(sizeof(*v));
+    struct virtio *v;
     int err;
 
+    if (!tty_console())
+        return -EPROBE_DEFER; /* its serial port may come later in the device tree */
+    v = dev_zalloc(dev, sizeof(*v));
     if (!v)
         return -ENOMEM;
+    dev->priv = v;
     v->config_changed = size_changed;
     err = virtio_start(v, dev, F_SIZE);
-    if (err)
-        kfree(v);
-    else
+    if (!err)
         size_changed(v);
     return err;
 }
+
+static void console_remove(struct device *dev)
+{
+    virtio_stop(dev->priv);
+}
+
+DRIVER(virtio_console){
+    .match = MATCH_VIRTIO(VIRTIO_ID_CONSOLE),
+    .probe = console_probe,
+    .remove = console_remove,
+};

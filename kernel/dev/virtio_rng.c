@@ -3,7 +3,6 @@
  * generator at boot. On kcovbox the bytes come from the seed of the run, so runs still repeat.
  */
 #include "abi/errno.h"
-#include "alloc.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
@@ -25,10 +24,11 @@ static i64 rng_read(struct file *file, struct iter *to, i64 *pos)
     mutex_lock(&r->lock);
     while (to->left) {
         struct virtio_buffer b = {r->buf, (u32)MIN(to->left, CHUNK), true};
-        u32 n;
+        u32 n = 0;
         u64 moved;
 
-        virtio_transfer(&r->v, &b, 1, &n);
+        if (virtio_transfer(&r->v, &b, 1, &n))
+            break;
         n = MIN(n, b.len);
         moved = iter_put(to, r->buf, n);
         done += moved;
@@ -41,41 +41,46 @@ static i64 rng_read(struct file *file, struct iter *to, i64 *pos)
 
 static int rng_open(struct inode *inode, struct file *file)
 {
-    file->priv = inode->dev_priv;
     file->fflags |= FF_STREAM;
     return 0;
 }
 
 static const struct file_ops rng_ops = {.open = rng_open, .read = rng_read};
 
-int virtio_rng_probe(struct device *dev)
+static int rng_probe(struct device *dev)
 {
-    struct rng *r = kzalloc(sizeof(*r));
+    struct rng *r = dev_zalloc(dev, sizeof(*r));
     struct virtio_buffer b;
     u32 n = 0;
     int err;
 
     if (!r)
         return -ENOMEM;
+    dev->priv = r;
     mutex_init(&r->lock, "hwrng");
-    r->buf = dma_alloc(CHUNK);
-    if (!r->buf) {
-        err = -ENOMEM;
-        goto free_driver;
-    }
+    r->buf = dev_dma_alloc(dev, CHUNK);
+    if (!r->buf)
+        return -ENOMEM;
     err = virtio_start(&r->v, dev, 0);
     if (err)
-        goto free_buffer;
+        return err;
     b = (struct virtio_buffer){r->buf, CHUNK, true};
-    virtio_transfer(&r->v, &b, 1, &n);
+    err = virtio_transfer(&r->v, &b, 1, &n);
+    if (err)
+        return err;
     random_stir(r->buf, MIN(n, CHUNK));
-    err = devfs_register_dev("hwrng", &rng_ops, 0600, MKDEV(10, 183), r);
-    if (!err)
-        return 0;
-    virtio_stop(&r->v);
-free_buffer:
-    dma_free(r->buf, CHUNK);
-free_driver:
-    kfree(r);
-    return err;
+    return dev_node(dev, "hwrng", &rng_ops, 0600, MKDEV(10, 183), r);
 }
+
+static void rng_remove(struct device *dev)
+{
+    struct rng *r = dev->priv;
+
+    virtio_stop(&r->v);
+}
+
+DRIVER(virtio_rng){
+    .match = MATCH_VIRTIO(VIRTIO_ID_ENTROPY),
+    .probe = rng_probe,
+    .remove = rng_remove,
+};

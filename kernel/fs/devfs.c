@@ -79,6 +79,28 @@ int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u
     return err;
 }
 
+/* The inode lives on in files that have it open. */
+void devfs_unregister(const char *name, const struct file_ops *ops)
+{
+    struct inode *root = dev_super->root, *inode;
+    struct registration *gone = NULL;
+
+    mutex_lock(&fs_lock);
+    for (struct registration **r = &registrations; *r; r = &(*r)->next)
+        if ((*r)->ops == ops) {
+            gone = *r;
+            *r = gone->next;
+            break;
+        }
+    if (!root->ops->lookup(root, name, &inode)) {
+        if (inode->fops == ops)
+            root->ops->unlink(root, name, inode);
+        inode_put(inode);
+    }
+    mutex_unlock(&fs_lock);
+    kfree(gone);
+}
+
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode)
 {
     static u32 next_minor = 64;
@@ -128,22 +150,6 @@ static int device_open(struct inode *inode, struct file *file)
 }
 
 const struct file_ops device_fops = {.open = device_open};
-
-/* The block device a path names, for mount(2). */
-int devfs_find_block(u64 rdev, void **priv)
-{
-    int err = -ENXIO;
-
-    mutex_lock(&fs_lock);
-    for (struct registration *r = registrations; r; r = r->next)
-        if (r->rdev == rdev && r->type == S_IFBLK) {
-            *priv = r->priv;
-            err = 0;
-            break;
-        }
-    mutex_unlock(&fs_lock);
-    return err;
-}
 
 /* Both trees have one instance: a mount takes one more reference of it. */
 static int mount_single(const struct fs_type *type, const char *source, u32 flags, const char *data,

@@ -5,6 +5,5 @@
 
 extern const struct file_ops device_fops; /* nodes made by mknod: finds the driver by number */
 void devfs_init(void);
-int devfs_find_block(u64 rdev, void **priv); /* priv of the registered block device */
 int devfs_mkdir(const char *name);
 int devfs_symlink(const char *name, const char *target);

@@ -8,6 +8,7 @@
 #include "boot.h"
 #include "devfs.h"
 #include "devpts.h"
+#include "driver/sysfs.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "namei.h"
@@ -42,6 +43,7 @@ void fs_init(void)
     fs_register(&devpts_type);
     fs_register(&procfs_type);
     fs_register(&minfs_type);
+    fs_register(&sysfs_type);
     devfs_init();
     devpts_init();
     err = mount_as_root("tmpfs");

@@ -261,7 +261,7 @@ static int minfs_read_page(struct inode *inode, u64 index, void *page)
 
     if (err || !block)
         return err; /* a hole: the page is zeroed already */
-    return fs->bd->transfer(fs->bd, block, page, false);
+    return block_transfer(fs->bd, block, page, false);
 }
 
 static int minfs_write_page(struct inode *inode, u64 index, const void *page)
@@ -273,7 +273,7 @@ static int minfs_write_page(struct inode *inode, u64 index, const void *page)
     if (err)
         return err;
     inode->dirty = true;
-    return fs->bd->transfer(fs->bd, block, (void *)page, true);
+    return block_transfer(fs->bd, block, (void *)page, true);
 }
 
 const struct inode_ops minfs_ops = {
@@ -315,6 +315,7 @@ static void minfs_umount(struct super *sb)
     minfs_sync(sb);
     inode_put(sb->root);
     block_invalidate(fs->bd);
+    block_close(fs->bd);
     kfree(fs);
     kfree(sb);
 }
@@ -344,16 +345,17 @@ static int open_disk(struct minfs *fs, const char *source)
 {
     struct path at;
     struct buffer *b;
-    void *bd = NULL;
     int err = path_walk(NULL, source, WALK_FOLLOW, &at);
 
     if (err)
         return err;
-    err = (at.inode->mode & S_IFMT) == S_IFBLK ? devfs_find_block(at.inode->rdev, &bd) : -ENOTBLK;
+    if ((at.inode->mode & S_IFMT) != S_IFBLK)
+        err = -ENOTBLK;
+    else if (!(fs->bd = block_open(at.inode->rdev)))
+        err = -ENXIO;
     path_put(&at);
     if (err)
         return err;
-    fs->bd = bd;
     b = block_get(fs->bd, 0, &err);
     if (!b)
         return err;
@@ -386,6 +388,8 @@ static int minfs_mount(const struct fs_type *type, const char *source, u32 flags
         }
     }
     if (err) {
+        if (fs && fs->bd)
+            block_close(fs->bd);
         kfree(fs);
         kfree(sb);
         return err;

@@ -13,7 +13,6 @@ void memory_init(void);
 void smp_init(void);  /* names every hart of the device tree */
 void smp_start(void); /* and starts them */
 void poweroff_init(void);
-void drivers_probe(void);
 void provoke_init(void);
 void hungtask_init(void);
 void tasks_show(void);

@@ -1,38 +1,137 @@
 /*
- * driver.h: the driver model, in four small pieces.
+ * driver.h: the driver model. A driver is one file that lists itself:
  *
- *     const struct driver x_driver = {...}   one row, listed in kernel/dev/drivers.c
- *     probe(struct device *dev)              once per matching node of the device tree
- *     mmio_read32(dev->regs + X), ...        ordered MMIO accesses (riscv.h)
- *     dma_alloc / dma_addr                   memory that a device can be told about
+ *     DRIVER(edu) {.match = MATCH_TREE("kcovbox,edu"), .probe = edu_probe, .remove = edu_remove};
  *
- * Interrupts: irq_register(dev->irq, handler, arg) (trap.h). A handler acknowledges its device,
- * records what happened and wakes sleepers or queues a task; it never sleeps.
+ * A bus finds devices and says which drivers fit. probe() acquires what the driver needs through
+ * the dev_* calls below; each is undone by itself, in reverse order, when a later step of probe
+ * fails and when the device is removed. So probe returns at its first error and undoes nothing.
+ *
+ * Life of a binding (one device with one driver):
+ *
+ *     probe      -EPROBE_DEFER: again after something else was bound
+ *     in use     operations of its nodes run (dev_node)
+ *     removal    1. nodes answer -ENODEV to new calls
+ *                2. remove(): tell the hardware to stop; sleepers are woken, dev_gone() is true
+ *                3. calls that were running end
+ *                4. nodes, interrupts, tasks, DMA memory, registers go, in reverse order
+ *     afterwards dev_zalloc memory stays until the last open file of it is closed. Only release()
+ *                may still be called: it may free, and must not touch the device.
+ *
+ * A struct device is never freed: there are as many as the board has places.
  */
 #pragma once
 
 #include "types.h"
+#include "irq.h"
+#include "taskq.h"
+#include "wait.h"
 
-struct device {
-    const char *node;       /* "virtio_mmio@10001000" */
-    const char *compatible; /* the string that matched */
-    volatile u8 *regs;      /* kernel address of reg[0] */
-    u64 regs_pa, regs_size;
-    u32 irq; /* 0: none */
-    int fdt_node;
-    void *priv; /* the driver's */
+struct binding;
+struct device;
+struct driver;
+struct file_ops;
+
+#define EPROBE_DEFER 517 /* as in Linux; never seen by programs */
+
+struct bus {
+    const char *name; /* a folder of /sys/bus */
+    bool (*match)(const struct device *dev, const struct driver *driver);
+    int (*probe)(struct device *dev);   /* before the driver's; may be 0 */
+    void (*remove)(struct device *dev); /* after the driver's; may be 0 */
+    void (*rescan)(void);               /* finds devices; may be 0 */
 };
+extern const struct bus tree_bus, virtio_bus;
+
+struct match {
+    const struct bus *bus;
+    const char *compatible; /* of the device tree */
+    u32 id;                 /* of virtio */
+};
+#define MATCH_TREE(string)   {.bus = &tree_bus, .compatible = (string)}
+#define MATCH_VIRTIO(number) {.bus = &virtio_bus, .id = (number)}
 
 struct driver {
-    const char *name;
-    const char *compatible;
-    int (*probe)(struct device *dev); /* 0, or a negative errno: "-ENODEV" is not reported */
+    struct match match;
+    int (*probe)(struct device *dev);     /* 0 or a negative errno; -ENODEV is not reported */
+    void (*remove)(struct device *dev);   /* see above; may be 0. Also for a device that is lost */
+    void (*shutdown)(struct device *dev); /* before remove() unless it is lost: write back; or 0 */
+    bool permanent;                       /* cannot be unbound: the console */
 };
 
-/* Walks the device tree and probes every enabled node that a driver row matches, in tree order. */
-void drivers_probe(void);
+/* A row of the section that kernel.ld collects. */
+struct driver_row {
+    const char *name;
+    const struct driver *driver;
+};
+#define DRIVER(id)                                                                                 \
+    static const struct driver id##_driver;                                                        \
+    static const struct driver_row id##_row                                                        \
+        __attribute__((used, section(".drivers"), aligned(8))) = {#id, &id##_driver};              \
+    static const struct driver id##_driver =
 
-/* Zeroed, physically contiguous, page-aligned memory; 0 when there is none. */
-void *dma_alloc(u64 bytes);
-void dma_free(void *buf, u64 bytes);
+struct device {
+    struct device *next; /* all there are, in the order in which they were found */
+    const struct bus *bus;
+    struct device *parent;           /* the transport of a virtio device, or 0 */
+    char name[48];                   /* "virtio_mmio@10001000" */
+    int fdt_node;                    /* of the device tree, or of the parent */
+    u32 id;                          /* virtio: the kind of device */
+    u32 irq;                         /* source; 0: none */
+    bool present;                    /* (driver_lock) */
+    bool deferred;                   /* (driver_lock) its driver waits for another */
+    const struct driver_row *driver; /* (driver_lock) 0: none */
+    struct binding *binding;         /* 0: none. Set during probe, and while operations run */
+    void *priv;                      /* the driver's */
+    struct task lost;                /* of dev_lost */
+};
+
+/* ---- What probe() acquires. All may sleep; NULL or a negative errno on failure. ---- */
+
+/* Zeroed memory that lives as long as the last open file of this binding. */
+void *dev_zalloc(struct device *dev, u64 bytes);
+/* Calls fn(arg) right before that memory is freed. */
+int dev_at_end(struct device *dev, void (*fn)(void *arg), void *arg);
+/* Registers: the n-th "reg" of the node, claimed for this driver alone. */
+volatile u8 *dev_ioremap(struct device *dev, u32 n);
+/* Zeroed, contiguous, page-aligned memory that a device can reach at dma_addr(). */
+void *dev_dma_alloc(struct device *dev, u64 bytes);
+/* A queue whose sleepers and pollers are woken when the device goes. */
+int dev_waitq(struct device *dev, struct waitq *queue);
+/*
+ * A task that has ended before what comes before it is released. Tasks that a handler queues come
+ * before dev_irq, so that the handler goes first.
+ */
+int dev_task(struct device *dev, struct task *task, void (*fn)(void *arg), void *arg);
+int dev_irq(struct device *dev, irq_handler handler, void *arg);
+/*
+ * /dev/NAME. Every open file finds priv in file->priv; an open() of the driver's own is optional.
+ * mode may say S_IFBLK. Mappings are those of vm_map_pages: they outlive the device.
+ */
+int dev_node(struct device *dev, const char *name, const struct file_ops *ops, u32 mode, u64 rdev,
+             void *priv);
+
 u64 dma_addr(const void *buf); /* what the device is told */
+
+/* ---- Removal ---- */
+
+/* In the condition of every sleep: true from step 1 of the removal on. */
+bool dev_gone(const struct device *dev);
+/* The hardware is no longer there (its registers read as all ones). Any context. */
+void dev_lost(struct device *dev);
+
+/* Whoever uses a binding without an open file: a mounted disk. */
+struct binding *binding_get(struct binding *b);
+void binding_put(struct binding *b);
+/* Brackets a use of the hardware; false once the device goes. */
+bool binding_enter(struct binding *b);
+void binding_leave(struct binding *b);
+
+/* ---- For buses and for those who manage devices (driver/) ---- */
+
+void drivers_probe(void);
+/* The device of this name on this bus, new or come back, and tries to bind it. (driver_lock) */
+struct device *device_add(const struct bus *bus, struct device *parent, const char *name,
+                          int fdt_node, u32 irq, u32 id);
+/* Unbinds it; it is absent afterwards. (driver_lock) */
+int device_del(struct device *dev, bool is_lost);

@@ -19,6 +19,7 @@
 #include "list.h"
 #include "lock.h"
 
+struct binding;
 struct file;
 struct inode;
 struct mount;
@@ -99,6 +100,7 @@ struct file {
     struct mount *mnt;          /* one reference, or 0 (pipes, sockets) */
     char *path;                 /* absolute path when it was opened, or "pipe:[7]"; owned */
     void *priv;                 /* the driver's own */
+    struct binding *binding;    /* one reference, or 0: not a node of dev_node (driver.h) */
     struct list watches;        /* (watch_mutex) see poll.h */
 };
 
@@ -181,6 +183,8 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **out);
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode);
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev,
                        void *priv);
+/* The opposite: the node with these operations is gone; open files stay. */
+void devfs_unregister(const char *name, const struct file_ops *ops);
 int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, void *priv);
 
 /*

@@ -7,6 +7,8 @@
 #include "abi/sched.h"
 #include "alloc.h"
 #include "boot.h"
+#include "dev/dev.h"
+#include "driver.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
@@ -124,7 +126,9 @@ static void report_boot(void)
 static void init_main(void *arg)
 {
     (void)arg;
-    fs_init();       /* root from the initramfs, devfs, procfs */
+    fs_init(); /* root from the initramfs, devfs, procfs */
+    mem_devices_init();
+    pty_init();
     drivers_probe(); /* the device tree's devices */
     kcov_init();     /* coverage device and descriptors */
     provoke_init();  /* bugs on demand, in debug kernels */

@@ -1,0 +1,190 @@
+/*
+ * bind.c: which device has which driver. One mutex for all of it, taken before every lock of a
+ * driver; probe and remove run with it held. Devices are never freed and the list only grows, so it
+ * is read without the lock.
+ */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "driver/internal.h"
+#include "klib.h"
+#include "proc.h"
+
+struct mutex driver_lock = MUTEX_INIT(driver_lock, "driver");
+static struct device *devices;
+
+struct device *device_list(void)
+{
+    return atomic_load(&devices);
+}
+
+/* The bus's part and the driver's; undone as a whole when one of them fails. */
+static int probe(struct device *dev, const struct driver_row *row)
+{
+    int err;
+
+    dev->binding = binding_new();
+    if (!dev->binding)
+        return -ENOMEM;
+    dev->driver = row;
+    err = dev->bus->probe ? dev->bus->probe(dev) : 0;
+    if (!err) {
+        err = row->driver->probe(dev);
+        if (err && dev->bus->remove)
+            dev->bus->remove(dev);
+    }
+    if (err)
+        binding_end(dev);
+    dev->deferred = err == -EPROBE_DEFER;
+    if (err && err != -ENODEV && err != -EPROBE_DEFER)
+        kprintf("%s: %s: probe failed: errno %d\n", dev->name, row->name, -err);
+    return err;
+}
+
+static int probe_any(struct device *dev)
+{
+    for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
+        if (row->driver->match.bus == dev->bus && dev->bus->match(dev, row->driver))
+            return probe(dev, row);
+    return -ENODEV;
+}
+
+/* Whatever was bound may be what others waited for. */
+void devices_retry(void)
+{
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (struct device *dev = device_list(); dev; dev = dev->next)
+            if (dev->deferred && dev->present && !dev->driver && !probe_any(dev))
+                again = true;
+    }
+}
+
+static void lost(void *arg)
+{
+    mutex_lock(&driver_lock);
+    device_del(arg, true);
+    mutex_unlock(&driver_lock);
+}
+
+static struct device *find_device(const struct bus *bus, const char *name)
+{
+    struct device *dev = device_list();
+
+    while (dev && !(dev->bus == bus && !strcmp(dev->name, name)))
+        dev = dev->next;
+    return dev;
+}
+
+static struct device *new_device(const struct bus *bus, const char *name)
+{
+    struct device *dev = kzalloc(sizeof(*dev)), **last = &devices;
+
+    if (!dev)
+        return NULL;
+    dev->bus = bus;
+    strlcpy(dev->name, name, sizeof(dev->name));
+    task_init(&dev->lost, lost, dev);
+    while (*last)
+        last = &(*last)->next;
+    atomic_store(last, dev);
+    return dev;
+}
+
+struct device *device_add(const struct bus *bus, struct device *parent, const char *name,
+                          int fdt_node, u32 irq, u32 id)
+{
+    struct device *dev = find_device(bus, name);
+
+    KASSERT(mutex_held(&driver_lock));
+    if (!dev)
+        dev = new_device(bus, name);
+    if (!dev || dev->present)
+        return dev;
+    dev->parent = parent;
+    dev->fdt_node = fdt_node;
+    dev->irq = irq;
+    dev->id = id;
+    dev->present = true;
+    dev->deferred = false;
+    probe_any(dev);
+    return dev;
+}
+
+/* Removal, steps 1 to 4 of driver.h. */
+static int unbind(struct device *dev, bool is_lost)
+{
+    const struct driver *driver = dev->driver ? dev->driver->driver : NULL;
+
+    if (!driver)
+        return -ENODEV;
+    if (driver->permanent)
+        return -EBUSY;
+    if (!is_lost && driver->shutdown)
+        driver->shutdown(dev);
+    atomic_store(&dev->binding->dead, true);
+    if (driver->remove)
+        driver->remove(dev);
+    if (dev->bus->remove)
+        dev->bus->remove(dev);
+    binding_end(dev);
+    return 0;
+}
+
+int device_del(struct device *dev, bool is_lost)
+{
+    int err = dev->driver ? unbind(dev, is_lost) : 0;
+
+    KASSERT(mutex_held(&driver_lock));
+    if (!err)
+        dev->present = dev->deferred = false;
+    return err;
+}
+
+/* The reaper's task: removing waits for tasks of system_taskq. */
+void dev_lost(struct device *dev)
+{
+    task_add(reaper_taskq, &dev->lost);
+}
+
+int device_bind(const struct bus *bus, const char *driver, const char *device)
+{
+    struct device *dev;
+    int err = -ENODEV;
+
+    mutex_lock(&driver_lock);
+    dev = find_device(bus, device);
+    if (dev && dev->present && dev->driver)
+        err = -EBUSY;
+    else if (dev && dev->present)
+        for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
+            if (row->driver->match.bus == bus && !strcmp(row->name, driver) &&
+                bus->match(dev, row->driver))
+                err = probe(dev, row);
+    if (!err)
+        devices_retry();
+    mutex_unlock(&driver_lock);
+    return err == -EPROBE_DEFER ? -EAGAIN : err;
+}
+
+int device_unbind(const struct bus *bus, const char *driver, const char *device)
+{
+    struct device *dev;
+    int err = -ENODEV;
+
+    mutex_lock(&driver_lock);
+    dev = find_device(bus, device);
+    if (dev && dev->driver && !strcmp(dev->driver->name, driver))
+        err = unbind(dev, false);
+    mutex_unlock(&driver_lock);
+    return err;
+}
+
+void drivers_probe(void)
+{
+    mutex_lock(&driver_lock);
+    tree_bus.rescan();
+    devices_retry();
+    mutex_unlock(&driver_lock);
+}

@@ -1,0 +1,311 @@
+/*
+ * resource.c: what a driver acquires, and how it is undone. Every dev_* call leaves a record in the
+ * binding; binding_end releases the records, the newest first. Memory goes with the last reference
+ * of the binding, because the queues that pollers wait on are in it.
+ */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "driver/internal.h"
+#include "fdt.h"
+#include "klib.h"
+#include "memlayout.h"
+#include "poll.h"
+#include "riscv.h"
+
+struct binding *binding_new(void)
+{
+    struct binding *b = kzalloc(sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->refs = 1;
+    waitq_init(&b->idle);
+    list_init(&b->in_use);
+    list_init(&b->memory);
+    return b;
+}
+
+static void release_all(struct list *resources)
+{
+    while (!list_empty(resources)) {
+        struct resource *r = list_first(resources, struct resource, link);
+
+        list_remove(&r->link);
+        r->release(r);
+    }
+}
+
+struct binding *binding_get(struct binding *b)
+{
+    atomic_add(&b->refs, 1);
+    return b;
+}
+
+void binding_put(struct binding *b)
+{
+    if (!b || atomic_sub(&b->refs, 1) != 0)
+        return;
+    release_all(&b->memory);
+    kfree(b);
+}
+
+/*
+ * dead is set before active is looked at, and active is raised before dead is looked at: one of the
+ * two sides sees the other. Whoever enters has a reference, so b outlives the wake-up.
+ */
+bool binding_enter(struct binding *b)
+{
+    atomic_add(&b->active, 1);
+    mb();
+    if (!atomic_load(&b->dead))
+        return true;
+    binding_leave(b);
+    return false;
+}
+
+void binding_leave(struct binding *b)
+{
+    if (atomic_sub(&b->active, 1) == 0 && atomic_load(&b->dead))
+        wake_up(&b->idle);
+}
+
+bool dev_gone(const struct device *dev)
+{
+    const struct binding *b = atomic_load(&dev->binding);
+
+    return !b || atomic_load(&b->dead);
+}
+
+void binding_end(struct device *dev)
+{
+    struct binding *b = dev->binding;
+
+    atomic_store(&b->dead, true);
+    mb();
+    binding_wake(b);
+    if (atomic_load(&b->active))
+        wait_event(&b->idle, atomic_load(&b->active) == 0);
+    release_all(&b->in_use);
+    dev->priv = NULL;
+    dev->driver = NULL;
+    atomic_store(&dev->binding, NULL);
+    binding_put(b);
+}
+
+static void *acquire(struct device *dev, u64 bytes, void (*release)(struct resource *r), bool lasts)
+{
+    struct resource *r = kzalloc(bytes);
+
+    if (!r)
+        return NULL;
+    r->dev = dev;
+    r->release = release;
+    list_push_front(lasts ? &dev->binding->memory : &dev->binding->in_use, &r->link);
+    return r;
+}
+
+/* The record is in front of the memory. */
+struct memory {
+    struct resource r;
+    u64 data[];
+};
+
+static void free_memory(struct resource *r)
+{
+    kfree(r);
+}
+
+void *dev_zalloc(struct device *dev, u64 bytes)
+{
+    struct memory *m = acquire(dev, sizeof(*m) + bytes, free_memory, true);
+
+    return m ? m->data : NULL;
+}
+
+struct at_end {
+    struct resource r;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static void call_at_end(struct resource *r)
+{
+    struct at_end *e = container_of(r, struct at_end, r);
+
+    e->fn(e->arg);
+    kfree(e);
+}
+
+int dev_at_end(struct device *dev, void (*fn)(void *arg), void *arg)
+{
+    struct at_end *e = acquire(dev, sizeof(*e), call_at_end, true);
+
+    if (!e)
+        return -ENOMEM;
+    e->fn = fn;
+    e->arg = arg;
+    return 0;
+}
+
+/* Registers are reached through the linear map: what is acquired is the right to use them. */
+struct window {
+    struct resource r;
+    struct window *next;
+    u64 pa, bytes;
+};
+
+static struct window *windows; /* (driver_lock) */
+
+static void free_window(struct resource *r)
+{
+    struct window *w = container_of(r, struct window, r), **at = &windows;
+
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    kfree(w);
+}
+
+volatile u8 *dev_ioremap(struct device *dev, u32 n)
+{
+    struct window *w;
+    u64 pa, bytes;
+
+    if (!fdt_reg(dev->fdt_node, (int)n, &pa, &bytes))
+        return NULL;
+    for (w = windows; w; w = w->next)
+        if (pa < w->pa + w->bytes && w->pa < pa + bytes)
+            return NULL; /* another driver's */
+    w = acquire(dev, sizeof(*w), free_window, false);
+    if (!w)
+        return NULL;
+    w->pa = pa;
+    w->bytes = bytes;
+    w->next = windows;
+    windows = w;
+    return pa_to_va(pa);
+}
+
+struct dma {
+    struct resource r;
+    pa_t pa;
+    u64 pages;
+};
+
+static void free_dma(struct resource *r)
+{
+    struct dma *d = container_of(r, struct dma, r);
+
+    page_put_contig(d->pa, d->pages);
+    kfree(d);
+}
+
+void *dev_dma_alloc(struct device *dev, u64 bytes)
+{
+    u64 pages = ALIGN_UP(bytes, PAGE_SIZE) >> PAGE_SHIFT;
+    pa_t pa = page_alloc_contig(pages);
+    struct dma *d = pa ? acquire(dev, sizeof(*d), free_dma, false) : NULL;
+
+    if (!d) {
+        if (pa)
+            page_put_contig(pa, pages);
+        return NULL;
+    }
+    d->pa = pa;
+    d->pages = pages;
+    return pa_to_va(pa);
+}
+
+u64 dma_addr(const void *buf)
+{
+    return va_to_pa(buf);
+}
+
+/* Stays until the end: pollers of open files hang on the queue. */
+struct queue {
+    struct resource r;
+    struct waitq *queue;
+};
+
+static void free_queue(struct resource *r)
+{
+    kfree(container_of(r, struct queue, r));
+}
+
+int dev_waitq(struct device *dev, struct waitq *queue)
+{
+    struct queue *q = acquire(dev, sizeof(*q), free_queue, true);
+
+    if (!q)
+        return -ENOMEM;
+    q->queue = queue;
+    waitq_init(queue);
+    return 0;
+}
+
+void binding_wake(struct binding *b)
+{
+    list_for_each(r, &b->memory, struct resource, link)
+        if (r->release == free_queue)
+            wake_up_events(container_of(r, struct queue, r)->queue, POLLIN | POLLOUT | POLLERR | POLLHUP);
+}
+
+struct managed_task {
+    struct resource r;
+    struct task *task;
+};
+
+static void free_task(struct resource *r)
+{
+    struct managed_task *t = container_of(r, struct managed_task, r);
+
+    task_del(t->task);
+    taskq_barrier(system_taskq);
+    kfree(t);
+}
+
+int dev_task(struct device *dev, struct task *task, void (*fn)(void *arg), void *arg)
+{
+    struct managed_task *t;
+
+    KASSERT(!dev->binding->has_irq); /* its handler would queue the task after it was waited for */
+    t = acquire(dev, sizeof(*t), free_task, false);
+    if (!t)
+        return -ENOMEM;
+    task_init(task, fn, arg);
+    t->task = task;
+    return 0;
+}
+
+struct handler {
+    struct resource r;
+    irq_handler fn;
+    void *arg;
+};
+
+static void free_handler(struct resource *r)
+{
+    struct handler *h = container_of(r, struct handler, r);
+
+    irq_unregister(r->dev->irq, h->fn, h->arg);
+    kfree(h);
+}
+
+int dev_irq(struct device *dev, irq_handler fn, void *arg)
+{
+    struct handler *h = acquire(dev, sizeof(*h), free_handler, false);
+    int err;
+
+    if (!h)
+        return -ENOMEM;
+    h->fn = fn;
+    h->arg = arg;
+    err = irq_register(dev->irq, fn, arg);
+    if (err) {
+        list_remove(&h->r.link);
+        kfree(h);
+        return err;
+    }
+    dev->binding->has_irq = true;
+    return 0;
+}

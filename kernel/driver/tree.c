@@ -1,0 +1,36 @@
+/* tree.c: the bus of the device tree ("platform", as Linux has it): every enabled node that some
+ * driver matches by its compatible strings is a device. */
+#include "driver/internal.h"
+#include "fdt.h"
+#include "klib.h"
+
+static bool match(const struct device *dev, const struct driver *driver)
+{
+    return fdt_is_compatible(dev->fdt_node, driver->match.compatible);
+}
+
+static bool is_enabled(int node)
+{
+    const char *status = fdt_prop_string(node, "status");
+
+    return !status || !strcmp(status, "okay") || !strcmp(status, "ok");
+}
+
+static bool is_wanted(int node)
+{
+    for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
+        if (row->driver->match.bus == &tree_bus &&
+            fdt_is_compatible(node, row->driver->match.compatible))
+            return is_enabled(node);
+    return false;
+}
+
+/* In tree order. (driver_lock) */
+static void rescan(void)
+{
+    for (int node = fdt_next_node(-1, NULL); node >= 0; node = fdt_next_node(node, NULL))
+        if (is_wanted(node))
+            device_add(&tree_bus, NULL, fdt_node_name(node), node, fdt_irq(node), 0);
+}
+
+const struct bus tree_bus = {.name = "platform", .match = match, .rescan = rescan};
