@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   run: () => import('./verbs/run.ts'),
   replay: () => import('./verbs/replay.ts'),
   capsule: () => import('./verbs/capsule.ts'),
+  ktest: () => import('./verbs/ktest.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),
   disasm: () => import('./verbs/disasm.ts'),

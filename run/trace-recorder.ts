@@ -6,7 +6,7 @@ import { CrossingWatch } from './crossings.ts';
 
 export class TraceRecorder {
   readonly #builder: TraceBuilder;
-  readonly #test: string;
+  readonly #test: () => string;
   readonly #keepLost: boolean;
   /** System calls of each thread, so that two calls of one number are two sources. */
   readonly #calls = new Map<number, { syscall: number; call: number }>();
@@ -15,12 +15,13 @@ export class TraceRecorder {
   #crossings: CrossingWatch | undefined;
 
   /**
+   * `test`: the name of the running test; '' between two tests, where records are dropped.
    * `keepLost`: no program reads the buffer, so a record that does not fit counts like the others.
    */
-  constructor(dialect: string, kernel: Uint8Array, test: string, keepLost = false) {
+  constructor(dialect: string, kernel: Uint8Array, test: string | (() => string), keepLost = false) {
     this.#keepLost = keepLost;
     this.#builder = new TraceBuilder({ dialect, image: new Elf(kernel, 'kernel').imageId });
-    this.#test = test;
+    this.#test = typeof test === 'string' ? () => test : test;
   }
 
   /** Starts to listen. Without the device there is nothing to listen to. */
@@ -30,15 +31,17 @@ export class TraceRecorder {
     this.#watch = new AreaWatch(readWord, finding => this.#builder.finding(finding));
     machine.board.kcov?.onRecord(record => this.#take(record));
     this.#crossings = new CrossingWatch(machine, {
-      crossing: (context, addr, entered, left) =>
-        this.#builder.crossing(this.#threadOf(context), addr, entered, left),
+      crossing: (context, addr, entered, left) => {
+        const test = this.#test();
+        if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
+      },
     });
   }
 
   /** The source of a thread's records outside its system calls. */
-  #threadOf({ pid, tid, context, handle }: KcovContext): number {
+  #threadOf({ pid, tid, context, handle }: KcovContext, test: string): number {
     return this.#builder.source({
-      test: this.#test,
+      test,
       process: pid,
       thread: tid,
       context: context === 'task' ? 'task' : 'remote',
@@ -48,8 +51,10 @@ export class TraceRecorder {
 
   #take(record: KcovRecord): void {
     const { context, handle, tid, pid, syscall } = record;
+    const test = this.#test();
+    if (test === '') return;
     const source = this.#builder.source({
-      test: this.#test,
+      test,
       process: pid,
       thread: tid,
       syscall,

@@ -26,6 +26,8 @@ export interface ConsoleOptions {
   readonly binary?: boolean;
   /** Receives the printed bytes, after newline conversion. */
   readonly log?: { update(chunk: Uint8Array): void } | undefined;
+  /** Is called with each line when it is complete, without its end. */
+  readonly line?: ((text: string) => void) | undefined;
 }
 
 /** The source of input that is not typed. */
@@ -80,7 +82,9 @@ export class GuestConsole {
   #emit(byte: number): void {
     if (this.#length === this.#buffer.length) this.flush();
     this.#buffer[this.#length++] = byte;
-    if (byte === LF) this.flush(); // a line appears when it is printed, not at the end of the slice
+    if (byte !== LF) return;
+    this.#options.line?.(this.#buffer.toString('latin1', 0, this.#length).trimEnd());
+    this.flush(); // a line appears when it is printed, not at the end of the slice
   }
 
   /** Writes the buffered bytes. */

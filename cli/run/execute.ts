@@ -68,15 +68,23 @@ export interface Recorded {
   readonly replay: Replay;
 }
 
+/** Several tests in one run, as the console tells. */
+export interface Tests {
+  /** Takes each line that the guest prints. */
+  line(text: string): void;
+  /** The test that runs now, or ''. */
+  name(): string;
+}
+
 /**
  * Boots and runs `images`, and writes the outputs. With `recorded` its input arrives instead of
- * ours.
+ * ours. With `tests` coverage is attributed to each test.
  */
 export async function execute(
   images: GuestImages,
   choice: RunChoice,
   outputs: Outputs,
-  recorded?: Recorded,
+  { recorded, tests }: { readonly recorded?: Recorded; readonly tests?: Tests } = {},
 ): Promise<Executed> {
   const { cover, result, record } = outputs;
   const wantsFacts = result !== undefined || record !== undefined || recorded !== undefined;
@@ -90,12 +98,12 @@ export async function execute(
       : new (await import('../../run/trace-recorder.ts')).TraceRecorder(
           choice.dialect,
           images.kernel,
-          outputs.testName ?? images.name,
+          tests?.name ?? outputs.testName ?? images.name,
           outputs.keepLost,
         );
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
-  const console = new GuestConsole({ silent: isTaken, log });
+  const console = new GuestConsole({ silent: isTaken, log, line: tests?.line });
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),

@@ -41,8 +41,7 @@ function replayRun(
   const choice = choiceOf(run, manifest.outcome, options.engine);
   // The journal has all of the input.
   return execute(guestOf(run, images, kernelPath), { ...choice, interactive: false }, options, {
-    run,
-    replay,
+    recorded: { run, replay },
   });
 }
 

@@ -331,7 +331,7 @@ static int mmio_probe(struct device *dev)
         return -ENODEV;
     dev->priv = (void *)regs;
     ksnprintf(name, sizeof(name), "virtio@%s", strrchr(dev->name, '@') + 1);
-    return device_add(&virtio_bus, dev, name, dev->fdt_node, dev->irq, id) ? 0 : -ENOMEM;
+    return device_add(NULL, &virtio_bus, dev, name, dev->fdt_node, dev->irq, id) ? 0 : -ENOMEM;
 }
 
 /* What sits behind the transport goes first. */

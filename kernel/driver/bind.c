@@ -92,8 +92,8 @@ static struct device *new_device(const struct bus *bus, const char *name)
     return dev;
 }
 
-struct device *device_add(const struct bus *bus, struct device *parent, const char *name,
-                          int fdt_node, u32 irq, u32 id)
+struct device *device_add(const struct driver_row *row, const struct bus *bus,
+                          struct device *parent, const char *name, int fdt_node, u32 irq, u32 id)
 {
     struct device *dev = find_device(bus, name);
 
@@ -108,7 +108,10 @@ struct device *device_add(const struct bus *bus, struct device *parent, const ch
     dev->id = id;
     dev->present = true;
     dev->deferred = false;
-    probe_any(dev);
+    if (row)
+        probe(dev, row);
+    else
+        probe_any(dev);
     return dev;
 }
 

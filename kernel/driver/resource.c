@@ -247,7 +247,8 @@ void binding_wake(struct binding *b)
 {
     list_for_each(r, &b->memory, struct resource, link)
         if (r->release == free_queue)
-            wake_up_events(container_of(r, struct queue, r)->queue, POLLIN | POLLOUT | POLLERR | POLLHUP);
+            wake_up_events(container_of(r, struct queue, r)->queue,
+                           POLLIN | POLLOUT | POLLERR | POLLHUP);
 }
 
 struct managed_task {

@@ -122,8 +122,8 @@ static struct inode *entry(struct inode *dir, const char *name, u32 mode)
 {
     struct inode *inode = NULL;
 
-    if (!dir || (dir->ops->lookup(dir, name, &inode) &&
-                 dir->ops->create(dir, name, mode, 0, &inode)))
+    if (!dir ||
+        (dir->ops->lookup(dir, name, &inode) && dir->ops->create(dir, name, mode, 0, &inode)))
         return NULL;
     inode_put(inode); /* the directory keeps it */
     return inode;

@@ -16,21 +16,24 @@ static bool is_enabled(int node)
     return !status || !strcmp(status, "okay") || !strcmp(status, "ok");
 }
 
-static bool is_wanted(int node)
+static const struct driver_row *row_for(int node)
 {
     for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
         if (row->driver->match.bus == &tree_bus &&
             fdt_is_compatible(node, row->driver->match.compatible))
-            return is_enabled(node);
-    return false;
+            return is_enabled(node) ? row : NULL;
+    return NULL;
 }
 
 /* In tree order. (driver_lock) */
 static void rescan(void)
 {
-    for (int node = fdt_next_node(-1, NULL); node >= 0; node = fdt_next_node(node, NULL))
-        if (is_wanted(node))
-            device_add(&tree_bus, NULL, fdt_node_name(node), node, fdt_irq(node), 0);
+    for (int node = fdt_next_node(-1, NULL); node >= 0; node = fdt_next_node(node, NULL)) {
+        const struct driver_row *row = row_for(node);
+
+        if (row)
+            device_add(row, &tree_bus, NULL, fdt_node_name(node), node, fdt_irq(node), 0);
+    }
 }
 
 const struct bus tree_bus = {.name = "platform", .match = match, .rescan = rescan};

@@ -130,8 +130,11 @@ void binding_leave(struct binding *b);
 /* ---- For buses and for those who manage devices (driver/) ---- */
 
 void drivers_probe(void);
-/* The device of this name on this bus, new or come back, and tries to bind it. (driver_lock) */
-struct device *device_add(const struct bus *bus, struct device *parent, const char *name,
-                          int fdt_node, u32 irq, u32 id);
+/*
+ * The device of this name on this bus, new or come back, and tries to bind it: to the driver of
+ * row, or with 0 to the first that matches. (driver_lock)
+ */
+struct device *device_add(const struct driver_row *row, const struct bus *bus,
+                          struct device *parent, const char *name, int fdt_node, u32 irq, u32 id);
 /* Unbinds it; it is absent afterwards. (driver_lock) */
 int device_del(struct device *dev, bool is_lost);

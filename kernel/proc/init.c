@@ -12,6 +12,7 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
+#include "ktest.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "riscv.h"
@@ -133,6 +134,7 @@ static void init_main(void *arg)
     kcov_init();     /* coverage device and descriptors */
     provoke_init();  /* bugs on demand, in debug kernels */
     fail_init();
+    ktest_init(); /* tests on demand, in kernels that have them */
     hungtask_init();
     open_console();
     run_init();

@@ -1,4 +1,5 @@
-// The driver model of the guest kernel: devices that are unbound, bound, removed and found again while programs use them.
+// The driver model of the guest kernel: devices are unbound, bound, removed and found again while
+// programs use them.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,0 +1,72 @@
+// `kcovbox ktest`: the tests inside the kernel (kernel/include/ktest.h), with coverage by test.
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { packageRoot } from '../../toolchain/index.ts';
+import { checkOutputs, execute, type Outputs } from '../run/execute.ts';
+import { prepareGuest } from '../run/guest.ts';
+import { addRobustOptions, chooseKernel } from '../run/robust.ts';
+import { addMachineOptions, addOutputOptions, type RunOptions } from './run.ts';
+
+interface KtestOptions extends RunOptions {
+  list?: true;
+  kernelSource?: string;
+}
+
+/** The name of the test that runs, from the runner's lines on the console. */
+class RunningTest {
+  name = '';
+
+  readonly line = (text: string): void => {
+    const [, begun] = /^# begin (\S+)$/.exec(text) ?? [];
+    if (begun !== undefined) this.name = begun;
+    else if (/^(not )?ok \d/.test(text)) this.name = '';
+  };
+}
+
+async function ktest(pattern: string | undefined, options: KtestOptions, command: Command): Promise<number> {
+  const isGiven = command.getOptionValueSource('dialect') === 'cli';
+  const { dialect, conf, words } = chooseKernel(options, isGiven);
+  const { cover, format, result, list, append, ...rest } = options;
+  const outputs: Outputs = {
+    keepLost: true,
+    ...(cover !== undefined && { cover }),
+    ...(format !== undefined && { format }),
+    ...(result !== undefined && { result }),
+  };
+  checkOutputs(outputs);
+  const folder = join(packageRoot(), 'guest-programs');
+  const cflags = cover === undefined ? [] : ['-include', join(folder, 'kcov-self.h')];
+  const withTests = conf.split('+').includes('ktest') ? conf : `${conf}+ktest`;
+  const choice = { ...rest, dialect, conf: withTests, cflags, env: {}, interactive: false };
+  const args = [...(list ? ['-l'] : []), ...(pattern === undefined ? [] : [pattern])];
+  const more = [...words, ...(append === undefined ? [] : [append])].join(' ');
+  const images = await prepareGuest(join(folder, 'ktest.c'), args, {
+    ...choice,
+    ...(more === '' ? {} : { append: more }),
+  });
+  const running = new RunningTest();
+  const tests = { line: running.line, name: () => running.name };
+  const { end } = await execute(images, choice, outputs, { tests });
+  return end.status;
+}
+
+export function register(program: Command): void {
+  const command = addRobustOptions(addMachineOptions(program.command('ktest')))
+    .description('run the tests inside the kernel, each in a process of its own, and print TAP')
+    .argument('[pattern]', 'shell pattern of "suite.test"; the suite is the name of a file (default: all)')
+    .option('--list', 'only list the tests')
+    .option('--kernel-source <dir>', 'build the kernel from this tree, a copy of kernel/ that you changed');
+  addOutputOptions(command)
+    .addHelpText(
+      'after',
+      '\nThe exit status is 0 when all tests passed, 1 when one failed, 2 when there is none, 126 after a panic.\n' +
+        'In a coverage file each test has its own records: kcovbox cov filter --test NAME takes them out.\n' +
+        'Examples:\n' +
+        "  kcovbox ktest 'driver_test.*'\n" +
+        '  kcovbox ktest --kasan --lockdep --panic-on-warn --smp 4\n' +
+        '  kcovbox ktest --cover tests.html',
+    )
+    .action(async (pattern: string | undefined, options: KtestOptions, command: Command) => {
+      process.exitCode = await ktest(pattern, options, command);
+    });
+}
