@@ -31,7 +31,14 @@ export {
 } from './text/report.ts';
 export { AreaWatch } from './trace/area-watch.ts';
 export { readTrace, writeTrace } from './trace/file.ts';
-export { compareArea, filterTrace, mergeTraces, type RecordFilter } from './trace/ops.ts';
+export {
+  compareArea,
+  filterTrace,
+  mergeTraces,
+  type NamedTrace,
+  pairTraces,
+  type RecordFilter,
+} from './trace/ops.ts';
 export { globToRegExp, keepPoint, parsePcRange, type Selection } from './trace/select.ts';
 export {
   KIND_CMP,

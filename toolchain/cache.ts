@@ -3,10 +3,7 @@
 // compiler's -MD list) with their times and hashes; it is a hit only if all of them are unchanged.
 // Contents are read only if the times have changed.
 import {
-  accessSync,
-  constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -20,6 +17,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolchainError } from './errors.ts';
+import { makeFolders, makeWritable } from './folders.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -68,8 +66,7 @@ export function objectDir(): string {
   for (const dir of candidates) {
     const objects = join(dir, 'objects');
     try {
-      mkdirSync(objects, { recursive: true });
-      accessSync(objects, constants.W_OK);
+      makeWritable(objects);
       return objects;
     } catch {}
   }
@@ -78,7 +75,7 @@ export function objectDir(): string {
 
 /** Writes a file whole or not at all. */
 export function writeWhole(path: string, bytes: string | Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, bytes);
   renameSync(temporary, path);
@@ -150,8 +147,7 @@ function nameOf(key: string): string {
 /** Refuses a cache that cannot be written before a compiler runs into it. */
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
-    accessSync(path, constants.W_OK);
+    makeWritable(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ToolchainError(

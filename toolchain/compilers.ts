@@ -1,6 +1,6 @@
 // Finds the host tools that compile the guest, by capability: any clang of version 16 or newer with
 // the riscv64 target, under any name; lld and llvm-nm from its folder or from PATH.
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { cacheDir, writeWhole } from './cache.ts';
@@ -96,7 +96,6 @@ function abilityOf(path: string): Ability {
   const riscv64 = /^\s*riscv64\s/m.test(ask('--print-targets'));
   const ability = { version, major, riscv64 };
   try {
-    mkdirSync(cacheDir(), { recursive: true });
     writeWhole(memoPath(), JSON.stringify({ ...memo, [identity]: ability }));
   } catch {} // asked again next time
   return ability;

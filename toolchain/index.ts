@@ -3,7 +3,8 @@ export { cacheDir, cached, objectDir, packageRoot, sha256, writeWhole } from './
 export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
-export { buildKernel, DIALECTS, type Dialect, kernelConfigs } from './kernel.ts';
+export { makeWritable } from './folders.ts';
+export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
 export { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';

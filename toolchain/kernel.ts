@@ -19,6 +19,7 @@ import { cached, packageRoot, sha256 } from './cache.ts';
 import { clangIdentity, findTool, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { ToolchainError } from './errors.ts';
+import { makeFolders } from './folders.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
 import { findPrebuilt, inPackage, kernelName } from './prebuilt.ts';
 import { runTool } from './tools.ts';
@@ -109,6 +110,10 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
   return { ...product, compiled };
 }
 
+/** Can every dialect's kernel be had without a compiler? */
+export const hasPrebuiltKernels = (): boolean =>
+  DIALECTS.every(dialect => findPrebuilt(kernelName(dialect), kernelInputs()) !== undefined);
+
 /** CPU seconds of one source; only for the line that says how long a build will take. */
 const SECONDS_PER_SOURCE = 0.14;
 /** Builds that take less are not announced. */
@@ -162,7 +167,7 @@ class KernelBuild {
     return rest.map(line => {
       const [source = '', ...own] = words(line);
       const object = join(out, `${source}.o`);
-      mkdirSync(dirname(object), { recursive: true });
+      makeFolders(dirname(object));
       return { source, flags: [...common, ...own], object };
     });
   }

@@ -18,6 +18,7 @@ import {
   mergeTraces,
   PLAIN,
   Program,
+  pairTraces,
   pcOf,
   percent,
   type Share,
@@ -202,6 +203,7 @@ export function addStats(cov: Command): void {
       if (totals) {
         rows.push(
           ['lines', share(totals.lines)],
+          ['unknown lines', String(totals.lines.unknown)],
           ['functions', share(totals.functions)],
           ['points', share(totals.points)],
         );
@@ -232,22 +234,62 @@ function factsOf(trace: Trace) {
   } as Record<string, string | number | string[]>;
 }
 
+interface DiffOptions extends Common {
+  output: string;
+  format?: 'text' | 'html';
+  json?: boolean;
+  exitCode?: boolean;
+}
+
+/** A page of both traces that opens with their comparison. */
+function diffPage(
+  pathA: string,
+  a: Trace,
+  pathB: string,
+  b: Trace,
+  program: Program,
+  options: DiffOptions,
+): Iterable<Uint8Array> {
+  const pair = pairTraces({ trace: a, name: traceName(pathA) }, { trace: b, name: traceName(pathB) });
+  const title = `${pair.names[0]} and ${pair.names[1]}`;
+  const { format: _, ...rest } = options;
+  return exportCoverage('html', new Coverage(pair.trace, program), {
+    ...exportOptions(rest),
+    title,
+    compare: pair.names,
+  });
+}
+
 export function addDiff(cov: Command): void {
   const command = cov
     .command('diff')
     .description('list points that only A or only B covered')
     .argument('<A>')
     .argument('<B>')
+    .option('-o, --output <file>', 'where to write: .html or .txt; - for standard output', '-')
+    .addOption(new Option('--format <format>', 'whatever the suffix of -o').choices(['text', 'html']))
     .option('--json', 'print JSON')
     .option('--exit-code', 'exit with status 1 if A covers something that B does not')
-    .addHelpText('after', '\nExample:\n  kcovbox cov diff --exit-code new.kcov old.kcov');
-  addSelectOptions(addImageOption(command)).action(
-    (pathA: string, pathB: string, options: Common & { json?: boolean; exitCode?: boolean }) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox cov diff --exit-code new.kcov old.kcov\n' +
+        '  kcovbox cov diff -o changes.html new.kcov old.kcov    side by side, line by line',
+    );
+  addSourceOption(addSelectOptions(addImageOption(command))).action(
+    async (pathA: string, pathB: string, options: DiffOptions) => {
+      const { output } = options;
+      checkOutput(output);
+      const format = reportFormat(output, options.format);
+      if (options.json && format === 'html')
+        throw new UserError('cov diff: --json prints text; leave out --json or the page');
       const [a, b] = [openTrace(pathA), openTrace(pathB)];
       const program = new Program(imageOf([a, b], options), { keep: selection(options) });
       checkSelected(program.count, options);
       const diff = diffCoverage(new Coverage(a, program), new Coverage(b, program));
       if (options.json) console.log(JSON.stringify(diff, null, 2));
+      else if (format === 'html') await writeChunks(output, diffPage(pathA, a, pathB, b, program, options));
+      else if (output !== '-')
+        await writeChunks(output, encoded(diffReport(diff, traceName(pathA), traceName(pathB))));
       else printLines(diffReport(diff, traceName(pathA), traceName(pathB), palette()));
       if (options.exitCode && diff.points.onlyA > 0) process.exitCode = 1;
     },

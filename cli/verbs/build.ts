@@ -16,7 +16,10 @@ export function register(program: Command): void {
         .default('openbsd'),
     )
     .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
-    .option('--kernel-source <dir>', 'another kernel tree: a copy of kernel/ that you changed')
+    .option(
+      '--kernel-source <dir>',
+      "another kernel tree: a copy of kernel/ that you changed; runs the tree's Makefile",
+    )
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('-o, --output <file>', 'output file (default: print the path in the cache)')
     .addHelpText(

@@ -1,6 +1,6 @@
 // `kcovbox doctor`: checks for everything that the other verbs need, and prints the commands that
 // install the rest.
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
@@ -11,7 +11,9 @@ import {
   findTool,
   GLIBC_ROOT,
   hasGlibc,
+  hasPrebuiltKernels,
   kernelConfigs,
+  makeWritable,
   packageRoot,
   type Tool,
   which,
@@ -38,16 +40,44 @@ const GLIBC_PACKAGES = 'libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross';
 function cacheFinding(): Finding {
   const folder = cacheDir();
   try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-    return { what: 'cache folder', ok: true, detail: folder };
+    makeWritable(folder);
+    return { what: CACHE, ok: true, detail: folder };
   } catch {
     const detail = `${folder} cannot be written; set KCOVBOX_CACHE to a folder that can be`;
-    return { what: 'cache folder', ok: false, detail };
+    return { what: CACHE, ok: false, detail };
   }
 }
 
+const NODE = 'Node.js >= 20';
+const CACHE = 'cache folder';
 const CLANG = 'clang >= 16, riscv64';
+const LIBC = 'riscv64 C library';
+
+/** A group of commands, and the findings that all of it needs. */
+interface Job {
+  readonly what: string;
+  readonly needs: readonly string[];
+}
+
+const TO_BUILD_KERNELS = [CLANG, 'ld.lld', 'llvm-nm', 'make'];
+
+/** The first one is the main job. */
+const jobs = (hasKernels: boolean): Job[] => [
+  {
+    what: `demo, run ELF, boot, replay, cov, symbolize${hasKernels ? '' : ' (kernels are built first)'}`,
+    needs: [NODE, CACHE, ...(hasKernels ? [] : TO_BUILD_KERNELS)],
+  },
+  { what: 'run prog.c, run --trace', needs: [NODE, CACHE, CLANG, 'ld.lld', LIBC] },
+  { what: 'kernels of other configurations, --kernel-source', needs: [NODE, CACHE, ...TO_BUILD_KERNELS] },
+];
+
+/** One line for each job. */
+function* describeJobs(all: readonly Job[], rows: readonly Finding[]): Generator<string> {
+  for (const { what, needs } of all) {
+    const missing = rows.filter(row => !row.ok && needs.includes(row.what)).map(row => row.what);
+    yield missing.length === 0 ? `works:  ${what}` : `cannot: ${what}; missing: ${missing.join('; ')}`;
+  }
+}
 
 function findings(): Finding[] {
   const [major] = process.versions.node.split('.');
@@ -67,14 +97,14 @@ function findings(): Finding[] {
     }
   };
   return [
-    { what: 'Node.js >= 20', ok: Number(major) >= 20, detail: process.version },
+    { what: NODE, ok: Number(major) >= 20, detail: process.version },
     { what: 'WebAssembly tail calls', ok: hasTailCalls(), detail: 'used by the region JIT', optional: true },
     tool('clang', CLANG, 'clang-19'),
     tool('ld', 'ld.lld', 'lld-19'),
     tool('nm', 'llvm-nm', 'llvm-19'),
     tool('make', 'make', 'make'),
     {
-      what: 'riscv64 C library',
+      what: LIBC,
       ok: hasGlibc(),
       detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} ${GLIBC_PACKAGES}`,
       packages: GLIBC_PACKAGES,
@@ -112,9 +142,12 @@ export function register(program: Command): void {
       const packages = missing.flatMap(row => row.packages ?? []);
       if (packages.length > 0)
         console.log(`\nAll that is missing (Debian, Ubuntu): ${INSTALL} ${packages.join(' ')}`);
-      if (missing.length > 0) process.exitCode = 125;
+      const all = jobs(hasPrebuiltKernels());
+      if (missing.length > 0) console.log([...describeJobs(all, rows)].join('\n'));
       else console.log('everything is installed; start with: kcovbox demo');
-      if (options.boot && missing.length === 0) {
+      const works = !missing.some(row => all[0]!.needs.includes(row.what));
+      if (!works) process.exitCode = 125;
+      if (options.boot && works) {
         const { describeBoots, measureBoots } = await import('../run/boot-report.ts');
         console.log(describeBoots(await measureBoots()));
       }

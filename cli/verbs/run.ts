@@ -144,7 +144,10 @@ export function register(program: Command): void {
     .option('--cflags <flags>', 'more compiler flags, separated by blanks')
     .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
     .option('-k, --kernel <elf>', 'use this kernel image instead of building one')
-    .option('--kernel-source <dir>', 'build the kernel from this tree, a copy of kernel/ that you changed')
+    .option(
+      '--kernel-source <dir>',
+      "build the kernel from this tree, a copy of kernel/ that you changed; runs the tree's Makefile",
+    )
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
     .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')

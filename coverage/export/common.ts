@@ -26,6 +26,8 @@ export interface ExportOptions {
   kind?: 'pc' | 'cmp' | 'edge' | undefined;
   /** html: source text by path; undefined if it cannot be read. */
   readSource?: ((path: string) => string | undefined) | undefined;
+  /** html: names of two tests; the page opens with their comparison. */
+  compare?: readonly [a: string, b: string] | undefined;
   /** html: title of the page. */
   title?: string | undefined;
   /** html and csv: name of a system call by number, if known. */

@@ -245,6 +245,8 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     paths: [],
     morePaths: 0,
   };
+  const numberOf = (name: string) => groups.findIndex(group => group.kind === 'test' && group.name === name);
+  if (options.compare) index.compare = [numberOf(options.compare[0]), numberOf(options.compare[1])];
   addPaths(coverage, options, index, groups);
   const reached = testsOfPoints(coverage);
   const compares = comparesOf(coverage);

@@ -66,6 +66,8 @@ export interface PageIndex {
   findings: string[];
   tests: { name: string; points: number; only: number; lines: number; group: number }[];
   groups: PageGroup[];
+  /** Two groups; the page opens with their comparison. */
+  compare?: [a: number, b: number];
   /** Tests and contexts that were too many to be groups. */
   ungrouped: number;
   totals: Row7;

@@ -76,12 +76,50 @@ export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
   return builder.finish();
 }
 
+export interface NamedTrace {
+  readonly trace: Trace;
+  /** For records without a test name, and to tell tests of one name apart. */
+  readonly name: string;
+}
+
+/**
+ * Names for the tests of all parts, by part. Two trials of one program have one test name; they
+ * stay two tests, called `test (name of the part)`.
+ */
+function testNames(parts: readonly NamedTrace[]): Map<string, string>[] {
+  const own = parts.map(({ trace, name }) => trace.tests.map(test => [test, test || name] as const));
+  const times = new Map<string, number>();
+  for (const [, name] of own.flat()) times.set(name, (times.get(name) ?? 0) + 1);
+  const taken = new Set<string>([...times.keys()]);
+  const free = (name: string): string => {
+    let unique = name;
+    for (let i = 2; taken.has(unique); i++) unique = `${name} #${i}`;
+    taken.add(unique);
+    return unique;
+  };
+  return own.map((names, i) => {
+    const label = (test: string, name: string) =>
+      times.get(name) === 1 ? name : free(test === '' ? name : `${name} (${parts[i]!.name})`);
+    return new Map(names.map(([test, name]) => [test, label(test, name)]));
+  });
+}
+
 /**
  * One trace after the other. System calls are renumbered so that calls of different traces stay
- * distinct; a trace whose records carry no test name gets the name given with it. The caller has
- * made sure that all are of one image.
+ * apart, and so do tests of one name. The caller has made sure that all are of one image.
  */
-export function mergeTraces(parts: readonly { trace: Trace; name: string }[]): Trace {
+export function mergeTraces(parts: readonly NamedTrace[]): Trace {
+  const names = testNames(parts);
+  return join(parts, (part, test) => names[part]!.get(test)!);
+}
+
+/** Two traces as two tests of one, whatever tests they had; and the names of these. */
+export function pairTraces(a: NamedTrace, b: NamedTrace): { trace: Trace; names: [string, string] } {
+  const names: [string, string] = a.name === b.name ? [`A: ${a.name}`, `B: ${b.name}`] : [a.name, b.name];
+  return { trace: join([a, b], part => names[part]!), names };
+}
+
+function join(parts: readonly NamedTrace[], testOf: (part: number, test: string) => string): Trace {
   const dialects = [...new Set(parts.map(part => part.trace.header.dialect))];
   const image = parts.find(part => part.trace.header.image !== '')?.trace.header.image ?? '';
   const notes = Object.assign({}, ...parts.map(part => part.trace.header.notes)) as Record<string, string>;
@@ -89,12 +127,12 @@ export function mergeTraces(parts: readonly { trace: Trace; name: string }[]): T
   const flow = isKnown && { flow: 'known' as const };
   const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes, ...flow });
   let calls = 0;
-  for (const { trace, name } of parts) {
+  for (const [i, { trace }] of parts.entries()) {
     const base = calls;
     for (const { call } of trace.sources) calls = Math.max(calls, base + call);
     append(builder, trace, {}, source => ({
       ...source,
-      test: source.test || name,
+      test: testOf(i, source.test),
       call: source.call === 0 ? 0 : base + source.call,
     }));
   }

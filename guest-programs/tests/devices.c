@@ -127,6 +127,19 @@ static void debugfs_mounts(void)
     CHECK(access("/sys/kernel/debug", R_OK) == 0 && umount("/sys/kernel/debug") == 0);
 }
 
+/* Line editing and signals on, as after power-on; `kcovbox run` with piped input turns them off. */
+static void make_cooked(int fd, struct termios *old)
+{
+    struct termios t;
+
+    CHECK(tcgetattr(fd, old) == 0);
+    t = *old;
+    t.c_iflag |= ICRNL;
+    t.c_lflag |= ICANON | ISIG | IEXTEN;
+    t.c_lflag &= ~(tcflag_t)ECHO;
+    CHECK(tcsetattr(fd, TCSAFLUSH, &t) == 0);
+}
+
 static void terminal_answers(void)
 {
     struct termios t, old;
@@ -134,7 +147,7 @@ static void terminal_answers(void)
     int fd = open("/dev/console", O_RDWR), n;
 
     CHECK(fd >= 0 && isatty(fd) && tcgetattr(fd, &old) == 0);
-    CHECK(old.c_lflag & ICANON && old.c_cc[VINTR] == 3);
+    CHECK(old.c_cc[VINTR] == 3 && old.c_cc[VERASE] == 127);
     CHECK(lseek(fd, 0, SEEK_SET) == -1 && errno == ESPIPE);
     t = old;
     cfmakeraw(&t);
@@ -161,14 +174,11 @@ static void type(int fd, const char *keys)
 
 static void lines_are_edited(void)
 {
-    struct termios t, old;
+    struct termios old;
     char buf[64];
     int fd = open("/dev/console", O_RDWR);
 
-    CHECK(tcgetattr(fd, &old) == 0);
-    t = old;
-    t.c_lflag &= ~(tcflag_t)ECHO;
-    CHECK(tcsetattr(fd, TCSAFLUSH, &t) == 0);
+    make_cooked(fd, &old);
     type(fd, "helo\177lo wrong\027right\r");
     CHECK(read(fd, buf, sizeof(buf)) == 12 && !memcmp(buf, "hello right\n", 12));
     type(fd, "gone\025x\nsecond\n");
@@ -185,9 +195,11 @@ static void lines_are_edited(void)
 
 static void keys_signal_the_foreground(void)
 {
-    int status, ready[2];
+    int status, ready[2], console = open("/dev/console", O_RDWR);
+    struct termios old;
     char c;
 
+    make_cooked(console, &old);
     CHECK(pipe(ready) == 0);
     pid_t pid = fork();
     if (!pid) {
@@ -205,7 +217,8 @@ static void keys_signal_the_foreground(void)
     CHECK(read(ready[0], &c, 1) == 1);
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    close(ready[0]);
+    CHECK(tcsetattr(console, TCSANOW, &old) == 0);
+    close(console), close(ready[0]);
 }
 
 int main(void)

@@ -252,12 +252,31 @@ describe('doctor', () => {
       stdout: expect.stringContaining('everything is installed'),
     });
   });
+  test('a cache that takes no folders is one line, not a hang', () => {
+    for (const verb of [
+      ['cache', 'ls'],
+      ['run', EXAMPLE],
+    ]) {
+      const { status, stderr } = spawnSync(process.execPath, [COMMAND, ...verb], {
+        encoding: 'utf8',
+        timeout: 20_000,
+        env: { ...process.env, KCOVBOX_CACHE: '/proc' },
+      });
+      if (verb[0] === 'cache') expect([status, stderr]).toEqual([0, '']);
+      else
+        expect([status, stderr]).toEqual([
+          125,
+          expect.stringMatching(/^kcovbox: cannot write the cache \/proc.*\n$/),
+        ]);
+    }
+  });
   test('names what is missing and one line that brings all of it', () => {
     const { status, stdout, stderr } = doctor({ PATH: dir, KCOVBOX_CACHE: join(dir, 'args.c') });
     expect(status).toBe(125);
     expect(stdout).toMatch(/^missing +clang >= 16/m);
     expect(stdout).toMatch(/^missing +cache folder .*set KCOVBOX_CACHE/m);
     expect(stdout).toMatch(/apt-get install .* clang-19 lld-19 llvm-19 make$/m);
+    expect(stdout).toMatch(/^cannot: demo, .*missing: .*cache folder/m);
     expect(stderr).toBe('');
   });
 });

@@ -184,6 +184,10 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     expect(stderr).toMatch(
       /^kcovbox: clang 16 or newer with the riscv64 target is not here; install it .*\n$/,
     );
+    const doctor = kcovbox(node, 'doctor');
+    expect([doctor.status, doctor.stderr]).toEqual([0, '']);
+    expect(doctor.stdout).toMatch(/^works: {2}demo, run ELF, boot, replay, cov, symbolize$/m);
+    expect(doctor.stdout).toMatch(/^cannot: run prog.c, .*missing: clang/m);
     const kasan = kcovbox(node, 'build', 'kernel', '--conf', 'linux+kasan');
     expect(kasan.status).toBe(125);
     expect(kasan.stderr).toMatch(/^kcovbox: .* is not here; install it .*\n$/);

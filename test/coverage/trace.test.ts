@@ -72,7 +72,8 @@ describe('trace', () => {
       { trace: sample(), name: 'ignored' },
     ]);
     expect(merged.records.length).toBe(12);
-    expect(merged.sources.map(s => s.call)).toEqual([1, 0, 2]);
+    expect(merged.sources.map(s => s.call)).toEqual([1, 0, 2, 0]);
+    expect(merged.tests).toEqual(['open (ignored)', 'open (ignored) #2']);
     expect(merged.lostTotal).toBe(24);
     const tasks = filterTrace(merged, { source: s => s.context === 'task', point: kind => kind === 'pc' });
     expect([...tasks.hits()]).toEqual([4, 2]);

@@ -8,7 +8,7 @@ import { focusSearch, startSearch } from './search.ts';
 import { atLine, drawFile, neighbour, stepGap, stepLine, toggleDetail } from './source.ts';
 import { state } from './state.ts';
 import { drawFunctions, drawTests } from './tables.ts';
-import { fileLink, hashOf, here, link, parseRoute, setHere } from './url.ts';
+import { fileLink, hashOf, here, keyOfGroup, link, parseRoute, setHere } from './url.ts';
 
 /* ---- routes ---- */
 
@@ -256,4 +256,8 @@ element('#keys').addEventListener('click', () => dialog.showModal());
 addEventListener('hashchange', route);
 addEventListener('popstate', () => location.hash !== shownHash && route());
 addEventListener('resize', drawFlame);
+if (D.compare && location.hash === '') {
+  const [a, b] = D.compare.map(keyOfGroup);
+  history.replaceState(null, '', hashOf({ view: 'compare', a, b }));
+}
 route();
