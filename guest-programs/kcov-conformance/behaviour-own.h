@@ -1,4 +1,4 @@
-/* What only one dialect has: remote coverage, NONE, UNIQ, private mappings. Part of behaviour.h. */
+/* Features of one dialect: remote coverage, NONE, UNIQ, private mappings. Part of behaviour.h. */
 
 #if defined(DIALECT_OPENBSD) || defined(DIALECT_LINUX)
 

@@ -1,7 +1,7 @@
 /*
- * What the conformance tables can not say: what is in the area afterwards. One test per behaviour,
- * each in a process of its own; where the dialects differ, the difference is spelled out in the
- * test. Prints one line per test and "N tests, M failed".
+ * Behaviour beyond the conformance tables: the contents of the area. One test per behaviour, each
+ * in a process of its own; where the dialects differ, the difference is spelled out in the test.
+ * Prints one line per test and "N tests, M failed".
  *
  *     behaviour [-b] [NAME]     -b: also the count and a hash of every area that the test left
  */

@@ -1,8 +1,8 @@
 /*
- * What two Linux kernels that share no code must still agree on when the same binary runs on both:
- * which modes exist, what a record looks like, which operands of a call are compared, how counts
- * grow, what is refused and in which order. Lines that begin with '#' hold what may differ by less
- * than an order of magnitude: counts.
+ * Facts on which two Linux kernels without common code must agree when the same binary runs on
+ * both: the modes, the form of records, the operands of a call that are compared, the growth of
+ * counts, the errors and their order. Lines that begin with '#' hold counts, which may differ by
+ * less than an order of magnitude.
  */
 #define DIALECT_LINUX
 #include "dialect.h"

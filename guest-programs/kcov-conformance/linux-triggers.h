@@ -1,8 +1,8 @@
 /*
- * What makes a Linux kernel work on behalf of a handle. The toy kernel has /dev/toyusb, whose hub
- * thread and completion belong to USB bus 1 and whose task carries the caller's common handle. A
- * real one has a virtual host controller (dummy_hcd) that a raw gadget plugs into, and vhost, whose
- * worker takes the common handle of the thread that becomes its owner.
+ * Triggers of a Linux kernel's work on behalf of a handle. The toy kernel has /dev/toyusb, whose
+ * hub thread and completion belong to USB bus 1 and whose task carries the caller's common handle.
+ * A real one has a virtual host controller (dummy_hcd) that a raw gadget plugs into, and vhost,
+ * whose worker takes the common handle of the thread that becomes its owner.
  */
 #pragma once
 #include "dialect.h"

@@ -1,6 +1,6 @@
 /*
- * What the stress test does with remotes: attach and detach, and work that somebody has to do on
- * behalf of them. Part of stress.h.
+ * The part of the stress test about remotes: attach and detach, and deferred work on behalf of
+ * them. Part of stress.h.
  */
 #pragma once
 #include "dialect.h"

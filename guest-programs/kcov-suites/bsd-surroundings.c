@@ -1,5 +1,5 @@
 /*
- * What programs around kcov take from a BSD besides kcov itself: numbers and names, errors, queues,
+ * Features of a BSD that programs use besides kcov itself: numbers and names, errors, queues,
  * events, atomics, knobs. One source for the three systems; only their headers.
  */
 #include <sys/param.h>

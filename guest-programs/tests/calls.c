@@ -27,7 +27,7 @@ static int open2(int dir, const char *path, uint64_t flags, uint64_t resolve)
     return (int)syscall(437, dir, path, &how, 24);
 }
 
-/* What open2 gives: 0 for a descriptor (closed again), or the error. */
+/* The result of open2: 0 for a descriptor (closed again), or the error. */
 static int try2(int dir, const char *path, uint64_t resolve)
 {
     int fd = open2(dir, path, O_RDONLY, resolve);

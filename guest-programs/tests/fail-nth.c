@@ -31,7 +31,7 @@ static void arm(int nth)
         exit(99);
 }
 
-/* What is left of the counter; 0 = an allocation was refused. */
+/* The rest of the counter; 0 = an allocation was refused. */
 static int disarm(void)
 {
     char text[16] = "";

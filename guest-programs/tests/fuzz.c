@@ -6,7 +6,7 @@
  * Worker processes make the calls (fuzz-calls.h) and small sequences of them (fuzz-acts.h) with
  * threads, forks, signals, descriptors of every kind and addresses that are not theirs; many do not
  * survive it. This process starts new ones until the count is reached. From time to time it stops
- * all, and then every process must be gone and the memory back. What the calls return is not
+ * all, and then every process must be gone and the memory back. The results of calls are not
  * checked: the kernel must go on, and a kasan, ubsan or debug kernel must have nothing to report.
  */
 #include "fuzz.h"
@@ -250,7 +250,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return 0;
 }
 
-/* What was made in /tmp goes with its file system, or from below it when a worker took that away.
+/* Removes the files of /tmp with its file system, or below it if a worker has removed that.
  */
 static void remove_files(void)
 {
@@ -274,7 +274,7 @@ static void restore_limits(void)
     known = true;
 }
 
-/* What outlives the workers: their segments, attributes of what is always there, our nice value. */
+/* Removes data that outlives the workers: segments, attributes of permanent files, our nice. */
 static void forget_what_stays(void)
 {
     struct shmid_ds ds;

@@ -1,5 +1,5 @@
 /*
- * What the parts of the system-call fuzzer share: the counters that all its processes see, one
+ * Shared by the parts of the system-call fuzzer: the counters that all its processes see, one
  * fuzzing thread's state, and random choices.
  */
 #pragma once

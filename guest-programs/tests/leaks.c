@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* What the kernel has in use. */
+/* The resources in use. */
 struct use {
     struct memory_use memory;
     int processes, descriptors;

@@ -1,4 +1,4 @@
-/* What the kernel has in use of memory, as /proc tells: for tests that look for leaks. */
+/* The kernel's use of memory, from /proc: for tests that look for leaks. */
 #pragma once
 #include <fcntl.h>
 #include <stdio.h>

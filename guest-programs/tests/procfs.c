@@ -82,7 +82,7 @@ static void stop_lookers(pthread_t *t)
     memset(wheel, 0, sizeof(wheel));
 }
 
-/* What a short-lived process has: pipes, a mapping, a second thread's worth of pages. */
+/* The resources of a short-lived process: pipes, a mapping, a second thread's worth of pages. */
 static void live_and_die(int n)
 {
     int p[2];
@@ -201,7 +201,7 @@ static void exe_cwd_and_root_lead_to_the_place(void)
     close(fd), close(null);
 }
 
-/* What /proc shows of an open file is where it is, not how it was named. */
+/* /proc shows the place of an open file, not the name by which it was opened. */
 static void open_files_show_their_real_path(void)
 {
     static const char *const names[] = {"/tmp/test-way/../test-dir/file", "/tmp/test-way/file",

@@ -76,7 +76,7 @@
 #define KCOV_CTX_SIZE       128
 #define KCOV_CTX_ALIGN      64
 
-/* What a context records. PC and CMP exclude each other and the UNIQ bits. */
+/* The kinds of records of a context. PC and CMP exclude each other and the UNIQ bits. */
 #define KCOV_RECORD_PC        1
 #define KCOV_RECORD_CMP       2
 #define KCOV_RECORD_UNIQ_PC   4

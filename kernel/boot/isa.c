@@ -7,7 +7,7 @@
 #include "klib.h"
 #include "riscv.h"
 
-#define SENVCFG_CBZE (1UL << 7) /* cbo.zero in user mode; Priv 10.1.10 */
+#define SENVCFG_CBZE (1UL << 7) /* cbo.zero in user mode; Priv §10.1.10 */
 
 int isa_node(void)
 {

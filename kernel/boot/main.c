@@ -1,6 +1,6 @@
 /*
  * The kernel's table of contents. kmain() runs once, on the boot hart, with one thread and no
- * interrupts; it ends as that hart's idle thread. What needs to sleep (drivers, file systems)
+ * interrupts; it ends as that hart's idle thread. Code that needs to sleep (drivers, file systems)
  * starts in the first process, proc/init.c.
  */
 #include "boot.h"

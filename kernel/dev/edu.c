@@ -88,7 +88,7 @@ static void acknowledge(struct edu *e)
     spin_unlock(&e->done_lock);
 }
 
-/* Coverage of the handler belongs to whoever started the work, as that of the task does. */
+/* Coverage of the handler belongs to the process that started the work, like that of the task. */
 static void edu_interrupt(u32 source, void *arg)
 {
     struct edu *e = arg;

@@ -70,7 +70,7 @@ void tty_open_controlling(struct tty *tty, const struct file *file)
         tty_set_controlling(tty, p);
 }
 
-/* What a session loses. */
+/* The losses of a session. */
 struct loss {
     struct tty *tty;
     int pgrp;
@@ -92,7 +92,7 @@ static bool lose_tty(struct proc *p, void *arg)
     return true;
 }
 
-/* The terminal belongs to nobody any more. Returns the group that was in the foreground. */
+/* The terminal loses its session. Returns the group that was in the foreground. */
 static int lose_session(struct tty *tty, bool cut)
 {
     struct loss loss = {.tty = tty, .cut = cut};

@@ -1,8 +1,8 @@
 /*
  * virtio.c: the MMIO transport and the split queue (Virtio 1.2 §4.2, §2.7; legacy §4.2.4).
  *
- * A request is a chain of descriptors; whoever submits it sleeps on the request until the interrupt
- * handler has seen it in the used ring. Free descriptors form a list through desc[].next.
+ * A request is a chain of descriptors; the caller sleeps on the request until the interrupt handler
+ * has seen it in the used ring. Free descriptors form a list through desc[].next.
  *
  * The transport is a device of the device tree; what sits behind it is a device of the virtio bus,
  * which shares its node and its interrupt. Whoever waits looks at the ring himself after a second:

@@ -93,7 +93,7 @@ static void item_file_gone(struct watcher *w)
     item_free(container_of(w, struct item, w));
 }
 
-/* What is true of the item's file now, of what was asked for; nothing for a spent one-shot. */
+/* The requested events that the item's file has now; none for a spent one-shot. */
 static u32 item_bits(struct item *item)
 {
     return file_poll(item->w.file, NULL) & item->events & ~EPOLL_FLAGS;

@@ -217,7 +217,7 @@ static u64 to_ticks(const struct timespec64 *t)
     return t->sec * TICKS_PER_SEC + ns_to_ticks(t->nsec);
 }
 
-/* Needs the lock. What timerfd_gettime answers. */
+/* Needs the lock. The answer of timerfd_gettime. */
 static void current_setting(struct counter *c, struct itimerspec *out)
 {
     u64 now = time_now();

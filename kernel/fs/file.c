@@ -238,7 +238,7 @@ u32 file_poll(struct file *file, struct poll_table *pt)
     return file->ops->poll(file, pt);
 }
 
-/* What a new file's permission bits become. */
+/* The permission bits of a new file. */
 static u32 masked(u32 mode)
 {
     return mode & 07777 & ~current_fs()->umask;

@@ -2,7 +2,7 @@
  * files.c: descriptor tables.
  *
  * A table maps small numbers to open files; a slot holds one reference of its file. RESERVED marks
- * a number that an open(2) in progress owns: nobody else gets it, and looking it up is -EBADF.
+ * a number that an open(2) in progress owns: no other call gets it, and a lookup gives -EBADF.
  * files->lock is a spinlock, so nothing is released while it is held.
  */
 #include "file.h"

@@ -2,8 +2,8 @@
  * inode.c: life of an inode, and the small helpers every file system uses.
  *
  * An inode dies when its reference count reaches zero: evict() gives the file system its last word,
- * then the cached pages and the structure go. Whoever keeps a pointer keeps a reference: open
- * files, working directories, mounts, and a file system's own tables (tmpfs: the directory entry).
+ * then the cached pages and the structure go. Every stored pointer has a reference: open files,
+ * working directories, mounts, and a file system's own tables (tmpfs: the directory entry).
  */
 #include "fs.h"
 #include "alloc.h"

@@ -1,5 +1,5 @@
 /*
- * iter.c: moving bytes between a file and whoever reads or writes it, see file.h.
+ * iter.c: moves bytes between a file and its reader or writer, see file.h.
  */
 #include "file.h"
 #include "klib.h"

@@ -2,10 +2,10 @@
  * kqueue.c: kqueue and kevent of the BSDs, as two private system calls; programs reach them through
  * guest-programs/include/bsd/event.h. kqueue_filters.c has the filters.
  *
- * A knote is one registration (ident, filter). What makes it active - a wake-up of its file, a
- * timer, a trigger, something that happened to an inode or a process - puts it on the queue's
- * active list; kevent() asks what is true of the knotes on that list and reports it.
- * Level-triggered ones that stay true stay on the list.
+ * A knote is one registration (ident, filter). The event that makes it active (a wake-up of its
+ * file, a timer, a trigger, an event of an inode or a process) puts it on the queue's active list;
+ * kevent() asks what is true of the knotes on that list and reports it. Level-triggered ones that
+ * stay true stay on the list.
  *
  * On OpenBSD a kqueue that is itself watched (by another kqueue, poll, epoll) tells its watchers
  * from a task, not from the wake-up: that is how OpenBSD keeps nested queues from recursing, and

@@ -40,7 +40,7 @@ struct knote {
     i64 value;                 /* (kq->lock) PROC: the exit status */
 };
 
-/* What a filter does; all but report and attach may be 0. Under watch_mutex. */
+/* The operations of a filter; all but report and attach may be 0. Under watch_mutex. */
 struct filter {
     bool of_file;                                    /* ident is a descriptor */
     unsigned short implied;                          /* EV_* flags that it always has */

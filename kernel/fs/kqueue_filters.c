@@ -200,7 +200,7 @@ static void user_clear(struct knote *n)
     n->fired = 0;
 }
 
-/* VNODE: a listener of its own, because notify.c frees it when nobody is inside any more. */
+/* VNODE: a separate listener, because notify.c frees it when no call uses it any more. */
 
 struct vnode_watch {
     struct inode_watch w;
@@ -220,7 +220,7 @@ static const struct {
     {NOTIFY_MOVE_SELF, NOTE_RENAME},
 };
 
-/* What an event means here: about the inode itself, or a change of a directory's entries. */
+/* The meaning of an event here: about the inode itself, or a change of a directory's entries. */
 static u32 notes_of(u32 mask, const char *name)
 {
     u32 notes = 0, entries = NOTIFY_CREATE | NOTIFY_DELETE | NOTIFY_MOVED_FROM | NOTIFY_MOVED_TO;

@@ -1,5 +1,5 @@
 /*
- * minfs.c: minfs as a file system: directories, links, mounting. What touches the disk's maps and
+ * minfs.c: minfs as a file system: directories, links, mounting. The code for the disk's maps and
  * tables is in minfs_disk.c; the format is in abi/minfs.h.
  *
  * Directory contents are read and written through the page cache like any file, under fs_lock.

@@ -1,9 +1,9 @@
 /*
- * notify.h: being told what happens to inodes, for inotify and for EVFILT_VNODE of kqueue.
+ * notify.h: reports of events of inodes, for inotify and for EVFILT_VNODE of kqueue.
  *
- * The bits are those of inotify(7); the two above bit 24 are for kqueue only. Whoever changes a
- * file calls one of the three notify functions, which cost a look at an empty list when nobody
- * watches.
+ * The bits are those of inotify(7); the two above bit 24 are for kqueue only. Code that changes a
+ * file calls one of the three notify functions, which only test an empty list if there is no
+ * watcher.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* open.h: what the system-call files of this room share. */
+/* open.h: shared by the system-call files of fs/. */
 #pragma once
 
 #include "fs.h"

@@ -111,7 +111,7 @@ struct pollfd { /* ABI */
     i16 events, revents;
 };
 
-/* What a call works on; the files stay referenced for its whole time. */
+/* The data of a call; the files stay referenced for its whole time. */
 struct poll_job {
     struct pollfd *fds;
     struct file **files;

@@ -127,7 +127,7 @@ static char state_letter(const struct proc *p)
     return c;
 }
 
-/* What stat, statm and status show of a process, read in one go. */
+/* The facts of a process for stat, statm and status, read at once. */
 struct snapshot {
     int pid, ppid, pgid, sid, threads, tty_pgrp, nice, policy, rt_priority;
     u64 tty, utime, stime, cutime, cstime, start, pages, resident, peak;

@@ -1,10 +1,10 @@
 /*
  * splice.c: splice, tee and vmsplice: bytes between a pipe and something else without user memory.
  *
- * Linux moves references of pages; here the bytes go through one kernel page, which nobody can tell
- * from outside, except that SPLICE_F_GIFT and SPLICE_F_MOVE have nothing to give or move. What is
- * observable is kept: at least one end is a pipe, offsets are for ends that have a position, a call
- * waits only for its first bytes, and bytes that the other end does not take stay in the pipe.
+ * Linux moves references of pages; here the bytes go through one kernel page. Programs cannot see
+ * the difference, except that SPLICE_F_GIFT and SPLICE_F_MOVE have no effect. The observable rules
+ * are the same: at least one end is a pipe, offsets are for ends that have a position, a call waits
+ * only for its first bytes, and bytes that the other end does not take stay in the pipe.
  */
 #include "open.h"
 #include "abi/errno.h"

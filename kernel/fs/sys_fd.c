@@ -71,8 +71,8 @@ long sys_close_range(u64 first, u64 last, u64 flags)
 }
 
 /*
- * What a process shares with others becomes its own; there are no namespaces to leave. Divergence:
- * a thread can not part from its siblings, so this is for processes of one thread (-EINVAL).
+ * Gives a process its own copies of shared data; there are no namespaces to leave. Divergence: a
+ * thread cannot leave its siblings, so this is for processes of one thread (-EINVAL).
  */
 long sys_unshare(u64 flags)
 {

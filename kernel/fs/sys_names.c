@@ -75,7 +75,7 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out)
     return err;
 }
 
-/* What make_name and friends do once the walk stands at the directory of the last component. */
+/* The common part of make_name and others, once the walk has reached the last directory. */
 struct name_op {
     int (*fn)(struct walk *w, struct name_op *op);
     u32 mode;
@@ -263,7 +263,7 @@ static int may_remove(struct walk *w, struct inode *victim, bool as_dir)
     return dir->ops->unlink ? 0 : -EPERM;
 }
 
-/* What the watchers of a removed (or replaced) inode hear. */
+/* The events for watchers of a removed (or replaced) inode. */
 static void notify_gone(struct inode *inode)
 {
     if (!S_ISDIR(inode->mode))

@@ -2,11 +2,11 @@
  * tmpfs.c: a tree in memory. The root file system, /tmp, and the shape devfs and debugfs share.
  *
  * A directory is a list of entries in creation order; each has a number that only grows, which is
- * the position getdents64 continues from, so entries may come and go while somebody lists.
- * Contents of regular files are the page cache and nothing else: a hole reads as zeros.
+ * the position getdents64 continues from, so entries may come and go during a listing. Contents of
+ * regular files are the page cache and nothing else: a hole reads as zeros.
  *
  * A mount takes at most half of RAM unless its options say otherwise (tmpfs_options.c), and as many
- * inodes as that has pages. What is beyond gives ENOSPC, or SIGBUS through a mapping.
+ * inodes as that has pages. More gives ENOSPC, or SIGBUS through a mapping.
  *
  * References: an entry holds one on its inode; a directory inode is also pointed to (not counted)
  * by the parent field of its children, which can not outlive it because only empty directories are

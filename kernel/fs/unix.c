@@ -81,7 +81,7 @@ static void wake(struct usock *s)
     wake_up(&s->wait);
 }
 
-/* Connections nobody accepted are refused again. */
+/* Connections that were not accepted are refused. */
 static void drop_backlog(struct usock *s)
 {
     while (!list_empty(&s->backlog)) {

@@ -122,7 +122,7 @@ struct unix_send {
 };
 i64 unix_send(struct usock *s, struct iter *from, struct unix_send *how);
 
-/* What recvmsg learns beside the bytes. files are the caller's. */
+/* The results of recvmsg besides the bytes. files are the caller's. */
 struct unix_recv {
     bool nonblock, peek, waitall;
     struct file **files;

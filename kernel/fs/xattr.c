@@ -18,7 +18,7 @@
 #include "syscall.h"
 #include "vm.h"
 
-/* What a call asks of an inode. */
+/* The request of a call to an inode. */
 struct request {
     u64 name, value, size, flags; /* as the caller gave them: name and value are addresses */
     bool changes;
@@ -32,7 +32,7 @@ static long take_name(char name[XATTR_NAME_MAX + 1], u64 addr)
     return n == -ENAMETOOLONG || n == 0 ? -ERANGE : n < 0 ? n : 0;
 }
 
-/* What Linux asks before the file system: writes to others' files, kinds of files, privileges. */
+/* Linux's checks before the file system: writes to others' files, kinds of files, privileges. */
 static long may_touch(const struct inode *inode, const char *name, bool write)
 {
     bool root = !curproc->euid;

@@ -16,7 +16,7 @@ struct xattr {
     char value[];
 };
 
-/* Zeroed: none. Whoever has it serializes the calls. */
+/* Zeroed: none. The owner serializes the calls. */
 struct xattrs {
     struct xattr *first; /* by name */
     u64 bytes;

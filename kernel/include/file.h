@@ -57,7 +57,7 @@ u64 iter_zero(struct iter *it, u64 n);                  /* iter_put of zeros */
  */
 struct file_ops {
     /*
-     * Once per open(2), with a file nobody else can see yet: file->priv is this open's own (every
+     * Once per open(2), with a file that is not visible yet: file->priv is this open's own (every
      * open is a clone in the sense of OpenBSD's D_CLONE). After a negative result release is not
      * called.
      */

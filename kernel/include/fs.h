@@ -163,7 +163,7 @@ struct fs_type {
     struct fs_type *next;
 };
 
-/* What may be used of something, and what is. Atomic; used may pass max only before max is set. */
+/* A limit of a resource, and its use. Atomic; used may pass max only before max is set. */
 struct budget {
     u64 used, max; /* max 0: no limit */
 };

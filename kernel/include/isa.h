@@ -1,4 +1,4 @@
-/* What the harts can do, as the device tree says; all harts of the board are alike. boot/isa.c */
+/* The extensions of the harts, from the device tree; all harts are alike. boot/isa.c */
 #pragma once
 #include "types.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the rest of the kernel owes to kcov, and what it gets.
+ * The interface between kcov and the rest of the kernel.
  *
  *     a thread starts, ends    kcov_thread_start, kcov_thread_exit (before descriptors close)
  *     a hart changes thread     kcov_switch, at the switch itself
@@ -73,9 +73,9 @@ static inline void kcov_syscall_leave(struct kcov_thread *k)
 }
 
 /*
- * Around work that is done for somebody else: a task, a timeout, the handler of a device interrupt.
- * softirq: the work was put off and runs at the end of an interrupt; false in an interrupt means
- * its handler itself, where Linux does not record. No-ops when nobody listens.
+ * Called around work on behalf of another process: a task, a timeout, the handler of a device
+ * interrupt. softirq: the work was deferred and runs at the end of an interrupt; false in an
+ * interrupt means its handler itself, where Linux does not record. No-ops without a listener.
  */
 void kcov_remote_enter(const struct work_origin *origin, bool softirq);
 void kcov_remote_leave(void);

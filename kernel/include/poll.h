@@ -26,7 +26,7 @@ struct file;
 struct files;
 
 /*
- * What a poll operation is given: the one who wants to be told. add() hangs a waiter of its own on
+ * The argument of a poll operation: the caller that wants wake-ups. add() puts its own waiter on
  * the queue; it may be called for several queues, and with pt == 0 not at all (only the bits of
  * this moment are wanted). ppoll.c, epoll.c and kqueue.c each have their own add.
  */

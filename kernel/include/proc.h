@@ -232,7 +232,7 @@ void sched_boot(u64 hartid); /* turns the boot context into cpus[0]'s idle threa
 struct thread *sched_make_idle(struct cpu *cpu);
 void schedule(void); /* give up the hart; current->state says how long */
 void sched_yield(void);
-/* In long loops of the kernel, which nobody preempts: let others run if they wait. May sleep. */
+/* For long loops of the kernel, which is never preempted: lets waiting threads run. May sleep. */
 static inline void sched_relax(void)
 {
     if (unlikely(this_cpu()->need_resched))

@@ -5,7 +5,7 @@
 #pragma once
 #include "types.h"
 
-/* sstatus (Priv 4.1.1) */
+/* sstatus (Priv §10.1.1) */
 #define SSTATUS_SIE      (1UL << 1)  /* interrupts enabled in S-mode */
 #define SSTATUS_SPIE     (1UL << 5)  /* SIE before the trap */
 #define SSTATUS_SPP      (1UL << 8)  /* privilege before the trap: 1 = S, 0 = U */
@@ -17,12 +17,12 @@
 #define SSTATUS_SUM      (1UL << 18) /* S-mode may access user pages */
 #define SSTATUS_MXR      (1UL << 19) /* loads may read executable pages */
 
-/* sie, sip (Priv 4.1.3) */
+/* sie, sip (Priv §10.1.3) */
 #define SIE_SSIE (1UL << 1) /* software: IPI from another hart */
 #define SIE_STIE (1UL << 5) /* timer */
 #define SIE_SEIE (1UL << 9) /* external: PLIC */
 
-/* scause (Priv 4.1.8) */
+/* scause (Priv §10.1.8) */
 #define SCAUSE_INTERRUPT     (1UL << 63)
 #define IRQ_S_SOFT           1
 #define IRQ_S_TIMER          5
@@ -41,11 +41,11 @@
 #define EXC_LOAD_PAGE_FAULT  13
 #define EXC_STORE_PAGE_FAULT 15
 
-/* satp (Priv 4.1.11) */
+/* satp (Priv §10.1.11) */
 #define SATP_MODE_SV39 (8UL << 60)
 #define MAKE_SATP(pa)  (SATP_MODE_SV39 | ((u64)(pa) >> 12))
 
-/* Sv39 page table entries (Priv 4.4.1) */
+/* Sv39 page table entries (Priv §10.4.1) */
 #define PTE_V                 (1UL << 0)
 #define PTE_R                 (1UL << 1)
 #define PTE_W                 (1UL << 2)

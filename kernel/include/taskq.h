@@ -9,8 +9,8 @@
 #include "list.h"
 
 /*
- * Who caused deferred work. Identities are never reused, so a record may outlive its process:
- * work of an exited origin simply matches nobody.
+ * The origin of deferred work. Identities are never reused, so a record may outlive its process:
+ * work of an exited origin matches no process.
  */
 struct work_origin {
     u64 proc_id;     /* struct proc id; 0 = the kernel itself */

@@ -2,9 +2,9 @@
  * tty.h: terminals. A tty is a line discipline (dev/tty.c) between a driver that moves characters
  * (dev/uart.c, dev/pty.c) and the files that programs read and write.
  *
- * Who points to a tty: its open files and its driver, with a reference; struct proc.tty without,
- * which therefore is looked at under proc_lock, and forgotten (tty_hangup) before the driver lets
- * go. Locks: proc_lock before tty->lock.
+ * Pointers to a tty: its open files and its driver have a reference; struct proc.tty has none, so
+ * it is read under proc_lock, and cleared (tty_hangup) before the driver drops its own. Locks:
+ * proc_lock before tty->lock.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct winsize { /* ABI */
 
 struct tty;
 
-/* What a driver does. All but output may be 0. */
+/* The operations of a driver. All but output may be 0. */
 struct tty_driver {
     void (*output)(struct tty *tty, const char *s, size_t n); /* (lock), or a kernel message */
     u32 (*room)(const struct tty *tty); /* (lock) characters output would take; 0: any number */
@@ -102,7 +102,7 @@ long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
 struct proc;
 /* Session leader p takes tty as controlling terminal, its group in the foreground. */
 int tty_set_controlling(struct tty *tty, struct proc *p);
-/* What an open(2) without O_NOCTTY does for a session leader that has none. */
+/* The effect of open(2) without O_NOCTTY for a session leader without a terminal. */
 void tty_open_controlling(struct tty *tty, const struct file *file);
 struct tty *tty_controlling(struct proc *p); /* with a reference, or 0 */
 /* The line is cut: the session loses its terminal, its leader gets SIGHUP, files come to an end. */

@@ -19,10 +19,10 @@ struct vma;
 struct trapframe;
 
 /*
- * What areas show pages of, when it can shrink: a file. Its owner calls vm_object_add() when an
- * area maps it (also in ops->open), vm_object_remove() in ops->close, and vm_object_revoke() after
- * it has made faults behind the new end fail and before it gives the pages away. Calls of revoke
- * exclude one another by the owner's lock.
+ * The object whose pages areas map, if it can shrink: a file. Its owner calls vm_object_add() when
+ * an area maps it (also in ops->open), vm_object_remove() in ops->close, and vm_object_revoke()
+ * after it has made faults behind the new end fail and before it gives the pages away. Calls of
+ * revoke exclude one another by the owner's lock.
  */
 struct vm_object {
     struct spinlock lock;
@@ -175,7 +175,7 @@ long copyinstr(char *dst, va_t src, size_t max);
 long user_zero(va_t dst, size_t n);
 /* Atomic compare-and-exchange of a user word; the old value goes to *old. */
 long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old);
-/* What names a futex word: the page in shared areas, the address space elsewhere; 0 or -EFAULT. */
+/* The key of a futex word: the page in shared areas, the address space elsewhere; 0 or -EFAULT. */
 struct futex_key {
     u64 space, offset;
 };

@@ -1,10 +1,10 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * Descriptors: rules, ownership and lifetime. A dialect's rows say what it allows; this file
- * does the rest, once for all.
+ * Descriptors: rules, ownership and lifetime. A dialect's rows hold its rules; this file does the
+ * rest, once for all.
  *
  * References of a descriptor: the open file, the thread that enabled it, and on Linux every open
- * remote section. Whoever drops the last one frees it after leaving kcov_lock.
+ * remote section. The code that drops the last one frees it after leaving kcov_lock.
  */
 #include "engine.h"
 #include "alloc.h"

@@ -79,7 +79,7 @@ struct kcov_mode_row {
     u32 record; /* KCOV_RECORD_* */
 };
 
-/* What a dialect's sections do; a null member is a no-op. */
+/* The operations of a dialect's sections; a null member is a no-op. */
 struct kcov_remote_ops {
     void (*work_enter)(const struct work_origin *origin, bool in_interrupt);
     void (*reg)(u64 subsystem, u64 id);

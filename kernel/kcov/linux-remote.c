@@ -46,7 +46,7 @@ static struct kcov_spare *spares; /* (k) youngest first */
 static int nspares;               /* (k) */
 #define SPARES_MAX 8
 
-/* What a section remembers besides its context. */
+/* The data of a section besides its context. */
 static struct section_state {
     struct kcov_desc *desc;
     u64 sequence;

@@ -90,7 +90,7 @@ static bool provide(struct vm_pages **slot, u64 words, u32 seen_node_words)
     return true;
 }
 
-/* What the UNIQ modes need besides the area. The main set is shared by pc and cmp records. */
+/* The data of the UNIQ modes besides the area. The main set is shared by pc and cmp records. */
 static bool provide_uniq(struct kcov_desc *desc, u32 record)
 {
     if (record & (KCOV_RECORD_UNIQ_PC | KCOV_RECORD_UNIQ_CMP)) {

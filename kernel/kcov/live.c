@@ -143,7 +143,7 @@ static void find_device(void)
     kcov_device = (u64)regs;
 }
 
-/* What init does on a real system, unless told "debugfs=no-mount". */
+/* Done by init on a real system, unless "debugfs=no-mount" is given. */
 static void mount_debugfs(void)
 {
     char how[12] = "";

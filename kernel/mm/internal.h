@@ -1,4 +1,4 @@
-/* What the files of mm/ share: areas, page table walks, deferred freeing. All want vm->lock held.
+/* Shared by the files of mm/: areas, page table walks, deferred freeing. All of it needs vm->lock.
  */
 #pragma once
 #include "vm.h"

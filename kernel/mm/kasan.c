@@ -242,7 +242,7 @@ void kasan_register_globals(void)
         (*f)();
 }
 
-/* What the allocators tell */
+/* Calls from the allocators */
 
 void kasan_alloc_pages(void *va, size_t size)
 {

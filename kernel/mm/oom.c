@@ -1,8 +1,8 @@
 /*
- * oom.c: a page fault that finds no memory. Killing whoever happened to fault would let one greedy
- * process end all others, so the process with the most resident pages goes (as in Linux's
- * mm/oom_kill.c, without its adjustments), and the console is told. The one that faulted tries
- * again: it returns to the same instruction.
+ * oom.c: a page fault that finds no memory. Killing the process that happened to fault would let
+ * one greedy process end all others, so the process with the most resident pages goes (as in
+ * Linux's mm/oom_kill.c, without its adjustments), and the console is told. The one that faulted
+ * tries again: it returns to the same instruction.
  */
 #include "alloc.h"
 #include "klib.h"

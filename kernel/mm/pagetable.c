@@ -1,5 +1,5 @@
 /*
- * User page tables: walking, unmapping, changing protection. Sv39 (Priv 4.4): three levels of 512
+ * User page tables: walking, unmapping, changing protection. Sv39 (Priv §10.4): three levels of 512
  * entries. A page leaves its table before the TLBs forget it, and its reference is dropped only
  * after that.
  */
@@ -79,7 +79,7 @@ static u64 prot_bits(u32 prot)
 {
     u64 bits = PTE_U | PTE_A;
     if (prot & VM_READ || prot & VM_WRITE)
-        bits |= PTE_R; /* W without R is reserved (Priv 4.3.1) */
+        bits |= PTE_R; /* W without R is reserved (Priv §10.3.1) */
     if (prot & VM_EXEC)
         bits |= PTE_X;
     return bits;

@@ -28,7 +28,7 @@ static u64 run_ticks(const struct thread *t)
     return t->on_cpu ? used + read_time() - t->run_since : used;
 }
 
-/* What a thread has used of user time; it is in a system call when its frame says so. */
+/* The user time of a thread; it is in a system call when its frame says so. */
 static u64 user_ticks(const struct thread *t)
 {
     bool in_user = t->on_cpu && t->tf && t->tf->syscall == ~0UL;

@@ -148,7 +148,7 @@ static long begin_pidfd(const struct clone_request *rq, struct proc *p)
     return fd;
 }
 
-/* What was made for a child that could not be born. */
+/* Frees the parts of a child whose creation failed. */
 static long abandon(struct proc *p, struct thread *t, long pidfd, long error)
 {
     if (t)

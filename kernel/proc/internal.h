@@ -1,4 +1,4 @@
-/* What the files of proc/ share among themselves. Locked functions want proc_lock held. */
+/* Shared by the files of proc/. Locked functions need proc_lock. */
 #pragma once
 #include "proc.h"
 #include "vm.h"
@@ -73,7 +73,7 @@ struct cpu_clock {
     u64 id; /* of the process or thread that had the number */
 };
 u64 proc_cpu_ticks(struct proc *p, bool only_user); /* locked */
-/* What a clock id names, -EINVAL; to_read: any thread may name its process. */
+/* The target of a clock id, or -EINVAL; to_read: any thread may name its process. */
 long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock);
 bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks); /* locked; false: it is gone */
 bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks);

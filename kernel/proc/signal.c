@@ -133,7 +133,7 @@ static void continue_proc(struct proc *p)
         thread_continue(t);
 }
 
-/* What a signal does the moment it is sent, delivered or not. */
+/* The effect of a signal when it is sent, delivered or not. */
 static void side_effects(struct proc *p, int sig)
 {
     if (sig == SIGCONT) {

@@ -37,7 +37,7 @@ static bool is_after(u32 first, u32 second)
     return atomic_load(&after[first]) >> second & 1;
 }
 
-/* Whoever comes before `held` also comes before `wanted` and all that is after that. */
+/* Every lock before `held` is also before `wanted` and all locks after that. */
 static void remember(u32 held, u32 wanted)
 {
     u64 later = atomic_load(&after[wanted]) | 1UL << wanted;

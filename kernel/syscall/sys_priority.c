@@ -21,7 +21,7 @@
 
 enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
 
-/* What a walk over all threads looks for and does. */
+/* The criterion and the action of a walk over all threads. */
 struct priority_walk {
     int which, who, nice;
     bool change;
@@ -111,7 +111,7 @@ static struct thread *find(u64 pid)
     return t && t->proc != &kernel_proc ? t : NULL;
 }
 
-/* What the superuser need not ask. */
+/* Permission that the superuser always has. */
 static bool allowed(const struct thread *t, int policy, int priority, bool reset)
 {
     u64 limit = t->proc->rlimits[RLIMIT_RTPRIO].cur;

@@ -1,5 +1,5 @@
 /*
- * What each trap cause means (Priv 4.1.8): interrupts go to their handlers, system calls to
+ * The action of each trap cause (Priv §10.1.8): interrupts go to their handlers, system calls to
  * syscall/, page faults to mm/fault.c, everything else becomes a signal in user mode and a panic in
  * the kernel. A kernel fault at an instruction listed in the exception table (user copies)
  * continues at its fix-up.
