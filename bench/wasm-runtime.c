@@ -1,5 +1,4 @@
-/* What clang expects of a runtime library when it compiles a workload to wasm32: none is installed.
- */
+/* The runtime functions that clang expects for wasm32; no runtime library is installed for it. */
 #include "programs/work.h"
 
 /* 128-bit product, for sha256.c: schoolbook multiplication of 32-bit halves. */

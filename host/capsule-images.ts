@@ -11,7 +11,7 @@ import { packProgram } from './guest.ts';
 import { findImage } from './image-store.ts';
 import { readInput } from './input.ts';
 
-/** What the caller gives. */
+/** The images from the caller. */
 export interface Given {
   /** Paths of images, each of which must be one of the capsule's; of a run also the program. */
   readonly files: readonly string[];

@@ -1,5 +1,5 @@
-// What a guest's machine is made of, as `run`, `replay` and the library choose it, and the options
-// of the emulator for it.
+// The configuration of a guest's machine, as `run`, `replay` and the library choose it, and the
+// options of the emulator for it.
 import type { EngineKind, Extensions, KcovMode, MachineOptions } from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';

@@ -31,7 +31,7 @@ export function choiceOf(run: RunDescription, outcome: RunOutcome, engine: Engin
   };
 }
 
-/** What the guest is made of. `kernelPath`: a file with the kernel, where a report needs one. */
+/** The images of the guest. `kernelPath`: a file with the kernel, if a report needs one. */
 export function guestOf(
   run: RunDescription,
   images: ReadonlyMap<string, Uint8Array>,
@@ -77,7 +77,7 @@ function chainDifference({ runHash: then, time }: RunOutcome, { runHash: now }: 
  */
 export const hasOurHashes = ({ manifest }: Capsule): boolean => manifest.stateHash === STATE_HASH;
 
-/** What is not as it was, one short text each: "status is 1, was 0". `console`: its beginning. */
+/** The differences, one short text each: "status is 1, was 0". `console`: its beginning. */
 export function differences(capsule: Capsule, now: RunOutcome, console: Uint8Array): string[] {
   const { outcome: then } = capsule.manifest;
   const different = FACTS.filter(name => then[name] !== now[name]).map(

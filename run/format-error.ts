@@ -1,4 +1,4 @@
-// What is said of a file that does not have the format of its kind.
+// The error for a file that does not have the format of its kind.
 import { KcovboxError } from '../emulator/base/errors.ts';
 
 /**

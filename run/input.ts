@@ -1,5 +1,5 @@
-// What arrived from outside: the journal as lines of text and their bytes, and what a run
-// description says of it.
+// Input from outside: the journal as lines of text and their bytes, and its form in a run
+// description.
 import type { RunDescription } from './schema.ts';
 
 /** One arrival, as the emulator's journal has it. */

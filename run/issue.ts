@@ -1,4 +1,4 @@
-// What a schema says of a value that does not follow it, as one short line.
+// The first violation of a schema by a value, as one short line.
 import type { z } from 'zod';
 
 /** The message of a value with a thousand unknown keys is as long as all of them. */

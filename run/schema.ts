@@ -106,7 +106,7 @@ const BOOT_RAM_MIN = 2 * MIB;
 const BOOT_RAM_MAX = 3584 * MIB;
 const PAGE = 4096;
 
-/** What determines a run of `kcovbox boot`. */
+/** The description of a run of `kcovbox boot`. */
 export const bootDescription = z.strictObject({
   format: z.literal('kcovbox boot'),
   version: z.literal(1),

@@ -108,7 +108,7 @@ export function unpackWithLibraries(root, names, tree) {
     run('dpkg', ['-x', join(archives, deb), tree], root);
 }
 
-/** What a meta package depends on: the first name that matches. */
+/** A dependency of a meta package: the first name that matches. */
 export function dependency(root, name, pattern) {
   const depends = run('apt-cache', [...privateOptions(root), 'depends', name], root);
   const found = depends.match(pattern)?.[1];

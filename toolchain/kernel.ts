@@ -158,7 +158,7 @@ class KernelBuild {
     return runTool(requireTool('make'), args, this.#source, this.#failure);
   }
 
-  /** What the Makefile would compile, and how. */
+  /** The compilations of the Makefile. */
   async #plan(out: string): Promise<Compilation[]> {
     const [first = '', ...rest] = (await this.#make(out, 'commands')).trimEnd().split('\n');
     const words = (line: string): string[] => line.split(' ').filter(Boolean);

@@ -51,7 +51,7 @@ export class ObjectCache {
   readonly #texts = new Map<string, Text>();
   readonly #started = Date.now();
   readonly #root: string;
-  /** What decides all objects alike: the compiler, and which headers there are to be found. */
+  /** Facts that affect all objects: the compiler, and the set of headers. */
   readonly #context: string;
   readonly #config: ReadonlyMap<string, string>;
 

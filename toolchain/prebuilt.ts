@@ -85,7 +85,7 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
   }
 }
 
-/** What setup/prebuild.mjs has built. `inputs`: paths of the package. */
+/** A product of setup/prebuild.mjs. `inputs`: paths of the package. */
 export interface Product {
   readonly name: string;
   readonly inputs: readonly string[];

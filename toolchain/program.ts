@@ -21,7 +21,7 @@ export interface ProgramOptions {
 /** Include folder of a personality, or of what all share. */
 const includeDir = (name: string): string => join(packageRoot(), 'guest-programs', 'include', name);
 
-/** What the compiler of that system defines; headers of the C library do not look at these. */
+/** Macros that the compiler of that system defines; headers of the C library do not use them. */
 const NOT_LINUX = ['-U__linux__', '-U__linux', '-Ulinux', '-U__gnu_linux__'];
 const SYSTEM_MACROS: Record<Dialect, readonly string[]> = {
   openbsd: [...NOT_LINUX, '-D__OpenBSD__=1'],

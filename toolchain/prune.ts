@@ -1,6 +1,6 @@
-// What is in the cache, and throwing away what was not used for long. Everything can be built
-// again, except the images of recorded runs (image/), which go only when they are named by --all or
-// are old.
+// Lists the cache, and removes files that were not used for long. Everything can be built again,
+// except the images of recorded runs (image/), which go only when they are named by --all or are
+// old.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheDir, objectDir } from './cache.ts';

@@ -1,7 +1,7 @@
 /*
- * What a bench image needs to run the kernel's own coverage hooks (kernel/kcov/hooks.S, record.c):
- * a thread for tp to point at, a context with an area, and the registration with the kcov device
- * as in kernel/kcov/live.c. Without the device, as on QEMU, the hooks run in C.
+ * The environment of the kernel's own coverage hooks in a bench image (kernel/kcov/hooks.S,
+ * record.c): a thread for tp to point at, a context with an area, and the registration with the
+ * kcov device as in kernel/kcov/live.c. Without the device, as on QEMU, the hooks run in C.
  */
 #include "asm.h"
 #include "abi/kcov-device.h"

@@ -1,7 +1,7 @@
 /*
- * Frame of a bench image: warm-up, the line "begin", the measured work, the line "end CHECK".
- * Whoever measures takes the emulator's CPU time at both lines. SV39 runs the work in S-mode behind
- * 4 KiB pages, identity-mapped. KCOV_MODE traces the work: see kcov.c.
+ * Frame of a bench image: warm-up, the line "begin", the measured work, the line "end CHECK". The
+ * benchmark reads the emulator's CPU time at both lines. SV39 runs the work in S-mode behind 4 KiB
+ * pages, identity-mapped. KCOV_MODE traces the work: see kcov.c.
  */
 #include "../programs/work.h"
 #ifdef KCOV_MODE

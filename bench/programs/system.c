@@ -1,4 +1,4 @@
-/* What only a whole system does: traps, CSRs, devices, translation flushes, patched code. Guest
+/* Operations of a whole system: traps, CSRs, devices, translation flushes, patched code. Guest
  * only; KIND chooses. */
 #include "work.h"
 

@@ -1,4 +1,4 @@
-// What the guest printed, for results and capsules: the hash of all of it, and its beginning.
+// The guest's output, for results and capsules: the hash of all of it, and its beginning.
 import { createHash } from 'node:crypto';
 
 export class ConsoleLog {

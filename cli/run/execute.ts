@@ -35,7 +35,7 @@ export interface Outputs {
 
 export interface Executed {
   readonly end: SessionEnd;
-  /** What ran; only where an output or a comparison needs it. */
+  /** The executed images; only if an output or a comparison needs them. */
   readonly run: RunDescription | undefined;
   readonly outcome: RunOutcome | undefined;
   readonly log: ConsoleLog | undefined;

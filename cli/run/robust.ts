@@ -20,7 +20,7 @@ export interface RobustOptions {
   panicOnWarn?: true;
 }
 
-/** What the options come to. */
+/** The effect of the options. */
 export interface KernelChoice {
   readonly dialect: Dialect;
   /** For buildKernel. */
@@ -31,7 +31,7 @@ export interface KernelChoice {
 
 /** In the order in which a configuration names them, so that equal kernels have equal names. */
 const FRAGMENTS = ['kasan', 'ubsan', 'ubsan-trap', 'debug', 'lockdep', 'poison', 'fail-nth', 'hung-task'];
-/** What the fragment "debug" contains. */
+/** The contents of the fragment "debug". */
 const IN_DEBUG = ['lockdep', 'poison', 'fail-nth', 'hung-task'];
 
 function parseWithin(what: string, most: number): (text: string) => number {

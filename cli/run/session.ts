@@ -38,7 +38,7 @@ const NS_PER_MS = 1_000_000;
 /** Bytes that may wait for the guest before a pipe is not read any more. */
 const WIRE_MAX = 1 << 16;
 
-/** What kernel/boot/poweroff.c tells through the finisher beyond a program's own status. */
+/** Codes of kernel/boot/poweroff.c for the finisher, besides a program's own status. */
 const STATUS_PANIC = 0xff7e;
 const STATUS_NO_INIT = 0xff7f;
 
@@ -264,7 +264,7 @@ class Session {
   }
 
   #deliverLive(live: LiveInput): boolean {
-    // What the guest has not taken stays where it is, however much a pipe has to say.
+    // Input that the guest has not taken stays in the pipe.
     if (this.#machine.board.uart.waiting >= WIRE_MAX) return false;
     const size = live.takeSize();
     if (size) {

@@ -142,9 +142,7 @@ export class Watchdog {
     worker.postMessage('listen');
   }
 
-  /**
-   * Exit status that the signal asks for; 0 = none has come. Whoever asks ends the run in order.
-   */
+  /** Exit status that the signal asks for; 0 = none has come. The caller ends the run in order. */
   get status(): number {
     const signal = Atomics.load(this.#shared, SIGNAL);
     if (signal === 0) return 0;

@@ -1,6 +1,6 @@
 /**
- * What the records of a trace prove about the code of an image: for each block of an instrumented
- * function whether it ran, did not run or is unknown, and its count if that follows.
+ * The facts that the records of a trace prove about the code of an image: for each block of an
+ * instrumented function whether it ran, did not run or is unknown, and its count if that follows.
  *
  * | trace | ran | did not run | counts |
  * | --- | --- | --- | --- |

@@ -1,7 +1,7 @@
 // The contract of an engine, and its implementation by the interpreter. An engine runs the hart
 // whose window lies at address 0 until its quantum (IC) is spent or the machine has to act. All
-// guest-visible state is in the window and RAM whenever `run` is not on the stack. Who may call:
-// the machine, between devices' events; never from inside a device.
+// guest-visible state is in the window and RAM whenever `run` is not on the stack. Only the machine
+// may call it, between devices' events; a device must not.
 
 import type { Ram } from '../bus/ram.ts';
 import type { Hart } from '../hart/index.ts';

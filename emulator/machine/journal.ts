@@ -51,7 +51,7 @@ export class Journal {
     return this.next() <= now ? this.#waiting[this.#taken++] : undefined;
   }
 
-  /** What has arrived is this; of the replayed input just as much. */
+  /** The input that has arrived; the same part of the replayed input. */
   restore(entries: readonly JournalEntry[]): void {
     this.entries = entries.slice();
     this.#taken = Math.min(entries.length, this.#waiting.length);

@@ -1,6 +1,6 @@
-// The state of a machine as plain data: what a snapshot holds and what the state hash covers. It is
-// everything that the guest can see: RAM, the registers of every hart, one record for each device,
-// the clock, the scheduler and the firmware. What is derived (TLBs, decoded and compiled code, kcov
+// The state of a machine as plain data: the contents of a snapshot and of the state hash. It is all
+// state that the guest can see: RAM, the registers of every hart, one record for each device, the
+// clock, the scheduler and the firmware. What is derived (TLBs, decoded and compiled code, kcov
 // pointers) is not in it. Precondition of everything here: the machine is between two runs.
 
 import { HostError } from '../base/errors.ts';
@@ -47,7 +47,7 @@ export interface Snapshot {
   /** HART_WORDS words per hart, in the order of WINDOW_STATE. */
   readonly harts: readonly Int32Array[];
   readonly rest: Rest;
-  /** What observers of the run know at this moment; the guest does not. */
+  /** Facts that observers of the run know at present; the guest cannot see them. */
   readonly observed: Observed;
   /** Of the state: `stateHash`. */
   readonly hash: string;

@@ -13,7 +13,7 @@ export interface PartRow {
   /** Most bytes of its contents. */
   readonly max: number;
   readonly doc: string;
-  /** What the guest is made of: only its hash is in a thin capsule. */
+  /** An image of the guest: a thin capsule has only its hash. */
   readonly isImage?: true;
 }
 

@@ -12,7 +12,7 @@ import { CAPSULE_VERSION, type CapsuleManifest, capsuleManifest, type Part } fro
 import { archive } from './write.ts';
 import { type Entry, type Inflate, readZip, unpack } from './zip.ts';
 
-/** What reading needs of the host. */
+/** The interface to the host for reading. */
 export interface CapsuleHost {
   readonly sha256: Sha256;
   readonly inflate: Inflate;
@@ -109,7 +109,7 @@ export class Capsule {
     return journal;
   }
 
-  /** What the guest printed: all of it, or as much as is kept. */
+  /** The guest's output: all of it, or as much as is kept. */
   console(): Uint8Array {
     const text = this.read('console.txt');
     const { bytes } = this.manifest.console;

@@ -24,7 +24,7 @@ export interface CapsuleContents {
   readonly run: RunDescription | BootDescription;
   readonly outcome: RunOutcome;
   readonly journal: readonly Arrival[];
-  /** What was printed, at least the first CONSOLE_KEPT bytes of it, and how much there was. */
+  /** The output, at least its first CONSOLE_KEPT bytes, and its length. */
   readonly printed: { readonly text: Uint8Array; readonly bytes: number };
   /** By the names of parts.ts. */
   readonly images: ReadonlyMap<string, Uint8Array | Absent>;

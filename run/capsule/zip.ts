@@ -70,7 +70,7 @@ function record(...fields: readonly (readonly [value: number, bytes: 2 | 4])[]):
 }
 
 /**
- * What both headers of an entry have in common: from the version to the length of the extra field.
+ * The common part of both headers of an entry: from the version to the length of the extra field.
  */
 const common = ({ name, size, crc, method, packed }: Entry): [number, 2 | 4][] => [
   [VERSION, 2],

@@ -33,7 +33,7 @@ function at(script: string, program: string, ...options: string[]): Ended {
 }
 
 const PROGRAMS = {
-  // What there is to know about the terminal, its keys, and its size when that changes.
+  // Tests of the terminal, its keys, and changes of its size.
   'keys.c': `
     #include <signal.h>
     #include <stdio.h>
@@ -210,8 +210,8 @@ describe.skipIf(
   missing('python3', PYTHON) ||
     missing('busybox (node setup/fetch-guests.mjs)', existsSync(BUSYBOX) ? BUSYBOX : undefined),
 )('a shell at a terminal', () => {
-  // What is typed before the shell has given the terminal to a program is the shell's, here as
-  // elsewhere: hence the waits.
+  // The shell gets keys that are typed before it has given the terminal to a program: hence the
+  // waits.
   test('edits lines, remembers them, and has jobs that can be stopped and interrupted', () => {
     const command = [process.execPath, COMMAND, 'run', BUSYBOX, '--', 'sh'];
     const script = String.raw`

@@ -1,4 +1,4 @@
-/** What counts as a program that falsifies its own coverage. */
+/** Detection of programs that falsify their own coverage. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AreaWatch } from '../../coverage/index.ts';
 

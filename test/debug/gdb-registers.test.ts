@@ -1,4 +1,4 @@
-// What derives from the CSR table: every register has a name in GDB's target description and in the
+// Data derived from the CSR table: every register has a name in GDB's target description and in the
 // disassembler.
 
 import { expect, test } from 'vitest';

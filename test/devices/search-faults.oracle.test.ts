@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'kcovbox-faults-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What is wrong, in which file, and the text with its replacement. */
+/** The fault, its file, and the text with its replacement. */
 const FAULTS: [string, string, string, string][] = [
   [
     'rings may overlap, and a request may go on for ever',

@@ -17,7 +17,7 @@ const ENGINES = [
   ['jit', jit],
 ] as const;
 
-/** What reading an offset does besides answering. */
+/** The side effect of reading an offset. */
 type Effect = (flat: Flat) => void;
 
 /** Answers with the time of the access and a pattern; remembers when it was read. */

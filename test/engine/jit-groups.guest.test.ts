@@ -67,7 +67,7 @@ const bare = (count: number): string => `
 data: ${Array.from({ length: 1024 }, (_, i) => `.dword ${BigInt.asUintN(64, BigInt(i) * MULTIPLIER)}`).join('\n')}
 `;
 
-/** What both programs compute. */
+/** The result of both programs. */
 function walk(count: number, rounds: number): bigint {
   let sum = 0n;
   let last = 0n;

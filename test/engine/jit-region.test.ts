@@ -1,5 +1,4 @@
-// What discovery makes one region of: copies of callees, the cases of a switch, repeated loops, and
-// what it leaves alone.
+// Discovery of regions: inlined callees, the cases of a switch, unrolled loops, and their limits.
 
 import { describe, expect, test } from 'vitest';
 import { type Block, type CodeView, discover, type Region } from '../../emulator/engine/jit/region/region.ts';

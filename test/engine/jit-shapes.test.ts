@@ -12,7 +12,7 @@ import { search } from '../support/shapes/search.ts';
 const SEED = seedFromEnvironment(0x5a9e5);
 const PROGRAMS = Number(process.env['KCOVBOX_PROGRAMS'] ?? 8);
 
-/** What is wrong with the JIT now; set by a test. */
+/** The current fault of the JIT; set by a test. */
 const fault = vi.hoisted(() => ({ name: '' }));
 
 vi.mock('../../emulator/engine/jit/region/groups.ts', async importOriginal => {

@@ -74,7 +74,7 @@ describe('system instructions', () => {
       s.set(L.IC, 0);
       // A fast path may leave RECHECK alone only when no interrupt is to be taken.
       if (wasQuiet && direct.hart.pendingInterrupt() >= 0) expect(engine.hart.state.get(L.RECHECK)).toBe(1);
-      // What the last trap was is of no interest to the guest.
+      // The guest cannot see the last trap.
       for (const flat of flats) {
         flat.hart.state.set(L.RECHECK, 0);
         flat.hart.state.set(L.TRAP_CAUSE, 0);

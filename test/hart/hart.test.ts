@@ -1,4 +1,4 @@
-// The hart at its door: CSR instructions, traps, translation, PMP, atomics and parking, without an
+// The hart's public API: CSR instructions, traps, translation, PMP, atomics and parking, without an
 // engine.
 
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// What a hart without an extension makes of its words.
+// Words of an extension on a hart that lacks it.
 
 import { expect, test } from 'vitest';
 import { newInsn } from '../../emulator/isa/codec.ts';

@@ -55,7 +55,7 @@ const RUNS = [
 const REAL_DIFFERS = ['hostile_counts_never_write_outside'];
 const REAL_MAY_DIFFER = ['interrupts_leave_nothing', 'the_same_call_gives_the_same_records'];
 
-/** What each command of RUNS printed, and its status. */
+/** The output and status of each command of RUNS. */
 type Outcome = Record<string, { status: number; lines: string[] }>;
 
 const executables = async (): Promise<CpioEntry[]> =>

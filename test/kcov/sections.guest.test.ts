@@ -1,4 +1,4 @@
-// What must not depend on when things happen: interrupts in a traced call, and snapshots inside an
+// Coverage that must not depend on timing: interrupts in a traced call, and snapshots inside an
 // open remote section.
 
 import { readFileSync } from 'node:fs';

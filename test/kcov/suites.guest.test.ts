@@ -15,7 +15,7 @@ const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
 const PROGRAMS = resolve(import.meta.dirname, '../../guest-programs');
-/** What such programs are compiled with. */
+/** Compiler flags of such programs. */
 const STRICT = [
   '-Wall',
   '-Wextra',

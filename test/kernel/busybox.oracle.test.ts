@@ -24,7 +24,7 @@ const absent = missing(
   fetched.status === 0 ? fetched.stdout : undefined,
 );
 
-/** What depends on this kernel's own devices and processes. */
+/** Output that depends on this kernel's own devices and processes. */
 const OURS = `
 /busybox mkdir /bin
 /busybox --install -s /bin

@@ -1,4 +1,4 @@
-// What the guest kernel tells programs about the harts: riscv_hwprobe and /proc/cpuinfo against the
+// The guest kernel's information about the harts: riscv_hwprobe and /proc/cpuinfo against the
 // machine's extensions.
 import { describe, expect, it } from 'vitest';
 import { isaString } from '../../emulator/isa/index.ts';

@@ -1,6 +1,6 @@
-// What a program leaves behind: after each guest test program the kernel has as many free pages,
-// objects of each size, processes and descriptors as before, with one hart and with four.
-// guest-programs/tests/leaks.c runs each program three times.
+// Leaks: after each guest test program the kernel has as many free pages, objects of each size,
+// processes and descriptors as before, with one hart and with four. guest-programs/tests/leaks.c
+// runs each program three times.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { prebuilt } from '../support/kernels.ts';
@@ -41,7 +41,7 @@ describe.skipIf(!ready)('what programs leave behind', () => {
 });
 
 describe.skipIf(!ready)('files that are closed under their users', () => {
-  // What may go wrong is a use after free, so the kernel checks itself. The long doses:
+  // A failure would be a use after free, so the kernel checks itself. The long doses:
   // robust.slow.test.ts.
   for (const conf of [prebuilt('openbsd+kasan'), prebuilt('linux+kasan+ubsan+debug')])
     it(`${conf}: four threads use what a fifth replaces, 4 harts`, async () => {

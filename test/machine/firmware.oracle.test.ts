@@ -1,5 +1,5 @@
-// What a payload finds when firmware has started it: every CSR that S-mode and U-mode can read, and
-// the answers of the SBI. The built-in SBI against Debian's OpenSBI, on this machine and on QEMU. A
+// The state in which firmware starts a payload: every CSR that S-mode and U-mode can read, and the
+// answers of the SBI. The built-in SBI against Debian's OpenSBI, on this machine and on QEMU. A
 // difference that is meant has a row with its reason; a row that is not needed fails.
 
 import { spawnSync } from 'node:child_process';
@@ -193,7 +193,7 @@ interface Difference {
   readonly why: string;
 }
 
-/** What may differ between the built-in SBI and OpenSBI 1.1. */
+/** Permitted differences between the built-in SBI and OpenSBI 1.1. */
 const FIRMWARE: readonly Difference[] = [
   {
     label: /^(sip|stimecmp)$/,
@@ -204,7 +204,7 @@ const FIRMWARE: readonly Difference[] = [
     why: 'invalid parameter, as SBI 2.0 §9.4 says; OpenSBI 1.1 says not supported',
   },
 ];
-/** What may differ between this machine and QEMU below the same OpenSBI. */
+/** Permitted differences between this machine and QEMU with the same OpenSBI. */
 const HARDWARE: readonly Difference[] = [
   {
     label: /^sip$/,

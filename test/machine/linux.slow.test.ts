@@ -59,10 +59,10 @@ fi
 $B poweroff -f
 `;
 
-/** What the vDSO's clock_gettime executes, and exit(0). */
+/** The instructions of the vDSO's clock_gettime, and exit(0). */
 const RDTIME = 'rdtime a0\nli a0, 0\nli a7, 93\necall';
 
-/** What awk computes in INIT. */
+/** The result of awk in INIT. */
 function leibniz(): string {
   let s = 0;
   for (let i = 0; i < 3000; i++) s += (i % 2 ? -1 : 1) / (2 * i + 1);

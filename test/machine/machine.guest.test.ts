@@ -354,7 +354,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER)).each(ENGINES)('sstc, %s', e
   const guest = (kernel: MachineOptions['kernel'], options: Partial<MachineOptions> = {}): Guest =>
     guestOn(engine, kernel, options);
 
-  // What a teaching kernel does in M-mode before it goes to S: gives S the timer and asks for the
+  // The M-mode code of a teaching kernel before it enters S: it gives S the timer and requests the
   // first tick.
   const SETUP = `
       li t0, 1 << 63

@@ -1,7 +1,7 @@
 // The emulator for a page: tests bundle this for a browser, and run the same cases in Node.
 import { createMachine, type EngineKind, type MachineOptions, stateHash } from '../../emulator/index.ts';
 
-/** What a run is of, as JSON; images are in base64. */
+/** The configuration of a run, as JSON; images are in base64. */
 export interface Case {
   readonly name: string;
   readonly engine: EngineKind;

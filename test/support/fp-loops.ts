@@ -131,7 +131,7 @@ class Loop {
     for (let i = 0; i < WARM_RUNS; i++) this.run(ones);
   }
 
-  /** What the instruction leaves: flags, then the result. */
+  /** The results of the instruction: flags, then the value. */
   run({ operands, flags, frm }: Case): string {
     const { hart } = this.#flat;
     const s = hart.state;

@@ -5,7 +5,7 @@
 import { CodeWriter } from '../../emulator/wasm/module.ts';
 import { NumericWriter } from '../../emulator/wasm/numeric-writer.ts';
 
-/** What follows an opcode. */
+/** The operands of an opcode. */
 type Immediates =
   | 'none'
   | 'block'

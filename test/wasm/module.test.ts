@@ -123,7 +123,7 @@ describe('ModuleBuilder', () => {
     expect(() => code.release(first)).toThrow(/released/);
     const again = code.local(I64);
     expect(again.index).toBe(first.index);
-    // What must begin as 0 was nobody's, and another type is another local.
+    // A zeroed local is never recycled, and another type is another local.
     code.release(other);
     expect([code.zeroed(I64), code.local(I32)].map(local => local.index)).toEqual([3, 4]);
     const elsewhere = m.func([I32]).code;

@@ -20,7 +20,7 @@ function classes(file: PageFile): Map<number, string> {
   return new Map(file.l.map(([line], i) => [line, relation(a[i]!, b[i]!)]));
 }
 
-/** What the count column says. */
+/** The text of the count column. */
 function counted(row: PageFile['l'][number], letter: string): string {
   if (letter === 'x') return '?';
   if (letter === 'oa' || letter === 'ob') return letter === 'oa' ? 'A' : 'B';

@@ -68,6 +68,6 @@ export function link(view: string, name = '', line = 0): string {
 
 export const fileLink = (path: string, line = 0): string => link('file', path, line);
 
-/** What a filter or a comparison is called in an URL. */
+/** The name of a filter or a comparison in a URL. */
 export const keyOfGroup = (group: number): string | undefined =>
   group < 0 ? undefined : groupKey(D.groups[group]!);

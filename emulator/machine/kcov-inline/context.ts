@@ -1,8 +1,8 @@
-// What a region knows about the context of the thread that runs, for the coverage hooks in it. It
-// is found out once, at the entry: addresses and bounds follow from four words of the guest (live
-// pointer, CURRENT, area, length). A site behind a store or a call compares those words with what
-// they were; others go by what the last one found. Translations and code pages change only while no
-// region runs.
+// A region's facts about the context of the running thread, for the coverage hooks in it. They are
+// determined once, at the entry: addresses and bounds follow from four words of the guest (live
+// pointer, CURRENT, area, length). A site after a store or a call compares those words with their
+// old values; other sites rely on the last comparison. Translations and code pages change only
+// while no region runs.
 
 import { AREA_WORDS_MAX, CTX } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
@@ -32,8 +32,8 @@ export class KnownContext {
   readonly area: Local<I32>;
   readonly baseAt: Local<I32>;
   /**
-   * i32: what clean sites go by: a mode (RECORD) in which all is as at the entry, DISABLED, or 0 =
-   * look.
+   * i32, for clean sites: the mode (RECORD) found at region entry if nothing may have changed
+   * since; DISABLED; or 0 = compare first.
    */
   readonly state: Local<I32>;
   /**
@@ -191,7 +191,10 @@ export class KnownContext {
     c.release(offset, length);
   }
 
-  /** What the hooks themselves store, records and latched operands, must not be what they go by. */
+  /**
+   * The hooks' own stores (records and latched operands) must not hit the words that the hooks
+   * compare.
+   */
   #needApart(unknown: Label): void {
     const c = this.#c;
     for (const word of [this.liveAt, this.currentAt, this.baseAt]) {
@@ -218,7 +221,7 @@ export class KnownContext {
     c.i64_or();
     same(this.context, CTX.WORDS, this.words);
     c.i64_or();
-    // Not where the device is unless the entry found it, so this is never right by chance.
+    // Nonzero only if the entry found the device, so it never matches by chance.
     c.local_get(this.baseAt).i64_load(0).i64_const(deviceVa(this.#table)).i64_xor().i64_or();
     c.i64_eqz().select().local_set(this.state);
   }

@@ -4,7 +4,7 @@
 // prove equal (no translation at hand, a context elsewhere, UNIQ modes, FreeBSD's switch records,
 // an area that holds code, a listener on the device) makes the real call.
 //
-// The stub's ways, by retired instructions after the call itself (hooks.S is drawn there):
+// The stub's paths, by retired instructions after the call itself (hooks.S is drawn there):
 //   ld beqz ret                                     3   no live context: t0 = 0
 //   ld beqz lw andi beqz ret                        6   its mode is another: t0 = context, t1 = 0
 //   ... auipc ld beqz [sd sd] sd ret           10, 12   recorded, or lost: t1 = device
@@ -37,7 +37,7 @@ import {
   TP,
 } from './table.ts';
 
-/** Not every way writes t1, so its old value must be there. */
+/** Not every path writes t1, so its old value must be loaded. */
 const READS = (1 << A0) | (1 << A1) | (1 << T1);
 const WRITES = (1 << T0) | (1 << T1);
 
@@ -126,7 +126,7 @@ class HookEmitter implements InlineEmitter {
     c.i64_const(0).local_set(t0);
     this.#retire(call, BEHIND_OFF);
     c.br(done).end();
-    // Another mode in a context that is known does nothing; all else is rare.
+    // Another mode in a valid context has no effect; all other cases are rare.
     c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
     c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().br_if(real, 'unlikely');
     c.local_get(live).local_get(known.live).i64_xor();

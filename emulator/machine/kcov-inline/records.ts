@@ -1,6 +1,6 @@
 // The records of inline coverage hooks: the words that the kcov device appends to the area
-// (devices/kcov-record.ts), written by compiled code. A way that cannot be proved equal branches to
-// `real`, before anything is stored.
+// (devices/kcov-record.ts), written by compiled code. A case that cannot be proved equal branches
+// to `real` before any store.
 
 import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, HOOK } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
@@ -35,7 +35,7 @@ export class RecordWriter {
     this.#c.i64_store(8 * index);
   }
 
-  /** Sets `count`, and pushes it and the room for records of `words` words. */
+  /** Sets `count`, and pushes it and the capacity in records of `words` words. */
   #count(words: number, count: Local<I64>): void {
     const c = this.#c;
     c.local_get(this.#known.area).i64_load(0).local_tee(count);

@@ -1,5 +1,5 @@
-// What the kernel announced about its coverage hooks (devices/kcov.ts), and what their code looks
-// like (kernel/kcov/hooks.S).
+// The kernel's announcement of its coverage hooks (devices/kcov.ts), and the code of the hooks
+// (kernel/kcov/hooks.S).
 
 import { CTX, HOOK, RECORD, REG } from '../../../devices/kcov-layout.ts';
 import { encode } from '../../isa/index.ts';

@@ -191,7 +191,7 @@ class Generator {
     }
   }
 
-  /** What a driver would ask of a disk, or of another device; sizes may be too large. */
+  /** Requests of a driver to a disk or another device; sizes may be too large. */
   #request(desc: number): void {
     const r = this.#r;
     // Away from the rings, most of the time.

@@ -38,7 +38,7 @@ export class Search {
     return { programs, actions, costs: this.#costs(), report: undefined };
   }
 
-  /** What is wrong with a program's run, or undefined. */
+  /** The violation in a program's run, or undefined. */
   #failure(program: Program, isRepeated: boolean): string | undefined {
     const world = program.legacy ? this.#worlds.legacy : this.#worlds.modern;
     try {

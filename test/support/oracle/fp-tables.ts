@@ -16,7 +16,7 @@ export interface Table {
   readonly right: Right;
 }
 
-/** What is right for operands, whatever the flags before. */
+/** The correct results for operands, regardless of the flags before. */
 type Right = (a: bigint, b: bigint) => I.Outcome;
 
 const BOX16 = 0xffff_ffff_ffff_0000n;
@@ -25,7 +25,9 @@ const box = { h: BOX16, s: BOX32, d: 0n };
 export type Suffix = keyof typeof box;
 export const FORMS = { h: I.BINARY16, s: I.BINARY32, d: I.BINARY64 };
 
-/** What a register means: the bits, or a quiet NaN if it is not boxed (Unpriv "D", NaN Boxing). */
+/**
+ * The value of a register: the bits, or a quiet NaN if it is not boxed (Unpriv "D", NaN Boxing).
+ */
 export const unbox = (s: Suffix, bits: bigint): bigint =>
   (bits & box[s]) === box[s] ? bits ^ box[s] : I.nanOf(FORMS[s]);
 const boxed = (s: Suffix, { bits, flags }: I.Outcome): I.Outcome => ({ bits: bits | box[s], flags });

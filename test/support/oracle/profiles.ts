@@ -86,6 +86,6 @@ export const hot = (profile: Profile): Profile => ({
   rounds: 300,
 });
 
-/** What each oracle can run. */
+/** The instructions that each oracle can run. */
 export const UNICORN_PROFILES: readonly Profile[] = [INTEGER, INTEGER_DOUBLE];
 export const QEMU_PROFILES: readonly Profile[] = [INTEGER, BITS, INTEGER_DOUBLE, FLOATS, EVERYTHING];

@@ -1,4 +1,4 @@
-// What a machine must offer to be compared: run an image from RAM_BASE to its end and show the
+// The interface of a machine for comparisons: run an image from RAM_BASE to its end and show the
 // memory.
 
 import type { Image } from './image.ts';

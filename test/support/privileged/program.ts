@@ -73,7 +73,7 @@ function firstTables(r: Random): Map<number, bigint> {
 
 const DEVICES = [0x10_1000, 0x200_0000, 0xc00_0000, 0x400_0000, 0x401_0000];
 
-/** What most pointers of a call are: physical, or in the half of the window that S or U reaches. */
+/** Most pointers of a call: physical, or in the half of the window that S or U reaches. */
 const PHYSICAL = -1;
 
 /**

@@ -1,5 +1,5 @@
-// What a privileged program is made of. A program is a list of steps; every step can be left out,
-// so a failing program can be shrunk.
+// The steps of a privileged program. A program is a list of steps; every step can be removed, so a
+// failing program can be shrunk.
 
 export type Mode = 0 | 1 | 3;
 

@@ -73,7 +73,7 @@ export class Assembly {
     return this.word(0);
   }
 
-  /** What is written behind all code that runs into one another: functions, tables. */
+  /** Code and data after the main code: functions, tables. */
   later(write: () => void): void {
     this.#later.push(write);
   }

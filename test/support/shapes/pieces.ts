@@ -14,7 +14,7 @@ export interface Piece {
   readonly seed: number;
 }
 
-/** What pieces share. */
+/** Data that pieces share. */
 export interface Surroundings {
   readonly probe: Place;
   random: Random;
@@ -225,7 +225,7 @@ const patches: Write = (a, size, s) => {
   });
 };
 
-/** What follows lies a half-word further, so that instructions may lie across a page's end. */
+/** Shifts the following code by a half-word, so that instructions may cross a page's end. */
 const odd: Write = a => void a.cNop();
 
 const KINDS = {
