@@ -102,7 +102,7 @@ const BATCH = `
   })();`;
 
 /**
- * The same with \`size\` mutants in a process: most of the time of a small replay is the start of
+ * The same with `size` mutants in a process: most of the time of a small replay is the start of
  * Node.
  */
 export function searchInBatches(

@@ -140,5 +140,6 @@ describe.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined))('the emu
     }
     expect(first.get('floating point on three harts')!.text.match(/^\d [0-9a-f]{8}\r?$/gm)).toHaveLength(3);
     expect(first.get('bare metal')!.text).toBe('abc');
+    expect(first.get('floating point on three harts')!.links.length).toBeGreaterThan(6);
   });
 });

@@ -20,6 +20,8 @@ export interface Ended {
   readonly instret: number;
   readonly time: number;
   readonly stateHash: string;
+  /** The run hash chain. */
+  readonly links: readonly string[];
 }
 
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(atob(base64), c => c.charCodeAt(0));
@@ -27,6 +29,8 @@ const bytesOf = (base64: string): Uint8Array => Uint8Array.from(atob(base64), c 
 /** Units between two pieces of a run; where it is cut makes no difference. */
 const PIECE = 3_000_000;
 const LIMIT = 60_000_000;
+/** Units between two links of the chain. */
+const INTERVAL = 1_000_000;
 
 export function runCase(c: Case): Ended {
   let text = '';
@@ -39,6 +43,7 @@ export function runCase(c: Case): Ended {
     harts: c.harts,
     engine: c.engine,
     kcov: c.kcov,
+    runHash: INTERVAL,
     onConsole: byte => {
       text += String.fromCharCode(byte);
     },
@@ -48,7 +53,8 @@ export function runCase(c: Case): Ended {
   let result = machine.run(PIECE);
   while (result.kind === 'budget' && machine.spent < LIMIT) result = machine.run(PIECE);
   const { instret, time } = machine;
-  return { result, text, instret, time, stateHash: stateHash(machine) };
+  const { links } = machine.hasher!.result();
+  return { result, text, instret, time, stateHash: stateHash(machine), links };
 }
 
 (globalThis as unknown as { runCase: typeof runCase }).runCase = runCase;
