@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { packageRoot } from '../toolchain/index.ts';
-import { EXIT_KCOVBOX, printable, report, UserError } from './io/fail.ts';
+import { EXIT_KCOVBOX } from '../run/verdict.ts';
+import { packageRoot, tieTools } from '../toolchain/index.ts';
+import { printable, report, UserError } from './io/fail.ts';
 import { writeOut } from './io/output.ts';
 
 interface Verb {
@@ -125,6 +126,7 @@ function unknownCommand(program: Command, words: readonly string[]): string | un
 /** Runs the command line; resolves with the exit status. */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
+    tieTools();
     const words = unfoldHelp(argv);
     if (words[2] !== 'run') watchStdout();
     const program = await createProgram(words[2]);

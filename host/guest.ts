@@ -52,6 +52,8 @@ export interface GuestOptions {
   readonly tty?: string;
   /** Of the window of the person in front of it. */
   readonly size?: WindowSize | undefined;
+  /** Takes lines about builds and the compiler's warnings; default: standard error. */
+  readonly say?: ((text: string) => void) | undefined;
   /** More files of the root file system. */
   readonly files?: readonly CpioEntry[];
 }
@@ -61,11 +63,15 @@ export interface GuestOptions {
  */
 async function loadProgram(
   path: string,
-  options: Pick<GuestOptions, 'dialect' | 'cflags'>,
+  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'say'>,
 ): Promise<Uint8Array> {
   if (/\.c$/i.test(path)) {
     readInput(path, 'program'); // a missing file should not be the compiler's message
-    const built = await buildProgram(path, { dialect: options.dialect, cflags: options.cflags ?? [] });
+    const built = await buildProgram(path, {
+      dialect: options.dialect,
+      cflags: options.cflags ?? [],
+      say: options.say,
+    });
     return readInput(built.path, 'program');
   }
   const bytes = readInput(path, 'program');
@@ -131,7 +137,7 @@ function checkWords(append: string, args: readonly string[]): void {
 /** A program in a root file system of its own. */
 export async function packProgram(
   program: string,
-  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'files'>,
+  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'files' | 'say'>,
 ): Promise<{ name: string; bytes: Uint8Array; initrd: Uint8Array }> {
   const bytes = await loadProgram(program, options);
   const name = basename(program).replace(/\.c$/i, '');
@@ -141,12 +147,12 @@ export async function packProgram(
   return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
 }
 
-async function kernelFor({ dialect, conf, kernel, kernelSource }: GuestOptions): Promise<string> {
+async function kernelFor({ dialect, conf, kernel, kernelSource, say }: GuestOptions): Promise<string> {
   if (kernel !== undefined) {
     if (isElf(readInput(kernel, 'kernel'))) return kernel;
     throw refused(`kernel ${kernel} is not an ELF file; kcovbox boot runs other images`);
   }
-  return (await buildKernel(conf ?? dialect, { source: kernelSource })).path;
+  return (await buildKernel(conf ?? dialect, { source: kernelSource, say })).path;
 }
 
 /** Everything a machine needs to run `program` with `args` as its first process. */

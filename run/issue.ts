@@ -1,5 +1,5 @@
 // The first violation of a schema by a value, as one short line.
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** The message of a value with a thousand unknown keys is as long as all of them. */
 const MESSAGE_MAX = 160;

@@ -3,7 +3,7 @@
 // description determines a run: with its images, every execution has the same instructions, console
 // and coverage, on any engine. So it contains hashes, numbers and words for the guest, and nothing
 // about the host: no path, no program, no output.
-import { z } from 'zod';
+import * as z from 'zod';
 import { ALL_EXTENSIONS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
 

@@ -1,6 +1,6 @@
 // Records the trace that the kcov device reports to the host while the guest runs: outside the
 // guest, in order, with its sources.
-import { AreaWatch, Elf, type Trace, TraceBuilder } from '../coverage/index.ts';
+import { AreaWatch, Elf, type Trace, TraceBuilder } from '../coverage/record.ts';
 import type { KcovContext, KcovRecord, Machine } from '../emulator/index.ts';
 import { CrossingWatch } from './crossings.ts';
 

@@ -7,4 +7,4 @@ export { makeWritable } from './folders.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
-export { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
+export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';

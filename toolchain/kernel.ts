@@ -49,7 +49,7 @@ export interface KernelOptions {
   /** Another tree than the package's kernel/, of the same shape. */
   readonly source?: string | undefined;
   /** Takes the line about a build that will take seconds; default: standard error. */
-  readonly say?: (line: string) => void;
+  readonly say?: ((line: string) => void) | undefined;
 }
 
 export interface BuiltKernelFile {

@@ -16,6 +16,8 @@ export interface ProgramOptions {
   readonly dialect: Dialect;
   /** Extra compiler flags, after all others. */
   readonly cflags?: readonly string[];
+  /** Takes the compiler's warnings; default: standard error. */
+  readonly say?: ((text: string) => void) | undefined;
 }
 
 /** Include folder of a personality, or of what all share. */
@@ -87,6 +89,8 @@ async function unmodifiedProgram(
 /** A source differs from what the prebuilt program was made from: compile it. */
 class Modified extends Error {}
 
+const tell = (text: string): boolean => process.stderr.write(text);
+
 const namingOf = (path: string): { label: string; suffix: string } => ({
   label: basename(path).replace(/\.c$/i, ''),
   suffix: '.elf',
@@ -126,7 +130,7 @@ export async function buildProgram(
     try {
       const failure = `${source} does not compile`;
       const said = await runTool(clang, args, dirname(path), failure, CompileError);
-      if (said.trim()) process.stderr.write(said);
+      if (said.trim()) (options.say ?? tell)(said);
       renameSync(staged, output);
       return parseDepfile(readFileSync(depfile, 'utf8')).map(file => resolve(dirname(path), file));
     } finally {

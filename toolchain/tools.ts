@@ -17,6 +17,13 @@ export const hasGlibc = (): boolean => existsSync(join(GLIBC_ROOT, 'lib', 'libc.
 /** Signals whose default action would end us and leave our compilers running. */
 const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
+let areTied = false;
+
+/** From now on a signal that ends us ends the tools too, and so does our exit. For commands; a library has no handlers. */
+export function tieTools(): void {
+  areTied = true;
+}
+
 /** Process groups of the tools that run now. */
 const running = new Set<number>();
 
@@ -64,13 +71,13 @@ export function runTool(
   Failure: typeof ToolchainError | typeof CompileError = ToolchainError,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    // A group of its own, so that one signal reaches make and every compiler below it.
+    // Tied, in a group of its own, so that one signal reaches make and every compiler below it.
     const child = childProcess().spawn(path, args, {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
+      detached: areTied,
     });
-    const { pid } = child;
+    const pid = areTied ? child.pid : undefined;
     if (pid !== undefined) adopt(pid);
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));

@@ -10,10 +10,11 @@ import {
   exportTrace,
   type Trace,
 } from '../../coverage/index.ts';
+import { sourceReader, syscallName } from '../../host/sources.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
-import { openElf, sourceReader, syscallName } from './files.ts';
+import { openElf } from './files.ts';
 import type { CoverFormat } from './formats.ts';
 
 /** Explains an empty coverage file, so that the user need not guess why it shows 0 %. */

@@ -1,7 +1,7 @@
 // Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
 // text, colours, progress.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
 import picocolors from 'picocolors';
@@ -17,7 +17,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
-import { cacheDir, packageRoot } from '../../toolchain/index.ts';
+import { builtKernels } from '../../host/sources.ts';
 import { printableLine, UserError } from '../io/fail.ts';
 
 export interface ImageOptions {
@@ -28,10 +28,6 @@ export interface SelectOptions {
   file?: string[];
   function?: string;
   pc?: string[];
-}
-
-export interface SourceOptions {
-  source?: string[];
 }
 
 /** Errors: a selection that matches nothing in the image. */
@@ -78,38 +74,6 @@ export function openElf(path: string): Elf {
   return new Elf(readInput(path, 'image'), path);
 }
 
-/** A kernel in the cache. */
-export interface BuiltKernel {
-  readonly path: string;
-  /** Its configuration, such as `linux+kasan`. */
-  readonly conf: string;
-}
-
-/** The source tree and the configuration, from the key in the manifest of a built kernel. */
-function madeFrom(path: string): { tree?: string; conf?: string } {
-  try {
-    const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
-    const [kind, tree, conf] = typeof key === 'string' ? key.split('\0') : [];
-    return kind === 'kernel' && tree && conf ? { tree, conf } : {};
-  } catch {
-    return {};
-  }
-}
-
-/** Kernels that were built here, newest first. */
-export function builtKernels(): BuiltKernel[] {
-  const dir = join(cacheDir(), 'kernel');
-  try {
-    return readdirSync(dir)
-      .filter(name => name.endsWith('.elf'))
-      .map(name => ({ path: join(dir, name), time: statSync(join(dir, name)).mtimeMs }))
-      .sort((a, b) => b.time - a.time)
-      .map(({ path }) => ({ path, conf: madeFrom(path).conf ?? 'kernel' }));
-  } catch {
-    return [];
-  }
-}
-
 /** The image of a trace is not among the kernels that were built here. */
 export class MissingImage extends UserError {}
 
@@ -136,55 +100,6 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
     ? `the trace was recorded on ${wanted.slice(0, 23)}, which no kernel built here is`
     : 'the trace names no image';
   throw new MissingImage(`${which}: give it with -k`);
-}
-
-/**
- * Source text by the path in the debug information: unchanged, under the given directories, in the
- * tree that the image was built from, under the package. The debug information calls every kernel
- * tree "kernel".
- */
-export function sourceReader(
-  options: SourceOptions,
-  imagePath?: string,
-): (path: string) => string | undefined {
-  const { tree } = imagePath === undefined ? {} : madeFrom(imagePath);
-  const roots = [...(options.source ?? []), packageRoot(), join(packageRoot(), 'kernel')];
-  const read = (path: string): string | undefined => {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch {
-      return undefined;
-    }
-  };
-  return path => {
-    const [, inTree] = /^(?:\.\/)?kernel\/(.*)$/s.exec(path) ?? [];
-    for (const root of inTree === undefined ? [] : [...(options.source ?? []), ...(tree ? [tree] : [])]) {
-      const text = read(join(root, inTree!));
-      if (text !== undefined) return text;
-    }
-    if (path.startsWith('/'))
-      return read(path) ?? roots.map(root => read(join(root, path))).find(text => text !== undefined);
-    for (const root of roots) {
-      const text = read(join(root, path));
-      if (text !== undefined) return text;
-    }
-    return undefined;
-  };
-}
-
-let syscallNames: Map<number, string> | undefined;
-
-/** Name of a system call of the guest kernel; its table is the kernel's own. */
-export function syscallName(number: number): string | undefined {
-  if (!syscallNames) {
-    syscallNames = new Map();
-    let table = '';
-    try {
-      table = readFileSync(join(packageRoot(), 'kernel', 'syscall', 'syscalls.def'), 'utf8');
-    } catch {} // show numbers instead
-    for (const [, n, name] of table.matchAll(/^SYSCALL\((\d+), (\w+),/gm)) syscallNames.set(Number(n), name!);
-  }
-  return syscallNames.get(number);
 }
 
 /** Colours for standard output: picocolors knows NO_COLOR, FORCE_COLOR and terminals. */

@@ -1,8 +1,8 @@
 // Finds the image of PCs: the kernel built here in which all of them are return addresses of hooks.
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
+import { builtKernels } from '../../host/sources.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { builtKernels } from './files.ts';
 
 /** True if every PC is a return address of a hook of `elf`. */
 function fits(elf: Elf, pcs: readonly Addr[]): boolean {

@@ -25,6 +25,7 @@ import {
   type Trace,
   treeReport,
 } from '../../coverage/index.ts';
+import { type SourceOptions, sourceReader, syscallName } from '../../host/sources.ts';
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
@@ -42,10 +43,7 @@ import {
   palette,
   printLines,
   type SelectOptions,
-  type SourceOptions,
   selection,
-  sourceReader,
-  syscallName,
   traceName,
   withProgress,
 } from './files.ts';

@@ -5,11 +5,11 @@
 // with an end (run/feed.ts).
 import { fstatSync, readSync } from 'node:fs';
 import { PIECE } from '../../run/feed.ts';
+import { Newlines } from '../../run/newlines.ts';
 import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
 import { isTerminal } from './terminal.ts';
 
-const CR = 13;
 const LF = 10;
 const STDIN = 0;
 /** Milliseconds between two checks of a pipe. */
@@ -49,7 +49,7 @@ export class GuestConsole {
   readonly #kept: Buffer[] = [];
   #buffer = Buffer.alloc(1 << 16);
   #length = 0;
-  #heldCr = false;
+  readonly #newlines = new Newlines(byte => this.#converted(byte));
   #logged: number[] = [];
   #isRaw: boolean;
   #live: LiveInput | undefined;
@@ -68,9 +68,7 @@ export class GuestConsole {
   put(byte: number): void {
     if (this.#isRaw) this.#emit(byte);
     if (this.#isRaw && !this.#options.log) return;
-    if (this.#heldCr && byte !== LF) this.#converted(CR);
-    this.#heldCr = byte === CR;
-    if (!this.#heldCr) this.#converted(byte);
+    this.#newlines.put(byte);
   }
 
   /** One byte after newline conversion: the log has these bytes, even if others are printed. */
@@ -106,8 +104,7 @@ export class GuestConsole {
       process.stdin.pause();
       process.stdin.unref?.();
     }
-    if (this.#heldCr) this.#converted(CR);
-    this.#heldCr = false;
+    this.#newlines.end();
     this.flush();
   }
 

@@ -3,17 +3,10 @@
 // and `kcovbox run --help`.
 
 import { KcovboxError } from '../../emulator/base/errors.ts';
+import { EXIT_KCOVBOX } from '../../run/verdict.ts';
 
 /** The user's program does not compile. */
 export const EXIT_COMPILE = 123;
-/** kcovbox itself failed: bad arguments, missing files or tools, a defect. */
-export const EXIT_KCOVBOX = 125;
-/** The instruction budget of --max-insns is spent. */
-export const EXIT_BUDGET = 124;
-/** The guest kernel panicked. */
-export const EXIT_PANIC = 126;
-/** The guest could not start the program. */
-export const EXIT_NO_START = 127;
 
 /** An error that the user can correct; the message is one line: what, where, what to do. */
 export class UserError extends KcovboxError {

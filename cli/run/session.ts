@@ -9,8 +9,8 @@ import {
   type RunResult,
 } from '../../emulator/index.ts';
 import { END_OF_INPUT, Feed, type FeedOptions } from '../../run/feed.ts';
+import { type Verdict, verdict } from '../../run/verdict.ts';
 import type { GuestConsole } from '../io/console.ts';
-import { EXIT_BUDGET, EXIT_KCOVBOX, EXIT_NO_START, EXIT_PANIC } from '../io/fail.ts';
 import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
@@ -37,10 +37,6 @@ const IDLE_MS = 10;
 const NS_PER_MS = 1_000_000;
 /** Bytes that may wait for the guest before a pipe is not read any more. */
 const WIRE_MAX = 1 << 16;
-
-/** Codes of kernel/boot/poweroff.c for the finisher, besides a program's own status. */
-const STATUS_PANIC = 0xff7e;
-const STATUS_NO_INIT = 0xff7f;
 
 export interface SessionOptions {
   readonly machine: MachineOptions;
@@ -70,7 +66,7 @@ export interface Replay {
   readonly end: { readonly outcome: Outcome; readonly status: number; readonly time: number };
 }
 
-type Outcome = 'exit' | 'panic' | 'no-start' | 'budget' | 'halt' | 'interrupted';
+type Outcome = Verdict['outcome'];
 
 export interface SessionEnd {
   readonly machine: Machine;
@@ -288,26 +284,6 @@ class Session {
 
 /** Boots and runs until the guest ends, the budget is spent or the user interrupts. */
 export const runSession = (options: SessionOptions): Promise<SessionEnd> => new Session(options).run();
-
-function verdict(
-  result: RunResult | undefined,
-  signalStatus: number,
-): Pick<SessionEnd, 'status' | 'outcome'> {
-  const isOver = result?.kind === 'exit' || result?.kind === 'panic';
-  if (signalStatus && !isOver) return { status: signalStatus, outcome: 'interrupted' };
-  switch (result?.kind) {
-    case 'exit':
-      if (result.status === STATUS_PANIC) return { status: EXIT_PANIC, outcome: 'panic' };
-      if (result.status === STATUS_NO_INIT) return { status: EXIT_NO_START, outcome: 'no-start' };
-      return { status: result.status & 0xff, outcome: 'exit' };
-    case 'panic':
-      return { status: EXIT_PANIC, outcome: 'panic' };
-    case 'halt':
-      return { status: EXIT_KCOVBOX, outcome: 'halt' };
-    default:
-      return { status: EXIT_BUDGET, outcome: 'budget' };
-  }
-}
 
 /** One line for the user about an end that is not the program's own. */
 export function explain(end: SessionEnd): string | undefined {

@@ -26,6 +26,15 @@ export default defineConfig({
         ],
       },
       {
+        text: 'Library',
+        items: [
+          page('Use from JavaScript', '/library'),
+          page('kcovbox/emulator', '/api/emulator'),
+          page('kcovbox/coverage', '/api/coverage'),
+          page('kcovbox/node', '/api/node'),
+        ],
+      },
+      {
         text: 'Concepts',
         items: [
           page('Architecture', '/architecture'),

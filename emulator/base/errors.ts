@@ -16,6 +16,7 @@ export type ErrorKind = 'machine' | 'coverage' | 'input' | 'compile' | 'toolchai
  * people.
  */
 export class KcovboxError extends Error {
+  /** The same for all kinds. */
   override readonly name = 'KcovboxError';
   /** The subject of the error. */
   readonly kind: ErrorKind;

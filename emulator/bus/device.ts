@@ -49,6 +49,7 @@ export interface Device {
    * first.
    */
   read64?(offset: number): bigint;
+  /** The same for stores; `value` is unsigned. */
   write64?(offset: number, value: bigint): void;
   /** Like `read` but without side effects, for debuggers; absent = cannot be read this way. */
   peek?(offset: number, bytes: number): number;
@@ -64,7 +65,9 @@ export interface Device {
 
 /** A level-triggered interrupt line. Both calls may be repeated; only changes matter. */
 export interface IrqLine {
+  /** Level high: the interrupt is asked for. */
   raise(): void;
+  /** Level low. */
   lower(): void;
 }
 
@@ -75,6 +78,7 @@ export interface Alarm {
    * before the present means the next unit.
    */
   set(at: number): void;
+  /** Disarms it. */
   clear(): void;
   /** The armed time, or Infinity. */
   readonly at: number;
@@ -96,6 +100,7 @@ export interface ClockPort {
    * -icount shift).
    */
   readonly nsPerUnit: number;
+  /** Makes an alarm, not armed yet; `fire` is called in front of an instruction. */
   alarm(name: string, fire: () => void): Alarm;
 }
 
@@ -110,6 +115,7 @@ export interface Sink {
  * a call has caused too much (docs/threat-model.md).
  */
 export interface WorkPort {
+  /** Adds to the account; one unit is a byte moved or a step of a loop. */
   spend(units: number): void;
 }
 
@@ -133,18 +139,54 @@ export type HartLine = 'msip' | 'mtip' | 'meip' | 'seip';
 export interface RamPort {
   readonly base: number;
   readonly bytes: number;
+  /** Is the whole range in RAM? */
   has(pa: number, bytes: number): boolean;
+  /** Unsigned. */
   read8(pa: number): number;
+  /** Unsigned, little-endian; the address need not be aligned. So are those below. */
   read16(pa: number): number;
+  /** Unsigned. */
   read32(pa: number): number;
+  /** Unsigned. */
   read64(pa: number): bigint;
+  /** The low 8 bits of `value`. */
   write8(pa: number, value: number): void;
+  /** The low 16 bits of `value`. */
   write16(pa: number, value: number): void;
+  /** The low 32 bits of `value`. */
   write32(pa: number, value: number): void;
+  /** The low 64 bits of `value`. */
   write64(pa: number, value: bigint): void;
   /** Copies out. */
   read(pa: number, bytes: number): Uint8Array;
+  /** Copies in. */
   write(pa: number, data: Uint8Array): void;
   /** Offset of a physical address in the WebAssembly memory. */
   host(pa: number): number;
+}
+
+/** What a device that is added to the board may use. */
+export interface DevicePorts {
+  /** Its interrupt line; without a source, a line that leads nowhere. */
+  readonly irq: IrqLine;
+  readonly clock: ClockPort;
+  /** DMA: stores made here are seen by all harts. */
+  readonly ram: RamPort;
+  readonly work: WorkPort;
+}
+
+/** A device added to the board, and where. */
+export interface AddedDevice {
+  /**
+   * First physical address of its registers: a multiple of 4096, below RAM, where no other device is.
+   */
+  readonly base: number;
+  /** Bytes of registers: a multiple of 4096. */
+  readonly size: number;
+  /**
+   * PLIC source, 1 to 96, that nothing else on the board uses; absent: the device has no interrupt.
+   */
+  readonly irq?: number;
+  /** Makes the device. Called once for each machine; engine `lockstep` has several. */
+  readonly create: (ports: DevicePorts) => Device;
 }

@@ -44,6 +44,20 @@ export function writeRegister(hart: Hart, n: number, value: bigint): boolean {
   return true;
 }
 
+const NUMBERS = new Map<string, number>([
+  ...ABI.map((name, i) => [name, i] as const),
+  ...FP_ABI.map((name, i) => [name, F0 + i] as const),
+  ...ABI.map((_, i) => [`x${i}`, i] as const),
+  ...ABI.map((_, i) => [`f${i}`, F0 + i] as const),
+  ...CSRS.map(({ name, number }) => [name, CSR0 + number] as const),
+  ['s0', ABI.indexOf('fp')],
+  ['pc', PC],
+  ['priv', PRIV],
+]);
+
+/** Number of a register: ABI name, `x` or `f` with a number, `pc`, `priv`, or name of a CSR. */
+export const registerNumber = (name: string): number | undefined => NUMBERS.get(name);
+
 /** Number of registers in the answer to `g`. */
 export const G_COUNT = PC + 1;
 

@@ -14,6 +14,7 @@ import { type VirtioBackend, VirtioMmio } from '../../devices/virtio-mmio.ts';
 import { VirtioRng } from '../../devices/virtio-rng.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { ClockPort, Device, HartLines, RamPort, Sink, WorkPort } from '../bus/device.ts';
+import { addDevices } from './added-devices.ts';
 import { MAP, type Region, VIRTIO_SLOTS, virtioSlot } from './memory-map.ts';
 import { type Complete, type VirtioOption, virtioSlots } from './options.ts';
 
@@ -79,6 +80,7 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
     const device = new VirtioMmio(n, slot, o.virtioLegacy, option && backend(option));
     placed.push({ device, ...place });
   }
+  placed.push(...addDevices(o.devices ?? [], placed, { clock, ram, work, line: n => plic.line(n) }));
   placed.push({ device: plic, ...MAP.plic }, { device: clint, ...MAP.clint });
   placed.push({ device: new Rom(romBytes), ...MAP.rom });
   for (const p of placed) ports.bus.add(p.device, p.base, p.size);

@@ -2,6 +2,7 @@
 
 import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
+import type { AddedDevice } from '../bus/device.ts';
 import type { JitTuning } from '../engine/jit/jit.ts';
 import type { RetiredOptions } from '../engine/retired.ts';
 import type { Extensions } from '../isa/index.ts';
@@ -72,6 +73,8 @@ export interface MachineOptions {
    * and initrd.
    */
   dtb?: ImageFile;
+  /** Devices of the caller's own. */
+  devices?: readonly AddedDevice[];
   /** Images put into RAM besides the kernel, as QEMU's -device loader does. */
   loads?: readonly LoadOption[];
   /** Start of the real-time clock, in nanoseconds since 1970. Default: RTC_EPOCH. */

@@ -1,5 +1,5 @@
 // The manifest of a capsule and the lines of its journal, as schemas (docs/capsules.md).
-import { z } from 'zod';
+import * as z from 'zod';
 import { bootDescription, count, runDescription, runOutcome, sha256 } from '../schema.ts';
 
 /**

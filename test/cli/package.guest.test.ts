@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildKernel, buildProgram, DIALECTS } from '../../toolchain/index.ts';
 import { kcovbox as command, type Ran, ROOT } from '../support/command.ts';
 import { nodeVersions } from '../support/nodes.ts';
+import { installPacked } from '../support/packed.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-package-'));
 const home = join(dir, 'home');
@@ -26,24 +27,6 @@ const app = join(dir, 'app');
 const bin = join(app, 'node_modules', '.bin', 'kcovbox');
 const MEGABYTE = 2 ** 20;
 const LIMIT = 6 * MEGABYTE;
-
-function npm(cwd: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(
-    'npm',
-    [...args, '--no-audit', '--no-fund', '--loglevel=error'],
-    {
-      cwd,
-      encoding: 'utf8',
-      env: { ...process.env, npm_config_cache: join(dir, 'npm-cache') },
-    },
-  );
-  if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`);
-  return stdout;
-}
-
-/** Packs the package in `folder`; answers with the path of the tarball. */
-const pack = (folder: string): string =>
-  join(dir, npm(folder, 'pack', '--pack-destination', dir).trimEnd().split('\n').at(-1)!);
 
 /**
  * The ELF file in a root file system that has only one: from its magic to the padding of the
@@ -54,10 +37,7 @@ const programIn = (initrd: Buffer): Buffer =>
 
 let tarball = '';
 beforeAll(() => {
-  tarball = pack(ROOT);
-  const dependency = pack(join(ROOT, 'node_modules', '@alexaltea', 'capstone-js'));
-  mkdirSync(app);
-  npm(app, 'install', '--offline', tarball, dependency);
+  ({ tarball } = installPacked(dir));
 
   const golden = join(ROOT, 'test', 'capsule', 'count.kcapsule');
   expect(command(['capsule', 'extract', '-o', join(dir, 'parts'), golden], { cwd: dir }).stderr).toBe('');

@@ -47,13 +47,19 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replace(/\s/g, '-');
 
-const anchors = (path: string): Set<string> =>
-  new Set(
-    proseOf(readFileSync(path, 'utf8')).flatMap(({ text }) => {
-      const [, heading] = /^#+ (.*)/.exec(text) ?? [];
-      return heading === undefined ? [] : [anchorOf(heading)];
-    }),
-  );
+/** The anchors of a page; a heading that comes again gets a number. */
+function anchors(path: string): Set<string> {
+  const found = new Set<string>();
+  for (const { text } of proseOf(readFileSync(path, 'utf8'))) {
+    const [, heading] = /^#+ (.*)/.exec(text) ?? [];
+    if (heading === undefined) continue;
+    const anchor = anchorOf(heading);
+    let name = anchor;
+    for (let n = 1; found.has(name); n++) name = `${anchor}-${n}`;
+    found.add(name);
+  }
+  return found;
+}
 
 /** Why a link of `path` leads nowhere; undefined when it is good. */
 function brokenLink(path: string, target: string): string | undefined {

@@ -1,0 +1,9 @@
+/**
+ * The public API of coverage/ for recording a trace, apart from index.ts: the emulator for the web
+ * does not load reports.
+ */
+
+export { Elf } from './elf/elf.ts';
+export { AreaWatch } from './trace/area-watch.ts';
+export { writeTrace } from './trace/file.ts';
+export { type Trace, TraceBuilder } from './trace/trace.ts';

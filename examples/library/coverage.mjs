@@ -1,0 +1,32 @@
+// Reads a trace and the image it was recorded on. Usage: node coverage.mjs run.kcov kernel.elf
+import { readFileSync, writeFileSync } from 'node:fs';
+import { diffCoverage, Image, measure, readTrace } from 'kcovbox/coverage';
+
+const [, , tracePath, imagePath] = process.argv;
+const trace = readTrace(readFileSync(tracePath), tracePath);
+const image = new Image(readFileSync(imagePath), imagePath);
+console.log(
+  `${trace.dialect}, tests ${trace.tests.join(' ')}: ${trace.count} records at ${trace.pcs.length} PCs`,
+);
+
+// Where the first record was made, inlined calls included.
+for (const { function: name, file, line } of image.symbolize(trace.pcs[0]))
+  console.log(`  ${name} ${file}:${line}`);
+
+// The functions with the most points that ran.
+const coverage = measure(trace, image);
+const most = coverage.functions().sort((a, b) => b.points.covered - a.points.covered);
+for (const { name, points } of most.slice(0, 3))
+  console.log(`  ${name}: ${points.covered} of ${points.total}`);
+
+// The lines of one file. A line is never called uncovered without proof.
+const [{ path }] = coverage.files().filter(file => file.totals.lines.covered > 0);
+const states = coverage.file(path).lines.map(({ line, state }) => `${line} ${state}`);
+console.log(`${path}: ${states.slice(0, 3).join(', ')}, ...`);
+
+// What the records in functions of one name reached, and the whole trace beyond them.
+const part = trace.filter({ places: { image, select: { functions: '^file_' } } });
+const { points } = diffCoverage(measure(part, image), coverage);
+console.log(`${points.both} points in both, ${points.onlyB} in the whole trace alone`);
+
+writeFileSync('run.info', coverage.export('lcov'));

@@ -1,0 +1,37 @@
+// Two coverages of one image.
+import { diffCoverage as diffInner } from '../../coverage/index.ts';
+import { type Coverage, innerCoverage } from './coverage.ts';
+
+export interface FunctionDiff {
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  /** Instrumented places that only one of the two reached, that both did, and that there are. */
+  readonly onlyA: number;
+  readonly onlyB: number;
+  readonly both: number;
+  readonly total: number;
+}
+
+export interface CoverageDiff {
+  readonly points: {
+    readonly onlyA: number;
+    readonly onlyB: number;
+    readonly both: number;
+    readonly neither: number;
+  };
+  /** Functions in which the two differ. */
+  readonly functions: readonly FunctionDiff[];
+  /** Lines that surely ran in one of the two and surely not in the other. */
+  readonly linesOnlyA: readonly { readonly file: string; readonly line: number }[];
+  readonly linesOnlyB: readonly { readonly file: string; readonly line: number }[];
+}
+
+/**
+ * What only one of two coverages reached.
+ *
+ * @throws KcovboxError of kind `coverage` unless both are of one `Image` object, with equal
+ *   selections.
+ */
+export const diffCoverage = (a: Coverage, b: Coverage): CoverageDiff =>
+  diffInner(innerCoverage(a), innerCoverage(b));

@@ -1,0 +1,46 @@
+// The formats of reports.
+import { FORMATS as ALL, type ExportOptions as InnerOptions } from '../../coverage/index.ts';
+
+/** `docs/coverage-formats.md` describes each. */
+export type ExportFormat =
+  | 'kcov'
+  | 'raw'
+  | 'rawcover'
+  | 'jsonl'
+  | 'lcov'
+  | 'drcov'
+  | 'cobertura'
+  | 'json'
+  | 'csv'
+  | 'modoff'
+  | 'html';
+
+/** The names of all formats. */
+export const FORMATS: readonly ExportFormat[] = ALL;
+
+export interface ExportOptions {
+  /** html: title of the page. */
+  readonly title?: string;
+  /** html: the text of a source file by its path in the image; undefined where it cannot be had. */
+  readonly readSource?: (path: string) => string | undefined;
+  /** html and csv: the name of a system call. */
+  readonly syscallName?: (number: number) => string | undefined;
+  /** lcov and cobertura: stands in front of relative source paths. */
+  readonly sourceRoot?: string;
+  /** drcov and modoff: name of the image. */
+  readonly module?: string;
+  /**
+   * Seconds since 1970, for formats with a time stamp. Default: 0, so that equal coverages give
+   * equal files.
+   */
+  readonly epoch?: number;
+  /** csv: the records themselves, or a table. Default: `records`. */
+  readonly table?: 'records' | 'files' | 'functions' | 'pcs';
+  /** raw: which records, where a trace has several kinds. */
+  readonly kind?: 'pc' | 'cmp' | 'edge';
+  /** rawcover: as recorded, with repetitions, instead of each PC once in order of address. */
+  readonly inOrder?: boolean;
+}
+
+/** The type checker compares the two. @internal */
+export const innerOptions = (options: ExportOptions): InnerOptions => options;

@@ -1,0 +1,198 @@
+// Traces: what kcov recorded, in order, with its sources.
+import {
+  addrOf,
+  CallSites,
+  CoverageError,
+  filterTrace,
+  type Trace as Inner,
+  KIND_CMP,
+  KINDS,
+  keepPoint,
+  mergeTraces as mergeInner,
+  type RecordFilter,
+  readTrace as readInner,
+  Symbolizer,
+  writeTrace,
+} from '../../coverage/index.ts';
+import { join } from '../bytes.ts';
+import { elfOf, type Image, type Selection } from './image.ts';
+
+/**
+ * `pc`: a basic block ran. `cmp`: two values were compared. `edge`: a value of a UNIQ_EDGE mode.
+ */
+export type RecordKind = 'pc' | 'cmp' | 'edge';
+
+/** One record. */
+export interface TraceRecord {
+  readonly kind: RecordKind;
+  /** Return address of the hook; for `edge` the edge value. */
+  readonly pc: bigint;
+  /** `cmp` only: bits of size and constness, as kcov defines them, and the operands. */
+  readonly type?: number;
+  readonly arg1?: bigint;
+  readonly arg2?: bigint;
+  /** Name of the test. */
+  readonly test: string;
+  readonly process: number;
+  readonly thread: number;
+  /** System call number, -1 outside of one. */
+  readonly syscall: number;
+  /** Counts system calls in the trace, so that two calls of one number differ; 0 where unknown. */
+  readonly call: number;
+  /** Did a thread run its own code, or a remote section? */
+  readonly context: 'task' | 'remote';
+  /** Of the remote section; 0n for a task. */
+  readonly handle: bigint;
+}
+
+/** Which records stay: those that match all that is given. */
+export interface TraceFilter {
+  readonly kind?: RecordKind;
+  readonly test?: string;
+  readonly process?: number;
+  readonly thread?: number;
+  readonly syscall?: number;
+  readonly context?: 'task' | 'remote';
+  /** Places in `image`. Edges have none, so they go. */
+  readonly places?: { readonly image: Image; readonly select: Selection };
+}
+
+/** @internal */
+export let innerTrace: (trace: Trace) => Inner;
+/** @internal */
+export let toTrace: (inner: Inner) => Trace;
+
+/** A trace: the records of one run or of several. It never changes. `readTrace` makes one. */
+export class Trace {
+  readonly #inner: Inner;
+
+  static {
+    innerTrace = trace => trace.#inner;
+    toTrace = inner => new Trace(inner);
+  }
+
+  private constructor(inner: Inner) {
+    this.#inner = inner;
+  }
+
+  /** Whose kcov the guest spoke: openbsd, netbsd, freebsd, linux; '' where unknown. */
+  get dialect(): string {
+    return this.#inner.header.dialect;
+  }
+
+  /** `Image.id` of the image it was recorded on; '' where unknown. */
+  get image(): string {
+    return this.#inner.header.image;
+  }
+
+  /** Names of the tests that made records, in order of first appearance. */
+  get tests(): readonly string[] {
+    return this.#inner.tests;
+  }
+
+  /** Number of records. */
+  get count(): number {
+    return this.#inner.records.length;
+  }
+
+  /** Records for which the program's buffer had no room. */
+  get lost(): number {
+    return this.#inner.lostTotal;
+  }
+
+  /** What went wrong while it was recorded, in words. */
+  get findings(): readonly string[] {
+    return this.#inner.findings;
+  }
+
+  /** The distinct PCs of `pc` records, in order of address. */
+  get pcs(): bigint[] {
+    const { pointKind, pointPc } = this.#inner;
+    return [...pointPc.filter((_, i) => KINDS[pointKind[i]!] === 'pc').sort()];
+  }
+
+  /** The records in order. */
+  *records(): Generator<TraceRecord> {
+    const { pointKind, pointPc, records, sources, cmpType, cmpArg1, cmpArg2 } = this.#inner;
+    let row = 0;
+    for (const { source, from, to } of this.#inner.runs()) {
+      const { test, process, thread, syscall, call, context, handle } = sources[source]!;
+      for (let i = from; i < to; i++) {
+        const point = records[i]!;
+        const kind = KINDS[pointKind[point]!]!;
+        const head = { kind, pc: pointPc[point]!, test, process, thread, syscall, call, context, handle };
+        if (pointKind[point] !== KIND_CMP) yield head;
+        else {
+          yield { ...head, type: cmpType[row]!, arg1: cmpArg1[row]!, arg2: cmpArg2[row]! };
+          row++;
+        }
+      }
+    }
+  }
+
+  /**
+   * The records that match. Records that are left out may have proven that code did not run, so
+   * more lines may be unknown.
+   *
+   * @throws KcovboxError of kind `coverage` for a selection that cannot be read, or PCs that are
+   *   not of the image.
+   */
+  filter(filter: TraceFilter): Trace {
+    const { kind, places } = filter;
+    const source: RecordFilter['source'] = of =>
+      (['test', 'process', 'thread', 'syscall', 'context'] as const).every(
+        name => filter[name] === undefined || filter[name] === of[name],
+      );
+    const inPlace = places && placeFilter(places.image, places.select);
+    const point: RecordFilter['point'] =
+      kind || inPlace
+        ? (k, pc) => (kind === undefined || k === kind) && (!inPlace || inPlace(k, pc))
+        : undefined;
+    return toTrace(filterTrace(this.#inner, { source, ...(point && { point }) }));
+  }
+
+  /** The bytes of a `.kcov` file. */
+  bytes(): Uint8Array {
+    return join(writeTrace(this.#inner));
+  }
+}
+
+function placeFilter(image: Image, select: Selection): RecordFilter['point'] {
+  const { files, functions, pcs } = select;
+  const keep = keepPoint({ files: files && [...files], functions, pcs: pcs && [...pcs] });
+  if (!keep) return undefined;
+  const elf = elfOf(image);
+  const sites = new CallSites(elf);
+  const symbolizer = new Symbolizer(elf);
+  return (kind, pc) => {
+    if (kind === 'edge') return false;
+    const site = sites.find(addrOf(pc));
+    if (site < 0) throw new CoverageError(`PC ${sites.explainMissing(addrOf(pc))}`);
+    const call = sites.call[site]!;
+    return keep({ call, frames: symbolizer.frames(call) });
+  };
+}
+
+/**
+ * Reads the bytes of a `.kcov` file.
+ *
+ * @param name - of the file, for messages.
+ * @throws KcovboxError of kind `coverage` if it is anything else, truncated, or damaged.
+ */
+export const readTrace = (bytes: Uint8Array, name = 'trace'): Trace => toTrace(readInner(bytes, name));
+
+/**
+ * One trace after the other. Records that carry no test name get the name given with their trace.
+ *
+ * @throws KcovboxError of kind `coverage` if they were recorded on different images.
+ */
+export function mergeTraces(parts: readonly { readonly trace: Trace; readonly name?: string }[]): Trace {
+  const images = [...new Set(parts.map(({ trace }) => trace.image).filter(image => image !== ''))];
+  if (images.length > 1)
+    throw new CoverageError(
+      `the traces were recorded on ${images.length} images: their PCs cannot be put together`,
+    );
+  return toTrace(
+    mergeInner(parts.map(({ trace, name }) => ({ trace: innerTrace(trace), name: name ?? '' }))),
+  );
+}

@@ -1,0 +1,26 @@
+/**
+ * Programs in the guest, from Node: compiles a C program, boots the guest kernel with it as first
+ * process, and answers with its exit status, its output, the description of the run and the trace
+ * of what kcov recorded. The same program, options and input give the same run, on any host.
+ *
+ * Needs no compiler for static RISC-V executables on the four kernels that travel in the package,
+ * and for the programs of its `examples/` and `guest-programs/`; clang 16 or newer for everything
+ * else. Products are cached, as those of the command are (`KCOVBOX_CACHE`). Nothing is printed, no
+ * signal handler is installed, and the process does not end.
+ *
+ * @module kcovbox/node
+ */
+
+export { type ErrorKind, KcovboxError } from '../emulator/base/errors.ts';
+export {
+  buildKernel,
+  type CompiledProgram,
+  type CompileOptions,
+  compile,
+  type Dialect,
+  type KernelFile,
+  type KernelOptions,
+} from './node/compile.ts';
+export { type Replay, type ReplayOptions, replay } from './node/replay.ts';
+export type { RunDescription, RunOutcome, RunResult } from './node/result.ts';
+export { Run, type RunOptions, run } from './node/run.ts';

@@ -1,0 +1,84 @@
+// The compilers: programs and kernels of the guest as files in the cache.
+import { readFileSync } from 'node:fs';
+import { KcovboxError } from '../../emulator/base/errors.ts';
+import { buildKernel as buildInner, buildProgram, DIALECTS } from '../../toolchain/index.ts';
+import { guarded } from './errors.ts';
+
+/** Whose kcov, system calls and headers. */
+export type Dialect = 'openbsd' | 'netbsd' | 'freebsd' | 'linux';
+
+export interface CompileOptions {
+  /** Whose headers come first on the include path. Default: `openbsd`. */
+  readonly dialect?: Dialect;
+  /** More flags of clang, after `-O1 -g -Wall` and those that the guest needs. */
+  readonly cflags?: readonly string[];
+}
+
+/** A static executable for the guest. */
+export interface CompiledProgram {
+  /** In the cache. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** Was it compiled by an earlier call, and nothing that it was made from has changed? */
+  readonly isCached: boolean;
+  /** The compiler's warnings; '' if there are none, or it is cached. */
+  readonly warnings: string;
+}
+
+/**
+ * Compiles one C source, with what it includes, into a static RISC-V executable for the guest.
+ *
+ * @param source - path of the `.c` file.
+ * @throws KcovboxError of kind `compile` if it does not compile, with the compiler's words as
+ *   `detail`; of kind `toolchain` if there is no clang 16 or no RISC-V C library.
+ */
+export const compile = (source: string, options: CompileOptions = {}): Promise<CompiledProgram> =>
+  guarded(async () => {
+    let warnings = '';
+    const { path, built } = await buildProgram(source, {
+      dialect: checkDialect(options.dialect ?? 'openbsd'),
+      cflags: options.cflags ?? [],
+      say: text => {
+        warnings += text;
+      },
+    });
+    return { path, bytes: readFileSync(path), isCached: !built, warnings };
+  });
+
+export interface KernelOptions {
+  /**
+   * Folder of a kernel tree to build from, a copy of the package's `kernel/`. Default: that one.
+   */
+  readonly source?: string;
+  /** Takes a line when a build will take seconds. */
+  readonly onMessage?: (line: string) => void;
+}
+
+/** The kernel of a configuration. */
+export interface KernelFile {
+  /** In the cache. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly isCached: boolean;
+}
+
+/**
+ * The guest kernel for a configuration: a dialect, or one with fragments of `kernel/conf/`, as
+ * `linux+kasan`. Those of the four dialects travel in the package.
+ *
+ * @throws KcovboxError of kind `toolchain` if there is no such configuration, a tool is missing, or
+ *   it does not build, with the compiler's words as `detail`.
+ */
+export const buildKernel = (conf: string, options: KernelOptions = {}): Promise<KernelFile> =>
+  guarded(async () => {
+    const say = options.onMessage ?? (() => {});
+    const { path, built } = await buildInner(conf, { source: options.source, say });
+    return { path, bytes: readFileSync(path), isCached: !built };
+  });
+
+/** @internal */
+export function checkDialect(name: string): Dialect {
+  const dialect = DIALECTS.find(known => known === name);
+  if (dialect) return dialect;
+  throw new KcovboxError('input', `dialect ${name}: there are ${DIALECTS.join(', ')}`);
+}

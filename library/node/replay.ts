@@ -1,0 +1,64 @@
+// A recorded run again.
+import { KcovboxError } from '../../emulator/base/errors.ts';
+import { inCapsule, parseCapsule } from '../../host/capsule.ts';
+import { capsuleImages } from '../../host/capsule-images.ts';
+import { storeImage } from '../../host/image-store.ts';
+import { choiceOf, differences, guestOf } from '../../host/replay.ts';
+import { guarded } from './errors.ts';
+import { execute, type Run, type RunOptions } from './run.ts';
+
+/** How a capsule is run again. */
+export interface ReplayOptions
+  extends Pick<RunOptions, 'engine' | 'cover' | 'testName' | 'onOutput' | 'signal' | 'cflags'> {
+  /**
+   * Paths of the images that a thin capsule names by hash only, where they are not in the cache;
+   * instead of the program's image, the program: a C source is compiled with `cflags`.
+   */
+  readonly files?: readonly string[];
+  /** Path of the kernel image of a thin capsule. */
+  readonly kernel?: string;
+}
+
+/** A run of a capsule, and whether it was the same. */
+export interface Replay {
+  readonly run: Run;
+  /**
+   * What was not as it was: "status is 1, was 0". Empty when it was the same run; else the emulator
+   * has a defect.
+   */
+  readonly differences: readonly string[];
+}
+
+const NAME = 'given';
+
+/**
+ * Runs the program of a capsule again and compares. A capsule cannot name files, flags or outputs,
+ * so a stranger's is safe to replay.
+ *
+ * @param capsule - bytes that `Run.capsule` or `kcovbox run --record` made.
+ * @throws KcovboxError of kind `input` if it is damaged, one of `kcovbox boot`, or one of its
+ *   images is not here.
+ */
+export const replay = (capsule: Uint8Array, options: ReplayOptions = {}): Promise<Replay> =>
+  guarded(async () => {
+    const parsed = parseCapsule(capsule, NAME);
+    const { run: description, outcome: then } = parsed.manifest;
+    if (description.format !== 'kcovbox run')
+      throw new KcovboxError('input', 'the capsule is of kcovbox boot: kcovbox replay runs it');
+    const journal = inCapsule(NAME, () => parsed.journal());
+    inCapsule(NAME, () => parsed.console());
+    const images = await capsuleImages(NAME, parsed, {
+      files: options.files ?? [],
+      kernel: options.kernel,
+      cflags: options.cflags ?? [],
+      kernelHint: 'give it with the option kernel',
+      fileHint: name => `give ${name} with the option files`,
+    });
+    const choice = choiceOf(description, then, options.engine ?? 'jit');
+    const guest = guestOf(description, images, storeImage(images.get('kernel.bin')!));
+    const end = { outcome: then.end, status: then.status, time: then.time };
+    const run = await execute(guest, choice, options, { journal, end, description });
+    const different = differences(parsed, run.outcome, run.output);
+    if (run.waiting > 0) different.push(`${run.waiting} of ${journal.length} inputs did not arrive`);
+    return { run, differences: different };
+  });

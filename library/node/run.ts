@@ -1,0 +1,322 @@
+// One run of a program in the guest.
+import { join } from 'node:path';
+import { KcovboxError } from '../../emulator/base/errors.ts';
+import { parseCpu, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
+import { formatCapsule } from '../../host/capsule.ts';
+import { describe, resultOf } from '../../host/describe.ts';
+import { type GuestImages, prepareGuest } from '../../host/guest.ts';
+import { type MachineChoice, machineOptions } from '../../host/machine.ts';
+import { sourceReader, syscallName } from '../../host/sources.ts';
+import {
+  CONSOLE_KEPT,
+  type RunDescription as Description,
+  type RunOutcome as Outcome,
+} from '../../run/index.ts';
+import { TraceRecorder } from '../../run/trace-recorder.ts';
+import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
+import { type Coverage, measure } from '../coverage/coverage.ts';
+import type { ExportOptions } from '../coverage/export.ts';
+import { Image, type Selection } from '../coverage/image.ts';
+import { type Trace, toTrace } from '../coverage/trace.ts';
+import { checkDialect, type Dialect } from './compile.ts';
+import { guarded } from './errors.ts';
+import { asPublic, type RunDescription, type RunOutcome, type RunResult } from './result.ts';
+import { type Ended, type Recorded, runSession } from './session.ts';
+
+export interface RunOptions {
+  /** Arguments behind argv[0]. */
+  readonly args?: readonly string[];
+  /** The program's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Standard input: all of it, or chunks as they come, such as a readable stream. Default: empty.
+   */
+  readonly input?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Whose kcov the kernel speaks. Default: that of `conf`, or `openbsd`. */
+  readonly dialect?: Dialect;
+  /** Kernel configuration, as `linux+kasan`. Default: the dialect. */
+  readonly conf?: string;
+  /** Path of a kernel image, instead of one that is built. */
+  readonly kernel?: string;
+  /** Folder to build the kernel from, a copy of the package's `kernel/`. */
+  readonly kernelSource?: string;
+  /** More flags of the compiler, where the program is C. */
+  readonly cflags?: readonly string[];
+  /** More words of the kernel command line. */
+  readonly append?: string;
+  /** Record with the device, with C hooks in the guest, or not at all. Default: `device`. */
+  readonly kcov?: 'device' | 'guest' | 'off';
+  /** Default: `jit`. The run is the same with each. */
+  readonly engine?: 'jit' | 'interp' | 'lockstep';
+  /** 1 to 8. Default: 1. */
+  readonly harts?: number;
+  /** CPU and extensions, as QEMU's `-cpu` spells them: `rv64,zba=off`. Default: `rv64`. */
+  readonly cpu?: string;
+  /** Bytes of RAM: whole MiB, 16 MiB to 2 GiB. Default: 256 MiB. */
+  readonly memory?: number;
+  /** Of everything random in the guest. */
+  readonly seed?: bigint;
+  /** Of the order in which harts take turns. */
+  readonly schedSeed?: bigint;
+  /** An instruction takes 2^icount nanoseconds of the guest's time, 0 to 10. Default: 0. */
+  readonly icount?: number;
+  /** The run ends with status 124 after so many instructions. Default: no limit. */
+  readonly maxInsns?: number;
+  /** Record what kcov records as `trace` of the run. Default: false; a recorded run is slower. */
+  readonly cover?: boolean;
+  /**
+   * Record a C program that does not use kcov itself: kcov is compiled into it. Implies `cover`.
+   */
+  readonly trace?: boolean;
+  /** Name of the test in the trace. Default: that of the program. */
+  readonly testName?: string;
+  /** Takes what the guest prints, as it comes. */
+  readonly onOutput?: (chunk: Uint8Array) => void;
+  /** Takes lines about builds, and the compiler's warnings. */
+  readonly onMessage?: (text: string) => void;
+  /** Ends the run early; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a run is made of, ended or not. @internal */
+export interface Parts {
+  readonly images: GuestImages;
+  readonly choice: MachineChoice;
+  readonly ended: Ended;
+  readonly trace: Trace | undefined;
+  /** Of the capsule, where this is a replay. */
+  readonly description: Description | undefined;
+}
+
+/** @internal */
+export let toRun: (parts: Parts) => Run;
+
+/** A run that has ended. `run` and `replay` make them. */
+export class Run {
+  readonly #parts: Parts;
+  #description: Description | undefined;
+  #outcome: Outcome | undefined;
+  #image: Image | undefined;
+
+  static {
+    toRun = parts => new Run(parts);
+  }
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#description = parts.description;
+  }
+
+  /**
+   * As the command's exit status: the program's own, 128+n for signal n; see `RunOutcome.status`.
+   */
+  get status(): number {
+    return this.#parts.ended.status;
+  }
+
+  /** How it ended. */
+  get end(): RunOutcome['end'] {
+    return this.#parts.ended.outcome;
+  }
+
+  /** What the guest printed, with LF as its line ends. */
+  get output(): Uint8Array {
+    return this.#parts.ended.output;
+  }
+
+  /** The same as text, read as UTF-8. */
+  get text(): string {
+    return new TextDecoder().decode(this.output);
+  }
+
+  /** What kcov recorded; undefined without `cover` or `trace`. */
+  get trace(): Trace | undefined {
+    return this.#parts.trace;
+  }
+
+  /** Path of the kernel image. */
+  get kernelPath(): string {
+    return this.#parts.images.kernelPath;
+  }
+
+  /** Input of a replay that did not arrive, because the run ended before. @internal */
+  get waiting(): number {
+    return this.#parts.ended.machine.journal.waiting;
+  }
+
+  /** The kernel image, for `measure` of `kcovbox/coverage`. */
+  get image(): Image {
+    this.#image ??= new Image(this.#parts.images.kernel, this.kernelPath);
+    return this.#image;
+  }
+
+  /**
+   * Coverage of the kernel by this run.
+   *
+   * @throws KcovboxError of kind `input` if it recorded no trace.
+   */
+  coverage(select: Selection = {}): Coverage {
+    if (!this.trace)
+      throw new KcovboxError('input', 'this run has no trace: give it the option cover or trace');
+    return measure(this.trace, this.image, select);
+  }
+
+  /**
+   * Options for `Coverage.export`: a title, the kernel's source text, and the names of its system
+   * calls.
+   */
+  get exportOptions(): ExportOptions {
+    const readSource = sourceReader({}, this.kernelPath);
+    return { title: this.#parts.images.name, readSource, syscallName, sourceRoot: packageRoot() };
+  }
+
+  /** What determines the run. */
+  get description(): RunDescription {
+    return this.#describe();
+  }
+
+  /** How it ended, with hashes of the states on the way and of the output. */
+  get outcome(): RunOutcome {
+    return this.#judge();
+  }
+
+  /** Description, outcome and host: what `--result` of the command writes. */
+  async result(): Promise<RunResult> {
+    return asPublic(await resultOf(this.#describe(), this.#judge(), this.#parts.choice.engine));
+  }
+
+  /**
+   * The bytes of a capsule: one file with the images, the input and the outcome, for `replay` and
+   * `kcovbox replay` on any machine.
+   *
+   * @throws KcovboxError of kind `input` if the guest has rebooted, this is a replay, or the
+   *   capsule would be too large.
+   */
+  capsule(): Uint8Array {
+    const { images, ended } = this.#parts;
+    if (this.#parts.description) throw new KcovboxError('input', 'this run is a replay: keep its capsule');
+    if (ended.reboots > 0)
+      throw new KcovboxError('input', 'the guest has rebooted: such a run cannot be recorded');
+    const contents = {
+      run: this.#describe(),
+      outcome: this.#judge(),
+      journal: ended.machine.journal.entries,
+      printed: { text: this.output.subarray(0, CONSOLE_KEPT), bytes: this.output.length },
+      images: new Map([
+        ['kernel.bin', images.kernel],
+        ['initrd.bin', images.initrd],
+      ]),
+    };
+    return formatCapsule(contents, false, `of ${images.name}`);
+  }
+
+  #describe(): Description {
+    const { images, choice, ended } = this.#parts;
+    this.#description ??= describe(images, choice, ended.machine.journal.entries, false);
+    return this.#description;
+  }
+
+  #judge(): Outcome {
+    if (this.#outcome) return this.#outcome;
+    const { machine, outcome: end, status, outputHash: consoleHash } = this.#parts.ended;
+    const { instret, time, kcovRecords: records } = machine;
+    const { interval, links } = machine.hasher!.result();
+    const hashes = { stateHash: stateHash(machine), runHash: { interval, links: [...links] } };
+    this.#outcome = { end, status, instret, time, ...hashes, consoleHash, records };
+    return this.#outcome;
+  }
+}
+
+/**
+ * Runs a program as the first process of the guest: `program` is the path of a C source, which is
+ * compiled, or of a static RISC-V executable. The guest runs in this thread, in slices of some tens
+ * of milliseconds.
+ *
+ * @throws KcovboxError of kind `input`, `machine` for what cannot be run, `compile` if the program
+ *   does not compile, `toolchain` if a tool is missing; the reason of `signal` when that is
+ *   aborted. A program that fails is no error: look at `status`.
+ */
+export const run = (program: string, options: RunOptions = {}): Promise<Run> =>
+  guarded(async () => {
+    const choice = choiceOf(program, options);
+    const images = await prepareGuest(program, options.args ?? [], {
+      ...choice,
+      kernel: options.kernel,
+      kernelSource: options.kernelSource,
+      say: options.onMessage ?? (() => {}),
+      ...(options.append === undefined ? {} : { append: options.append }),
+    });
+    options.signal?.throwIfAborted();
+    return execute(images, choice, options);
+  });
+
+/** Runs images that are there. @internal */
+export async function execute(
+  images: GuestImages,
+  choice: MachineChoice,
+  options: Pick<RunOptions, 'input' | 'cover' | 'trace' | 'testName' | 'onOutput' | 'signal'>,
+  recorded?: Recorded & { readonly description: Description },
+): Promise<Run> {
+  const { cover, trace, testName = images.name } = options;
+  const recorder =
+    cover || trace ? new TraceRecorder(choice.dialect, images.kernel, testName, trace) : undefined;
+  const ended = await runSession({
+    machine: { ...machineOptions(images, choice), runHash: RUN_HASH_INTERVAL },
+    input: options.input ?? '',
+    recorded,
+    maxInsns: choice.maxInsns ?? Number.POSITIVE_INFINITY,
+    signal: options.signal,
+    onOutput: options.onOutput,
+    prepare: machine => recorder?.attach(machine),
+  });
+  const description = recorded?.description;
+  return toRun({ images, choice, ended, trace: recorder && toTrace(recorder.finish()), description });
+}
+
+const MIB = 2 ** 20;
+const MEMORY = { least: 16 * MIB, most: 2048 * MIB, usual: 256 * MIB };
+
+function choiceOf(program: string, options: RunOptions): MachineChoice {
+  const { conf, memory = MEMORY.usual, maxInsns, kcov = 'device', cflags = [] } = options;
+  if (!(memory >= MEMORY.least && memory <= MEMORY.most && memory % MIB === 0))
+    throw new KcovboxError('input', `memory ${memory}: whole MiB from 16 MiB to 2 GiB are possible`);
+  if (maxInsns !== undefined && !(Number.isSafeInteger(maxInsns) && maxInsns >= 1))
+    throw new KcovboxError('input', `maxInsns ${maxInsns}: a positive whole number is wanted`);
+  const dialect = dialectOf(conf, options.dialect);
+  return {
+    dialect,
+    conf: conf ?? dialect,
+    kcov,
+    engine: options.engine ?? 'jit',
+    smp: options.harts ?? 1,
+    cpu: parseCpu(options.cpu ?? 'rv64'),
+    memory,
+    seed: options.seed,
+    schedSeed: options.schedSeed,
+    icount: options.icount ?? 0,
+    maxInsns,
+    cflags: options.trace ? [...traceFlags(program, kcov), ...cflags] : cflags,
+    env: options.env ?? {},
+  };
+}
+
+function dialectOf(conf: string | undefined, given: string | undefined): Dialect {
+  if (conf === undefined) return checkDialect(given ?? 'openbsd');
+  const named = DIALECTS.filter(name => conf.split('+').includes(name));
+  if (named.length === 1 && (given === undefined || given === named[0])) return named[0]!;
+  throw new KcovboxError(
+    'input',
+    `conf ${conf} is not a configuration of ${given ?? `one dialect; there are ${DIALECTS.join(', ')}`}`,
+  );
+}
+
+function traceFlags(program: string, kcov: MachineChoice['kcov']): string[] {
+  if (kcov !== 'device')
+    throw new KcovboxError('input', `trace needs the kcov device: leave out kcov ${kcov}`);
+  if (!/\.c$/i.test(program))
+    throw new KcovboxError(
+      'input',
+      `trace compiles kcov into a C program, and ${program} is compiled already`,
+    );
+  return ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')];
+}

@@ -1,0 +1,198 @@
+// The library as a user installs it: what the package says of its entries is true for each kind of
+// consumer, and the examples of docs/library.md do what the page shows, on every supported Node.js
+// and in a browser.
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { chromium } from 'playwright-core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { ROOT } from '../support/command.ts';
+import { nodeVersions } from '../support/nodes.ts';
+import { installPacked } from '../support/packed.ts';
+import { missing } from '../support/tools.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-library-'));
+const EXAMPLES = join(ROOT, 'examples', 'library');
+const ENTRIES = ['emulator', 'coverage', 'node'] as const;
+let app = '';
+let tarball = '';
+
+beforeAll(() => {
+  ({ app, tarball } = installPacked(dir));
+  for (const name of readdirSync(EXAMPLES)) copyFileSync(join(EXAMPLES, name), join(app, name));
+}, 600_000);
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Runs a script in the folder of the installed package; its output, or what went wrong. */
+function node(path: string, args: readonly string[], major = 0): string {
+  const home = join(dir, `home-${major}`);
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CACHE_HOME: join(home, 'cache') };
+  const { status, stdout, stderr } = spawnSync(path, args, { cwd: app, encoding: 'utf8', env });
+  return status === 0 && stderr === '' ? stdout : `status ${status}\n${stdout}${stderr}`;
+}
+
+describe('the package', () => {
+  test('publint has nothing to say', async () => {
+    const pack = { tarball: new Uint8Array(readFileSync(tarball)).buffer };
+    const { messages, pkg } = await publint({ pack, strict: true });
+    expect(messages.map(message => formatMessage(message, pkg))).toEqual([]);
+  });
+
+  test('the types are right for each kind of consumer', async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(tarball))));
+    if (!analysis.types) throw new Error('the package has no types');
+    const entries = Object.entries(analysis.entrypoints).filter(([name]) => name !== './package.json');
+    expect(entries.map(([name]) => name).sort()).toEqual(ENTRIES.map(name => `./${name}`).sort());
+    // The resolution of before Node 12 knows no "exports"; nothing that runs on Node 20 needs it.
+    const problems = analysis.problems.filter(
+      problem => !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  test.each(['module', 'commonjs'])('a strict %s that uses it compiles', type => {
+    const folder = join(app, `types-${type}`);
+    const source = `import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
+import { measure, readTrace, Image, type Coverage } from 'kcovbox/coverage';
+import { run, replay, type Run } from 'kcovbox/node';
+const device: Device = { name: 'd', read: () => 1, write() {}, reset() {}, save: () => 0, load() {} };
+const machine = new Machine({ kernel: new Uint8Array(4), devices: [{ base: 0x5000000, size: 4096, create: () => device }] });
+const reason = machine.run(1000);
+if (reason.kind === 'exit') console.log(reason.status.toFixed());
+export async function f(): Promise<Coverage> {
+  const one: Run = await run('a.c', { cover: true, env: { A: 'b' } });
+  const { differences } = await replay(one.capsule());
+  console.log(differences.join(), (await one.result()).outcome.end);
+  return measure(readTrace(one.trace!.bytes()), new Image(new Uint8Array(1)));
+}
+// @ts-expect-error: no such option
+new Machine({ kernel: new Uint8Array(4), ram: 3 });
+console.log(new KcovboxError('input', 'x').kind satisfies string);
+`;
+    const config = {
+      compilerOptions: {
+        target: 'es2023',
+        lib: ['es2023', 'dom'],
+        module: 'nodenext',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: [],
+      },
+      files: ['a.ts'],
+    };
+    spawnSync('mkdir', [folder]);
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ type }));
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    writeFileSync(join(folder, 'a.ts'), source);
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+  });
+
+  test('what is for browsers names nothing of Node', () => {
+    const dist = join(app, 'node_modules', 'kcovbox', 'dist');
+    const seen = new Set<string>();
+    const visit = (path: string): void => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      const text = readFileSync(path, 'utf8');
+      for (const [, name] of text.matchAll(/(?:from\s*|require\(|import\()"([^"]+)"/g)) {
+        expect(name, path).toMatch(/^\.\//);
+        visit(join(path, '..', name!));
+      }
+      expect(text, path).not.toMatch(/\bimport\.meta\b|__dirname|__filename|\bprocess\.(env|cwd|exit|on)\b/);
+    };
+    for (const entry of ['emulator', 'coverage'])
+      for (const [folder, ending] of [
+        ['esm', 'mjs'],
+        ['cjs', 'cjs'],
+      ] as const)
+        visit(join(dist, folder, `${entry}.${ending}`));
+    expect(seen.size).toBeGreaterThan(6);
+  });
+});
+
+/**
+ * What each example prints; `node` in a cache without a compiler's products has no path of its own.
+ */
+const HELLO = [
+  'after 26 instructions: hello',
+  'exit 1 after ", world", a1 = 78643',
+  'exit 1 after ", world", a1 = 78643',
+  'the same state twice',
+  '',
+].join('\n');
+
+describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
+  test('emulator.mjs', () => expect(node(path, ['emulator.mjs'], major)).toBe(HELLO));
+
+  test('node.mjs, and coverage.mjs with what it leaves', () => {
+    const said = node(path, ['node.mjs'], major);
+    expect(said.split('\n').filter(line => !line.startsWith('kernel '))).toEqual([
+      'exit 0, 13 lines of output',
+      expect.stringMatching(/^\d\d records cover \d\d points, \d\d\d lines of the kernel$/),
+      'the replay is the same run',
+      'KcovboxError, compile: broken.c does not compile',
+      '',
+    ]);
+    const [, kernel] = /^kernel (.*)$/m.exec(said)!;
+    const covered = node(path, ['coverage.mjs', 'run.kcov', kernel!], major);
+    expect(covered).toMatch(/^openbsd, tests openbsd-kcov: \d\d records at \d\d PCs\n {2}\w+ \S+\.c:\d+\n/);
+    expect(covered).toMatch(/points in both, \d+ in the whole trace alone\n$/);
+    expect(readFileSync(join(app, 'run.info'), 'utf8')).toMatch(/^TN:openbsd_kcov\nSF:/);
+    expect(readFileSync(join(app, 'run.html'), 'utf8')).toContain('syscall_dispatch');
+  });
+
+  test('CommonJS: the same classes in all entries, without a warning', () => {
+    writeFileSync(
+      join(app, 'all.cjs'),
+      `const all = ${JSON.stringify(ENTRIES)}.map(name => require('kcovbox/' + name));
+       const [emulator, coverage, node] = all;
+       console.log(new Set(all.map(one => one.KcovboxError)).size);
+       const program = require.resolve('kcovbox/package.json').replace('package.json', 'guest-programs/openbsd-kcov.c');
+       node.run(program, { cover: true }).then(run => console.log(run.status, run.trace instanceof coverage.Trace));
+       try { new emulator.Machine({}); } catch (error) { console.log(error.message); }`,
+    );
+    expect(node(path, ['all.cjs'], major)).toBe('1\nnothing to boot: no kernel\n0 true\n');
+  });
+});
+
+test.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined))('emulator.mjs in Chromium', async () => {
+  await build({
+    absWorkingDir: app,
+    entryPoints: ['emulator.mjs'],
+    bundle: true,
+    platform: 'browser',
+    format: 'iife',
+    outfile: join(dir, 'page.js'),
+    logLevel: 'error',
+  });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  try {
+    const page = await browser.newPage();
+    const lines: string[] = [];
+    page.on('console', message => lines.push(message.text()));
+    page.on('pageerror', error => lines.push(String(error)));
+    await page.goto('about:blank');
+    await page.addScriptTag({ content: readFileSync(join(dir, 'page.js'), 'utf8') });
+    expect(`${lines.join('\n')}\n`).toBe(HELLO);
+  } finally {
+    await browser.close();
+  }
+});
