@@ -238,6 +238,7 @@ export class Machine {
 
   /**
    * Puts the machine into the state of a snapshot, of this machine or of one with the same options.
+   * Costs what has changed. Output that nobody took stays.
    *
    * @throws KcovboxError of kind `machine` if it was taken from a machine of another make.
    */
