@@ -21,8 +21,8 @@ export interface Verdict {
 }
 
 /**
- * `result` of the last piece; undefined when there was none. `signalStatus`: of the signal that ended
- * the run, where the guest had not ended it already; 0 = none.
+ * `result` of the last piece; undefined when there was none. `signalStatus`: of the signal that
+ * ended the run, where the guest had not ended it already; 0 = none.
  */
 export function verdict(result: RunResult | undefined, signalStatus = 0): Verdict {
   const isOver = result?.kind === 'exit' || result?.kind === 'panic';

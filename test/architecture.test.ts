@@ -77,7 +77,8 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'host',
     'bench',
   ],
-  // The entries of the package, one file and one folder each; what runs in browsers does not import what needs Node.
+  // The entries of the package, one file and one folder each. Those for browsers do not import what
+  // needs Node.
   'library/emulator.ts': ['emulator/base', 'emulator/bus', 'library/emulator'],
   'library/coverage.ts': ['emulator/base', 'library/coverage'],
   'library/node.ts': ['emulator/base', 'library/node'],

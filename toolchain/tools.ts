@@ -19,7 +19,10 @@ const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 let areTied = false;
 
-/** From now on a signal that ends us ends the tools too, and so does our exit. For commands; a library has no handlers. */
+/**
+ * From now on a signal that ends us ends the tools too, and so does our exit. For commands; a
+ * library has no handlers.
+ */
 export function tieTools(): void {
   areTied = true;
 }

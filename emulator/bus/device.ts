@@ -178,7 +178,8 @@ export interface DevicePorts {
 /** A device added to the board, and where. */
 export interface AddedDevice {
   /**
-   * First physical address of its registers: a multiple of 4096, below RAM, where no other device is.
+   * First physical address of its registers: a multiple of 4096, below RAM, where no other device
+   * is.
    */
   readonly base: number;
   /** Bytes of registers: a multiple of 4096. */

@@ -1,4 +1,5 @@
-// docs/api/ is what TypeDoc makes of the docstrings, and every exported function and member has one.
+// docs/api/ is what TypeDoc makes of the docstrings, and every exported function and member has
+// one.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
