@@ -38,6 +38,7 @@ function ran(args: string[], dir: string, input: string, stdout: string): void {
 export function record(dir: string): Uint8Array {
   mkdirSync(join(dir, 'cwd'), { recursive: true });
   writeFileSync(join(dir, 'count.c'), SOURCE);
+  kcovbox(['build', 'kernel'], { cwd: dir }); // a build says so on standard error
   const path = join(dir, 'r.kcapsule');
   ran(['run', '--record', path, join(dir, 'count.c')], dir, 'hello\n', '6\n');
   return new Uint8Array(readFileSync(path)); // slice() of a Buffer would not be a copy

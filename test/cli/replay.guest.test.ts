@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CapsuleManifest } from '../../run/capsule/schema.ts';
 import type { RunDescription } from '../../run/schema.ts';
+import { assemble } from '../support/asm.ts';
 import { withManifest, withPart } from '../support/capsule-mutants.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
 import { seedFromEnvironment } from '../support/random.ts';
@@ -67,6 +68,25 @@ describe('a capsule', () => {
     expect(refused.stderr).toBe(
       'kcovbox: replay --result: the capsule is of kcovbox boot, which has no such output\n',
     );
+  });
+
+  test('of boot has its drives and loader images; -no-reboot ends it at a reboot', () => {
+    const reboot = 'li t0, 0x100000\nli t1, 0x7777\nsw t1, 0(t0)\n1: j 1b';
+    writeFileSync(join(dir, 'reboot.elf'), assemble(reboot).bytes);
+    writeFileSync(join(dir, 'disk.img'), Buffer.alloc(100_000, 'disk'));
+    const path = join(dir, 'reboot.kcapsule');
+    const board = ['-m', '16M', '-smp', '2', '-drive', 'file=disk.img,if=virtio,readonly=on'];
+    const loads = ['-device', 'loader,addr=0x80800000,data=7,data-len=8', '-rtc', 'base=2001-02-03'];
+    const args = ['boot', '-bios', 'none', '-kernel', 'reboot.elf', ...board, ...loads, '-no-reboot'];
+    expect(kcovbox([...args, '--record', path], { cwd: dir }).status).toBe(0);
+    const { parts } = inside(path).manifest;
+    expect(parts.map(({ name }) => name).slice(3)).toEqual(['kernel.bin', 'load0.bin', 'drive0.bin']);
+    const again = kcovbox(['replay', '--engine', 'lockstep', path], { cwd, env: elsewhere });
+    expect(again).toEqual({ status: 0, stdout: '', stderr: expect.stringMatching(SAME) });
+    const thin = join(dir, 'reboot-thin.kcapsule');
+    expect(kcovbox([...args, '--thin', '--record', thin], { cwd: dir }).status).toBe(0);
+    const given = kcovbox(['replay', thin, join(dir, 'disk.img')], { cwd });
+    expect(given).toEqual({ status: 0, stdout: '', stderr: expect.stringMatching(SAME) });
   });
 
   test('made thin asks for its images, and takes only those', () => {
