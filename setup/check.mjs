@@ -8,6 +8,9 @@ ensureNpm();
 const bin = name => join(ROOT, 'node_modules', '.bin', name);
 const node = (...path) => [process.execPath, join(ROOT, ...path)];
 
+/** For .ci/run, where `npm test` follows: it runs the same unit tests. */
+const WITHOUT_TESTS = '--without-unit-tests';
+
 /** Steps of one row run side by side. */
 const STEPS = [
   [
@@ -16,8 +19,11 @@ const STEPS = [
     ['types of the HTML report', bin('tsc'), '--noEmit', '-p', 'coverage/html/client'],
     ['C format', ...node('setup', 'format-c.mjs')],
     ['unused exports and files', bin('knip'), '--no-progress'],
+    ['documents and their links', bin('vitepress'), 'build', 'docs'],
   ],
-  [['unit tests', bin('vitest'), 'run', '--project', 'unit', '--reporter=dot']],
+  ...(process.argv.includes(WITHOUT_TESTS)
+    ? []
+    : [[['unit tests', bin('vitest'), 'run', '--project', 'unit', '--reporter=dot']]]),
 ];
 
 /** Runs one step; what it prints is shown when it is over, in one piece. */
