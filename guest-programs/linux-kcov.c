@@ -6,9 +6,9 @@
  *
  *     0 pc   1 cmp   2 each pc once   4 each edge once   6 both   8 each comparison once
  *
- * Edges go to an area of their own, mapped at the offset that is the length of the first. What a
- * descriptor has reported once in modes 2 to 8 it never reports again, so the records of the end of
- * KCOV_ENABLE, shed by setting word 0 to 0, are gone for good. Other modes are refused.
+ * Edges go to an area of their own, mapped at the offset that is the length of the first. In modes
+ * 2 to 8 a descriptor reports each value only once, so the records of the end of KCOV_ENABLE,
+ * removed by setting word 0 to 0, never appear again. Other modes are refused.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // The pictures of the coverage report in docs/images, made from what the command writes: the guest
-// kernel covered by its own tests. `node setup/pictures.mjs` makes them anew; `--look DIR` instead
+// kernel covered by its own tests. `node setup/pictures.mjs` renews them; `--look DIR` instead
 // shows every view at 420 and 1400 pixels in both colour schemes, for people to look at;
 // `--traces DIR` keeps the traces there and takes them if they exist.
 import { spawnSync } from 'node:child_process';

@@ -167,7 +167,7 @@ export function readInputs(path: string): string[] {
   return isManifest(manifest) ? Object.keys(manifest.inputs) : [];
 }
 
-/** A damaged manifest is a miss: the next build writes it anew. */
+/** A damaged manifest is a miss: the next build rewrites it. */
 function isManifest(value: unknown): value is Manifest {
   if (!isObject(value) || typeof value['key'] !== 'string' || !isSeen(value['product'])) return false;
   const { inputs } = value;

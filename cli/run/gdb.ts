@@ -1,6 +1,6 @@
-// The socket of the GDB stub: `-gdb tcp::PORT`, `-s` (port 1234) and `-S` (stand until GDB says
-// continue), as in QEMU. One debugger at a time, on the loopback interface only: whoever connects
-// owns the guest.
+// The socket of the GDB stub: `-gdb tcp::PORT`, `-s` (port 1234) and `-S` (stop until GDB
+// continues), as in QEMU. One debugger at a time, on the loopback interface only: a client controls
+// the guest.
 import { createServer, type Server, type Socket } from 'node:net';
 import { GdbStub, type Machine, type RunResult } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';

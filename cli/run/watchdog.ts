@@ -1,4 +1,4 @@
-// Signals end a run, even when the guest or a device keeps the main thread busy for ever. A second
+// Signals end a run, even when the guest or a device keeps the main thread busy forever. A second
 // thread receives them, because its event loop always turns, and tells the main thread by a word of
 // shared memory. Between two slices the session reads that word and ends the run in order. Where it
 // does not within a grace period, the second thread terminates the JavaScript or WebAssembly that

@@ -13,7 +13,7 @@ import { checkOutput } from '../io/output.ts';
 import { exactWindow } from '../run/execute.ts';
 import { explain, runSession } from '../run/session.ts';
 
-/** What --record needs; refused where the file could not repeat the run. */
+/** Checks --record; refused if the file could not repeat the run. */
 function checkRecord({ record, thin, gdb, loads }: QemuOptions): void {
   if (thin && record === undefined)
     throw new UserError('boot: --thin without --record: it leaves the images out of the capsule');
@@ -24,7 +24,7 @@ function checkRecord({ record, thin, gdb, loads }: QemuOptions): void {
     throw new UserError(`boot: --record holds at most ${LOADS_MAX} images of -device loader`);
 }
 
-/** What `--exact --cover FILE -k ELF` asks for. */
+/** The request of `--exact --cover FILE -k ELF`. */
 async function exactOf({ cover, exact, image, kernel }: QemuOptions) {
   if (!exact && cover === undefined) return undefined;
   if (!exact) throw new UserError('boot: --cover counts instructions here; add --exact');

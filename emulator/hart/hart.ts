@@ -110,7 +110,7 @@ export class Hart {
     this.state.set(L.RECHECK, 1);
   }
 
-  /** After the window's bytes were replaced: derives everything else anew. */
+  /** After the window's bytes were replaced: derives all other data again. */
   restored(): void {
     setPriv(this.state, this.state.get(L.PRIV));
     this.mmu.pmp.update();

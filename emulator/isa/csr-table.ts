@@ -79,7 +79,7 @@ const ROWS = [
   // both.
   stored(0x30a, 'menvcfg',    ['Priv §3.1.18', 'STCE, PBMTE, ADUE with sstc, svpbmt, svadu; FIOM, CBIE, CBCFE, CBZE for S-mode'],
     { writable: lo(F.ENVCFG_MASK) | hi(F.STCE_HI | F.PBMTE_HI | F.ADUE_HI), reset: hi(F.PBMTE_HI | F.ADUE_HI), rule: 'menvcfg' }),
-  stored(0x320, 'mcountinhibit', ['Priv §3.1.12', 'counters that stand still'], { writable: WORD - lo(F.TM), rule: 'mcountinhibit' }),
+  stored(0x320, 'mcountinhibit', ['Priv §3.1.12', 'counters that do not count'], { writable: WORD - lo(F.TM), rule: 'mcountinhibit' }),
   stored(0x340, 'mscratch',   ['Priv §3.1.13', 'a word for the trap handler']),
   stored(0x341, 'mepc',       ['Priv §3.1.14', 'pc of the trap'], { writable: EVEN }),
   stored(0x342, 'mcause',     ['Priv §3.1.15', 'cause of the trap']),

@@ -2,8 +2,8 @@
 //
 // The hash of a page is XXH64 of its 4,096 bytes with the page's number as seed, and 0 for a page
 // of zeros; the hash of RAM is the sum of all modulo 2^64. So a page that changes costs one
-// subtraction and one addition, and a page that nobody touched costs nothing. It detects faults and
-// not attackers: whoever chooses the contents of pages can make sums equal.
+// subtraction and one addition, and an unchanged page costs nothing. It detects faults, not
+// attacks: an attacker who chooses the contents of pages can make sums equal.
 
 import type { Ram } from '../bus/ram.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';
@@ -29,9 +29,9 @@ type HoldsCode = (page: number) => boolean;
 interface Exports {
   /** XXH64 of the page at a host address; 0 for zeros. */
   readonly page: (at: number, seed: bigint) => bigint;
-  /** Hashes a page anew. */
+  /** Hashes a page again. */
   readonly update: (page: number) => void;
-  /** Hashes the pages from `first` to before `end` anew. */
+  /** Hashes the pages [first, end) again. */
   readonly range: (first: number, end: number) => void;
 }
 

@@ -108,7 +108,7 @@ export type Complete = MachineOptions &
     >
   > & {
     virtioLegacy: boolean;
-    /** What `cpu` says. */
+    /** The extensions of `cpu`. */
     extensions: Extensions;
   };
 

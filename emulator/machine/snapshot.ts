@@ -1,7 +1,7 @@
 // The state of a machine as plain data: the contents of a snapshot and of the state hash. It is all
 // state that the guest can see: RAM, the registers of every hart, one record for each device, the
-// clock, the scheduler and the firmware. What is derived (TLBs, decoded and compiled code, kcov
-// pointers) is not in it. Precondition of everything here: the machine is between two runs.
+// clock, the scheduler and the firmware. It excludes derived data (TLBs, decoded and compiled code,
+// kcov pointers). Precondition of all functions: the machine is between two runs.
 
 import { HostError } from '../base/errors.ts';
 import { type Hart, layout as L } from '../hart/index.ts';

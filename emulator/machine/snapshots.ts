@@ -67,7 +67,7 @@ export class Snapshots {
     if (s === base && ++this.#returns % RESET_CHECK === 0) this.check();
   }
 
-  /** Hashes all of the state anew. Errors: HostError when it is not the one of the base. */
+  /** Hashes all of the state again. Errors: HostError if it is not that of the base. */
   check(): void {
     const { memoryHash } = this.#m;
     memoryHash.rescan();

@@ -1,5 +1,5 @@
-// A 64-bit hash of machine state, to compare runs and not to resist attackers. Two 32-bit lanes in
-// the manner of MurmurHash3's body, over 32-bit words. RAM has a hash of its own: memory-hash.ts.
+// A 64-bit hash of machine state, for comparing runs, not for resisting attacks. Two 32-bit lanes
+// like MurmurHash3's body, over 32-bit words. RAM has a separate hash: memory-hash.ts.
 
 export class StateHash {
   #a = 0x9747_b28c | 0;

@@ -6,7 +6,7 @@
  *     - mmap and dup of a descriptor may meet its close
  *     - errors are those of the dialect's tables, nothing else
  *     - nobody's private memory changes: canaries catch records written through stale pointers
- *     - whoever died no longer owns anything: in the end one thread can enable every descriptor
+ *     - a dead thread owns nothing: in the end one thread can enable every descriptor
  *     - memory that was free before is free again
  *
  *     stress [OPERATIONS [SEED [THREADS [remote]]]]

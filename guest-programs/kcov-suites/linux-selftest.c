@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Checks of Linux's kcov in the manner of the kernel tree's own tests: fixtures, variants, blocks
+ * Checks of Linux's kcov in the style of the kernel tree's own tests: fixtures, variants, blocks
  * after failed assertions. Modes 0 and 1 only, so that it runs on a real kernel too.
  */
 #define _GNU_SOURCE

@@ -20,7 +20,7 @@
 #define FAIL_FD      200 /* each worker's /dev/fail-nth */
 #define FDS_MAX      64 /* RLIMIT_NOFILE of a worker: a random small number is often a descriptor */
 
-/* In a file that every worker maps, also after it executed the fuzzer anew. */
+/* In a file that every worker maps, also after it executed the fuzzer again. */
 struct shared {
     uint64_t calls, limit;
     uint64_t tried[NR_MAX], good[NR_MAX]; /* by number */

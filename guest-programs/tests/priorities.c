@@ -230,7 +230,7 @@ static void the_nicer_one_gets_less(void)
 {
     int tries = 0;
 
-    while (tries < 6 && !nicer_had_less()) /* an emulator's harts may stand still for a while */
+    while (tries < 6 && !nicer_had_less()) /* an emulator's harts may pause for a while */
         tries++;
     CHECK(tries < 6);
 }
@@ -325,7 +325,7 @@ static void policies_are_kept(void)
 
 int main(void)
 {
-    setpriority(PRIO_PROCESS, 0, 0); /* whoever runs us may be nice */
+    setpriority(PRIO_PROCESS, 0, 0); /* our parent may be nice */
     RUN(nice_values_are_kept);
     RUN(nice_values_need_somebody);
     RUN(nice_values_of_many);

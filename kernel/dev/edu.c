@@ -1,14 +1,14 @@
 /*
  * edu.c: driver of the teaching device, written to be copied: it has registers, work that takes
- * time, an interrupt, DMA, and completion in a task that runs on behalf of whoever asked.
+ * time, an interrupt, DMA, and completion in a task on behalf of the caller.
  *
  *     system call            start the work, remember for whom, sleep
  *     interrupt handler      read and acknowledge the device, queue the task
  *     task (kernel thread)   take the result, wake the sleeper
  *
- * One piece of work at a time: edu->lock (mutex) is held from start to result. What handler and
- * task share is covered by edu->done_lock. The device may go at any time: then sleepers get
- * -ENODEV, and what probe acquired is undone by the driver model (driver.h). Registers: those of
+ * One piece of work at a time: edu->lock (mutex) is held from start to result. edu->done_lock
+ * covers data that handler and task share. The device may go at any time: then sleepers get
+ * -ENODEV, and the driver model releases the resources of probe (driver.h). Registers: those of
  * QEMU's device of the same name (docs/specs/edu), see devices/edu.ts.
  */
 #include "abi/edu.h"
@@ -152,7 +152,7 @@ static void abandon(struct edu *e)
     taskq_barrier(system_taskq);
 }
 
-/* Sleeps until the task has run or the device goes; a second is for ever for this device. */
+/* Sleeps until the task has run or the device goes; one second exceeds its longest operation. */
 static int finish(struct edu *e)
 {
     u64 deadline = time_now() + TICKS_PER_SEC;

@@ -5,8 +5,8 @@
  * has seen it in the used ring. Free descriptors form a list through desc[].next.
  *
  * The transport is a device of the device tree; what sits behind it is a device of the virtio bus,
- * which shares its node and its interrupt. Whoever waits looks at the ring himself after a second:
- * an interrupt that is lost costs time, not the request.
+ * which shares its node and its interrupt. A waiter checks the ring itself after a second: a lost
+ * interrupt costs time, not the request.
  *
  * Memory barriers: the device must see a chain before its index, and the index before the notify.
  */
@@ -166,7 +166,7 @@ static void finish(struct virtio_request *r, int error, u32 written)
     spin_unlock(&r->wait.lock);
 }
 
-/* What the device has completed: its sleepers go on, and there is room. Any context. */
+/* Completes finished requests: wakes their sleepers and frees descriptors. Any context. */
 static void reap(struct virtio *v)
 {
     spin_lock(&v->lock);
@@ -334,7 +334,7 @@ static int mmio_probe(struct device *dev)
     return device_add(NULL, &virtio_bus, dev, name, dev->fdt_node, dev->irq, id) ? 0 : -ENOMEM;
 }
 
-/* What sits behind the transport goes first. */
+/* The device behind the transport is removed first. */
 static void remove_child(struct device *dev, bool is_lost)
 {
     for (struct device *child = dev->next; child; child = child->next)

@@ -18,7 +18,7 @@ static const struct bus test_bus = {.name = "test", .match = matches};
 
 enum { PLAIN = 1, NEEDY = 2 };
 
-/* What the two drivers below do, and what they saw. (driver_lock) */
+/* The actions of the two drivers below, and their observations. (driver_lock) */
 static struct {
     int fail_at; /* step of the probe that fails; 0: none */
     bool provider;

@@ -51,7 +51,7 @@ void binding_put(struct binding *b)
 
 /*
  * dead is set before active is looked at, and active is raised before dead is looked at: one of the
- * two sides sees the other. Whoever enters has a reference, so b outlives the wake-up.
+ * two sides sees the other. Every caller has a reference, so b outlives the wake-up.
  */
 bool binding_enter(struct binding *b)
 {

@@ -42,7 +42,7 @@ static void kqueue_unref(struct kqueue *kq)
         kfree(kq);
 }
 
-/* In a kernel thread, on behalf of whoever made the kqueue active. */
+/* In a kernel thread, on behalf of the process that made it active. */
 static void wake_watchers(void *arg)
 {
     struct kqueue *kq = arg;

@@ -479,7 +479,7 @@ static int proc_mount(const struct fs_type *type, const char *source, u32 flags,
             return -ENOMEM;
         }
     }
-    atomic_add(&proc_super->refs, 1); /* one stays for ever */
+    atomic_add(&proc_super->refs, 1); /* one is permanent */
     *out = proc_super;
     return 0;
 }

@@ -120,7 +120,7 @@ bool dev_gone(const struct device *dev);
 /* The hardware is no longer there (its registers read as all ones). Any context. */
 void dev_lost(struct device *dev);
 
-/* Whoever uses a binding without an open file: a mounted disk. */
+/* The user of a binding without an open file: a mounted disk. */
 struct binding *binding_get(struct binding *b);
 void binding_put(struct binding *b);
 /* Brackets a use of the hardware; false once the device goes. */

@@ -198,7 +198,7 @@ struct statfs64 {
     u64 namelen, frsize, flags, spare[4];
 };
 
-/* A place in the tree; both references are owned by whoever fills it in. */
+/* A place in the tree; its creator owns both references. */
 struct path {
     struct mount *mnt;
     struct inode *inode;

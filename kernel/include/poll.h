@@ -1,5 +1,5 @@
 /*
- * poll.h: readiness. A thing that can become ready owns a struct waitq (wait.h); whoever waits for
+ * poll.h: readiness. A thing that can become ready owns a struct waitq (wait.h); the waiter for
  * readiness - a blocked read, ppoll, pselect6, epoll, kqueue - hangs a struct waiter on it.
  *
  *     driver:  u32 drv_poll(f, pt) { poll_wait(pt, &dev->waitq); return ready bits; }

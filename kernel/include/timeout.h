@@ -4,7 +4,7 @@
  *
  * A timeout calls a function once, later: TIMEOUT_IRQ ones from the timer interrupt (no sleeping),
  * TIMEOUT_THREAD ones from a kernel thread (sleeping allowed), where the thread runs "on behalf" of
- * whoever armed it (see struct work_origin).
+ * its creator (see struct work_origin).
  */
 #pragma once
 #include "types.h"

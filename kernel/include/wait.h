@@ -10,8 +10,8 @@
  *                                                   is dropped while sleeping and held on return
  *
  * The condition is evaluated after the thread is on the queue, so a wake-up between the test and
- * the sleep is not lost. Whoever makes the condition true calls wake_up() afterwards.
- * Poll-like waiting on many queues: one struct waiter per queue with its own wake function.
+ * the sleep is not lost. Code that makes the condition true calls wake_up() afterwards. Poll-like
+ * waiting on many queues: one struct waiter per queue with its own wake function.
  */
 #pragma once
 #include "types.h"

@@ -121,7 +121,7 @@ void kcov_release(struct file *file)
     spin_lock(&kcov_lock);
     desc->closed = true;
     if (KCOV_DIALECT.close_stops) {
-        /* Told to the device first: whoever listens there wants to know where recording ended. */
+        /* Told to the device first: its listeners need the point where recording ended. */
         if (current->kcov.live == &desc->ctx)
             kcov_set_live(NULL);
         desc->ctx.mode = 0;

@@ -10,7 +10,7 @@
  *
  * Divergence: areas of sections in interrupts are made at the first REMOTE_ENABLE; while it is
  * enabled for handles, a thread has no descriptor in the sense of ENABLE, but the two exclude each
- * other as in 6.12. Private areas are kept for later sections, but not all of them for ever.
+ * other as in 6.12. Private areas are kept for later sections, but not all of them permanently.
  */
 #include "linux.h"
 #include "alloc.h"

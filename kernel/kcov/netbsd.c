@@ -237,7 +237,7 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
     return ioctl_bsd(file, cmd, arg, command);
 }
 
-/* The mailbox's area while one is attached; it lives as long as the mailbox, which is for ever. */
+/* The mailbox's area while one is attached; it lives as long as the mailbox, which is permanent. */
 static struct vm_pages *mapped_area(struct kcov_desc *desc)
 {
     spin_lock(&kcov_lock);

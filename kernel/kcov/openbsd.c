@@ -4,7 +4,7 @@
  *
  *     NONE --set size--> READY --enable--> TRACE --disable, owner exits--> READY
  *     TRACE --last close--> DYING (records nothing) --owner exits--> freed
- *     READY --attach--> remote for ever: enable traces the process's deferred work, not the caller
+ *     READY --attach--> remote for good: enable traces the process's deferred work, not the caller
  *
  * Divergences: close of an area that is mapped keeps its pages (area.c); the private buffers of
  * interrupts are made at the first attach, not at boot; a descriptor that belongs to a remote of
@@ -136,7 +136,7 @@ static void remote_leave(bool in_interrupt)
     } else {
         r = kcov_section_end(&lost);
     }
-    r->desc->ctx.lost += lost; /* whoever retires a remote waits, so it is still there */
+    r->desc->ctx.lost += lost; /* the thread that retires it waits, so it still exists */
     if (kcov_remote_entry(r)->sections == 0)
         wake_up(&kcov_drained);
     spin_unlock(&kcov_lock);

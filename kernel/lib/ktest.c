@@ -2,7 +2,7 @@
 /*
  * ktest.c: /dev/ktest. Reading it gives the names of all tests, one a line; writing a name runs
  * that test in the calling thread: the write succeeds, fails with EIO when the test failed, or with
- * ECANCELED when it was skipped. What failed is on the console as a TAP diagnostic.
+ * ECANCELED when it was skipped. The console shows a failure as a TAP diagnostic.
  */
 #include "ktest.h"
 #include "abi/errno.h"

@@ -19,7 +19,7 @@ static bool show(struct thread *t, void *arg)
     return true;
 }
 
-/* Every thread and where it sleeps, for whoever wonders why nothing happens. */
+/* Prints every thread and where it sleeps, to explain a hang. */
 void tasks_show(void)
 {
     thread_for_each(show, NULL);

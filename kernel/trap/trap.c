@@ -49,7 +49,7 @@ static void interrupt_handle(u64 cause)
     switch (cause & ~SCAUSE_INTERRUPT) {
     case IRQ_S_TIMER:
         sched_tick();
-        timeout_run(); /* programs the timer anew */
+        timeout_run(); /* programs the timer again */
         break;
     case IRQ_S_SOFT:
         csr_clear_sip(SIE_SSIE);

@@ -1,4 +1,4 @@
-// docs/cli.md and docs/man/ say what --help says; UPDATE_DOCS=1 writes them anew. Every command
+// docs/cli.md and docs/man/ have the texts of --help; UPDATE_DOCS=1 renews them. Every command
 // teaches by an example.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -18,7 +18,7 @@ export interface WriterOptions {
   /** Iterations of a function each time. */
   readonly iterations: number;
   /**
-   * Is the function of this place copied anew each round? Else its code is stored once and only
+   * True if the function of this place is copied each round. Else its code is stored once and only
    * called.
    */
   readonly rewrites: boolean;

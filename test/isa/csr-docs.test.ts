@@ -1,4 +1,4 @@
-// docs/csrs.md is generated from the CSR table; UPDATE_DOCS=1 writes it anew.
+// docs/csrs.md is generated from the CSR table; UPDATE_DOCS=1 renews it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What `behaviour -b` says about the areas that its tests left, and which of it may depend on more
-// than kcov.
+// The report of `behaviour -b` about the areas that its tests left, and the part that may depend on
+// more than kcov.
 
 /** Lines "  TEST area N: COUNT HASH". */
 export const leftAreas = (text: string): string[] =>

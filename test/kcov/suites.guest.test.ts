@@ -1,6 +1,6 @@
-// Programs in the manner of the four systems' own kcov tests, written against those systems'
-// headers alone: they compile without a warning and pass. Their headers can be included one by one,
-// in any personality.
+// Programs in the style of the four systems' own kcov tests, written against those systems' headers
+// alone: they compile without a warning and pass. Their headers can be included one by one, in any
+// personality.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// docs/devices.md is generated from the register maps; UPDATE_DOCS=1 writes it anew.
+// docs/devices.md is generated from the register maps; UPDATE_DOCS=1 renews it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// docs/schemas/ holds the schemas of the files that kcovbox writes; UPDATE_DOCS=1 writes them anew.
+// docs/schemas/ holds the schemas of the files that kcovbox writes; UPDATE_DOCS=1 renews them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

@@ -27,7 +27,7 @@ const WAYS: Readonly<Record<string, () => void>> = {
   wait: () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   /** A process that does not end: the kernel has the thread. */
   kernel: () => void spawnSync('sleep', ['5']),
-  /** Not stuck: the guest goes on for ever, the session's slices end. */
+  /** Not stuck: the guest continues forever, the session's slices end. */
   guest: () => {},
   /** Not stuck: waits for the file of argv[4]; then the guest ends with status 7. */
   last: () => {

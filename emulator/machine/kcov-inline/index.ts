@@ -1,8 +1,8 @@
 // Coverage hooks inline: a call of `__sanitizer_cov_trace_*` from compiled code does what the stub
 // in kernel/kcov/hooks.S and the kcov device would do, without calling either: same registers (t0,
-// t1, ra), same bytes in context and area, same number of retired instructions. What it cannot
-// prove equal (no translation at hand, a context elsewhere, UNIQ modes, FreeBSD's switch records,
-// an area that holds code, a listener on the device) makes the real call.
+// t1, ra), same bytes in context and buffer, same number of retired instructions. It makes the real
+// call if it cannot prove equality: a translation is missing, the context is elsewhere, UNIQ modes,
+// FreeBSD's switch records, a buffer that holds code, a listener on the device.
 //
 // The stub's paths, by retired instructions after the call itself (hooks.S is drawn there):
 //   ld beqz ret                                     3   no live context: t0 = 0

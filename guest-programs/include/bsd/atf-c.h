@@ -1,6 +1,6 @@
 /*
- * ATF's C interface, written anew in one header: test cases, requirements, expectations, and a
- * main() that behaves as a test program of ATF:
+ * ATF's C interface, rewritten in one header: test cases, requirements, expectations, and a main()
+ * that behaves as a test program of ATF:
  *
  *     prog -l                                 the cases with their metadata
  *     prog [-r FILE] [-v NAME=VALUE]... CASE[:body|:cleanup]
@@ -8,7 +8,7 @@
  *     prog                                    all cases, each in a child of its own, one line each
  *
  * Exit status of one case: 0 for passed, skipped and expected failures, 1 for failed. Metadata is
- * for whoever runs the program (as in ATF, where a runner enforces require.* and timeouts).
+ * for the caller of the program (as in ATF, where a runner enforces require.* and timeouts).
  *
  * Divergence: without a case a real one only complains; here it plays the runner too, because the
  * guest has none: results are held against how the child ended, cleanups run afterwards, the exit

@@ -108,7 +108,7 @@ KCOVBOX_ATF_UNUSED void atf_utils_redirect(int fd, const char *name)
         close(file);
 }
 
-/* What the child prints goes to files that atf_utils_wait looks into. */
+/* The child's output goes to files that atf_utils_wait checks. */
 KCOVBOX_ATF_UNUSED pid_t atf_utils_fork(void)
 {
     fflush(stdout);

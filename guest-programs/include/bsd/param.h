@@ -1,4 +1,4 @@
-/* What the BSDs' <sys/param.h> (and <machine/param.h>) have beyond glibc's. */
+/* The BSDs' <sys/param.h> (and <machine/param.h>), beyond glibc's. */
 #ifndef KCOVBOX_BSD_PARAM_H
 #define KCOVBOX_BSD_PARAM_H
 

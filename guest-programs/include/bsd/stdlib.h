@@ -1,4 +1,4 @@
-/* What the BSDs' <stdlib.h> has beyond glibc's. */
+/* The BSDs' <stdlib.h>, beyond glibc's. */
 #ifndef KCOVBOX_BSD_STDLIB_H
 #define KCOVBOX_BSD_STDLIB_H
 

@@ -1,4 +1,4 @@
-/* What the BSDs' <string.h> has beyond glibc 2.36's. */
+/* The BSDs' <string.h>, beyond glibc 2.36's. */
 #ifndef KCOVBOX_BSD_STRING_H
 #define KCOVBOX_BSD_STRING_H
 

@@ -1,6 +1,6 @@
 /*
- * The reporting half of Linux's kselftest, written anew: results as TAP 13 lines, counters, and
- * exits with the status that a runner understands.
+ * The reporting half of Linux's kselftest, rewritten: results as TAP 13 lines, counters, and exits
+ * with the status that a runner understands.
  */
 #ifndef KCOVBOX_LINUX_KSELFTEST_H
 #define KCOVBOX_LINUX_KSELFTEST_H

@@ -1,6 +1,6 @@
 /*
- * The other half of Linux's kselftest, written anew: tests and fixtures with variants, each run in
- * a child; ASSERT_* end a test, EXPECT_* note a failure, both may be followed by a block that runs
+ * The other half of Linux's kselftest, rewritten: tests and fixtures with variants, each run in a
+ * child; ASSERT_* end a test, EXPECT_* note a failure, both may be followed by a block that runs
  * when they fail. TEST_HARNESS_MAIN takes names of tests as arguments, and -l to list them.
  */
 #ifndef KCOVBOX_LINUX_KSELFTEST_HARNESS_H

@@ -42,8 +42,8 @@ const { protect } = DecodedPages.prototype;
 const MOST_ARRIVALS = 1000;
 
 /**
- * Empties a slot. The problem: a jump cache that leads to an empty slot makes the dispatcher turn
- * for ever, and no instruction passes that a test could count. The trick: the stub of an emptied
+ * Empties a slot. The problem: a jump cache that leads to an empty slot makes the dispatcher loop
+ * forever, and no instruction passes that a test could count. The trick: the stub of an emptied
  * slot throws when it was called many times with the same count of instructions left.
  */
 function emptyWithAlarm(this: SlotTable, slot: number): void {

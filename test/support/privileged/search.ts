@@ -33,7 +33,7 @@ export interface Outcome {
   readonly machine: Machine;
 }
 
-/** Programs that loop for ever end here. */
+/** Programs that loop forever end here. */
 const UNITS = 2_000_000;
 /** Lines that the harness drives: what no device of these programs drives. */
 const LINES = [cause.MSIP, cause.SEIP, cause.MEIP];

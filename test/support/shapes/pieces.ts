@@ -101,7 +101,7 @@ const crossing: Write = (a, size, s) => {
   });
 };
 
-/** A base register that an AMO or LR loads anew in the middle of its accesses. */
+/** A base register that an AMO or LR reloads in the middle of its accesses. */
 const atomics: Write = (a, size, s) => {
   const { random } = s;
   pointTo(a, 20, 0x7800);
