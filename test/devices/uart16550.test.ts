@@ -43,7 +43,7 @@ describe('uart16550', () => {
     expect(irq.level).toBe(true);
   });
 
-  // xv6 handles the interrupt without a look at IIR; one hart would do nothing else for ever.
+  // xv6 handles the interrupt without a look at IIR; one hart would do nothing else forever.
   it('requests no interrupt for THRE once LSR was read, until THR is empty again', () => {
     const { uart, irq } = setup();
     uart.write(IER, 1, 3);
