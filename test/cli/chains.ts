@@ -8,7 +8,7 @@ import { nodeVersions } from '../support/nodes.ts';
 
 const ENGINES = ['jit', 'interp', 'lockstep'] as const;
 
-/** Likely sources of differences: the order of processes, time, sleep, noise, rounding, coverage. */
+/** Sources of differences: the order of processes, time, sleep, noise, rounding, coverage. */
 const SOURCE = `#include <fcntl.h>
 #include <linux/kcov.h>
 #include <math.h>
