@@ -1,5 +1,4 @@
-// What reports need of the machine they are made on: kernels that were built here, source text,
-// names of system calls.
+// The host's data for reports: kernels that were built here, source text, names of system calls.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, packageRoot } from '../toolchain/index.ts';

@@ -11,7 +11,7 @@ const EXIT_PANIC = 126;
 /** The guest could not start the program. */
 const EXIT_NO_START = 127;
 
-/** What kernel/boot/poweroff.c tells through the finisher beyond a program's own status. */
+/** Codes of kernel/boot/poweroff.c for the finisher, besides a program's own status. */
 const STATUS_PANIC = 0xff7e;
 const STATUS_NO_INIT = 0xff7f;
 

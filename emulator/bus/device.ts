@@ -165,7 +165,7 @@ export interface RamPort {
   host(pa: number): number;
 }
 
-/** What a device that is added to the board may use. */
+/** The ports for a device that is added to the board. */
 export interface DevicePorts {
   /** Its interrupt line; without a source, a line that leads nowhere. */
   readonly irq: IrqLine;

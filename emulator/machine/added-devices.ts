@@ -1,5 +1,5 @@
-// Devices that are not part of the board: whoever makes the machine adds them at free addresses,
-// with free interrupts.
+// Devices that are not part of the board: the host program adds them at free addresses, with free
+// interrupts.
 
 import { PLIC_SOURCES } from '../../devices/plic.ts';
 import { hex } from '../base/bits.ts';

@@ -24,7 +24,7 @@ const [{ path }] = coverage.files().filter(file => file.totals.lines.covered > 0
 const states = coverage.file(path).lines.map(({ line, state }) => `${line} ${state}`);
 console.log(`${path}: ${states.slice(0, 3).join(', ')}, ...`);
 
-// What the records in functions of one name reached, and the whole trace beyond them.
+// The points reached in functions of one name, and those of the rest of the trace.
 const part = trace.filter({ places: { image, select: { functions: '^file_' } } });
 const { points } = diffCoverage(measure(part, image), coverage);
 console.log(`${points.both} points in both, ${points.onlyB} in the whole trace alone`);

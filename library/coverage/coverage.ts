@@ -84,7 +84,7 @@ export interface TestCoverage {
 export let innerCoverage: (coverage: Coverage) => Inner;
 let toCoverage: (inner: Inner) => Coverage;
 
-/** What a trace covers of an image. `measure` makes one. */
+/** The coverage of an image by a trace. `measure` makes one. */
 export class Coverage {
   readonly #inner: Inner;
 

@@ -28,7 +28,7 @@ export interface CoverageDiff {
 }
 
 /**
- * What only one of two coverages reached.
+ * The points that only one of two coverages reached.
  *
  * @throws KcovboxError of kind `coverage` unless both are of one `Image` object, with equal
  *   selections.

@@ -23,7 +23,7 @@ export interface Frame {
   readonly inline: boolean;
 }
 
-/** Parts of a program. What is absent selects everything. */
+/** Parts of a program. An absent field selects everything. */
 export interface Selection {
   /** Globs over source paths, any of which selects; `*` stays within a folder, `**` does not. */
   readonly files?: readonly string[];

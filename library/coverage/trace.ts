@@ -100,7 +100,7 @@ export class Trace {
     return this.#inner.lostTotal;
   }
 
-  /** What went wrong while it was recorded, in words. */
+  /** Errors during the recording, as text. */
   get findings(): readonly string[] {
     return this.#inner.findings;
   }

@@ -119,8 +119,8 @@ export class Machine {
   }
 
   /**
-   * What the guest has printed since the last call; the last 16 MiB of it. Always empty with the
-   * option `onConsole`. A terminal driver of the guest ends lines with CR LF.
+   * The guest's output since the last call; at most its last 16 MiB. Always empty with the option
+   * `onConsole`. A terminal driver of the guest ends lines with CR LF.
    */
   takeOutput(): Uint8Array {
     const taken = this.#output.slice(0, this.#printed);

@@ -1,4 +1,4 @@
-// What a machine is made of, and its translation into the options of the emulator.
+// The options of a machine, and their translation into those of the emulator.
 
 import type { AddedDevice } from '../../emulator/bus/device.ts';
 import {
@@ -34,7 +34,7 @@ export interface DiskImage {
 export type VirtioDevice =
   | {
       readonly kind: 'blk';
-      /** The contents. What the guest writes is kept in the machine and never reaches the image. */
+      /** The contents. The machine keeps the guest's writes; they never reach the image. */
       readonly image: Uint8Array | DiskImage;
       readonly readOnly?: boolean;
       /** 0 to 7. Default: the highest free one, as in QEMU. */
@@ -62,9 +62,9 @@ export interface InputEvent {
   readonly bytes: ArrayLike<number> & Iterable<number>;
 }
 
-/** What a machine is made of. All but `kernel` has a default. */
+/** The options of a machine. All but `kernel` have defaults. */
 export interface MachineOptions {
-  /** What the machine boots. Needed unless `bios` or `images` is given. */
+  /** The image to boot. Needed unless `bios` or `images` is given. */
   readonly kernel?: Image;
   /** Initial RAM disk, handed to the kernel by the device tree. */
   readonly initrd?: Image;

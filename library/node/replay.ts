@@ -23,8 +23,8 @@ export interface ReplayOptions
 export interface Replay {
   readonly run: Run;
   /**
-   * What was not as it was: "status is 1, was 0". Empty when it was the same run; else the emulator
-   * has a defect.
+   * The differences: "status is 1, was 0". Empty when it was the same run; else the emulator has a
+   * defect.
    */
   readonly differences: readonly string[];
 }

@@ -1,9 +1,9 @@
-// What `--result` of the command writes, as types; docs/schemas/ has the same as JSON Schema.
+// The file of the command's `--result`, as types; docs/schemas/ has the same as JSON Schema.
 import type { RunResult as Inner } from '../../run/index.ts';
 
 /**
- * What determines a run: whoever has its images and executes it gets the same instructions, output
- * and coverage.
+ * The run description: with its images, every execution has the same instructions, output and
+ * coverage.
  */
 export interface RunDescription {
   format: 'kcovbox run';
@@ -77,7 +77,7 @@ export interface RunResult {
   runId: string;
   run: RunDescription;
   outcome: RunOutcome;
-  /** What cannot change the run. */
+  /** Facts that cannot change the run. */
   host: { kcovbox: string; node: string; compiler: string | null; engine: 'jit' | 'interp' | 'lockstep' };
 }
 

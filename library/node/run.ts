@@ -78,7 +78,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a run is made of, ended or not. @internal */
+/** The parts of a run, ended or not. @internal */
 export interface Parts {
   readonly images: GuestImages;
   readonly choice: MachineChoice;
@@ -119,7 +119,7 @@ export class Run {
     return this.#parts.ended.outcome;
   }
 
-  /** What the guest printed, with LF as its line ends. */
+  /** The guest's output, with LF as line ends. */
   get output(): Uint8Array {
     return this.#parts.ended.output;
   }
@@ -129,7 +129,7 @@ export class Run {
     return new TextDecoder().decode(this.output);
   }
 
-  /** What kcov recorded; undefined without `cover` or `trace`. */
+  /** The kcov records; undefined without `cover` or `trace`. */
   get trace(): Trace | undefined {
     return this.#parts.trace;
   }
@@ -170,7 +170,7 @@ export class Run {
     return { title: this.#parts.images.name, readSource, syscallName, sourceRoot: packageRoot() };
   }
 
-  /** What determines the run. */
+  /** The run description. */
   get description(): RunDescription {
     return this.#describe();
   }

@@ -70,7 +70,7 @@ class Pieces implements InputStream {
   }
 }
 
-/** What the guest prints, without the CR of its terminal. */
+/** The guest's output, without the CR of its terminal. */
 class Output {
   readonly #hash = createHash('sha256');
   readonly #chunks: Uint8Array[] = [];

@@ -1,5 +1,5 @@
-// docs/library.md quotes the examples of examples/library/, which tests run. UPDATE_DOCS=1 writes
-// the quotes anew.
+// docs/library.md quotes the examples of examples/library/, which tests run. UPDATE_DOCS=1 renews
+// the quotes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -129,7 +129,8 @@ console.log(new KcovboxError('input', 'x').kind satisfies string);
 });
 
 /**
- * What each example prints; `node` in a cache without a compiler's products has no path of its own.
+ * The output of each example; `node` in a cache without a compiler's products has no path of its
+ * own.
  */
 const HELLO = [
   'after 26 instructions: hello',
