@@ -39,6 +39,58 @@ function run(engine: EngineFactory, count: number): Flat {
   return flat;
 }
 
+/** Ends in a store of x12 to where x8 points. */
+const STORING = 0x400;
+/** Functions that fill the cache. */
+const FILLING = Array.from({ length: 6 }, (_, i) => 0x1000 + 0x400 * i);
+/** Adds 1 to x11; above all other code. */
+const ADDING = 0x9000;
+const DATA = 0x8000;
+
+test('a module that was parked and linked again is dropped when code appears where it stores', () => {
+  const phases: [times: number, to: number, pointer: number][] = [
+    // The boundary rises above all of them first.
+    ...FILLING.map((to): [number, number, number] => [1, to, DATA]),
+    [500, STORING, DATA],
+    ...FILLING.map((to): [number, number, number] => [200, to, DATA]),
+    [500, STORING, DATA],
+    [3, ADDING, DATA],
+    [1, STORING, ADDING],
+    [3, ADDING, DATA],
+  ];
+  const words = phases.flatMap(([times, to, pointer], i) => [
+    e('auipc', { rd: 8, imm: pointer }),
+    e('addi', { rd: 8, rs1: 8, imm: -24 * i }),
+    e('addi', { rd: 5, rs1: 0, imm: times }),
+    e('jal', { rd: 1, imm: to - 4 * (6 * i + 3) }),
+    e('addi', { rd: 5, rs1: 5, imm: -1 }),
+    e('bne', { rs1: 5, rs2: 0, imm: -8 }),
+  ]);
+  const body = Array.from({ length: LONG }, () => e('addi', { rd: 10, rs1: 10, imm: 1 }));
+  const executed = (engine: EngineFactory): bigint => {
+    const flat = new Flat({ engine });
+    flat.hart.mmu.pmp.open();
+    flat.load([...words, e('jal', { rd: 0, imm: 0 })]);
+    flat.load([...body, e('sw', { rs1: 8, rs2: 12, imm: 0 }), RETURN], RAM_BASE + STORING);
+    for (const at of FILLING) flat.load([...body, RETURN], RAM_BASE + at);
+    flat.load([e('addi', { rd: 11, rs1: 11, imm: 1 }), RETURN], RAM_BASE + ADDING);
+    flat.setX(12, BigInt(e('addi', { rd: 11, rs1: 11, imm: 16 })));
+    flat.run(2_000_000);
+    return flat.x(11);
+  };
+  let regions: Jit | undefined;
+  const jit: EngineFactory = (ram, harts, area) => {
+    const base = area.base + InterpEngine.areaBytes(area.pages);
+    regions = new Jit(ram, { heat: HEAT_EAGER, cache: { wasmBytes: 24_000 }, base });
+    const engine = new InterpEngine(ram, harts, area, { jit: regions });
+    regions.attach(engine);
+    return engine;
+  };
+  expect(executed(interpreter)).toBe(3n + 3n * 16n);
+  expect(executed(jit)).toBe(3n + 3n * 16n);
+  expect(regions!.stats.revived).toBeGreaterThan(0);
+});
+
 test.each([1, 2, 3])('callees of a module that is dropped when they are compiled have slots: %d', count => {
   let regions: Jit | undefined;
   const jit: EngineFactory = (ram, harts, area) => {

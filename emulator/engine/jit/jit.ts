@@ -108,9 +108,9 @@ export class Jit implements RegionHost {
     const ram = this.#ram;
     this.#engine = engine;
     this.#code = new GuestCode(ram, pages);
-    this.#cache = new CodeCache(this.#slots, pages, this.#entries, this.#limits, this.arrivals, module => {
-      this.#boundary.dropped(module);
-      this.#jumps.clear();
+    this.#cache = new CodeCache(this.#slots, pages, this.#entries, this.#limits, this.arrivals, {
+      unlinked: () => this.#jumps.clear(),
+      dropped: module => this.#boundary.dropped(module),
     });
     this.#boundary = new DataBoundary(ram.bytes / 4096, module => this.#cache.drop(module));
     this.#compiler = new Compiler({

@@ -53,6 +53,13 @@ export interface CacheStats {
   deferred: number;
 }
 
+/** A module that is unlinked can be linked again as it is; a module that is dropped cannot. */
+export interface CacheEvents {
+  /** The slots of a module were emptied: no cached slot may lead to it. */
+  unlinked(): void;
+  dropped(module: CompiledModule): void;
+}
+
 export class CodeCache {
   readonly slots: SlotTable;
   readonly stats: CacheStats = {
@@ -70,8 +77,7 @@ export class CodeCache {
   readonly #limits: CacheLimits;
   /** R_ENTRY of an entry point that lost its code. */
   readonly #arrivals: number;
-  /** Called after a module's slots were emptied: no cached slot may lead to it. */
-  readonly #onUnlink: (module: CompiledModule) => void;
+  readonly #events: CacheEvents;
   /** Linked modules and parked modules, each with the oldest first. */
   readonly #linked = new Set<CompiledModule>();
   readonly #parked = new Set<CompiledModule>();
@@ -84,14 +90,14 @@ export class CodeCache {
     entries: EntryPoints,
     limits: CacheLimits,
     arrivals: number,
-    onUnlink: (module: CompiledModule) => void,
+    events: CacheEvents,
   ) {
     this.slots = slots;
     this.#pages = pages;
     this.#entries = entries;
     this.#limits = limits;
     this.#arrivals = arrivals;
-    this.#onUnlink = onUnlink;
+    this.#events = events;
   }
 
   /** Modules that exist now, and their bytes of WebAssembly. */
@@ -203,7 +209,8 @@ export class CodeCache {
       this.#modulesOfPage.delete(page);
       this.#pages.unprotect(page);
     }
-    this.#onUnlink(module);
+    this.#events.dropped(module);
+    this.#events.unlinked();
   }
 
   /** Drops everything. */
@@ -224,7 +231,7 @@ export class CodeCache {
         // The next arrival calls the JIT.
         this.#setState(entry, 1);
       }
-      this.#onUnlink(module);
+      this.#events.unlinked();
     }
   }
 
