@@ -1,6 +1,6 @@
 // The house rules as tests: which module may import which, how long a file may be, and which names
-// deterministic modules may not use. docs/architecture.md says why. A failure prints the sentence
-// to fix.
+// deterministic modules must not use. docs/architecture.md gives the reasons. A failure prints the
+// rule.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

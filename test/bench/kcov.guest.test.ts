@@ -1,6 +1,6 @@
 // Coverage hooks in compiled code, JIT and interpreter side by side on the bench's traced workload:
-// recording, disabled, an area that runs full. The interpreter calls the kcov device; a difference
-// in any register, byte or count stops the machine.
+// recording, disabled, a full buffer. The interpreter calls the kcov device; a difference in any
+// register, byte or count stops the machine.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Tables and pictures of a bench report: what was promised stands beside what was measured.
+// Tables and pictures of a bench report show goals beside measurements.
 
 import { describe, expect, test } from 'vitest';
 import { geometricMean, type Report, type Row } from '../../bench/bench.ts';

@@ -1,5 +1,5 @@
-// The bus as guests and devices meet it: ranges and widths, RAM, register maps, and that no device
-// of the board can be made to throw by any access.
+// The bus as guests and devices see it: ranges and widths, RAM, register maps. No access makes a
+// device of the board throw.
 import { describe, expect, it } from 'vitest';
 import { CLINT_MAP, Clint } from '../../devices/clint.ts';
 import { EDU_MAP, Edu } from '../../devices/edu.ts';

@@ -1,4 +1,4 @@
-// The long dose of chains.guest.test.ts: 1,800 runs with three versions of Node.js.
+// The long run of chains.guest.test.ts: 1,800 runs with three versions of Node.js.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

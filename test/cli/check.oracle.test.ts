@@ -1,5 +1,5 @@
-// `kcovbox check` in use. The toy kernel from its first instruction to power-off, with a static
-// glibc program between, beside QEMU: all registers after every instruction.
+// `kcovbox check` in use. The toy kernel from its first instruction to power-off, including a
+// static glibc program, compared with QEMU: all registers after every instruction.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

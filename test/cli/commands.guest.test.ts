@@ -1,5 +1,5 @@
-// The commands agree with each other: one spelling for image, trace, output and format, and a word
-// where something is missing. Through bin/, as a user meets it.
+// The commands are consistent: one spelling for image, trace, output and format, and a message if
+// one is missing. Through bin/, as a user runs them.
 import {
   existsSync,
   mkdirSync,

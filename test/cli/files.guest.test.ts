@@ -1,5 +1,5 @@
-// Files on the command line that are not what they should be: one line, status 125, and no more
-// memory than the file's role is worth.
+// Wrong files on the command line: one line, status 125, and no more memory than the file's role
+// allows.
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

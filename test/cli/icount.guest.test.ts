@@ -1,5 +1,5 @@
-// run --icount and boot -icount: how many instructions a guest second has, through the command and
-// into its result.
+// run --icount and boot -icount: the number of instructions in a guest second, through the command
+// and into its result.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The same bytes on standard input are the same run, however the host delivers them; guests that
-// never idle get them, too.
+// The same bytes on standard input give the same run, however the host delivers them; guests that
+// never idle also receive them.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // --interactive: a co-process on the other side of two pipes, which writes only after it has read
-// what the guest said.
+// the guest's output.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The command on every supported version of Node.js: the same runs, and no word of V8's own.
+// The command on every supported version of Node.js: the same runs, and no messages of V8.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Control characters of names in files never reach a terminal as they are.
+// Control characters in names from files never reach a terminal unescaped.
 import { describe, expect, it } from 'vitest';
 import { printable, printableLine } from '../../cli/io/fail.ts';
 

@@ -1,5 +1,5 @@
-// QEMU's own help is the list of its options: each has a row in cli/boot/option-rows.ts, and no row
-// is made up.
+// QEMU's own help is the list of its options: each has a row in cli/boot/option-rows.ts, and every
+// row is one of them.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

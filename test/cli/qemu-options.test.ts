@@ -1,5 +1,5 @@
-// The words of QEMU command lines as people write them: what they mean, and what is said where they
-// mean nothing here.
+// Options of real QEMU command lines: their effects, and the messages for those without effect
+// here.
 import { describe, expect, test } from 'vitest';
 import { describeOptions, parseQemu } from '../../cli/boot/qemu-options.ts';
 

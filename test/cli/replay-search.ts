@@ -1,5 +1,5 @@
-// A search over capsules that anybody may have made, through the command: each mutant is the
-// recorded run, or refused with one line, and leaves no file.
+// A search over untrusted capsules, through the command: each mutant replays the recorded run or is
+// refused with one line, and leaves no file.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `kcovbox replay` and `kcovbox capsule`: the same run on any host, and of a capsule that a
-// stranger made nothing but one line: nothing in the file names an output, a flag or a program.
+// `kcovbox replay` and `kcovbox capsule`: the same run on any host. An untrusted capsule causes at
+// most one line: it cannot name an output, a flag or a program.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// `kcovbox run` at a real terminal: a pseudo terminal with a script for the person in front of it
+// `kcovbox run` at a real terminal: a pseudo-terminal, and a script in the role of the user
 // (person.py).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

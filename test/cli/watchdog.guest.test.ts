@@ -1,4 +1,4 @@
-// Signals end a run within a second also when the guest has made a device that never returns.
+// Signals end a run within a second, also if a device access never returns.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

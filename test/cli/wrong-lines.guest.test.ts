@@ -1,6 +1,5 @@
-// Wrong command lines: each ends with the documented status and one line that says what is wrong,
-// with what, and where possible what to do; nothing goes to standard output and no file is left
-// behind.
+// Wrong command lines: each ends with the documented status and one line that gives the error, its
+// object and, if possible, the remedy; nothing goes to standard output and no file is left behind.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Instrumented C functions on the bare machine: built with the hooks, called by a driver without,
- * every retired instruction counted. The counts of the hook calls make the trace; the counts of all
- * instructions are the truth that the model is compared with.
+ * Instrumented C functions on the bare machine: built with the hooks, called by a driver without
+ * hooks; every retired instruction is counted. The counts of the hook calls make the trace; the
+ * counts of all instructions are the truth that the model is compared with.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Chromium for tests: where it is, and the switches that keep it quiet and off the network. */
+/** Chromium for tests: its path, and the switches that disable messages and the network. */
 export const CHROMIUM = '/usr/bin/chromium';
 export const QUIET = [
   '--no-sandbox',

@@ -1,4 +1,4 @@
-/** Hostile ELF files: every answer is a value or one line. */
+/** Hostile ELF files: every result is a value or an error of one line. */
 import { describe, expect, it } from 'vitest';
 import { CallSites, CoverageError, Elf, Symbolizer } from '../../coverage/index.ts';
 

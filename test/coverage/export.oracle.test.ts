@@ -1,4 +1,4 @@
-/** Every export through the reader it is made for. */
+/** Every export, read by the tool that it is made for. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

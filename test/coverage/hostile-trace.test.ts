@@ -1,4 +1,4 @@
-/** Traces with a right checksum and hostile content: one line each, in bounded time. */
+/** Traces with a correct checksum and hostile content: one line each, in bounded time. */
 import { expect, it } from 'vitest';
 import { CoverageError, readTrace, TraceBuilder, writeTrace } from '../../coverage/index.ts';
 import { hitsByTest } from '../../coverage/model/tests.ts';

@@ -1,6 +1,6 @@
 /**
- * Real images with damaged bytes: whatever the reader makes of them, it ends with a value or one
- * line, and soon.
+ * Real images with damaged bytes: the reader returns a value or an error of one line, in bounded
+ * time.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

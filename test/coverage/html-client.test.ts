@@ -1,4 +1,4 @@
-/** The client of the HTML report as the exporter has it is the one that its sources make. */
+/** The client of the HTML report in the exporter equals a build of its sources. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

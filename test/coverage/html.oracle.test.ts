@@ -1,4 +1,4 @@
-/** The HTML report in a real browser, from file://, with everything network refused. */
+/** The HTML report in a real browser, from file://, with all network access refused. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';

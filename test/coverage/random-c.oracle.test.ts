@@ -1,6 +1,6 @@
 /**
  * The model on random C functions and on the lock with four pins: no line may be wrong.
- * `KCOVBOX_SEED` and `KCOVBOX_RUNS` make a long dose.
+ * `KCOVBOX_SEED` and `KCOVBOX_RUNS` select a long run.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

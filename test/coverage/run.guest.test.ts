@@ -1,6 +1,6 @@
 /**
- * From a run of the guest to what other tools read of it, and the guest kernel's own debug
- * information against llvm.
+ * From a run of the guest to files for other tools, and the guest kernel's debug information
+ * compared with llvm.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

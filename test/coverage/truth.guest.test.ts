@@ -1,7 +1,7 @@
 /**
- * The coverage model against the truth: what it says of every source line of the kernel, compared
+ * The coverage model against the truth: its verdict on every source line of the kernel is compared
  * with the instructions that the engine retired while coverage was recorded. No line may be wrong;
- * how many stay unknown is measured. The long dose is truth.slow.test.ts.
+ * the number of unknown lines is measured. The long run is truth.slow.test.ts.
  */
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

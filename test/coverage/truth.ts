@@ -1,7 +1,7 @@
 /**
- * The truth about a run, from the engine: which instructions retired while coverage was recorded.
- * And what a coverage model says of the same run, compared line by line. Addresses become lines by
- * llvm-symbolizer, not by our own reader.
+ * The truth about a run, from the engine: the instructions that retired while coverage was
+ * recorded. The verdict of a coverage model on the same run is compared line by line. Addresses
+ * become lines by llvm-symbolizer, not by our own reader.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ export interface Comparison {
   shown: number;
   /** `file:line state (times)` for lines on which the model is wrong. */
   wrong: string[];
-  /** Lines of which the model cannot tell: those that ran, and those that did not. */
+  /** Lines unknown to the model: those that ran, and those that did not. */
   unknownRan: string[];
   unknownIdle: string[];
   idle: number;
@@ -191,7 +191,7 @@ export async function truthOf(
   return { ...compare(image, recorder.finish(), machine.retired!.read()), console };
 }
 
-/** Lines of which the model cannot tell, as a share of all. */
+/** Lines unknown to the model, as a share of all. */
 export function shareUnknown({ ran, idle, unknownRan, unknownIdle }: Comparison): number {
   return (unknownRan.length + unknownIdle.length) / (ran + idle);
 }

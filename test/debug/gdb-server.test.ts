@@ -1,5 +1,5 @@
-// The socket of the stub against clients that are not GDB: they send half packets, numbers that
-// name nothing, and commands without end whose answers they never read.
+// The socket of the stub against clients that are not GDB: they send incomplete packets, invalid
+// numbers, and endless commands whose answers they never read.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';

@@ -1,5 +1,4 @@
-// The header is what the kernel is compiled with; every number in it must be the one that the
-// device uses.
+// The kernel is compiled with the header; every number in it must equal the device's.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Stand-ins for the ports of a device, so that a test needs no machine.
+// Stubs for the ports of a device, so that a test needs no machine.
 
 import type { HartLine, HartLines, IrqLine } from '../../emulator/bus/device.ts';
 import { Ram } from '../../emulator/bus/ram.ts';

@@ -1,5 +1,6 @@
-// Does the search find faults? Each case puts one into the sources of the devices, builds the
-// search with it, and expects a report. A case whose text is no longer in its file fails: renew it.
+// The search must find faults: each case puts one into the sources of the devices, builds the
+// search with it, and expects a report. A case whose text is no longer in its file fails and must
+// be renewed.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// A disk over an image behaves as an array of its bytes would, and asks the image only for what was
-// not written.
+// A disk over an image behaves like an array of its bytes, and reads from the image only unwritten
+// parts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Disk, type DiskImage } from '../../devices/virtio-disk.ts';

@@ -1,4 +1,4 @@
-// A guest that writes code for 10^10 instructions: what the host keeps stays flat.
+// A guest that writes code for 10^10 instructions: the host's memory stays constant.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,5 +1,5 @@
-// The code cache under guests that keep writing code: it stays bounded, it forgets, and it does not
-// give up.
+// The code cache under guests that keep writing code: it stays bounded, evicts, and continues to
+// compile.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

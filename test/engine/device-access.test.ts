@@ -1,6 +1,6 @@
-// Loads from devices in both engines: values of every width, exact time, and what a device may do
-// while it is read: interrupt, shorten the quantum, stop the machine. Compiled regions stay for
-// harmless loads and leave behind the others.
+// Loads from devices in both engines: values of every width, exact time, and side effects of a
+// read: an interrupt, a shorter quantum, a stop of the machine. Compiled regions continue after
+// harmless loads and leave after the others.
 
 import { describe, expect, test } from 'vitest';
 import type { Device, Width } from '../../emulator/bus/device.ts';

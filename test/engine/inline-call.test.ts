@@ -1,6 +1,6 @@
-// Inlined calls are open to anybody who can say what a function does: here a probe that counts in
-// guest memory, as a tracer would plant one. Compiled code counts by itself and leaves what the
-// interpreter leaves, unless the code is not what was announced.
+// Inlined calls work for any function with a descriptor: here a probe that counts in guest memory,
+// as a tracer would insert one. Compiled code counts itself and has the same effects as the
+// interpreter, unless the code is not as announced.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { InterpEngine } from '../../emulator/engine/engine.ts';

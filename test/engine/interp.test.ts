@@ -1,5 +1,5 @@
 // The interpreter on raw code in flat memory: counting, pages, self-modifying code, slow memory
-// accesses, ways to leave.
+// accesses, exits.
 
 import { describe, expect, test } from 'vitest';
 import { EXIT, InterpEngine } from '../../emulator/engine/engine.ts';

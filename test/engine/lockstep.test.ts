@@ -1,4 +1,4 @@
-// Lockstep of an engine with one that is made to do a single wrong thing: is it found, and where?
+// Lockstep of an engine with one that has a single fault: it must be found, at the right place.
 
 import { describe, expect, test } from 'vitest';
 import { type ExitReason, InterpEngine } from '../../emulator/engine/engine.ts';

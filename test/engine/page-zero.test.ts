@@ -1,6 +1,6 @@
-// Virtual page 0 in compiled loops: what has remembered no page yet must not take 0 for one.
-// Mapped, a load finds its data; not mapped, it faults there. The loop runs compiled for a while
-// before its first access.
+// Virtual page 0 in compiled loops: an empty page cache must not hit for page 0. Mapped, a load
+// finds its data; not mapped, it faults there. The loop runs compiled for a while before its first
+// access.
 
 import { describe, expect, test } from 'vitest';
 import { cause } from '../../emulator/hart/index.ts';

@@ -1,4 +1,4 @@
-// The long dose of privileged.test.ts. KCOVBOX_SEED, KCOVBOX_PROGRAMS.
+// The long run of privileged.test.ts. KCOVBOX_SEED, KCOVBOX_PROGRAMS.
 
 import { expect, test } from 'vitest';
 import { QEMU } from '../support/oracle/qemu.ts';

@@ -1,6 +1,6 @@
 // The walk in wasm against the hart's walk: two machines with the same random page tables execute
-// the same loads and stores, one of them with the shortcut switched off. Registers, traps and the A
-// and D bits in memory must be the same.
+// the same loads and stores, one of them with the fast path switched off. Registers, traps and the
+// A and D bits in memory must be the same.
 
 import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';

@@ -1,6 +1,6 @@
 // A page table whose entries are code, too: the walker sets A and D in a word that is an
 // instruction. After `fence.i` the hart must run the new instruction, whichever engine has decoded
-// or compiled the old one (Priv 10.3.2, Zifencei).
+// or compiled the old one (Priv §10.3.2, Zifencei).
 
 import { describe, expect, test } from 'vitest';
 import { type EngineKind, Machine, MIB } from '../../emulator/index.ts';

@@ -1,6 +1,7 @@
 // Every CSR number and the writable bits of every CSR, against QEMU: which registers exist in
-// M-mode, what they read after reset-like writes of all ones, all zeros and single bits. Where QEMU
-// and the manual part, or both choices are legal, a row says why; a row that is not needed fails.
+// M-mode, what they read after reset-like writes of all ones, all zeros and single bits. If QEMU
+// differs from the manual, or both choices are legal, a row gives the reason; a row that is not
+// needed fails.
 
 import { describe, expect, test } from 'vitest';
 import { CSRS } from '../../emulator/isa/csr.ts';

@@ -1,4 +1,4 @@
-// A hart with RAM and an empty bus, and short names for what tests do to it.
+// A hart with RAM and an empty bus, and short names for the operations of tests.
 
 import { Bus } from '../../emulator/bus/bus.ts';
 import { Ram } from '../../emulator/bus/ram.ts';

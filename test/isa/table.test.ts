@@ -1,5 +1,4 @@
-// The instruction table proves itself: nothing here knows an instruction by name except the
-// exception lists.
+// The instruction table is consistent; only the exception lists name instructions.
 
 import { describe, expect, test } from 'vitest';
 import { compressedRows } from '../../emulator/isa/codec.ts';

@@ -1,6 +1,5 @@
-// Debian's static riscv64 busybox, a program nobody built for this kernel: its tools and its shell
-// give what they give on Linux (QEMU's user-mode emulation), and a person at the console has job
-// control.
+// Debian's static riscv64 busybox, a program not built for this kernel: its tools and its shell
+// give the same results as on Linux (QEMU's user-mode emulation), and the console has job control.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

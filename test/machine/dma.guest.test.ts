@@ -1,6 +1,6 @@
-// Stores by devices into what harts look at besides data: code that has been decoded and compiled,
-// and the reservations of LR. The announcement is by address range, so each kind of device is
-// tried.
+// Stores by devices into memory that harts use other than as data: code that has been decoded and
+// compiled, and the reservations of LR. The announcement is by address range, so each kind of
+// device is tried.
 
 import { describe, expect, it } from 'vitest';
 import { CTX, HOOK, RECORD, REG } from '../../devices/kcov-layout.ts';

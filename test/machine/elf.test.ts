@@ -1,4 +1,4 @@
-// The ELF loader: where segments go, and what it says about broken files.
+// The ELF loader: the placement of segments, and the errors for broken files.
 import { describe, expect, it } from 'vitest';
 import { HostError, Machine } from '../../emulator/index.ts';
 import { physical, readElf } from '../../emulator/machine/elf.ts';

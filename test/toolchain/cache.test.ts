@@ -1,4 +1,4 @@
-// Build products are found again, and never when something they were made from is different.
+// Build products are found again, but never if one of their inputs has changed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Compilers are found by what they say that they can do, under any name.
+// Compilers are found by their reported capabilities, under any name.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The search: many random programs, each within its budget; the first that is not is made small.
+// The search: many random programs, each within its budget; the first that exceeds it is shrunk.
 // Some are run again, to compare: the same program is the same run, with a listener and without.
 
 import { Random, seedText } from '../../support/random.ts';

@@ -1,4 +1,4 @@
-// Values at which arithmetic changes its mind.
+// Corner values of arithmetic.
 
 import type { Random } from '../random.ts';
 

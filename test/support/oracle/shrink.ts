@@ -1,4 +1,4 @@
-// Makes a failing program small: fewer rounds, then fewer pieces by halves, quarters, ... while it
+// Shrinks a failing program: fewer rounds, then fewer pieces by halves, quarters, ... while it
 // still fails.
 
 import { buildImage, compareMemories } from './image.ts';

@@ -1,4 +1,4 @@
-// The search for programs whose compiled form does something else than the interpreted one.
+// The search for programs whose compiled form differs from the interpreted one.
 
 import { Random } from '../random.ts';
 import type { Piece } from './pieces.ts';
