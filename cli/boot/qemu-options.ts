@@ -96,7 +96,7 @@ export function parseQemu(words: readonly string[]): QemuOptions {
   }
   const needsKernel = options.bios === 'default' || options.bios === 'none';
   if (options.kernel === undefined && needsKernel && !options.loads.some(load => load.file !== undefined))
-    throw new UserError('boot: nothing to boot: give -kernel FILE or -bios FILE');
+    throw new UserError('boot: nothing to boot; give -kernel FILE or -bios FILE');
   return options;
 }
 
