@@ -18,16 +18,30 @@ const NOTICE = 'Generated from the docstrings of `library/` by `node setup/api.m
  */
 const RESOLVE_6 = `export const resolve = (name, context, next) => next(name === 'typescript' ? 'typescript-6' : name, context);`;
 
+const OPTIONS = {
+  target: 'es2023',
+  lib: ['es2023', 'dom'],
+  module: 'nodenext',
+  strict: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  skipLibCheck: true,
+  types: [],
+};
+
 /** Pages by name. */
 async function pages() {
   register(`data:text/javascript,${encodeURIComponent(RESOLVE_6)}`, import.meta.url);
   const { Application, LogLevel } = await import('typedoc');
   writeDeclarations();
+  const tsconfig = join(TYPES, 'tsconfig.json');
+  const files = ENTRIES.map(name => join('library', `${name}.d.ts`));
+  writeFileSync(tsconfig, JSON.stringify({ compilerOptions: OPTIONS, files }));
   const out = mkdtempSync(join(tmpdir(), 'kcovbox-api-'));
   try {
     const app = await Application.bootstrapWithPlugins({
       entryPoints: ENTRIES.map(name => join(TYPES, 'library', `${name}.d.ts`)),
-      tsconfig: join(ROOT, 'library', 'api.tsconfig.json'),
+      tsconfig,
       plugin: ['typedoc-plugin-markdown'],
       logLevel: LogLevel.Warn,
       out,
@@ -57,7 +71,7 @@ async function pages() {
       text: tidy(readFileSync(join(out, 'kcovbox', `${name}.md`), 'utf8')),
     }));
   } finally {
-    rmSync(out, { recursive: true, force: true });
+    for (const folder of [out, TYPES]) rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -12,7 +12,7 @@ const ENTRIES = ['emulator', 'coverage', 'node'];
 const ESM = join(ROOT, 'dist', 'esm');
 const CJS = join(ROOT, 'dist', 'cjs');
 /** Output of the compiler: the declarations of all modules, of which the entries reach a few. */
-export const TYPES = join(ROOT, '.cache', 'types');
+export const TYPES = join(ROOT, '.cache', `types-${process.pid}`);
 
 /**
  * Lines stay as they are: Node prints the line of an error that nobody catches, and bundlers minify
@@ -86,9 +86,8 @@ function writeTypes(out, suffix) {
 export function writeDeclarations() {
   rmSync(TYPES, { recursive: true, force: true });
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', join(ROOT, 'library')], {
-    encoding: 'utf8',
-  });
+  const args = [tsc, '-p', join(ROOT, 'library'), '--outDir', TYPES];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the types of the library cannot be written:\n${stdout}`);
 }
 
@@ -109,6 +108,7 @@ export async function buildLibrary() {
   }
   writeTypes(ESM, 'mts');
   writeTypes(CJS, 'cts');
+  rmSync(TYPES, { recursive: true });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildLibrary();

@@ -53,7 +53,9 @@ export interface Device {
   write64?(offset: number, value: bigint): void;
   /** Like `read` but without side effects, for debuggers; absent = cannot be read this way. */
   peek?(offset: number, bytes: number): number;
-  /** Back to the state after power-on. The clock and the PLIC reset their own part. */
+  /**
+   * Back to the state after power-on, its interrupt line low. The clock disarms its alarms itself.
+   */
   reset(): void;
   /** A deep copy of the whole state. */
   save(): unknown;

@@ -42,6 +42,9 @@ export class Scheduler {
       return canRun(0);
     }
     if (now < this.#end && canRun(this.#turn)) return true;
+    // Nothing is drawn while all harts wait: how often this is asked then depends on how the run is
+    // cut.
+    if (!this.#anyCanRun(canRun)) return false;
     const skip = this.#rng ? this.#rng.next() % this.#harts : 0;
     for (let i = 1; i <= this.#harts; i++) {
       const hart = (this.#turn + skip + i) % this.#harts;
@@ -50,6 +53,11 @@ export class Scheduler {
       this.#end = now + this.#slice();
       return true;
     }
+    return false;
+  }
+
+  #anyCanRun(canRun: (hart: number) => boolean): boolean {
+    for (let hart = 0; hart < this.#harts; hart++) if (canRun(hart)) return true;
     return false;
   }
 
