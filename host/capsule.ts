@@ -22,7 +22,7 @@ const FILE_MAX = 2 ** 30;
 export const STATE_HASH = 'state-1';
 
 /** zlib stops at the first byte too many, and says how much of the stream it has read. */
-function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
+export function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
   try {
     const { buffer, engine } = inflateRawSync(packed, {
       maxOutputLength: Math.max(size, 1),
@@ -32,6 +32,12 @@ function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Of kcovbox. */
+export function packageVersion(): string {
+  const manifest = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 const HOST: CapsuleHost = { sha256, inflate };
@@ -68,8 +74,7 @@ export function formatCapsule(
   isThin: boolean,
   name: string,
 ): Uint8Array {
-  const manifest = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  const { version } = JSON.parse(manifest) as { version: string };
+  const version = packageVersion();
   const images = new Map(
     [...contents.images].map(([part, image]) => {
       const isLeftOut = isThin && image instanceof Uint8Array;

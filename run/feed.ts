@@ -77,6 +77,18 @@ export class Feed {
     return this.#lookAt - this.#machine.time;
   }
 
+  /** Units spent by the last test: what a feed needs to go on from a snapshot. */
+  get lastTest(): number {
+    return this.#spent;
+  }
+
+  /** The machine goes on from a snapshot, before which no input arrived. */
+  resume(lastTest: number): void {
+    this.#lookAt = (Math.floor(this.#machine.time / WINDOW) + 1) * WINDOW;
+    this.#spent = lastTest;
+    this.#accesses = this.#machine.board.uart.accesses;
+  }
+
   /** True if the guest has received everything, including the end. */
   get isOver(): boolean {
     return this.#isOver;

@@ -1,6 +1,7 @@
 // The published schemas: file names in docs/schemas/ and what they describe.
 import { arrival, capsuleManifest } from './capsule/schema.ts';
 import { bootDescription, runDescription, runResult } from './schema.ts';
+import { snapshotManifest } from './snapshot/schema.ts';
 
 export const SCHEMAS = {
   run: runDescription,
@@ -8,4 +9,5 @@ export const SCHEMAS = {
   result: runResult,
   capsule: capsuleManifest,
   arrival,
+  snapshot: snapshotManifest,
 } as const;

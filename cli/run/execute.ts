@@ -10,6 +10,7 @@ import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
+import type { Moment, Start } from './moments.ts';
 import { explain, type Replay, runSession, type SessionEnd } from './session.ts';
 
 /** The machine, and how input reaches it. */
@@ -31,6 +32,11 @@ export interface Outputs {
   readonly keepLost?: boolean;
   /** Count retired instructions instead of records. */
   readonly exact?: boolean;
+  /** Where the run is saved, at the moment `snapshotAt`. */
+  readonly snapshot?: string;
+  readonly snapshotAt?: Moment;
+  /** A snapshot of this run from which it goes on. */
+  readonly from?: string;
 }
 
 export interface Executed {
@@ -46,7 +52,9 @@ export interface Executed {
  * output.
  */
 export function checkOutputs(outputs: Outputs): void {
-  for (const path of [outputs.cover, outputs.result, outputs.record]) checkOutput(path);
+  for (const path of [outputs.cover, outputs.result, outputs.record, outputs.snapshot]) checkOutput(path);
+  if (outputs.snapshotAt !== undefined && outputs.snapshot === undefined)
+    throw new UserError('--snapshot-at without --snapshot: add --snapshot FILE');
   if (outputs.format !== undefined && outputs.cover === undefined)
     throw new UserError(
       `--format ${outputs.format} without --cover: add --cover FILE, or - for standard output`,
@@ -87,7 +95,8 @@ export async function execute(
   { recorded, tests }: { readonly recorded?: Recorded; readonly tests?: Tests } = {},
 ): Promise<Executed> {
   const { cover, result, record } = outputs;
-  const wantsFacts = result !== undefined || record !== undefined || recorded !== undefined;
+  const { snapshot, from } = outputs;
+  const wantsFacts = [result, record, recorded, snapshot].some(wanted => wanted !== undefined);
   const format = cover === undefined ? undefined : chooseFormat(cover, outputs.format, '--cover');
   // Modules that only some runs need are loaded by those: a small program takes no longer than
   // loading them.
@@ -104,6 +113,10 @@ export async function execute(
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
   const console = new GuestConsole({ silent: isTaken, log, line: tests?.line });
+  const moments = snapshot === undefined && from === undefined ? undefined : await import('./moments.ts');
+  const now = moments && (await import('../../host/describe.ts')).describe(images, choice, [], false);
+  const start = from === undefined ? undefined : moments!.startFrom(from, now!);
+  if (start) goOn(start, log, cover);
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),
@@ -116,6 +129,10 @@ export async function execute(
     endOfInput: 'break',
     endsInOrder: wantsFacts || cover !== undefined,
     prepare: machine => recorder?.attach(machine),
+    ...(start && { from: start.from }),
+    ...(snapshot !== undefined && {
+      stop: moments!.saveAt(snapshot, outputs.snapshotAt ?? 'first-instruction', now!, log!),
+    }),
     ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
     ...(recorded && { replay: recorded.replay }),
   });
@@ -141,6 +158,17 @@ export async function execute(
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
   return { end, run, outcome, log };
+}
+
+/** Errors: UserError when an output would lack what happened before the snapshot. */
+function goOn({ from, console }: Start, log: ConsoleLog | undefined, cover: string | undefined): void {
+  const { records } = from.snapshot.observed;
+  if (cover !== undefined && records > 0)
+    throw new UserError(`--from with --cover: ${records} records were made before the snapshot`);
+  if (log === undefined) return;
+  if (console === null)
+    throw new UserError('--from with a result: the snapshot does not have what the guest printed before');
+  log.update(console);
 }
 
 /** Machine options that count all code of an image. */

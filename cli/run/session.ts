@@ -7,6 +7,7 @@ import {
   type Machine,
   type MachineOptions,
   type RunResult,
+  type Snapshot,
 } from '../../emulator/index.ts';
 import { END_OF_INPUT, Feed, type FeedOptions } from '../../run/feed.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
@@ -57,6 +58,13 @@ export interface SessionOptions {
   readonly endsInOrder?: boolean;
   /** Called on the machine before its first instruction. */
   readonly prepare?: (machine: Machine) => void;
+  /** Called once at this moment; `lastTest`: see Feed. */
+  readonly stop?: {
+    readonly at: number | 'first-instruction';
+    readonly reached: (machine: Machine, lastTest: number | null) => void;
+  };
+  /** Goes on from there instead of power-on. */
+  readonly from?: { readonly snapshot: Snapshot; readonly lastTest: number | null };
   /** Input of an earlier run, instead of any from now; an interrupted one ends when it did. */
   readonly replay?: Replay;
 }
@@ -119,6 +127,8 @@ class Session {
       onConsole: byte => this.#line.put(byte),
       ...(options.replay && { replay: options.replay.journal }),
     });
+    if (options.from) this.#machine.load(options.from.snapshot);
+    this.#machine.stopsAtUser = options.stop?.at === 'first-instruction';
     options.prepare?.(this.#machine);
   }
 
@@ -139,6 +149,7 @@ class Session {
         const isInterrupted = () => this.#watchdog.status !== 0;
         this.#line.useStream();
         this.#feed = new Feed(this.#machine, this.#line, { end, isBusyGuest, isInterrupted });
+        if (this.#options.from) this.#feed.resume(this.#options.from.lastTest ?? 0);
       }
       result = replay ? await this.#again(replay) : await this.#slices();
     } finally {
@@ -159,11 +170,18 @@ class Session {
   async #slices(): Promise<RunResult | undefined> {
     const { maxInsns } = this.#options;
     const machine = this.#machine;
-    let left = maxInsns ?? Number.POSITIVE_INFINITY;
+    let left = (maxInsns ?? Number.POSITIVE_INFINITY) - machine.spent;
     let result: RunResult | undefined;
+    let { stop } = this.#options;
     while (left > 0 && this.#watchdog.status === 0 && !this.#live?.quit) {
       const { spent: before, time } = machine;
-      const units = Math.min(this.#slice, left);
+      const stopAt = typeof stop?.at === 'number' ? stop.at : Number.POSITIVE_INFINITY;
+      if (stop && (before === stopAt || (stop.at === 'first-instruction' && !machine.stopsAtUser))) {
+        stop.reached(machine, this.#feed?.lastTest ?? null);
+        stop = undefined;
+        continue;
+      }
+      const units = Math.min(this.#slice, left, stopAt > before ? stopAt - before : Number.POSITIVE_INFINITY);
       const duration = this.#duration();
       const start = this.#elapsedMs();
       result = this.#gdb ? this.#gdb.run(units, duration) : machine.run(units, duration, SLICE_WORK);

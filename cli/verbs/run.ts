@@ -1,4 +1,5 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
+
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_EXTENSIONS, type EngineKind, type Extensions, type KcovMode } from '../../emulator/index.ts';
@@ -17,6 +18,7 @@ import {
 } from '../io/values.ts';
 import { checkOutputs, execute, type Outputs, type RunChoice } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
+import type { Moment } from '../run/moments.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from '../run/robust.ts';
 
 export interface RunOptions extends RobustOptions, Outputs {
@@ -94,6 +96,8 @@ function traceFlags(program: string, { cover, kcov }: RunOptions): string[] {
   return ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')];
 }
 
+const parseMoment = (text: string): Moment => (text === 'first-instruction' ? text : parseCount(text));
+
 const addVariable = (text: string, before: Record<string, string> = {}): Record<string, string> => {
   const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('expected NAME=VALUE');
@@ -152,6 +156,13 @@ export function register(program: Command): void {
     .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')
     .option('--record <file>', 'write a capsule: all that it takes to repeat the run, for kcovbox replay')
+    .option('--snapshot <file>', 'save the run at a moment, to go on from there with --from')
+    .option(
+      '--snapshot-at <moment>',
+      'first-instruction (of the program, default), or instructions since power-on',
+      parseMoment,
+    )
+    .option('--from <file>', 'go on from a snapshot of this run instead of booting')
     .option('--thin', 'with --record: hashes in place of the images, which stay in the cache');
   addOutputOptions(command)
     .addHelpText(
@@ -186,12 +197,27 @@ export function register(program: Command): void {
         record,
         thin,
         testName,
+        snapshot,
+        snapshotAt,
+        from,
         ...rest
       } = options;
       const interactive = options.interactive === true;
       const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
       const choice = { ...rest, dialect, conf, cflags: flags, env, interactive };
-      const outputs = { cover, format, result, record, thin, testName, exact, keepLost: trace === true };
+      const outputs = {
+        cover,
+        format,
+        result,
+        record,
+        thin,
+        testName,
+        exact,
+        snapshot,
+        snapshotAt,
+        from,
+        keepLost: trace === true,
+      };
       process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
     });
 }

@@ -57,6 +57,8 @@ export interface Device {
    * Back to the state after power-on, its interrupt line low. The clock disarms its alarms itself.
    */
   reset(): void;
+  /** Changes with the form of the state; absent = 1. */
+  readonly stateVersion?: number;
   /** A deep copy of the whole state. */
   save(): unknown;
   /** Loads a record that `save()` of the same version made. */

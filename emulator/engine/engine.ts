@@ -91,6 +91,7 @@ export interface EngineOptions {
   readonly retired?: RetiredCounts;
 }
 
+const VIEW_U = 0;
 const FS = 0x6000;
 const RM_DYNAMIC = 7;
 const RM_LAST = 4;
@@ -344,6 +345,7 @@ export class InterpEngine implements Engine {
   }
 
   #fetch(): number {
+    if (this.#i32[FETCH_VIEW >> 2] === VIEW_U && this.#hart.ports.stopsAtUser?.()) return TRAPPED;
     if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
     const entry = this.#execEntry();
     if (entry === 0) return this.#fetchSingle();

@@ -48,6 +48,8 @@ export interface HartPorts {
    * STCE is set.
    */
   timerChanged?(hart: number): void;
+  /** A page of U-mode code is about to be looked up. True: the engine must stop in front of it. */
+  stopsAtUser?: () => boolean;
   /** Replaced by the engine when it is attached. */
   code: CodePort;
 }

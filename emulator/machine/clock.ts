@@ -80,6 +80,11 @@ export class Clock implements ClockPort {
     this.#seq = 0;
   }
 
+  /** Of all alarms. */
+  get names(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
   save(): unknown {
     const armed = [...this.#entries.values()].filter(e => e.at !== Infinity);
     armed.sort((a, b) => a.seq - b.seq);

@@ -53,6 +53,12 @@ export class LockstepMachine extends Machine {
     this.#pair = this.#newPair();
   }
 
+  override load(snapshot: Snapshot): void {
+    super.load(snapshot);
+    this.reference.load(snapshot);
+    this.#pair = this.#newPair();
+  }
+
   #newPair(): Lockstep<RunResult> {
     return new Lockstep<RunResult>(this.#side(), this.reference, {
       names: ['jit', 'interp'],

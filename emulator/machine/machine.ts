@@ -79,6 +79,8 @@ export class Machine {
   time = 0;
   spent = 0;
   stopped: RunResult | undefined;
+  /** Makes `run` return in front of the first instruction in U-mode, once; before there was any. */
+  stopsAtUser = false;
   readonly #watch: PageWatch;
   /** Absent with the interpreter alone. */
   readonly jit: Jit | undefined;
@@ -154,6 +156,12 @@ export class Machine {
       extensions: options.extensions,
       time: () => this.board.clint.ticks(),
       timerChanged: hart => this.#timers[hart]?.update(),
+      stopsAtUser: () => {
+        if (!this.stopsAtUser) return false;
+        this.stopsAtUser = false;
+        this.pause();
+        return true;
+      },
       code: NO_CODE,
     };
     for (let id = 0; id < options.harts; id++) this.harts.push(new Hart(id, ports));
@@ -253,6 +261,14 @@ export class Machine {
    */
   restore(snapshot: Snapshot): void {
     this.snapshots.restore(snapshot);
+  }
+
+  /**
+   * The same for a snapshot that somebody else may have made, on a machine that was just switched
+   * on. Errors: HostError also when it is not what it says; the machine must then be reset.
+   */
+  load(snapshot: Snapshot): void {
+    this.snapshots.load(snapshot);
   }
 
   /**

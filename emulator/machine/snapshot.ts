@@ -47,6 +47,8 @@ export interface Snapshot {
   /** HART_WORDS words per hart, in the order of WINDOW_STATE. */
   readonly harts: readonly Int32Array[];
   readonly rest: Rest;
+  /** Version of the state of each device. */
+  readonly versions: Readonly<Record<string, number>>;
   /** Facts that observers of the run know at present; the guest cannot see them. */
   readonly observed: Observed;
   /** Of the state: `stateHash`. */
@@ -89,6 +91,7 @@ export function stateOf(m: Machine): Omit<Snapshot, 'pages' | 'hash'> {
     ramBytes: m.ram.bytes,
     harts: m.harts.map(registers),
     rest: restOf(m),
+    versions: versionsOf(m),
     observed: {
       records: m.kcovRecords,
       journal: m.journal.entries.slice(),
@@ -107,9 +110,14 @@ export function checkFits(m: Machine, s: Snapshot): void {
   const isa = isaString(m.options.extensions);
   if (s.isa !== isa) throw new HostError(`snapshot of ${s.isa} harts does not fit a machine of ${isa} harts`);
   const names = (devices: object): string => Object.keys(devices).sort().join(', ');
-  const own = Object.fromEntries(m.board.placed.map(({ device }) => [device.name, null]));
+  const own = versionsOf(m);
   if (names(own) !== names(s.rest.devices))
     throw new HostError(`snapshot of a board with ${names(s.rest.devices)}; this one has ${names(own)}`);
+  for (const [name, version] of Object.entries(own))
+    if (s.versions[name] !== version)
+      throw new HostError(
+        `snapshot with version ${s.versions[name]} of the state of ${name}, ${version} wanted`,
+      );
   if ((s.rest.sbi === null) !== (m.sbi === undefined))
     throw new HostError('snapshot with other firmware: one of the two has the built-in SBI');
   m.hasher?.checkFits(s.observed.runHash);
@@ -135,7 +143,22 @@ export function setState(m: Machine, { rest, harts, observed }: Snapshot): void 
   m.countRecords(observed.records);
 }
 
-function restOf(m: Machine): Rest {
+function versionsOf(m: Machine): Record<string, number> {
+  return Object.fromEntries(m.board.placed.map(({ device }) => [device.name, device.stateVersion ?? 1]));
+}
+
+/** Index among the words of a hart of the one at `offset` of the window; -1: it is no state. */
+export function wordOf(offset: number): number {
+  let first = 0;
+  for (const [from, to] of WINDOW_STATE) {
+    if (offset >= from && offset < to) return first + (offset - from) / 4;
+    first += (to - from) / 4;
+  }
+  return -1;
+}
+
+/** Everything but memory and registers, as it is now. */
+export function restOf(m: Machine): Rest {
   const devices: Record<string, unknown> = {};
   for (const { device } of m.board.placed) devices[device.name] = device.save();
   return {

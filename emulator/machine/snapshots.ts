@@ -6,7 +6,8 @@
 import { HostError } from '../base/errors.ts';
 import type { Machine } from './machine.ts';
 import { PageSet } from './page-set.ts';
-import { checkFits, type Snapshot, setState, stateHash, stateOf } from './snapshot.ts';
+import { checkFits, restOf, type Snapshot, setState, stateHash, stateOf } from './snapshot.ts';
+import { checkState } from './snapshot-check.ts';
 
 const PAGE = 4096;
 
@@ -65,6 +66,25 @@ export class Snapshots {
     setState(m, s);
     this.#base = s;
     if (s === base && ++this.#returns % RESET_CHECK === 0) this.check();
+  }
+
+  /**
+   * Takes over a snapshot that somebody else may have made. Errors: HostError when it is of another
+   * kind of machine, or not what it says; the machine must then be reset.
+   */
+  load(s: Snapshot): void {
+    const m = this.#m;
+    checkFits(m, s);
+    const own = restOf(m);
+    checkState(m, s, own);
+    try {
+      this.restore(s);
+    } catch (error) {
+      if (error instanceof HostError) throw error;
+      throw new HostError(`the snapshot is damaged: ${(error as Error).message.slice(0, 100)}`);
+    }
+    const hash = stateHash(m);
+    if (hash !== s.hash) throw new HostError(`the snapshot is damaged: its state is ${hash}, not ${s.hash}`);
   }
 
   /** Hashes all of the state again. Errors: HostError if it is not that of the base. */

@@ -1,0 +1,84 @@
+// `run --snapshot` and `run --from`: a run is saved at a moment, and goes on from there with the
+// result that it would have had.
+import type { Machine } from '../../emulator/index.ts';
+import { formatSnapshot, openSnapshot } from '../../host/snapshot-file.ts';
+import { canonicalJson, type RunDescription } from '../../run/index.ts';
+import type { ConsoleLog } from '../io/console-log.ts';
+import { UserError } from '../io/fail.ts';
+import { writeBytesTo } from '../io/output.ts';
+import type { SessionOptions } from './session.ts';
+
+/** `first-instruction`: of the first program in U-mode; else units since power-on. */
+export type Moment = 'first-instruction' | number;
+
+/** The fields that must be as they were: all but the budget, and input that has yet to come. */
+function contextOf(run: RunDescription): Record<string, unknown> {
+  const { input, budget, ...context } = run;
+  return context;
+}
+
+/** Writes the snapshot when the moment comes. `path`: of the file. */
+export function saveAt(
+  path: string,
+  at: Moment,
+  run: RunDescription,
+  log: ConsoleLog,
+): NonNullable<SessionOptions['stop']> {
+  const reached = (machine: Machine, lastTest: number | null): void => {
+    const { journal } = machine;
+    if (lastTest !== null && journal.entries.length > 0)
+      throw new UserError(
+        `--snapshot ${path}: input from a file or a pipe has arrived before unit ${machine.spent}; choose an earlier moment`,
+      );
+    const console = log.bytes === log.text.length ? log.text : null;
+    const of = canonicalJson(contextOf(run));
+    writeBytesTo(path, formatSnapshot(machine.snapshot(), { of, feed: lastTest, console }));
+  };
+  return { at, reached };
+}
+
+export interface Start {
+  readonly from: NonNullable<SessionOptions['from']>;
+  /** Text that the guest printed before. */
+  readonly console: Uint8Array | null;
+}
+
+/**
+ * Errors: UserError when the snapshot is of another run than `run`, with the first field that
+ * differs.
+ */
+export function startFrom(path: string, run: RunDescription): Start {
+  const { manifest, snapshot, console } = openSnapshot(path);
+  if (manifest.of === null) throw new UserError(`snapshot ${path} is of no kcovbox run; see boot -loadvm`);
+  const wanted = canonicalJson(contextOf(run));
+  if (manifest.of !== wanted)
+    throw new UserError(`snapshot ${path} is of another run: ${difference(manifest.of, wanted)}`);
+  return { from: { snapshot, lastTest: manifest.feed }, console };
+}
+
+/** The first field in which two descriptions differ. */
+function difference(then: string, now: string): string {
+  let before: unknown;
+  try {
+    before = JSON.parse(then);
+  } catch {
+    return 'its description is not JSON';
+  }
+  const path: string[] = [];
+  let a = before;
+  let b: unknown = JSON.parse(now);
+  while (isRecord(a) && isRecord(b)) {
+    const [left, right] = [a, b];
+    const key = [...new Set([...Object.keys(left), ...Object.keys(right)])].find(
+      name => canonicalJson(left[name] ?? null) !== canonicalJson(right[name] ?? null),
+    );
+    if (key === undefined) break;
+    path.push(key);
+    [a, b] = [left[key], right[key]];
+  }
+  const short = (value: unknown): string => (JSON.stringify(value) ?? 'absent').slice(0, 60);
+  return `${path.join('.')} is ${short(b)}, was ${short(a)}`;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);

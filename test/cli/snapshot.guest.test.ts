@@ -1,0 +1,79 @@
+// `run --snapshot` and `run --from`: a run that goes on in a new process, on the other engine, has
+// the result of a run that nobody saved. At random moments of the boot, of kcov sections, of DMA.
+// KCOVBOX_SEED, KCOVBOX_PROGRAMS.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { kcovbox } from '../support/command.ts';
+import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SEED = seedFromEnvironment(0x54a);
+const MOMENTS = Number(process.env['KCOVBOX_PROGRAMS'] || 1);
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-snapshot-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const HELLO = join(ROOT, 'examples', 'hello.c');
+const at = (name: string): string => join(dir, name);
+const run = (...args: string[]) => kcovbox(['run', ...args], { cwd: dir, timeout: 100_000 });
+/** The facts of a result, without the host's. */
+function facts(name: string): { outcome: { instret: number; time: number } } {
+  const { host, ...rest } = JSON.parse(readFileSync(at(name), 'utf8'));
+  return rest;
+}
+
+const CASES = [
+  ['openbsd', 1, 'remote_collects_a_device'],
+  ['linux', 2, 'a_common_handle_collects_a_device'],
+  ['netbsd', 4, 'mailbox_collects_the_port'],
+] as const;
+
+describe('a run that goes on from a snapshot', () => {
+  test.each(CASES)('%s, %i harts: has the result of the whole run', (dialect, smp, name) => {
+    const program = join(ROOT, 'guest-programs', 'kcov-conformance', `${dialect}-behaviour.c`);
+    const guest = ['--dialect', dialect, '--smp', `${smp}`, program, '--', name];
+    expect(run('--result', at('whole.json'), ...guest).status).toBe(0);
+    const whole = facts('whole.json');
+    const random = new Random(SEED + smp);
+    for (let i = 0; i < MOMENTS; i++) {
+      const moment = 1 + random.below(whole.outcome.instret - 1);
+      const [first, second] = random.oneIn(2) ? ['jit', 'interp'] : ['interp', 'jit'];
+      const place = ['--snapshot', at('s.ksnap'), '--snapshot-at', `${moment}`];
+      const note = `unit ${moment} of seed ${seedText(SEED)}`;
+      expect(run('--engine', first!, ...place, '--result', at('saved.json'), ...guest).status, note).toBe(0);
+      const on = ['--engine', second!, '--from', at('s.ksnap'), '--result', at('on.json')];
+      expect(run(...on, ...guest).status, note).toBe(0);
+      expect(facts('saved.json'), note).toEqual(whole);
+      expect(facts('on.json'), note).toEqual(whole);
+    }
+  });
+
+  test('starts in front of the first instruction of the program', () => {
+    expect(run('--snapshot', at('first.ksnap'), '--result', at('whole.json'), HELLO).stderr).toBe('');
+    const on = run('--from', at('first.ksnap'), '--result', at('on.json'), HELLO);
+    expect(on).toEqual({ status: 0, stdout: 'hello, world, from a riscv64 machine\n', stderr: '' });
+    expect(facts('on.json')).toEqual(facts('whole.json'));
+  });
+});
+
+describe('--from', () => {
+  test('refuses a snapshot of another run, and says what differs', () => {
+    expect(run('--snapshot', at('hello.ksnap'), HELLO).status).toBe(0);
+    const refused = (...args: string[]): string => {
+      const { status, stdout, stderr } = run('--from', at('hello.ksnap'), ...args);
+      expect({ status, stdout }).toEqual({ status: 125, stdout: '' });
+      expect(stderr).toMatch(/^kcovbox: [^\n]*\n$/);
+      return stderr;
+    };
+    expect(refused('--smp', '2', HELLO)).toMatch(/of another run: machine\.harts is 2, was 1$/m);
+    expect(refused(join(ROOT, 'examples', 'factorial.c'))).toMatch(/of another run: images\.initrd is /);
+    const bytes = readFileSync(at('hello.ksnap'));
+    bytes[bytes.length >> 1]! ^= 4;
+    writeFileSync(at('hello.ksnap'), bytes);
+    expect(refused(HELLO)).toMatch(/^kcovbox: snapshot \S+ is damaged: /);
+    writeFileSync(at('hello.ksnap'), 'hello');
+    expect(refused(HELLO)).toMatch(/is not a snapshot; make one with --snapshot$/m);
+  });
+});

@@ -1,0 +1,202 @@
+// Snapshot files: what is written is read, in another machine and by the other engine; everything
+// else is refused in one line. The search damages files: bytes of the archive, and values behind
+// checksums that are right again. KCOVBOX_SEED, KCOVBOX_MUTANTS.
+
+import { inflateRawSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { KcovboxError, Machine, MIB, RAM_BASE, type Snapshot, stateHash } from '../../emulator/index.ts';
+import { pack, readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
+import { readSnapshot } from '../../run/snapshot/read.ts';
+import { writeSnapshot } from '../../run/snapshot/write.ts';
+import { mutateJson } from '../support/mutate.ts';
+import { buildPrivileged } from '../support/privileged/image.ts';
+import { privilegedProgram } from '../support/privileged/program.ts';
+import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
+
+const SEED = seedFromEnvironment(0xf11e);
+const CORRUPTIONS = Number(process.env['KCOVBOX_MUTANTS'] || 200);
+const LABEL = { kcovbox: '0.0.0', of: null, console: null, feed: null };
+const PARTS_MAX = 1000;
+
+const inflate = (packed: Uint8Array, size: number): Uint8Array | undefined => {
+  try {
+    const bytes = inflateRawSync(packed, { maxOutputLength: Math.max(size, 1) });
+    return bytes.length === size ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+};
+const program = privilegedProgram(new Random(5), { steps: 80, rounds: 6, isPortable: false });
+const kernel = { name: 'privileged.bin', bytes: buildPrivileged(program) };
+const fresh = (options = {}): Machine =>
+  Machine.create({ kernel, bios: 'none', ramBytes: 2 * MIB, virtio: [{ kind: 'rng' }], ...options });
+
+function started(units: number): Machine {
+  const machine = fresh();
+  machine.run(units);
+  machine.input([1, 2, 3]);
+  return machine;
+}
+
+const load = (file: Uint8Array, base?: Snapshot, machine = fresh()): Machine => {
+  machine.load(readSnapshot(file, inflate, base).snapshot);
+  return machine;
+};
+
+const target = fresh();
+
+/** `isForged`: the forger has computed the hash of the state, too. */
+function take(snapshot: Snapshot, isForged: boolean): string {
+  target.reset();
+  try {
+    target.load(snapshot);
+  } catch (error) {
+    const hash = /its state is (\w+), not/.exec((error as Error).message)?.[1];
+    if (!isForged || hash === undefined) throw error;
+    target.reset();
+    target.load({ ...snapshot, hash });
+  }
+  target.run(20_000);
+  return 'accepted';
+}
+
+/** Of a mutated file: the line that refuses it, or `accepted` when a machine goes on with it. */
+function outcome(file: Uint8Array, isForged = false): string {
+  try {
+    return take(readSnapshot(file, inflate).snapshot, isForged);
+  } catch (error) {
+    if (error instanceof KcovboxError && !error.message.includes('\n')) return error.message;
+    throw error;
+  }
+}
+
+describe('a snapshot file', () => {
+  test('restores the same state, now and after the next instructions, on the other engine', () => {
+    const machine = started(5000);
+    const file = writeSnapshot(machine.snapshot(), LABEL);
+    const other = load(file, undefined, fresh({ engine: 'interp' }));
+    expect(stateHash(other)).toBe(stateHash(machine));
+    for (let i = 0; i < 3; i++) {
+      machine.run(10_000);
+      other.run(10_000);
+      expect(stateHash(other)).toBe(stateHash(machine));
+    }
+    expect(other.journal.entries.map(({ bytes }) => [...bytes])).toEqual([[1, 2, 3]]);
+  });
+
+  test('may hold what changed since another one', () => {
+    const machine = started(3000);
+    const base = machine.snapshot();
+    machine.run(4000);
+    machine.ram.fill(RAM_BASE + [...base.pages.keys()][0]! * 4096, 4096, 0);
+    const then = machine.snapshot();
+    const file = writeSnapshot(then, LABEL, base);
+    expect(file.length).toBeLessThan(writeSnapshot(then, LABEL).length);
+    const read = readSnapshot(writeSnapshot(base, LABEL), inflate).snapshot;
+    expect(stateHash(load(file, read))).toBe(then.hash);
+    expect(() => readSnapshot(file, inflate)).toThrow(
+      /^changes the snapshot [0-9a-f]{16}; give that one too$/,
+    );
+    expect(() => readSnapshot(file, inflate, then)).toThrow(/^changes the snapshot .*; the base given is /);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['harts', { harts: 2 }, /^snapshot of 1 harts and \d+ bytes of ram does not fit a machine of 2 harts/],
+    ['ram', { ramBytes: 4 * MIB }, /does not fit a machine of 1 harts and 4194304 bytes$/],
+    ['extensions', { cpu: 'rva22s64' }, /^snapshot of rv64\S+ harts does not fit a machine of/],
+    ['schedule', { schedSeed: 7n }, /another kind of schedule/],
+    ['run hash', { runHash: 1000 }, /^the snapshot has no run hash/],
+  ])('of another kind of machine is refused: %s', (_, options, message) => {
+    const file = writeSnapshot(started(1000).snapshot(), LABEL);
+    expect(() => load(file, undefined, fresh(options))).toThrow(message);
+  });
+
+  test('of another version is refused', () => {
+    const edit = (change: (manifest: Record<string, unknown>) => void) => repacked('snapshot.json', change);
+    expect(outcome(edit(m => void (m['version'] = 2)))).toMatch(/^has version 2; .* make it again$/);
+    expect(outcome(edit(m => void (m['devices'] = { ...Object(m['devices']), uart: 9 })))).toMatch(
+      /^snapshot with version 9 of the state of uart, 1 wanted$/,
+    );
+    expect(outcome(edit(m => void (m['hash'] = '0123456789abcdef')))).toMatch(
+      /its state is .*, not 0123456789abcdef$/,
+    );
+    expect(outcome(edit(m => void (m['more'] = 1)))).toMatch(/"more"/);
+  });
+});
+
+const whole = writeSnapshot(started(5000).snapshot(), LABEL);
+
+/** The file with one of its JSON parts changed, and its checksums right. */
+function repacked(name: string, change: (value: Record<string, unknown>) => unknown): Uint8Array {
+  const entries = readZip(whole, PARTS_MAX).map(entry => {
+    if (entry.name !== name) return entry;
+    const value = JSON.parse(new TextDecoder().decode(unpack(entry, inflate)));
+    const changed = change(value) ?? value;
+    return pack(name, new TextEncoder().encode(`${JSON.stringify(changed)}\n`), entry.method === 0);
+  });
+  return writeZip(entries);
+}
+
+describe('a damaged snapshot file', () => {
+  test('is refused, wherever its bytes changed', () => {
+    const random = new Random(SEED);
+    for (let i = 0; i < CORRUPTIONS; i++) {
+      const file = damage(whole, random);
+      if (Buffer.compare(file, whole) === 0) continue;
+      expect(outcome(file), `corruption ${i} of seed ${seedText(SEED)}`).not.toBe('accepted');
+    }
+  });
+
+  test('behind right checksums is refused, or a state like others', () => {
+    const random = new Random(SEED);
+    const seen = new Set<string>();
+    for (let i = 0; i < CORRUPTIONS; i++) {
+      const name = random.pick(['snapshot.json', 'state.json', 'state.json', 'seen.json']);
+      seen.add(
+        outcome(
+          repacked(name, value => mutateJson(value, random)),
+          true,
+        ).slice(0, 30),
+      );
+    }
+    expect(seen).toContain('accepted');
+    expect(seen.size).toBeGreaterThan(3);
+  });
+
+  test('with hostile registers is refused by name', () => {
+    const entries = readZip(whole, PARTS_MAX);
+    const messages = [0, 75, 76].map(word => {
+      const parts = entries.map(entry => {
+        if (entry.name !== 'harts.bin') return entry;
+        const bytes = unpack(entry, inflate).slice();
+        new DataView(bytes.buffer).setInt32(4 * word, 0x7fff_ffff, true);
+        return pack('harts.bin', bytes);
+      });
+      return outcome(writeZip(parts));
+    });
+    for (const message of messages) expect(message).toMatch(/^the snapshot is damaged: /);
+    expect(messages[0]).toMatch(/x0 is not zero/);
+  });
+});
+
+/** Flips bits, cuts, doubles or exchanges pieces. */
+function damage(bytes: Uint8Array, random: Random): Uint8Array {
+  const file = Uint8Array.from(bytes);
+  const at = random.below(file.length);
+  switch (random.below(5)) {
+    case 0:
+      return file.subarray(0, at);
+    case 1:
+      return Uint8Array.from([...file.subarray(0, at), random.below(256), ...file.subarray(at)]);
+    case 2: {
+      file.copyWithin(random.below(file.length), at, at + 1 + random.below(64));
+      return file;
+    }
+    default:
+      for (let n = 1 + random.below(3); n > 0; n--) {
+        const place = random.below(file.length);
+        file[place]! ^= 1 << random.below(8);
+      }
+      return file;
+  }
+}
