@@ -6,4 +6,4 @@
 export { Elf } from './elf/elf.ts';
 export { AreaWatch } from './trace/area-watch.ts';
 export { writeTrace } from './trace/file.ts';
-export { type Trace, TraceBuilder } from './trace/trace.ts';
+export { type RecordKind, type Trace, TraceBuilder } from './trace/trace.ts';

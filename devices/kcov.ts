@@ -13,7 +13,8 @@
 
 import type { Device, FdtNode, HartPort, Placement, RamPort, WorkPort } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
-import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, KIND, RECORD, REG } from './kcov-layout.ts';
+import { CTX, ERR, HART, HOOK, HOOKS, ID_VALUE, REG } from './kcov-layout.ts';
+import { type KcovOrigin, kindOf, Origins } from './kcov-origin.ts';
 import { KcovFault, readAddress } from './kcov-ram.ts';
 import { Recorder } from './kcov-record.ts';
 
@@ -39,7 +40,7 @@ export const KCOV_MAP = regmap({ title: 'kcov', spec: 'kernel/abi/kcov-device.h'
 type Reg = (typeof KCOV_MAP.rows)[number]['id'];
 
 /** One record as reported to a listener outside the guest. */
-export interface KcovRecord {
+export interface KcovRecord extends KcovOrigin {
   kind: 'pc' | 'cmp' | 'edge';
   /** Return address of the hook; for `edge` the edge value. */
   pc: bigint;
@@ -47,24 +48,21 @@ export interface KcovRecord {
   type: number;
   arg1: bigint;
   arg2: bigint;
-  tid: number;
-  pid: number;
-  /** System call number, -1 outside one. */
-  syscall: number;
-  context: 'task' | 'remote-task' | 'remote-interrupt';
-  handle: bigint;
-  /** Physical address of the context. */
-  contextAddress: number;
-  /** Number of the descriptor, from 1 in each boot. */
-  descriptor: number;
   hart: number;
   /** Physical address of the buffer, and the place of the record in it; -1 for a lost one. */
   area: number;
   index: number;
   /** The buffer was full: the guest will never see this record. */
   isLost: boolean;
-  /** Recorded in a UNIQ mode, which reports each value once. */
-  isUnique: boolean;
+}
+
+/**
+ * Receives every record, for listeners to millions of them: nothing is allocated for a record.
+ * `words` are halves of the record's words (pc, edge, or type, arg1, arg2, pc), valid during the
+ * call. `index` is its place in the buffer `area`, -1 for a lost one.
+ */
+export interface KcovSink {
+  record(origin: KcovOrigin, isEdge: boolean, words: Uint32Array, area: number, index: number): void;
 }
 
 /** The context into which a hart records. */
@@ -75,7 +73,7 @@ export interface KcovContext {
   mode: number;
   tid: number;
   pid: number;
-  context: KcovRecord['context'];
+  context: KcovOrigin['context'];
   handle: bigint;
 }
 
@@ -114,16 +112,12 @@ export interface KcovPorts {
   publishHooks?(hooks: KcovHooks | undefined): void;
 }
 
-const CONTEXTS = { [KIND.TASK]: 'task', [KIND.REMOTE_TASK]: 'remote-task' } as Record<
-  number,
-  KcovRecord['context']
->;
-
 export class KcovDevice implements Device {
   readonly name = 'kcov';
   readonly widths = [4, 8] as const;
   readonly #ports: KcovPorts;
   readonly #recorder: Recorder;
+  readonly #origins: Origins;
   /** The rw registers, as low and high halves. */
   #regs = emptyRegs();
   #hooks: KcovHooks | undefined;
@@ -136,6 +130,7 @@ export class KcovDevice implements Device {
   constructor(ports: KcovPorts) {
     this.#ports = ports;
     this.#recorder = new Recorder(ports.ram);
+    this.#origins = new Origins(ports.ram);
   }
 
   /** Hook addresses, once the kernel has announced them. */
@@ -158,8 +153,19 @@ export class KcovDevice implements Device {
    * difference.
    */
   onRecord(listener: ((record: KcovRecord) => void) | undefined): void {
-    this.#recorder.sink = listener && {
-      record: (ctx, edge, words, area, index) => listener(this.#describe(ctx, edge, words, area, index)),
+    this.observe(
+      listener && {
+        record: (origin, isEdge, words, area, index) =>
+          listener(describe(origin, isEdge, words, area, index, this.#ports.hart.current)),
+      },
+    );
+  }
+
+  /** The same for a sink that needs no object for each record. */
+  observe(sink: KcovSink | undefined): void {
+    this.#recorder.sink = sink && {
+      record: (ctx, isEdge, words, area, index) =>
+        sink.record(this.#origins.of(ctx, words.length > 2), isEdge, words, area, index),
     };
     this.#setHooks(this.#hooks);
   }
@@ -195,7 +201,10 @@ export class KcovDevice implements Device {
   }
 
   write(offset: number, bytes: number, value: number): void {
-    KCOV_MAP.write(offset, bytes, value, this.#set, this.#get);
+    // The map below would do the same; hooks come here for every record.
+    if (bytes === 4 && offset >= REG.TRIGGER && offset < REG.TRIGGER + 8 * HOOK.COUNT && offset % 4 === 0)
+      this.#set('trigger', value >>> 0, (offset - REG.TRIGGER) >> 3, (offset >> 2) & 1);
+    else KCOV_MAP.write(offset, bytes, value, this.#set, this.#get);
   }
 
   peek(offset: number, bytes: number): number {
@@ -373,34 +382,31 @@ export class KcovDevice implements Device {
       handle: ram.read64(ctx + CTX.HANDLE),
     };
   }
-
-  #describe(ctx: number, edge: boolean, words: Uint32Array, area: number, index: number): KcovRecord {
-    const { ram, hart } = this.#ports;
-    const word = (i: number) => (BigInt(words[2 * i + 1]!) << 32n) | BigInt(words[2 * i]!);
-    const isCmp = words.length > 2;
-    return {
-      kind: isCmp ? 'cmp' : edge ? 'edge' : 'pc',
-      pc: word(isCmp ? 3 : 0),
-      type: isCmp ? words[0]! : 0,
-      arg1: isCmp ? word(1) : 0n,
-      arg2: isCmp ? word(2) : 0n,
-      tid: ram.read32(ctx + CTX.TID),
-      pid: ram.read32(ctx + CTX.PID),
-      syscall: ram.read32(ctx + CTX.SYSCALL) | 0,
-      context: kindOf(ram.read32(ctx + CTX.KIND)),
-      handle: ram.read64(ctx + CTX.HANDLE),
-      contextAddress: ctx,
-      descriptor: readAddress(ram, ctx + CTX.DESCRIPTOR),
-      hart: hart.current,
-      area,
-      index,
-      isLost: index < 0,
-      isUnique: (ram.read32(ctx + CTX.MODE) & (isCmp ? RECORD.CMP : RECORD.PC)) === 0,
-    };
-  }
 }
 
-const kindOf = (kind: number): KcovRecord['context'] => CONTEXTS[kind] ?? 'remote-interrupt';
+function describe(
+  origin: KcovOrigin,
+  isEdge: boolean,
+  words: Uint32Array,
+  area: number,
+  index: number,
+  hart: number,
+): KcovRecord {
+  const word = (i: number) => (BigInt(words[2 * i + 1]!) << 32n) | BigInt(words[2 * i]!);
+  const isCmp = words.length > 2;
+  return {
+    ...origin,
+    kind: isCmp ? 'cmp' : isEdge ? 'edge' : 'pc',
+    pc: word(isCmp ? 3 : 0),
+    type: isCmp ? words[0]! : 0,
+    arg1: isCmp ? word(1) : 0n,
+    arg2: isCmp ? word(2) : 0n,
+    hart,
+    area,
+    index,
+    isLost: index < 0,
+  };
+}
 
 type Pair = [lo: number, hi: number];
 

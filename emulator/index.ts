@@ -1,6 +1,7 @@
 // The public API of the emulator. All code outside emulator/ and devices/ imports from here.
 
-export type { KcovContext, KcovRecord, KcovSwitch } from '../devices/kcov.ts';
+export type { KcovContext, KcovRecord, KcovSink, KcovSwitch } from '../devices/kcov.ts';
+export type { KcovOrigin } from '../devices/kcov-origin.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';

@@ -1,15 +1,19 @@
 // Records the trace that the kcov device reports to the host while the guest runs: outside the
 // guest, in order, with its sources.
-import { AreaWatch, Elf, type Trace, TraceBuilder } from '../coverage/record.ts';
-import type { KcovContext, KcovRecord, Machine } from '../emulator/index.ts';
+import { AreaWatch, Elf, type RecordKind, type Trace, TraceBuilder } from '../coverage/record.ts';
+import type { KcovContext, KcovOrigin, KcovSink, Machine } from '../emulator/index.ts';
 import { CrossingWatch } from './crossings.ts';
 
-export class TraceRecorder {
+export class TraceRecorder implements KcovSink {
   readonly #builder: TraceBuilder;
   readonly #test: () => string;
   readonly #keepLost: boolean;
   /** System calls of each thread, so that two calls of one number are two sources. */
   readonly #calls = new Map<number, { syscall: number; call: number }>();
+  /** The last origin with its test, and their source. */
+  #origin: KcovOrigin | undefined;
+  #originTest = '';
+  #source = -1;
   #count = 0;
   #watch: AreaWatch | undefined;
   #crossings: CrossingWatch | undefined;
@@ -26,10 +30,9 @@ export class TraceRecorder {
 
   /** Starts to listen. Without the device there is nothing to listen to. */
   attach(machine: Machine): void {
-    const readWord = (address: number): bigint =>
-      new DataView(machine.ram.read(address, 8).slice().buffer).getBigUint64(0, true);
-    this.#watch = new AreaWatch(readWord, finding => this.#builder.finding(finding));
-    machine.board.kcov?.onRecord(record => this.#take(record));
+    const readHalf = (address: number): number => machine.ram.read32(address);
+    this.#watch = new AreaWatch(readHalf, finding => this.#builder.finding(finding));
+    machine.board.kcov?.observe(this);
     this.#crossings = new CrossingWatch(machine, {
       crossing: (context, addr, entered, left) => {
         const test = this.#test();
@@ -49,11 +52,28 @@ export class TraceRecorder {
     });
   }
 
-  #take(record: KcovRecord): void {
-    const { context, handle, tid, pid, syscall } = record;
+  /** One record of the device. A run has millions: nothing is allocated while the origin stays. */
+  record(origin: KcovOrigin, isEdge: boolean, words: Uint32Array, area: number, index: number): void {
     const test = this.#test();
     if (test === '') return;
-    const source = this.#builder.source({
+    const source = this.#sourceOf(origin, test);
+    const isLost = index < 0;
+    const isCmp = words.length > 2;
+    if (!isCmp && !isEdge) this.#crossings?.recorded(origin.contextAddress);
+    if (isLost && !this.#keepLost) this.#builder.lost(source, 1, pointOf(isEdge, words));
+    else if (isCmp) this.#builder.cmpHalves(source, words);
+    else if (isEdge) this.#builder.edgeHalves(source, words[0]!, words[1]!);
+    else this.#builder.pcHalves(source, words[0]!, words[1]!);
+    if (!isLost) this.#watch?.wrote(origin.descriptor, area, index, words);
+    this.#count++;
+  }
+
+  #sourceOf(origin: KcovOrigin, test: string): number {
+    if (origin === this.#origin && test === this.#originTest) return this.#source;
+    const { context, handle, tid, pid, syscall } = origin;
+    this.#origin = origin;
+    this.#originTest = test;
+    this.#source = this.#builder.source({
       test,
       process: pid,
       thread: tid,
@@ -61,19 +81,9 @@ export class TraceRecorder {
       call: this.#callOf(tid, syscall),
       context: context === 'task' ? 'task' : 'remote',
       handle,
-      ...(record.isUnique && { unique: true }),
+      ...(origin.isUnique && { unique: true }),
     });
-    if (record.kind === 'pc') this.#crossings?.recorded(record.contextAddress);
-    if (record.isLost && !this.#keepLost) this.#builder.lost(source, 1, record);
-    else if (record.kind === 'pc') this.#builder.pc(source, record.pc);
-    else if (record.kind === 'edge') this.#builder.edge(source, record.pc);
-    else this.#builder.cmp(source, record.type, record.arg1, record.arg2, record.pc);
-    if (!record.isLost) {
-      const { type, arg1, arg2, pc } = record;
-      const words = record.kind === 'cmp' ? [BigInt(type), arg1, arg2, pc] : [pc];
-      this.#watch?.wrote(record.descriptor, record.area, record.index, words);
-    }
-    this.#count++;
+    return this.#source;
   }
 
   #callOf(tid: number, syscall: number): number {
@@ -97,4 +107,11 @@ export class TraceRecorder {
     if (this.#crossings?.finish()) this.#builder.header.flow = 'known';
     return this.#builder.finish();
   }
+}
+
+/** The point of a lost record. */
+function pointOf(isEdge: boolean, words: Uint32Array): { kind: RecordKind; pc: bigint } {
+  const at = words.length - 2;
+  const pc = (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!);
+  return { kind: at > 0 ? 'cmp' : isEdge ? 'edge' : 'pc', pc };
 }

@@ -11,57 +11,80 @@
 const MOST = 16;
 
 interface Watched {
+  readonly descriptor: number;
+  readonly area: number;
   next: number;
+  /** The last record: its address, and halves of its words; `length` of them count. */
   at: number;
-  words: readonly bigint[];
+  readonly halves: Uint32Array;
+  length: number;
   reported: boolean;
 }
 
+/** Halves of the longest record. */
+const HALVES_MAX = 8;
+
 export class AreaWatch {
   private readonly areas = new Map<string, Watched>();
-  private readonly readWord: (address: number) => bigint | undefined;
+  private readonly readHalf: (address: number) => number | undefined;
   private readonly report: (finding: string) => void;
   private count = 0;
+  private last: Watched | undefined;
 
-  /** `readWord` reads 8 bytes of guest memory by physical address. */
-  constructor(readWord: (address: number) => bigint | undefined, report: (finding: string) => void) {
-    this.readWord = readWord;
+  /** `readHalf` reads 4 bytes of guest memory by physical address. */
+  constructor(readHalf: (address: number) => number | undefined, report: (finding: string) => void) {
+    this.readHalf = readHalf;
     this.report = report;
   }
 
   /**
-   * The device has just written `words` as record `index` of the area at physical address `area`.
+   * The device has just written a record of these halves of words, low ones first, as number
+   * `index` of the area at physical address `area`. Nothing is allocated for it.
    */
-  wrote(descriptor: number, area: number, index: number, words: readonly bigint[]): void {
-    const key = `${descriptor} ${area}`;
-    const at = area + 8 + 8 * words.length * index;
-    const before = this.areas.get(key);
-    if (!before) {
-      this.areas.set(key, { next: index + 1, at, words, reported: false });
-      return;
-    }
-    if (!before.reported && index !== 0) {
-      const fault = index < before.next ? this.setBack(before, index) : this.overwritten(before);
+  wrote(descriptor: number, area: number, index: number, halves: Uint32Array): void {
+    const watched = this.watched(descriptor, area);
+    if (!watched.reported && index !== 0 && watched.length > 0) {
+      const fault = index < watched.next ? setBack(watched, index) : this.overwritten(watched);
       if (fault) {
-        before.reported = true;
+        watched.reported = true;
         if (++this.count <= MOST) this.report(`descriptor ${descriptor}: ${fault}`);
       }
     }
-    before.next = index + 1;
-    before.at = at;
-    before.words = words;
+    watched.next = index + 1;
+    watched.at = area + 8 + 4 * halves.length * index;
+    watched.halves.set(halves);
+    watched.length = halves.length;
   }
 
-  private setBack(before: Watched, index: number): string {
-    return `the count in word 0 went from ${before.next} to ${index} without a reset; later records overwrote earlier ones`;
+  private watched(descriptor: number, area: number): Watched {
+    const { last } = this;
+    if (last?.descriptor === descriptor && last.area === area) return last;
+    const key = `${descriptor} ${area}`;
+    let watched = this.areas.get(key);
+    if (!watched) {
+      const halves = new Uint32Array(HALVES_MAX);
+      watched = { descriptor, area, next: 0, at: 0, halves, length: 0, reported: false };
+      this.areas.set(key, watched);
+    }
+    this.last = watched;
+    return watched;
   }
 
-  private overwritten(before: Watched): string | undefined {
-    for (const [i, wrote] of before.words.entries()) {
-      const holds = this.readWord(before.at + 8 * i);
-      if (holds === undefined || holds === wrote) continue;
-      return `record ${before.next - 1} was changed in guest memory to 0x${holds.toString(16)}; the device wrote 0x${wrote.toString(16)}`;
+  private overwritten({ at, halves, length, next }: Watched): string | undefined {
+    for (let i = 0; i < length; i++) {
+      const half = this.readHalf(at + 4 * i);
+      if (half === undefined || half === halves[i]) continue;
+      const low = i & ~1;
+      const holds = wordOf(this.readHalf(at + 4 * low)!, this.readHalf(at + 4 * low + 4)!);
+      const wrote = wordOf(halves[low]!, halves[low + 1]!);
+      return `record ${next - 1} was changed in guest memory to 0x${holds.toString(16)}; the device wrote 0x${wrote.toString(16)}`;
     }
     return undefined;
   }
+}
+
+const wordOf = (low: number, high: number): bigint => (BigInt(high) << 32n) | BigInt(low);
+
+function setBack({ next }: Watched, index: number): string {
+  return `the count in word 0 went from ${next} to ${index} without a reset; later records overwrote earlier ones`;
 }

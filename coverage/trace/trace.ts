@@ -240,6 +240,9 @@ export class TraceBuilder {
   private readonly crossings = new Map<string, Crossing>();
   private readonly missed = new Map<string, Missed>();
   private current = -1;
+  /** One record as words and as halves. */
+  private readonly words = new BigUint64Array(4);
+  private readonly halves = new Uint32Array(this.words.buffer);
 
   constructor(header: Partial<TraceHeader> = {}) {
     this.header = { dialect: '', image: '', notes: {}, ...header };
@@ -290,6 +293,22 @@ export class TraceBuilder {
   edge(source: number, value: bigint): void {
     this.run(source);
     this.append(this.points.ofPc(KIND_EDGE, value));
+  }
+
+  /** The same without BigInt, like `pcHalves`. */
+  edgeHalves(source: number, lo: number, hi: number): void {
+    this.run(source);
+    this.append(this.points.of(KIND_EDGE, lo, hi));
+  }
+
+  /** A comparison from the halves of its words: type, arg1, arg2, pc. */
+  cmpHalves(source: number, halves: Uint32Array): void {
+    this.run(source);
+    this.append(this.points.of(KIND_CMP, halves[6]!, halves[7]!));
+    this.cmpType.push(halves[0]!);
+    this.halves.set(halves);
+    this.cmpArg1.push(this.words[1]!);
+    this.cmpArg2.push(this.words[2]!);
   }
 
   cmp(source: number, type: number, arg1: bigint, arg2: bigint, pc: bigint): void {

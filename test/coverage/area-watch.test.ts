@@ -10,14 +10,18 @@ describe('area watch', () => {
   let watch: AreaWatch;
   const write = (index: number, ...words: bigint[]) => {
     for (const [i, word] of words.entries()) memory.set(AREA + 8 + 8 * (index * words.length + i), word);
-    watch.wrote(1, AREA, index, words);
+    const halves = words.flatMap(word => [Number(word & 0xffff_ffffn), Number(word >> 32n)]);
+    watch.wrote(1, AREA, index, Uint32Array.from(halves));
   };
 
   beforeEach(() => {
     memory = new Map();
     findings = [];
     watch = new AreaWatch(
-      address => memory.get(address),
+      address => {
+        const word = memory.get(address - (address % 8));
+        return word === undefined ? undefined : Number((word >> BigInt(8 * (address % 8))) & 0xffff_ffffn);
+      },
       finding => findings.push(finding),
     );
   });
