@@ -2,7 +2,7 @@
 // everything else.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cached, packageRoot, requireTool, runTool, sha256 } from '../toolchain/index.ts';
+import { cached, packageRoot, requireTool, runTool, sha256OfParts } from '../toolchain/index.ts';
 import type { KcovSetting, Workload } from './workloads.ts';
 
 const COMMON = ['-O2', '-std=gnu17', '-fno-builtin', '-fno-math-errno', '-Wall', '-Wextra', '-Werror'];
@@ -22,15 +22,20 @@ const HEADERS = ['programs/work.h', 'guest/kcov.h', 'guest/memlayout.h', 'guest/
 
 async function compile(kind: string, args: readonly string[], sources: readonly string[]): Promise<string> {
   const inputs = [...sources, ...HEADERS].filter(existsSync);
-  const { path } = await cached('bench', sha256(kind, ...args, ...sources), { label: kind }, async output => {
-    await runTool(
-      requireTool('clang'),
-      [...args, ...sources, '-o', output],
-      benchDir(),
-      `bench workload for ${kind} does not compile`,
-    );
-    return inputs;
-  });
+  const { path } = await cached(
+    'bench',
+    sha256OfParts(kind, ...args, ...sources),
+    { label: kind },
+    async output => {
+      await runTool(
+        requireTool('clang'),
+        [...args, ...sources, '-o', output],
+        benchDir(),
+        `bench workload for ${kind} does not compile`,
+      );
+      return inputs;
+    },
+  );
   return path;
 }
 
@@ -80,7 +85,7 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   // bench/guest comes first: its memlayout.h stands in for the kernel's.
   const include = [join(benchDir(), 'guest'), join(kernel, 'include'), kernel].flatMap(d => ['-I', d]);
   const args = [...flags, ...guestLink(), '-DCONFIG_COVERAGE_HOOKS', '-Wno-unused-parameter', ...include];
-  const key = sha256('traced', `${kcov.isElided ?? false}`, ...args, readFileSync(assembly));
+  const key = sha256OfParts('traced', `${kcov.isElided ?? false}`, ...args, readFileSync(assembly));
   const { path } = await cached('bench', key, { label: 'traced' }, async output => {
     const text = readFileSync(assembly, 'utf8');
     const work = `${output}.s`;

@@ -4,9 +4,8 @@
 import { KcovboxError } from '../emulator/index.ts';
 import { type Capsule, imagesOf } from '../run/capsule/index.ts';
 import type { RunDescription } from '../run/index.ts';
-import { buildKernel } from '../toolchain/index.ts';
+import { buildKernel, sha256 } from '../toolchain/index.ts';
 import { inCapsule } from './capsule.ts';
-import { sha256 } from './describe.ts';
 import { packProgram } from './guest.ts';
 import { findImage } from './image-store.ts';
 import { readInput } from './input.ts';

@@ -11,8 +11,7 @@ import {
   FormatError,
   writeCapsule,
 } from '../run/capsule/index.ts';
-import { packageRoot } from '../toolchain/index.ts';
-import { sha256 } from './describe.ts';
+import { packageRoot, sha256 } from '../toolchain/index.ts';
 import { storeImage } from './image-store.ts';
 import { readInput } from './input.ts';
 

@@ -1,6 +1,5 @@
 // The run description and the result of a run, as `--result` and `--record` write them
 // (run/schema.ts).
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Elf } from '../coverage/index.ts';
@@ -18,13 +17,11 @@ import {
   clangVersion,
   findTool,
   packageRoot,
+  sha256,
   writeWhole,
 } from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
-
-export const sha256 = (bytes: Uint8Array | string): string =>
-  createHash('sha256').update(bytes).digest('hex');
 
 const hexOf = (seed: bigint | undefined): string | null =>
   seed === undefined ? null : `0x${seed.toString(16)}`;

@@ -3,8 +3,7 @@
 // or run something on the host.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir, writeWhole } from '../toolchain/index.ts';
-import { sha256 } from './describe.ts';
+import { cacheDir, sha256, writeWhole } from '../toolchain/index.ts';
 
 const pathOf = (hash: string): string => join(cacheDir(), 'image', hash);
 

@@ -12,23 +12,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolchainError } from './errors.ts';
 import { makeFolders, makeWritable } from './folders.ts';
-
-const require = createRequire(import.meta.url);
-
-/** SHA-256 in hex of bytes, or of strings joined by NUL. */
-export function sha256(...parts: (string | Uint8Array)[]): string {
-  // Loaded on demand: loading it takes a tenth of the time of a hello program.
-  const { createHash } = require('node:crypto') as typeof import('node:crypto');
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part).update('\0');
-  return hash.digest('hex');
-}
+import { sha256OfParts } from './hash.ts';
 
 /**
  * Root of the installed package: the nearest folder above this module that holds kernel/ and
@@ -116,7 +105,7 @@ function see(path: string): Seen {
   const stamp = stampOf(path);
   if (stamp === undefined) return { hash: '', stamp: '' };
   const isFolder = statSync(path).isDirectory();
-  return { hash: sha256(isFolder ? readdirSync(path).sort().join('\0') : readFileSync(path)), stamp };
+  return { hash: sha256OfParts(isFolder ? readdirSync(path).sort().join('\0') : readFileSync(path)), stamp };
 }
 
 /** `fresh` = as it was; `same` = touched, but the same contents. */

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { cacheDir, writeWhole } from './cache.ts';
 import { ToolchainError } from './errors.ts';
+import { APT_INSTALL, DEBIAN } from './packages.ts';
 
 export type Tool = 'clang' | 'ld' | 'nm' | 'make';
 
@@ -30,8 +31,9 @@ const FOLDERS = [
 
 /** The command that installs missing tools. */
 export const INSTALL_HINT =
-  'install it (Debian, Ubuntu: apt-get install clang-19 lld-19 llvm-19 make; Fedora: dnf install clang lld llvm make; ' +
-  'macOS: brew install llvm lld), or set KCOVBOX_CLANG to one; kcovbox doctor lists installed tools';
+  `install it (Debian, Ubuntu: ${APT_INSTALL} ${DEBIAN.clang} ${DEBIAN.ld} ${DEBIAN.nm} ${DEBIAN.make}; ` +
+  'Fedora: dnf install clang lld llvm make; macOS: brew install llvm lld), or set KCOVBOX_CLANG to one; ' +
+  'kcovbox doctor lists installed tools';
 
 function isExecutable(path: string): boolean {
   try {

@@ -1,10 +1,12 @@
 // The public API of toolchain/: building the guest kernel and guest programs on the host.
-export { cacheDir, cached, objectDir, packageRoot, sha256, writeWhole } from './cache.ts';
+export { cacheDir, cached, objectDir, packageRoot, writeWhole } from './cache.ts';
 export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
 export { makeWritable } from './folders.ts';
+export { sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
+export { APT_INSTALL, DEBIAN } from './packages.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';

@@ -15,11 +15,12 @@ import {
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { cached, packageRoot, sha256 } from './cache.ts';
+import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, findTool, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { ToolchainError } from './errors.ts';
 import { makeFolders } from './folders.ts';
+import { sha256OfParts } from './hash.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
 import { findPrebuilt, inPackage, kernelName } from './prebuilt.ts';
 import { runTool } from './tools.ts';
@@ -176,7 +177,7 @@ class KernelBuild {
     const headers = kernelSources(this.#source).filter(path => /\.(h|def)$/.test(path));
     const names = headers.map(path => path.slice(this.#source.length));
     const config = parseConfig(readFileSync(join(out, 'config.h'), 'utf8'));
-    const objects = new ObjectCache(this.#source, sha256(clangIdentity(), ...names), config);
+    const objects = new ObjectCache(this.#source, sha256OfParts(clangIdentity(), ...names), config);
     const missing = compilations.filter(compilation => !objects.fetch(compilation));
     const workers = Math.max(1, Math.min(availableParallelism(), missing.length));
     const seconds = 1 + Math.ceil((missing.length * SECONDS_PER_SOURCE) / workers);

@@ -11,7 +11,8 @@
 // can leave half of one.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { changedSince, markUsed, objectDir, sha256, writeWhole } from './cache.ts';
+import { changedSince, markUsed, objectDir, writeWhole } from './cache.ts';
+import { sha256OfParts } from './hash.ts';
 
 /** One call of the compiler, in the folder `root`. */
 export interface Compilation {
@@ -88,7 +89,7 @@ export class ObjectCache {
     if (path === undefined) return;
     const bytes = readFileSync(compilation.object);
     try {
-      writeWhole(path, Buffer.concat([bytes, Buffer.from(sha256(bytes))]));
+      writeWhole(path, Buffer.concat([bytes, Buffer.from(sha256OfParts(bytes))]));
       const others = this.#alternatives(entry).filter(other => other.join('\0') !== wanted.join('\0'));
       const kept = [wanted, ...others].slice(0, ALTERNATIVES);
       writeWhole(`${join(this.#dir, entry)}.json`, JSON.stringify(kept));
@@ -96,7 +97,7 @@ export class ObjectCache {
   }
 
   #entryOf({ source, flags }: Compilation): string {
-    return sha256('object 1', this.#context, source, ...flags).slice(0, 32);
+    return sha256OfParts('object 1', this.#context, source, ...flags).slice(0, 32);
   }
 
   /** Below the root by its relative path, so that the place of a checkout does not matter. */
@@ -125,7 +126,7 @@ export class ObjectCache {
       for (const name of text.names) names.add(name);
     }
     for (const name of [...names].sort()) parts.push(`${name}=${this.#config.get(name) ?? ' undefined'}`);
-    return join(this.#dir, `${sha256(...parts).slice(0, 40)}.o`);
+    return join(this.#dir, `${sha256OfParts(...parts).slice(0, 40)}.o`);
   }
 
   #read(path: string): Text | undefined {
@@ -133,7 +134,7 @@ export class ObjectCache {
     if (text !== undefined || !existsSync(path)) return text;
     const bytes = readFileSync(path);
     const names = [...new Set(bytes.toString('latin1').match(CONFIG_NAME))];
-    text = { hash: sha256(bytes), names };
+    text = { hash: sha256OfParts(bytes), names };
     this.#texts.set(path, text);
     return text;
   }
@@ -151,7 +152,8 @@ function readChecked(path: string): Uint8Array | undefined {
     return undefined;
   }
   const bytes = file.subarray(0, -DIGEST);
-  if (file.length > DIGEST && sha256(bytes) === file.toString('latin1', file.length - DIGEST)) return bytes;
+  if (file.length > DIGEST && sha256OfParts(bytes) === file.toString('latin1', file.length - DIGEST))
+    return bytes;
   rmSync(path, { force: true });
   return undefined;
 }

@@ -5,7 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { packageRoot, sha256, writeWhole } from './cache.ts';
+import { packageRoot, writeWhole } from './cache.ts';
+import { sha256OfParts } from './hash.ts';
 
 interface Row {
   /** See `kernelName` and `programName`. */
@@ -40,7 +41,7 @@ export function inPackage(path: string): string | undefined {
 function hashInputs(inputs: readonly string[]): string | undefined {
   const paths = inputs.map(input => join(packageRoot(), input));
   if (!paths.every(path => existsSync(path))) return undefined;
-  return sha256(...inputs.flatMap((input, i) => [input, readFileSync(paths[i]!)]));
+  return sha256OfParts(...inputs.flatMap((input, i) => [input, readFileSync(paths[i]!)]));
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -79,7 +80,7 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
   try {
     const bytes = brotliDecompressSync(readFileSync(join(folder(), row.file)));
     const inputs = row.inputs.map(input => join(packageRoot(), input));
-    return sha256(bytes) === row.sha256 ? { bytes, inputs } : undefined;
+    return sha256OfParts(bytes) === row.sha256 ? { bytes, inputs } : undefined;
   } catch {
     return undefined; // a damaged package: build it
   }
@@ -106,7 +107,7 @@ export function writePrebuilt(compiler: string, products: readonly Product[]): v
     };
     writeWhole(join(folder(), file), brotliCompressSync(bytes, { params }));
     const sorted = [...inputs].sort();
-    return { name, inputs: sorted, inputHash: hashInputs(sorted)!, file, sha256: sha256(bytes) };
+    return { name, inputs: sorted, inputHash: hashInputs(sorted)!, file, sha256: sha256OfParts(bytes) };
   });
   const index: Index = { format: 'kcovbox prebuilt 1', compiler, rows };
   writeWhole(indexPath(), `${JSON.stringify(index, null, 1)}\n`);

@@ -8,6 +8,7 @@ import { clangIdentity, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { CompileError, ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
+import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { findPrebuilt, hasPrebuilt, inPackage, programName } from './prebuilt.ts';
 import { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
 
@@ -110,9 +111,7 @@ export async function buildProgram(
   if (unmodified) return unmodified;
   const clang = requireTool('clang');
   if (!hasGlibc())
-    throw new ToolchainError(
-      'no riscv64 C library; run npm start once, or install libc6-dev-riscv64-cross and libgcc-12-dev-riscv64-cross',
-    );
+    throw new ToolchainError(`no riscv64 C library; run npm start once, or ${APT_INSTALL} ${DEBIAN.glibc}`);
   const flags = [
     ...programFlags(path, options).filter(f => f !== '-fno-caret-diagnostics'),
     ...(options.cflags ?? []),

@@ -1,9 +1,9 @@
 // `kcovbox boot --record`: the capsule of a run that has ended.
 import { createHash } from 'node:crypto';
 import type { DiskImage } from '../../emulator/index.ts';
-import { sha256 } from '../../host/describe.ts';
 import type { Absent } from '../../run/capsule/index.ts';
 import { describeInput } from '../../run/index.ts';
+import { sha256 } from '../../toolchain/index.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { isTerminal } from '../io/terminal.ts';

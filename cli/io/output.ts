@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { QuietEnd, UserError } from './fail.ts';
+import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
 /**
  * Status of a process that SIGPIPE ends; a shell shows it for other commands whose reader has gone.
@@ -149,7 +150,6 @@ export function checkOutput(path: string | undefined): void {
   }
 }
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /** Chunks between two checks for signals. */
 const CHUNKS = 16;
 
@@ -163,11 +163,11 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
     return;
   }
   const file = new Replacement(path);
-  const onSignal = (signal: keyof typeof SIGNALS): void => {
+  const onSignal = (signal: EndingSignal): void => {
     file.abandon();
-    process.exit(SIGNALS[signal]);
+    process.exit(SIGNAL_STATUS[signal]);
   };
-  for (const signal of Object.keys(SIGNALS)) process.on(signal, onSignal);
+  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
   try {
     let count = 0;
     for (const chunk of chunks) {
@@ -179,7 +179,7 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
     file.abandon();
     throw error;
   } finally {
-    for (const signal of Object.keys(SIGNALS)) process.off(signal, onSignal);
+    for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   }
 }
 

@@ -9,9 +9,9 @@
 //
 // Until both threads are ready, signals have their default effect, which is to end the process.
 import { constants } from 'node:os';
+import { ENDING_SIGNALS } from '../io/signals.ts';
 import { isTerminal } from '../io/terminal.ts';
 
-const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Milliseconds from the signal to the termination, and from that to the default effect. */
 const GRACE_MS = 500;
 const GRACE_KILL_MS = 300;
@@ -123,7 +123,7 @@ export class Watchdog {
   async start(): Promise<void> {
     const { Worker } = await import('node:worker_threads');
     if (this.#isStopped) return;
-    const signals = NAMES.map(name => constants.signals[name]);
+    const signals = ENDING_SIGNALS.map(name => constants.signals[name]);
     const worker = new Worker(THREAD, {
       eval: true,
       execArgv: ['--expose-internals', '--no-warnings'],

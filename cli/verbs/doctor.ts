@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import {
+  APT_INSTALL,
   cacheDir,
   clangVersion,
+  DEBIAN,
   DIALECTS,
   findTool,
   GLIBC_ROOT,
@@ -33,8 +35,7 @@ interface Finding {
   readonly optional?: boolean;
 }
 
-const INSTALL = 'apt-get install -y --no-install-recommends';
-const GLIBC_PACKAGES = 'libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross';
+const INSTALL = `${APT_INSTALL} -y --no-install-recommends`;
 
 /** The folder of built kernels and programs. */
 function cacheFinding(): Finding {
@@ -99,18 +100,18 @@ function findings(): Finding[] {
   return [
     { what: NODE, ok: Number(major) >= 20, detail: process.version },
     { what: 'WebAssembly tail calls', ok: hasTailCalls(), detail: 'used by the region JIT', optional: true },
-    tool('clang', CLANG, 'clang-19'),
-    tool('ld', 'ld.lld', 'lld-19'),
-    tool('nm', 'llvm-nm', 'llvm-19'),
-    tool('make', 'make', 'make'),
+    tool('clang', CLANG, DEBIAN.clang),
+    tool('ld', 'ld.lld', DEBIAN.ld),
+    tool('nm', 'llvm-nm', DEBIAN.nm),
+    tool('make', 'make', DEBIAN.make),
     {
       what: LIBC,
       ok: hasGlibc(),
-      detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} ${GLIBC_PACKAGES}`,
-      packages: GLIBC_PACKAGES,
+      detail: hasGlibc() ? GLIBC_ROOT : `${INSTALL} ${DEBIAN.glibc}`,
+      packages: DEBIAN.glibc,
     },
     cacheFinding(),
-    found('qemu-system-riscv64', which('qemu-system-riscv64'), 'qemu-system-misc', true),
+    found('qemu-system-riscv64', which('qemu-system-riscv64'), DEBIAN.qemu, true),
   ];
 }
 
