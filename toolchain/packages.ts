@@ -1,4 +1,4 @@
-// What the tools are called in package managers.
+// Names of the tools in package managers.
 
 /** Packages of Debian and Ubuntu by what they bring. */
 export const DEBIAN = {

@@ -263,3 +263,19 @@ describe('what is left behind', () => {
     },
   );
 });
+
+test('a program that edits lines of the terminal is a plain run without one, traced as well', () => {
+  const program = join(ROOT, 'guest-programs/tests/devices.c');
+  const { status, stdout, stderr } = run(
+    'run',
+    '--dialect',
+    'linux',
+    '--trace',
+    '--cover',
+    'x.kcov',
+    program,
+  );
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).not.toContain('not ok');
+  expect(stdout).toContain('ok keys_signal_the_foreground');
+});

@@ -34,7 +34,7 @@ function damagedText(text: Buffer, random: Random): Buffer {
   return random.oneIn(5) ? bytes.subarray(0, random.below(bytes.length)) : bytes;
 }
 
-/** What is run on a damaged trace, with the output that it writes. */
+/** Commands on a damaged trace, and their outputs. */
 const ON_TRACES = [
   ['cov', 'stats', '-k', 'good.elf', 'bad.kcov'],
   ['cov', 'report', '-k', 'good.elf', '-o', 'out.html', 'bad.kcov'],
@@ -116,7 +116,8 @@ test.skipIf(reason)(`${RUNS} damaged files: a result or one line`, { timeout: 1e
       expect(isWritten, what).toBe(false);
     } else {
       counts.ok++;
-      // A damaged kernel runs into its budget, or ends as it likes; symbolize says 1 for what it does not know.
+      // A damaged kernel runs into its budget, or ends as it likes. symbolize says 1 for
+      // addresses that it does not know.
       expect([0, 1, ...(args[0] === 'boot' ? [status] : [])], what).toContain(status);
       if (args.includes('-o')) expect(isWritten, what).toBe(true);
     }

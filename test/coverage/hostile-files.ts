@@ -1,4 +1,4 @@
-/** Trace files with damaged content and a right checksum, so that more than the checksum refuses them. */
+/** Trace files with damaged content and a right checksum, which alone would refuse them. */
 import { crc32 } from '../../coverage/trace/file.ts';
 import type { Random } from '../support/random.ts';
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, type Trace } from '../../coverage/index.ts';
+import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, pcOf, type Trace } from '../../coverage/index.ts';
 import { Verdicts } from '../../coverage/model/verdict.ts';
 import { createMachine, type MachineOptions } from '../../emulator/index.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
@@ -123,6 +123,30 @@ export function compare(image: Image, trace: Trace, counts: BigUint64Array): Com
   return result;
 }
 
+/**
+ * Hooks whose retired calls are not as many as their records, those that found the buffer full
+ * included. Not for modes that record each PC once.
+ */
+function unrecordedHooks({ program, low }: Image, trace: Trace, counts: BigUint64Array): string[] {
+  const { sites, points } = program;
+  const recorded = new Map<number, number>();
+  const add = (point: number, times: number): void =>
+    void recorded.set(point, (recorded.get(point) ?? 0) + times);
+  new Coverage(trace, program).hits.forEach((hits, point) => {
+    add(point, hits);
+  });
+  const pointAt = new Map(Array.from(points, (site, point) => [pcOf(sites.ret[site]!), point]));
+  for (const { kind, pc, count } of trace.missed) {
+    const point = kind === HOOK_PC ? pointAt.get(pc) : undefined;
+    if (point !== undefined) add(point, count);
+  }
+  return Array.from(points, (site, point) => {
+    const retired = Number(counts[(sites.call[site]! - low) / 2] ?? 0n);
+    const times = recorded.get(point) ?? 0;
+    return retired === times ? '' : `${hex(sites.call[site]!)}: ${retired} ran, ${times} recorded`;
+  }).filter(text => text !== '');
+}
+
 const images = new Map<string, Promise<Image>>();
 
 /** The kernel of a configuration; opened once. */
@@ -150,7 +174,7 @@ export interface RunOptions {
 export async function truthOf(
   source: string,
   options: RunOptions,
-): Promise<Comparison & { console: string }> {
+): Promise<Comparison & { console: string; unrecorded: string[] }> {
   const {
     dialect,
     harts = 1,
@@ -188,7 +212,10 @@ export async function truthOf(
   } satisfies MachineOptions);
   recorder.attach(machine);
   machine.run(budget);
-  return { ...compare(image, recorder.finish(), machine.retired!.read()), console };
+  const trace = recorder.finish();
+  const counts = machine.retired!.read();
+  const unrecorded = unique ? [] : unrecordedHooks(image, trace, counts);
+  return { ...compare(image, trace, counts), unrecorded, console };
 }
 
 /** Lines unknown to the model, as a share of all. */
