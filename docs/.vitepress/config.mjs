@@ -4,7 +4,18 @@ import { defineConfig } from 'vitepress';
 
 const page = (text, link) => ({ text, link });
 
+/** Cells of a row begin side by side; on a phone more of a table fits, and the rest scrolls. */
+const STYLE = `
+.vp-doc td { vertical-align: top; }
+@media (max-width: 640px) {
+  .vp-doc table { font-size: 13px; }
+  .vp-doc th, .vp-doc td { padding: 5px 7px; }
+  .vp-doc td { line-height: 20px; }
+  .vp-doc td code { overflow-wrap: anywhere; }
+}`;
+
 export default defineConfig({
+  head: [['style', {}, STYLE]],
   title: 'kcovbox',
   description: 'A whole-system RISC-V emulator with kcov in four dialects',
   base: process.env.DOCS_BASE ?? '/',
