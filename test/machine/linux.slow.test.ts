@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 import {
   DEFAULT_EXTENSIONS,
   type EngineKind,
+  EXTENSIONS,
   Machine,
   type MachineOptions,
   qemuCpu,
@@ -165,10 +166,13 @@ describe.skipIf(noLinux)("Debian's linux", () => {
     'prints behind fw_jump what it prints on QEMU',
     () => {
       const firmware = `${OPENSBI}/fw_jump.bin`;
-      const ours = boot({ engine: 'interp', bios: file(firmware) }).text;
+      // A hart with Zicbom makes Linux reserve bounce buffers, and QEMU 7.2 has no such hart.
+      const known = EXTENSIONS.filter(({ since }) => since === 7).map(({ name }) => name);
+      const shared = new Set([...DEFAULT_EXTENSIONS].filter(name => known.includes(name)));
+      const ours = boot({ engine: 'interp', bios: file(firmware), cpu: shared }).text;
       const theirs = withScratch(dir => {
         writeFileSync(join(dir, 'initrd'), initrd());
-        const cpu = qemuCpu(DEFAULT_EXTENSIONS);
+        const cpu = qemuCpu(shared);
         const args = ['-M', 'virt', '-cpu', cpu, '-m', '256', '-nographic', '-bios', firmware];
         const images = ['-kernel', join(DIR, 'Image'), '-initrd', join(dir, 'initrd'), '-append', APPEND];
         return spawnSync(QEMU!, [...args, ...images], {
