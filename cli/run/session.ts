@@ -6,6 +6,7 @@ import {
   type JournalEntry,
   type Machine,
   type MachineOptions,
+  type RunHash,
   type RunResult,
   type Snapshot,
 } from '../../emulator/index.ts';
@@ -70,6 +71,8 @@ export interface SessionOptions {
 }
 
 export interface Replay {
+  /** The run ends with an error at the first link of its chain that differs from these. */
+  readonly verify?: RunHash | undefined;
   readonly journal: readonly JournalEntry[];
   readonly end: { readonly outcome: Outcome; readonly status: number; readonly time: number };
 }
@@ -129,6 +132,7 @@ class Session {
     });
     if (options.from) this.#machine.load(options.from.snapshot);
     this.#machine.stopsAtUser = options.stop?.at === 'first-instruction';
+    if (options.replay?.verify) this.#machine.hasher?.compareWith(options.replay.verify);
     options.prepare?.(this.#machine);
   }
 

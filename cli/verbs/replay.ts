@@ -21,6 +21,7 @@ import { explain, type Replay, runSession } from '../run/session.ts';
 import { addOutputOptions } from './run.ts';
 
 interface ReplayOptions extends Outputs {
+  verify?: true;
   engine: EngineKind;
   kernel?: string;
   cflags?: string;
@@ -77,11 +78,12 @@ async function replayBoot(
 }
 
 /** The journal and the recorded end, for the session. */
-function replayOf(path: string, capsule: Capsule): Replay {
-  const { end, status, time } = capsule.manifest.outcome;
+function replayOf(path: string, capsule: Capsule, isVerified: boolean): Replay {
+  const { end, status, time, runHash } = capsule.manifest.outcome;
   const journal = inCapsule(path, () => capsule.journal());
   inCapsule(path, () => capsule.console());
-  return { journal, end: { outcome: end, status, time } };
+  const verify = isVerified && hasOurHashes(capsule) ? runHash : undefined;
+  return { journal, end: { outcome: end, status, time }, verify };
 }
 
 /** The recorded program's name, quoted for a shell. */
@@ -91,7 +93,7 @@ async function replay(path: string, files: readonly string[], options: ReplayOpt
   checkOutputs(options);
   const capsule = openCapsule(path);
   const { run, outcome: then, stateHash } = capsule.manifest;
-  const replayed = replayOf(path, capsule);
+  const replayed = replayOf(path, capsule, options.verify === true);
   const images = await capsuleImages(path, capsule, {
     files,
     kernel: options.kernel,
@@ -132,6 +134,7 @@ export function register(program: Command): void {
       '-k, --kernel <elf>',
       'the kernel of a thin capsule, where it can neither be found nor built here',
     )
+    .option('--verify', 'stop at the first run hash that differs, not at the end')
     .option('--cflags <flags>', 'compiler flags of a given program, separated by blanks');
   addOutputOptions(command)
     .addHelpText(

@@ -25,6 +25,8 @@ export class RunHasher {
   readonly interval: number;
   readonly #state: () => string;
   #links: string[] = [];
+  /** The chain of an earlier run, to which this one is compared link by link. */
+  #expected: RunHash | undefined;
 
   /** `state` hashes the machine as it is now; two states with equal hashes are equal. */
   constructor(interval: number, state: () => string) {
@@ -39,7 +41,32 @@ export class RunHasher {
 
   /** `spent` units have been executed since power-on, and the machine is between two quanta. */
   reached(spent: number): void {
-    if (spent === this.next) this.#links.push(this.#link());
+    if (spent !== this.next) return;
+    this.#links.push(this.#link());
+    this.#compare();
+  }
+
+  /**
+   * Compares this run with an earlier one, link by link; before the first instruction. Errors, also
+   * later from `reached`: HostError at the first link that differs.
+   */
+  compareWith(chain: RunHash): void {
+    this.#expected = chain;
+    this.#compare();
+  }
+
+  /** Errors: HostError at the first link that is not the expected one. */
+  #compare(): void {
+    const { interval } = this;
+    const expected = this.#expected;
+    const k = this.#links.length - 1;
+    // The last link of a chain is that of its end.
+    if (expected?.interval !== interval || k >= expected.links.length - 1) return;
+    if (this.#links[k] === expected.links[k]) return;
+    if (k === 0) throw new HostError('the runs differ before their first instruction');
+    throw new HostError(
+      `the runs are the same up to unit ${(k - 1) * interval}, and differ at unit ${k * interval}`,
+    );
   }
 
   /** The guest is switched on. */

@@ -47,6 +47,17 @@ describe('a capsule', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
+  test('is checked at every link of the run hash with --verify', () => {
+    expect(replay(good, '--verify')).toMatchObject({ status: 5, stderr: expect.stringMatching(SAME) });
+    const other = changed(manifest => {
+      manifest.outcome.runHash.links[0] = '0123456789abcdef';
+      return manifest;
+    });
+    const { status, stdout, stderr } = replay(other, '--verify');
+    expect({ status, stdout }).toEqual({ status: 125, stdout: '' });
+    expect(stderr).toBe('kcovbox: the runs differ before their first instruction\n');
+  });
+
   test('has the same bytes when the run is recorded again, with another engine', () => {
     const again = join(dir, 'again.kcapsule');
     const args = ['run', '--engine', 'interp', '--record', again, join(dir, 'count.c')];

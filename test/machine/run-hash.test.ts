@@ -30,6 +30,22 @@ describe('the run hash', () => {
     expect(new Set(chains[0]).size).toBe(chains[0]!.length);
   });
 
+  test('ends a run that is compared with another one at the first link that differs', () => {
+    const { machine } = run(SEED, { ...INTERPRETER, runHash: INTERVAL });
+    const { interval, links } = machine.hasher!.result();
+    const verified = (chain: readonly string[]) => () =>
+      run(SEED, {
+        ...EAGEREST,
+        runHash: INTERVAL,
+        between: ({ hasher, spent }) => {
+          if (spent === 0) hasher!.compareWith({ interval, links: chain });
+        },
+      });
+    expect(verified(links)().machine.hasher!.result().links).toEqual(links);
+    const other = links.map((link, k) => (k === 3 ? links[0]! : link));
+    expect(verified(other)).toThrow('the runs are the same up to unit 19946, and differ at unit 29919');
+  });
+
   test('cannot be seen by the guest', () => {
     const plain = run(SEED, EAGEREST);
     const hashed = run(SEED, { ...EAGEREST, runHash: INTERVAL });
