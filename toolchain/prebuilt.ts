@@ -102,7 +102,7 @@ export function writePrebuilt(compiler: string, products: readonly Product[]): v
   const rows = products.map(({ name, inputs, bytes }): Row => {
     const file = `${name.replace(/\W+/g, '-')}.br`;
     const params = {
-      [constants.BROTLI_PARAM_QUALITY]: 9,
+      [constants.BROTLI_PARAM_QUALITY]: 10, // 9 % smaller than 9, in seven times the time
       [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
     };
     writeWhole(join(folder(), file), brotliCompressSync(bytes, { params }));

@@ -11,7 +11,6 @@ const STYLE = `
   .vp-doc table { font-size: 13px; }
   .vp-doc th, .vp-doc td { padding: 5px 7px; }
   .vp-doc td { line-height: 20px; }
-  .vp-doc td code { overflow-wrap: anywhere; }
 }`;
 
 export default defineConfig({
