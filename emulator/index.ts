@@ -9,6 +9,7 @@ export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export { readRegister, registerNumber, writeRegister } from './debug/gdb-registers.ts';
 export { readMemory, writeMemory } from './debug/guest-memory.ts';
+export { type Moment, type Store, Timeline, type TimelineOptions } from './debug/timeline/timeline.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, type Hart, layout } from './hart/index.ts';
 export * from './isa/index.ts';

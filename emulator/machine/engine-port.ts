@@ -46,11 +46,19 @@ export function createEngine(
   return { engine, dirty: engine.pages.dirty, jit };
 }
 
-/** Reports stores to one page of RAM, besides those to pages that hold code. */
+/** Where a store came from: an instruction, or a device that writes memory. */
+export type StoreObserver = (pa: number, bytes: number, by: 'hart' | 'device') => void;
+
+/**
+ * Reports stores to one page of RAM, and to another one for an observer, besides those to pages
+ * that hold code.
+ */
 export class PageWatch implements CodePort {
   readonly #code: CodePort;
   readonly #stored: (pa: number, bytes: number) => void;
   #page = -1;
+  #observed = -1;
+  #observer: StoreObserver | undefined;
 
   constructor(code: CodePort, stored: (pa: number, bytes: number) => void) {
     this.#code = code;
@@ -64,8 +72,21 @@ export class PageWatch implements CodePort {
     if (this.#page >= 0) this.#code.watch?.(this.#page, true);
   }
 
+  /** Reports stores to `page` to `observer` from now on; without them, to nobody. */
+  observe(page?: number, observer?: StoreObserver): void {
+    if (this.#observed >= 0 && this.#observed !== this.#page) this.#code.watch?.(this.#observed, false);
+    this.#observed = page ?? -1;
+    this.#observer = observer;
+    if (page !== undefined) this.#code.watch?.(page, true);
+  }
+
+  /** A device has written memory. */
+  written(pa: number, bytes: number): void {
+    this.#observer?.(pa, bytes, 'device');
+  }
+
   holdsCode(page: number): boolean {
-    return page === this.#page || this.#code.holdsCode(page);
+    return page === this.#page || page === this.#observed || this.#code.holdsCode(page);
   }
 
   isClean(page: number): boolean {
@@ -83,5 +104,6 @@ export class PageWatch implements CodePort {
   stored(pa: number, bytes: number, effect?: TableEffect): void {
     this.#code.stored(pa, bytes, effect);
     this.#stored(pa, bytes);
+    this.#observer?.(pa, bytes, 'hart');
   }
 }

@@ -20,7 +20,14 @@ import { type Booted, boot } from './boot.ts';
 import { Clock } from './clock.ts';
 import { type Board, buildBoard } from './devices.ts';
 import { dmaPort } from './dma.ts';
-import { createEngine, EAGER, memoryHashBase, PageWatch, ramHostBase } from './engine-port.ts';
+import {
+  createEngine,
+  EAGER,
+  memoryHashBase,
+  PageWatch,
+  ramHostBase,
+  type StoreObserver,
+} from './engine-port.ts';
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { kcovInlineCalls } from './kcov-inline/index.ts';
@@ -181,6 +188,11 @@ export class Machine {
     this.jit = jit;
     this.#watch = new PageWatch(ports.code, (pa, bytes) => this.htif?.stored(pa, bytes));
     ports.code = this.#watch;
+    const announce = this.ram.onWrite;
+    this.ram.onWrite = (pa, bytes) => {
+      announce(pa, bytes);
+      this.#watch.written(pa, bytes);
+    };
     if (options.bios === 'default') this.sbi = this.#makeSbi(console, work);
     if (options.runHash !== undefined) this.hasher = new RunHasher(options.runHash, () => stateHash(this));
     this.reset();
@@ -278,6 +290,14 @@ export class Machine {
     const machine = Machine.create({ ...this.options, ...options });
     machine.restore(this.snapshot());
     return machine;
+  }
+
+  /**
+   * Reports each store to a page of RAM (counted from its start) to `observer`, by harts and
+   * devices, until the next call. The guest cannot see it. Between two runs.
+   */
+  observeStores(page?: number, observer?: StoreObserver): void {
+    this.#watch.observe(page, observer);
   }
 
   /** For `setState` alone: so many records were made before now. */
