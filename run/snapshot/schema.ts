@@ -10,8 +10,8 @@
 //   console.txt     what the guest printed since power-on; empty where it was not kept
 //   memory<n>.bin   contents of those pages, 1,024 in each
 //
-// All numbers are little-endian. Every byte is covered by a checksum of the archive, and the state
-// as a whole by `hash`, which is computed again when the snapshot is loaded.
+// All numbers are little-endian. A checksum of the archive covers the contents of each part; `hash`
+// covers the state as a whole, and is computed again when the snapshot is loaded.
 import { z } from 'zod';
 
 export const SNAPSHOT_VERSION = 1;

@@ -126,6 +126,10 @@ describe('a snapshot file', () => {
 
 const whole = writeSnapshot(started(5000).snapshot(), LABEL);
 
+/** Of all parts, unpacked. */
+const contents = (file: Uint8Array): Uint8Array[] =>
+  readZip(file, PARTS_MAX).map(entry => unpack(entry, inflate));
+
 /** The file with one of its JSON parts changed, and its checksums right. */
 function repacked(name: string, change: (value: Record<string, unknown>) => unknown): Uint8Array {
   const entries = readZip(whole, PARTS_MAX).map(entry => {
@@ -138,12 +142,14 @@ function repacked(name: string, change: (value: Record<string, unknown>) => unkn
 }
 
 describe('a damaged snapshot file', () => {
-  test('is refused, wherever its bytes changed', () => {
+  test('is refused, or has the same contents, wherever its bytes changed', () => {
     const random = new Random(SEED);
     for (let i = 0; i < CORRUPTIONS; i++) {
       const file = damage(whole, random);
       if (Buffer.compare(file, whole) === 0) continue;
-      expect(outcome(file), `corruption ${i} of seed ${seedText(SEED)}`).not.toBe('accepted');
+      // Another DEFLATE stream of the same contents is no damage.
+      if (outcome(file) === 'accepted')
+        expect(contents(file), `corruption ${i} of ${seedText(SEED)}`).toEqual(contents(whole));
     }
   });
 
