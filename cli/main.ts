@@ -20,6 +20,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   run: () => import('./verbs/run.ts'),
   replay: () => import('./verbs/replay.ts'),
   capsule: () => import('./verbs/capsule.ts'),
+  dev: () => import('./verbs/dev.ts'),
   ktest: () => import('./verbs/ktest.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),

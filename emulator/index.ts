@@ -1,10 +1,19 @@
 // The public API of the emulator. All code outside emulator/ and devices/ imports from here.
 
-export type { KcovContext, KcovRecord, KcovSink, KcovSwitch } from '../devices/kcov.ts';
+export { checkDefinition } from '../devices/defined.ts';
+export type {
+  KcovContext,
+  KcovRecord,
+  KcovSink,
+  KcovSwitch,
+} from '../devices/kcov.ts';
 export type { KcovOrigin } from '../devices/kcov-origin.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
+export { type DeviceDefinition, defineDevice } from './bus/define.ts';
+export { headerOf, pageOf } from './bus/define-text.ts';
+export { FAULT_KINDS, type Fault, faultText, parseFaults } from './bus/fault-kinds.ts';
 export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export { readRegister, registerNumber, writeRegister } from './debug/gdb-registers.ts';
@@ -14,13 +23,14 @@ export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, type Hart, layout } from './hart/index.ts';
 export * from './isa/index.ts';
 export { parseCpu } from './machine/cpu.ts';
+export { deviceRegisters } from './machine/device-bench.ts';
 export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
 export { createMachine } from './machine/engine-pair.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
 export { Machine, type RunResult } from './machine/machine.ts';
 export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
-export type { EngineKind, KcovMode, MachineOptions, VirtioOption } from './machine/options.ts';
+export type { EngineKind, KcovMode, MachineOptions, UserDevice, VirtioOption } from './machine/options.ts';
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
 export { RUN_HASH_INTERVAL, type RunHash } from './machine/run-hash.ts';
 export { type Snapshot, stateHash } from './machine/snapshot.ts';

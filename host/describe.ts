@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Elf } from '../coverage/index.ts';
-import type { EngineKind, JournalEntry } from '../emulator/index.ts';
+import { type EngineKind, faultText, type JournalEntry } from '../emulator/index.ts';
 import {
   canonicalJson,
   describeInput,
@@ -20,6 +20,7 @@ import {
   sha256,
   writeWhole,
 } from '../toolchain/index.ts';
+import type { LoadedDevice } from './device.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
 
@@ -61,11 +62,20 @@ export function describe(
       schedSeed: hexOf(choice.schedSeed),
       icountShift: choice.icount,
       devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
+      ...(choice.devices?.length && { own: choice.devices.map(ownDevice) }),
+      ...(choice.faults?.length && { faults: choice.faults.map(faultText) }),
     },
     budget: choice.maxInsns ?? null,
     input: describeInput(journal, isInteractive ? 'interactive' : 'idle-64k', sha256),
   };
 }
+
+/** A device of the user's own, by its code and its parameters. */
+const ownDevice = ({ definition, sha256: code, params }: LoadedDevice) => ({
+  name: definition.name,
+  sha256: code,
+  params: { ...params },
+});
 
 /**
  * A fact that takes longer to find out than a small program runs: kept in the cache under `name`,

@@ -1,8 +1,9 @@
 // A program as the guest's first process: kernel of the dialect, initial RAM file system with the
 // program, command line.
 import { basename } from 'node:path';
-import { isElf, KcovboxError } from '../emulator/index.ts';
+import { headerOf, isElf, KcovboxError } from '../emulator/index.ts';
 import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../toolchain/index.ts';
+import type { LoadedDevice } from './device.ts';
 import { readInput } from './input.ts';
 
 /**
@@ -42,6 +43,10 @@ export interface GuestOptions {
   readonly kernel?: string | undefined;
   /** Tree to build the kernel from, instead of the package's. */
   readonly kernelSource?: string | undefined;
+  /** C files of drivers that are compiled into the kernel. */
+  readonly drivers?: readonly string[] | undefined;
+  /** Devices of the user's own: drivers find their headers. */
+  readonly devices?: readonly LoadedDevice[] | undefined;
   readonly cflags?: readonly string[];
   readonly append?: string;
   /** More variables of the program's environment. */
@@ -147,12 +152,18 @@ export async function packProgram(
   return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
 }
 
-async function kernelFor({ dialect, conf, kernel, kernelSource, say }: GuestOptions): Promise<string> {
+async function kernelFor(options: GuestOptions): Promise<string> {
+  const { dialect, conf, kernel, kernelSource, say, drivers = [], devices = [] } = options;
+  if (kernel !== undefined && drivers.length > 0)
+    throw refused(`kernel ${kernel} is already built: no driver can be compiled into it`);
   if (kernel !== undefined) {
     if (isElf(readInput(kernel, 'kernel'))) return kernel;
     throw refused(`kernel ${kernel} is not an ELF file; kcovbox boot runs other images`);
   }
-  return (await buildKernel(conf ?? dialect, { source: kernelSource, say })).path;
+  const headers = Object.fromEntries(
+    devices.map(({ definition }) => [`${definition.name}.h`, headerOf(definition)]),
+  );
+  return (await buildKernel(conf ?? dialect, { source: kernelSource, say, drivers, headers })).path;
 }
 
 /** Everything a machine needs to run `program` with `args` as its first process. */

@@ -1,7 +1,8 @@
 // The configuration of a guest's machine, as `run`, `replay` and the library choose it, and the
 // options of the emulator for it.
-import type { EngineKind, Extensions, KcovMode, MachineOptions } from '../emulator/index.ts';
+import type { EngineKind, Extensions, Fault, KcovMode, MachineOptions } from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
+import type { LoadedDevice } from './device.ts';
 import type { GuestImages } from './guest.ts';
 
 export interface MachineChoice {
@@ -20,6 +21,9 @@ export interface MachineChoice {
   /** 2^N ns of the guest's time per instruction. */
   readonly icount: number;
   readonly maxInsns?: number | undefined;
+  /** Devices of the user's own. */
+  readonly devices?: readonly LoadedDevice[] | undefined;
+  readonly faults?: readonly Fault[] | undefined;
   readonly cflags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -37,6 +41,8 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
     engine: choice.engine,
     kcov: choice.kcov,
     icountShift: choice.icount,
+    ...(choice.devices?.length && { ownDevices: choice.devices }),
+    ...(choice.faults?.length && { faults: choice.faults }),
     ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),

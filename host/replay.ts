@@ -1,8 +1,9 @@
 // A capsule as a run: its machine, and what differed when it ran again.
-import type { EngineKind } from '../emulator/index.ts';
+import { type EngineKind, KcovboxError, parseFaults } from '../emulator/index.ts';
 import type { Capsule } from '../run/capsule/index.ts';
 import type { RunDescription, RunOutcome } from '../run/index.ts';
 import { STATE_HASH } from './capsule.ts';
+import type { LoadedDevice } from './device.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
 
@@ -11,7 +12,12 @@ export const limitOf = ({ budget }: { budget: number | null }, { time }: RunOutc
   Math.min(budget ?? Number.POSITIVE_INFINITY, time + 1);
 
 /** The machine of a recorded run. */
-export function choiceOf(run: RunDescription, outcome: RunOutcome, engine: EngineKind): MachineChoice {
+export function choiceOf(
+  run: RunDescription,
+  outcome: RunOutcome,
+  engine: EngineKind,
+  devices: readonly LoadedDevice[] = [],
+): MachineChoice {
   const { kernel, machine, program } = run;
   const seedOf = (text: string | null): bigint | undefined => (text === null ? undefined : BigInt(text));
   return {
@@ -28,7 +34,26 @@ export function choiceOf(run: RunDescription, outcome: RunOutcome, engine: Engin
     maxInsns: limitOf(run, outcome),
     cflags: [], // a stranger's flags do not reach the compiler
     env: program.environment,
+    devices: recordedDevices(run, devices),
+    faults: (machine.faults ?? []).flatMap(parseFaults),
   };
+}
+
+/**
+ * The recorded devices of the user's own, of those that are given. A capsule has their hashes and
+ * not their code: a replay runs no code of a stranger.
+ */
+function recordedDevices({ machine }: RunDescription, given: readonly LoadedDevice[]): LoadedDevice[] {
+  return (machine.own ?? []).map(({ name, sha256, params }) => {
+    const found = given.find(device => device.sha256 === sha256);
+    if (found) return { ...found, params };
+    const other = given.find(({ definition }) => definition.name === name);
+    throw new KcovboxError(
+      'input',
+      `the run had device ${name} (sha256 ${sha256.slice(0, 16)}...), ` +
+        (other ? `not ${other.path} as it is now` : 'whose code is in no capsule; give it with --device'),
+    );
+  });
 }
 
 /** The images of the guest. `kernelPath`: a file with the kernel, if a report needs one. */

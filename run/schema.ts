@@ -38,6 +38,12 @@ const device = z.strictObject({
   cols: z.int().min(1).max(65535),
 });
 
+const ownDevice = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,23}$/),
+  sha256: sha256.describe('of its file'),
+  params: z.record(z.string().max(64), z.string().max(4096)).describe('that differ from the defaults'),
+});
+
 const input = z.strictObject({
   kind: z
     .enum(['none', 'stream', 'interactive'])
@@ -86,6 +92,12 @@ export const runDescription = z.strictObject({
     schedSeed: seed.nullable(),
     icountShift: z.int().min(0).max(ICOUNT_MAX).describe("an instruction takes 2^N ns of the guest's time"),
     devices: z.array(device).max(1).describe('besides those that every board has'),
+    own: z.array(ownDevice).max(8).optional().describe("devices of the user's own, in their order"),
+    faults: z
+      .array(z.string().regex(/^[a-z][a-z0-9_]{0,23}:[a-z-]+@\d{1,9}(=\d{1,18}ns)?$/))
+      .max(4096)
+      .optional()
+      .describe('faults of devices, as --fault takes them'),
   }),
   budget: z.int().min(1).nullable().describe('instructions; null: none'),
   input,

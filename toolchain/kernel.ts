@@ -49,6 +49,10 @@ const ownSource = (): string => join(packageRoot(), 'kernel');
 export interface KernelOptions {
   /** Another tree than the package's kernel/, of the same shape. */
   readonly source?: string | undefined;
+  /** C files that are compiled into the kernel as well. */
+  readonly drivers?: readonly string[];
+  /** Headers for them by name: those of the user's own devices. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Takes the line about a build that will take seconds; default: standard error. */
   readonly say?: ((line: string) => void) | undefined;
 }
@@ -95,18 +99,25 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
   if (!conf.split('+').every(part => known.includes(part)))
     throw new ToolchainError(`no kernel configuration "${conf}"; there are ${known.join(', ')}`);
   const compiler = findTool('clang') === undefined ? 'no compiler' : clangIdentity();
-  const key = ['kernel', source, conf, compiler].join('\0');
+  const { drivers = [], headers = {} } = options;
+  const own = drivers.map(path => resolve(path));
+  for (const path of own)
+    if (!isFile(path)) throw new ToolchainError(`driver ${path}: there is no such file`);
+  const extra = own.length === 0 ? [] : [...own, JSON.stringify(headers)];
+  const key = ['kernel', source, conf, compiler, ...extra].join('\0');
   let compiled = 0;
   const product = await cached('kernel', key, { label: conf, suffix: '.elf' }, async output => {
     const read = kernelSources(source);
     const prebuilt =
-      options.source === undefined ? findPrebuilt(kernelName(conf), kernelInputs()) : undefined;
+      options.source === undefined && own.length === 0
+        ? findPrebuilt(kernelName(conf), kernelInputs())
+        : undefined;
     if (prebuilt) {
       writeFileSync(output, prebuilt.bytes, { mode: 0o755 });
       return read;
     }
-    compiled = await new KernelBuild(source, conf, options.say).run(output);
-    return read;
+    compiled = await new KernelBuild(source, conf, options.say).run(output, own, headers);
+    return [...read, ...own];
   });
   return { ...product, compiled };
 }
@@ -114,6 +125,11 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
 /** Can every dialect's kernel be had without a compiler? */
 export const hasPrebuiltKernels = (): boolean =>
   DIALECTS.every(dialect => findPrebuilt(kernelName(dialect), kernelInputs()) !== undefined);
+
+/** Headers by name. */
+type Headers = NonNullable<KernelOptions['headers']>;
+/** A source of the tree whose flags are those of drivers from outside. */
+const LIKE_DRIVERS = 'dev/edu.c';
 
 /** CPU seconds of one source; only for the line that says how long a build will take. */
 const SECONDS_PER_SOURCE = 0.14;
@@ -140,12 +156,13 @@ class KernelBuild {
   }
 
   /** Leaves the kernel at `output`; answers with the number of sources that were compiled. */
-  async run(output: string): Promise<number> {
+  async run(output: string, drivers: readonly string[], headers: Headers): Promise<number> {
     const out = makeOutput(output);
     try {
       const compilations = await this.#plan(out);
+      const own = await this.#compileDrivers(drivers, headers, compilations, out);
       const compiled = await this.#compileAll(compilations, out);
-      await this.#make(out, `${out}/kernel.elf`, 'OBJECTS=given');
+      await this.#make(out, `${out}/kernel.elf`, 'OBJECTS=given', `EXTRA=${own.join(' ')}`);
       moveFile(join(out, 'kernel.elf'), output);
       return compiled;
     } finally {
@@ -171,6 +188,32 @@ class KernelBuild {
       makeFolders(dirname(object));
       return { source, flags: [...common, ...own], object };
     });
+  }
+
+  /**
+   * Drivers from outside of the tree, with the flags of one inside; answers with their objects. Not
+   * cached: they are what is being edited, and their headers exist for this build alone.
+   */
+  async #compileDrivers(
+    drivers: readonly string[],
+    headers: Headers,
+    compilations: readonly Compilation[],
+    out: string,
+  ): Promise<string[]> {
+    const like = compilations.find(({ source }) => source === LIKE_DRIVERS);
+    if (drivers.length > 0 && !like)
+      throw new ToolchainError(
+        `${this.#source} has no ${LIKE_DRIVERS}, whose flags drivers are compiled with`,
+      );
+    for (const [name, text] of Object.entries(headers)) writeFileSync(join(out, name), text);
+    const objects: string[] = [];
+    for (const [i, source] of drivers.entries()) {
+      const object = join(out, `own-${i}.o`);
+      const args = [...like!.flags, '-I', out, '-c', source, '-o', object];
+      await runTool(requireTool('clang'), args, this.#source, `driver ${source} does not compile`);
+      objects.push(object);
+    }
+    return objects;
   }
 
   async #compileAll(compilations: readonly Compilation[], out: string): Promise<number> {

@@ -5,7 +5,13 @@ import { packageRoot } from '../../toolchain/index.ts';
 import { checkOutputs, execute, type Outputs } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel } from '../run/robust.ts';
-import { addMachineOptions, addOutputOptions, type RunOptions } from './run.ts';
+import {
+  addDeviceOptions,
+  addMachineOptions,
+  addOutputOptions,
+  deviceChoice,
+  type RunOptions,
+} from './run.ts';
 
 interface KtestOptions extends RunOptions {
   list?: true;
@@ -37,7 +43,15 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
   const folder = join(packageRoot(), 'guest-programs');
   const cflags = cover === undefined ? [] : ['-include', join(folder, 'kcov-self.h')];
   const withTests = conf.split('+').includes('ktest') ? conf : `${conf}+ktest`;
-  const choice = { ...rest, dialect, conf: withTests, cflags, env: {}, interactive: false };
+  const choice = {
+    ...rest,
+    ...(await deviceChoice(options)),
+    dialect,
+    conf: withTests,
+    cflags,
+    env: {},
+    interactive: false,
+  };
   const args = [...(list ? ['-l'] : []), ...(pattern === undefined ? [] : [pattern])];
   const more = [...words, ...(append === undefined ? [] : [append])].join(' ');
   const images = await prepareGuest(join(folder, 'ktest.c'), args, {
@@ -51,7 +65,7 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
 }
 
 export function register(program: Command): void {
-  const command = addRobustOptions(addMachineOptions(program.command('ktest')))
+  const command = addRobustOptions(addDeviceOptions(addMachineOptions(program.command('ktest'))))
     .description('run the tests inside the kernel, each in a process of its own, and print TAP')
     .argument('[pattern]', 'shell pattern of "suite.test"; the suite is the name of a file (default: all)')
     .option('--list', 'only list the tests')

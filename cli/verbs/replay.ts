@@ -18,19 +18,20 @@ import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
 import { checkOutputs, type Executed, execute, type Outputs, outcomeOf } from '../run/execute.ts';
 import { explain, type Replay, runSession } from '../run/session.ts';
-import { addOutputOptions } from './run.ts';
+import { addOutputOptions, loadDevices, repeated } from './run.ts';
 
 interface ReplayOptions extends Outputs {
   verify?: true;
   engine: EngineKind;
   kernel?: string;
   cflags?: string;
+  device?: string[];
 }
 
 type Images = ReadonlyMap<string, Uint8Array>;
 
 /** A program's run again, with the outputs that were asked for. */
-function replayRun(
+async function replayRun(
   { manifest }: Capsule,
   run: RunDescription,
   images: Images,
@@ -39,7 +40,7 @@ function replayRun(
 ): Promise<Executed> {
   // Reports read their image from a file.
   const kernelPath = options.cover === undefined ? '' : storeImage(images.get('kernel.bin')!);
-  const choice = choiceOf(run, manifest.outcome, options.engine);
+  const choice = choiceOf(run, manifest.outcome, options.engine, await loadDevices(options.device));
   // The journal has all of the input.
   return execute(guestOf(run, images, kernelPath), { ...choice, interactive: false }, options, {
     recorded: { run, replay },
@@ -135,7 +136,12 @@ export function register(program: Command): void {
       'the kernel of a thin capsule, where it can neither be found nor built here',
     )
     .option('--verify', 'stop at the first run hash that differs, not at the end')
-    .option('--cflags <flags>', 'compiler flags of a given program, separated by blanks');
+    .option('--cflags <flags>', 'compiler flags of a given program, separated by blanks')
+    .option(
+      '--device <file.ts>',
+      'the device that the run had; its code is in no capsule (repeatable)',
+      repeated,
+    );
   addOutputOptions(command)
     .addHelpText(
       'after',

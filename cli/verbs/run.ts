@@ -2,7 +2,14 @@
 
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_EXTENSIONS, type EngineKind, type Extensions, type KcovMode } from '../../emulator/index.ts';
+import {
+  DEFAULT_EXTENSIONS,
+  type EngineKind,
+  type Extensions,
+  type KcovMode,
+  parseFaults,
+} from '../../emulator/index.ts';
+import type { LoadedDevice } from '../../host/device.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
@@ -36,6 +43,9 @@ export interface RunOptions extends RobustOptions, Outputs {
   env?: Record<string, string>;
   trace?: true;
   interactive?: true;
+  device?: string[];
+  driver?: string[];
+  fault?: string[];
 }
 
 /**
@@ -140,8 +150,35 @@ export function addMachineOptions(command: Command): Command {
     .option('--max-insns <n>', 'stop with status 124 after this many instructions', parseCount);
 }
 
+/** Options about devices and drivers of the user's own. */
+export function addDeviceOptions(command: Command): Command {
+  return command
+    .option('--device <file.ts>', 'a device of your own, then [,NAME=VALUE]... (repeatable)', repeated)
+    .option('--driver <file.c>', 'compile this driver into the kernel (repeatable)', repeated)
+    .option(
+      '--fault <faults>',
+      'DEVICE:KIND@N[=TIME],...: the N-th event has a fault (repeatable)',
+      repeated,
+    );
+}
+
+export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** The options about devices, as a run takes them. */
+export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver' | 'fault'>) {
+  const { driver: drivers = [], fault = [] } = options;
+  return { devices: await loadDevices(options.device), drivers, faults: fault.flatMap(parseFaults) };
+}
+
+/** Devices of the user's own; esbuild is loaded only where there are any. */
+export async function loadDevices(texts: readonly string[] = []): Promise<LoadedDevice[]> {
+  if (texts.length === 0) return [];
+  const { loadDevice } = await import('../../host/device.ts');
+  return Promise.all(texts.map(loadDevice));
+}
+
 export function register(program: Command): void {
-  const command = addRobustOptions(addMachineOptions(program.command('run')))
+  const command = addRobustOptions(addDeviceOptions(addMachineOptions(program.command('run'))))
     .description('run a C program or a static RISC-V ELF as the first process of the guest')
     .argument('<program>', 'C source (compiled first) or ELF file')
     .argument('[args...]', 'arguments of the program; put -- before them')
@@ -200,11 +237,15 @@ export function register(program: Command): void {
         snapshot,
         snapshotAt,
         from,
+        device: _device,
+        driver: _driver,
+        fault: _fault,
         ...rest
       } = options;
       const interactive = options.interactive === true;
       const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
-      const choice = { ...rest, dialect, conf, cflags: flags, env, interactive };
+      const own = await deviceChoice(options);
+      const choice = { ...rest, ...own, dialect, conf, cflags: flags, env, interactive };
       const outputs = {
         cover,
         format,

@@ -123,7 +123,8 @@ export class Bus {
       !m ||
       pa + bytes > m.end ||
       pa % bytes !== 0 ||
-      !(m.device.widths ?? ALL_WIDTHS).includes(bytes as Width)
+      !(m.device.widths ?? ALL_WIDTHS).includes(bytes as Width) ||
+      m.device.refuses?.()
     ) {
       this.faults++;
       this.lastFault = pa;

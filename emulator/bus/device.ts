@@ -54,6 +54,11 @@ export interface Device {
   /** Like `read` but without side effects, for debuggers; absent = cannot be read this way. */
   peek?(offset: number, bytes: number): number;
   /**
+   * Asked before each guest access; true makes it an access fault. For injected faults
+   * (devices/faulty.ts); real devices do without.
+   */
+  refuses?(): boolean;
+  /**
    * Back to the state after power-on, its interrupt line low. The clock disarms its alarms itself.
    */
   reset(): void;

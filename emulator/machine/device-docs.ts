@@ -11,7 +11,7 @@ import { UART_MAP } from '../../devices/uart16550.ts';
 import { VIRTIO_MAP } from '../../devices/virtio-mmio.ts';
 import { hex } from '../base/bits.ts';
 import type { RegMap, RegRow } from '../bus/regmap.ts';
-import { MAP, RAM_BASE, VIRTIO_SLOTS } from './memory-map.ts';
+import { MAP, RAM_BASE, USER_SLOTS, VIRTIO_SLOTS } from './memory-map.ts';
 
 const MAPS: Partial<Record<keyof typeof MAP, RegMap<string>>> = {
   finisher: FINISHER_MAP,
@@ -23,6 +23,9 @@ const MAPS: Partial<Record<keyof typeof MAP, RegMap<string>>> = {
   uart: UART_MAP,
   virtio: VIRTIO_MAP,
 };
+
+/** Regions that repeat. */
+const SLOTS: Readonly<Record<string, number>> = { virtio: VIRTIO_SLOTS, user: USER_SLOTS };
 
 const ACCESS = { r: 'read', w: 'write', rw: 'read, write' } as const;
 
@@ -55,8 +58,9 @@ function overview(): string {
   const rows = Object.entries(MAP)
     .sort(([, a], [, b]) => a.base - b.base)
     .map(([name, { base, size, irq }]) => {
-      const slots = name === 'virtio' ? `, ${VIRTIO_SLOTS} slots ${hex(size)} apart` : '';
-      const irqs = name === 'virtio' ? `${irq}..${irq + VIRTIO_SLOTS - 1}` : irq === 0 ? '' : String(irq);
+      const count = SLOTS[name];
+      const slots = count ? `, ${count} slots ${hex(size)} apart` : '';
+      const irqs = count ? `${irq}..${irq + count - 1}` : irq === 0 ? '' : String(irq);
       return [hex(base), hex(size), irqs, `${name}${slots}`];
     });
   rows.push([hex(RAM_BASE), 'as asked', '', 'RAM']);

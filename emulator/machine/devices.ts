@@ -1,7 +1,9 @@
 // Builds the devices of the board and puts them on the bus.
 
 import { Clint } from '../../devices/clint.ts';
+import { DefinedDevice, paramsOf } from '../../devices/defined.ts';
 import { Edu } from '../../devices/edu.ts';
+import { FaultLayer, FaultyDevice } from '../../devices/faulty.ts';
 import { Finisher, type FinishPort } from '../../devices/finisher.ts';
 import { KcovDevice, type KcovPorts } from '../../devices/kcov.ts';
 import { Plic } from '../../devices/plic.ts';
@@ -12,10 +14,11 @@ import { VirtioBlk } from '../../devices/virtio-blk.ts';
 import { VirtioConsole } from '../../devices/virtio-console.ts';
 import { type VirtioBackend, VirtioMmio } from '../../devices/virtio-mmio.ts';
 import { VirtioRng } from '../../devices/virtio-rng.ts';
+import { HostError } from '../base/errors.ts';
 import type { Bus } from '../bus/bus.ts';
-import type { ClockPort, Device, HartLines, RamPort, Sink, WorkPort } from '../bus/device.ts';
+import type { ClockPort, Device, HartLines, IrqLine, RamPort, Sink, WorkPort } from '../bus/device.ts';
 import { addDevices } from './added-devices.ts';
-import { MAP, type Region, VIRTIO_SLOTS, virtioSlot } from './memory-map.ts';
+import { MAP, type Region, USER_SLOTS, userSlot, VIRTIO_SLOTS, virtioSlot } from './memory-map.ts';
 import { type Complete, type VirtioOption, virtioSlots } from './options.ts';
 
 export interface BoardPorts {
@@ -27,6 +30,8 @@ export interface BoardPorts {
   finish: FinishPort;
   kcov: KcovPorts;
   work: WorkPort;
+  /** Takes the lines that devices of the user log. */
+  log?: (line: string) => void;
 }
 
 export interface Placed extends Region {
@@ -44,10 +49,71 @@ export interface Board {
   kcov: KcovDevice | undefined;
   virtioConsole: VirtioConsole | undefined;
   disks: VirtioBlk[];
+  /** The layers of devices that have faults, by name. */
+  faults: ReadonlyMap<string, FaultLayer>;
+}
+
+/** The connections of a device. With faults, each connection goes through their layer. */
+interface Wires {
+  irq: IrqLine;
+  ram: RamPort;
+  clock: ClockPort;
+}
+
+class Wiring {
+  readonly layers = new Map<string, FaultLayer>();
+  readonly #options: Complete;
+  readonly #ports: BoardPorts;
+
+  constructor(options: Complete, ports: BoardPorts) {
+    this.#options = options;
+    this.#ports = ports;
+  }
+
+  /** `make` builds the device called `name` on its wires. */
+  device<D extends Device>(name: string, line: IrqLine, make: (wires: Wires) => D): Device {
+    const { clock, ram } = this.#ports;
+    const { faults = [], seed } = this.#options;
+    if (!faults.some(fault => fault.device === name)) return make({ irq: line, ram, clock });
+    const layer = new FaultLayer(name, faults, clock, seed);
+    this.layers.set(name, layer);
+    const device = make({ irq: layer.line(line), ram: layer.ram(ram), clock: layer.clock() });
+    return new FaultyDevice(device, layer);
+  }
+
+  /** Faults of devices that the board does not have are the user's mistake. */
+  check(names: readonly string[]): void {
+    for (const { device } of this.#options.faults ?? [])
+      if (!this.layers.has(device))
+        throw new HostError(`fault of ${device}: devices that can have faults are ${names.join(', ')}`);
+  }
+}
+
+/** The devices of the user's own, in their slots. */
+function userDevices(o: Complete, ports: BoardPorts, plic: Plic, wiring: Wiring): Placed[] {
+  const devices = o.ownDevices ?? [];
+  if (devices.length > USER_SLOTS)
+    throw new HostError(`${devices.length} devices: ${USER_SLOTS} are possible`);
+  return devices.map(({ definition, params = {} }, n) => {
+    const place = userSlot(n);
+    const values = paramsOf(definition, params);
+    const device = wiring.device(
+      definition.name,
+      plic.line(place.irq),
+      wires =>
+        new DefinedDevice(definition, values, {
+          ...wires,
+          work: ports.work,
+          seed: o.seed,
+          log: ports.log ?? (() => {}),
+        }),
+    );
+    return { device, ...place, size: definition.size ?? 0x1000 };
+  });
 }
 
 export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array): Board {
-  const { clock, ram, lines, work } = ports;
+  const { clock, lines, work } = ports;
   const plic = new Plic(o.harts, lines);
   const clint = new Clint(o.harts, clock, lines);
   const uart = new Uart16550(plic.line(MAP.uart.irq), ports.console);
@@ -59,7 +125,9 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
     { device: new Finisher(ports.finish), ...MAP.finisher },
   ];
   if (kcov) placed.push({ device: kcov, ...MAP.kcov });
-  placed.push({ device: new Edu(clock, plic.line(MAP.edu.irq), ram), ...MAP.edu });
+  const wiring = new Wiring(o, ports);
+  const edu = wiring.device('edu', plic.line(MAP.edu.irq), w => new Edu(w.clock, w.irq, w.ram));
+  placed.push({ device: edu, ...MAP.edu }, ...userDevices(o, ports, plic, wiring));
 
   const disks: VirtioBlk[] = [];
   let virtioConsole: VirtioConsole | undefined;
@@ -76,13 +144,24 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   for (let n = VIRTIO_SLOTS - 1; n >= 0; n--) {
     const place = virtioSlot(n);
     const option = slots.get(n);
-    const slot = { irq: plic.line(place.irq), ram, clock, work };
-    const device = new VirtioMmio(n, slot, o.virtioLegacy, option && backend(option));
+    const device = wiring.device(
+      `virtio${n}`,
+      plic.line(place.irq),
+      wires => new VirtioMmio(n, { ...wires, work }, o.virtioLegacy, option && backend(option)),
+    );
     placed.push({ device, ...place });
   }
-  placed.push(...addDevices(o.devices ?? [], placed, { clock, ram, work, line: n => plic.line(n) }));
+  placed.push(
+    ...addDevices(o.devices ?? [], placed, { clock, ram: ports.ram, work, line: n => plic.line(n) }),
+  );
   placed.push({ device: plic, ...MAP.plic }, { device: clint, ...MAP.clint });
   placed.push({ device: new Rom(romBytes), ...MAP.rom });
+  const own = (o.ownDevices ?? []).map(({ definition }) => definition.name);
+  const names = placed.map(({ device }) => device.name);
+  for (const name of own)
+    if (names.filter(other => other === name).length > 1)
+      throw new HostError(`device ${name}: the board has another one of this name`);
+  wiring.check(['edu', 'virtio0', `virtio${VIRTIO_SLOTS - 1}`, ...own]);
   for (const p of placed) ports.bus.add(p.device, p.base, p.size);
-  return { placed, clint, plic, uart, rtc, kcov, virtioConsole, disks };
+  return { placed, clint, plic, uart, rtc, kcov, virtioConsole, disks, faults: wiring.layers };
 }

@@ -143,6 +143,7 @@ export class Machine {
         console,
         finish,
         work,
+        log: line => options.onDeviceLog?.(line),
         kcov: {
           ram: this.ram,
           hart: hartPort,

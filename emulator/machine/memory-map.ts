@@ -18,6 +18,7 @@ export const MAP = {
   clint: { base: 0x200_0000, size: 0x1_0000, irq: 0 },
   kcov: { base: 0x400_0000, size: 0x1000, irq: 0 },
   edu: { base: 0x401_0000, size: 0x1000, irq: 12 },
+  user: { base: 0x402_0000, size: 0x1_0000, irq: 13 },
   plic: { base: 0xc00_0000, size: 0x60_0000, irq: 0 },
   uart: { base: 0x1000_0000, size: 0x100, irq: 10 },
   virtio: { base: 0x1000_1000, size: 0x1000, irq: 1 },
@@ -33,6 +34,13 @@ export const MIB = 2 ** 20;
 /** Slot n of virtio-mmio. */
 export function virtioSlot(n: number): Region {
   const { base, size, irq } = MAP.virtio;
+  return { base: base + n * size, size, irq: irq + n };
+}
+
+/** Devices of the user's own, in the order in which they are given. */
+export const USER_SLOTS = 8;
+export function userSlot(n: number): Region {
+  const { base, size, irq } = MAP.user;
   return { base: base + n * size, size, irq: irq + n };
 }
 

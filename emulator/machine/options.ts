@@ -2,7 +2,9 @@
 
 import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
+import type { DeviceDefinition } from '../bus/define.ts';
 import type { AddedDevice } from '../bus/device.ts';
+import type { Fault } from '../bus/fault-kinds.ts';
 import type { JitTuning } from '../engine/jit/jit.ts';
 import type { RetiredOptions } from '../engine/retired.ts';
 import type { Extensions } from '../isa/index.ts';
@@ -26,6 +28,13 @@ export interface VirtioOption {
   readOnly?: boolean;
   /** console: size of its window; without it the device reports none. */
   size?: { readonly rows: number; readonly cols: number };
+}
+
+/** A device of the user's own (emulator/bus/define.ts). */
+export interface UserDevice {
+  readonly definition: DeviceDefinition;
+  /** Parameters in place of the defaults, as texts. */
+  readonly params?: Readonly<Record<string, string>>;
 }
 
 /** Settings for tests and experiments; none changes the guest's results. */
@@ -84,6 +93,12 @@ export interface MachineOptions {
    * Default 0.
    */
   icountShift?: number;
+  /** Devices of the user's own, at most USER_SLOTS. */
+  ownDevices?: readonly UserDevice[];
+  /** Faults of devices. */
+  faults?: readonly Fault[];
+  /** A line that a device of the user's own logs. */
+  onDeviceLog?: (line: string) => void;
   /** Console output, byte by byte. */
   onConsole?: (byte: number) => void;
   /** Input from the journal of an earlier run, which arrives at its recorded times. */

@@ -1,0 +1,83 @@
+// A device and a driver of the user's own, from files outside of the product: they run, their tests
+// run, faults reach the driver, and a run with them is recorded and repeated.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kcovbox, ROOT } from '../support/command.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-device-'));
+const cli = (...args: string[]) => kcovbox(args, { cwd: dir });
+const OWN = ['--device', 'summer.ts', '--driver', 'summer.c', '--max-insns', '500000000'];
+const sum = (...options: string[]) => cli('run', ...OWN, ...options, 'use.c', '--', '1', '2', '39');
+
+beforeAll(() => cpSync(join(ROOT, 'examples/device'), dir, { recursive: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('the device works, with parameters, in both engines and on several harts', () => {
+  for (const options of [[], ['--engine', 'interp'], ['--smp', '4', '--dialect', 'linux']])
+    expect(sum(...options)).toMatchObject({ status: 0, stdout: '42\n', stderr: '' });
+  const few = cli('run', '--device', 'summer.ts,most=2', ...OWN.slice(2), 'use.c', '--', '1', '2', '3');
+  expect(few).toMatchObject({ status: 1, stdout: 'summer: Invalid argument\n' });
+});
+
+test('a test inside the driver', () => {
+  const { status, stdout } = cli('ktest', ...OWN, 'summer.*');
+  expect(stdout).toContain('ok 1 summer.it_adds_up\n');
+  expect(status).toBe(0);
+});
+
+test.each([
+  ['irq-drop', 'summer: Input/output error\n', 1],
+  ['irq-double', '42\n', 0],
+  ['never', 'summer: Input/output error\n', 1],
+  ['irq-late=50ms', '42\n', 0],
+  ['read-ones@1', 'summer: No such file or directory\n', 1], // the probe says: not mine
+])('fault %s reaches the driver', (fault, stdout, status) => {
+  expect(sum('--fault', `summer:${fault}`)).toMatchObject({ stdout, status, stderr: '' });
+});
+
+test('a run with a device and a fault is described, recorded and repeated', () => {
+  const ran = sum('--fault', 'summer:dma-read-flip', '--record', 'run.kcapsule', '--result', 'result.json');
+  expect(ran.status).toBe(0);
+  expect(ran.stdout).not.toBe('42\n');
+  const { run } = JSON.parse(readFileSync(join(dir, 'result.json'), 'utf8'));
+  expect(run.machine).toMatchObject({ own: [{ name: 'summer' }], faults: ['summer:dma-read-flip@1'] });
+  expect(cli('replay', '--device', 'summer.ts', 'run.kcapsule')).toMatchObject({
+    status: 0,
+    stdout: ran.stdout,
+    stderr: expect.stringContaining('the same run'),
+  });
+  expect(cli('replay', 'run.kcapsule').stderr).toMatch(/^kcovbox: the run had device summer .*--device\n$/);
+});
+
+test('header, page and registers follow from the definition', () => {
+  expect(cli('dev', 'header', 'summer.ts').stdout).toContain('#define SUMMER_STATUS_DONE 0x2u');
+  expect(cli('dev', 'page', 'summer.ts').stdout).toContain('| 0x18 | 4 | `sum` | read |');
+  expect(cli('dev', 'regs', 'summer.ts').stdout).toContain('0x73756d31');
+});
+
+test.each([
+  ['export const a = 1 +;', /^kcovbox: device bad\.ts:1: Unexpected ";"\n$/],
+  ['let hits = 0; export default {};', /variable hits is outside of "state"/],
+  ["import fs from 'node:fs'; export default fs;", /it imports node:fs; a device can import nothing/],
+  ['export default { name: Date.now() };', /^kcovbox: device bad\.ts:1: Date is not defined\n$/],
+  ['export default { name: "x" };', /device x: compatible is not a word/],
+  ['for (;;);', /^kcovbox: device bad\.ts: Script execution timed out/],
+])('one line: %s', (text, line) => {
+  writeFileSync(join(dir, 'bad.ts'), text);
+  const { status, stderr } = cli('run', '--device', 'bad.ts', 'use.c');
+  expect(stderr).toMatch(line);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(status).toBe(125);
+});
+
+test.each([
+  [['--fault', 'nothing:irq-drop'], /^kcovbox: fault of nothing: devices that can have faults are edu/],
+  [['--device', 'none.ts'], /^kcovbox: .*none\.ts.*\n$/],
+  [['--driver', 'none.c'], /^kcovbox: driver .*none\.c: there is no such file\n$/],
+])('%j: one line', (options, line) => {
+  const { status, stderr } = cli('run', ...options, 'use.c');
+  expect(stderr).toMatch(line);
+  expect(status).toBe(125);
+});

@@ -1,0 +1,130 @@
+// Devices made of a definition: registers, state, alarms, DMA, parameters, snapshots, and what is
+// refused.
+import { expect, test } from 'vitest';
+import { checkDefinition } from '../../devices/defined.ts';
+import { defineDevice } from '../../emulator/bus/define.ts';
+import { headerOf, pageOf, panelOf } from '../../emulator/bus/define-text.ts';
+import { RAM_BASE } from '../../emulator/index.ts';
+import { DeviceBench } from '../../emulator/machine/device-bench.ts';
+
+const timer = defineDevice({
+  name: 'tick',
+  compatible: 'test,tick',
+  doc: 'Counts down.',
+  params: { scale: 10, loud: false, tag: 'a' },
+  registers: {
+    id: { at: 0, access: 'r', reset: 0x1234, doc: 'constant' },
+    load: { at: 4, access: 'rw', doc: 'starts' },
+    status: {
+      at: 8,
+      access: 'rw',
+      w1c: 3,
+      doc: 'pending',
+      fields: { done: { bits: 0, doc: 'over' }, mode: { bits: [4, 5], doc: 'how', values: { fast: 2 } } },
+    },
+    address: { at: 16, bytes: 8, access: 'rw', doc: 'where the count goes' },
+    slots: { at: 32, access: 'rw', count: 4, doc: 'storage' },
+    dice: { at: 64, access: 'r', doc: 'random' },
+  },
+  state: { fired: 0, queue: [] as number[] },
+  onRead: { dice: dev => dev.random() },
+  onWrite: {
+    load: (dev, value) => dev.clock.after('done', value * dev.param.scale),
+    status: dev => dev.irq.set((dev.reg.status & 1) !== 0),
+  },
+  onAlarm: {
+    done(dev) {
+      dev.state.fired++;
+      dev.state.queue.push(dev.clock.now);
+      dev.reg.status |= 1;
+      dev.dma.write(dev.reg.address, [dev.state.fired, 0, 0, 0]);
+      dev.irq.raise();
+      dev.log(`fired ${dev.state.fired}`);
+    },
+  },
+});
+
+test('registers, alarms, the interrupt, memory and the log', () => {
+  const bench = new DeviceBench(timer, { params: { scale: '100' } });
+  expect(bench.read(0)).toBe(0x1234);
+  bench.write(0, 7);
+  expect(bench.read(0)).toBe(0x1234);
+  bench.write(36, 5);
+  expect([bench.read(32), bench.read(36)]).toEqual([0, 5]);
+  bench.write(16, RAM_BASE + 8);
+  bench.write(4, 3);
+  bench.advance(299);
+  expect(bench.irq).toBe(false);
+  bench.advance(1);
+  expect([bench.irq, bench.read(8), bench.ram.read32(RAM_BASE + 8)]).toEqual([true, 1, 1]);
+  bench.write(8, 1);
+  expect([bench.irq, bench.read(8)]).toEqual([false, 0]);
+  expect(bench.logged).toEqual(['tick: fired 1']);
+});
+
+test('what follows a snapshot follows it again', () => {
+  const bench = new DeviceBench(timer);
+  bench.write(4, 50);
+  bench.advance(100);
+  bench.read(64);
+  const saved = JSON.parse(JSON.stringify(bench.save()));
+  const rest = () => {
+    bench.advance(1_000);
+    return [bench.irq, bench.read(8), bench.read(64), bench.read(64), JSON.stringify(bench.save())];
+  };
+  const first = rest();
+  bench.load(saved);
+  expect(rest()).toEqual(first);
+});
+
+test('DMA outside of memory is refused, and a sealed state takes no new names', () => {
+  const bench = new DeviceBench(timer);
+  bench.write(4, 1); // the address is 0
+  expect(() => bench.advance(10)).not.toThrow();
+  const hostile = defineDevice({
+    ...timer,
+    name: 'hostile',
+    state: { known: 1 },
+    onRead: {},
+    onAlarm: {},
+    onWrite: { load: dev => Object.assign(dev.state, { other: 1 }) },
+  });
+  expect(() => new DeviceBench(hostile).write(4, 1)).toThrow(/object is not extensible/);
+});
+
+const wrong = (change: object): unknown => ({ ...timer, ...change });
+test.each([
+  [wrong({ name: 'Not C' }), /name is not/],
+  [wrong({ compatible: 'two words' }), /compatible is not a word/],
+  [wrong({ size: 5000 }), /size 5000 is not a power of two/],
+  [wrong({ registers: { a: { at: 2, access: 'r', doc: '' } } }), /is at 2, which is not aligned/],
+  [wrong({ registers: { a: { at: 4096, access: 'r', doc: '' } }, onRead: {}, onWrite: {} }), /ends at 4100/],
+  [wrong({ state: { f: () => 1 } }), /state\.f is a function/],
+  [wrong({ state: { f: new Map() } }), /state\.f is not a plain object/],
+  [wrong({ state: { f: Number.NaN } }), /state\.f is NaN/],
+  [wrong({ onRead: { nothing: () => 0 } }), /onRead\.nothing is of no register/],
+  [null, /not an object/],
+])('refused: %#', (definition, why) => {
+  expect(() => checkDefinition(definition)).toThrow(why);
+});
+
+test.each([
+  [{ depth: '1' }, /no parameter depth: scale, loud, tag/],
+  [{ scale: 'x' }, /scale=x is not a number/],
+  [{ loud: 'yes' }, /neither true nor false/],
+])('parameters: %j', (params, why) => {
+  expect(() => new DeviceBench(timer, { params: params as Record<string, string> })).toThrow(why);
+});
+
+test('header, page and panel show the same rows', () => {
+  const header = headerOf(timer);
+  expect(header).toContain('#define TICK_STATUS 0x8 /* pending */');
+  expect(header).toContain('#define TICK_STATUS_DONE 0x1u /* over */');
+  expect(header).toContain('#define TICK_STATUS_MODE_SHIFT 4');
+  expect(header).toContain('#define TICK_STATUS_MODE_FAST 2');
+  expect(header).toContain('#define TICK_SLOTS_COUNT 4');
+  expect(pageOf(timer)).toContain('| 0x20 + 0x4 n, n < 4 | 4 | `slots` |');
+  const panel = panelOf(timer, offset => (offset === 8 ? 0x21 : 0));
+  expect(panel).toMatch(/0x8 {5}status {18}0x21/);
+  expect(panel).toMatch(/\.mode {17}2 \(fast\)/);
+});

@@ -1,0 +1,156 @@
+// Faults of a device that knows nothing of them: each kind does what its row says, at the event
+// that was named and at no other, and a snapshot holds what happened.
+import { expect, test } from 'vitest';
+import { FaultLayer, FaultyDevice } from '../../devices/faulty.ts';
+import type { Device, IrqLine } from '../../emulator/bus/device.ts';
+import { FAULT_KINDS, type FaultKind, faultText, parseFaults } from '../../emulator/bus/fault-kinds.ts';
+import { Ram } from '../../emulator/bus/ram.ts';
+import { Clock } from '../../emulator/machine/clock.ts';
+
+const BASE = 0x8000_0000;
+
+/** A device with one register, an alarm, an interrupt and memory, behind its faults. */
+function world(text: string) {
+  let now = 0;
+  const clock = new Clock();
+  clock.source = () => now;
+  const ram = new Ram(new WebAssembly.Memory({ initial: 1, maximum: 1 }), 0, BASE, 65536);
+  const levels: boolean[] = [];
+  const line: IrqLine = {
+    raise: () => levels.at(-1) !== true && levels.push(true),
+    lower: () => levels.at(-1) === true && levels.push(false),
+  };
+  const layer = new FaultLayer('dev', parseFaults(`dev:${text}`), clock, 5n);
+  const wires = { irq: layer.line(line), ram: layer.ram(ram), clock: layer.clock() };
+  const stored: number[] = [];
+  const alarm = wires.clock.alarm('dev', () => wires.irq.raise());
+  const inner: Device = {
+    name: 'dev',
+    read: () => 0x1234_5678,
+    write: (_, __, value) => stored.push(value),
+    reset: () => stored.push(-1),
+    save: () => [...stored],
+    load: state => stored.splice(0, stored.length, ...(state as number[])),
+  };
+  const device = new FaultyDevice(inner, layer);
+  const advance = (to: number) => {
+    for (; clock.next() <= to; clock.fireDue(now)) now = clock.next();
+    now = to;
+  };
+  const access = (write?: number): number | 'fault' => {
+    if (device.refuses()) return 'fault';
+    if (write === undefined) return device.read(0, 4);
+    device.write(0, 4, write);
+    return 0;
+  };
+  return { device, layer, ram, wires, stored, levels, alarm, advance, access };
+}
+
+const ones = 0xffff_ffff;
+const right = 0x1234_5678;
+test.each<[FaultKind, (number | 'fault')[]]>([
+  ['read-ones', [right, ones, right]],
+  ['read-zero', [right, 0, right]],
+  ['read-stuck', [right, right, right]],
+  ['bus-error', [right, 'fault', right]],
+  ['remove', [right, ones, ones]],
+])('%s@2', (kind, answers) => {
+  const w = world(`${kind}@2`);
+  expect(answers.map(() => w.access())).toEqual(answers);
+  expect(w.layer.fired.map(faultText)).toEqual([`dev:${kind}@2`]);
+});
+
+test('read-flip changes one bit, the same in every run', () => {
+  const flips = [world('read-flip@1'), world('read-flip@1')].map(w => (w.access() as number) ^ right);
+  expect(Math.log2(flips[0]! >>> 0) % 1).toBe(0);
+  expect(flips[1]).toBe(flips[0]);
+});
+
+test('writes: dropped, doubled, and a reset before an access', () => {
+  const w = world('write-drop@1,write-twice@2,reset@4');
+  for (const value of [1, 2, 3, 4]) w.access(value);
+  expect(w.stored).toEqual([2, 2, 3, -1, 4]);
+});
+
+test.each([
+  ['irq-drop@1', [true, false]],
+  ['irq-drop@9', [true, false, true, false]],
+  ['irq-double@1', [true, false, true, false, true, false]],
+  ['irq-stuck@2', [true, false, true]],
+])('%s: levels of the line', (fault, levels) => {
+  const w = world(fault);
+  for (let i = 0; i < 2; i++) {
+    w.wires.irq.raise();
+    w.wires.irq.lower();
+    w.advance(1e6 * (i + 1));
+  }
+  expect(w.levels).toEqual(levels);
+});
+
+test('irq-late and late: later by the time that was given', () => {
+  const w = world('irq-late@1=100ns,late@2=500ns');
+  w.alarm.set(10);
+  w.advance(109);
+  expect(w.levels).toEqual([]);
+  w.advance(110);
+  expect(w.levels).toEqual([true]);
+  w.wires.irq.lower();
+  w.alarm.set(120);
+  w.advance(600);
+  expect(w.levels).toEqual([true, false]);
+  w.advance(610);
+  expect(w.levels).toEqual([true, false, true]);
+});
+
+test('never, and an interrupt without a cause', () => {
+  const w = world('never@1,irq-spurious@1=50ns');
+  w.alarm.set(10);
+  w.access();
+  expect(w.levels).toEqual([true]);
+  w.advance(1000);
+  expect(w.levels).toEqual([true, false]);
+});
+
+test('transfers: dropped, short, misdirected, ones, flipped', () => {
+  const w = world('dma-drop@1,dma-short@2,dma-misdirect@3,dma-ones@4,dma-read-zero@2,dma-read-flip@3');
+  const put = (at: number) => w.wires.ram.write(BASE + at, Uint8Array.of(1, 2, 3, 4));
+  for (const at of [0, 16, 32, 48, 64]) put(at);
+  const four = (at: number) => [...w.ram.read(BASE + at, 4)];
+  expect([0, 16, 32, 48, 64].map(four)).toEqual([
+    [0, 0, 0, 0],
+    [1, 2, 0, 0],
+    [0, 0, 0, 0],
+    [255, 255, 255, 255],
+    [1, 2, 3, 4],
+  ]);
+  expect(four(32 + 4096)).toEqual([1, 2, 3, 4]);
+  const reads = [0, 1, 2].map(() => w.wires.ram.read32(BASE + 64));
+  expect(reads.slice(0, 2)).toEqual([0x0403_0201, 0]);
+  expect(Math.log2((reads[2]! ^ 0x0403_0201) >>> 0) % 1).toBe(0);
+});
+
+test('a snapshot holds the counts and what happened', () => {
+  const w = world('remove@3');
+  w.access(1);
+  const saved = JSON.parse(JSON.stringify(w.device.save()));
+  w.access(2);
+  expect(w.access()).toBe(ones);
+  w.device.load(saved);
+  expect([w.access(), w.access()]).toEqual([right, ones]);
+});
+
+test('every kind is written and read back', () => {
+  for (const [kind, row] of Object.entries(FAULT_KINDS)) {
+    const text = `virtio7:${kind}@12${'time' in row ? '=7ns' : ''}`;
+    expect(parseFaults(text).map(faultText)).toEqual([text]);
+  }
+});
+
+test.each([
+  ['edu', /write it as DEVICE:KIND@N/],
+  ['edu:what@1', /the kinds are irq-drop, /],
+  ['edu:irq-drop@0', /the first event is @1/],
+  ['edu:irq-drop@1=5ms', /irq-drop has no time/],
+])('refused: %s', (text, why) => {
+  expect(() => parseFaults(text)).toThrow(why);
+});
