@@ -67,6 +67,11 @@ export function mutateJson(value: unknown, random: Random): Json {
         else delete holder[key];
         break;
       case 2:
+        // An array with a field `constructor` is no JSON, and breaks its own methods.
+        if (Array.isArray(parent)) {
+          parent.push(other(random));
+          break;
+        }
         Object.defineProperty(holder, random.pick(NAMES), {
           value: other(random),
           enumerable: true,
