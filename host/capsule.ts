@@ -39,7 +39,8 @@ export function packageVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-const HOST: CapsuleHost = { sha256, inflate };
+/** Reading and writing files on this host. */
+export const HOST: CapsuleHost = { sha256, inflate };
 
 /**
  * Does something with a capsule. Errors: KcovboxError, where what is wrong with it is one line that

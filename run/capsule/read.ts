@@ -8,7 +8,14 @@ import { firstIssue } from '../issue.ts';
 import { PERSONALITIES } from '../schema.ts';
 import { readJournal } from './journal.ts';
 import { MANIFEST, PARTS, partRow, TOTAL_MAX } from './parts.ts';
-import { CAPSULE_VERSION, type CapsuleManifest, capsuleManifest, type Part } from './schema.ts';
+import {
+  CAPSULE_VERSION,
+  type CapsuleManifest,
+  capsuleManifest,
+  type Part,
+  UNSEALED_VERSION,
+} from './schema.ts';
+import { checkSeal } from './seal.ts';
 import { archive } from './write.ts';
 import { type Entry, type Inflate, readZip, unpack } from './zip.ts';
 
@@ -68,6 +75,7 @@ export class Capsule {
     const manifest = readManifest(unpack(first, host.inflate));
     checkParts(manifest, entries);
     checkRun(manifest);
+    if (manifest.version !== UNSEALED_VERSION) checkSeal(file, first, host.sha256);
     return new Capsule(manifest, new Map(entries.map(entry => [entry.name, entry])), host);
   }
 
@@ -133,7 +141,7 @@ export class Capsule {
       isLeftOut(part.name) ? { ...part, isPresent: false } : part,
     );
     const entries = [...this.#entries.values()].filter(({ name }) => name !== MANIFEST && !isLeftOut(name));
-    return archive({ ...this.manifest, parts }, entries);
+    return archive({ ...this.manifest, parts }, entries, this.#host.sha256);
   }
 }
 
@@ -162,12 +170,14 @@ function readManifest(bytes: Uint8Array): CapsuleManifest {
   }
   const { format, version } = Object(value) as { format?: unknown; version?: unknown };
   if (format !== 'kcovbox capsule') throw new FormatError('is not a capsule; make one with --record');
-  if (version !== CAPSULE_VERSION)
+  if (version !== CAPSULE_VERSION && version !== UNSEALED_VERSION)
     throw new FormatError(
-      `has version ${String(version).slice(0, 20)} of the format; this kcovbox reads version ${CAPSULE_VERSION}`,
+      `has version ${String(version).slice(0, 20)} of the format; this kcovbox reads versions ${UNSEALED_VERSION} and ${CAPSULE_VERSION}`,
     );
   const manifest = capsuleManifest.safeParse(value);
   if (!manifest.success) damaged(firstIssue(manifest.error));
+  if ((version === UNSEALED_VERSION) !== (manifest.data.seal === undefined))
+    damaged(`version ${version} of the format has ${version === UNSEALED_VERSION ? 'no' : 'a'} seal`);
   return manifest.data;
 }
 

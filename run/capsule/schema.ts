@@ -2,11 +2,10 @@
 import * as z from 'zod';
 import { bootDescription, count, runDescription, runOutcome, sha256 } from '../schema.ts';
 
-/**
- * The versions of the format that are read. A new one must read the golden capsules of
- * test/capsule/.
- */
-export const CAPSULE_VERSION = 1;
+/** The version that is written. The golden capsules of test/capsule/ stay readable. */
+export const CAPSULE_VERSION = 2;
+/** Without a seal: its hashes cover what the parts unpack to, not their packed bytes. */
+export const UNSEALED_VERSION = 1;
 
 const part = z.strictObject({
   name: z.string().max(32),
@@ -18,7 +17,7 @@ export type Part = z.infer<typeof part>;
 
 export const capsuleManifest = z.strictObject({
   format: z.literal('kcovbox capsule'),
-  version: z.literal(CAPSULE_VERSION),
+  version: z.literal([UNSEALED_VERSION, CAPSULE_VERSION]),
   kcovbox: z
     .string()
     .regex(/^[\w.+-]{1,64}$/)
@@ -31,6 +30,7 @@ export const capsuleManifest = z.strictObject({
   outcome: runOutcome,
   console: z.strictObject({ bytes: count.describe('printed in all, after newline conversion') }),
   parts: z.array(part).max(32),
+  seal: sha256.optional().describe('of all bytes of the file; from version 2 on'),
 });
 export type CapsuleManifest = z.infer<typeof capsuleManifest>;
 

@@ -1,6 +1,5 @@
 // Writes capsules. The bytes follow from the run: no time, no host and no engine is in them, so two
 // hosts that record one run write one file.
-import { canonicalJson } from '../canonical.ts';
 import { FormatError } from '../format-error.ts';
 import { type Arrival, inputBytes, journalLines, type Sha256 } from '../input.ts';
 import type { BootDescription, RunDescription, RunOutcome } from '../schema.ts';
@@ -8,7 +7,8 @@ import { ARRIVALS_MAX } from './journal.ts';
 import { CONSOLE_KEPT } from './limits.ts';
 import { MANIFEST, PARTS, TOTAL_MAX } from './parts.ts';
 import { CAPSULE_VERSION, type CapsuleManifest, type Part } from './schema.ts';
-import { type Entry, pack, writeZip } from './zip.ts';
+import { manifestText, writeSealed } from './seal.ts';
+import { type Entry, pack } from './zip.ts';
 
 /** An image by its hash alone, as in a thin capsule. */
 export interface Absent {
@@ -29,10 +29,6 @@ export interface CapsuleContents {
   /** By the names of parts.ts. */
   readonly images: ReadonlyMap<string, Uint8Array | Absent>;
 }
-
-/** Keys in order, one field per line. */
-export const manifestText = (manifest: CapsuleManifest): Uint8Array =>
-  new TextEncoder().encode(`${JSON.stringify(JSON.parse(canonicalJson(manifest)), null, 1)}\n`);
 
 /**
  * Errors: FormatError, as the rest of a sentence that begins with the file's name, when it would be
@@ -60,9 +56,8 @@ export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Ar
     parts.push({ name, ...facts, isPresent });
     if (isPresent) entries.push(pack(name, body));
   }
-  const manifest: CapsuleManifest = {
+  const manifest: Unsealed = {
     format: 'kcovbox capsule',
-    version: CAPSULE_VERSION,
     kcovbox,
     stateHash,
     run,
@@ -70,14 +65,19 @@ export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Ar
     console: { bytes: printed.bytes },
     parts,
   };
-  return archive(manifest, entries);
+  return archive(manifest, entries, sha256);
 }
 
-/** The file of these parts. Errors: FormatError when its contents are more than a reader takes. */
-export function archive(manifest: CapsuleManifest, entries: readonly Entry[]): Uint8Array {
-  const all = [pack(MANIFEST, manifestText(manifest), true), ...entries];
-  const total = all.reduce((sum, { size }) => sum + size, 0);
+type Unsealed = Omit<CapsuleManifest, 'version' | 'seal'>;
+
+/**
+ * The file of these parts, in the newest version of the format. Errors: FormatError when its
+ * contents are more than a reader takes.
+ */
+export function archive(unsealed: Unsealed, entries: readonly Entry[], sha256: Sha256): Uint8Array {
+  const manifest = { ...unsealed, version: CAPSULE_VERSION };
+  const total = entries.reduce((sum, { size }) => sum + size, manifestText(manifest).length);
   if (total > TOTAL_MAX)
     throw new FormatError(`cannot hold ${total} bytes: at most ${TOTAL_MAX}; leave out images with --thin`);
-  return writeZip(all);
+  return writeSealed(MANIFEST, manifest, entries, sha256);
 }

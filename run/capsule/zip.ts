@@ -125,6 +125,16 @@ export function writeZip(entries: readonly Entry[]): Uint8Array {
   return file;
 }
 
+/**
+ * Of an archive that `readZip` accepts or `writeZip` made: all parts but the first, with their own
+ * headers.
+ */
+export function bytesBehindFirst(file: Uint8Array): Uint8Array {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const first = LOCAL_BYTES + view.getUint32(18, true) + view.getUint16(26, true);
+  return file.subarray(first, view.getUint32(file.length - END_BYTES + 16, true));
+}
+
 function damaged(why: string): never {
   throw new FormatError(`is damaged: ${why}`);
 }

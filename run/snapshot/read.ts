@@ -3,7 +3,9 @@
 // takes the snapshot over (emulator/machine/snapshot-check.ts).
 import type { z } from 'zod';
 import type { Snapshot } from '../../emulator/index.ts';
-import { type Entry, type Inflate, readZip, unpack } from '../capsule/zip.ts';
+import type { CapsuleHost } from '../capsule/read.ts';
+import { checkSeal } from '../capsule/seal.ts';
+import { type Entry, readZip, unpack } from '../capsule/zip.ts';
 import { FormatError } from '../format-error.ts';
 import { firstIssue } from '../issue.ts';
 import {
@@ -13,11 +15,11 @@ import {
   snapshotSeen,
   snapshotState,
 } from './schema.ts';
-import { PART_PAGES } from './write.ts';
+import { MANIFEST, PART_PAGES } from './write.ts';
 
 const PAGE = 4096;
 const FIXED = [
-  'snapshot.json',
+  MANIFEST,
   'state.json',
   'seen.json',
   'harts.bin',
@@ -45,9 +47,10 @@ function damaged(why: string): never {
  * The snapshot in a file. `base`: what a delta changes; its pages are shared. Errors: FormatError.
  * Memory: RAM of the size that the file names at most, and only what it holds pages for.
  */
-export function readSnapshot(file: Uint8Array, inflate: Inflate, base?: Snapshot): SnapshotFile {
+export function readSnapshot(file: Uint8Array, host: CapsuleHost, base?: Snapshot): SnapshotFile {
+  const { inflate } = host;
   const entries = readZip(start(file), PARTS_MAX);
-  const manifest = manifestOf(entries, inflate);
+  const manifest = manifestOf(file, entries, host);
   if (manifest.base !== (base?.hash ?? null))
     throw new FormatError(
       manifest.base === null
@@ -110,7 +113,11 @@ function start(file: Uint8Array): Uint8Array {
   return file;
 }
 
-function manifestOf(entries: readonly Entry[], inflate: Inflate): SnapshotManifest {
+function manifestOf(
+  file: Uint8Array,
+  entries: readonly Entry[],
+  { inflate, sha256 }: CapsuleHost,
+): SnapshotManifest {
   const first = entries[0];
   if (first?.name !== FIXED[0]) throw new FormatError('is not a snapshot; make one with --snapshot');
   if (first.size > 2 * 2 ** 20) damaged(`${first.name} has ${first.size} bytes`);
@@ -129,6 +136,7 @@ function manifestOf(entries: readonly Entry[], inflate: Inflate): SnapshotManife
     if (name !== (FIXED[i] ?? `memory${i - FIXED.length}.bin`))
       damaged(`part ${i} is called ${printable(name)}`);
   if (entries.length < FIXED.length) damaged(`it has ${entries.length} parts`);
+  checkSeal(file, first, sha256);
   return manifest;
 }
 

@@ -10,14 +10,15 @@
 //   console.txt     what the guest printed since power-on; empty where it was not kept
 //   memory<n>.bin   contents of those pages, 1,024 in each
 //
-// All numbers are little-endian. A checksum of the archive covers the contents of each part; `hash`
-// covers the state as a whole, and is computed again when the snapshot is loaded.
+// All numbers are little-endian. The seal covers every byte of the file (run/capsule/seal.ts);
+// `hash` covers the state as a whole, and is computed again when the snapshot is loaded.
 import { z } from 'zod';
 
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
 /** The largest RAM, in bytes. */
 const RAM_MAX = 3584 * 2 ** 20;
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+const hash256 = z.string().regex(/^[0-9a-f]{64}$/);
 const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
 const name = z.string().regex(/^[a-z][a-z0-9]{0,31}$/);
 
@@ -44,6 +45,7 @@ export const snapshotManifest = z.strictObject({
     .describe('canonical JSON of the run description without input and budget; null: of no run'),
   console: count.nullable().describe('bytes of console.txt; null: not kept'),
   feed: count.nullable().describe('units at the last look for input (rule idle-64k)'),
+  seal: hash256.describe('of all bytes of the file'),
 });
 export type SnapshotManifest = z.infer<typeof snapshotManifest>;
 

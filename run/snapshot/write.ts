@@ -1,9 +1,13 @@
 // Snapshots as files; see schema.ts.
 import type { Snapshot } from '../../emulator/index.ts';
-import { pack, writeZip } from '../capsule/zip.ts';
+import { writeSealed } from '../capsule/seal.ts';
+import { pack } from '../capsule/zip.ts';
+import type { Sha256 } from '../input.ts';
 import { SNAPSHOT_VERSION, type SnapshotManifest } from './schema.ts';
 
 const PAGE = 4096;
+/** Name of the first part. */
+export const MANIFEST = 'snapshot.json';
 /** Pages in a part. */
 export const PART_PAGES = 1024;
 
@@ -18,11 +22,16 @@ export interface SnapshotLabel {
 }
 
 /** The file. `base`: only what differs from it is written. */
-export function writeSnapshot(s: Snapshot, label: SnapshotLabel, base?: Snapshot): Uint8Array {
+export function writeSnapshot(
+  s: Snapshot,
+  label: SnapshotLabel,
+  sha256: Sha256,
+  base?: Snapshot,
+): Uint8Array {
   const numbers = [...s.pages.keys()].filter(page => !isSame(s.pages.get(page), base?.pages.get(page)));
   numbers.sort((a, b) => a - b);
   const zeros = [...(base?.pages.keys() ?? [])].filter(page => !s.pages.has(page)).sort((a, b) => a - b);
-  const manifest: SnapshotManifest = {
+  const manifest: Omit<SnapshotManifest, 'seal'> = {
     format: 'kcovbox snapshot',
     version: SNAPSHOT_VERSION,
     kcovbox: label.kcovbox,
@@ -41,7 +50,6 @@ export function writeSnapshot(s: Snapshot, label: SnapshotLabel, base?: Snapshot
     feed: label.feed,
   };
   const parts = [
-    pack('snapshot.json', text(manifest), true),
     pack('state.json', text(s.rest)),
     pack('seen.json', text(seen(s))),
     pack('harts.bin', words(s.harts.flatMap(hart => [...hart]))),
@@ -55,7 +63,7 @@ export function writeSnapshot(s: Snapshot, label: SnapshotLabel, base?: Snapshot
     for (const [i, page] of some.entries()) bytes.set(s.pages.get(page)!, i * PAGE);
     parts.push(pack(`memory${first / PART_PAGES}.bin`, bytes));
   }
-  return writeZip(parts);
+  return writeSealed(MANIFEST, manifest, parts, sha256);
 }
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(`${JSON.stringify(value)}\n`);

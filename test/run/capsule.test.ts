@@ -4,11 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import { MANIFEST, PARTS } from '../../run/capsule/parts.ts';
 import { type Entry, pack, readZip, writeZip } from '../../run/capsule/zip.ts';
-import { mutateCapsule, withManifest, withPart } from '../support/capsule-mutants.ts';
+import { mutateCapsule, sealed, withManifest, withPart } from '../support/capsule-mutants.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 import { BOOT_SAMPLE, HOST, SAMPLE, sampleFile } from './sample.ts';
 
@@ -87,9 +88,10 @@ describe('a capsule', () => {
 describe('a manifest', () => {
   const REFUSED: [string, unknown, RegExp][] = [
     ['format', 'kcovbox run', /^is not a capsule/],
-    ['version', 0, /^has version 0 of the format; this kcovbox reads version 1$/],
-    ['version', 2, /^has version 2 of the format; this kcovbox reads version 1$/],
+    ['version', 0, /^has version 0 of the format; this kcovbox reads versions 1 and 2$/],
+    ['version', 3, /^has version 3 of the format; this kcovbox reads versions 1 and 2$/],
     ['version', '1', /^has version 1/],
+    ['version', 1, /^is damaged: version 1 of the format has no seal$/],
     ['options', { result: '/etc/passwd' }, /"options"/],
     ['kcovbox', '\u001b[2J', /kcovbox/],
     ['stateHash', 7, /stateHash/],
@@ -215,6 +217,28 @@ describe('an archive', () => {
   const entries = (): Entry[] => readZip(FILE, PARTS.length);
   const swapped = (change: (all: Entry[]) => Entry[]): string => refusal(writeZip(change(entries())));
 
+  it('of another DEFLATE stream with the same contents is refused', () => {
+    const other = entries().map(entry =>
+      entry.name === 'kernel.bin'
+        ? { ...entry, packed: deflateRawSync(SAMPLE.images.get('kernel.bin') as Uint8Array, { level: 0 }) }
+        : entry,
+    );
+    expect(refusal(writeZip(other))).toMatch(/its bytes do not have the hash of its seal$/);
+    expect(refusal(sealed(other))).toBe('accepted');
+  });
+
+  it('with a manifest that is compressed, spaced otherwise or unsealed is refused', () => {
+    const [first, ...rest] = entries();
+    const manifest = (json: string, isPlain = true): string =>
+      refusal(writeZip([pack(MANIFEST, text(json), isPlain), ...rest]));
+    const json = new TextDecoder().decode(first!.packed);
+    expect(manifest(json)).toBe('accepted');
+    expect(manifest(json, false)).toMatch(/manifest\.json is compressed$/);
+    expect(manifest(`${json}\n`)).toMatch(/manifest\.json is not written as kcovbox writes it$/);
+    expect(manifest(json.replace(/"seal": "\w+"/, `"seal": "${'0'.repeat(64)}"`))).toMatch(/its seal$/);
+    expect(manifest(json.replace(/ "seal": "\w+",\n/, ''))).toMatch(/version 2 of the format has a seal$/);
+  });
+
   it('of another kind is named', () => {
     expect(refusal(text(''))).toMatch(/^is not a capsule/);
     expect(refusal(text('{"format":"kcovbox recording","version":2}'))).toMatch(
@@ -257,7 +281,7 @@ describe('an archive', () => {
 
   it('that unpacks to more than it says stops there', () => {
     const bomb = pack('kernel.bin', new Uint8Array(2 ** 24));
-    const file = writeZip([...entries().slice(0, 4), { ...bomb, size: 600 }, entries()[5]!]);
+    const file = sealed([...entries().slice(0, 4), { ...bomb, size: 600 }, entries()[5]!]);
     expect(refusal(file)).toMatch(/kernel\.bin does not unpack to its 600 bytes/);
   });
 

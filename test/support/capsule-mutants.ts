@@ -2,6 +2,7 @@
 // and hashes put right again, so that mutants reach behind the first check.
 import { createHash } from 'node:crypto';
 import { MANIFEST, PARTS } from '../../run/capsule/parts.ts';
+import { writeSealed } from '../../run/capsule/seal.ts';
 import { type Entry, pack, readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
 import { HOST } from '../run/sample.ts';
 import { mutateJson } from './mutate.ts';
@@ -24,7 +25,19 @@ export function partsOf(file: Uint8Array): Part[] {
 }
 
 const build = (parts: readonly Part[]): Uint8Array =>
-  writeZip(parts.map(({ name, bytes }) => pack(name, bytes, name === MANIFEST)));
+  sealed(parts.map(({ name, bytes }) => pack(name, bytes, name === MANIFEST)));
+
+/** An archive whose seal is right, if it begins with a manifest. */
+export function sealed(entries: readonly Entry[]): Uint8Array {
+  const [first, ...rest] = entries;
+  if (first?.name !== MANIFEST || first.method !== 0) return writeZip(entries);
+  try {
+    const manifest = JSON.parse(new TextDecoder().decode(first.packed)) as object;
+    return writeSealed(MANIFEST, manifest, rest, HOST.sha256);
+  } catch {
+    return writeZip(entries);
+  }
+}
 
 /** A capsule whose manifest is another one; everything else of the container is right. */
 export function withManifest(file: Uint8Array, change: (manifest: unknown) => unknown): Uint8Array {
@@ -123,7 +136,7 @@ function shuffled(entries: Entry[], random: Random): Uint8Array {
     default:
       entries[at] = { ...entry, packed: scratched(entry.packed, random) };
   }
-  return writeZip(entries);
+  return sealed(entries);
 }
 
 /** A damaged copy of `file`. */
