@@ -134,10 +134,13 @@ export class Walker {
     return PAGE_FAULT;
   }
 
-  /** A page table may be code, too: the store of its new bits is reported like every store. */
+  /**
+   * A page table may be code, too: the store of its new bits is reported like every store. With an
+   * engine `holdsCode` is true, because the walk has just reported its read of the table; so the
+   * page becomes dirty, too.
+   */
   #announce(table: number, at: number): void {
     const { code } = this.#ports;
-    code.dirtied?.(table - this.#firstPage);
     if (code.holdsCode(table - this.#firstPage))
       code.stored(table * PAGE + ((at * 4) & (PAGE - 1)), 8, 'none');
   }
