@@ -9,8 +9,15 @@ export class Newlines {
   readonly #take: (byte: number) => void;
   #heldCr = false;
 
-  constructor(take: (byte: number) => void) {
+  /** `hasCr`: a CR has come before, and was not passed on yet. */
+  constructor(take: (byte: number) => void, hasCr = false) {
     this.#take = take;
+    this.#heldCr = hasCr;
+  }
+
+  /** Was the last byte a CR? It is passed on when the next byte is no LF. */
+  get hasCr(): boolean {
+    return this.#heldCr;
   }
 
   put(byte: number): void {

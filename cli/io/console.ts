@@ -26,6 +26,8 @@ export interface ConsoleOptions {
   readonly binary?: boolean;
   /** Receives the printed bytes, after newline conversion. */
   readonly log?: { update(chunk: Uint8Array): void } | undefined;
+  /** The output before this one ended with a CR that was not printed (Newlines). */
+  readonly hasCr?: boolean | undefined;
   /** Is called with each line when it is complete, without its end. */
   readonly line?: ((text: string) => void) | undefined;
 }
@@ -49,7 +51,7 @@ export class GuestConsole {
   readonly #kept: Buffer[] = [];
   #buffer = Buffer.alloc(1 << 16);
   #length = 0;
-  readonly #newlines = new Newlines(byte => this.#converted(byte));
+  readonly #newlines: Newlines;
   #logged: number[] = [];
   #isRaw: boolean;
   #live: LiveInput | undefined;
@@ -62,6 +64,12 @@ export class GuestConsole {
   constructor(options: ConsoleOptions = {}) {
     this.#options = options;
     this.#isRaw = options.binary ?? false;
+    this.#newlines = new Newlines(byte => this.#converted(byte), options.hasCr);
+  }
+
+  /** See ConsoleOptions. */
+  get hasCr(): boolean {
+    return this.#newlines.hasCr;
   }
 
   /** One byte of the guest's serial output. */

@@ -112,11 +112,11 @@ export async function execute(
         );
   const log = wantsFacts ? new (await import('../io/console-log.ts')).ConsoleLog(CONSOLE_KEPT) : undefined;
   const isTaken = (cover === '-' && format !== 'source') || result === '-' || record === '-';
-  const console = new GuestConsole({ silent: isTaken, log, line: tests?.line });
   const moments = snapshot === undefined && from === undefined ? undefined : await import('./moments.ts');
   const now = moments && (await import('../../host/describe.ts')).describe(images, choice, [], false);
   const start = from === undefined ? undefined : moments!.startFrom(from, now!);
   if (start) goOn(start, log, cover);
+  const console = new GuestConsole({ silent: isTaken, log, line: tests?.line, hasCr: start?.hasCr });
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),
@@ -131,7 +131,7 @@ export async function execute(
     prepare: machine => recorder?.attach(machine),
     ...(start && { from: start.from }),
     ...(snapshot !== undefined && {
-      stop: moments!.saveAt(snapshot, outputs.snapshotAt ?? 'first-instruction', now!, log!),
+      stop: moments!.saveAt(snapshot, outputs.snapshotAt ?? 'first-instruction', now!, console, log!),
     }),
     ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
     ...(recorded && { replay: recorded.replay }),

@@ -3,6 +3,7 @@
 import type { Machine } from '../../emulator/index.ts';
 import { formatSnapshot, openSnapshot } from '../../host/snapshot-file.ts';
 import { canonicalJson, type RunDescription } from '../../run/index.ts';
+import type { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { writeBytesTo } from '../io/output.ts';
@@ -22,6 +23,7 @@ export function saveAt(
   path: string,
   at: Moment,
   run: RunDescription,
+  line: GuestConsole,
   log: ConsoleLog,
 ): NonNullable<SessionOptions['stop']> {
   const reached = (machine: Machine, lastTest: number | null): void => {
@@ -32,7 +34,10 @@ export function saveAt(
       );
     const console = log.bytes === log.text.length ? log.text : null;
     const of = canonicalJson(contextOf(run));
-    writeBytesTo(path, formatSnapshot(machine.snapshot(), { of, feed: lastTest, console }));
+    writeBytesTo(
+      path,
+      formatSnapshot(machine.snapshot(), { of, feed: lastTest, hasCr: line.hasCr, console }),
+    );
   };
   return { at, reached };
 }
@@ -41,6 +46,8 @@ export interface Start {
   readonly from: NonNullable<SessionOptions['from']>;
   /** Text that the guest printed before. */
   readonly console: Uint8Array | null;
+  /** A CR behind it waits for the next byte (run/newlines.ts). */
+  readonly hasCr: boolean;
 }
 
 /**
@@ -53,7 +60,7 @@ export function startFrom(path: string, run: RunDescription): Start {
   const wanted = canonicalJson(contextOf(run));
   if (manifest.of !== wanted)
     throw new UserError(`snapshot ${path} is of another run: ${difference(manifest.of, wanted)}`);
-  return { from: { snapshot, lastTest: manifest.feed }, console };
+  return { from: { snapshot, lastTest: manifest.feed }, console, hasCr: manifest.hasCr };
 }
 
 /** The first field in which two descriptions differ. */

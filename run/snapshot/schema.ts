@@ -44,6 +44,7 @@ export const snapshotManifest = z.strictObject({
     .nullable()
     .describe('canonical JSON of the run description without input and budget; null: of no run'),
   console: count.nullable().describe('bytes of console.txt; null: not kept'),
+  hasCr: z.boolean().describe('the last byte printed is a CR, and not in console.txt yet'),
   feed: count.nullable().describe('units at the last look for input (rule idle-64k)'),
   seal: hash256.describe('of all bytes of the file'),
 });

@@ -18,6 +18,8 @@ export interface SnapshotLabel {
   readonly of: string | null;
   /** Text that the guest printed since power-on; null: not kept. */
   readonly console: Uint8Array | null;
+  /** The last byte was a CR, and is not in `console` yet. */
+  readonly hasCr: boolean;
   readonly feed: number | null;
 }
 
@@ -47,6 +49,7 @@ export function writeSnapshot(
     devices: { ...s.versions },
     of: label.of,
     console: label.console?.length ?? null,
+    hasCr: label.hasCr,
     feed: label.feed,
   };
   const parts = [

@@ -59,6 +59,18 @@ describe('a run that goes on from a snapshot', () => {
 });
 
 describe('--from', () => {
+  test('keeps a CR that was the last byte before the snapshot', () => {
+    const wait = 'for (volatile int i = 0; i < 1000000; i++) ;';
+    const source = `int main(void) { write(1, "a\\r", 2); ${wait} write(1, "b\\n", 2); return 0; }\n`;
+    writeFileSync(at('cr.c'), `#include <unistd.h>\n${source}`);
+    expect(run('--result', at('whole.json'), at('cr.c')).stdout).toBe('a\rb\n');
+    const whole = facts('whole.json');
+    const moment = ['--snapshot-at', `${whole.outcome.instret - 2_000_000}`];
+    expect(run('--snapshot', at('cr.ksnap'), ...moment, at('cr.c')).stdout).toBe('a\rb\n');
+    expect(run('--from', at('cr.ksnap'), '--result', at('on.json'), at('cr.c')).stdout).toBe('\rb\n');
+    expect(facts('on.json')).toEqual(whole);
+  });
+
   test('refuses a snapshot of another run, and says what differs', () => {
     expect(run('--snapshot', at('hello.ksnap'), HELLO).status).toBe(0);
     const refused = (...args: string[]): string => {

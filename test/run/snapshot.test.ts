@@ -17,7 +17,7 @@ import { HOST } from './sample.ts';
 
 const SEED = seedFromEnvironment(0xf11e);
 const CORRUPTIONS = Number(process.env['KCOVBOX_MUTANTS'] || 200);
-const LABEL = { kcovbox: '0.0.0', of: null, console: null, feed: null };
+const LABEL = { kcovbox: '0.0.0', of: null, console: null, hasCr: false, feed: null };
 const PARTS_MAX = 1000;
 
 const { inflate, sha256 } = HOST;
