@@ -30,7 +30,11 @@ export class LockstepMachine extends Machine {
   }
 
   override run(units = Infinity, duration = Infinity): RunResult {
-    return this.#pair.run(units, goesOn, duration);
+    const { stopsAtUser } = this;
+    this.reference.stopsAtUser = stopsAtUser;
+    // Both stop in front of the same instruction, and the flag tells that they have.
+    const isStopped = (): boolean => stopsAtUser && !this.stopsAtUser;
+    return this.#pair.run(units, result => goesOn(result) && !isStopped(), duration);
   }
 
   override input(bytes: Iterable<number>, port?: InputPort): void {

@@ -50,9 +50,11 @@ describe('a run that goes on from a snapshot', () => {
     }
   });
 
-  test('starts in front of the first instruction of the program', () => {
-    expect(run('--snapshot', at('first.ksnap'), '--result', at('whole.json'), HELLO).stderr).toBe('');
-    const on = run('--from', at('first.ksnap'), '--result', at('on.json'), HELLO);
+  test.each(['jit', 'lockstep'])('starts in front of the first instruction of the program (%s)', engine => {
+    const engines = ['--engine', engine];
+    const saved = run(...engines, '--snapshot', at('first.ksnap'), '--result', at('whole.json'), HELLO);
+    expect(saved.stderr).toBe('');
+    const on = run(...engines, '--from', at('first.ksnap'), '--result', at('on.json'), HELLO);
     expect(on).toEqual({ status: 0, stdout: 'hello, world, from a riscv64 machine\n', stderr: '' });
     expect(facts('on.json')).toEqual(facts('whole.json'));
   });
