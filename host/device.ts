@@ -1,10 +1,10 @@
-// Loads a device of the user's own: one TypeScript file, outside of the product. esbuild strips the
-// types; the code runs in a realm of its own that has no clock, no randomness and no modules, so
-// that a device can only do what its context offers (emulator/bus/define.ts).
+// Loads a device of the user's own: one TypeScript or JavaScript file, outside of the product.
+// Sucrase strips the types; the code runs in a realm of its own that has no clock, no randomness and
+// no modules, so that a device can only do what its context offers (emulator/bus/define.ts).
 import { createHash } from 'node:crypto';
-import { SourceMap } from 'node:module';
 import { basename } from 'node:path';
 import vm from 'node:vm';
+import { transform } from 'sucrase';
 import { checkDefinition, type DeviceDefinition, defineDevice, KcovboxError } from '../emulator/index.ts';
 import { readInput } from './input.ts';
 
@@ -18,8 +18,8 @@ export interface LoadedDevice {
 
 /** Milliseconds that the file itself may take to run. */
 const LOAD_MS = 2_000;
-/** Module names for `import { defineDevice } from`. */
-const MODULES = ['kcovbox', 'kcovbox/device'];
+/** For `import { defineDevice } from`: library/device.ts, of which nothing else is a value here. */
+const MODULE = 'kcovbox/device';
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
@@ -35,28 +35,22 @@ export function splitDevice(text: string): { path: string; params: Record<string
   return { path, params };
 }
 
-/** The file as a script that fills in `module.exports`. */
-async function translate(path: string, source: string): Promise<{ code: string; map: SourceMap }> {
-  const esbuild = await import('esbuild').catch(() => {
-    throw refused(
-      `device ${path}: it needs esbuild, which is not installed; run npm install esbuild@0.28.2 once`,
-    );
-  });
-  const common = { loader: 'ts', sourcefile: path, target: 'es2022', logLevel: 'silent' } as const;
+/**
+ * The file as a script that fills in `module.exports`: types, imports and exports are rewritten, and
+ * every line stays where it is. Errors: KcovboxError with the line.
+ */
+function translate(path: string, source: string): string {
+  const isPlain = /\.[cm]?js$/.test(path);
   try {
-    const { code } = await esbuild.transform(source, { ...common, format: 'esm' });
-    // esbuild prints statements of the module at the first column; the default export is one.
-    const [, exported] = /^ {2}(\w+) as default/m.exec(code) ?? [];
-    const variables = [...code.matchAll(/^(?:let|var) (\w+)/gm)].map(([, name]) => name);
-    const variable = variables.find(name => name !== exported);
-    if (variable !== undefined)
-      throw refused(`device ${path}: variable ${variable} is outside of "state", where no snapshot finds it`);
-    const script = await esbuild.transform(source, { ...common, format: 'cjs', sourcemap: 'external' });
-    return { code: script.code, map: new SourceMap(JSON.parse(script.map)) };
+    return transform(source, {
+      transforms: isPlain ? ['imports'] : ['typescript', 'imports'],
+      disableESTransforms: true,
+      preserveDynamicImport: true,
+      production: true,
+    }).code;
   } catch (error) {
-    const [first] = (error as { errors?: { text: string; location?: { line: number } }[] }).errors ?? [];
-    if (first) throw refused(`device ${path}:${first.location?.line ?? 0}: ${first.text}`);
-    throw error;
+    const { message, loc } = error as { message: string; loc?: { line: number } };
+    throw refused(`device ${path}:${loc?.line ?? 1}: ${message.replace(/ \(\d+:\d+\)$/, '')}`);
   }
 }
 
@@ -75,37 +69,69 @@ function realm(): vm.Context {
   return context;
 }
 
+/** Arrays and plain objects, with all that they hold. Functions and typed arrays stay as they are. */
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
+    return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+}
+
+/**
+ * A variable of the file, or an object that it changes later, would be memory that no snapshot has:
+ * the former is refused, constants are frozen. The realm itself tells what the words of the file
+ * are: assigning to a constant, and to what only functions know, throws.
+ */
+function closeModule(path: string, source: string, context: vm.Context, known: ReadonlySet<string>): void {
+  for (const name of new Set(source.match(/[A-Za-z_$][\w$]*/g))) {
+    if (known.has(name)) continue;
+    const evaluate = (text: string): unknown => {
+      try {
+        return vm.runInContext(`"use strict"; ${text}`, context);
+      } catch {
+        return undefined; // a reserved word, an unknown name, or a constant
+      }
+    };
+    freeze(evaluate(name));
+    // Declared functions can be assigned to as well; nobody does.
+    const isVariable = `${name} = ${name}; !/^(async )?(function|class)\\b/.test(String(${name}))`;
+    if (evaluate(isVariable) === true)
+      throw refused(`device ${path}: variable ${name} is outside of "state", where no snapshot finds it`);
+  }
+}
+
 /** The first line of an error inside the device's code, with the line of its file. */
-function describeError(path: string, map: SourceMap, error: unknown): KcovboxError {
+function describeError(path: string, error: unknown): KcovboxError {
   const { message = String(error), stack = '' } = (error ?? {}) as { message?: string; stack?: string };
-  const place = new RegExp(`${basename(path).replace(/\W/g, '\\$&')}:(\\d+)(?::(\\d+))?`).exec(stack);
-  const found = place ? map.findEntry(Number(place[1]) - 1, Number(place[2] ?? 1) - 1) : undefined;
-  const line = found && 'originalLine' in found ? Number(found.originalLine) + 1 : undefined;
-  return refused(`device ${path}${line === undefined ? '' : `:${line}`}: ${message.split('\n')[0]}`);
+  const place = new RegExp(`${basename(path).replace(/\W/g, '\\$&')}(:\\d+)`).exec(stack);
+  return refused(`device ${path}${place?.[1] ?? ''}: ${message.split('\n')[0]}`);
 }
 
 /**
  * Loads `PATH[,NAME=VALUE...]`. Errors: KcovboxError with the file, and the line where there is
  * one.
  */
-export async function loadDevice(text: string): Promise<LoadedDevice> {
+export function loadDevice(text: string): LoadedDevice {
   const { path, params } = splitDevice(text);
   const bytes = readInput(path, 'device');
-  const { code, map } = await translate(path, new TextDecoder().decode(bytes));
+  const source = new TextDecoder().decode(bytes);
+  const code = translate(path, source);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const module = { exports: {} as { default?: unknown } };
   const require = (name: string): unknown => {
-    if (MODULES.includes(name)) return { defineDevice };
-    throw refused(`device ${path}: it imports ${name}; a device can import nothing but kcovbox`);
+    if (name === MODULE) return { defineDevice };
+    throw refused(`device ${path}: it imports ${name}; a device can import nothing but ${MODULE}`);
   };
   try {
-    const script = new vm.Script(`"use strict";${code}`, { filename: path });
+    const script = new vm.Script(code, { filename: path });
     const context = realm();
     Object.assign(context, { module, exports: module.exports, require });
+    const known = new Set(vm.runInContext('Object.getOwnPropertyNames(globalThis)', context) as string[]);
     script.runInContext(context, { timeout: LOAD_MS });
+    closeModule(path, source, context, known);
     return { path, params, sha256, definition: checkDefinition(module.exports.default) };
   } catch (error) {
     if (error instanceof KcovboxError) throw error;
-    throw describeError(path, map, error);
+    throw describeError(path, error);
   }
 }

@@ -1,4 +1,5 @@
 // Bundles cli/main.ts into dist/kcovbox.cjs when a source is newer than the bundle. Beside it,
+// dist/sucrase.cjs strips the types of devices (host/device.ts), and
 // dist/inputs names the sources, for bin/kcovbox.cjs to look at; the first line of the bundle is
 // its hash, by which that recognises V8's code of it. Run by `npm run build`, `npm start`,
 // `npm pack`, and bin/kcovbox.cjs in a checkout.
@@ -68,6 +69,14 @@ const lazyChildProcess = {
   },
 };
 
+/** Few runs need what strips types: a file of its own, which the bundle asks bin/ or dist/ for. */
+const ownFile = {
+  name: 'sucrase in a file of its own',
+  setup(build) {
+    build.onResolve({ filter: /^sucrase$/ }, () => ({ path: '../dist/sucrase.cjs', external: true }));
+  },
+};
+
 /**
  * bin/kcovbox.cjs reads the bundle as Latin-1. esbuild escapes characters that are not
  * ASCII in strings, but it cannot in tagged templates and regular expressions.
@@ -84,22 +93,26 @@ export async function bundle() {
   const start = new Date();
   const client = await writeClient(start);
   const { build } = await import('esbuild');
-  const { outputFiles, metafile } = await build({
+  const style = {
     absWorkingDir: ROOT,
-    entryPoints: ['cli/main.ts'],
     bundle: true,
     write: false,
-    metafile: true,
     platform: 'node',
     format: 'cjs',
     target: 'node20',
-    external: ['@alexaltea/capstone-js', 'koffi', 'esbuild'],
     // Half the size is a third of the start-up time; names stay for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'inline',
     logLevel: 'silent',
-    plugins: [lazyChildProcess],
+  };
+  const { outputFiles: sucrase } = await build({ ...style, entryPoints: ['sucrase'] });
+  const { outputFiles, metafile } = await build({
+    ...style,
+    entryPoints: ['cli/main.ts'],
+    metafile: true,
+    external: ['@alexaltea/capstone-js', 'koffi'],
+    plugins: [lazyChildProcess, ownFile],
     // The bundle is not a module, and Node 20.0 allows import() in those only.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'kcovboxUrl' },
@@ -119,6 +132,7 @@ export async function bundle() {
     ['package-lock.json', 'setup/bundle.mjs', 'setup/client.mjs', ...client, ...inputs].join('\n'),
     start,
   );
+  put('sucrase.cjs', sucrase[0].text, start);
   put('kcovbox.cjs', `//${createHash('sha256').update(text).digest('hex')}\n${text}`, start);
 }
 

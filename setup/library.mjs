@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
-const ENTRIES = ['emulator', 'coverage', 'node'];
+const ENTRIES = ['emulator', 'coverage', 'node', 'device'];
 const ESM = join(ROOT, 'dist', 'esm');
 const CJS = join(ROOT, 'dist', 'cjs');
 /** Output of the compiler: the declarations of all modules, of which the entries reach a few. */

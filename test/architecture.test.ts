@@ -82,6 +82,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   'library/emulator.ts': ['emulator/base', 'emulator/bus', 'library/emulator'],
   'library/coverage.ts': ['emulator/base', 'library/coverage'],
   'library/node.ts': ['emulator/base', 'library/node'],
+  'library/device.ts': ['emulator/base', 'emulator/bus', 'emulator/machine/device-bench.ts'],
   'library/bytes.ts': [],
   'library/emulator': [
     'emulator/base',

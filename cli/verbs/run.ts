@@ -170,11 +170,11 @@ export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver'
   return { devices: await loadDevices(options.device), drivers, faults: fault.flatMap(parseFaults) };
 }
 
-/** Devices of the user's own; esbuild is loaded only where there are any. */
+/** Devices of the user's own; the loader runs only where there are any. */
 export async function loadDevices(texts: readonly string[] = []): Promise<LoadedDevice[]> {
   if (texts.length === 0) return [];
   const { loadDevice } = await import('../../host/device.ts');
-  return Promise.all(texts.map(loadDevice));
+  return texts.map(loadDevice);
 }
 
 export function register(program: Command): void {

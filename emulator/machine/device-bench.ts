@@ -4,29 +4,39 @@
 import { DefinedDevice, paramsOf } from '../../devices/defined.ts';
 import type { DeviceDefinition } from '../bus/define.ts';
 import { panelOf } from '../bus/define-text.ts';
+import type { RamPort } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
 import { Clock } from './clock.ts';
 import { RAM_BASE } from './memory-map.ts';
 
 export interface BenchOptions {
+  /** As on the command line; absent ones have their defaults. */
   readonly params?: Readonly<Record<string, string>>;
+  /** Of `dev.random()`. Default: 0n. */
   readonly seed?: bigint;
 }
 
+/**
+ * One device after reset, its registers, its interrupt line, and 64 KiB of memory. The definition's
+ * handlers run as they do in a machine.
+ */
 export class DeviceBench {
-  readonly device: DefinedDevice;
-  /** 64 KiB at RAM_BASE. */
-  readonly ram: Ram;
+  readonly #device: DefinedDevice;
+  /** 64 KiB, from `ram.base` on. */
+  readonly ram: RamPort;
   /** Level of the interrupt line. */
   irq = false;
+  /** Lines of `dev.log`. */
   readonly logged: string[] = [];
   readonly #clock = new Clock();
   #now = 0;
 
-  constructor(definition: DeviceDefinition, { params = {}, seed = 0n }: BenchOptions = {}) {
+  /** Errors: KcovboxError for a definition or a parameter that cannot be. */
+  constructor(definition: DeviceDefinition, options: BenchOptions = {}) {
+    const { params = {}, seed = 0n } = options;
     this.#clock.source = () => this.#now;
     this.ram = new Ram(new WebAssembly.Memory({ initial: 1, maximum: 1 }), 0, RAM_BASE, 65536);
-    this.device = new DefinedDevice(definition, paramsOf(definition, params), {
+    this.#device = new DefinedDevice(definition, paramsOf(definition, params), {
       clock: this.#clock,
       irq: {
         raise: () => {
@@ -41,15 +51,22 @@ export class DeviceBench {
       seed,
       log: line => this.logged.push(line),
     });
-    this.device.reset();
+    this.#device.reset();
   }
 
+  /** What a driver's access at this offset reads. */
   read(offset: number, bytes = 4): number {
-    return this.device.read(offset, bytes);
+    return this.#device.read(offset, bytes);
   }
 
+  /** The stored value; no handler runs. */
+  peek(offset: number, bytes = 4): number {
+    return this.#device.peek(offset, bytes);
+  }
+
+  /** A driver's access. */
   write(offset: number, value: number, bytes = 4): void {
-    this.device.write(offset, bytes, value);
+    this.#device.write(offset, bytes, value);
   }
 
   /** Lets nanoseconds pass; alarms fire at their times. */
@@ -64,14 +81,15 @@ export class DeviceBench {
 
   /** Everything that is remembered, as plain data. */
   save(): unknown {
-    return { device: this.device.save(), clock: this.#clock.save(), now: this.#now, irq: this.irq };
+    return { device: this.#device.save(), clock: this.#clock.save(), now: this.#now, irq: this.irq };
   }
 
+  /** Goes back to what `save` returned. */
   load(saved: unknown): void {
     const { device, clock, now, irq } = saved as Record<string, unknown>;
     this.#now = now as number;
     this.#clock.load(clock);
-    this.device.load(device);
+    this.#device.load(device);
     this.irq = irq as boolean;
   }
 }
@@ -82,5 +100,5 @@ export function deviceRegisters(device: {
   readonly params: Readonly<Record<string, string>>;
 }): string {
   const bench = new DeviceBench(device.definition, { params: device.params });
-  return panelOf(device.definition, (offset, bytes) => bench.device.peek(offset, bytes));
+  return panelOf(device.definition, (offset, bytes) => bench.peek(offset, bytes));
 }

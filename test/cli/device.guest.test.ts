@@ -58,8 +58,21 @@ test('header, page and registers follow from the definition', () => {
 });
 
 test.each([
-  ['export const a = 1 +;', /^kcovbox: device bad\.ts:1: Unexpected ";"\n$/],
+  ['export const a = 1 +;', /^kcovbox: device bad\.ts:1: Unexpected token\n$/],
   ['let hits = 0; export default {};', /variable hits is outside of "state"/],
+  [
+    "import { defineDevice } from 'kcovbox/device';\n\nvar a = { b: 1 }; export default defineDevice(a);",
+    /variable a is/,
+  ],
+  ['enum A { x }; export default {};', /variable A is outside/],
+  [
+    'export default {\n  a: 1,\n  name: super.x };',
+    /^kcovbox: device bad\.ts:3: 'super' keyword unexpected here\n$/,
+  ],
+  [
+    'const seen: number[] = [1]; f(); seen.push(2); export default {}; function f() { let n = 1; n++; }',
+    /device : name is not/,
+  ],
   ["import fs from 'node:fs'; export default fs;", /it imports node:fs; a device can import nothing/],
   ['export default { name: Date.now() };', /^kcovbox: device bad\.ts:1: Date is not defined\n$/],
   ['export default { name: "x" };', /device x: compatible is not a word/],
@@ -70,6 +83,28 @@ test.each([
   expect(stderr).toMatch(line);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(status).toBe(125);
+});
+
+test('plain JavaScript; a constant cannot be memory either', () => {
+  const text = (more: string): string => `import { defineDevice } from 'kcovbox/device';
+const seen = { resets: [] };
+const bits = (low, high) => (1 < low ? high > (0) : low);
+export default defineDevice({
+  name: 'plain', compatible: 'example,plain', doc: 'Plain.',
+  registers: { id: { at: 0, access: 'r', reset: 7, doc: 'seven' } },
+  onReset(dev) { ${more} },
+});`;
+  writeFileSync(join(dir, 'plain.mjs'), text('dev.reg.id += bits(1, 2)'));
+  expect(cli('dev', 'regs', 'plain.mjs')).toMatchObject({
+    stderr: '',
+    status: 0,
+    stdout: expect.stringContaining('0x8'),
+  });
+  writeFileSync(join(dir, 'plain.js'), text('seen.resets.push(1)'));
+  expect(cli('dev', 'regs', 'plain.js')).toMatchObject({
+    stderr: expect.stringMatching(/^kcovbox: .*plain.* object is not extensible\n$/),
+    status: 125,
+  });
 });
 
 test.each([

@@ -16,13 +16,13 @@ it('is fresh: node setup/api.mjs writes it', () => {
     name: string;
     text: string;
   }[];
-  expect(pages.map(({ name }) => name)).toEqual(['emulator', 'coverage', 'node']);
+  expect(pages.map(({ name }) => name)).toEqual(['emulator', 'coverage', 'node', 'device']);
   for (const { name, text } of pages)
     expect(readFileSync(join(ROOT, 'docs', 'api', `${name}.md`), 'utf8')).toBe(text);
 });
 
 it('says something of every function, class and accessor', () => {
-  for (const name of ['emulator', 'coverage', 'node']) {
+  for (const name of ['emulator', 'coverage', 'node', 'device']) {
     const text = readFileSync(join(ROOT, 'docs', 'api', `${name}.md`), 'utf8');
     // A signature that a heading or a rule follows has no words of its own.
     const bare = [...text.matchAll(/^#{3,5} (\S+)\n\n```ts\n[^`]*```\n\n(?=#|\*\*\*)/gm)]

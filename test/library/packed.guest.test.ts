@@ -27,7 +27,8 @@ import { missing } from '../support/tools.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-library-'));
 const EXAMPLES = join(ROOT, 'examples', 'library');
-const ENTRIES = ['emulator', 'coverage', 'node'] as const;
+const DEVICE = join(ROOT, 'examples', 'device');
+const ENTRIES = ['emulator', 'coverage', 'node', 'device'] as const;
 let app = '';
 let tarball = '';
 
@@ -69,6 +70,10 @@ describe('the package', () => {
     const source = `import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
 import { measure, readTrace, Image, type Coverage } from 'kcovbox/coverage';
 import { run, replay, type Run } from 'kcovbox/node';
+import { DeviceBench } from 'kcovbox/device';
+import summer from './summer.js';
+const bench = new DeviceBench(summer, { params: { latency: '1' } });
+bench.write(0x10, bench.read(0) satisfies number);
 const device: Device = { name: 'd', read: () => 1, write() {}, reset() {}, save: () => 0, load() {} };
 const machine = new Machine({ kernel: new Uint8Array(4), devices: [{ base: 0x5000000, size: 4096, create: () => device }] });
 const reason = machine.run(1000);
@@ -94,12 +99,13 @@ console.log(new KcovboxError('input', 'x').kind satisfies string);
         skipLibCheck: false,
         types: [],
       },
-      files: ['a.ts'],
+      files: ['a.ts', 'summer.ts'],
     };
     spawnSync('mkdir', [folder]);
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ type }));
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     writeFileSync(join(folder, 'a.ts'), source);
+    copyFileSync(join(DEVICE, 'summer.ts'), join(folder, 'summer.ts'));
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
     expect(stdout).toBe('');
@@ -118,7 +124,7 @@ console.log(new KcovboxError('input', 'x').kind satisfies string);
       }
       expect(text, path).not.toMatch(/\bimport\.meta\b|__dirname|__filename|\bprocess\.(env|cwd|exit|on)\b/);
     };
-    for (const entry of ['emulator', 'coverage'])
+    for (const entry of ['emulator', 'coverage', 'device'])
       for (const [folder, ending] of [
         ['esm', 'mjs'],
         ['cjs', 'cjs'],
@@ -158,6 +164,28 @@ describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
     expect(covered).toMatch(/points in both, \d+ in the whole trace alone\n$/);
     expect(readFileSync(join(app, 'run.info'), 'utf8')).toMatch(/^TN:openbsd_kcov\nSF:/);
     expect(readFileSync(join(app, 'run.html'), 'utf8')).toContain('syscall_dispatch');
+  });
+
+  test('--device takes TypeScript without another package; a bench tests it', () => {
+    const kcovbox = join('node_modules', 'kcovbox', 'bin', 'kcovbox.cjs');
+    const program = join('node_modules', 'kcovbox', 'guest-programs', 'openbsd-kcov.c');
+    copyFileSync(join(DEVICE, 'summer.ts'), join(app, 'summer.ts'));
+    expect(node(path, [kcovbox, 'dev', 'header', 'summer.ts'], major)).toContain('#define SUMMER_SUM 0x18');
+    const run = ['run', '--device', 'summer.ts,latency=9', '--fault', 'summer:late@1=1us', program];
+    expect(node(path, [kcovbox, ...run], major)).toMatch(/^(.*\n){13}$/);
+    writeFileSync(
+      join(app, 'bench.mjs'),
+      `import { defineDevice, DeviceBench } from 'kcovbox/device';
+       const count = { at: 0, access: 'rw', doc: 'd' };
+       const late = defineDevice({ name: 'late', compatible: 'a,b', doc: 'd', registers: { count },
+         onWrite: { count: (dev, value) => dev.clock.after('done', value) },
+         onAlarm: { done: dev => dev.irq.raise() } });
+       const bench = new DeviceBench(late);
+       bench.write(0, 5);
+       const irq = [4, 1].map(ns => (bench.advance(ns), bench.irq));
+       console.log(...irq, bench.peek(0));`,
+    );
+    expect(node(path, ['bench.mjs'], major)).toBe('false true 5\n');
   });
 
   test('CommonJS: the same classes in all entries, without a warning', () => {
