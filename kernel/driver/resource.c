@@ -301,7 +301,7 @@ int dev_irq(struct device *dev, irq_handler fn, void *arg)
         return -ENOMEM;
     h->fn = fn;
     h->arg = arg;
-    err = irq_register(dev->irq, fn, arg);
+    err = irq_register(dev->irq, dev->name, fn, arg);
     if (err) {
         list_remove(&h->r.link);
         kfree(h);

@@ -7,8 +7,11 @@
 
 typedef void (*irq_handler)(u32 source, void *arg);
 
-/* PLIC source 1..127; several handlers may share a source. 0 or -EINVAL, -ENOMEM. */
-int irq_register(u32 source, irq_handler handler, void *arg);
+/*
+ * PLIC source 1..127; several handlers may share a source. `name` is for messages, and stays where
+ * it is. 0 or -EINVAL, -ENOMEM. A line that stays high whatever the handlers do is disabled.
+ */
+int irq_register(u32 source, const char *name, irq_handler handler, void *arg);
 /* When it returns, the handler does not run and never will. Interrupts on, no spinlock held. */
 void irq_unregister(u32 source, irq_handler handler, void *arg);
 /* 0 in threads; n inside n nested interrupts of this hart. */

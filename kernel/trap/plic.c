@@ -18,8 +18,15 @@
 #define PLIC_THRESHOLD(ctx)    (0x200000 + 0x1000 * (ctx))
 #define PLIC_CLAIM(ctx)        (0x200004 + 0x1000 * (ctx))
 
+/*
+ * Interrupts of one source in a row, between which the interrupted thread makes no step, before its
+ * line is taken for stuck. Linux gives up after as many (note_interrupt in kernel/irq/spurious.c).
+ */
+#define IN_A_ROW_MAX 100000
+
 struct irq_action {
     struct irq_action *next;
+    const char *name;
     irq_handler fn;
     void *arg;
 };
@@ -82,14 +89,14 @@ static void set_enabled(u32 source, bool on)
     mmio_write32(plic + PLIC_PRIORITY(source), on);
 }
 
-int irq_register(u32 source, irq_handler handler, void *arg)
+int irq_register(u32 source, const char *name, irq_handler handler, void *arg)
 {
     if (source == 0 || source >= PLIC_SOURCES)
         return -EINVAL;
     struct irq_action *a = kmalloc(sizeof(*a));
     if (!a)
         return -ENOMEM;
-    *a = (struct irq_action){.fn = handler, .arg = arg};
+    *a = (struct irq_action){.name = name, .fn = handler, .arg = arg};
     spin_lock(&irq_lock);
     a->next = actions[source];
     atomic_store(&actions[source], a); /* plic_dispatch follows the list without the lock */
@@ -126,15 +133,37 @@ void irq_unregister(u32 source, irq_handler handler, void *arg)
     kfree(found);
 }
 
+/*
+ * A line that no handler lowers would keep this hart here for ever. The source has been completed
+ * before: the PLIC ignores completion of a source that is not enabled (chapter 9). Registering a
+ * handler enables it again.
+ */
+static void silence(u32 source)
+{
+    struct irq_action *a = atomic_load(&actions[source]);
+
+    spin_lock(&irq_lock);
+    set_enabled(source, false);
+    spin_unlock(&irq_lock);
+    kprintf("irq %u (%s): %u interrupts in a row, the line is disabled\n", source,
+            a ? a->name : "no driver", IN_A_ROW_MAX);
+}
+
 void plic_dispatch(void)
 {
     volatile u8 *claim = plic + PLIC_CLAIM(context_of[this_cpu()->index]);
-    for (u32 source; (source = mmio_read32(claim)) != 0; mmio_write32(claim, source)) {
+    u32 last = 0, in_a_row = 0;
+
+    for (u32 source; (source = mmio_read32(claim)) != 0; last = source) {
         if (source >= PLIC_SOURCES)
             panic("interrupt from source %u, which does not exist", source);
         /* An empty list: the last handler was unregistered after the claim. */
         for (struct irq_action *a = atomic_load(&actions[source]); a; a = atomic_load(&a->next))
             a->fn(source, a->arg);
+        mmio_write32(claim, source);
+        in_a_row = source == last ? in_a_row + 1 : 1;
+        if (in_a_row == IN_A_ROW_MAX)
+            silence(source);
     }
 }
 

@@ -37,6 +37,15 @@ test.each([
   expect(sum('--fault', `summer:${fault}`)).toMatchObject({ stdout, status, stderr: '' });
 });
 
+test('a line that stays high is disabled, and the guest goes on', () => {
+  const { status, stdout, stderr } = sum('--fault', 'summer:irq-stuck');
+  expect(stdout.replace(/^irq.*\n/m, '')).toBe('42\n');
+  expect(stdout + stderr).toMatch(
+    /^irq \d+ \(summer@\w+\): 100000 interrupts in a row, the line is disabled$/m,
+  );
+  expect(status).toBe(0);
+});
+
 test('a run with a device and a fault is described, recorded and repeated', () => {
   const ran = sum('--fault', 'summer:dma-read-flip', '--record', 'run.kcapsule', '--result', 'result.json');
   expect(ran.status).toBe(0);
