@@ -6,6 +6,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { PIECE } from '../../run/feed.ts';
 import { Newlines } from '../../run/newlines.ts';
+import { printable } from './fail.ts';
 import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
 import { isTerminal } from './terminal.ts';
@@ -102,6 +103,12 @@ export class GuestConsole {
     this.#length = 0;
     if (this.#options.keep) this.#kept.push(chunk);
     if (!this.#options.silent) writeOut(chunk);
+  }
+
+  /** A line that a device logs: on standard error, after what the guest has printed. */
+  note(line: string): void {
+    this.flush();
+    process.stderr.write(`${printable(line)}${this.#live ? '\r\n' : '\n'}`);
   }
 
   /** End of the run: writes everything and restores the terminal. Call once, also after errors. */

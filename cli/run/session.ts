@@ -128,6 +128,7 @@ class Session {
     this.#machine = createMachine({
       ...options.machine,
       onConsole: byte => this.#line.put(byte),
+      onDeviceLog: line => this.#line.note(line),
       ...(options.replay && { replay: options.replay.journal }),
     });
     if (options.from) this.#machine.load(options.from.snapshot);

@@ -74,7 +74,7 @@ export class LockstepMachine extends Machine {
   }
 
   #silent(engine: 'jit' | 'interp', replay: readonly JournalEntry[]): Machine {
-    const { onConsole, runHash, ...rest } = this.options;
+    const { onConsole, onDeviceLog, runHash, ...rest } = this.options;
     return Machine.create({ eager: true, ...rest, engine, replay });
   }
 

@@ -1,10 +1,12 @@
 // A device and a driver of the user's own, from files outside of the product: they run, their tests
 // run, faults reach the driver, and a run with them is recorded and repeated.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kcovbox, ROOT } from '../support/command.ts';
+import { COMMAND, kcovbox, ROOT } from '../support/command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-device-'));
 const cli = (...args: string[]) => kcovbox(args, { cwd: dir });
@@ -14,9 +16,12 @@ const sum = (...options: string[]) => cli('run', ...OWN, ...options, 'use.c', '-
 beforeAll(() => cpSync(join(ROOT, 'examples/device'), dir, { recursive: true }));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
+const LOGGED = 'summer: 3 numbers, sum 42\n';
+
 test('the device works, with parameters, in both engines and on several harts', () => {
-  for (const options of [[], ['--engine', 'interp'], ['--smp', '4', '--dialect', 'linux']])
-    expect(sum(...options)).toMatchObject({ status: 0, stdout: '42\n', stderr: '' });
+  const engines = ['interp', 'lockstep'].map(name => ['--engine', name]);
+  for (const options of [[], ...engines, ['--smp', '4', '--dialect', 'linux']])
+    expect(sum(...options)).toMatchObject({ status: 0, stdout: '42\n', stderr: LOGGED });
   const few = cli('run', '--device', 'summer.ts,most=2', ...OWN.slice(2), 'use.c', '--', '1', '2', '3');
   expect(few).toMatchObject({ status: 1, stdout: 'summer: Invalid argument\n' });
 });
@@ -34,7 +39,8 @@ test.each([
   ['irq-late=50ms', '42\n', 0],
   ['read-ones@1', 'summer: No such file or directory\n', 1], // the probe says: not mine
 ])('fault %s reaches the driver', (fault, stdout, status) => {
-  expect(sum('--fault', `summer:${fault}`)).toMatchObject({ stdout, status, stderr: '' });
+  const stderr = expect.stringMatching(new RegExp(`^(${LOGGED})*$`));
+  expect(sum('--fault', `summer:${fault}`)).toMatchObject({ stdout, status, stderr });
 });
 
 test('a line that stays high is disabled, and the guest goes on', () => {
@@ -58,6 +64,25 @@ test('a run with a device and a fault is described, recorded and repeated', () =
     stderr: expect.stringContaining('the same run'),
   });
   expect(cli('replay', 'run.kcapsule').stderr).toMatch(/^kcovbox: the run had device summer .*--device\n$/);
+});
+
+test.each([
+  ['run', 'SIGINT', ['use.c', '--', '1']],
+  ['ktest', 'SIGTERM', ['summer.*']],
+  ['run', 'SIGTERM', ['--cover', 'a.kcov', 'use.c', '--', '1']],
+] as const)('%s with a handler that never returns ends with %s', async (verb, signal, rest) => {
+  const text = readFileSync(join(dir, 'summer.ts'), 'utf8');
+  const stuck = text.replace('onWrite: {', "onRead: { id(dev) { dev.log('stuck'); for (;;); } }, onWrite: {");
+  writeFileSync(join(dir, 'stuck.ts'), stuck);
+  const args = [COMMAND, verb, '--device', 'stuck.ts', '--driver', 'summer.c', ...rest];
+  const child = spawn(process.execPath, args, { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
+  await once(child.stderr, 'data');
+  const start = process.hrtime.bigint();
+  child.kill(signal);
+  const [status, killedBy] = (await once(child, 'exit')) as [number | null, string | null];
+  // A second, and what a busy machine adds.
+  expect(Number(process.hrtime.bigint() - start) / 1e9).toBeLessThan(3);
+  expect([128 + constants.signals[signal], signal]).toContain(status ?? killedBy);
 });
 
 test('header, page and registers follow from the definition', () => {
