@@ -1,6 +1,6 @@
 // Loads a device of the user's own: one TypeScript or JavaScript file, outside of the product.
-// Sucrase strips the types; the code runs in a realm of its own that has no clock, no randomness and
-// no modules, so that a device can only do what its context offers (emulator/bus/define.ts).
+// Sucrase strips the types; the code runs in a realm of its own that has no clock, no randomness
+// and no modules, so that a device can only do what its context offers (emulator/bus/define.ts).
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import vm from 'node:vm';
@@ -36,8 +36,8 @@ export function splitDevice(text: string): { path: string; params: Record<string
 }
 
 /**
- * The file as a script that fills in `module.exports`: types, imports and exports are rewritten, and
- * every line stays where it is. Errors: KcovboxError with the line.
+ * The file as a script that fills in `module.exports`: types, imports and exports are rewritten,
+ * and every line stays where it is. Errors: KcovboxError with the line.
  */
 function translate(path: string, source: string): string {
   const isPlain = /\.[cm]?js$/.test(path);
@@ -69,7 +69,7 @@ function realm(): vm.Context {
   return context;
 }
 
-/** Arrays and plain objects, with all that they hold. Functions and typed arrays stay as they are. */
+/** Arrays and objects, with all that they hold. Functions and typed arrays stay as they are. */
 function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
     return;

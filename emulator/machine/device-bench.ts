@@ -54,7 +54,7 @@ export class DeviceBench {
     this.#device.reset();
   }
 
-  /** What a driver's access at this offset reads. */
+  /** A driver's read access at this offset; handlers run. */
   read(offset: number, bytes = 4): number {
     return this.#device.read(offset, bytes);
   }
@@ -64,7 +64,7 @@ export class DeviceBench {
     return this.#device.peek(offset, bytes);
   }
 
-  /** A driver's access. */
+  /** A driver's write access. */
   write(offset: number, value: number, bytes = 4): void {
     this.#device.write(offset, bytes, value);
   }

@@ -20,7 +20,7 @@
 
 /*
  * Interrupts of one source in a row, between which the interrupted thread makes no step, before its
- * line is taken for stuck. Linux gives up after as many (note_interrupt in kernel/irq/spurious.c).
+ * line is taken for stuck. Linux gives up after as many (its function note_interrupt).
  */
 #define IN_A_ROW_MAX 100000
 
@@ -134,7 +134,7 @@ void irq_unregister(u32 source, irq_handler handler, void *arg)
 }
 
 /*
- * A line that no handler lowers would keep this hart here for ever. The source has been completed
+ * A line that no handler lowers would keep this hart here forever. The source has been completed
  * before: the PLIC ignores completion of a source that is not enabled (chapter 9). Registering a
  * handler enables it again.
  */

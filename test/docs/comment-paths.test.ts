@@ -51,6 +51,7 @@ const NOT_OURS = new Set([
   'asm-generic/termbits.h',
   'dev/NAME.c',
   'dist/kcovbox.cjs',
+  'dist/sucrase.cjs',
   'docs/firmware/fw_dynamic.md',
   'drivers/rtc/rtc-goldfish.c',
   'hw/misc/sifive_test.c',
