@@ -170,10 +170,13 @@ function readManifest(bytes: Uint8Array): CapsuleManifest {
   }
   const { format, version } = Object(value) as { format?: unknown; version?: unknown };
   if (format !== 'kcovbox capsule') throw new FormatError('is not a capsule; make one with --record');
-  if (version !== CAPSULE_VERSION && version !== UNSEALED_VERSION)
+  if (version !== CAPSULE_VERSION && version !== UNSEALED_VERSION) {
+    // The text of any other value may not exist: a tree may be too deep, an object without one.
+    const named = typeof version === 'number' ? version : 'unknown';
     throw new FormatError(
-      `has version ${String(version).slice(0, 20)} of the format; this kcovbox reads versions ${UNSEALED_VERSION} and ${CAPSULE_VERSION}`,
+      `has version ${named} of the format; this kcovbox reads versions ${UNSEALED_VERSION} and ${CAPSULE_VERSION}`,
     );
+  }
   const manifest = capsuleManifest.safeParse(value);
   if (!manifest.success) damaged(firstIssue(manifest.error));
   if ((version === UNSEALED_VERSION) !== (manifest.data.seal === undefined))

@@ -90,7 +90,7 @@ describe('a manifest', () => {
     ['format', 'kcovbox run', /^is not a capsule/],
     ['version', 0, /^has version 0 of the format; this kcovbox reads versions 1 and 2$/],
     ['version', 3, /^has version 3 of the format; this kcovbox reads versions 1 and 2$/],
-    ['version', '1', /^has version 1/],
+    ['version', '1', /^has version unknown/],
     ['version', 1, /^is damaged: version 1 of the format has no seal$/],
     ['options', { result: '/etc/passwd' }, /"options"/],
     ['kcovbox', '\u001b[2J', /kcovbox/],
@@ -174,6 +174,17 @@ describe('a manifest', () => {
     expect(
       refusal(withManifest(FILE, manifest => ({ ...(manifest as object), ...many }))).length,
     ).toBeLessThan(250);
+  });
+
+  it.each([
+    ['brackets', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
+    ['an object that has no text', '{"toString":1,"valueOf":1}'],
+  ])('with a version of %s is refused', (_, version) => {
+    const [, ...rest] = readZip(FILE, PARTS.length);
+    const json = text(`{"format":"kcovbox capsule","version":${version}}`);
+    expect(refusal(writeZip([pack(MANIFEST, json, true), ...rest]))).toMatch(
+      /^has version unknown of the format; this kcovbox reads versions 1 and 2$/,
+    );
   });
 
   it('of brackets is refused', () => {
