@@ -1,5 +1,5 @@
 // A capsule as a run: its machine, and what differed when it ran again.
-import { type EngineKind, KcovboxError, parseFaults } from '../emulator/index.ts';
+import { type EngineKind, KcovboxError, parseFaults, RUN_HASH_INTERVAL } from '../emulator/index.ts';
 import type { Capsule } from '../run/capsule/index.ts';
 import type { RunDescription, RunOutcome } from '../run/index.ts';
 import { STATE_HASH } from './capsule.ts';
@@ -101,6 +101,15 @@ function chainDifference({ runHash: then, time }: RunOutcome, { runHash: now }: 
  * the run.
  */
 export const hasOurHashes = ({ manifest }: Capsule): boolean => manifest.stateHash === STATE_HASH;
+
+/** How much of the recorded state was compared, for the user. */
+export function comparedState(capsule: Capsule): string {
+  const { outcome, stateHash } = capsule.manifest;
+  if (!hasOurHashes(capsule)) return `state not compared (${stateHash})`;
+  const { interval } = outcome.runHash;
+  const chain = interval === RUN_HASH_INTERVAL ? '' : `, chain not compared (a link every ${interval} units)`;
+  return `state ${outcome.stateHash}${chain}`;
+}
 
 /** The differences, one short text each: "status is 1, was 0". `console`: its beginning. */
 export function differences(capsule: Capsule, now: RunOutcome, console: Uint8Array): string[] {

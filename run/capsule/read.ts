@@ -5,7 +5,7 @@ import { canonicalJson } from '../canonical.ts';
 import { FormatError } from '../format-error.ts';
 import { type Arrival, describeInput, type Sha256 } from '../input.ts';
 import { firstIssue } from '../issue.ts';
-import { PERSONALITIES } from '../schema.ts';
+import { PERSONALITIES, type RunOutcome } from '../schema.ts';
 import { readJournal } from './journal.ts';
 import { MANIFEST, PARTS, partRow, TOTAL_MAX } from './parts.ts';
 import {
@@ -201,9 +201,22 @@ function checkParts(manifest: CapsuleManifest, entries: readonly Entry[]): void 
     if (!manifest.parts.some(part => part.name === name)) damaged(`${name} is missing`);
 }
 
+/**
+ * One link at power-on, one after every interval of executed units, one at the end. Every retired
+ * instruction is a unit, and every unit takes one of time; waiting takes time without units.
+ */
+function checkChain({ instret, time, runHash: { interval, links } }: RunOutcome): void {
+  const [least, most] = [instret, time].map(units => Math.floor(units / interval) + 2) as [number, number];
+  if (links.length < least || links.length > most)
+    damaged(
+      `outcome.runHash.links: ${links.length} do not fit ${instret} instructions in ${time} units of time`,
+    );
+}
+
 /** The description names the images that are listed, and says nothing that contradicts itself. */
 function checkRun(manifest: CapsuleManifest): void {
   const { run, parts } = manifest;
+  checkChain(manifest.outcome);
   const listed = parts.filter(({ name }) => partRow(name)?.isImage);
   const named = imagesOf(manifest);
   const isListed = ([name, sha256]: [string, string]): boolean =>

@@ -142,6 +142,10 @@ describe('a capsule', () => {
     expect(withOutcome({ runHash: { interval, links: other } }).stderr).toMatch(
       /recorded: the runs are the same up to unit 0, and no more at 10000000\n$/,
     );
+    // Intervals of one unit more: as many links, at other moments.
+    expect(withOutcome({ runHash: { interval: interval + 1, links } }).stderr).toMatch(
+      /the same run: .* chain not compared \(a link every 10000001 units\)\n$/,
+    );
     expect(replay(withPart(boot, 'console.txt', Buffer.from('aXc\n'))).stderr).toMatch(
       /consoleHash is .*; the console differs from byte 1 on \(line 1\)\n$/,
     );

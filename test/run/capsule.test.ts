@@ -17,6 +17,8 @@ const FILE = sampleFile();
 const BOOT = sampleFile(BOOT_SAMPLE);
 /** The short dose; `npm run test:slow` replays mutants through the command. */
 const MUTANTS = Number(process.env['KCOVBOX_MUTANTS'] ?? 600);
+/** One more than the run of the sample has. */
+const LINKS = Array.from({ length: 3 }, () => '0'.repeat(16));
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 const verify = (file: Uint8Array): Capsule => {
@@ -132,6 +134,9 @@ describe('a manifest', () => {
     ['outcome.status', 256, /outcome\.status/],
     ['outcome.instret', undefined, /outcome\.instret/],
     ['outcome.runHash.interval', 0, /outcome\.runHash\.interval/],
+    ['outcome.runHash.interval', 500, /outcome\.runHash\.links: 2 do not fit 1000 instructions/],
+    ['outcome.runHash.links', LINKS.slice(0, 1), /outcome\.runHash\.links/],
+    ['outcome.runHash.links', LINKS, /links: 3 do not fit 1000 instructions in 2000 units of time/],
     ['outcome.runHash.links.0', 'x', /outcome\.runHash\.links\.0/],
     ['outcome.consoleHash', 'ab'.repeat(32), /console\.txt does not have the hash of the console/],
     ['console.bytes', 7, /console\.txt has more than was printed/],
