@@ -33,6 +33,7 @@ export default defineConfig({
           page('For the researcher', '/tutorials/researcher'),
           page('For the driver author', '/tutorials/driver-author'),
           page('For the student', '/tutorials/student'),
+          page('Your first device', '/tutorials/own-device'),
         ],
       },
       {
