@@ -106,7 +106,12 @@ export async function bundle() {
     legalComments: 'inline',
     logLevel: 'silent',
   };
-  const { outputFiles: sucrase } = await build({ ...style, entryPoints: ['sucrase'] });
+  const { outputFiles: sucrase } = await build({
+    ...style,
+    entryPoints: ['sucrase'],
+    mainFields: ['module', 'main'], // the ES modules are smaller
+    minify: true,
+  });
   const { outputFiles, metafile } = await build({
     ...style,
     entryPoints: ['cli/main.ts'],
