@@ -5,8 +5,10 @@
 //   0x200000 + 0x1000c THRESHOLD   0x200004 + 0x1000c CLAIM/COMPLETE
 // Ties between equal priorities go to the lowest source (section 1.4.1 of the specification). A
 // gateway forwards one request and then waits for its completion; a request once pending stays so
-// until it is claimed, even when the line falls (section 1.4). Divergence from QEMU, where pending
-// follows a falling line.
+// until it is claimed, even when the line falls (section 1.4). Gateways depend on the source, says
+// that section, and the UART's is QEMU's: whenever the device drives the line, the pending bit takes
+// its level, also in service; completion does not look at the line. xv6 never ends the THRE request,
+// so a gateway that looks again would interrupt it for ever.
 
 import type { Device, FdtNode, HartLines, IrqLine, Placement } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
@@ -104,6 +106,8 @@ export class Plic implements Device {
   readonly widths = [4] as const;
   readonly #lines: HartLines;
   readonly #contexts: number;
+  /** Sources whose pending bit takes the level each time that the line is driven. */
+  readonly #driven = new Set<number>();
   #s: State;
 
   constructor(harts: number, lines: HartLines) {
@@ -112,9 +116,15 @@ export class Plic implements Device {
     this.#s = this.#initial();
   }
 
-  /** The input of a source. */
+  /** The input of a source. Its gateway looks at the line again at completion. */
   line(source: number): IrqLine {
     return { raise: () => this.#input(source, true), lower: () => this.#input(source, false) };
+  }
+
+  /** The input of a source with QEMU's gateway (above). */
+  drivenLine(source: number): IrqLine {
+    this.#driven.add(source);
+    return { raise: () => this.#drive(source, true), lower: () => this.#drive(source, false) };
   }
 
   read(offset: number, bytes: number): number {
@@ -182,6 +192,14 @@ export class Plic implements Device {
     if (level && this.#forward(source)) this.#update();
   }
 
+  #drive(source: number, level: boolean): void {
+    const { level: levels, pending } = this.#s;
+    if (bit(levels, source) === level && bit(pending, source) === level) return;
+    setBit(levels, source, level);
+    setBit(pending, source, level);
+    this.#update();
+  }
+
   /** The gateway: a high line becomes a request unless one is already pending or in service. */
   #forward(source: number): boolean {
     const s = this.#s;
@@ -246,7 +264,7 @@ export class Plic implements Device {
     const s = this.#s;
     if (source < 1 || source > PLIC_SOURCES || !this.#enabled(context, source)) return;
     setBit(s.inService, source, false);
-    this.#forward(source);
+    if (!this.#driven.has(source)) this.#forward(source);
   }
 
   #enabled(context: number, source: number): boolean {
@@ -254,15 +272,15 @@ export class Plic implements Device {
   }
 
   /**
-   * The pending, enabled source of highest priority, the lowest number of equals; 0 = none. Ignores
-   * the threshold.
+   * The enabled source of highest priority that is pending and not in service, the lowest number of
+   * equals; 0 = none. Ignores the threshold.
    */
   #best(context: number): number {
     const s = this.#s;
     if (context >= this.#contexts) return 0;
     let best = 0;
     for (let w = 0; w < WORDS; w++) {
-      let ready = (s.pending[w]! & s.enable[WORDS * context + w]!) >>> 0;
+      let ready = (s.pending[w]! & ~s.inService[w]! & s.enable[WORDS * context + w]!) >>> 0;
       while (ready !== 0) {
         const i = 31 - Math.clz32(ready & -ready);
         ready &= ready - 1;

@@ -6,9 +6,7 @@
 // character time-out interrupt fires at once when the receive FIFO holds less than its trigger
 // level, because bytes arrive in bursts from the host. Received bytes wait on the "wire" without
 // limit until the FIFO has space, so the host never loses input. A break is received as a NUL; LSR
-// marks it while it is the next character to be read. A read of LSR shows that THR is empty, so it
-// ends the request of the THRE interrupt, though IIR goes on naming the cause: xv6 reads no other
-// register. (QEMU's PLIC forgets a line that is still high when the interrupt is completed.)
+// marks it while it is the next character to be read.
 
 import type { Device, FdtNode, IrqLine, Placement, Sink } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
@@ -73,8 +71,6 @@ interface State {
   dlm: number;
   overrun: boolean;
   threPending: boolean;
-  /** Has LSR been read since? Then THRE requests no interrupt. */
-  threSeen: boolean;
   modemDelta: number;
   fifo: number[];
   wire: number[];
@@ -90,7 +86,6 @@ const initial = (): State => ({
   dlm: 0,
   overrun: false,
   threPending: false,
-  threSeen: false,
   modemDelta: 0,
   fifo: [],
   wire: [],
@@ -139,11 +134,9 @@ export class Uart16550 implements Device {
     if (offset === LSR && fifo.length === 0) this.emptyPolls++;
     else if (offset === 0) this.emptyPolls = 0;
     // Every driver polls this register, whatever the bank. Without an overrun or a break there is
-    // nothing to clear, and the result depends only on whether a character waits.
-    if (offset === LSR && !overrun && fifo[0] !== BREAK) {
-      this.#seeThre();
+    // nothing to clear or to update, and the result depends only on whether a character waits.
+    if (offset === LSR && !overrun && fifo[0] !== BREAK)
       return fifo.length === 0 ? LSR_EMPTY : LSR_EMPTY | LSR_DATA;
-    }
     return UART_MAP.read(offset, 1, this.#get, this.#bank());
   }
 
@@ -174,9 +167,9 @@ export class Uart16550 implements Device {
 
   load(state: unknown): void {
     const s = state as State;
+    // Drives no line: what the PLIC has made of it is part of the PLIC's state.
     this.#s = { ...s, fifo: [...s.fifo], wire: [...s.wire] };
     this.#sent = 0;
-    this.#update();
   }
 
   fdtNode({ base, size, irq, intc }: Placement): FdtNode {
@@ -241,7 +234,7 @@ export class Uart16550 implements Device {
         break;
       case 'ier':
         // Enabling THRE with an empty transmitter interrupts at once (data sheet 8.6.1).
-        if (value & ~s.ier & IER_THRE) this.#emptied();
+        if (value & ~s.ier & IER_THRE) s.threPending = true;
         s.ier = value & 0x0f;
         break;
       case 'fcr':
@@ -271,19 +264,7 @@ export class Uart16550 implements Device {
     } else {
       this.#out.write(byte);
     }
-    this.#emptied();
-  }
-
-  /** THR became empty. */
-  #emptied(): void {
-    this.#s.threPending = true;
-    this.#s.threSeen = false;
-  }
-
-  #seeThre(): void {
-    if (!this.#s.threPending || this.#s.threSeen) return;
-    this.#s.threSeen = true;
-    this.#update();
+    s.threPending = true;
   }
 
   /**
@@ -302,7 +283,6 @@ export class Uart16550 implements Device {
   #seen(): void {
     this.#s.overrun = false;
     if (this.#hasBreak()) this.#s.fifo[0] = 0;
-    this.#seeThre();
   }
 
   #depth(): number {
@@ -319,15 +299,15 @@ export class Uart16550 implements Device {
     return ((mcr & 1) << 5) | ((mcr & 2) << 3) | ((mcr & 4) << 4) | ((mcr & 8) << 4);
   }
 
-  /** The highest pending and enabled cause (data sheet table 4); with THRE or without. */
-  #cause(hasThre = this.#s.threPending): number {
+  /** The highest pending and enabled cause (data sheet table 4). */
+  #cause(): number {
     const s = this.#s;
     if (s.ier & IER_LINE && (s.overrun || this.#hasBreak())) return IIR_LINE;
     if (s.ier & IER_RX && s.fifo.length > 0) {
       const trigger = s.fcr & FCR_ENABLE ? TRIGGER[(s.fcr >>> 6) & 3]! : 1;
       return s.fifo.length >= trigger ? IIR_RX : IIR_TIMEOUT;
     }
-    if (s.ier & IER_THRE && hasThre) return IIR_THRE;
+    if (s.ier & IER_THRE && s.threPending) return IIR_THRE;
     if (s.ier & IER_MODEM && s.modemDelta) return IIR_MODEM;
     return IIR_NONE;
   }
@@ -341,7 +321,7 @@ export class Uart16550 implements Device {
         this.#sent = 0;
       }
     }
-    if (this.#cause(s.threPending && !s.threSeen) === IIR_NONE) this.#irq.lower();
+    if (this.#cause() === IIR_NONE) this.#irq.lower();
     else this.#irq.raise();
   }
 }

@@ -116,7 +116,7 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   const { clock, lines, work } = ports;
   const plic = new Plic(o.harts, lines);
   const clint = new Clint(o.harts, clock, lines);
-  const uart = new Uart16550(plic.line(MAP.uart.irq), ports.console);
+  const uart = new Uart16550(plic.drivenLine(MAP.uart.irq), ports.console);
   const rtc = new Rtc(clock, plic.line(MAP.rtc.irq), o.rtcBase);
   const kcov = o.kcov === 'device' ? new KcovDevice(ports.kcov) : undefined;
   const placed: Placed[] = [

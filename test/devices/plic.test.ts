@@ -1,7 +1,8 @@
 // The interrupt controller: priorities, thresholds, claim and complete, per context.
 import { describe, expect, it } from 'vitest';
 import { Plic } from '../../devices/plic.ts';
-import { Lines } from './ports.ts';
+import { Uart16550 } from '../../devices/uart16550.ts';
+import { Lines, Output } from './ports.ts';
 
 const PENDING = 0x1000;
 const enable = (context: number) => 0x2000 + 0x80 * context;
@@ -59,6 +60,34 @@ describe('plic', () => {
     line.lower();
     plic.write(claim(S0), 4, 1);
     expect(lines.get('seip0')).toBe(false);
+  });
+
+  // As QEMU's, so no request is lost that is made in service, and none repeats that nobody ended.
+  it("takes the UART's line whenever it is driven, and not at completion", () => {
+    const { plic, lines } = setup();
+    const uart = new Uart16550(plic.drivenLine(10), new Output());
+    plic.write(4 * 10, 4, 1);
+    plic.write(enable(S0), 4, 1 << 10);
+    const isAsked = () => lines.get('seip0');
+    uart.write(1, 1, 2); // IER: THRE
+    expect([isAsked(), plic.read(claim(S0), 4), uart.read(2) & 0xf]).toEqual([true, 10, 2]);
+    uart.write(0, 1, 65);
+    uart.read(5);
+    expect([isAsked(), plic.read(claim(S0), 4)]).toEqual([false, 0]); // in service
+    plic.write(claim(S0), 4, 10);
+    // The next handler ends nothing, as xv6's.
+    expect([isAsked(), plic.read(claim(S0), 4), uart.read(5)]).toEqual([true, 10, 0x60]);
+    plic.write(claim(S0), 4, 10);
+    expect(isAsked()).toBe(false);
+    const copy = setup();
+    const other = new Uart16550(copy.plic.drivenLine(10), new Output());
+    copy.plic.load(plic.save());
+    other.load(uart.save());
+    expect(copy.plic.save()).toEqual(plic.save());
+    other.write(0, 1, 66);
+    expect(copy.lines.get('seip0')).toBe(true);
+    other.read(2);
+    expect(copy.plic.read(PENDING, 4)).toBe(0);
   });
 
   it('ignores completion of a source that the context has not enabled', () => {

@@ -43,23 +43,6 @@ describe('uart16550', () => {
     expect(irq.level).toBe(true);
   });
 
-  // xv6 handles the interrupt without a look at IIR; one hart would do nothing else forever.
-  it('requests no interrupt for THRE once LSR was read, until THR is empty again', () => {
-    const { uart, irq } = setup();
-    uart.write(IER, 1, 3);
-    expect([irq.level, uart.read(LSR), irq.level]).toEqual([true, 0x60, false]);
-    expect(uart.read(IIR)).toBe(2);
-    uart.write(RBR, 1, 65);
-    expect(irq.level).toBe(true);
-    const copy = new Uart16550(irq, new Output());
-    uart.read(LSR);
-    copy.load(uart.save());
-    expect(irq.level).toBe(false);
-    copy.receive([66]);
-    expect([irq.level, copy.read(LSR), irq.level]).toEqual([true, 0x61, true]);
-    expect([copy.read(RBR), irq.level]).toEqual([66, false]);
-  });
-
   it('marks a break among the characters until LSR is read, and keeps its place', () => {
     const { uart, irq } = setup();
     uart.write(IER, 1, 5);
