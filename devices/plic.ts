@@ -5,10 +5,10 @@
 //   0x200000 + 0x1000c THRESHOLD   0x200004 + 0x1000c CLAIM/COMPLETE
 // Ties between equal priorities go to the lowest source (section 1.4.1 of the specification). A
 // gateway forwards one request and then waits for its completion; a request once pending stays so
-// until it is claimed, even when the line falls (section 1.4). Gateways depend on the source, says
-// that section, and the UART's is QEMU's: whenever the device drives the line, the pending bit takes
-// its level, also in service; completion does not look at the line. xv6 never ends the THRE request,
-// so a gateway that looks again would interrupt it for ever.
+// until it is claimed, even when the line falls (section 1.4). Gateways may differ by source, and
+// the UART's is QEMU's: whenever the device drives the line, the pending bit takes its level, also
+// in service; completion does not look at the line. xv6 never ends the THRE request, so a gateway
+// that looks again would interrupt it forever.
 
 import type { Device, FdtNode, HartLines, IrqLine, Placement } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';

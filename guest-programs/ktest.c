@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     if (n < 0)
         return 2;
     if (n == 0) {
-        fprintf(stderr, "ktest: no test is named %s; -l lists them\n", pattern);
+        fprintf(stderr, "ktest: no test is named %s; --list lists them\n", pattern);
         return 2;
     }
     if (lists) {

@@ -115,8 +115,12 @@ export async function execute(
   const moments = snapshot === undefined && from === undefined ? undefined : await import('./moments.ts');
   const now = moments && (await import('../../host/describe.ts')).describe(images, choice, [], false);
   const start = from === undefined ? undefined : moments!.startFrom(from, now!);
-  if (start) goOn(start, log, cover);
+  if (start) goOn(start, log, cover, exact !== undefined);
   const console = new GuestConsole({ silent: isTaken, log, line: tests?.line, hasCr: start?.hasCr });
+  const saving =
+    snapshot === undefined
+      ? undefined
+      : moments!.saveAt(snapshot, outputs.snapshotAt ?? 'first-instruction', now!, console, log!);
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),
@@ -130,12 +134,14 @@ export async function execute(
     endsInOrder: wantsFacts || cover !== undefined,
     prepare: machine => recorder?.attach(machine),
     ...(start && { from: start.from }),
-    ...(snapshot !== undefined && {
-      stop: moments!.saveAt(snapshot, outputs.snapshotAt ?? 'first-instruction', now!, console, log!),
-    }),
+    ...(saving && { stop: saving }),
     ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
     ...(recorded && { replay: recorded.replay }),
   });
+  if (saving?.isDone === false)
+    process.stderr.write(
+      `kcovbox: ${snapshot} was not written: the run ended before the snapshot's moment\n`,
+    );
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
   if (exact && format !== undefined) {
@@ -161,7 +167,13 @@ export async function execute(
 }
 
 /** Errors: UserError when an output would lack what happened before the snapshot. */
-function goOn({ from, console }: Start, log: ConsoleLog | undefined, cover: string | undefined): void {
+function goOn(
+  { from, console }: Start,
+  log: ConsoleLog | undefined,
+  cover: string | undefined,
+  isExact: boolean,
+): void {
+  if (isExact) throw new UserError('--from with --exact: what ran before the snapshot is not counted');
   const { records } = from.snapshot.observed;
   if (cover !== undefined && records > 0)
     throw new UserError(`--from with --cover: ${records} records were made before the snapshot`);

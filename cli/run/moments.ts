@@ -18,6 +18,11 @@ function contextOf(run: RunDescription): Record<string, unknown> {
   return context;
 }
 
+export type Saving = NonNullable<SessionOptions['stop']> & {
+  /** Is the snapshot written? */
+  readonly isDone: boolean;
+};
+
 /** Writes the snapshot when the moment comes. `path`: of the file. */
 export function saveAt(
   path: string,
@@ -25,7 +30,8 @@ export function saveAt(
   run: RunDescription,
   line: GuestConsole,
   log: ConsoleLog,
-): NonNullable<SessionOptions['stop']> {
+): Saving {
+  let isDone = false;
   const reached = (machine: Machine, lastTest: number | null): void => {
     const { journal } = machine;
     if (lastTest !== null && journal.entries.length > 0)
@@ -38,8 +44,15 @@ export function saveAt(
       path,
       formatSnapshot(machine.snapshot(), { of, feed: lastTest, hasCr: line.hasCr, console }),
     );
+    isDone = true;
   };
-  return { at, reached };
+  return {
+    at,
+    reached,
+    get isDone() {
+      return isDone;
+    },
+  };
 }
 
 export interface Start {

@@ -11,7 +11,7 @@ import {
   TraceBuilder,
 } from '../../coverage/index.ts';
 import { join } from '../bytes.ts';
-import { type ExportFormat, type ExportOptions, innerOptions } from './export.ts';
+import { type ExportFormat, type ExportOptions, FORMATS, innerOptions } from './export.ts';
 import { elfOf, type Image, programOf, type Selection } from './image.ts';
 import { innerTrace, mergeTraces, type Trace } from './trace.ts';
 
@@ -134,6 +134,8 @@ export class Coverage {
 
   /** The same in chunks of some 64 KiB, for reports that should not stand in memory whole. */
   exportChunks(format: ExportFormat, options: ExportOptions = {}): Iterable<Uint8Array> {
+    if (!FORMATS.includes(format))
+      throw new CoverageError(`format ${String(format)}: ${FORMATS.join(', ')} are possible`);
     return exportCoverage(format, this.#inner, innerOptions(options));
   }
 

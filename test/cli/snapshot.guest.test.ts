@@ -1,7 +1,7 @@
 // `run --snapshot` and `run --from`: a run that goes on in a new process, on the other engine, has
 // the result of a run that nobody saved. At random moments of the boot, of kcov sections, of DMA.
 // KCOVBOX_SEED, KCOVBOX_PROGRAMS.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -82,6 +82,7 @@ describe('--from', () => {
       return stderr;
     };
     expect(refused('--smp', '2', HELLO)).toMatch(/of another run: machine\.harts is 2, was 1$/m);
+    expect(refused('--exact', '--cover', at('x.info'), HELLO)).toMatch(/--from with --exact: /);
     expect(refused(join(ROOT, 'examples', 'factorial.c'))).toMatch(/of another run: images\.initrd is /);
     const bytes = readFileSync(at('hello.ksnap'));
     bytes[bytes.length >> 1]! ^= 4;
@@ -89,5 +90,11 @@ describe('--from', () => {
     expect(refused(HELLO)).toMatch(/^kcovbox: snapshot \S+ is damaged: /);
     writeFileSync(at('hello.ksnap'), 'hello');
     expect(refused(HELLO)).toMatch(/is not a snapshot; make one with --snapshot$/m);
+  });
+
+  test('says that the moment never came', () => {
+    const { status, stderr } = run('--snapshot', at('late.ksnap'), '--snapshot-at', '900000000', HELLO);
+    expect({ status, file: existsSync(at('late.ksnap')) }).toEqual({ status: 0, file: false });
+    expect(stderr).toMatch(/late\.ksnap was not written: the run ended before the snapshot's moment\n$/);
   });
 });

@@ -115,6 +115,9 @@ test('a trace: of the command, of run, and of a machine of its own are the same 
     expect(report).toBe(readFileSync(file, 'utf8'));
   }
   expect(Buffer.from(ours.coverage().export('html', ours.exportOptions)).toString()).toContain('sys_read');
+  expect(() => ours.coverage().export('nosuch' as 'html')).toThrow(
+    /^format nosuch: kcov, raw, .* are possible$/,
+  );
 });
 
 test('what goes wrong is one error of one kind, and nothing else', async () => {
