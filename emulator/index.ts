@@ -22,6 +22,7 @@ export { type Moment, type Store, Timeline, type TimelineOptions } from './debug
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, type Hart, layout } from './hart/index.ts';
 export * from './isa/index.ts';
+export { compareEngines } from './machine/compare-engines.ts';
 export { parseCpu } from './machine/cpu.ts';
 export { deviceRegisters } from './machine/device-bench.ts';
 export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
@@ -32,5 +33,5 @@ export { Machine, type RunResult } from './machine/machine.ts';
 export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
 export type { EngineKind, KcovMode, MachineOptions, UserDevice, VirtioOption } from './machine/options.ts';
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
-export { RUN_HASH_INTERVAL, type RunHash } from './machine/run-hash.ts';
+export { RUN_HASH_INTERVAL, RunDifference, type RunHash } from './machine/run-hash.ts';
 export { type Snapshot, stateHash } from './machine/snapshot.ts';

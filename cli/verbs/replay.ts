@@ -4,11 +4,22 @@
 // and nothing else. Images are in it or found by hash; outputs, compiler flags and files are those
 // of the command line alone.
 import { type Command, Option } from 'commander';
-import { type EngineKind, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import {
+  compareEngines,
+  type EngineKind,
+  HostError,
+  type MachineOptions,
+  RUN_HASH_INTERVAL,
+  RunDifference,
+} from '../../emulator/index.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
 import { storeImage } from '../../host/image-store.ts';
+
+import { machineOptions } from '../../host/machine.ts';
+
 import { choiceOf, comparedState, differences, guestOf, hasOurHashes, limitOf } from '../../host/replay.ts';
+
 import type { Capsule } from '../../run/capsule/index.ts';
 import { type BootDescription, CONSOLE_KEPT, type RunDescription } from '../../run/index.ts';
 import { bootMachine } from '../boot/machine.ts';
@@ -78,6 +89,38 @@ async function replayBoot(
   return { end, outcome: outcomeOf(end, log), log };
 }
 
+/** The machine of the capsule, with all its input. */
+async function machineAgain(
+  capsule: Capsule,
+  images: Images,
+  replay: Replay,
+  { engine, device }: ReplayOptions,
+): Promise<MachineOptions> {
+  const { run, outcome } = capsule.manifest;
+  const files = new Map([...images].map(([name, bytes]) => [name, { name, bytes }]));
+  const machine =
+    run.format === 'kcovbox run'
+      ? machineOptions(guestOf(run, images, ''), choiceOf(run, outcome, engine, await loadDevices(device)))
+      : bootMachine(run, { files, drives: images }, engine);
+  return { ...machine, replay: replay.journal };
+}
+
+/**
+ * The replay left the recorded run somewhere in an interval. The recording has nothing finer than
+ * its hashes, but if one engine is wrong there, the other one shows where.
+ */
+async function narrowed(
+  difference: RunDifference,
+  machine: () => Promise<MachineOptions>,
+): Promise<HostError> {
+  const { from, to, message } = difference;
+  if (from === undefined) return difference;
+  process.stderr.write(`kcovbox: ${message}; comparing the engines there\n`);
+  const found = compareEngines(await machine(), from, to);
+  if (found) return new HostError(`${message}; ${found.message}`, found.detail);
+  return new HostError(`${message}; both engines agree there, and differ from the recording`);
+}
+
 /** The journal and the recorded end, for the session. */
 function replayOf(path: string, capsule: Capsule, isVerified: boolean): Replay {
   const { end, status, time, runHash } = capsule.manifest.outcome;
@@ -102,10 +145,14 @@ async function replay(path: string, files: readonly string[], options: ReplayOpt
     kernelHint: 'give it with -k',
     fileHint: name => `give it, as in kcovbox replay ${path} ${wordOf(name)}`,
   });
-  const { end, outcome, log } =
+  const again =
     run.format === 'kcovbox run'
-      ? await replayRun(capsule, run, images, replayed, options)
-      : await replayBoot(capsule, run, images, replayed, options);
+      ? replayRun(capsule, run, images, replayed, options)
+      : replayBoot(capsule, run, images, replayed, options);
+  const { end, outcome, log } = await again.catch(async (error: unknown) => {
+    if (!(error instanceof RunDifference)) throw error;
+    throw await narrowed(error, () => machineAgain(capsule, images, replayed, options));
+  });
   if (end.signalStatus) return end.signalStatus; // and has said so: the outcome is not comparable
   const different = differences(capsule, outcome!, log!.text);
   const unused = end.machine.journal.waiting;
@@ -133,7 +180,7 @@ export function register(program: Command): void {
       '-k, --kernel <elf>',
       'the kernel of a thin capsule, where it can neither be found nor built here',
     )
-    .option('--verify', 'stop at the first run hash that differs, not at the end')
+    .option('--verify', 'stop at the first run hash that differs, and compare the engines there')
     .option('--cflags <flags>', 'compiler flags of a given program, separated by blanks')
     .option(
       '--device <file.ts>',

@@ -27,8 +27,8 @@ export interface LockstepOptions<Result> {
   /** The names of the two in reports. */
   readonly names: readonly [subject: string, reference: string];
   /**
-   * A fresh machine with the same images, which receives all input so far again; index as in
-   * `names`.
+   * A machine in the state in which the comparison began, which receives all input since then
+   * again; index as in `names`.
    */
   readonly make?: (index: 0 | 1) => Side<Result>;
   /** Longest slice, and units between comparisons of RAM. */
@@ -160,13 +160,16 @@ export class Lockstep<Result> {
   /** Ends of all slices, in units. */
   readonly #cuts: number[] = [];
   #nextCheckpoint: number;
+  /** Units before the comparison. */
+  readonly #start: number;
   #random = 1;
 
   constructor(subject: Side<Result>, reference: Side<Result>, options: LockstepOptions<Result>) {
     this.subject = subject;
     this.reference = reference;
     this.#options = { slice: 50_000, checkpoint: 50_000_000, narrowLimit: 500_000_000, ...options };
-    this.#nextCheckpoint = this.#options.checkpoint;
+    this.#start = subject.spent;
+    this.#nextCheckpoint = this.#start + this.#options.checkpoint;
   }
 
   /**
@@ -210,14 +213,17 @@ export class Lockstep<Result> {
 
   #diverged(found: Difference[], agreed: number): Divergence {
     const end = this.subject.spent;
-    if (!this.#options.make || agreed > this.#options.narrowLimit) return this.#report(found, agreed, end);
+    if (!this.#options.make || agreed - this.#start > this.#options.narrowLimit)
+      return this.#report(found, agreed, end);
     return this.#narrow(agreed, end) ?? this.#report(found, agreed, end);
   }
 
   /** Bisects (agreed, end]. A difference in RAM may be much older than the check that found it. */
   #narrow(agreed: number, end: number): Divergence | undefined {
     let [low, high] = [agreed, end];
-    while (low > 0 && this.#differsAt(low)) low = this.#cuts.findLast(cut => cut < low / 2) ?? 0;
+    const start = this.#start;
+    while (low > start && this.#differsAt(low))
+      low = this.#cuts.findLast(cut => cut - start < (low - start) / 2) ?? start;
     if (!this.#differsAt(high)) return undefined;
     while (high - low > 1) {
       const middle = low + Math.floor((high - low) / 2);
@@ -252,8 +258,8 @@ export class Lockstep<Result> {
    */
   #history(unit: number): string[] {
     const side = this.#options.make!(1);
-    const from = Math.max(unit - HISTORY, 0);
-    if (from > 0) side.run(from);
+    const from = Math.max(unit - HISTORY, this.#start);
+    if (from > side.spent) side.run(from - side.spent);
     const lines: string[] = [];
     while (side.spent < unit) {
       const before = side.harts.map(({ state }) => state.get64(L.INSTRET));

@@ -54,22 +54,27 @@ export class LockstepMachine extends Machine {
   override restore(snapshot: Snapshot): void {
     super.restore(snapshot);
     this.reference.restore(snapshot);
-    this.#pair = this.#newPair();
+    this.#pair = this.#newPair(snapshot);
   }
 
   override load(snapshot: Snapshot): void {
     super.load(snapshot);
     this.reference.load(snapshot);
-    this.#pair = this.#newPair();
+    this.#pair = this.#newPair(snapshot);
   }
 
-  #newPair(): Lockstep<RunResult> {
+  /** `start`: in place of power-on. */
+  #newPair(start?: Snapshot): Lockstep<RunResult> {
+    const make = (index: 0 | 1): Machine => {
+      const machine = this.#silent(index === 0 ? 'jit' : 'interp', this.journal.entries);
+      if (start) machine.restore(start);
+      return machine;
+    };
+    // After a reset the earlier input no longer applies, so nothing is run again.
+    const isWhole = start !== undefined || this.journal.entries.length === 0;
     return new Lockstep<RunResult>(this.#side(), this.reference, {
       names: ['jit', 'interp'],
-      // After a reset the earlier input no longer applies, so nothing is run again.
-      ...(this.spent === 0 && {
-        make: (index: 0 | 1) => this.#silent(index === 0 ? 'jit' : 'interp', this.journal.entries),
-      }),
+      ...(isWhole && { make }),
     });
   }
 

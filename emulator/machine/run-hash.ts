@@ -21,6 +21,23 @@ export interface RunHash {
 /** About 30 ms of compiled code. */
 export const RUN_HASH_INTERVAL = 10_000_000;
 
+/** A run is not the recorded one: equal up to unit `from`, and different at unit `to`. */
+export class RunDifference extends HostError {
+  /** Undefined: the runs differ before their first instruction. */
+  readonly from: number | undefined;
+  readonly to: number;
+
+  constructor(from: number | undefined, to: number) {
+    super(
+      from === undefined
+        ? 'the runs differ before their first instruction'
+        : `the runs are the same up to unit ${from}, and differ at unit ${to}`,
+    );
+    this.from = from;
+    this.to = to;
+  }
+}
+
 export class RunHasher {
   readonly interval: number;
   readonly #state: () => string;
@@ -48,14 +65,14 @@ export class RunHasher {
 
   /**
    * Compares this run with an earlier one, link by link; before the first instruction. Errors, also
-   * later from `reached`: HostError at the first link that differs.
+   * later from `reached`: RunDifference at the first link that differs.
    */
   compareWith(chain: RunHash): void {
     this.#expected = chain;
     this.#compare();
   }
 
-  /** Errors: HostError at the first link that is not the expected one. */
+  /** Errors: RunDifference at the first link that is not the expected one. */
   #compare(): void {
     const { interval } = this;
     const expected = this.#expected;
@@ -63,10 +80,7 @@ export class RunHasher {
     // The last link of a chain is that of its end.
     if (expected?.interval !== interval || k >= expected.links.length - 1) return;
     if (this.#links[k] === expected.links[k]) return;
-    if (k === 0) throw new HostError('the runs differ before their first instruction');
-    throw new HostError(
-      `the runs are the same up to unit ${(k - 1) * interval}, and differ at unit ${k * interval}`,
-    );
+    throw new RunDifference(k === 0 ? undefined : (k - 1) * interval, k * interval);
   }
 
   /** The guest is switched on. */

@@ -58,6 +58,24 @@ describe('a capsule', () => {
     expect(stderr).toBe('kcovbox: the runs differ before their first instruction\n');
   });
 
+  test('tells with --verify whether the engines differ where the recording does', () => {
+    const path = join(dir, 'long.kcapsule');
+    const source = 'int main(void) { for (volatile int i = 0; i < 3000000; i++) ; return 9; }\n';
+    writeFileSync(join(dir, 'long.c'), source);
+    expect(kcovbox(['run', '--record', path, join(dir, 'long.c')], { cwd }).status).toBe(9);
+    const other = withManifest(readFileSync(path), manifest => {
+      (manifest as Manifest).outcome.runHash.links[1] = '0123456789abcdef';
+      return manifest;
+    });
+    const { status, stderr } = replay(other, '--verify');
+    expect(status).toBe(125);
+    const where = 'the runs are the same up to unit 0, and differ at unit 10000000';
+    expect(stderr).toBe(
+      `kcovbox: ${where}; comparing the engines there\n` +
+        `kcovbox: ${where}; both engines agree there, and differ from the recording\n`,
+    );
+  });
+
   test('has the same bytes when the run is recorded again, with another engine', () => {
     const again = join(dir, 'again.kcapsule');
     const args = ['run', '--engine', 'interp', '--record', again, join(dir, 'count.c')];

@@ -63,8 +63,12 @@ const faulty =
   (...args) =>
     new Faulty(args, at, change);
 
-function lockstep(engine?: EngineFactory): Lockstep<ExitReason> {
-  const make = (index: 0 | 1) => new FlatSide(index === 0 ? engine : undefined);
+function lockstep(engine?: EngineFactory, start = 0): Lockstep<ExitReason> {
+  const make = (index: 0 | 1): FlatSide => {
+    const side = new FlatSide(index === 0 ? engine : undefined);
+    if (start > 0) side.run(start);
+    return side;
+  };
   return new Lockstep(make(0), make(1), { names: ['fast', 'slow'], make, slice: 1000, checkpoint: 20_000 });
 }
 
@@ -89,6 +93,19 @@ describe('lockstep', () => {
     expect(found!.message).toMatch(/fast and slow differ after instruction 12346/);
     expect(found!.detail).toMatch(/12346 hart 0 0x80000004: add\s.*\n/);
     expect(found!.detail).toMatch(/hart 0 ra: fast 0x7, slow 0xc0f/);
+  });
+
+  test('a comparison that begins later is narrowed from there', () => {
+    const pair = lockstep(
+      faulty(42_345, hart => hart.ports.ram.write8(RAM_BASE + 0x5000, 1)),
+      40_000,
+    );
+    expect(() => pair.run(30_000, () => true)).toThrow(
+      expect.objectContaining({
+        message: 'fast and slow differ after instruction 42346',
+        detail: expect.stringMatching(/^the last.*\n {2}42323 hart 0 [\s\S]*\n {2}42346 hart 0 0x80000004/),
+      }),
+    );
   });
 
   test('wrong memory is found at the next checkpoint and narrowed, too', () => {
