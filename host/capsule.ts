@@ -8,6 +8,7 @@ import {
   Capsule,
   type CapsuleContents,
   type CapsuleHost,
+  checkDescription,
   FormatError,
   writeCapsule,
 } from '../run/capsule/index.ts';
@@ -64,6 +65,10 @@ export const parseCapsule = (file: Uint8Array, name: string): Capsule =>
 /** The capsule at `path`. Errors: as above, and those of the file. */
 export const openCapsule = (path: string): Capsule =>
   parseCapsule(readInput(path, 'capsule', FILE_MAX), path);
+
+/** Before the run. Errors: one line, when no capsule can hold a run of this description. */
+export const checkRecordable = (run: CapsuleContents['run'], name: string): void =>
+  inCapsule(name, () => checkDescription(run));
 
 /**
  * The bytes of a capsule. `isThin`: without its images, whose hashes stay. `name`: of it, for

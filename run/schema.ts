@@ -113,9 +113,10 @@ export const runHash = z.strictObject({
     .describe('link k hashes link k - 1 and the state at unit k * interval; the last is of the end'),
 });
 
-const PHYSICAL_MAX = 2 ** 32;
 const BOOT_RAM_MIN = 2 * MIB;
 const BOOT_RAM_MAX = 3584 * MIB;
+/** RAM begins at 2 GiB, and nothing is behind it. */
+const PHYSICAL_MAX = 2 ** 31 + BOOT_RAM_MAX;
 const PAGE = 4096;
 
 /** The description of a run of `kcovbox boot`. */
@@ -151,9 +152,9 @@ export const bootDescription = z.strictObject({
     icountShift: z.int().min(0).max(ICOUNT_MAX).describe("an instruction takes 2^N ns of the guest's time"),
     rtcBase: z
       .string()
-      .regex(/^\d{1,19}$/)
+      .regex(/^\d{1,21}$/)
       .nullable()
-      .describe('nanoseconds since 1970; null: 2026-01-01'),
+      .describe('nanoseconds since 1970, to the end of 9999; null: 2026-01-01'),
     virtio: z
       .array(
         z.strictObject({

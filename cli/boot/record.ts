@@ -1,6 +1,7 @@
 // `kcovbox boot --record`: the capsule of a run that has ended.
 import { createHash } from 'node:crypto';
 import type { DiskImage } from '../../emulator/index.ts';
+import { checkRecordable } from '../../host/capsule.ts';
 import type { Absent } from '../../run/capsule/index.ts';
 import { describeInput } from '../../run/index.ts';
 import { sha256 } from '../../toolchain/index.ts';
@@ -36,6 +37,16 @@ function hashOf(drive: Uint8Array | DiskImage): Absent {
     hash.update(piece);
   }
   return { bytes: drive.bytes, sha256: hash.digest('hex') };
+}
+
+/** Before the run. Errors: one line, when no capsule can hold it. */
+export function checkBoot(options: QemuOptions): void {
+  const input = describeInput([], 'poll-64k', sha256);
+  // Hashes are of the right form; those of the images follow when the run has ended.
+  checkRecordable(
+    describeBoot(options, () => input.sha256, input),
+    options.record!,
+  );
 }
 
 /**

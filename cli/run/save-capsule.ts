@@ -1,6 +1,8 @@
 // `--record FILE`: the capsule of a run, and the images of a thin one where `replay` finds them.
-import { formatCapsule, keepImages } from '../../host/capsule.ts';
+import { checkRecordable, formatCapsule, keepImages } from '../../host/capsule.ts';
+import { describe } from '../../host/describe.ts';
 import type { GuestImages } from '../../host/guest.ts';
+import type { MachineChoice } from '../../host/machine.ts';
 import type { CapsuleContents } from '../../run/capsule/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeBytesTo } from '../io/output.ts';
@@ -21,6 +23,10 @@ export function saveCapsule(
     process.stderr.write(`kcovbox: the images of ${path} were not kept (${why}); replay will ask for them\n`);
   }
 }
+
+/** Before a program's run. Errors: one line, when no capsule can hold it. */
+export const checkRun = (path: string, images: GuestImages, choice: MachineChoice): void =>
+  checkRecordable(describe(images, choice, [], false), path);
 
 /** Writes the capsule of a program's run that was described. */
 export function recordRun(

@@ -71,6 +71,7 @@ export function register(program: Command): void {
       const exact = await exactOf(options);
       checkRecord(options);
       const images = bootImages(options);
+      if (options.record !== undefined) (await import('../boot/record.ts')).checkBoot(options);
       const log = options.record === undefined ? undefined : new ConsoleLog(CONSOLE_KEPT);
       const silent = options.isSilent || options.record === '-';
       const console = new GuestConsole({ binary: true, silent, log });

@@ -64,14 +64,11 @@ async function runProgram(
     ...choice,
     ...(append === '' ? {} : { append }),
   });
+  const recording = outputs.record === undefined ? undefined : await import('../run/save-capsule.ts');
+  recording?.checkRun(outputs.record!, images, choice);
   const executed = await execute(images, choice, outputs);
   if (outputs.record !== undefined)
-    (await import('../run/save-capsule.ts')).recordRun(
-      outputs.record,
-      outputs.thin === true,
-      images,
-      executed,
-    );
+    recording!.recordRun(outputs.record, outputs.thin === true, images, executed);
   return executed.end.signalStatus || executed.end.status;
 }
 

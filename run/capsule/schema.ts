@@ -32,6 +32,8 @@ export const capsuleManifest = z.strictObject({
   parts: z.array(part).max(32),
   seal: sha256.optional().describe('of all bytes of the file; from version 2 on'),
 });
+/** The facts of a run that are known before it starts, in either of its descriptions. */
+export const capsuleRun = capsuleManifest.shape.run;
 export type CapsuleManifest = z.infer<typeof capsuleManifest>;
 
 /** A line of journal.jsonl. The bytes are in input.bin, one arrival behind the other. */

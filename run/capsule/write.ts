@@ -2,11 +2,12 @@
 // hosts that record one run write one file.
 import { FormatError } from '../format-error.ts';
 import { type Arrival, inputBytes, journalLines, type Sha256 } from '../input.ts';
+import { firstIssue } from '../issue.ts';
 import type { BootDescription, RunDescription, RunOutcome } from '../schema.ts';
 import { ARRIVALS_MAX } from './journal.ts';
 import { CONSOLE_KEPT } from './limits.ts';
 import { MANIFEST, PARTS, TOTAL_MAX } from './parts.ts';
-import { CAPSULE_VERSION, type CapsuleManifest, type Part } from './schema.ts';
+import { CAPSULE_VERSION, type CapsuleManifest, capsuleManifest, capsuleRun, type Part } from './schema.ts';
 import { manifestText, writeSealed } from './seal.ts';
 import { type Entry, pack } from './zip.ts';
 
@@ -68,6 +69,12 @@ export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Ar
   return archive(manifest, entries, sha256);
 }
 
+/** Errors: as above, when no capsule can hold a run of this description. */
+export function checkDescription(run: RunDescription | BootDescription): void {
+  const checked = capsuleRun.safeParse(run);
+  if (!checked.success) throw new FormatError(`cannot hold the run: ${firstIssue(checked.error, ['run'])}`);
+}
+
 type Unsealed = Omit<CapsuleManifest, 'version' | 'seal'>;
 
 /**
@@ -76,6 +83,8 @@ type Unsealed = Omit<CapsuleManifest, 'version' | 'seal'>;
  */
 export function archive(unsealed: Unsealed, entries: readonly Entry[], sha256: Sha256): Uint8Array {
   const manifest = { ...unsealed, version: CAPSULE_VERSION };
+  const checked = capsuleManifest.safeParse(manifest);
+  if (!checked.success) throw new FormatError(`cannot hold the run: ${firstIssue(checked.error)}`);
   const total = entries.reduce((sum, { size }) => sum + size, manifestText(manifest).length);
   if (total > TOTAL_MAX)
     throw new FormatError(`cannot hold ${total} bytes: at most ${TOTAL_MAX}; leave out images with --thin`);

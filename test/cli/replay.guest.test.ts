@@ -148,6 +148,28 @@ describe('a capsule', () => {
     expect(kcovbox(['replay', path, join(dir, 'echo.elf')], { cwd, env: elsewhere }).status).toBe(5);
   });
 
+  test('that could not be read again is refused before the run, and one at the limits is not', () => {
+    const run = join(dir, 'refused.kcapsule');
+    const elf = join(dir, 'echo.elf');
+    const long = 'a'.repeat(70_000);
+    const record = (...options: string[]): Ran =>
+      kcovbox(['boot', '-bios', 'none', '-nographic', '-kernel', elf, '--record', run, ...options], {
+        cwd: dir,
+        input: 'abc',
+      });
+    const refused = record('-append', long);
+    expect(refused.stderr).toMatch(/^kcovbox: capsule .* cannot hold the run: run\.append: .*\n$/);
+    expect({ stdout: refused.stdout, status: refused.status }).toEqual({ stdout: '', status: 125 });
+    expect(existsSync(run)).toBe(false);
+    const flags = kcovbox(['run', '--cflags', `-DX=${long}`, '--record', run, join(dir, 'count.c')], {
+      cwd: dir,
+    });
+    expect(flags.stderr).toMatch(/cannot hold the run: run\.program\.cflags\.\d: .*\n$/);
+    expect(existsSync(run)).toBe(false);
+    record('-rtc', 'base=2300-01-01', '-m', '3G', '-device', 'loader,addr=0x120000000,data=1,data-len=8');
+    expect(kcovbox(['replay', run], { cwd: dir }).stderr).toMatch(/the same run/);
+  });
+
   test('that ends elsewhere is told as another run, with the first difference, and no later than it should', () => {
     const { outcome } = inside(join(dir, 'r.kcapsule')).manifest;
     const withOutcome = (change: object): Ran =>

@@ -61,6 +61,24 @@ describe('a capsule', () => {
       expect(Buffer.from(capsule.read(name)).equals(Buffer.from(bytes as Uint8Array))).toBe(true);
   });
 
+  it.each([
+    ['append', { append: 'a'.repeat(70_000) }],
+    ['budget', { budget: 0 }],
+  ])('that its own reader would refuse for %s is not written', (field, change) => {
+    const run = { ...BOOT_SAMPLE.run, ...change } as typeof BOOT_SAMPLE.run;
+    expect(() => sampleFile({ ...BOOT_SAMPLE, run })).toThrow(
+      new RegExp(`^cannot hold the run: run\\.${field}: `),
+    );
+  });
+
+  it('of boot has every date and every address of RAM', () => {
+    const changes: [string, unknown][] = [
+      ['run.machine.rtcBase', String(BigInt(Date.parse('9999-12-31T23:59:59Z')) * 1_000_000n)],
+      ['run.images.loads.0.at', 0x1_5fff_fff8],
+    ];
+    for (const [path, value] of changes) expect(refusal(changed(BOOT, path, value))).toBe('accepted');
+  });
+
   it('made thin is the one that is written thin', () => {
     const names = new Set(SAMPLE.images.keys());
     const thin = Capsule.open(FILE, HOST).without(names);
