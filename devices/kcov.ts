@@ -98,12 +98,18 @@ export interface KcovHooks {
   harts: number;
 }
 
+/**
+ * Work of a change of the hook table, on every engine: dropping all compiled code costs the host
+ * about 100 us, as long as this many bytes moved.
+ */
+export const PUBLISH_WORK = 2 ** 16;
+
 export interface KcovPorts {
   ram: RamPort;
   hart: HartPort;
   /**
-   * Receives the number of cases and chain steps, at most LIMIT.SWITCH_CASES + LIMIT.SEEN_STEPS per
-   * store.
+   * Receives the number of cases and chain steps of a hook, at most LIMIT.SWITCH_CASES +
+   * LIMIT.SEEN_STEPS, and PUBLISH_WORK for a store that changes the hook table.
    */
   work?: WorkPort;
   /** Updates an engine's copy of CURRENT: the host address of the hart's context, 0 = none. */
@@ -361,6 +367,7 @@ export class KcovDevice implements Device {
     const key = inline ? [inline.addresses, ...Object.values(inline)].join() : '';
     if (key === this.#published) return;
     this.#published = key;
+    this.#ports.work?.spend(PUBLISH_WORK);
     this.#ports.publishHooks?.(inline);
   }
 

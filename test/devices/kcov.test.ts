@@ -1,6 +1,7 @@
 // The kcov device, driven through its registers as the kernel drives it: records of every mode,
 // hostile word 0, UNIQ modes, CURRENT and remote sections.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { PUBLISH_WORK } from '../../devices/kcov.ts';
 import {
   CTX,
   CTXF,
@@ -293,6 +294,19 @@ describe('limits of one hook', () => {
     expect(lost()).toBe(16n);
     expect(f.work()).toBe(17 + LIMIT.SEEN_STEPS);
   });
+});
+
+it('a change of the hook table counts as work, a store that changes nothing does not', () => {
+  f.store(REG.HARTS, HARTS);
+  f.store(REG.KVA_OFFSET, 0);
+  const work: number[] = [];
+  for (const offset of [0, 1, 1, 2]) {
+    const before = f.work();
+    f.store(REG.HOOKS, TABLE);
+    f.store(REG.KVA_OFFSET, offset);
+    work.push(f.work() - before);
+  }
+  expect(work).toEqual([PUBLISH_WORK, PUBLISH_WORK, 0, PUBLISH_WORK]);
 });
 
 describe('uniq modes', () => {
