@@ -334,6 +334,10 @@ export class FaultyDevice implements Device {
     return { device: this.#inner.save(), faults: this.#layer.save() };
   }
 
+  digest(): unknown {
+    return { device: this.#inner.digest?.() ?? this.#inner.save(), faults: this.#layer.save() };
+  }
+
   load(state: unknown): void {
     const { device, faults } = state as { device: unknown; faults: unknown };
     this.#layer.load(faults, () => this.#inner.load(device));

@@ -25,6 +25,7 @@ const SEG_MAX = 126;
 export class VirtioBlk implements VirtioBackend {
   readonly deviceId = 2;
   readonly queues = 1;
+  readonly stateVersion = 2;
   readonly features: bigint;
   readonly config = new Uint8Array(60);
   readonly #disk: Disk;
@@ -49,6 +50,10 @@ export class VirtioBlk implements VirtioBackend {
 
   save(): unknown {
     return this.#disk.save();
+  }
+
+  digest(): unknown {
+    return this.#disk.digest();
   }
 
   load(state: unknown): void {

@@ -119,7 +119,10 @@ export interface VirtioBackend {
   /** A write into the configuration space; default: ignored. */
   configWrite?(offset: number, bytes: number, value: number): void;
   reset(): void;
+  /** As of a device (emulator/bus/device.ts), like the three below. */
+  readonly stateVersion?: number;
   save(): unknown;
+  digest?(): unknown;
   load(state: unknown): void;
 }
 
@@ -227,9 +230,21 @@ export class VirtioMmio implements Device, VirtioPort {
     this.#irq.lower();
   }
 
+  get stateVersion(): number {
+    return this.#backend.stateVersion ?? 1;
+  }
+
   save(): unknown {
+    return this.#stateWith(this.#backend.save());
+  }
+
+  digest(): unknown {
+    return this.#stateWith(this.#backend.digest?.() ?? this.#backend.save());
+  }
+
+  #stateWith(backend: unknown): unknown {
     const queues = this.#queues.map(q => ({ ...q.state }));
-    return { registers: copyOf(this.#s), queues, backend: this.#backend.save() };
+    return { registers: copyOf(this.#s), queues, backend };
   }
 
   load(state: unknown): void {

@@ -64,8 +64,13 @@ export interface Device {
   reset(): void;
   /** Changes with the form of the state; absent = 1. */
   readonly stateVersion?: number;
-  /** A deep copy of the whole state. */
+  /** A copy of the whole state; later changes of the device do not show in it. */
   save(): unknown;
+  /**
+   * The state for the state hash; default `save()`. It is the same, with a hash in place of large
+   * contents. Equal digests mean equal states.
+   */
+  digest?(): unknown;
   /** Loads a record that `save()` of the same version made. */
   load(state: unknown): void;
   /** The device tree node of this device, absent = it is not in the tree. */

@@ -8,7 +8,7 @@
 // the same in every run, however the host cuts it into pieces.
 
 import { HostError } from '../base/errors.ts';
-import { StateHash } from './state-hash.ts';
+import { StateHash } from '../base/state-hash.ts';
 
 /** The chain of a run, or of a part of one that began at power-on. */
 export interface RunHash {

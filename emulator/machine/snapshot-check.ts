@@ -100,10 +100,13 @@ function plain(name: string, own: unknown, value: unknown): void {
   damaged(`${name} is ${JSON.stringify(value)?.slice(0, 40)}`);
 }
 
-/** Of a list that is empty at power-on: a number, or a sector of a disk with its bytes. */
+/** Of a list that is empty at power-on: a number, or a block of a disk with its bytes. */
 function plainItem(name: string, item: unknown): void {
-  if (Array.isArray(item) && item.length === 2 && Array.isArray(item[1])) {
+  if (Array.isArray(item) && item.length === 2 && typeof item[1] === 'object') {
     plain(name, 0, item[0]);
+    // From a file it is a list of numbers, of which each is checked.
+    if (item[1] instanceof Uint8Array) return;
+    if (!Array.isArray(item[1])) damaged(`${name} has no bytes`);
     for (const byte of item[1]) plain(name, 0, byte);
   } else plain(name, 0, item);
 }

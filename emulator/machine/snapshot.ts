@@ -4,12 +4,13 @@
 // kcov pointers). Precondition of all functions: the machine is between two runs.
 
 import { HostError } from '../base/errors.ts';
+import { StateHash } from '../base/state-hash.ts';
+import type { Device } from '../bus/device.ts';
 import { type Hart, layout as L } from '../hart/index.ts';
 import { isaString } from '../isa/index.ts';
 import type { JournalEntry } from './journal.ts';
 import type { Machine, RunResult } from './machine.ts';
 import type { RunHash } from './run-hash.ts';
-import { StateHash } from './state-hash.ts';
 
 /**
  * Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or
@@ -80,7 +81,7 @@ export function stateHash(m: Machine): string {
   const hash = new StateHash();
   for (const half of m.memoryHash.sum) hash.word(half);
   for (const hart of m.harts) hash.words(registers(hart));
-  hash.text(JSON.stringify(restOf(m)));
+  hash.text(JSON.stringify(restOf(m, device => device.digest?.() ?? device.save())));
   return hash.digest();
 }
 
@@ -157,10 +158,10 @@ export function wordOf(offset: number): number {
   return -1;
 }
 
-/** Everything but memory and registers, as it is now. */
-export function restOf(m: Machine): Rest {
+/** Everything but memory and registers, as it is now; `take` gives the state of a device. */
+export function restOf(m: Machine, take = (device: Device): unknown => device.save()): Rest {
   const devices: Record<string, unknown> = {};
-  for (const { device } of m.board.placed) devices[device.name] = device.save();
+  for (const { device } of m.board.placed) devices[device.name] = take(device);
   return {
     time: m.time,
     spent: m.spent,

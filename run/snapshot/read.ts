@@ -9,6 +9,7 @@ import { type Entry, readZip, unpack } from '../capsule/zip.ts';
 import { FormatError } from '../format-error.ts';
 import { firstIssue } from '../issue.ts';
 import {
+  DISK_MAX,
   SNAPSHOT_VERSION,
   type SnapshotManifest,
   snapshotManifest,
@@ -27,8 +28,8 @@ const FIXED = [
   'zeros.bin',
   'console.txt',
 ] as const;
-/** Bytes of JSON in a part; a disk that was written to is the largest. */
-const JSON_MAX = 2 ** 28;
+/** Bytes of JSON in a part; disks are the largest state, at most four characters for a byte. */
+const JSON_MAX = 4 * DISK_MAX + 2 ** 24;
 /** Of the largest RAM. */
 const PARTS_MAX = FIXED.length + 896;
 

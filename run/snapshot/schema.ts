@@ -15,6 +15,8 @@
 import { z } from 'zod';
 
 export const SNAPSHOT_VERSION = 2;
+/** Most bytes of disks in a file, as the guest wrote them. */
+export const DISK_MAX = 2 ** 26;
 /** The largest RAM, in bytes. */
 const RAM_MAX = 3584 * 2 ** 20;
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);

@@ -1,9 +1,9 @@
 // Snapshots as files; see schema.ts.
-import type { Snapshot } from '../../emulator/index.ts';
+import { KcovboxError, type Snapshot } from '../../emulator/index.ts';
 import { writeSealed } from '../capsule/seal.ts';
 import { pack } from '../capsule/zip.ts';
 import type { Sha256 } from '../input.ts';
-import { SNAPSHOT_VERSION, type SnapshotManifest } from './schema.ts';
+import { DISK_MAX, SNAPSHOT_VERSION, type SnapshotManifest } from './schema.ts';
 
 const PAGE = 4096;
 /** Name of the first part. */
@@ -23,13 +23,22 @@ export interface SnapshotLabel {
   readonly feed: number | null;
 }
 
-/** The file. `base`: only what differs from it is written. */
+/**
+ * The file. `base`: only what differs from it is written. Errors: KcovboxError when the guest has
+ * written more than DISK_MAX bytes of its disks.
+ */
 export function writeSnapshot(
   s: Snapshot,
   label: SnapshotLabel,
   sha256: Sha256,
   base?: Snapshot,
 ): Uint8Array {
+  const onDisks = blockBytes(s.rest.devices);
+  if (onDisks > DISK_MAX)
+    throw new KcovboxError(
+      'machine',
+      `the guest has written ${onDisks} bytes of its disks; a snapshot file holds ${DISK_MAX} at most`,
+    );
   const numbers = [...s.pages.keys()].filter(page => !isSame(s.pages.get(page), base?.pages.get(page)));
   numbers.sort((a, b) => a - b);
   const zeros = [...(base?.pages.keys() ?? [])].filter(page => !s.pages.has(page)).sort((a, b) => a - b);
@@ -67,6 +76,13 @@ export function writeSnapshot(
     parts.push(pack(`memory${first / PART_PAGES}.bin`, bytes));
   }
   return writeSealed(MANIFEST, manifest, parts, sha256);
+}
+
+/** Bytes of the blocks of disks in the states of devices. */
+function blockBytes(state: unknown): number {
+  if (state instanceof Uint8Array) return state.length;
+  if (state === null || typeof state !== 'object') return 0;
+  return Object.values(state).reduce((sum: number, part) => sum + blockBytes(part), 0);
 }
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(`${JSON.stringify(value)}\n`);

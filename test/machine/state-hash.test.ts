@@ -1,6 +1,6 @@
 // The hash of a state: words one by one and in arrays are the same, and every bit counts.
 import { describe, expect, it } from 'vitest';
-import { StateHash } from '../../emulator/machine/state-hash.ts';
+import { StateHash } from '../../emulator/base/state-hash.ts';
 import { Random } from '../support/random.ts';
 
 const random = new Random(7);

@@ -96,6 +96,29 @@ describe('a snapshot file', () => {
     expect(() => readSnapshot(file, HOST, then)).toThrow(/^changes the snapshot .*; the base given is /);
   });
 
+  test('holds what the guest wrote to its disks, up to a limit', () => {
+    const blank = (): Machine => fresh({ virtio: [{ kind: 'blk', slot: 0, image: new Uint8Array(9000) }] });
+    const machine = blank();
+    const before = machine.snapshot();
+    const withBlocks = (blocks: unknown): Snapshot => {
+      const virtio0 = { ...(before.rest.devices['virtio0'] as object), backend: blocks };
+      return { ...before, rest: { ...before.rest, devices: { ...before.rest.devices, virtio0 } } };
+    };
+    const block = new Uint8Array(4096).fill(7);
+    machine.restore(withBlocks([[1, block]]));
+    const written = machine.snapshot();
+    expect(written.hash).not.toBe(before.hash);
+    expect(stateHash(load(write(written), undefined, blank()))).toBe(written.hash);
+    expect(stateHash(load(write(written, before), before, blank()))).toBe(written.hash);
+    blank().load(written);
+    machine.restore(before);
+    expect(stateHash(machine)).toBe(before.hash);
+    const tooMany = withBlocks(Array.from({ length: 2 ** 14 + 1 }, (_, n) => [n, block]));
+    expect(() => write(tooMany)).toThrow(/^the guest has written 67112960 bytes of its disks; a snapshot/);
+    expect(() => blank().load(withBlocks([[3, block]]))).toThrow(/^the snapshot is damaged: block 3 of /);
+    expect(() => blank().load(withBlocks([[1, null]]))).toThrow(/^the snapshot is damaged: virtio0/);
+  });
+
   test.each<[string, object, RegExp]>([
     ['harts', { harts: 2 }, /^snapshot of 1 harts and \d+ bytes of ram does not fit a machine of 2 harts/],
     ['ram', { ramBytes: 4 * MIB }, /does not fit a machine of 1 harts and 4194304 bytes$/],

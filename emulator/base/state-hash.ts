@@ -1,5 +1,6 @@
 // A 64-bit hash of machine state, for comparing runs, not for resisting attacks. Two 32-bit lanes
-// like MurmurHash3's body, over 32-bit words. RAM has a separate hash: memory-hash.ts.
+// like MurmurHash3's body, over 32-bit words. RAM has a separate hash:
+// machine/memory-hash.ts.
 
 export class StateHash {
   #a = 0x9747_b28c | 0;
@@ -41,14 +42,19 @@ export class StateHash {
     for (let i = 0; i < value.length; i++) this.word(value.charCodeAt(i));
   }
 
-  /** 16 hexadecimal digits. */
-  digest(): string {
+  /** The digest as two signed words. */
+  get halves(): readonly [number, number] {
     const mix = (h: number): number => {
       let x = h ^ this.#count;
       x = Math.imul(x ^ (x >>> 16), 0x85eb_ca6b);
       x = Math.imul(x ^ (x >>> 13), 0xc2b2_ae35);
-      return (x ^ (x >>> 16)) >>> 0;
+      return x ^ (x >>> 16);
     };
-    return mix(this.#a).toString(16).padStart(8, '0') + mix(this.#b).toString(16).padStart(8, '0');
+    return [mix(this.#a), mix(this.#b)];
+  }
+
+  /** 16 hexadecimal digits. */
+  digest(): string {
+    return this.halves.map(half => (half >>> 0).toString(16).padStart(8, '0')).join('');
   }
 }
