@@ -54,7 +54,8 @@ export function register(program: Command): void {
     .option('--all', 'remove everything, images of recordings too')
     .addHelpText(
       'after',
-      '\nRemoved files are built again when needed, except the images of recordings, which replay finds by hash.\n' +
+      '\nIn a checkout this includes the compiled objects, which all checkouts of the user share.\n' +
+        'Removed files are built again when needed, except the images of recordings, which replay finds by hash.\n' +
         'Examples:\n  kcovbox cache prune\n  kcovbox cache prune --older-than 7d\n  kcovbox cache prune --all',
     )
     .action((options: { olderThan?: number; all?: true }) => {
@@ -62,6 +63,6 @@ export function register(program: Command): void {
         throw new UserError('cache prune: --all removes everything; omit --older-than');
       const age = options.olderThan ?? parseAge('30d');
       const removed = pruneCache(options.all ? Number.POSITIVE_INFINITY : Date.now() - age);
-      console.log(`removed ${removed.length} files, ${sizeOf(removed)}`);
+      console.log(`removed ${removed.length} files, ${sizeOf(removed)}, in ${cacheFolders().join(' and ')}`);
     });
 }
