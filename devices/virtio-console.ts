@@ -20,8 +20,9 @@ export class VirtioConsole implements VirtioBackend {
   readonly config = new Uint8Array(12);
   readonly #out: Sink;
   /** Input from the host that is not in a buffer yet: [#sent, end). */
-  #wire: number[] = [];
+  #wire = new Uint8Array(0);
   #sent = 0;
+  #end = 0;
   #port!: VirtioPort;
 
   constructor(out: Sink, size?: { readonly rows: number; readonly cols: number }) {
@@ -49,8 +50,21 @@ export class VirtioConsole implements VirtioBackend {
 
   /** Bytes from the host; they wait until the driver offers buffers. */
   receive(bytes: Iterable<number>): void {
-    for (const byte of bytes) this.#wire.push(byte & 0xff);
+    this.#append(Uint8Array.from(bytes));
     this.#port.kick(RECEIVE);
+  }
+
+  /** A full buffer is copied to one of twice the bytes, so that time is linear in them. */
+  #append(bytes: Uint8Array): void {
+    if (this.#end + bytes.length > this.#wire.length) {
+      const waiting = this.#wire.subarray(this.#sent, this.#end);
+      this.#wire = new Uint8Array(2 * (waiting.length + bytes.length));
+      this.#wire.set(waiting);
+      this.#sent = 0;
+      this.#end = waiting.length;
+    }
+    this.#wire.set(bytes, this.#end);
+    this.#end += bytes.length;
   }
 
   serve(queue: number, chain: Chain, limit: number): Progress | undefined {
@@ -60,13 +74,14 @@ export class VirtioConsole implements VirtioBackend {
   reset(): void {}
 
   save(): unknown {
-    return { wire: this.#wire.slice(this.#sent), config: [...this.config] };
+    return { wire: Array.from(this.#wire.subarray(this.#sent, this.#end)), config: [...this.config] };
   }
 
   load(state: unknown): void {
     const { wire, config } = state as { wire: number[]; config: number[] };
-    this.#wire = [...wire];
+    this.#wire = Uint8Array.from(wire);
     this.#sent = 0;
+    this.#end = wire.length;
     this.config.set(config);
   }
 
@@ -82,16 +97,11 @@ export class VirtioConsole implements VirtioBackend {
    * one.
    */
   #deliver({ writable }: Chain, limit: number): Progress | undefined {
-    const waiting = this.#wire.length - this.#sent;
+    const waiting = this.#end - this.#sent;
     if (waiting === 0) return undefined;
     const bytes = Math.min(waiting, limit, PIECE, length(writable));
-    const data = Uint8Array.from(this.#wire.slice(this.#sent, this.#sent + bytes));
+    const data = this.#wire.subarray(this.#sent, this.#sent + bytes);
     this.#sent += scatter(this.#port.ram, writable, data);
-    // Removing bytes from the front of a long array one by one would be quadratic.
-    if (2 * this.#sent > this.#wire.length) {
-      this.#wire = this.#wire.slice(this.#sent);
-      this.#sent = 0;
-    }
     return { moved: bytes, written: bytes };
   }
 }

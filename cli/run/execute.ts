@@ -3,7 +3,7 @@
 import { RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
-import { CONSOLE_KEPT, type RunDescription, type RunOutcome } from '../../run/index.ts';
+import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
 import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
@@ -130,6 +130,7 @@ export async function execute(
     console,
     input: true,
     isInteractive: choice.interactive,
+    maxInput: record === undefined ? undefined : INPUT_MAX,
     endOfInput: 'break',
     endsInOrder: wantsFacts || cover !== undefined,
     prepare: machine => recorder?.attach(machine),

@@ -13,6 +13,7 @@ import {
 import { END_OF_INPUT, Feed, type FeedOptions } from '../../run/feed.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
 import type { GuestConsole } from '../io/console.ts';
+import { UserError } from '../io/fail.ts';
 import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
 import type { GdbOptions, GdbServer } from './gdb.ts';
@@ -57,6 +58,8 @@ export interface SessionOptions {
   readonly gdb?: GdbOptions;
   /** An interrupted run has outputs: it ends in order from its first instruction on. */
   readonly endsInOrder?: boolean;
+  /** More bytes of input end the run with an error: nothing could hold them. */
+  readonly maxInput?: number | undefined;
   /** Called on the machine before its first instruction. */
   readonly prepare?: (machine: Machine) => void;
   /** Called once at this moment; `lastTest`: see Feed. */
@@ -118,6 +121,9 @@ class Session {
   /** Milliseconds that passed before it, while the guest waited for a person. */
   #slept = 0;
   #reboots = 0;
+  /** Arrivals that are counted, and their bytes. */
+  #arrivals = 0;
+  #inputBytes = 0;
   readonly #watchdog = new Watchdog(() => this.#line.flush());
   #isWatched = false;
   readonly #start = process.hrtime.bigint();
@@ -206,6 +212,7 @@ class Session {
       const hasGiven = this.#live
         ? this.#deliverLive(this.#live)
         : ((await this.#feed?.give(result)) ?? false);
+      if (hasGiven) this.#checkInput();
       if (!hasGiven && result.kind === 'halt' && this.#isOver()) return result;
     }
     return left > 0 ? result : { kind: 'budget' };
@@ -297,6 +304,15 @@ class Session {
     live.close();
     this.#live = undefined; // from now on nothing can come, and idle time passes at once
     return true;
+  }
+
+  #checkInput(): void {
+    const { maxInput = Number.POSITIVE_INFINITY } = this.#options;
+    const { entries } = this.#machine.journal;
+    for (; this.#arrivals < entries.length; this.#arrivals++)
+      this.#inputBytes += entries[this.#arrivals]!.bytes.length;
+    if (this.#inputBytes > maxInput)
+      throw new UserError(`the input has more than ${maxInput} bytes; give less, or omit --record`);
   }
 
   /** Can a halted guest never be woken? */

@@ -2,7 +2,7 @@
 // `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
 import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
-import { CONSOLE_KEPT, LOADS_MAX } from '../../run/index.ts';
+import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX } from '../../run/index.ts';
 import { bootImages, machineOf } from '../boot/machine.ts';
 import { describeOptions, parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { chooseFormat } from '../cov/formats.ts';
@@ -86,6 +86,7 @@ export function register(program: Command): void {
         input: !options.isSilent,
         isInteractive: options.interactive === true,
         isBusyGuest: true,
+        maxInput: options.record === undefined ? undefined : INPUT_MAX,
         noReboot: options.noReboot,
         ...(options.gdb ? { gdb: options.gdb } : {}),
         ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),

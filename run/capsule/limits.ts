@@ -3,6 +3,8 @@
 
 /** Bytes of the console that are kept; the hash is of all of them. */
 export const CONSOLE_KEPT = 2 ** 20;
+/** Bytes of input: a device keeps in memory what the guest has not read yet. */
+export const INPUT_MAX = 2 ** 26;
 /** Images of -device loader. */
 export const LOADS_MAX = 8;
 /** Slots for virtio devices, so also drives. */

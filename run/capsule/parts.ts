@@ -1,6 +1,6 @@
 // The parts that a capsule may have: one list, in the order in which they are stored. A name that
 // is not in it is refused, so no file can choose where anything is written.
-import { CONSOLE_KEPT, LOADS_MAX, SLOTS } from './limits.ts';
+import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX, SLOTS } from './limits.ts';
 
 const MIB = 2 ** 20;
 /** Contents of all parts together: what a reader may have to hold. */
@@ -27,7 +27,7 @@ export const PARTS: readonly PartRow[] = [
   { name: MANIFEST, max: 4 * MIB, doc: 'the run description, the outcome, the list of the other parts' },
   { name: 'console.txt', max: CONSOLE_KEPT, doc: 'what the guest printed: the first MiB of it' },
   { name: 'journal.jsonl', max: 128 * MIB, doc: 'arrivals of input, one per line' },
-  { name: 'input.bin', max: 512 * MIB, doc: 'the bytes of the input' },
+  { name: 'input.bin', max: INPUT_MAX, doc: 'the bytes of the input' },
   image('kernel.bin', 'the kernel'),
   image('initrd.bin', 'the initial RAM file system; of a run, with the program'),
   image('bios.bin', 'the firmware'),

@@ -1,6 +1,7 @@
 // The manifest of a capsule and the lines of its journal, as schemas (docs/capsules.md).
 import * as z from 'zod';
 import { bootDescription, count, runDescription, runOutcome, sha256 } from '../schema.ts';
+import { INPUT_MAX } from './limits.ts';
 
 /** The version that is written. The golden capsules of test/capsule/ stay readable. */
 export const CAPSULE_VERSION = 2;
@@ -41,10 +42,7 @@ export const arrival = z.discriminatedUnion('port', [
   z.strictObject({
     at: count,
     port: z.enum(['uart', 'console']),
-    bytes: z
-      .int()
-      .min(1)
-      .max(2 ** 31),
+    bytes: z.int().min(1).max(INPUT_MAX),
   }),
   z.strictObject({ at: count, port: z.literal('break') }),
   z.strictObject({

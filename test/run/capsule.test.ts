@@ -217,6 +217,17 @@ describe('a manifest', () => {
   });
 });
 
+describe('input', () => {
+  it('of more than 64 MiB is refused before it is unpacked, and is not written', () => {
+    const bytes = new Uint8Array(2 ** 26 + 1);
+    expect(refusal(withPart(FILE, 'input.bin', bytes))).toMatch(
+      /input\.bin has 67108865 bytes; at most 67108864 are possible$/,
+    );
+    const journal: typeof SAMPLE.journal = [{ at: 10, port: 'uart', bytes }];
+    expect(() => sampleFile({ ...SAMPLE, journal })).toThrow(/^cannot hold input\.bin: it has 67108865/);
+  });
+});
+
 describe('a journal', () => {
   const lines = (...entries: unknown[]): Uint8Array =>
     withPart(FILE, 'journal.jsonl', text(entries.map(entry => `${JSON.stringify(entry)}\n`).join('')));
