@@ -40,16 +40,26 @@ export function builtKernels(): BuiltKernel[] {
   }
 }
 
+/** The tree that an image was built from, when it was built here; by its bytes, not its path. */
+function treeOf(image: Uint8Array): string | undefined {
+  for (const { path } of builtKernels())
+    try {
+      if (statSync(path).size === image.length && readFileSync(path).equals(image))
+        return madeFrom(path).tree;
+    } catch {} // a build in progress
+  return undefined;
+}
+
 /**
  * Source text by the path in the debug information: unchanged, under the given directories, in the
- * tree that the image was built from, under the package. The debug information calls every kernel
+ * tree that `image` was built from, under the package. The debug information calls every kernel
  * tree "kernel".
  */
 export function sourceReader(
   options: SourceOptions,
-  imagePath?: string,
+  image?: Uint8Array,
 ): (path: string) => string | undefined {
-  const { tree } = imagePath === undefined ? {} : madeFrom(imagePath);
+  const tree = image && treeOf(image);
   const roots = [...(options.source ?? []), packageRoot(), join(packageRoot(), 'kernel')];
   const read = (path: string): string | undefined => {
     try {

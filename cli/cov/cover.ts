@@ -36,7 +36,7 @@ export async function writeCoverage(
   title: string,
 ): Promise<void> {
   const elf = new Elf(readFileSync(kernelPath), 'kernel.elf');
-  const readSource = sourceReader({}, kernelPath);
+  const readSource = sourceReader({}, elf.bytes);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
     format === 'source'
@@ -64,8 +64,9 @@ export async function writeExact(
   imagePath: string,
   title: string,
 ): Promise<void> {
-  const coverage = Coverage.exact(openElf(imagePath), exact, title);
-  const read = sourceReader({}, imagePath);
+  const elf = openElf(imagePath);
+  const coverage = Coverage.exact(elf, exact, title);
+  const read = sourceReader({}, elf.bytes);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
     format === 'source'

@@ -7,6 +7,7 @@ import {
   Coverage,
   diffCoverage,
   diffReport,
+  type Elf,
   type ExportOptions,
   explainPc,
   exportCoverage,
@@ -106,7 +107,8 @@ interface ReportOptions extends Common {
 function textOf(coverage: Coverage, options: ReportOptions): Iterable<string> {
   const colours = options.output === '-' ? palette() : PLAIN;
   if (options.by === 'function') return functionReport(coverage, colours);
-  if (options.by === 'source') return annotateCoverage(coverage, sourceReader(options), colours);
+  if (options.by === 'source')
+    return annotateCoverage(coverage, sourceReader(options, coverage.program.elf.bytes), colours);
   return treeReport(coverage, colours);
 }
 
@@ -149,8 +151,7 @@ export function addReport(cov: Command): void {
       checkOutput(options.output);
       const format = reportFormat(options.output, options.format);
       const coverage = countedOf(paths, options);
-      if (format === 'html')
-        await writeChunks(options.output, exportCoverage('html', coverage, exportOptions(options)));
+      if (format === 'html') await writeChunks(options.output, exportCounted('html', coverage, options));
       else if (options.output === '-') printLines(textOf(coverage, options));
       else await writeChunks(options.output, encoded(textOf(coverage, options)));
       process.exitCode = judge(coverage.totals().lines, options.failUnder);
@@ -158,13 +159,19 @@ export function addReport(cov: Command): void {
   );
 }
 
-/** The command line's options for exporters. */
-function exportOptions(options: Common & ExportOptions): ExportOptions {
+const exportCounted = (
+  format: Format,
+  coverage: Coverage,
+  options: Common & ExportOptions,
+): Iterable<Uint8Array> => exportCoverage(format, coverage, exportOptions(options, coverage.program.elf));
+
+/** The command line's options for exporters. `elf`: the image, whose sources are read. */
+function exportOptions(options: Common & ExportOptions, elf?: Elf): ExportOptions {
   return {
     ...options,
     keep: selection(options),
     epoch: Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0,
-    readSource: sourceReader(options),
+    readSource: sourceReader(options, elf?.bytes),
     syscallName,
   };
 }
@@ -252,7 +259,7 @@ function diffPage(
   const title = `${pair.names[0]} and ${pair.names[1]}`;
   const { format: _, ...rest } = options;
   return exportCoverage('html', new Coverage(pair.trace, program), {
-    ...exportOptions(rest),
+    ...exportOptions(rest, program.elf),
     title,
     compare: pair.names,
   });
@@ -373,7 +380,7 @@ export function addExport(cov: Command): void {
         ? exportTrace(format, trace, undefined, more)
         : format === 'rawcover' || format === 'modoff'
           ? exportTrace(format, trace, imageOf([trace], options), more)
-          : exportCoverage(format, countedOf(paths, options, trace), more);
+          : exportCounted(format, countedOf(paths, options, trace), options);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
   );

@@ -1,4 +1,5 @@
 // One run of a program in the guest.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { parseCpu, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
@@ -166,7 +167,7 @@ export class Run {
    * calls.
    */
   get exportOptions(): ExportOptions {
-    const readSource = sourceReader({}, this.kernelPath);
+    const readSource = sourceReader({}, readFileSync(this.kernelPath));
     return { title: this.#parts.images.name, readSource, syscallName, sourceRoot: packageRoot() };
   }
 

@@ -25,6 +25,17 @@ test('a tree is built and run, and a report shows its sources', () => {
   expect(readFileSync(join(dir, 'out.txt'), 'utf8')).toContain('a line of my own');
 });
 
+test('so do reports of a saved trace, and of a replay', () => {
+  const capsule = ['--trace', '--record', 'r.kcapsule'];
+  expect(run('--kernel-source', tree, ...capsule, '--cover', 'own.kcov', program).status).toBe(7);
+  expect(kcovbox(['replay', '--cover', 'again.html', 'r.kcapsule'], { cwd: dir }).status).toBe(7);
+  const cov = (...args: string[]) => kcovbox(['cov', ...args, 'own.kcov'], { cwd: dir }).stdout;
+  expect(cov('report', '--by', 'source', '-f', '^trap_handle$')).toContain('a line of my own');
+  for (const verb of ['report', 'export']) cov(verb, '-o', `${verb}.html`);
+  for (const page of ['again', 'report', 'export'])
+    expect(readFileSync(join(dir, `${page}.html`), 'utf8')).toContain('a line of my own');
+});
+
 test('an image is run as it is, and recorded and replayed', () => {
   const built = kcovbox(['build', 'kernel', '--kernel-source', tree, '-o', 'own.elf'], { cwd: dir });
   expect(built.status).toBe(0);
