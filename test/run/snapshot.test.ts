@@ -4,69 +4,32 @@
 
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { KcovboxError, Machine, MIB, RAM_BASE, type Snapshot, stateHash } from '../../emulator/index.ts';
-import { writeSealed } from '../../run/capsule/seal.ts';
-import { type Entry, pack, readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
+import { type Machine, MIB, RAM_BASE, type Snapshot, stateHash } from '../../emulator/index.ts';
+import { pack, readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
 import { readSnapshot } from '../../run/snapshot/read.ts';
-import { writeSnapshot } from '../../run/snapshot/write.ts';
-import { mutateJson } from '../support/mutate.ts';
-import { buildPrivileged } from '../support/privileged/image.ts';
-import { privilegedProgram } from '../support/privileged/program.ts';
-import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
+import { seedFromEnvironment } from '../support/random.ts';
 import { HOST } from './sample.ts';
+import {
+  acceptedDamage,
+  forgedOutcomes,
+  fresh,
+  outcome,
+  PARTS_MAX,
+  repacked,
+  sealed,
+  started,
+  whole,
+  write,
+} from './snapshot-search.ts';
 
 const SEED = seedFromEnvironment(0xf11e);
 const CORRUPTIONS = Number(process.env['KCOVBOX_MUTANTS'] || 200);
-const LABEL = { kcovbox: '0.0.0', of: null, console: null, hasCr: false, feed: null };
-const PARTS_MAX = 1000;
-
-const { inflate, sha256 } = HOST;
-const write = (snapshot: Snapshot, base?: Snapshot): Uint8Array =>
-  writeSnapshot(snapshot, LABEL, sha256, base);
-const MANIFEST = 'snapshot.json';
-const program = privilegedProgram(new Random(5), { steps: 80, rounds: 6, isPortable: false });
-const kernel = { name: 'privileged.bin', bytes: buildPrivileged(program) };
-const fresh = (options = {}): Machine =>
-  Machine.create({ kernel, bios: 'none', ramBytes: 2 * MIB, virtio: [{ kind: 'rng' }], ...options });
-
-function started(units: number): Machine {
-  const machine = fresh();
-  machine.run(units);
-  machine.input([1, 2, 3]);
-  return machine;
-}
+const { inflate } = HOST;
 
 const load = (file: Uint8Array, base?: Snapshot, machine = fresh()): Machine => {
   machine.load(readSnapshot(file, HOST, base).snapshot);
   return machine;
 };
-
-const target = fresh();
-
-/** `isForged`: the forger has computed the hash of the state, too. */
-function take(snapshot: Snapshot, isForged: boolean): string {
-  target.reset();
-  try {
-    target.load(snapshot);
-  } catch (error) {
-    const hash = /its state is (\w+), not/.exec((error as Error).message)?.[1];
-    if (!isForged || hash === undefined) throw error;
-    target.reset();
-    target.load({ ...snapshot, hash });
-  }
-  target.run(20_000);
-  return 'accepted';
-}
-
-/** Of a mutated file: the line that refuses it, or `accepted` when a machine goes on with it. */
-function outcome(file: Uint8Array, isForged = false): string {
-  try {
-    return take(readSnapshot(file, HOST).snapshot, isForged);
-  } catch (error) {
-    if (error instanceof KcovboxError && !error.message.includes('\n')) return error.message;
-    throw error;
-  }
-}
 
 describe('a snapshot file', () => {
   test('restores the same state, now and after the next instructions, on the other engine', () => {
@@ -143,33 +106,9 @@ describe('a snapshot file', () => {
   });
 });
 
-const whole = write(started(5000).snapshot());
-
-/** With the right seal. */
-function sealed([first, ...rest]: readonly Entry[]): Uint8Array {
-  const manifest = JSON.parse(new TextDecoder().decode(first!.packed)) as object;
-  return writeSealed(MANIFEST, manifest, rest, sha256);
-}
-
-/** The file with one of its JSON parts changed, and its checksums right. */
-function repacked(name: string, change: (value: Record<string, unknown>) => unknown): Uint8Array {
-  const entries = readZip(whole, PARTS_MAX).map(entry => {
-    if (entry.name !== name) return entry;
-    const value = JSON.parse(new TextDecoder().decode(unpack(entry, inflate)));
-    const changed = change(value) ?? value;
-    return pack(name, new TextEncoder().encode(`${JSON.stringify(changed)}\n`), entry.method === 0);
-  });
-  return sealed(entries);
-}
-
 describe('a damaged snapshot file', () => {
   test('is refused wherever its bytes changed', () => {
-    const random = new Random(SEED);
-    for (let i = 0; i < CORRUPTIONS; i++) {
-      const file = damage(whole, random);
-      if (Buffer.compare(file, whole) === 0) continue;
-      expect(outcome(file), `corruption ${i} of ${seedText(SEED)}`).not.toBe('accepted');
-    }
+    expect(acceptedDamage(SEED, CORRUPTIONS)).toEqual([]);
   });
 
   test('with another DEFLATE stream of the same contents is refused', () => {
@@ -183,17 +122,7 @@ describe('a damaged snapshot file', () => {
   });
 
   test('behind right checksums is refused, or a state like others', () => {
-    const random = new Random(SEED);
-    const seen = new Set<string>();
-    for (let i = 0; i < CORRUPTIONS; i++) {
-      const name = random.pick(['snapshot.json', 'state.json', 'state.json', 'seen.json']);
-      seen.add(
-        outcome(
-          repacked(name, value => mutateJson(value, random)),
-          true,
-        ).slice(0, 30),
-      );
-    }
+    const seen = forgedOutcomes(SEED, CORRUPTIONS);
     expect(seen).toContain('accepted');
     expect(seen.size).toBeGreaterThan(3);
   });
@@ -213,25 +142,3 @@ describe('a damaged snapshot file', () => {
     expect(messages[0]).toMatch(/x0 is not zero/);
   });
 });
-
-/** Flips bits, cuts, doubles or exchanges pieces. */
-function damage(bytes: Uint8Array, random: Random): Uint8Array {
-  const file = Uint8Array.from(bytes);
-  const at = random.below(file.length);
-  switch (random.below(5)) {
-    case 0:
-      return file.subarray(0, at);
-    case 1:
-      return Uint8Array.from([...file.subarray(0, at), random.below(256), ...file.subarray(at)]);
-    case 2: {
-      file.copyWithin(random.below(file.length), at, at + 1 + random.below(64));
-      return file;
-    }
-    default:
-      for (let n = 1 + random.below(3); n > 0; n--) {
-        const place = random.below(file.length);
-        file[place]! ^= 1 << random.below(8);
-      }
-      return file;
-  }
-}
