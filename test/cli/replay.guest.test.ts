@@ -218,7 +218,7 @@ describe('a capsule', () => {
       'a seed that is none',
       () => changed(m => ({ ...m, run: { ...m.run, machine: { ...m.run.machine, seed: 'zz' } } })),
     ],
-    ['version 2', () => changed(m => ({ ...m, version: 2 }))],
+    ['version 3', () => changed(m => ({ ...m, version: 3 }))],
     ['half of itself', () => good.subarray(0, good.length >> 1)],
     ['nothing', () => ''],
     ['a recording of old', () => '{"format":"kcovbox recording","version":2}'],
