@@ -21,6 +21,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   replay: () => import('./verbs/replay.ts'),
   capsule: () => import('./verbs/capsule.ts'),
   dev: () => import('./verbs/dev.ts'),
+  faults: () => import('./verbs/faults.ts'),
   ktest: () => import('./verbs/ktest.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),

@@ -38,7 +38,7 @@ const PAGE = 4096;
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 export class FaultLayer {
-  readonly #faults: readonly Fault[];
+  #faults: readonly Fault[];
   readonly #clock: ClockPort;
   readonly #name: string;
   readonly #seed: number;
@@ -48,6 +48,8 @@ export class FaultLayer {
   #late: Alarm | undefined;
   #isLoading = false;
   #s: State;
+  /** Is told of each event, and the how many-th of its kind it is. The guest cannot see it. */
+  observer: ((event: FaultEvent, n: number) => void) | undefined;
 
   constructor(name: string, faults: readonly Fault[], clock: ClockPort, seed: bigint) {
     this.#faults = faults.filter(f => f.device === name);
@@ -60,6 +62,14 @@ export class FaultLayer {
   #initial(): State {
     const flags = { isRemoved: false, isStuckHigh: false, isHigh: false, isDropped: false, isDoubled: false };
     return { counts: {}, fired: [], stuck: [], random: this.#seed, ...flags };
+  }
+
+  /**
+   * Other faults from now on, for a machine that goes back to a snapshot without any: events that
+   * were before are over.
+   */
+  arm(faults: readonly Fault[]): void {
+    this.#faults = faults.filter(f => f.device === this.#name);
   }
 
   /** So many events of each kind there were. */
@@ -99,6 +109,7 @@ export class FaultLayer {
   event(event: FaultEvent): FaultKind[] {
     const n = (this.#s.counts[event] ?? 0) + 1;
     this.#s.counts[event] = n;
+    this.observer?.(event, n);
     const kinds: FaultKind[] = [];
     this.#faults.forEach((fault, i) => {
       if (faultRow(fault.kind).event !== event || fault.at !== n) return;

@@ -13,7 +13,15 @@ export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
 export { type DeviceDefinition, defineDevice } from './bus/define.ts';
 export { headerOf, pageOf } from './bus/define-text.ts';
-export { FAULT_KINDS, type Fault, faultText, parseFaults } from './bus/fault-kinds.ts';
+export {
+  FAULT_KINDS,
+  type Fault,
+  type FaultEvent,
+  type FaultKind,
+  faultRow,
+  faultText,
+  parseFaults,
+} from './bus/fault-kinds.ts';
 export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export { readRegister, registerNumber, writeRegister } from './debug/gdb-registers.ts';

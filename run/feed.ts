@@ -82,8 +82,11 @@ export class Feed {
     return this.#spent;
   }
 
-  /** The machine goes on from a snapshot, before which no input arrived. */
-  resume(lastTest: number): void {
+  /**
+   * The machine goes on from a snapshot, before which no input arrived, or with `isOver` all of it.
+   */
+  resume(lastTest: number, isOver = false): void {
+    this.#isOver = isOver;
     this.#lookAt = (Math.floor(this.#machine.time / WINDOW) + 1) * WINDOW;
     this.#spent = lastTest;
     this.#accesses = this.#machine.board.uart.accesses;

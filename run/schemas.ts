@@ -1,5 +1,6 @@
 // The published schemas: file names in docs/schemas/ and what they describe.
 import { arrival, capsuleManifest } from './capsule/schema.ts';
+import { faultSweep } from './faults/schema.ts';
 import { bootDescription, runDescription, runResult } from './schema.ts';
 import { snapshotManifest } from './snapshot/schema.ts';
 
@@ -10,4 +11,5 @@ export const SCHEMAS = {
   capsule: capsuleManifest,
   arrival,
   snapshot: snapshotManifest,
+  'fault-sweep': faultSweep,
 } as const;

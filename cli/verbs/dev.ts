@@ -1,6 +1,6 @@
 // `kcovbox dev`: texts made from the definition of a device: C header, page, registers.
 import type { Command } from 'commander';
-import { deviceRegisters, FAULT_KINDS, headerOf, pageOf } from '../../emulator/index.ts';
+import { deviceRegisters, headerOf, pageOf } from '../../emulator/index.ts';
 import { writeTo } from '../io/output.ts';
 import { loadDevices } from './run.ts';
 
@@ -28,14 +28,4 @@ export function register(program: Command): void {
   add('header', 'print the C header: offsets, masks, values', ({ definition }) => headerOf(definition));
   add('page', 'print a Markdown page: registers, fields, parameters', ({ definition }) => pageOf(definition));
   add('regs', 'print the registers and fields with their values after reset', deviceRegisters);
-  dev
-    .command('faults')
-    .description('list the faults that any device can have (run --fault)')
-    .addHelpText('after', '\nExample:\n  kcovbox run --fault edu:irq-drop@2 examples/factorial.c -- 6')
-    .action(() => {
-      const rows = Object.entries(FAULT_KINDS).map(
-        ([kind, { event, doc }]) => `${kind.padEnd(16)}${`n-th ${event}`.padEnd(18)}${doc}\n`,
-      );
-      writeTo('-', rows.join(''));
-    });
 }

@@ -148,14 +148,30 @@ export function addMachineOptions(command: Command): Command {
 }
 
 /** Options about devices and drivers of the user's own. */
-export function addDeviceOptions(command: Command): Command {
-  return command
+export function addDeviceOptions(command: Command, { faults } = { faults: true }): Command {
+  command
     .option('--device <file.ts>', 'a device of your own, then [,NAME=VALUE]... (repeatable)', repeated)
-    .option('--driver <file.c>', 'compile this driver into the kernel (repeatable)', repeated)
-    .option(
+    .option('--driver <file.c>', 'compile this driver into the kernel (repeatable)', repeated);
+  if (faults)
+    command.option(
       '--fault <faults>',
       'DEVICE:KIND@N[=TIME],...: the N-th event has a fault (repeatable)',
       repeated,
+    );
+  return command;
+}
+
+/** The program of `run`, how it is compiled, and the kernel beneath it. */
+export function addProgramOptions(command: Command): Command {
+  return command
+    .argument('<program>', 'C source (compiled first) or ELF file')
+    .argument('[args...]', 'arguments of the program; put -- before them')
+    .option('--cflags <flags>', 'more compiler flags, separated by blanks')
+    .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
+    .option('-k, --kernel <elf>', 'use this kernel image instead of building one')
+    .option(
+      '--kernel-source <dir>',
+      "build the kernel from this tree, a copy of kernel/ that you changed; runs the tree's Makefile",
     );
 }
 
@@ -175,17 +191,9 @@ export async function loadDevices(texts: readonly string[] = []): Promise<Loaded
 }
 
 export function register(program: Command): void {
-  const command = addRobustOptions(addDeviceOptions(addMachineOptions(program.command('run'))))
+  const withMachine = addRobustOptions(addDeviceOptions(addMachineOptions(program.command('run'))));
+  const command = addProgramOptions(withMachine)
     .description('run a C program or a static RISC-V ELF as the first process of the guest')
-    .argument('<program>', 'C source (compiled first) or ELF file')
-    .argument('[args...]', 'arguments of the program; put -- before them')
-    .option('--cflags <flags>', 'more compiler flags, separated by blanks')
-    .option('--env <NAME=VALUE>', "a variable of the program's environment (repeatable)", addVariable)
-    .option('-k, --kernel <elf>', 'use this kernel image instead of building one')
-    .option(
-      '--kernel-source <dir>',
-      "build the kernel from this tree, a copy of kernel/ that you changed; runs the tree's Makefile",
-    )
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
     .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
     .option('--interactive', 'deliver piped input as it comes, for a co-process that answers the guest')

@@ -54,6 +54,7 @@ export interface Fault {
 }
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+/** The row of a kind: its event and its meaning. */
 export const faultRow = (kind: FaultKind): Row => FAULT_KINDS[kind];
 
 /** `DEVICE:KIND@N[=TIME],KIND@N...` as faults. Errors: HostError that says which part is wrong. */

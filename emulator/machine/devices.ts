@@ -73,8 +73,9 @@ class Wiring {
   /** `make` builds the device called `name` on its wires. */
   device<D extends Device>(name: string, line: IrqLine, make: (wires: Wires) => D): Device {
     const { clock, ram } = this.#ports;
-    const { faults = [], seed } = this.#options;
-    if (!faults.some(fault => fault.device === name)) return make({ irq: line, ram, clock });
+    const { faults = [], faultable = [], seed } = this.#options;
+    if (!faults.some(fault => fault.device === name) && !faultable.includes(name))
+      return make({ irq: line, ram, clock });
     const layer = new FaultLayer(name, faults, clock, seed);
     this.layers.set(name, layer);
     const device = make({ irq: layer.line(line), ram: layer.ram(ram), clock: layer.clock() });
@@ -83,7 +84,8 @@ class Wiring {
 
   /** Faults of devices that the board does not have are the user's mistake. */
   check(names: readonly string[]): void {
-    for (const { device } of this.#options.faults ?? [])
+    const { faults = [], faultable = [] } = this.#options;
+    for (const device of [...faults.map(fault => fault.device), ...faultable])
       if (!this.layers.has(device))
         throw new HostError(`fault of ${device}: devices that can have faults are ${names.join(', ')}`);
   }

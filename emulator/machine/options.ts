@@ -97,6 +97,8 @@ export interface MachineOptions {
   ownDevices?: readonly UserDevice[];
   /** Faults of devices. */
   faults?: readonly Fault[];
+  /** Names of devices whose faults are chosen later, with `FaultLayer.arm`. */
+  faultable?: readonly string[];
   /** A line that a device of the user's own logs. */
   onDeviceLog?: (line: string) => void;
   /** Console output, byte by byte. */

@@ -151,20 +151,30 @@ static inline void fence_i(void)
 #define io_mb()   __asm__ volatile("fence iorw, iorw" ::: "memory")
 #define barrier() __asm__ volatile("" ::: "memory")
 
-/* Device registers: volatile accesses of one exact width, ordered against other device accesses. */
-#define MMIO_ACCESSORS(bits)                                                                       \
+/*
+ * Device registers: accesses of one exact width, ordered against other device accesses. Where no
+ * device answers (an access fault), a read gives all ones and a write has no effect (trap/trap.c).
+ */
+#define EX_ENTRY(insn, fixup)                                                                      \
+    ".pushsection .ex_table, \"a\"\n.balign 8\n.quad " insn ", " fixup "\n.popsection\n"
+#define MMIO_ACCESSORS(bits, load, store)                                                          \
     static inline u##bits mmio_read##bits(const volatile void *addr)                               \
     {                                                                                              \
-        u##bits v = *(const volatile u##bits *)addr;                                               \
-        __asm__ volatile("fence i, ir" ::: "memory");                                              \
-        return v;                                                                                  \
+        u64 v;                                                                                     \
+        __asm__ volatile("li %0, -1\n1: " load " %0, %1\n2: fence i, ir\n" EX_ENTRY("1b", "2b")    \
+                         : "=&r"(v)                                                                \
+                         : "m"(*(const volatile u##bits *)addr)                                    \
+                         : "memory");                                                              \
+        return (u##bits)v;                                                                         \
     }                                                                                              \
     static inline void mmio_write##bits(volatile void *addr, u##bits v)                            \
     {                                                                                              \
-        __asm__ volatile("fence w, o" ::: "memory");                                               \
-        *(volatile u##bits *)addr = v;                                                             \
+        __asm__ volatile("fence w, o\n1: " store " %z1, %0\n2:\n" EX_ENTRY("1b", "2b")             \
+                         : "=m"(*(volatile u##bits *)addr)                                         \
+                         : "rJ"((u64)v)                                                            \
+                         : "memory");                                                              \
     }
-MMIO_ACCESSORS(8)
-MMIO_ACCESSORS(16)
-MMIO_ACCESSORS(32)
-MMIO_ACCESSORS(64)
+MMIO_ACCESSORS(8, "lbu", "sb")
+MMIO_ACCESSORS(16, "lhu", "sh")
+MMIO_ACCESSORS(32, "lwu", "sw")
+MMIO_ACCESSORS(64, "ld", "sd")

@@ -20,9 +20,9 @@
 
 /*
  * Interrupts of one source in a row, between which the interrupted thread makes no step, before its
- * line is taken for stuck. Linux gives up after as many (its function note_interrupt).
+ * line is taken for stuck. Linux gives up after 100,000 that nobody handled (note_interrupt).
  */
-#define IN_A_ROW_MAX 100000
+#define IN_A_ROW_MAX 10000
 
 struct irq_action {
     struct irq_action *next;

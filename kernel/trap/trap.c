@@ -1,8 +1,8 @@
 /*
  * The action of each trap cause (Priv §10.1.8): interrupts go to their handlers, system calls to
  * syscall/, page faults to mm/fault.c, everything else becomes a signal in user mode and a panic in
- * the kernel. A kernel fault at an instruction listed in the exception table (user copies)
- * continues at its fix-up.
+ * the kernel. A kernel fault at an instruction listed in the exception table (user copies, device
+ * registers) continues at its fix-up.
  */
 #include "trap.h"
 #include "abi/errno.h"
@@ -16,6 +16,8 @@
 #include "vm.h"
 
 extern char trap_vector[];
+
+#define BUS_ERRORS_TOLD 10
 
 struct ex_entry {
     u64 insn, fixup;
@@ -129,17 +131,32 @@ static u64 find_fixup(u64 epc)
     return 0;
 }
 
-/* A user copy touched a page that is not there (yet), or never will be. */
-static bool kernel_user_fault(struct trapframe *tf)
+/* Nothing answered an access to a device: told the first times, or a log would have nothing else */
+static void bus_error(const struct trapframe *tf)
+{
+    static u32 told;
+    u64 start = 0;
+    const char *name = symbol_at(tf->epc, &start);
+
+    if (atomic_add(&told, 1) <= BUS_ERRORS_TOLD)
+        kprintf("bus error at %lx in %s+0x%lx\n", tf->tval, name ? name : "?", tf->epc - start);
+}
+
+/*
+ * A user copy touched a page that is not there (yet), or never will be; or a device did not answer
+ * (mmio_read32 and its like): then the read gives all ones, as from a slot that is empty.
+ */
+static bool kernel_fault_fixed(struct trapframe *tf)
 {
     u32 access;
     u64 fixup = find_fixup(tf->epc);
+
     if (!fixup)
         return false;
-    struct vm *vm = curproc->vm;
-    bool resolvable = is_page_fault(tf->cause, &access) && tf->tval < USER_TOP && vm &&
-                      !mutex_held(&vm->lock) && (tf->status & SSTATUS_SPIE);
-    if (resolvable) {
+    struct vm *vm = curproc ? curproc->vm : NULL;
+    if (!is_page_fault(tf->cause, &access)) {
+        bus_error(tf);
+    } else if (tf->tval < USER_TOP && vm && !mutex_held(&vm->lock) && (tf->status & SSTATUS_SPIE)) {
         irq_enable();
         int error = vm_fault(vm, tf->tval, access);
         irq_disable();
@@ -152,7 +169,7 @@ static bool kernel_user_fault(struct trapframe *tf)
 
 static void kernel_exception(struct trapframe *tf)
 {
-    if (kernel_user_fault(tf))
+    if (kernel_fault_fixed(tf))
         return;
     const char *name = tf->cause < 16 ? exception_names[tf->cause] : NULL;
     panic_at(tf, "%s in the kernel: address %p, pc %p", name ? name : "exception", (void *)tf->tval,

@@ -103,7 +103,8 @@ export class DeviceAccess {
   #find(pa: number, bytes: number): boolean {
     if (!(pa >= this.#base && pa < this.#end)) {
       const m = this.#bus.find(pa);
-      if (!m) return false;
+      // A device that may refuse is asked once for each access: by the bus, on behalf of the hart.
+      if (!m || m.device.refuses) return false;
       this.#device = m.device;
       this.#base = m.base;
       this.#end = m.end;

@@ -1,0 +1,66 @@
+// The outcome of a run whose device had a fault, from its console and its end.
+import type { RunResult } from '../../emulator/index.ts';
+import { verdict } from '../verdict.ts';
+
+/** From harmless to bad. */
+export const OUTCOMES = ['ok', 'other', 'error', 'hang', 'report', 'panic'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Meanings for tables and help texts. */
+export const OUTCOME_TEXT: Readonly<Record<Outcome, string>> = {
+  ok: 'same output and status as without a fault',
+  other: 'same status, other output',
+  error: 'the program ended with another status',
+  hang: 'the program did not end within the budget, or waits for what cannot come',
+  report: 'the kernel reported an error of its own: KASAN, UBSAN, lockdep, hung task, protocol',
+  panic: 'the kernel panicked',
+};
+
+/** Outcomes that a driver must not have, whatever its device does. */
+export const isBad = (outcome: Outcome): boolean => OUTCOMES.indexOf(outcome) >= OUTCOMES.indexOf('hang');
+
+/** An ended run: its whole console output, and how it ended. */
+export interface Ended {
+  readonly text: string;
+  readonly result: RunResult | undefined;
+  /** Violations of the device's protocol rules, one line each. */
+  readonly violations: readonly string[];
+}
+
+export interface Judged {
+  readonly outcome: Outcome;
+  /** Exit status of the command. */
+  readonly status: number;
+  /** The line of the console that tells most; '' when there is none. */
+  readonly line: string;
+}
+
+/** Reports of the kernel's checkers, the line with the facts first (docs/kernel.md, section 7). */
+const REPORTS = [
+  /^BUG: .*/m,
+  /^UBSAN: .*/m,
+  /^lock order reversal: .*/m,
+  /^WARNING: .*/m,
+  /^INFO: task .* blocked .*/m,
+];
+const PANIC = /^panic: .*/m;
+
+/** Judges a run by the one without a fault. */
+export function judge(run: Ended, without: Ended): Judged {
+  const { status, outcome } = verdict(run.result);
+  const found = (patterns: readonly RegExp[]): string | undefined =>
+    patterns.map(pattern => pattern.exec(run.text)?.[0]).find(line => line !== undefined);
+  const report = found(REPORTS) ?? run.violations[0];
+  if (outcome === 'panic') return { outcome: 'panic', status, line: report ?? found([PANIC]) ?? '' };
+  if (report !== undefined) return { outcome: 'report', status, line: report };
+  const line = difference(run.text, without.text);
+  if (outcome === 'budget' || outcome === 'halt') return { outcome: 'hang', status, line };
+  if (status !== verdict(without.result).status) return { outcome: 'error', status, line };
+  return { outcome: run.text === without.text ? 'ok' : 'other', status, line };
+}
+
+/** The first line that the other text does not have at its place. */
+function difference(text: string, other: string): string {
+  const [a, b] = [text.split('\n'), other.split('\n')];
+  return a.find((line, i) => line !== b[i] && line.trim() !== '') ?? '';
+}
