@@ -1,12 +1,15 @@
 /*
- * Clocks of CPU time: what they are called, what they show, waiting until they show it.
+ * Clocks of CPU time: their ids, reading them, and waiting for a value.
  *
- * A clock names its process or thread and holds no reference: it looks the number up on every use,
- * and is gone when somebody else has the number. Nothing counts such a clock's ticks, so who waits
- * looks at it when it could be due at the earliest - if every hart had run the process since - and
- * again until it is. An idle process is looked at rarely: not before the rest has passed once more.
+ * A clock names its process or thread by number and holds no reference: every use looks the number
+ * up, and the clock is gone once another process has the number.
  *
- * Divergence: the clocks PROF and SCHED are one, and all have a resolution of a tick.
+ * No interrupt tells that such a clock has reached a value, so a waiter polls it: at the earliest
+ * time at which it could be due, and again until it is. In t ticks a process gains at most t times
+ * the number of harts, so a rest of n ticks needs no look for n / harts. An idle process is looked
+ * at rarely, as its rest does not shrink.
+ *
+ * Divergence: the clocks PROF and SCHED are the same, and all have a resolution of one tick.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -16,11 +19,11 @@
 #include "proc/internal.h"
 #include "riscv.h"
 
-/* A clock id below zero: ~number << 3, then whether it is a thread, and what counts. */
+/* A clock id below zero is ~number << 3 | PER_THREAD or 0 | COUNT_*, as in Linux. */
 #define PER_THREAD 4
 enum { COUNT_PROF, COUNT_VIRT, COUNT_SCHED, COUNT_KINDS };
 
-#define LOOK_AGAIN (TICKS_PER_SEC / 1000) /* not more often than once in a millisecond */
+#define LOOK_AGAIN (TICKS_PER_SEC / 1000) /* ticks: at most one look per millisecond */
 
 static u64 run_ticks(const struct thread *t)
 {
@@ -28,7 +31,7 @@ static u64 run_ticks(const struct thread *t)
     return t->on_cpu ? used + read_time() - t->run_since : used;
 }
 
-/* The user time of a thread; it is in a system call when its frame says so. */
+/* The user time of a thread. A frame with a system call number belongs to kernel time. */
 static u64 user_ticks(const struct thread *t)
 {
     bool in_user = t->on_cpu && t->tf && t->tf->syscall == ~0UL;
@@ -43,14 +46,14 @@ u64 proc_cpu_ticks(struct proc *p, bool only_user)
     return used;
 }
 
-/* proc_lock held. A process may be named by whichever of its threads asks what it shows. */
+/* proc_lock held. A thread that only reads may name its process by its own number. */
 static struct proc *named_proc(int number, bool to_read)
 {
     struct proc *p = number ? proc_find(number) : curproc;
     return !p && to_read && number == current->tid ? curproc : p;
 }
 
-/* proc_lock held. Threads of other processes have no clocks. */
+/* proc_lock held. The caller cannot use clocks of other processes' threads. */
 static struct thread *named_thread(int number)
 {
     struct thread *t = number ? thread_find(number) : current;
@@ -108,7 +111,7 @@ long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
     struct cpu_clock clock;
     u64 now, target = ns_to_ticks(ns);
     if (id < 0 && id & PER_THREAD && (~(id >> 3) == 0 || ~(id >> 3) == current->tid))
-        return -EINVAL; /* it would not go on while we sleep */
+        return -EINVAL; /* the caller's own clock stops while it sleeps */
     long error = cpu_clock_find(id, false, &clock);
     if (error)
         return error;

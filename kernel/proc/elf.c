@@ -78,7 +78,7 @@ static u32 segment_prot(const struct elf_phdr *ph)
            (ph->flags & PF_X ? PROT_EXEC : 0);
 }
 
-/* The file part, zeros up to the end of its last page, then whole pages of zeros. */
+/* Maps the part in the file, clears the rest of its last page, then maps pages of zeros. */
 static int map_segment(struct image *img, struct vm *vm, const struct elf_phdr *ph)
 {
     va_t start = img->base + ph->vaddr, file_end = start + ph->filesz, end = start + ph->memsz;

@@ -1,6 +1,6 @@
 /*
  * execve(2). The new address space is built completely before the old one is given up, so an error
- * leaves the caller as it was; afterwards only the death of sibling threads remains, which cannot
+ * leaves the caller as it was; afterwards only the end of sibling threads remains, which cannot
  * fail. Scripts ("#!") run their interpreter, up to four deep.
  */
 #include "abi/errno.h"
@@ -60,7 +60,7 @@ static int add_user_strings(struct exec_strings *s, va_t array, u32 *count)
     return 0;
 }
 
-/* Put n bytes of new strings in front and drop the first old one (a script's argv[0]). */
+/* Puts n bytes of new strings in front and drops the first old one (a script's argv[0]). */
 static int replace_argv0(struct exec_strings *s, const char *front, size_t n, u32 added)
 {
     size_t first = s->argc ? strlen(s->bytes) + 1 : 0;
@@ -73,7 +73,7 @@ static int replace_argv0(struct exec_strings *s, const char *front, size_t n, u3
     return 0;
 }
 
-/* "#! interpreter [argument]" in the first line; interpreter is left in path. */
+/* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */
 static int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s)
 {
     char line[256];
@@ -152,7 +152,7 @@ static int map_interp(const struct image *program, struct vm *vm, u64 *base, u64
     return error;
 }
 
-/* Every other thread of the process has to go; the survivor takes over the process number. */
+/* Ends every other thread of the process; the survivor takes over the process number. */
 static int become_single(struct proc *p)
 {
     spin_lock(&proc_lock);
@@ -167,7 +167,7 @@ static int become_single(struct proc *p)
     return 0;
 }
 
-/* The parts that /proc shows change under proc_lock; what they replace is dropped outside of it. */
+/* /proc reads these fields under proc_lock; the old references are dropped outside of it. */
 static void take_identity(struct proc *p, struct vm *vm, struct file *exe, const char *path,
                           const char *display)
 {
@@ -208,7 +208,7 @@ static void reset_thread(u64 entry, va_t sp)
     current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
 }
 
-/* The point of no return has been passed. */
+/* Past the point of no return. Without memory a shared descriptor table stays shared. */
 static void commit(struct proc *p, struct vm *vm, struct image *img, const char *path,
                    const char *display, u64 entry, va_t sp)
 {
@@ -280,7 +280,8 @@ int exec_load(const char *path, char *const *argv, char *const *envp)
 #define AT_FDCWD      (-100)
 #define AT_EMPTY_PATH 0x1000
 
-/* The path of execveat: relative to a descriptor it goes through that descriptor's link in /proc.
+/*
+ * Copies the path in; one relative to a descriptor goes through that descriptor's link in /proc.
  */
 static long exec_path(int dirfd, va_t addr, bool may_be_empty, char *path)
 {

@@ -1,6 +1,6 @@
 /*
- * The end of threads and processes. A thread gives back what is its own; the last one of a process
- * gives back what they shared, hands children to init, and leaves a zombie for the parent's wait.
+ * The end of threads and processes. A thread frees its own resources; the last one of a process
+ * frees the shared ones, hands children to init, and leaves a zombie for the parent's wait.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -16,8 +16,8 @@
 #include "vm.h"
 
 /*
- * Release everything that a process owns except its place in the tree. /proc looks at other
- * processes' parts, so each pointer goes under proc_lock before the reference behind it does. The
+ * Releases everything that a process owns except its place in the tree. /proc reads the fields of
+ * other processes, so each pointer is cleared under proc_lock before its reference is dropped. The
  * address space is last: closing a file may still touch it.
  */
 static void release_resources(struct proc *p)
@@ -64,7 +64,7 @@ void vfork_release(struct proc *p)
     wake_up(&p->vfork_wait);
 }
 
-/* Tell pthread_join and robust mutexes, while the address space is still there. */
+/* Wakes pthread_join and waiters of robust mutexes, while the address space is still there. */
 static void release_user_state(struct thread *t)
 {
     int zero = 0;
@@ -88,7 +88,7 @@ static void fill_child_info(siginfo_t *info, const struct proc *p)
     info->kill.stime = (long)(p->stime / (TICKS_PER_SEC / 100));
 }
 
-/* proc_lock held. True when the parent does not want to wait for it. */
+/* proc_lock held. True if the parent does not wait for its children: nobody would reap p. */
 static bool parent_ignores(struct proc *p)
 {
     if (p->exit_signal != SIGCHLD)
@@ -97,7 +97,7 @@ static bool parent_ignores(struct proc *p)
     return act->handler == SIG_IGN || act->flags & SA_NOCLDWAIT;
 }
 
-/* proc_lock held. Children of p go to init; zombies among them may be waited for there. */
+/* proc_lock held. Children of p become init's, which reaps the zombies among them. */
 static void reparent_children(struct proc *p)
 {
     list_for_each_safe(c, &p->children, struct proc, sibling) {
@@ -112,13 +112,13 @@ static void reparent_children(struct proc *p)
     }
 }
 
-/* proc_lock held. Out of every list; the caller drops the tree's reference afterwards. */
+/* proc_lock held. Takes p out of every list; the caller drops the tree's reference afterwards. */
 void proc_unlink(struct proc *p)
 {
     list_remove(&p->sibling);
     list_remove(&p->in_all);
     p->parent = NULL;
-    p->tty = NULL; /* tty_hangup cannot find us any more */
+    p->tty = NULL; /* tty_hangup no longer finds it */
 }
 
 static __noreturn void init_died(int wait_status)
@@ -153,7 +153,7 @@ static void become_zombie(struct proc *p)
     wake_up(&p->parent->child_wait);
     if (reap)
         proc_unlink(p);
-    /* The thread keeps a reference: its struct names the process until it is switched away. */
+    /* Once the lock is released the parent may free p, while this thread still runs. */
     current->proc = &kernel_proc;
     spin_unlock(&proc_lock);
     sigacts_put(acts);
@@ -190,8 +190,8 @@ void thread_exit(int status)
     if (last && p == init_proc)
         init_died(p->wait_status);
     if (last && p != &kernel_proc) {
-        wait_event(&p->thread_wait,
-                   atomic_load(&p->nthreads) == 1); /* the others are on their way */
+        /* The other threads are past --nlive, but not yet unlinked. */
+        wait_event(&p->thread_wait, atomic_load(&p->nthreads) == 1);
         itimer_stop(p);
         posix_timers_delete(p);
         release_resources(p);
@@ -208,7 +208,7 @@ void thread_exit(int status)
     panic("a dead thread runs");
 }
 
-/* proc_lock held. Ask every other thread of the process to go. */
+/* proc_lock held. Asks every other thread of the process to exit. */
 void proc_kill_others(struct proc *p)
 {
     list_for_each(t, &p->threads, struct thread, in_proc) {

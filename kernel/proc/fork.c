@@ -20,7 +20,7 @@ struct clone_request {
     va_t pidfd; /* with CLONE_PIDFD */
 };
 
-/* The parts of a new process; on failure the caller drops what was made. */
+/* Fills in a new process; on failure the caller frees the parts that were made (abandon). */
 static int copy_process(struct proc *child, struct proc *parent, u64 flags)
 {
     child->uid = parent->uid, child->euid = parent->euid, child->suid = parent->suid;
@@ -31,7 +31,7 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
     memcpy(child->comm, parent->comm, sizeof(child->comm));
     child->no_new_privs = parent->no_new_privs;
     child->dumpable = parent->dumpable;
-    /* A sibling reports as its creator does; a number that is no signal is never sent. */
+    /* A sibling has its creator's exit signal; a number above NSIG means that none is sent. */
     child->exit_signal = flags & CLONE_PARENT ? parent->exit_signal : (int)(flags & CLONE_CSIGNAL);
     if (child->exit_signal > NSIG)
         child->exit_signal = 0;
@@ -81,7 +81,7 @@ static int check_flags(u64 flags)
     if (flags & CLONE_PARENT && curproc == init_proc)
         return -EINVAL; /* init has no siblings */
     if (flags & CLONE_NAMESPACES)
-        return -EINVAL; /* as of a Linux that was built without them */
+        return -EINVAL; /* like a Linux that is built without namespaces */
     if (flags & CLONE_PIDFD && flags & (CLONE_THREAD | CLONE_DETACHED))
         return -EINVAL;
     if (flags & CLONE_CLEAR_SIGHAND && flags & CLONE_SIGHAND)
@@ -89,7 +89,7 @@ static int check_flags(u64 flags)
     return 0;
 }
 
-/* Make the child visible; from here on signals and exits may reach it. */
+/* Makes the child visible; from here on signals and exits may reach it. */
 static int publish(struct proc *p, struct thread *t, u64 flags)
 {
     struct proc *parent = curproc;
@@ -117,7 +117,7 @@ static int publish(struct proc *p, struct thread *t, u64 flags)
     return 0;
 }
 
-/* The child runs in our address space; only the end of this process does not wait for it. */
+/* The child runs in our address space until it execs or exits; a fatal signal ends the wait. */
 static void wait_vfork(struct proc *child)
 {
     wait_event_killable(&child->vfork_wait, atomic_load(&child->vfork_done));
@@ -137,7 +137,7 @@ static void put_tids(const struct clone_request *rq, struct thread *t)
         t->set_tid = rq->child_tid;
 }
 
-/* The descriptor is reserved and told to the caller before the child can run. */
+/* Installs the descriptor and stores its number before the child can run. */
 static long begin_pidfd(const struct clone_request *rq, struct proc *p)
 {
     int fd = pidfd_install(p, 0);
@@ -196,7 +196,7 @@ long sys_clone(u64 flags, u64 stack, u64 parent_tid, u64 tls, u64 child_tid)
 {
     struct clone_request rq = {(u32)flags, stack, parent_tid, child_tid, tls, parent_tid};
     if (flags & CLONE_PIDFD && flags & CLONE_PARENT_SETTID)
-        return -EINVAL; /* one argument for both */
+        return -EINVAL; /* both results would go to parent_tid */
     return do_clone(&rq);
 }
 

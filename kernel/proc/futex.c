@@ -47,7 +47,7 @@ static void enqueue(struct futex_waiter *w)
     spin_unlock(&futex_lock);
 }
 
-/* True when a waker had already taken it. */
+/* True if a waker has taken it off already. */
 static bool dequeue(struct futex_waiter *w)
 {
     spin_lock(&futex_lock);
@@ -154,6 +154,7 @@ static long futex_requeue(va_t addr, va_t addr2, int nwake, int nmove, const u32
                                 : wake_and_move(&from, FUTEX_ANY, nwake, nmove, &to);
 }
 
+/* FUTEX_OP_SET, ADD, OR, ANDN, XOR */
 static u32 apply_op(u32 op, u32 old, u32 arg)
 {
     switch (op) {
@@ -170,6 +171,7 @@ static u32 apply_op(u32 op, u32 old, u32 arg)
     }
 }
 
+/* FUTEX_OP_CMP_EQ, NE, LT, LE, GT, GE */
 static bool compare_op(u32 cmp, i32 old, i32 arg)
 {
     switch (cmp) {
@@ -188,7 +190,11 @@ static bool compare_op(u32 cmp, i32 old, i32 arg)
     }
 }
 
-/* FUTEX_WAKE_OP: change the second word, wake on the first, and on the second if a test holds. */
+/*
+ * FUTEX_WAKE_OP: changes the second word, wakes waiters of the first, and those of the second if
+ * its old value passes the test. encoded: 30:28 operation, 27:24 test, 23:12 and 11:0 their
+ * operands (sign-extended); bit 31: the operation's operand is 1 shifted by those bits.
+ */
 static long futex_wake_op(va_t addr, va_t addr2, int nwake, int nwake2, u32 encoded)
 {
     u32 op = encoded >> 28 & 7, cmp = encoded >> 24 & 15, old, seen;
@@ -257,7 +263,7 @@ long sys_futex(u64 addr, u64 op, u64 value, u64 timeout, u64 addr2, u64 value3)
     }
 }
 
-/* Robust mutexes of a thread that ends: mark them, wake one waiter each (Linux robust-futexes). */
+/* Robust mutexes of a thread that ends are marked, and one waiter of each is woken. */
 
 struct robust_head {
     u64 next;

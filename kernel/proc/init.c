@@ -109,8 +109,8 @@ static void run_init(void)
 }
 
 /*
- * "bootinfo" on the command line: what it took to get here. A tick is 100 instructions on
- * kcovbox.
+ * "bootinfo" on the command line prints what the boot took. On kcovbox a tick is 100
+ * instructions.
  */
 static void report_boot(void)
 {

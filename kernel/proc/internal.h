@@ -12,10 +12,10 @@ void proc_link(struct proc *p, struct proc *parent); /* locked */
 int proc_count_user(u32 uid);                        /* locked */
 
 /* exit.c */
-void proc_unlink(struct proc *p);  /* locked */
-void proc_discard(struct proc *p); /* one that was never linked */
-void vfork_release(struct proc *p);
-void proc_kill_others(struct proc *p); /* locked */
+void proc_unlink(struct proc *p);      /* locked */
+void proc_discard(struct proc *p);     /* one that was never linked */
+void vfork_release(struct proc *p);    /* lets the parent return from vfork */
+void proc_kill_others(struct proc *p); /* locked; all threads but the current one */
 
 /* signal.c */
 struct sigactions {
@@ -26,7 +26,7 @@ struct sigactions *sigacts_new(void);
 struct sigactions *sigacts_share(struct sigactions *s);
 struct sigactions *sigacts_copy(const struct sigactions *s);
 void sigacts_put(struct sigactions *s);
-void sigacts_exec(struct proc *p); /* handlers become defaults; ignored stays ignored */
+void sigacts_exec(struct proc *p); /* handlers become SIG_DFL; SIG_IGN stays */
 const struct k_sigaction *sigaction_of(const struct proc *p, int sig);
 struct sigqueued {
     struct list link;
@@ -34,7 +34,7 @@ struct sigqueued {
 };
 void signal_flush(struct list *queue); /* locked */
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
-/* Removes and returns the next pending signal of a set, 0 when there is none. Locked. */
+/* Removes and returns the next pending signal of a set, or 0. Locked. */
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
 sigset_t signal_deliverable(const struct thread *t); /* not blocked */
 
@@ -43,11 +43,11 @@ bool signal_allowed(const struct proc *p);                 /* may the current pr
 
 /* pidfd.c */
 int pidfd_install(struct proc *p, u32 oflags);   /* a descriptor, or -errno */
-struct proc *pidfd_proc(int fd, bool *nonblock); /* with a reference; 0 when it is no pidfd */
+struct proc *pidfd_proc(int fd, bool *nonblock); /* one reference, or NULL: not a pidfd */
 
 /* futex.c */
 void futex_exit_robust(struct thread *t);
-long futex_wake_addr(va_t addr, int n);
+long futex_wake_addr(va_t addr, int n); /* wakes up to n; their number, or -errno */
 
 /* times.c */
 struct timeval64 {
@@ -58,7 +58,7 @@ struct timespec {
 };
 struct timespec ns_to_timespec(u64 ns);
 bool timespec_ok(const struct timespec *ts);
-u64 saturating_ns(i64 sec, i64 nsec); /* the sum, or more than any machine runs */
+u64 saturating_ns(i64 sec, i64 nsec); /* the sum in ns, limited to about 126 years */
 struct rusage {
     struct timeval64 utime, stime;
     long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv,
@@ -70,21 +70,21 @@ struct timeval64 ticks_to_timeval(u64 ticks);
 struct cpu_clock {
     bool is_thread, only_user;
     int number;
-    u64 id; /* of the process or thread that had the number */
+    u64 id; /* never reused: tells a later owner of the number apart */
 };
 u64 proc_cpu_ticks(struct proc *p, bool only_user); /* locked */
-/* The target of a clock id, or -EINVAL; to_read: any thread may name its process. */
+/* Finds the target of a clock id; -EINVAL. to_read: a thread's own number names its process. */
 long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock);
 bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks); /* locked; false: it is gone */
 bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks);
-u64 cpu_clock_look(u64 left); /* when a clock may show that much more, in ticks since boot */
-/* -EINTR, and what is left in ns; the clock's process may end meanwhile. */
+u64 cpu_clock_look(u64 left); /* time of the next look at a clock, left ticks from its target */
+/* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
 long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left);
 /* itimer.c */
 void itimer_init(struct proc *p);
 void itimer_stop(struct proc *p);
 void posix_timers_delete(struct proc *p);                    /* exec, exit; may sleep */
 void posix_timer_delivered(struct proc *p, siginfo_t *info); /* locked */
-bool clock_is_real_time(int clock); /* the others count CPU time, or are none */
+bool clock_is_real_time(int clock); /* false: a clock of CPU time, or no clock */
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

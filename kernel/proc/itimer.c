@@ -1,6 +1,6 @@
 /*
- * Interval timers: setitimer(2). ITIMER_REAL counts time, ITIMER_VIRTUAL and ITIMER_PROF the user
- * time and the whole CPU time of the process (looked at as cpuclock.c says).
+ * Interval timers: setitimer(2). ITIMER_REAL counts time; ITIMER_VIRTUAL counts the user time and
+ * ITIMER_PROF the whole CPU time of the process, whose clocks are polled (cpuclock.c).
  */
 #include "abi/errno.h"
 #include "klib.h"
@@ -86,7 +86,7 @@ static void get_setting(int which, struct itimerval *out)
     u64 now = which == REAL ? time_now() : proc_cpu_ticks(curproc, which == VIRTUAL);
     u64 end = which != REAL ? it->target : it->timeout.armed ? it->timeout.when : 0;
     out->interval = ticks_to_timeval(it->interval);
-    if (end)
+    if (end) /* at least 1 us, as 0 would mean a timer that is not armed */
         out->value = ticks_to_timeval(MAX(end, now + 10) - now);
     spin_unlock(&proc_lock);
 }

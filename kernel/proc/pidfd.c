@@ -1,6 +1,6 @@
 /*
- * pidfds: a process as a file, so that its number cannot mean another process meanwhile. Readable
- * when the process has become a zombie; for signals, waitid(P_PIDFD) and taking over descriptors.
+ * pidfds: a descriptor that means one process, also after its number has been reused. It is
+ * readable when the process is a zombie, and serves signals, waitid(P_PIDFD) and pidfd_getfd(2).
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -59,13 +59,14 @@ long sys_pidfd_open(u64 pid, u64 flags)
         proc_get(p);
     spin_unlock(&proc_lock);
     if (!p)
-        return t ? -EINVAL : -ESRCH; /* a thread that leads no process */
+        return t ? -EINVAL : -ESRCH; /* t: a thread that does not lead its process */
     long fd = pidfd_install(p, (u32)flags);
     proc_put(p);
     return fd;
 }
 
-/* With a siginfo of the caller's own only to itself, or when it does not claim to be the kernel's.
+/*
+ * A siginfo that could come from the kernel or from kill(2) goes to the caller's process only.
  */
 static long check_info(const siginfo_t *info, const struct proc *p, int sig)
 {
@@ -74,7 +75,7 @@ static long check_info(const siginfo_t *info, const struct proc *p, int sig)
     return p != curproc && (info->si_code >= 0 || info->si_code == SI_TKILL) ? -EPERM : 0;
 }
 
-/* The process that a signal shall reach through fd: a pidfd, or a directory of /proc. */
+/* The process that a pidfd or a directory /proc/PID names, with one reference. */
 static long proc_to_signal(int fd, struct proc **out)
 {
     struct file *f;

@@ -157,7 +157,7 @@ u64 rlimit_get(int which)
     return curproc->rlimits[which].cur;
 }
 
-/* Processes of a user, for RLIMIT_NPROC; proc_lock held. */
+/* Threads of a user, and zombies as one each, for RLIMIT_NPROC; proc_lock held. */
 int proc_count_user(u32 uid)
 {
     int n = 0;

@@ -1,10 +1,10 @@
 /* kcov: not instrumented on linux: the scheduler */
 /*
  * Scheduler: one queue of runnable threads under one lock for all harts, round robin with slices of
- * 10 ms, half a millisecond for the nicest and 20 ms for the least nice. Kernel code is never
- * preempted; user code is, on return from the interrupt that ended its slice. The lock is held
- * across a context switch and released by the thread that comes up, so a thread is never on the
- * queue and on a hart at once.
+ * 10 ms at nice 0, from 0.5 ms (nice 19) to 20 ms (nice -20). Kernel code is never preempted; user
+ * code is, on return from the interrupt that ended its slice. The lock is held across a context
+ * switch and released by the thread that was switched to, so a thread is never on the queue and on
+ * a hart at once.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -67,8 +67,8 @@ void timer_program(struct cpu *cpu)
 }
 
 /*
- * Everybody has their turn, so what a nice value decides is how long it is: in proportion to the
- * distance from 20, which no thread has.
+ * Every thread gets its turn; the nice value sets its length, in proportion to 20 - nice. No thread
+ * has nice 20, so no slice is empty.
  */
 u64 sched_slice(const struct thread *t)
 {
@@ -76,7 +76,7 @@ u64 sched_slice(const struct thread *t)
     return SLICE_TICKS * (u64)(20 - nice) / 20;
 }
 
-/* Somebody else wants this hart: end the current slice in time. */
+/* Another thread waits for this hart: programs the end of the current slice. */
 static void arm_slice(struct cpu *cpu)
 {
     if (cpu->slice_timer != ~0UL || cpu->running == cpu->idle)
@@ -106,7 +106,7 @@ static void kick(struct cpu *cpu)
         ipi_send(cpu, IPI_RESCHED);
 }
 
-/* Tell a hart other than this one that t waits for it. */
+/* t waits: kicks an idle hart that may run it or, without one, all that may. */
 static void kick_elsewhere(const struct thread *t)
 {
     struct cpu *idle = find_idle_cpu(t);
@@ -119,7 +119,7 @@ static void kick_elsewhere(const struct thread *t)
             kick(&cpus[i]);
 }
 
-/* sched_lock held. A kernel thread preempts a user program, a user program waits its turn. */
+/* sched_lock held. A woken kernel thread preempts a user program; a user thread waits its turn. */
 static void enqueue(struct thread *t, bool woken)
 {
     list_push_back(&run_queue, &t->run_link);
@@ -157,7 +157,7 @@ static void account(struct thread *prev, u64 now)
     prev->switches[0]++;
 }
 
-/* On the stack of the thread that comes up, with sched_lock still held. */
+/* Runs on the stack of the thread that was switched to, with sched_lock still held. */
 static void finish_switch(struct thread *prev)
 {
     bool dead = prev->state == THREAD_DEAD;
@@ -260,7 +260,7 @@ void sched_kick(struct thread *t)
     spin_unlock(&sched_lock);
 }
 
-/* A queued thread tells the harts it may run on now; one that runs where it must not is moved. */
+/* A queued thread is offered to its new harts; one that runs where it must not is preempted. */
 void sched_set_affinity(struct thread *t, u64 harts)
 {
     spin_lock(&sched_lock);
@@ -272,7 +272,7 @@ void sched_set_affinity(struct thread *t, u64 harts)
     spin_unlock(&sched_lock);
 }
 
-/* C side of thread_entry: finish the switch that started us, then be a kernel or a user thread. */
+/* The C part of thread_entry: finishes the switch, then runs the kernel thread or the program. */
 void thread_main(struct thread *prev)
 {
     this_cpu()->intena = true;

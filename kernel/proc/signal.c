@@ -1,7 +1,7 @@
 /*
- * Sending signals: dispositions, queues of siginfo, choosing the thread that gets one, stopping and
- * continuing. Standard signals (1..31) are remembered once, real-time ones are queued. Everything
- * is under proc_lock.
+ * Sending signals: dispositions, queues of siginfo, choosing the receiving thread, stopping and
+ * continuing. A standard signal (1..31) is pending at most once, real-time ones are queued.
+ * Everything is under proc_lock.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -94,7 +94,7 @@ static void forget(sigset_t *pending, struct list *queue, sigset_t set)
     }
 }
 
-/* A stop signal cancels SIGCONT and the other way round, for the whole process. */
+/* Stop signals discard a pending SIGCONT, and SIGCONT pending stop signals, of all threads. */
 static void forget_everywhere(struct proc *p, sigset_t set)
 {
     forget(&p->pending, &p->sigqueue, set);
@@ -133,7 +133,7 @@ static void continue_proc(struct proc *p)
         thread_continue(t);
 }
 
-/* The effect of a signal when it is sent, delivered or not. */
+/* Effects at the time of sending, whether or not the signal is ever delivered. */
 static void side_effects(struct proc *p, int sig)
 {
     if (sig == SIGCONT) {
@@ -233,8 +233,8 @@ int signal_send_pgrp(int pgid, int sig, const siginfo_t *info)
 }
 
 /*
- * A fault cannot be postponed: a blocked or ignored handler is reset, so that the default action
- * kills instead of faulting forever.
+ * The faulting instruction cannot go on without its signal: if that is blocked or ignored, it gets
+ * its default action, which kills. Otherwise the program would fault without end.
  */
 void signal_fault(int sig, int code, u64 addr)
 {
@@ -296,8 +296,8 @@ static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *i
 }
 
 /*
- * Of the signals in set: faults first (they belong to the instruction that waits), then the lowest
- * number.
+ * The order within set: SIGKILL, then faults (they belong to the interrupted instruction), then the
+ * lowest number.
  */
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info)
 {

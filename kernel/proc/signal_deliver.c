@@ -74,7 +74,7 @@ static sigset_t mask_to_save(void)
     return current->restore_blocked ? current->saved_blocked : current->blocked;
 }
 
-/* False when the frame cannot be written: the process dies of SIGSEGV. */
+/* False if the frame cannot be written; the caller then ends the process with SIGSEGV. */
 static bool push_frame(const struct k_sigaction *act, int sig, const siginfo_t *info,
                        struct trapframe *tf)
 {
@@ -120,7 +120,7 @@ static void go_back_to_syscall(struct trapframe *tf)
     tf->epc -= 4;
 }
 
-/* handler: NULL when none will run. */
+/* handler: the one that runs next, or NULL. */
 static void finish_syscall(struct trapframe *tf, const struct k_sigaction *handler)
 {
     if (tf->syscall == ~0UL)
@@ -162,7 +162,7 @@ static void notify_stop(struct proc *p, int sig)
     wake_up(&p->parent->child_wait);
 }
 
-/* Divergence: each thread stops on its own way to user mode, the first one reports. */
+/* Divergence: the first thread that stops reports; the others stop on their way to user mode. */
 static void stop_process(int sig)
 {
     struct proc *p = curproc;
@@ -208,7 +208,7 @@ static void default_action(int sig)
     case SIGTSTP:
     case SIGTTIN:
     case SIGTTOU:
-        if (curproc != init_proc) /* nobody is left who could continue it */
+        if (curproc != init_proc) /* nobody could continue it */
             stop_process(sig);
         return;
     default:
@@ -216,7 +216,7 @@ static void default_action(int sig)
     }
 }
 
-/* A fault of the first process ends the run, so say where it was. */
+/* A fault of the first process ends the run, so the console gets its place. */
 static void report_init_fault(const siginfo_t *info, const struct trapframe *tf)
 {
     bool fault = info->si_code > 0 && info->si_code != SI_KERNEL &&
@@ -255,7 +255,7 @@ void signal_deliver(struct trapframe *tf)
             report_init_fault(&info, tf);
             default_action(sig);
         }
-        return; /* called again while anything is pending */
+        return; /* trap/exit.c calls again while a signal is pending */
     }
     finish_syscall(tf, &act);
     run_handler(act, sig, &info, tf);
@@ -274,6 +274,6 @@ long sys_rt_sigreturn(void)
     if (frame.uc.stack.size && !on_altstack(tf->sp))
         current->altstack = (struct sigaltstack){
             frame.uc.stack.sp, frame.uc.stack.flags & SS_DISABLE, frame.uc.stack.size};
-    tf->syscall = ~0UL; /* a0 is the interrupted program's own, not a result */
+    tf->syscall = ~0UL; /* a0 belongs to the interrupted program: it is not a result */
     return (long)tf->a0;
 }

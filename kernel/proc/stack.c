@@ -9,7 +9,7 @@
 #include "proc.h"
 #include "proc/exec.h"
 
-/* HWCAP bit per single-letter extension: what the board promises to user programs. */
+/* AT_HWCAP: one bit per single-letter extension that user programs may use. */
 #define HWCAP_BIT(letter) (1UL << ((letter) - 'A'))
 #define HWCAP                                                                                      \
     (HWCAP_BIT('I') | HWCAP_BIT('M') | HWCAP_BIT('A') | HWCAP_BIT('F') | HWCAP_BIT('D') |          \
@@ -31,7 +31,7 @@ static void push_aux(struct table *t, u64 type, u64 value)
     push(t, value);
 }
 
-/* Pointers to count strings that lie one after another from *at on. */
+/* Pushes pointers to count strings, the first at *offset, which advances behind the last. */
 static void push_strings(struct table *t, const char *bytes, size_t *offset, u32 count, va_t base)
 {
     for (u32 i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ int stack_build(struct vm *vm, const struct exec_strings *strings, const struct 
     va_t execfn = USER_STACK_TOP - 8 - ALIGN_UP(strlen(path) + 1, 8);
     va_t text = ALIGN_DOWN(execfn - strings->used, 16);
     va_t random_va = text - sizeof(random);
-    size_t words = 1 + strings->argc + 1 + strings->envc + 1 + 2 * 17;
+    size_t words = 1 + strings->argc + 1 + strings->envc + 1 + 2 * 17; /* pairs of push_auxv */
     struct table t = {.words = kmalloc(words * 8)};
     if (!t.words)
         return -ENOMEM;

@@ -1,7 +1,7 @@
 /* Switching kernel stacks, and the floating-point registers of user programs. */
 #include "asm.h"
 
-/* struct thread *swtch(prev, next): returns, on next's stack, the thread that was left. */
+/* struct thread *swtch(prev, next): returns on next's stack the thread that was switched from. */
 .globl swtch
 swtch:
     sd ra, (THREAD_CTX + 0)(a0)
@@ -35,7 +35,7 @@ swtch:
     mv tp, a1
     ret
 
-/* First instructions of a new thread; a0 = the thread that was left. */
+/* First instructions of a new thread; a0 = the thread that was switched from. */
 .globl thread_entry
 thread_entry:
     li s0, 0
@@ -44,7 +44,7 @@ thread_entry:
 
 .option push
 .option arch, +f, +d
-/* void fp_save(struct fpstate *) */
+/* void fp_save(struct fpstate *); 0x6000 is sstatus.FS = Dirty, which permits the accesses */
 .globl fp_save
 fp_save:
     li t0, 0x6000

@@ -1,8 +1,8 @@
 /* kcov: not instrumented: between the two threads nothing belongs to either */
 /*
  * The machine side of a context switch: floating-point state, page table, coverage, stacks.
- * Floating-point registers are saved when the user program dirtied them (sstatus.FS) and reloaded
- * only when the hart holds somebody else's.
+ * Floating-point registers are saved if the user program changed them (sstatus.FS is Dirty) and
+ * loaded only if the hart holds those of another thread.
  */
 #include "kcov.h"
 #include "proc.h"
@@ -56,7 +56,7 @@ struct thread *context_switch(struct thread *prev, struct thread *next)
     return prev;
 }
 
-/* A thread's first turn has no context_switch() to come back to. */
+/* A new thread does not return from context_switch(), so it loads its registers here. */
 void fp_first(void)
 {
     fp_enter(current->cpu, current);

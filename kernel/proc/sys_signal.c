@@ -109,7 +109,7 @@ bool signal_allowed(const struct proc *p)
 }
 
 struct broadcast {
-    int pgid; /* -1: every process but this one and the first */
+    int pgid; /* -1: every process but the caller's and init */
     int sig, found, reached;
     const siginfo_t *info;
 };

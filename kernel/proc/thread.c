@@ -40,7 +40,7 @@ struct thread *thread_alloc(struct proc *p, const char *name)
     return t;
 }
 
-/* Called by the thread that runs next, or by a creator that gave up. */
+/* Called by the thread that runs next, or by a creator whose clone failed: never on t's stack. */
 void thread_free(struct thread *t)
 {
     for (int i = 0; i < MAX_HARTS; i++)

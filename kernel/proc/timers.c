@@ -2,11 +2,11 @@
  * POSIX timers: timer_create(2) and its family, on the clocks that tick in real time and on those
  * of CPU time (cpuclock.c).
  *
- * A timer has at most one signal on its way; further expirations are counted in that signal's
- * overrun field and known to timer_getoverrun() once it has been delivered. Timers end with the
+ * A timer has at most one pending signal; further expirations are counted in that signal's overrun
+ * field, which timer_getoverrun() returns once the signal has been delivered. Timers end with the
  * process and with execve; fork does not copy them.
  *
- * SIGEV_THREAD is the C library's own business.
+ * The C library implements SIGEV_THREAD, on top of SIGEV_THREAD_ID.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -42,11 +42,11 @@ struct posix_timer {
     u64 interval; /* (proc_lock) ticks */
     bool counts_cpu;
     struct cpu_clock cpu; /* with counts_cpu */
-    u64 target;           /* (proc_lock) what it shows when it is due; 0: not armed */
+    u64 target;           /* (proc_lock) ticks of cpu at which it is due; 0: not armed */
     int overrun;          /* (proc_lock) of the last signal delivered */
 };
 
-/* proc_lock held. Counts on in a signal of this timer that nobody has taken yet. */
+/* proc_lock held. Adds to the overruns of a signal of this timer that is still pending. */
 static bool count_overrun(struct list *queue, const struct posix_timer *t, u64 expired)
 {
     list_for_each(q, queue, struct sigqueued, link) {
@@ -78,7 +78,7 @@ static void send(struct posix_timer *t, u64 expired)
         signal_send_proc_locked(t->proc, t->signo, &info);
 }
 
-/* proc_lock held. How often a timer of CPU time has expired; it is armed again as it needs. */
+/* proc_lock held. How often a timer of CPU time has expired; arms the next look at its clock. */
 static u64 look_at_cpu(struct posix_timer *t)
 {
     u64 used, expired = 0;
@@ -123,7 +123,7 @@ static struct posix_timer *find(u64 id)
     return NULL;
 }
 
-/* timer_lock held. Afterwards it does not run and is not armed. */
+/* timer_lock held. Afterwards fires() is not running and the timer is not armed. */
 static void stop(struct posix_timer *t)
 {
     spin_lock(&proc_lock);
@@ -164,7 +164,7 @@ static long check_event(const struct sigevent *ev)
     return error;
 }
 
-/* cpu: of a clock that does not tick in real time. */
+/* cpu: the target of a clock of CPU time, unused for other clocks. */
 static long create(int clock, const struct cpu_clock *cpu, const struct sigevent *ev,
                    bool value_is_id, va_t id_addr)
 {

@@ -1,6 +1,6 @@
 /*
- * Clocks, sleeping and accounting as system calls. One tick of the board is 100 ns; resolution is
- * one nanosecond in the interface and one tick in fact.
+ * Clocks, sleeping and accounting as system calls. The interface has nanoseconds, but the clocks
+ * advance by ticks of 100 ns.
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -130,7 +130,7 @@ long sys_gettimeofday(u64 tv_addr, u64 tz_addr)
     return tz_addr ? put_user(tz_addr, zone) : 0;
 }
 
-/* A sleep that ended early tells what is left, if it may. */
+/* The result of an interrupted sleep; a relative one stores the time left at remain, if given. */
 static long ended_early(u64 left_ns, bool absolute, va_t remain)
 {
     struct timespec left = ns_to_timespec(left_ns);
@@ -139,7 +139,7 @@ static long ended_early(u64 left_ns, bool absolute, va_t remain)
     return put_user(remain, left) ? -EFAULT : -EINTR;
 }
 
-/* One of length zero returns without giving up the hart. */
+/* A sleep of length zero returns without giving up the hart. */
 static long sleep_for(u64 deadline, bool absolute, va_t remain)
 {
     struct waitq nobody = WAITQ_INIT(nobody);

@@ -40,7 +40,7 @@ static void describe(struct wait_result *out, const struct proc *child, int stat
                                 .stime = child->stime + child->cstime};
 }
 
-/* proc_lock held. Takes one event of child, if there is a wanted one; *reaped = it is gone now. */
+/* proc_lock held. Takes a wanted event of child; *reaped: the caller has to unlink child. */
 static bool take_event(struct proc *child, const struct wait_request *rq, struct wait_result *out,
                        bool *reaped)
 {
@@ -64,7 +64,7 @@ static bool take_event(struct proc *child, const struct wait_request *rq, struct
     return false;
 }
 
-/* 1 with an event in *out, 0 when there are only quiet children, -ECHILD when there are none. */
+/* 1 with an event in *out; 0 if no child that matches has one; -ECHILD if no child matches. */
 static long poll_children(const struct wait_request *rq, struct wait_result *out)
 {
     struct proc *me = curproc, *gone = NULL;
@@ -112,6 +112,7 @@ static long put_rusage(va_t addr, const struct wait_result *r)
 long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
 {
     int pid = (int)pid_arg;
+    /* 0x20000000, __WNOTHREAD, has no effect: a child belongs to its parent's whole process. */
     if (options & ~(u64)(WNOHANG | WUNTRACED | WCONTINUED | WCLONE | WALL | 0x20000000))
         return -EINVAL;
     if (pid == (int)0x80000000) /* has no negation */
