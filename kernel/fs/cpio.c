@@ -4,9 +4,9 @@
  * Format "newc" (cpio(5)): per member a header of 110 ASCII characters - "070701", then 13 fields
  * of 8 hexadecimal digits - the name with its NUL, and the contents, each padded to 4 bytes. The
  * member "TRAILER!!!" ends an archive; several archives may follow one another, with zero padding
- * between them. Hard links: members with the same inode number, the last one has the contents.
+ * between them. Hard links are members with the same inode number; the last has the contents.
  *
- * Not modelled: compression, checksums (070702 is read, the sum is not checked).
+ * Not modelled: compression, checksums (070702 is read, but its sum is not checked).
  */
 #include "fs.h"
 #include "abi/errno.h"
@@ -37,7 +37,7 @@ struct member {
     u64 f[FIELDS];
     const char *name;
     const u8 *data;
-    u64 next; /* offset of what follows */
+    u64 next; /* offset of the next member */
 };
 
 static bool parse_fields(const char *p, u64 *f)
@@ -60,7 +60,7 @@ static bool parse_fields(const char *p, u64 *f)
     return true;
 }
 
-/* False with a message when the archive is damaged at this offset. */
+/* Reads the member at an offset; false after a message if the archive is damaged there. */
 static bool parse_member(const u8 *image, u64 bytes, u64 at, struct member *m)
 {
     const char *p = (const char *)image + at;
@@ -169,7 +169,7 @@ static void forget_links(struct hardlinks *links)
     }
 }
 
-/* The walk stands at the directory. Makes or finds the node; *out has one reference. */
+/* The walk has reached the directory. Makes or finds the node; *out has one reference. */
 static int make_node(struct walk *w, const struct member *m, struct hardlinks *links,
                      struct inode **out)
 {

@@ -1,9 +1,9 @@
 /*
  * devfs.c: /dev and debugfs. Both are tmpfs trees with one instance each, made at boot, so that a
- * driver may register before or after somebody mounts them, and every mount shows the same tree.
+ * driver may register before or after a mount, and every mount shows the same tree.
  *
- * A registered node carries the driver's operations in inode->fops; one that mknod(2) made carries
- * only a number, and finds the driver of the same number in the list of registrations at open time.
+ * A registered node has the driver's operations in inode->fops. A node that mknod(2) made has only
+ * a number; open finds the driver with this number in the list of registrations.
  */
 #include "devfs.h"
 #include "abi/errno.h"
@@ -27,7 +27,7 @@ struct registration {
 static struct registration *registrations; /* (fs_lock) */
 static struct super *dev_super, *debug_super;
 
-/* A node in the root directory of a tree. Needs nothing but memory. */
+/* Makes a node in the root directory of a tree. */
 static int add_node(struct super *sb, const char *name, u32 mode, u64 rdev,
                     const struct file_ops *ops, void *priv)
 {
@@ -151,7 +151,7 @@ static int device_open(struct inode *inode, struct file *file)
 
 const struct file_ops device_fops = {.open = device_open};
 
-/* Both trees have one instance: a mount takes one more reference of it. */
+/* Each tree has one instance: a mount takes one more reference of it. */
 static int mount_single(const struct fs_type *type, const char *source, u32 flags, const char *data,
                         struct super **out)
 {
@@ -163,7 +163,7 @@ static int mount_single(const struct fs_type *type, const char *source, u32 flag
 struct fs_type devfs_type = {.name = "devtmpfs", .nodev = true, .mount = mount_single};
 struct fs_type debugfs_type = {.name = "debugfs", .nodev = true, .mount = mount_single};
 
-/* Makes the trees; the first caller does it, be it fs_init or a driver. */
+/* Makes the trees at the first call, by fs_init or a driver. */
 void devfs_init(void)
 {
     if (dev_super)

@@ -3,7 +3,7 @@
 
 #include "fs.h"
 
-extern const struct file_ops device_fops; /* nodes made by mknod: finds the driver by number */
+extern const struct file_ops device_fops; /* of nodes made by mknod: open finds the driver */
 void devfs_init(void);
 int devfs_mkdir(const char *name);
 int devfs_symlink(const char *name, const char *target);

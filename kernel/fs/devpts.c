@@ -1,9 +1,9 @@
 /*
  * devpts.c: the directory /dev/pts (pts(4)): ptmx, and a node for each pseudo-terminal whose master
- * is open. A tmpfs tree in which nobody but dev/pty.c makes or removes names.
+ * is open. It is a tmpfs tree in which only dev/pty.c makes and removes names.
  *
- * One instance, as Linux had it before 4.7: every mount shows the same terminals, and ptmx works
- * wherever its node is. Mount options are not looked at: it is as if ptmxmode=0666 had been given.
+ * There is one instance, as in Linux before 4.7: every mount shows the same terminals, and ptmx
+ * works wherever its node is. Mount options are ignored, as if ptmxmode=0666 had been given.
  */
 #include "devpts.h"
 #include "abi/errno.h"
@@ -16,7 +16,7 @@
 #define INO_FIRST    3
 
 static struct super *pts_super;
-static struct inode_ops dir_ops; /* of tmpfs, without what changes the tree */
+static struct inode_ops dir_ops; /* those of tmpfs that do not change the tree */
 
 /* Needs fs_lock. */
 static int add(const char *name, u32 mode, u64 rdev, u64 ino, struct inode **out)

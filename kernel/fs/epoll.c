@@ -1,14 +1,14 @@
 /*
  * epoll.c: epoll(7). An epoll file holds items, one per watched (file, descriptor number); an item
- * hangs a waiter on each wait queue of its file, and a wake-up there puts it on the ready list.
- * epoll_wait asks the files on that list what is true now, so a stale entry costs a question, never
- * a wrong answer. Level-triggered items that were ready go back on the list, edge-triggered ones
- * wait for the next wake-up, one-shot ones are switched off.
+ * has a waiter on each wait queue of its file, and a wake-up there puts it on the ready list.
+ * epoll_wait polls the files on that list, so a stale entry costs one poll and never gives a wrong
+ * result. Level-triggered items that were ready go back on the list, edge-triggered ones wait for
+ * the next wake-up, one-shot ones are disabled.
  *
  * Locks: watch_mutex for items and files; ep->lock (spin) for the ready list, also in interrupts.
- * An item goes when its file's last reference goes, when EPOLL_CTL_DEL asks, or with its epoll.
+ * An item ends with its file's last reference, by EPOLL_CTL_DEL, or with its epoll file.
  *
- * Not modelled: EPOLLEXCLUSIVE and EPOLLWAKEUP are accepted and mean nothing.
+ * Not modelled: EPOLLEXCLUSIVE and EPOLLWAKEUP are accepted and have no effect.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -48,7 +48,7 @@ struct epoll {
 struct item {
     struct list link;       /* in ep->items */
     struct list ready_link; /* (ep->lock) empty when not ready */
-    struct watcher w;       /* w.file is not counted: gone() tells when it goes */
+    struct watcher w;       /* w.file is not counted: w.gone() is called when it is closed */
     struct epoll *ep;
     int fd;
     u32 events;
@@ -67,7 +67,7 @@ static void mark_ready(struct item *item)
     spin_unlock(&ep->lock);
 }
 
-/* From the file's wait queue, any context. */
+/* Called from the file's wait queue, in any context. */
 static void item_wake(struct watcher *w, u32 events)
 {
     struct item *item = container_of(w, struct item, w);
@@ -93,7 +93,7 @@ static void item_file_gone(struct watcher *w)
     item_free(container_of(w, struct item, w));
 }
 
-/* The requested events that the item's file has now; none for a spent one-shot. */
+/* The requested events that the item's file has now; none for a disabled one-shot. */
 static u32 item_bits(struct item *item)
 {
     return file_poll(item->w.file, NULL) & item->events & ~EPOLL_FLAGS;
@@ -132,7 +132,7 @@ static struct item *find_item(struct epoll *ep, struct file *file, int fd)
     return NULL;
 }
 
-/* Does watching from inside to reach ep? Also too deep a nest counts. */
+/* True if inner watches ep, directly or through other epolls, or if they nest too deep. */
 static bool makes_loop(struct epoll *ep, struct file *inner, int depth)
 {
     struct epoll *in;
@@ -217,7 +217,7 @@ static struct item *pop_ready(struct epoll *ep)
     return item;
 }
 
-/* Needs watch_mutex. Fills at most max events; items stay ready as their trigger mode says. */
+/* Needs watch_mutex. Fills at most max events. out == NULL: only counts, and all stay ready. */
 static u32 harvest(struct epoll *ep, struct epoll_event *out, u32 max)
 {
     struct list again = LIST_INIT(again);

@@ -1,5 +1,5 @@
 /*
- * eventfd.c: eventfd2 and the timerfd family: a counter as a file, moved by write(2) or by a timer.
+ * eventfd.c: eventfd2 and the timerfd family: a counter as a file, raised by write(2) or a timer.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -217,7 +217,7 @@ static u64 to_ticks(const struct timespec64 *t)
     return t->sec * TICKS_PER_SEC + ns_to_ticks(t->nsec);
 }
 
-/* Needs the lock. The answer of timerfd_gettime. */
+/* Needs the lock. The result of timerfd_gettime. */
 static void current_setting(struct counter *c, struct itimerspec *out)
 {
     u64 now = time_now();
@@ -226,7 +226,7 @@ static void current_setting(struct counter *c, struct itimerspec *out)
     out->value = to_timespec(!c->when ? 0 : c->when > now ? c->when - now : 1);
 }
 
-/* The absolute tick of a setting; wall-clock times are moved to time since boot. */
+/* The expiry of a setting in ticks since boot, to which wall-clock times are converted. */
 static u64 expiry(struct counter *c, const struct timespec64 *value, bool absolute)
 {
     u64 ticks = to_ticks(value), boot;
@@ -275,7 +275,7 @@ long sys_timerfd_settime(u64 fd, u64 flags, u64 new_addr, u64 old_addr)
     spin_lock(&c->lock);
     c->count = 0;
     c->when = 0;
-    c->interval = to_ticks(&new.interval); /* shown also while it is stopped */
+    c->interval = to_ticks(&new.interval); /* timerfd_gettime shows it also if not armed */
     if (new.value.sec || new.value.nsec) {
         c->when = expiry(c, &new.value, flags & TFD_TIMER_ABSTIME);
         timeout_set(&c->timer, c->when);

@@ -1,8 +1,8 @@
 /*
  * file.c: life of an open file, opening by name, and the checks around a file's operations.
  *
- * file_new takes over nothing: it takes its own references of mount and inode, and file_put gives
- * them back. The driver's open() runs before anybody else can see the file, so it needs no lock.
+ * file_new takes its own references of mount and inode, and file_put drops them. A driver's open()
+ * runs before any other thread can see the file, so it needs no lock.
  */
 #include "file.h"
 #include "abi/errno.h"
@@ -92,7 +92,7 @@ static struct file *file_new(struct inode *inode, struct mount *mnt, u32 oflags)
 
 static const struct file_ops path_fops = {0};
 
-/* Opens a place that has been found; permissions have been checked. */
+/* Opens the file at a place; the caller has checked permissions. shown: its path for /proc. */
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out)
 {
     struct file *f = file_new(at->inode, at->mnt, oflags);
@@ -127,7 +127,7 @@ struct file *file_anon(const char *name, u32 mode, const struct file_ops *ops, v
 
     if (!inode)
         return NULL;
-    inode->fops = fops_for_mode(mode); /* for an open through /proc/self/fd */
+    inode->fops = fops_for_mode(mode); /* used by an open through /proc/self/fd */
     f = file_on_inode(inode, name, ops, priv, oflags);
     inode_put(inode);
     return f;
@@ -153,7 +153,7 @@ struct file *file_on_inode(struct inode *inode, const char *name, const struct f
     return f;
 }
 
-/* Is the position of this file shared state that needs its lock? Pipes and devices may block. */
+/* True if reads and writes hold pos_lock. Not pipes and devices, which may block meanwhile. */
 static bool locks_pos(const struct file *f)
 {
     return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
@@ -238,7 +238,7 @@ u32 file_poll(struct file *file, struct poll_table *pt)
     return file->ops->poll(file, pt);
 }
 
-/* The permission bits of a new file. */
+/* The permission bits of a new file, after the umask. */
 static u32 masked(u32 mode)
 {
     return mode & 07777 & ~current_fs()->umask;
@@ -261,8 +261,8 @@ static int check_access(const struct inode *inode, u32 flags)
 }
 
 /*
- * The last component of an open with O_CREAT; the walk stands at its directory. Follows links to
- * files that do not exist yet, as open(2) does. Needs fs_lock.
+ * The last component of an open with O_CREAT; the walk has reached its directory. Follows links to
+ * files that do not exist yet, as open(2) does. 1: created; 0: found. Needs fs_lock.
  */
 static int find_or_create(struct walk *w, u32 flags, u32 mode)
 {
@@ -309,8 +309,8 @@ static int find_or_create(struct walk *w, u32 flags, u32 mode)
 
 struct located {
     struct path at;
-    struct inode *dir;    /* where it was found, or 0; owned */
-    bool created, linked; /* linked: the way led over symbolic links */
+    struct inode *dir;    /* the directory where it was found, or NULL; owned */
+    bool created, linked; /* linked: the walk followed symbolic links */
 };
 
 static int locate(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
@@ -346,7 +346,7 @@ static int locate(const struct path *base, const char *name, u32 flags, u32 mode
     return err;
 }
 
-/* A nameless file in the directory at (O_TMPFILE). Replaces at->inode by the new file. */
+/* Makes a file without a name in the directory `at` (O_TMPFILE), which becomes the new file. */
 static int make_tmpfile(struct path *at, u32 mode)
 {
     struct inode *inode;
@@ -381,7 +381,7 @@ static int truncate_opened(struct inode *inode)
     return err;
 }
 
-/* No "." or ".." and no empty component, but perhaps a leading "./". */
+/* True if no component after the first is empty or begins with a dot, as "." and ".." do. */
 static bool is_plain(const char *name)
 {
     while (*name) {

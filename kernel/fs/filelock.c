@@ -3,8 +3,8 @@
  * flock(2) locks to an open file and all of it; the two kinds do not see each other.
  *
  * All locks are in one list under one mutex. A record lock that overlaps older ones of its owner
- * replaces the overlapping parts; a waiter tries again whenever any lock goes. Deadlocks between
- * record locks are not detected (Linux answers -EDEADLK): the wait can be interrupted.
+ * replaces the overlapping parts; a waiter tries again whenever any lock is released. Divergence:
+ * deadlocks between record locks are not detected (-EDEADLK in Linux), but a signal ends the wait.
  */
 #include "filelock.h"
 #include "abi/errno.h"
@@ -45,7 +45,7 @@ struct lock {
 static struct mutex lock_mutex = MUTEX_INIT(lock_mutex, "filelock");
 static struct list locks = LIST_INIT(locks);
 static struct waitq lock_wait = WAITQ_INIT(lock_wait);
-static u32 generation; /* grows whenever a lock goes */
+static u32 generation; /* grows whenever a lock is released */
 
 static bool overlaps(const struct lock *a, const struct lock *b)
 {
@@ -69,7 +69,7 @@ static void drop(struct lock *l)
     generation++;
 }
 
-/* Cuts the range of cut out of the owner's older locks. spare becomes a second half if needed. */
+/* Removes the range of cut from the owner's older locks. One that is split needs spare. */
 static void cut_out(const struct lock *cut, struct lock **spare)
 {
     list_for_each_safe(l, &locks, struct lock, link) {
@@ -92,7 +92,7 @@ static void cut_out(const struct lock *cut, struct lock **spare)
     generation++;
 }
 
-/* Sets or (F_UNLCK) clears; -EAGAIN when somebody else's is in the way. */
+/* Sets or (F_UNLCK) clears a lock; -EAGAIN if another owner's conflicts. */
 static long apply(const struct lock *want)
 {
     struct lock *mine = kmalloc(sizeof(*mine)), *spare = kmalloc(sizeof(*spare));
@@ -216,7 +216,7 @@ static void release(struct inode *inode, void *owner)
 {
     bool any = false;
 
-    if (list_empty(&locks)) /* the usual case, and a lock of ours can not appear meanwhile */
+    if (list_empty(&locks)) /* the usual case; the caller is not setting a lock meanwhile */
         return;
     mutex_lock(&lock_mutex);
     list_for_each_safe(l, &locks, struct lock, link)

@@ -6,5 +6,5 @@
 /* op: 0 get, 1 set, 2 set and wait; lock_addr: user struct flock */
 long filelock_fcntl(struct file *f, int op, u64 lock_addr);
 long filelock_flock(struct file *f, int op);
-void filelock_release_file(struct file *f);               /* last reference: flock locks go */
-void filelock_release_owner(struct file *f, void *owner); /* any close: its record locks go */
+void filelock_release_file(struct file *f);               /* last reference: its flock locks */
+void filelock_release_owner(struct file *f, void *owner); /* any close: owner's record locks */

@@ -3,7 +3,7 @@
  *
  * A table maps small numbers to open files; a slot holds one reference of its file. RESERVED marks
  * a number that an open(2) in progress owns: no other call gets it, and a lookup gives -EBADF.
- * files->lock is a spinlock, so nothing is released while it is held.
+ * files->lock is a spinlock, so no file is put while it is held: that may sleep.
  */
 #include "file.h"
 #include "fs.h"
@@ -106,7 +106,7 @@ static int release_slot(struct files *t, int fd, struct file *f)
     return err;
 }
 
-/* Takes the file out of a slot; 0 when it holds none. */
+/* Takes the file out of a slot; NULL if the slot is free or reserved. */
 static struct file *take(struct files *t, int fd)
 {
     struct file *f = NULL;
@@ -151,11 +151,11 @@ int files_unshare(struct files **files)
     if (atomic_load(&old->refs) == 1)
         return 0;
     if (atomic_load(&curproc->nthreads) > 1)
-        return -EINVAL; /* the others may be using the old table without a reference */
+        return -EINVAL; /* other threads may be using the old table without a reference */
     t = files_copy(old);
     if (!t)
         return -ENOMEM;
-    spin_lock(&proc_lock); /* others find the table through the process */
+    spin_lock(&proc_lock); /* procfs finds the table through the process */
     *files = t;
     spin_unlock(&proc_lock);
     files_put(old);
@@ -217,7 +217,7 @@ struct file *fd_get(int fd)
     return f;
 }
 
-/* Needs the lock. Makes room for number fd. */
+/* Needs the lock. Makes the table large enough for number fd. */
 static int make_room(struct files *t, int fd)
 {
     int cap = t->cap;

@@ -1,7 +1,7 @@
 /*
- * init.c: the tree a process finds: the initial archive in a tmpfs, devices on /dev, terminals on
- * /dev/pts, processes on /proc. /sys/kernel/debug is an empty directory that mount(2) can put
- * debugfs on.
+ * init.c: the initial file tree: the initial archive in a tmpfs, devices on /dev, terminals on
+ * /dev/pts, processes on /proc. /sys/kernel/debug is an empty directory on which mount(2) can put
+ * debugfs.
  */
 #include "fs.h"
 #include "abi/errno.h"
@@ -59,7 +59,7 @@ void fs_init(void)
     make_dir("/sys", 0555);
     make_dir("/sys/kernel", 0555);
     make_dir("/sys/kernel/debug", 0700);
-    tmpfs_limit(mount_root()->sb); /* only now: the archive may be as large as it likes */
+    tmpfs_limit(mount_root()->sb); /* only now: the archive may be of any size */
     fs_mount("devtmpfs", "/dev", "devtmpfs", 0, "");
     devfs_mkdir("pts");
     fs_mount("devpts", "/dev/pts", "devpts", 0, "");

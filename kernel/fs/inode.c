@@ -1,9 +1,9 @@
 /*
- * inode.c: life of an inode, and the small helpers every file system uses.
+ * inode.c: life of an inode, and small functions that every file system uses.
  *
- * An inode dies when its reference count reaches zero: evict() gives the file system its last word,
- * then the cached pages and the structure go. Every stored pointer has a reference: open files,
- * working directories, mounts, and a file system's own tables (tmpfs: the directory entry).
+ * An inode dies when its reference count reaches zero: evict() lets the file system free its part,
+ * then the cached pages and the structure are freed. Every stored pointer has a reference: open
+ * files, working directories, mounts, and a file system's own tables (tmpfs: the directory entry).
  */
 #include "fs.h"
 #include "alloc.h"

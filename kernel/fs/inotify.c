@@ -1,12 +1,12 @@
 /*
  * inotify.c: inotify(7). An instance is a file with a queue of events and a set of watches, one per
- * inode; notify.c tells each watch what happens.
+ * inode; notify.c calls each watch with its events.
  *
- * A watch is used under notify_lock, the queue under the instance's spinlock. A watch that ends -
- * by inotify_rm_watch, with its inode's last link, after IN_ONESHOT - says IN_IGNORED.
+ * notify_lock protects the watches, the instance's spinlock the queue. A watch that ends (by
+ * inotify_rm_watch, with its inode's last link, after IN_ONESHOT) queues IN_IGNORED.
  *
- * Divergences: a watched file system can not be unmounted (Linux sends IN_UNMOUNT); IN_DELETE_SELF
- * comes with the last link, also while the file is still open.
+ * Divergences: a watched file system cannot be unmounted (Linux sends IN_UNMOUNT); IN_DELETE_SELF
+ * comes with the last link, even if the file is still open.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -47,7 +47,7 @@ struct instance {
     struct spinlock lock;
     struct list events; /* (lock) oldest first */
     u32 count;          /* (lock) */
-    u64 bytes;          /* (lock) what FIONREAD tells */
+    u64 bytes;          /* (lock) size of the events, for FIONREAD */
     struct waitq wait;
 };
 
@@ -74,7 +74,7 @@ static struct event *event_new(int wd, u32 mask, u32 cookie, const char *name)
     return e;
 }
 
-/* Needs in->lock. An event that says what the last one said is left out. */
+/* Needs in->lock. True if e equals the last event, and so is left out. */
 static bool repeats_last(struct instance *in, const struct event *e)
 {
     const struct event *last;

@@ -1,5 +1,5 @@
 /*
- * iter.c: moves bytes between a file and its reader or writer, see file.h.
+ * iter.c: moves bytes between a file and its reader or writer; see file.h.
  */
 #include "file.h"
 #include "klib.h"
@@ -21,7 +21,7 @@ void iter_kernel(struct iter *it, void *buf, u64 n)
     it->kernel = true;
 }
 
-/* The contiguous piece at the current place; skips empty iovecs. */
+/* Length and address of the contiguous piece at the current place; skips empty iovecs. */
 static u64 piece(struct iter *it, u64 *addr)
 {
     while (it->niov && it->skip == it->iov->len) {

@@ -1,19 +1,19 @@
 /*
- * kqueue.c: kqueue and kevent of the BSDs, as two private system calls; programs reach them through
+ * kqueue.c: kqueue and kevent of the BSDs, as two private system calls; programs call them through
  * guest-programs/include/bsd/event.h. kqueue_filters.c has the filters.
  *
- * A knote is one registration (ident, filter). The event that makes it active (a wake-up of its
- * file, a timer, a trigger, an event of an inode or a process) puts it on the queue's active list;
- * kevent() asks what is true of the knotes on that list and reports it. Level-triggered ones that
- * stay true stay on the list.
+ * A knote is one registration (ident, filter). An event (a wake-up of its file, a timer, a trigger,
+ * an event of an inode or a process) activates it: it joins the queue's active list. kevent() asks
+ * the filters of the knotes on that list whether their conditions hold, and reports those that do.
+ * Level-triggered knotes stay on the list while their condition holds.
  *
- * On OpenBSD a kqueue that is itself watched (by another kqueue, poll, epoll) tells its watchers
- * from a task, not from the wake-up: that is how OpenBSD keeps nested queues from recursing, and
- * why such a wake-up shows up in remote coverage of the process that caused it.
+ * On OpenBSD a kqueue that is itself watched (by another kqueue, poll, epoll) wakes its watchers
+ * from a task, not from the wake-up itself. OpenBSD does this to keep nested queues from recursing;
+ * it makes such a wake-up visible in the remote coverage of the process that caused it.
  *
- * Locks: watch_mutex for registrations, kq->lock (spin) for the active list. A kqueue is counted:
- * by its file and by its queued task. Descriptors: not inherited by fork, not passed over sockets;
- * a registration ends when its descriptor is closed.
+ * Locks: watch_mutex for registrations, kq->lock (spin) for the active list. A kqueue is counted by
+ * its file and by its queued task. fork does not copy its descriptors, and sockets do not pass
+ * them; a registration ends when its descriptor is closed.
  */
 #include "kqueue.h"
 #include "abi/errno.h"
@@ -42,7 +42,7 @@ static void kqueue_unref(struct kqueue *kq)
         kfree(kq);
 }
 
-/* In a kernel thread, on behalf of the process that made it active. */
+/* Runs in a kernel thread, on behalf of the process that activated the knote. */
 static void wake_watchers(void *arg)
 {
     struct kqueue *kq = arg;
@@ -143,7 +143,7 @@ static long modify(struct knote *n, const struct kevent *ev)
         n->disabled = true;
     if (ev->flags & EV_ENABLE)
         n->disabled = false;
-    if (!n->disabled) /* what happened meanwhile counts */
+    if (!n->disabled) /* events may have occurred while it was disabled */
         knote_activate(n);
     return 0;
 }
@@ -183,7 +183,7 @@ static long change(struct kqueue *kq, const struct kevent *ev)
     return err;
 }
 
-/* Is the knote true now? Fills in what kevent reports. Needs watch_mutex. */
+/* True if the knote's condition holds now; fills in the event for kevent. Needs watch_mutex. */
 static bool report(struct knote *n, struct kevent *out)
 {
     *out = n->ev;
@@ -192,7 +192,7 @@ static bool report(struct knote *n, struct kevent *out)
     return n->filter->report(n, out);
 }
 
-/* After a knote was reported: what its flags do to it. True when it stays active. */
+/* Applies the flags of a knote that was reported. True if it stays active. */
 static bool after_report(struct knote *n)
 {
     if (n->ev.flags & EV_ONESHOT) {
@@ -219,7 +219,7 @@ static struct knote *pop_active(struct kqueue *kq)
     return n;
 }
 
-/* Needs watch_mutex. out == 0: only counts, up to max, and changes nothing. */
+/* Needs watch_mutex. out == NULL: only counts, up to max, and changes nothing. */
 static u32 harvest(struct kqueue *kq, struct kevent *out, u32 max)
 {
     struct list again = LIST_INIT(again);
@@ -324,7 +324,7 @@ long sys_kqueue1(u64 flags)
     return fd_install(f, (u32)flags);
 }
 
-/* Where the results of kevent go. */
+/* The caller's array of results: n of max entries are filled. */
 struct kevent_out {
     u64 addr;
     u32 n, max;
@@ -338,7 +338,7 @@ static long put_event(struct kevent_out *out, const struct kevent *ev)
     return 0;
 }
 
-/* Errors become EV_ERROR events while there is room, then the call's own result. */
+/* An error becomes an EV_ERROR event; without a free entry it is the result of the call. */
 static long apply_changes(struct kqueue *kq, u64 changes, u32 n, struct kevent_out *out)
 {
     for (u32 i = 0; i < n; i++) {

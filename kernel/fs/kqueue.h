@@ -1,4 +1,4 @@
-/* kqueue.h: what the queue (kqueue.c) and the filters (kqueue_filters.c) share. */
+/* kqueue.h: shared by the queue (kqueue.c) and the filters (kqueue_filters.c). */
 #pragma once
 
 #include "abi/event.h"
@@ -10,14 +10,14 @@
 #include "timeout.h"
 
 struct kqueue {
-    int refs;
+    int refs;           /* atomic: its file, and its task while queued */
     struct list knotes; /* (watch_mutex) */
     struct spinlock lock;
     struct list active;        /* (lock) */
     struct waitq wait;         /* callers of kevent */
     struct waitq watchers;     /* poll, epoll, other kqueues */
     struct task task;          /* wakes watchers */
-    const struct files *table; /* whose descriptors idents are */
+    const struct files *table; /* the table whose descriptors idents are; only compared */
 };
 
 struct filter;
@@ -25,7 +25,7 @@ struct vnode_watch;
 
 struct knote {
     struct list link;
-    struct list active_link; /* (kq->lock) empty when not active */
+    struct list active_link; /* (kq->lock) empty if not active */
     struct kqueue *kq;
     const struct filter *filter;
     struct kevent ev; /* ident, filter, flags, udata; fflags and data as last added */
@@ -35,21 +35,21 @@ struct knote {
     struct proc_watch process; /* PROC, SIGNAL */
     struct timeout timer;      /* TIMER */
     u64 period, when;          /* (kq->lock) TIMER: ticks; next expiry */
-    u64 fired;                 /* (kq->lock) how often; USER: 1 when triggered */
-    u32 seen;                  /* (kq->lock) NOTE_* that have happened */
+    u64 fired;                 /* (kq->lock) number of events; USER: 1 once triggered */
+    u32 seen;                  /* (kq->lock) NOTE_* bits of events so far */
     i64 value;                 /* (kq->lock) PROC: the exit status */
 };
 
-/* The operations of a filter; all but report and attach may be 0. Under watch_mutex. */
+/* The operations of a filter; all but report and attach may be NULL. Under watch_mutex. */
 struct filter {
     bool of_file;                                    /* ident is a descriptor */
     unsigned short implied;                          /* EV_* flags that it always has */
     long (*attach)(struct knote *n, struct file *f); /* on failure detach is called as well */
     void (*detach)(struct knote *n);
-    void (*touch)(struct knote *n, const struct kevent *ev); /* it is changed by kevent */
-    long (*rearm)(struct knote *n);                          /* it was added again */
-    bool (*report)(struct knote *n, struct kevent *out);     /* is it true? and what to tell */
-    void (*clear)(struct knote *n);                          /* it was reported, with EV_CLEAR */
+    void (*touch)(struct knote *n, const struct kevent *ev); /* kevent changes it */
+    long (*rearm)(struct knote *n);                          /* kevent adds it again */
+    bool (*report)(struct knote *n, struct kevent *out);     /* is its condition true? fills out */
+    void (*clear)(struct knote *n);                          /* after a report with EV_CLEAR */
 };
 
 const struct filter *filter_of(short number);

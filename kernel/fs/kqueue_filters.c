@@ -1,8 +1,8 @@
 /*
- * kqueue_filters.c: the filters of kqueue. READ and WRITE ask the file, TIMER and USER count, VNODE
- * listens to notify.c, PROC and SIGNAL to proc/events.c.
+ * kqueue_filters.c: the filters of kqueue. READ and WRITE poll the file, TIMER and USER count,
+ * VNODE gets its events from notify.c, PROC and SIGNAL from proc/events.c.
  *
- * Not modelled: NOTE_TRACK of PROC (-EINVAL), NOTE_REVOKE of VNODE, which never happens here.
+ * Not modelled: NOTE_TRACK of PROC (-EINVAL); NOTE_REVOKE of VNODE, as there is no revoke(2).
  */
 #include "kqueue.h"
 #include "abi/errno.h"
@@ -41,7 +41,7 @@ static void fd_closed(struct watcher *w, const struct files *table, int fd)
         knote_free(n);
 }
 
-/* Does watching f from kq close a circle? */
+/* True if f watches kq, directly or through other kqueues, or if they nest too deep. */
 static bool makes_loop(struct kqueue *kq, const struct file *f, int depth)
 {
     struct kqueue *in;
@@ -97,7 +97,7 @@ static bool file_report(struct knote *n, struct kevent *out)
 
 /* TIMER */
 
-/* Afterwards the timer neither runs nor arms itself again. */
+/* Afterwards timer_fires() is not running and the timer is not armed. */
 static void timer_stop(struct knote *n)
 {
     spin_lock(&n->kq->lock);
@@ -200,11 +200,11 @@ static void user_clear(struct knote *n)
     n->fired = 0;
 }
 
-/* VNODE: a separate listener, because notify.c frees it when no call uses it any more. */
+/* VNODE: the watch is allocated apart from its knote, because notify.c frees it later. */
 
 struct vnode_watch {
     struct inode_watch w;
-    struct knote *n; /* (notify_lock) 0 when the knote is gone */
+    struct knote *n; /* (notify_lock) NULL after the end of the knote */
 };
 
 static const struct {
@@ -220,12 +220,12 @@ static const struct {
     {NOTIFY_MOVE_SELF, NOTE_RENAME},
 };
 
-/* The meaning of an event here: about the inode itself, or a change of a directory's entries. */
+/* The NOTE_* bits of an event: about the inode itself, or (with a name) an entry of a directory. */
 static u32 notes_of(u32 mask, const char *name)
 {
     u32 notes = 0, entries = NOTIFY_CREATE | NOTIFY_DELETE | NOTIFY_MOVED_FROM | NOTIFY_MOVED_TO;
 
-    if (name) /* making and removing a directory changes the links of the one above */
+    if (name) /* making or removing a directory changes the link count of its parent */
         mask = (mask & entries) |
                (mask & (NOTIFY_CREATE | NOTIFY_DELETE) && mask & NOTIFY_ISDIR ? NOTIFY_LINK : 0);
     else if (mask & NOTIFY_LINK)
@@ -299,7 +299,7 @@ static bool seen_report(struct knote *n, struct kevent *out)
     out->data = n->value;
     if (n->seen & NOTE_EXIT && n->ev.filter == EVFILT_PROC) {
         out->flags |= EV_EOF;
-        n->ev.flags |= EV_ONESHOT; /* nothing more will come */
+        n->ev.flags |= EV_ONESHOT; /* no further event is possible */
     }
     return n->seen;
 }

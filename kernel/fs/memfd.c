@@ -1,9 +1,9 @@
 /*
- * memfd.c: memfd_create(2), files of a tmpfs without a name, and the seals of fcntl(2) that promise
- * the other side of a shared mapping what will not happen to the file any more.
+ * memfd.c: memfd_create(2), files of a tmpfs without a name, and the seals of fcntl(2), by which a
+ * process gives up operations on a file for good, so that others can rely on its contents.
  *
- * inode->seals says whether an inode can be sealed at all (SEALS_KNOWN) and what has been sealed;
- * writing, truncating and mapping ask it. Files of tmpfs start sealed against seals, as in Linux.
+ * inode->seals says whether an inode can be sealed at all (SEALS_KNOWN) and which seals it has;
+ * writing, truncating and mapping check it. Files of tmpfs start with SEAL_SEAL, as in Linux.
  */
 #include "memfd.h"
 #include "abi/errno.h"
@@ -20,7 +20,7 @@
 #define MFD_NAME_MAX      249
 #define F_ADD_SEALS       1033
 
-/* Could somebody store through a mapping of the file? */
+/* True if a shared mapping of the file can be written, or made writable. */
 static bool has_writable_mapping(struct inode *inode)
 {
     struct vm_object *object = &inode->mapped;
@@ -48,7 +48,7 @@ static long add_seals(struct file *f, u32 seals)
     if (old & SEAL_SEAL) {
         err = -EPERM;
     } else {
-        atomic_or(&inode->seals, seals); /* first: mmap lists the area, then looks at the seals */
+        atomic_or(&inode->seals, seals); /* first: mmap lists the area, then checks the seals */
         if (seals & SEAL_WRITE && !(old & SEAL_WRITE) && has_writable_mapping(inode)) {
             atomic_store(&inode->seals, old);
             err = -EBUSY;
@@ -87,7 +87,7 @@ int seals_allow_mapping(const struct inode *inode, struct vma *vma)
     return vma->prot & VM_WRITE ? -EPERM : 0;
 }
 
-/* The file system that all memfds live in; never mounted. */
+/* The file system of all memfds; never mounted. */
 struct super *memfd_super(void)
 {
     static struct super *sb;

@@ -1,4 +1,4 @@
-/* memfd.h: seals of files in memory, and who has to ask them. */
+/* memfd.h: seals of files in memory, and the checks that writing, truncating and mapping make. */
 #pragma once
 
 #include "fs.h"
@@ -12,7 +12,7 @@
 #define SEALS_ALL         31u
 #define SEALS_KNOWN       (1u << 31)
 
-struct super *memfd_super(void); /* where files live that are in no directory; 0: no memory */
+struct super *memfd_super(void); /* for files without a directory; NULL: no memory */
 long memfd_fcntl(struct file *f, int cmd, u64 arg); /* F_ADD_SEALS, F_GET_SEALS */
 /* 0 or -EPERM, under inode->lock. */
 int seals_allow_write(const struct inode *inode, i64 end);

@@ -41,7 +41,7 @@ static int write_entry(struct inode *dir, i64 at, struct minfs_entry *e)
     return n == (i64)ENTRY ? 0 : n < 0 ? (int)n : -EIO;
 }
 
-/* Position of the entry with this name, or of a free one for name == 0; -ENOENT. */
+/* Byte position of the entry with this name, or of a free one for name == NULL; -ENOENT. */
 static i64 find_entry(struct inode *dir, const char *name, struct minfs_entry *e)
 {
     for (i64 at = 0; at < dir->size; at += ENTRY) {
@@ -326,7 +326,7 @@ static const struct super_ops minfs_super_ops = {
     .umount = minfs_umount,
 };
 
-/* A disk may be hostile: every number that is used as an address is checked here or where used. */
+/* A disk may be hostile: every number that is used as an address is checked, here or at its use. */
 static int check_super(const struct minfs_super *d, const struct block_device *bd)
 {
     u64 maps = (u64)d->blocks / (MINFS_BLOCK * 8) + 1, table = d->inodes / MINFS_PER_BLOCK;

@@ -1,4 +1,4 @@
-/* minfs.h: what the two files of minfs share: mounted state, block and inode allocation. */
+/* minfs.h: shared by the two files of minfs: mounted state, block and inode allocation. */
 #pragma once
 
 #include "abi/minfs.h"
@@ -8,14 +8,14 @@
 struct minfs {
     struct block_device *bd;
     struct minfs_super disk; /* (lock) */
-    struct mutex lock;       /* maps and the inode table in memory */
+    struct mutex lock;       /* bitmaps, block pointers, the list of inodes in memory */
     struct inode *inodes;    /* (lock) inodes in memory, through hash_next */
     struct super *sb;
     bool read_only;
 };
 
-struct mnode { /* inode->priv */
-    u32 parent;
+struct mnode {  /* inode->priv */
+    u32 parent; /* directories: inode number of "..", (fs_lock) */
     u32 direct[MINFS_DIRECT], indirect, double_indirect; /* (fs->lock) */
 };
 
@@ -29,7 +29,7 @@ int minfs_iget(struct minfs *fs, u32 ino, struct inode **out);
 int minfs_write_inode(struct inode *inode);
 int minfs_new_inode(struct minfs *fs, u32 mode, struct inode **out);
 void minfs_evict(struct inode *inode);
-/* The disk block behind a file's block; 0 is a hole unless make. */
+/* The disk block of a file's block at index; 0: a hole, which make fills. */
 int minfs_map(struct inode *inode, u64 index, bool make, u32 *block);
 int minfs_truncate(struct inode *inode, i64 size);
 int minfs_sync(struct super *sb);

@@ -3,8 +3,8 @@
  * Format: abi/minfs.h. Metadata go through the block cache, contents do not.
  *
  * fs->lock covers the bitmaps, the list of inodes in memory and every inode's block pointers. An
- * inode is in that list as long as it has references; evict takes it out, and frees its blocks when
- * no name is left.
+ * inode is in that list while it has references; evict takes it out, and frees its blocks if it has
+ * no name any more.
  */
 #include "minfs.h"
 #include "abi/errno.h"
@@ -15,7 +15,7 @@
 
 #define BITS_PER_BLOCK (MINFS_BLOCK * 8)
 
-/* Finds a 0 bit in a map, sets it. -ENOSPC when there is none. Needs fs->lock. */
+/* Finds a clear bit in a map and sets it; -ENOSPC. map: its first block. Needs fs->lock. */
 static int take_bit(struct minfs *fs, u32 map, u32 first, u32 count, u32 *found)
 {
     for (u32 at = first; at < count;) {
@@ -49,7 +49,7 @@ static void clear_bit(struct minfs *fs, u32 map, u32 bit)
     block_put(fs->bd, b, true);
 }
 
-/* A zeroed block of the disk. zero is false for contents, which the page cache writes whole. */
+/* Allocates a block. Tables need zero; contents do not, as the page cache writes whole blocks. */
 static int alloc_block(struct minfs *fs, bool zero, u32 *block)
 {
     int err = take_bit(fs, fs->disk.block_map, fs->disk.first_data, fs->disk.blocks, block);
@@ -76,7 +76,7 @@ static void free_block(struct minfs *fs, u32 block)
     fs->disk.free_blocks++;
 }
 
-/* Follows one pointer, which is in memory (slot) or in block table at index. */
+/* Reads the pointer at index of a table block; make allocates a block for an empty one. */
 static int follow(struct minfs *fs, u32 table, u32 index, bool make, bool is_table, u32 *out)
 {
     int err = 0;
@@ -100,6 +100,7 @@ static int follow(struct minfs *fs, u32 table, u32 index, bool make, bool is_tab
     return err;
 }
 
+/* The same for a pointer in the inode. */
 static int root_slot(struct minfs *fs, u32 *slot, bool make, bool is_table, u32 *out)
 {
     int err = 0;
@@ -146,7 +147,7 @@ int minfs_map(struct inode *inode, u64 index, bool make, u32 *block)
     return err;
 }
 
-/* Frees the blocks at and behind first of a table; true when the table itself is free of blocks. */
+/* Frees the blocks of a table from index first on, and the table if it has no earlier ones. */
 static void free_table(struct minfs *fs, u32 *slot, u32 depth, u64 base, u64 first)
 {
     u64 span = depth > 1 ? MINFS_POINTERS : 1;
@@ -334,7 +335,7 @@ static struct inode *find_in_memory(struct minfs *fs, u32 ino, bool *leaving)
     return NULL;
 }
 
-/* The next inode that is in use and has a name, or the first; gives last's reference for it. */
+/* The next inode after last (NULL: the first) that is in use and has a name; drops last. */
 static struct inode *next_in_use(struct minfs *fs, struct inode *last)
 {
     struct inode *i;
@@ -355,7 +356,7 @@ int minfs_iget(struct minfs *fs, u32 ino, struct inode **out)
 
     mutex_lock(&fs->lock);
     *out = err ? NULL : find_in_memory(fs, ino, &leaving);
-    while (!err && !*out && leaving) { /* what it still has to write must reach the disk first */
+    while (!err && !*out && leaving) { /* its last writes must reach the disk first */
         mutex_unlock(&fs->lock);
         sched_yield();
         mutex_lock(&fs->lock);

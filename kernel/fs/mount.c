@@ -4,8 +4,8 @@
  * A mount says "in mount parent, inode covered is hidden by the root of super block sb". The table
  * is a list in mounting order; walking goes down into the newest mount at a place (fs_lock).
  * References: the table holds one, every open file, working directory and child mount another one,
- * so a mount with more than the table's own reference is busy. MNT_DETACH takes it and all below it
- * off the table; a super block is shut down when its last user is gone.
+ * so a mount with more than the table's own reference is busy. MNT_DETACH takes a mount and all
+ * below it off the table; a super block is shut down when its last mount is freed.
  */
 #include "fs.h"
 #include "alloc.h"
@@ -135,7 +135,7 @@ static void append_mount(struct mount *m)
     *last = m;
 }
 
-/* The first mount, before there are any processes. */
+/* The first mount. Called once, before any program runs. */
 int mount_as_root(const char *type)
 {
     const struct fs_type *t = find_type(type);
@@ -198,7 +198,7 @@ static bool is_below(const struct mount *m, const struct mount *top)
     return m;
 }
 
-/* Takes top and what is mounted below it off the table; 0 when it was detached before. */
+/* Takes top and the mounts below it off the table; NULL if they had been detached before. */
 static struct mount *unlink_tree(const struct mount *top)
 {
     struct mount *gone = NULL;

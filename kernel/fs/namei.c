@@ -6,7 +6,7 @@
  * again at the root. After every step the walk goes down into whatever is mounted there, and ".."
  * at the root of a mount first goes up to the place it covers.
  *
- * All of it runs under fs_lock, so names can not change between the steps of one call.
+ * A walk runs under fs_lock, so names cannot change between its steps.
  */
 #include "fs.h"
 #include "alloc.h"
@@ -68,8 +68,8 @@ void walk_end(struct walk *w)
 }
 
 /*
- * Cuts the next component off w->rest into w->name. Afterwards w->last tells whether it was the
- * last one and w->want_dir whether slashes followed it. False when nothing is left.
+ * Moves the next component from w->rest to w->name. Afterwards w->last tells whether it was the
+ * last one and w->want_dir whether slashes followed it. 1, or 0 if nothing is left; -ENAMETOOLONG.
  */
 static int next_component(struct walk *w)
 {
@@ -119,7 +119,7 @@ static int step_up(struct walk *w)
     return 0;
 }
 
-/* w->text = target of the link + "/" + what is left to walk. */
+/* w->text = target of the link + "/" + the text that is left to walk. */
 static int expand_link(struct walk *w, struct inode *link)
 {
     u64 left = strlen(w->rest);
@@ -221,8 +221,8 @@ static int step(struct walk *w, u32 how)
 }
 
 /*
- * Walks all components; with WALK_PARENT all but the last, which is left in w->name ("" when the
- * path is only slashes).
+ * Walks all components; with WALK_PARENT all but the last, which stays in w->name ("" if the path
+ * has only slashes).
  */
 int walk_run(struct walk *w, u32 how)
 {
@@ -324,7 +324,7 @@ static int path_string_locked(const struct path *path, char *buf, u64 n)
 
 int path_string(const struct path *path, char *buf, u64 n)
 {
-    bool held = mutex_held(&fs_lock); /* a link of procfs that a walk follows */
+    bool held = mutex_held(&fs_lock); /* true while a walk reads a link of procfs */
     int err;
 
     if (!held)
@@ -341,8 +341,8 @@ static bool is_dots(const char *name)
 }
 
 /*
- * Moves a walk on to the directory where the last name is no link any more. 1: a magic link, whose
- * own text, now in buf, says it better.
+ * Moves a walk on to the directory where the last name is not a symbolic link. 1: it is a magic
+ * link of procfs, and buf has its text, which is the path already.
  */
 static int walk_to_real(struct walk *w, bool follow, char *buf, u64 n)
 {

@@ -1,4 +1,4 @@
-/* namei.h: the walk itself, for the calls that create and remove names (open.c, names.c). */
+/* namei.h: the walk itself, for calls that create and remove names (file.c, sys_names.c, ...). */
 #pragma once
 
 #include "fs.h"
@@ -7,14 +7,14 @@
 
 struct walk {
     struct path at;    /* reached so far; owned */
-    struct inode *dir; /* where at was found by name, or 0; owned */
+    struct inode *dir; /* the directory that has at under a name, or NULL; owned */
     const char *rest;  /* still to walk */
-    char *text;        /* owned storage of rest after a link, or 0 */
-    int links;
-    u32 resolve;     /* RESOLVE_*: what the walk must not do */
-    struct path top; /* where a walk with RESOLVE_* began; owned by the caller */
-    bool last;       /* name is the last component */
-    bool want_dir;   /* and was followed by a slash */
+    char *text;        /* storage of rest after a link, or NULL; owned */
+    int links;         /* followed so far */
+    u32 resolve;       /* RESOLVE_*: the restrictions of this walk */
+    struct path top;   /* where a walk with RESOLVE_* began; owned by the caller */
+    bool last;         /* name is the last component */
+    bool want_dir;     /* name was followed by a slash */
     char name[NAME_LEN_MAX + 1];
 };
 
@@ -26,10 +26,10 @@ struct walk {
 #define RESOLVE_IN_ROOT       16u /* the start is the root of this walk */
 #define RESOLVE_ALL           31u
 
-/* After walk_begin: from here on the walk obeys. */
+/* Called after walk_begin: restricts the walk from here on. */
 int walk_restrict(struct walk *w, const struct path *base, u32 resolve);
 
-/* All of these need fs_lock. walk_end must follow walk_begin, whatever it returned. */
+/* All of these need fs_lock. walk_end must follow walk_begin, also if that has failed. */
 int walk_begin(struct walk *w, const struct path *base, const char *name);
 int walk_run(struct walk *w, u32 how);
 int walk_lookup(struct walk *w, struct inode **out);

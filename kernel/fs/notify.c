@@ -1,9 +1,9 @@
 /*
- * notify.c: who watches which inode; see notify.h.
+ * notify.c: watches on inodes; see notify.h.
  *
- * Events about the entries of a directory come with the entry's name. An open file remembers the
- * directory it was found in, so what happens through it is told to that directory's watchers as
- * well; what happens by path asks for the directory in a second walk, if anybody watches at all.
+ * Events about the entries of a directory carry the entry's name. An open file knows the directory
+ * in which it was found, so events of the file reach that directory's watchers as well. A call by
+ * path finds the directory in a second walk, but only if there is any watch in the system.
  */
 #include "notify.h"
 #include "alloc.h"
@@ -11,7 +11,7 @@
 #include "open.h"
 
 struct mutex notify_lock = MUTEX_INIT(notify_lock, "notify");
-static int watches; /* atomic */
+static int watches; /* atomic: number of watches in the system */
 static struct list leaving =
     LIST_INIT(leaving); /* (notify_lock) unwatched, references still held */
 

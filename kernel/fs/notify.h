@@ -1,9 +1,8 @@
 /*
  * notify.h: reports of events of inodes, for inotify and for EVFILT_VNODE of kqueue.
  *
- * The bits are those of inotify(7); the two above bit 24 are for kqueue only. Code that changes a
- * file calls one of the three notify functions, which only test an empty list if there is no
- * watcher.
+ * The bits are those of inotify(7); bits 24 to 26 are for kqueue only. Code that changes a file
+ * calls one of the notify functions, which without watchers only test whether a list is empty.
  */
 #pragma once
 
@@ -29,7 +28,7 @@
 
 /*
  * One watch on one inode, which it keeps alive together with its mount. event() runs under
- * notify_lock; name is that of an entry when the inode is a directory and the event is about one.
+ * notify_lock; name is the entry's if the event is about an entry of a directory, else NULL.
  */
 struct inode_watch {
     struct list link; /* (notify_lock) in inode->watches; empty when not watching */
@@ -41,14 +40,14 @@ struct inode_watch {
 extern struct mutex notify_lock;
 void notify_watch(struct inode_watch *w,
                   const struct path *at); /* (notify_lock) takes references */
-/* (notify_lock) No event comes any more; the references are dropped, and dead() called, later. */
+/* (notify_lock) Ends the events; notify_collect drops the references and calls dead() later. */
 void notify_unwatch(struct inode_watch *w);
-void notify_collect(void); /* not under notify_lock: does what notify_unwatch left to do */
+void notify_collect(void); /* not under notify_lock */
 
 void notify_inode(struct inode *inode, u32 mask);
 void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie);
 void notify_file(struct file *f, u32 mask); /* the inode, and its directory by the file's name */
 void notify_dir_of(const struct file *f, u32 mask); /* only the directory */
-/* The directory in which a path ends that a call has just used with these AT_* flags. */
+/* Tells the directory in which a path ends that a call has just used with these AT_* flags. */
 void notify_dir_of_path(int dirfd, u64 user_path, u32 at_flags, u32 mask);
-u32 notify_cookie(void); /* joins MOVED_FROM and MOVED_TO */
+u32 notify_cookie(void); /* a new one, which joins MOVED_FROM and MOVED_TO */

@@ -8,8 +8,9 @@ int vfs_open_at(const struct path *base, const char *name, u32 flags, u32 mode, 
 int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
                  struct file **out);
 int file_open_path(const struct path *at, u32 oflags, const char *shown, struct file **out);
-i64 file_read(struct file *f, struct iter *to, i64 *at);    /* at == 0: the file's position */
-i64 file_write(struct file *f, struct iter *from, i64 *at); /* -EBADF by access mode */
+/* at: an explicit position, or NULL for the file's own. -EBADF if not open for that. */
+i64 file_read(struct file *f, struct iter *to, i64 *at);
+i64 file_write(struct file *f, struct iter *from, i64 *at);
 
 /*
  * The first two arguments of every ...at call. On success name is a kernel copy of the path (kfree)
@@ -26,10 +27,9 @@ static inline const struct path *at_base(const struct at_args *a)
 {
     return a->base.inode ? &a->base : NULL;
 }
-/* The whole of it: the place a dirfd + path (+ AT_* flags) means. */
+/* All of it in one call: the place that dirfd, path and AT_* flags mean, with references. */
 int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out);
 
-/* Up to IOV_MAX pieces from user memory into iov (kmalloc'd); *total is checked against overflow.
- */
+/* Copies up to IOV_MAX iovecs in; the caller frees *storage after the last use of it. */
 #define IOV_MAX 1024
 int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);

@@ -1,19 +1,19 @@
 /*
  * pagecache.c: the contents of regular files, page by page.
  *
- * A file's pages hang in a tree of 512-way nodes, one page of memory each, only as high as the
- * largest index needs; a file of one page is just that page. read, write and every mapping of the
- * file use the same pages, which is what makes them agree with each other.
+ * A file's pages are the leaves of a radix tree with 512-way nodes, one page of memory each, only
+ * as high as the largest index needs; a file of one page is just that page. read, write and every
+ * mapping of the file use the same pages, so they always agree.
  *
  * The cache holds one reference of each page, each translation of a mapping another one. Truncation
- * goes in this order: the size, so that no fault finds a page behind the end any more; the mappings
- * (vm_object_revoke), private copies included; the pages. cache->lock covers the tree and the
- * filling of pages; it is never held while user memory is copied, because a fault in that copy may
- * need the very same file.
+ * changes, in this order: the size, so that no later fault finds a page beyond the end; the
+ * mappings (vm_object_revoke), private copies included; the pages. cache->lock covers the tree and
+ * the filling of pages; it is never held while user memory is copied, because a fault in that copy
+ * may need a page of the same file.
  *
- * Dirty pages of file systems with a disk behind them are marked, and written by page_cache_flush.
+ * Dirty pages of file systems on a disk are marked, and written by page_cache_flush.
  *
- * Divergence: nothing is evicted when memory is short.
+ * Divergence: no page is evicted when memory is short.
  */
 #include "fs.h"
 #include "abi/errno.h"
@@ -28,10 +28,10 @@
 
 struct page_cache {
     struct mutex lock;
-    u32 height;       /* 0: root is the slot of page 0 */
-    u64 root;         /* slot: kernel address of a node or page, page | DIRTY, or 0 */
-    u64 npages;       /* pages present */
-    struct super *sb; /* charged for them */
+    u32 height;       /* (lock) levels of nodes; 0: root is the slot of page 0 */
+    u64 root;         /* (lock) slot: kernel address of a node or page, page | DIRTY, or 0 */
+    u64 npages;       /* (lock) pages present */
+    struct super *sb; /* its budget is charged for them */
 };
 
 static struct page_cache *cache_of(struct inode *inode)
@@ -77,7 +77,7 @@ static bool grow(struct page_cache *c, u64 index)
     return true;
 }
 
-/* The slot of a page, or 0 when it is absent and make is false, or memory is out. */
+/* The slot of a page; NULL if there is none and make is false, or without memory. */
 static u64 *find_slot(struct page_cache *c, u64 index, bool make)
 {
     u64 *slot = &c->root;
@@ -129,8 +129,8 @@ static int fill_slot(struct inode *inode, struct page_cache *c, u64 *slot, u64 i
 }
 
 /*
- * The page of an index, read or made when absent, with one more reference for the caller. Does not
- * look at the file's size.
+ * The page of an index, read or made if absent, with one more reference for the caller. Does not
+ * check the file's size.
  */
 void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err)
 {
@@ -155,7 +155,7 @@ void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err)
     return page;
 }
 
-/* The same, but 0 with *err == 0 for a hole. */
+/* The same, but NULL with *err == 0 for a hole. */
 static void *get_for_read(struct inode *inode, u64 index, int *err)
 {
     struct page_cache *c = inode->pages;
@@ -235,7 +235,7 @@ i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos)
     return done ? done : err;
 }
 
-/* Drops every page at or above first from the subtree; true when nothing is left of it. */
+/* Drops every page at or above first from the subtree; true if that frees all of it. */
 static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 first)
 {
     u64 span = 1UL << (level * FANOUT_SHIFT);
@@ -261,8 +261,8 @@ static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 
 }
 
 /*
- * The last page behind the new end; on a disk it must be written as well, or the old bytes would
- * come back with the next growth.
+ * Clears the last page beyond the new end. It becomes dirty, because the old bytes would otherwise
+ * come back from the disk when the file grows again.
  */
 static int zero_tail(struct inode *inode, i64 size)
 {
@@ -280,7 +280,7 @@ static int zero_tail(struct inode *inode, i64 size)
     return err;
 }
 
-/* Needs inode->lock. Sets the size; what lies behind it is gone and reads as zeros later. */
+/* Needs inode->lock. Sets the size. Bytes beyond it are lost: they read as zeros after a growth. */
 int page_cache_truncate(struct inode *inode, i64 size)
 {
     bool shrinks = size < inode->size;
@@ -305,8 +305,8 @@ int page_cache_truncate(struct inode *inode, i64 size)
 }
 
 /*
- * Zeros in place of a page's bytes. A page that only the cache has is given back; one that somebody
- * maps stays where it is, so that the mapping and the file still agree.
+ * Clears bytes of a page. A whole page that only the cache refers to is freed; a mapped one stays
+ * where it is, so that mapping and file still agree.
  */
 static void punch_page(struct page_cache *c, u64 index, u64 from, u64 to)
 {
@@ -342,8 +342,8 @@ int page_cache_punch(struct inode *inode, i64 from, i64 to)
 }
 
 /*
- * The first index from start on in a subtree whose page is there (or, not data, is not); the end of
- * the subtree when there is none. An absent subtree costs one look, however large it is.
+ * The first index from start on, in a subtree, whose page is present (data) or absent (!data); the
+ * end of the subtree if there is none. An absent subtree costs one step, however large it is.
  */
 static u64 seek_subtree(const u64 *slot, u32 level, u64 base, u64 start, bool data)
 {
@@ -370,12 +370,13 @@ static u64 next_index(struct page_cache *c, u64 start, u64 end, bool data)
         found = seek_subtree(&c->root, c->height, 0, start, data);
     else if (data)
         found = end;
-    if (found == span && data) /* behind the tree there is nothing but a hole */
+    if (found == span && data) /* beyond the tree there are only holes */
         found = end;
     return MIN(found, end);
 }
 
-/* On a file system with a disk everything counts as data: asking for its holes would read its maps.
+/*
+ * On a file system with a disk everything counts as data: its holes are known to its maps only.
  */
 i64 page_cache_seek(struct inode *inode, i64 pos, bool data)
 {
@@ -413,7 +414,7 @@ static int flush_tree(struct inode *inode, u64 *slot, u32 level, u64 base)
     return err;
 }
 
-/* Writes what is dirty to the disk behind the file. */
+/* Writes dirty pages to the disk behind the file. */
 int page_cache_flush(struct inode *inode)
 {
     struct page_cache *c = inode->pages;

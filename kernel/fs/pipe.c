@@ -1,12 +1,12 @@
 /*
  * pipe.c: pipes (pipe2) and FIFOs (mknod S_IFIFO), one byte ring with two ends.
  *
- * Writes of up to PIPE_BUF bytes are atomic: they wait until all of it fits. The ring starts with
- * one page and grows to the pipe's capacity (64 KiB unless F_SETPIPE_SZ says otherwise).
+ * Writes of up to PIPE_BUF bytes are atomic: they wait until all bytes fit. The ring starts with
+ * one page and grows to the pipe's capacity (64 KiB unless F_SETPIPE_SZ changes it).
  *
- * A pipe is counted by its open ends; its inode (a FIFO's, or the nameless one of both ends) points
- * to it, uncounted, while any end is open. pipe->lock is a mutex, so user memory may be touched
- * while it is held.
+ * A pipe lives as long as one of its ends is open. Its inode (a FIFO's, or the nameless one of both
+ * ends) points to it meanwhile, without a reference. pipe->lock is a mutex, so user memory may be
+ * accessed while it is held.
  */
 #include "pipe.h"
 #include "abi/errno.h"
@@ -25,16 +25,16 @@
 
 struct pipe {
     struct mutex lock;
-    char *buf;    /* (lock) ring of size bytes */
-    u64 size;     /* (lock) allocated */
-    u64 capacity; /* (lock) may grow to */
-    u64 head, len;
+    char *buf;            /* (lock) ring of size bytes */
+    u64 size;             /* (lock) allocated */
+    u64 capacity;         /* (lock) limit of size */
+    u64 head, len;        /* (lock) first byte in the ring, number of bytes */
     u32 readers, writers; /* (lock) open ends */
-    u32 opens[2];         /* FIFO: how often a reader [0], a writer [1] has come */
-    bool held;            /* (lock) a splice is looking at the first bytes: readers wait */
-    struct waitq wait;    /* everything that changes */
-    struct inode *fifo;   /* whose bound points here, or 0 */
-    bool nameless;        /* of pipe2(2): opening it through /proc/self/fd waits for nobody */
+    u32 opens[2];         /* (lock) FIFO: number of opens by a reader [0], a writer [1] so far */
+    bool held;            /* (lock) a splice copies the first bytes: readers wait */
+    struct waitq wait;    /* woken by every change */
+    struct inode *fifo;   /* the inode whose bound points here, or NULL */
+    bool nameless;        /* of pipe2(2): an open through /proc/self/fd does not wait */
 };
 
 static struct pipe *pipe_new(void)
@@ -49,7 +49,7 @@ static struct pipe *pipe_new(void)
     return p;
 }
 
-/* Gives the ring room for want bytes if its capacity allows; linearises. Needs the lock. */
+/* Grows the ring to want bytes, within its capacity; then head is 0. Needs the lock. */
 static bool pipe_grow(struct pipe *p, u64 want)
 {
     u64 size = MAX(p->size, PAGE_SIZE), first;
@@ -61,7 +61,7 @@ static bool pipe_grow(struct pipe *p, u64 want)
         return true;
     buf = kmalloc(size);
     if (!buf && p->size)
-        p->capacity = p->size; /* full when the ring is: writers wait for readers */
+        p->capacity = p->size; /* no memory: writers wait until readers empty this ring */
     if (!buf)
         return p->size != 0;
     first = MIN(p->len, p->size - p->head);
@@ -121,7 +121,7 @@ static u64 room(const struct pipe *p)
     return p->capacity > p->len ? p->capacity - p->len : 0;
 }
 
-/* Makes the ring as large as wanted or possible; -EAGAIN when need bytes do not fit. */
+/* Grows the ring towards wanted more bytes; -EAGAIN if need bytes do not fit. Needs the lock. */
 static i64 make_room(struct pipe *p, u64 need, u64 wanted)
 {
     if (room(p) >= need && !pipe_grow(p, p->len + MIN(wanted, room(p))))
@@ -129,7 +129,7 @@ static i64 make_room(struct pipe *p, u64 need, u64 wanted)
     return room(p) < need ? -EAGAIN : 0;
 }
 
-/* Moves what fits. Needs the lock. */
+/* Moves as many bytes as fit. Needs the lock. */
 static i64 add_bytes(struct pipe *p, struct iter *from)
 {
     i64 done = 0;
@@ -213,7 +213,7 @@ static long pipe_ioctl(struct file *file, u32 cmd, u64 arg)
     return cmd == FIONREAD ? put_user(arg, n) : -ENOTTY;
 }
 
-/* An end goes. The pipe dies with its last end; a FIFO's inode forgets it. */
+/* An end is closed; the last one frees the pipe. */
 static void pipe_release(struct file *file)
 {
     struct pipe *p = file->priv;
@@ -226,7 +226,7 @@ static void pipe_release(struct file *file)
     dead = !p->readers && !p->writers;
     if (dead && p->fifo)
         p->fifo->bound = NULL;
-    else /* still locked: afterwards the other end may free the pipe at any time */
+    else /* under the lock: once it is released, the other end may free the pipe */
         wake_up_events(&p->wait, POLLHUP | POLLERR | POLLIN | POLLOUT);
     mutex_unlock(&p->lock);
     mutex_unlock(&fs_lock);
@@ -250,7 +250,7 @@ bool pipe_is(const struct file *f)
     return f->ops == &pipe_fops;
 }
 
-/* Needs the lock. Up to n of the first bytes. */
+/* Needs the lock. Copies up to n of the first bytes; how many. */
 static u64 copy_first(const struct pipe *p, char *buf, u64 n)
 {
     u64 first;
@@ -296,8 +296,8 @@ void pipe_unhold(struct file *f, u64 used)
 }
 
 /*
- * Needs the lock. For bytes that came from a file which cannot take them back: all of them,
- * whatever the capacity, or -ENOMEM or -EAGAIN when memory is short.
+ * Needs the lock. Adds bytes that were read from a file, which cannot take them back: all of them,
+ * even beyond the capacity, or -ENOMEM or -EAGAIN without memory.
  */
 static i64 append(struct pipe *p, const char *buf, u64 n)
 {
@@ -411,7 +411,7 @@ long sys_pipe2(u64 fds_addr, u64 flags)
     return err;
 }
 
-/* Finds or makes the pipe of a FIFO and counts the new end; p->lock is held then. */
+/* Finds or makes the pipe of a FIFO and counts the new end; returns with p->lock held. */
 static struct pipe *fifo_attach(struct inode *inode, struct file *file)
 {
     struct pipe *p;

@@ -1,8 +1,8 @@
 /*
- * poll.c: ppoll and pselect6, and what all waiting for readiness shares.
+ * poll.c: ppoll and pselect6, and functions that all calls waiting for readiness share.
  *
- * One call hangs a waiter on every queue of every file, once; then it asks all files for their
- * bits, sleeps, and asks again, until something is ready, time is over or a signal comes.
+ * One call puts a waiter on every queue of every file, once; then it asks all files for their bits,
+ * sleeps, and asks again, until a file is ready, the time is over or a signal arrives.
  */
 #include "poll.h"
 #include "abi/errno.h"
@@ -39,7 +39,7 @@ long deadline_from_user(u64 addr, u64 *deadline)
     return 0;
 }
 
-/* Linux writes back what is left of the time; a C library copies the argument first. */
+/* Linux writes the time left back; a C library whose callers must not see that passes a copy. */
 static void put_time_left(u64 addr, u64 deadline)
 {
     struct user_timespec ts = {0, 0};
@@ -111,14 +111,14 @@ struct pollfd { /* ABI */
     i16 events, revents;
 };
 
-/* The data of a call; the files stay referenced for its whole time. */
+/* The data of a call, which holds a reference of each file until it returns. */
 struct poll_job {
     struct pollfd *fds;
     struct file **files;
     u32 n;
 };
 
-/* Fills in revents; returns how many are not 0. */
+/* Fills in revents; returns how many are not 0. With pt, adds waiters until one file is ready. */
 static long ask_all(struct poll_job *job, struct poll_table *pt)
 {
     long ready = 0;
@@ -161,7 +161,7 @@ static long wait_ready(struct poll_job *job, u64 deadline)
     return ready ? ready : err;
 }
 
-/* The whole wait with a temporary signal mask, which a signal's delivery takes off by itself. */
+/* The wait with a temporary signal mask; the delivery of a signal restores the old one itself. */
 static long wait_masked(struct poll_job *job, u64 deadline, u64 mask_addr, u64 mask_size)
 {
     u64 mask = 0;
@@ -238,7 +238,7 @@ static const u16 set_ready[SETS] = {POLLIN | POLLRDNORM | POLLHUP | POLLERR,
 
 struct select_sets {
     u64 addr[SETS];
-    u64 *bits[SETS]; /* words each */
+    u64 *bits[SETS]; /* of `words` words each */
     u64 words;
 };
 
@@ -272,7 +272,7 @@ static u16 wanted_events(const struct select_sets *s, u32 fd)
     return events;
 }
 
-/* Turns revents into bits; returns their number, as select(2) does. */
+/* Clears the bits of files that are not ready; returns the number of bits left (select(2)). */
 static long collect_bits(struct select_sets *s, const struct poll_job *job)
 {
     long n = 0;

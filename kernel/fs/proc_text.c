@@ -38,7 +38,7 @@ static void meminfo(struct textbuf *t, struct proc *p)
     text_printf(t, "SwapFree:       %8u kB\n", 0);
 }
 
-/* As Linux's version 2.1, as far as there is something to tell. */
+/* The columns of Linux's version 2.1 that exist here. */
 static void slabinfo(struct textbuf *t, struct proc *p)
 {
     struct kmalloc_stats s;
@@ -88,7 +88,7 @@ static void cpuinfo(struct textbuf *t, struct proc *p)
 
     for (int i = 0; i < ncpus; i++) {
         text_printf(t, "processor\t: %d\nhart\t\t: %lu\nisa\t\t: ", i, cpus[i].hartid);
-        text_put(t, isa, strlen(isa)); /* longer than what text_printf takes at once */
+        text_put(t, isa, strlen(isa)); /* too long for one text_printf */
         text_printf(t, "\nmmu\t\t: sv39\n\n");
     }
 }
@@ -127,7 +127,7 @@ static char state_letter(const struct proc *p)
     return c;
 }
 
-/* The facts of a process for stat, statm and status, read at once. */
+/* The data of a process for stat, statm and status, read under one lock. */
 struct snapshot {
     int pid, ppid, pgid, sid, threads, tty_pgrp, nice, policy, rt_priority;
     u64 tty, utime, stime, cutime, cstime, start, pages, resident, peak;
@@ -229,7 +229,7 @@ static void comm(struct textbuf *t, struct proc *p)
     text_printf(t, "%s\n", p->comm);
 }
 
-/* Bytes of another address space, as far as they are there. */
+/* The arguments or environment in another address space, up to a page that is not there. */
 static void put_range(struct textbuf *t, struct proc *p, bool env)
 {
     struct vm *vm = proc_vm_get(p);

@@ -1,5 +1,5 @@
 /*
- * process_vm.c: process_vm_readv and process_vm_writev: bytes between two address spaces.
+ * process_vm.c: process_vm_readv and process_vm_writev copy bytes between two address spaces.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -11,7 +11,7 @@
 #include "syscall.h"
 #include "vm.h"
 
-/* The other address space with a reference; root may look at everybody, others at their own. */
+/* The other address space with one reference. Only root may access those of other users. */
 static long find_vm(u64 pid, struct vm **vm)
 {
     long err = -ESRCH;
@@ -28,7 +28,7 @@ static long find_vm(u64 pid, struct vm **vm)
     return err;
 }
 
-/* One remote piece, page by page, so that what is there moves even if the rest is not. */
+/* One remote piece, page by page, so that bytes in front of a missing page do move. */
 static long move_piece(struct vm *vm, u64 remote, u64 n, struct iter *local, char *page, bool write)
 {
     long done = 0, err = 0;

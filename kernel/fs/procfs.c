@@ -1,15 +1,15 @@
 /*
- * procfs.c: the tree of /proc. Nothing is stored: an inode is made by each lookup and names what it
- * shows by (process, row, descriptor). Texts are made once per open (proc_text.c).
+ * procfs.c: the tree of /proc. Nothing is stored: each lookup makes an inode, which names its
+ * subject by (process, row, descriptor). Texts are made once per open (proc_text.c).
  *
  *     /proc/NAME           proc_top_rows
  *     /proc/self           link to the caller's directory
  *     /proc/PID/NAME       proc_pid_rows
- *     /proc/PID/fd/N       magic links, as are exe, cwd and root: following one goes to the place
- *                          itself, not to what the text names
+ *     /proc/PID/fd/N       magic links, as are exe, cwd and root: following one leads to the open
+ *                          inode itself, not to the path that readlink(2) shows
  *
- * An inode holds no reference of its process: it looks the number up again on every use, so an open
- * directory of a dead process is simply empty (-ESRCH).
+ * An inode holds no reference of its process: every use looks the number up again, so lookups in an
+ * open directory of a dead process fail.
  */
 #include "procfs.h"
 #include "abi/errno.h"
@@ -41,7 +41,7 @@ static const struct pnode *node_of(const struct inode *inode)
     return inode->priv;
 }
 
-/* The process of a number with a reference, or 0. */
+/* The process of a number with one reference, or NULL. */
 static struct proc *find_proc(int pid)
 {
     struct proc *p;
@@ -74,7 +74,7 @@ int procfs_proc(const struct file *file, struct proc **out)
     if (!n || n->kind != PID_DIR)
         return -EBADF;
     p = find_proc(n->pid);
-    if (p && p->id != n->proc_id) { /* the number is another one's by now */
+    if (p && p->id != n->proc_id) { /* another process has the number now */
         proc_put(p);
         p = NULL;
     }
@@ -163,8 +163,8 @@ static int lookup_pid(int pid, const char *name, struct inode **out)
 }
 
 /*
- * Looks at an open file of a process without holding a reference: the owner may close it at any
- * time, and its last close must not happen here, where a walk holds fs_lock.
+ * Calls look() with an open file of a process, under the table's lock instead of a reference: the
+ * owner may close the file meanwhile, and the last close must not happen in a walk, under fs_lock.
  */
 static bool look_at_fd(const struct pnode *n, void (*look)(struct file *f, void *arg), void *arg)
 {
@@ -232,7 +232,7 @@ static int proc_name(struct inode *dir, char *buf)
     return 0;
 }
 
-/* Positions: 2.. the rows, then ROWS_END + pid. */
+/* Positions of a listing of /proc: 2.. for the rows, then ROWS_END + pid. */
 #define ROWS_END 256
 
 struct next_pid {
@@ -368,7 +368,7 @@ static bool place_of_row(const struct pnode *n, struct path *at)
     return found;
 }
 
-/* The very inode that is open (executed, worked in), also when its name is gone. */
+/* Leads to the inode that is open (executed, the current directory), also if its name is gone. */
 static int proc_follow(struct inode *inode, struct mount **mnt, struct inode **out)
 {
     const struct pnode *n = node_of(inode);

@@ -1,8 +1,8 @@
 /*
  * scm.c: SCM_RIGHTS and SCM_CREDENTIALS (unix(7), cmsg(3)).
  *
- * A descriptor in flight is a reference of its open file. Files marked FF_NO_PASS can not be sent:
- * OpenBSD refuses kcov descriptors and kqueues, because what they mean is tied to one process.
+ * A descriptor in flight is a reference of its open file. Files marked FF_NO_PASS cannot be sent:
+ * OpenBSD refuses kcov descriptors and kqueues, because their meaning is tied to one process.
  */
 #include "scm.h"
 #include "abi/errno.h"
@@ -91,7 +91,7 @@ long scm_collect(u64 control, u64 len, struct file ***files, u32 *n)
     return err;
 }
 
-/* One control message at *at, if it fits in what is left. Returns false (truncated) otherwise. */
+/* Writes one control message at *at; false (truncated) if it does not fit into *left bytes. */
 static bool put_cmsg(u64 *at, u64 *left, i32 type, const void *data, u64 n)
 {
     struct cmsghdr h = {sizeof(h) + n, SOL_SOCKET, type};
@@ -103,7 +103,7 @@ static bool put_cmsg(u64 *at, u64 *left, i32 type, const void *data, u64 n)
     return true;
 }
 
-/* Installs as many descriptors as the caller has room for. */
+/* Installs as many descriptors as fit into the caller's buffer; false if some are lost. */
 static bool put_rights(struct unix_recv *how, bool cloexec, u64 *at, u64 *left)
 {
     u64 room = *left > sizeof(struct cmsghdr) ? (*left - sizeof(struct cmsghdr)) / sizeof(i32) : 0;

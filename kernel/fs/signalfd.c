@@ -1,9 +1,9 @@
 /*
- * signalfd.c: signalfd4(2): signals as things to read. Reading takes the pending signals of the
- * process or thread that reads; the file itself only knows which ones are meant.
+ * signalfd.c: signalfd4(2): reading signals from a file. A read takes pending signals of the
+ * reading thread and its process; the file itself has only the set of signals.
  *
- * Readiness comes from the queue of the process that asks. epoll may hold on to that queue longer
- * than the process lives, so the file keeps every process that has asked.
+ * Readiness comes from sig_wait of the process that polls. epoll may stay on that queue longer than
+ * the process lives, so the file keeps a reference of every process that has polled it.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -33,6 +33,7 @@ struct signalfd_siginfo { /* ABI */
 };
 _Static_assert(sizeof(struct signalfd_siginfo) == 128, "signalfd_siginfo is ABI");
 
+/* A process that has polled the file; one reference. */
 struct asker {
     struct asker *next;
     struct proc *proc;
@@ -40,7 +41,7 @@ struct asker {
 
 struct signalfd {
     struct mutex lock;
-    sigset_t mask;        /* what is meant */
+    sigset_t mask;        /* signals to read */
     struct asker *askers; /* (lock) */
 };
 
@@ -70,7 +71,7 @@ static void describe(const siginfo_t *info, struct signalfd_siginfo *out)
     }
 }
 
-/* Fills as many records as fit; 0 when nothing is pending. */
+/* Fills as many records as fit; 0 if no signal is pending. */
 static i64 read_pending(struct signalfd *s, struct iter *to)
 {
     struct signalfd_siginfo record;
@@ -104,7 +105,7 @@ static i64 signalfd_read(struct file *file, struct iter *to, i64 *pos)
     return n ? n : err;
 }
 
-/* Keeps the caller's process, once. */
+/* Takes a reference of the caller's process, unless the file has one. False without memory. */
 static bool remember(struct signalfd *s)
 {
     struct asker *a;

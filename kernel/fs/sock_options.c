@@ -1,7 +1,7 @@
 /*
  * sock_options.c: getsockopt(2) and setsockopt(2), level SOL_SOCKET (socket(7)). Most options are
- * about networks: they are checked, kept and shown as on Linux, and change nothing between local
- * sockets. Divergence: a queue holds UNIX_QUEUE bytes whatever SO_SNDBUF says.
+ * about networks: they are checked, stored and shown as on Linux, without effect on local sockets.
+ * Divergence: a queue holds UNIX_QUEUE bytes, whatever the value of SO_SNDBUF.
  */
 #include "unix.h"
 #include "abi/errno.h"
@@ -71,7 +71,7 @@ static long set_timeout(u64 *field, u64 value, u64 len)
     return 0;
 }
 
-/* Linux doubles what is asked for, to have room for its own bookkeeping. */
+/* Like Linux, doubles the requested size: there the other half is for its own data. */
 static int buffer_size(int wanted, int least)
 {
     return MAX((int)MIN((u32)wanted, BUFFER_MAX) * 2, least);
@@ -150,7 +150,7 @@ static long get_timeout(u64 ticks, struct timeval *tv)
     return sizeof(*tv);
 }
 
-/* The bytes of an option; their number, or -errno. */
+/* Writes the value of an option to out, at most 16 bytes; its size, or -errno. */
 static long option_value(const struct usock *s, u64 option, void *out)
 {
     int *n = out;

@@ -1,5 +1,5 @@
 /*
- * splice.c: splice, tee and vmsplice: bytes between a pipe and something else without user memory.
+ * splice.c: splice, tee and vmsplice: bytes between a pipe and another file without user memory.
  *
  * Linux moves references of pages; here the bytes go through one kernel page. Programs cannot see
  * the difference, except that SPLICE_F_GIFT and SPLICE_F_MOVE have no effect. The observable rules
@@ -28,7 +28,7 @@ struct splice {
     char *page;
 };
 
-/* One page from a pipe to any file. Waits only while nothing has been moved yet. */
+/* Up to one page from a pipe to any file. first: no byte has moved yet, so it may wait. */
 static i64 from_pipe(struct splice *s, bool first)
 {
     i64 got = pipe_hold(s->in, s->page, MIN(s->left, PAGE_SIZE), s->nonblock || !first), put;
@@ -48,7 +48,7 @@ static i64 from_pipe(struct splice *s, bool first)
     return put;
 }
 
-/* One page from a file to a pipe. */
+/* Up to one page from a file to a pipe. */
 static i64 to_pipe(struct splice *s, bool first)
 {
     i64 n = pipe_wait_room(s->out, s->nonblock || !first);
@@ -61,7 +61,7 @@ static i64 to_pipe(struct splice *s, bool first)
     return n > 0 ? pipe_push(s->out, s->page, (u64)n) : n;
 }
 
-/* tee looks at one page: without taking bytes away there is no second one. */
+/* tee copies at most one page: it leaves the bytes, so a second step would see the same ones. */
 static long run(struct splice *s)
 {
     bool source = pipe_is(s->in);
@@ -77,13 +77,13 @@ static long run(struct splice *s)
         done += n;
         s->left -= (u64)n;
         if (s->keep || (!source && s->in->fflags & FF_STREAM))
-            break; /* a stream may have no more for now */
+            break; /* the next read of a stream might wait */
     }
     kfree(s->page);
     return done ? done : n;
 }
 
-/* A file read by its own position goes on there; streams have none. */
+/* True if the file has a position; streams have none. */
 static bool own_position(const struct file *f)
 {
     return !(f->fflags & FF_STREAM);

@@ -27,7 +27,7 @@ static void stand_at_root(struct fsctx *fs)
     path_get(&fs->cwd);
 }
 
-/* Once, after the root is mounted: where kernel threads and the first process stand. */
+/* Called once, after the root is mounted: sets the directories of kernel threads and process 1. */
 void fsctx_init(void)
 {
     stand_at_root(&kernel_fs);
@@ -73,7 +73,7 @@ void fsctx_put(struct fsctx *fs)
     kfree(fs);
 }
 
-/* Puts *to in the place of *which and takes over its references. */
+/* Replaces *which by *to, whose references it takes over. */
 static void replace_path(struct path *which, struct path *to)
 {
     struct fsctx *fs = current_fs();
@@ -261,7 +261,7 @@ static u64 parent_ino(struct file *f)
     return ino;
 }
 
-/* "." and ".." and then what the file system has. Needs fs_lock and the file's position. */
+/* Lists ".", ".." and then the entries of the file system. Needs fs_lock and pos_lock. */
 static int dir_list(struct file *f, struct dir_sink *sink)
 {
     struct inode *dir = f->inode;
@@ -304,7 +304,7 @@ long sys_getdents64(u64 fd, u64 buf, u64 count)
     if (!n && !d.len && f->pos == start) {
         struct dents_sink probe = {.sink.put = dents_put, .buf = (u8[300]){0}, .cap = 300};
 
-        mutex_lock(&fs_lock); /* nothing fitted: is there anything? */
+        mutex_lock(&fs_lock); /* no entry fitted: is there one? */
         dir_list(f, &probe.sink);
         mutex_unlock(&fs_lock);
         f->pos = start;

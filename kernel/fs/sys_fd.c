@@ -155,7 +155,7 @@ static long fcntl_file(struct file *f, int fd, int cmd, u64 arg)
     case F_SETLKW:
         return filelock_fcntl(f, cmd - F_GETLK, arg);
     case F_SETOWN:
-    case F_GETOWN: /* SIGIO is not delivered: nobody owns it */
+    case F_GETOWN: /* SIGIO is not delivered, so no file has an owner */
         return 0;
     case F_ADD_SEALS:
     case F_GET_SEALS:
@@ -243,8 +243,8 @@ struct ioctl_shape {
 };
 
 /*
- * Copies in, calls the driver with the kernel copy, copies out. by_value: a VOID command of size 4
- * carries an int in the argument itself.
+ * Copies in, calls the driver with the kernel copy, copies out. Size 0: the driver gets a pointer
+ * to the argument itself.
  */
 static long ioctl_copied(struct file *file, u32 cmd, u64 arg, ioctl_data_fn drv,
                          struct ioctl_shape shape)

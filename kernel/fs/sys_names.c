@@ -1,6 +1,6 @@
 /*
- * sys_names.c: the system calls that make, remove and move names, and those about the current
- * directory and mounts. Everything that changes a directory runs under fs_lock from the walk on.
+ * sys_names.c: the system calls that make, remove, move and read names, and the arguments of all
+ * ...at calls. A call that changes a directory holds fs_lock from its walk on.
  */
 #include "open.h"
 #include "abi/errno.h"
@@ -59,7 +59,7 @@ void at_end(struct at_args *a)
     kfree(a->name);
 }
 
-/* With AT_EMPTY_PATH and "" the place of dirfd itself; how gets WALK_FOLLOW by the caller. */
+/* With AT_EMPTY_PATH and "", the place of dirfd itself. how: WALK_*. */
 int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out)
 {
     struct at_args a;
@@ -75,7 +75,7 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out)
     return err;
 }
 
-/* The common part of make_name and others, once the walk has reached the last directory. */
+/* An operation on the last name of a path, and its arguments; at_last() walks to its directory. */
 struct name_op {
     int (*fn)(struct walk *w, struct name_op *op);
     u32 mode;
@@ -113,7 +113,7 @@ static bool is_dots(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* May the name be made here? Its absence is checked first, as Linux reports it. */
+/* 0 if the name may be made. As in Linux, -EEXIST comes before errors of permission. */
 static int may_create(struct walk *w)
 {
     struct inode *there;
@@ -241,7 +241,7 @@ static bool is_mountpoint(struct mount *mnt, struct inode *inode)
     return false;
 }
 
-/* May victim, found under w->name, be removed as a directory (or not)? */
+/* 0 if victim, found under w->name, may be removed, by rmdir (as_dir) or unlink. */
 static int may_remove(struct walk *w, struct inode *victim, bool as_dir)
 {
     struct inode *dir = w->at.inode;
@@ -263,7 +263,7 @@ static int may_remove(struct walk *w, struct inode *victim, bool as_dir)
     return dir->ops->unlink ? 0 : -EPERM;
 }
 
-/* The events for watchers of a removed (or replaced) inode. */
+/* Tells the watchers of a removed (or replaced) inode. */
 static void notify_gone(struct inode *inode)
 {
     if (!S_ISDIR(inode->mode))
@@ -305,7 +305,7 @@ long sys_unlinkat(u64 dirfd, u64 path, u64 flags)
     return at_last((int)dirfd, path, &op);
 }
 
-/* Would moving inode into dir put a directory below itself? */
+/* True if dir is inode or below it: moving inode there would detach both from the tree. */
 static bool is_inside(struct inode *dir, struct inode *inode)
 {
     struct inode *at = inode_get(dir);
@@ -335,7 +335,7 @@ static int check_exchange(struct walk *from, struct inode *inode, struct walk *t
     return from->at.inode->ops->exchange ? 0 : -EINVAL;
 }
 
-/* Both walks stand at their directories; inode and target (may be 0) are what the names mean. */
+/* Both walks have reached their directories. inode and target (may be NULL) have the two names. */
 static int check_rename(struct walk *from, struct inode *inode, struct walk *to,
                         struct inode *target, u32 flags)
 {

@@ -1,6 +1,6 @@
 /*
- * sys_open.c: openat(2), which ignores what it does not know, and openat2(2), which refuses it and
- * lets the caller restrict where the path may lead.
+ * sys_open.c: openat(2), which ignores unknown flags, and openat2(2), which refuses them and lets
+ * the caller restrict where the path may lead.
  */
 #include "open.h"
 #include "abi/errno.h"

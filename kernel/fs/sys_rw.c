@@ -57,7 +57,7 @@ int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **
     return 0;
 }
 
-/* pos: -1 for the file's own position, else an explicit one, which streams do not have. */
+/* One read or write, at pos if positioned (-ESPIPE for streams), else at the file's position. */
 static long transfer(u64 fd, struct iter *it, i64 pos, bool positioned, bool write)
 {
     struct file *f = fd_get((int)fd);
@@ -143,9 +143,9 @@ long sys_pwritev(u64 fd, u64 iov, u64 count, u64 pos, u64 high)
 }
 
 /*
- * The flags of preadv2 and pwritev2 that ask for more than the plain call: RWF_HIPRI means nothing
- * here, RWF_DSYNC and RWF_SYNC flush afterwards, RWF_APPEND writes at the end. RWF_NOWAIT is
- * refused: whether a file would wait is not known before.
+ * The flags of preadv2 and pwritev2: RWF_HIPRI has no effect, RWF_DSYNC and RWF_SYNC flush
+ * afterwards, RWF_APPEND writes at the end. RWF_NOWAIT is refused, because a file cannot tell in
+ * advance whether it would wait.
  */
 #define RWF_HIPRI  1
 #define RWF_DSYNC  2
@@ -240,8 +240,8 @@ long sys_lseek(u64 fd, u64 offset, u64 whence)
 }
 
 /*
- * Moves bytes between two open files through a page of kernel memory. A short write ends it; then
- * the bytes read too much are given back by the positions alone.
+ * Moves bytes between two open files through a page of kernel memory. A short write ends it; the
+ * position of the input then goes back to the first byte that was not written.
  */
 static long copy_between(struct file *in, i64 *in_pos, struct file *out, i64 *out_pos, u64 count)
 {
@@ -271,7 +271,7 @@ static long copy_between(struct file *in, i64 *in_pos, struct file *out, i64 *ou
             *in_pos = start + written;
             break;
         }
-        if (signal_pending(current)) /* from /dev/zero to /dev/null there is no other end */
+        if (signal_pending(current)) /* a copy of 2 GiB takes long */
             break;
         sched_relax();
     }
@@ -280,7 +280,7 @@ static long copy_between(struct file *in, i64 *in_pos, struct file *out, i64 *ou
 }
 
 /*
- * in_addr, out_addr: user addresses of explicit offsets, 0 for the files' own positions.
+ * in_addr, out_addr: user addresses of explicit offsets; 0: the files' own positions.
  */
 static long copy_files(struct file *in, u64 in_addr, struct file *out, u64 out_addr, u64 count)
 {
@@ -398,7 +398,7 @@ long sys_truncate(u64 path, u64 size)
 #define FALLOC_PUNCH_HOLE 2
 #define FALLOC_ZERO_RANGE 16
 
-/* Space is never reserved, so allocating changes the size at most. */
+/* Space is never reserved, so a plain allocation at most changes the size. */
 static long allocate(struct inode *inode, u64 mode, i64 from, i64 to)
 {
     bool zeroes = mode & (FALLOC_PUNCH_HOLE | FALLOC_ZERO_RANGE);
@@ -473,7 +473,7 @@ long sys_syncfs(u64 fd)
     return fs_sync_all();
 }
 
-/* There is no writing in the background to start or to wait for: all of it is done here. */
+/* There are no background writes to start or to wait for: any flag writes all dirty pages. */
 long sys_sync_file_range(u64 fd, u64 offset, u64 count, u64 flags)
 {
     struct file *f = fd_get((int)fd);
@@ -501,7 +501,7 @@ long sys_readahead(u64 fd, u64 offset, u64 count)
     return err;
 }
 
-/* Advice is accepted and not needed: the cache keeps everything. */
+/* Advice has no effect: the cache keeps every page. */
 long sys_fadvise64(u64 fd, u64 offset, u64 len, u64 advice)
 {
     struct file *f = fd_get((int)fd);

@@ -1,6 +1,6 @@
 /*
- * sys_socket.c: the socket system calls, for AF_UNIX, the only family here. Layouts are those of
- * Linux on riscv64.
+ * sys_socket.c: the socket system calls, for AF_UNIX, the only family. Layouts are those of Linux
+ * on riscv64.
  */
 #include "unix.h"
 #include "abi/errno.h"
@@ -95,7 +95,7 @@ struct file *sock_get(u64 fd, long *err)
     return f;
 }
 
-/* A file for s, whose reference it takes over, at the lowest descriptor. */
+/* Makes a file for s at the lowest descriptor. Takes over the reference, also on failure. */
 static long sock_install(struct usock *s, u64 flags)
 {
     struct file *f =
@@ -439,7 +439,7 @@ long sys_recvmsg(u64 fd, u64 msg, u64 flags)
     return n;
 }
 
-/* sendmmsg and recvmmsg: struct mmsghdr is a msghdr and the length of that message. */
+/* sendmmsg and recvmmsg: struct mmsghdr is a msghdr followed by the length of that message. */
 #define MMSGHDR_SIZE   64
 #define MMSGHDR_LEN    56
 #define MSG_WAITFORONE 0x10000
@@ -470,7 +470,9 @@ long sys_sendmmsg(u64 fd, u64 vec, u64 count, u64 flags)
     return each_message(fd, vec, count, flags, sys_sendmsg);
 }
 
-/* The time limit of Linux is looked at between messages only; here it ends a call that would wait.
+/*
+ * Divergence: Linux checks the time limit between messages; here one with a limit waits for the
+ * first message only.
  */
 long sys_recvmmsg(u64 fd, u64 vec, u64 count, u64 flags, u64 timeout)
 {

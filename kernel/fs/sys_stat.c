@@ -121,7 +121,7 @@ long sys_fstat(u64 fd, u64 buf)
     return err;
 }
 
-/* An open file that has no status to show, asked for as dirfd + "". */
+/* True for an open file without a status (NetBSD's kcov), named by dirfd and "". */
 static bool has_no_stat(u64 dirfd, u64 path, u64 flags)
 {
     char first = 0;
@@ -135,7 +135,10 @@ static bool has_no_stat(u64 dirfd, u64 path, u64 flags)
     return refuses;
 }
 
-/* dirfd + "" with AT_EMPTY_PATH is the file itself, also a pipe or socket, which has no mount. */
+/*
+ * With AT_EMPTY_PATH, dirfd and "" mean the file itself, also a pipe or socket, which has no mount.
+ * Further flags, without effect: 0x800, AT_NO_AUTOMOUNT, and 0x6000, AT_STATX_SYNC_TYPE.
+ */
 static long walk_for_stat(u64 dirfd, u64 path, u64 flags, struct path *at)
 {
     if (flags & ~(u64)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | 0x800 | 0x6000))
@@ -233,7 +236,7 @@ static bool in_group(u32 gid)
     return false;
 }
 
-/* want: 4 read, 2 write, 1 execute or search. The superuser needs an x bit only to execute. */
+/* want: 4 read, 2 write, 1 execute or search. The superuser needs a permission to execute only. */
 static int access_as(const struct inode *inode, u32 want, u32 uid, bool group)
 {
     u32 mode = inode->mode;
@@ -252,7 +255,7 @@ int inode_access(const struct inode *inode, u32 want)
     return access_as(inode, want, curproc->euid, in_group(inode->gid));
 }
 
-/* access(2) asks for the real user, to whom a set-user-id program wants to do no favours. */
+/* access(2) checks the real user: a set-user-id program asks what its caller could do. */
 static int real_access(const struct inode *inode, u32 want)
 {
     return access_as(inode, want, curproc->uid, curproc->gid == inode->gid || in_group(inode->gid));

@@ -1,10 +1,11 @@
 /*
  * sysvshm.c: System V shared memory: shmget, shmat, shmdt, shmctl. A segment is a file of tmpfs
- * that is in no directory; each attachment opens it, and its areas in address spaces are counted as
- * they come and go (fork, munmap, exec, exit). A removed segment goes with its last area.
+ * that is in no directory; each attachment opens it. Its areas in address spaces are counted when
+ * they are made and unmapped (fork, munmap, exec, exit). A removed segment is freed with its last
+ * area.
  *
  * Divergences: at most SEGMENTS_MAX segments, no huge pages, no /proc/sysvipc; the creator's group
- * has no rights of its own once IPC_SET has given the segment to another.
+ * loses its rights when IPC_SET gives the segment to another group.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -19,7 +20,7 @@
 #include "abi/mman.h"
 
 #define SEGMENTS_MAX 128
-#define INDEX_BITS   15 /* of an id; the rest tells segments apart that had the same place */
+#define INDEX_BITS   15 /* of an id: index in segments; above: a sequence number */
 
 #define IPC_PRIVATE 0
 #define IPC_CREAT   01000
@@ -65,18 +66,18 @@ struct shm_info { /* ABI */
     u64 total, resident, swapped, swap_attempts, swap_successes;
 };
 
-/* Owner and mode are the inode's. */
+/* (shm_lock) Owner and mode are the inode's. */
 struct segment {
     int id, key;
-    u32 cuid, cgid;
-    i64 atime, dtime, ctime;
+    u32 cuid, cgid;          /* the creator */
+    i64 atime, dtime, ctime; /* seconds */
     int cpid, lpid;
-    u64 attached; /* areas, and shmat calls under way */
-    bool removed;
-    struct inode *inode;
+    u64 attached;        /* areas, and shmat calls in progress */
+    bool removed;        /* by IPC_RMID */
+    struct inode *inode; /* one reference */
 };
 
-static struct segment *segments[SEGMENTS_MAX];
+static struct segment *segments[SEGMENTS_MAX];              /* (shm_lock) */
 static struct mutex shm_lock = MUTEX_INIT(shm_lock, "shm"); /* inside vm->lock */
 static int sequence;
 
@@ -101,7 +102,7 @@ static struct segment *find_key(int key)
     return NULL;
 }
 
-/* want: the bits of a mode, for whomever they are given; the superuser may do everything. */
+/* want: the bits of a mode, any of its three groups; the superuser has every right. */
 static bool may(const struct segment *s, u32 want)
 {
     u32 bits = (want >> 6 | want >> 3 | want) & 7;
@@ -118,7 +119,7 @@ static bool owns(const struct segment *s)
     return !curproc->euid || curproc->euid == s->cuid || curproc->euid == s->inode->uid;
 }
 
-/* shm_lock held. Nobody can find it any more; the caller drops its file without the lock. */
+/* shm_lock held. Frees s; the caller drops the inode without the lock. */
 static struct inode *take_out(struct segment *s)
 {
     struct inode *inode = s->inode;
@@ -134,7 +135,7 @@ static void attach(struct segment *s)
     s->attached++;
 }
 
-/* shm_lock held; the file to drop when that was the last of a removed one. */
+/* shm_lock held. The inode to drop, if that was the last area of a removed segment. */
 static struct inode *detach(struct segment *s)
 {
     return --s->attached == 0 && s->removed ? take_out(s) : NULL;
@@ -183,7 +184,7 @@ static int area_fault(struct vma *vma, u64 offset, u32 access, pa_t *pa)
 
 static const struct vm_ops area_ops = {area_open, area_close, area_fault};
 
-/* The areas are the page cache's, which calls through priv, and counted. */
+/* The areas are the page cache's: priv keeps its operations, around which area_ops counts. */
 static int shm_mmap(struct file *file, struct vma *vma)
 {
     int err = page_cache_mmap(file, vma);
@@ -250,7 +251,7 @@ long sys_shmget(u64 key, u64 size, u64 flags)
 
     if (flags & SHM_HUGETLB)
         return -EINVAL;
-    sb = memfd_super(); /* with fs_lock, which is outside */
+    sb = memfd_super(); /* takes fs_lock, which comes before shm_lock */
     mutex_lock(&shm_lock);
     s = find_key((int)key);
     if (!s)
@@ -267,7 +268,7 @@ long sys_shmget(u64 key, u64 size, u64 flags)
     return id;
 }
 
-/* The file of an attachment; the segment can not go meanwhile. */
+/* Opens the file of an attachment. Counts the segment as attached, so that it is not freed. */
 static long open_segment(int id, u64 flags, struct file **out)
 {
     u32 want = 0444 | (flags & SHM_RDONLY ? 0 : 0222) | (flags & SHM_EXEC ? 0111 : 0);
@@ -295,6 +296,7 @@ static long open_segment(int id, u64 flags, struct file **out)
     return err;
 }
 
+/* The end of open_segment's attachment: the areas keep the segment now. */
 static void opened_enough(struct file *f)
 {
     struct inode *gone;
@@ -329,7 +331,7 @@ long sys_shmat(u64 id, u64 addr, u64 flags)
     return at == -EEXIST ? -EINVAL : at;
 }
 
-/* Areas of one attachment: those of the file whose beginning is, or was, at the address. */
+/* One attachment: the areas of its file; the file's beginning is, or was, at addr. */
 struct attachment {
     va_t addr;
     const struct file *file;
@@ -381,7 +383,7 @@ static void describe(const struct segment *s, struct shmid_ds *ds)
         ds->perm.mode |= SHM_DEST;
 }
 
-/* IPC_STAT by id; SHM_STAT by place, which tells the id. */
+/* IPC_STAT takes an id; SHM_STAT takes an index and returns the id. */
 static long stat_segment(int which, u32 command, u64 addr)
 {
     struct shmid_ds ds;
@@ -439,7 +441,7 @@ static long change_segment(int id, u32 command, u64 addr)
     return err;
 }
 
-/* Both give the highest place in use. */
+/* IPC_INFO and SHM_INFO; both return the highest index in use. */
 static long tell_limits(u32 command, u64 addr)
 {
     struct shminfo limits = {.max = pages_total_count() * PAGE_SIZE,

@@ -1,16 +1,16 @@
 /*
- * tmpfs.c: a tree in memory. The root file system, /tmp, and the shape devfs and debugfs share.
+ * tmpfs.c: a file system in memory: the root, /tmp, and the base of devfs, debugfs and devpts.
  *
- * A directory is a list of entries in creation order; each has a number that only grows, which is
- * the position getdents64 continues from, so entries may come and go during a listing. Contents of
- * regular files are the page cache and nothing else: a hole reads as zeros.
+ * A directory is a list of entries in creation order. getdents64 continues at an entry's number,
+ * which is never used again, so entries may come and go during a listing. Contents of regular files
+ * are in the page cache only; a hole reads as zeros.
  *
  * A mount takes at most half of RAM unless its options say otherwise (tmpfs_options.c), and as many
- * inodes as that has pages. More gives ENOSPC, or SIGBUS through a mapping.
+ * inodes as that has pages. Beyond that, calls fail with ENOSPC, and a mapping gets SIGBUS.
  *
- * References: an entry holds one on its inode; a directory inode is also pointed to (not counted)
- * by the parent field of its children, which can not outlive it because only empty directories are
- * removed. A removed directory has parent == 0.
+ * References: an entry holds one of its inode. The parent field of a directory is not counted: a
+ * child cannot outlive its parent, because only empty directories are removed. A removed directory
+ * has parent == NULL.
  */
 #include "tmpfs.h"
 #include "alloc.h"
@@ -160,7 +160,7 @@ static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev,
     int err;
 
     if (S_ISDIR(dir->mode) && dir->nlink == 0)
-        return -ENOENT; /* removed while somebody stood in it */
+        return -ENOENT; /* removed, but still some process's current directory */
     inode = tmpfs_inode(dir->sb, mode);
     if (!inode)
         return -ENOSPC;
@@ -221,7 +221,7 @@ static int tmpfs_rename(struct inode *from, const char *old, struct inode *inode
     err = add_entry(to, new, inode);
     if (err)
         return err;
-    /* two entries of one inode for a moment: drop the old one without its parent bookkeeping */
+    /* for a moment the inode has two entries: from == to clears parent when the old one goes */
     remove_entry(from, find(from, old));
     if (S_ISDIR(inode->mode))
         node_of(inode)->parent = to;
@@ -229,7 +229,7 @@ static int tmpfs_rename(struct inode *from, const char *old, struct inode *inode
     return 0;
 }
 
-/* The entry takes another inode; its reference moves with it. */
+/* The entry gets another inode, together with the reference that the other entry held. */
 static void put_into(struct inode *dir, struct entry *e, struct inode *inode)
 {
     if (S_ISDIR(e->inode->mode))
@@ -271,7 +271,7 @@ static int tmpfs_truncate(struct inode *inode, i64 size)
     return page_cache_truncate(inode, size);
 }
 
-/* Only where it is mounted as itself: what devfs and debugfs borrow has none. */
+/* Only on a tmpfs proper: devfs, debugfs and devpts have no attributes. */
 static struct xattrs *tmpfs_xattrs(struct inode *inode)
 {
     return inode->sb->type == &tmpfs_type ? &node_of(inode)->xattrs : NULL;

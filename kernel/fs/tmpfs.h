@@ -1,4 +1,4 @@
-/* tmpfs.h: what devfs and debugfs borrow from tmpfs, and the generic operations by file type. */
+/* tmpfs.h: the parts of tmpfs on which devfs, debugfs and devpts are built; file operations. */
 #pragma once
 
 #include "fs.h"
@@ -11,14 +11,14 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode);
 /* An inode of the given type that is in no directory yet; one reference. */
 struct inode *tmpfs_inode(struct super *sb, u32 mode);
 
-/* tmpfs_options.c: what mount(2) may say of a tmpfs. */
+/* tmpfs_options.c: the mount options of a tmpfs. */
 struct tmpfs_options {
     u64 pages, inodes; /* limits; 0: none */
     u32 mode, uid, gid;
 };
-/* "size=64m,mode=0755,...", NULL-terminated; -EINVAL for what Linux would refuse. */
+/* Parses "size=64m,mode=0755,..."; -EINVAL for options that Linux refuses. */
 int tmpfs_parse(const char *text, struct tmpfs_options *o);
-/* Limits what there may be in a tmpfs from now on to half of RAM, or to what it already holds. */
+/* Limits a tmpfs from now on to half of RAM, or to its present contents if those are larger. */
 void tmpfs_limit(struct super *sb);
 
 /* regular.c: file operations of regular files, directories, FIFOs, device nodes. */

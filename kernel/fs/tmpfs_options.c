@@ -8,7 +8,7 @@
 #include "klib.h"
 #include "proc.h"
 
-/* A number with an optional unit; what follows is at *end. */
+/* A number with an optional unit; *end is behind it. */
 static u64 number(const char *text, int base, const char **end)
 {
     u64 value = strtou64(text, end, base);
@@ -38,7 +38,7 @@ static u64 bytes_of(const char *text, const char **end)
     return pages_total_count() * PAGE_SIZE / 100 * value;
 }
 
-/* One option; its value is at value, and must end at end. */
+/* Applies one option, whose value must end at end. */
 static int apply(struct tmpfs_options *o, const char *name, u64 length, const char *value,
                  const char *end)
 {

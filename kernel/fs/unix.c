@@ -1,9 +1,9 @@
 /*
  * unix.c: AF_UNIX sockets: life, sending, receiving. Connecting is in unix_conn.c, the system calls
- * are in sys_socket.c, descriptors on their way in unix_gc.c.
+ * are in sys_socket.c, the collection of descriptors in flight is in unix_gc.c.
  *
- * Streams copy at most CHUNK bytes into one message and join messages again when they are read,
- * except across one that carries descriptors; datagrams are one message each.
+ * A stream copies at most CHUNK bytes into one message; a read joins messages up to one that
+ * carries descriptors. A datagram is one message.
  *
  * Not modelled: out-of-band bytes.
  */
@@ -58,7 +58,7 @@ static void message_free(struct message *m)
     kfree(m);
 }
 
-/* Needs no lock: nobody else has a reference. The queue was emptied by unix_close(). */
+/* The last reference needs no lock. unix_close() has emptied the queue before. */
 void unix_put(struct usock *s)
 {
     if (!s || atomic_sub(&s->refs, 1) != 0)
@@ -81,7 +81,7 @@ static void wake(struct usock *s)
     wake_up(&s->wait);
 }
 
-/* Connections that were not accepted are refused. */
+/* Closes connections that were not accepted. Releases unix_mutex meanwhile. */
 static void drop_backlog(struct usock *s)
 {
     while (!list_empty(&s->backlog)) {
@@ -102,7 +102,7 @@ void unix_unqueue(struct message *m)
     list_remove(&m->in_flight);
 }
 
-/* Moves what s has received to dead. Needs unix_mutex. */
+/* Moves the messages in the queue of s to dead. Needs unix_mutex. */
 static void empty_queue(struct usock *s, struct list *dead)
 {
     list_for_each_safe(m, &s->rx, struct message, link) {
@@ -112,9 +112,9 @@ static void empty_queue(struct usock *s, struct list *dead)
 }
 
 /*
- * Frees dead messages, those that die of it, and those that nobody can receive any more. The last
- * reference of a socket closes it in turn: unix_close() leaves its messages to the call that is at
- * work already, because no stack is deep enough to recurse.
+ * Frees dead messages and those that no program can receive any more. Freeing a message may close
+ * the sockets in it, whose messages die in turn. A chain of these may be of any length, so
+ * unix_close() does not recurse: it appends to the list of the bury() that is running already.
  */
 static void bury(struct list *dead)
 {
@@ -151,7 +151,7 @@ void unix_close(struct usock *s)
         peer->shut = SHUT_IN | SHUT_OUT;
         peer->reset |= !list_empty(&s->rx);
         peer->peer = NULL;
-        unix_put(s); /* the peer's reference; ours remains */
+        unix_put(s); /* the peer's reference; that of the file remains */
     }
     empty_queue(s, dead ? dead : &mine);
     mutex_unlock(&unix_mutex);
@@ -189,7 +189,7 @@ static struct message *message_new(struct iter *from, u64 n, struct unix_send *h
     return m;
 }
 
-/* The receiver of data that s sends; one reference in *out. Needs unix_mutex. */
+/* The socket to which s sends, with one reference in *out. Needs unix_mutex. */
 static long receiver(struct usock *s, struct unix_send *how, struct usock **out)
 {
     struct usock *to = how->to ? how->to : s->peer;
@@ -212,7 +212,7 @@ static bool has_room(const struct usock *to, u64 n)
            to->shut & SHUT_IN;
 }
 
-/* Queues the message at its receiver, waiting for room. Takes over m on success. */
+/* Queues the message at its receiver, waiting for space. Takes over m on success. */
 static long deliver(struct usock *s, struct message *m, struct unix_send *how)
 {
     for (;;) {
@@ -286,7 +286,7 @@ i64 unix_send(struct usock *s, struct iter *from, struct unix_send *how)
     return n;
 }
 
-/* The files of a message become the receiver's; a peek gets references of its own. */
+/* Gives the files of a message to the receiver; a peek gets references of its own. */
 static void hand_over_files(struct message *m, struct unix_recv *how)
 {
     how->got = true;
@@ -319,7 +319,7 @@ static void consume(struct usock *s, struct message *m, u64 n)
     }
 }
 
-/* Reads what is queued. Needs unix_mutex. -EAGAIN when that is nothing. */
+/* Reads queued messages. Needs unix_mutex. -EAGAIN if there is none. */
 static i64 take(struct usock *s, struct iter *to, struct unix_recv *how)
 {
     i64 done = 0;
@@ -349,7 +349,7 @@ static i64 take(struct usock *s, struct iter *to, struct unix_recv *how)
     return done;
 }
 
-/* There is room again: for senders that wait on us, and for a peer that polls its own socket. */
+/* The queue has space: wakes senders, which wait on s, and a peer that polls its own socket. */
 static void tell_room(struct usock *s, struct usock *peer)
 {
     wake_up_events(&s->wait, POLLOUT | POLLWRNORM);
@@ -398,7 +398,7 @@ i64 unix_receive(struct usock *s, struct iter *to, struct unix_recv *how)
     }
 }
 
-/* Needs unix_mutex. */
+/* Needs unix_mutex. The POLL* bits. */
 u32 unix_ready(struct usock *s)
 {
     u32 bits = 0;

@@ -1,9 +1,9 @@
 /*
  * unix.h: AF_UNIX sockets inside the kernel.
  *
- * A socket has one queue of messages it received. Connected sockets point to each other; each
- * pointer holds a reference, as do the open file, a place in a listener's backlog and a system call
- * in progress. One mutex, unix_mutex, covers everything here: local sockets are not hot.
+ * A socket has one queue of received messages. Connected sockets point to each other; each pointer
+ * holds a reference, as do the open file, a place in a listener's backlog and a system call in
+ * progress. One mutex, unix_mutex, protects all fields: the speed of local sockets does not matter.
  */
 #pragma once
 
@@ -41,10 +41,10 @@ struct unix_addr {
 
 struct message {
     struct list link;
-    struct list in_flight; /* in a queue and carries sockets: unix_gc.c */
-    struct usock *to;      /* whose queue that is */
+    struct list in_flight; /* linked while in a queue and carrying sockets: unix_gc.c */
+    struct usock *to;      /* the owner of that queue */
     u64 len, used;         /* bytes, and how many of them have been read (streams) */
-    struct file **files;   /* nfiles references, or 0 */
+    struct file **files;   /* nfiles references, or NULL */
     u32 nfiles;
     struct ucred cred;
     struct unix_addr from;
@@ -61,26 +61,26 @@ struct usock {
     int type;
     enum unix_state state;
     u8 shut;    /* SHUT_* */
-    bool reset; /* the peer went with unread data: -ECONNRESET once */
+    bool reset; /* the peer closed with unread data: -ECONNRESET once */
     struct usock *peer;
     struct list rx; /* messages */
     u64 rx_bytes;
-    struct list backlog, in_backlog; /* of a listener; our place in one */
+    struct list backlog, in_backlog; /* of a listener; the place in a listener's */
     u32 nbacklog, max_backlog;
-    struct usock *listener; /* whose backlog we are in, or 0 */
+    struct usock *listener; /* whose backlog has this socket, or NULL */
     struct unix_addr addr;
-    struct inode *inode;  /* bound to (reference), or 0 */
-    struct list in_names; /* abstract names */
+    struct inode *inode;  /* its name in the file system (one reference), or NULL */
+    struct list in_names; /* linked while it has an abstract name */
     struct ucred cred, peer_cred;
     struct waitq wait;
     u64 rcv_timeout, snd_timeout; /* ticks, 0: none */
-    /* sock_options.c; only UNIX_PASSCRED changes anything here. */
+    /* sock_options.c; only UNIX_PASSCRED has an effect. */
     u32 options; /* bit n: SO_ number n */
     int sndbuf, rcvbuf, priority, rcvlowat;
     int linger[2]; /* on, seconds */
-    /* The collector's, valid while it runs. */
-    int queued; /* references of our file that messages hold */
-    bool reached;
+    /* Valid while the collector runs. */
+    int queued;   /* references of its file that messages hold */
+    bool reached; /* some program can still receive from it */
     struct list to_visit;
 };
 
@@ -91,18 +91,18 @@ extern struct mutex unix_mutex;
 struct usock *unix_new(int type);
 struct usock *unix_get(struct usock *s);
 void unix_put(struct usock *s);
-void unix_close(struct usock *s); /* the file is gone */
+void unix_close(struct usock *s); /* its file is closed; drops the file's reference */
 void unix_pair(struct usock *a, struct usock *b);
 struct ucred unix_cred(void);                   /* of the calling process */
-struct usock *unix_of(const struct file *file); /* 0: not a socket */
-/* The file of a socket's descriptor with one more reference, or 0 (then *err says why). */
+struct usock *unix_of(const struct file *file); /* NULL: not a socket */
+/* The file of a socket's descriptor with one more reference, or NULL and -errno in *err. */
 struct file *sock_get(u64 fd, long *err);
 
-/* Needs unix_mutex. Takes m out of the queue it is in. */
+/* Needs unix_mutex. Takes m out of its queue. */
 void unix_unqueue(struct message *m);
-/* Needs unix_mutex. Moves messages that nobody can ever receive to dead. */
+/* Needs unix_mutex. Moves messages that no program can ever receive to dead. */
 void unix_collect(struct list *dead);
-/* Needs unix_mutex. m has come to a queue. */
+/* Needs unix_mutex. Called when m has been queued: the collector has to know of its sockets. */
 void unix_in_flight(struct message *m);
 
 long unix_bind(struct usock *s, const struct unix_addr *addr);
@@ -110,10 +110,10 @@ long unix_listen(struct usock *s, u32 backlog);
 long unix_connect(struct usock *s, const struct unix_addr *addr, bool nonblock);
 long unix_accept(struct usock *s, bool nonblock, struct usock **out);
 long unix_shutdown(struct usock *s, int how);
-/* The bound socket of an address, with a reference. */
+/* The socket that is bound to an address, with one reference. */
 long unix_find(const struct unix_addr *addr, int type, struct usock **out);
 
-/* One message on its way out; files are taken over in any case. to: explicit receiver, or 0. */
+/* How to send; files are taken over also on failure. to: the receiver, or NULL for the peer. */
 struct unix_send {
     struct file **files;
     u32 nfiles;
@@ -122,15 +122,15 @@ struct unix_send {
 };
 i64 unix_send(struct usock *s, struct iter *from, struct unix_send *how);
 
-/* The results of recvmsg besides the bytes. files are the caller's. */
+/* How to receive, then the results besides the bytes. The caller owns the references in files. */
 struct unix_recv {
     bool nonblock, peek, waitall;
     struct file **files;
     u32 nfiles;
     struct ucred cred;
     struct unix_addr from;
-    bool got, truncated;
-    u64 full_len; /* of the datagram */
+    bool got, truncated; /* got: the results are those of a message */
+    u64 full_len;        /* bytes of the datagram */
 };
 i64 unix_receive(struct usock *s, struct iter *to, struct unix_recv *how);
 u32 unix_ready(struct usock *s);

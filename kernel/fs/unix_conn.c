@@ -1,7 +1,7 @@
 /*
  * unix_conn.c: names and connections of AF_UNIX sockets. A name is a socket inode in the file
- * system, whose bound field points to the socket (uncounted, cleared by close), or an abstract
- * name (first byte 0) in a list.
+ * system, whose bound field points to the socket (without a reference; close clears it), or an
+ * abstract name (first byte 0) in a list.
  */
 #include "unix.h"
 #include "abi/errno.h"

@@ -1,12 +1,14 @@
 /*
  * unix_gc.c: collects sockets that only messages refer to.
  *
- * A queued message holds references of the files it carries. A socket whose file has no others may
- * still be received, if the socket in whose queue it is can be; sockets in one another's queues can
- * not, and would stay for good. So whenever a socket closes, everything that can be received is
- * marked, and the other messages are freed (Linux: net/unix/garbage.c). All under unix_mutex: while
- * it is held no file goes into a queue or out of one, and a reference that is taken or dropped
- * meanwhile is not a queue's, so that counting too many is the worst that happens.
+ * A queued message holds references of the files it carries. If a socket's file has no other
+ * references, a program can still get the socket by receiving that message, provided it can reach
+ * the queue. Sockets that lie in one another's queues are unreachable, and reference counts alone
+ * would never free them. So each close of a socket marks the reachable sockets and frees all other
+ * messages in flight: mark and sweep, as in Linux (net/unix/garbage.c).
+ *
+ * unix_mutex is held throughout: no file enters or leaves a queue meanwhile. References that system
+ * calls take or drop are not in queues, so an inexact count can only keep a socket too long.
  */
 #include "unix.h"
 #include "klib.h"
@@ -23,7 +25,7 @@ void unix_in_flight(struct message *m)
     }
 }
 
-/* The socket that receives m, or accepts the socket that will. */
+/* The socket that receives m, or the listener that still has to accept that socket. */
 static struct usock *reader(const struct message *m)
 {
     return m->to->listener ? m->to->listener : m->to;
@@ -69,7 +71,7 @@ static void reach_queue(struct usock *s, struct list *to_visit)
         reach_files(m, to_visit);
 }
 
-/* From sockets that are in no queue, and from those that somebody has open besides. */
+/* Marks from the roots: sockets that are in no queue, and those with references besides queues. */
 static void mark(void)
 {
     struct list to_visit = LIST_INIT(to_visit);

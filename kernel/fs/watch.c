@@ -62,7 +62,7 @@ void watcher_end(struct watcher *w)
 
 void watch_release(struct file *file)
 {
-    if (list_empty(&file->watches)) /* no new one can appear: nobody has the file */
+    if (list_empty(&file->watches)) /* no new one can appear: there is no reference left */
         return;
     mutex_lock(&watch_mutex);
     while (!list_empty(&file->watches)) {

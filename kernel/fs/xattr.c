@@ -1,10 +1,10 @@
 /*
- * xattr.c: the system calls about extended attributes, and who may see and change them. tmpfs keeps
- * "user.", "trusted." and "security." ones; where a file system keeps none, the calls answer as a
- * Linux file system without them does: EOPNOTSUPP, and the list is empty.
+ * xattr.c: the system calls about extended attributes, and their permissions. tmpfs keeps "user.",
+ * "trusted." and "security." attributes; on other file systems the calls fail with EOPNOTSUPP and
+ * the list is empty, as on a Linux file system without them.
  *
- * Divergences: one file has at most XATTR_INODE_MAX of them (-ENOSPC), for every prefix; the value
- * of "security.capability" means nothing.
+ * Divergences: the attributes of one file have at most XATTR_INODE_MAX bytes (-ENOSPC), for every
+ * prefix; "security.capability" has no effect.
  */
 #include "xattr.h"
 #include "abi/errno.h"
@@ -18,10 +18,10 @@
 #include "syscall.h"
 #include "vm.h"
 
-/* The request of a call to an inode. */
+/* The arguments of a call, apart from the inode. */
 struct request {
-    u64 name, value, size, flags; /* as the caller gave them: name and value are addresses */
-    bool changes;
+    u64 name, value, size, flags; /* of the system call: name and value are user addresses */
+    bool changes;                 /* sets or removes an attribute */
 };
 typedef long (*handler)(struct inode *inode, const struct request *rq);
 
@@ -32,7 +32,7 @@ static long take_name(char name[XATTR_NAME_MAX + 1], u64 addr)
     return n == -ENAMETOOLONG || n == 0 ? -ERANGE : n < 0 ? n : 0;
 }
 
-/* Linux's checks before the file system: writes to others' files, kinds of files, privileges. */
+/* The checks that Linux makes before it calls the file system: privileges, types of files. */
 static long may_touch(const struct inode *inode, const char *name, bool write)
 {
     bool root = !curproc->euid;
@@ -53,7 +53,7 @@ static long may_touch(const struct inode *inode, const char *name, bool write)
     return inode_access(inode, write ? 2 : 4);
 }
 
-/* Where the attribute of this name belongs. */
+/* The file's attributes, if they can have one of this name. */
 static long find_store(struct inode *inode, const char *name, struct xattrs **out)
 {
     static const char *const prefixes[] = {"user.", "trusted.", "security."};
@@ -128,7 +128,7 @@ static long remove(struct inode *inode, const struct request *rq)
     return finish_change(inode, err);
 }
 
-/* A buffer for what goes to the caller, who may ask for its length only. */
+/* A buffer for the result; size 0, and no buffer, if the caller asks for its length only. */
 static long make_buffer(const struct request *rq, u64 *size, char **buf)
 {
     *size = MIN(rq->size, XATTR_SIZE_MAX);

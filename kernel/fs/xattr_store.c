@@ -1,6 +1,6 @@
 /*
- * xattr_store.c: the extended attributes of a file in memory: a list by name. Files have few; what
- * one file may have is bounded by XATTR_INODE_MAX.
+ * xattr_store.c: the extended attributes of a file in memory: a sorted list, as XATTR_INODE_MAX
+ * keeps it short.
  */
 #include "xattr.h"
 #include "abi/errno.h"
