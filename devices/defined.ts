@@ -1,6 +1,18 @@
 // Makes a device of a definition (emulator/bus/define.ts): registers by RegMap, state and random
 // numbers that are saved, and the context that is all a handler can reach.
 
+import {
+  aFunction,
+  anObject,
+  aString,
+  aWhole,
+  type Check,
+  is,
+  oneOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../emulator/base/arguments.ts';
 import { HostError } from '../emulator/base/errors.ts';
 import {
   type DeviceContext,
@@ -60,18 +72,60 @@ export function mapOf(d: DeviceDefinition): RegMap<string> {
   }
 }
 
+const UINT32 = aWhole(0, 2 ** 32 - 1);
+const isBit = (value: unknown): boolean => aWhole(0, 31)(value, '') === undefined;
+
+const FIELD = optionsOf<FieldSpec>({
+  bits: is('a bit from 0 to 31, or two of them', value =>
+    Array.isArray(value) ? value.length === 2 && value.every(isBit) : isBit(value),
+  ),
+  doc: aString,
+  values: optional(recordOf(UINT32)),
+});
+
+const REGISTER = optionsOf<RegisterSpec>({
+  at: aWhole(0),
+  bytes: optional(oneOf(1, 2, 4, 8)),
+  access: oneOf('r', 'w', 'rw'),
+  doc: aString,
+  reset: optional(aWhole(0)),
+  w1c: optional(UINT32),
+  count: optional(aWhole(1, SIZE_MAX)),
+  stride: optional(aWhole(1, SIZE_MAX)),
+  fields: optional(recordOf(FIELD)),
+});
+
+const HANDLERS = optional(recordOf(optional(aFunction)));
+
+/** The parts of a definition. Their values are checked further where they have rules of their own. */
+const DEFINITION: Check = optionsOf<DeviceDefinition>({
+  name: aString,
+  compatible: aString,
+  doc: aString,
+  size: optional(aWhole(0)),
+  params: optional(anObject),
+  registers: recordOf(REGISTER),
+  state: optional(anObject),
+  onReset: optional(aFunction),
+  onRead: HANDLERS,
+  onWrite: HANDLERS,
+  onAlarm: HANDLERS,
+});
+
 /** Refuses a definition that could not work; the first thing that is wrong, in one line. */
 export function checkDefinition(value: unknown): DeviceDefinition {
   const d = value as DeviceDefinition;
   const bad = (why: string): HostError => new HostError(`device ${String(d?.name ?? '')}: ${why}`);
-  if (typeof value !== 'object' || value === null) throw new HostError('the device is not an object');
-  if (!/^[a-z][a-z0-9_]{0,23}$/.test(d.name ?? '')) throw bad('name is not a lower-case C identifier');
-  if (typeof d.compatible !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(d.compatible))
+  if (anObject(value, '') !== undefined) throw new HostError('the device is not an object');
+  if (!/^[a-z][a-z0-9_]{0,23}$/.test(String(d.name ?? '')))
+    throw bad('name is not a lower-case C identifier');
+  const fault = DEFINITION(value, '');
+  if (fault !== undefined) throw bad(fault.slice(1));
+  if (!/^[\x21-\x7e]{1,64}$/.test(d.compatible))
     throw bad('compatible is not a word, such as "vendor,device"');
   const size = d.size ?? SIZE_DEFAULT;
   if (!(size >= SIZE_DEFAULT && size <= SIZE_MAX && Number.isInteger(Math.log2(size))))
     throw bad(`size ${size} is not a power of two from ${SIZE_DEFAULT} to ${SIZE_MAX}`);
-  if (typeof d.registers !== 'object') throw bad('it has no registers');
   for (const [id, spec] of specsOf(d)) checkRegister(id, spec, bad);
   const why = notPlain(d.state ?? {}, 'state') ?? notPlain(d.params ?? {}, 'params');
   if (why) throw bad(why);
@@ -85,12 +139,7 @@ export function checkDefinition(value: unknown): DeviceDefinition {
 function checkRegister(id: string, spec: RegisterSpec, bad: (why: string) => HostError): void {
   if (!/^[a-zA-Z][a-zA-Z0-9_]*$/.test(id)) throw bad(`register ${id} is not a C identifier`);
   const bytes = spec.bytes ?? 4;
-  if (![1, 2, 4, 8].includes(bytes)) throw bad(`register ${id} has ${bytes} bytes`);
-  if (!Number.isInteger(spec.at) || spec.at < 0 || spec.at % bytes !== 0)
-    throw bad(`register ${id} is at ${spec.at}, which is not aligned`);
-  if (!['r', 'w', 'rw'].includes(spec.access)) throw bad(`register ${id} has access ${spec.access}`);
-  const count = spec.count ?? 1;
-  if (!Number.isInteger(count) || count < 1 || count > SIZE_MAX) throw bad(`register ${id}: count ${count}`);
+  if (spec.at % bytes !== 0) throw bad(`register ${id} is at ${spec.at}, which is not aligned`);
   for (const [name, field] of Object.entries(spec.fields ?? {})) {
     const { low, high } = bitsOf(field);
     if (!(low >= 0 && low <= high && high < Math.min(32, 8 * bytes)))

@@ -1,7 +1,20 @@
 // A device without a machine: for tests of a definition, and to look at its registers. Time passes
 // when the bench says so, and memory is a small RAM of its own.
 
-import { DefinedDevice, paramsOf } from '../../devices/defined.ts';
+import { checkDefinition, DefinedDevice, paramsOf } from '../../devices/defined.ts';
+import {
+  type Argument,
+  aBigint,
+  aString,
+  aWhole,
+  checkArguments,
+  hasParts,
+  is,
+  oneOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../base/arguments.ts';
 import type { DeviceDefinition } from '../bus/define.ts';
 import { panelOf } from '../bus/define-text.ts';
 import type { RamPort } from '../bus/device.ts';
@@ -15,6 +28,18 @@ export interface BenchOptions {
   /** Of `dev.random()`. Default: 0n. */
   readonly seed?: bigint;
 }
+
+const OPTIONS = optionsOf<BenchOptions>({ params: optional(recordOf(aString)), seed: optional(aBigint) });
+const OFFSET = aWhole(0);
+const BYTES = oneOf(1, 2, 4);
+const VALUE = is('a number', value => typeof value === 'number');
+const NS = is(
+  'nanoseconds: a number from 0 on',
+  value => typeof value === 'number' && value >= 0 && value < Infinity,
+);
+const SAVED = is('what DeviceBench.save returned', value => hasParts(value, 'device', 'clock', 'now', 'irq'));
+
+const check = (where: string, ...args: readonly Argument[]): void => checkArguments('machine', where, args);
 
 /**
  * One device after reset, its registers, its interrupt line, and 64 KiB of memory. The definition's
@@ -33,6 +58,8 @@ export class DeviceBench {
 
   /** Errors: KcovboxError for a definition or a parameter that cannot be. */
   constructor(definition: DeviceDefinition, options: BenchOptions = {}) {
+    check('new DeviceBench', ['options', options, OPTIONS]);
+    checkDefinition(definition);
     const { params = {}, seed = 0n } = options;
     this.#clock.source = () => this.#now;
     this.ram = new Ram(new WebAssembly.Memory({ initial: 1, maximum: 1 }), 0, RAM_BASE, 65536);
@@ -56,21 +83,25 @@ export class DeviceBench {
 
   /** A driver's read access at this offset; handlers run. */
   read(offset: number, bytes = 4): number {
+    check('DeviceBench.read', ['offset', offset, OFFSET], ['bytes', bytes, BYTES]);
     return this.#device.read(offset, bytes);
   }
 
   /** The stored value; no handler runs. */
   peek(offset: number, bytes = 4): number {
+    check('DeviceBench.peek', ['offset', offset, OFFSET], ['bytes', bytes, BYTES]);
     return this.#device.peek(offset, bytes);
   }
 
   /** A driver's write access. */
   write(offset: number, value: number, bytes = 4): void {
+    check('DeviceBench.write', ['offset', offset, OFFSET], ['value', value, VALUE], ['bytes', bytes, BYTES]);
     this.#device.write(offset, bytes, value);
   }
 
   /** Lets nanoseconds pass; alarms fire at their times. */
   advance(ns: number): void {
+    check('DeviceBench.advance', ['ns', ns, NS]);
     const end = this.#now + ns;
     while (this.#clock.next() <= end) {
       this.#now = this.#clock.next();
@@ -86,6 +117,7 @@ export class DeviceBench {
 
   /** Goes back to what `save` returned. */
   load(saved: unknown): void {
+    check('DeviceBench.load', ['saved', saved, SAVED]);
     const { device, clock, now, irq } = saved as Record<string, unknown>;
     this.#now = now as number;
     this.#clock.load(clock);

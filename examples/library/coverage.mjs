@@ -10,8 +10,8 @@ console.log(
 );
 
 // Where the first record was made, inlined calls included.
-for (const { function: name, file, line } of image.symbolize(trace.pcs[0]))
-  console.log(`  ${name} ${file}:${line}`);
+for (const pc of trace.pcs.slice(0, 1))
+  for (const { function: name, file, line } of image.symbolize(pc)) console.log(`  ${name} ${file}:${line}`);
 
 // The functions with the most points that ran.
 const coverage = measure(trace, image);
@@ -19,10 +19,12 @@ const most = coverage.functions().sort((a, b) => b.points.covered - a.points.cov
 for (const { name, points } of most.slice(0, 3))
   console.log(`  ${name}: ${points.covered} of ${points.total}`);
 
-// The lines of one file. A line is never called uncovered without proof.
-const [{ path }] = coverage.files().filter(file => file.totals.lines.covered > 0);
-const states = coverage.file(path).lines.map(({ line, state }) => `${line} ${state}`);
-console.log(`${path}: ${states.slice(0, 3).join(', ')}, ...`);
+// The lines of the first file that ran. A line is never called uncovered without proof.
+const ran = coverage.files().filter(file => file.totals.lines.covered > 0);
+for (const { path, lines } of ran.slice(0, 1)) {
+  const states = lines.map(({ line, state }) => `${line} ${state}`);
+  console.log(`${path}: ${states.slice(0, 3).join(', ')}, ...`);
+}
 
 // The points reached in functions of one name, and those of the rest of the trace.
 const part = trace.filter({ places: { image, select: { functions: '^file_' } } });

@@ -1,4 +1,5 @@
 // Coverage of an image by a trace, or by counted instructions.
+
 import {
   CoverageError,
   exportCoverage,
@@ -10,10 +11,21 @@ import {
   type ProgramFunction,
   TraceBuilder,
 } from '../../coverage/index.ts';
+import {
+  aBigint,
+  aString,
+  type Check,
+  hasParts,
+  is,
+  listOf,
+  oneOf,
+  shapeOf,
+} from '../../emulator/base/arguments.ts';
 import { join } from '../bytes.ts';
-import { type ExportFormat, type ExportOptions, FORMATS, innerOptions } from './export.ts';
-import { elfOf, type Image, programOf, type Selection } from './image.ts';
-import { innerTrace, mergeTraces, type Trace } from './trace.ts';
+import { check } from './checks.ts';
+import { EXPORT_OPTIONS, type ExportFormat, type ExportOptions, FORMATS, innerOptions } from './export.ts';
+import { AN_IMAGE, elfOf, type Image, programOf, SELECTION, type Selection } from './image.ts';
+import { A_TRACE, innerTrace, mergeTraces, type Trace } from './trace.ts';
 
 /** How much of a total. */
 export interface Share {
@@ -80,6 +92,12 @@ export interface TestCoverage {
   readonly points: number;
 }
 
+const FORMAT = oneOf(...FORMATS);
+const COUNTS = shapeOf<{ low: bigint; counts: BigUint64Array }>({
+  low: aBigint,
+  counts: is('a BigUint64Array', value => value instanceof BigUint64Array),
+});
+
 /** @internal */
 export let innerCoverage: (coverage: Coverage) => Inner;
 let toCoverage: (inner: Inner) => Coverage;
@@ -94,6 +112,8 @@ export class Coverage {
   }
 
   private constructor(inner: Inner) {
+    if (!hasParts(inner, 'program'))
+      throw new CoverageError('new Coverage: the constructor is private; measure makes one');
     this.#inner = inner;
   }
 
@@ -109,6 +129,7 @@ export class Coverage {
 
   /** The file with this path; undefined if it has no instrumented code. */
   file(path: string): FileCoverage | undefined {
+    check('Coverage.file', ['path', path, aString]);
     const file = this.#inner.program.files.find(file => file.path === path);
     return file && this.#file(file);
   }
@@ -134,8 +155,7 @@ export class Coverage {
 
   /** The same in chunks of some 64 KiB, for reports that should not stand in memory whole. */
   exportChunks(format: ExportFormat, options: ExportOptions = {}): Iterable<Uint8Array> {
-    if (!FORMATS.includes(format))
-      throw new CoverageError(`format ${String(format)}: ${FORMATS.join(', ')} are possible`);
+    check('Coverage.export', ['format', format, FORMAT], ['options', options, EXPORT_OPTIONS]);
     return exportCoverage(format, this.#inner, innerOptions(options));
   }
 
@@ -163,6 +183,9 @@ export class Coverage {
   }
 }
 
+/** @internal */
+export const A_COVERAGE = is('a Coverage: measure makes one', value => value instanceof Coverage);
+
 const verdictOf = ({ state, hits, isLeast }: LineVerdict): Omit<LineCoverage, 'line'> => ({
   state,
   hits,
@@ -178,6 +201,8 @@ const verdictOf = ({ state, hits, isLeast }: LineVerdict): Omit<LineCoverage, 'l
  *   are no hook calls of it, or the image has no debug information or no hooks.
  */
 export function measure(trace: Trace | readonly Trace[], image: Image, select: Selection = {}): Coverage {
+  const traces: Check = Array.isArray(trace) ? listOf(A_TRACE) : A_TRACE;
+  check('measure', ['trace', trace, traces], ['image', image, AN_IMAGE], ['select', select, SELECTION]);
   const all = Array.isArray(trace) ? (trace as readonly Trace[]) : [trace as Trace];
   const one = all.length === 1 ? all[0]! : mergeTraces(all.map(part => ({ trace: part })));
   const inner = innerTrace(one);
@@ -202,7 +227,13 @@ export function measureInstructions(
   test = '',
   select: Selection = {},
 ): Coverage {
-  if (!(counts.counts instanceof BigUint64Array)) throw new CoverageError('counts is not a BigUint64Array');
+  check(
+    'measureInstructions',
+    ['image', image, AN_IMAGE],
+    ['counts', counts, COUNTS],
+    ['test', test, aString],
+    ['select', select, SELECTION],
+  );
   const elf = elfOf(image);
   const builder = new TraceBuilder({ image: elf.imageId, notes: { counted: 'retired instructions' } });
   builder.source({ test });

@@ -1,6 +1,7 @@
 // Two coverages of one image.
 import { diffCoverage as diffInner } from '../../coverage/index.ts';
-import { type Coverage, innerCoverage } from './coverage.ts';
+import { check } from './checks.ts';
+import { A_COVERAGE, type Coverage, innerCoverage } from './coverage.ts';
 
 export interface FunctionDiff {
   readonly name: string;
@@ -33,5 +34,7 @@ export interface CoverageDiff {
  * @throws KcovboxError of kind `coverage` unless both are of one `Image` object, with equal
  *   selections.
  */
-export const diffCoverage = (a: Coverage, b: Coverage): CoverageDiff =>
-  diffInner(innerCoverage(a), innerCoverage(b));
+export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
+  check('diffCoverage', ['a', a, A_COVERAGE], ['b', b, A_COVERAGE]);
+  return diffInner(innerCoverage(a), innerCoverage(b));
+}

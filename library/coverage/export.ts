@@ -1,5 +1,15 @@
 // The formats of reports.
+
 import { FORMATS as ALL, type ExportOptions as InnerOptions } from '../../coverage/index.ts';
+import {
+  aBoolean,
+  aFunction,
+  aString,
+  aWhole,
+  oneOf,
+  optional,
+  optionsOf,
+} from '../../emulator/base/arguments.ts';
 
 /** `docs/coverage-formats.md` describes each. */
 export type ExportFormat =
@@ -41,6 +51,19 @@ export interface ExportOptions {
   /** rawcover: as recorded, with repetitions, instead of each PC once in order of address. */
   readonly inOrder?: boolean;
 }
+
+/** @internal */
+export const EXPORT_OPTIONS = optionsOf<ExportOptions>({
+  title: optional(aString),
+  readSource: optional(aFunction),
+  syscallName: optional(aFunction),
+  sourceRoot: optional(aString),
+  module: optional(aString),
+  epoch: optional(aWhole(0)),
+  table: optional(oneOf('records', 'files', 'functions', 'pcs')),
+  kind: optional(oneOf('pc', 'cmp', 'edge')),
+  inOrder: optional(aBoolean),
+});
 
 /** The type checker compares the two. @internal */
 export const innerOptions = (options: ExportOptions): InnerOptions => options;

@@ -1,4 +1,5 @@
 // An executable with its debug information: what traces were recorded on.
+
 import {
   addrOf,
   CallSites,
@@ -9,6 +10,8 @@ import {
   Program,
   Symbolizer,
 } from '../../coverage/index.ts';
+import { aBigint, aString, bytesOf, is, listOf, optional, optionsOf } from '../../emulator/base/arguments.ts';
+import { check } from './checks.ts';
 
 /** One function at an address; several where calls were inlined. */
 export interface Frame {
@@ -32,6 +35,13 @@ export interface Selection {
   /** Ranges of code, `0xLOW-0xHIGH`, the upper bound exclusive, any of which selects. */
   readonly pcs?: readonly string[];
 }
+
+/** @internal */
+export const SELECTION = optionsOf<Selection>({
+  files: optional(listOf(aString)),
+  functions: optional(aString),
+  pcs: optional(listOf(aString)),
+});
 
 /**
  * Which code can be covered: basic blocks, comparisons for a trace that has only those, or all
@@ -62,6 +72,7 @@ export class Image {
    * @throws KcovboxError of kind `coverage` if it is anything else, or damaged.
    */
   constructor(bytes: Uint8Array, name = 'image') {
+    check('new Image', ['bytes', bytes, bytesOf('an ELF file')], ['name', name, aString]);
     this.#elf = new Elf(bytes, name);
   }
 
@@ -85,6 +96,7 @@ export class Image {
    * @returns at least one frame; its fields are empty for an address that nothing is known of.
    */
   symbolize(pc: bigint): Frame[] {
+    check('Image.symbolize', ['pc', pc, aBigint]);
     this.#symbolizer ??= new Symbolizer(this.#elf);
     const site = this.#callSites()?.find(addrOf(pc)) ?? -1;
     const addr = site < 0 ? addrOf(pc) : this.#sites!.call[site]!;
@@ -118,3 +130,6 @@ export class Image {
     return program;
   }
 }
+
+/** @internal */
+export const AN_IMAGE = is('an Image: new Image(bytes) makes one', value => value instanceof Image);

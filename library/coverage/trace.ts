@@ -1,4 +1,5 @@
 // Traces: what kcov recorded, in order, with its sources.
+
 import {
   addrOf,
   CallSites,
@@ -14,8 +15,20 @@ import {
   Symbolizer,
   writeTrace,
 } from '../../coverage/index.ts';
+import {
+  aString,
+  aWhole,
+  bytesOf,
+  hasParts,
+  is,
+  listOf,
+  oneOf,
+  optional,
+  optionsOf,
+} from '../../emulator/base/arguments.ts';
 import { join } from '../bytes.ts';
-import { elfOf, type Image, type Selection } from './image.ts';
+import { check } from './checks.ts';
+import { AN_IMAGE, elfOf, type Image, SELECTION, type Selection } from './image.ts';
 
 /**
  * `pc`: a basic block ran. `cmp`: two values were compared. `edge`: a value of a UNIQ_EDGE mode.
@@ -57,6 +70,18 @@ export interface TraceFilter {
   readonly places?: { readonly image: Image; readonly select: Selection };
 }
 
+const NUMBER = optional(aWhole(-1));
+
+const FILTER = optionsOf<TraceFilter>({
+  kind: optional(oneOf('pc', 'cmp', 'edge')),
+  test: optional(aString),
+  process: NUMBER,
+  thread: NUMBER,
+  syscall: NUMBER,
+  context: optional(oneOf('task', 'remote')),
+  places: optional(optionsOf<Required<TraceFilter>['places']>({ image: AN_IMAGE, select: SELECTION })),
+});
+
 /** @internal */
 export let innerTrace: (trace: Trace) => Inner;
 /** @internal */
@@ -72,6 +97,8 @@ export class Trace {
   }
 
   private constructor(inner: Inner) {
+    if (!hasParts(inner, 'records'))
+      throw new CoverageError('new Trace: the constructor is private; readTrace makes one');
     this.#inner = inner;
   }
 
@@ -138,6 +165,7 @@ export class Trace {
    *   not of the image.
    */
   filter(filter: TraceFilter): Trace {
+    check('Trace.filter', ['filter', filter, FILTER]);
     const { kind, places } = filter;
     const source: RecordFilter['source'] = of =>
       (['test', 'process', 'thread', 'syscall', 'context'] as const).every(
@@ -156,6 +184,9 @@ export class Trace {
     return join(writeTrace(this.#inner));
   }
 }
+
+/** @internal */
+export const A_TRACE = is('a Trace: readTrace makes one of bytes', value => value instanceof Trace);
 
 function placeFilter(image: Image, select: Selection): RecordFilter['point'] {
   const { files, functions, pcs } = select;
@@ -179,7 +210,12 @@ function placeFilter(image: Image, select: Selection): RecordFilter['point'] {
  * @param name - of the file, for messages.
  * @throws KcovboxError of kind `coverage` if it is anything else, truncated, or damaged.
  */
-export const readTrace = (bytes: Uint8Array, name = 'trace'): Trace => toTrace(readInner(bytes, name));
+export function readTrace(bytes: Uint8Array, name = 'trace'): Trace {
+  check('readTrace', ['bytes', bytes, bytesOf('a .kcov file')], ['name', name, aString]);
+  return toTrace(readInner(bytes, name));
+}
+
+const PARTS = listOf(optionsOf<{ trace: Trace; name: string }>({ trace: A_TRACE, name: optional(aString) }));
 
 /**
  * One trace after the other. Records that carry no test name get the name given with their trace.
@@ -187,6 +223,7 @@ export const readTrace = (bytes: Uint8Array, name = 'trace'): Trace => toTrace(r
  * @throws KcovboxError of kind `coverage` if they were recorded on different images.
  */
 export function mergeTraces(parts: readonly { readonly trace: Trace; readonly name?: string }[]): Trace {
+  check('mergeTraces', ['parts', parts, PARTS]);
   const images = [...new Set(parts.map(({ trace }) => trace.image).filter(image => image !== ''))];
   if (images.length > 1)
     throw new CoverageError(

@@ -1,5 +1,7 @@
 // The symbols of an executable.
+import { aString, bytesOf } from '../../emulator/base/arguments.ts';
 import { readElf } from '../../emulator/index.ts';
+import { check } from './checks.ts';
 
 /** A named place in an executable. */
 export interface ElfSymbol {
@@ -18,5 +20,7 @@ export interface ElfSymbol {
  * @param name - of the file, for messages.
  * @throws KcovboxError of kind `machine` if the file is anything else, or damaged.
  */
-export const readSymbols = (bytes: Uint8Array, name = 'image'): readonly ElfSymbol[] =>
-  readElf(bytes, name).symbols;
+export function readSymbols(bytes: Uint8Array, name = 'image'): readonly ElfSymbol[] {
+  check('readSymbols', ['bytes', bytes, bytesOf('an executable')], ['name', name, aString]);
+  return readElf(bytes, name).symbols;
+}

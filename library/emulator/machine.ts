@@ -1,4 +1,14 @@
 // The machine as users of the library see it.
+import {
+  aBigint,
+  aFunction,
+  aString,
+  aWhole,
+  is,
+  isBytes,
+  optional,
+  optionsOf,
+} from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import {
   createMachine,
@@ -9,6 +19,18 @@ import {
   stateHash,
   writeMemory,
 } from '../../emulator/index.ts';
+import {
+  ADDRESS,
+  BYTES_OF_INPUT,
+  check,
+  checkedDevice,
+  INPUT,
+  MACHINE,
+  PORT,
+  SNAPSHOT,
+  TRACE,
+  UNITS,
+} from './checks.ts';
 import type { KcovRecord } from './kcov.ts';
 import { type InputEvent, type InputPort, imageFile, innerOptions, type MachineOptions } from './options.ts';
 import { type Registers, readNamed, registersOf, writeNamed } from './registers.ts';
@@ -46,7 +68,11 @@ export interface InstructionCounts {
 /** Output that nobody took is kept up to so many bytes; older ones go first. */
 const OUTPUT_MAX = 16 * 2 ** 20;
 const EVERY = 100_000;
-const BYTES_MAX = 2 ** 32;
+const COUNT = aWhole(0, 2 ** 32 - 1);
+
+const HART = aWhole(0);
+const DATA = is('a Uint8Array', isBytes);
+const UNTIL = optionsOf<UntilOptions>({ units: optional(UNITS), every: optional(aWhole(1)) });
 
 const refused = (why: string): KcovboxError => new KcovboxError('machine', why);
 
@@ -62,7 +88,10 @@ export class Machine {
    * @throws KcovboxError of kind `machine` for options or images that no machine can be built from.
    */
   constructor(options: MachineOptions) {
-    this.#inner = createMachine(innerOptions(options, options.onConsole ?? (byte => this.#keep(byte))));
+    check('new Machine', ['options', options, MACHINE]);
+    const { onConsole = (byte: number) => this.#keep(byte), devices = [] } = options;
+    const own = { ...options, devices: devices.map(checkedDevice) };
+    this.#inner = createMachine(innerOptions(own, onConsole));
     this.#kernel = options.kernel && imageFile(options.kernel, 'kernel').bytes;
   }
 
@@ -79,6 +108,7 @@ export class Machine {
    *   differ.
    */
   run(units = Infinity, duration = Infinity): StopReason {
+    check('Machine.run', ['units', units, UNITS], ['duration', duration, UNITS]);
     return this.#inner.run(units, duration);
   }
 
@@ -90,9 +120,10 @@ export class Machine {
    */
   runUntil(
     isDone: (machine: Machine) => boolean,
-    { units = Infinity, every = EVERY }: UntilOptions = {},
+    options: UntilOptions = {},
   ): StopReason | { readonly kind: 'until' } {
-    if (!(every >= 1)) throw refused(`runUntil: every is ${every}, not a number from 1 on`);
+    check('Machine.runUntil', ['isDone', isDone, aFunction], ['options', options, UNTIL]);
+    const { units = Infinity, every = EVERY } = options;
     const limit = this.#inner.spent + units;
     for (;;) {
       if (isDone(this)) return { kind: 'until' };
@@ -115,7 +146,10 @@ export class Machine {
    * @param data - bytes, or text that is sent as UTF-8.
    */
   input(data: string | Iterable<number>, port: InputPort = 'uart'): void {
-    this.#inner.input(typeof data === 'string' ? new TextEncoder().encode(data) : data, port);
+    check('Machine.input', ['data', data, INPUT], ['port', port, PORT]);
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : [...data];
+    check('Machine.input', ['data', bytes, BYTES_OF_INPUT]);
+    this.#inner.input(bytes, port);
   }
 
   /**
@@ -163,6 +197,7 @@ export class Machine {
 
   /** Virtual address of a symbol of the kernel; undefined if there is none of this name. */
   symbol(name: string): bigint | undefined {
+    check('Machine.symbol', ['name', name, aString]);
     return this.#inner.booted.kernel?.symbols.find(symbol => symbol.name === name)?.value;
   }
 
@@ -173,11 +208,13 @@ export class Machine {
    * @throws KcovboxError of kind `machine` if the range is not in RAM.
    */
   readPhysical(address: bigint | number, bytes: number): Uint8Array {
+    check('Machine.readPhysical', ['address', address, ADDRESS], ['bytes', bytes, COUNT]);
     return this.#inner.ram.read(this.#inRam(address, bytes), bytes).slice();
   }
 
   /** Stores to RAM at a physical address. Errors: as of `readPhysical`. */
   writePhysical(address: bigint | number, data: Uint8Array): void {
+    check('Machine.writePhysical', ['address', address, ADDRESS], ['data', data, DATA]);
     this.#inner.ram.write(this.#inRam(address, data.length), data);
   }
 
@@ -189,8 +226,7 @@ export class Machine {
    * @throws KcovboxError of kind `machine` if a byte of the range is not mapped.
    */
   readVirtual(address: bigint | number, bytes: number, hart = 0): Uint8Array {
-    if (!(Number.isInteger(bytes) && bytes >= 0 && bytes < BYTES_MAX))
-      throw refused(`${bytes} bytes to read`);
+    check('Machine.readVirtual', ['address', address, ADDRESS], ['bytes', bytes, COUNT]);
     if (bytes === 0) return new Uint8Array(0);
     const found = readMemory(this.#inner, this.#hart(hart), BigInt(address), bytes);
     if (found?.length === bytes) return found;
@@ -201,6 +237,7 @@ export class Machine {
 
   /** Stores to RAM at a virtual address, all or nothing. Errors: as of `readVirtual`. */
   writeVirtual(address: bigint | number, data: Uint8Array, hart = 0): void {
+    check('Machine.writeVirtual', ['address', address, ADDRESS], ['data', data, DATA]);
     if (writeMemory(this.#inner, this.#hart(hart), BigInt(address), data)) return;
     throw refused(
       `hart ${hart} has no ram of ${data.length} bytes at 0x${BigInt.asUintN(64, BigInt(address)).toString(16)}`,
@@ -220,6 +257,7 @@ export class Machine {
    * @throws KcovboxError of kind `machine` if there is none of this name.
    */
   register(name: string, hart = 0): bigint {
+    check('Machine.register', ['name', name, aString]);
     return readNamed(this.#hart(hart), name);
   }
 
@@ -228,6 +266,7 @@ export class Machine {
    * `register`.
    */
   setRegister(name: string, value: bigint, hart = 0): void {
+    check('Machine.setRegister', ['name', name, aString], ['value', value, aBigint]);
     writeNamed(this.#hart(hart), name, value);
   }
 
@@ -243,6 +282,7 @@ export class Machine {
    * @throws KcovboxError of kind `machine` if it was taken from a machine of another make.
    */
   restore(snapshot: Snapshot): void {
+    check('Machine.restore', ['snapshot', snapshot, SNAPSHOT]);
     restore(this.#inner, snapshot);
   }
 
@@ -259,6 +299,7 @@ export class Machine {
    *   recorded.
    */
   onKcov(listener: ((record: KcovRecord) => void) | undefined): void {
+    check('Machine.onKcov', ['listener', listener, optional(aFunction)]);
     this.#listen(listener ? 'records' : 'none');
     this.#inner.board.kcov?.onRecord(listener);
   }
@@ -270,6 +311,7 @@ export class Machine {
    *   or no kernel in ELF.
    */
   recordTrace(options: TraceOptions = {}): TraceRecording {
+    check('Machine.recordTrace', ['options', options, TRACE]);
     if (this.#listener !== 'none') throw refused('the records of this machine have a listener already');
     if (!this.#kernel) throw refused('a trace needs the kernel, to name its image');
     this.#listen('trace');
@@ -294,6 +336,7 @@ export class Machine {
   }
 
   #hart(number: number): Hart {
+    check('Machine', ['hart', number, HART]);
     const hart = this.#inner.harts[number];
     if (!hart) throw refused(`hart ${number}: there are 0 to ${this.#inner.harts.length - 1}`);
     return hart;

@@ -1,5 +1,6 @@
 // The options of a machine, and their translation into those of the emulator.
 
+import { isBytes } from '../../emulator/base/arguments.ts';
 import type { AddedDevice } from '../../emulator/bus/device.ts';
 import {
   type ImageFile,
@@ -117,7 +118,7 @@ export interface MachineOptions {
 
 /** An image by the name under which the loader takes it. @internal */
 export function imageFile(image: Image, role: string): ImageFile {
-  if (!(image instanceof Uint8Array)) return image;
+  if (!isBytes(image)) return image;
   const isNamed = isElf(image) || isLinuxImage(image);
   return { name: isNamed ? role : `${role}.bin`, bytes: image };
 }

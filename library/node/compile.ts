@@ -1,7 +1,8 @@
 // The compilers: programs and kernels of the guest as files in the cache.
 import { readFileSync } from 'node:fs';
-import { KcovboxError } from '../../emulator/base/errors.ts';
-import { buildKernel as buildInner, buildProgram, DIALECTS } from '../../toolchain/index.ts';
+import { aString } from '../../emulator/base/arguments.ts';
+import { buildKernel as buildInner, buildProgram } from '../../toolchain/index.ts';
+import { A_PATH, COMPILE, check, KERNEL } from './checks.ts';
 import { guarded } from './errors.ts';
 
 /** Whose kcov, system calls and headers. */
@@ -34,9 +35,10 @@ export interface CompiledProgram {
  */
 export const compile = (source: string, options: CompileOptions = {}): Promise<CompiledProgram> =>
   guarded(async () => {
+    check('compile', ['source', source, A_PATH], ['options', options, COMPILE]);
     let warnings = '';
     const { path, built } = await buildProgram(source, {
-      dialect: checkDialect(options.dialect ?? 'openbsd'),
+      dialect: options.dialect ?? 'openbsd',
       cflags: options.cflags ?? [],
       say: text => {
         warnings += text;
@@ -71,14 +73,8 @@ export interface KernelFile {
  */
 export const buildKernel = (conf: string, options: KernelOptions = {}): Promise<KernelFile> =>
   guarded(async () => {
+    check('buildKernel', ['conf', conf, aString], ['options', options, KERNEL]);
     const say = options.onMessage ?? (() => {});
     const { path, built } = await buildInner(conf, { source: options.source, say });
     return { path, bytes: readFileSync(path), isCached: !built };
   });
-
-/** @internal */
-export function checkDialect(name: string): Dialect {
-  const dialect = DIALECTS.find(known => known === name);
-  if (dialect) return dialect;
-  throw new KcovboxError('input', `dialect ${name}: there are ${DIALECTS.join(', ')}`);
-}

@@ -1,9 +1,11 @@
 // A recorded run again.
+import { bytesOf } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { inCapsule, parseCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
 import { storeImage } from '../../host/image-store.ts';
 import { choiceOf, differences, guestOf } from '../../host/replay.ts';
+import { check, REPLAY } from './checks.ts';
 import { guarded } from './errors.ts';
 import { execute, type Run, type RunOptions } from './run.ts';
 
@@ -41,6 +43,7 @@ const NAME = 'given';
  */
 export const replay = (capsule: Uint8Array, options: ReplayOptions = {}): Promise<Replay> =>
   guarded(async () => {
+    check('replay', ['capsule', capsule, bytesOf('a capsule')], ['options', options, REPLAY]);
     const parsed = parseCapsule(capsule, NAME);
     const { run: description, outcome: then } = parsed.manifest;
     if (description.format !== 'kcovbox run')

@@ -1,6 +1,7 @@
 // One run of a program in the guest.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasParts } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { parseCpu, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import { formatCapsule } from '../../host/capsule.ts';
@@ -17,9 +18,10 @@ import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { type Coverage, measure } from '../coverage/coverage.ts';
 import type { ExportOptions } from '../coverage/export.ts';
-import { Image, type Selection } from '../coverage/image.ts';
+import { Image, SELECTION, type Selection } from '../coverage/image.ts';
 import { type Trace, toTrace } from '../coverage/trace.ts';
-import { checkDialect, type Dialect } from './compile.ts';
+import { A_PATH, check, RUN } from './checks.ts';
+import type { Dialect } from './compile.ts';
 import { guarded } from './errors.ts';
 import { asPublic, type RunDescription, type RunOutcome, type RunResult } from './result.ts';
 import { type Ended, type Recorded, runSession } from './session.ts';
@@ -104,6 +106,8 @@ export class Run {
   }
 
   private constructor(parts: Parts) {
+    if (!hasParts(parts, 'ended'))
+      throw new KcovboxError('input', 'new Run: the constructor is private; run and replay make one');
     this.#parts = parts;
     this.#description = parts.description;
   }
@@ -157,6 +161,7 @@ export class Run {
    * @throws KcovboxError of kind `input` if it recorded no trace.
    */
   coverage(select: Selection = {}): Coverage {
+    check('Run.coverage', ['select', select, SELECTION]);
     if (!this.trace)
       throw new KcovboxError('input', 'this run has no trace: give it the option cover or trace');
     return measure(this.trace, this.image, select);
@@ -239,6 +244,7 @@ export class Run {
  */
 export const run = (program: string, options: RunOptions = {}): Promise<Run> =>
   guarded(async () => {
+    check('run', ['program', program, A_PATH], ['options', options, RUN]);
     const choice = choiceOf(program, options);
     const images = await prepareGuest(program, options.args ?? [], {
       ...choice,
@@ -274,15 +280,10 @@ export async function execute(
   return toRun({ images, choice, ended, trace: recorder && toTrace(recorder.finish()), description });
 }
 
-const MIB = 2 ** 20;
-const MEMORY = { least: 16 * MIB, most: 2048 * MIB, usual: 256 * MIB };
+const MEMORY_USUAL = 256 * 2 ** 20;
 
 function choiceOf(program: string, options: RunOptions): MachineChoice {
-  const { conf, memory = MEMORY.usual, maxInsns, kcov = 'device', cflags = [] } = options;
-  if (!(memory >= MEMORY.least && memory <= MEMORY.most && memory % MIB === 0))
-    throw new KcovboxError('input', `memory ${memory}: whole MiB from 16 MiB to 2 GiB are possible`);
-  if (maxInsns !== undefined && !(Number.isSafeInteger(maxInsns) && maxInsns >= 1))
-    throw new KcovboxError('input', `maxInsns ${maxInsns}: a positive whole number is wanted`);
+  const { conf, memory = MEMORY_USUAL, maxInsns, kcov = 'device', cflags = [] } = options;
   const dialect = dialectOf(conf, options.dialect);
   return {
     dialect,
@@ -301,8 +302,8 @@ function choiceOf(program: string, options: RunOptions): MachineChoice {
   };
 }
 
-function dialectOf(conf: string | undefined, given: string | undefined): Dialect {
-  if (conf === undefined) return checkDialect(given ?? 'openbsd');
+function dialectOf(conf: string | undefined, given: Dialect | undefined): Dialect {
+  if (conf === undefined) return given ?? 'openbsd';
   const named = DIALECTS.filter(name => conf.split('+').includes(name));
   if (named.length === 1 && (given === undefined || given === named[0])) return named[0]!;
   throw new KcovboxError(

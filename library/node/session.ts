@@ -1,6 +1,7 @@
 // The guest's machine from power-on to its end, in slices between which the event loop has its
 // turn.
 import { createHash } from 'node:crypto';
+import { isBytes } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { createMachine, type Machine, type MachineOptions, type RunResult } from '../../emulator/index.ts';
 import { Feed, type InputStream, PIECE } from '../../run/feed.ts';
@@ -49,19 +50,18 @@ class Pieces implements InputStream {
 
   constructor(input: Input) {
     const whole = typeof input === 'string' ? Buffer.from(input) : input;
-    this.#source =
-      whole instanceof Uint8Array
-        ? (async function* () {
-            yield whole;
-          })()
-        : whole[Symbol.asyncIterator]();
+    this.#source = isBytes(whole)
+      ? (async function* () {
+          yield whole;
+        })()
+      : whole[Symbol.asyncIterator]();
   }
 
   async takePiece(isInterrupted: () => boolean): Promise<Uint8Array> {
     while (this.#held.length < PIECE && !this.#isOver && !isInterrupted()) {
       const { value, done } = await this.#source.next();
       if (done) this.#isOver = true;
-      else if (value instanceof Uint8Array) this.#held = Buffer.concat([this.#held, value]);
+      else if (isBytes(value)) this.#held = Buffer.concat([this.#held, value]);
       else throw new KcovboxError('input', 'a chunk of the input is not a Uint8Array');
     }
     const piece = this.#held.subarray(0, PIECE);

@@ -86,7 +86,7 @@ describe('a run', () => {
     expect(machine.runUntil(() => false, { units: 1000 })).toEqual({ kind: 'budget' });
     expect(machine.time).toBe(1256);
     expect(refusal(() => machine.runUntil(() => false, { every: 0 }))).toMatch('every is 0');
-    expect(refusal(() => machine.run(0.5))).toMatch('not a whole number');
+    expect(refusal(() => machine.run(0.5))).toMatch('expected a whole number');
   });
 
   test('with input again gives the same machine', () => {
@@ -157,7 +157,7 @@ describe('memory and registers', () => {
     expect(refusal(() => machine.register('a99'))).toMatch('no register a99');
     expect(refusal(() => machine.registers(1))).toBe('hart 1: there are 0 to 0');
     expect(refusal(() => machine.readPhysical(RAM - 1, 1))).toMatch('are not in ram');
-    expect(refusal(() => machine.readPhysical(RAM, -1))).toMatch('are not in ram');
+    expect(refusal(() => machine.readPhysical(RAM, -1))).toMatch('bytes is -1');
     expect(refusal(() => machine.readVirtual(0n, 4))).toMatch('has no 4 bytes at 0x0');
     expect(refusal(() => machine.writeVirtual(-1n, code(1)))).toMatch('0xffffffffffffffff');
   });

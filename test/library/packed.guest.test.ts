@@ -166,6 +166,20 @@ describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
     expect(readFileSync(join(app, 'run.html'), 'utf8')).toContain('syscall_dispatch');
   });
 
+  test('coverage.mjs takes a trace without records', () => {
+    const empty = `import { readFileSync, writeFileSync } from 'node:fs';
+      import { readTrace } from 'kcovbox/coverage';
+      const trace = readTrace(readFileSync('run.kcov'));
+      writeFileSync('empty.kcov', trace.filter({ test: 'no such test' }).bytes());
+      import { buildKernel } from 'kcovbox/node';
+      console.log((await buildKernel('openbsd')).path);`;
+    writeFileSync(join(app, 'empty.mjs'), empty);
+    const kernel = node(path, ['empty.mjs'], major).trim();
+    expect(node(path, ['coverage.mjs', 'empty.kcov', kernel], major)).toMatch(
+      /^openbsd, tests : 0 records at 0 PCs\n( {2}\w+: 0 of \d+\n){3}0 points in both, 0 in the whole trace/,
+    );
+  });
+
   test('--device takes TypeScript without another package; a bench tests it', () => {
     const kcovbox = join('node_modules', 'kcovbox', 'bin', 'kcovbox.cjs');
     const program = join('node_modules', 'kcovbox', 'guest-programs', 'openbsd-kcov.c');

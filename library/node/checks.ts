@@ -1,0 +1,107 @@
+// The arguments of kcovbox/node.
+import {
+  type Argument,
+  aBigint,
+  aBoolean,
+  aFunction,
+  aString,
+  aWhole,
+  type Check,
+  checkArguments,
+  hasParts,
+  is,
+  isBytes,
+  listOf,
+  oneOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../../emulator/base/arguments.ts';
+import { ICOUNT_MAX, MAX_HARTS } from '../../emulator/index.ts';
+import { DIALECTS } from '../../toolchain/index.ts';
+import type { CompileOptions, KernelOptions } from './compile.ts';
+import type { ReplayOptions } from './replay.ts';
+import type { RunOptions } from './run.ts';
+
+/** @internal */
+export const check = (where: string, ...args: readonly Argument[]): void =>
+  checkArguments('input', where, args);
+
+/** @internal */
+export const A_PATH = is(
+  'a path: a string that is not empty and has no NUL',
+  value => typeof value === 'string' && value !== '' && !value.includes('\0'),
+);
+
+const MIB = 2 ** 20;
+const PATH = optional(A_PATH);
+const A_WORD = is('a string without NUL', value => typeof value === 'string' && !value.includes('\0'));
+const WORDS = optional(listOf(A_WORD));
+const FUNCTION = optional(aFunction);
+const DIALECT = optional(oneOf(...DIALECTS));
+const SEED = optional(aBigint);
+const ENGINE = optional(oneOf('jit', 'interp', 'lockstep'));
+
+const INPUT: Check = is(
+  'text, a Uint8Array, or an async iterable of them such as a stream',
+  value => typeof value === 'string' || isBytes(value) || hasParts(value, Symbol.asyncIterator),
+);
+
+const ENVIRONMENT: Check = (value, path) =>
+  recordOf(A_WORD)(value, path) ??
+  is('names of letters, digits and _', () =>
+    Object.keys(value as object).every(name => /^[A-Za-z_]\w*$/.test(name)),
+  )(value, path);
+
+const SIGNAL = is('an AbortSignal', value => hasParts(value, 'aborted', 'throwIfAborted'));
+
+const MEMORY = is(
+  'bytes: a whole number of MiB from 16 MiB to 2 GiB, such as 256 * 2 ** 20',
+  value => typeof value === 'number' && value >= 16 * MIB && value <= 2048 * MIB && value % MIB === 0,
+);
+
+/** @internal */
+export const COMPILE = optionsOf<CompileOptions>({ dialect: DIALECT, cflags: WORDS });
+
+/** @internal */
+export const KERNEL = optionsOf<KernelOptions>({ source: PATH, onMessage: FUNCTION });
+
+/** @internal */
+export const RUN = optionsOf<RunOptions>({
+  args: WORDS,
+  env: optional(ENVIRONMENT),
+  input: optional(INPUT),
+  dialect: DIALECT,
+  conf: optional(aString),
+  kernel: PATH,
+  kernelSource: PATH,
+  cflags: WORDS,
+  append: optional(A_WORD),
+  kcov: optional(oneOf('device', 'guest', 'off')),
+  engine: ENGINE,
+  harts: optional(aWhole(1, MAX_HARTS)),
+  cpu: optional(aString),
+  memory: optional(MEMORY),
+  seed: SEED,
+  schedSeed: SEED,
+  icount: optional(aWhole(0, ICOUNT_MAX)),
+  maxInsns: optional(aWhole(1)),
+  cover: optional(aBoolean),
+  trace: optional(aBoolean),
+  testName: optional(aString),
+  onOutput: FUNCTION,
+  onMessage: FUNCTION,
+  signal: optional(SIGNAL),
+});
+
+/** @internal */
+export const REPLAY = optionsOf<ReplayOptions>({
+  engine: ENGINE,
+  cover: optional(aBoolean),
+  testName: optional(aString),
+  onOutput: FUNCTION,
+  signal: optional(SIGNAL),
+  cflags: WORDS,
+  files: optional(listOf(A_PATH)),
+  kernel: PATH,
+});
