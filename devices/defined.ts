@@ -97,7 +97,7 @@ const REGISTER = optionsOf<RegisterSpec>({
 
 const HANDLERS = optional(recordOf(optional(aFunction)));
 
-/** The parts of a definition. Their values are checked further where they have rules of their own. */
+/** The parts of a definition; those with rules of their own are checked further. */
 const DEFINITION: Check = optionsOf<DeviceDefinition>({
   name: aString,
   compatible: aString,

@@ -1,5 +1,6 @@
-// Checks of arguments at the edge of the public API. JavaScript can pass any value; without a check,
-// a wrong one becomes a TypeError far from its cause, or a run that is not the one asked for.
+// Checks of arguments at the edge of the public API. JavaScript can pass any value; without a
+// check, a wrong one becomes a TypeError far from its cause, or a run that is not the one asked
+// for.
 import { type ErrorKind, KcovboxError } from './errors.ts';
 
 /** The fault of a value as a clause that begins with `path`, its name; undefined if it has none. */

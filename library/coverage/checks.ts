@@ -1,4 +1,4 @@
-// What the functions of kcovbox/coverage share in the checks of their arguments.
+// The check of arguments, as all functions of kcovbox/coverage call it.
 import { type Argument, checkArguments } from '../../emulator/base/arguments.ts';
 
 /** @internal */
