@@ -1,5 +1,5 @@
 // The host's data for reports: kernels that were built here, source text, names of system calls.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, packageRoot } from '../toolchain/index.ts';
 
@@ -86,15 +86,26 @@ export function sourceReader(
 
 let syscallNames: Map<number, string> | undefined;
 
-/** Name of a system call of the guest kernel; its table is the kernel's own. */
+/** Tables of system calls: that of the core, and those of the options. */
+function syscallTables(): string[] {
+  const kernel = join(packageRoot(), 'kernel');
+  try {
+    const options = readdirSync(join(kernel, 'opt')).map(name => join(kernel, 'opt', name, 'syscalls.def'));
+    const files = [join(kernel, 'syscall', 'syscalls.def'), ...options.filter(path => existsSync(path))];
+    return files.map(path => readFileSync(path, 'utf8'));
+  } catch {
+    return []; // show numbers instead
+  }
+}
+
+/** Name of a system call of the guest kernel; its tables are the kernel's own. */
 export function syscallName(number: number): string | undefined {
   if (!syscallNames) {
     syscallNames = new Map();
-    let table = '';
-    try {
-      table = readFileSync(join(packageRoot(), 'kernel', 'syscall', 'syscalls.def'), 'utf8');
-    } catch {} // show numbers instead
-    for (const [, n, name] of table.matchAll(/^SYSCALL\((\d+), (\w+),/gm)) syscallNames.set(Number(n), name!);
+    for (const [, n, name] of syscallTables()
+      .join('\n')
+      .matchAll(/^SYSCALL\((\d+), (\w+),/gm))
+      syscallNames.set(Number(n), name!);
   }
   return syscallNames.get(number);
 }

@@ -1,4 +1,4 @@
-/* Writes each argument to /dev/provoke: the kernel commits the named bug (kernel/lib/provoke.c). */
+/* Writes each argument to /dev/provoke: the kernel commits the named bug (kernel/opt/provoke). */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

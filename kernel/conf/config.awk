@@ -1,5 +1,12 @@
-# Turns configuration files (a personality and fragments) into config.h (kind=h) or make variables (kind=mk).
+# Turns the option files of opt/ and configuration files (a personality and fragments) into config.h
+# (kind=h), make variables (kind=mk), or the list of the options' system calls (kind=def).
 #
+# An option file, opt/FOLDER/option:
+#   option NAME [off]        -> CONFIG_NAME 1, unless "off"    the folder is compiled when it is set
+#   needs NAME...            the options without which it cannot be
+#
+# A configuration file:
+#   without options          -> takes back every option        see conf/teach
 #   personality NAME         -> CONFIG_PERSONALITY_NAME        exactly one
 #   pseudo-device NAME N     -> CONFIG_NAME N                  OpenBSD
 #   option[s] NAME[=V]       -> CONFIG_NAME V (1)              all BSDs
@@ -10,16 +17,34 @@
 # The compiler's coverage hooks are compiled in when the personality's own line says so.
 function define(name, value) {
     if (kind == "h") print "#define " name " " value
-    else print name " := " value
+    else if (kind == "mk") print name " := " value
     set[name] = value
 }
 function undefine(name) {
     if (kind == "h") print "#undef " name
-    else print name " :="
+    else if (kind == "mk") print name " :="
     delete set[name]
+}
+function fail(line) {
+    print line > "/dev/stderr"
+    failed = 1
+    exit 1
 }
 { sub(/#.*/, "") }
 NF == 0 { next }
+FILENAME ~ /^opt\// && $1 == "option" && NF <= 3 {
+    folder[options[++count] = $2] = substr(FILENAME, 1, length(FILENAME) - length("/option"))
+    if ($3 != "off") define("CONFIG_" $2, 1)
+    next
+}
+FILENAME ~ /^opt\// && $1 == "needs" {
+    for (i = 2; i <= NF; i++) needs[options[count]] = needs[options[count]] " " $i
+    next
+}
+$1 == "without" && $2 == "options" {
+    for (i = 1; i <= count; i++) undefine("CONFIG_" options[i])
+    next
+}
 $1 == "personality" { who = $2; define("CONFIG_PERSONALITY_" toupper($2), 1); next }
 $1 == "pseudo-device" { define("CONFIG_" toupper($2), NF > 2 ? $3 : 1); next }
 $1 == "option" || $1 == "options" || $1 == "makeoptions" {
@@ -34,9 +59,30 @@ $1 == "option" || $1 == "options" || $1 == "makeoptions" {
     else if (part[1] in set) undefine(part[1])
     next
 }
-{ print FILENAME ":" FNR ": not a configuration line: " $0 > "/dev/stderr"; exit 1 }
+{ fail(FILENAME ":" FNR ": not a configuration line: " $0) }
+# Lists the options that are set. CONFIG_SYSCALLS names those that have system calls, so that its
+# value tells whether the list (kind=def) is another one.
+function list_options(    i, j, n, name, words, file, line) {
+    for (i = 1; i <= count; i++) {
+        name = options[i]
+        if (!set["CONFIG_" name]) continue
+        n = split(needs[name], words, " ")
+        for (j = 1; j <= n; j++)
+            if (!set["CONFIG_" words[j]]) fail("option " name " needs " words[j])
+        folders = folders " " folder[name]
+        file = folder[name] "/syscalls.def"
+        if ((getline line < file) < 0) continue
+        close(file)
+        calls = calls (calls ? "_" : "") name
+        if (kind == "def") print "#include \"" file "\""
+    }
+    if (kind == "mk") print "OPTIONS :=" folders
+    if (kind == "h") print "#define CONFIG_SYSCALLS " calls
+}
 END {
+    if (failed) exit 1
     cover = who == "netbsd" ? set["MAKEOPTION_KCOV"] : who == "freebsd" ? set["CONFIG_COVERAGE"] : set["CONFIG_KCOV"]
     if (cover) define("CONFIG_COVERAGE_HOOKS", 1)
-    if (!who) { print FILENAME ": no personality line" > "/dev/stderr"; exit 1 }
+    if (!who) fail(FILENAME ": no personality line")
+    list_options()
 }

@@ -2,4 +2,3 @@
 #pragma once
 
 void mem_devices_init(void);
-void pty_init(void);

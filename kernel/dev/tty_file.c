@@ -1,7 +1,7 @@
 /*
  * tty_file.c: terminals as files: read, write, poll, and the ioctls of termios(3) and ioctl_tty(2).
  * Nodes: /dev/ttyS0, /dev/console (the same terminal), /dev/tty (the controlling one), /dev/pts/N
- * (dev/pty.c).
+ * (opt/pty/pty.c).
  */
 #include "tty.h"
 #include "abi/errno.h"

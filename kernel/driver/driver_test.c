@@ -7,8 +7,6 @@
 #include "klib.h"
 #include "ktest.h"
 
-#ifdef CONFIG_KTEST
-
 static bool matches(const struct device *dev, const struct driver *driver)
 {
     return dev->id == driver->match.id;
@@ -173,4 +171,3 @@ KTEST(registers_belong_to_one_driver)
     mutex_unlock(&driver_lock);
     del(thief);
 }
-#endif

@@ -9,7 +9,7 @@
 #include "fs.h"
 #include "abi/errno.h"
 #include "alloc.h"
-#include "filelock.h"
+#include "opt/filelock/filelock.h"
 #include "klib.h"
 #include "poll.h"
 #include "proc.h"

@@ -7,8 +7,6 @@
 #include "abi/errno.h"
 #include "boot.h"
 #include "devfs.h"
-#include "devpts.h"
-#include "driver/sysfs.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "namei.h"
@@ -40,12 +38,7 @@ void fs_init(void)
     fs_register(&tmpfs_type);
     fs_register(&devfs_type);
     fs_register(&debugfs_type);
-    fs_register(&devpts_type);
-    fs_register(&procfs_type);
-    fs_register(&minfs_type);
-    fs_register(&sysfs_type);
     devfs_init();
-    devpts_init();
     err = mount_as_root("tmpfs");
     if (err)
         panic("no memory for the root file system");
@@ -61,11 +54,4 @@ void fs_init(void)
     make_dir("/sys/kernel/debug", 0700);
     tmpfs_limit(mount_root()->sb); /* only now: the archive may be of any size */
     fs_mount("devtmpfs", "/dev", "devtmpfs", 0, "");
-    devfs_mkdir("pts");
-    fs_mount("devpts", "/dev/pts", "devpts", 0, "");
-    fs_mount("proc", "/proc", "proc", 0, "");
-    devfs_symlink("fd", "/proc/self/fd");
-    devfs_symlink("stdin", "/proc/self/fd/0");
-    devfs_symlink("stdout", "/proc/self/fd/1");
-    devfs_symlink("stderr", "/proc/self/fd/2");
 }

@@ -6,7 +6,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
-#include "memfd.h"
+#include "opt/memfd/memfd.h"
 #include "devfs.h"
 #include "pipe.h"
 #include "proc.h"

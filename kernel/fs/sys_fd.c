@@ -6,8 +6,8 @@
 #include "abi/sched.h"
 #include "alloc.h"
 #include "klib.h"
-#include "filelock.h"
-#include "memfd.h"
+#include "opt/filelock/filelock.h"
+#include "opt/memfd/memfd.h"
 #include "pipe.h"
 #include "proc.h"
 #include "syscall.h"
@@ -178,18 +178,6 @@ long sys_fcntl(u64 fd, u64 cmd, u64 arg)
     result = fcntl_file(f, (int)fd, (int)cmd, arg);
     file_put(f);
     return result;
-}
-
-long sys_flock(u64 fd, u64 op)
-{
-    struct file *f = fd_get((int)fd);
-    long err;
-
-    if (!f)
-        return -EBADF;
-    err = filelock_flock(f, (int)op);
-    file_put(f);
-    return err;
 }
 
 /* Commands that mean the same for every file; -ENOTTY when cmd is none of them. */

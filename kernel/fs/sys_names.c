@@ -7,7 +7,7 @@
 #include "alloc.h"
 #include "klib.h"
 #include "namei.h"
-#include "notify.h"
+#include "opt/notify/notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"

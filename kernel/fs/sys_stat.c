@@ -6,7 +6,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "memlayout.h"
-#include "notify.h"
+#include "opt/notify/notify.h"
 #include "proc.h"
 #include "syscall.h"
 #include "timeout.h"

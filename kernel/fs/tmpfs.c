@@ -16,8 +16,8 @@
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"
-#include "memfd.h"
-#include "xattr.h"
+#include "opt/memfd/memfd.h"
+#include "opt/xattr/xattr.h"
 
 #define TMPFS_MAGIC 0x01021994
 

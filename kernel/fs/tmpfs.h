@@ -3,7 +3,7 @@
 
 #include "fs.h"
 
-extern struct fs_type tmpfs_type, devfs_type, debugfs_type, devpts_type, procfs_type, minfs_type;
+extern struct fs_type tmpfs_type, devfs_type, debugfs_type;
 extern const struct inode_ops tmpfs_ops;
 
 /* A super block with an empty root directory; a mount of it may be repeated. */

@@ -55,7 +55,7 @@ struct kmalloc_stats {
 };
 bool kmalloc_stats(int class, struct kmalloc_stats *out);
 
-/* Allocation failure injection: the n-th allocation of a thread fails (mm/fail.c). */
+/* Allocation failure injection: the n-th allocation of a thread fails (opt/failinject/fail.c). */
 #ifdef CONFIG_FAULT_INJECTION
 bool should_fail_alloc(void);
 #else

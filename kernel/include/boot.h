@@ -13,8 +13,18 @@ void memory_init(void);
 void smp_init(void);  /* names every hart of the device tree */
 void smp_start(void); /* and starts them */
 void poweroff_init(void);
-void provoke_init(void);
-void hungtask_init(void);
-void tasks_show(void);
-void fail_init(void);
+
+/*
+ * An option's own start: init_main() calls it once, in a thread that may sleep, when the root file
+ * system, /dev and the core's devices are there. In the order of linking, which is by path.
+ */
+#define INITCALL(fn)                                                                               \
+    static void (*const initcall_##fn)(void)                                                       \
+        __attribute__((used, section(".initcalls"), aligned(8))) = fn
+
+/* opt/failinject: what the command line's fail_nth=N asks for. */
+#ifdef CONFIG_FAULT_INJECTION
 void fail_first_program(void);
+#else
+static inline void fail_first_program(void) {}
+#endif

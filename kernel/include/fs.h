@@ -135,13 +135,13 @@ struct inode {
     struct mutex lock;
     struct page_cache *pages; /* regular files; made on first use */
     struct vm_object mapped;  /* areas that show the pages */
-    struct list watches;      /* (notify_lock) see fs/notify.h */
+    struct list watches;      /* (notify_lock) see opt/notify/notify.h */
     void *priv;               /* the file system's */
     void *dev_priv;           /* device nodes: what devfs_register_dev was given */
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
     int write_count;          /* atomic: files open for writing, or minus those being executed */
     bool dirty;
-    u32 seals;               /* (lock) of files in memory, see fs/memfd.h */
+    u32 seals;               /* (lock) of files in memory, see opt/memfd/memfd.h */
     struct inode *hash_next; /* inodes found by number (minfs); (fs_lock) */
 };
 

@@ -1,6 +1,6 @@
 /*
  * Address sanitizer of the kernel: what the allocators tell it. Empty unless CONFIG_KASAN. See
- * mm/kasan.c for the shadow encoding and the reports.
+ * opt/kasan/kasan.c for the shadow encoding and the reports.
  */
 #pragma once
 #include "types.h"

@@ -57,9 +57,3 @@ void ktest_fail(struct ktest *test, const char *file, int line, const char *what
         (test)->skipped = (why);                                                                   \
         return;                                                                                    \
     } while (0)
-
-#ifdef CONFIG_KTEST
-void ktest_init(void);
-#else
-static inline void ktest_init(void) {}
-#endif

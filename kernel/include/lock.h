@@ -4,7 +4,7 @@
  * thread, and must not be touched by interrupt handlers.
  *
  * Order: mutexes before spinlocks; within each kind the order is by class (the name), and with
- * CONFIG_LOCKDEBUG every acquisition is checked against the order seen before (sync/lockdebug.c).
+ * CONFIG_LOCKDEBUG every acquisition is checked against the order seen before (opt/lockdebug).
  */
 #pragma once
 #include "types.h"

@@ -65,8 +65,13 @@ extern struct mutex watch_mutex;
 /* Starts watching and returns the bits of this moment; callbacks and file are set by the caller. */
 u32 watcher_begin(struct watcher *w, bool *no_memory);
 void watcher_end(struct watcher *w);
+#ifdef CONFIG_WATCH
 void watch_release(struct file *file);                                      /* file_put's part */
 void watch_fd_closed(struct file *file, const struct files *table, int fd); /* close(2)'s part */
+#else
+static inline void watch_release(struct file *file) {}
+static inline void watch_fd_closed(struct file *file, const struct files *table, int fd) {}
+#endif
 
 /* Deadline of a struct timespec at a user address (0: none), as time_now() counts; or -errno. */
 long deadline_from_user(u64 timespec_addr, u64 *deadline);

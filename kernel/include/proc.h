@@ -102,7 +102,7 @@ struct thread {
     struct cpu *fp_cpu;   /* whose registers hold fp, if it is that hart's fp_owner */
     u32 saved_intr_depth; /* cpu->intr_depth while switched out (preempted by an interrupt) */
     struct list futex_link;
-    struct list *dead_messages; /* fs/unix.c: where bury() is at work, or 0 */
+    struct list *dead_messages; /* opt/sockets/unix.c: where bury() is at work, or 0 */
     int fail_nth;               /* allocation failure injection; 0 = off */
     bool exiting;               /* kill or exit_group asks it to go */
 #ifdef CONFIG_LOCKDEBUG
@@ -123,7 +123,11 @@ struct proc_watch {
 };
 long proc_watch(struct proc_watch *w, int pid); /* of one that is dead but not waited for: EXITED */
 void proc_unwatch(struct proc_watch *w);
+#ifdef CONFIG_KQUEUE
 void proc_tell(struct proc *p, enum proc_event what, i64 data); /* proc_lock held */
+#else
+static inline void proc_tell(struct proc *p, enum proc_event what, i64 data) {}
+#endif
 
 #define RLIM_COUNT 16
 struct rlimit64 {
@@ -238,8 +242,12 @@ static inline void sched_relax(void)
     if (unlikely(this_cpu()->need_resched))
         sched_yield();
 }
-u64 sched_slice(const struct thread *t);                               /* ticks */
-void sched_inherit(struct thread *child, const struct thread *parent); /* sys_priority.c */
+u64 sched_slice(const struct thread *t); /* ticks */
+#ifdef CONFIG_PRIORITY
+void sched_inherit(struct thread *child, const struct thread *parent); /* nice value and policy */
+#else
+static inline void sched_inherit(struct thread *child, const struct thread *parent) {}
+#endif
 void sched_tick(void); /* timer interrupt: end of a slice? */
 void thread_wake(struct thread *t);
 /* Wake a sleeper because of a signal: only interruptible (or stopped) ones. */

@@ -1,6 +1,6 @@
 /*
  * tty.h: terminals. A tty is a line discipline (dev/tty.c) between a driver that moves characters
- * (dev/uart.c, dev/pty.c) and the files that programs read and write.
+ * (dev/uart.c, opt/pty/pty.c) and the files that programs read and write.
  *
  * Pointers to a tty: its open files and its driver have a reference; struct proc.tty has none, so
  * it is read under proc_lock, and cleared (tty_hangup) before the driver drops its own. Locks:

@@ -121,7 +121,6 @@ struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; 
 long vm_map_stack(struct vm *vm, va_t top, u64 size);
 long vm_brk(struct vm *vm, va_t brk); /* the new (or, when refused, the old) break */
 long vm_protect(struct vm *vm, va_t addr, u64 len, u32 prot);
-long vm_remap(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32 flags, va_t new_addr);
 long vm_advise(struct vm *vm, va_t addr, u64 len, int advice);
 
 /* Resolve a fault of the current process; 0, -EFAULT (SIGSEGV), -EACCES (ditto), -EIO (SIGBUS). */

@@ -14,7 +14,7 @@
  */
 #include "linux.h"
 #include "record.h"
-#include "dev/toyusb.h"
+#include "opt/toyusb/toyusb.h"
 
 #ifdef CONFIG_KCOV
 

@@ -11,7 +11,7 @@
  * first attach, not when the driver registers it; entering an unknown mailbox is a no-op.
  */
 #include "remote.h"
-#include "dev/toyusb.h"
+#include "opt/toyusb/toyusb.h"
 
 #ifdef CONFIG_KCOV
 

@@ -3,8 +3,6 @@
 #include "ktest.h"
 #include "list.h"
 
-#ifdef CONFIG_KTEST
-
 struct element {
     struct list link;
     int value;
@@ -41,4 +39,3 @@ KTEST(numbers_of_every_base)
     EXPECT_EQ(test, strtou64("0x7f", NULL, 16), 0x7f);
     EXPECT_EQ(test, strtou64("1234", NULL, 10), 1234);
 }
-#endif

@@ -12,7 +12,6 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
-#include "ktest.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "riscv.h"
@@ -124,18 +123,22 @@ static void report_boot(void)
             pages_total_count() << 2, ncpus);
 }
 
+static void run_initcalls(void)
+{
+    extern void (*const __initcalls_start[])(void), (*const __initcalls_end[])(void);
+
+    for (void (*const *call)(void) = __initcalls_start; call < __initcalls_end; call++)
+        (*call)();
+}
+
 static void init_main(void *arg)
 {
     (void)arg;
-    fs_init(); /* root from the initramfs, devfs, procfs */
+    fs_init(); /* root from the initramfs, devfs */
     mem_devices_init();
-    pty_init();
+    run_initcalls();
     drivers_probe(); /* the device tree's devices */
     kcov_init();     /* coverage device and descriptors */
-    provoke_init();  /* bugs on demand, in debug kernels */
-    fail_init();
-    ktest_init(); /* tests on demand, in kernels that have them */
-    hungtask_init();
     open_console();
     run_init();
     report_boot();

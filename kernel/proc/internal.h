@@ -1,5 +1,6 @@
 /* Shared by the files of proc/. Locked functions need proc_lock. */
 #pragma once
+#include "abi/errno.h"
 #include "proc.h"
 #include "vm.h"
 
@@ -41,13 +42,33 @@ sigset_t signal_deliverable(const struct thread *t); /* not blocked */
 void signal_user_info(siginfo_t *info, int sig, int code); /* from the current process */
 bool signal_allowed(const struct proc *p);                 /* may the current process signal it? */
 
-/* pidfd.c */
+/* opt/pidfd */
+#ifdef CONFIG_PIDFD
 int pidfd_install(struct proc *p, u32 oflags);   /* a descriptor, or -errno */
 struct proc *pidfd_proc(int fd, bool *nonblock); /* one reference, or NULL: not a pidfd */
+#else
+static inline int pidfd_install(struct proc *p, u32 oflags)
+{
+    return -EINVAL;
+}
+static inline struct proc *pidfd_proc(int fd, bool *nonblock)
+{
+    *nonblock = false;
+    return NULL;
+}
+#endif
 
-/* futex.c */
+/* opt/futex */
+#ifdef CONFIG_FUTEX
 void futex_exit_robust(struct thread *t);
 long futex_wake_addr(va_t addr, int n); /* wakes up to n; their number, or -errno */
+#else
+static inline void futex_exit_robust(struct thread *t) {}
+static inline long futex_wake_addr(va_t addr, int n)
+{
+    return 0;
+}
+#endif
 
 /* times.c */
 struct timeval64 {
@@ -80,11 +101,21 @@ bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks);
 u64 cpu_clock_look(u64 left); /* time of the next look at a clock, left ticks from its target */
 /* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
 long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left);
-/* itimer.c */
+/* opt/itimer, opt/timers */
+#ifdef CONFIG_ITIMER
 void itimer_init(struct proc *p);
 void itimer_stop(struct proc *p);
+#else
+static inline void itimer_init(struct proc *p) {}
+static inline void itimer_stop(struct proc *p) {}
+#endif
+#ifdef CONFIG_POSIX_TIMERS
 void posix_timers_delete(struct proc *p);                    /* exec, exit; may sleep */
 void posix_timer_delivered(struct proc *p, siginfo_t *info); /* locked */
+#else
+static inline void posix_timers_delete(struct proc *p) {}
+static inline void posix_timer_delivered(struct proc *p, siginfo_t *info) {}
+#endif
 bool clock_is_real_time(int clock); /* false: a clock of CPU time, or no clock */
 /* Ticks since boot at which a wait on this clock ends. */
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock);

@@ -37,11 +37,6 @@ long sys_mprotect(u64 addr, u64 len, u64 prot)
     return vm_protect(curproc->vm, addr, len, (u32)prot & ~(u32)PROT_GROWSDOWN);
 }
 
-long sys_mremap(u64 addr, u64 old_len, u64 new_len, u64 flags, u64 new_addr)
-{
-    return vm_remap(curproc->vm, addr, old_len, new_len, (u32)flags, new_addr);
-}
-
 long sys_madvise(u64 addr, u64 len, u64 advice)
 {
     return vm_advise(curproc->vm, addr, len, (int)advice);

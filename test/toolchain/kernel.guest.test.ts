@@ -65,7 +65,7 @@ test('other configurations share what does not depend on the difference', async 
 test('an edit compiles one source; an edit of a header those that include it; both are the bytes of make', async () => {
   appendFileSync(join(tree, 'fs', 'pipe.c'), 'int an_edit(void);\nint an_edit(void)\n{\n    return 7;\n}\n');
   expect(await build()).toMatchObject({ built: true, compiled: 1 });
-  appendFileSync(join(tree, 'fs', 'kqueue.h'), '/* an edit */\n');
+  appendFileSync(join(tree, 'opt', 'kqueue', 'kqueue.h'), '/* an edit */\n');
   const { path, compiled } = await build();
   expect(compiled).toBeGreaterThan(0);
   expect(compiled).toBeLessThan(20);

@@ -1,0 +1,122 @@
+/* kcov: not instrumented: part of the locks */
+/*
+ * Lock-order checking (CONFIG_LOCKDEBUG). Locks of one name form a class. Whenever class B is taken
+ * while A is held, the pair is remembered, together with what follows from it: A before B and B
+ * before C is also A before C. Taking A while C is held later is an order reversal and could
+ * deadlock, even if it did not this time. Spinlocks are tracked per hart, mutexes per thread. Locks
+ * of one class may nest (queues inside queues); their order is not checked.
+ */
+#include "klib.h"
+#include "lock.h"
+#include "proc.h"
+
+#define CLASSES_MAX 64
+
+static const char *class_names[CLASSES_MAX];
+static u32 nclasses = 1;       /* 0 means "not yet known" */
+static u64 after[CLASSES_MAX]; /* bit B of after[A]: B was taken while A was held, or follows */
+static u32 table_lock;
+
+static u32 find_class(const char *name)
+{
+    while (__atomic_exchange_n(&table_lock, 1, __ATOMIC_ACQUIRE))
+        ;
+    u32 i = 1;
+    while (i < nclasses && strcmp(class_names[i], name) != 0)
+        i++;
+    if (i == nclasses && nclasses < CLASSES_MAX)
+        class_names[nclasses++] = name;
+    __atomic_store_n(&table_lock, 0, __ATOMIC_RELEASE);
+    return i < CLASSES_MAX ? i : 0;
+}
+
+static bool is_after(u32 first, u32 second)
+{
+    return atomic_load(&after[first]) >> second & 1;
+}
+
+/* Every lock before `held` is also before `wanted` and all locks after that. */
+static void remember(u32 held, u32 wanted)
+{
+    u64 later = atomic_load(&after[wanted]) | 1UL << wanted;
+    for (u32 i = 1; i < nclasses; i++)
+        if (i == held || is_after(i, held))
+            atomic_or(&after[i], later);
+}
+
+static void report(u32 held, u32 wanted)
+{
+    kprintf("======================================================\n"
+            "WARNING: possible circular locking dependency detected\n"
+            "lock order reversal: \"%s\" is taken while \"%s\" is held, earlier it was the other "
+            "way round\n",
+            class_names[wanted], class_names[held]);
+    backtrace((u64)__builtin_frame_address(0), 0);
+    if (cmdline_flag("panic_on_warn"))
+        panic("lock order reversal");
+}
+
+static void check_pair(u32 held, u32 wanted)
+{
+    if (held == wanted || !held || is_after(held, wanted))
+        return;
+    if (is_after(wanted, held)) {
+        atomic_or(&after[held], 1UL << wanted); /* once is enough */
+        report(held, wanted);
+    } else {
+        remember(held, wanted);
+    }
+}
+
+void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool sleeps)
+{
+    if (panicking)
+        return;
+    irq_push_off(); /* also for the table: an interrupt may look up a class of its own */
+    if (!*class)
+        *class = find_class(name);
+    struct cpu *cpu = this_cpu();
+    struct thread *t = current;
+    struct held_lock *stack = sleeps ? t->held : cpu->held;
+    int *n = sleeps ? &t->nheld : &cpu->nheld;
+    for (int i = 0; i < t->nheld && !cpu->intr_depth; i++)
+        check_pair(t->held[i].class, *class);
+    for (int i = 0; i < cpu->nheld; i++)
+        check_pair(cpu->held[i].class, *class);
+    if (*n < HELD_MAX)
+        stack[(*n)++] = (struct held_lock){lock, *class};
+    irq_pop_off();
+}
+
+static bool forget(struct held_lock *stack, int *n, const void *lock)
+{
+    for (int i = *n - 1; i >= 0; i--) {
+        if (stack[i].lock != lock)
+            continue;
+        for (--*n; i < *n; i++)
+            stack[i] = stack[i + 1];
+        return true;
+    }
+    return false;
+}
+
+void lockdebug_release(const void *lock)
+{
+    irq_push_off();
+    if (!forget(this_cpu()->held, &this_cpu()->nheld, lock))
+        forget(current->held, &current->nheld, lock);
+    irq_pop_off();
+}
+
+void lockdebug_assert_may_sleep(void)
+{
+    irq_push_off();
+    struct cpu *cpu = this_cpu();
+    const char *why = cpu->noff > 1     ? "with a spinlock held"
+                      : cpu->intr_depth ? "in an interrupt"
+                                        : NULL;
+    irq_pop_off();
+    if (why && !panicking)
+        panic("thread %d may sleep %s (%s)", current->tid, why,
+              cpu->nheld ? class_names[cpu->held[cpu->nheld - 1].class] : "interrupts off");
+}
