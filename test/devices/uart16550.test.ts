@@ -1,5 +1,6 @@
 // The UART as a 16550 driver sees it: FIFO, interrupt causes and their order, divisor latch,
 // loopback.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Uart16550 } from '../../devices/uart16550.ts';
 import { Line, Output } from './ports.ts';
@@ -107,6 +108,33 @@ describe('uart16550', () => {
     expect(uart.peek(IIR)).toBe(4);
     expect(irq.level).toBe(true);
     expect(uart.read(RBR)).toBe(9);
+  });
+
+  it('counts every access, and the empty polls since the last byte', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('poll', 'byte', 'send', 'scratch', 'receive')), steps => {
+        const { uart } = setup();
+        let [accesses, polls, waiting] = [0, 0, 0];
+        for (const step of steps) {
+          if (step === 'receive') {
+            uart.receive([7]);
+            waiting++;
+            continue;
+          }
+          accesses++;
+          if (step === 'poll') {
+            expect(uart.read(LSR) & 1).toBe(waiting > 0 ? 1 : 0);
+            if (waiting === 0) polls++;
+          } else if (step === 'scratch') uart.write(SCR, 1, 1);
+          else {
+            polls = 0;
+            if (step === 'send') uart.write(RBR, 1, 65);
+            else if (uart.read(RBR) === 7) waiting--;
+          }
+          expect([uart.accesses, uart.emptyPolls]).toEqual([accesses, polls]);
+        }
+      }),
+    );
   });
 
   it('continues from a saved state', () => {
