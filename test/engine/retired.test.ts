@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { Machine } from '../../emulator/index.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
+import { PROBE_WORDS, probeCall } from '../support/probe.ts';
 
 const BASE = 0x8000_0000;
 const NOP = e('addi', { rd: 0, rs1: 0, imm: 0 });
@@ -94,6 +95,39 @@ describe.each(['interp', 'jit'] as const)('%s', engine => {
     const [, , , vector, , ecall] = counts(words, 10_000, engine);
     expect(vector).toBeGreaterThan(2000);
     expect(Math.abs(ecall! - vector!)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('an inlined call', () => {
+  const at = 0x100;
+  const loop = [
+    e('addi', { rd: 9, rs1: 0, imm: 500 }),
+    e('jal', { rd: RA, imm: at - 4 }),
+    e('addi', { rd: 9, rs1: 9, imm: -1 }),
+    e('bne', { rs1: 9, rs2: 0, imm: -8 }),
+    e('jal', { rd: 0, imm: 0 }),
+  ];
+  const words: number[] = Array(at / 4 + 5).fill(NOP);
+  for (const [i, word] of loop.entries()) words[i] = word;
+  for (const [i, word] of PROBE_WORDS(BASE + at).entries()) words[at / 4 + i] = word;
+
+  test.each([
+    ['the caller and the function', 0, 4 * words.length],
+    ['the caller', 0, 0x40],
+    ['the function', at, at + 20],
+    ['part of the function', at + 4, at + 12],
+    ['code between the two', 0x40, at],
+    ['code behind the function', at + 20, at + 40],
+  ])('counts in a window of %s', (_, low, high) => {
+    const [a, b] = (['interp', 'jit'] as const).map(kind => {
+      const machine = machineOf(words, kind, { low, high });
+      let sites = 0;
+      machine.jit?.setInlineCalls([probeCall(BASE + at, { onSite: () => sites++ })]);
+      machine.run(6000);
+      if (kind === 'jit') expect(sites).toBeGreaterThan(0);
+      return [...machine.retired!.read()].filter((_, i) => i % 2 === 0).map(Number);
+    });
+    expect(b).toEqual(a);
   });
 });
 

@@ -43,8 +43,9 @@ class ProbeEmitter implements InlineEmitter {
   enter(): void {}
   release(): void {}
 
-  site({ address }: InlineCall, { behind, generic }: InlineSite): void {
+  site(call: InlineCall, { behind, generic }: InlineSite): void {
     this.#onSite(behind);
+    const { address } = call;
     const { c, x, ic, isVerified, ram } = this.#o;
     const at = c.local(I32);
     const done = c.block();
@@ -58,6 +59,7 @@ class ProbeEmitter implements InlineEmitter {
     c.i64_const(COUNTER - ((distance << 20) >> 20)).local_set(x[T0]!);
     c.local_get(at).local_get(at).i64_load().i64_const(1).i64_add().local_tee(x[T1]!).i64_store();
     c.local_get(ic).i32_const(5).i32_sub().local_set(ic);
+    this.#o.ran(call, 0, 20);
     c.br(done).end();
     generic();
     c.end();

@@ -14,32 +14,30 @@ export class RunCounts {
   readonly #c: CodeWriter;
   readonly #place: RetiredPlace | undefined;
   readonly #entry: bigint;
-
   /**
-   * Counts nothing without `place`, and nothing where no instruction of `region` is in the window.
+   * True if instructions of the region are in the window. If not, it costs nothing to run them; the
+   * code that it executes for inlined calls may be in the window nevertheless.
    */
+  readonly isActive: boolean;
+
+  /** Counts nothing without `place`. */
   constructor(c: CodeWriter, { entry, blocks }: Region, place: RetiredPlace | undefined) {
     this.#c = c;
     this.#entry = entry;
+    this.#place = place;
     const isCounted = (at: number): boolean =>
-      place !== undefined && this.#offset(at, place.low) < BigInt(place.bytes);
-    const isActive = blocks.some(({ insns }) => insns.some(({ at }) => isCounted(at)));
-    this.#place = isActive ? place : undefined;
-  }
-
-  /** Is anything of the region counted? */
-  get isActive(): boolean {
-    return this.#place !== undefined;
+      place !== undefined && BigInt.asUintN(64, this.#at(at) - place.low) < BigInt(place.bytes);
+    this.isActive = blocks.some(({ insns }) => insns.some(({ at }) => isCounted(at)));
   }
 
   /** A run begins at this displacement from the region's entry. */
   begin(at: number): void {
-    this.#add(BigInt.asUintN(64, this.#entry + BigInt(at)), 1n);
+    if (this.isActive) this.#add(this.#at(at), 1n);
   }
 
   /** The run that is open ends before the instruction at this displacement. */
   end(at: number): void {
-    this.#add(BigInt.asUintN(64, this.#entry + BigInt(at)), -1n);
+    if (this.isActive) this.#add(this.#at(at), -1n);
   }
 
   /** Control goes from behind an instruction to one that may be elsewhere. */
@@ -51,12 +49,13 @@ export class RunCounts {
 
   /** Code at addresses `[from, to)`, which is not the region's, ran without a jump. */
   ran(from: bigint, to: bigint): void {
+    if (!this.#place || to <= this.#place.low) return;
     this.#add(from, 1n);
     this.#add(to, -1n);
   }
 
-  #offset(at: number, low: bigint): bigint {
-    return BigInt.asUintN(64, this.#entry + BigInt(at) - low);
+  #at(displacement: number): bigint {
+    return BigInt.asUintN(64, this.#entry + BigInt(displacement));
   }
 
   /**
