@@ -120,7 +120,9 @@ export interface KcovPorts {
 
 export class KcovDevice implements Device {
   readonly name = 'kcov';
-  readonly widths = [4, 8] as const;
+  readonly stateVersion = 2;
+  /** No halves: an interrupt or another hart could come between them. */
+  readonly widths = [8] as const;
   readonly #ports: KcovPorts;
   readonly #recorder: Recorder;
   readonly #origins: Origins;
@@ -130,7 +132,7 @@ export class KcovDevice implements Device {
   /** The table that compiled code knows, as text. */
   #published = '';
   #onSwitch: ((change: KcovSwitch) => void) | undefined;
-  /** Low half of an 8-byte store whose high half follows. */
+  /** Low half of the store under way; the bus passes the high one next, and nothing in between. */
   #low = 0;
 
   constructor(ports: KcovPorts) {
@@ -219,20 +221,18 @@ export class KcovDevice implements Device {
 
   reset(): void {
     this.#regs = emptyRegs();
-    this.#low = 0;
     this.#recorder.count = 0;
     this.#setHooks(undefined);
     for (let h = 0; h < this.#ports.hart.count; h++) this.#ports.publish?.(h, 0);
   }
 
   save(): unknown {
-    return { regs: copyOf(this.#regs), low: this.#low };
+    return { regs: copyOf(this.#regs) };
   }
 
   load(state: unknown): void {
-    const s = state as { regs: ReturnType<typeof emptyRegs>; low: number };
+    const s = state as { regs: ReturnType<typeof emptyRegs> };
     this.#regs = copyOf(s.regs);
-    this.#low = s.low;
     this.#loadHooks();
     // Errors before the snapshot were reported in the earlier run.
     this.#regs.error = [...s.regs.error];
@@ -269,7 +269,6 @@ export class KcovDevice implements Device {
       return;
     }
     const lo = this.#low;
-    this.#low = 0;
     if (id === 'trigger') this.trigger(index, lo, value);
     else if (id === 'arg') this.#latch(index, lo, value);
     else if (id === 'current') this.#setCurrent(value * 0x1_0000_0000 + lo);

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-/* ---- Registers: byte offsets from the base, each 8 bytes wide, written with sd ---- */
+/* ---- Registers: byte offsets from the base, for ld and sd; other widths are access faults ---- */
 
 #define KCOV_REG_ID         0x000 /* r   KCOV_ID_VALUE */
 #define KCOV_REG_HARTS      0x008 /* rw  address of the hart blocks, one per hart id */

@@ -15,6 +15,7 @@ import {
   REG,
   SEEN,
 } from '../../devices/kcov-layout.ts';
+import { Bus } from '../../emulator/bus/bus.ts';
 import {
   AREA,
   BASE,
@@ -36,6 +37,24 @@ beforeEach(() => {
 });
 const lost = () => f.ram.read64(CONTEXT + CTX.LOST);
 const mixed = (prev: bigint) => ((prev & 0xfffn) * 0x61c8_8646_80b5_83ebn) & 0xfffn;
+
+describe('an access of half a register', () => {
+  it('is a fault, so that stores of two harts cannot mix', () => {
+    const bus = new Bus();
+    bus.add(f.device, 0x1000, REG.SIZE);
+    f.context(RECORD.PC, 16);
+    for (const offset of [0, 4]) {
+      expect(bus.load(0x1000 + REG.CURRENT + offset, 4)).toBe(false);
+      for (const hart of [0, 1]) {
+        f.hart.current = hart;
+        expect(bus.store(0x1000 + REG.TRIGGER + offset, 4, 0x8000_0000 + hart, 0)).toBe(false);
+      }
+    }
+    f.hart.current = 0;
+    expect(bus.store(0x1000 + REG.TRIGGER, 8, 0x8000_0000, 7)).toBe(true);
+    expect([f.word(0), f.word(1)]).toEqual([1n, 0x7_8000_0000n]);
+  });
+});
 
 describe('plain modes', () => {
   it('appends one word per pc and four per comparison', () => {
