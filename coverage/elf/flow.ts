@@ -193,15 +193,32 @@ export class ImageFlow {
     return found;
   }
 
-  /** True if a call ends directly before this address. */
-  isBehindCall(addr: Addr): boolean {
+  /** The call that ends directly before this address. */
+  private callBefore(addr: Addr): Jump | undefined {
     const scan = this.scanOf(addr - 4);
-    if (!scan) return false;
+    if (!scan) return undefined;
     for (const length of [2, 4]) {
       const at = addr - length - scan.base;
-      if (scan.isInsn(at) && scan.length(at) === length && jumpOf(scan, at)?.kind === 'call') return true;
+      if (!scan.isInsn(at) || scan.length(at) !== length) continue;
+      const jump = jumpOf(scan, at);
+      if (jump?.kind === 'call') return jump;
     }
-    return false;
+    return undefined;
+  }
+
+  /** True if a call ends directly before this address. */
+  isBehindCall(addr: Addr): boolean {
+    return this.callBefore(addr) !== undefined;
+  }
+
+  /**
+   * True if control cannot return to this address: the call before it never returns, or ends the
+   * function before.
+   */
+  isPastEnd(addr: Addr): boolean {
+    if (this.rangeAt(addr)?.low === addr) return true;
+    const call = this.callBefore(addr);
+    return call?.kind === 'call' && call.to !== undefined && !this.mayReturn(call.to);
   }
 
   /** Start addresses of the hook calls of a function. */

@@ -68,7 +68,7 @@ export class Verdicts implements LineJudge {
     this.flow = flow;
     this.proof = proof;
     this.hitsOf = hitsOf;
-    this.crossings = sumCrossings(trace);
+    this.crossings = sumCrossings(trace, flow);
   }
 
   /** The verdict on the function that holds an address. */
@@ -168,10 +168,17 @@ export class Verdicts implements LineJudge {
 
 const differs = (a: number, b: number): boolean => !Number.isNaN(a) && a !== b;
 
-function sumCrossings(trace: Trace): { addrs: Float64Array; at: Map<Addr, Crossings> } {
+/**
+ * Crossings by return address. A call that never returns, such as the exit of a thread, ends its
+ * block with an edge out of the function, so control that was recorded and left inside the call is
+ * on this edge already. Its return address belongs to another block, or to the next function:
+ * control did not reach that one, and a crossing there would contradict the hooks.
+ */
+function sumCrossings(trace: Trace, flow: ImageFlow): { addrs: Float64Array; at: Map<Addr, Crossings> } {
   const at = new Map<Addr, Crossings>();
   for (const { addr, entered, left } of trace.crossings) {
     const key = addrOf(addr);
+    if (flow.isPastEnd(key)) continue;
     const row = at.get(key) ?? { entered: 0, left: 0 };
     at.set(key, { entered: row.entered + entered, left: row.left + left });
   }

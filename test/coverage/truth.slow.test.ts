@@ -47,6 +47,7 @@ describe.skipIf(reason)('what the model says of every line is true', () => {
     add(found);
     expect(found.ran).toBeGreaterThan(100);
     expect(found.wrong).toEqual([]);
+    expect(found.inconsistent, 'functions whose hooks contradict their graph').toEqual([]);
     expect(found.unrecorded, 'hooks that ran without a record').toEqual([]);
   });
   afterAll(() => console.info(`truth: ${JSON.stringify(sum)}`));
