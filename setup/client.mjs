@@ -1,5 +1,5 @@
 // Bundles the program and the style of the HTML report, coverage/html/client, into
-// coverage/html/client.generated.ts: two strings. That module is in the repository, so that
+// coverage/html/client.generated.ts: three strings. That module is in the repository, so that
 // whatever reads TypeScript has it; a test holds it against this. Run by setup/bundle.mjs, and by
 // `node setup/client.mjs` after an edit of the client.
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
@@ -30,14 +30,16 @@ async function bundled(entry) {
 
 /** The text of the module, and the files that it was made from. */
 export async function clientModule() {
-  const [script, style] = await Promise.all([bundled('main.ts'), bundled('style.css')]);
+  const entries = ['main.ts', 'style.css', 'dark.css'];
+  const [script, style, dark] = await Promise.all(entries.map(bundled));
   const text = [
     '/** Made by setup/client.mjs from client/; do not edit. */',
     `export const SCRIPT = ${JSON.stringify(script.text)};`,
     `export const STYLE = ${JSON.stringify(style.text)};`,
+    `export const DARK_STYLE = ${JSON.stringify(dark.text)};`,
     '',
   ].join('\n');
-  return { text, inputs: [...script.inputs, ...style.inputs] };
+  return { text, inputs: [...script.inputs, ...style.inputs, ...dark.inputs] };
 }
 
 /**

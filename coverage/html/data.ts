@@ -232,6 +232,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     notes: trace.header.notes,
     hooks: program.hooks,
     counts: coverage.counts,
+    absence: coverage.verdicts.proof.absence,
     records: trace.records.length,
     lost: trace.lostTotal,
     findings: trace.findings,

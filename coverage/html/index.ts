@@ -6,7 +6,7 @@
 import { xmlText } from '../export/cobertura.ts';
 import { type ExportOptions, encodeChunks } from '../export/common.ts';
 import type { Coverage } from '../model/coverage.ts';
-import { SCRIPT, STYLE } from './client.generated.ts';
+import { DARK_STYLE, SCRIPT, STYLE } from './client.generated.ts';
 import { type PageData, pageData } from './data.ts';
 
 /**
@@ -31,7 +31,8 @@ const VIEWS = [
 function* frame(title: string): Generator<string> {
   yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n';
   yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n';
-  yield `<title>${xmlText(title)}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n`;
+  yield `<title>${xmlText(title)}</title>\n<style>${STYLE}</style>\n`;
+  yield `<style id="dark" media="(prefers-color-scheme: dark)">${DARK_STYLE}</style>\n</head>\n<body>\n`;
   yield '<a class="skip" href="#main">Skip to content</a>\n<header>\n';
   yield `<a class="brand" href="#/">${xmlText(title)}</a>\n<nav aria-label="Views">`;
   for (const [view, name] of VIEWS)

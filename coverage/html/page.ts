@@ -61,6 +61,8 @@ export interface PageIndex {
   hooks: 'pc' | 'cmp' | 'none';
   /** True if records count executions. */
   counts: boolean;
+  /** True if a hook without a record did not run: else no line is proved not to have run. */
+  absence: boolean;
   records: number;
   lost: number;
   findings: string[];

@@ -176,6 +176,33 @@ describe.skipIf(reason)('HTML report', () => {
     expect(calls[0]).toContain('remote section');
   });
 
+  it('shows no share of lines where none is proven', async () => {
+    const elf = fixture();
+    const whole = fixtureTrace(elf);
+    const unknown = new TraceBuilder({ dialect: 'linux', image: elf.imageId });
+    unknown.pc(unknown.source({ test: 't' }), whole.pointPc[0]!);
+    const compares = new TraceBuilder({ dialect: 'linux', image: elf.imageId, flow: 'known' });
+    const pc = whole.pointPc[whole.pointKind.indexOf(1)]!;
+    compares.cmp(compares.source({ test: 't' }), 5, 0x30n, 0x34n, pc);
+    for (const [trace, why] of [
+      [compares.finish(), 'No line coverage was recorded.'],
+      [unknown.finish(), 'do not prove which lines did not run'],
+    ] as const) {
+      const path = join(scratch(), 'open.html');
+      writeFileSync(path, bytesOf(exportTrace('html', trace, elf)));
+      await page.goto(`file://${path}`);
+      const lines = await page.locator('.figures > div').first().textContent();
+      expect(lines).toMatch(/^Lines\d+ ran/);
+      expect(lines).toContain(why);
+      expect(await page.locator('.list tbody td:nth-child(3)').allTextContents()).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^\d+ ran$/)]),
+      );
+      await page.locator('.list td.name a').first().click();
+      expect(await page.locator('.meta').first().textContent()).toMatch(/^\d+ lines? ran, /);
+      expect(await page.locator('.code tr.u').count()).toBe(0);
+    }
+  });
+
   it('finds by keyboard', async () => {
     await page.goto(`${url}#/`);
     await page.keyboard.press('/');

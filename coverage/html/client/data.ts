@@ -6,6 +6,13 @@ const textOf = (id: string): string => element(`#${id}`).textContent ?? '';
 
 export const D = JSON.parse(textOf('index')) as PageIndex;
 
+/** The name of a point: a hook call, or the entry of a function where instructions were counted. */
+export const POINT = { pc: 'point', cmp: 'comparison', none: 'entry point' }[D.hooks];
+
+export function setTitle(title: string): void {
+  document.title = title ? `${title} \u2013 ${D.title}` : D.title;
+}
+
 const numberByPath = new Map(D.files.map((file, i) => [file.p, i]));
 export const numberOf = (path: string): number => numberByPath.get(path) ?? -1;
 

@@ -16,6 +16,8 @@ export const count = (n: number): string => n.toLocaleString('en-US');
 
 export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const percent = (covered: number, total: number): number => (total ? (100 * covered) / total : 0);
 
 /** `100` or `99.5`, never `100.0` for less than everything. */

@@ -1,8 +1,8 @@
 /** The first view: totals, and the tree of files. */
 import type { Row7 } from '../page.ts';
 import { filterChoice } from './choice.ts';
-import { D, groupTitle, totalsOf } from './data.ts';
-import { count, esc, main, meter, ordered, percent, plural, shown, sortHead } from './dom.ts';
+import { D, groupTitle, POINT, totalsOf } from './data.ts';
+import { capital, count, esc, main, meter, ordered, percent, plural, shown, sortHead } from './dom.ts';
 import { only, state } from './state.ts';
 import { fileLink } from './url.ts';
 
@@ -57,7 +57,7 @@ function squeezed(node: Directory): Directory {
 
 const KEYS: Record<string, (row: { name: string; t: Row7 }) => string | number> = {
   path: row => row.name,
-  lines: row => percent(row.t[0], row.t[2]),
+  lines: row => (D.absence ? percent(row.t[0], row.t[2]) : row.t[0]),
   functions: row => percent(row.t[3], row.t[4]),
   points: row => percent(row.t[5], row.t[6]),
 };
@@ -69,8 +69,17 @@ const ratio = (covered: number, total: number, css: string): string =>
     ? `<td class="num ${css}">${shown(covered, total)}%</td><td class="num quiet ${css} wide-only">${count(covered)} / ${count(total)}</td>`
     : `<td class="num quiet ${css}">\u2013</td><td class="${css} wide-only"></td>`;
 
+/** Without a share: the lines that did not run are not known. */
+const ranOnly = (ran: number): string =>
+  `<td></td><td class="num">${ran ? `${count(ran)} ran` : ''}</td><td class="wide-only"></td>`;
+
+const lineCells = (t: Row7): string =>
+  D.absence
+    ? `<td class="bar">${t[2] ? meter(t[0], t[1], t[2]) : ''}</td>${ratio(t[0], t[2], '')}`
+    : ranOnly(t[0]);
+
 const cells = (t: Row7): string =>
-  `<td class="bar">${t[2] ? meter(t[0], t[1], t[2]) : ''}</td>${ratio(t[0], t[2], '')}${ratio(t[3], t[4], 'wide-only')}${ratio(t[5], t[6], 'wide-only')}`;
+  `${lineCells(t)}${ratio(t[3], t[4], 'wide-only')}${ratio(t[5], t[6], 'wide-only')}`;
 
 function treeRows(
   node: Directory,
@@ -106,6 +115,16 @@ function openDepth(root: Directory): number {
   }
 }
 
+/** A share stands under its head; the numbers beside it have none. */
+function heads(): string {
+  const head = (key: string, text: string, css: string) => sortHead('sort', key, text, state.files, css);
+  return (
+    `${head('path', 'File', '')}<th class="bar"></th>${head('lines', 'Lines', 'num')}<th class="wide-only"></th>` +
+    `${head('functions', 'Functions', 'num wide-only')}<th class="wide-only"></th>` +
+    `${head('points', `${capital(POINT)}s`, 'num wide-only')}<th class="wide-only"></th>`
+  );
+}
+
 function figure(title: string, covered: number, total: number, partly: number, note = ''): string {
   return (
     `<div><p>${title}</p><span class="big">${shown(covered, total)}<small>%</small></span>` +
@@ -113,10 +132,21 @@ function figure(title: string, covered: number, total: number, partly: number, n
   );
 }
 
+/** The lines; without a share if the trace does not prove which lines did not run. */
+function lineFigure(t: Row7, unknown: string): string {
+  const partly = t[1] ? `, ${count(t[1])} partly` : '';
+  if (D.absence) return figure('Lines', t[0], t[2], t[1], partly + unknown);
+  const why =
+    D.hooks === 'cmp'
+      ? 'No line coverage was recorded. These lines hold the comparisons that ran.'
+      : 'The records do not prove which lines did not run, so there is no share.';
+  return `<div><p>Lines</p><span class="big">${count(t[0])}<small> ran</small></span><p>${why}</p></div>`;
+}
+
 function facts(): string {
   const list = [
     D.dialect && `<b>${esc(D.dialect)}</b>`,
-    plural(D.records, 'record'),
+    D.hooks !== 'none' && plural(D.records, 'record'),
     plural(D.tests.length, 'test'),
     `<span title="${esc(D.image)}">${esc(D.image.slice(0, 23))}</span>`,
     ...Object.entries(D.notes).map(([key, value]) => `${esc(key)} ${esc(value)}`),
@@ -151,6 +181,8 @@ export function drawFiles(): string {
   const t = root.t;
   const unknown = group < 0 && D.unknown > 0 ? `, ${count(D.unknown)} more unknown` : '';
   const depth = openDepth(root);
+  const kind = D.hooks === 'cmp' ? ' that hold a comparison' : '';
+  const filter = filterChoice(group);
   const rows = treeRows(root, 0, (dir, at) => at < depth !== state.toggled.has(dir.path));
   const missing = D.files.length - state.reachedFiles;
   const more =
@@ -161,10 +193,8 @@ export function drawFiles(): string {
         : `<p class="meta more"><button type="button" data-all="0">List only the ${plural(state.reachedFiles, 'file')} reached</button></p>`;
   main.innerHTML =
     `<h1>${esc(D.title)}</h1><p class="meta">${facts()}</p>${notices()}` +
-    `<div class="figures">${figure('Lines', t[0], t[2], t[1], (t[1] ? `, ${count(t[1])} partly` : '') + unknown)}` +
-    `${figure('Functions', t[3], t[4], 0)}${figure(D.hooks === 'cmp' ? 'Comparisons' : 'Points', t[5], t[6], 0)}</div>` +
-    `<div class="tools">${filterChoice(group)}</div><table class="list tree"><thead><tr>${sortHead('sort', 'path', 'File', state.files)}<th class="bar"></th>` +
-    `${sortHead('sort', 'lines', 'Lines', state.files, 'num')}<th class="wide-only"></th>${sortHead('sort', 'functions', 'Functions', state.files, 'wide-only', 2)}` +
-    `${sortHead('sort', 'points', 'Points', state.files, 'wide-only', 2)}</tr></thead><tbody>${rows.join('')}</tbody></table>${more}${foot()}`;
+    `<div class="figures">${lineFigure(t, unknown)}${figure('Functions', t[3], t[4], 0, kind)}${figure(`${capital(POINT)}s`, t[5], t[6], 0)}</div>` +
+    `${filter ? `<div class="tools">${filter}</div>` : ''}<table class="list tree"><thead><tr>${heads()}</tr></thead>` +
+    `<tbody>${rows.join('')}</tbody></table>${more}${foot()}`;
   return group < 0 ? '' : groupTitle(D.groups[group]!);
 }

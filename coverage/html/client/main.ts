@@ -1,100 +1,14 @@
-/** Starts the report: routes, clicks and keys. */
-import { boxHint, drawCalls, drawFlame, openBox, wholeCall } from './calls.ts';
-import { drawCompare } from './compare.ts';
+/** Starts the report: clicks and keys. */
+import { drawFlame, openBox, wholeCall } from './calls.ts';
 import { D } from './data.ts';
 import { element, main } from './dom.ts';
-import { drawFiles } from './files.ts';
+import { hideHint, startHints } from './hints.ts';
+import { choose, draw, go, startRoutes } from './route.ts';
 import { focusSearch, startSearch } from './search.ts';
-import { atLine, drawFile, neighbour, stepGap, stepLine, toggleDetail } from './source.ts';
+import { atLine, neighbour, stepGap, stepLine, toggleDetail } from './source.ts';
 import { state } from './state.ts';
-import { drawFunctions, drawTests } from './tables.ts';
-import { fileLink, hashOf, here, keyOfGroup, link, parseRoute, setHere } from './url.ts';
-
-/* ---- routes ---- */
-
-const VIEWS: Record<string, () => string> = {
-  files: drawFiles,
-  file: () => drawFile(here.name, here.line),
-  functions: drawFunctions,
-  calls: () => drawCalls(here.name),
-  tests: drawTests,
-  compare: drawCompare,
-};
-
-/** Where each address was scrolled to, for the way back. */
-const scrolled = new Map<string, number>();
-let shownHash = '';
-let isBack = true;
-
-function draw(): void {
-  const name = VIEWS[here.view] ? here.view : 'files';
-  hide();
-  main.className = '';
-  const title = VIEWS[name]!();
-  document.title = title ? `${title} \u2013 ${D.title}` : D.title;
-  for (const anchor of document.querySelectorAll<HTMLAnchorElement>('nav a')) {
-    const { view } = anchor.dataset;
-    anchor.setAttribute('href', link(view!));
-    if (view === (name === 'file' ? 'files' : name)) anchor.setAttribute('aria-current', 'page');
-    else anchor.removeAttribute('aria-current');
-  }
-}
-
-function route(): void {
-  const next = parseRoute(location.hash);
-  if (next.name !== here.name || next.view !== here.view) state.open.clear();
-  setHere(next);
-  draw();
-  const before = scrolled.get(location.hash);
-  if (isBack && before !== undefined) scrollTo(0, before);
-  else if (!here.line && shownHash !== location.hash) scrollTo(0, 0);
-  shownHash = location.hash;
-  isBack = true;
-}
-
-function go(hash: string): void {
-  isBack = false;
-  if (location.hash === hash) route();
-  else location.hash = hash;
-}
-
-/* ---- hints ---- */
-
-const pop = element('.pop');
-const hide = (): void => {
-  pop.hidden = true;
-};
-
-function show(html: string, x: number, y: number): void {
-  pop.innerHTML = html;
-  pop.hidden = false;
-  const box = pop.getBoundingClientRect();
-  pop.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - box.width - 12))}px`;
-  pop.style.top = `${y + 18 + box.height > innerHeight ? Math.max(8, y - box.height - 12) : y + 18}px`;
-}
-
-const boxAt = (event: Event): HTMLElement | null =>
-  (event.target as Element).closest<HTMLElement>('[data-box]');
-
-document.addEventListener('mouseover', event => {
-  const box = boxAt(event);
-  if (box) show(boxHint(Number(box.dataset['box'])), event.clientX, event.clientY);
-  else hide();
-});
-document.addEventListener('focusin', event => {
-  const box = boxAt(event);
-  if (!box) return hide();
-  const { left, bottom } = box.getBoundingClientRect();
-  show(boxHint(Number(box.dataset['box'])), left, bottom);
-});
-addEventListener(
-  'scroll',
-  () => {
-    hide();
-    if (shownHash === location.hash) scrolled.set(location.hash, scrollY);
-  },
-  { passive: true },
-);
+import { restoreTheme, toggleTheme } from './theme.ts';
+import { fileLink, hashOf, here, keyOfGroup, link } from './url.ts';
 
 /* ---- clicks ---- */
 
@@ -148,48 +62,20 @@ main.addEventListener('click', event => {
   const [key, value = ''] = Object.entries(button.dataset)[0] ?? [];
   if (key === undefined || BUTTONS[key]?.(value) !== 'draw') return;
   draw();
-  [...main.querySelectorAll('button')].find(each => each.dataset[key] === value)?.focus();
-});
-
-document.addEventListener('click', event => {
-  const anchor = (event.target as Element).closest('a');
-  if (anchor?.getAttribute('href')?.startsWith('#/')) isBack = false;
+  [...main.querySelectorAll('button')]
+    .find(each => each.dataset[key] === value)
+    ?.focus({ preventScroll: true });
 });
 
 main.addEventListener('change', event => {
   const select = event.target as HTMLSelectElement;
   const key = select.dataset['query'] as 'only' | 'a' | 'b' | undefined;
   if (!key) return;
-  history.pushState(null, '', hashOf({ ...here, [key]: select.value || undefined }));
-  route();
-  main.querySelector<HTMLElement>(`[data-query="${key}"]`)?.focus();
+  choose(hashOf({ ...here, [key]: select.value || undefined }));
+  main.querySelector<HTMLElement>(`[data-query="${key}"]`)?.focus({ preventScroll: true });
 });
 
-/* ---- theme, keys ---- */
-
-const THEME = 'kcovbox-theme';
-
-function toggleTheme(): void {
-  const { dataset } = document.documentElement;
-  const isDark = dataset['theme']
-    ? dataset['theme'] === 'dark'
-    : matchMedia('(prefers-color-scheme: dark)').matches;
-  dataset['theme'] = isDark ? 'light' : 'dark';
-  try {
-    localStorage.setItem(THEME, dataset['theme']);
-  } catch {
-    // file:// may have no storage
-  }
-}
-
-function restoreTheme(): void {
-  try {
-    const theme = localStorage.getItem(THEME);
-    if (theme) document.documentElement.dataset['theme'] = theme;
-  } catch {
-    // as above
-  }
-}
+/* ---- keys ---- */
 
 const dialog = element('dialog') as HTMLDialogElement;
 const HELP = [
@@ -240,24 +126,26 @@ document.addEventListener('keydown', event => {
   const { tagName } = event.target as Element;
   if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || /^(INPUT|SELECT)$/.test(tagName))
     return;
-  if (event.key === 'Escape') hide();
+  if (event.key === 'Escape') hideHint();
   const act = KEYS[event.key];
   if (!act) return;
   act();
   event.preventDefault();
 });
 
-history.scrollRestoration = 'manual';
 restoreTheme();
 fillHelp();
+startHints();
 startSearch();
 element('#theme').addEventListener('click', toggleTheme);
 element('#keys').addEventListener('click', () => dialog.showModal());
-addEventListener('hashchange', route);
-addEventListener('popstate', () => location.hash !== shownHash && route());
+element('.skip').addEventListener('click', event => {
+  main.focus();
+  event.preventDefault(); // the address stays that of the view
+});
 addEventListener('resize', drawFlame);
 if (D.compare && location.hash === '') {
   const [a, b] = D.compare.map(keyOfGroup);
   history.replaceState(null, '', hashOf({ view: 'compare', a, b }));
 }
-route();
+startRoutes();

@@ -1,9 +1,21 @@
 /** One file: its text with the state of every line. */
 import type { PageFile } from '../page.ts';
 import { filterChoice } from './choice.ts';
-import { allFunctions, D, fileAt, groupTitle, lettersOf, numberOf, STATE_WORDS, totalsOf } from './data.ts';
+import {
+  allFunctions,
+  D,
+  fileAt,
+  groupTitle,
+  lettersOf,
+  numberOf,
+  POINT,
+  STATE_WORDS,
+  setTitle,
+  totalsOf,
+} from './data.ts';
 import { count, element, esc, main, meter, plural, shown } from './dom.ts';
 import { highlighted } from './highlight.ts';
+import { drawNoFile } from './nowhere.ts';
 import { detail, hasDetail } from './points.ts';
 import { WORDS as RELATIONS, relation } from './relation.ts';
 import { compared, only, state } from './state.ts';
@@ -71,7 +83,7 @@ function functionList(index: number, path: string): string {
       `<li class="${covered ? '' : 'none'}"><a href="${esc(fileLink(path, line))}"><code title="${esc(name)}">${esc(name)}</code>` +
       `<span>${covered}/${total}</span>${meter(covered, 0, total)}<span>${calls > 0 ? `${count(calls)}\u00d7` : ''}</span></a></li>`,
   );
-  return `<aside aria-label="Functions"><details${matchMedia('(min-width: 60.01rem)').matches ? ' open' : ''}><summary>${plural(items.length, 'function')}</summary><ol>${items.join('')}</ol></details></aside>`;
+  return `<aside aria-label="Functions"><details${matchMedia('(min-width: 60.01rem)').matches ? ' open' : ''}><summary>${plural(items.length, 'function')}</summary><ol${D.counts ? '' : ' class="uncounted"'}>${items.join('')}</ol></details></aside>`;
 }
 
 function legend(): string {
@@ -98,10 +110,7 @@ function context(): string {
 export function drawFile(path: string, line: number): string {
   const index = numberOf(path);
   main.className = 'wide';
-  if (index < 0) {
-    main.innerHTML = `<h1>No such file</h1><p class="meta">This report has no file <code>${esc(path)}</code>.</p>`;
-    return 'No such file';
-  }
+  if (index < 0) return drawNoFile(path);
   const file = fileAt(index);
   const letters = classes(file);
   const text = file.s === undefined ? undefined : file.s.replace(/\n$/, '').split('\n');
@@ -115,13 +124,17 @@ export function drawFile(path: string, line: number): string {
   });
   const t = totalsOf(index, only());
   const unknown = D.files[index]!.x;
+  const gap = compared() ? 'lines that only one of the two ran' : 'lines that are not covered as a whole';
+  const share = D.absence
+    ? `${shown(t[0], t[2])}% of ${plural(t[2], 'line')}`
+    : `${plural(t[0], 'line')} ran`;
   main.innerHTML =
-    `<h1>${esc(path)}</h1><p class="meta">${shown(t[0], t[2])}% of ${plural(t[2], 'line')}, ${t[3]} of ${plural(t[4], 'function')}, ` +
-    `${count(t[5])} of ${plural(t[6], 'point')}${unknown ? `, ${plural(unknown, 'line')} unknown` : ''}` +
+    `<h1>${esc(path)}</h1><p class="meta">${share}, ${t[3]} of ${plural(t[4], 'function')}, ` +
+    `${count(t[5])} of ${plural(t[6], POINT)}${unknown ? `, ${plural(unknown, 'line')} unknown` : ''}` +
     `${text ? '' : ' &nbsp;\u00b7&nbsp; source text not found; line numbers only'}</p><div class="file">${functionList(index, path)}<div>` +
-    `<div class="tools"><button type="button" data-step="1">next ${compared() ? 'difference' : 'gap'} <kbd>n</kbd></button><button type="button" data-step="-1">previous <kbd>p</kbd></button>` +
+    `<div class="tools"><button type="button" data-step="1" title="${gap}">next ${compared() ? 'difference' : 'gap'} <kbd>n</kbd></button><button type="button" data-step="-1">previous <kbd>p</kbd></button>` +
     `${context()}${legend()}</div><div class="code" tabindex="-1"><table aria-label="Source"><tbody>${rows.join('')}</tbody></table></div></div></div>`;
-  if (line) focusLine(line, false);
+  if (line) mark(line);
   return line ? `${path}:${line}` : path;
 }
 
@@ -141,29 +154,38 @@ export function toggleDetail(n: number): void {
 
 export const atLine = (): number => Number(main.querySelector<HTMLElement>('tr.at')?.dataset['n'] ?? 0);
 
-/**
- * Marks a line and shows it. `isStep` also writes it into the URL, without a new entry of the
- * history.
- */
-export function focusLine(n: number, isStep = true): void {
+/** Marks a line, and scrolls to it if it is out of sight. False if there is no such line. */
+function mark(n: number): boolean {
   for (const old of main.querySelectorAll('tr.at')) old.classList.remove('at');
   const row = document.getElementById(`L${n}`);
-  if (!row) return;
+  if (!row) return false;
   row.classList.add('at');
-  row.scrollIntoView({ block: 'center' });
-  if (!isStep) return;
+  const { top, bottom } = row.getBoundingClientRect();
+  if (top < element('header').getBoundingClientRect().bottom || bottom > innerHeight)
+    row.scrollIntoView({ block: 'center' });
+  return true;
+}
+
+/** Marks a line of the file that is shown already. False if there is no such line. */
+export function showLine(n: number): boolean {
+  if (!mark(n)) return false;
+  setTitle(`${here.name}:${n}`);
+  return true;
+}
+
+/** A step of the reader: the URL follows, without a new entry of the history. */
+function stepTo(row: HTMLElement | undefined): void {
+  const n = Number(row?.dataset['n'] ?? 0);
+  if (!showLine(n)) return;
   setHere({ ...here, line: n });
-  history.replaceState(null, '', fileLink(here.name, n));
-  document.title = `${here.name}:${n} \u2013 ${D.title}`;
-  element('.pop').textContent = '';
+  history.replaceState(history.state, '', fileLink(here.name, n));
 }
 
 /** The next or previous line. */
 export function stepLine(direction: number): void {
   const rows = [...main.querySelectorAll<HTMLElement>('.code tr[data-n]')];
   const at = rows.findIndex(row => row.classList.contains('at'));
-  const next = rows[at < 0 ? 0 : at + direction];
-  if (next) focusLine(Number(next.dataset['n']));
+  stepTo(rows[at < 0 ? 0 : at + direction]);
 }
 
 const GAPS = ['u', 'p', 'x', 'oa', 'ob'];
@@ -183,8 +205,7 @@ export function stepGap(direction: number): void {
   let next = at + (isGap(rows[at]) ? 0 : direction);
   while (rows[next] && !isGap(rows[next])) next += direction;
   while (direction < 0 && isGap(rows[next - 1])) next--;
-  const found = rows[next];
-  if (found) focusLine(Number(found.dataset['n']));
+  stepTo(rows[next]);
 }
 
 /** The file before or after the one that is shown. */

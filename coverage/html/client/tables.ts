@@ -1,6 +1,6 @@
 /** The tables of functions and of tests. */
-import { allFunctions, D } from './data.ts';
-import { count, esc, main, meter, ordered, plural, shown, sortHead } from './dom.ts';
+import { allFunctions, D, POINT } from './data.ts';
+import { capital, count, esc, main, meter, ordered, plural, shown, sortHead } from './dom.ts';
 import { only, state } from './state.ts';
 import { fileLink, here, keyOfGroup, link } from './url.ts';
 
@@ -37,14 +37,14 @@ export function drawFunctions(): string {
       fn =>
         `<tr><td class="name"><a href="${esc(fileLink(fn.path, fn.line))}">${esc(fn.name)}</a></td><td class="bar">${meter(fn.covered, 0, fn.total)}</td>` +
         `<td class="num">${shown(fn.covered, fn.total)}%</td><td class="num quiet wide-only">${fn.covered} / ${fn.total}</td>` +
-        `<td class="num wide-only">${fn.calls < 0 ? '' : count(fn.calls)}</td><td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
+        `${D.counts ? `<td class="num wide-only">${count(fn.calls)}</td>` : ''}<td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
     );
   const head = (k: string, text: string, css = '') => sortHead('fn', k, text, state.functions, css);
   const more = all.length > ROWS ? `; the first ${count(ROWS)} are listed, search finds all` : '';
-  const whole = only() < 0 ? '' : '; all records, the filter restricts files and lines';
+  const whole = only() < 0 ? '' : '; of all records: the filter restricts files and lines only';
   main.innerHTML =
     `<h1>Functions</h1><p class="meta">${plural(all.length, 'function')}${more}${whole}</p><table class="list"><thead><tr>${head('name', 'Function')}` +
-    `<th class="bar"></th>${head('share', 'Covered', 'num')}${head('points', 'Points', 'num wide-only')}${head('calls', 'Calls', 'num wide-only')}` +
+    `<th class="bar"></th>${head('share', 'Covered', 'num')}${head('points', `${capital(POINT)}s`, 'num wide-only')}${D.counts ? head('calls', 'Calls', 'num wide-only') : ''}` +
     `${head('place', 'Where', 'wide-only')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
   return 'Functions';
 }

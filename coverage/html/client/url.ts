@@ -31,7 +31,7 @@ export function parseRoute(hash: string): Route {
   const mark = hash.indexOf('?');
   const path = mark < 0 ? hash : hash.slice(0, mark);
   const query = new URLSearchParams(mark < 0 ? '' : hash.slice(mark + 1));
-  const [, view = '', rest = ''] = /^#\/([^/]*)\/?(.*)$/.exec(path) ?? [];
+  const [, view = path.slice(1), rest = ''] = /^#\/([^/]*)\/?(.*)$/.exec(path) ?? [];
   const place = view === 'file' ? /^(.*?)(?::(\d+))?$/.exec(rest)! : [rest, rest, undefined];
   const value = (key: string) => query.get(key) ?? undefined;
   return {
