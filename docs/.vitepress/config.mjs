@@ -55,6 +55,7 @@ export default defineConfig({
           page('The region JIT', '/jit'),
           page('kcov in four dialects', '/kcov-dialects'),
           page('The guest kernel', '/kernel'),
+          page('Locks of the guest kernel', '/locks'),
           page('Writing a driver', '/drivers'),
           page('Threat model', '/threat-model'),
           page('Oracles', '/oracles'),

@@ -44,6 +44,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   lent: { own: 'kqueue and kcov are not in Linux', args: '200 3' },
   limits: LINUX,
   leaks: { own: 'runs others as process 1', args: '/bin/pipes /bin/threads', with: ['pipes', 'threads'] },
+  'lock-order': { own: '/dev/lock-order is ours', conf: prebuilt('linux+lockdep'), says: /^slab page$/m },
   memory: LINUX,
   pipes: LINUX,
   priorities: LINUX,

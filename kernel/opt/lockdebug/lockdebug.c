@@ -4,8 +4,12 @@
  * while A is held, the pair is remembered, together with what follows from it: A before B and B
  * before C is also A before C. Taking A while C is held later is an order reversal and could
  * deadlock, even if it did not this time. Spinlocks are tracked per hart, mutexes per thread. Locks
- * of one class may nest (queues inside queues); their order is not checked.
+ * of one class may nest (queues inside queues); their order is not checked. /dev/lock-order reads
+ * as the pairs seen so far, a line "A B" for each: B was taken while A was held, or follows.
  */
+#include "abi/errno.h"
+#include "boot.h"
+#include "file.h"
 #include "klib.h"
 #include "lock.h"
 #include "proc.h"
@@ -120,3 +124,33 @@ void lockdebug_assert_may_sleep(void)
         panic("thread %d may sleep %s (%s)", current->tid, why,
               cpu->nheld ? class_names[cpu->held[cpu->nheld - 1].class] : "interrupts off");
 }
+
+/* A read gives whole lines, and *pos counts the pairs that it is past. */
+static i64 read_order(struct file *file, struct iter *to, i64 *pos)
+{
+    i64 done = 0;
+
+    (void)file;
+    for (; *pos < (i64)nclasses * CLASSES_MAX; ++*pos) {
+        u32 first = (u32)*pos / CLASSES_MAX, second = (u32)*pos % CLASSES_MAX;
+        char line[2 * 32 + 3];
+
+        if (!is_after(first, second))
+            continue;
+        int n = ksnprintf(line, sizeof(line), "%s %s\n", class_names[first], class_names[second]);
+        if ((u64)n > to->left)
+            break;
+        if (iter_put(to, line, (u64)n) < (u64)n)
+            return done ? done : -EFAULT;
+        done += n;
+    }
+    return done;
+}
+
+static const struct file_ops order_ops = {.read = read_order};
+
+static void lockdebug_init(void)
+{
+    devfs_register("lock-order", &order_ops, 0444);
+}
+INITCALL(lockdebug_init);
