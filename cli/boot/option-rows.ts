@@ -3,7 +3,7 @@
 // with the help of QEMU itself.
 import { UserError } from '../io/fail.ts';
 import { parseCount, parseSeed } from '../io/values.ts';
-import { parseGdb } from '../run/gdb.ts';
+import { GDB_PORT, parseGdb } from '../run/gdb-options.ts';
 import { parseIcount, parseMemory, parseRtc, parseSmp } from './machine-values.ts';
 import { isOn, oneOf, properties } from './properties.ts';
 import { addDevice, addDrive, checkObject } from './qemu-devices.ts';
@@ -55,7 +55,6 @@ const rows = (effect: Effect, names: string, doc: string): OptionRow[] =>
   });
 
 /** QEMU's -s. */
-const GDB_PORT = 1234;
 
 function machine(text: string): void {
   const p = properties(text);

@@ -2,7 +2,7 @@
 // or follows `=`.
 import type { EngineKind, KcovMode, VirtioOption } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
-import type { GdbOptions } from '../run/gdb.ts';
+import type { GdbOptions } from '../run/gdb-options.ts';
 import { type Effect, type OptionRow, OWN_OPTIONS, QEMU_OPTIONS } from './option-rows.ts';
 import { DEVICES } from './qemu-devices.ts';
 

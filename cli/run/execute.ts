@@ -10,6 +10,7 @@ import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
+import type { GdbOptions } from './gdb-options.ts';
 import type { Moment, Start } from './moments.ts';
 import { explain, type Replay, runSession, type SessionEnd } from './session.ts';
 
@@ -37,6 +38,8 @@ export interface Outputs {
   readonly snapshotAt?: Moment;
   /** A snapshot of this run from which it goes on. */
   readonly from?: string;
+  /** A debugger may attach. */
+  readonly gdb?: GdbOptions | undefined;
 }
 
 export interface Executed {
@@ -65,9 +68,18 @@ export function checkOutputs(outputs: Outputs): void {
     throw new UserError('--exact without --cover: add --cover FILE, or - for standard output');
   if (outputs.thin && outputs.record === undefined)
     throw new UserError('--thin without --record: it leaves the images out of the capsule');
+  checkGdb(outputs);
   const onStdout = (['cover', 'result', 'record'] as const).filter(name => outputs[name] === '-');
   if (onStdout.length > 1)
     throw new UserError(`--${onStdout.join(' - and --')} -: only one of them can be standard output`);
+}
+
+/** A debugger may go back, or change the guest: what records while the guest runs cannot follow. */
+function checkGdb(outputs: Outputs): void {
+  if (!outputs.gdb) return;
+  for (const name of ['cover', 'record', 'snapshot'] as const)
+    if (outputs[name] !== undefined)
+      throw new UserError(`--gdb with --${name}: a debugger can change the guest, and go back`);
 }
 
 export interface Recorded {
@@ -138,6 +150,7 @@ export async function execute(
     ...(saving && { stop: saving }),
     ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
     ...(recorded && { replay: recorded.replay }),
+    ...(outputs.gdb && { gdb: outputs.gdb }),
   });
   if (saving?.isDone === false)
     process.stderr.write(

@@ -1,41 +1,42 @@
-// The socket of the GDB stub: `-gdb tcp::PORT`, `-s` (port 1234) and `-S` (stop until GDB
-// continues), as in QEMU. One debugger at a time, on the loopback interface only: a client controls
-// the guest.
+// The socket of the GDB stub (gdb-options.ts). One debugger at a time, on the loopback interface
+// only: a client controls the guest.
 import { createServer, type Server, type Socket } from 'node:net';
-import { GdbStub, type Machine, type RunResult } from '../../emulator/index.ts';
+import {
+  GdbStub,
+  type Machine,
+  type RunResult,
+  Timeline,
+  type TimelineOptions,
+} from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
+import type { GdbOptions } from './gdb-options.ts';
 
 /** After the end of the run a debugger has so long to take the last answer. */
 const LAST_WORDS_MS = 1000;
 
-export interface GdbOptions {
-  readonly port: number;
-  /** Stand before the first instruction. */
-  readonly stopped: boolean;
-}
-
-/** `tcp::1234` or `tcp:localhost:1234`. */
-export function parseGdb(text: string): number {
-  const port = Number(/^tcp:(?:localhost|127\.0\.0\.1)?:(\d+)$/.exec(text)?.[1] ?? Number.NaN);
-  if (!(port >= 1 && port <= 65535)) throw new UserError(`-gdb ${text}: tcp::PORT is possible`);
-  return port;
-}
-
 export class GdbServer {
   readonly #machine: Machine;
   readonly #server: Server;
+  readonly #options: TimelineOptions;
+  #timeline: Timeline | undefined;
   #stub: GdbStub | undefined;
   #socket: Socket | undefined;
   #isHeld: boolean;
 
-  private constructor(machine: Machine, options: GdbOptions) {
+  private constructor(machine: Machine, options: GdbOptions, timeline: TimelineOptions) {
     this.#machine = machine;
+    this.#options = timeline;
     this.#isHeld = options.stopped;
     this.#server = createServer(socket => this.#connect(socket));
   }
 
-  static async listen(machine: Machine, options: GdbOptions): Promise<GdbServer> {
-    const server = new GdbServer(machine, options);
+  /** `timeline`: what a run that goes both ways needs to know. */
+  static async listen(
+    machine: Machine,
+    options: GdbOptions,
+    timeline: TimelineOptions = {},
+  ): Promise<GdbServer> {
+    const server = new GdbServer(machine, options, timeline);
     await new Promise<void>((done, failed) => {
       server.#server.once('error', e => failed(new UserError(`-gdb tcp::${options.port}: ${e.message}`)));
       server.#server.listen(options.port, '127.0.0.1', done);
@@ -49,6 +50,16 @@ export class GdbServer {
   /** Does the guest stand, by the debugger's will? */
   get isStanding(): boolean {
     return this.#stub ? !this.#stub.isRunning : this.#isHeld;
+  }
+
+  /** Does a debugger decide how long the run goes on? */
+  get isAttached(): boolean {
+    return this.#socket !== undefined || this.#isHeld;
+  }
+
+  /** Is the run in its own past? No input may arrive then. */
+  get isBehind(): boolean {
+    return this.#timeline?.isBehind ?? false;
   }
 
   run(units: number, duration: number): RunResult {
@@ -72,7 +83,9 @@ export class GdbServer {
       return;
     }
     this.#socket = socket;
-    this.#stub ??= new GdbStub(this.#machine);
+    this.#timeline ??= new Timeline(this.#machine, this.#options);
+    this.#stub ??= new GdbStub(this.#machine, this.#timeline);
+    this.#isHeld = false;
     this.#stub.attach();
     socket.setNoDelay(true);
     socket.on('data', data => void this.#serve(socket, data));

@@ -6,6 +6,7 @@ import {
   type JournalEntry,
   type Machine,
   type MachineOptions,
+  Once,
   type RunHash,
   type RunResult,
   type Snapshot,
@@ -16,7 +17,8 @@ import type { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
 import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
-import type { GdbOptions, GdbServer } from './gdb.ts';
+import type { GdbServer } from './gdb.ts';
+import type { GdbOptions } from './gdb-options.ts';
 import { Watchdog } from './watchdog.ts';
 
 /**
@@ -113,6 +115,8 @@ class Session {
   readonly #options: SessionOptions;
   readonly #line: GuestConsole;
   readonly #machine: Machine;
+  /** A debugger may repeat what was printed. */
+  readonly #once = new Once(byte => this.#line.put(byte));
   #live: LiveInput | undefined;
   #gdb: GdbServer | undefined;
   #feed: Feed | undefined;
@@ -133,8 +137,10 @@ class Session {
     this.#line = options.console;
     this.#machine = createMachine({
       ...options.machine,
-      onConsole: byte => this.#line.put(byte),
-      onDeviceLog: line => this.#line.note(line),
+      onConsole: options.gdb ? byte => this.#once.put(byte) : byte => this.#line.put(byte),
+      onDeviceLog: line => {
+        if (!this.#gdb?.isBehind) this.#line.note(line);
+      },
       ...(options.replay && { replay: options.replay.journal }),
     });
     if (options.from) this.#machine.load(options.from.snapshot);
@@ -149,7 +155,7 @@ class Session {
       const { gdb, replay } = this.#options;
       const input = this.#options.input && !replay;
       if (this.#options.endsInOrder || (input && isTerminal(0))) await this.#watch();
-      if (gdb) this.#gdb = await (await import('./gdb.ts')).GdbServer.listen(this.#machine, gdb);
+      if (gdb) await this.#listen(gdb);
       if (input) this.#live = Terminal.open() ?? (this.#options.isInteractive ? new Pipe() : undefined);
       if (this.#live) {
         this.#line.useLive(this.#live);
@@ -176,6 +182,13 @@ class Session {
         ? { status: replay.end.status, outcome: 'interrupted' as const }
         : verdict(result, signalStatus);
     return { machine: this.#machine, wallSeconds, reboots: this.#reboots, signalStatus, ...end };
+  }
+
+  async #listen(gdb: GdbOptions): Promise<void> {
+    const { GdbServer } = await import('./gdb.ts');
+    const companions = [this.#once];
+    const end = this.#options.replay && this.#recordedEnd(this.#options.replay);
+    this.#gdb = await GdbServer.listen(this.#machine, gdb, { companions, ...(end && { end }) });
   }
 
   async #slices(): Promise<RunResult | undefined> {
@@ -208,7 +221,8 @@ class Session {
         result.kind === 'budget' && !this.#gdb && spent < units && machine.time - time < duration;
       const isIdle = result.kind === 'halt' || (spent < IDLE_SLICE && !isWork);
       this.#watchLater();
-      await this.#pause(isIdle);
+      await this.#pause(isIdle, result.kind === 'halt');
+      if (this.#gdb?.isBehind) continue; // the input of then arrives by itself
       const hasGiven = this.#live
         ? this.#deliverLive(this.#live)
         : ((await this.#feed?.give(result)) ?? false);
@@ -258,34 +272,44 @@ class Session {
   #reboot(): void {
     this.#reboots++;
     this.#machine.reset();
+    this.#once.reset();
     this.#feed?.reset();
   }
 
   /** The recorded input arrives by itself; only its end is ours to find. */
-  async #again({ end }: Replay): Promise<RunResult> {
+  async #again(replay: Replay): Promise<RunResult> {
     const machine = this.#machine;
-    const limit = end.outcome === 'interrupted' ? end.time : Number.POSITIVE_INFINITY;
-    const units = this.#options.maxInsns ?? Number.POSITIVE_INFINITY;
+    const { units, time: limit } = this.#recordedEnd(replay);
     for (;;) {
-      const left = units - machine.spent;
-      const result = machine.run(Math.min(SLICE, left), limit - machine.time, SLICE_WORK);
+      const slice = Math.min(SLICE, units - machine.spent);
+      const left = limit - machine.time;
+      const result = this.#gdb ? this.#gdb.run(slice, left) : machine.run(slice, left, SLICE_WORK);
       this.#line.flush();
-      if (result.kind === 'reset' && this.#options.noReboot) return { kind: 'exit', status: 0 };
-      if (result.kind !== 'budget' || machine.time >= limit || machine.spent >= units) return result;
+      const isOver = result.kind !== 'budget' || machine.time >= limit || machine.spent >= units;
+      if (isOver && !this.#gdb?.isAttached) {
+        if (result.kind === 'reset' && this.#options.noReboot) return { kind: 'exit', status: 0 };
+        return result;
+      }
       this.#watchLater();
-      await turn();
+      if (this.#gdb) await this.#pause(false, false);
+      else await turn();
       if (this.#watchdog.status !== 0) return result;
     }
   }
 
+  #recordedEnd({ end }: Replay): { readonly units: number; readonly time: number } {
+    const units = this.#options.maxInsns ?? Number.POSITIVE_INFINITY;
+    return { units, time: end.outcome === 'interrupted' ? end.time : Number.POSITIVE_INFINITY };
+  }
+
   /** Between two slices. */
-  async #pause(isIdle: boolean): Promise<void> {
+  async #pause(isIdle: boolean, isHalted: boolean): Promise<void> {
     this.#slept = 0;
     const start = this.#elapsedMs();
     if (isIdle && this.#live) {
       await this.#live.wait(IDLE_MS);
       this.#slept = Math.max(1, this.#elapsedMs() - start);
-    } else if (this.#gdb && (isIdle || this.#gdb.isStanding)) await delay(IDLE_MS);
+    } else if (this.#gdb && (isHalted || this.#gdb.isStanding)) await delay(IDLE_MS);
     else await turn();
   }
 

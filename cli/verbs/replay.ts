@@ -28,10 +28,11 @@ import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
 import { checkOutputs, type Executed, execute, type Outputs, outcomeOf } from '../run/execute.ts';
+import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
 import { explain, type Replay, runSession } from '../run/session.ts';
 import { addOutputOptions, loadDevices, repeated } from './run.ts';
 
-interface ReplayOptions extends Outputs {
+interface ReplayOptions extends Outputs, Omit<GdbFlags, 'gdb'> {
   verify?: true;
   engine: EngineKind;
   kernel?: string;
@@ -83,6 +84,7 @@ async function replayBoot(
     noReboot: run.noReboot,
     maxInsns: limitOf(run, manifest.outcome),
     replay,
+    ...(options.gdb && { gdb: options.gdb }),
   });
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
@@ -187,7 +189,7 @@ export function register(program: Command): void {
       'the device that the run had; its code is in no capsule (repeatable)',
       repeated,
     );
-  addOutputOptions(command)
+  addGdbOptions(addOutputOptions(command))
     .addHelpText(
       'after',
       '\nThe exit status is that of the recorded program; 125 when the run was not the same.\n' +
@@ -197,9 +199,12 @@ export function register(program: Command): void {
         '  kcovbox run --record bug.kcapsule prog.c\n' +
         '  kcovbox replay bug.kcapsule                     on any machine: no compiler, no sources\n' +
         '  kcovbox replay --cover bug.html bug.kcapsule\n' +
-        '  kcovbox replay thin.kcapsule prog.c             a thin one, on another machine: with the program',
+        '  kcovbox replay thin.kcapsule prog.c             a thin one, on another machine: with the program\n' +
+        '  kcovbox replay -s -S bug.kcapsule               for gdb, which can go back (docs/debugging.md)',
     )
-    .action(async (path: string, files: string[], options: ReplayOptions) => {
-      process.exitCode = await replay(path, files, options);
+    .action(async (path: string, files: string[], options: Omit<ReplayOptions, 'gdb'> & GdbFlags) => {
+      const gdb = gdbOf(options);
+      if (gdb && options.engine === 'lockstep') throw new UserError('--gdb needs one engine: jit or interp');
+      process.exitCode = await replay(path, files, { ...options, gdb });
     });
 }

@@ -24,11 +24,12 @@ import {
   splitFlags,
 } from '../io/values.ts';
 import { checkOutputs, execute, type Outputs, type RunChoice } from '../run/execute.ts';
+import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
 import { prepareGuest } from '../run/guest.ts';
 import type { Moment } from '../run/moments.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from '../run/robust.ts';
 
-export interface RunOptions extends RobustOptions, Outputs {
+export interface RunOptions extends RobustOptions, Omit<Outputs, 'gdb'> {
   kcov: KcovMode;
   engine: EngineKind;
   smp: number;
@@ -192,7 +193,7 @@ export async function loadDevices(texts: readonly string[] = []): Promise<Loaded
 
 export function register(program: Command): void {
   const withMachine = addRobustOptions(addDeviceOptions(addMachineOptions(program.command('run'))));
-  const command = addProgramOptions(withMachine)
+  const command = addGdbOptions(addProgramOptions(withMachine))
     .description('run a C program or a static RISC-V ELF as the first process of the guest')
     .option('--trace', 'record coverage of a C program that does not use kcov itself; needs --cover')
     .option('--exact', 'with --cover: count every kernel instruction that ran instead of kcov records')
@@ -221,10 +222,11 @@ export function register(program: Command): void {
         '  kcovbox run --result a.json prog.c; kcovbox run --result b.json prog.c; cmp a.json b.json\n' +
         '  kcovbox run --kasan --ubsan --panic-on-warn prog.c    status 126 at the first report of the kernel\n' +
         '  kcovbox run --record bug.kcapsule prog.c        one file that repeats the run anywhere\n' +
+        '  kcovbox run -s -S prog.c                        for gdb, which can go back (docs/debugging.md)\n' +
         '  kcovbox run --dialect netbsd --fail-nth 7 prog.c      make the seventh allocation fail\n' +
         ROBUST_HELP,
     )
-    .action(async (file: string, args: string[], options: RunOptions, command: Command) => {
+    .action(async (file: string, args: string[], options: RunOptions & GdbFlags, command: Command) => {
       const isGiven = command.getOptionValueSource('dialect') === 'cli';
       const { dialect, conf, words } = chooseKernel(options, isGiven);
       const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
@@ -245,8 +247,13 @@ export function register(program: Command): void {
         device: _device,
         driver: _driver,
         fault: _fault,
+        s,
+        S,
+        gdb: gdbText,
         ...rest
       } = options;
+      const gdb = gdbOf({ ...(s && { s }), ...(S && { S }), ...(gdbText !== undefined && { gdb: gdbText }) });
+      if (gdb && options.engine === 'lockstep') throw new UserError('--gdb needs one engine: jit or interp');
       const interactive = options.interactive === true;
       const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
       const own = await deviceChoice(options);
@@ -263,6 +270,7 @@ export function register(program: Command): void {
         snapshotAt,
         from,
         keepLost: trace === true,
+        gdb,
       };
       process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
     });

@@ -57,6 +57,7 @@ export default defineConfig({
           page('The guest kernel', '/kernel'),
           page('Locks of the guest kernel', '/locks'),
           page('Writing a driver', '/drivers'),
+          page('Debugging', '/debugging'),
           page('Threat model', '/threat-model'),
           page('Oracles', '/oracles'),
           page('Performance', '/performance'),

@@ -1,80 +1,108 @@
-// Breakpoints as `ebreak` in guest memory while the guest runs; they are removed whenever it stops.
-// The hart calls `SystemUnit.breakpoint` before an `ebreak` traps, so one of ours stops the run
-// before the instruction. An address that is not mapped yet (of a program that has not started) is
-// tried again before every slice, and slices are short as long as there is one; until then the
-// breakpoint can be missed.
+// Breakpoints at virtual addresses, as marks on the physical instructions behind them
+// (engine/breaks.ts). A hart executes code of a page only after it has fetched the page through its
+// TLB, and each such fetch places the marks of that page first. So a breakpoint on a page that is
+// mapped later, or again elsewhere, is never missed, and the guest's memory is not changed.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine } from '../machine/machine.ts';
-import { translate } from './guest-memory.ts';
 
-const C_EBREAK = 0x9002;
-/** The limit, because all are inserted and removed in every slice. */
+/** The limit, so that a client cannot fill the host's memory. */
 const BREAKPOINTS_MAX = 1024;
+const PAGE_BITS = 12n;
+const HALVES = 2048;
+
+/** A hart in front of a wanted instruction. */
+export interface Reached {
+  /** Units spent before it. */
+  readonly unit: number;
+  readonly hart: Hart;
+  readonly pc: bigint;
+}
 
 export class Breakpoints {
   readonly #machine: Machine;
   readonly #wanted = new Set<bigint>();
-  /** Physical address -> original half-word. */
-  readonly #planted = new Map<number, number>();
-  /** The hart that reached one in this run. */
-  hit: Hart | undefined;
+  /** As of the last `arm`; differs from what is wanted until the next run. */
+  #armed = new Map<bigint, number[]>();
+  #isChanged = false;
+  #onReached: (reached: Reached) => boolean = () => true;
+  /** The place from which the run goes on, which does not count: its unit, and each hart's pc. */
+  #start: { readonly unit: number; readonly pcs: readonly bigint[] } | undefined;
 
   constructor(machine: Machine) {
     this.#machine = machine;
-    for (const hart of machine.harts) hart.unit.breakpoint = () => this.#met(hart);
+  }
+
+  get isEmpty(): boolean {
+    return this.#wanted.size === 0;
+  }
+
+  get all(): ReadonlySet<bigint> {
+    return this.#wanted;
   }
 
   /** False: there are too many already. */
   add(va: bigint): boolean {
-    if (this.#wanted.size >= BREAKPOINTS_MAX && !this.#wanted.has(va)) return false;
+    if (this.#wanted.has(va)) return true;
+    if (this.#wanted.size >= BREAKPOINTS_MAX) return false;
     this.#wanted.add(va);
+    this.#isChanged = true;
     return true;
   }
 
   delete(va: bigint): void {
-    this.#wanted.delete(va);
+    if (this.#wanted.delete(va)) this.#isChanged = true;
   }
 
   clear(): void {
-    this.#wanted.clear();
+    for (const va of [...this.#wanted]) this.delete(va);
   }
 
-  has(va: bigint): boolean {
-    return this.#wanted.has(va);
+  /** Exactly these from now on; cheap when they are the same. Not more than are allowed. */
+  replace(wanted: ReadonlySet<bigint>): void {
+    for (const va of [...this.#wanted]) if (!wanted.has(va)) this.delete(va);
+    for (const va of wanted) this.add(va);
   }
 
-  /** Inserts them; false = some address is not mapped. */
-  plant(): boolean {
-    this.hit = undefined;
-    let all = true;
-    const { ram, harts, scheduler } = this.#machine;
+  /**
+   * Before each run: `onReached` decides in front of each wanted instruction whether the run stops
+   * there. `skips`: the instruction at which the run begins is executed without a question.
+   */
+  arm(onReached: (reached: Reached) => boolean, skips: boolean): void {
+    const machine = this.#machine;
+    this.#onReached = onReached;
+    const pcs = machine.harts.map(({ state }) => state.pc);
+    this.#start = skips ? { unit: machine.spent, pcs } : undefined;
+    machine.breaks.onReached = () => this.#reached();
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    this.#armed = new Map();
     for (const va of this.#wanted) {
-      const pa = translate(this.#machine, harts[scheduler.turn]!, va);
-      if (pa === undefined || !ram.has(pa, 2)) {
-        all = false;
-      } else if (!this.#planted.has(pa)) {
-        this.#planted.set(pa, ram.read16(pa));
-        ram.write16(pa, C_EBREAK);
-      }
+      const page = BigInt.asUintN(64, va) >> PAGE_BITS;
+      const half = Number((va & 0xfffn) >> 1n);
+      const halves = this.#armed.get(page);
+      if (halves) halves.push(half);
+      else this.#armed.set(page, [half]);
     }
-    return all;
+    machine.breaks.clear();
+    machine.observeFetches(this.#armed.size > 0 ? (lo, hi, page) => this.#mark(lo, hi, page) : undefined);
   }
 
-  lift(): void {
-    const { ram } = this.#machine;
-    for (const [pa, half] of this.#planted) {
-      // The guest may have loaded other code there meanwhile.
-      if (ram.read16(pa) === C_EBREAK) ram.write16(pa, half);
-    }
-    this.#planted.clear();
+  #mark(lo: number, hi: number, page: number): void {
+    const va = (BigInt(hi >>> 0) << 20n) | BigInt(lo >>> 12);
+    for (const half of this.#armed.get(va) ?? []) this.#machine.breaks.set(page * HALVES + half, true);
   }
 
-  #met(hart: Hart): boolean {
-    const pa = translate(this.#machine, hart, hart.state.pc);
-    if (pa === undefined || !this.#planted.has(pa)) return false;
-    this.hit = hart;
-    this.#machine.pause();
+  /** A mark is of a physical place: the hart may have come to it by another address. */
+  #reached(): boolean {
+    const machine = this.#machine;
+    const hart = machine.harts[machine.scheduler.turn]!;
+    const { pc } = hart.state;
+    if (!this.#wanted.has(pc)) return false;
+    const unit = machine.spentNow;
+    if (unit === this.#start?.unit && pc === this.#start.pcs[hart.id]) return false;
+    if (!this.#onReached({ unit, hart, pc })) return false;
+    machine.pause();
     return true;
   }
 }

@@ -2,27 +2,22 @@
 // of the machine's own.
 // Specification: GDB manual, "Remote Protocol". Threads are harts, numbered from 1. Stops are
 // exact; stepping follows the machine's schedule, so other harts may run before the stepped one.
-// Debugging changes the results of a run only where GDB writes: virtual time stops while the guest
-// is stopped.
+// Time goes both ways (timeline/). Debugging changes the results of a run only where GDB writes,
+// which a recorded run refuses: virtual time stops while the guest is stopped.
 
 import type { Hart } from '../hart/index.ts';
 import type { Machine, RunResult } from '../machine/machine.ts';
-import { Breakpoints } from './breakpoints.ts';
+import { monitor } from './gdb-monitor.ts';
 import { frame, fromHex, type Incoming, PACKET_MAX, Packets, toHex } from './gdb-packets.ts';
 import { G_COUNT, readRegister, targetDescription, writeRegister } from './gdb-registers.ts';
+import { GdbRun, type Stop, stopReply } from './gdb-run.ts';
 import { readMemory, writeMemory } from './guest-memory.ts';
-import { WATCH_KINDS, type WatchHit, Watchpoints } from './watchpoints.ts';
+import { Timeline } from './timeline/timeline.ts';
+import { WATCH_KINDS } from './watchpoints.ts';
 
-const SIGTRAP = 5;
 const SIGINT = 2;
-/**
- * Units between two checks of the connection; and, while an address is not mapped yet, of its page
- * table.
- */
-const SLICE = 1_000_000;
-const SLICE_UNMAPPED = 2_000;
-/** The same while a watchpoint is set. */
-const STEPS = 20_000;
+/** Breakpoints, so that a client cannot fill the host's memory. */
+const BREAKPOINTS_MAX = 1024;
 /** A hart that gets no turn for this long is waiting: the step ends without it. */
 const STEP_MAX = 1_000_000;
 
@@ -32,19 +27,21 @@ const le64 = (value: bigint): string =>
 export class GdbStub {
   readonly #machine: Machine;
   readonly #packets = new Packets();
-  readonly #breakpoints: Breakpoints;
-  readonly #watchpoints: Watchpoints;
+  readonly #timeline: Timeline;
+  readonly #run: GdbRun;
   readonly #out: string[] = [];
   #needsAck = true;
   #hart = 0;
   #isRunning = false;
+  #isAttached = true;
+  #isRebooting = false;
   #end: RunResult | undefined;
 
-  /** The machine is stopped until GDB sends `continue`. */
-  constructor(machine: Machine) {
+  /** The machine is stopped until GDB sends `continue`. `timeline`: of the machine. */
+  constructor(machine: Machine, timeline = new Timeline(machine)) {
     this.#machine = machine;
-    this.#breakpoints = new Breakpoints(machine);
-    this.#watchpoints = new Watchpoints(machine);
+    this.#timeline = timeline;
+    this.#run = new GdbRun(timeline);
   }
 
   get isRunning(): boolean {
@@ -84,6 +81,7 @@ export class GdbStub {
 
   /** A debugger connects: the guest stops until the debugger continues it. */
   attach(): void {
+    this.#isAttached = true;
     this.#packets.reset();
     this.#out.length = 0;
     this.#isRunning = false;
@@ -93,64 +91,47 @@ export class GdbStub {
 
   /** The connection is closed: the guest continues without a debugger. */
   detach(): void {
-    this.#breakpoints.clear();
-    this.#watchpoints.clear();
+    this.#isAttached = false;
+    this.#run.breakpoints.clear();
+    this.#run.watchpoints.clear();
+    this.#run.abandon();
     this.#isRunning = true;
   }
 
-  /** Runs one slice, unless GDB has stopped the guest. */
+  /** Runs a piece, unless GDB has stopped the guest. */
   run(units: number, duration = Infinity): RunResult {
     if (!this.#isRunning) return { kind: 'budget' };
-    const slice = this.#breakpoints.plant() ? SLICE : SLICE_UNMAPPED;
-    const watched = this.#watchpoints.isEmpty ? undefined : this.#watch(Math.min(units, STEPS), duration);
-    const result = watched?.result ?? this.#machine.run(Math.min(units, slice), duration);
-    this.#breakpoints.lift();
-    const hit = this.#breakpoints.hit;
-    if (watched?.reply && !hit) this.#stop(watched.reply);
-    if (hit) {
-      this.#hart = hit.id;
-      this.#stop(`T0${SIGTRAP}thread:${hit.id + 1};swbreak:;`);
-    } else if (result.kind === 'exit' || result.kind === 'panic') {
-      this.#end = result;
-      this.#stop(`W${(result.status & 0xff).toString(16).padStart(2, '0')}`);
+    if (this.#isRebooting) this.#timeline.restart();
+    this.#isRebooting = false;
+    const stop = this.#run.run(units, duration);
+    if (stop?.end?.kind === 'reset' && !this.#timeline.isRecorded) {
+      this.#isRebooting = true; // by the caller
+      return stop.end;
     }
-    return result;
+    if (stop) this.#stopped(stop);
+    const result = stop?.end ?? this.#machine.stopped ?? { kind: 'budget' };
+    // A recorded run is over when nobody wants to go back.
+    return this.#isRunning || !this.#timeline.isRecorded ? result : { kind: 'budget' };
   }
 
-  /**
-   * Runs instructions one by one until the next one accesses a watched range: GDB expects RISC-V to
-   * stop before the access, and steps over it to compare. If the hart's turn begins with this
-   * instruction, the access is found after it.
-   */
-  #watch(units: number, duration: number): { result: RunResult; reply?: string } {
-    const { harts, scheduler } = this.#machine;
-    const deadline = this.#machine.time + duration;
-    const reply = (hit: WatchHit): string => {
-      this.#hart = scheduler.turn;
-      return `T0${SIGTRAP}thread:${this.#hart + 1};${hit.kind}:${hit.va.toString(16)};`;
-    };
-    let result: RunResult = { kind: 'budget' };
-    for (let n = 0; n < units && result.kind === 'budget' && !this.#breakpoints.hit; n++) {
-      if (this.#machine.time >= deadline) break;
-      const { turn } = scheduler;
-      const ahead = harts.map(hart => this.#watchpoints.ahead(hart));
-      if (ahead[turn]) return { result, reply: reply(ahead[turn]) };
-      result = this.#machine.run(1, deadline - this.#machine.time);
-      const hit = scheduler.turn === turn ? undefined : ahead[scheduler.turn];
-      if (hit && harts[scheduler.turn]!.state.pc === hit.next) return { result, reply: reply(hit) };
-    }
-    return { result };
-  }
-
-  #stop(reply: string): void {
+  /** Tells GDB, if it listens. */
+  #stopped(stop: Stop): void {
+    this.#hart = stop.hart;
+    const { end } = stop;
+    if (!this.#isAttached) return;
     this.#isRunning = false;
-    this.#out.push(frame(reply));
+    if (end && !this.#timeline.isRecorded) {
+      this.#end = end;
+      this.#out.push(frame(exitReply(end)));
+    } else this.#out.push(frame(stopReply(stop)));
   }
 
   #interrupt(): void {
     if (!this.#isRunning) return;
+    this.#run.abandon();
+    this.#isRunning = false;
     this.#hart = this.#machine.scheduler.turn;
-    this.#stop(`T0${SIGINT}thread:${this.#hart + 1};`);
+    this.#out.push(frame(stopReply({ hart: this.#hart, reason: '' }, SIGINT)));
   }
 
   get #current(): Hart {
@@ -163,23 +144,23 @@ export class GdbStub {
     const rest = text.slice(1);
     switch (text[0]) {
       case '?':
-        return this.#end ? 'W00' : `T0${SIGTRAP}thread:${this.#hart + 1};`;
+        return this.#end ? 'W00' : stopReply({ hart: this.#hart, reason: '' });
       case 'g':
         return Array.from({ length: G_COUNT }, (_, n) => le64(readRegister(this.#current, n)!)).join('');
       case 'G':
-        return this.#writeAll(rest);
+        return this.#changed(() => this.#writeAll(rest));
       case 'p': {
         const n = registerNumber(rest);
         const value = n === undefined ? undefined : readRegister(this.#current, n);
         return value === undefined ? 'E01' : le64(value);
       }
       case 'P':
-        return this.#writeOne(rest);
+        return this.#changed(() => this.#writeOne(rest));
       case 'm':
         return this.#readMemory(rest);
       case 'M':
       case 'X':
-        return this.#writeMemory(text, data);
+        return this.#changed(() => this.#writeMemory(text, data));
       case 'Z':
       case 'z':
         return this.#breakpoint(text);
@@ -187,6 +168,8 @@ export class GdbStub {
         return this.#continue();
       case 's':
         return this.#step(this.#hart);
+      case 'b':
+        return this.#reverse(rest);
       case 'H':
         return this.#select(rest);
       case 'T':
@@ -195,8 +178,8 @@ export class GdbStub {
         this.detach();
         return 'OK';
       case 'k':
-        this.#machine.stop({ kind: 'exit', status: 0 });
-        this.#isRunning = true;
+        if (!this.#timeline.isRecorded) this.#machine.stop({ kind: 'exit', status: 0 });
+        this.detach();
         return undefined;
       case 'v':
         return this.#verbose(text);
@@ -210,7 +193,7 @@ export class GdbStub {
 
   #query(text: string): string {
     if (text.startsWith('qSupported')) {
-      return `PacketSize=${PACKET_MAX.toString(16)};swbreak+;hwbreak+;vContSupported+;qXfer:features:read+;QStartNoAckMode+`;
+      return `PacketSize=${PACKET_MAX.toString(16)};swbreak+;hwbreak+;vContSupported+;qXfer:features:read+;QStartNoAckMode+;ReverseContinue+;ReverseStep+`;
     }
     if (text === 'QStartNoAckMode') {
       this.#needsAck = false;
@@ -222,6 +205,7 @@ export class GdbStub {
     if (text === 'qC') return `QC${this.#hart + 1}`;
     if (text === 'qAttached') return '1';
     if (text.startsWith('qThreadExtraInfo,')) return this.#describe(text.slice(17));
+    if (text.startsWith('qRcmd,')) return this.#monitor(text.slice(6));
     return '';
   }
 
@@ -262,9 +246,17 @@ export class GdbStub {
 
   #continue(): string | undefined {
     if (this.#end) return 'W00';
-    // If the current instruction has a breakpoint, it is executed without the breakpoint.
-    const turn = this.#machine.harts[this.#machine.scheduler.turn]!;
-    if (this.#breakpoints.has(turn.state.pc)) this.#machine.run(1);
+    this.#run.start(false);
+    this.#isRunning = true;
+    return undefined;
+  }
+
+  /** `bc` and `bs`. */
+  #reverse(what: string): string | undefined {
+    if (this.#end) return 'W00';
+    if (what === 's') return this.#answer(this.#run.stepBack(this.#hart));
+    if (what !== 'c') return '';
+    this.#run.start(true);
     this.#isRunning = true;
     return undefined;
   }
@@ -273,16 +265,24 @@ export class GdbStub {
    * Executes one instruction of a hart; the harts before it in the schedule have their turns first.
    */
   #step(hart: number): string {
-    for (let n = 0; n < STEP_MAX; n++) {
-      const result = this.#machine.run(1);
-      if (result.kind === 'exit' || result.kind === 'panic') {
-        this.#end = result;
-        return `W${(result.status & 0xff).toString(16).padStart(2, '0')}`;
-      }
-      if (this.#machine.scheduler.turn === hart || result.kind !== 'budget') break;
-    }
-    this.#hart = hart;
-    return `T0${SIGTRAP}thread:${hart + 1};`;
+    if (this.#end) return 'W00';
+    const stop = this.#run.step(hart, STEP_MAX);
+    if (!stop.end || this.#timeline.isRecorded) return this.#answer(stop);
+    this.#end = stop.end;
+    return exitReply(stop.end);
+  }
+
+  #answer(stop: Stop): string {
+    this.#hart = stop.hart;
+    return stopReply(stop);
+  }
+
+  #monitor(hex: string): string {
+    const line = fromHex(hex);
+    if (!line) return 'E01';
+    const text = monitor(this.#timeline, this.#current, new TextDecoder().decode(line));
+    this.#hart = this.#machine.scheduler.turn;
+    return toHex(new TextEncoder().encode(text));
   }
 
   #breakpoint(text: string): string {
@@ -292,13 +292,23 @@ export class GdbStub {
     const kind = WATCH_KINDS[Number(match[2]) as keyof typeof WATCH_KINDS];
     if (kind) {
       const bytes = BigInt(`0x${match[4]}`);
-      if (match[1] === 'z') this.#watchpoints.delete(kind, va, bytes);
-      else if (!this.#watchpoints.add(kind, va, bytes)) return 'E1c';
+      if (match[1] === 'z') this.#run.watchpoints.delete(kind, va, bytes);
+      else if (!this.#run.watchpoints.add(kind, va, bytes)) return 'E1c';
       return 'OK';
     }
-    if (match[1] === 'z') this.#breakpoints.delete(va);
-    else if (!this.#breakpoints.add(va)) return 'E1c';
+    const { breakpoints } = this.#run;
+    if (match[1] === 'z') breakpoints.delete(va);
+    else if (!breakpoints.has(va) && breakpoints.size >= BREAKPOINTS_MAX) return 'E1c';
+    else breakpoints.add(va);
     return 'OK';
+  }
+
+  /** The past of a run that GDB changes cannot be run again. A recorded run is not changed. */
+  #changed(write: () => string): string {
+    if (this.#timeline.isRecorded || this.#timeline.isBehind) return 'E01';
+    const answer = write();
+    if (answer === 'OK') this.#timeline.restart();
+    return answer;
   }
 
   #writeAll(text: string): string {
@@ -341,6 +351,9 @@ export class GdbStub {
 /** Undefined unless the text is a number in GDB's form: hexadecimal digits, no sign. */
 const registerNumber = (text: string): number | undefined =>
   /^[0-9a-f]{1,8}$/i.test(text) ? Number.parseInt(text, 16) : undefined;
+
+const exitReply = (end: RunResult): string =>
+  `W${(end.kind === 'exit' || end.kind === 'panic' ? end.status & 0xff : 0).toString(16).padStart(2, '0')}`;
 
 /** The part "offset,length" of a long answer: 'm' = more follows, 'l' = last. */
 function window(text: string, request: string): string {

@@ -1,6 +1,7 @@
-// Watchpoints: before each instruction, its accesses are computed and compared. This is exact in
-// both engines and for every kind of access, but slow: some hundred thousand instructions a second.
-// Without watchpoints it costs nothing.
+// GDB's hardware watchpoints. Those of stores are found by the pages that were stored to
+// (timeline.ts), at full speed. For those of loads the accesses of each instruction are computed
+// before it runs, and compared. This is exact in both engines, but slow: some hundred thousand
+// instructions a second.
 
 import { type Hart, layout as L } from '../hart/index.ts';
 import { decode, newInsn } from '../isa/index.ts';
@@ -11,7 +12,7 @@ import { translate } from './guest-memory.ts';
 export const WATCH_KINDS = { 2: 'watch', 3: 'rwatch', 4: 'awatch' } as const;
 export type WatchKind = (typeof WATCH_KINDS)[keyof typeof WATCH_KINDS];
 
-interface Watchpoint {
+export interface Watchpoint {
   readonly kind: WatchKind;
   readonly va: bigint;
   readonly bytes: bigint;
@@ -26,6 +27,7 @@ export interface WatchHit {
 
 /** All are compared with every access. */
 const WATCHPOINTS_MAX = 64;
+const BYTES_MAX = 1n << 16n;
 
 const BYTES: Readonly<Record<string, bigint>> = { b: 1n, h: 2n, w: 4n, d: 8n };
 const LOAD = /^(?:f?l([bhwd])u?|lr\.([wd]))$/;
@@ -41,13 +43,18 @@ export class Watchpoints {
     this.#machine = machine;
   }
 
-  get isEmpty(): boolean {
-    return this.#all.length === 0;
+  get all(): readonly Watchpoint[] {
+    return this.#all;
   }
 
-  /** False: there are too many already. */
+  get hasReads(): boolean {
+    return this.#all.some(({ kind }) => kind !== 'watch');
+  }
+
+  /** False: there are too many already, or it is too long. */
   add(kind: WatchKind, va: bigint, bytes: bigint): boolean {
     this.delete(kind, va, bytes);
+    if (bytes < 1n || bytes > BYTES_MAX) return false;
     if (this.#all.length >= WATCHPOINTS_MAX) return false;
     this.#all.push({ kind, va, bytes });
     return true;

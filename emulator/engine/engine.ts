@@ -12,6 +12,7 @@ import {
   FRM,
   IC,
   MSTATUS,
+  PC,
   QUANTUM,
   RECHECK,
   SLOW_ARG,
@@ -96,6 +97,7 @@ const FS = 0x6000;
 const RM_DYNAMIC = 7;
 const RM_LAST = 4;
 const TRAPPED = -1;
+const EBREAK = 0x0010_0073;
 
 export class InterpEngine implements Engine {
   readonly pages: DecodedPages;
@@ -118,6 +120,8 @@ export class InterpEngine implements Engine {
   #isHostStore = false;
   /** True if the next instruction must be fetched through the TLB, even from the current page. */
   #mustRefetch = false;
+  /** A marked instruction that is executed after all: its address, and the units before it. */
+  #passed = { lo: 0, hi: 0, at: -1 };
 
   /** Bytes to reserve at `EngineArea.base`, a multiple of 64 KiB. */
   static areaBytes(pages = DEFAULT_PAGES): number {
@@ -178,6 +182,7 @@ export class InterpEngine implements Engine {
 
   run(hart: Hart): ExitReason {
     this.#hart = hart;
+    this.#passed.at = -1;
     this.#exit = 0;
     this.#isRunning = true;
     const reason = this.#run();
@@ -330,6 +335,7 @@ export class InterpEngine implements Engine {
   }
 
   #system(word: number): number {
+    if (word === EBREAK && !this.pages.breaks.isEmpty && this.#isAtBreak()) return TRAPPED;
     const result = this.#hart.system(word);
     if (result === WAIT) {
       this.#exit = EXIT.waiting;
@@ -337,6 +343,36 @@ export class InterpEngine implements Engine {
     }
     if (result === WAIT || result === REDIRECT) return TRAPPED;
     return this.#settled() ? this.#i32[IC >> 2]! : 0;
+  }
+
+  /**
+   * Is the running `ebreak` a debugger's mark (breaks.ts)? Then the run stops in front of it, or
+   * the real instruction is fetched next, alone.
+   */
+  #isAtBreak(): boolean {
+    const i32 = this.#i32;
+    const { breaks } = this.pages;
+    const [lo, hi] = [i32[PC >> 2]!, i32[(PC >> 2) + 1]!];
+    const place = this.#placeOf(lo, hi);
+    if (!breaks.has(place) || this.#isPassed(lo, hi)) return false;
+    if (breaks.onReached()) this.requestExit();
+    else {
+      this.#passed = { lo, hi, at: this.now };
+      const entry = this.#execEntry(PC);
+      if (entry !== 0) i32[(entry + 8) >> 2] = 0;
+    }
+    return true;
+  }
+
+  #isPassed(lo: number, hi: number): boolean {
+    const { at, lo: passedLo, hi: passedHi } = this.#passed;
+    return at === this.now && lo === passedLo && hi === passedHi;
+  }
+
+  /** Number of the half-word of RAM at an address of code that was just fetched. */
+  #placeOf(lo: number, hi: number): number {
+    const pa = this.#hart.mmu.locate(lo, hi, FETCH, 2);
+    return (pa - this.#ram.base) >> 1;
   }
 
   #illegal(word: number): number {
@@ -347,16 +383,22 @@ export class InterpEngine implements Engine {
   #fetch(): number {
     if (this.#i32[FETCH_VIEW >> 2] === VIEW_U && this.#hart.ports.stopsAtUser?.()) return TRAPPED;
     if (this.#hart.access.fetch() !== 0) return this.#fetchTrap();
-    const entry = this.#execEntry();
-    if (entry === 0) return this.#fetchSingle();
+    const entry = this.#execEntry(SLOW_ARG);
+    const isPassed = this.#isPassed(this.#i32[SLOW_ARG >> 2]!, this.#i32[(SLOW_ARG >> 2) + 1]!);
+    if (entry === 0 || isPassed) return this.#fetchSingle(isPassed);
     this.#i32[(entry + 8) >> 2] = this.pages.attach(this.#i32[(entry + 12) >> 2]! - this.#ram.base / 4096);
     return 0;
   }
 
-  /** Code that the TLB must not cache: one instruction, whose second half is checked separately. */
-  #fetchSingle(): number {
+  /**
+   * Code that the TLB must not cache: one instruction, whose second half is checked separately.
+   * `isPassed`: it is executed although it is marked.
+   */
+  #fetchSingle(isPassed: boolean): number {
     const i32 = this.#i32;
     const [lo, hi] = [i32[SLOW_ARG >> 2]!, i32[(SLOW_ARG >> 2) + 1]!];
+    if (!isPassed && this.pages.breaks.has(this.#placeOf(lo, hi)))
+      return this.pages.decodeSingle(EBREAK, lo & 0xfff);
     let word = this.#ram.read16(this.#hart.mmu.locate(lo, hi, FETCH, 2));
     if ((word & 3) === 3) {
       i32[SLOW_ARG >> 2] = (lo + 2) | 0;
@@ -383,10 +425,10 @@ export class InterpEngine implements Engine {
     return TRAPPED;
   }
 
-  /** Address of the exec entry of SLOW_ARG, 0 when there is none. */
-  #execEntry(): number {
+  /** Address of the exec entry of the address in this word of the window, 0 when there is none. */
+  #execEntry(of: number): number {
     const i32 = this.#i32;
-    const [lo, hi] = [i32[SLOW_ARG >> 2]!, i32[(SLOW_ARG >> 2) + 1]!];
+    const [lo, hi] = [i32[of >> 2]!, i32[(of >> 2) + 1]!];
     const entry = TLB_EXEC + i32[FETCH_VIEW >> 2]! * TLB_BYTES + ((lo >>> 8) & 0xff0);
     return i32[entry >> 2] === (lo & ~0xfff) && i32[(entry >> 2) + 1] === hi ? entry : 0;
   }

@@ -110,6 +110,7 @@ export class Mmu {
     const page = this.#translate(lo, hi, access, view, true);
     if (page < 0) return this.#fail(page, lo, hi, access);
     const permissions = this.pmp.page(page, view === VIEW_M);
+    if (access === FETCH && this.#isRam(page)) this.#ports.code.fetched?.(lo, hi, page - this.#firstPage);
     if (permissions === MIXED) {
       const pa = page * 4096 + (lo & 0xfff);
       return this.pmp.allows(pa, bytes, NEED[access], view === VIEW_M)

@@ -31,6 +31,8 @@ export interface CodePort {
   dirtied?(page: number): void;
   /** A walk whose result is cached reads a table in this page: stores to it must be reported. */
   tableRead?(page: number): void;
+  /** A hart is about to fetch code at a virtual address from this page, which is new to its TLB. */
+  fetched?(lo: number, hi: number, page: number): void;
   /** Starts or stops reports of all stores to a page. */
   watch?(page: number, isOn: boolean): void;
 }

@@ -45,8 +45,6 @@ export class SystemUnit {
    * of a trap to M. The result is one of the three above.
    */
   firmware: (() => number) | undefined;
-  /** A debugger: true = it has set this `ebreak`; the run stops before it and nothing traps. */
-  breakpoint: (() => boolean) | undefined;
 
   constructor(state: State, csr: CsrFile, mmu: Mmu, access: SlowAccess) {
     this.#s = state;
@@ -72,7 +70,6 @@ export class SystemUnit {
         }
         return this.trap(C.ECALL_U + this.#s.get(L.PRIV), 0, 0);
       case EBREAK:
-        if (this.breakpoint?.()) return REDIRECT;
         // tval = 0 like QEMU 7.2; the specification also allows PC.
         return this.trap(C.BREAKPOINT, 0, 0);
       case MRET:

@@ -3,6 +3,7 @@
 // pages, so that stores to one more page can be watched.
 
 import type { Ram } from '../bus/ram.ts';
+import type { Breaks } from '../engine/breaks.ts';
 import type { DirtyPages } from '../engine/dirty-pages.ts';
 import { DEFAULT_PAGES, type Engine, InterpEngine } from '../engine/engine.ts';
 import { Jit } from '../engine/jit/jit.ts';
@@ -33,32 +34,38 @@ export function createEngine(
   harts: readonly Hart[],
   tuning: EngineTuning = {},
   retired?: RetiredCounts,
-): { engine: Engine; dirty: DirtyPages; jit?: Jit } {
+): { engine: Engine; dirty: DirtyPages; breaks: Breaks; jit?: Jit } {
   const area = { base: areaBase(harts.length), pages: tuning.decodedPages ?? DEFAULT_PAGES };
   if (kind === 'interp') {
     const engine = new InterpEngine(ram, harts, area, retired && { retired });
-    return { engine, dirty: engine.pages.dirty };
+    const { dirty, breaks } = engine.pages;
+    return { engine, dirty, breaks };
   }
   const base = area.base + InterpEngine.areaBytes(DEFAULT_PAGES);
   const jit = new Jit(ram, { ...tuning, base, ...(retired && { retired: retired.place }) });
   const engine = new InterpEngine(ram, harts, area, { jit, ...(retired && { retired }) });
   jit.attach(engine);
-  return { engine, dirty: engine.pages.dirty, jit };
+  const { dirty, breaks } = engine.pages;
+  return { engine, dirty, breaks, jit };
 }
 
 /** Where a store came from: an instruction, or a device that writes memory. */
 export type StoreObserver = (pa: number, bytes: number, by: 'hart' | 'device') => void;
+/** A page of RAM at whose code a hart begins to look, and the virtual address, in halves. */
+export type FetchObserver = (lo: number, hi: number, page: number) => void;
 
 /**
- * Reports stores to one page of RAM, and to another one for an observer, besides those to pages
- * that hold code.
+ * Reports stores to one page of RAM, and to others for an observer, besides those to pages that
+ * hold code.
  */
 export class PageWatch implements CodePort {
   readonly #code: CodePort;
   readonly #stored: (pa: number, bytes: number) => void;
   #page = -1;
-  #observed = -1;
+  #observed: ReadonlySet<number> = new Set();
   #observer: StoreObserver | undefined;
+  /** For a debugger. */
+  onFetch: FetchObserver | undefined;
 
   constructor(code: CodePort, stored: (pa: number, bytes: number) => void) {
     this.#code = code;
@@ -72,12 +79,12 @@ export class PageWatch implements CodePort {
     if (this.#page >= 0) this.#code.watch?.(this.#page, true);
   }
 
-  /** Reports stores to `page` to `observer` from now on; without them, to nobody. */
-  observe(page?: number, observer?: StoreObserver): void {
-    if (this.#observed >= 0 && this.#observed !== this.#page) this.#code.watch?.(this.#observed, false);
-    this.#observed = page ?? -1;
+  /** Reports stores to `pages` to `observer` from now on; without them, to nobody. */
+  observe(pages: Iterable<number>, observer?: StoreObserver): void {
+    for (const page of this.#observed) if (page !== this.#page) this.#code.watch?.(page, false);
+    this.#observed = new Set(pages);
     this.#observer = observer;
-    if (page !== undefined) this.#code.watch?.(page, true);
+    for (const page of this.#observed) this.#code.watch?.(page, true);
   }
 
   /** A device has written memory. */
@@ -86,7 +93,7 @@ export class PageWatch implements CodePort {
   }
 
   holdsCode(page: number): boolean {
-    return page === this.#page || page === this.#observed || this.#code.holdsCode(page);
+    return page === this.#page || this.#observed.has(page) || this.#code.holdsCode(page);
   }
 
   isClean(page: number): boolean {
@@ -95,6 +102,10 @@ export class PageWatch implements CodePort {
 
   dirtied(page: number): void {
     this.#code.dirtied?.(page);
+  }
+
+  fetched(lo: number, hi: number, page: number): void {
+    this.onFetch?.(lo, hi, page);
   }
 
   tableRead(page: number): void {

@@ -41,6 +41,11 @@ export class Journal {
     return this.#waiting.length - this.#taken;
   }
 
+  /** Has input arrived behind all that is replayed? */
+  get isLive(): boolean {
+    return this.entries.length > this.#waiting.length;
+  }
+
   /** Time of the next replayed input; Infinity = none. */
   next(): number {
     return this.#waiting[this.#taken]?.at ?? Infinity;

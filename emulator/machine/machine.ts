@@ -12,6 +12,7 @@ import { HostError } from '../base/errors.ts';
 import { Bus } from '../bus/bus.ts';
 import type { Sink, WorkPort } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';
+import type { Breaks } from '../engine/breaks.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Jit } from '../engine/jit/jit.ts';
 import { RetiredCounts, retiredBytes } from '../engine/retired.ts';
@@ -23,6 +24,7 @@ import { dmaPort } from './dma.ts';
 import {
   createEngine,
   EAGER,
+  type FetchObserver,
   memoryHashBase,
   PageWatch,
   ramHostBase,
@@ -72,6 +74,8 @@ export class Machine {
   readonly board: Board;
   readonly engine: Engine;
   readonly scheduler: Scheduler;
+  /** Instructions that a debugger has marked; the guest cannot see them. */
+  readonly breaks: Breaks;
   readonly memoryHash: MemoryHash;
   readonly snapshots: Snapshots;
   readonly sbi: Sbi | undefined;
@@ -180,8 +184,9 @@ export class Machine {
     }
     const tuning = options.tuning ?? (options.eager ? EAGER : {});
     const parts = createEngine(options.engine, this.ram, this.harts, tuning, this.retired);
-    const { engine, jit, dirty } = parts;
+    const { engine, jit, dirty, breaks } = parts;
     this.engine = engine;
+    this.breaks = breaks;
     this.memoryHash = new MemoryHash(this.ram, dirty, memoryHashBase(options.harts), page =>
       this.#watch.holdsCode(page),
     );
@@ -294,11 +299,25 @@ export class Machine {
   }
 
   /**
-   * Reports each store to a page of RAM (counted from its start) to `observer`, by harts and
+   * Reports each store to some pages of RAM (counted from its start) to `observer`, by harts and
    * devices, until the next call. The guest cannot see it. Between two runs.
    */
-  observeStores(page?: number, observer?: StoreObserver): void {
-    this.#watch.observe(page, observer);
+  observeStores(pages: Iterable<number> = [], observer?: StoreObserver): void {
+    this.#watch.observe(pages, observer);
+  }
+
+  /**
+   * Tells `observer` of each page of code before a hart executes anything there by this address,
+   * until the next call; a page again and again. Between two runs.
+   */
+  observeFetches(observer?: FetchObserver): void {
+    this.#watch.onFetch = observer;
+    for (const { mmu } of this.harts) mmu.tlb.flushAll();
+  }
+
+  /** Units spent by all harts, also in the middle of a quantum. */
+  get spentNow(): number {
+    return this.spent + this.now() - this.time;
   }
 
   /** For `setState` alone: so many records were made before now. */

@@ -1,70 +1,113 @@
 // A run that goes both ways. A place is a number of units since power-on (instructions and
 // exceptions of all harts); `seek` goes to one by the nearest snapshot below it and exact
-// re-execution, so it is the same place each time. Questions about the past ("what stored here
-// last?") are answered by running intervals of the ladder again, from the latest to the earliest,
-// and watching. Nothing here changes what the guest computes.
-// Precondition: all input of the run is in the journal that the machine replays.
+// re-execution, so it is the same place each time. A question about the past is answered by running
+// intervals of the ladder again, from the latest to the earliest, and watching. Nothing here
+// changes what the guest computes or can see.
+// Precondition: input comes through the machine's journal, and only at the latest place.
 
 import { HostError } from '../../base/errors.ts';
-import { layout as L } from '../../hart/index.ts';
+import { Journal } from '../../machine/journal.ts';
 import type { Machine, RunResult } from '../../machine/machine.ts';
 import type { Snapshot } from '../../machine/snapshot.ts';
 import { Breakpoints } from '../breakpoints.ts';
 import { Ladder } from './ladder.ts';
+import { type Found, type Moment, overlaps, pagesOf, type Range, type Stops, type Store } from './stops.ts';
 
 const MIB = 2 ** 20;
-const PAGE = 4096;
+const SPACING = 1_000_000;
+/** A range to watch is bounded, because each of its pages is. */
+const RANGE_MAX = 1 << 20;
+
+/** A number of the host that belongs to a place: it goes back and forth with the machine. */
+export interface Companion {
+  save(): unknown;
+  restore(saved: unknown): void;
+}
+
+export interface ForwardOptions {
+  /** A place. */
+  readonly limit?: number;
+  /** Virtual time. */
+  readonly time?: number;
+  /** Does the instruction at the first place count, or its stores alone? Default: neither. */
+  readonly here?: 'skipped' | 'stores' | 'counts';
+}
 
 export interface TimelineOptions {
   /** Units between two snapshots at first; default one million. */
   readonly spacing?: number;
   /** Bytes that the pages of all snapshots may take; default 256 MiB. */
   readonly maxBytes?: number;
+  /** The end of a recorded run, in units and in virtual time; by default it ends by itself. */
+  readonly end?: { readonly units: number; readonly time: number };
+  readonly companions?: readonly Companion[];
 }
-
-/** A store to watched memory. */
-export interface Store {
-  /** The place in front of the instruction that stored. */
-  readonly unit: number;
-  /** The hart that ran then, and its program counter. */
-  readonly hart: number;
-  readonly pc: bigint;
-  /** `device`: the store was DMA, which the instruction may have started. */
-  readonly by: 'hart' | 'device';
-  readonly pa: number;
-  readonly bytes: number;
-}
-
-/** A place in front of an instruction that was asked for. */
-export interface Moment {
-  readonly unit: number;
-  readonly hart: number;
-}
-
-/** Units that are run at a time while the address is not mapped yet. */
-const UNMAPPED_UNITS = 10_000;
-/** Units that a search backwards looks through first; then so many times more. */
-const WINDOW = 1000;
-const WINDOW_GROWTH = 8;
 
 export class Timeline {
-  readonly #machine: Machine;
+  readonly machine: Machine;
   readonly #breakpoints: Breakpoints;
-  readonly #ladder: Ladder;
+  readonly #options: TimelineOptions;
+  readonly #companions: readonly Companion[];
+  #ladder: Ladder;
+  #saved = new WeakMap<Snapshot, readonly unknown[]>();
+  #latest = { unit: 0, time: 0 };
 
   /** Begins where the machine is now; places before that cannot be reached. */
-  constructor(machine: Machine, { spacing = 1_000_000, maxBytes = 256 * MIB }: TimelineOptions = {}) {
+  constructor(machine: Machine, options: TimelineOptions = {}) {
+    const { spacing = SPACING } = options;
     if (!Number.isSafeInteger(spacing) || spacing < 1)
       throw new HostError(`timeline: a spacing of ${spacing} units is not a whole number from 1 on`);
-    this.#machine = machine;
+    this.machine = machine;
+    this.#options = options;
+    this.#companions = options.companions ?? [];
     this.#breakpoints = new Breakpoints(machine);
+    this.#ladder = this.#newLadder();
+  }
+
+  /** The machine was changed from outside, or switched on again: history begins here. */
+  restart(): void {
+    this.#ladder = this.#newLadder();
+  }
+
+  #newLadder(): Ladder {
+    const { spacing = SPACING, maxBytes = 256 * MIB } = this.#options;
+    this.#latest = { unit: 0, time: 0 };
     this.#ladder = new Ladder(maxBytes, spacing);
-    this.#ladder.add(machine.snapshot());
+    this.#add();
+    return this.#ladder;
   }
 
   /** Units since power-on. */
   get position(): number {
-    return this.#machine.spent;
+    return this.machine.spent;
+  }
+
+  /** The first place. */
+  get first(): number {
+    return this.#ladder.rungs[0]!.rest.spent;
+  }
+
+  /** The latest place where the machine has been. */
+  get latest(): number {
+    return Math.max(this.#latest.unit, this.machine.spent);
+  }
+
+  /** Is this place before another one where the machine has been? */
+  get isBehind(): boolean {
+    const { unit, time } = this.#latest;
+    return this.machine.spent < unit || this.machine.time < time;
+  }
+
+  /** Is it the run of a recording, with a known end? */
+  get isRecorded(): boolean {
+    return this.#options.end !== undefined;
+  }
+
+  /** Is there nothing behind this place? */
+  get isAtEnd(): boolean {
+    const { end } = this.#options;
+    const { stopped, spent, time } = this.machine;
+    return stopped !== undefined || (end !== undefined && (spent >= end.units || time >= end.time));
   }
 
   /** Snapshots that are kept, and the bytes of their pages. */
@@ -72,146 +115,299 @@ export class Timeline {
     return { snapshots: this.#ladder.rungs.length, bytes: this.#ladder.bytes };
   }
 
+  get rungs(): readonly Snapshot[] {
+    return this.#ladder.rungs;
+  }
+
   /**
    * Goes to `unit`, or to the end of the run if that comes first: then the result says how it
    * ended, else it is `budget`. Errors: HostError for a place before the first.
    */
   seek(unit: number): RunResult {
-    const [first] = this.#ladder.rungs;
-    if (!Number.isSafeInteger(unit) || unit < first!.rest.spent)
-      throw new HostError(`timeline: there is no place ${unit}; it begins at ${first!.rest.spent}`);
+    if (!Number.isSafeInteger(unit) || unit < this.first)
+      throw new HostError(`timeline: there is no place ${unit}; it begins at ${this.first}`);
     const rung = this.#ladder.below(unit);
-    const { spent } = this.#machine;
-    if (unit < spent || rung.rest.spent > spent) this.#machine.restore(rung);
-    return this.#advance(unit);
+    const { spent } = this.machine;
+    if (unit < spent || rung.rest.spent > spent) this.restore(rung);
+    return this.#finish(this.#advance(unit));
   }
 
   /** Runs to the end, or to `limit`; leaves snapshots on the way. */
   end(limit = Number.MAX_SAFE_INTEGER): RunResult {
-    return this.#advance(limit);
+    return this.#finish(this.#advance(limit));
   }
 
-  /** A result other than `budget` is the end of the run. */
-  #advance(to: number): RunResult {
-    const machine = this.#machine;
+  /** Executes one unit. */
+  step(): RunResult {
+    return this.seek(this.position + 1);
+  }
+
+  /** Goes to a snapshot of `rungs`. */
+  restore(rung: Snapshot): void {
+    const { machine } = this;
+    this.#note();
+    // Live input was delivered once; from now on it arrives by itself.
+    if (machine.journal.isLive) machine.journal = new Journal(machine.journal.entries);
+    machine.restore(rung);
+    const saved = this.#saved.get(rung)!;
+    for (const [i, companion] of this.#companions.entries()) companion.restore(saved[i]);
+  }
+
+  /**
+   * Runs to the next place behind this one, up to `limit`, where one of `stops` is met, and stays
+   * there. Yields from time to time; a caller that does not go on finds the machine at some place
+   * on the way.
+   */
+  *forward(
+    stops: Stops,
+    { limit = Number.MAX_SAFE_INTEGER, time = Infinity, here = 'skipped' }: ForwardOptions = {},
+  ): Generator<undefined, Found, undefined> {
+    const { machine } = this;
+    let found: Found | undefined;
+    let storedAt: number | undefined;
+    const arm = (hasStores: boolean): void => {
+      this.#breakpoints.replace(stops.breakpoints ?? new Set());
+      const isSkipped = isFirst && here !== 'counts';
+      this.#breakpoints.arm(({ unit, hart, pc }) => {
+        found = { kind: 'breakpoint', unit, hart: hart.id, pc };
+        return true;
+      }, isSkipped);
+      if (hasStores)
+        this.#observe(stops.stores ?? [], () => {
+          storedAt ??= machine.spentNow;
+          machine.pause();
+        });
+    };
     let result: RunResult = machine.stopped ?? { kind: 'budget' };
-    while (machine.spent < to && result.kind === 'budget') {
-      const next = Math.min(to, this.#ladder.next(machine.spent));
-      result = machine.run(next - machine.spent);
-      if (result.kind === 'budget' && this.#ladder.wants(machine.spent)) this.#ladder.add(machine.snapshot());
+    let hasStores = here !== 'skipped';
+    let isFirst = true;
+    while (this.position < limit && machine.time < time) {
+      const to = hasStores ? Math.min(limit, this.#ladder.next(this.position)) : this.position + 1;
+      arm(hasStores);
+      for (const one of this.#advance(to, time)) {
+        result = one;
+        if (found || storedAt !== undefined) break;
+      }
+      this.#disarm();
+      hasStores = true;
+      isFirst = false;
+      if (found || storedAt !== undefined || result.kind !== 'budget' || this.isAtEnd) break;
+      yield;
     }
-    return result;
+    if (storedAt !== undefined) {
+      const store = this.#storeAt(storedAt, stops.stores ?? []);
+      if (store) return { kind: 'store', ...store };
+    }
+    if (found) return found;
+    return result.kind !== 'budget' || this.isAtEnd ? { kind: 'end', result } : { kind: 'limit' };
+  }
+
+  /**
+   * Goes to the last place in front of this one where one of `stops` is met; `begin` leads to the
+   * first place. Yields after each interval of the ladder.
+   */
+  *backward(stops: Stops, before = this.position): Generator<undefined, Found, undefined> {
+    const ranges = stops.stores ?? [];
+    const pages = [...pagesOf(ranges, this.machine.ram.base)];
+    const onlyStores = (stops.breakpoints?.size ?? 0) === 0;
+    const rungs = this.#ladder.rungs.filter(({ rest }) => rest.spent < before);
+    for (let i = rungs.length - 1; i >= 0; i--) {
+      const above = rungs[i + 1];
+      const isQuiet =
+        onlyStores && above !== undefined && pages.every(page => isUntouched(page, rungs[i]!, above));
+      if (isQuiet) continue;
+      const found = this.#lastIn(rungs[i]!, above?.rest.spent ?? before, stops);
+      if (found) {
+        this.seek(found.unit);
+        return found;
+      }
+      yield;
+    }
+    this.seek(this.first);
+    return { kind: 'begin' };
   }
 
   /**
    * The last store to [pa, pa + bytes) in front of the place `before`, by default this one; also
    * one that changed nothing. Undefined: there is none since the first place. Afterwards the
-   * machine is where it was. Precondition: the bytes are in one page of RAM.
-   * Time: one pass over the intervals in which anything stored to the page, from the latest on.
+   * machine is where it was. Time: one pass over the intervals in which anything stored to the
+   * pages, from the latest on. Errors: HostError for a range that is not RAM.
    */
   lastWrite(pa: number, bytes: number, before = this.position): Store | undefined {
-    const machine = this.#machine;
-    const page = Math.floor((pa - machine.ram.base) / PAGE);
-    if (!machine.ram.has(pa, bytes) || Math.floor((pa + bytes - 1 - machine.ram.base) / PAGE) !== page)
-      throw new HostError(`timeline: 0x${pa.toString(16)} and ${bytes} bytes are not in one page of ram`);
+    this.checkRange({ pa, bytes });
     const here = this.position;
-    let found: Store | undefined;
-    const rungs = this.#ladder.rungs.filter(({ rest }) => rest.spent < before);
-    for (let i = rungs.length - 1; i >= 0 && !found; i--) {
-      const above = rungs[i + 1];
-      if (above && isUntouched(page, rungs[i]!, above)) continue;
-      const end = above?.rest.spent ?? before;
-      const at = this.#lastStore(rungs[i]!, end, pa, bytes);
-      if (at !== undefined) found = this.#storeAt(at, pa, bytes);
-    }
+    const found = exhaust(this.backward({ stores: [{ pa, bytes }] }, before));
     this.seek(here);
-    return found;
+    if (found.kind !== 'store') return undefined;
+    const { kind, ...store } = found;
+    return store;
+  }
+
+  /** Errors: HostError for a range that is not RAM, or too long to watch. */
+  checkRange({ pa, bytes }: Range): void {
+    if (!(bytes >= 1 && bytes <= RANGE_MAX) || !this.machine.ram.has(pa, bytes))
+      throw new HostError(
+        `timeline: 0x${pa.toString(16)} and ${bytes} bytes are not 1 to ${RANGE_MAX} bytes of ram`,
+      );
   }
 
   /**
    * Goes to the next place behind this one, up to `limit`, where a hart is about to execute the
    * instruction at `va`. Undefined: there is none; then the machine is where it was. `va` means
-   * what it means to the hart that runs; while nothing is mapped there, it is tried again every
-   * UNMAPPED_UNITS, and executions up to then are missed.
+   * what it means to the hart that runs.
    */
   next(va: bigint, limit = Number.MAX_SAFE_INTEGER): Moment | undefined {
     const here = this.position;
-    this.#machine.run(1);
-    const found = this.#executions(va, limit).next().value;
-    this.seek(found?.unit ?? here);
-    return found;
+    const found = exhaust(this.forward({ breakpoints: new Set([va]) }, { limit }));
+    return this.#momentOr(here, found);
   }
 
-  /** The same for the last place in front of this one; looks at more and more of the past. */
+  /** The same for the last place in front of this one. */
   previous(va: bigint): Moment | undefined {
     const here = this.position;
-    const first = this.#ladder.rungs[0]!.rest.spent;
-    let found: Moment | undefined;
-    for (let end = here, size = WINDOW; end > first && !found; size *= WINDOW_GROWTH) {
-      const start = Math.max(first, end - size);
-      this.seek(start);
-      for (const moment of this.#executions(va, end)) found = moment;
-      end = start;
-    }
-    this.seek(found?.unit ?? here);
-    return found;
+    const found = exhaust(this.backward({ breakpoints: new Set([va]) }));
+    return this.#momentOr(here, found);
   }
 
-  /** Executions of `va` from here to in front of `end`, in order; the machine goes along. */
-  *#executions(va: bigint, end: number): Generator<Moment, undefined> {
-    const machine = this.#machine;
-    const breakpoints = this.#breakpoints;
-    breakpoints.clear();
-    breakpoints.add(va);
-    while (machine.spent < end && !machine.stopped) {
-      const isMapped = breakpoints.plant();
-      const left = end - machine.spent;
-      const { kind } = machine.run(isMapped ? left : Math.min(left, UNMAPPED_UNITS));
-      breakpoints.lift();
-      const { hit } = breakpoints;
-      if (hit) {
-        yield { unit: machine.spent, hart: hit.id };
-        machine.run(1);
-      } else if (kind !== 'budget') return;
-    }
+  #momentOr(here: number, found: Found): Moment | undefined {
+    if (found.kind === 'breakpoint') return { unit: found.unit, hart: found.hart };
+    this.seek(here);
+    return undefined;
   }
 
-  /** Units spent when the last store to the bytes between a rung and `end` was announced. */
-  #lastStore(rung: Snapshot, end: number, pa: number, bytes: number): number | undefined {
-    const machine = this.#machine;
-    let last: number | undefined;
-    machine.restore(rung);
-    this.#observe(pa, bytes, () => {
-      last = spentNow(machine);
-    });
-    while (machine.spent < end) if (machine.run(end - machine.spent).kind !== 'budget') break;
-    machine.observeStores();
+  /**
+   * The executions of the instructions at `vas` from `from` up to `to`, in order, at most `most` of
+   * them. Afterwards the machine is where it was.
+   */
+  moments(
+    vas: ReadonlySet<bigint>,
+    { from = this.first, to = this.latest, most = 1000 } = {},
+  ): (Moment & { readonly pc: bigint })[] {
+    const here = this.position;
+    const all: (Moment & { readonly pc: bigint })[] = [];
+    this.seek(Math.max(from, this.first));
+    this.#breakpoints.replace(vas);
+    this.#breakpoints.arm(({ unit, hart, pc }) => {
+      if (all.at(-1)?.unit !== unit) all.push({ unit, hart: hart.id, pc });
+      return all.length >= most;
+    }, false);
+    for (const _ of this.#advance(to)) if (all.length >= most) break;
+    this.#disarm();
+    this.seek(here);
+    return all;
+  }
+
+  /**
+   * Executes [from, to) again while `watch` is told of the traps of all harts. Afterwards the
+   * machine is at `to`.
+   */
+  traps(from: number, to: number, watch: (unit: number, hart: number, cause: number) => void): void {
+    const { machine } = this;
+    this.seek(from);
+    for (const { state, id } of machine.harts) state.onTrap = cause => watch(machine.spentNow, id, cause);
+    this.#finish(this.#advance(to));
+    for (const { state } of machine.harts) state.onTrap = undefined;
+  }
+
+  #finish(results: Iterable<RunResult>): RunResult {
+    let last: RunResult = this.machine.stopped ?? { kind: 'budget' };
+    for (const result of results) last = result;
     return last;
   }
 
-  /** The store itself. Where a store is announced, its instruction may be counted or not yet. */
-  #storeAt(spent: number, pa: number, bytes: number): Store | undefined {
-    const machine = this.#machine;
+  /** Runs to `to` or the end of the run in pieces; each result but the last is `budget`. */
+  *#advance(to: number, until = Infinity): Generator<RunResult, undefined, undefined> {
+    const { machine } = this;
+    const { end } = this.#options;
+    const limit = Math.min(to, end?.units ?? Infinity);
+    const time = Math.min(until, end?.time ?? Infinity);
+    while (machine.spent < limit && !machine.stopped && machine.time < time) {
+      const next = Math.min(limit, this.#ladder.next(machine.spent));
+      const result = machine.run(next - machine.spent, time - machine.time);
+      if (result.kind === 'budget' && this.#ladder.wants(machine.spent)) this.#add();
+      this.#note();
+      yield result;
+      if (result.kind !== 'budget') return;
+    }
+  }
+
+  /** Leaves a snapshot of this place. */
+  #add(): void {
+    const rung = this.machine.snapshot();
+    this.#saved.set(
+      rung,
+      this.#companions.map(companion => companion.save()),
+    );
+    this.#ladder.add(rung);
+  }
+
+  #note(): void {
+    const { spent, time } = this.machine;
+    if (time >= this.#latest.time) this.#latest = { unit: Math.max(spent, this.#latest.unit), time };
+  }
+
+  #disarm(): void {
+    this.machine.observeStores();
+    this.machine.breaks.onReached = () => false;
+  }
+
+  /** The last of `stops` between a rung and `end`; the machine is anywhere afterwards. */
+  #lastIn(rung: Snapshot, end: number, stops: Stops): (Found & Moment) | undefined {
+    const ranges = stops.stores ?? [];
+    const { machine } = this;
+    let reached: (Found & Moment) | undefined;
+    let storedAt: number | undefined;
+    this.restore(rung);
+    this.#breakpoints.replace(stops.breakpoints ?? new Set());
+    this.#breakpoints.arm(({ unit, hart, pc }) => {
+      if (unit < end) reached = { kind: 'breakpoint', unit, hart: hart.id, pc };
+      return false;
+    }, false);
+    this.#observe(ranges, () => {
+      storedAt = machine.spentNow;
+    });
+    this.#finish(this.#advance(end));
+    this.#disarm();
+    if (storedAt === undefined || (reached && reached.unit > storedAt)) return reached;
+    const store = this.#storeAt(storedAt, ranges);
+    // In the past a store is met before the breakpoint on its instruction.
+    return store && store.unit >= (reached?.unit ?? -1) ? { kind: 'store', ...store } : reached;
+  }
+
+  /**
+   * The store itself; the machine is in front of it. Where a store is announced, its instruction
+   * may be counted or not yet.
+   */
+  #storeAt(spent: number, ranges: readonly Range[]): Store | undefined {
+    const { machine } = this;
     for (const unit of [spent, spent - 1]) {
-      if (unit < this.#ladder.rungs[0]!.rest.spent) continue;
+      if (unit < this.first) continue;
       this.seek(unit);
       let store: Store | undefined;
-      this.#observe(pa, bytes, (at, count, by) => {
+      this.#observe(ranges, (pa, bytes, by) => {
         const hart = machine.scheduler.turn;
-        store = { unit, hart, pc: machine.harts[hart]!.state.pc, by, pa: at, bytes: count };
+        store = { unit, hart, pc: machine.harts[hart]!.state.pc, by, pa, bytes };
       });
       machine.run(1);
       machine.observeStores();
+      this.seek(unit);
       if (store) return store;
     }
     return undefined;
   }
 
-  #observe(pa: number, bytes: number, seen: (pa: number, bytes: number, by: Store['by']) => void): void {
-    const page = Math.floor((pa - this.#machine.ram.base) / PAGE);
-    this.#machine.observeStores(page, (at, count, by) => {
-      if (at < pa + bytes && pa < at + count) seen(at, count, by);
+  #observe(ranges: readonly Range[], seen: (pa: number, bytes: number, by: Store['by']) => void): void {
+    this.machine.observeStores(pagesOf(ranges, this.machine.ram.base), (pa, bytes, by) => {
+      if (ranges.some(range => overlaps(range, pa, bytes))) seen(pa, bytes, by);
     });
+  }
+}
+
+/** The result of a search, without pauses. */
+export function exhaust<T>(search: Generator<undefined, T, undefined>): T {
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value;
   }
 }
 
@@ -221,9 +417,3 @@ export class Timeline {
  */
 const isUntouched = (page: number, below: Snapshot, above: Snapshot): boolean =>
   below.pages.has(page) && below.pages.get(page) === above.pages.get(page);
-
-/** Units spent by all harts, also in the middle of a quantum. */
-function spentNow({ spent, harts, scheduler }: Machine): number {
-  const { state } = harts[scheduler.turn]!;
-  return spent + state.get(L.QUANTUM) - state.get(L.IC);
-}

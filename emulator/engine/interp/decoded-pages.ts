@@ -21,6 +21,7 @@ import {
 } from '../../hart/layout.ts';
 import { purgeWritesOfAll } from '../../hart/tlb.ts';
 import { type Decode, expand, type Insn, newInsn, OP_COUNT, rowOf } from '../../isa/index.ts';
+import { Breaks } from '../breaks.ts';
 import { DirtyPages } from '../dirty-pages.ts';
 import { plainCsr } from '../semantics/system.ts';
 import { BACK, csrHandlerId, FAR, handlerId, isReturn, NEAR, RETURN } from './handlers.ts';
@@ -48,6 +49,7 @@ import {
 } from './records.ts';
 
 const SLOTS = 2048;
+const EBREAK = 0x0010_0073;
 /**
  * Reasons to report stores to a page: it has decoded records, it is watched, it was translated, it
  * is a page table.
@@ -83,6 +85,8 @@ export class DecodedPages implements CodePort {
   readonly codeMap: number;
   /** Shares the map. */
   readonly dirty: DirtyPages;
+  /** Instructions that a debugger has marked. */
+  readonly breaks = new Breaks();
 
   /** Decodes a word of this machine's CPU. */
   readonly decodeWord: Decode;
@@ -158,6 +162,7 @@ export class DecodedPages implements CodePort {
     this.#ramPage = new Int32Array(capacity);
     this.#stores = new Uint8Array(capacity);
     this.#straddling = new Uint32Array(capacity + 1);
+    this.breaks.onChange = place => this.#decodeAgain(place);
   }
 
   // CodePort.
@@ -255,11 +260,16 @@ export class DecodedPages implements CodePort {
 
   #decodeAhead(number: number, from: number): void {
     const base = this.#base + number * PAGE_BYTES;
+    const place = this.#ramPage[number]! * SLOTS;
     const code = this.#ram.hostBase / 2 + this.#ramPage[number]! * 2048;
     let slot = from;
     for (let count = 0; count < DECODE_AHEAD && slot < SLOTS; count++) {
       const at = base + slot * RECORD;
       if (this.#u16[at >> 1] !== H_UNDECODED) return;
+      if (!this.breaks.isEmpty && this.breaks.has(place + slot)) {
+        this.#write(at, EBREAK, slot, false);
+        return;
+      }
       const low = this.#u16[code + slot]!;
       const is32 = (low & 3) === 3;
       if (is32 && slot === SLOTS - 1) {
@@ -448,6 +458,15 @@ export class DecodedPages implements CodePort {
     if ((marks & ANNOUNCED) !== 0) return;
     this.onCode(page);
     purgeWritesOfAll(this.#i32, this.#harts, this.#ram.hostBase + page * 4096);
+  }
+
+  /** A mark on the half-word has come or gone. */
+  #decodeAgain(place: number): void {
+    const page = Math.floor(place / SLOTS);
+    const at = (place % SLOTS) * 2;
+    const marks = this.#isCode[page]!;
+    if ((marks & DECODED) !== 0) this.#forgetRange(page, at, at + 1);
+    if ((marks & TRANSLATED) !== 0) this.onCodeStored(page);
   }
 
   /** Drops the records that overlap bytes [from, to] of a RAM page. */

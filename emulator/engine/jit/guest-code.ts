@@ -109,20 +109,28 @@ export class GuestCode {
     };
   }
 
-  /** 32 bits at a physical address; undefined outside of RAM. */
+  /** 32 bits of code at a physical address; undefined outside of RAM, and where one is marked. */
   wordAt(pa: number): number | undefined {
     const at = pa - this.#ram.base;
+    const { breaks } = this.#pages;
+    if (!breaks.isEmpty && (breaks.has(at >> 1) || breaks.has((at >> 1) + 1))) return undefined;
     if (!(at >= 0 && at + 4 <= this.#ram.bytes)) return undefined;
     return this.#view.getUint32(this.#ram.hostBase + at, true);
   }
 
-  /** Decodes at va; undefined if the page is not in the exec TLB. */
+  /** Decodes at va; undefined if the page is not in the exec TLB, or the instruction is marked. */
   #fetch(va: bigint, view: number): Insn | undefined {
     const low = this.#halfWord(va, view);
-    if (low < 0) return undefined;
+    if (low < 0 || this.#isMarked(va, view)) return undefined;
     if ((low & 3) !== 3) return this.#decode(low);
     const high = this.#halfWord(BigInt.asUintN(64, va + 2n), view);
     return high < 0 ? undefined : this.#decode((low | (high << 16)) >>> 0);
+  }
+
+  /** The interpreter has to ask a debugger before this instruction. */
+  #isMarked(va: bigint, view: number): boolean {
+    const { breaks } = this.#pages;
+    return !breaks.isEmpty && breaks.has(this.placeOf(va, view));
   }
 
   #decode(word: number): Insn | undefined {

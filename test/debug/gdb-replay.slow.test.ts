@@ -1,0 +1,26 @@
+// The same search over a distance of 200 million instructions.
+import { describe, expect, test } from 'vitest';
+import { ASSEMBLER } from '../support/asm.ts';
+import { missing } from '../support/tools.ts';
+import { FIND_THE_STORE, GDB, recordOverrun, removeOverrun, talk } from './overrun.ts';
+
+/** Seven instructions each. */
+const ROUNDS = 30_000_000;
+
+describe.skipIf(missing('gdb-multiarch', GDB) || missing('clang and lld', ASSEMBLER))(
+  'gdb and a capsule',
+  () => {
+    test('a corruption 200 million instructions before its crash', async () => {
+      const recorded = recordOverrun(ROUNDS);
+      try {
+        const { gdb, replay } = await talk(recorded, FIND_THE_STORE, 600);
+        expect(gdb).toMatch(/in greet \(/);
+        const [, unit, latest] = /unit (\d+) of 0 to (\d+):/.exec(gdb)!;
+        expect(Number(latest) - Number(unit)).toBeGreaterThan(200_000_000);
+        expect(replay.stderr).toContain('the same run');
+      } finally {
+        removeOverrun(recorded);
+      }
+    });
+  },
+);
