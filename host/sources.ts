@@ -50,6 +50,14 @@ function treeOf(image: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** The sources that an image was built from; undefined for one that was not built here. */
+export function sourceRootOf(image: Uint8Array): { sourceRoot: string; sourcePrefix?: string } | undefined {
+  const tree = treeOf(image);
+  if (tree === undefined) return undefined;
+  if (tree === join(packageRoot(), 'kernel')) return { sourceRoot: packageRoot() };
+  return { sourceRoot: tree, sourcePrefix: 'kernel/' };
+}
+
 /**
  * Source text by the path in the debug information: unchanged, under the given directories, in the
  * tree that `image` was built from, under the package. The debug information calls every kernel

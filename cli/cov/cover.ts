@@ -10,7 +10,7 @@ import {
   exportTrace,
   type Trace,
 } from '../../coverage/index.ts';
-import { sourceReader, syscallName } from '../../host/sources.ts';
+import { sourceReader, sourceRootOf, syscallName } from '../../host/sources.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
@@ -37,11 +37,12 @@ export async function writeCoverage(
 ): Promise<void> {
   const elf = new Elf(readFileSync(kernelPath), 'kernel.elf');
   const readSource = sourceReader({}, elf.bytes);
+  const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
   const chunks =
     format === 'source'
       ? [new TextEncoder().encode(annotate(trace, elf, readSource))]
-      : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, sourceRoot: packageRoot() });
+      : exportTrace(format, trace, elf, { readSource, syscallName, title, epoch, ...root });
   await writeChunks(target, chunks);
 }
 
@@ -76,7 +77,7 @@ export async function writeExact(
           syscallName,
           title,
           epoch,
-          sourceRoot: packageRoot(),
+          ...sourceRootOf(elf.bytes),
         });
   await writeChunks(target, chunks);
 }

@@ -6,7 +6,7 @@ import { byText } from '../base/bytes.ts';
 import { addTotals, type Coverage, emptyTotals, type Share, type Totals } from '../model/coverage.ts';
 import { hitsOf } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
-import { baseName, type ExportOptions, encodeChunks } from './common.ts';
+import { baseName, type ExportOptions, encodeChunks, unprefixed } from './common.ts';
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',
@@ -28,9 +28,9 @@ function rates(totals: Totals): string {
   return `line-rate="${rate(totals.lines)}" branch-rate="0" complexity="0"`;
 }
 
-function* classOf(coverage: Coverage, file: ProgramFile, totals: Totals): Generator<string> {
-  const name = xmlText(baseName(file.path));
-  yield `        <class name="${name}" filename="${xmlText(file.path)}" ${rates(totals)}>\n          <methods>\n`;
+function* classOf(coverage: Coverage, file: ProgramFile, totals: Totals, path: string): Generator<string> {
+  const name = xmlText(baseName(path));
+  yield `        <class name="${name}" filename="${xmlText(path)}" ${rates(totals)}>\n          <methods>\n`;
   for (const fn of file.functions) {
     const hits = coverage.functionHits(fn);
     const share = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
@@ -67,7 +67,8 @@ export function exportCobertura(coverage: Coverage, options: ExportOptions): Ite
       const sum = emptyTotals();
       for (const { totals } of files) addTotals(sum, totals);
       yield `    <package name="${xmlText(directory)}" ${rates(sum)}>\n      <classes>\n`;
-      for (const { file, totals } of files) yield* classOf(coverage, file, totals);
+      for (const { file, totals } of files)
+        yield* classOf(coverage, file, totals, unprefixed(file.path, options));
       yield '      </classes>\n    </package>\n';
     }
     yield '  </packages>\n</coverage>\n';

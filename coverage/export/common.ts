@@ -9,6 +9,11 @@ export interface ExportOptions {
    * Puts this before relative source paths (lcov, cobertura), e.g. the kernel's source directory.
    */
   sourceRoot?: string | undefined;
+  /**
+   * The beginning of a path that `sourceRoot` replaces: the debug information calls every kernel
+   * tree `kernel/`. Other relative paths are left alone. Default: none.
+   */
+  sourcePrefix?: string | undefined;
   /** Name of the image in drcov and modoff; its base name by default. */
   module?: string | undefined;
   /**
@@ -54,10 +59,15 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
+/** A source path relative to `sourceRoot`. */
+export const unprefixed = (path: string, { sourcePrefix = '' }: ExportOptions): string =>
+  path.startsWith(sourcePrefix) ? path.slice(sourcePrefix.length) : path;
+
 /** A source path for readers that look the file up. */
-export function rooted(path: string, root: string | undefined): string {
-  if (!root || path.startsWith('/') || path === '') return path;
-  return root.endsWith('/') ? root + path : `${root}/${path}`;
+export function rooted(path: string, options: ExportOptions): string {
+  const { sourceRoot: root, sourcePrefix = '' } = options;
+  if (!root || path.startsWith('/') || path === '' || !path.startsWith(sourcePrefix)) return path;
+  return `${root.endsWith('/') ? root : `${root}/`}${unprefixed(path, options)}`;
 }
 
 /** A CSV field (RFC 4180). */

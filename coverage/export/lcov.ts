@@ -60,11 +60,11 @@ function section(
   file: ProgramFile,
   lines: Map<number, number>,
   name: string,
-  root: string | undefined,
+  options: ExportOptions,
 ): string {
   const functions = functionRows(coverage, file);
   if (functions.length === 0 && lines.size === 0) return '';
-  let text = `TN:${name}\nSF:${rooted(file.path, root)}\n`;
+  let text = `TN:${name}\nSF:${rooted(file.path, options)}\n`;
   for (const fn of functions) text += `FN:${fn.line},${fn.name}\n`;
   for (const fn of functions) text += `FNDA:${fn.hits},${fn.name}\n`;
   text += `FNF:${functions.length}\nFNH:${functions.filter(fn => fn.hits > 0).length}\n`;
@@ -107,8 +107,7 @@ export function exportLcov(coverage: Coverage, options: ExportOptions): Iterable
     for (const file of coverage.program.files) {
       if (file.path === '') continue;
       const rows = lineRows(coverage, parts, file);
-      for (const [i, part] of parts.entries())
-        yield section(part, file, rows[i]!, names[i]!, options.sourceRoot);
+      for (const [i, part] of parts.entries()) yield section(part, file, rows[i]!, names[i]!, options);
     }
   }
   return encodeChunks(pieces());

@@ -37,6 +37,8 @@ export interface ExportOptions {
   readonly syscallName?: (number: number) => string | undefined;
   /** lcov and cobertura: stands in front of relative source paths. */
   readonly sourceRoot?: string;
+  /** lcov and cobertura: the beginning of a path that `sourceRoot` replaces. Default: none. */
+  readonly sourcePrefix?: string;
   /** drcov and modoff: name of the image. */
   readonly module?: string;
   /**
@@ -58,6 +60,7 @@ export const EXPORT_OPTIONS = optionsOf<ExportOptions>({
   readSource: optional(aFunction),
   syscallName: optional(aFunction),
   sourceRoot: optional(aString),
+  sourcePrefix: optional(aString),
   module: optional(aString),
   epoch: optional(aWhole(0)),
   table: optional(oneOf('records', 'files', 'functions', 'pcs')),

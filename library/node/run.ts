@@ -8,7 +8,7 @@ import { formatCapsule } from '../../host/capsule.ts';
 import { describe, resultOf } from '../../host/describe.ts';
 import { type GuestImages, prepareGuest } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
-import { sourceReader, syscallName } from '../../host/sources.ts';
+import { sourceReader, sourceRootOf, syscallName } from '../../host/sources.ts';
 import {
   CONSOLE_KEPT,
   type RunDescription as Description,
@@ -172,8 +172,9 @@ export class Run {
    * calls.
    */
   get exportOptions(): ExportOptions {
-    const readSource = sourceReader({}, readFileSync(this.kernelPath));
-    return { title: this.#parts.images.name, readSource, syscallName, sourceRoot: packageRoot() };
+    const image = readFileSync(this.kernelPath);
+    const root = sourceRootOf(image) ?? { sourceRoot: packageRoot() };
+    return { title: this.#parts.images.name, readSource: sourceReader({}, image), syscallName, ...root };
   }
 
   /** The run description. */

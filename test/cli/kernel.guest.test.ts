@@ -1,5 +1,5 @@
 // A kernel of the user's own: an image, or a tree that is built.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,6 +34,18 @@ test('so do reports of a saved trace, and of a replay', () => {
   for (const verb of ['report', 'export']) cov(verb, '-o', `${verb}.html`);
   for (const page of ['again', 'report', 'export'])
     expect(readFileSync(join(dir, `${page}.html`), 'utf8')).toContain('a line of my own');
+});
+
+test('lcov and Cobertura name the files of the tree', () => {
+  for (const out of ['own.info', 'own.xml'])
+    expect(run('--kernel-source', tree, '--trace', '--cover', out, program).status).toBe(7);
+  const read = (name: string) => readFileSync(join(dir, name), 'utf8');
+  const paths = [...read('own.info').matchAll(/^SF:(.*)$/gm)].map(match => match[1]!);
+  expect(paths).toContain(join(tree, 'trap', 'trap.c'));
+  expect(paths.filter(path => !existsSync(path))).toEqual([]);
+  const [, source] = /<source>(.*)<\/source>/.exec(read('own.xml'))!;
+  const files = [...read('own.xml').matchAll(/ filename="([^"]*)"/g)].map(match => join(source!, match[1]!));
+  expect(new Set(files)).toEqual(new Set(paths));
 });
 
 test('an image is run as it is, and recorded and replayed', () => {

@@ -1,6 +1,6 @@
 /** Every export, read by the tool that it is made for. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   Coverage,
@@ -12,7 +12,9 @@ import {
   pcOf,
   type Trace,
   TraceBuilder,
+  writeTrace,
 } from '../../coverage/index.ts';
+import { kcovbox } from '../support/command.ts';
 import { bytesOf, FIXTURES, fixture, fixtureTrace, missing, run, scratch, textOf } from './support.ts';
 
 const reason = missing('export oracle', 'clang-19', 'ld.lld-19');
@@ -150,9 +152,56 @@ describe.skipIf(reason)('exports', () => {
     expect([...new Set(names)]).toEqual(['first_test', 'second']);
     const html = join(scratch(), 'genhtml');
     mkdirSync(html, { recursive: true });
-    const log = run('sh', ['-c', `genhtml -o ${html} ${path} 2>&1`]);
+    const log = run('sh', ['-c', `genhtml --show-details -o ${html} ${path} 2>&1`]);
     expect(log).toContain(`(${lines.covered} of ${lines.total} lines)`);
     expect(readFileSync(join(html, 'index.html'), 'utf8')).toContain('LCOV');
+    // genhtml lists under each file the tests that reached it, with their lines.
+    const [details] = readdirSync(html, { recursive: true, encoding: 'utf8' }).filter(
+      name => basename(name) === 'index-detail.html',
+    );
+    const rows = readFileSync(join(html, details!), 'utf8')
+      .replaceAll('&nbsp;', ' ')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ');
+    expect(rows).toMatch(/ lookup\.c (?:[\d.]+ % \d+ \/ \d+ ){2}first_test /);
+    expect(rows).toMatch(
+      / parse\.c (?:[\d.]+ % \d+ \/ \d+ ){2}second 60\.0 % 3 \/ 5 100\.0 % 1 \/ 1 first_test 75\.0 % 6 \/ 8 /,
+    );
+  });
+
+  it('every reader finds the totals that cov stats prints', () => {
+    writeFileSync(join(scratch(), 'agree.elf'), elf.bytes);
+    writeFileSync(join(scratch(), 'agree.kcov'), Buffer.concat([...writeTrace(trace)]));
+    const cov = (verb: string, ...args: string[]) => {
+      const ran = kcovbox(['cov', verb, '-k', 'agree.elf', ...args, 'agree.kcov'], { cwd: scratch() });
+      expect(ran.status, ran.stderr).toBe(0);
+      return ran.stdout;
+    };
+    const { totals } = JSON.parse(cov('stats', '--json')) as {
+      totals: Record<'lines' | 'functions' | 'points', { covered: number; total: number }>;
+    };
+    for (const name of ['out.info', 'out.xml', 'out.drcov', 'out.json']) cov('export', '-o', name);
+    const read = (name: string) => readFileSync(join(scratch(), name));
+    const xml = read('out.xml').toString();
+    const number = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(xml)![1]);
+    expect([number('lines-covered'), number('lines-valid')]).toEqual([
+      totals.lines.covered,
+      totals.lines.total,
+    ]);
+    expect(readDrcov(read('out.drcov')).blocks).toHaveLength(totals.points.covered);
+    expect(JSON.parse(read('out.json').toString())).toMatchObject({ totals });
+    const hits = new Map<string, number>();
+    let file = '';
+    for (const row of read('out.info').toString().split('\n')) {
+      const [, key, rest] = /^(SF|DA):(.*)$/.exec(row) ?? [];
+      if (key === 'SF') file = rest!;
+      else if (key === 'DA') {
+        const [line, count] = rest!.split(',').map(Number);
+        hits.set(`${file}:${line}`, (hits.get(`${file}:${line}`) ?? 0) + count!);
+      }
+    }
+    expect([...hits.values()].filter(count => count > 0)).toHaveLength(totals.lines.covered);
+    expect(hits.size).toBe(totals.lines.total);
   });
 
   const noXml = missing('Cobertura reader', 'xmllint');
