@@ -45,3 +45,4 @@ export type { EngineKind, KcovMode, MachineOptions, UserDevice, VirtioOption } f
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
 export { RUN_HASH_INTERVAL, RunDifference, type RunHash } from './machine/run-hash.ts';
 export { type Snapshot, stateHash } from './machine/snapshot.ts';
+export type { LaterState } from './machine/snapshots.ts';

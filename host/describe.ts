@@ -52,7 +52,12 @@ export function describe(
       environment: { ...choice.env },
       cflags: [...choice.cflags],
     },
-    kernel: { dialect: choice.dialect, conf: choice.conf, append: images.append },
+    kernel: {
+      dialect: choice.dialect,
+      conf: choice.conf,
+      append: images.append,
+      ...(images.tail !== undefined && { tail: images.tail }),
+    },
     machine: {
       harts: choice.smp,
       extensions: [...choice.cpu].sort(),

@@ -23,8 +23,15 @@ export interface WindowSize {
 export interface GuestImages {
   readonly kernelPath: string;
   readonly kernel: Uint8Array;
+  /** Names its contents, where the cache knows them. */
+  readonly kernelHash?: string | undefined;
   readonly initrd: Uint8Array;
   readonly append: string;
+  /**
+   * The end of the command line, which the guest reads behind its boot, as the initrd, through
+   * fw_cfg: so the boot is that of any program. Undefined: both are in RAM from the start.
+   */
+  readonly tail: string | undefined;
   /** Of the window, when a person sits in front of it. */
   readonly size: WindowSize | undefined;
   /** Name of the program, as argv[0] shows it. */
@@ -152,19 +159,25 @@ export async function packProgram(
   return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
 }
 
-async function kernelFor(options: GuestOptions): Promise<string> {
+async function kernelFor(options: GuestOptions): Promise<{ path: string; hash?: string }> {
   const { dialect, conf, kernel, kernelSource, say, drivers = [], devices = [] } = options;
   if (kernel !== undefined && drivers.length > 0)
     throw refused(`kernel ${kernel} is already built: no driver can be compiled into it`);
   if (kernel !== undefined) {
-    if (isElf(readInput(kernel, 'kernel'))) return kernel;
+    if (isElf(readInput(kernel, 'kernel'))) return { path: kernel };
     throw refused(`kernel ${kernel} is not an ELF file; kcovbox boot runs other images`);
   }
   const headers = Object.fromEntries(
     devices.map(({ definition }) => [`${definition.name}.h`, headerOf(definition)]),
   );
-  return (await buildKernel(conf ?? dialect, { source: kernelSource, say, drivers, headers })).path;
+  return buildKernel(conf ?? dialect, { source: kernelSource, say, drivers, headers });
 }
+
+/** The same with the initrd and the whole command line in RAM, as other emulators load them. */
+export const allInMemory = (images: GuestImages): GuestImages =>
+  images.tail === undefined
+    ? images
+    : { ...images, append: `${images.append} ${images.tail}`, tail: undefined };
 
 /** Everything a machine needs to run `program` with `args` as its first process. */
 export async function prepareGuest(
@@ -172,21 +185,27 @@ export async function prepareGuest(
   args: readonly string[],
   options: GuestOptions,
 ): Promise<GuestImages> {
-  const [{ name, bytes, initrd }, kernelPath] = await Promise.all([
+  const [{ name, bytes, initrd }, { path: kernelPath, hash: kernelHash }] = await Promise.all([
     packProgram(program, options),
     kernelFor(options),
   ]);
   const append = [
-    `init=/bin/${name}`,
     'quiet',
     `kcov=${options.kcov}`,
     ...(options.seed === undefined ? [] : [`seed=0x${options.seed.toString(16)}`]),
     ...(options.append ? [options.append] : []),
-    ...Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`)),
     options.tty ?? 'tty=stream', // the first of equal words counts
+  ].join(' ');
+  const tail = [
+    `init=/bin/${name}`,
+    ...Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`)),
     ...(args.length > 0 ? ['--', ...args.map(word)] : []),
   ].join(' ');
-  checkWords(append, args);
+  const whole = `${append} ${tail}`;
+  checkWords(whole, args);
   const kernel = readInput(kernelPath, 'kernel');
-  return { kernelPath, kernel, initrd, append, size: options.size, name, args, program: bytes };
+  const images = { kernelPath, kernel, kernelHash, initrd, size: options.size, name, args, program: bytes };
+  // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg.
+  const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
+  return isOwn ? { ...images, append: whole, tail: undefined } : { ...images, append, tail };
 }

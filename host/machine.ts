@@ -28,13 +28,25 @@ export interface MachineChoice {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Of the emulator, for the kernel, the initrd and the command line. */
+export function imageOptions({ kernel, initrd, append, tail }: GuestImages): MachineOptions {
+  const options = { kernel: { name: 'kernel', bytes: kernel }, append };
+  if (tail === undefined) return { ...options, initrd: { name: 'initrd', bytes: initrd } };
+  const cmdline = new TextEncoder().encode(tail);
+  return {
+    ...options,
+    fwCfg: [
+      { name: 'opt/kcovbox/cmdline', bytes: cmdline },
+      { name: 'opt/kcovbox/initrd', bytes: initrd },
+    ],
+  };
+}
+
 /** The emulator's options for `images`. */
 export function machineOptions(images: GuestImages, choice: MachineChoice): MachineOptions {
   const { size } = images;
   return {
-    kernel: { name: 'kernel', bytes: images.kernel },
-    initrd: { name: 'initrd', bytes: images.initrd },
-    append: images.append,
+    ...imageOptions(images),
     ramBytes: choice.memory,
     harts: choice.smp,
     cpu: choice.cpu,

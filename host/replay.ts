@@ -67,6 +67,7 @@ export function guestOf(
     kernel: images.get('kernel.bin')!,
     initrd: images.get('initrd.bin')!,
     append: run.kernel.append,
+    tail: run.kernel.tail,
     size: run.machine.devices[0], // the terminal of then, not of now
     name: run.program.name,
     args: run.program.argv.slice(1),

@@ -78,7 +78,12 @@ export const runDescription = z.strictObject({
   kernel: z.strictObject({
     dialect: z.enum(PERSONALITIES),
     conf: z.string().regex(/^[a-z][a-z0-9-]*(\+[a-z][a-z0-9-]*){0,15}$/),
-    append: word.describe('the whole kernel command line'),
+    append: word.describe('the kernel command line of the device tree'),
+    tail: word
+      .optional()
+      .describe(
+        'its end, which the guest reads through fw_cfg behind its boot, as it does the initrd; absent: both are in RAM from the start',
+      ),
   }),
   machine: z.strictObject({
     harts: z.int().min(1).max(8),

@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -88,6 +89,22 @@ function checkAscii(text) {
   throw new Error(`the bundle is not ASCII near ${near}; write the character as \\u in the source`);
 }
 
+/** Names the code that decides the results of runs: kept states of guests are those of one name. */
+function emulatorHash() {
+  const hash = createHash('sha256');
+  const add = dir => {
+    for (const entry of readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)))
+      if (entry.isDirectory()) add(join(dir, entry.name));
+      else
+        hash
+          .update(entry.name)
+          .update('\0')
+          .update(readFileSync(join(dir, entry.name)));
+  };
+  for (const folder of ['emulator', 'devices']) add(join(ROOT, folder));
+  return hash.digest('hex').slice(0, 32);
+}
+
 /** Builds the bundle, as of now: what is edited meanwhile makes it stale. */
 export async function bundle() {
   const start = new Date();
@@ -120,7 +137,7 @@ export async function bundle() {
     plugins: [lazyChildProcess, ownFile],
     // The bundle is not a module, and Node 20.0 allows import() in those only.
     supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': 'kcovboxUrl' },
+    define: { 'import.meta.url': 'kcovboxUrl', KCOVBOX_EMULATOR: JSON.stringify(emulatorHash()) },
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
   });
   const { text } = outputFiles[0];

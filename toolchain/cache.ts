@@ -122,7 +122,7 @@ function compare(path: string, seen: Seen): 'fresh' | 'same' | 'changed' {
  * Name of a product: 32 hexadecimal digits that spread keys. Not a cryptographic hash, for which
  * the module alone would cost a hello program 3 ms; the manifest holds the key itself.
  */
-function nameOf(key: string): string {
+export function nameOfKey(key: string): string {
   const lanes = [0x811c_9dc5, 0x9747_b28c, 0x3c6e_f372, 0x85eb_ca6b];
   for (let i = 0; i < key.length; i++)
     for (let lane = 0; lane < 4; lane++)
@@ -211,7 +211,7 @@ const pathOf = (kind: string, key: string, { label, suffix = '' }: Naming): stri
   join(
     cacheDir(),
     kind,
-    `${label.replace(/[^\w+-]/g, '_').slice(0, 60)}-${nameOf(key).slice(0, 12)}${suffix}`,
+    `${label.replace(/[^\w+-]/g, '_').slice(0, 60)}-${nameOfKey(key).slice(0, 12)}${suffix}`,
   );
 
 /**
@@ -227,14 +227,14 @@ export function changedSince(path: string, time: number): boolean {
  * The product for `key` (everything that decides the build but file contents), built by `build`
  * unless cached. `build` writes the product to the path it is given, may use that path with
  * `.objects` behind it for a folder that it removes again, and returns the files and folders it
- * read.
+ * read. `hash`: of the contents, where they can be relied on.
  */
 export async function cached(
   kind: string,
   key: string,
   naming: Naming,
   build: (output: string) => Promise<readonly string[]>,
-): Promise<{ path: string; built: boolean }> {
+): Promise<{ path: string; built: boolean; hash?: string }> {
   const base = pathOf(kind, key, naming);
   const manifestPath = `${base}.json`;
   const manifest = readManifest(manifestPath, key);
@@ -248,11 +248,12 @@ export async function cached(
     });
     if (isHit && touched) writeManifest(manifestPath, key, Object.keys(manifest.inputs), base);
     else if (isHit) markUsed(manifestPath);
-    if (isHit) return { path: base, built: false };
+    if (isHit) return { path: base, built: false, hash: manifest.product.hash };
   }
   makeFolder(dirname(base));
   sweep(dirname(base));
   const temporary = `${base}.${process.pid}.tmp`;
+  let hash: string | undefined;
   try {
     const started = Date.now();
     const read = await build(temporary);
@@ -260,15 +261,15 @@ export async function cached(
     // An input that was edited meanwhile may have been read before or after: the next run builds
     // again.
     if (read.some(path => changedSince(path, started))) rmSync(manifestPath, { force: true });
-    else writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
+    else hash = writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
   } finally {
     rmSync(temporary, { force: true });
   }
-  return { path: base, built: true };
+  return { path: base, built: true, ...(hash !== undefined && { hash }) };
 }
 
-/** If it cannot be written, the next run checks again. */
-function writeManifest(path: string, key: string, inputs: readonly string[], product: string): void {
+/** If it cannot be written, the next run checks again. Answers with the hash of the product. */
+function writeManifest(path: string, key: string, inputs: readonly string[], product: string): string {
   const manifest: Manifest = {
     key,
     inputs: Object.fromEntries(inputs.map(input => [input, see(input)])),
@@ -277,4 +278,5 @@ function writeManifest(path: string, key: string, inputs: readonly string[], pro
   try {
     writeWhole(path, JSON.stringify(manifest));
   } catch {}
+  return manifest.product.hash;
 }

@@ -63,6 +63,8 @@ export interface BuiltKernelFile {
   readonly built: boolean;
   /** Sources that were compiled for it. */
   readonly compiled: number;
+  /** Of its contents, where the cache had it. */
+  readonly hash?: string;
 }
 
 function checkTree(source: string): void {

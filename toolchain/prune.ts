@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { cacheDir, objectDir } from './cache.ts';
 
 export interface CacheEntry {
-  readonly kind: 'kernel' | 'program' | 'bench' | 'image' | 'objects';
+  readonly kind: 'kernel' | 'program' | 'bench' | 'booted' | 'image' | 'objects';
   readonly path: string;
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly used: number;
 }
 
-const KINDS = ['kernel', 'program', 'bench', 'image', 'objects'] as const;
+const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'objects'] as const;
 
 const folderOf = (kind: CacheEntry['kind']): string =>
   kind === 'objects' ? objectDir() : join(cacheDir(), kind);
@@ -28,6 +28,7 @@ const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
   kernel: PRODUCT,
   program: PRODUCT,
   bench: PRODUCT,
+  booted: /^booted-[0-9a-f]{16}$/,
   image: /^[0-9a-f]{64}$/,
   objects: /^(?:[0-9a-f]{40}\.o|[0-9a-f]{32}\.json)$/,
 };

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allInMemory } from '../../host/guest.ts';
 import { packageRoot, which, writeCpio } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { prepareGuest } from '../run/guest.ts';
@@ -72,7 +73,7 @@ const qemu = (kernel: string, initrd: string, append: string): readonly string[]
 /** The guest kernel and a hello program. */
 async function coldHello(dir: string, rounds: number): Promise<string> {
   const program = join(packageRoot(), PROGRAM);
-  const guest = await prepareGuest(program, [], { dialect: 'openbsd', kcov: 'off' });
+  const guest = allInMemory(await prepareGuest(program, [], { dialect: 'openbsd', kcov: 'off' }));
   const initrd = join(dir, 'initrd');
   writeFileSync(initrd, guest.initrd);
   const runs = [

@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { createMachine, type Machine, RAM_BASE, type Snapshot } from '../../emulator/index.ts';
 import { prepareGuest } from '../../host/guest.ts';
+import { imageOptions } from '../../host/machine.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 
 export interface ResetRow {
@@ -79,9 +80,7 @@ async function booted(memory: number): Promise<Machine> {
   const program = join(packageRoot(), 'examples', 'hello.c');
   const guest = await prepareGuest(program, [], { dialect: 'openbsd', kcov: 'device' });
   const machine = createMachine({
-    kernel: { name: 'kernel', bytes: guest.kernel },
-    initrd: { name: 'initrd', bytes: guest.initrd },
-    append: guest.append,
+    ...imageOptions(guest),
     ramBytes: memory,
   });
   machine.run(BOOTED);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMachine } from '../../emulator/index.ts';
+import { imageOptions } from '../../host/machine.ts';
 import { DIALECTS, type Dialect } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { prepareGuest } from './guest.ts';
@@ -27,9 +28,7 @@ async function measure(dialect: Dialect, program: string): Promise<BootReport> {
   let text = '';
   const start = process.hrtime.bigint();
   const machine = createMachine({
-    kernel: { name: 'kernel', bytes: images.kernel },
-    initrd: { name: 'initrd', bytes: images.initrd },
-    append: images.append,
+    ...imageOptions(images),
     ramBytes: 128 << 20,
     onConsole: byte => {
       text += String.fromCharCode(byte);

@@ -1,6 +1,7 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the
 // outputs that were asked for.
 import { RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
+import { bootKey, dropBooted, findBooted, keepBooted } from '../../host/booted.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
@@ -12,7 +13,7 @@ import { checkOutput, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
 import type { GdbOptions } from './gdb-options.ts';
 import type { Moment, Start } from './moments.ts';
-import { explain, type Replay, runSession, type SessionEnd } from './session.ts';
+import { explain, type Replay, runSession, type SessionEnd, type SessionOptions } from './session.ts';
 
 /** The machine, and how input reaches it. */
 export interface RunChoice extends MachineChoice {
@@ -36,6 +37,8 @@ export interface Outputs {
   /** Where the run is saved, at the moment `snapshotAt`. */
   readonly snapshot?: string;
   readonly snapshotAt?: Moment;
+  /** Boots also where the state behind the boot is kept. */
+  readonly cold?: boolean;
   /** A snapshot of this run from which it goes on. */
   readonly from?: string;
   /** A debugger may attach. */
@@ -133,11 +136,13 @@ export async function execute(
     snapshot === undefined
       ? undefined
       : moments!.saveAt(snapshot, outputs.snapshotAt ?? 'first-instruction', now!, console, log!);
+  const boot = recorded ? undefined : bootFor(images, choice, outputs);
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),
       ...exact,
-      ...(wantsFacts && { runHash: RUN_HASH_INTERVAL }),
+      // With a chain stores are tracked, which makes the first snapshot cheap.
+      ...((wantsFacts || (boot && !boot.booted)) && { runHash: RUN_HASH_INTERVAL }),
     },
     console,
     input: true,
@@ -146,6 +151,7 @@ export async function execute(
     endOfInput: 'break',
     endsInOrder: wantsFacts || cover !== undefined,
     prepare: machine => recorder?.attach(machine),
+    ...(boot && { boot }),
     ...(start && { from: start.from }),
     ...(saving && { stop: saving }),
     ...(choice.maxInsns === undefined ? {} : { maxInsns: choice.maxInsns }),
@@ -178,6 +184,30 @@ export async function execute(
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
   return { end, run, outcome, log };
+}
+
+/**
+ * The kept state behind the boot, or how to keep it; undefined: the run boots. So do runs that look
+ * at the boot itself, and `lockstep`, which is there to compare.
+ */
+function bootFor(images: GuestImages, choice: RunChoice, outputs: Outputs): SessionOptions['boot'] {
+  const { cold, exact, from, gdb, snapshotAt } = outputs;
+  if (cold || exact || gdb || from !== undefined || typeof snapshotAt === 'number') return undefined;
+  const key = choice.engine === 'lockstep' ? undefined : bootKey(images, choice);
+  if (key === undefined) return undefined;
+  const warn = (line: string): void => void process.stderr.write(`kcovbox: ${line}\n`);
+  const found = findBooted(key, warn);
+  const { maxInsns = Number.POSITIVE_INFINITY } = choice;
+  const booted = found && found.state.rest.spent < maxInsns ? found : undefined;
+  if (found && !booted) return undefined;
+  return {
+    booted,
+    keep: (before, now, console) => keepBooted(key, before, now, console),
+    refused: why => {
+      dropBooted(key);
+      warn(`the saved boot is damaged (${why}); it is made again`);
+    },
+  };
 }
 
 /** Errors: UserError when an output would lack what happened before the snapshot. */

@@ -11,6 +11,7 @@ import {
   type RunResult,
   type Snapshot,
 } from '../../emulator/index.ts';
+import type { Booted } from '../../host/booted.ts';
 import { END_OF_INPUT, Feed, type FeedOptions } from '../../run/feed.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
 import type { GuestConsole } from '../io/console.ts';
@@ -68,6 +69,14 @@ export interface SessionOptions {
   readonly stop?: {
     readonly at: number | 'first-instruction';
     readonly reached: (machine: Machine, lastTest: number | null) => void;
+  };
+  /** Of the boot up to the guest's first access to fw_cfg; see host/booted.ts. */
+  readonly boot?: {
+    /** Goes on from behind it; undefined: boots, and gives the states before and behind it. */
+    readonly booted: Booted | undefined;
+    readonly keep: (before: Snapshot, now: Snapshot, console: Uint8Array) => void;
+    /** The state is not one of this machine. */
+    readonly refused: (why: string) => void;
   };
   /** Goes on from there instead of power-on. */
   readonly from?: { readonly snapshot: Snapshot; readonly lastTest: number | null };
@@ -128,6 +137,8 @@ class Session {
   /** Arrivals that are counted, and their bytes. */
   #arrivals = 0;
   #inputBytes = 0;
+  /** Until the boot is over, if it will be kept: the state at power-on, and the console since. */
+  #toKeep: { readonly before: Snapshot; readonly console: number[] } | undefined;
   readonly #watchdog = new Watchdog(() => this.#line.flush());
   #isWatched = false;
   readonly #start = process.hrtime.bigint();
@@ -137,16 +148,53 @@ class Session {
     this.#line = options.console;
     this.#machine = createMachine({
       ...options.machine,
-      onConsole: options.gdb ? byte => this.#once.put(byte) : byte => this.#line.put(byte),
+      onConsole: options.gdb ? byte => this.#once.put(byte) : byte => this.#print(byte),
       onDeviceLog: line => {
         if (!this.#gdb?.isBehind) this.#line.note(line);
       },
       ...(options.replay && { replay: options.replay.journal }),
     });
     if (options.from) this.#machine.load(options.from.snapshot);
+    else this.#boot();
     this.#machine.stopsAtUser = options.stop?.at === 'first-instruction';
     if (options.replay?.verify) this.#machine.hasher?.compareWith(options.replay.verify);
     options.prepare?.(this.#machine);
+  }
+
+  #print(byte: number): void {
+    this.#toKeep?.console.push(byte);
+    this.#line.put(byte);
+  }
+
+  /** Goes on from behind the boot, or prepares to keep the state there. */
+  #boot(): void {
+    const { boot } = this.#options;
+    if (!boot) return;
+    const machine = this.#machine;
+    if (boot.booted) {
+      try {
+        machine.resume(boot.booted.state);
+        for (const byte of boot.booted.console) this.#line.put(byte);
+        return;
+      } catch (error) {
+        boot.refused((error as Error).message);
+        machine.reset();
+      }
+    }
+    if (!machine.hasher) return;
+    machine.stopsAtFwCfg = true;
+    this.#toKeep = { before: machine.snapshot(), console: [] };
+  }
+
+  /** The boot is over, or the guest has rebooted before. */
+  #keepBoot(result: RunResult): void {
+    const machine = this.#machine;
+    if (!this.#toKeep || (machine.stopsAtFwCfg && result.kind === 'budget')) return;
+    const { before, console } = this.#toKeep;
+    this.#toKeep = undefined;
+    if (result.kind === 'budget')
+      this.#options.boot!.keep(before, machine.snapshot(), Uint8Array.from(console));
+    machine.stopsAtFwCfg = false;
   }
 
   async run(): Promise<SessionEnd> {
@@ -210,6 +258,7 @@ class Session {
       const start = this.#elapsedMs();
       result = this.#gdb ? this.#gdb.run(units, duration) : machine.run(units, duration, SLICE_WORK);
       this.#adapt(this.#elapsedMs() - start);
+      this.#keepBoot(result);
       const spent = machine.spent - before;
       left -= spent;
       this.#line.flush();

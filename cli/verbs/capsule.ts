@@ -17,7 +17,7 @@ function factsOf({ kcovbox, stateHash, run, outcome }: CapsuleManifest): [string
       ? [
           ['program', run.program.argv.join(' ')],
           ['kernel', `${run.kernel.conf} (${run.images.kernel.id})`],
-          ['command line', run.kernel.append],
+          ['command line', [run.kernel.append, run.kernel.tail].join(' ').trim()],
         ]
       : [['command line', run.append]];
   const seeds = machine.seed === null ? '' : `, seed ${machine.seed}`;

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import colors from 'picocolors';
 import { addrOf, CallSites, cleanPath, Elf, type Frame, Symbolizer } from '../../coverage/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
+import { imageOptions } from '../../host/machine.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
@@ -85,9 +86,7 @@ export async function demo(): Promise<number> {
   const console_ = new GuestConsole({ keep: true, silent: true });
   const end = await runSession({
     machine: {
-      kernel: { name: 'kernel', bytes: images.kernel },
-      initrd: { name: 'initrd', bytes: images.initrd },
-      append: images.append,
+      ...imageOptions(images),
       ramBytes: 64 * 2 ** 20,
     },
     console: console_,

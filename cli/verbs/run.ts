@@ -205,6 +205,7 @@ export function register(program: Command): void {
       'first-instruction (of the program, default), or instructions since power-on',
       parseMoment,
     )
+    .option('--cold', 'execute the boot, also where the state behind it is kept; the run is the same')
     .option('--from <file>', 'go on from a snapshot of this run instead of booting')
     .option('--thin', 'with --record: hashes in place of the images, which stay in the cache');
   addOutputOptions(command)
@@ -244,6 +245,7 @@ export function register(program: Command): void {
         snapshot,
         snapshotAt,
         from,
+        cold,
         device: _device,
         driver: _driver,
         fault: _fault,
@@ -269,6 +271,7 @@ export function register(program: Command): void {
         snapshot,
         snapshotAt,
         from,
+        cold,
         keepLost: trace === true,
         gdb,
       };

@@ -4,6 +4,7 @@
 import { CLINT_MAP } from '../../devices/clint.ts';
 import { EDU_MAP } from '../../devices/edu.ts';
 import { FINISHER_MAP } from '../../devices/finisher.ts';
+import { FW_CFG_MAP } from '../../devices/fw-cfg.ts';
 import { KCOV_MAP } from '../../devices/kcov.ts';
 import { PLIC_MAP } from '../../devices/plic.ts';
 import { RTC_MAP } from '../../devices/rtc.ts';
@@ -22,6 +23,7 @@ const MAPS: Partial<Record<keyof typeof MAP, RegMap<string>>> = {
   plic: PLIC_MAP,
   uart: UART_MAP,
   virtio: VIRTIO_MAP,
+  fwCfg: FW_CFG_MAP,
 };
 
 /** Regions that repeat. */

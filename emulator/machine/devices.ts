@@ -5,6 +5,7 @@ import { DefinedDevice, paramsOf } from '../../devices/defined.ts';
 import { Edu } from '../../devices/edu.ts';
 import { FaultLayer, FaultyDevice } from '../../devices/faulty.ts';
 import { Finisher, type FinishPort } from '../../devices/finisher.ts';
+import { FwCfg } from '../../devices/fw-cfg.ts';
 import { KcovDevice, type KcovPorts } from '../../devices/kcov.ts';
 import { Plic } from '../../devices/plic.ts';
 import { Rom } from '../../devices/rom.ts';
@@ -30,6 +31,8 @@ export interface BoardPorts {
   finish: FinishPort;
   kcov: KcovPorts;
   work: WorkPort;
+  /** The guest stores to a register of fw_cfg. */
+  fwCfgAccessed: () => void;
   /** Takes the lines that devices of the user log. */
   log?: (line: string) => void;
 }
@@ -156,6 +159,11 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   placed.push(
     ...addDevices(o.devices ?? [], placed, { clock, ram: ports.ram, work, line: n => plic.line(n) }),
   );
+  if (o.fwCfg?.length)
+    placed.push({
+      device: new FwCfg(o.fwCfg, { ram: ports.ram, work, accessed: ports.fwCfgAccessed }),
+      ...MAP.fwCfg,
+    });
   placed.push({ device: plic, ...MAP.plic }, { device: clint, ...MAP.clint });
   placed.push({ device: new Rom(romBytes), ...MAP.rom });
   const own = (o.ownDevices ?? []).map(({ definition }) => definition.name);

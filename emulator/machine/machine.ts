@@ -41,7 +41,7 @@ import { RunHasher } from './run-hash.ts';
 import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
 import { type Snapshot, stateHash } from './snapshot.ts';
-import { Snapshots } from './snapshots.ts';
+import { type LaterState, Snapshots } from './snapshots.ts';
 
 /**
  * Default limits of the host work (WorkPort) that one call of `run` may cause beyond its
@@ -92,6 +92,8 @@ export class Machine {
   stopped: RunResult | undefined;
   /** Makes `run` return in front of the first instruction in U-mode, once; before there was any. */
   stopsAtUser = false;
+  /** The same behind the first store to a register of fw_cfg. */
+  stopsAtFwCfg = false;
   readonly #watch: PageWatch;
   /** Absent with the interpreter alone. */
   readonly jit: Jit | undefined;
@@ -147,6 +149,11 @@ export class Machine {
         console,
         finish,
         work,
+        fwCfgAccessed: () => {
+          if (!this.stopsAtFwCfg) return;
+          this.stopsAtFwCfg = false;
+          this.pause();
+        },
         log: line => options.onDeviceLog?.(line),
         kcov: {
           ram: this.ram,
@@ -289,6 +296,11 @@ export class Machine {
     this.snapshots.load(snapshot);
   }
 
+  /** See Snapshots. */
+  resume(state: LaterState): void {
+    this.snapshots.resume(state);
+  }
+
   /**
    * A machine that goes on from the state of now, on its own. `options`: in place of this one's.
    */
@@ -345,7 +357,10 @@ export class Machine {
     if (this.#isRunning) this.engine.requestExit();
   }
 
-  /** Makes `run` return before the current instruction; call only from within it. For debuggers. */
+  /**
+   * Makes `run` return before the current instruction, or behind an access to a device; call only
+   * from within it.
+   */
   pause(): void {
     this.#isPaused = true;
     this.engine.requestExit();

@@ -22,6 +22,7 @@ export const MAP = {
   plic: { base: 0xc00_0000, size: 0x60_0000, irq: 0 },
   uart: { base: 0x1000_0000, size: 0x100, irq: 10 },
   virtio: { base: 0x1000_1000, size: 0x1000, irq: 1 },
+  fwCfg: { base: 0x1010_0000, size: 0x18, irq: 0 },
 } as const satisfies Record<string, Region>;
 
 /** Start of RAM. */

@@ -1,5 +1,6 @@
 // The options of a machine, with defaults and limits. Names follow QEMU's options where they exist.
 
+import { FW_CFG_NAME_BYTES, type FwCfgFile } from '../../devices/fw-cfg.ts';
 import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
 import type { DeviceDefinition } from '../bus/define.ts';
@@ -95,6 +96,8 @@ export interface MachineOptions {
   icountShift?: number;
   /** Devices of the user's own, at most USER_SLOTS. */
   ownDevices?: readonly UserDevice[];
+  /** Files that the guest finds through fw_cfg; the board has the device where there are any. */
+  fwCfg?: readonly FwCfgFile[];
   /** Faults of devices. */
   faults?: readonly Fault[];
   /** Names of devices whose faults are chosen later, with `FaultLayer.arm`. */
@@ -170,6 +173,11 @@ export function complete(options: MachineOptions): Complete {
   }
   if (o.runHash !== undefined && !(Number.isSafeInteger(o.runHash) && o.runHash > 0))
     throw new HostError(`run hash every ${o.runHash} units: not a whole number from 1 on`);
+  for (const { name } of o.fwCfg ?? [])
+    if (!/^[\x21-\x7e]+$/.test(name) || name.length >= FW_CFG_NAME_BYTES)
+      throw new HostError(
+        `fw_cfg file "${name}": a name has 1 to ${FW_CFG_NAME_BYTES - 1} visible characters`,
+      );
   if (o.initrd && !o.kernel) throw new HostError(`${o.initrd.name}: an initrd without a kernel`);
   return o;
 }

@@ -11,6 +11,14 @@ import { checkState } from './snapshot-check.ts';
 
 const PAGE = 4096;
 
+/** The state of a moment behind power-on. */
+export type LaterState = Omit<Snapshot, 'pages' | 'hash' | 'observed'> & {
+  /** Pages in which RAM is not as at power-on. */
+  readonly pages: ReadonlyMap<number, Uint8Array>;
+  /** Coverage records up to then. */
+  readonly records: number;
+};
+
 /** The state is hashed whole at each so many returns to the same base. */
 export const RESET_CHECK = 1024;
 
@@ -85,6 +93,27 @@ export class Snapshots {
     }
     const hash = stateHash(m);
     if (hash !== s.hash) throw new HostError(`the snapshot is damaged: its state is ${hash}, not ${s.hash}`);
+  }
+
+  /**
+   * Takes over the state of a later moment of the same run, before input and the second link of the
+   * hash chain, on a machine that was just switched on. The hash of the state is not computed.
+   * Errors: HostError when it is of another kind of machine, or no state of one; the machine must
+   * then be reset.
+   */
+  resume({ pages, records, ...state }: LaterState): void {
+    const m = this.#m;
+    const runHash = m.hasher?.save() ?? null;
+    const s = { ...state, pages, hash: '', observed: { records, journal: [], runHash } };
+    checkFits(m, s);
+    checkState(m, s, restOf(m));
+    for (const [page, bytes] of pages) {
+      const at = m.ram.base + page * PAGE;
+      if (!Number.isInteger(page) || !m.ram.has(at, PAGE) || bytes.length !== PAGE)
+        throw new HostError(`the snapshot is damaged: page ${page}`);
+      m.ram.write(at, bytes);
+    }
+    setState(m, s);
   }
 
   /** Hashes all of the state again. Errors: HostError if it is not that of the base. */

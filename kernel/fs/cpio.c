@@ -11,10 +11,15 @@
 #include "fs.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "dev/fw_cfg.h"
 #include "klib.h"
+#include "memlayout.h"
 #include "namei.h"
 
 #define HEADER_BYTES 110
+/* Most bytes that a part of a member other than its contents may have. */
+#define PART_MAX     0x8000
+#define WINDOW_ORDER 4
 
 enum field {
     INO,
@@ -35,10 +40,54 @@ enum field {
 
 struct member {
     u64 f[FIELDS];
-    const char *name;
-    const u8 *data;
-    u64 next; /* offset of the next member */
+    char *name; /* allocated */
 };
+
+/* The archive, from its start to its end: in memory, or through a window that is refilled. */
+struct archive {
+    const u8 *at; /* the next byte */
+    u64 ready;    /* bytes that can be read at `at` */
+    u64 behind;   /* bytes that are not in the window yet */
+    u64 offset, bytes;
+    u8 *window; /* NULL: all of it is in memory */
+};
+
+/* Makes the next n bytes ready, n <= PART_MAX; false when there are fewer. */
+static bool fill(struct archive *a, u64 n)
+{
+    u64 more = MIN(a->behind, (PAGE_SIZE << WINDOW_ORDER) - a->ready);
+
+    if (a->ready >= n)
+        return true;
+    if (!a->window || a->ready + more < n)
+        return false;
+    memmove(a->window, a->at, a->ready);
+    fw_cfg_read(a->window + a->ready, (u32)more);
+    a->at = a->window;
+    a->ready += more;
+    a->behind -= more;
+    return true;
+}
+
+/* n of the ready bytes. */
+static const u8 *take(struct archive *a, u64 n)
+{
+    const u8 *p = a->at;
+
+    a->at += n;
+    a->ready -= n;
+    a->offset += n;
+    return p;
+}
+
+/* Up to the next multiple of 4. */
+static void take_padding(struct archive *a)
+{
+    u64 n = -a->offset & 3;
+
+    if (fill(a, n))
+        take(a, n);
+}
 
 static bool parse_fields(const char *p, u64 *f)
 {
@@ -60,27 +109,31 @@ static bool parse_fields(const char *p, u64 *f)
     return true;
 }
 
-/* Reads the member at an offset; false after a message if the archive is damaged there. */
-static bool parse_member(const u8 *image, u64 bytes, u64 at, struct member *m)
+/*
+ * Reads header and name of the next member, in front of its contents; false after a message if the
+ * archive is damaged there.
+ */
+static bool parse_member(struct archive *a, struct member *m)
 {
-    const char *p = (const char *)image + at;
-    u64 data;
+    u64 start = a->offset, size;
+    const char *p;
 
-    if (bytes - at < HEADER_BYTES || memcmp(p, "07070", 5) || (p[5] != '1' && p[5] != '2') ||
-        !parse_fields(p, m->f)) {
-        kprintf("initrd: no cpio header at offset 0x%lx\n", at);
+    if (!fill(a, HEADER_BYTES) || memcmp(a->at, "07070", 5) ||
+        (a->at[5] != '1' && a->at[5] != '2') || !parse_fields((const char *)a->at, m->f)) {
+        kprintf("initrd: no cpio header at offset 0x%lx\n", start);
         return false;
     }
-    data = ALIGN_UP(at + HEADER_BYTES + m->f[NAMESIZE], 4);
-    m->name = p + HEADER_BYTES;
-    m->data = image + data;
-    m->next = ALIGN_UP(data + m->f[FILESIZE], 4);
-    if (!m->f[NAMESIZE] || data > bytes || m->f[FILESIZE] > bytes - data ||
-        m->name[m->f[NAMESIZE] - 1]) {
-        kprintf("initrd: truncated member at offset 0x%lx of 0x%lx\n", at, bytes);
+    take(a, HEADER_BYTES);
+    size = m->f[NAMESIZE];
+    if (!size || size > PART_MAX || !fill(a, size) || a->at[size - 1] ||
+        m->f[FILESIZE] > a->ready + a->behind - size) {
+        kprintf("initrd: truncated member at offset 0x%lx of 0x%lx\n", start, a->bytes);
         return false;
     }
-    return true;
+    p = (const char *)take(a, size);
+    m->name = kstrdup(p);
+    take_padding(a);
+    return m->name != NULL;
 }
 
 static void set_attributes(struct inode *inode, const struct member *m)
@@ -91,16 +144,29 @@ static void set_attributes(struct inode *inode, const struct member *m)
     inode->mtime = inode->atime = inode->ctime = (struct timespec64){.sec = m->f[MTIME]};
 }
 
-static int write_contents(struct inode *inode, const struct member *m)
+/* n bytes of the archive, to the inode where there is one. */
+static int write_contents(struct archive *a, struct inode *inode, u64 n)
 {
-    struct iter it;
-    i64 n;
+    int err = 0;
 
-    iter_kernel(&it, (void *)m->data, m->f[FILESIZE]);
-    mutex_lock(&inode->lock);
-    n = page_cache_write(inode, &it, 0);
-    mutex_unlock(&inode->lock);
-    return n == (i64)m->f[FILESIZE] ? 0 : n < 0 ? (int)n : -ENOSPC;
+    for (u64 pos = 0; pos < n;) {
+        struct iter it;
+        u64 some;
+        i64 written;
+
+        if (!fill(a, 1))
+            return -EINVAL;
+        some = MIN(a->ready, n - pos);
+        iter_kernel(&it, (void *)take(a, some), some);
+        if (inode && !err) {
+            mutex_lock(&inode->lock);
+            written = page_cache_write(inode, &it, (i64)pos);
+            mutex_unlock(&inode->lock);
+            err = written < 0 ? (int)written : written < (i64)some ? -ENOSPC : 0;
+        }
+        pos += some;
+    }
+    return err;
 }
 
 /* Makes the missing directories in front of a name; archives made by hand often lack them. */
@@ -170,7 +236,7 @@ static void forget_links(struct hardlinks *links)
 }
 
 /* The walk has reached the directory. Makes or finds the node; *out has one reference. */
-static int make_node(struct walk *w, const struct member *m, struct hardlinks *links,
+static int make_node(struct archive *a, struct walk *w, struct member *m, struct hardlinks *links,
                      struct inode **out)
 {
     struct inode *dir = w->at.inode, *twin;
@@ -189,11 +255,13 @@ static int make_node(struct walk *w, const struct member *m, struct hardlinks *l
         return dir->ops->link(dir, w->name, twin);
     }
     if (S_ISLNK(mode)) {
-        char *target = kzalloc(m->f[FILESIZE] + 1);
+        u64 n = m->f[FILESIZE];
+        char *target = n <= PART_MAX && fill(a, n) ? kzalloc(n + 1) : NULL;
 
         if (!target)
             return -ENOMEM;
-        memcpy(target, m->data, m->f[FILESIZE]);
+        memcpy(target, take(a, n), n);
+        m->f[FILESIZE] = 0; /* nothing of it is left in the archive */
         err = dir->ops->symlink(dir, w->name, target);
         kfree(target);
         return err ? err : dir->ops->lookup(dir, w->name, out);
@@ -204,11 +272,12 @@ static int make_node(struct walk *w, const struct member *m, struct hardlinks *l
     return err;
 }
 
-static int unpack_member(const struct member *m, struct hardlinks *links)
+static int unpack_member(struct archive *a, struct member *m, struct hardlinks *links)
 {
     struct walk *w = kmalloc(sizeof(*w));
     struct inode *inode = NULL;
-    int err;
+    bool has_contents;
+    int err, lost;
 
     if (!w)
         return -ENOMEM;
@@ -218,45 +287,75 @@ static int unpack_member(const struct member *m, struct hardlinks *links)
     if (!err)
         err = walk_run(w, WALK_PARENT);
     if (!err && w->name[0] && strcmp(w->name, "."))
-        err = make_node(w, m, links, &inode);
+        err = make_node(a, w, m, links, &inode);
     walk_end(w);
     mutex_unlock(&fs_lock);
     kfree(w);
-    if (inode && !err) {
+    if (inode && !err)
         set_attributes(inode, m);
-        if (S_ISREG(inode->mode) && m->f[FILESIZE])
-            err = write_contents(inode, m);
-        if (!err)
-            set_attributes(inode, m); /* writing changed the times */
-    }
+    has_contents = inode && !err && S_ISREG(inode->mode) && m->f[FILESIZE];
+    lost = write_contents(a, has_contents ? inode : NULL, m->f[FILESIZE]);
+    if (!err)
+        err = lost;
+    if (has_contents && !err)
+        set_attributes(inode, m); /* writing changed the times */
     inode_put(inode);
     return err;
 }
 
-/* 0, or a negative errno after a message that names the member. */
-int cpio_unpack(const void *image, u64 bytes)
+/* The zeros behind a trailer; false at the end of the archive. */
+static bool skip_zeros(struct archive *a)
 {
-    const u8 *p = image;
+    for (; fill(a, 4); take(a, 4))
+        if (memcmp(a->at, "\0\0\0", 4) != 0)
+            return true;
+    for (u64 i = 0; i < a->ready; i++)
+        if (a->at[i])
+            return true;
+    return false;
+}
+
+static int unpack(struct archive *a)
+{
     struct hardlinks links = {0};
     struct member m;
     int err = 0;
 
-    for (u64 at = 0; at < bytes && !err; at = m.next) {
-        while (at < bytes && !p[at])
-            at++;
-        at = ALIGN_UP(at, 4);
-        if (at >= bytes)
-            break;
-        if (!parse_member(p, bytes, at, &m)) {
+    while (!err && skip_zeros(a)) {
+        if (!parse_member(a, &m)) {
             err = -EINVAL;
             break;
         }
-        if (!strcmp(m.name, "TRAILER!!!"))
-            continue;
-        err = unpack_member(&m, &links);
-        if (err)
-            kprintf("initrd: can not unpack %s: errno %d\n", m.name, -err);
+        if (strcmp(m.name, "TRAILER!!!")) {
+            err = unpack_member(a, &m, &links);
+            if (err)
+                kprintf("initrd: can not unpack %s: errno %d\n", m.name, -err);
+        }
+        kfree(m.name);
+        take_padding(a);
     }
     forget_links(&links);
+    return err;
+}
+
+int cpio_unpack(const void *image, u64 bytes)
+{
+    struct archive a = {.at = image, .ready = bytes, .bytes = bytes};
+
+    return unpack(&a);
+}
+
+int cpio_unpack_fw_cfg(const struct fw_cfg_file *file)
+{
+    struct archive a = {.behind = file->size, .bytes = file->size};
+    pa_t window = page_alloc(WINDOW_ORDER);
+    int err;
+
+    if (!window)
+        return -ENOMEM;
+    a.window = pa_to_va(window);
+    fw_cfg_open(file);
+    err = unpack(&a);
+    page_free(window, WINDOW_ORDER);
     return err;
 }

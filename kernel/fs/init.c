@@ -52,6 +52,10 @@ void fs_init(void)
     make_dir("/sys", 0555);
     make_dir("/sys/kernel", 0555);
     make_dir("/sys/kernel/debug", 0700);
-    tmpfs_limit(mount_root()->sb); /* only now: the archive may be of any size */
     fs_mount("devtmpfs", "/dev", "devtmpfs", 0, "");
+}
+
+void fs_limit_root(void)
+{
+    tmpfs_limit(mount_root()->sb);
 }

@@ -267,7 +267,12 @@ int page_cache_mmap(struct file *file, struct vma *vma);
 
 /* Root: tmpfs filled from the initrd, /dev, /proc, /tmp. Once, in a thread that may sleep. */
 void fs_init(void);
-int cpio_unpack(const void *image, u64 bytes); /* the newc archive at image */
+/* A newc archive, in memory or in a file of fw_cfg: 0, or an errno after a message. */
+int cpio_unpack(const void *image, u64 bytes);
+struct fw_cfg_file;
+int cpio_unpack_fw_cfg(const struct fw_cfg_file *file);
+/* Once, behind the last archive, which may be as large as it likes. */
+void fs_limit_root(void);
 
 /* A file whose text is made when it is opened (procfs, debugfs). */
 struct textbuf {

@@ -8,6 +8,7 @@
 #include "alloc.h"
 #include "boot.h"
 #include "dev/dev.h"
+#include "dev/fw_cfg.h"
 #include "driver.h"
 #include "file.h"
 #include "fs.h"
@@ -77,11 +78,45 @@ static void collect(char **words, int n, char **argv, char **envp)
         else if (strcmp(words[i], "--") == 0)
             mine = true;
         else if (strncmp(words[i], "init=", 5) == 0)
-            argv[0] = words[i] + 5;
+            argv[0] = argv[0] ? argv[0] : words[i] + 5; /* the first counts, as of other words */
         else if (strncmp(words[i], "env.", 4) == 0)
             envp[envc++] = words[i] + 4;
     }
+    if (!argv[0])
+        argv[0] = "/init";
     argv[argc] = envp[envc] = NULL;
+}
+
+/* Puts the file behind the words of the device tree. */
+static void extend_cmdline(const struct fw_cfg_file *file)
+{
+    size_t n = strlen(cmdline);
+    char *text = kmalloc(n + file->size + 2);
+
+    if (!text)
+        panic("out of memory for a command line of %u bytes", file->size);
+    memcpy(text, cmdline, n);
+    text[n] = ' ';
+    fw_cfg_open(file);
+    fw_cfg_read(text + n + 1, file->size);
+    text[n + 1 + file->size] = 0;
+    cmdline = text;
+}
+
+/*
+ * Takes the files that are for this one run: words of the command line, and an archive for the root
+ * file system. Everything before this is the same whatever the program is: a host may save the
+ * machine at our first access to the device, and start other programs from there.
+ */
+static void take_program(void)
+{
+    struct fw_cfg_file file;
+
+    if (fw_cfg_find("opt/kcovbox/cmdline", &file))
+        extend_cmdline(&file);
+    if (fw_cfg_find("opt/kcovbox/initrd", &file) && cpio_unpack_fw_cfg(&file))
+        kprintf("initrd: the archive is damaged, continuing with what was unpacked\n");
+    fs_limit_root();
 }
 
 static void run_init(void)
@@ -91,7 +126,6 @@ static void run_init(void)
     if (!words || !text)
         panic("out of memory for the arguments of init");
     char **argv = words + WORDS_MAX + 8, **envp = argv + WORDS_MAX + 8;
-    argv[0] = "/init";
     collect(words, split_words(text, words, WORDS_MAX), argv, envp);
     char path[256];
     strlcpy(path, argv[0], sizeof(path));
@@ -140,6 +174,7 @@ static void init_main(void *arg)
     drivers_probe(); /* the device tree's devices */
     kcov_init();     /* coverage device and descriptors */
     open_console();
+    take_program();
     run_init();
     report_boot();
     fail_first_program();

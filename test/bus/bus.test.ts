@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CLINT_MAP, Clint } from '../../devices/clint.ts';
 import { EDU_MAP, Edu } from '../../devices/edu.ts';
 import { FINISHER_MAP, Finisher } from '../../devices/finisher.ts';
+import { FW_CFG_MAP, FwCfg } from '../../devices/fw-cfg.ts';
 import { PLIC_MAP, Plic } from '../../devices/plic.ts';
 import { RTC_MAP, Rtc } from '../../devices/rtc.ts';
 import { UART_MAP, Uart16550 } from '../../devices/uart16550.ts';
@@ -165,6 +166,7 @@ describe('every device', () => {
     ['clint', CLINT_MAP.size, () => new Clint(2, clock(), new Lines())],
     ['rtc', RTC_MAP.size, () => new Rtc(clock(), new Line())],
     ['edu', EDU_MAP.size, () => new Edu(clock(), new Line(), ram())],
+    ['fw_cfg', FW_CFG_MAP.size, () => new FwCfg([], { ram: ram(), work: { spend() {} }, accessed() {} })],
     ['finisher', FINISHER_MAP.size, () => new Finisher({ exit() {}, reset() {} })],
     ['virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), false, new VirtioRng(1n))],
     ['legacy virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), true)],

@@ -9,6 +9,7 @@ import { checkWithUnicorn } from '../../cli/check/unicorn.ts';
 import { prepareGuest } from '../../cli/run/guest.ts';
 import { checkWithQemu } from '../../cli/verbs/check.ts';
 import { Machine } from '../../emulator/index.ts';
+import { allInMemory } from '../../host/guest.ts';
 import { generateProgram, type Profile } from '../support/oracle/generate.ts';
 import { buildImage } from '../support/oracle/image.ts';
 import { EVERYTHING, INTEGER_DOUBLE } from '../support/oracle/profiles.ts';
@@ -78,7 +79,7 @@ describe.skipIf(absent)('the toy kernel and qemu', () => {
     await withScratchAsync(async directory => {
       const source = join(directory, 'sum.c');
       writeFileSync(source, PROGRAM);
-      const guest = await prepareGuest(source, [], { dialect: 'openbsd', kcov: 'guest' });
+      const guest = allInMemory(await prepareGuest(source, [], { dialect: 'openbsd', kcov: 'guest' }));
       const initrd = join(directory, 'initrd.cpio');
       writeFileSync(initrd, guest.initrd);
       const words = ['-kernel', guest.kernelPath, '-initrd', initrd, '-append', guest.append];

@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareGuest } from '../../cli/run/guest.ts';
+import { allInMemory } from '../../host/guest.ts';
 import { assemble, FINISH } from '../support/asm.ts';
 import { type Case, type Ended, runCase } from '../support/engine-main.ts';
 import { missing } from '../support/tools.ts';
@@ -88,7 +89,7 @@ describe.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined))('the emu
         tty: 'tty=stream',
       }),
     ]);
-    const [sums, kcov] = guests.map(({ kernel, initrd, append }) => ({
+    const [sums, kcov] = guests.map(allInMemory).map(({ kernel, initrd, append }) => ({
       bios: 'default' as const,
       kernel: base64(kernel),
       initrd: base64(initrd),

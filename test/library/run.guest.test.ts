@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { prepareGuest } from '../../host/guest.ts';
+import { allInMemory, prepareGuest } from '../../host/guest.ts';
 import { Image, measure, readTrace } from '../../library/coverage.ts';
 import { Machine } from '../../library/emulator.ts';
 import { compile, KcovboxError, type RunOptions, replay, run } from '../../library/node.ts';
@@ -89,7 +89,7 @@ test('a trace: of the command, of run, and of a machine of its own are the same 
   const ours = await run(source, { dialect: 'linux', cover: true });
   expect(theirs.equals(ours.trace!.bytes())).toBe(true);
 
-  const images = await prepareGuest(source, [], { dialect: 'linux', kcov: 'device' });
+  const images = allInMemory(await prepareGuest(source, [], { dialect: 'linux', kcov: 'device' }));
   const { kernel, initrd, append } = images;
   const machine = new Machine({ kernel, initrd, append, memory: 2 ** 28 });
   const recording = machine.recordTrace({ test: 'linux-kcov', dialect: 'linux' });

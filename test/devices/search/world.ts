@@ -207,6 +207,7 @@ export class World {
       ...{ bus: this.#bus, ram: this.ram, clock: this.#clock, console, work: virtioWork },
       lines: { set: () => {} },
       finish: { exit: () => {}, reset: () => {} },
+      fwCfgAccessed: () => {},
       kcov: { ram: this.ram, hart, work },
     };
     this.board = buildBoard(options, ports, romContents(0x8020_0000));
