@@ -212,6 +212,17 @@ export class DefinedDevice implements Device {
     return this.map.read(offset, bytes, this.#stored);
   }
 
+  values(offset: number): readonly number[] {
+    const hit = this.map.find(offset, 'r');
+    const { fields = {}, reset = 0 } = hit ? this.definition.registers[hit.row.id]! : {};
+    const ofField = (field: FieldSpec): number[] => {
+      const { low, high } = bitsOf(field);
+      const named = Object.values(field.values ?? {}).map(value => (value * 2 ** low) >>> 0);
+      return [...named, ((2 ** (high - low + 1) - 1) * 2 ** low) >>> 0];
+    };
+    return [reset, ...Object.values(fields).flatMap(ofField)];
+  }
+
   reset(): void {
     this.#regs = {};
     for (const [id, { bytes = 4, count = 1, reset = 0 }] of specsOf(this.definition)) {

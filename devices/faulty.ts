@@ -1,7 +1,7 @@
 // Faults of any device, without its help: a layer between the device and the bus, its interrupt
 // line, its alarms and memory. Each layer counts events and does at the n-th what its faults say;
-// the rows are emulator/bus/fault-kinds.ts. The state of a layer is saved with the device, so
-// snapshots and replays hold it.
+// the rows are emulator/bus/fault-kinds.ts. A hostile layer (emulator/bus/hostile.ts) also draws
+// faults by itself. The state of a layer is saved with the device, for snapshots and replays.
 
 import type {
   Alarm,
@@ -14,6 +14,14 @@ import type {
   Width,
 } from '../emulator/bus/device.ts';
 import { type Fault, type FaultEvent, type FaultKind, faultRow } from '../emulator/bus/fault-kinds.ts';
+import {
+  drawFault,
+  drawTime,
+  drawValue,
+  type Hostile,
+  type Temper,
+  temperOf,
+} from '../emulator/bus/hostile.ts';
 
 interface State {
   counts: Partial<Record<FaultEvent, number>>;
@@ -31,6 +39,8 @@ interface State {
   stuck: [number, number][];
   /** Words that decide which bit flips. */
   random: number;
+  /** Of a hostile twin; null: it makes the listed faults only. */
+  temper: Temper | null;
 }
 
 const PAGE = 4096;
@@ -46,12 +56,16 @@ export class FaultLayer {
   /** Ends a spurious interrupt, or delivers a late one. */
   #pulse: Alarm | undefined;
   #late: Alarm | undefined;
+  /** The next interrupt of a hostile twin that has no event before it. */
+  #wild: Alarm | undefined;
+  #hostile: Hostile | undefined;
   #isLoading = false;
   #s: State;
   /** Is told of each event, and the how many-th of its kind it is. The guest cannot see it. */
   observer: ((event: FaultEvent, n: number) => void) | undefined;
 
-  constructor(name: string, faults: readonly Fault[], clock: ClockPort, seed: bigint) {
+  constructor(name: string, faults: readonly Fault[], clock: ClockPort, seed: bigint, hostile?: Hostile) {
+    this.#hostile = hostile;
     this.#faults = faults.filter(f => f.device === name);
     this.#clock = clock;
     this.#name = name;
@@ -61,7 +75,8 @@ export class FaultLayer {
 
   #initial(): State {
     const flags = { isRemoved: false, isStuckHigh: false, isHigh: false, isDropped: false, isDoubled: false };
-    return { counts: {}, fired: [], stuck: [], random: this.#seed, ...flags };
+    const state = { counts: {}, fired: [], stuck: [], random: this.#seed, temper: null, ...flags };
+    return this.#hostile ? { ...state, ...tempered(this.#hostile) } : state;
   }
 
   /**
@@ -70,6 +85,11 @@ export class FaultLayer {
    */
   arm(faults: readonly Fault[]): void {
     this.#faults = faults.filter(f => f.device === this.#name);
+  }
+
+  /** Makes the device hostile from now on, as if it had been from its first event on. */
+  provoke(hostile: Hostile): void {
+    Object.assign(this.#s, tempered(hostile));
   }
 
   /** So many events of each kind there were. */
@@ -90,6 +110,7 @@ export class FaultLayer {
     this.#s = this.#initial();
     this.#pulse?.clear();
     this.#late?.clear();
+    this.#wild?.clear();
   }
 
   save(): unknown {
@@ -116,23 +137,28 @@ export class FaultLayer {
       this.#s.fired.push(i);
       kinds.push(fault.kind);
     });
-    return kinds;
+    const { temper } = this.#s;
+    if (temper === null) return kinds;
+    if (temper.pulses > 0 && this.#wild?.at === Infinity) this.#wild.set(this.#after(drawTime(this.below)));
+    const drawn = drawFault(event, temper, this.below);
+    return drawn === undefined ? kinds : [...kinds, drawn];
+  }
+
+  #after(ns: number): number {
+    return this.#clock.now() + Math.max(1, Math.ceil(ns / this.#clock.nsPerUnit));
   }
 
   #timeOf(kind: FaultKind): number {
     const fault = this.#faults.find(f => f.kind === kind);
-    return this.#clock.now() + Math.max(1, Math.ceil((fault?.time ?? 0) / this.#clock.nsPerUnit));
+    return this.#after(fault?.time ?? (this.#s.temper ? drawTime(this.below) : 0));
   }
 
   /** A number below n, the same in each run. */
-  below(n: number): number {
-    let x = this.#s.random;
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-    this.#s.random = x >>> 0;
-    return (x >>> 0) % n;
-  }
+  readonly below = (n: number): number => {
+    const { value, next } = below(this.#s.random, n);
+    this.#s.random = next;
+    return value;
+  };
 
   // ---- Interrupt line ----
 
@@ -142,6 +168,13 @@ export class FaultLayer {
     this.#late = this.#clock.alarm(`fault.${this.#name}.late`, () => {
       this.#s.isDropped = false;
       this.#settle();
+    });
+    this.#wild = this.#clock.alarm(`fault.${this.#name}.wild`, () => {
+      const { temper } = this.#s;
+      if (temper === null || temper.pulses === 0) return;
+      temper.pulses--;
+      this.spurious('irq-spurious');
+      if (temper.pulses > 0) this.#wild!.set(this.#after(drawTime(this.below)));
     });
     return { raise: () => this.#raise(), lower: () => this.#lower() };
   }
@@ -177,7 +210,7 @@ export class FaultLayer {
     this.#line.lower();
     this.#line.raise();
     const ns = this.#faults.find(f => f.kind === kind)?.time ?? 1000;
-    this.#pulse!.set(this.#clock.now() + Math.max(1, Math.ceil(ns / this.#clock.nsPerUnit)));
+    this.#pulse!.set(this.#after(ns));
   }
 
   #settle(): void {
@@ -274,14 +307,49 @@ export class FaultLayer {
     if (kinds.length > 0) bytes = Uint8Array.from(data);
     if (kinds.includes('dma-flip')) this.#flip(bytes);
     if (kinds.includes('dma-ones')) bytes.fill(0xff);
+    if (kinds.includes('dma-any')) this.#scramble(bytes);
     if (kinds.includes('dma-short')) bytes = bytes.subarray(0, bytes.length >> 1);
     if (kinds.includes('dma-misdirect') && ram.has(pa + PAGE, bytes.length)) at = pa + PAGE;
     if (bytes.length > 0) ram.write(at, bytes);
   }
 
+  /** A few aligned numbers of 1, 2 or 4 bytes. */
+  #scramble(data: Uint8Array): void {
+    for (let left = 1 + this.below(4); left > 0 && data.length > 0; left--) {
+      const bytes = 2 ** this.below(3);
+      const at = bytes * this.below(Math.max(1, Math.floor(data.length / bytes)));
+      const right = data.subarray(at, at + bytes).reduceRight((sum, byte) => sum * 256 + byte, 0);
+      const value = drawValue(bytes, right, [], this.below);
+      for (let i = 0; i < bytes && at + i < data.length; i++) data[at + i] = Math.floor(value / 2 ** (8 * i));
+    }
+  }
+
   #flip(data: Uint8Array): void {
     if (data.length > 0) data[this.below(data.length)]! ^= 1 << this.below(8);
   }
+}
+
+/** A step of xorshift (Marsaglia 2003) from a state that is not 0. */
+function below(random: number, n: number): { value: number; next: number } {
+  let x = random;
+  x ^= x << 13;
+  x ^= x >>> 17;
+  x ^= x << 5;
+  return { value: (x >>> 0) % n, next: x >>> 0 };
+}
+
+/** The part of the state that a seed decides. */
+function tempered(hostile: Hostile): Pick<State, 'random' | 'temper'> {
+  // Neighbouring seeds get states that have nothing in common.
+  let random = Math.imul(hostile.seed ^ 0x9e37_79b9, 0x85eb_ca6b);
+  random = Math.imul(random ^ (random >>> 13), 0xc2b2_ae35) >>> 0 || 1;
+  const draw = (n: number): number => {
+    const step = below(random, n);
+    random = step.next;
+    return step.value;
+  };
+  const temper = temperOf(hostile, draw);
+  return { temper, random };
 }
 
 const ones = (bytes: number): number => (bytes === 4 ? 0xffff_ffff : 2 ** (8 * bytes) - 1);
@@ -322,6 +390,8 @@ export class FaultyDevice implements Device {
     if (stuck !== undefined) return stuck;
     const value = this.#inner.read(offset, bytes) >>> 0;
     if (kinds.includes('read-stuck')) this.#layer.stick(offset, value);
+    if (kinds.includes('read-any'))
+      return drawValue(bytes, value, this.#inner.values?.(offset) ?? [], this.#layer.below);
     return kinds.includes('read-flip') ? (value ^ (1 << this.#layer.below(8 * bytes))) >>> 0 : value;
   }
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Elf } from '../coverage/index.ts';
-import { type EngineKind, faultText, type JournalEntry } from '../emulator/index.ts';
+import { type EngineKind, faultText, hostileText, type JournalEntry } from '../emulator/index.ts';
 import {
   canonicalJson,
   describeInput,
@@ -69,6 +69,7 @@ export function describe(
       devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
       ...(choice.devices?.length && { own: choice.devices.map(ownDevice) }),
       ...(choice.faults?.length && { faults: choice.faults.map(faultText) }),
+      ...(choice.hostile?.length && { hostile: choice.hostile.map(hostileText) }),
     },
     budget: choice.maxInsns ?? null,
     input: describeInput(journal, isInteractive ? 'interactive' : 'idle-64k', sha256),

@@ -1,6 +1,6 @@
 // The configuration of a guest's machine, as `run`, `replay` and the library choose it, and the
 // options of the emulator for it.
-import type { EngineKind, Extensions, Fault, KcovMode, MachineOptions } from '../emulator/index.ts';
+import type { EngineKind, Extensions, Fault, Hostile, KcovMode, MachineOptions } from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
 import type { LoadedDevice } from './device.ts';
 import type { GuestImages } from './guest.ts';
@@ -24,6 +24,7 @@ export interface MachineChoice {
   /** Devices of the user's own. */
   readonly devices?: readonly LoadedDevice[] | undefined;
   readonly faults?: readonly Fault[] | undefined;
+  readonly hostile?: readonly Hostile[] | undefined;
   readonly cflags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -55,6 +56,7 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
     icountShift: choice.icount,
     ...(choice.devices?.length && { ownDevices: choice.devices }),
     ...(choice.faults?.length && { faults: choice.faults }),
+    ...(choice.hostile?.length && { hostile: choice.hostile }),
     ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),

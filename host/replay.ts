@@ -1,5 +1,11 @@
 // A capsule as a run: its machine, and what differed when it ran again.
-import { type EngineKind, KcovboxError, parseFaults, RUN_HASH_INTERVAL } from '../emulator/index.ts';
+import {
+  type EngineKind,
+  KcovboxError,
+  parseFaults,
+  parseHostile,
+  RUN_HASH_INTERVAL,
+} from '../emulator/index.ts';
 import type { Capsule } from '../run/capsule/index.ts';
 import type { RunDescription, RunOutcome } from '../run/index.ts';
 import { STATE_HASH } from './capsule.ts';
@@ -36,6 +42,7 @@ export function choiceOf(
     env: program.environment,
     devices: recordedDevices(run, devices),
     faults: (machine.faults ?? []).flatMap(parseFaults),
+    hostile: (machine.hostile ?? []).map(parseHostile),
   };
 }
 

@@ -103,6 +103,11 @@ export const runDescription = z.strictObject({
       .max(4096)
       .optional()
       .describe('faults of devices, as --fault takes them'),
+    hostile: z
+      .array(z.string().regex(/^[a-z][a-z0-9_]{0,23}:\d{1,10}(:misdirect)?$/))
+      .max(64)
+      .optional()
+      .describe('devices that are hostile, as --hostile takes them'),
   }),
   budget: z.int().min(1).nullable().describe('instructions; null: none'),
   input,

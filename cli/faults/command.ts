@@ -1,22 +1,25 @@
-// The shell line that repeats a row of a sweep: the sweep's own words, without those that only a
-// sweep has.
+// The shell line that repeats a run of a sweep or of a hostile twin: the words of that command,
+// without those that only it has.
 
-/** Options of a sweep that `run` does not have, each with a value. */
-const ONLY_SWEEP = ['-o', '--output', '--events', '--kind', '--of', '--max-insns'];
+/** Options that `run` does not have or that are replaced, each with a value. */
+const NOT_OF_RUN = ['-o', '--output', '--events', '--kind', '--of', '--runs', '--first', '--max-insns'];
+/** The same without a value. */
+const FLAGS = ['--misdirect'];
 
 /** A word as a POSIX shell needs it. */
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
-/** `words`: those behind `faults sweep`. */
-export function replayCommand(words: readonly string[], maxInsns: number, fault: string): string {
+/** `words`: those behind the verb; `how`: the options that make the fault. */
+export function replayCommand(words: readonly string[], maxInsns: number, how: string): string {
   const kept: string[] = [];
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
-    const option = ONLY_SWEEP.find(name => word === name || word.startsWith(`${name}=`));
+    const option = NOT_OF_RUN.find(name => word === name || word.startsWith(`${name}=`));
+    if (i < end && FLAGS.includes(word)) continue;
     if (i >= end || option === undefined) kept.push(quoted(word));
     else if (word === option) i++;
   }
-  return `kcovbox run --fault ${fault} --max-insns ${maxInsns} ${kept.join(' ')} </dev/null`;
+  return `kcovbox run ${how} --max-insns ${maxInsns} ${kept.join(' ')} </dev/null`;
 }

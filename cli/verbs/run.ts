@@ -8,6 +8,7 @@ import {
   type Extensions,
   type KcovMode,
   parseFaults,
+  parseHostile,
 } from '../../emulator/index.ts';
 import type { LoadedDevice } from '../../host/device.ts';
 import type { GuestImages } from '../../host/guest.ts';
@@ -47,6 +48,7 @@ export interface RunOptions extends RobustOptions, Omit<Outputs, 'gdb'> {
   device?: string[];
   driver?: string[];
   fault?: string[];
+  hostile?: string[];
 }
 
 /**
@@ -154,11 +156,17 @@ export function addDeviceOptions(command: Command, { faults } = { faults: true }
     .option('--device <file.ts>', 'a device of your own, then [,NAME=VALUE]... (repeatable)', repeated)
     .option('--driver <file.c>', 'compile this driver into the kernel (repeatable)', repeated);
   if (faults)
-    command.option(
-      '--fault <faults>',
-      'DEVICE:KIND@N[=TIME],...: the N-th event has a fault (repeatable)',
-      repeated,
-    );
+    command
+      .option(
+        '--fault <faults>',
+        'DEVICE:KIND@N[=TIME],...: the N-th event has a fault (repeatable)',
+        repeated,
+      )
+      .option(
+        '--hostile <device[:seed]>',
+        'the device answers anything that its bus allows, at events that the seed chooses (repeatable)',
+        repeated,
+      );
   return command;
 }
 
@@ -179,9 +187,10 @@ export function addProgramOptions(command: Command): Command {
 export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
 
 /** The options about devices, as a run takes them. */
-export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver' | 'fault'>) {
-  const { driver: drivers = [], fault = [] } = options;
-  return { devices: await loadDevices(options.device), drivers, faults: fault.flatMap(parseFaults) };
+export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver' | 'fault' | 'hostile'>) {
+  const { driver: drivers = [], fault = [], hostile = [] } = options;
+  const devices = await loadDevices(options.device);
+  return { devices, drivers, faults: fault.flatMap(parseFaults), hostile: hostile.map(parseHostile) };
 }
 
 /** Devices of the user's own; the loader runs only where there are any. */
@@ -252,6 +261,7 @@ export function register(program: Command): void {
         s,
         S,
         gdb: gdbText,
+        hostile: _hostile,
         ...rest
       } = options;
       const gdb = gdbOf({ ...(s && { s }), ...(S && { S }), ...(gdbText !== undefined && { gdb: gdbText }) });

@@ -58,6 +58,8 @@ export interface Device {
    * (devices/faulty.ts); real devices do without.
    */
   refuses?(): boolean;
+  /** Values that the register at an offset can have by its declared fields; for injected faults. */
+  values?(offset: number): readonly number[];
   /**
    * Back to the state after power-on, its interrupt line low. The clock disarms its alarms itself.
    */

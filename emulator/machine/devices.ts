@@ -63,6 +63,12 @@ interface Wires {
   clock: ClockPort;
 }
 
+/** Of the devices that have a layer for faults. */
+const namesOf = ({ faults = [], hostile = [], faultable = [] }: Complete): string[] => [
+  ...[...faults, ...hostile].map(({ device }) => device),
+  ...faultable,
+];
+
 class Wiring {
   readonly layers = new Map<string, FaultLayer>();
   readonly #options: Complete;
@@ -76,10 +82,15 @@ class Wiring {
   /** `make` builds the device called `name` on its wires. */
   device<D extends Device>(name: string, line: IrqLine, make: (wires: Wires) => D): Device {
     const { clock, ram } = this.#ports;
-    const { faults = [], faultable = [], seed } = this.#options;
-    if (!faults.some(fault => fault.device === name) && !faultable.includes(name))
-      return make({ irq: line, ram, clock });
-    const layer = new FaultLayer(name, faults, clock, seed);
+    const { faults = [], hostile = [], seed } = this.#options;
+    if (!namesOf(this.#options).includes(name)) return make({ irq: line, ram, clock });
+    const layer = new FaultLayer(
+      name,
+      faults,
+      clock,
+      seed,
+      hostile.find(({ device }) => device === name),
+    );
     this.layers.set(name, layer);
     const device = make({ irq: layer.line(line), ram: layer.ram(ram), clock: layer.clock() });
     return new FaultyDevice(device, layer);
@@ -87,8 +98,7 @@ class Wiring {
 
   /** Faults of devices that the board does not have are the user's mistake. */
   check(names: readonly string[]): void {
-    const { faults = [], faultable = [] } = this.#options;
-    for (const device of [...faults.map(fault => fault.device), ...faultable])
+    for (const device of namesOf(this.#options))
       if (!this.layers.has(device))
         throw new HostError(`fault of ${device}: devices that can have faults are ${names.join(', ')}`);
   }

@@ -6,6 +6,7 @@ import { HostError } from '../base/errors.ts';
 import type { DeviceDefinition } from '../bus/define.ts';
 import type { AddedDevice } from '../bus/device.ts';
 import type { Fault } from '../bus/fault-kinds.ts';
+import type { Hostile } from '../bus/hostile.ts';
 import type { JitTuning } from '../engine/jit/jit.ts';
 import type { RetiredOptions } from '../engine/retired.ts';
 import type { Extensions } from '../isa/index.ts';
@@ -100,7 +101,9 @@ export interface MachineOptions {
   fwCfg?: readonly FwCfgFile[];
   /** Faults of devices. */
   faults?: readonly Fault[];
-  /** Names of devices whose faults are chosen later, with `FaultLayer.arm`. */
+  /** Devices that are hostile. */
+  hostile?: readonly Hostile[];
+  /** Names of devices whose faults are chosen later, with `FaultLayer.arm` or `provoke`. */
   faultable?: readonly string[];
   /** A line that a device of the user's own logs. */
   onDeviceLog?: (line: string) => void;

@@ -40,7 +40,7 @@ static void summer_interrupt(u32 source, void *arg)
     wake_up(&s->wait);
 }
 
-/* Adds up n numbers; needs the lock. The device has ended with them when this returns. */
+/* Adds up n numbers; needs the lock. It waits, and then polls for as long as polling may take. */
 static int add_up(struct summer *s, u32 n, u32 *sum)
 {
     u64 deadline = time_now() + TICKS_PER_SEC / 10;
@@ -53,7 +53,7 @@ static int add_up(struct summer *s, u32 n, u32 *sum)
         wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline);
     status = atomic_load(&s->status);
     while (!status && mmio_read32(s->regs + SUMMER_STATUS) & SUMMER_STATUS_BUSY)
-        if (time_now() > deadline + TICKS_PER_SEC / 10)
+        if (time_now() > deadline + TICKS_PER_SEC / 1000)
             break;
     if (dev_gone(s->dev))
         return -ENODEV;

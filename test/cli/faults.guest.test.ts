@@ -101,13 +101,30 @@ test('what KASAN finds is a report', () => {
 test.each([
   [['--of', 'nothing'], /^kcovbox: fault of nothing: devices that can have faults are edu/],
   [['--kind', 'nothing'], /the kinds are irq-drop, /],
-  [['--engine', 'lockstep'], /^kcovbox: --engine lockstep: a sweep takes jit or interp\n$/],
+  [['--engine', 'lockstep'], /^kcovbox: --engine lockstep: only jit or interp here\n$/],
   [['--max-insns', '1000'], /^kcovbox: the program does not end by itself without a fault/],
 ])('%j: one line', (options, line) => {
   const { status, stderr } = cli('faults', 'sweep', ...options, 'use.c');
   expect(stderr).toMatch(line);
   expect(isOneLine(stderr)).toBe(true);
   expect(status).toBe(125);
+});
+
+test('hostile devices: a find is a command that repeats it', () => {
+  const wait = 'wait_event_timeout(&s->wait, atomic_load(&s->status) || dev_gone(s->dev), deadline)';
+  const driver = flawed(
+    'trusting.c',
+    ['&& time_now() < deadline)', '&& true)'],
+    [wait, 'wait_event(&s->wait, atomic_load(&s->status) || dev_gone(s->dev))'],
+  );
+  const words = ['--device', 'summer.ts', ...driver, '--runs', '40', ...PROGRAM];
+  const { status, stdout } = cli('faults', 'hostile', ...words);
+  expect(status).toBe(1);
+  const [, command = ''] = /^hang in \d+: .*\n {2}(kcovbox run --hostile summer:\d+ .*)$/m.exec(stdout) ?? [];
+  expect(shell(command, { cwd: dir })).toMatchObject({
+    status: 125,
+    stderr: expect.stringContaining('waits'),
+  });
 });
 
 test('the catalogue', () => {

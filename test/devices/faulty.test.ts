@@ -1,9 +1,10 @@
 // Faults of a device that knows nothing of them: each kind does what its row says, at the event
 // that was named and at no other, and a snapshot holds what happened.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FaultLayer, FaultyDevice } from '../../devices/faulty.ts';
 import type { Device, IrqLine } from '../../emulator/bus/device.ts';
 import { FAULT_KINDS, type FaultKind, faultText, parseFaults } from '../../emulator/bus/fault-kinds.ts';
+import { hostileText, parseHostile } from '../../emulator/bus/hostile.ts';
 import { Ram } from '../../emulator/bus/ram.ts';
 import { Clock } from '../../emulator/machine/clock.ts';
 
@@ -137,6 +138,62 @@ test('a snapshot holds the counts and what happened', () => {
   expect(w.access()).toBe(ones);
   w.device.load(saved);
   expect([w.access(), w.access()]).toEqual([right, ones]);
+});
+
+describe('a hostile twin', () => {
+  const answers = (w: ReturnType<typeof world>, n: number) =>
+    Array.from({ length: n }, (_, i) => {
+      w.wires.ram.write32(BASE + 16, i);
+      w.advance(1000 * i);
+      return [w.access(), w.ram.read32(BASE + 16), w.levels.length];
+    });
+  const hostile = (seed: number, misdirects = false) => {
+    const w = world('remove@9999');
+    w.layer.provoke({ device: 'dev', seed, misdirects });
+    return w;
+  };
+
+  test('a seed decides all that it does, also after a snapshot; other seeds differ', () => {
+    const runs = new Set<string>();
+    for (let seed = 1; seed <= 40; seed++) {
+      const [a, b] = [hostile(seed), hostile(seed)];
+      const first = answers(a, 30);
+      expect(answers(b, 30)).toEqual(first);
+      runs.add(JSON.stringify(first));
+      const saved = JSON.parse(JSON.stringify(a.device.save()));
+      const next = Array.from({ length: 20 }, () => a.access());
+      a.device.load(saved);
+      expect(Array.from({ length: 20 }, () => a.access())).toEqual(next);
+    }
+    // Some seeds draw hardly any faults.
+    expect(runs.size).toBeGreaterThan(25);
+  });
+
+  test('it moves data where it should not only when asked', () => {
+    const strays = (misdirects: boolean) =>
+      Array.from({ length: 60 }, (_, i) => hostile(i + 1, misdirects)).filter(w => {
+        for (let i = 0; i < 60; i++) w.wires.ram.write32(BASE + 16, 7);
+        return w.ram.read32(BASE + 16 + 4096) !== 0;
+      }).length;
+    expect(strays(false)).toBe(0);
+    expect(strays(true)).toBeGreaterThan(0);
+  });
+
+  test('the bytes next to a transfer stay as they are', () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const w = hostile(seed);
+      for (let i = 0; i < 60; i++) w.wires.ram.write(BASE + 16, new Uint8Array(1 + (i % 9)));
+      expect([w.ram.read64(BASE + 8), w.ram.read64(BASE + 25)]).toEqual([0n, 0n]);
+    }
+  });
+
+  test('as text', () => {
+    for (const text of ['edu:7', 'virtio7:4294967295:misdirect'])
+      expect(hostileText(parseHostile(text))).toBe(text);
+    expect(parseHostile('edu')).toEqual({ device: 'edu', seed: 1, misdirects: false });
+    for (const text of ['', ':1', 'edu:x', 'edu:4294967296'])
+      expect(() => parseHostile(text)).toThrow(/write it as DEVICE:SEED/);
+  });
 });
 
 test('every kind is written and read back', () => {

@@ -1,0 +1,78 @@
+// `kcovbox faults hostile`: a program many times with hostile devices, a seed for each run.
+import { type Command, Option } from 'commander';
+import { type Campaign, campaign } from '../../run/faults/hostile.ts';
+import { OUTCOMES } from '../../run/faults/outcome.ts';
+import { printable } from '../io/fail.ts';
+import { writeTo } from '../io/output.ts';
+import { parseCount } from '../io/values.ts';
+import { ROBUST_HELP } from '../run/robust.ts';
+import { repeated } from '../verbs/run.ts';
+import { commandFor, OUTCOME_HELP, prepare, progressLine, type UnderTest } from './prepare.ts';
+
+interface HostileOptions extends UnderTest {
+  runs: number;
+  first: number;
+  misdirect?: true;
+}
+
+const RUNS = 1000;
+
+function text({ counts, finds }: Campaign, command: (seed: number) => string): string {
+  const tally = OUTCOMES.filter(outcome => counts[outcome] > 0).map(o => `${counts[o]} ${o}`);
+  const found = finds.map(
+    ({ outcome, runs, line, firstSeed }) =>
+      `\n${outcome} in ${runs}: ${printable(line)}\n  ${command(firstSeed)}\n`,
+  );
+  return `${tally.join(', ')}\n${found.join('')}`;
+}
+
+async function runHostile(
+  program: string,
+  args: readonly string[],
+  options: HostileOptions,
+  isDialectGiven: boolean,
+): Promise<number> {
+  const { runs, first: firstSeed, maxInsns } = options;
+  const misdirects = options.misdirect === true;
+  const { machine, devices } = await prepare(program, args, options, isDialectGiven);
+  const { show: progress, clear } = progressLine();
+  const found = await campaign({ machine, devices, runs, firstSeed, misdirects, maxInsns, progress });
+  clear();
+  const command = commandFor(found.maxInsns);
+  const commandOf = (seed: number): string =>
+    command(devices.map(name => `--hostile ${name}:${seed}${misdirects ? ':misdirect' : ''}`).join(' '));
+  writeTo('-', text(found, commandOf));
+  return found.finds.length > 0 ? 1 : 0;
+}
+
+export function addHostile(command: Command): void {
+  command
+    .description('run a program many times with devices that answer anything that their bus allows')
+    .addOption(new Option('--runs <n>', 'so many runs, a seed for each').argParser(parseCount).default(RUNS))
+    .addOption(new Option('--first <seed>', 'the seed of the first run').argParser(parseCount).default(1))
+    .option('--misdirect', 'let DMA also go where the driver does not expect it')
+    .option(
+      '--of <device>',
+      'a device under test (repeatable; default: those of --device, else edu)',
+      repeated,
+    )
+    .addHelpText(
+      'after',
+      '\nThe twin of a device is its model behind a layer that makes faults of all kinds, at events that the\n' +
+        'seed chooses: any value of a register, interrupts at any time, DMA with any contents to where the\n' +
+        'driver asked for it. Each seed has a rate and a subset of the kinds of its own. A run begins at a\n' +
+        'snapshot shortly before the probe of the driver, and is the run of kcovbox run --hostile DEVICE:SEED\n' +
+        'with empty standard input. Its outcome is the worst of:\n' +
+        OUTCOME_HELP +
+        'The last three are printed, each kind once, with the command that repeats it; the exit status is\n' +
+        'then 1. --misdirect also drops writes and misreads memory, which no driver survives without an IOMMU.\n' +
+        'Examples:\n' +
+        '  kcovbox faults hostile --kasan --runs 10000 examples/factorial.c -- 6\n' +
+        '  kcovbox faults hostile --kasan --lockdep --device summer.ts --driver summer.c use.c -- 1 2\n' +
+        ROBUST_HELP,
+    )
+    .action(async (file: string, args: string[], options: HostileOptions, self: Command) => {
+      const isGiven = self.getOptionValueSource('dialect') === 'cli';
+      process.exitCode = await runHostile(file, args, options, isGiven);
+    });
+}
