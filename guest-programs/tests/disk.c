@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 
 static int attach(void)
 {
@@ -119,6 +120,21 @@ static void mappings_reach_the_disk(void)
     CHECK(umount("/tmp/disk") == 0);
 }
 
+static void listings_end_at_far_positions(void)
+{
+    static const long far[] = {1L << 50, (1L << 58) + 2, (1L << 62) + 2, 0x7fffffffffffffff};
+    char buf[512];
+
+    CHECK(attach() == 0);
+    for (int i = 0; i < 4; i++) {
+        int fd = open("/tmp/disk", O_RDONLY | O_DIRECTORY);
+
+        CHECK(lseek(fd, far[i], SEEK_SET) == far[i]);
+        CHECK(syscall(SYS_getdents64, fd, buf, sizeof(buf)) == 0 && close(fd) == 0);
+    }
+    CHECK(umount("/tmp/disk") == 0);
+}
+
 static void read_only_is_read_only(void)
 {
     CHECK(mount("/dev/vda", "/tmp/disk", "minfs", MS_RDONLY, NULL) == 0);
@@ -145,6 +161,7 @@ int main(void)
     RUN_WITH_DISK(a_cut_tail_does_not_come_back);
     RUN_WITH_DISK(space_comes_back);
     RUN_WITH_DISK(mappings_reach_the_disk);
+    RUN_WITH_DISK(listings_end_at_far_positions);
     RUN_WITH_DISK(read_only_is_read_only);
     rmdir("/tmp/disk");
     DONE();

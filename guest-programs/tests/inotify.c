@@ -178,6 +178,26 @@ static void readers_wait_and_poll_tells(void)
     end(in);
 }
 
+/* The path of the directory is longer than any buffer for it. */
+static void deep_directories_tell_names_too(void)
+{
+    int in = start(), depth = 0, fd;
+    char name[251];
+
+    memset(name, 'd', 250), name[250] = 0;
+    CHECK(chdir("/tmp/test-watch") == 0);
+    for (; depth < 20; depth++)
+        CHECK(mkdir(name, 0700) == 0 && chdir(name) == 0);
+    CHECK(inotify_add_watch(in, ".", IN_OPEN) == 1);
+    CHECK((fd = open("file", O_WRONLY | O_CREAT, 0600)) >= 0);
+    NEXT(in, "1 20 file");
+    CHECK(close(fd) == 0 && unlink("file") == 0);
+    for (; depth; depth--)
+        CHECK(chdir("..") == 0 && rmdir(name) == 0);
+    CHECK(chdir("/") == 0);
+    end(in);
+}
+
 static void wrong_arguments_are_refused(void)
 {
     int in = start();
@@ -199,6 +219,7 @@ int main(void)
     RUN(only_what_was_asked_is_told);
     RUN(equal_neighbours_are_one_event);
     RUN(readers_wait_and_poll_tells);
+    RUN(deep_directories_tell_names_too);
     RUN(wrong_arguments_are_refused);
     DONE();
 }

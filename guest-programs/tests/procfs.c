@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define CHILDREN 16
@@ -201,6 +202,23 @@ static void exe_cwd_and_root_lead_to_the_place(void)
     close(fd), close(null);
 }
 
+/* Positions beyond every number: a system may refuse them, or find no entry there. */
+static void listings_end_at_far_positions(void)
+{
+    static const long far[] = {0x80000002, 0x80000102, 0x180000002, 0x7ffffffffffffffe};
+    static const char *const names[] = {"/proc", "/proc/self/fd"};
+    char buf[512];
+
+    for (int i = 0; i < 8; i++) {
+        int fd = open(names[i % 2], O_RDONLY | O_DIRECTORY);
+
+        CHECK(fd >= 0);
+        if (lseek(fd, far[i / 2], SEEK_SET) == far[i / 2])
+            CHECK(syscall(SYS_getdents64, fd, buf, sizeof(buf)) == 0);
+        close(fd);
+    }
+}
+
 /* /proc shows the place of an open file, not the name by which it was opened. */
 static void open_files_show_their_real_path(void)
 {
@@ -231,6 +249,7 @@ int main(int argc, char **argv)
     RUN(links_name_what_is_open);
     RUN(open_files_show_their_real_path);
     RUN(exe_cwd_and_root_lead_to_the_place);
+    RUN(listings_end_at_far_positions);
     RUN(files_may_close_while_looked_at);
     RUN(processes_may_exit_while_looked_at);
     RUN_ON_KERNEL(processes_may_exec_while_looked_at);

@@ -234,9 +234,10 @@ static i64 edu_write(struct file *file, struct iter *from, i64 *pos)
 
 static i64 edu_lseek(struct file *file, i64 offset, int whence)
 {
-    if (whence)
-        offset += whence == 1 ? file->pos : EDU_BUFFER_BYTES;
-    return offset < 0 || whence > 2 ? -EINVAL : (file->pos = offset);
+    if (whence < 0 || whence > 2)
+        return -EINVAL;
+    offset = seek_from(whence == 1 ? file->pos : whence == 2 ? EDU_BUFFER_BYTES : 0, offset);
+    return offset < 0 ? offset : (file->pos = offset);
 }
 
 static long edu_command(struct file *file, u32 cmd, void *data)

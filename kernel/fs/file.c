@@ -159,15 +159,28 @@ static bool locks_pos(const struct file *f)
     return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
 }
 
+i64 seek_from(i64 base, i64 offset)
+{
+    i64 pos;
+
+    return __builtin_add_overflow(base, offset, &pos) || pos < 0 ? -EINVAL : pos;
+}
+
+/* False if some of the bytes have no position. As in Linux, that is an error also of reads. */
+static bool fits(i64 pos, const struct iter *it)
+{
+    return pos >= 0 && it->left <= (u64)(POS_MAX - pos);
+}
+
 static i64 do_read(struct file *f, struct iter *to, i64 *at)
 {
     i64 n;
 
     if (at)
-        return f->ops->read(f, to, at);
+        return fits(*at, to) ? f->ops->read(f, to, at) : -EINVAL;
     if (locks_pos(f))
         mutex_lock(&f->pos_lock);
-    n = f->ops->read(f, to, &f->pos);
+    n = fits(f->pos, to) ? f->ops->read(f, to, &f->pos) : -EINVAL;
     if (locks_pos(f))
         mutex_unlock(&f->pos_lock);
     return n;
@@ -192,10 +205,10 @@ static i64 do_write(struct file *f, struct iter *from, i64 *at)
     i64 n;
 
     if (at)
-        return f->ops->write(f, from, at);
+        return fits(*at, from) ? f->ops->write(f, from, at) : -EINVAL;
     if (locks_pos(f))
         mutex_lock(&f->pos_lock);
-    n = f->ops->write(f, from, &f->pos);
+    n = fits(f->pos, from) ? f->ops->write(f, from, &f->pos) : -EINVAL;
     if (locks_pos(f))
         mutex_unlock(&f->pos_lock);
     return n;

@@ -323,24 +323,6 @@ static void punch_page(struct page_cache *c, u64 index, u64 from, u64 to)
     }
 }
 
-/* Needs inode->lock. For file systems without a disk: a missing page is a hole. */
-int page_cache_punch(struct inode *inode, i64 from, i64 to)
-{
-    struct page_cache *c = inode->pages;
-
-    to = MIN(to, inode->size);
-    for (i64 at = from; c && at < to; at = ALIGN_DOWN(at, PAGE_SIZE) + PAGE_SIZE) {
-        i64 page = ALIGN_DOWN(at, PAGE_SIZE);
-
-        mutex_lock(&c->lock);
-        punch_page(c, page >> PAGE_SHIFT, (u64)(at - page), MIN((u64)(to - page), PAGE_SIZE));
-        mutex_unlock(&c->lock);
-        sched_relax();
-    }
-    inode_touch(inode, true);
-    return 0;
-}
-
 /*
  * The first index from start on, in a subtree, whose page is present (data) or absent (!data); the
  * end of the subtree if there is none. An absent subtree costs one step, however large it is.
@@ -373,6 +355,32 @@ static u64 next_index(struct page_cache *c, u64 start, u64 end, bool data)
     if (found == span && data) /* beyond the tree there are only holes */
         found = end;
     return MIN(found, end);
+}
+
+/*
+ * Needs inode->lock. For file systems without a disk: a missing page is a hole, and skipped, so the
+ * time depends on the pages of the file, not on the length of the range.
+ */
+int page_cache_punch(struct inode *inode, i64 from, i64 to)
+{
+    struct page_cache *c = inode->pages;
+    u64 end;
+
+    to = MIN(to, inode->size);
+    end = from < to ? ALIGN_UP(to, PAGE_SIZE) >> PAGE_SHIFT : 0;
+    for (u64 index = (u64)from >> PAGE_SHIFT; c && index < end; index++) {
+        mutex_lock(&c->lock);
+        index = next_index(c, index, end, true);
+        if (index < end) {
+            i64 page = (i64)(index << PAGE_SHIFT);
+
+            punch_page(c, index, (u64)(MAX(from, page) - page), MIN((u64)(to - page), PAGE_SIZE));
+        }
+        mutex_unlock(&c->lock);
+        sched_relax();
+    }
+    inode_touch(inode, true);
+    return 0;
 }
 
 /*

@@ -29,7 +29,7 @@ static i64 regular_read(struct file *file, struct iter *to, i64 *pos)
 static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
 {
     struct inode *inode = file->inode;
-    u64 limit = rlimit_get(RLIMIT_FSIZE);
+    u64 allowed = rlimit_get(RLIMIT_FSIZE), limit = MIN(allowed, POS_MAX);
     i64 n;
 
     if (!from->left)
@@ -39,7 +39,8 @@ static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
         *pos = inode->size;
     if ((u64)*pos >= limit) {
         mutex_unlock(&inode->lock);
-        signal_send_thread(current, SIGXFSZ, NULL);
+        if (limit == allowed)
+            signal_send_thread(current, SIGXFSZ, NULL);
         return -EFBIG;
     }
     from->left = MIN(from->left, limit - *pos);
@@ -88,11 +89,8 @@ static i64 dir_read(struct file *file, struct iter *to, i64 *pos)
 
 static i64 dir_lseek(struct file *file, i64 offset, int whence)
 {
-    if (whence == 1)
-        offset += file->pos;
-    if (whence > 1 || offset < 0)
-        return -EINVAL;
-    return file->pos = offset;
+    offset = whence == 0 || whence == 1 ? seek_from(whence ? file->pos : 0, offset) : -EINVAL;
+    return offset < 0 ? offset : (file->pos = offset);
 }
 
 static int dir_fsync(struct file *file)

@@ -197,12 +197,13 @@ static i64 seek_regular(struct file *f, i64 offset, int whence)
 
     switch (whence) {
     case SEEK_SET:
+        offset = seek_from(0, offset);
         break;
     case SEEK_CUR:
-        offset += f->pos;
+        offset = seek_from(f->pos, offset);
         break;
     case SEEK_END:
-        offset += size;
+        offset = seek_from(size, offset);
         break;
     case SEEK_DATA:
     case SEEK_HOLE:

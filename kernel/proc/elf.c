@@ -17,7 +17,8 @@ static bool header_ok(const struct elf_header *h)
 {
     return h->magic == ELF_MAGIC && h->class == ELFCLASS64 && h->data == ELFDATA2LSB &&
            (h->type == ET_EXEC || h->type == ET_DYN) && h->machine == EM_RISCV &&
-           h->phentsize == sizeof(struct elf_phdr) && h->phnum > 0 && h->phnum <= PHDRS_MAX;
+           h->phentsize == sizeof(struct elf_phdr) && h->phnum > 0 && h->phnum <= PHDRS_MAX &&
+           h->phoff < USER_TOP;
 }
 
 static bool segment_ok(const struct elf_phdr *ph)

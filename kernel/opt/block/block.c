@@ -204,13 +204,10 @@ static i64 bd_lseek(struct file *file, i64 offset, int whence)
 {
     struct block_device *bd = file->priv;
 
-    if (whence == 1)
-        offset += file->pos;
-    else if (whence == 2)
-        offset += (i64)bd->bytes;
-    else if (whence)
+    if (whence < 0 || whence > 2)
         return -EINVAL;
-    return offset < 0 ? -EINVAL : (file->pos = offset);
+    offset = seek_from(whence == 1 ? file->pos : whence == 2 ? (i64)bd->bytes : 0, offset);
+    return offset < 0 ? offset : (file->pos = offset);
 }
 
 static long bd_ioctl(struct file *file, u32 cmd, u64 arg)

@@ -139,7 +139,7 @@ static int minfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink)
 {
     struct minfs_entry e;
 
-    for (; (*pos - 2) * (i64)ENTRY < dir->size; ++*pos) {
+    for (; *pos - 2 < dir->size / (i64)ENTRY; ++*pos) {
         int err = read_entry(dir, (*pos - 2) * ENTRY, &e);
 
         if (err)

@@ -78,10 +78,13 @@ void notify_entry(struct inode *dir, const char *name, u32 mask, u32 cookie)
     tell(dir, mask, cookie, name);
 }
 
+/* The path is not absolute if its directory's is too long (file.c). */
 void notify_dir_of(const struct file *f, u32 mask)
 {
+    const char *slash = strrchr(f->path, '/');
+
     if (f->dir && !list_empty(&f->dir->watches))
-        tell(f->dir, mask | kind_of(f->inode), 0, strrchr(f->path, '/') + 1);
+        tell(f->dir, mask | kind_of(f->inode), 0, slash ? slash + 1 : f->path);
 }
 
 void notify_file(struct file *f, u32 mask)

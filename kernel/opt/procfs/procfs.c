@@ -260,6 +260,12 @@ static void list_rows(const struct proc_row *rows, u32 count, i64 *pos, struct d
     }
 }
 
+/* The number that a position stands for; lseek(2) accepts larger ones than any number. */
+static int number_at(i64 pos, i64 first)
+{
+    return (int)MIN(pos - first, 0x7ffffffe);
+}
+
 static int list_root(i64 *pos, struct dir_sink *sink)
 {
     struct next_pid next;
@@ -273,7 +279,7 @@ static int list_root(i64 *pos, struct dir_sink *sink)
         *pos = full ? *pos : ROWS_END;
     }
     while (!full) {
-        next = (struct next_pid){(int)(*pos - ROWS_END), 0};
+        next = (struct next_pid){number_at(*pos, ROWS_END), 0};
         proc_for_each(smaller_pid, &next);
         if (!next.found)
             break;
@@ -301,7 +307,7 @@ static int list_fds(int pid, i64 *pos, struct dir_sink *sink)
 {
     char name[16];
 
-    for (int fd = next_fd(pid, (int)(*pos - 2)); fd >= 0; fd = next_fd(pid, fd + 1)) {
+    for (int fd = next_fd(pid, number_at(*pos, 2)); fd >= 0; fd = next_fd(pid, fd + 1)) {
         ksnprintf(name, sizeof(name), "%d", fd);
         if (!sink->put(sink, name, fd + 2, S_IFLNK, fd + 3))
             break;
@@ -440,11 +446,8 @@ static i64 text_read(struct file *file, struct iter *to, i64 *pos)
 
 static i64 text_lseek(struct file *file, i64 offset, int whence)
 {
-    if (whence == 1)
-        offset += file->pos;
-    if (whence > 1 || offset < 0)
-        return -EINVAL;
-    return file->pos = offset;
+    offset = whence == 0 || whence == 1 ? seek_from(whence ? file->pos : 0, offset) : -EINVAL;
+    return offset < 0 ? offset : (file->pos = offset);
 }
 
 static void text_release(struct file *file)
