@@ -8,7 +8,9 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 static char dir[64];
 
@@ -357,6 +359,74 @@ static void holes_are_found(void)
     close(fd);
 }
 
+static void positions_have_a_largest_one(void)
+{
+    char buf[16] = "";
+    int fd = make("o", "0123456789"), here = open(".", O_RDONLY);
+    struct stat st;
+
+    CHECK(lseek(fd, LONG_MAX, SEEK_CUR) == -1 && errno == EINVAL);
+    CHECK(lseek(fd, LONG_MAX, SEEK_END) == -1 && errno == EINVAL);
+    CHECK(lseek(here, 2, SEEK_SET) == 2 && lseek(here, LONG_MAX, SEEK_CUR) == -1);
+    CHECK(pwrite(fd, buf, 10, LONG_MAX - 4) == -1 && errno == EINVAL);
+    CHECK(pread(fd, buf, 10, LONG_MAX - 4) == -1 && errno == EINVAL);
+    CHECK(fstat(fd, &st) == 0 && st.st_size == 10);
+    close(fd), close(here);
+    unlink("o");
+}
+
+static void holes_of_any_size_are_punched(void)
+{
+    const long far = 1L << 38;
+    const int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+    char buf[3];
+
+    CHECK(fd >= 0 && ftruncate(fd, 2 * far) == 0 && pwrite(fd, "abc", 3, far) == 3);
+    CHECK(fallocate(fd, punch, 1, far) == 0 && pread(fd, buf, 3, far) == 3);
+    CHECK(!memcmp(buf, "\0bc", 3));
+    CHECK(fallocate(fd, punch, far / 2, far) == 0 && pread(fd, buf, 3, far) == 3);
+    CHECK(!memcmp(buf, "\0\0\0", 3) && lseek(fd, 0, SEEK_DATA) == -1 && errno == ENXIO);
+    close(fd);
+}
+
+/* In a child: a user makes nodes of every type. The status tells the step that failed. */
+static int makes_nodes(void)
+{
+    struct stat st;
+    int fd;
+
+    if (setgid(500) || setuid(500))
+        return 1;
+    fd = open("f", O_RDWR | O_CREAT, 0600);
+    if (fstat(fd, &st) || st.st_uid != 500 || st.st_gid != 500 || fchmod(fd, 0400))
+        return 2;
+    if (mkdir("d", 0700) || stat("d", &st) || st.st_uid != 500 || st.st_gid != 500)
+        return 3;
+    if (symlink("f", "l") || lstat("l", &st) || st.st_uid != 500)
+        return 4;
+    if (mkdir("group/d", 0700) || stat("group/d", &st) || st.st_gid != 7 || !(st.st_mode & S_ISGID))
+        return 5;
+    if (mknod("c", S_IFCHR | 0600, makedev(1, 3)) != -1 || errno != EPERM)
+        return 6;
+    return rmdir("group/d") || rmdir("d") || unlink("l") || unlink("f") ? 7 : 0;
+}
+
+static void nodes_belong_to_their_maker(void)
+{
+    int status;
+    pid_t pid;
+
+    CHECK(mkdir("own", 0700) == 0 && chmod("own", 0777) == 0 && chdir("own") == 0);
+    CHECK(mkdir("group", 0700) == 0 && chown("group", 0, 7) == 0 && chmod("group", 02777) == 0);
+    pid = fork();
+    if (!pid)
+        _exit(makes_nodes());
+    CHECK(waitpid(pid, &status, 0) == pid);
+    errno = WEXITSTATUS(status);
+    CHECK(status == 0 && rmdir("group") == 0 && chdir(dir) == 0 && rmdir("own") == 0);
+}
+
 int main(void)
 {
     snprintf(dir, sizeof(dir), "/tmp/files-test-%d", (int)getpid());
@@ -379,9 +449,15 @@ int main(void)
     RUN(files_copy_inside_the_kernel);
     RUN(mappings_see_the_file);
     RUN(record_locks_exclude);
+    RUN(positions_have_a_largest_one);
+    if (getuid())
+        printf("ok nodes_belong_to_their_maker # skipped: needs root\n");
+    else
+        RUN(nodes_belong_to_their_maker);
     chdir("/");
     rmdir(dir);
     RUN(places_are_no_open_files);
     RUN(holes_are_found);
+    RUN(holes_of_any_size_are_punched);
     DONE();
 }

@@ -8,6 +8,7 @@
 #include "fs.h"
 #include "alloc.h"
 #include "klib.h"
+#include "proc.h"
 #include "timeout.h"
 
 static void now(struct timespec64 *ts)
@@ -67,6 +68,17 @@ void inode_put(struct inode *inode)
         inode->ops->evict(inode);
     page_cache_free(inode);
     kfree(inode);
+}
+
+/* A directory with S_ISGID passes its group on, and to directories the bit as well. */
+void inode_own(struct inode *inode, const struct inode *dir)
+{
+    bool inherits = dir->mode & S_ISGID;
+
+    inode->uid = curproc->euid;
+    inode->gid = inherits ? dir->gid : curproc->egid;
+    if (inherits && S_ISDIR(inode->mode))
+        inode->mode |= S_ISGID;
 }
 
 /* Sets ctime, and mtime as well when the contents changed. */

@@ -167,6 +167,8 @@ long sys_mknodat(u64 dirfd, u64 path, u64 mode, u64 rdev)
         return -EPERM;
     if (type == S_IFLNK)
         return -EINVAL;
+    if ((type == S_IFCHR || type == S_IFBLK) && curproc->euid)
+        return -EPERM;
     op.mode = type | (mode & 07777 & ~current_fs()->umask);
     return at_last((int)dirfd, path, &op);
 }

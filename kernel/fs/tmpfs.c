@@ -165,6 +165,7 @@ static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev,
     if (!inode)
         return -ENOSPC;
     inode->rdev = rdev;
+    inode_own(inode, dir);
     err = add_entry(dir, name, inode);
     if (err)
         inode_put(inode);

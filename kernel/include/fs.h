@@ -212,7 +212,8 @@ extern struct mutex fs_lock;
 struct inode *inode_new(struct super *sb, u32 mode); /* one reference, times set, ino given */
 struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
-void inode_touch(struct inode *inode, bool modified); /* ctime, and mtime when modified */
+void inode_own(struct inode *inode, const struct inode *dir); /* a new one: the caller's */
+void inode_touch(struct inode *inode, bool modified);         /* ctime, and mtime when modified */
 void inode_accessed(struct inode *inode);
 
 struct fsctx {

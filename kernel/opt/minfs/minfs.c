@@ -165,6 +165,7 @@ static int minfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev,
         return err;
     (*out)->rdev = rdev;
     (*out)->nlink = S_ISDIR(mode) ? 2 : 1;
+    inode_own(*out, dir);
     err = add_entry(dir, name, *out);
     if (!err)
         err = minfs_write_inode(*out);
