@@ -201,6 +201,19 @@ static int do_pidfd(void)
     return 0;
 }
 
+/* A file that rename could not replace is still there. */
+static int do_rename(void)
+{
+    int a = open("/tmp/fail-nth-a", O_CREAT | O_RDWR, 0600), error = 0;
+    int b = open("/tmp/fail-nth-b", O_CREAT | O_RDWR, 0600);
+    if (a < 0 || b < 0 || rename("/tmp/fail-nth-a", "/tmp/fail-nth-b"))
+        error = errno;
+    int lost = a >= 0 && b >= 0 && access("/tmp/fail-nth-b", F_OK) && errno == ENOENT;
+    close(a), close(b);
+    unlink("/tmp/fail-nth-a"), unlink("/tmp/fail-nth-b");
+    return lost ? -1 : error;
+}
+
 /* A link in the way makes open ask for the real path. */
 static int do_open_link(void)
 {
@@ -275,6 +288,7 @@ int main(int argc, char **argv)
               exhaust("exec", do_exec);
     bad += exhaust("splice", do_splice) + exhaust("inotify", do_inotify) +
            exhaust("signalfd", do_signalfd) + exhaust("timer", do_timer) +
-           exhaust("pidfd", do_pidfd) + exhaust("open link", do_open_link);
+           exhaust("pidfd", do_pidfd) + exhaust("open link", do_open_link) +
+           exhaust("rename", do_rename);
     return bad;
 }

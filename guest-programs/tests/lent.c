@@ -22,6 +22,7 @@
 #include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 
@@ -221,6 +222,36 @@ static void files_change_under_their_users(void)
         CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
+static void *open_relative(void *arg)
+{
+    struct stat st;
+
+    while (!over) {
+        int fd = open("status", O_RDONLY);
+
+        if (fd >= 0)
+            close(fd);
+        fstatat(AT_FDCWD, "", &st, AT_EMPTY_PATH);
+    }
+    return arg;
+}
+
+/* An inode of /proc has no other reference than the current directory's. */
+static void directories_change_under_their_users(void)
+{
+    pthread_t threads[2];
+
+    over = 0;
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, open_relative, NULL) == 0);
+    for (unsigned long i = 0; i < 2 * rounds; i++)
+        CHECK(chdir(i & 1 ? "/proc/1" : "/proc/self/fd") == 0);
+    over = 1;
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(chdir("/") == 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -229,5 +260,6 @@ int main(int argc, char **argv)
         seed = strtoul(argv[2], NULL, 0);
     mount("debugfs", "/sys/kernel/debug", "debugfs", 0, "");
     RUN(files_change_under_their_users);
+    RUN(directories_change_under_their_users);
     DONE();
 }

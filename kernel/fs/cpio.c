@@ -173,7 +173,7 @@ static int write_contents(struct archive *a, struct inode *inode, u64 n)
 static void make_parents(const char *name)
 {
     char *path = kstrdup(name);
-    struct path at;
+    struct path at = {0};
 
     for (char *p = path; path && (p = strchr(p, '/')); p++) {
         struct inode *made = NULL;
@@ -248,6 +248,7 @@ static int make_node(struct archive *a, struct walk *w, struct member *m, struct
     if (!err) { /* a later member replaces an earlier one */
         dir->ops->unlink(dir, w->name, *out);
         inode_put(*out);
+        *out = NULL;
     }
     twin = m->f[NLINK] > 1 && S_ISREG(mode) ? known_link(links, m) : NULL;
     if (twin) {

@@ -409,7 +409,8 @@ static bool is_plain(const char *name)
 static char *shown_path(const struct path *base, const char *name, bool linked, u32 flags)
 {
     char *text = kmalloc(PATH_LEN_MAX);
-    struct path at = base ? *base : current_fs()->cwd;
+    const struct path *at =
+        base ? base : &current_fs()->cwd; /* read under fs_lock: it may change */
     u64 len;
 
     if (!text)
@@ -417,7 +418,7 @@ static char *shown_path(const struct path *base, const char *name, bool linked, 
     if ((linked || *name == '.' || !is_plain(name)) &&
         !path_real(base, name, !(flags & O_NOFOLLOW), text, PATH_LEN_MAX))
         return text;
-    if (*name == '/' || path_string(&at, text, PATH_LEN_MAX) != 0) {
+    if (*name == '/' || path_string(at, text, PATH_LEN_MAX) != 0) {
         strlcpy(text, name, PATH_LEN_MAX);
         return text;
     }

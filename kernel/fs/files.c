@@ -311,16 +311,24 @@ int fd_replace(int newfd, struct file *file, bool cloexec)
 int fd_get_cloexec(int fd)
 {
     struct files *t = curproc->files;
+    int flag;
 
-    return fd >= 0 && fd < t->cap ? t->cloexec[fd] : -EBADF;
+    spin_lock(&t->lock); /* another thread may be replacing the arrays by larger ones */
+    flag = fd >= 0 && fd < t->cap ? t->cloexec[fd] : -EBADF;
+    spin_unlock(&t->lock);
+    return flag;
 }
 
 int fd_set_cloexec(int fd, bool cloexec)
 {
     struct files *t = curproc->files;
 
-    if (fd < 0 || fd >= t->cap)
-        return -EBADF;
-    t->cloexec[fd] = cloexec;
-    return 0;
+    bool exists;
+
+    spin_lock(&t->lock);
+    exists = fd >= 0 && fd < t->cap;
+    if (exists)
+        t->cloexec[fd] = cloexec;
+    spin_unlock(&t->lock);
+    return exists ? 0 : -EBADF;
 }

@@ -66,8 +66,10 @@ int at_walk(int dirfd, u64 user_path, u32 at_flags, u32 how, struct path *out)
     int err = at_begin(&a, dirfd, user_path);
 
     if (!err && !a.name[0] && at_flags & AT_EMPTY_PATH) {
+        mutex_lock(&fs_lock); /* another thread may change the current directory */
         *out = a.base.inode ? a.base : current_fs()->cwd;
         path_get(out);
+        mutex_unlock(&fs_lock);
     } else if (!err) {
         err = path_walk(at_base(&a), a.name, how, out);
     }

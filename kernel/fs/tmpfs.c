@@ -217,11 +217,11 @@ static int tmpfs_rename(struct inode *from, const char *old, struct inode *inode
 
     if (!to->nlink)
         return -ENOENT;
-    if (target)
-        tmpfs_unlink(to, new, target);
-    err = add_entry(to, new, inode);
+    err = add_entry(to, new, inode); /* before the target goes: without memory it must stay */
     if (err)
         return err;
+    if (target) /* its entry is found first, as it is older */
+        tmpfs_unlink(to, new, target);
     /* for a moment the inode has two entries: from == to clears parent when the old one goes */
     remove_entry(from, find(from, old));
     if (S_ISDIR(inode->mode))

@@ -43,18 +43,18 @@ void sigacts_put(struct sigactions *s)
 
 void sigacts_exec(struct proc *p)
 {
-    struct sigactions *mine = p->sigacts;
-    if (mine->refs > 1) {
-        struct sigactions *copy = sigacts_copy(mine);
-        if (copy) {
-            p->sigacts = copy;
-            sigacts_put(mine);
-        }
-    }
+    struct sigactions *old = p->sigacts;
+    struct sigactions *copy = atomic_load(&old->refs) > 1 ? sigacts_copy(old) : NULL;
+    spin_lock(&proc_lock); /* senders read the dispositions of p */
+    if (copy)
+        p->sigacts = copy;
     for (int i = 0; i < NSIG; i++) {
         struct k_sigaction *a = &p->sigacts->act[i];
         *a = (struct k_sigaction){.handler = a->handler == SIG_IGN ? SIG_IGN : SIG_DFL};
     }
+    spin_unlock(&proc_lock);
+    if (copy)
+        sigacts_put(old);
 }
 
 static const struct k_sigaction default_action;

@@ -203,9 +203,9 @@ void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks)
 
 static void sum_threads(struct proc *p, u64 *utime, u64 *stime, struct rusage *ru)
 {
+    spin_lock(&proc_lock);
     *utime = p->utime;
     *stime = p->stime;
-    spin_lock(&proc_lock);
     list_for_each(t, &p->threads, struct thread, in_proc) {
         *utime += t->utime;
         *stime += t->stime;

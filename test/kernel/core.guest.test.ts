@@ -76,6 +76,14 @@ describe.skipIf(!ready)('the core of the guest kernel', () => {
     expect(text()).toContain(' 2 harts');
   });
 
+  it('a member of the archive whose name is too long is one line, and the rest is used', () => {
+    const end = run(elf, initrd({ [`${'d'.repeat(300)}/file`]: new Uint8Array(1) }), 'init=/bin/none');
+    expect(end.text).toMatch(
+      /^initrd: can not unpack d{200,}.*\n?initrd: the archive is damaged.*\ninit: cannot/,
+    );
+    expect(Number(end.status) & 0xff).toBe(127);
+  });
+
   it('a missing init is status 127 and one line', () => {
     const end = run(elf, initrd({}), 'init=/bin/none');
     expect(end.text).toBe('init: cannot execute /bin/none: error 2\n');

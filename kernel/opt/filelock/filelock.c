@@ -35,6 +35,7 @@ struct lock {
     struct list link;
     struct inode *inode; /* not counted: an open file of it exists while the lock does */
     void *owner;         /* struct files (records) or struct file (flock) */
+    struct file *file;   /* through which it was set; not counted */
     bool record;
     i16 type;
     i64 start, last; /* inclusive */
@@ -170,7 +171,7 @@ static long get_conflict(const struct lock *want, struct flock *fl)
 
 long filelock_fcntl(struct file *f, int op, u64 lock_addr)
 {
-    struct lock want = {.inode = f->inode, .owner = curproc->files, .record = true};
+    struct lock want = {.inode = f->inode, .owner = curproc->files, .file = f, .record = true};
     struct flock fl;
     long err;
 
@@ -195,7 +196,7 @@ long filelock_fcntl(struct file *f, int op, u64 lock_addr)
 
 static long filelock_flock(struct file *f, int op)
 {
-    struct lock want = {.inode = f->inode, .owner = f, .last = LAST_BYTE};
+    struct lock want = {.inode = f->inode, .owner = f, .file = f, .last = LAST_BYTE};
 
     switch (op & ~LOCK_NB) {
     case LOCK_SH:
@@ -213,6 +214,10 @@ static long filelock_flock(struct file *f, int op)
     return apply_or_wait(&want, !(op & LOCK_NB));
 }
 
+/*
+ * The last reference also ends record locks of the file: a thread may have set one while another
+ * closed the descriptor, too late for filelock_release_owner.
+ */
 static void release(struct inode *inode, void *owner)
 {
     bool any = false;
@@ -221,7 +226,7 @@ static void release(struct inode *inode, void *owner)
         return;
     mutex_lock(&lock_mutex);
     list_for_each_safe(l, &locks, struct lock, link)
-        if (l->inode == inode && l->owner == owner) {
+        if (l->inode == inode && (l->owner == owner || l->file == owner)) {
             drop(l);
             any = true;
         }
