@@ -4,13 +4,31 @@ import { defineConfig } from 'vitepress';
 
 const page = (text, link) => ({ text, link });
 
-/** Cells of a row begin side by side; on a phone more of a table fits, and the rest scrolls. */
+/**
+ * Cells of a row begin side by side; on a phone more of a table fits, and the rest scrolls. The
+ * theme has no rules for indented code blocks: they get the look of fenced ones.
+ */
 const STYLE = `
 .vp-doc td { vertical-align: top; }
+.vp-doc pre:not([class]) {
+  overflow-x: auto;
+  margin: 16px 0;
+  padding: 16px 24px;
+  border-radius: 8px;
+  background: var(--vp-code-block-bg);
+}
+.vp-doc pre:not([class]) code {
+  padding: 0;
+  background: none;
+  color: var(--vp-code-block-color);
+  font-size: var(--vp-code-font-size);
+  line-height: var(--vp-code-line-height);
+}
 @media (max-width: 640px) {
   .vp-doc table { font-size: 13px; }
   .vp-doc th, .vp-doc td { padding: 5px 7px; }
   .vp-doc td { line-height: 20px; }
+  .vp-doc pre:not([class]) { padding: 16px; }
 }`;
 
 export default defineConfig({
