@@ -1,4 +1,4 @@
-/* Error numbers of the system-call interface: those of Linux, whatever the personality. */
+/* Error numbers of the system-call interface: Linux's, in every personality. */
 #pragma once
 
 #define EPERM           1

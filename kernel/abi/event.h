@@ -1,4 +1,4 @@
-/* event.h: kqueue(2), layout and values of OpenBSD; programs see it as <sys/event.h>. */
+/* event.h: kqueue(2) with OpenBSD's layout and values; programs include it as <sys/event.h>. */
 #pragma once
 
 #define EVFILT_READ   (-1)
@@ -46,7 +46,7 @@ struct kevent {
     unsigned long ident;  /*  0 */
     short filter;         /*  8 */
     unsigned short flags; /* 10 */
-    unsigned int fflags;  /* 12: TIMER: unit of data: 0 ms, 1 s, 2 us, 3 ns */
+    unsigned int fflags;  /* 12: NOTE_*; for EVFILT_TIMER the unit of data: 0 ms, 1 s, 2 us, 3 ns */
     long data;            /* 16 */
     void *udata;          /* 24 */
 };

@@ -4,8 +4,8 @@
  * test/devices/kcov-layout.test.ts compares the two, so keep one define per line with a plain
  * number. All structures are little-endian; addresses in them are physical unless said otherwise.
  *
- * The device keeps nothing of its own but the five address registers: a snapshot of RAM and of
- * those is a snapshot of kcov.
+ * The device's own state is the address registers (HARTS to REMOTES) and the error registers. A
+ * snapshot of RAM and of these is a snapshot of kcov.
  */
 #pragma once
 
@@ -41,9 +41,9 @@
 #define KCOV_HOOK_COUNT      10
 
 /*
- * Hook table: KCOV_HOOK_COUNT kernel virtual addresses of the hooks, then the two things their code
- * loads: the offset from tp of the pointer to the live context, and the address of the variable
- * that holds the device's base.
+ * Hook table: KCOV_HOOK_COUNT kernel virtual addresses of the hooks, then two values that the code
+ * of the hooks uses: the offset from tp of the pointer to the live context, and the address of the
+ * variable that holds the device's base.
  */
 #define KCOV_HOOKS_LIVE_OFFSET 80
 #define KCOV_HOOKS_BASE_VAR    88
@@ -66,7 +66,7 @@
 #define KCOV_CTX_PREV       48  /* u64 previous pc of edge mode */
 #define KCOV_CTX_ARG0       56  /* u64 latched operand */
 #define KCOV_CTX_ARG1       64  /* u64 latched operand */
-#define KCOV_CTX_LOST       72  /* u64 records that found no room */
+#define KCOV_CTX_LOST       72  /* u64 records dropped because the area was full */
 #define KCOV_CTX_TID        80  /* u32 thread that is traced, or runs the section */
 #define KCOV_CTX_PID        84  /* u32 its process */
 #define KCOV_CTX_SYSCALL    88  /* u32 system call number, 0xffffffff outside one */
@@ -76,7 +76,7 @@
 #define KCOV_CTX_SIZE       128
 #define KCOV_CTX_ALIGN      64
 
-/* The kinds of records of a context. PC and CMP exclude each other and the UNIQ bits. */
+/* Bits of KCOV_CTX_MODE: the records to make. PC and CMP exclude each other and the UNIQ bits. */
 #define KCOV_RECORD_PC        1
 #define KCOV_RECORD_CMP       2
 #define KCOV_RECORD_UNIQ_PC   4
@@ -93,7 +93,7 @@
 #define KCOV_KIND_REMOTE_TASK 1 /* a remote section in a thread */
 #define KCOV_KIND_REMOTE_INTR 2 /* a remote section in an interrupt */
 
-/* Most words of an area: what the largest dialect (Linux) allows. */
+/* Most words of an area: the limit of Linux, the largest of the four dialects. */
 #define KCOV_AREA_WORDS_MAX 0x0fffffff
 
 /* ---- Area: word 0 counts records; a pc record is 1 word, a cmp record is 4 ---- */
@@ -115,10 +115,10 @@
 /*
  * ---- Limits: the most work of one hook ----
  *
- * A hook is one store of the guest, so its cost must be bounded whatever its operands and chains
- * are. Beyond a limit the hook leaves out the rest and sets the error bit. Both limits are far
- * above legitimate use: the largest switch statements of today's kernels have some hundred cases,
- * and a chain is as long as its set has nodes per bucket, 32 for a million records.
+ * A hook is one store of the guest, so its cost must be bounded for all operands and chains. At a
+ * limit the hook drops the rest of its work and reports KCOV_ERR_LIMIT. Both limits are far above
+ * legitimate use: the largest switch statements of today's kernels have some hundred cases, and the
+ * average chain has one node per bucket's share: 32 for a million records.
  */
 #define KCOV_LIMIT_SWITCH_CASES 16384 /* cases of one switch hook that are recorded */
 #define KCOV_LIMIT_SEEN_STEPS   65536 /* nodes of seen-sets that one hook compares */
@@ -133,13 +133,13 @@
 #define KCOV_REMOTE_ID       16 /* u64 id within the subsystem; Linux: the whole handle */
 #define KCOV_REMOTE_CONTEXT  24 /* u64 address of the target descriptor's context, or 0 */
 #define KCOV_REMOTE_ENTERED  32 /* u64 sections entered since the start */
-#define KCOV_REMOTE_DROPPED  40 /* u64 records of sections that found no room when copied back */
+#define KCOV_REMOTE_DROPPED  40 /* u64 section records that did not fit the target's area */
 #define KCOV_REMOTE_SIZE     64
 
 #define KCOV_REMOTE_FREE       0 /* slot unused */
-#define KCOV_REMOTE_REGISTERED 1 /* known to the kernel, nobody attached */
+#define KCOV_REMOTE_REGISTERED 1 /* known to the kernel, no descriptor attached */
 #define KCOV_REMOTE_ATTACHED   2 /* a descriptor is attached */
-#define KCOV_REMOTE_DYING      3 /* waits for its sections to be left */
+#define KCOV_REMOTE_DYING      3 /* is freed when its last section ends */
 
 /* ---- Errors ---- */
 

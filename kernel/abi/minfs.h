@@ -13,7 +13,7 @@
  * A directory is a file of 256-byte entries; ino 0 marks a free one. There are no entries for "."
  * and ".."; an inode of a directory knows its parent. A symbolic link's target is its contents.
  *
- * No journal: after a crash, mkfs-minfs --check finds what is lost.
+ * There is no journal: after a crash, mkfs-minfs --check reports inconsistencies.
  */
 #pragma once
 
@@ -39,7 +39,7 @@ struct minfs_inode {
     unsigned int mode, nlink, uid, gid;     /*  0 */
     unsigned long size;                     /* 16 */
     long atime, mtime, ctime;               /* 24: nanoseconds since 1970 */
-    unsigned int rdev, parent;              /* 48: parent of a directory */
+    unsigned int rdev, parent;              /* 48: parent: inode number, directories only */
     unsigned int direct[MINFS_DIRECT];      /* 56 */
     unsigned int indirect, double_indirect; /* 96 */
     unsigned int spare[6];                  /* 104 */
@@ -47,7 +47,7 @@ struct minfs_inode {
 
 struct minfs_entry {
     unsigned int ino;              /*  0 */
-    unsigned char len, type;       /*  4: type is mode >> 12 */
+    unsigned char len, type;       /*  4: length of name; mode >> 12 */
     char name[MINFS_NAME_MAX + 1]; /*  6: NUL-terminated */
 };
 

@@ -1,12 +1,12 @@
 /*
  * First instructions of every hart. The firmware enters in S-mode with translation off, a0 = hartid
- * and a1 = device tree. A throw-away root table maps RAM both at its physical address and in the
+ * and a1 = device tree. A temporary root table maps RAM both at its physical address and in the
  * linear map; kvm_init() replaces it.
  *
- * The first hart boots. A later one has been started through SBI HSM by smp_start(), which left its
- * idle thread in secondary_idle; a1 is not looked at, and the hart may be at _start: OpenSBI before
- * 1.2 marks a hart as startable before it writes the address and the argument, and a hart that is
- * awake at that moment goes where the boot hart went.
+ * The first hart boots. smp_start() starts each later one through SBI HSM and leaves its idle
+ * thread in secondary_idle; the hart ignores a1. A later hart may arrive at _start instead of
+ * secondary_start: OpenSBI before 1.2 marks a hart as startable before it writes the address, and a
+ * hart that is awake at that moment takes the boot hart's address. boot_taken tells it apart.
  */
 #include "asm.h"
 #include "memlayout.h"
@@ -30,7 +30,7 @@ _start:
     bltu t0, t1, 1b
     lla t0, boot_root
     li t1, (0x80000000 >> 2) | PTE_VRWXGAD
-    sd t1, (2 * 8)(t0) /* RAM where it is, for the next few instructions */
+    sd t1, (2 * 8)(t0) /* RAM at its physical address, for the next few instructions */
     li t2, 2048
     add t2, t2, t0
     addi t2, t2, 2032 /* entry 510: 0xffffffff80000000 */
@@ -80,7 +80,7 @@ go_high:
     sfence.vma
     ret
 
-.section .data, "aw" /* not .bss: the first hart clears that */
+.section .data, "aw" /* not .bss, which the first hart clears after it has set this */
 .balign 4
 boot_taken:
     .word 0

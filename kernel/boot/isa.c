@@ -1,6 +1,6 @@
 /*
- * Extensions of the harts, from riscv,isa-extensions. Divergence: old QEMUs have riscv,isa alone,
- * which Linux then takes apart; here their harts have the base only.
+ * Extensions of the harts, from riscv,isa-extensions. Divergence: old QEMUs provide riscv,isa only;
+ * Linux then parses that string, this kernel assumes the base extensions.
  */
 #include "isa.h"
 #include "fdt.h"

@@ -32,13 +32,13 @@ void kmain(u64 hartid, u64 fdt_pa)
     sched_boot(hartid);         /* this context becomes a thread: boot/entry.S set tp */
     fdt_init(pa_to_va(fdt_pa)); /* the board, as the firmware describes it */
     cmdline_init();             /* what the user asked for */
-    poweroff_init();            /* a way to end */
-    trap_init_hart();           /* faults have a vector from here on */
+    poweroff_init();            /* the test finisher: how the machine ends */
+    trap_init_hart();           /* from here on faults reach trap_vector */
     random_init();              /* seeded: the same run every time */
     memory_init();              /* page allocator over free RAM */
     kmalloc_init();             /* small objects */
     kvm_init();                 /* kernel page table: text read-only, stacks with guards */
-    smp_init();                 /* which harts there are */
+    smp_init();                 /* lists the harts of the device tree */
     plic_init();                /* external interrupts */
     plic_init_hart();
     proc_init();    /* pid 0, process table */

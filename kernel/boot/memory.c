@@ -1,8 +1,8 @@
 /* kcov: not instrumented on linux: early boot */
 /*
- * Which RAM is free: every "memory" node, minus the firmware below the kernel, the kernel image,
- * the page array (and KASAN's shadow), the device tree and the initramfs. RAM above physical 4 GiB
- * is outside the linear map and is not used.
+ * Finds the free RAM: the first "memory" node, minus the firmware below the kernel, the kernel
+ * image, the page array (and KASAN's shadow), the device tree and the initramfs. RAM above physical
+ * 4 GiB is outside the linear map and is not used.
  */
 #include "alloc.h"
 #include "boot.h"

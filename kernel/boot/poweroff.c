@@ -1,10 +1,11 @@
 /* kcov: not instrumented: also the end of a panic */
 /*
- * Telling the host how it ended, through the test finisher (compatible "sifive,test0"): status 0 is
+ * Ends the machine and tells the host why, through the test finisher ("sifive,test0"): status 0 is
  * the word 0x5555, any other status s is (s << 16) | 0x3333. 1 to 255 is the exit status of init,
- * or 128 + n when signal n killed it. The kernel's own verdicts have bits 15:8 set, so that the
- * host can tell them from a program that exits with the same number: STATUS_PANIC 0xff7e (126, the
- * text has been printed before) and STATUS_NO_INIT 0xff7f (127). Without a finisher: SBI shutdown.
+ * or 128 + n when signal n killed it. The kernel's own statuses have bits 15:8 set, so that the
+ * host can tell them from a program that exits with the same number: STATUS_PANIC 0xff7e (126;
+ * panic() has printed the reason) and STATUS_NO_INIT 0xff7f (127). Without a finisher the kernel
+ * calls the SBI system reset.
  */
 #include "boot.h"
 #include "fdt.h"

@@ -1,6 +1,6 @@
 /*
  * Several harts. cpus[0] is the hart that booted, the others follow in device tree order; each gets
- * an idle thread and is started through SBI HSM (SBI 2.0 chapter 9) at secondary_start.
+ * an idle thread and starts at secondary_start through SBI HSM (SBI chapter 9).
  */
 #include "boot.h"
 #include "alloc.h"
@@ -17,7 +17,7 @@
 
 extern char secondary_start[];
 
-struct thread *secondary_idle; /* of the hart that is being started; for boot/entry.S */
+struct thread *secondary_idle; /* idle thread of the hart that is starting; for boot/entry.S */
 
 static int nfound = 1;
 

@@ -2,8 +2,8 @@
 # (kind=h), make variables (kind=mk), or the list of the options' system calls (kind=def).
 #
 # An option file, opt/FOLDER/option:
-#   option NAME [off]        -> CONFIG_NAME 1, unless "off"    the folder is compiled when it is set
-#   needs NAME...            the options without which it cannot be
+#   option NAME [off]        -> CONFIG_NAME 1, unless "off"    make compiles the folder if it is set
+#   needs NAME...            the options that it depends on
 #
 # A configuration file:
 #   without options          -> takes back every option        see conf/teach
@@ -12,9 +12,9 @@
 #   option[s] NAME[=V]       -> CONFIG_NAME V (1)              all BSDs
 #   makeoptions NAME=V       -> MAKEOPTION_NAME V              NetBSD
 #   CONFIG_NAME=y|N          -> CONFIG_NAME 1|N                Linux
-#   CONFIG_NAME=n            -> takes back what an earlier file defined
+#   CONFIG_NAME=n            -> undefines a name that an earlier file defined
 #
-# The compiler's coverage hooks are compiled in when the personality's own line says so.
+# The compiler inserts coverage hooks when the personality's own option for them is set (END).
 function define(name, value) {
     if (kind == "h") print "#define " name " " value
     else if (kind == "mk") print name " := " value
@@ -60,8 +60,8 @@ $1 == "option" || $1 == "options" || $1 == "makeoptions" {
     next
 }
 { fail(FILENAME ":" FNR ": not a configuration line: " $0) }
-# Lists the options that are set. CONFIG_SYSCALLS names those that have system calls, so that its
-# value tells whether the list (kind=def) is another one.
+# Lists the options that are set. CONFIG_SYSCALLS names those that have system calls, so config.h
+# changes whenever the list of calls (kind=def) does.
 function list_options(    i, j, n, name, words, file, line) {
     for (i = 1; i <= count; i++) {
         name = options[i]

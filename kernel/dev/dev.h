@@ -1,4 +1,4 @@
-/* dev.h: what the files of this folder offer to proc/init.c: devices without hardware. */
+/* dev.h: devices without hardware, which proc/init.c starts. */
 #pragma once
 
 void mem_devices_init(void);

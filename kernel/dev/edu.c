@@ -1,15 +1,15 @@
 /*
- * edu.c: driver of the teaching device, written to be copied: it has registers, work that takes
+ * edu.c: driver of the teaching device, a model for other drivers: registers, operations that take
  * time, an interrupt, DMA, and completion in a task on behalf of the caller.
  *
- *     system call            start the work, remember for whom, sleep
+ *     system call            start the operation, record its origin, sleep
  *     interrupt handler      read and acknowledge the device, queue the task
  *     task (kernel thread)   take the result, wake the sleeper
  *
- * One piece of work at a time: edu->lock (mutex) is held from start to result. edu->done_lock
- * covers data that handler and task share. The device may go at any time: then sleepers get
- * -ENODEV, and the driver model releases the resources of probe (driver.h). Registers: those of
- * QEMU's device of the same name (docs/specs/edu), see devices/edu.ts.
+ * The device does one operation at a time: the caller holds edu->lock (mutex) from start to result.
+ * edu->done_lock protects the data that handler and task share. The device may be removed at any
+ * time: sleepers then get -ENODEV, and the driver model releases the resources of probe (driver.h).
+ * The registers are those of QEMU's device of the same name (docs/specs/edu); see devices/edu.ts.
  */
 #include "abi/edu.h"
 #include "abi/errno.h"
@@ -43,18 +43,18 @@ enum reg {
 #define DMA_START     1
 #define DMA_TO_MEMORY 2
 #define DMA_IRQ       4
-#define DEVICE_BUFFER 0x40000 /* address of the device's buffer in DMA registers */
+#define DEVICE_BUFFER 0x40000 /* the device's own buffer, as the DMA registers address it */
 
 struct edu {
     struct device *dev;
     volatile u8 *regs;
-    struct mutex lock; /* one user at a time */
+    struct mutex lock; /* one operation at a time */
     u8 *dma;           /* (lock) a page the device can reach */
     struct spinlock done_lock;
-    bool busy, done;           /* (done_lock) */
+    bool busy, done;           /* (done_lock) a caller waits; the result is there */
     u32 result;                /* (done_lock) */
     bool failed;               /* (done_lock) */
-    struct work_origin origin; /* (done_lock) who started the work */
+    struct work_origin origin; /* (done_lock) the process that started the operation */
     struct task task;
     struct waitq wait;
 };
@@ -70,8 +70,8 @@ static void set(struct edu *e, u32 reg, u32 value)
 }
 
 /*
- * Acknowledges and defers; what nobody waits for any more is only acknowledged. Registers of a
- * device that is no longer there read as all ones.
+ * Acknowledges the interrupt and queues the task if a caller still waits. The registers of a device
+ * that was removed read as all ones.
  */
 static void acknowledge(struct edu *e)
 {
@@ -88,7 +88,7 @@ static void acknowledge(struct edu *e)
     spin_unlock(&e->done_lock);
 }
 
-/* Coverage of the handler belongs to the process that started the work, like that of the task. */
+/* Coverage of the handler goes to the process that started the operation, like that of the task. */
 static void edu_interrupt(u32 source, void *arg)
 {
     struct edu *e = arg;
@@ -102,7 +102,7 @@ static void edu_interrupt(u32 source, void *arg)
     kcov_remote_leave();
 }
 
-/* The deferred half, in a kernel thread. */
+/* The task: takes the result, in a kernel thread. */
 static void edu_complete(void *arg)
 {
     struct edu *e = arg;
@@ -127,7 +127,7 @@ static void begin(struct edu *e)
     spin_unlock(&e->done_lock);
 }
 
-/* The device has ended what it did; false when it does not within 10 ms. */
+/* Waits until the device is idle; false when it is still busy after 10 ms. */
 static bool is_idle(struct edu *e)
 {
     u64 deadline = time_now() + TICKS_PER_SEC / 100;
@@ -140,8 +140,8 @@ static bool is_idle(struct edu *e)
 }
 
 /*
- * Work whose result nobody waits for any more. It may still write to e->dma, and its interrupt and
- * its task must not be taken for those of the next work.
+ * Ends an operation whose caller was interrupted. It may still write to e->dma, and the next
+ * operation must not take its interrupt and its task for its own.
  */
 static void abandon(struct edu *e)
 {
@@ -152,7 +152,7 @@ static void abandon(struct edu *e)
     taskq_barrier(system_taskq);
 }
 
-/* Sleeps until the task has run or the device goes; one second exceeds its longest operation. */
+/* Sleeps until the task has run or the device goes; no operation of the device takes a second. */
 static int finish(struct edu *e)
 {
     u64 deadline = time_now() + TICKS_PER_SEC;
@@ -276,14 +276,14 @@ static const struct file_ops edu_ops = {
     .poll = edu_poll,
 };
 
-/* The device answers as it should. */
+/* ID and LIVENESS (which reads as its complement) answer as this device's must. */
 static bool is_edu(struct edu *e)
 {
     set(e, LIVENESS, 0x12345678);
     return get(e, ID) == ID_VALUE && get(e, LIVENESS) == ~0x12345678u;
 }
 
-/* Whatever fails: what was acquired before is released by the driver model. */
+/* It returns at the first error: the driver model releases the resources acquired before. */
 static int edu_probe(struct device *dev)
 {
     struct edu *e = dev_zalloc(dev, sizeof(*e));
@@ -300,7 +300,7 @@ static int edu_probe(struct device *dev)
         return -EBUSY;
     if (!is_edu(e) || !is_idle(e))
         return -ENODEV;
-    set(e, ACKNOWLEDGE, ~0u); /* what an earlier driver has left */
+    set(e, ACKNOWLEDGE, ~0u); /* interrupts that an earlier driver left pending */
     e->dma = dev_dma_alloc(dev, EDU_BUFFER_BYTES);
     if (!e->dma)
         return -ENOMEM;
@@ -308,14 +308,14 @@ static int edu_probe(struct device *dev)
         (err = dev_irq(dev, edu_interrupt, e)))
         return err;
     set(e, STATUS, STATUS_IRQ);
-    return dev_node(dev, "edu", &edu_ops, 0666, MKDEV(10, 63), e); /* programs may use it */
+    return dev_node(dev, "edu", &edu_ops, 0666, MKDEV(10, 63), e); /* last: programs may open it */
 }
 
 static void edu_remove(struct device *dev)
 {
     struct edu *e = dev->priv;
 
-    set(e, STATUS, 0); /* no more interrupts; running work is ended by who waits for it */
+    set(e, STATUS, 0); /* no more interrupts; a caller in finish() abandons its operation itself */
 }
 
 DRIVER(edu){.match = MATCH_TREE("kcovbox,edu"), .probe = edu_probe, .remove = edu_remove};

@@ -1,5 +1,5 @@
 /*
- * mem.c: the devices without hardware: /dev/null, zero, full, random, urandom, kmsg.
+ * mem.c: devices without hardware: /dev/null, zero, full, random, urandom, kmsg.
  */
 #include "abi/errno.h"
 #include "dev.h"
@@ -25,7 +25,7 @@ static i64 zero_read(struct file *file, struct iter *to, i64 *pos)
     return moved || !n ? (i64)moved : -EFAULT;
 }
 
-/* An anonymous mapping: no operations, pages of zeros on demand. */
+/* Leaves vma->ops 0, so the mapping is anonymous memory: zeroed pages on demand. */
 static int zero_mmap(struct file *file, struct vma *vma)
 {
     return 0;

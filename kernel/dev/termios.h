@@ -80,7 +80,7 @@ enum {
 #define TIOCGSID    0x5429
 #define TIOCGPTPEER 0x5441
 
-/* Of a pseudo-terminal's master, without the bits of direction: headers differ in those. */
+/* Of a pseudo-terminal's master, without the direction bits: libc headers differ in those. */
 #define IOC_DIRECTION 0xe0000000
 #define TIOCGPTN      0x00045430
 #define TIOCSPTLCK    0x00045431
@@ -89,8 +89,8 @@ enum {
 #define TIOCGPTLCK    0x00045439
 
 /* tty.c, for tty_file.c; all need the lock */
-u32 tty_emit(struct tty *tty, const char *s, u32 n); /* how many the driver has room for */
-bool tty_can_emit(const struct tty *tty);            /* one more */
+u32 tty_emit(struct tty *tty, const char *s, u32 n); /* the number that the driver had room for */
+bool tty_can_emit(const struct tty *tty);            /* is there room for one more? */
 void tty_flush_input(struct tty *tty);
 u32 tty_readable(const struct tty *tty);
 u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol);

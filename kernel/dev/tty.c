@@ -1,5 +1,5 @@
 /*
- * tty.c: the line discipline: what happens to characters between the wire and read(2), and between
+ * tty.c: the line discipline: processes characters between the wire and read(2), and between
  * write(2) and the wire. termios(3) is the specification.
  *
  * Input. tty_receive runs in the driver's interrupt. Canonical mode collects a line at the end of
@@ -7,7 +7,7 @@
  * commits every character. A line end is marked in the ring, because VEOF ends a line without being
  * part of it and because read(2) returns at most one line.
  *
- * Not modelled: baud rates, parity, XON/XOFF sent by us, modem control, output delays.
+ * Not modelled: baud rates, parity, IXOFF (sending XON and XOFF), modem control, output delays.
  */
 #include "tty.h"
 #include "abi/signal.h"
@@ -92,7 +92,7 @@ static void emit_all(struct tty *tty, const char *s, u32 n)
         emit(tty, *s++);
 }
 
-/* A line end becomes two characters. */
+/* Room for two characters: output processing turns a line end into CR LF. */
 bool tty_can_emit(const struct tty *tty)
 {
     return !tty->stopped && (!tty->driver->room || tty->driver->room(tty) >= 2);
@@ -135,7 +135,7 @@ static u32 shown_width(const struct tty *tty, u16 slot)
     return 1;
 }
 
-/* Takes the last character off the line being edited, and off the screen. */
+/* Removes the last character from the line being edited, and from the screen. */
 static void erase_one(struct tty *tty)
 {
     u16 slot = tty->ring[--tty->tail % TTY_BUF];
@@ -202,7 +202,7 @@ void tty_flush_input(struct tty *tty)
     notice(tty, TTY_FLUSHED_INPUT);
 }
 
-/* ^C, ^\ and ^Z. True when c was one of them; *sig is to be sent once the lock is free. */
+/* ^C, ^\ and ^Z. True when c was one of them; the caller sends *sig after it drops the lock. */
 static bool signal_key(struct tty *tty, u8 c, int *sig)
 {
     if (!(tty->termios.lflag & ISIG))
@@ -223,7 +223,7 @@ static bool signal_key(struct tty *tty, u8 c, int *sig)
     return true;
 }
 
-/* Holds output back or lets it go on. Needs the lock. */
+/* Stops or resumes output. Needs the lock. */
 void tty_stop_output(struct tty *tty, bool stop)
 {
     if (tty->stopped == stop)
@@ -333,8 +333,8 @@ void tty_receive(struct tty *tty, u8 c)
 }
 
 /*
- * Serial lines have no end of file, but a break is no character, so it can stand for one. Otherwise
- * it reads as NUL (termios(3): neither IGNBRK nor BRKINT).
+ * A serial line has no end of file, but a break is not a character, so tty=stream takes it for the
+ * end of the input. Otherwise it reads as NUL (termios(3): neither IGNBRK nor BRKINT).
  */
 void tty_break(struct tty *tty)
 {
@@ -352,7 +352,7 @@ void tty_break(struct tty *tty)
     spin_unlock(&tty->lock);
 }
 
-/* A line too long for the ring must still find its end, so the rest of it is dropped. */
+/* A full ring without a line end still takes input: append() drops it up to the line's end. */
 bool tty_wants_more(const struct tty *tty)
 {
     return tty->tail - tty->head < TTY_BUF - 1 || (tty->termios.lflag & ICANON && !tty->lines);
@@ -367,8 +367,8 @@ u32 tty_readable(const struct tty *tty)
 }
 
 /*
- * Takes up to n characters, in canonical mode at most one line. *eol tells that a line end was
- * among them (also an end of file, which is not returned). Needs the lock.
+ * Takes up to n characters, in canonical mode at most one line. *eol: the line's end was reached
+ * (also by an end of file, which is not returned). Needs the lock.
  */
 u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol)
 {
@@ -385,7 +385,7 @@ u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol)
         if (!(canon && slot & MARK_EOF))
             buf[got++] = (u8)slot;
     }
-    /* a line that exactly filled the buffer leaves a lone end-of-file mark, which is part of it */
+    /* The end-of-file mark after a line that exactly filled buf belongs to that line. */
     if (canon && got && !*eol && tty->head != limit && tty->ring[tty->head % TTY_BUF] & MARK_EOF) {
         tty->head++;
         tty->lines -= tty->lines > 0;
@@ -401,7 +401,7 @@ static bool flow_is_usual(const struct termios *t)
     return t->iflag & IXON && t->cc[VSTOP] == 19 && t->cc[VSTART] == 17;
 }
 
-/* After a change between canonical and raw: what was typed stays readable. Needs the lock. */
+/* After a change of the modes: input typed before the change stays readable. Needs the lock. */
 void tty_mode_changed(struct tty *tty, const struct termios *old)
 {
     bool usual = flow_is_usual(&tty->termios);

@@ -29,7 +29,7 @@ static u64 deadline_after(u8 vtime)
     return vtime ? time_now() + vtime * (TICKS_PER_SEC / 10) : WAIT_FOREVER;
 }
 
-/* How many characters a raw read still wants before it returns (VMIN). */
+/* Is there enough input for a read to return: a line, VMIN characters, or the end? */
 static bool enough(struct tty *tty, u64 wanted)
 {
     u32 have = tty_readable(tty);
@@ -41,7 +41,7 @@ static bool enough(struct tty *tty, u64 wanted)
     return have >= MIN(wanted, MAX(tty->termios.cc[VMIN], 1));
 }
 
-/* Waits for input as ICANON, VMIN and VTIME say. 0: look again; 1: time is over, return nothing. */
+/* Waits for input as ICANON, VMIN and VTIME say. 0: test again; 1: the time is over; or -errno. */
 static long wait_for_input(struct tty *tty, struct file *file, u64 wanted)
 {
     bool canon = tty->termios.lflag & ICANON;
@@ -61,7 +61,7 @@ static long wait_for_input(struct tty *tty, struct file *file, u64 wanted)
     return err == -ETIMEDOUT ? 1 : err;
 }
 
-/* The driver may have more than the ring could take. */
+/* Lets the driver pass on input that did not fit the ring. */
 static void resume_input(struct tty *tty)
 {
     if (tty->driver->resume)
@@ -80,7 +80,7 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
         u32 n;
 
         if (tty->hung_up)
-            return done ? done : waited ? -EIO : 0; /* the first to notice, and all later ones */
+            return done ? done : waited ? -EIO : 0; /* a sleeping read: -EIO; later ones: 0 */
 
         spin_lock(&tty->lock);
         canon = tty->termios.lflag & ICANON;
@@ -98,7 +98,7 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
             continue;
         waited = true;
         err = wait_for_input(tty, file, to->left);
-        if (err == 1) { /* VTIME: what there is, perhaps nothing */
+        if (err == 1) { /* VTIME is over: return the input there is, perhaps none */
             spin_lock(&tty->lock);
             n = tty_take(tty, chunk, MIN(to->left, sizeof(chunk)), &eol);
             spin_unlock(&tty->lock);
@@ -119,7 +119,7 @@ static i64 tty_write(struct file *file, struct iter *from, i64 *pos)
 {
     struct tty *tty = file->priv;
     char chunk[256];
-    u32 at = 0, have = 0, n; /* chunk[at, have) is still to go */
+    u32 at = 0, have = 0, n; /* chunk[at, have) is not written yet */
     i64 done = 0;
     long err = tty->termios.lflag & TOSTOP ? tty_check_foreground(tty, SIGTTOU) : 0;
 
@@ -142,7 +142,7 @@ static i64 tty_write(struct file *file, struct iter *from, i64 *pos)
         else if (!n && !err)
             err = wait_for_room(tty, file);
         if (done && signal_pending(current))
-            break; /* a long text must not keep its writer from being killed */
+            break; /* the writer of a long text must remain killable */
         sched_relax();
     }
     return done ? done : err;
@@ -231,7 +231,7 @@ static long push_input(struct tty *tty, u64 arg)
     return 0;
 }
 
-/* TCOOFF, TCOON: our output; TCIOFF, TCION: the other side is asked to stop or go on with its. */
+/* TCOOFF, TCOON: our output; TCIOFF, TCION: sends STOP or START to the other side. */
 static long flow(struct tty *tty, u64 arg)
 {
     char c;
@@ -381,7 +381,7 @@ int tty_register(struct tty *tty, const char *node)
     return devfs_register_dev(node, &serial_ops, 0620, tty->rdev, tty);
 }
 
-/* Kernel messages bypass the terminal's lock: they must come out of any context. */
+/* Kernel messages bypass the terminal's lock: they must work in any context. */
 static void console_put(const char *s, size_t n)
 {
     size_t start = 0;

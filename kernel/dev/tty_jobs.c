@@ -1,9 +1,9 @@
 /*
- * tty_jobs.c: controlling terminals and job control (credentials(7), ioctl_tty(2)): which session a
- * terminal belongs to, which of its process groups is in the foreground, and who is told when the
- * leader goes or the line is cut.
+ * tty_jobs.c: controlling terminals and job control (credentials(7), ioctl_tty(2)): the session of
+ * a terminal, its foreground process group, and the signals when the session leader exits or the
+ * line is hung up.
  *
- * Not modelled: orphaned process groups, which Linux answers with EIO where others are stopped.
+ * Not modelled: orphaned process groups, whose background access fails with EIO on Linux.
  */
 #include "abi/errno.h"
 #include "abi/signal.h"
@@ -15,8 +15,8 @@
 #include "vm.h"
 
 /*
- * May the calling process use the terminal now? Background processes are stopped by sig, unless
- * they ignore it: then reading is -EIO and writing is allowed.
+ * May the calling process use the terminal now? sig stops a background process, unless the process
+ * ignores it: then reading is -EIO and writing is allowed.
  */
 long tty_check_foreground(struct tty *tty, int sig)
 {
@@ -70,11 +70,11 @@ void tty_open_controlling(struct tty *tty, const struct file *file)
         tty_set_controlling(tty, p);
 }
 
-/* The losses of a session. */
+/* A session loses its terminal. */
 struct loss {
     struct tty *tty;
-    int pgrp;
-    bool cut; /* the leader hears of it, and remembers whom it has to tell */
+    int pgrp; /* foreground group */
+    bool cut; /* hung up: the leader gets SIGHUP and remembers pgrp, to signal it at its exit */
 };
 
 static bool lose_tty(struct proc *p, void *arg)
@@ -92,7 +92,7 @@ static bool lose_tty(struct proc *p, void *arg)
     return true;
 }
 
-/* The terminal loses its session. Returns the group that was in the foreground. */
+/* Parts the terminal from its session. Returns the group that was in the foreground. */
 static int lose_session(struct tty *tty, bool cut)
 {
     struct loss loss = {.tty = tty, .cut = cut};
@@ -188,7 +188,7 @@ static long give_up_tty(struct tty *tty, struct proc *p)
     return 0;
 }
 
-/* The master's owner may ask who uses the slave without being one of them. */
+/* The owner of a master may query the slave's session and group without belonging to them. */
 long tty_job_control(struct tty *tty, u32 cmd, u64 arg, bool by_master)
 {
     struct proc *p = curproc;

@@ -1,7 +1,7 @@
 /*
- * uart.c: driver of the 16550A serial port, the console. Input by interrupt, output polled: the
- * transmitter of an emulated port is always ready again at once, and kernel messages must come out
- * even when interrupts are off.
+ * uart.c: driver of the 16550A serial port, the console. Input uses the interrupt, output polls:
+ * the transmitter of an emulated port is ready again at once, and kernel messages must appear even
+ * when interrupts are off.
  *
  * Registers (16550D data sheet, table 4), one byte each, reg-shift from the device tree:
  *   0 RBR/THR data   1 IER interrupt enable   2 FCR FIFO control (w), IIR (r)
@@ -23,14 +23,14 @@ enum { RBR = 0, THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5 };
 #define LCR_8N1          0x03
 #define MCR_DTR_RTS_OUT2 0x0b
 #define LSR_RX_READY     0x01
-#define LSR_BREAK        0x10 /* the next character is one */
+#define LSR_BREAK        0x10 /* the next character in RBR is a break */
 #define LSR_TX_EMPTY     0x20
 
 struct uart {
     struct tty tty;
     volatile u8 *regs;
     u32 shift;
-    bool throttled; /* (tty.lock) the tty is full: input waits in the port and on the line */
+    bool throttled; /* (tty.lock) the tty is full: input waits in the port's FIFO, IER is 0 */
 };
 
 static u8 get(struct uart *u, u32 reg)
@@ -54,7 +54,7 @@ static void uart_output(struct tty *tty, const char *s, size_t n)
     }
 }
 
-/* Is there room for a character? If not, the interrupt, which is one of level, is turned off. */
+/* Is there room for a character? If not, turns the level-triggered interrupt off. */
 static bool may_receive(struct uart *u)
 {
     bool yes;
@@ -102,7 +102,7 @@ static void uart_resume(struct tty *tty)
 
 static const struct tty_driver uart_tty = {.output = uart_output, .resume = uart_resume};
 
-/* The port is quiet: characters that came before stay, for switching the FIFOs on clears them. */
+/* Input that came before is read first, because switching the FIFOs on clears them. */
 static void uart_setup(struct uart *u)
 {
     set(u, IER, 0);

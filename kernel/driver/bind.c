@@ -1,7 +1,7 @@
 /*
- * bind.c: which device has which driver. One mutex for all of it, taken before every lock of a
- * driver; probe and remove run with it held. Devices are never freed and the list only grows, so it
- * is read without the lock.
+ * bind.c: binds devices to drivers. driver_lock protects all bindings; it comes before every lock
+ * of a driver, and probe and remove run with it held. Devices are never freed and their list only
+ * grows, so readers of the list need no lock.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -17,7 +17,7 @@ struct device *device_list(void)
     return atomic_load(&devices);
 }
 
-/* The bus's part and the driver's; undone as a whole when one of them fails. */
+/* Runs the bus's probe, then the driver's; when one fails, both are undone. */
 static int probe(struct device *dev, const struct driver_row *row)
 {
     int err;
@@ -48,7 +48,7 @@ static int probe_any(struct device *dev)
     return -ENODEV;
 }
 
-/* Whatever was bound may be what others waited for. */
+/* Probes deferred devices again, until a round binds none: a new binding may serve the next. */
 void devices_retry(void)
 {
     bool again = true;
@@ -145,7 +145,7 @@ int device_del(struct device *dev, bool is_lost)
     return err;
 }
 
-/* The reaper's task: removing waits for tasks of system_taskq. */
+/* In reaper_taskq, because a removal waits for tasks of system_taskq. */
 void dev_lost(struct device *dev)
 {
     task_add(reaper_taskq, &dev->lost);

@@ -16,7 +16,7 @@ static const struct bus test_bus = {.name = "test", .match = matches};
 
 enum { PLAIN = 1, NEEDY = 2 };
 
-/* The actions of the two drivers below, and their observations. (driver_lock) */
+/* Controls the two drivers below and counts their calls. (driver_lock) */
 static struct {
     int fail_at; /* step of the probe that fails; 0: none */
     bool provider;
@@ -104,7 +104,7 @@ static bool node_is_there(void)
     return true;
 }
 
-/* Many times, because a page more or less is that of the allocator. */
+/* Repeated, because the slab allocator itself keeps or frees a page now and then. */
 KTEST(a_probe_that_fails_leaves_nothing)
 {
     for (world.fail_at = 1; world.fail_at <= 4; world.fail_at++) {

@@ -1,4 +1,4 @@
-/* internal.h: what the files of the driver model call of one another. */
+/* internal.h: the interfaces between the files of the driver model. */
 #pragma once
 
 #include "driver.h"
@@ -8,7 +8,7 @@
 extern struct mutex driver_lock; /* binding and unbinding; outside of all locks of drivers */
 extern const struct driver_row __drivers_start[], __drivers_end[];
 
-/* Something that is undone when its binding ends. */
+/* A resource that a driver acquired; release() undoes and frees it when the binding ends. */
 struct resource {
     struct list link;
     void (*release)(struct resource *r);
@@ -16,10 +16,10 @@ struct resource {
 };
 
 struct binding {
-    int refs;           /* the device's while bound, each open file, each mount */
+    int refs;           /* atomic: the bound device, each open file, each mounted disk */
     bool dead;          /* the removal has begun */
     bool has_irq;       /* (driver_lock) */
-    u32 active;         /* atomic: calls inside */
+    u32 active;         /* atomic: calls between binding_enter and binding_leave */
     struct waitq idle;  /* the removal waits here */
     struct list in_use; /* (driver_lock) resources, the newest first */
     struct list memory; /* released with the last reference, the newest first */
@@ -27,9 +27,9 @@ struct binding {
 
 struct binding *binding_new(void);
 void binding_end(struct device *dev); /* steps 3 and 4 of a removal, or of a probe that failed */
-void binding_wake(struct binding *b); /* all queues of dev_waitq */
+void binding_wake(struct binding *b); /* wakes all queues of dev_waitq */
 
 struct device *device_list(void);
-void devices_retry(void); /* (driver_lock) those that were deferred */
+void devices_retry(void); /* (driver_lock) probes deferred devices again */
 int device_bind(const struct bus *bus, const char *driver, const char *device);
 int device_unbind(const struct bus *bus, const char *driver, const char *device);

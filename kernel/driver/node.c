@@ -1,10 +1,10 @@
 /*
  * node.c: device nodes that survive the removal of their device. Each operation of an open file
- * passes a gate: it enters the binding that the file was opened on, so that a removal waits for it,
- * and is -ENODEV afterwards.
+ * passes a gate that enters the binding of the file's open(2): a removal waits for operations
+ * inside, and later ones get -ENODEV.
  *
- * A node is never freed, because inodes and open files point to its operations: one per pair of
- * name and driver. Rebinding uses it again; older files keep the binding that they were opened on.
+ * A node is never freed, because inodes and open files point to its operations: there is one per
+ * pair of name and driver. A new binding reuses it; older files keep the binding of their open(2).
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -20,7 +20,7 @@ struct node {
     struct file_ops gate;
     const struct file_ops *ops;
     char name[32];
-    struct binding *binding; /* (node_lock) 0: not there at the moment */
+    struct binding *binding; /* (node_lock) 0: no device at the moment */
     void *priv;              /* (node_lock) */
 };
 
@@ -37,7 +37,7 @@ static const struct file_ops *ops_of(const struct file *file)
     return container_of(file->ops, struct node, gate)->ops;
 }
 
-/* The result of a call, or what is said of a device that is gone. */
+/* The result of a call, or `gone` when the device has been removed. */
 #define GATED(file, gone, call)                                                                    \
     ({                                                                                             \
         struct binding *b_ = (file)->binding;                                                      \
@@ -68,7 +68,7 @@ static int gate_open(struct inode *inode, struct file *file)
     return err;
 }
 
-/* Not gated: it frees what open made, whether the device is there or not. */
+/* Not gated: it must free the data of open even when the device has been removed. */
 static void gate_release(struct file *file)
 {
     if (ops_of(file)->release)
@@ -124,7 +124,7 @@ static int gate_fsync(struct file *file)
     return GATED(file, -ENODEV, ops->fsync(file));
 }
 
-/* Poll has a gate in any case: pollers of a node without poll must learn that it is gone. */
+/* For drivers without poll: their pollers, too, must learn that the device is gone. */
 static u32 gate_always_ready(struct file *file, struct poll_table *pt)
 {
     bool gone = atomic_load(&file->binding->dead);

@@ -1,7 +1,7 @@
 /*
- * resource.c: what a driver acquires, and how it is undone. Every dev_* call leaves a record in the
- * binding; binding_end releases the records, the newest first. Memory goes with the last reference
- * of the binding, because the queues that pollers wait on are in it.
+ * resource.c: managed resources of drivers. Every dev_* call leaves a record in the binding;
+ * binding_end releases the records, the newest first. Memory lives until the last reference to the
+ * binding goes, because the queues that pollers wait on are in it.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -50,8 +50,8 @@ void binding_put(struct binding *b)
 }
 
 /*
- * dead is set before active is looked at, and active is raised before dead is looked at: one of the
- * two sides sees the other. Every caller has a reference, so b outlives the wake-up.
+ * binding_end writes dead, then reads active; binding_enter raises active, then reads dead; with
+ * both barriers one side sees the other. Every caller has a reference, so b outlives the wake-up.
  */
 bool binding_enter(struct binding *b)
 {
@@ -104,7 +104,7 @@ static void *acquire(struct device *dev, u64 bytes, void (*release)(struct resou
     return r;
 }
 
-/* The record is in front of the memory. */
+/* The record, followed by the memory itself. */
 struct memory {
     struct resource r;
     u64 data[];
@@ -147,7 +147,7 @@ int dev_at_end(struct device *dev, void (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* Registers are reached through the linear map: what is acquired is the right to use them. */
+/* The linear map covers all registers: a window is only the exclusive right to use them. */
 struct window {
     struct resource r;
     struct window *next;
@@ -175,7 +175,7 @@ volatile u8 *dev_ioremap(struct device *dev, u32 n)
         return NULL;
     for (w = windows; w; w = w->next)
         if (pa < w->pa + w->bytes && w->pa < pa + bytes)
-            return NULL; /* another driver's */
+            return NULL; /* another driver has claimed it */
     w = acquire(dev, sizeof(*w), free_window, false);
     if (!w)
         return NULL;
@@ -221,7 +221,7 @@ u64 dma_addr(const void *buf)
     return va_to_pa(buf);
 }
 
-/* Stays until the end: pollers of open files hang on the queue. */
+/* A memory resource, released last: pollers of open files hang on the queue. */
 struct queue {
     struct resource r;
     struct waitq *queue;
@@ -269,7 +269,7 @@ int dev_task(struct device *dev, struct task *task, void (*fn)(void *arg), void 
 {
     struct managed_task *t;
 
-    KASSERT(!dev->binding->has_irq); /* its handler would queue the task after it was waited for */
+    KASSERT(!dev->binding->has_irq); /* free_task runs first: the handler could still queue it */
     t = acquire(dev, sizeof(*t), free_task, false);
     if (!t)
         return -ENOMEM;

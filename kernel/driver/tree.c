@@ -1,5 +1,5 @@
-/* tree.c: the bus of the device tree ("platform", as Linux has it): every enabled node that some
- * driver matches by its compatible strings is a device. */
+/* tree.c: the bus of the device tree, "platform" as in Linux: each enabled node whose compatible
+ * strings match a driver is a device. */
 #include "driver/internal.h"
 #include "fdt.h"
 #include "klib.h"

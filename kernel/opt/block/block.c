@@ -1,8 +1,9 @@
 /*
  * block.c: the block cache, and block devices as files.
  *
- * A device keeps at most CACHED buffers, the least recently used unreferenced one makes room; a
- * dirty one is written first. Writes reach the device at eviction, block_sync or umount.
+ * A device caches about CACHED buffers: a new one evicts the least recently used that has no
+ * reference, after writing it back if it is dirty. Writes reach the device at eviction, block_sync
+ * or umount.
  */
 #include "block.h"
 #include "abi/errno.h"
@@ -68,7 +69,7 @@ static void buffer_free(struct block_device *bd, struct buffer *b)
     kfree(b);
 }
 
-/* Drops the least recently used buffer that nobody holds. */
+/* Evicts the least recently used buffer without a reference. */
 static void make_room(struct block_device *bd)
 {
     struct buffer *victim = NULL;
@@ -273,7 +274,7 @@ void block_close(struct block_device *bd)
     binding_put(bd->binding);
 }
 
-/* Nobody holds a buffer any more; what is dirty has nowhere to go. */
+/* At the end of the binding: no references are left, and dirty data is lost with the device. */
 static void free_buffers(void *arg)
 {
     struct block_device *bd = arg;

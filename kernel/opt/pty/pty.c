@@ -1,16 +1,16 @@
 /*
  * pty.c: pseudo-terminals (pty(7), ioctl_tty(2)). Opening /dev/ptmx makes a pair: the new file is
- * the master, the place of a terminal's keyboard and screen; the slave is an ordinary tty, opened
- * by its name /dev/pts/N or by TIOCGPTPEER, whose driver this is.
+ * the master, which stands for a terminal's keyboard and screen; the slave is an ordinary tty with
+ * this file as its driver. Programs open it as /dev/pts/N or through TIOCGPTPEER.
  *
  *     write(master) -> in -> tty_receive -> line discipline -> read(slave)
  *     read(master) <- out <- tty_output  <- line discipline <- write(slave), echo
  *
  * Both queues are bounded; writers wait for readers. Bytes that the line discipline refuses stay in
- * `in`. Echo may use the last ECHO_ROOM bytes of `out`, and is lost when they are full.
+ * `in`. The last ECHO_ROOM bytes of `out` are reserved for echo, which is lost when they are full.
  *
- * Life: the master and every open file of the slave hold a reference on the tty. With the master
- * the name goes, and the slave is hung up; the number is free again when the last reference goes.
+ * Lifetime: the master and every open file of the slave hold a reference to the tty. Closing the
+ * master removes the name and hangs the slave up; dropping the last reference frees the number.
  *
  * Not modelled: EXTPROC, the master's own termios and flow control (all its terminal ioctls act on
  * the slave), TIOCSTI on the master.
@@ -29,7 +29,7 @@
 #include "dev/termios.h"
 #include "vm.h"
 
-#define PTY_MAX     256 /* minor numbers are 8 bits here */
+#define PTY_MAX     256 /* MKDEV has 8 bits for the minor number */
 #define QUEUE_BYTES 8192
 #define ECHO_ROOM   1024
 #define PACKET_DATA 0 /* first byte of what a master reads in packet mode */
@@ -43,7 +43,7 @@ struct pty {
     struct tty tty; /* the slave */
     u32 index;
     struct inode *node;   /* /dev/pts/index; until the master closes */
-    bool locked;          /* nobody may open the slave yet: TIOCSPTLCK */
+    bool locked;          /* opening the slave fails (TIOCSPTLCK) */
     bool packet;          /* (tty.lock) packet mode */
     u8 status;            /* (tty.lock) TTY_* bits the master has not read yet */
     struct queue out;     /* (tty.lock) from the slave */
@@ -91,7 +91,7 @@ static void give_index(u32 i)
     spin_unlock(&index_lock);
 }
 
-/* The slave's driver. */
+/* ---- The slave's driver ---- */
 
 static void pty_output(struct tty *tty, const char *s, size_t n)
 {
@@ -119,7 +119,7 @@ static bool wants_more(struct pty *pty)
     return more;
 }
 
-/* Hands on what the line discipline takes. Needs pty->writing. */
+/* Passes input on while the line discipline accepts it. Needs pty->writing. */
 static void pump(struct pty *pty)
 {
     struct queue *q = &pty->in;
@@ -201,7 +201,7 @@ static int slave_open(struct inode *inode, struct file *file)
 
 static const struct file_ops slave_fops = {.open = slave_open};
 
-/* The master. */
+/* ---- The master ---- */
 
 static bool slave_is_gone(const struct pty *pty)
 {
@@ -263,7 +263,7 @@ static i64 master_read(struct file *file, struct iter *to, i64 *pos)
     return done ? done : err;
 }
 
-/* Fills the queue from the caller's memory, as far as it goes in one piece. Needs pty->writing. */
+/* Copies from the caller up to the end of the ring or of the free space. Needs pty->writing. */
 static i64 fill(struct queue *q, struct iter *from)
 {
     u32 at = q->tail % QUEUE_BYTES;
@@ -348,7 +348,7 @@ static long set_lock(struct pty *pty, u64 arg)
     return 0;
 }
 
-/* A descriptor of the slave, without a look at any directory. */
+/* Opens the slave by its inode, so the caller's mount namespace and root do not matter. */
 static long open_peer(struct pty *pty, u32 flags)
 {
     struct path at = {NULL, pty->node};

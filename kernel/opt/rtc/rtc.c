@@ -1,5 +1,5 @@
 /*
- * rtc.c: the goldfish real-time clock: where CLOCK_REALTIME starts.
+ * rtc.c: the goldfish real-time clock, which sets CLOCK_REALTIME at boot.
  *
  * Registers: 0 TIME_LOW nanoseconds since 1970, low word; reading it latches 4 TIME_HIGH. The
  * alarm is not used: the kernel's own timers are exact.

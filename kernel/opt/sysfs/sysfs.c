@@ -1,7 +1,6 @@
 /*
- * sysfs.c: devices and drivers as files, in Linux's places. The tree is built by the first mount,
- * and every mount adds what has appeared since; nothing of it exists before, which keeps the boot
- * short.
+ * sysfs.c: devices and drivers as files, at Linux's paths. The first mount builds the tree, later
+ * mounts add devices that have appeared since. Building it at boot would cost every run time.
  *
  *     /sys/bus/BUS/rescan                       write: look for devices again
  *     /sys/bus/BUS/drivers/DRIVER/bind          write the name of a device
@@ -22,7 +21,7 @@
 #define SYSFS_MAGIC 0x62656572
 #define ROOT_ONLY   0200
 
-static struct mutex tree_lock = MUTEX_INIT(tree_lock, "sysfs"); /* building it */
+static struct mutex tree_lock = MUTEX_INIT(tree_lock, "sysfs"); /* held while building it */
 static struct super *tree;
 static const struct bus *const buses[] = {
     &tree_bus,
@@ -31,7 +30,7 @@ static const struct bus *const buses[] = {
 #endif
 };
 
-/* The text of a write without its newline; false when it is too long or memory faulted. */
+/* The text of a write without its newline; false if it is too long or user memory faults. */
 static bool take_word(struct iter *from, char *word, u64 size)
 {
     u64 n = from->left;
@@ -122,7 +121,7 @@ static const struct file_ops remove_ops = {.open = sys_open, .write = remove_wri
 static const struct file_ops rescan_ops = {.open = sys_open, .write = rescan_write};
 static const struct file_ops uevent_ops = {.open = sys_open, .read = uevent_read};
 
-/* The entry of this name, made when it is missing; it lives as long as the tree. (fs_lock) */
+/* The entry of this name, created if it is missing; it lives as long as the tree. (fs_lock) */
 static struct inode *entry(struct inode *dir, const char *name, u32 mode)
 {
     struct inode *inode = NULL;

@@ -1,9 +1,9 @@
 /*
- * A toy USB host controller whose devices are plugged in by programs: an open file chooses a port,
- * write(2) gives the descriptors that the imaginary device answers with, and plugging it makes the
- * hub thread enumerate it later. That is deferred work with a name, which is what remote coverage
- * is about: the hub thread brackets it, so a program that traces its port sees what its descriptors
- * made the kernel do.
+ * A toy USB host controller whose devices programs plug in: an open file chooses a port, write(2)
+ * gives the descriptors of the imaginary device, and plugging it in makes the hub thread enumerate
+ * it later. This is the deferred work that remote coverage exists for: the hub thread brackets the
+ * enumeration of a port with a section of that port's name, so a program that traces its port gets
+ * the coverage that its descriptors caused.
  *
  *     netbsd  /dev/vhci0   ioctls of NetBSD's vhci(4); section = (VHCI, bus << 32 | port)
  *     linux   /dev/toyusb  write plugs at once; hub thread and completion (soft interrupt) are
@@ -38,7 +38,7 @@ enum port_status { EMPTY, BAD, ATTACHED };
 struct port {
     u8 data[DESCRIPTORS_MAX];
     u32 length;
-    bool plugged, changed; /* (lock) changed: the hub thread has not looked yet */
+    bool plugged, changed; /* (lock) changed: the hub thread has not enumerated it yet */
     enum port_status status;
     u32 interfaces, endpoints;
 };
@@ -55,7 +55,7 @@ static bool is_vhci;
 static struct task completion;
 static u64 completed, logged;
 
-/* ---- Enumeration: what a driver stack does with bytes it must not trust ---- */
+/* ---- Enumeration: parsing bytes that a driver must not trust ---- */
 
 static bool device_descriptor(const u8 *d, u32 length)
 {
@@ -99,7 +99,7 @@ static bool one_descriptor(struct port *p, const u8 *d, u32 length)
     case DT_STRING:
         return length % 2 == 0;
     default:
-        return true; /* class specific: somebody else's */
+        return true; /* class-specific: for a class driver, which is not modelled */
     }
 }
 
@@ -123,7 +123,7 @@ static void enumerate(struct port *p)
 
 /* ---- Deferred work ---- */
 
-/* Not inlined: its own entry is what a section around it records. */
+/* Not inlined: a section around it must record this function's own entry. */
 static __attribute__((noinline)) void complete_transfer(void)
 {
     if (++completed % 2)
@@ -197,7 +197,7 @@ static void usb_release(struct file *file)
 {
     struct handle *h = file->priv;
     if (!is_vhci)
-        taskq_barrier(system_taskq); /* what was written is logged */
+        taskq_barrier(system_taskq); /* h->log must have run before h is freed */
     kfree(h);
 }
 

@@ -2,11 +2,11 @@
  * virtio.c: the MMIO transport and the split queue (Virtio 1.2 §4.2, §2.7; legacy §4.2.4).
  *
  * A request is a chain of descriptors; the caller sleeps on the request until the interrupt handler
- * has seen it in the used ring. Free descriptors form a list through desc[].next.
+ * has found it in the used ring. Free descriptors form a list through desc[].next.
  *
- * The transport is a device of the device tree; what sits behind it is a device of the virtio bus,
- * which shares its node and its interrupt. A waiter checks the ring itself after a second: a lost
- * interrupt costs time, not the request.
+ * The transport is a device of the device tree; the device behind it belongs to the virtio bus and
+ * shares the transport's node and interrupt. A waiter checks the used ring itself after a second,
+ * so a lost interrupt costs time, not the request.
  *
  * Memory barriers: the device must see a chain before its index, and the index before the notify.
  */
@@ -154,7 +154,8 @@ static void free_chain(struct virtio *v, u16 head)
     v->nfree += n;
 }
 
-/* The request is on the sleeper's stack: its queue must not be touched after finished. */
+/* The request is on the sleeper's stack, which may go once the sleeper sees r->finished: that needs
+ * the queue's lock, so the wake-ups below come first. */
 static void finish(struct virtio_request *r, int error, u32 written)
 {
     spin_lock(&r->wait.lock);
@@ -166,7 +167,7 @@ static void finish(struct virtio_request *r, int error, u32 written)
     spin_unlock(&r->wait.lock);
 }
 
-/* Completes finished requests: wakes their sleepers and frees descriptors. Any context. */
+/* Completes the requests of the used ring: frees descriptors, wakes the sleepers. Any context. */
 static void reap(struct virtio *v)
 {
     spin_lock(&v->lock);
@@ -177,7 +178,7 @@ static void reap(struct virtio *v)
 
         mb();
         if (!r)
-            continue; /* the device completes what nobody asked for */
+            continue; /* a faulty device completes a request that was never made */
         v->done[head] = NULL;
         free_chain(v, head);
         finish(r, 0, v->used->ring[slot].len);
@@ -192,7 +193,7 @@ static void virtio_interrupt(u32 source, void *arg)
     u32 status = get(v, INTERRUPT_STATUS);
 
     if (status == ~0u) {
-        dev_lost(v->dev->parent); /* nothing answers: it was pulled */
+        dev_lost(v->dev->parent); /* all ones: the device was removed */
         return;
     }
     set(v, INTERRUPT_ACK, status & (I_USED | I_CONFIG));
@@ -275,7 +276,7 @@ static bool is_finished(struct virtio_request *r)
     return yes;
 }
 
-/* Not interruptible: the device may still write to what the caller would free. */
+/* Not interruptible: the device may still write to buffers that the caller would free. */
 static bool wait_finished(struct virtio_request *r, u64 deadline)
 {
     struct waiter w;
@@ -317,7 +318,7 @@ int virtio_transfer(struct virtio *v, const struct virtio_buffer *buf, u32 n, u3
 
 /* ---- The transport, and the bus behind it ---- */
 
-/* An empty slot has ID 0. */
+/* A slot without a device has ID 0. */
 static int mmio_probe(struct device *dev)
 {
     volatile u8 *regs = dev_ioremap(dev, 0);
@@ -334,7 +335,7 @@ static int mmio_probe(struct device *dev)
     return device_add(NULL, &virtio_bus, dev, name, dev->fdt_node, dev->irq, id) ? 0 : -ENOMEM;
 }
 
-/* The device behind the transport is removed first. */
+/* Removes the device behind the transport, before the transport itself goes. */
 static void remove_child(struct device *dev, bool is_lost)
 {
     for (struct device *child = dev->next; child; child = child->next)
@@ -376,7 +377,7 @@ static int bus_probe(struct device *dev)
     return 0;
 }
 
-/* Reset: whatever the driver forgot, the device does no more DMA. */
+/* Resets the device, so it does no more DMA even if its driver forgot to stop it. */
 static void bus_remove(struct device *dev)
 {
     mmio_write32(status_of(dev), 0);

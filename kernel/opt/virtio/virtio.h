@@ -1,6 +1,6 @@
 /*
- * virtio.h: virtio over MMIO (Virtio 1.2, sections 2 and 4.2): what the drivers of single devices
- * see. One queue of split-ring descriptors is enough for all of them.
+ * virtio.h: the interface between the virtio transport over MMIO (Virtio 1.2 §2, §4.2) and the
+ * drivers of devices. Each device uses one split queue.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ struct virtio {
     volatile struct virtio_used *used;
     u16 free_head, nfree;                     /* (lock) chain of free descriptors */
     u16 used_seen;                            /* (lock) */
-    bool broken;                              /* (lock) it is gone, or has not answered */
+    bool broken;                              /* (lock) the device is gone or did not answer */
     struct virtio_request *done[VIRTIO_RING]; /* (lock) request of each chain's head */
     struct waitq wait;                        /* room in the ring */
     void (*config_changed)(struct virtio *v); /* or 0; in the interrupt */
@@ -63,15 +63,15 @@ struct virtio_request {
 };
 
 /*
- * Part of a probe: negotiates (offered & wanted), sets up queue 0, goes live. v is in memory of
- * dev_zalloc. The bus has reset the device before, and resets it at its removal.
+ * Part of a probe: negotiates (offered & wanted), sets up queue 0, sets DRIVER_OK. v must be in
+ * memory of dev_zalloc. The bus resets the device before the probe and at its removal.
  */
 int virtio_start(struct virtio *v, struct device *dev, u64 wanted);
 /* In remove(): the device forgets the ring, and requests in flight end with -EIO. */
 void virtio_stop(struct virtio *v);
 /*
- * Hands over n <= 8 buffers as one chain and sleeps until the device is done with it: 0, or -EIO
- * when the device goes or does not answer for VIRTIO_TIMEOUT; it is broken then.
+ * Submits n <= 8 buffers as one chain and sleeps until the device has used it: 0, or -EIO when the
+ * device goes or does not answer for VIRTIO_TIMEOUT; it is broken from then on.
  */
 int virtio_transfer(struct virtio *v, const struct virtio_buffer *buf, u32 n, u32 *written);
 u64 virtio_config64(struct virtio *v, u32 offset);

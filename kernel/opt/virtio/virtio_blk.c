@@ -1,6 +1,6 @@
 /*
- * virtio_blk.c: block device (Virtio 1.2 §5.2). One request at a time per caller: header, data,
- * status, each its own descriptor.
+ * virtio_blk.c: block device (Virtio 1.2 §5.2). A request has three descriptors: header, data,
+ * status. Each caller has one request in flight.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -18,7 +18,7 @@
 
 #define SECTOR 512
 
-struct request { /* §5.2.6; lives in memory the device can reach */
+struct request { /* §5.2.6; on the heap, where the device can reach it */
     u32 type, reserved;
     u64 sector;
     u8 status;
@@ -54,7 +54,7 @@ static int do_request(struct vblk *d, u32 type, u64 sector, void *data, u32 len)
     return err;
 }
 
-/* The last block of an image that is not a multiple of 4 KiB is read as far as it goes. */
+/* The last block may be shorter: an image need not be a multiple of 4 KiB. */
 static int vblk_transfer(struct block_device *bd, u64 block, void *buf, bool write)
 {
     struct vblk *d = container_of(bd, struct vblk, bd);
@@ -103,7 +103,7 @@ static int blk_probe(struct device *dev)
     return err;
 }
 
-/* While the disk still answers: what is only in memory goes to it. */
+/* Writes dirty blocks back while the disk still answers. */
 static void blk_shutdown(struct device *dev)
 {
     struct vblk *d = dev->priv;

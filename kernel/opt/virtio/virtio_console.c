@@ -1,7 +1,7 @@
 /*
  * virtio_console.c: the window size of the console, from a virtio console device (Virtio 1.2
- * §5.3.4, VIRTIO_CONSOLE_F_SIZE). The characters travel over the serial port, which has no way to
- * tell a size; the device's ports are not used.
+ * §5.3.4, VIRTIO_CONSOLE_F_SIZE). The characters use the serial port, which cannot report a size;
+ * the ports of the virtio device are not used.
  */
 #include "abi/errno.h"
 #include "klib.h"

@@ -1,6 +1,6 @@
 /*
- * virtio_rng.c: entropy device (Virtio 1.2 §5.4), as /dev/hwrng, and one stir of the kernel's
- * generator at boot. On kcovbox the bytes come from the seed of the run, so runs still repeat.
+ * virtio_rng.c: entropy device (Virtio 1.2 §5.4), as /dev/hwrng; probe also stirs 64 bytes into the
+ * kernel's generator. On kcovbox they come from the seed of the run, so runs stay reproducible.
  */
 #include "abi/errno.h"
 #include "file.h"
@@ -12,7 +12,7 @@
 
 struct rng {
     struct virtio v;
-    struct mutex lock; /* buf */
+    struct mutex lock; /* protects buf */
     u8 *buf;           /* page */
 };
 
