@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   demo: () => import('./verbs/demo.ts'),
   run: () => import('./verbs/run.ts'),
   replay: () => import('./verbs/replay.ts'),
+  debug: () => import('./verbs/debug.ts'),
   capsule: () => import('./verbs/capsule.ts'),
   dev: () => import('./verbs/dev.ts'),
   faults: () => import('./verbs/faults.ts'),

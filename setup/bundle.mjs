@@ -21,7 +21,7 @@ import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
 /** The folders whose TypeScript is part of the bundle. */
-const ROOMS = ['emulator', 'devices', 'coverage', 'run', 'host', 'toolchain', 'cli', 'bench'];
+const ROOMS = ['emulator', 'devices', 'coverage', 'debug', 'run', 'host', 'toolchain', 'cli', 'bench'];
 export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
 function newest(dir) {

@@ -63,6 +63,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'devices',
   ],
   coverage: ['emulator/isa', 'emulator/base'],
+  debug: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts'],
   run: ['emulator/base', 'emulator/index.ts', 'coverage/record.ts'],
   toolchain: ['emulator/base'],
   // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading
@@ -73,6 +74,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'emulator/index.ts',
     'coverage/index.ts',
     'toolchain/index.ts',
+    'debug',
     'run',
     'host',
     'bench',
@@ -245,7 +247,7 @@ describe('determinism', () => {
     const wrong: string[] = [];
     for (const path of sources.filter(
       p =>
-        /^(emulator|devices|coverage|run|library\/(emulator|coverage|bytes))/.test(p) &&
+        /^(emulator|devices|coverage|debug|run|library\/(emulator|coverage|bytes))/.test(p) &&
         !p.startsWith('coverage/html/client'),
     ))
       for (const pattern of FORBIDDEN)
@@ -255,7 +257,7 @@ describe('determinism', () => {
 
   test('they import no Node module', () => {
     const wrong = sources
-      .filter(p => /^(emulator|devices|coverage|run|library\/(emulator|coverage|bytes))/.test(p))
+      .filter(p => /^(emulator|devices|coverage|debug|run|library\/(emulator|coverage|bytes))/.test(p))
       .filter(p => /from\s*'(node:|fs|path|os)/.test(read(p)));
     expect(wrong).toEqual([]);
   });

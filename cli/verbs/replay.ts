@@ -16,8 +16,6 @@ import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
 import { storeImage } from '../../host/image-store.ts';
 
-import { machineOptions } from '../../host/machine.ts';
-
 import { choiceOf, comparedState, differences, guestOf, hasOurHashes, limitOf } from '../../host/replay.ts';
 
 import type { Capsule } from '../../run/capsule/index.ts';
@@ -29,6 +27,7 @@ import { UserError } from '../io/fail.ts';
 import { splitFlags } from '../io/values.ts';
 import { checkOutputs, type Executed, execute, type Outputs, outcomeOf } from '../run/execute.ts';
 import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
+import { recordedMachine } from '../run/recorded.ts';
 import { explain, type Replay, runSession } from '../run/session.ts';
 import { addOutputOptions, loadDevices, repeated } from './run.ts';
 
@@ -98,13 +97,7 @@ async function machineAgain(
   replay: Replay,
   { engine, device }: ReplayOptions,
 ): Promise<MachineOptions> {
-  const { run, outcome } = capsule.manifest;
-  const files = new Map([...images].map(([name, bytes]) => [name, { name, bytes }]));
-  const machine =
-    run.format === 'kcovbox run'
-      ? machineOptions(guestOf(run, images, ''), choiceOf(run, outcome, engine, await loadDevices(device)))
-      : bootMachine(run, { files, drives: images }, engine);
-  return { ...machine, replay: replay.journal };
+  return { ...(await recordedMachine(capsule, images, { engine, device })), replay: replay.journal };
 }
 
 /**

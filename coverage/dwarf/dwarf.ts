@@ -75,6 +75,8 @@ export class Dwarf {
       addr: data('.debug_addr'),
       ranges: data('.debug_ranges'),
       rnglists: data('.debug_rnglists'),
+      loc: data('.debug_loc'),
+      loclists: data('.debug_loclists'),
     };
     this.units = readUnitHeaders(this.sections);
     const intervals: { low: Addr; high: Addr; unit: Unit }[] = [];
@@ -99,7 +101,8 @@ export class Dwarf {
     return this.units.length === 0;
   }
 
-  private reader(unit: Unit): DieReader {
+  /** Reads entries of a unit. */
+  reader(unit: Unit): DieReader {
     // Unit versions differ in form sizes, so tables are shared only between units of one version.
     const key = unit.abbrevOffset * 16 + unit.version;
     let abbrevs = this.abbrevs.get(key);
@@ -225,15 +228,21 @@ export class Dwarf {
     };
   }
 
+  /** The unit that has a .debug_info offset. Errors: CoverageError if none has. */
+  unitOf(offset: number): Unit {
+    const unit = this.units[upperBound(this.units.length, offset, i => this.units[i]!.offset) - 1];
+    if (!unit || offset < unit.dieAt || offset >= unit.end) {
+      throw new CoverageError(`.debug_info: reference to 0x${offset.toString(16)} points outside any unit`);
+    }
+    return unit;
+  }
+
   /** Name and declaration of the function entry at a .debug_info offset. */
   functionName(offset: number, depth = 0): FunctionName {
     const known = this.names.get(offset);
     if (known) return known;
     const result: FunctionName = { name: '', linkageName: '', declFile: '', declLine: 0 };
-    const unit = this.units[upperBound(this.units.length, offset, i => this.units[i]!.offset) - 1];
-    if (!unit || offset < unit.dieAt || offset >= unit.end) {
-      throw new CoverageError(`.debug_info: reference to 0x${offset.toString(16)} points outside any unit`);
-    }
+    const unit = this.unitOf(offset);
     const reader = this.reader(unit);
     reader.cursor.seek(offset);
     const abbrev = reader.begin();

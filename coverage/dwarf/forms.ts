@@ -39,6 +39,8 @@ export interface Sections {
   addr: Uint8Array;
   ranges: Uint8Array;
   rnglists: Uint8Array;
+  loc: Uint8Array;
+  loclists: Uint8Array;
 }
 
 /** A word of an index table (`.debug_addr`, `.debug_str_offsets`), checked. */

@@ -6,8 +6,6 @@
 import type { Hart } from '../hart/index.ts';
 import type { Machine } from '../machine/machine.ts';
 
-/** The limit, so that a client cannot fill the host's memory. */
-const BREAKPOINTS_MAX = 1024;
 const PAGE_BITS = 12n;
 const HALVES = 2048;
 
@@ -21,7 +19,7 @@ export interface Reached {
 
 export class Breakpoints {
   readonly #machine: Machine;
-  readonly #wanted = new Set<bigint>();
+  #wanted: ReadonlySet<bigint> = new Set();
   /** As of the last `arm`; differs from what is wanted until the next run. */
   #armed = new Map<bigint, number[]>();
   #isChanged = false;
@@ -33,35 +31,12 @@ export class Breakpoints {
     this.#machine = machine;
   }
 
-  get isEmpty(): boolean {
-    return this.#wanted.size === 0;
-  }
-
-  get all(): ReadonlySet<bigint> {
-    return this.#wanted;
-  }
-
-  /** False: there are too many already. */
-  add(va: bigint): boolean {
-    if (this.#wanted.has(va)) return true;
-    if (this.#wanted.size >= BREAKPOINTS_MAX) return false;
-    this.#wanted.add(va);
-    this.#isChanged = true;
-    return true;
-  }
-
-  delete(va: bigint): void {
-    if (this.#wanted.delete(va)) this.#isChanged = true;
-  }
-
-  clear(): void {
-    for (const va of [...this.#wanted]) this.delete(va);
-  }
-
-  /** Exactly these from now on; cheap when they are the same. Not more than are allowed. */
+  /** Exactly these from now on; cheap when they are the same. */
   replace(wanted: ReadonlySet<bigint>): void {
-    for (const va of [...this.#wanted]) if (!wanted.has(va)) this.delete(va);
-    for (const va of wanted) this.add(va);
+    const isSame = wanted.size === this.#wanted.size && [...wanted].every(va => this.#wanted.has(va));
+    if (isSame) return;
+    this.#wanted = new Set(wanted);
+    this.#isChanged = true;
   }
 
   /**

@@ -9,8 +9,6 @@ export class State {
   readonly i32: Int32Array;
   /** Current byte address of the window: WINDOW or `home`. */
   base: number;
-  /** For debuggers: called before a trap is entered, with its cause; bit 31 = interrupt. */
-  onTrap: ((cause: number) => void) | undefined;
   /** Address of the window while another hart runs. */
   readonly home: number;
   readonly #bytes: Uint8Array;

@@ -21,7 +21,6 @@ export function takeTrap(s: State): void {
   const cause = s.get(L.TRAP_CAUSE);
   const code = cause & 0x7fff_ffff;
   const interrupt = cause < 0;
-  s.onTrap?.(cause);
   if (!interrupt) {
     s.set(L.IC, s.get(L.IC) - 1);
     s.add(L.EXCEPTIONS, 1);

@@ -19,15 +19,18 @@ export interface Recorded {
   readonly program: string;
 }
 
-/** Records a run in which the crash comes so many rounds after the corruption. */
-export function recordOverrun(rounds: number): Recorded {
+/** Records a run that crashes so many rounds after the corruption; undefined: the default. */
+export function recordOverrun(rounds: number | undefined): Recorded {
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-overrun-'));
   const capsule = join(dir, 'overrun.kcapsule');
   const program = join(dir, 'overrun.elf');
   const options = { cwd: dir, timeout: 600_000 };
   const built = kcovbox(['build', '-o', program, SOURCE], options);
   if (built.status !== 0) throw new Error(built.stderr);
-  const ran = kcovbox(['run', '--record', capsule, SOURCE, '--', String(rounds)], options);
+  const ran = kcovbox(
+    ['run', '--record', capsule, SOURCE, ...(rounds === undefined ? [] : ['--', String(rounds)])],
+    options,
+  );
   if (ran.status !== 139) throw new Error(`status ${ran.status}: ${ran.stderr}`);
   return { dir, capsule, program };
 }

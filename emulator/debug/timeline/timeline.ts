@@ -9,7 +9,7 @@ import { HostError } from '../../base/errors.ts';
 import { Journal } from '../../machine/journal.ts';
 import type { Machine, RunResult } from '../../machine/machine.ts';
 import type { Snapshot } from '../../machine/snapshot.ts';
-import { Breakpoints } from '../breakpoints.ts';
+import { Breakpoints, type Reached } from '../breakpoints.ts';
 import { Ladder } from './ladder.ts';
 import { type Found, type Moment, overlaps, pagesOf, type Range, type Stops, type Store } from './stops.ts';
 
@@ -283,30 +283,36 @@ export class Timeline {
     vas: ReadonlySet<bigint>,
     { from = this.first, to = this.latest, most = 1000 } = {},
   ): (Moment & { readonly pc: bigint })[] {
-    const here = this.position;
     const all: (Moment & { readonly pc: bigint })[] = [];
-    this.seek(Math.max(from, this.first));
-    this.#breakpoints.replace(vas);
-    this.#breakpoints.arm(({ unit, hart, pc }) => {
-      if (all.at(-1)?.unit !== unit) all.push({ unit, hart: hart.id, pc });
+    this.visit(vas, { from, to }, ({ unit, hart, pc }) => {
+      all.push({ unit, hart: hart.id, pc });
       return all.length >= most;
-    }, false);
-    for (const _ of this.#advance(to)) if (all.length >= most) break;
-    this.#disarm();
-    this.seek(here);
+    });
     return all;
   }
 
   /**
-   * Executes [from, to) again while `watch` is told of the traps of all harts. Afterwards the
-   * machine is at `to`.
+   * Executes [from, to) again and calls `isEnough` in front of each instruction at `vas` until it
+   * answers true. It may look at the hart. Afterwards the machine is where it was.
    */
-  traps(from: number, to: number, watch: (unit: number, hart: number, cause: number) => void): void {
-    const { machine } = this;
-    this.seek(from);
-    for (const { state, id } of machine.harts) state.onTrap = cause => watch(machine.spentNow, id, cause);
-    this.#finish(this.#advance(to));
-    for (const { state } of machine.harts) state.onTrap = undefined;
+  visit(
+    vas: ReadonlySet<bigint>,
+    { from = this.first, to = this.latest } = {},
+    isEnough: (reached: Reached) => boolean,
+  ): void {
+    const here = this.position;
+    let last = -1;
+    let isOver = false;
+    this.seek(Math.max(from, this.first));
+    this.#breakpoints.replace(vas);
+    this.#breakpoints.arm(reached => {
+      if (reached.unit !== last && !isOver) isOver = isEnough(reached);
+      last = reached.unit;
+      return isOver;
+    }, false);
+    for (const _ of this.#advance(to)) if (isOver) break;
+    this.#disarm();
+    this.seek(here);
   }
 
   #finish(results: Iterable<RunResult>): RunResult {

@@ -1,0 +1,342 @@
+// The commands of `kcovbox debug`: one row each, with its help. They write lines and move the
+// session; reading lines is repl.ts.
+import { DebugError } from '../../debug/expression.ts';
+import type { DebugSession, Direction, Reason } from '../../debug/session.ts';
+import { EVENT_KINDS, type EventKind, nthEvent } from '../../emulator/index.ts';
+import type { SourceView } from './source.ts';
+
+/** The parts of the debugger that a command uses. */
+export interface Desk {
+  readonly session: DebugSession;
+  readonly source: SourceView;
+  /** Where the program begins. */
+  readonly start: number;
+  say(line: string): void;
+}
+
+export interface CommandRow {
+  /** The name and its abbreviations. */
+  readonly names: readonly string[];
+  readonly args?: string;
+  readonly help: string;
+  /** An empty line does it again. */
+  readonly repeats?: true;
+  readonly run: (desk: Desk, args: string) => void;
+}
+
+const MOMENTS_SHOWN = 20;
+const FUNCTION_OF_SWITCH = 'context_switch';
+const ABI =
+  'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
+    ' ',
+  );
+
+const move =
+  (way: (session: DebugSession, direction: Direction) => Reason, direction: Direction) =>
+  (desk: Desk, args: string): void => {
+    const times = args === '' ? 1 : count(args);
+    for (let i = 0; i < times; i++) {
+      const reason = way(desk.session, direction);
+      if (i < times - 1 && reason.kind === 'step') continue;
+      tell(desk, reason);
+      if (reason.kind !== 'step') return;
+    }
+  };
+
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    names: ['continue', 'c'],
+    help: 'run on to the next breakpoint, watch or the end',
+    repeats: true,
+    run: move((s, d) => s.continue(d), 'forward'),
+  },
+  {
+    names: ['back', 'rcontinue', 'rc'],
+    help: 'the same backwards',
+    repeats: true,
+    run: move((s, d) => s.continue(d), 'back'),
+  },
+  {
+    names: ['next', 'n'],
+    args: '[N]',
+    help: 'to the next line, over calls',
+    repeats: true,
+    run: move((s, d) => s.next(d), 'forward'),
+  },
+  {
+    names: ['rnext', 'rn'],
+    args: '[N]',
+    help: 'to the line before, over calls',
+    repeats: true,
+    run: move((s, d) => s.next(d), 'back'),
+  },
+  {
+    names: ['step', 's'],
+    args: '[N]',
+    help: 'to the next line, into calls',
+    repeats: true,
+    run: move((s, d) => s.step(d), 'forward'),
+  },
+  {
+    names: ['rstep', 'rs'],
+    args: '[N]',
+    help: 'to the line before, into calls',
+    repeats: true,
+    run: move((s, d) => s.step(d), 'back'),
+  },
+  {
+    names: ['finish', 'fin'],
+    help: 'out of this function, behind its call',
+    run: move((s, d) => s.finish(d), 'forward'),
+  },
+  {
+    names: ['rfinish', 'rfin'],
+    help: 'back to the call of this function',
+    run: move((s, d) => s.finish(d), 'back'),
+  },
+  {
+    names: ['stepi', 'si'],
+    args: '[N]',
+    help: 'one instruction',
+    repeats: true,
+    run: move((s, d) => s.stepInstruction(d), 'forward'),
+  },
+  {
+    names: ['rstepi', 'rsi'],
+    args: '[N]',
+    help: 'one instruction back',
+    repeats: true,
+    run: move((s, d) => s.stepInstruction(d), 'back'),
+  },
+  {
+    names: ['break', 'b'],
+    args: 'FUNCTION|FILE:LINE|LINE|*0xADDR',
+    help: 'stop there, in both directions',
+    run: ({ session, say }, what) => {
+      const { id, addresses } = session.break(needed(what, 'break main'));
+      const [first] = [...addresses].map(pc => placeOf(session, pc));
+      say(`breakpoint ${id}: ${first}${addresses.size > 1 ? ` and ${addresses.size - 1} more places` : ''}`);
+    },
+  },
+  {
+    names: ['watch'],
+    args: 'EXPR',
+    help: 'stop where the value changes, in both directions',
+    run: ({ session, say }, what) => {
+      const { id, va } = session.watch(needed(what, 'watch list->next'));
+      say(`watch ${id}: ${what}, at 0x${va.toString(16)}`);
+    },
+  },
+  {
+    names: ['delete', 'd'],
+    args: '[NUMBER]',
+    help: 'remove a breakpoint or watch, or all',
+    run: ({ session, say }, what) => {
+      if (what === '') session.deleteAll();
+      else if (!session.delete(count(what))) say(`there is no breakpoint or watch ${what}`);
+    },
+  },
+  {
+    names: ['last-write', 'lw'],
+    args: 'EXPR',
+    help: 'who wrote this last? goes nowhere',
+    run: ({ session, source, say }, what) => {
+      const store = session.lastWrite(needed(what, 'last-write list->next'));
+      if (!store) {
+        say(`nothing has stored to it since unit ${session.timeline.first}`);
+        return;
+      }
+      const by = store.by === 'device' ? 'a device, during ' : '';
+      say(`unit ${store.unit}, hart ${store.hart}: ${by}${placeOf(session, store.pc)}`);
+      const { file, line } = session.describe(store.pc);
+      const text = source.line(file, line);
+      if (text !== undefined) say(`    ${text.trim()}`);
+    },
+  },
+  {
+    names: ['when'],
+    args: 'FUNCTION|FILE:LINE|LINE',
+    help: 'list the moments at which it ran',
+    run: when,
+  },
+  {
+    names: ['goto', 'g'],
+    args: 'UNIT|+N|-N|start|end|KIND N',
+    help: `go to a moment; KIND: ${EVENT_KINDS.join(', ')}, switch`,
+    run: goto,
+  },
+  {
+    names: ['backtrace', 'bt', 'where'],
+    help: 'the calls that led here',
+    run: ({ session, say }) => {
+      for (const [level, frame] of session.frames.entries()) {
+        const mark = level === session.level ? '>' : ' ';
+        const place = frame.file === '' ? `0x${frame.pc.toString(16)}` : `${frame.file}:${frame.line}`;
+        say(
+          `${mark}${String(level).padStart(2)}  ${frame.function} at ${place}${frame.isInlined ? ' (inlined)' : ''}`,
+        );
+      }
+    },
+  },
+  {
+    names: ['frame', 'f'],
+    args: '[LEVEL]',
+    help: 'look at a caller; without a number, where we are',
+    run: (desk, what) => {
+      if (what !== '') desk.session.selectFrame(count(what));
+      whereAmI(desk);
+    },
+  },
+  { names: ['up'], help: 'look at the caller', repeats: true, run: desk => level(desk, 1) },
+  { names: ['down'], help: 'look at the callee', repeats: true, run: desk => level(desk, -1) },
+  {
+    names: ['locals'],
+    help: 'variables of this frame',
+    run: ({ session, say }) => {
+      const { locals } = session;
+      if (locals.length === 0) say('there are no variables here');
+      for (const variable of locals) {
+        const value = session.valueOf(variable);
+        say(`${variable.name} = ${value ? session.show(value) : '<optimised out>'}`);
+      }
+    },
+  },
+  {
+    names: ['print', 'p'],
+    args: 'EXPR',
+    help: 'a value: names, ->, ., [], *, &, casts, arithmetic',
+    run: ({ session, say }, what) => {
+      const value = session.evaluate(needed(what, 'print *list'));
+      say(`${what} = ${session.show(value)}`);
+    },
+  },
+  {
+    names: ['list', 'l'],
+    args: '[FILE:LINE|FUNCTION]',
+    help: 'source text',
+    run: ({ session, source, say }, what) => {
+      const at = what === '' ? session.frame : session.describe(session.find(what)[0]!);
+      if (!source.show(at.file, at.line, session.frame, say))
+        say(`the source of ${at.file || '??'} is not here; --source DIR`);
+    },
+  },
+  {
+    names: ['info', 'i'],
+    args: 'threads|regs|kcov|breakpoints',
+    help: 'harts, registers, coverage, breakpoints',
+    run: info,
+  },
+  {
+    names: ['thread', 't'],
+    args: 'HART',
+    help: 'look at another hart',
+    run: (desk, what) => {
+      desk.session.selectHart(count(what));
+      whereAmI(desk);
+    },
+  },
+];
+
+export function tell(desk: Desk, reason: Reason): void {
+  const { say, session } = desk;
+  if (reason.kind === 'breakpoint') say(`breakpoint ${reason.id}`);
+  else if (reason.kind === 'watch') {
+    const what = session.watches.find(({ id }) => id === reason.id)?.what ?? '';
+    say(`watch ${reason.id}: ${what}\n  before: ${reason.before}\n  after:  ${reason.after}`);
+  } else if (reason.kind === 'begin') say('this is the beginning of the run');
+  else if (reason.kind === 'end') {
+    const { result } = reason;
+    say(
+      `this is the end of the run${'status' in result ? `: ${result.kind}, status ${result.status & 0xff}` : ''}`,
+    );
+  }
+  whereAmI(desk);
+}
+
+export function whereAmI({ session, source, say }: Desk): void {
+  const { frame, timeline } = session;
+  const { function: name, file, line, pc } = frame;
+  say(
+    `unit ${timeline.position}, hart ${session.hart.id}: ${name} at ${file === '' ? `0x${pc.toString(16)}` : `${file}:${line}`}`,
+  );
+  const text = source.line(file, line);
+  if (text !== undefined) say(`${line}\t${text}`);
+}
+
+function level(desk: Desk, by: number): void {
+  desk.session.selectFrame(desk.session.level + by);
+  whereAmI(desk);
+}
+
+function when({ session, say }: Desk, what: string): void {
+  const here = session.timeline.position;
+  session.timeline.end();
+  session.goto(here);
+  const all = session.moments(needed(what, 'when main.c:12'));
+  if (all.length === 0) {
+    say('it did not run');
+    return;
+  }
+  say(`it ran ${all.length} time${all.length === 1 ? '' : 's'}`);
+  const shown = all.length <= MOMENTS_SHOWN ? all : [...all.slice(0, MOMENTS_SHOWN - 1), all.at(-1)!];
+  for (const { unit, hart, pc } of shown) say(`  unit ${unit}, hart ${hart}: ${placeOf(session, pc)}`);
+}
+
+function goto(desk: Desk, what: string): void {
+  const { session, start } = desk;
+  const { timeline } = session;
+  const [, sign = '', digits] = /^([+-]?)(\d{1,15})$/.exec(what) ?? [];
+  const [, kind = '', n] = /^([a-z]+) +(\d{1,15})$/.exec(what) ?? [];
+  if (what === 'start') session.goto(start);
+  else if (what === 'end') session.goto(Number.MAX_SAFE_INTEGER);
+  else if (digits !== undefined) {
+    const by = Number(digits);
+    session.goto(sign === '+' ? timeline.position + by : sign === '-' ? timeline.position - by : by);
+  } else if (n !== undefined && (kind === 'switch' || EVENT_KINDS.includes(kind as EventKind))) {
+    const moment =
+      kind === 'switch'
+        ? session.moments(FUNCTION_OF_SWITCH)[Number(n) - 1]
+        : nthEvent(timeline, kind as EventKind, Number(n));
+    if (!moment) throw new DebugError(`the run has no ${kind} ${n}`);
+    session.goto(moment.unit, moment.hart);
+  } else throw new DebugError('goto UNIT, +N, -N, start, end, or a kind and a number: goto syscall 3');
+  whereAmI(desk);
+}
+
+function info(desk: Desk, what: string): void {
+  const { session, say } = desk;
+  const { machine } = session.timeline;
+  if (/^t/.test(what))
+    for (const hart of machine.harts) {
+      const mark = hart === session.hart ? '>' : ' ';
+      say(`${mark}hart ${hart.id}${hart.waiting ? ', waits' : ''}: ${placeOf(session, hart.state.pc)}`);
+    }
+  else if (/^r/.test(what)) {
+    const cells = ABI.map(
+      (name, n) => `${name.padEnd(5)}${session.hart.state.getX(n).toString(16).padStart(16, '0')}`,
+    );
+    for (let i = 0; i < 32; i += 4) say(cells.slice(i, i + 4).join('  '));
+    say(`pc   ${session.hart.state.pc.toString(16).padStart(16, '0')}`);
+  } else if (/^k/.test(what)) say(`${machine.kcovRecords} coverage records up to here`);
+  else if (/^b/.test(what)) {
+    for (const { id, what: place, addresses } of session.breakpoints)
+      say(`${id}  break ${place} (${addresses.size} place${addresses.size === 1 ? '' : 's'})`);
+    for (const { id, what: text } of session.watches) say(`${id}  watch ${text}`);
+    if (session.breakpoints.length + session.watches.length === 0) say('there are none');
+  } else throw new DebugError('info threads, regs, kcov or breakpoints');
+}
+
+function placeOf(session: DebugSession, pc: bigint): string {
+  const { function: name, file, line } = session.describe(pc);
+  return `${name} at ${file === '' ? `0x${pc.toString(16)}` : `${file}:${line}`}`;
+}
+
+function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new DebugError(`"${text}" is not a number`);
+  return Number(text);
+}
+
+function needed(text: string, example: string): string {
+  if (text === '') throw new DebugError(`something is missing: ${example}`);
+  return text;
+}

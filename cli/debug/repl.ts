@@ -1,0 +1,110 @@
+// The command line of `kcovbox debug`: reads lines from a terminal, a file or a pipe.
+import { createInterface } from 'node:readline';
+import { KcovboxError } from '../../emulator/index.ts';
+import { printable } from '../io/fail.ts';
+import { COMMANDS, type CommandRow, type Desk } from './commands.ts';
+
+const HELP = `Commands can be shortened as far as they stay unique; an empty line repeats the last motion.
+Every motion has a way back: step and rstep, next and rnext, continue and back.
+A first session:
+  break sum          stop at a function
+  continue           go there
+  backtrace          who called it
+  print *at          a value
+  watch at->next     what changed it?
+  back               to the store that did
+`;
+
+export class Repl {
+  readonly #desk: Desk;
+  #last = '';
+  #hasFailed = false;
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  /** Has a command failed? */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** One line. False: the user leaves. */
+  execute(line: string): boolean {
+    const text = line.trim() === '' ? this.#last : line.trim();
+    const [word = ''] = text.split(/\s+/);
+    const args = text.slice(word.length).trim();
+    if (word === '' || word.startsWith('#')) return true;
+    if (word === 'q' || word === 'quit' || word === 'exit') return false;
+    if (word === 'h' || word === 'help') {
+      this.#help(args);
+      return true;
+    }
+    const row = this.#row(word);
+    this.#last = row?.repeats ? text : '';
+    if (!row) return true;
+    try {
+      row.run(this.#desk, args);
+    } catch (error) {
+      if (!(error instanceof KcovboxError)) throw error;
+      this.#fail(error.message);
+    }
+    return true;
+  }
+
+  /** `isEchoed`: lines are shown, as a transcript. */
+  async run(input: NodeJS.ReadableStream, isEchoed: boolean): Promise<void> {
+    const isTerminal = !isEchoed && process.stdin.isTTY === true;
+    const lines = createInterface({
+      input,
+      ...(isTerminal && { output: process.stdout, historySize: 1000 }),
+      prompt: '(kcovbox) ',
+      completer: (text: string) => this.#complete(text),
+    });
+    if (isTerminal) lines.prompt();
+    for await (const line of lines) {
+      if (isEchoed) this.#desk.say(`(kcovbox) ${line}`);
+      if (!this.execute(line)) break;
+      if (isTerminal) lines.prompt();
+    }
+    lines.close();
+  }
+
+  #row(word: string): CommandRow | undefined {
+    const exact = COMMANDS.find(({ names }) => names.includes(word));
+    if (exact) return exact;
+    const found = COMMANDS.filter(({ names }) => names[0]!.startsWith(word));
+    if (found.length === 1) return found[0];
+    this.#fail(
+      found.length === 0
+        ? `there is no command ${word}; help lists them`
+        : `${word} may be ${found.map(({ names }) => names[0]).join(', ')}`,
+    );
+    return undefined;
+  }
+
+  #fail(message: string): void {
+    this.#hasFailed = true;
+    this.#desk.say(printable(message));
+  }
+
+  #help(word: string): void {
+    const { say } = this.#desk;
+    const rows = word === '' ? COMMANDS : COMMANDS.filter(({ names }) => names.includes(word));
+    for (const { names, args = '', help } of rows) {
+      const [name, ...short] = names;
+      say(`${`${name} ${args}`.padEnd(40)} ${help}${short.length > 0 ? ` (${short.join(', ')})` : ''}`);
+    }
+    if (word === '') say(`\n${HELP}`.trimEnd());
+    else if (rows.length === 0) this.#fail(`there is no command ${word}`);
+  }
+
+  /** Commands, then functions of the images. */
+  #complete(text: string): [string[], string] {
+    const [, word = ''] = /(\S*)$/.exec(text) ?? [];
+    if (!/\s/.test(text.trim()) && !text.endsWith(' '))
+      return [COMMANDS.flatMap(({ names }) => names.filter(name => name.startsWith(word))), word];
+    const names = this.#desk.session.images.flatMap(({ functionNames }) => [...functionNames]);
+    return [[...new Set(names)].filter(name => name.startsWith(word)).slice(0, 100), word];
+  }
+}

@@ -1,0 +1,147 @@
+// The calls that a hart is inside of, with what is known of each one's registers.
+import { addrOf, cleanPath, type FrameView, type Registers, type Scope } from '../coverage/index.ts';
+import { decode, type Hart, type Machine, newInsn, readMemory } from '../emulator/index.ts';
+import type { Image } from './image.ts';
+
+const FRAMES_MAX = 128;
+const RA = 1;
+const SP = 2;
+const FP = 8;
+
+export interface Frame {
+  readonly function: string;
+  /** '' and 0 where unknown. */
+  readonly file: string;
+  readonly line: number;
+  /** Of the instruction that runs, or to which the call returns. */
+  readonly pc: bigint;
+  readonly image: Image | undefined;
+  readonly scope: Scope | undefined;
+  /** Was the call inlined into the frame above? */
+  readonly isInlined: boolean;
+  /** Canonical frame address: grows from callee to caller. */
+  readonly cfa: bigint;
+  readonly view: FrameView;
+}
+
+/** From the innermost out. */
+export function framesOf(machine: Machine, hart: Hart, images: readonly Image[]): Frame[] {
+  const memory = (va: bigint, bytes: number): Uint8Array | undefined => {
+    const data = readMemory(machine, hart, va, bytes);
+    return data?.length === bytes ? data : undefined;
+  };
+  let registers: Registers = new Map(Array.from({ length: 32 }, (_, n) => [n, hart.state.getX(n)]));
+  let { pc } = hart.state;
+  const frames: Frame[] = [];
+  for (let depth = 0; frames.length < FRAMES_MAX; depth++) {
+    const image = images.find(({ hasCode }, i) => hasCode.call(images[i], pc));
+    const at = depth === 0 ? pc : pc - 1n; // of a caller: the call, not the statement behind it
+    const up = image && caller(image, pc, registers, memory, depth);
+    const cfa = up?.cfa ?? registers.get(SP) ?? 0n;
+    frames.push(...framesAt(image, pc, at, registers, cfa, memory));
+    if (
+      !up ||
+      up.pc === 0n ||
+      (depth > 0 && up.pc === pc && up.cfa === cfa && up.registers.get(SP) === registers.get(SP))
+    )
+      break;
+    pc = up.pc;
+    registers = up.registers;
+  }
+  return frames;
+}
+
+type Memory = (va: bigint, bytes: number) => Uint8Array | undefined;
+
+function caller(image: Image, pc: bigint, registers: Registers, memory: Memory, depth: number) {
+  // A call may be the last instruction of a function.
+  const found = image.frames.unwind(depth === 0 ? pc : pc - 1n, registers, memory);
+  if (found) {
+    const { cfa, caller: above, returns } = found;
+    return { cfa, registers: above as Registers, pc: returns ?? 0n };
+  }
+  if (!image.scopesAt(pc)[0]) {
+    const guess = byPrologue(image, pc, registers, memory);
+    if (guess && image.hasCode(guess.pc - 1n)) return guess;
+  }
+  // By the frame pointer (psABI, "Frame Pointer Convention").
+  const fp = registers.get(FP);
+  const words = fp === undefined || fp % 8n !== 0n ? undefined : memory(fp - 16n, 16);
+  if (fp === undefined || !words) return undefined;
+  const view = new DataView(words.buffer, words.byteOffset);
+  const above = new Map(registers);
+  above.set(FP, view.getBigUint64(0, true));
+  above.set(SP, fp);
+  const returns = view.getBigUint64(8, true);
+  above.set(RA, returns);
+  return { cfa: fp, registers: above as Registers, pc: returns };
+}
+
+/**
+ * Of a function that nothing describes, such as those of a libc: its first instructions say how far
+ * they move sp and where they store ra and s0.
+ */
+function byPrologue(image: Image, pc: bigint, registers: Registers, memory: Memory) {
+  const [function_] = image.functionAt(pc);
+  const sp = registers.get(SP);
+  if (!function_ || sp === undefined) return undefined;
+  let size = 0;
+  const saved = new Map<number, number>();
+  for (let at = function_.low; at < pc && at < function_.low + PROLOGUE_MAX; ) {
+    const word = image.elf.read(addrOf(at), 4) ?? image.elf.read(addrOf(at), 2);
+    const insn = word && decode(wordAt(word), INSN);
+    if (!insn) break;
+    if (insn.name === 'addi' && insn.rd === SP && insn.rs1 === SP && insn.imm < 0) size -= insn.imm;
+    if (insn.name === 'sd' && insn.rs1 === SP && !saved.has(insn.rs2)) saved.set(insn.rs2, insn.imm);
+    if (['jal', 'jalr', 'beq', 'bne', 'blt', 'bge', 'bltu', 'bgeu'].includes(insn.name)) break;
+    at += BigInt(insn.bytes);
+  }
+  const caller = new Map(registers);
+  for (const register of [RA, FP]) {
+    const offset = saved.get(register);
+    const bytes = offset === undefined ? undefined : memory(sp + BigInt(offset), 8);
+    if (bytes) caller.set(register, new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+  }
+  const cfa = sp + BigInt(size);
+  caller.set(SP, cfa);
+  return { cfa, registers: caller as Registers, pc: caller.get(RA) ?? 0n };
+}
+
+const INSN = newInsn();
+const PROLOGUE_MAX = 64n;
+
+/** 16 bits of a compressed instruction. */
+function wordAt(bytes: Uint8Array): number {
+  const low = bytes[0]! | (bytes[1]! << 8);
+  return (low & 3) === 3 && bytes.length >= 4 ? (low | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0 : low;
+}
+
+/** The frames of one activation: calls that were inlined are frames of their own. */
+function framesAt(
+  image: Image | undefined,
+  pc: bigint,
+  at: bigint,
+  registers: Registers,
+  cfa: bigint,
+  memory: Memory,
+): Frame[] {
+  const scopes = image?.scopesAt(at) ?? [];
+  const base = { register: (n: number) => (n === 0 ? 0n : registers.get(n)), memory, cfa: () => cfa };
+  const outer = scopes.at(-1);
+  const frameBase = (): bigint | undefined => outer && image?.variables.frameBase(outer, base);
+  const view: FrameView = { ...base, frameBase };
+  const lines = image?.symbolizer.frames(addrOf(at)) ?? [];
+  if (lines.length === 0)
+    return [{ function: '??', file: '', line: 0, pc, image, scope: undefined, isInlined: false, cfa, view }];
+  return lines.map(({ function: name, file, line, inline }, i) => ({
+    function: name || '??',
+    file: file === '' || line === 0 ? '' : cleanPath(file),
+    line,
+    pc,
+    image,
+    scope: scopes[i],
+    isInlined: inline,
+    cfa,
+    view,
+  }));
+}

@@ -1,0 +1,193 @@
+// An executable with its debug information: statements, functions, variables, call frames.
+import {
+  type Addr,
+  addrOf,
+  CallFrames,
+  CoverageError,
+  cleanPath,
+  Elf,
+  Entries,
+  pcOf,
+  ROW_END_SEQUENCE,
+  ROW_IS_STMT,
+  ROW_PROLOGUE_END,
+  type Scope,
+  Symbolizer,
+  Variables,
+} from '../coverage/index.ts';
+
+export interface Statement {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Half-open. */
+export interface Interval {
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+export class Image {
+  readonly name: string;
+  readonly elf: Elf;
+  readonly symbolizer: Symbolizer;
+  readonly variables: Variables;
+  readonly frames: CallFrames;
+  readonly #code: readonly { readonly low: Addr; readonly high: Addr }[];
+  #statements: Map<bigint, Statement> | undefined;
+  readonly #prologueEnds = new Set<bigint>();
+
+  /** Errors: CoverageError when the bytes are no ELF file, or damaged. */
+  constructor(bytes: Uint8Array, name: string) {
+    this.name = name;
+    this.elf = new Elf(bytes, name);
+    this.symbolizer = new Symbolizer(this.elf);
+    this.variables = new Variables(new Entries(this.symbolizer.dwarf));
+    this.frames = new CallFrames(this.elf);
+    this.#code = this.elf.executableSections().map(({ addr, size }) => ({ low: addr, high: addr + size }));
+  }
+
+  hasCode(pc: bigint): boolean {
+    const at = addrOf(pc);
+    return this.#code.some(({ low, high }) => at >= low && at < high);
+  }
+
+  /** The first instruction of each statement. */
+  get statements(): ReadonlyMap<bigint, Statement> {
+    if (this.#statements) return this.#statements;
+    const found = new Map<bigint, Statement>();
+    const { dwarf } = this.symbolizer;
+    for (const unit of dwarf.units) {
+      const table = dwarf.lineTable(unit);
+      if (!table) continue;
+      let before = '';
+      for (let i = 0; i < table.rows.count; i++) {
+        const { address, line, file, flags } = table.row(i);
+        const key = `${file}:${line}`;
+        const isEnd = (flags & ROW_END_SEQUENCE) !== 0;
+        const pc = pcOf(address);
+        if (flags & ROW_PROLOGUE_END) this.#prologueEnds.add(pc);
+        if (!isEnd && flags & ROW_IS_STMT && line > 0 && key !== before && this.hasCode(pc))
+          found.set(pc, { file: cleanPath(table.path(file, unit.compDir)), line });
+        before = isEnd ? '' : key;
+      }
+    }
+    this.#statements = found;
+    return found;
+  }
+
+  /** Scopes around an instruction, innermost first: calls that were inlined, then the function. */
+  scopesAt(pc: bigint): Scope[] {
+    const { dwarf } = this.symbolizer;
+    const unit = dwarf.unitAt(addrOf(pc));
+    return unit ? dwarf.scopesAt(unit, addrOf(pc)) : [];
+  }
+
+  /** The intervals of the function around an instruction. */
+  functionAt(pc: bigint): Interval[] {
+    const scope = this.scopesAt(pc).at(-1);
+    if (scope) return intervalsOf(scope);
+    const symbol = this.elf.symbols.at(addrOf(pc));
+    return symbol ? [{ low: pcOf(symbol.addr), high: pcOf(symbol.addr + Math.max(symbol.size, 2)) }] : [];
+  }
+
+  /** Is this the first instruction of a function? Then the one behind its prologue. */
+  behindPrologue(pc: bigint): bigint | undefined {
+    const scope = this.scopesAt(pc).at(-1);
+    if (!scope || pcOf(scope.ranges[0]!) !== pc) return undefined;
+    const { statements } = this;
+    const [{ high }] = intervalsOf(scope) as [Interval];
+    const inside = [...statements.keys()].filter(at => at > pc && at < high).sort((a, b) => (a < b ? -1 : 1));
+    return inside.find(at => this.#prologueEnds.has(at)) ?? inside[0];
+  }
+
+  /**
+   * Instructions to stop at for a function, FILE:LINE, or *ADDRESS; of inlined copies too. Empty:
+   * there are none.
+   */
+  find(what: string): bigint[] {
+    const [, file, line] = /^(.+):(\d+)$/.exec(what) ?? [];
+    if (line !== undefined) return this.#atLine(file!, Number(line));
+    const { dwarf } = this.symbolizer;
+    const found: bigint[] = [];
+    const visit = (scope: Scope): void => {
+      if (dwarf.functionName(scope.offset).name === what) {
+        const low = pcOf(scope.ranges[0]!);
+        found.push(scope.isInlined ? low : (this.behindPrologue(low) ?? low));
+      }
+      for (const child of scope.children) visit(child);
+    };
+    if (!this.#functionNames.has(what)) {
+      const { symbols } = this.elf;
+      const [symbol] = symbols.named(what);
+      return symbol && this.hasCode(pcOf(symbol.addr)) ? [pcOf(symbol.addr)] : [];
+    }
+    for (const unit of dwarf.units) for (const scope of dwarf.functions(unit)) visit(scope);
+    return found;
+  }
+
+  #names: Set<string> | undefined;
+
+  /** Of functions with debug information, inlined ones too. */
+  get #functionNames(): Set<string> {
+    if (this.#names) return this.#names;
+    const names = new Set<string>();
+    const { dwarf } = this.symbolizer;
+    const visit = (scope: Scope): void => {
+      names.add(dwarf.functionName(scope.offset).name);
+      for (const child of scope.children) visit(child);
+    };
+    for (const unit of dwarf.units) for (const scope of dwarf.functions(unit)) visit(scope);
+    this.#names = names;
+    return names;
+  }
+
+  get functionNames(): Iterable<string> {
+    return this.#functionNames;
+  }
+
+  /** The next line with code, as far as 20 lines below. */
+  #atLine(file: string, line: number): bigint[] {
+    const wanted = cleanPath(file);
+    const own = [...this.statements].filter(([, s]) => s.file === wanted || s.file.endsWith(`/${wanted}`));
+    for (let at = line; at < line + 20; at++) {
+      const found = own.filter(([, s]) => s.line === at).map(([pc]) => pc);
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+}
+
+const intervalsOf = ({ ranges }: Scope): Interval[] => {
+  const intervals: Interval[] = [];
+  for (let i = 0; i < ranges.length; i += 2)
+    intervals.push({ low: pcOf(ranges[i]!), high: pcOf(ranges[i + 1]!) });
+  return intervals;
+};
+
+/** Undefined when the bytes are no ELF file that can be read. */
+export function imageOf(bytes: Uint8Array, name: string): Image | undefined {
+  try {
+    return new Image(bytes, name);
+  } catch (error) {
+    if (error instanceof CoverageError) return undefined;
+    throw error;
+  }
+}
+
+/** A file of a cpio archive in the "newc" format. */
+export function fileOfCpio(bytes: Uint8Array, wanted: string): Uint8Array | undefined {
+  const text = (at: number, length: number): string =>
+    String.fromCharCode(...bytes.subarray(at, at + length));
+  const pad = (at: number): number => (at + 3) & ~3;
+  for (let at = 0; at + 110 <= bytes.length && text(at, 6) === '070701'; ) {
+    const size = Number.parseInt(text(at + 54, 8), 16);
+    const nameSize = Number.parseInt(text(at + 94, 8), 16);
+    if (!(size >= 0 && nameSize >= 0 && nameSize < 4096)) return undefined;
+    const [name = ''] = text(at + 110, nameSize).split('\0');
+    const data = pad(at + 110 + nameSize);
+    if (name.replace(/^\/+/, '') === wanted) return bytes.subarray(data, data + size);
+    at = pad(data + size);
+  }
+  return undefined;
+}

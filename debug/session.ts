@@ -1,0 +1,416 @@
+// A debugger of source code for a run that goes both ways: what its faces (the command line, DAP)
+// share. It has no I/O; every method ends with the machine at some place of the run.
+import { addrOf, cleanPath, type Type, type Variable } from '../coverage/index.ts';
+import {
+  exhaust,
+  type Found,
+  type Hart,
+  type Moment,
+  type Range,
+  type RunResult,
+  readMemory,
+  type Stops,
+  type Store,
+  type Timeline,
+  translate,
+} from '../emulator/index.ts';
+import { DebugError, evaluate, vaOf } from './expression.ts';
+import { type Frame, framesOf } from './frames.ts';
+import type { Image, Statement } from './image.ts';
+import { bytesOf, type Read, show, type Value } from './values.ts';
+
+export interface Breakpoint {
+  readonly id: number;
+  /** As the user wrote it. */
+  readonly what: string;
+  readonly addresses: ReadonlySet<bigint>;
+}
+
+export interface Watch {
+  readonly id: number;
+  readonly what: string;
+  readonly type: Type;
+  readonly va: bigint;
+  readonly range: Range;
+}
+
+/** The reason why the run stands. */
+export type Reason =
+  | { readonly kind: 'step' }
+  | { readonly kind: 'breakpoint'; readonly id: number }
+  | { readonly kind: 'watch'; readonly id: number; readonly before: string; readonly after: string }
+  | { readonly kind: 'end'; readonly result: RunResult }
+  | { readonly kind: 'begin' };
+
+export interface Where extends Moment {
+  readonly pc: bigint;
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+export type Direction = 'forward' | 'back';
+
+const BREAKPOINTS_MAX = 1000;
+const PAGE = 4096;
+const MOMENTS_MAX = 100_000;
+
+export class DebugSession {
+  readonly timeline: Timeline;
+  readonly images: readonly Image[];
+  #hart: number;
+  #level = 0;
+  #frames: { readonly at: string; readonly list: readonly Frame[] } | undefined;
+  #breakpoints: Breakpoint[] = [];
+  #watches: Watch[] = [];
+  #next = 1;
+
+  /** `images`: in the order in which names are looked up, the program first. */
+  constructor(timeline: Timeline, images: readonly Image[]) {
+    this.timeline = timeline;
+    this.images = images;
+    this.#hart = timeline.machine.scheduler.turn;
+  }
+
+  get hart(): Hart {
+    return this.timeline.machine.harts[this.#hart]!;
+  }
+
+  get breakpoints(): readonly Breakpoint[] {
+    return this.#breakpoints;
+  }
+
+  get watches(): readonly Watch[] {
+    return this.#watches;
+  }
+
+  /** Errors: DebugError when there is no such hart. */
+  selectHart(id: number): void {
+    if (!this.timeline.machine.harts[id]) throw new DebugError(`there is no hart ${id}`);
+    this.#hart = id;
+    this.#level = 0;
+  }
+
+  get frames(): readonly Frame[] {
+    const at = `${this.timeline.position}.${this.timeline.machine.time}.${this.#hart}`;
+    if (this.#frames?.at !== at)
+      this.#frames = { at, list: framesOf(this.timeline.machine, this.hart, this.images) };
+    return this.#frames.list;
+  }
+
+  get level(): number {
+    return this.#level;
+  }
+
+  get frame(): Frame {
+    return this.frames[this.#level] ?? this.frames[0]!;
+  }
+
+  selectFrame(level: number): void {
+    if (!this.frames[level]) throw new DebugError(`there is no frame ${level}; backtrace lists them`);
+    this.#level = level;
+  }
+
+  // Breakpoints and watches.
+
+  /** Errors: DebugError when nothing in the images has that name. */
+  find(what: string): bigint[] {
+    const [, address] = /^\*?(0x[0-9a-f]{1,16})$/i.exec(what) ?? [];
+    if (address !== undefined) return [BigInt(address)];
+    const text = /^\d+$/.test(what) ? `${this.frame.file}:${what}` : what;
+    for (const image of this.images) {
+      const found = image.find(text);
+      if (found.length > 0) return found;
+    }
+    throw new DebugError(`there is no code for "${what}"; FUNCTION, FILE:LINE or *0xADDRESS is possible`);
+  }
+
+  break(what: string): Breakpoint {
+    if (this.#breakpoints.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many breakpoints');
+    const breakpoint = { id: this.#next++, what, addresses: new Set(this.find(what)) };
+    this.#breakpoints.push(breakpoint);
+    return breakpoint;
+  }
+
+  watch(what: string): Watch {
+    if (this.#watches.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many watches');
+    const { type, va, range } = this.memoryOf(what);
+    const watch = { id: this.#next++, what, type, va, range };
+    this.#watches.push(watch);
+    return watch;
+  }
+
+  /** False: there is none with this number. */
+  delete(id: number): boolean {
+    const before = this.#breakpoints.length + this.#watches.length;
+    this.#breakpoints = this.#breakpoints.filter(b => b.id !== id);
+    this.#watches = this.#watches.filter(w => w.id !== id);
+    return this.#breakpoints.length + this.#watches.length < before;
+  }
+
+  deleteAll(): void {
+    this.#breakpoints = [];
+    this.#watches = [];
+  }
+
+  // Values.
+
+  readonly read: Read = (va, bytes) => {
+    const data = readMemory(this.timeline.machine, this.hart, va, bytes);
+    return data?.length === bytes ? data : undefined;
+  };
+
+  /** Variables of the selected frame; inner ones hide outer ones. */
+  get locals(): readonly Variable[] {
+    const { image, scope, pc } = this.frame;
+    return image && scope ? image.variables.of(scope, this.#lookAt(pc)) : [];
+  }
+
+  /** Of a caller: its call, not the instruction behind it. */
+  #lookAt(pc: bigint): bigint {
+    return pc === this.frames[0]!.pc ? pc : pc - 1n;
+  }
+
+  /** Undefined: optimised out here. */
+  valueOf(variable: Variable): Value | undefined {
+    const { view, pc } = this.frame;
+    const place = variable.place(view, this.#lookAt(pc));
+    const { type } = variable;
+    if (!place) return undefined;
+    if (place.kind === 'value') return { type, place, bytes: bytesOf(place.value, Math.min(8, type.bytes)) };
+    if (place.kind === 'register') {
+      const word = place.n < 32 ? view.register(place.n) : undefined;
+      return word === undefined ? undefined : { type, place, bytes: bytesOf(word, Math.min(8, type.bytes)) };
+    }
+    const bytes = this.read(place.va, Math.min(type.bytes, 1 << 16));
+    return bytes && { type, place, bytes };
+  }
+
+  /** Errors: DebugError with the reason. */
+  evaluate(text: string): Value {
+    return evaluate(text, {
+      variable: name => this.#named(name),
+      type: name => {
+        for (const { variables } of this.images) {
+          const type = variables.types.named(name);
+          if (type) return type;
+        }
+        return undefined;
+      },
+      read: this.read,
+    });
+  }
+
+  #named(name: string): Value | undefined {
+    const local = this.locals.find(variable => variable.name === name);
+    if (local) {
+      const value = this.valueOf(local);
+      if (!value) throw new DebugError(`${name} is optimised out here`);
+      return value;
+    }
+    for (const { variables } of this.images) {
+      const variable = variables.global(name);
+      const value = variable && this.valueOf(variable);
+      if (value) return value;
+    }
+    return undefined;
+  }
+
+  show(value: Value): string {
+    return show(value, this.read);
+  }
+
+  /** The memory of an expression, as far as it is in one page. */
+  memoryOf(text: string): { readonly type: Type; readonly va: bigint; readonly range: Range } {
+    const value = this.evaluate(text);
+    const va = vaOf(value);
+    const pa = translate(this.timeline.machine, this.hart, va);
+    if (pa === undefined) throw new DebugError(`nothing is mapped at 0x${va.toString(16)}`);
+    const bytes = Math.max(1, Math.min(value.type.bytes, PAGE - (pa % PAGE)));
+    return { type: value.type, va, range: { pa, bytes } };
+  }
+
+  // Places.
+
+  get where(): Where {
+    const { pc, function: name, file, line } = this.frames[0]!;
+    return { unit: this.timeline.position, hart: this.#hart, pc, function: name, file, line };
+  }
+
+  /** A place by its instruction alone, also of another moment. */
+  describe(pc: bigint): Statement & { readonly function: string } {
+    const image = this.images.find(one => one.hasCode(pc));
+    const [frame] = image?.symbolizer.frames(addrOf(pc)) ?? [];
+    const file = frame?.file && frame.line > 0 ? cleanPath(frame.file) : '';
+    return { function: frame?.function || '??', file, line: frame?.line ?? 0 };
+  }
+
+  /** Goes to a place. Errors: HostError for one before the first. */
+  goto(unit: number, hart?: number): RunResult {
+    const result = this.timeline.seek(unit);
+    this.#stand(hart);
+    return result;
+  }
+
+  #stand(hart = this.timeline.machine.scheduler.turn): void {
+    this.#hart = hart;
+    this.#level = 0;
+  }
+
+  /** The executions of a line, function or address, in order. */
+  moments(what: string, most = MOMENTS_MAX): (Moment & { readonly pc: bigint })[] {
+    return this.timeline.moments(new Set(this.find(what)), { most });
+  }
+
+  lastWrite(text: string): Store | undefined {
+    const { pa, bytes } = this.memoryOf(text).range;
+    return this.timeline.lastWrite(pa, bytes);
+  }
+
+  // Motion.
+
+  continue(direction: Direction): Reason {
+    for (;;) {
+      const stops: Stops = {
+        breakpoints: this.#addresses(),
+        stores: this.#watches.map(({ range }) => range),
+      };
+      const found = this.#search(direction, stops);
+      if (found.kind !== 'store') return this.#reason(found);
+      const change = this.#changed(found, direction);
+      if (change) return change;
+    }
+  }
+
+  /** To another line of this function, or of the function that it returns to. */
+  next(direction: Direction): Reason {
+    return this.#line(direction, false);
+  }
+
+  /** To another line, also of a function that is called. */
+  step(direction: Direction): Reason {
+    return this.#line(direction, true);
+  }
+
+  /** Out of the function: behind its call, or back to the call. */
+  finish(direction: Direction): Reason {
+    const { frames } = this;
+    const own = frames[0]!;
+    const above = frames.find(({ cfa }) => cfa !== own.cfa);
+    if (!above) throw new DebugError('there is no caller');
+    if (direction === 'forward')
+      return this.#until(direction, new Set([above.pc]), () => this.frames[0]!.cfa > own.cfa);
+    const lows = this.frame.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
+    const reason = this.#until(direction, new Set(lows), () => this.frames[0]!.cfa === own.cfa);
+    if (reason.kind === 'step' && this.timeline.position > this.timeline.first) {
+      this.timeline.seek(this.timeline.position - 1);
+      this.#stand(this.#hart);
+    }
+    return reason;
+  }
+
+  /** One unit. */
+  stepInstruction(direction: Direction): Reason {
+    const { timeline } = this;
+    if (direction === 'back') {
+      if (timeline.position <= timeline.first) return { kind: 'begin' };
+      timeline.seek(timeline.position - 1);
+      this.#stand();
+      return { kind: 'step' };
+    }
+    const result = timeline.step();
+    this.#stand();
+    return timeline.isAtEnd ? { kind: 'end', result } : { kind: 'step' };
+  }
+
+  #line(direction: Direction, isInto: boolean): Reason {
+    const own = this.frames[0]!;
+    const { image } = own;
+    if (!image) return this.stepInstruction(direction);
+    const { statements } = image;
+    const depth = (frame: Frame): string => `${frame.cfa} ${frame.function} ${frame.file}:${frame.line}`;
+    const here = depth(own);
+    const isOther = (): boolean => {
+      const now = this.frames[0]!;
+      return depth(now) !== here && (isInto || now.cfa >= own.cfa);
+    };
+    const wanted = isInto ? statements.keys() : this.#near(image, statements);
+    const addresses = new Set<bigint>();
+    for (const pc of wanted) {
+      const at = statements.get(pc)!;
+      // Its own line is left out, except for a call of the function by itself.
+      if (isInto || at.line !== own.line || at.file !== own.file) addresses.add(pc);
+    }
+    const reason = this.#until(direction, addresses, isOther);
+    // A function is entered behind its prologue.
+    const inside = reason.kind === 'step' ? image.behindPrologue(this.frames[0]!.pc) : undefined;
+    if (inside === undefined || direction === 'back') return reason;
+    const { cfa } = this.frames[0]!;
+    return this.#until(direction, new Set([inside]), () => this.frames[0]!.cfa <= cfa);
+  }
+
+  /** Statements of the functions of the two innermost activations. */
+  #near(image: Image, statements: ReadonlyMap<bigint, Statement>): bigint[] {
+    const cfas = new Set<bigint>();
+    const intervals = this.frames.flatMap(({ cfa, pc }) => {
+      if (cfas.has(cfa) || cfas.size >= 2) return [];
+      cfas.add(cfa);
+      return image.functionAt(pc);
+    });
+    return [...statements.keys()].filter(pc => intervals.some(({ low, high }) => pc >= low && pc < high));
+  }
+
+  /** Until one of `addresses` is met by this hart and `isDone`, or a breakpoint of the user. */
+  #until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Reason {
+    const own = this.#addresses();
+    const hart = this.#hart;
+    const breakpoints = new Set([...addresses, ...own]);
+    for (;;) {
+      const found = this.#search(direction, { breakpoints });
+      if (found.kind !== 'breakpoint') return this.#reason(found);
+      if (addresses.has(found.pc) && found.hart === hart && isDone()) return { kind: 'step' };
+      if (own.has(found.pc)) return this.#reason(found);
+    }
+  }
+
+  #search(direction: Direction, stops: Stops): Found {
+    const { timeline } = this;
+    const found = exhaust(direction === 'forward' ? timeline.forward(stops) : timeline.backward(stops));
+    this.#stand('hart' in found ? found.hart : undefined);
+    return found;
+  }
+
+  #addresses(): Set<bigint> {
+    return new Set(this.#breakpoints.flatMap(({ addresses }) => [...addresses]));
+  }
+
+  #reason(found: Found): Reason {
+    if (found.kind === 'end') return { kind: 'end', result: found.result };
+    if (found.kind !== 'breakpoint') return { kind: 'begin' };
+    return {
+      kind: 'breakpoint',
+      id: this.#breakpoints.find(({ addresses }) => addresses.has(found.pc))?.id ?? 0,
+    };
+  }
+
+  /** Undefined: the store changed nothing. Forwards the machine goes behind it. */
+  #changed(store: Store, direction: Direction): Reason | undefined {
+    const { timeline } = this;
+    const watch = this.#watches.find(
+      ({ range }) => store.pa < range.pa + range.bytes && range.pa < store.pa + store.bytes,
+    )!;
+    const before = this.#watched(watch);
+    timeline.step();
+    const after = this.#watched(watch);
+    if (direction === 'back') timeline.seek(store.unit);
+    this.#stand(store.hart);
+    return before === after ? undefined : { kind: 'watch', id: watch.id, before, after };
+  }
+
+  /** By the physical memory: the address may mean something else by now. */
+  #watched({ type, va, range }: Watch): string {
+    const { ram } = this.timeline.machine;
+    const bytes = ram.read(range.pa, range.bytes).slice();
+    return this.show({ type, place: { kind: 'memory', va }, bytes });
+  }
+}

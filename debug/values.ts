@@ -1,0 +1,132 @@
+// Values of a stopped program, as text.
+import { type Place, type Type, wordOf } from '../coverage/index.ts';
+
+/** A typed piece of the program's state. */
+export interface Value {
+  readonly type: Type;
+  /** Where it is; undefined for a computed one. */
+  readonly place: Place | undefined;
+  readonly bytes: Uint8Array;
+  readonly bits?: { readonly first: number; readonly count: number };
+}
+
+export type Read = (va: bigint, bytes: number) => Uint8Array | undefined;
+
+const ITEMS_MAX = 32;
+const TEXT_MAX = 200;
+const DEPTH_MAX = 4;
+
+export const isSigned = (type: Type): boolean =>
+  type.kind === 'base' ? type.encoding === 'signed' || type.encoding === 'char' : type.kind === 'enum';
+
+/** Of an integer, a pointer or an enumerator. */
+export function integerOf({ type, bytes, bits }: Value): bigint {
+  let word = wordOf(bytes);
+  let size = 8 * Math.min(bytes.length, 8);
+  if (bits) {
+    word = (word >> BigInt(bits.first)) & ((1n << BigInt(bits.count)) - 1n);
+    size = bits.count;
+  }
+  return isSigned(type) ? BigInt.asIntN(size, word) : BigInt.asUintN(size, word);
+}
+
+export function bytesOf(value: bigint, size: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, value), true);
+  return bytes.subarray(0, size);
+}
+
+export function show(value: Value, read: Read, depth = 0): string {
+  const { type, bytes } = value;
+  switch (type.kind) {
+    case 'base':
+      return showBase(value);
+    case 'pointer':
+      return showPointer(value, read);
+    case 'enum':
+      return type.names.get(integerOf(value)) ?? String(integerOf(value));
+    case 'struct': {
+      if (depth >= DEPTH_MAX) return '{...}';
+      const members = type.members().slice(0, ITEMS_MAX);
+      const inner = members.map(member => {
+        const text = show(memberOf(value, member), read, depth + 1);
+        return member.name === '' ? text : `${member.name} = ${text}`;
+      });
+      return `{${inner.join(', ')}}`;
+    }
+    case 'array': {
+      if (isText(type.of)) return quoted(bytes);
+      if (depth >= DEPTH_MAX) return '[...]';
+      const size = type.of.bytes;
+      const count = Math.min(type.count, ITEMS_MAX, size > 0 ? Math.floor(bytes.length / size) : 0);
+      const items = Array.from({ length: count }, (_, i) =>
+        show(
+          { type: type.of, place: undefined, bytes: bytes.subarray(i * size, (i + 1) * size) },
+          read,
+          depth + 1,
+        ),
+      );
+      return `{${items.join(', ')}${type.count > count ? ', ...' : ''}}`;
+    }
+    default:
+      return `<${type.name}>`;
+  }
+}
+
+export function memberOf(
+  { bytes, place }: Value,
+  { type, offset, bits }: { readonly type: Type; readonly offset: number; readonly bits?: Value['bits'] },
+): Value {
+  const size = bits ? Math.min(8, Math.ceil((bits.first + bits.count) / 8)) : type.bytes;
+  const at: Place | undefined =
+    place?.kind === 'memory' ? { kind: 'memory', va: place.va + BigInt(offset) } : undefined;
+  return { type, place: at, bytes: bytes.subarray(offset, offset + size), ...(bits && { bits }) };
+}
+
+function showBase(value: Value): string {
+  const { type, bytes } = value;
+  const encoding = type.kind === 'base' ? type.encoding : 'signed';
+  if (encoding === 'float' && (bytes.length === 4 || bytes.length === 8)) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return String(bytes.length === 4 ? view.getFloat32(0, true) : view.getFloat64(0, true));
+  }
+  const number = integerOf(value);
+  if (encoding === 'bool') return number === 0n ? 'false' : 'true';
+  if (encoding !== 'char') return String(number);
+  return `${number} '${escaped(Uint8Array.of(Number(BigInt.asUintN(8, number))), "'")}'`;
+}
+
+function showPointer(value: Value, read: Read): string {
+  const at = integerOf(value);
+  const hex = `0x${BigInt.asUintN(64, at).toString(16)}`;
+  if (value.type.kind !== 'pointer' || at === 0n || !isText(value.type.to())) return hex;
+  const bytes: number[] = [];
+  for (let i = 0n; bytes.length < TEXT_MAX; i++) {
+    const [byte] = read(at + i, 1) ?? [];
+    if (byte === undefined) return hex;
+    if (byte === 0) return `${hex} ${quoted(Uint8Array.from(bytes))}`;
+    bytes.push(byte);
+  }
+  return `${hex} ${quoted(Uint8Array.from(bytes))}...`;
+}
+
+const isText = (type: Type): boolean => type.kind === 'base' && type.bytes === 1 && type.encoding === 'char';
+
+/** Up to the first NUL, in quotes. */
+function quoted(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  const text = end < 0 ? bytes : bytes.subarray(0, end);
+  return `"${escaped(text.subarray(0, TEXT_MAX), '"')}"${text.length > TEXT_MAX ? '...' : ''}`;
+}
+
+function escaped(bytes: Uint8Array, quote: string): string {
+  let out = '';
+  for (const byte of bytes) {
+    const c = String.fromCharCode(byte);
+    if (c === quote || c === '\\') out += `\\${c}`;
+    else if (c === '\n') out += '\\n';
+    else if (byte >= 0x20 && byte < 0x7f) out += c;
+    else out += `\\x${byte.toString(16).padStart(2, '0')}`;
+  }
+  return out;
+}

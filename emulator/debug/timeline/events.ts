@@ -1,0 +1,74 @@
+// Moments by their number: the n-th coverage record, system call, interrupt.
+
+import type { Moment } from './stops.ts';
+import type { Timeline } from './timeline.ts';
+
+const STVEC = 0x105;
+const SCAUSE = 0x142;
+const INTERRUPT = 1n << 63n;
+const VECTORS = 16n;
+/** An exception of `ecall` from U-mode. */
+const ECALL_U = 8n;
+
+const IS_TRAP = {
+  syscall: (cause: bigint): boolean => cause === ECALL_U,
+  interrupt: (cause: bigint): boolean => (cause & INTERRUPT) !== 0n,
+  exception: (cause: bigint): boolean => (cause & INTERRUPT) === 0n && cause !== ECALL_U,
+} as const;
+
+export type EventKind = 'record' | keyof typeof IS_TRAP;
+export const EVENT_KINDS: readonly EventKind[] = ['record', 'syscall', 'interrupt', 'exception'];
+
+/**
+ * The n-th event of a kind since power-on, counted from 1; undefined when the run has fewer. A
+ * record's place is behind the instruction that made it. Executes the run to its end where that is
+ * not known yet. Afterwards the machine is where it was.
+ */
+export function nthEvent(timeline: Timeline, kind: EventKind, n: number): Moment | undefined {
+  const here = timeline.position;
+  const found = kind === 'record' ? nthRecord(timeline, n) : nthTrap(timeline, IS_TRAP[kind], n);
+  timeline.seek(here);
+  return found;
+}
+
+/** The counter grows with the place, so the first place with n records is found by halves. */
+function nthRecord(timeline: Timeline, n: number): Moment | undefined {
+  const { machine } = timeline;
+  timeline.end();
+  if (n < 1 || machine.kcovRecords < n) return undefined;
+  const { rungs } = timeline;
+  const above = rungs.findIndex(({ observed }) => observed.records >= n);
+  let high = above < 0 ? timeline.position : rungs[above]!.rest.spent;
+  let low = (above < 0 ? rungs.at(-1)! : (rungs[above - 1] ?? rungs[0]!)).rest.spent;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    timeline.seek(middle);
+    if (machine.kcovRecords >= n) high = middle;
+    else low = middle;
+  }
+  timeline.seek(high);
+  return { unit: high, hart: machine.scheduler.turn };
+}
+
+/**
+ * Traps to S-mode lead to the addresses in stvec: those of the last place, which kernels set once
+ * at boot. The moment is that of the handler's first instruction.
+ */
+function nthTrap(timeline: Timeline, isWanted: (cause: bigint) => boolean, n: number): Moment | undefined {
+  const { harts } = timeline.machine;
+  timeline.end();
+  const handlers = new Set<bigint>();
+  for (const { csr } of harts) {
+    const vector = csr.peek(STVEC) ?? 0n;
+    const base = vector & ~3n;
+    handlers.add(base);
+    if ((vector & 1n) === 1n) for (let i = 1n; i < VECTORS; i++) handlers.add(base + 4n * i);
+  }
+  let count = 0;
+  let found: Moment | undefined;
+  timeline.visit(handlers, {}, ({ unit, hart }) => {
+    if (isWanted(hart.csr.peek(SCAUSE) ?? 0n) && ++count === n) found = { unit, hart: hart.id };
+    return found !== undefined;
+  });
+  return found;
+}
