@@ -1,7 +1,7 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * Descriptors: rules, ownership and lifetime. A dialect's rows hold its rules; this file does the
- * rest, once for all.
+ * Descriptors: ownership and lifetime. A dialect says what is allowed; this file does the rest,
+ * once for all.
  *
  * References of a descriptor: the open file, the thread that enabled it, and on Linux every open
  * remote section. The code that drops the last one frees it after leaving kcov_lock.
@@ -16,64 +16,6 @@ struct spinlock kcov_lock = SPINLOCK_INIT("kcov");
 struct waitq kcov_drained = WAITQ_INIT(kcov_drained);
 bool kcov_cold = true;
 static u64 opens; /* (k) numbers descriptors, for reports */
-
-static bool holds(u8 cond, const struct kcov_desc *d, u64 value, int *error)
-{
-    const struct kcov_desc *mine = current->kcov.desc;
-    int why = 0;
-
-    switch ((enum kcov_cond)cond) {
-    case IF_BAD_SIZE:
-        return value < KCOV_DIALECT.words_min || value > KCOV_DIALECT.words_max;
-    case IF_BAD_MODE:
-        if (KCOV_DIALECT.mode(value, &why) || !why)
-            return false;
-        *error = why;
-        return true;
-    case IF_HAS_AREA:
-        return d->words != 0;
-    case IF_NO_AREA:
-        return d->words == 0;
-    case IF_TRACING:
-        return d->state == KCOV_TRACE;
-    case IF_NOT_TRACING:
-        return d->state != KCOV_TRACE;
-    case IF_NOT_FRESH:
-        return d->state != KCOV_NONE;
-    case IF_NOT_READY:
-        return d->state != KCOV_READY;
-    case IF_OWNED:
-        return d->owner != NULL;
-    case IF_NOT_OWNER:
-        return d->owner != current;
-    case IF_THREAD_BUSY:
-        return mine != NULL;
-    case IF_NOT_MINE:
-        return mine != d;
-    case IF_VALUE:
-        return value != 0;
-    case IF_ATTACHED:
-        return d->remote != NULL;
-    case IF_NOT_ATTACHED:
-        return d->remote == NULL;
-    case IF_BAD_SUBSYSTEM:
-        return value != 0;
-    case COND_END:
-        break;
-    }
-    return false;
-}
-
-/* The first rule that holds decides: 0 or a negative errno. */
-int kcov_check(const struct kcov_rule *rules, const struct kcov_desc *desc, u64 value)
-{
-    for (; rules->cond != COND_END; rules++) {
-        int error = rules->error;
-        if (holds(rules->cond, desc, value, &error))
-            return -error;
-    }
-    return 0;
-}
 
 int kcov_open(struct inode *inode, struct file *file)
 {
@@ -135,7 +77,7 @@ void kcov_release(struct file *file)
 static long size_allowed(struct kcov_desc *desc, u64 words)
 {
     spin_lock(&kcov_lock);
-    long result = kcov_check(KCOV_DIALECT.set_size, desc, words);
+    long result = KCOV_DIALECT.may_size(desc, words);
     spin_unlock(&kcov_lock);
     return result == -EBUSY && KCOV_DIALECT.allocates_first ? 0 : result;
 }
@@ -150,7 +92,7 @@ long kcov_set_size(struct kcov_desc *desc, u64 words)
     if (!area)
         return -ENOMEM;
     spin_lock(&kcov_lock);
-    result = kcov_check(KCOV_DIALECT.set_size, desc, words); /* the state may have changed */
+    result = KCOV_DIALECT.may_size(desc, words); /* the state may have changed */
     if (!result) {
         desc->area = area;
         desc->words = words;
@@ -199,12 +141,12 @@ struct kcov_desc *kcov_disown(struct kcov_desc *desc)
 
 long kcov_enable(struct kcov_desc *desc, u64 mode)
 {
-    int error = 0;
+    u32 record;
 
     spin_lock(&kcov_lock);
-    long result = kcov_check(KCOV_DIALECT.enable, desc, mode);
+    long result = KCOV_DIALECT.may_enable(desc, mode, &record);
     if (!result)
-        kcov_own(desc, KCOV_DIALECT.mode(mode, &error));
+        kcov_own(desc, record);
     spin_unlock(&kcov_lock);
     return result;
 }
@@ -212,7 +154,7 @@ long kcov_enable(struct kcov_desc *desc, u64 mode)
 long kcov_disable(struct kcov_desc *desc, u64 value)
 {
     spin_lock(&kcov_lock);
-    long result = kcov_check(KCOV_DIALECT.disable, desc, value);
+    long result = KCOV_DIALECT.may_disable(desc, value);
     if (!result)
         kcov_disown(desc); /* the file holds a reference: never the last one */
     spin_unlock(&kcov_lock);

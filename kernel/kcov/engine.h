@@ -1,7 +1,7 @@
 /*
  * The kcov engine: descriptors, ownership, areas and remote sections, as four dialects share them.
- * A dialect is one file of rows: which checks in which order give which errno, which commands and
- * modes exist, what close does. See docs/kcov-dialects.md for the drawn machines.
+ * A dialect is one file: which checks in which order give which errno, which commands and modes
+ * exist, what close does. See docs/kcov-dialects.md for the drawn machines.
  *
  * A descriptor (one per open):
  *
@@ -47,38 +47,6 @@ struct kcov_desc {
     u32 remote_mode;            /* (k) linux: KCOV_RECORD_* of sections */
 };
 
-/* ---- Rules: conditions in order, each with the errno it gives ---- */
-
-enum kcov_cond {
-    COND_END,
-    IF_BAD_SIZE, /* value outside [words_min, words_max] */
-    IF_BAD_MODE, /* no such mode; errno from the mode row when it has one */
-    IF_HAS_AREA,
-    IF_NO_AREA,
-    IF_TRACING, /* state is TRACE */
-    IF_NOT_TRACING,
-    IF_NOT_FRESH,   /* state is not NONE */
-    IF_NOT_READY,   /* state is not READY */
-    IF_OWNED,       /* some thread enabled it */
-    IF_NOT_OWNER,   /* the caller is not that thread */
-    IF_THREAD_BUSY, /* the caller has a descriptor enabled, this or another */
-    IF_NOT_MINE,    /* the caller's enabled descriptor is not this one */
-    IF_VALUE,       /* the argument is not 0 */
-    IF_ATTACHED,    /* a remote is attached */
-    IF_NOT_ATTACHED,
-    IF_BAD_SUBSYSTEM, /* value is not the only subsystem */
-};
-
-struct kcov_rule {
-    u8 cond;
-    u8 error;
-};
-
-struct kcov_mode_row {
-    u64 value;
-    u32 record; /* KCOV_RECORD_* */
-};
-
 /* The operations of a dialect's sections; a null member is a no-op. */
 struct kcov_remote_ops {
     void (*work_enter)(const struct work_origin *origin, bool in_interrupt);
@@ -99,9 +67,11 @@ struct kcov_dialect {
     bool allocates_first;  /* set size: ENOMEM comes before EBUSY */
     u32 file_flags;        /* FF_* of every open */
     u32 ctx_flags;         /* KCOV_CTXF_* */
-    u64 words_min, words_max;
-    const struct kcov_rule *set_size, *enable, *disable;
-    u32 (*mode)(u64 value, int *error); /* KCOV_RECORD_* or 0 with *error set */
+    /* (k) Whether a command may be done now: 0, or the negative errno of the first check that
+     * fails. */
+    int (*may_size)(const struct kcov_desc *desc, u64 words);
+    int (*may_enable)(const struct kcov_desc *desc, u64 mode, u32 *record); /* KCOV_RECORD_* */
+    int (*may_disable)(const struct kcov_desc *desc, u64 value);
     const struct file_ops *file_ops;
     const struct kcov_remote_ops *remote;
     void (*init)(void); /* drivers that use remotes */
@@ -126,7 +96,6 @@ extern u64 kcov_device;           /* hooks.S: kernel address of the device, 0 = 
 extern bool kcov_cold;            /* nobody has opened the device yet */
 
 /* engine.c; the caller holds kcov_lock unless the name says otherwise. */
-int kcov_check(const struct kcov_rule *rules, const struct kcov_desc *desc, u64 value);
 int kcov_open(struct inode *inode, struct file *file); /* takes the lock */
 void kcov_release(struct file *file);                  /* takes the lock */
 long kcov_set_size(struct kcov_desc *desc, u64 words); /* takes the lock */

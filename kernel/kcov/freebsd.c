@@ -22,34 +22,44 @@
 
 u64 kcov_max_entries = 1 << 24; /* kern.kcov.max_entries */
 
-static const struct kcov_rule set_size[] = {
-    {IF_NOT_FRESH, EBUSY},
-    {IF_BAD_SIZE, EINVAL},
-    {COND_END, 0},
-};
-static const struct kcov_rule enable[] = {
-    {IF_NOT_READY, EBUSY},
-    {IF_THREAD_BUSY, EINVAL},
-    {IF_BAD_MODE, EINVAL},
-    {COND_END, 0},
-};
-static const struct kcov_rule disable[] = {
-    {IF_NOT_TRACING, EINVAL},
-    {IF_NOT_OWNER, EINVAL},
-    {COND_END, 0},
-};
-
-static u32 mode(u64 value, int *error)
+static int mode(u64 value, u32 *record)
 {
     switch (value) {
     case 0:
-        return KCOV_RECORD_PC;
-    case 1:
-        return KCOV_RECORD_CMP;
-    default:
-        *error = EINVAL;
+        *record = KCOV_RECORD_PC;
         return 0;
+    case 1:
+        *record = KCOV_RECORD_CMP;
+        return 0;
+    default:
+        return -EINVAL;
     }
+}
+
+static int may_size(const struct kcov_desc *desc, u64 words)
+{
+    /* kern.kcov.max_entries is looked at before */
+    if (desc->state != KCOV_NONE)
+        return -EBUSY;
+    if (words < 2)
+        return -EINVAL;
+    return 0;
+}
+
+static int may_enable(const struct kcov_desc *desc, u64 value, u32 *record)
+{
+    if (desc->state != KCOV_READY)
+        return -EBUSY;
+    if (current->kcov.desc)
+        return -EINVAL;
+    return mode(value, record);
+}
+
+static int may_disable(const struct kcov_desc *desc, u64 value)
+{
+    if (desc->state != KCOV_TRACE || desc->owner != current)
+        return -EINVAL;
+    return 0;
 }
 
 static long command(struct file *file, u32 cmd, void *data)
@@ -102,12 +112,9 @@ const struct kcov_dialect kcov_freebsd = {
     .close_stops = true,
     .file_flags = FF_ANY_OFFSET,
     .ctx_flags = KCOV_CTXF_SWITCH_FREEBSD | KCOV_CTXF_DATA_FIRST,
-    .words_min = 2,
-    .words_max = ~0U, /* kern.kcov.max_entries is looked at before */
-    .set_size = set_size,
-    .enable = enable,
-    .disable = disable,
-    .mode = mode,
+    .may_size = may_size,
+    .may_enable = may_enable,
+    .may_disable = may_disable,
     .file_ops = &ops,
     .init = kcov_freebsd_init,
 };

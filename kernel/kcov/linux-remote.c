@@ -121,15 +121,15 @@ long kcov_linux_remote_disable(struct kcov_desc *desc)
 
 static long link_remote(struct kcov_desc *desc, const struct remote_arg *arg, const u64 *handles)
 {
-    int error = 0;
+    u32 record;
 
     if (desc->state != KCOV_READY)
         return -EINVAL;
     if (desc->owner || current->kcov.desc)
         return -EBUSY;
-    u32 record = kcov_linux_mode(arg->trace_mode, &error);
-    if (error)
-        return -error;
+    long result = kcov_linux_mode(arg->trace_mode, &record);
+    if (result)
+        return result;
     desc->state = KCOV_TRACE;
     desc->is_remote = true;
     /* The UNIQ series has no sets for sections: it warns and drops what they recorded. */
@@ -138,7 +138,7 @@ static long link_remote(struct kcov_desc *desc, const struct remote_arg *arg, co
     desc->owner = current;
     current->kcov.desc = desc;
     current->kcov.remote_desc = desc;
-    long result = add_handles(desc, arg, handles);
+    result = add_handles(desc, arg, handles);
     if (result) {
         unlink_remote(desc);
         return result;

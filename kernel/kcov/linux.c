@@ -25,48 +25,54 @@
 
 #define ENOTSUPP 524 /* kernel-internal, but this is what programs see */
 
-static const struct kcov_rule set_size[] = {
-    {IF_BAD_SIZE, EINVAL},
-    {IF_NOT_FRESH, EBUSY},
-    {COND_END, 0},
-};
-static const struct kcov_rule enable[] = {
-    {IF_NOT_READY, EINVAL}, {IF_OWNED, EBUSY}, {IF_THREAD_BUSY, EBUSY},
-    {IF_BAD_MODE, EINVAL},  {COND_END, 0},
-};
-static const struct kcov_rule disable[] = {
-    {IF_VALUE, EINVAL},
-    {IF_NOT_MINE, EINVAL},
-    {COND_END, 0},
-};
-
 /* 0 and 1 are plain; bits 1 and 2 of any other value select UNIQ_PC and UNIQ_EDGE; 8 alone CMP. */
-u32 kcov_linux_mode(u64 value, int *error)
+int kcov_linux_mode(u64 value, u32 *record)
 {
-    u32 record = 0;
-
-    if (value == 0)
-        return KCOV_RECORD_PC;
+    *record = value == 0 ? KCOV_RECORD_PC : 0;
     if (value == 1) {
 #ifdef CONFIG_KCOV_ENABLE_COMPARISONS
-        return KCOV_RECORD_CMP;
+        *record = KCOV_RECORD_CMP;
 #else
-        return *error = ENOTSUPP, 0;
+        return -ENOTSUPP;
 #endif
     }
 #ifdef CONFIG_KCOV_UNIQ
-    record = (value & 2 ? KCOV_RECORD_UNIQ_PC : 0) | (value & 4 ? KCOV_RECORD_UNIQ_EDGE : 0);
+    if (value > 1)
+        *record = (value & 2 ? KCOV_RECORD_UNIQ_PC : 0) | (value & 4 ? KCOV_RECORD_UNIQ_EDGE : 0);
     if (value == 8) {
 #ifdef CONFIG_KCOV_ENABLE_COMPARISONS
-        record = KCOV_RECORD_UNIQ_CMP;
+        *record = KCOV_RECORD_UNIQ_CMP;
 #else
-        return *error = EOPNOTSUPP, 0;
+        return -EOPNOTSUPP;
 #endif
     }
 #endif
-    if (!record)
-        *error = EINVAL;
-    return record;
+    return *record ? 0 : -EINVAL;
+}
+
+static int may_size(const struct kcov_desc *desc, u64 words)
+{
+    if (words < 2 || words > 0x7fffffff / 8)
+        return -EINVAL;
+    if (desc->state != KCOV_NONE)
+        return -EBUSY;
+    return 0;
+}
+
+static int may_enable(const struct kcov_desc *desc, u64 value, u32 *record)
+{
+    if (desc->state != KCOV_READY)
+        return -EINVAL;
+    if (desc->owner || current->kcov.desc)
+        return -EBUSY;
+    return kcov_linux_mode(value, record);
+}
+
+static int may_disable(const struct kcov_desc *desc, u64 value)
+{
+    if (value || current->kcov.desc != desc)
+        return -EINVAL;
+    return 0;
 }
 
 /* Makes *slot once; another thread may be doing the same. */
@@ -110,14 +116,14 @@ static bool provide_uniq(struct kcov_desc *desc, u32 record)
 
 static long enable_trace(struct kcov_desc *desc, u64 value)
 {
-    int error = 0;
+    u32 record;
 
     spin_lock(&kcov_lock);
-    long result = kcov_check(enable, desc, value);
+    long result = may_enable(desc, value, &record);
     spin_unlock(&kcov_lock);
     if (result)
         return result;
-    if (!provide_uniq(desc, kcov_linux_mode(value, &error)))
+    if (!provide_uniq(desc, record))
         return -ENOMEM;
     return kcov_enable(desc, value);
 }
@@ -191,12 +197,9 @@ const struct kcov_dialect kcov_linux = {
     .map_at_once = true,
     .allocates_first = true,
     .file_flags = FF_STREAM,
-    .words_min = 2,
-    .words_max = 0x7fffffff / 8,
-    .set_size = set_size,
-    .enable = enable,
-    .disable = disable,
-    .mode = kcov_linux_mode,
+    .may_size = may_size,
+    .may_enable = may_enable,
+    .may_disable = may_disable,
     .file_ops = &ops,
     .init = toyusb_init_gadget,
     .remote = &kcov_linux_remote_ops,

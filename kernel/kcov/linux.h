@@ -2,7 +2,7 @@
 #pragma once
 #include "remote.h"
 
-u32 kcov_linux_mode(u64 value, int *error);
+int kcov_linux_mode(u64 value, u32 *record);
 long kcov_linux_remote_enable(struct kcov_desc *desc, va_t arg);
 long kcov_linux_remote_disable(struct kcov_desc *desc);
 void kcov_linux_remote_drop(struct kcov_desc *desc); /* the owner exits; (k) */

@@ -24,45 +24,66 @@
 #define MAX_WORDS (1UL << 18)
 #define MAX_BYTES (MAX_WORDS * 8)
 
-static const struct kcov_rule set_size[] = {
-    {IF_TRACING, EBUSY},
-    {IF_BAD_SIZE, EINVAL},
-    {IF_HAS_AREA, EEXIST},
-    {COND_END, 0},
-};
-static const struct kcov_rule enable[] = {
-    {IF_BAD_MODE, EINVAL}, {IF_TRACING, EBUSY}, {IF_THREAD_BUSY, EBUSY},
-    {IF_NO_AREA, ENOBUFS}, {COND_END, 0},
-};
-static const struct kcov_rule disable[] = {
-    {IF_NOT_TRACING, ENOENT},
-    {IF_NOT_OWNER, ENOENT},
-    {COND_END, 0},
-};
-static const struct kcov_rule attach_rules[] = {
-    {IF_TRACING, EEXIST},
-    {COND_END, 0},
-};
-static const struct kcov_rule detach_rules[] = {
-    {IF_TRACING, EEXIST},
-    {IF_NOT_ATTACHED, ENOENT},
-    {COND_END, 0},
-};
-
-/* NONE occupies descriptor and thread but records nothing. */
-static u32 mode(u64 value, int *error)
+static int mode(u64 value, u32 *record)
 {
     switch (value) {
     case 0:
+        *record = 0;
         return 0;
     case 1:
-        return KCOV_RECORD_PC;
-    case 2:
-        return KCOV_RECORD_CMP;
-    default:
-        *error = EINVAL;
+        *record = KCOV_RECORD_PC;
         return 0;
+    case 2:
+        *record = KCOV_RECORD_CMP;
+        return 0;
+    default:
+        return -EINVAL;
     }
+}
+
+static int may_size(const struct kcov_desc *desc, u64 words)
+{
+    if (desc->state == KCOV_TRACE)
+        return -EBUSY;
+    if (words < 2 || words > MAX_WORDS)
+        return -EINVAL;
+    if (desc->words)
+        return -EEXIST;
+    return 0;
+}
+
+static int may_enable(const struct kcov_desc *desc, u64 value, u32 *record)
+{
+    if (mode(value, record))
+        return -EINVAL;
+    if (desc->state == KCOV_TRACE || current->kcov.desc)
+        return -EBUSY;
+    if (!desc->words)
+        return -ENOBUFS;
+    return 0;
+}
+
+static int may_disable(const struct kcov_desc *desc, u64 value)
+{
+    if (desc->state != KCOV_TRACE || desc->owner != current)
+        return -ENOENT;
+    return 0;
+}
+
+static int may_attach(const struct kcov_desc *desc)
+{
+    if (desc->state == KCOV_TRACE)
+        return -EEXIST;
+    return 0;
+}
+
+static int may_detach(const struct kcov_desc *desc)
+{
+    if (desc->state == KCOV_TRACE)
+        return -EEXIST;
+    if (!desc->remote)
+        return -ENOENT;
+    return 0;
 }
 
 /* ---- Mailboxes ---- */
@@ -136,7 +157,7 @@ static long attach(struct kcov_desc *desc, u64 subsystem, u64 id)
     long result;
 
     spin_lock(&kcov_lock);
-    result = kcov_check(attach_rules, desc, 0);
+    result = may_attach(desc);
     struct kcov_remote *r = kcov_remote_find(subsystem, id);
     if (!result && !r)
         result = -ENOENT;
@@ -146,7 +167,7 @@ static long attach(struct kcov_desc *desc, u64 subsystem, u64 id)
         return -ENOMEM;
     spin_lock(&kcov_lock);
     if (!result)
-        result = kcov_check(attach_rules, desc, 0);
+        result = may_attach(desc);
     if (!result) {
         if (!r->area) {
             r->area = area;
@@ -166,7 +187,7 @@ static long attach(struct kcov_desc *desc, u64 subsystem, u64 id)
 static long detach(struct kcov_desc *desc)
 {
     spin_lock(&kcov_lock);
-    long result = kcov_check(detach_rules, desc, 0);
+    long result = may_detach(desc);
     if (!result) {
         mailbox_off(desc->remote);
         desc->remote = NULL;
@@ -184,11 +205,10 @@ static long set_size_any(struct kcov_desc *desc, u64 words)
 
 static long enable_any(struct kcov_desc *desc, u64 value)
 {
-    int error = 0;
-    u32 record = mode(value, &error);
+    u32 record;
 
-    if (error)
-        return -error;
+    if (mode(value, &record))
+        return -EINVAL;
     spin_lock(&kcov_lock);
     struct kcov_remote *r = desc->remote;
     long result = r && r->enabled ? -EBUSY : 0;
@@ -295,12 +315,9 @@ const struct kcov_dialect kcov_netbsd = {
     .name = "netbsd",
     .file_flags = FF_STREAM | FF_NO_STAT | FF_ANY_OFFSET,
     .ctx_flags = KCOV_CTXF_DATA_FIRST,
-    .words_min = 2,
-    .words_max = MAX_WORDS,
-    .set_size = set_size,
-    .enable = enable,
-    .disable = disable,
-    .mode = mode,
+    .may_size = may_size,
+    .may_enable = may_enable,
+    .may_disable = may_disable,
     .file_ops = &ops,
     .init = toyusb_init_vhci,
     .remote = &remote_ops,

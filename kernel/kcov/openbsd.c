@@ -22,43 +22,54 @@
 #define REMOTE_COMMON 0
 #define MAX_WORDS     (1UL << 19)
 
-static const struct kcov_rule set_size[] = {
-    {IF_NOT_FRESH, EBUSY},
-    {IF_BAD_SIZE, EINVAL},
-    {COND_END, 0},
-};
-static const struct kcov_rule enable[] = {
-    {IF_THREAD_BUSY, EBUSY},
-    {IF_NOT_READY, ENXIO},
-    {IF_BAD_MODE, EINVAL},
-    {COND_END, 0},
-};
-static const struct kcov_rule disable[] = {
-    {IF_NOT_OWNER, EPERM},
-    {COND_END, 0},
-};
-static const struct kcov_rule disable_remote[] = {
-    {IF_NOT_TRACING, ENXIO},
-    {COND_END, 0},
-};
-static const struct kcov_rule attach_rules[] = {
-    {IF_NOT_READY, ENXIO},
-    {IF_BAD_SUBSYSTEM, EINVAL},
-    {IF_ATTACHED, EBUSY},
-    {COND_END, 0},
-};
-
-static u32 mode(u64 value, int *error)
+static int mode(u64 value, u32 *record)
 {
     switch (value) {
     case 1:
-        return KCOV_RECORD_PC;
-    case 2:
-        return KCOV_RECORD_CMP;
-    default:
-        *error = EINVAL;
+        *record = KCOV_RECORD_PC;
         return 0;
+    case 2:
+        *record = KCOV_RECORD_CMP;
+        return 0;
+    default:
+        return -EINVAL;
     }
+}
+
+static int may_size(const struct kcov_desc *desc, u64 words)
+{
+    if (desc->state != KCOV_NONE)
+        return -EBUSY;
+    if (words < 1 || words > MAX_WORDS)
+        return -EINVAL;
+    return 0;
+}
+
+static int may_enable(const struct kcov_desc *desc, u64 value, u32 *record)
+{
+    if (current->kcov.desc)
+        return -EBUSY;
+    if (desc->state != KCOV_READY)
+        return -ENXIO;
+    return mode(value, record);
+}
+
+static int may_disable(const struct kcov_desc *desc, u64 value)
+{
+    if (desc->owner != current)
+        return -EPERM;
+    return 0;
+}
+
+static int may_attach(const struct kcov_desc *desc, i32 subsystem)
+{
+    if (desc->state != KCOV_READY)
+        return -ENXIO;
+    if (subsystem != REMOTE_COMMON)
+        return -EINVAL;
+    if (desc->remote)
+        return -EBUSY;
+    return 0;
 }
 
 /* ---- Remotes: kcov_remote_register(9) ---- */
@@ -164,7 +175,7 @@ static long remote_attach(struct kcov_desc *desc, i32 subsystem)
 
     spin_lock(&kcov_lock);
     wait_event_locked(&kcov_drained, &kcov_lock, !is_dying(REMOTE_COMMON, id));
-    result = kcov_check(attach_rules, desc, (u64)(u32)subsystem);
+    result = may_attach(desc, subsystem);
     if (!result && kcov_remote_find(REMOTE_COMMON, id))
         result = -EBUSY;
     struct kcov_remote *r = NULL;
@@ -187,17 +198,14 @@ static long remote_attach(struct kcov_desc *desc, i32 subsystem)
 /* Once attached, enable does not make the caller an owner, so its own calls are not traced. */
 static long enable_any(struct kcov_desc *desc, u64 value)
 {
-    int error = 0;
     long result;
 
     if (!desc->is_remote)
         return kcov_enable(desc, value);
     spin_lock(&kcov_lock);
-    result = kcov_check(enable, desc, value);
-    if (!result) {
-        desc->remote_mode = mode(value, &error);
+    result = may_enable(desc, value, &desc->remote_mode);
+    if (!result)
         desc->state = KCOV_TRACE;
-    }
     spin_unlock(&kcov_lock);
     return result;
 }
@@ -215,7 +223,7 @@ static long disable_any(struct kcov_desc *desc)
     if (!desc->is_remote)
         return kcov_disable(desc, 0);
     spin_lock(&kcov_lock);
-    result = kcov_check(disable_remote, desc, 0);
+    result = desc->state == KCOV_TRACE ? 0 : -ENXIO;
     if (!result) {
         desc->state = KCOV_READY;
         if (desc->remote)
@@ -294,12 +302,9 @@ const struct kcov_dialect kcov_openbsd = {
     .name = "openbsd",
     .close_stops = true,
     .file_flags = FF_NO_PASS | FF_ANY_OFFSET,
-    .words_min = 1,
-    .words_max = MAX_WORDS,
-    .set_size = set_size,
-    .enable = enable,
-    .disable = disable,
-    .mode = mode,
+    .may_size = may_size,
+    .may_enable = may_enable,
+    .may_disable = may_disable,
     .file_ops = &ops,
     .remote = &remote_ops,
 };
