@@ -43,8 +43,15 @@ export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
 export { Machine, type RunResult } from './machine/machine.ts';
 export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
-export type { EngineKind, KcovMode, MachineOptions, UserDevice, VirtioOption } from './machine/options.ts';
-export { ICOUNT_MAX, RAM_MAX, RAM_MIN } from './machine/options.ts';
+export type {
+  EngineKind,
+  KcovMode,
+  MachineOptions,
+  UserDevice,
+  VirtioKind,
+  VirtioOption,
+} from './machine/options.ts';
+export { ICOUNT_MAX, RAM_MAX, RAM_MIN, VIRTIO_KINDS } from './machine/options.ts';
 export { RUN_HASH_INTERVAL, RunDifference, type RunHash } from './machine/run-hash.ts';
 export { type Snapshot, stateHash } from './machine/snapshot.ts';
 export type { LaterState } from './machine/snapshots.ts';

@@ -4,7 +4,7 @@
 // and coverage, on any engine. So it contains hashes, numbers and words for the guest, and nothing
 // about the host: no path, no program, no output.
 import * as z from 'zod';
-import { ALL_EXTENSIONS } from '../emulator/index.ts';
+import { ALL_EXTENSIONS, VIRTIO_KINDS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
 
 /** Longest kernel command line and longest argument list, in characters. */
@@ -168,7 +168,7 @@ export const bootDescription = z.strictObject({
     virtio: z
       .array(
         z.strictObject({
-          kind: z.enum(['blk', 'console', 'rng']),
+          kind: z.enum(VIRTIO_KINDS),
           slot: z
             .int()
             .min(0)

@@ -147,11 +147,17 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   const disks: VirtioBlk[] = [];
   let virtioConsole: VirtioConsole | undefined;
   const backend = (option: VirtioOption): VirtioBackend => {
-    if (option.kind === 'rng') return new VirtioRng(o.seed);
-    if (option.kind === 'console') return (virtioConsole = new VirtioConsole(ports.console, option.size));
-    const disk = new VirtioBlk(option.image ?? new Uint8Array(0), option.readOnly);
-    disks.push(disk);
-    return disk;
+    switch (option.kind) {
+      case 'rng':
+        return new VirtioRng(o.seed);
+      case 'console':
+        return (virtioConsole = new VirtioConsole(ports.console, option.size));
+      case 'blk': {
+        const disk = new VirtioBlk(option.image ?? new Uint8Array(0), option.readOnly);
+        disks.push(disk);
+        return disk;
+      }
+    }
   };
   const slots = virtioSlots(o.virtio);
   // QEMU lists the slots from the last to the first; the order determines Linux's names of the

@@ -21,8 +21,12 @@ export type EngineKind = 'jit' | 'interp' | 'lockstep';
 /** `device`: the board has the kcov device. `guest`, `off`: it does not, like QEMU's. */
 export type KcovMode = 'device' | 'guest' | 'off';
 
+/** Kinds of devices behind virtio-mmio. */
+export const VIRTIO_KINDS = ['blk', 'console', 'rng'] as const;
+export type VirtioKind = (typeof VIRTIO_KINDS)[number];
+
 export interface VirtioOption {
-  kind: 'blk' | 'console' | 'rng';
+  kind: VirtioKind;
   /** Slot 0..7; default: the highest free one, as QEMU chooses. */
   slot?: number;
   /** blk: the contents; writes never reach it. */

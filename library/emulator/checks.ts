@@ -19,8 +19,8 @@ import {
   shapeOf,
 } from '../../emulator/base/arguments.ts';
 import type { AddedDevice, Device } from '../../emulator/bus/device.ts';
-import { ICOUNT_MAX, MAX_HARTS } from '../../emulator/index.ts';
-import type { DiskImage, InputEvent, LoadedImage, MachineOptions } from './options.ts';
+import { ICOUNT_MAX, MAX_HARTS, VIRTIO_KINDS, type VirtioKind } from '../../emulator/index.ts';
+import type { DiskImage, InputEvent, LoadedImage, MachineOptions, VirtioDevice } from './options.ts';
 import type { TraceOptions } from './trace.ts';
 
 /** @internal */
@@ -68,8 +68,10 @@ const DISK: Check = (value, path) =>
   isBytes(value) ? undefined : shapeOf<DiskImage>({ bytes: aWhole(0), read: aFunction })(value, path);
 
 const SLOT = optional(aWhole(0, 7));
-const A_KIND = oneOf('blk', 'console', 'rng');
-const VIRTIO = {
+/** The types demand every kind of the emulator in `VirtioDevice` and in the table below. */
+const KINDS: readonly VirtioDevice['kind'][] = VIRTIO_KINDS;
+const A_KIND = oneOf(...KINDS);
+const VIRTIO: Record<VirtioKind, Check> = {
   blk: optionsOf<{ kind: string; image: object; readOnly: boolean; slot: number }>({
     kind: A_KIND,
     image: DISK,
