@@ -1,7 +1,7 @@
 /*
  * Kernel memory. Pages come from a buddy allocator over all RAM (mm/page.c), small objects from
- * power-of-two slabs (mm/kmalloc.c). All allocators may be called from any context, never sleep,
- * and return 0 / NULL when memory is short or when failure injection says so.
+ * power-of-two slabs (mm/kmalloc.c). Every allocator works in any context, never sleeps, and
+ * returns 0 / NULL when memory is short or failure injection strikes.
  */
 #pragma once
 #include "types.h"
@@ -12,7 +12,7 @@
 
 enum page_kind { PAGE_RESERVED, PAGE_FREE, PAGE_USED, PAGE_SLAB };
 
-/* One per page of RAM. refs counts every mapping and every pointer that keeps the page alive. */
+/* One per page of RAM. refs counts each mapping and each owner that keeps the page alive. */
 struct page {
     struct list link; /* free list of the buddy allocator; owner's use while allocated */
     u32 refs;
@@ -28,8 +28,8 @@ void page_free(pa_t pa, int order);
 /* One zeroed page, refs = 1. */
 pa_t page_alloc_zeroed(void);
 /*
- * n contiguous zeroed pages, each with refs = 1 of its own, so that user mappings may hold some
- * longer than the allocator's caller; give each back with page_put(). n up to 32768 (128 MiB).
+ * n contiguous zeroed pages, each with refs = 1 of its own, so that a user mapping can outlive the
+ * caller's reference; give each back with page_put(). n up to 32768 (128 MiB).
  */
 pa_t page_alloc_contig(size_t n);
 void page_put_contig(pa_t pa, size_t n);
@@ -49,7 +49,7 @@ void *krealloc(void *p, size_t size);
 void kfree(void *p); /* NULL is fine */
 size_t kmalloc_size(const void *p);
 char *kstrdup(const char *s);
-/* Objects of the class-th size, in use and all; false behind the last class. */
+/* Objects of size class number `class`: in use, and in total; false after the last class. */
 struct kmalloc_stats {
     size_t size, active, total;
 };

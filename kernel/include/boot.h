@@ -1,4 +1,4 @@
-/* Start and end of the machine's life: boot/. */
+/* Starting and stopping the machine: boot/. */
 #pragma once
 #include "types.h"
 
@@ -10,7 +10,7 @@ extern u64 boot_start; /* time counter at the start of kmain */
 __noreturn void kmain(u64 hartid, u64 fdt_pa);
 __noreturn void secondary_main(void);
 void memory_init(void);
-void smp_init(void);  /* names every hart of the device tree */
+void smp_init(void);  /* lists the harts of the device tree in cpus[] */
 void smp_start(void); /* and starts them */
 void poweroff_init(void);
 
@@ -22,7 +22,7 @@ void poweroff_init(void);
     static void (*const initcall_##fn)(void)                                                       \
         __attribute__((used, section(".initcalls"), aligned(8))) = fn
 
-/* opt/failinject: what the command line's fail_nth=N asks for. */
+/* opt/failinject: arms the current thread with fail_nth=N of the command line. */
 #ifdef CONFIG_FAULT_INJECTION
 void fail_first_program(void);
 #else

@@ -1,6 +1,6 @@
 /*
- * Flattened device tree (Devicetree Specification 0.4 chapter 5), read in place. A node is named by
- * the offset of its BEGIN_NODE token; -1 means none. Node 0 is the root.
+ * Flattened device tree (DTSpec chapter 5), read in place. The offset of its BEGIN_NODE token
+ * identifies a node; -1 means none. Node 0 is the root.
  */
 #pragma once
 #include "types.h"

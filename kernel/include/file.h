@@ -1,15 +1,15 @@
 /*
- * file.h: open files, descriptor tables, and what a driver gives to become a character device.
+ * file.h: open files, descriptor tables, and the operations of a character device.
  *
  * Three objects stand between a program and a device:
  *
  *     descriptor table (struct files)  number -> struct file, FD_CLOEXEC; shared by CLONE_FILES
  *     open file        (struct file)   one per open(2); shared by dup, fork and SCM_RIGHTS
- *     operations       (file_ops)      what the driver or the file system does
+ *     operations       (file_ops)      of the driver or the file system
  *
  * References to a struct file: every table slot, every mapping, every message in flight on a socket
- * and every system call that is using it holds one. release() runs when the last one goes; that is
- * what the BSDs call the last close.
+ * and every system call that is using it holds one. release() runs when the last one goes; the BSDs
+ * call this the last close.
  *
  * Everything here returns 0 or a positive result, or a negative errno.
  */
@@ -28,8 +28,8 @@ struct poll_table;
 
 /*
  * A walk over the memory of a read or write: the user's iovecs, or one kernel buffer. iter_put and
- * iter_get move up to n bytes, advance, and return how many moved; fewer than min(n, left) means
- * that user memory faulted, and the caller answers -EFAULT if nothing moved at all.
+ * iter_get move up to n bytes, advance, and return the number moved; fewer than min(n, left) means
+ * that user memory faulted, and the caller returns -EFAULT if nothing moved at all.
  */
 struct iovec {
     u64 base;
@@ -57,9 +57,8 @@ u64 iter_zero(struct iter *it, u64 n);                  /* iter_put of zeros */
  */
 struct file_ops {
     /*
-     * Once per open(2), with a file that is not visible yet: file->priv is this open's own (every
-     * open is a clone in the sense of OpenBSD's D_CLONE). After a negative result release is not
-     * called.
+     * Once per open(2), with a file that is not visible yet: file->priv belongs to this open alone
+     * (OpenBSD's D_CLONE for every device). After a negative result release is not called.
      */
     int (*open)(struct inode *inode, struct file *file);
     void (*release)(struct file *file); /* the last reference is gone; may sleep */
@@ -69,7 +68,7 @@ struct file_ops {
     long (*ioctl)(struct file *file, u32 cmd, u64 arg);    /* arg is the raw third argument */
     int (*mmap)(struct file *file, struct vma *vma);       /* see vm.h: refuse, or set vma->ops */
     u32 (*poll)(struct file *file, struct poll_table *pt); /* POLL* bits; see poll.h */
-    i64 (*available)(struct file *file); /* bytes a read would find (kqueue); 0: nobody knows */
+    i64 (*available)(struct file *file); /* bytes a read would find (kqueue); 0: unknown */
     i64 (*lseek)(struct file *file, i64 offset, int whence); /* 0: within the inode's size */
     int (*fsync)(struct file *file);
 };
@@ -83,7 +82,7 @@ enum {
     FF_NOT_INHERITED = 1 << 4, /* fork does not copy the descriptor (kqueue) */
     FF_PATH = 1 << 5,          /* opened with O_PATH */
     FF_NO_STAT = 1 << 6,       /* fstat gives -EOPNOTSUPP (NetBSD kcov) */
-    FF_ANY_OFFSET = 1 << 7,    /* its mmap judges offsets, negative ones too (BSD device pagers) */
+    FF_ANY_OFFSET = 1 << 7,    /* mmap passes every offset on, negative ones too (BSD devices) */
 };
 
 struct file {
@@ -91,12 +90,12 @@ struct file {
     u32 oflags;                 /* O_* as F_GETFL shows them */
     u32 open_flags;             /* the flags of open(2), O_NOCTTY and O_CREAT included */
     u32 fflags;                 /* FF_* */
-    i8 write_claim;             /* its part of inode->write_count: 1, -1 or 0 */
+    i8 write_claim;             /* its contribution to inode->write_count: 1, -1 or 0 */
     i64 pos;                    /* (pos_lock) position of read, write, lseek, getdents64 */
     struct mutex pos_lock;      /* regular files and directories only */
     const struct file_ops *ops; /* constant after open */
     struct inode *inode;        /* one reference; every file has one */
-    struct inode *dir;          /* one reference: where it was found, or 0 */
+    struct inode *dir;          /* one reference: the directory it was opened in, or 0 */
     struct mount *mnt;          /* one reference, or 0 (pipes, sockets) */
     char *path;                 /* absolute path when it was opened, or "pipe:[7]"; owned */
     void *priv;                 /* the driver's own */
@@ -106,7 +105,7 @@ struct file {
 
 /* The file of a descriptor of the calling process with one more reference, or 0 (then -EBADF). */
 struct file *fd_get(int fd);              /* not one that was opened with O_PATH */
-struct file *fd_get_any(int fd);          /* for what only needs the place */
+struct file *fd_get_any(int fd);          /* also with O_PATH: for calls that use the path only */
 struct file *file_get(struct file *file); /* takes one more reference and returns file */
 void file_put(struct file *file);         /* drops one; the last one releases */
 
@@ -144,7 +143,7 @@ int files_unshare(struct files **files); /* exec: makes *files private if it is 
  */
 int fd_install_from(struct file *file, int min, bool cloexec);
 int fd_install(struct file *file, u32 oflags); /* from 0; O_CLOEXEC of oflags counts */
-/* The same in two steps: a number nobody else can get, then the file (or fd_unreserve). */
+/* The same in two steps: reserve a number, then install the file (or fd_unreserve). */
 int fd_reserve(int min, bool cloexec);
 void fd_fill(int fd, struct file *file);
 void fd_unreserve(int fd);
@@ -155,9 +154,9 @@ int fd_get_cloexec(int fd);
 int fd_set_cloexec(int fd, bool cloexec);
 struct file *files_get(struct files *files, int fd); /* with a reference, or 0 */
 /*
- * For procfs, which looks at other processes' tables and must not become the one who closes a file:
- * look() runs with the table's spinlock held, false when fd is free; next number at or above fd,
- * -1.
+ * For procfs, which reads other processes' tables and must not drop a file's last reference:
+ * files_look runs look() with the table's spinlock held; false when fd is free. files_next gives
+ * the next used number at or above fd, or -1.
  */
 bool files_look(struct files *files, int fd, void (*look)(struct file *f, void *arg), void *arg);
 int files_next(struct files *files, int fd);
@@ -180,18 +179,18 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **out);
 
 /*
  * Character devices. The node appears at once in every mounted devfs (debugfs); mode is the
- * permission bits. Names may contain no '/'. Registering a name twice is -EEXIST. priv is found
- * as inode->dev_priv in open().
+ * permission bits. A name contains no '/'; registering it twice is -EEXIST. open() finds priv in
+ * inode->dev_priv.
  */
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode);
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev,
                        void *priv);
-/* The opposite: the node with these operations is gone; open files stay. */
+/* Removes the node of this name if it has these operations; open files stay. */
 void devfs_unregister(const char *name, const struct file_ops *ops);
 int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, void *priv);
 
 /*
- * The generic layer of a BSD ioctl, for drivers that speak that dialect:
+ * The generic layer of a BSD ioctl, for drivers with BSD commands:
  *
  *     static long drv_ioctl(struct file *f, u32 cmd, u64 arg)
  *     {

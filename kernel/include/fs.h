@@ -5,10 +5,9 @@
  * (mount, inode). Inodes are counted; a file system may keep inodes alive by holding a reference of
  * its own (tmpfs: one for being linked), or drop them in evict (minfs reads them again).
  *
- * Locks, in this order:
- *     fs_lock          namespace: lookup, create, unlink, rename, mount table (sleeping, one for
- * all) inode->lock      contents and size of one file (sleeping) page cache lock  spin Inode
- * operations marked (n) run under fs_lock, those marked (i) under the inode's lock.
+ * Lock order: fs_lock (a mutex for the whole namespace: lookup, create, unlink, rename, mounts),
+ * inode->lock (a mutex: contents and size of one file), the page cache's spinlock. Inode operations
+ * marked (n) run under fs_lock, those marked (i) under the inode's lock.
  */
 #pragma once
 
@@ -81,7 +80,7 @@ struct timespec64 {
     i64 nsec;
 };
 
-/* Directory entries on their way to getdents64 or another reader; put returns false when full. */
+/* Receives directory entries for getdents64 or another reader; put returns false when full. */
 struct dir_sink {
     bool (*put)(struct dir_sink *sink, const char *name, u64 ino, u32 mode, i64 next_pos);
 };
@@ -109,7 +108,7 @@ struct inode_ops {
     /* magic links of procfs: the walk jumps straight to the file's place */
     int (*follow)(struct inode *inode, struct mount **mnt, struct inode **out);
     int (*truncate)(struct inode *inode, i64 size); /* (i) */
-    /* (i) the bytes read as zeros from now on, and what can be given back is; 0: not supported */
+    /* (i) the bytes read as zeros from now on, whole pages are freed; 0: not supported */
     int (*punch)(struct inode *inode, i64 from, i64 to);
     int (*setattr)(struct inode *inode);           /* mode, owner, times changed; may be 0 */
     bool (*is_empty)(struct inode *dir);           /* (n) */
@@ -131,13 +130,13 @@ struct inode {
     struct timespec64 atime, mtime, ctime;
     struct super *sb;
     const struct inode_ops *ops;
-    const struct file_ops *fops; /* what open() puts into the file */
+    const struct file_ops *fops; /* the operations of its open files */
     struct mutex lock;
-    struct page_cache *pages; /* regular files; made on first use */
-    struct vm_object mapped;  /* areas that show the pages */
+    struct page_cache *pages; /* regular files; created on first use */
+    struct vm_object mapped;  /* the areas that map the pages */
     struct list watches;      /* (notify_lock) see opt/notify/notify.h */
     void *priv;               /* the file system's */
-    void *dev_priv;           /* device nodes: what devfs_register_dev was given */
+    void *dev_priv;           /* device nodes: priv of devfs_register_dev */
     void *bound;              /* AF_UNIX socket bound here, or the pipe of a FIFO */
     int write_count;          /* atomic: files open for writing, or minus those being executed */
     bool dirty;
@@ -163,11 +162,11 @@ struct fs_type {
     struct fs_type *next;
 };
 
-/* A limit of a resource, and its use. Atomic; used may pass max only before max is set. */
+/* The limit of a resource, and its use. Atomic; used exceeds max only if max was set later. */
 struct budget {
     u64 used, max; /* max 0: no limit */
 };
-bool budget_take(struct budget *b, u64 n); /* false: that is more than there is */
+bool budget_take(struct budget *b, u64 n); /* false: n would exceed the limit */
 void budget_give(struct budget *b, u64 n);
 
 struct super {
@@ -243,8 +242,8 @@ int fs_mount(const char *source, const char *where, const char *type, u32 flags,
 int fs_umount(const char *where, u32 flags);
 struct mount *mount_get(struct mount *mnt);
 void mount_put(struct mount *mnt);
-bool mount_cross_down(struct path *path); /* into what is mounted here; (fs_lock) */
-bool mount_cross_up(struct path *path);   /* from a root to what it covers; (fs_lock) */
+bool mount_cross_down(struct path *path); /* to the root that is mounted here; (fs_lock) */
+bool mount_cross_up(struct path *path);   /* from a root to the inode it covers; (fs_lock) */
 struct mount *mount_list(void);           /* (fs_lock) */
 struct mount *mount_root(void);
 int mount_as_root(const char *type);
@@ -257,7 +256,7 @@ i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
 i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
 int page_cache_truncate(struct inode *inode, i64 size);
 int page_cache_punch(struct inode *inode, i64 from, i64 to);
-/* From pos on the next byte of data (-ENXIO: there is none) or of a hole (the end is one). */
+/* The next byte of data at or after pos (-ENXIO: none), or of a hole (the end counts as one). */
 i64 page_cache_seek(struct inode *inode, i64 pos, bool data);
 int page_cache_flush(struct inode *inode);
 void page_cache_free(struct inode *inode);
@@ -275,7 +274,7 @@ int cpio_unpack_fw_cfg(const struct fw_cfg_file *file);
 /* Once, behind the last archive, which may be as large as it likes. */
 void fs_limit_root(void);
 
-/* A file whose text is made when it is opened (procfs, debugfs). */
+/* The text of a file that is generated at open(2) (procfs, debugfs). */
 struct textbuf {
     char *buf;
     u64 len, cap;

@@ -1,6 +1,6 @@
 /*
  * Interrupts. External sources come through the PLIC (trap/plic.c); the timer and IPIs through SBI.
- * Handlers run with interrupts off, on the stack of whatever was interrupted, and must not sleep.
+ * Handlers run with interrupts off, on the stack of the interrupted thread, and must not sleep.
  */
 #pragma once
 #include "types.h"
@@ -8,11 +8,11 @@
 typedef void (*irq_handler)(u32 source, void *arg);
 
 /*
- * PLIC source 1..127; several handlers may share a source. `name` is for messages, and stays where
- * it is. 0 or -EINVAL, -ENOMEM. A line that stays high whatever the handlers do is disabled.
+ * PLIC source 1..127; several handlers may share a source. `name` appears in messages and must
+ * stay valid. 0 or -EINVAL, -ENOMEM. A line that the handlers cannot lower is disabled.
  */
 int irq_register(u32 source, const char *name, irq_handler handler, void *arg);
-/* When it returns, the handler does not run and never will. Interrupts on, no spinlock held. */
+/* On return the handler is not running and never will. Interrupts must be on, no spinlock held. */
 void irq_unregister(u32 source, irq_handler handler, void *arg);
 /* 0 in threads; n inside n nested interrupts of this hart. */
 u32 irq_depth(void);

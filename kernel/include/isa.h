@@ -8,5 +8,5 @@ int isa_node(void);
 bool isa_has(const char *name);
 /* riscv,isa, for people to read. */
 const char *isa_string(void);
-/* Lets programs use what they may on this hart. */
+/* Enables the instructions that user mode may use on this hart (senvcfg). */
 void isa_init_hart(void);

@@ -1,19 +1,19 @@
 /*
- * Address sanitizer of the kernel: what the allocators tell it. Empty unless CONFIG_KASAN. See
+ * Address sanitizer of the kernel: the calls of the allocators. Empty unless CONFIG_KASAN. See
  * opt/kasan/kasan.c for the shadow encoding and the reports.
  */
 #pragma once
 #include "types.h"
 
 #ifdef CONFIG_KASAN
-#define KASAN_REDZONE 16 /* at least so many bytes behind every small object */
+#define KASAN_REDZONE 16 /* bytes, at least, after every small object */
 size_t kasan_shadow_size(pa_t ram_start, pa_t ram_end);
 void kasan_init(void *memory, pa_t ram_start, pa_t ram_end);
 void kasan_alloc_pages(void *va, size_t size);
 void kasan_free_pages(void *va, size_t size);
 void kasan_slab_page(void *va); /* a fresh slab: every object is free */
 void kasan_alloc_object(void *object, size_t size, size_t capacity);
-/* False when object is free already: that has been reported, and it must not be freed again. */
+/* False after it has reported a double free: the caller must not free the object. */
 bool kasan_free_object(void *object, size_t capacity, u64 pc);
 /* Keeps object and returns one that has waited long enough to be reused, or NULL. */
 void *kasan_quarantine(void *object);

@@ -1,16 +1,16 @@
 /*
  * The interface between kcov and the rest of the kernel.
  *
- *     a thread starts, ends    kcov_thread_start, kcov_thread_exit (before descriptors close)
+ *     a thread starts, ends     kcov_thread_start, kcov_thread_exit (before descriptors close)
  *     a hart changes thread     kcov_switch, at the switch itself
  *     the scheduler works       kcov_sched_enter .. kcov_sched_leave (mutes: Linux only)
  *     an interrupt              kcov_irq_enter .. kcov_irq_leave, outside instrumented code
  *     a system call             kcov_syscall_enter .. kcov_syscall_leave
- *     deferred work runs        kcov_remote_enter .. kcov_remote_leave, for who scheduled it
+ *     deferred work runs        kcov_remote_enter .. kcov_remote_leave, for its origin
  *     a driver's own section    kcov_section_enter .. kcov_section_leave
  *
- * "live" is the one word that decides whether the hooks do anything: the context that the current
- * thread records into at this moment, or NULL. The device's CURRENT register is its shadow.
+ * "live" is the context that the current thread records into at this moment; when it is NULL, the
+ * hooks return at once. The device's CURRENT register mirrors it.
  */
 #pragma once
 #include "types.h"
@@ -32,13 +32,13 @@ struct kcov_thread {
     u32 sched_depth;                           /* kcov_sched_enter without leave */
     struct kcov_context *saved[KCOV_NEST_MAX]; /* live of each interrupted level */
     struct kcov_context *sched_saved;
-    struct kcov_context *silenced; /* live put aside by kcov_silence_enter */
+    struct kcov_context *silenced; /* live before kcov_silence_enter */
     struct kcov_desc *desc; /* (kcov_lock) the descriptor that this thread enabled, or NULL */
     struct kcov_desc *remote_desc; /* (kcov_lock) linux: enabled for remote handles */
     u64 common_handle;             /* linux: stored in work that this thread schedules */
     /* The open remote section of thread context. */
     struct kcov_remote *section_remote;
-    u64 section_generation;          /* of section_remote, which may go while we record */
+    u64 section_generation;          /* of section_remote, which may be freed meanwhile */
     struct kcov_desc *section_desc;  /* linux: holds a reference */
     struct kcov_spare *section_area; /* linux: private area */
     u64 section_sequence;            /* linux: of section_desc when the section started */
@@ -60,7 +60,7 @@ void kcov_irq_leave(void);
 void kcov_sched_enter(void);
 void kcov_sched_leave(void);
 
-/* Contexts remember which system call runs, for reports outside the guest. */
+/* Contexts hold the number of the running system call, for reports of the host. */
 static inline void kcov_syscall_enter(struct kcov_thread *k, u64 number)
 {
     if (unlikely(k->live != NULL))

@@ -1,6 +1,6 @@
 /*
  * The kernel's small C library: formatted console output, panic, assertions, memory and strings.
- * mem* and str* are not instrumented (clang may call them anywhere, hooks included).
+ * mem* and str* are not instrumented, because clang may emit calls to them, in hooks too.
  */
 #pragma once
 #include "types.h"
@@ -19,7 +19,7 @@ int kvsnprintf(char *buf, size_t size, const char *fmt, va_list ap);
 
 /* Where kprintf goes; the UART driver replaces the SBI console once it is probed. */
 void console_set_output(void (*put)(const char *s, size_t n));
-/* Raw console bytes, not formatted, not interleaved with another hart's kprintf. */
+/* Unformatted bytes, not interleaved with another hart's kprintf. */
 void console_write(const char *s, size_t n);
 
 /* Print the reason and a symbolized backtrace, stop all harts, tell the host. Any context. */
@@ -67,7 +67,7 @@ u64 strtou64(const char *s, const char **end, int base);
 const char *cmdline_get(const char *key, char *buf, size_t size);
 u64 cmdline_get_u64(const char *key, u64 fallback);
 bool cmdline_flag(const char *key);
-/* The whole command line, and what follows " -- ". */
+/* The whole command line, with the arguments of init after " -- ". */
 extern const char *cmdline;
 
 /* Deterministic random bytes, seeded by "seed=" (lib/random.c). */

@@ -7,9 +7,9 @@
  *         EXPECT_TRUE(test, list_empty(&head));
  *     }
  *
- * A test is a function that the linker collects; its suite is the name of its file. `kcovbox ktest`
- * runs each in a process of its own, so it may sleep, and coverage is that of the test alone. The
- * kernel needs the configuration fragment ktest; in others a test is not compiled in.
+ * The linker collects the tests of *_test.c; the suite of a test is the name of its file.
+ * `kcovbox ktest` runs each in a process of its own, so a test may sleep, and its coverage is its
+ * own. Only kernels with the configuration fragment ktest contain tests.
  *
  * EXPECT_* notes a failure and goes on, ASSERT_* returns from the test function.
  */
@@ -20,7 +20,7 @@ struct ktest {
     const char *name, *file;
     void (*run)(struct ktest *test);
     int failures;        /* of the run */
-    const char *skipped; /* why, or 0 */
+    const char *skipped; /* the reason, or 0 */
 };
 
 void ktest_fail(struct ktest *test, const char *file, int line, const char *what, i64 a, i64 b);

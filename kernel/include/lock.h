@@ -15,7 +15,7 @@ struct thread;
 
 struct spinlock {
     u32 locked;
-    u32 class; /* index given by lock debugging, 0 = not yet known */
+    u32 class; /* index of the lock class (LOCKDEBUG), 0 = not yet known */
     const char *name;
     struct cpu *owner;
 };
@@ -29,11 +29,11 @@ bool spin_trylock(struct spinlock *l);
 /* True when this hart holds l. */
 bool spin_held(const struct spinlock *l);
 
-/* Nestable "interrupts off on this hart"; the outermost pop restores the state before the first. */
+/* Nestable "interrupts off on this hart"; the last pop restores the state before the first push. */
 void irq_push_off(void);
 void irq_pop_off(void);
 
-/* Threads that wait for something; see wait.h for use. */
+/* A queue of waiting threads; see wait.h. */
 struct waitq {
     struct spinlock lock;
     struct list waiters;
@@ -67,7 +67,7 @@ void lockdebug_assert_may_sleep(void);
 #define lockdebug_assert_may_sleep()                 ((void)0)
 #endif
 
-/* Small atomic helpers; relaxed counters and sequentially consistent flags are all we need. */
+/* Atomics with acquire and release order; add mb() where a store must precede a later load. */
 #define atomic_load(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define atomic_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define atomic_add(p, v)   __atomic_add_fetch((p), (v), __ATOMIC_ACQ_REL)

@@ -1,7 +1,7 @@
 /*
  * The three maps: physical, kernel virtual, user virtual.
  *
- * Physical (as QEMU's virt board; devices are found by the device tree, not by these numbers):
+ * Physical (as on QEMU's virt board; the kernel finds devices through the device tree):
  *   0010_0000  test finisher      0200_0000  CLINT      0400_0000  kcov device (ours)
  *   0c00_0000  PLIC               1000_0000  UART       8000_0000  RAM
  *
@@ -45,7 +45,7 @@
 
 /*
  * A kernel stack fills the upper half of a naturally aligned slot of twice its size; the lower half
- * is never mapped. So trap entry recognises an overflow by one address bit (trap/entry.S).
+ * is never mapped. So one address bit tells trap entry of an overflow (trap/entry.S).
  */
 #ifdef CONFIG_KASAN
 #define KSTACK_SHIFT 15 /* redzones make frames larger */

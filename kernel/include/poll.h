@@ -1,6 +1,6 @@
 /*
- * poll.h: readiness. A thing that can become ready owns a struct waitq (wait.h); the waiter for
- * readiness - a blocked read, ppoll, pselect6, epoll, kqueue - hangs a struct waiter on it.
+ * poll.h: readiness. An object that can become ready owns a struct waitq (wait.h); a waiter for
+ * readiness - a blocked read, ppoll, pselect6, epoll, kqueue - adds a struct waiter to it.
  *
  *     driver:  u32 drv_poll(f, pt) { poll_wait(pt, &dev->waitq); return ready bits; }
  *              ... state changes ...  wake_up_events(&dev->waitq, POLLIN);
@@ -26,9 +26,9 @@ struct file;
 struct files;
 
 /*
- * The argument of a poll operation: the caller that wants wake-ups. add() puts its own waiter on
- * the queue; it may be called for several queues, and with pt == 0 not at all (only the bits of
- * this moment are wanted). ppoll.c, epoll.c and kqueue.c each have their own add.
+ * The argument of a poll operation: the caller that wants wake-ups. add() puts the caller's waiter
+ * on a queue, and may be called for several queues; pt == 0 asks for the present bits only. Each
+ * user has its own add: fs/poll.c, and opt/watch for epoll and kqueue.
  */
 struct poll_table {
     void (*add)(struct poll_table *pt, struct waitq *queue);
@@ -44,10 +44,10 @@ static inline void poll_wait(struct poll_table *pt, struct waitq *queue)
 u32 file_poll(struct file *file, struct poll_table *pt); /* POLLIN | POLLOUT without an operation */
 
 /*
- * A watcher keeps watching an open file without holding a reference (epoll, kqueue). It hangs on
- * the file's wait queues, so wake() is called in any context, with a queue's lock held. gone() is
- * called when the file's last reference goes, fd_closed() (may be 0) when a descriptor of it is
- * closed in some table; both may end the watcher. All but wake() run under watch_mutex.
+ * A watcher observes an open file without holding a reference (epoll, kqueue). It is on the file's
+ * wait queues, so wake() runs in any context, with a queue's lock held. gone() runs when the file's
+ * last reference goes, fd_closed() (may be 0) when a descriptor of the file is closed in some
+ * table; both may end the watcher. All but wake() run under watch_mutex.
  */
 struct watcher_queue;
 
@@ -62,7 +62,7 @@ struct watcher {
 };
 
 extern struct mutex watch_mutex;
-/* Starts watching and returns the bits of this moment; callbacks and file are set by the caller. */
+/* Starts watching and returns the present bits; the caller has set the callbacks and the file. */
 u32 watcher_begin(struct watcher *w, bool *no_memory);
 void watcher_end(struct watcher *w);
 #ifdef CONFIG_WATCH

@@ -1,7 +1,7 @@
 /*
- * Processes and threads. A process owns an address space, descriptors and signal dispositions; a
- * thread is what the scheduler runs. tp holds the current thread while in the kernel, sscratch
- * holds it while in user mode (trap/entry.S).
+ * Processes and threads. A process owns an address space, descriptors and signal dispositions; the
+ * scheduler runs threads. tp holds the current thread in the kernel, sscratch in user mode
+ * (trap/entry.S).
  */
 #pragma once
 #include "types.h"
@@ -37,7 +37,7 @@ enum thread_state {
     THREAD_RUNNABLE,      /* on the run queue, or running when cpu->running */
     THREAD_INTERRUPTIBLE, /* sleeping; signals wake it */
     THREAD_SLEEPING,      /* sleeping; signals do not */
-    THREAD_KILLABLE,      /* sleeping; only what ends the process wakes it */
+    THREAD_KILLABLE,      /* sleeping; only a fatal signal wakes it */
     THREAD_STOPPED,       /* by a stop signal */
     THREAD_DEAD,
 };
@@ -99,12 +99,12 @@ struct thread {
     va_t set_tid;   /* CLONE_CHILD_SETTID: stored by the child itself at its start */
     va_t robust_list;
     u64 robust_len;
-    struct cpu *fp_cpu;   /* whose registers hold fp, if it is that hart's fp_owner */
+    struct cpu *fp_cpu;   /* its registers hold fp while its fp_owner is this thread */
     u32 saved_intr_depth; /* cpu->intr_depth while switched out (preempted by an interrupt) */
     struct list futex_link;
-    struct list *dead_messages; /* opt/sockets/unix.c: where bury() is at work, or 0 */
+    struct list *dead_messages; /* opt/sockets/unix.c: the list that bury() is emptying, or 0 */
     int fail_nth;               /* allocation failure injection; 0 = off */
-    bool exiting;               /* kill or exit_group asks it to go */
+    bool exiting;               /* kill or exit_group asks it to exit */
 #ifdef CONFIG_LOCKDEBUG
     struct held_lock held[HELD_MAX]; /* mutexes */
     int nheld;
@@ -112,8 +112,8 @@ struct thread {
 };
 
 /*
- * Somebody who wants to know what a process does: kqueue. event() runs under proc_lock. The watcher
- * keeps the struct proc, not the process.
+ * An observer of a process's events: kqueue. event() runs under proc_lock. The watcher holds a
+ * reference to struct proc, which does not keep the process alive.
  */
 enum proc_event { PROC_FORKED, PROC_EXECUTED, PROC_EXITED, PROC_SIGNALLED };
 struct proc_watch {
@@ -121,7 +121,7 @@ struct proc_watch {
     struct proc *proc;
     void (*event)(struct proc_watch *w, enum proc_event what, i64 data);
 };
-long proc_watch(struct proc_watch *w, int pid); /* of one that is dead but not waited for: EXITED */
+long proc_watch(struct proc_watch *w, int pid); /* of a zombie: event(PROC_EXITED) at once */
 void proc_unwatch(struct proc_watch *w);
 #ifdef CONFIG_KQUEUE
 void proc_tell(struct proc *p, enum proc_event what, i64 data); /* proc_lock held */
@@ -167,7 +167,7 @@ struct proc {
     struct file *exe;
     char *exe_path;
     struct tty *tty; /* (proc_lock) controlling terminal */
-    int lost_pgrp;   /* (proc_lock) session leader: foreground of the one that hung up, or 0 */
+    int lost_pgrp;   /* (proc_lock) session leader: foreground group of its lost terminal, or 0 */
 
     u32 uid, euid, suid, gid, egid, sgid;
     u32 ngroups, groups[32];
@@ -177,7 +177,7 @@ struct proc {
     struct list sigqueue;
     struct waitq sig_wait; /* signalfd, sigtimedwait */
     struct list watchers;  /* (proc_lock) struct proc_watch */
-    struct waitq end_wait; /* pidfds; woken when it has become a zombie */
+    struct waitq end_wait; /* pidfds; woken when the process becomes a zombie */
     struct rlimit64 rlimits[RLIM_COUNT];
 
     u64 utime, stime, cutime, cstime; /* of finished threads / waited-for children */
@@ -204,7 +204,7 @@ struct cpu {
     struct thread *running;
     struct thread *idle;
     int noff;    /* depth of irq_push_off */
-    bool intena; /* were interrupts on before the first */
+    bool intena; /* interrupts were on before the first */
     volatile bool need_resched;
     volatile u32 ipi_pending;
     volatile bool online;
@@ -255,11 +255,11 @@ void thread_wake_signal(struct thread *t);
 void thread_continue(struct thread *t); /* SIGCONT, SIGKILL: also stopped ones */
 void sched_start(struct thread *t);     /* first time on the run queue */
 void sched_set_affinity(struct thread *t, u64 harts);
-void sched_kick(struct thread *t); /* make it look at its flags soon if it runs elsewhere */
+void sched_kick(struct thread *t); /* if it runs on another hart, makes it test its flags soon */
 void thread_main(struct thread *prev);
 __noreturn void sched_idle(void);
 
-/* Time for which the hart must wake: timeouts and the slice (trap/timer, sync/timeout.c). */
+/* Programs the hart's timer for its next timeout or the end of the slice (sync/timeout.c). */
 void timer_program(struct cpu *cpu);
 
 /* switch.c, switch.S */
@@ -268,7 +268,7 @@ struct thread *swtch(struct thread *prev, struct thread *next);
 void thread_entry(void);
 void fp_save(struct fpstate *fp);
 void fp_restore(const struct fpstate *fp);
-/* Make current's fp field hold what its registers hold. */
+/* Saves the floating-point registers of current, if the hart holds them, in current->fp. */
 void fp_sync(void);
 void fp_first(void);
 

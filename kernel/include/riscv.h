@@ -1,6 +1,6 @@
 /*
- * Control and status registers, instructions and encodings of the RISC-V supervisor level
- * (Privileged Architecture 20211203, chapters 4.1 to 4.4), under their manual names.
+ * Control and status registers, instructions and encodings of the RISC-V supervisor level, under
+ * their manual names (Priv chapter 10; docs/reading-guide.md names the edition).
  */
 #pragma once
 #include "types.h"
@@ -86,7 +86,7 @@
     }
 
 CSR_ACCESSORS(sstatus)    /* supervisor status */
-CSR_ACCESSORS(senvcfg)    /* what user mode may use */
+CSR_ACCESSORS(senvcfg)    /* supervisor environment configuration: features of U-mode */
 CSR_ACCESSORS(sie)        /* supervisor interrupt enable */
 CSR_ACCESSORS(sip)        /* supervisor interrupt pending */
 CSR_ACCESSORS(stvec)      /* supervisor trap vector base address */
@@ -152,7 +152,7 @@ static inline void fence_i(void)
 #define barrier() __asm__ volatile("" ::: "memory")
 
 /*
- * Device registers: accesses of one exact width, ordered against other device accesses. Where no
+ * Device registers: accesses of one exact width, ordered against other device accesses. If no
  * device answers (an access fault), a read gives all ones and a write has no effect (trap/trap.c).
  */
 #define EX_ENTRY(insn, fixup)                                                                      \

@@ -1,4 +1,4 @@
-/* Supervisor Binary Interface 1.0: the calls we make. Errors are SBI's, not errnos. */
+/* Calls of the Supervisor Binary Interface (SBI 2.0). Errors are SBI's, not errnos. */
 #pragma once
 #include "types.h"
 

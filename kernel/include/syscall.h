@@ -4,8 +4,8 @@
  *
  *     long sys_read(u64 fd, u64 buf, u64 count)
  *
- * that return a result or a negative errno; the prototypes below, the dispatch table and the names
- * in traces all come from that line.
+ * that return a result or a negative errno. The line generates the prototype below, the row of the
+ * dispatch table and the name in traces.
  */
 #pragma once
 #include "types.h"

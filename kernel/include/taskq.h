@@ -1,16 +1,16 @@
 /*
- * Deferred work: a task is a function queued for a kernel thread, a soft interrupt is one that runs
- * when the outermost interrupt of this hart ends. Both remember who scheduled them, and are
- * bracketed by kcov_remote_enter()/kcov_remote_leave() for that origin, so that remote coverage
- * reaches the right descriptor.
+ * Deferred work: a task is a function queued for a kernel thread; a soft interrupt runs when the
+ * outermost interrupt of this hart ends. Both record their origin, the thread that scheduled them,
+ * and run between kcov_remote_enter() and kcov_remote_leave() for that origin, so that remote
+ * coverage reaches the right descriptor.
  */
 #pragma once
 #include "types.h"
 #include "list.h"
 
 /*
- * The origin of deferred work. Identities are never reused, so a record may outlive its process:
- * work of an exited origin matches no process.
+ * The origin of deferred work. Ids are never reused, so the work may outlive its process: it then
+ * matches no process.
  */
 struct work_origin {
     u64 proc_id;     /* struct proc id; 0 = the kernel itself */

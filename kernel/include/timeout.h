@@ -2,9 +2,9 @@
  * Time and timeouts. Time is the hart's time counter (ticks, 10 MHz); wall time is time since boot
  * plus an offset read from the RTC at boot.
  *
- * A timeout calls a function once, later: TIMEOUT_IRQ ones from the timer interrupt (no sleeping),
- * TIMEOUT_THREAD ones from a kernel thread (sleeping allowed), where the thread runs "on behalf" of
- * its creator (see struct work_origin).
+ * A timeout calls a function once, later: TIMEOUT_IRQ from the timer interrupt (no sleeping),
+ * TIMEOUT_THREAD from a kernel thread (sleeping allowed), on behalf of the thread that armed it
+ * (see struct work_origin).
  */
 #pragma once
 #include "types.h"
@@ -26,9 +26,9 @@ u64 time_wall_ns(void);    /* CLOCK_REALTIME */
 void time_set_wall_ns(u64 ns);
 
 /*
- * A periodic timer that was due at when: its next expiry, in phase and at least a millisecond
- * ahead, so that no program can keep a hart in its timer interrupt. *expired gets the periods until
- * then, at least 1.
+ * The next expiry of a periodic timer that was due at when: in phase, and at least a millisecond
+ * ahead if the interval is shorter, so that no program can keep a hart in its timer interrupt.
+ * *expired gets the number of periods until then, at least 1.
  */
 #define TIMER_PERIOD_MIN (TICKS_PER_SEC / 1000)
 static inline u64 timeout_advance(u64 when, u64 interval, u64 *expired)
@@ -50,15 +50,15 @@ struct timeout {
     void *arg;
     u8 kind;
     bool armed;
-    int running;      /* harts inside its expiry: one that armed it again may meet the next */
-    struct task task; /* TIMEOUT_THREAD: how it reaches its thread */
+    int running;      /* harts inside its expiry: a callback that re-arms it may overlap the next */
+    struct task task; /* its origin; TIMEOUT_THREAD: queued for the thread */
 };
 
 void timeout_init_entry(struct timeout *t, enum timeout_kind kind, void (*fn)(void *), void *arg);
 /*
- * Only timeout_cancel_sync makes the memory of a timeout free to go: the callback must not free it.
+ * The memory of a timeout may be freed after timeout_cancel_sync only, never by its callback.
  */
-/* Arm (or re-arm) for an absolute time; remembers the calling thread as origin. Any context. */
+/* Arm (or re-arm) for an absolute time; records the calling thread as origin. Any context. */
 void timeout_set(struct timeout *t, u64 when);
 /* True when it was armed and now will not run. */
 bool timeout_cancel(struct timeout *t);

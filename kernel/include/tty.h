@@ -2,9 +2,9 @@
  * tty.h: terminals. A tty is a line discipline (dev/tty.c) between a driver that moves characters
  * (dev/uart.c, opt/pty/pty.c) and the files that programs read and write.
  *
- * Pointers to a tty: its open files and its driver have a reference; struct proc.tty has none, so
- * it is read under proc_lock, and cleared (tty_hangup) before the driver drops its own. Locks:
- * proc_lock before tty->lock.
+ * References to a tty: its open files and its driver each hold one. The field tty of struct proc
+ * holds none: readers take proc_lock, and tty_hangup clears it before the driver drops its own.
+ * Lock order: proc_lock before tty->lock.
  */
 #pragma once
 
@@ -31,9 +31,9 @@ struct tty;
 /* The operations of a driver. All but output may be 0. */
 struct tty_driver {
     void (*output)(struct tty *tty, const char *s, size_t n); /* (lock), or a kernel message */
-    u32 (*room)(const struct tty *tty); /* (lock) characters output would take; 0: any number */
+    u32 (*room)(const struct tty *tty); /* (lock) characters that output has room for; 0: any */
     void (*resume)(struct tty *tty);    /* in a thread: the ring has room again */
-    void (*noticed)(struct tty *tty, u32 what); /* (lock) TTY_* bits: something happened */
+    void (*noticed)(struct tty *tty, u32 what); /* (lock) an event: TTY_* bits */
     void (*closed)(struct tty *tty);            /* the last open file is gone */
     void (*free)(struct tty *tty);              /* the last reference is gone */
 };
@@ -44,7 +44,7 @@ enum {
     TTY_FLUSHED_OUTPUT = 1 << 1,
     TTY_STOPPED = 1 << 2,
     TTY_STARTED = 1 << 3,
-    TTY_FLOW_IS_OTHER = 1 << 4, /* ^S and ^Q do not mean what they usually do */
+    TTY_FLOW_IS_OTHER = 1 << 4, /* ^S and ^Q do not stop and start output (TIOCPKT_NOSTOP) */
     TTY_FLOW_IS_USUAL = 1 << 5,
 };
 
@@ -56,7 +56,7 @@ struct tty {
     struct spinlock lock;
     u32 files;              /* (lock) open */
     bool was_opened;        /* (lock) ever */
-    bool hung_up;           /* (lock) for good: files are dead ends */
+    bool hung_up;           /* (lock) never reset: reads of its files end, writes fail */
     struct termios termios; /* (lock) */
     struct winsize winsize; /* (lock) */
     u16 ring[TTY_BUF];      /* (lock) input: a byte and the marks below */
@@ -79,11 +79,11 @@ void tty_put(struct tty *tty);
 void tty_receive(struct tty *tty, u8 c); /* from the driver, also in its interrupt handler */
 void tty_break(struct tty *tty);         /* likewise: the line was held low */
 /*
- * May the driver hand over more? If not, it waits for resume, so that nothing is lost. Needs the
- * lock.
+ * May the driver pass more input on? If not, it keeps it until resume, so that nothing is lost.
+ * Needs the lock.
  */
 bool tty_wants_more(const struct tty *tty);
-/* The window has a new size: SIGWINCH to the foreground. */
+/* Sets the window size; if it changed, sends SIGWINCH to the foreground group. */
 void tty_resize(struct tty *tty, const struct winsize *size);
 /* There is room for output again. */
 void tty_output_room(struct tty *tty);
@@ -91,21 +91,21 @@ int tty_register(struct tty *tty, const char *node); /* as /dev/node */
 void tty_console_is(struct tty *tty);                /* /dev/console and kernel messages go here */
 struct tty *tty_console(void);                       /* or 0 */
 
-/* An open(2) of tty, whose reference it takes over, also on failure (-EIO: hung up). */
+/* Opens tty as file. Takes over a reference to tty, also on failure (-EIO: hung up). */
 struct file;
 int tty_open_file(struct tty *tty, struct file *file);
-extern const struct file_ops tty_fops; /* of a file opened so */
-/* The ioctls of a terminal; by_master: of its pseudo-terminal's other end. */
+extern const struct file_ops tty_fops; /* the operations of such a file */
+/* The ioctls of a terminal; by_master: called on the master of a pseudo-terminal. */
 long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
 
 /* tty_jobs.c */
 struct proc;
 /* Session leader p takes tty as controlling terminal, its group in the foreground. */
 int tty_set_controlling(struct tty *tty, struct proc *p);
-/* The effect of open(2) without O_NOCTTY for a session leader without a terminal. */
+/* open(2) without O_NOCTTY gives a session leader without a terminal this one. */
 void tty_open_controlling(struct tty *tty, const struct file *file);
 struct tty *tty_controlling(struct proc *p); /* with a reference, or 0 */
-/* The line is cut: the session loses its terminal, its leader gets SIGHUP, files come to an end. */
+/* Hangs up: the session loses its terminal, its leader gets SIGHUP, reads of open files end. */
 void tty_hangup(struct tty *tty);
-/* A session leader exits: SIGHUP to the foreground, the terminal is free again. */
+/* A session leader exits: SIGHUP to the foreground group; the terminal is free again. */
 void tty_session_exit(struct proc *p);

@@ -19,15 +19,15 @@ struct vma;
 struct trapframe;
 
 /*
- * The object whose pages areas map, if it can shrink: a file. Its owner calls vm_object_add() when
- * an area maps it (also in ops->open), vm_object_remove() in ops->close, and vm_object_revoke()
- * after it has made faults behind the new end fail and before it gives the pages away. Calls of
- * revoke exclude one another by the owner's lock.
+ * A mapped object that can shrink: a file. Its owner calls vm_object_add() when an area maps it
+ * (also in ops->open), vm_object_remove() in ops->close, and vm_object_revoke() after it has made
+ * faults beyond the new end fail and before it frees the pages. The owner's lock serialises calls
+ * of revoke.
  */
 struct vm_object {
     struct spinlock lock;
     struct list areas; /* (lock) vma->in_object */
-    u64 round;         /* of revoking */
+    u64 round;         /* number of vm_object_revoke() calls */
 };
 void vm_object_init(struct vm_object *object);
 void vm_object_add(struct vma *vma, struct vm_object *object);
@@ -49,7 +49,7 @@ void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
 #define VMA_NO_COPY      (1u << 5) /* madvise(MADV_DONTFORK) */
 #define VMA_WIPE         (1u << 6) /* madvise(MADV_WIPEONFORK) */
 #define VMA_MAX_PROT_SET (1u << 7) /* max_prot limits mprotect */
-#define VMA_PREMAPPED    (1u << 8) /* pages are mapped by mmap and fork only: else SIGBUS */
+#define VMA_PREMAPPED    (1u << 8) /* only mmap and fork map pages: a fault is SIGBUS */
 
 struct vm_ops {
     /* A copy of the area appears (fork, split) / goes away. Called with vm->lock held. */
@@ -76,7 +76,7 @@ struct vma {
     void *priv;
     struct vm_object *object; /* NULL: cannot shrink */
     struct list in_object;    /* (object->lock) */
-    u64 revoked;              /* (object->lock) the last round that has been here */
+    u64 revoked;              /* (object->lock) the last round that unmapped its pages */
 };
 
 struct vm {
@@ -100,20 +100,20 @@ struct vm *vm_clone(struct vm *vm); /* fork: shared areas shared, private ones c
 void vm_get(struct vm *vm);
 bool vm_get_alive(struct vm *vm); /* false when the last reference is gone already */
 void vm_put(struct vm *vm);
-/* For those who hold locks: a last reference is dropped by a kernel thread. */
+/* For callers that hold locks: a kernel thread destroys vm after the last reference. */
 void vm_put_later(struct vm *vm);
 void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler */
 
 /*
  * Map [addr, addr+len); returns the address or a negative errno. With a file, file->ops->mmap() is
  * called on the finished vma before it becomes visible: it may refuse, or set ops and priv, flags
- * and max_prot. vm->lock is held meanwhile, so no copyin there. Fixed mappings replace what is
- * there.
+ * and max_prot. vm->lock is held meanwhile, so no copyin there. Fixed mappings replace the areas in
+ * their range.
  */
 long vm_mmap(struct vm *vm, va_t addr, u64 len, u32 prot, u32 mmap_flags, struct file *file,
              u64 offset);
 long vm_munmap(struct vm *vm, va_t addr, u64 len);
-/* Unmaps the areas that a function chooses, in order; whether there were any. */
+/* Unmaps the areas that chosen() accepts, in order of address; true if there were any. */
 bool vm_unmap_matching(struct vm *vm, bool (*chosen)(const struct vma *vma, void *arg), void *arg);
 struct vma *vm_find(struct vm *vm, va_t va); /* area that contains va, or NULL; vm->lock held */
 
@@ -126,8 +126,8 @@ long vm_advise(struct vm *vm, va_t addr, u64 len, int advice);
 /* Resolve a fault of the current process; 0, -EFAULT (SIGSEGV), -EACCES (ditto), -EIO (SIGBUS). */
 int vm_fault(struct vm *vm, va_t va, u32 access);
 /*
- * oom.c: a fault found no memory. True: a process is being killed for it, maybe this one, and the
- * fault is worth another try; false: there is nobody but process 1. May sleep.
+ * oom.c: a fault found no memory. True: a process is being killed for it, maybe this one, so the
+ * caller may retry the fault; false: only process 1 is left. May sleep.
  */
 bool oom_kill(void);
 /* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
@@ -136,10 +136,10 @@ void tlb_shootdown(struct vm *vm, va_t start, va_t end);
 void tlb_shootdown_kernel(va_t start, va_t end);
 
 /*
- * Memory a driver hands out: a counted run of contiguous RAM pages. mmap of a descriptor does
+ * Memory that a driver lets programs map: a counted run of contiguous RAM pages. Its mmap does
  *     return vm_map_pages(vma, area);
- * which shares the pages with every mapping, keeps them alive as long as any mapping is, and gives
- * -EIO (SIGBUS) beyond area->npages.
+ * which maps the same pages each time; they live as long as any mapping, and an access beyond
+ * area->npages is -EIO (SIGBUS).
  */
 struct vm_pages {
     int refs;
@@ -156,14 +156,14 @@ static inline void *vm_pages_addr(const struct vm_pages *pages)
 int vm_map_pages(struct vma *vma, struct vm_pages *pages);
 
 /*
- * User memory. Any user address may be passed, mapped or not; -EFAULT when it cannot be accessed.
- * May sleep (demand paging), so no spinlock may be held.
+ * User memory. Every address is allowed, mapped or not; -EFAULT when it cannot be accessed. These
+ * may sleep (demand paging), so no spinlock may be held.
  */
 long copyin(void *dst, va_t src, size_t n);
 long copyout(va_t dst, const void *src, size_t n);
 /*
- * A structure that may grow: size is the caller's. Members that it lacks read as zero; bytes that
- * it has beyond ours must be zero (-E2BIG).
+ * An extensible structure: size is the program's, known is ours. Members that the program lacks
+ * read as zero; its bytes beyond ours must be zero (-E2BIG).
  */
 long copyin_struct(void *dst, size_t known, va_t src, size_t size);
 /* Like the above but returns how many bytes could not be copied. */

@@ -3,9 +3,9 @@
  *
  *     wait_event(&q, cond)                          uninterruptible
  *     wait_event_interruptible(&q, cond)            0, or -ERESTARTSYS when a signal is pending
- *     wait_event_killable(&q, cond)                 ditto, when the process is to end
- *     wait_event_timeout(&q, cond, ticks)           ditto, or -ETIMEDOUT; ticks is an absolute
- *                                                   read_time() value, WAIT_FOREVER = none
+ *     wait_event_killable(&q, cond)                 ditto, when a fatal signal is pending
+ *     wait_event_timeout(&q, cond, deadline)        as _interruptible, or -ETIMEDOUT; deadline is
+ *                                                   in ticks of time_now(), WAIT_FOREVER = none
  *     wait_event_locked(&q, &spinlock, cond)        cond is evaluated with the spinlock held, which
  *                                                   is dropped while sleeping and held on return
  *

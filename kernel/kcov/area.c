@@ -1,11 +1,11 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
  * Areas: contiguous, counted pages that the hooks write by physical address and that any number of
- * mappings share. They outlive close, thread exit and the descriptor for as long as one mapping
- * lives.
+ * mappings share. The last mapping keeps an area alive after close, thread exit and the end of the
+ * descriptor.
  *
- * Divergence: OpenBSD frees the area with the descriptor even if it is mapped, and pages touched
- * before stay mapped to freed memory; here they stay valid, so what programs read is the same.
+ * Divergence: OpenBSD frees the area with the descriptor even if it is mapped, so touched pages
+ * stay mapped to freed memory; here the memory stays valid, and programs still read their records.
  */
 #include "engine.h"
 
@@ -16,7 +16,7 @@ struct vm_pages *kcov_area_new(u64 words)
     return vm_pages_new(ALIGN_UP(words * 8, PAGE_SIZE) >> PAGE_SHIFT);
 }
 
-/* Area and length are set together, maybe by another thread at this moment. */
+/* Under the lock, because another thread may be setting area and length at this moment. */
 struct vm_pages *kcov_area_of(struct kcov_desc *desc, u64 *words)
 {
     spin_lock(&kcov_lock);
@@ -27,8 +27,8 @@ struct vm_pages *kcov_area_of(struct kcov_desc *desc, u64 *words)
 }
 
 /*
- * The part of the area that vma covers. On the BSDs a mapping does not hold the open file: the last
- * close is the last close even while the area is mapped.
+ * Maps the part of the area that vma covers. On the BSDs a mapping holds no reference to the open
+ * file, so the last close releases it even while the area is mapped.
  */
 long kcov_map_area(struct file *file, struct vma *vma, struct vm_pages *area)
 {

@@ -1,9 +1,9 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * Descriptors: ownership and lifetime. A dialect says what is allowed; this file does the rest,
- * once for all.
+ * Descriptors: ownership and lifetime. A dialect's checks decide which commands are allowed; this
+ * file has the code that all dialects share.
  *
- * References of a descriptor: the open file, the thread that enabled it, and on Linux every open
+ * References to a descriptor: the open file, the thread that enabled it, and on Linux every open
  * remote section. The code that drops the last one frees it after leaving kcov_lock.
  */
 #include "engine.h"
@@ -55,7 +55,7 @@ struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc)
     return --desc->refs ? NULL : desc;
 }
 
-/* The last close. Recording stops now or goes on until the owner exits, as the dialect has it. */
+/* The last close. The dialect decides whether recording stops now or goes on until owner exit. */
 void kcov_release(struct file *file)
 {
     struct kcov_desc *desc = kcov_desc_of(file);
@@ -63,7 +63,7 @@ void kcov_release(struct file *file)
     spin_lock(&kcov_lock);
     desc->closed = true;
     if (KCOV_DIALECT.close_stops) {
-        /* Told to the device first: its listeners need the point where recording ended. */
+        /* The device first: its listeners must see the point where recording ended. */
         if (current->kcov.live == &desc->ctx)
             kcov_set_live(NULL);
         desc->ctx.mode = 0;
@@ -73,7 +73,7 @@ void kcov_release(struct file *file)
     kcov_desc_free(desc);
 }
 
-/* Linux makes the area before it looks at the state, so a lack of memory is told first. */
+/* Linux allocates the area before it checks the state, so -ENOMEM comes before -EBUSY. */
 static long size_allowed(struct kcov_desc *desc, u64 words)
 {
     spin_lock(&kcov_lock);
@@ -123,8 +123,8 @@ void kcov_own(struct kcov_desc *desc, u32 record)
 }
 
 /*
- * The owner, which is the current thread, gives desc up: an fd that is still open is ready for
- * anybody. Returns the descriptor if it must be freed now. (k)
+ * The current thread, the owner, gives desc up: any thread may then enable a descriptor that is
+ * still open. Returns the descriptor if the caller must free it. (k)
  */
 struct kcov_desc *kcov_disown(struct kcov_desc *desc)
 {
@@ -161,7 +161,7 @@ long kcov_disable(struct kcov_desc *desc, u64 value)
     return result;
 }
 
-/* The child records nothing; what it inherits are the open file and the shared mapping. */
+/* The child records nothing: it inherits the open file, the mapping and the common handle only. */
 void kcov_thread_start(struct thread *child, struct thread *parent)
 {
     memset(&child->kcov, 0, sizeof(child->kcov));
@@ -169,7 +169,7 @@ void kcov_thread_start(struct thread *child, struct thread *parent)
         child->kcov.common_handle = parent->kcov.common_handle;
 }
 
-/* Before the descriptors are closed: an open fd becomes usable by other threads. */
+/* Runs before the descriptors close: other threads may use one that stays open. */
 void kcov_thread_exit(struct thread *t)
 {
     struct kcov_desc *local = NULL, *remote = NULL;

@@ -1,14 +1,14 @@
 /*
- * The kcov engine: descriptors, ownership, areas and remote sections, as four dialects share them.
- * A dialect is one file: which checks in which order give which errno, which commands and modes
- * exist, what close does. See docs/kcov-dialects.md for the drawn machines.
+ * The kcov engine: descriptors, ownership, areas and remote sections, shared by four dialects. A
+ * dialect is one file: the order of the checks and their errnos, the commands and modes, the effect
+ * of close. See docs/kcov-dialects.md for the state machines.
  *
  * A descriptor (one per open):
  *
  *            set size            enable                     close, owner alive
  *     NONE ------------> READY ----------> TRACE ----------------------------> orphan
- *                          ^                 |   (close_stops: nothing recorded    |
- *                          +-----------------+    any more; else it goes on)       | owner exits
+ *                          ^                 |   (close_stops: recording ends;     |
+ *                          +-----------------+    else it goes on)                 | owner exits
  *                        disable, owner exits                                      v
  *                                                                                freed
  *
@@ -31,18 +31,18 @@ enum kcov_state { KCOV_NONE, KCOV_READY, KCOV_TRACE };
 #define KCOV_HANDLES_MAX 256 /* linux: per descriptor */
 
 struct kcov_desc {
-    struct kcov_context ctx; /* what a traced thread records into; first: alignment */
+    struct kcov_context ctx; /* the records of a traced thread; first, for its alignment */
     int refs;                /* (k) open file, owner, linux: open sections */
     u8 state;                /* (k) enum kcov_state */
-    bool closed;             /* (k) the last close has been */
+    bool closed;             /* (k) after the last close */
     bool is_remote;          /* (k) openbsd: attached; linux: enabled for handles */
     u64 words;               /* (k) length of the area, 0 before it is set */
     struct vm_pages *area;   /* (k) constant once set */
     struct vm_pages *edge_area;
     struct vm_pages *seen, *edge_seen;
-    struct thread *owner;       /* (k) who enabled it */
+    struct thread *owner;       /* (k) the thread that enabled it */
     struct kcov_remote *remote; /* (k) openbsd: its remote; netbsd: the attached mailbox */
-    u64 section_words;          /* (k) linux: area of a section in thread context */
+    u64 section_words;          /* (k) linux: area length of sections in threads */
     u64 sequence;               /* (k) linux: changes with every disable */
     u32 remote_mode;            /* (k) linux: KCOV_RECORD_* of sections */
 };
@@ -59,11 +59,11 @@ struct kcov_remote_ops {
 struct kcov_dialect {
     const char *name;
     bool in_debugfs;       /* node is debugfs "kcov", else /dev/kcov */
-    bool close_stops;      /* the last close ends recording even if the owner lives */
+    bool close_stops;      /* the last close ends recording before the owner exits */
     bool mute_sched;       /* context switches are not traced */
     bool deaf_in_handlers; /* remote sections in the handler of an interrupt are no-ops */
     bool map_pins_file;    /* a mapping holds the open file, so release waits for munmap */
-    bool map_at_once;      /* mmap maps all pages and nothing brings a dropped one back */
+    bool map_at_once;      /* mmap maps all pages; a page dropped later is SIGBUS */
     bool allocates_first;  /* set size: ENOMEM comes before EBUSY */
     u32 file_flags;        /* FF_* of every open */
     u32 ctx_flags;         /* KCOV_CTXF_* */
@@ -93,7 +93,7 @@ extern const struct kcov_dialect kcov_openbsd, kcov_netbsd, kcov_freebsd, kcov_l
 extern struct spinlock kcov_lock;
 extern struct waitq kcov_drained; /* a section was left or a remote went away */
 extern u64 kcov_device;           /* hooks.S: kernel address of the device, 0 = none */
-extern bool kcov_cold;            /* nobody has opened the device yet */
+extern bool kcov_cold;            /* no open since boot */
 
 /* engine.c; the caller holds kcov_lock unless the name says otherwise. */
 int kcov_open(struct inode *inode, struct file *file); /* takes the lock */
@@ -102,7 +102,7 @@ long kcov_set_size(struct kcov_desc *desc, u64 words); /* takes the lock */
 long kcov_enable(struct kcov_desc *desc, u64 mode);    /* takes the lock */
 long kcov_disable(struct kcov_desc *desc, u64 value);  /* takes the lock */
 void kcov_own(struct kcov_desc *desc, u32 record);
-struct kcov_desc *kcov_disown(struct kcov_desc *desc);               /* what to free, or NULL */
+struct kcov_desc *kcov_disown(struct kcov_desc *desc);               /* the caller frees it; or 0 */
 struct kcov_desc *kcov_desc_drop(struct kcov_desc *desc);            /* one reference; ditto */
 void kcov_desc_free(struct kcov_desc *desc);                         /* unlocked; NULL is fine */
 i64 kcov_no_device_io(struct file *file, struct iter *it, i64 *pos); /* -ENODEV */

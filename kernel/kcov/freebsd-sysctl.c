@@ -1,8 +1,8 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * FreeBSD's kern.kcov.max_entries. The system-call interface is Linux's, which has no sysctl(3); so
- * the header's sysctlbyname() speaks to /dev/sysctl: write "name" selects, write "name=value" sets,
- * read gives the selected value as text.
+ * FreeBSD's kern.kcov.max_entries. The system-call interface is Linux's, which has no sysctl(3), so
+ * sysctlbyname() of our <sys/sysctl.h> uses /dev/sysctl: write "name" checks the name, write
+ * "name=value" sets it, read gives the value as text.
  */
 #include "freebsd.h"
 

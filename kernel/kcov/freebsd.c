@@ -5,12 +5,11 @@
  *     OPEN --set size--> READY --enable--> RUNNING --disable, owner exits--> READY
  *     RUNNING --last close--> records nothing, freed when the owner exits
  *
- * Switch records are what the real kernel writes (operand with bit 0 set, case, no CONST bit), not
- * what its manual says. mmap wants exactly the whole area, read-write and shared, and ignores the
- * offset.
+ * Switch records follow the real kernel (operand with bit 0 set, case, no CONST bit), not its
+ * manual. mmap accepts only the whole area, read-write and shared, and ignores the offset.
  *
- * Divergence: an owner that exits lets go of its descriptor at exit, before a joiner wakes, not
- * when the thread structure is reaped. close(2) of a running descriptor returns 0.
+ * Divergence: an owner releases its descriptor at exit, before a joiner wakes, not when the thread
+ * structure is reaped. close(2) of a running descriptor returns 0.
  */
 #include "freebsd.h"
 
@@ -38,7 +37,7 @@ static int mode(u64 value, u32 *record)
 
 static int may_size(const struct kcov_desc *desc, u64 words)
 {
-    /* kern.kcov.max_entries is looked at before */
+    /* command() checks kern.kcov.max_entries first */
     if (desc->state != KCOV_NONE)
         return -EBUSY;
     if (words < 2)

@@ -1,12 +1,12 @@
 /*
- * The functions that the compiler's -fsanitize-coverage=trace-pc,trace-cmp makes every basic block
- * and comparison call. They run for each edge of the kernel, so they test in this order: does this
+ * The hooks of -fsanitize-coverage=trace-pc,trace-cmp: the compiler inserts a call into every basic
+ * block and comparison. They run for each edge of the kernel, so they test in this order: does this
  * thread record, does its context record this kind, is there a device. Only then do they store
  * operands and return address to the device; without one, kernel/kcov/record.c does the same in C.
  *
- * The return address is taken here, in the outermost frame. Only t0, t1 and argument registers are
- * touched. Instruction sequences are fixed (no compression, no relaxation): an engine may recognise
- * a call by its address (hook table) and these bytes, and do the work inline.
+ * ra here is the address to record. The device path changes only t0 and t1. The instruction
+ * sequences are fixed (no compression, no relaxation): an engine may recognise a call by its
+ * address (hook table) and these bytes, and do the work inline.
  *
  *      ld   t0, THREAD_KCOV(tp)       live context, 0 = none
  *      beqz t0, out
@@ -75,7 +75,7 @@
 kcov_device:
     .dword 0
 
-/* Read by the device (KCOV_REG_HOOKS): entry points by kind, then where their code looks. */
+/* Read by the device (KCOV_REG_HOOKS): entry points by kind, then the two values they use. */
     .section .rodata.kcov_hook_table, "a", @progbits
     .balign 8
     .globl kcov_hook_table

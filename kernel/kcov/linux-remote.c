@@ -1,16 +1,15 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * Linux remote coverage: a descriptor enabled for a set of handles collects what sections that were
- * started with one of them recorded, in kernel threads and soft interrupts. A section records into
- * a private area, which is appended to the descriptor's when it stops: as many whole records as
- * fit.
+ * Linux remote coverage: a descriptor enabled for a set of handles collects the records of sections
+ * started with one of them, in kernel threads and soft interrupts. A section records into a private
+ * area; when it stops, as many whole records as fit are appended to the descriptor's area.
  *
  * A handle has its subsystem in byte 7 and an instance in the low 32 bits. The common handle of a
  * thread is inherited by its children and stored in work that it schedules (taskq.h).
  *
- * Divergence: areas of sections in interrupts are made at the first REMOTE_ENABLE; while it is
- * enabled for handles, a thread has no descriptor in the sense of ENABLE, but the two exclude each
- * other as in 6.12. Private areas are kept for later sections, but not all of them permanently.
+ * Divergence: the areas of sections in interrupts are allocated at the first REMOTE_ENABLE, not at
+ * boot. ENABLE and REMOTE_ENABLE of one thread exclude each other, as in 6.12. Private areas are
+ * kept for later sections, but SPARES_MAX of them at most.
  */
 #include "linux.h"
 #include "alloc.h"
@@ -36,7 +35,7 @@ struct remote_arg {
 };
 _Static_assert(sizeof(struct remote_arg) == 24, "kcov_remote_arg");
 
-/* A section in thread context: its private area, kept for the next section of the same size. */
+/* The private area of a section in a thread, kept for a later section of the same size. */
 struct kcov_spare {
     struct kcov_spare *next;
     u64 words;
@@ -46,7 +45,7 @@ static struct kcov_spare *spares; /* (k) youngest first */
 static int nspares;               /* (k) */
 #define SPARES_MAX 8
 
-/* The data of a section besides its context. */
+/* The data of a section in an interrupt besides its context, by hart. */
 static struct section_state {
     struct kcov_desc *desc;
     u64 sequence;
@@ -89,7 +88,7 @@ static long add_handles(struct kcov_desc *desc, const struct remote_arg *arg, co
     return result;
 }
 
-/* Back to INIT: handles go, sections that are still open will find another sequence number. (k) */
+/* Back to INIT: frees the handles; open sections will find a changed sequence number. (k) */
 static void unlink_remote(struct kcov_desc *desc)
 {
     struct kcov_remote *r;
@@ -132,7 +131,7 @@ static long link_remote(struct kcov_desc *desc, const struct remote_arg *arg, co
         return result;
     desc->state = KCOV_TRACE;
     desc->is_remote = true;
-    /* The UNIQ series has no sets for sections: it warns and drops what they recorded. */
+    /* The UNIQ series has no seen-sets for sections: it warns and drops their records. */
     desc->remote_mode = record & (KCOV_RECORD_PC | KCOV_RECORD_CMP);
     desc->section_words = arg->area_size;
     desc->owner = current;
@@ -194,7 +193,7 @@ static struct kcov_spare *take_spare(u64 words)
     return NULL;
 }
 
-/* Keeps s for a later section. Returns the oldest when they are too many, to be freed. (k) */
+/* Keeps s for a later section. Returns the oldest, for the caller to free, if too many. (k) */
 static struct kcov_spare *keep_spare(struct kcov_spare *s)
 {
     struct kcov_spare **at = &spares, *oldest = NULL;
@@ -276,7 +275,7 @@ static void start(u64 subsystem, u64 handle, bool in_interrupt)
     spin_unlock(&kcov_lock);
 }
 
-/* Appends unless the descriptor was disabled in between; the reference of the section goes. (k) */
+/* Appends unless the descriptor was disabled meanwhile; drops the section's reference. (k) */
 static struct kcov_desc *finish(struct kcov_desc *desc, u64 sequence, struct kcov_remote *r,
                                 u64 from, u32 record, u64 lost)
 {

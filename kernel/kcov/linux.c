@@ -1,16 +1,16 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
  * Linux (kernel/kcov.c 6.12): CONFIG_KCOV, node /sys/kernel/debug/kcov. Arguments by value. With
- * CONFIG_KCOV_UNIQ also the modes of the UNIQ series of January 2025 (never merged): records that a
- * descriptor has reported once are not reported again, and edges go to an area of their own.
+ * CONFIG_KCOV_UNIQ also the modes of the UNIQ series of January 2025 (never merged): a descriptor
+ * reports each record once, and edges go to an area of their own.
  *
  *     fresh --INIT_TRACE--> INIT --ENABLE, REMOTE_ENABLE--> TRACE --DISABLE, owner exits--> INIT
  *     TRACE --close, last munmap--> still recording until the owner exits
  *
  * A mapping holds the open file. Context switches are muted. Remote coverage: linux-remote.c.
  *
- * Divergence: edge area and seen-sets are made when they are first needed, so ENOMEM for them comes
- * from mmap or ENABLE, not from INIT_TRACE.
+ * Divergence: edge area and seen-sets are allocated when first needed, so mmap or ENABLE returns
+ * ENOMEM for them, not INIT_TRACE.
  */
 #include "linux.h"
 #include "record.h"
@@ -23,7 +23,7 @@
 #define KCOV_DISABLE       0x6365
 #define KCOV_REMOTE_ENABLE 0x40186366
 
-#define ENOTSUPP 524 /* kernel-internal, but this is what programs see */
+#define ENOTSUPP 524 /* kernel-internal, but the real kernel lets programs see it */
 
 /* 0 and 1 are plain; bits 1 and 2 of any other value select UNIQ_PC and UNIQ_EDGE; 8 alone CMP. */
 int kcov_linux_mode(u64 value, u32 *record)
@@ -75,7 +75,7 @@ static int may_disable(const struct kcov_desc *desc, u64 value)
     return 0;
 }
 
-/* Makes *slot once; another thread may be doing the same. */
+/* Allocates *slot unless it is set; the first of two racing threads wins. */
 static bool provide(struct vm_pages **slot, u64 words, u32 seen_node_words)
 {
     if (atomic_load(slot))
@@ -96,7 +96,7 @@ static bool provide(struct vm_pages **slot, u64 words, u32 seen_node_words)
     return true;
 }
 
-/* The data of the UNIQ modes besides the area. The main set is shared by pc and cmp records. */
+/* Provides seen-sets and edge area for the UNIQ modes. pc and cmp records share the main set. */
 static bool provide_uniq(struct kcov_desc *desc, u32 record)
 {
     if (record & (KCOV_RECORD_UNIQ_PC | KCOV_RECORD_UNIQ_CMP)) {
@@ -128,7 +128,7 @@ static long enable_trace(struct kcov_desc *desc, u64 value)
     return kcov_enable(desc, value);
 }
 
-/* Resets all that the task has of kcov, a common handle that it inherited too (kcov_task_reset). */
+/* Like kcov_task_reset, also resets a common handle that the task inherited. */
 static long disable_trace(struct kcov_desc *desc, u64 value)
 {
     if (value == 0 && current->kcov.remote_desc == desc)

@@ -1,4 +1,4 @@
-/* Between linux.c (descriptors, UNIQ) and linux-remote.c (handles and sections). */
+/* The interface between linux.c (descriptors, UNIQ) and linux-remote.c (handles, sections). */
 #pragma once
 #include "remote.h"
 

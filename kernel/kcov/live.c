@@ -1,11 +1,11 @@
 /* kcov: not instrumented: runs inside trap entry and context switch */
 /*
- * Which context the current thread records into at this moment. thread.kcov.live is the truth that
- * the hooks read; the device's CURRENT register (or, without a device, the hart block itself) is
- * its shadow, so that RAM shows the same to the device, to a debugger and to a snapshot.
+ * The context that the current thread records into at this moment. The hooks read
+ * thread.kcov.live; the device's CURRENT register (or, without a device, the hart block itself)
+ * mirrors it, so that RAM shows the same to the device, to a debugger and to a snapshot.
  *
- * Interrupts: live of the interrupted thread is put aside on entry and comes back on exit, per
- * thread and nested, so a handler that is preempted keeps its silence when it resumes elsewhere.
+ * Interrupts: entry saves live of the interrupted thread and clears it, exit restores it. The saved
+ * values nest and belong to the thread, so a preempted handler stays untraced on another hart.
  */
 #include "engine.h"
 #include "riscv.h"
@@ -100,7 +100,7 @@ void kcov_sched_leave(void)
         kcov_set_live(k->sched_saved);
 }
 
-/* A flag, not a count: the leave of a nested pair ends the silence early, as in NetBSD. */
+/* Not counted: the inner leave of a nested pair ends the silence, as in NetBSD. */
 void kcov_silence_enter(void)
 {
     struct kcov_thread *k = &current->kcov;
@@ -143,7 +143,7 @@ static void find_device(void)
     kcov_device = (u64)regs;
 }
 
-/* Done by init on a real system, unless "debugfs=no-mount" is given. */
+/* As init does on a real system; "debugfs=no-mount" suppresses it. */
 static void mount_debugfs(void)
 {
     char how[12] = "";

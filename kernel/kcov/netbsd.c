@@ -7,8 +7,8 @@
  *     enabled --last close--> orphan: still recording, owner can neither disable nor enable
  *     remote attach: enable, disable and mmap act on the mailbox, which has no owner
  *
- * Divergences: an owner lets go at exit, not when it is reaped; a mailbox gets its area at the
- * first attach, not when the driver registers it; entering an unknown mailbox is a no-op.
+ * Divergences: an owner releases its descriptor at exit, not when it is reaped; a mailbox gets its
+ * area at the first attach, not when the driver registers it; entering an unknown one is a no-op.
  */
 #include "remote.h"
 #include "opt/toyusb/toyusb.h"
@@ -105,8 +105,8 @@ static void mailbox_register(u64 subsystem, u64 id)
 }
 
 /*
- * The thread records into the mailbox itself, so that a disable in mid-section is felt at once; the
- * section is open even when the mailbox is off, but then it stays silent to its end.
+ * The thread records into the mailbox itself, so that a disable takes effect within the section. A
+ * section may also be entered while the mailbox is disabled: it then records nothing to its end.
  */
 static void mailbox_enter(u64 subsystem, u64 id, bool in_interrupt)
 {
@@ -257,7 +257,7 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
     return ioctl_bsd(file, cmd, arg, command);
 }
 
-/* The mailbox's area while one is attached; it lives as long as the mailbox, which is permanent. */
+/* While attached, the area of the mailbox, which is permanent, so the area needs no reference. */
 static struct vm_pages *mapped_area(struct kcov_desc *desc)
 {
     spin_lock(&kcov_lock);
@@ -266,7 +266,7 @@ static struct vm_pages *mapped_area(struct kcov_desc *desc)
     return area;
 }
 
-/* Any part of the page-rounded area; what the mapping may do is frozen at what it may do now. */
+/* Maps any part of the page-rounded area; mprotect cannot add permissions later. */
 static int map(struct file *file, struct vma *vma)
 {
     u64 bytes = vma->end - vma->start;

@@ -4,11 +4,11 @@
  *
  *     NONE --set size--> READY --enable--> TRACE --disable, owner exits--> READY
  *     TRACE --last close--> DYING (records nothing) --owner exits--> freed
- *     READY --attach--> remote for good: enable traces the process's deferred work, not the caller
+ *     READY --attach--> remote, forever: enable traces the process's deferred work, not the caller
  *
  * Divergences: close of an area that is mapped keeps its pages (area.c); the private buffers of
- * interrupts are made at the first attach, not at boot; a descriptor that belongs to a remote of
- * another process is EBUSY for attach.
+ * interrupts are allocated at the first attach, not at boot; attaching a descriptor that already
+ * belongs to another process's remote is EBUSY.
  */
 #include "remote.h"
 
@@ -80,7 +80,7 @@ static void wait_for_sections(struct kcov_remote *r)
     wait_event_locked(&kcov_drained, &kcov_lock, e->sections == 0);
 }
 
-/* Gone for everybody once its sections are left. (k), dropped while waiting */
+/* Frees the remote after its last section has ended. (k), dropped while waiting */
 static void retire(struct kcov_remote *r)
 {
     kcov_remote_entry(r)->state = KCOV_REMOTE_DYING;
@@ -147,7 +147,7 @@ static void remote_leave(bool in_interrupt)
     } else {
         r = kcov_section_end(&lost);
     }
-    r->desc->ctx.lost += lost; /* the thread that retires it waits, so it still exists */
+    r->desc->ctx.lost += lost; /* r still exists: retire() waits for this section */
     if (kcov_remote_entry(r)->sections == 0)
         wake_up(&kcov_drained);
     spin_unlock(&kcov_lock);
@@ -211,9 +211,9 @@ static long enable_any(struct kcov_desc *desc, u64 value)
 }
 
 /*
- * Any thread may disable a remote. The real kernel then clears the caller's own tracing whatever
- * it was, which leaves a local descriptor of that thread in TRACE without an owner: kept. One that
- * was closed before has nobody left and goes.
+ * Any thread may disable a remote. The real kernel then also clears the caller's own tracing, which
+ * leaves a local descriptor of that thread in TRACE without an owner; so does this one. A local
+ * descriptor that is already closed loses its last reference and is freed.
  */
 static long disable_any(struct kcov_desc *desc)
 {
@@ -259,7 +259,7 @@ static long kcov_ioctl(struct file *file, u32 cmd, u64 arg)
     return ioctl_bsd(file, cmd, arg, command);
 }
 
-/* Every page must start below the last word, which is why the page of word N-1 can be missing. */
+/* Every page must start below word N-1, so a page that holds only that word cannot be mapped. */
 static int map(struct file *file, struct vma *vma)
 {
     u64 words, last_page = vma->offset + (vma->end - vma->start) - PAGE_SIZE;
@@ -269,7 +269,7 @@ static int map(struct file *file, struct vma *vma)
         return -ENOTSUP;
     if (!area || last_page >= (words - 1) * 8 || last_page < vma->offset)
         return -EINVAL;
-    /* A private mapping of a device is silently a shared one, before permissions are looked at. */
+    /* As on OpenBSD a private mapping of a device becomes shared before the permission check. */
     if (vma->prot & VM_WRITE && !(file->fflags & FF_WRITE))
         return -EACCES;
     vma->flags |= VMA_SHARED;

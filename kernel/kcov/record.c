@@ -1,7 +1,7 @@
 /* kcov: not instrumented: runs inside the hooks */
 /*
  * The hooks' work in plain C, for machines without the kcov device. Leaves the same bytes in area,
- * context and seen-sets as devices/kcov-record.ts, of which this is the twin: change both.
+ * context and seen-sets as its twin devices/kcov-record.ts: change both.
  *
  * Runs for every edge of a traced thread: no calls out of this directory, no locks, no allocation.
  * The area's word 0 belongs to the user and may hold anything at any time, so it is read once,
@@ -10,7 +10,7 @@
 #include "record.h"
 #include "memlayout.h"
 
-/* Count first: the slot is ours even if an interrupt or another hart records in between. */
+/* Raises the count first: the slot is ours even if an interrupt or another hart records now. */
 static bool claim(u64 *count, u64 capacity, u64 *index)
 {
     u64 seen = __atomic_load_n(count, __ATOMIC_RELAXED);
@@ -50,8 +50,8 @@ full:
 }
 
 /*
- * Remembers first: a record that finds no room is never offered again (UNIQ series). False when the
- * hook has spent its steps and must stop.
+ * Adds to the seen-set first: a record that the area has no room for is never reported (UNIQ
+ * series). False when the hook has used up its steps and must stop.
  */
 static bool append_new(struct kcov_context *ctx, u64 seen_pa, u64 area_pa, const u64 *record,
                        u32 length, u32 *steps)
@@ -94,7 +94,7 @@ void kcov_record_pc(u64 unused0, u64 unused1, struct kcov_context *ctx, u64 pc)
         record_edge(ctx, pc, &steps);
 }
 
-/* False when the area is full (CMP), or the hook has spent its steps (UNIQ_CMP). */
+/* False when the area is full (CMP), or the hook has used up its steps (UNIQ_CMP). */
 static bool append_cmp(struct kcov_context *ctx, const u64 record[KCOV_CMP_WORDS], u32 *steps)
 {
     if (ctx->mode & KCOV_RECORD_CMP)

@@ -1,7 +1,7 @@
 /* kcov: not instrumented: part of the kcov driver */
 /*
- * The table of remotes, and sections in threads and interrupts; see remote.h. The public calls at
- * the end only decide where they run and hand over to the dialect.
+ * The table of remotes, and sections in threads and interrupts; see remote.h. The public functions
+ * at the end test whether they run in an interrupt and call the dialect.
  */
 #include "remote.h"
 
@@ -17,7 +17,7 @@ static struct kcov_remote remotes[KCOV_REMOTES_MAX];
 static u32 used; /* (k) entries that are not free */
 static u64 generations;
 
-/* Private to one hart; touched only by interrupts of that hart. */
+/* One per hart, used only by interrupts of that hart. */
 static struct hart_section {
     struct kcov_context ctx;
     struct vm_pages *buffer;
@@ -220,7 +220,7 @@ void kcov_move_records(struct kcov_desc *desc, struct kcov_remote *r, u64 from_p
         kcov_remote_entry(r)->dropped += count - taken;
 }
 
-/* ---- What the rest of the kernel calls ---- */
+/* ---- The interface to the rest of the kernel ---- */
 
 void kcov_remote_enter(const struct work_origin *origin, bool softirq)
 {

@@ -1,8 +1,8 @@
 /* kcov: not instrumented: runs inside the hooks */
 /*
- * Seen-sets of the UNIQ modes: which records a descriptor has reported already. A hash table with
- * chains over a fixed pool of nodes, in memory that the device knows too; devices/kcov-seen.ts is
- * the twin, byte for byte. Emptied only by freeing the descriptor (UNIQ series).
+ * Seen-sets of the UNIQ modes: the records that a descriptor has already reported. A hash table
+ * with chains over a fixed pool of nodes, in memory that the device uses too; devices/kcov-seen.ts
+ * is the twin, byte for byte. A set is never emptied: it is freed with its descriptor.
  */
 #include "record.h"
 #include "memlayout.h"

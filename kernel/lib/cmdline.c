@@ -1,5 +1,5 @@
 /*
- * The kernel command line: words "key=value" or "key"; what follows a word "--" belongs to init.
+ * The kernel command line: words "key=value" or "key"; the words after "--" belong to init.
  */
 #include "klib.h"
 

@@ -1,6 +1,6 @@
 /*
- * The kernel's own way to the console: SBI until a driver offers something better. In a panic the
- * lock is ignored, because its owner may be the one that died.
+ * Output of kernel messages: through SBI until a driver registers its own output. A panic ignores
+ * the lock, because the panicking hart may hold it.
  */
 #include "klib.h"
 #include "lock.h"

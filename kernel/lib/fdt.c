@@ -1,7 +1,7 @@
 /*
- * Flattened device tree reader, Devicetree Specification 0.4 chapter 5. The blob stays where the
- * firmware put it (its pages are reserved at boot); nodes are offsets into the structure block.
- * Divergence: #address-cells and #size-cells are taken as 2 for "reg", which holds for this board.
+ * Flattened device tree reader (DTSpec chapter 5). The blob stays where the firmware put it (its
+ * pages are reserved at boot); nodes are offsets into the structure block. Divergence: fdt_reg()
+ * assumes that #address-cells and #size-cells are 2, which holds for this board.
  */
 #include "fdt.h"
 #include "klib.h"

@@ -1,8 +1,9 @@
-/* kcov: not instrumented: the last words of the kernel */
+/* kcov: not instrumented: a panic must not change what was recorded */
 /*
- * Panic: stop the other harts, say why and where, and power off with the status that stands for a
+ * Panic: stops the other harts, prints reason and backtrace, and powers off with the status of a
  * panic. Backtraces follow frame pointers (every function keeps one): at fp-8 the return address,
- * at fp-16 the caller's fp. Addresses are printed as return addresses minus one would be looked up.
+ * at fp-16 the caller's fp. A frame shows its return address; the name is looked up one byte
+ * before, because a call to a noreturn function may be the last instruction of its caller.
  */
 #include "irq.h"
 #include "klib.h"
@@ -49,7 +50,7 @@ void backtrace(u64 fp, u64 pc)
     }
 }
 
-/* A panic while this hart panics: a line about it, unless that is what fails. */
+/* A panic while this hart panics: prints one line, unless that line already failed once. */
 static __noreturn void panic_again(const struct trapframe *tf, const char *fmt, va_list ap)
 {
     static bool tried;
@@ -69,7 +70,7 @@ static __noreturn void vpanic(const struct trapframe *tf, u64 fp, const char *fm
         if (this_cpu()->noff == -1)
             panic_again(tf, fmt, ap);
         for (;;)
-            wfi(); /* another hart got here first */
+            wfi(); /* another hart panics and will power off */
     }
     panicking = true;
     this_cpu()->noff = -1;

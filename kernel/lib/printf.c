@@ -1,13 +1,13 @@
 /*
- * kprintf and ksnprintf: the usual conversions without floating point. A line printed by one
- * kprintf call is not torn by other harts.
+ * kprintf and ksnprintf: the usual conversions without floating point. Output of other harts never
+ * splits the text of one kprintf call.
  */
 #include "klib.h"
 #include "lock.h"
 
 struct sink {
     char *buf;
-    size_t size, length; /* length counts also what did not fit */
+    size_t size, length; /* length includes characters that did not fit */
 };
 
 struct spec {

@@ -1,7 +1,7 @@
 /*
  * Random bytes for getrandom(2), /dev/random and AT_RANDOM: xoshiro256** seeded from "seed=" on the
- * command line. Deterministic on purpose - the same seed gives the same run - and so no source of
- * secrets. Divergence: Linux mixes in boot-time entropy.
+ * command line. Deterministic on purpose: the same seed gives the same run. So the bytes are not
+ * secret. Divergence: Linux mixes in boot-time entropy.
  */
 #include "klib.h"
 #include "lock.h"

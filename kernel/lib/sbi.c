@@ -1,4 +1,4 @@
-/* Calls to the firmware: RISC-V SBI 2.0, chapters 4 to 10; the console is legacy extension 1. */
+/* Calls to the firmware: SBI 2.0, chapters 4 to 10; the console is legacy extension 1. */
 #include "sbi.h"
 
 #define SBI_CONSOLE_PUTCHAR 0x01

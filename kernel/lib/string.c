@@ -1,7 +1,7 @@
-/* kcov: not instrumented: the compiler calls mem* anywhere, also from the hooks */
+/* kcov: not instrumented: the compiler may call mem* anywhere, in the hooks too */
 /*
- * Memory and string functions. Copies go by aligned words whatever the alignment, because every
- * emulated instruction counts in boot time.
+ * Memory and string functions. Copies use aligned words even between different alignments, because
+ * each emulated instruction costs boot time.
  */
 #include "klib.h"
 
@@ -24,7 +24,8 @@ void *memset(void *dst, int c, size_t n)
     return dst;
 }
 
-/* Words from a source that is aligned differently: each is merged from two aligned loads. */
+/* d is aligned, s is not: merges each word from two aligned loads. They may read bytes outside the
+ * source, but only in words that hold a byte of it, so they cannot fault. */
 static void copy_shifted(u64 *d, const u8 *s, size_t words)
 {
     u64 low = ((u64)s & 7) * 8, high = 64 - low;

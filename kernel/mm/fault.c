@@ -1,7 +1,7 @@
 /*
- * Page faults: finding the page that belongs at an address. Anonymous memory gets a zeroed page,
- * everything else asks the area's ops; private pages are shared read-only until the first write
- * copies them.
+ * Page faults: map the page of an address. Anonymous memory gets a zeroed page, other areas get
+ * theirs from the area's ops; private pages are shared read-only until the first write copies
+ * them.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -30,7 +30,7 @@ static int map_new_anonymous(struct vma *vma, u64 *pte)
     return 0;
 }
 
-/* A page of our own with the contents of pa, whose reference we give up. */
+/* A new page with the contents of pa. Drops the caller's reference to pa. */
 static int copy_page(pa_t pa, pa_t *copy)
 {
     *copy = page_alloc(0);
@@ -57,7 +57,7 @@ static int map_new_object(struct vma *vma, va_t va, u64 *pte, u32 access)
     return error;
 }
 
-/* The page is mapped, but not for writing: it is shared by copy on write, or clean. */
+/* The page is mapped read-only: it is shared by copy on write, or a clean page of an object. */
 static int make_writable(struct vma *vma, va_t va, u64 *pte)
 {
     pa_t pa = PTE_PA(*pte);
@@ -131,7 +131,7 @@ int vm_fault(struct vm *vm, va_t va, u32 access)
     return error;
 }
 
-/* One page of another address space for kernel use, with a reference. */
+/* One page of any address space for kernel use; valid while the caller holds vm->lock. */
 static int fetch_page(struct vm *vm, va_t va, bool write, pa_t *pa)
 {
     u32 access = write ? VM_WRITE : VM_READ;

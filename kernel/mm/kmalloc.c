@@ -1,8 +1,8 @@
-/* kcov: not instrumented: what it does depends on everything that ran before */
+/* kcov: not instrumented: its path depends on everything that ran before */
 /*
  * Small objects in power-of-two slabs of one page each; larger ones take whole pages. A slab page
- * keeps its free objects in a list through their first words, its size class in page->order, and is
- * on the partial list of its class while it has a free object. Empty slabs go back at once.
+ * links its free objects through their first words, keeps its size class in page->order, and is on
+ * the partial list of its class while it has a free object. An empty slab is freed at once.
  */
 #include "alloc.h"
 #include "kasan.h"
@@ -16,7 +16,7 @@
 struct size_class {
     struct spinlock lock;
     struct list partial;
-    size_t active, slabs; /* (lock) objects in use (or in quarantine), pages */
+    size_t active, slabs; /* (lock) objects in use or in quarantine; pages */
 };
 
 static struct size_class classes[CLASSES];

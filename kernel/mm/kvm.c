@@ -1,9 +1,9 @@
 /*
  * Kernel page tables: the linear map in 1 GiB leaves, except the first GiB of RAM, which uses 2 MiB
  * leaves and, over the kernel image, 4 KiB ones with text RX, constants R and data RW. Kernel
- * stacks live in the mapped area, each below its unmapped guard half (memlayout.h). The upper half
- * of the root is copied into every address space, so its second level tables must all exist at
- * boot.
+ * stacks are in the mapped area, each above its unmapped guard half (memlayout.h). vm_alloc()
+ * copies the upper half of the root into every address space, so all its second-level tables must
+ * exist at boot.
  */
 #include "alloc.h"
 #include "klib.h"

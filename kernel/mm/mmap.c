@@ -1,5 +1,5 @@
 /*
- * mmap, munmap, mprotect, brk, mremap and madvise over areas and page tables.
+ * mmap, munmap, mprotect, brk and madvise: operations on areas and page tables.
  */
 #include "abi/errno.h"
 #include "abi/mman.h"
@@ -19,7 +19,7 @@ static bool range_ok(va_t addr, u64 len)
            addr + len <= USER_TRAMPOLINE;
 }
 
-/* vm->lock held. Removes whatever lies in the range. */
+/* vm->lock held. Removes all areas, or parts of them, in the range. */
 static long unmap_locked(struct vm *vm, va_t start, va_t end)
 {
     int error = vma_cut(vm, start, end);
@@ -43,8 +43,8 @@ static u32 area_flags(u32 mmap_flags)
 }
 
 /*
- * Asks the file (or the anonymous shared memory) for its ops. The mapping's reference is taken
- * first: a driver whose mappings do not hold the file drops it in its mmap.
+ * Lets the file (or the anonymous shared memory) set the area's ops. Takes the mapping's reference
+ * first: a driver whose mappings do not hold the file drops that reference in its mmap.
  */
 static long attach_object(struct vma *vma, struct file *file, u64 offset)
 {
@@ -112,8 +112,8 @@ static long map_locked(struct vm *vm, va_t addr, u64 len, u32 prot, u32 flags, s
         vma_delete(vma);
         return error;
     }
-    bool premapped = vma->flags & VMA_PREMAPPED; /* such areas are devices', which never merge */
-    vma_insert(vm, vma); /* others may be part of a neighbour from here on */
+    bool premapped = vma->flags & VMA_PREMAPPED; /* such an area has ops, so it never merges */
+    vma_insert(vm, vma); /* may merge an anonymous vma into a neighbour and free it */
     if (premapped && (error = vma_premap(vma))) {
         pt_unmap(vm, vma->start, vma->end);
         vma_delete(vma);

@@ -1,13 +1,13 @@
 /*
- * From an object back to the address spaces that map it, so that a truncated file can take its
- * pages away from everybody: an access behind the new end faults again, and is then a SIGBUS.
+ * Reverse mapping: from an object to the address spaces that map it, so that truncating a file can
+ * unmap its pages everywhere: an access beyond the new end faults again, and is then a SIGBUS.
  *
- * An object lists its areas. Revoking needs each vm->lock, which is taken before the list's
- * spinlock, so it goes round: pick an area that is not done, hold its address space, lock it,
- * unmap, mark all its areas done, look again. A copy of an area (fork, split, mremap) joins the
- * list behind its original and inherits the mark under the original's vm->lock; a child under
- * construction is therefore never reached before its parent, and the parent not before the child is
- * complete.
+ * An object lists its areas. Revoking needs each vm->lock, which comes before the list's spinlock,
+ * so it works in rounds: find an area without this round's mark, take a reference to its address
+ * space, lock that, unmap, mark all its areas, search again. A copy of an area (fork, split,
+ * mremap) joins the list after its original and inherits the mark under the original's vm->lock.
+ * So a search finds the parent before a child under construction, and locking the parent waits
+ * until the child is complete.
  */
 #include "alloc.h"
 #include "klib.h"
@@ -37,8 +37,8 @@ void vm_object_remove(struct vma *vma)
 }
 
 /*
- * The address space of an area that round has not seen, with a reference; NULL when all are done.
- * One that is going away runs no program and drops its pages itself.
+ * The address space of an area without the mark of this round, with a reference; NULL when all are
+ * marked. An address space without references runs no program and drops its pages itself.
  */
 static struct vm *next_vm(struct vm_object *object, u64 round)
 {
@@ -57,7 +57,7 @@ static struct vm *next_vm(struct vm_object *object, u64 round)
     return vm;
 }
 
-/* The part of an area that shows object bytes from..to, which are page-aligned. */
+/* Unmaps the part of an area that maps object bytes from..to, which are page-aligned. */
 static void unmap_part(struct vma *vma, u64 from, u64 to)
 {
     u64 end = vma->offset + (vma->end - vma->start);

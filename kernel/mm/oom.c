@@ -1,8 +1,8 @@
 /*
- * oom.c: a page fault that finds no memory. Killing the process that happened to fault would let
- * one greedy process end all others, so the process with the most resident pages goes (as in
- * Linux's mm/oom_kill.c, without its adjustments), and the console is told. The one that faulted
- * tries again: it returns to the same instruction.
+ * oom.c: a page fault that finds no memory. Killing the faulting process would let one greedy
+ * process end all others, so the victim is the process with the most resident pages (as in Linux's
+ * mm/oom_kill.c, without its adjustments), and the console shows it. The faulting thread returns to
+ * the same instruction and so tries again.
  */
 #include "alloc.h"
 #include "klib.h"
@@ -11,7 +11,7 @@
 #include "signal.h"
 #include "timeout.h"
 
-/* A victim that has not ended by then sleeps where no signal reaches: another one is chosen. */
+/* After this time a victim that still exists sleeps uninterruptibly: another one is chosen. */
 #define TIME_TO_DIE (TICKS_PER_SEC / 10)
 
 static struct {

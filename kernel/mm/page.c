@@ -1,4 +1,4 @@
-/* kcov: not instrumented: what it does depends on everything that ran before */
+/* kcov: not instrumented: its path depends on everything that ran before */
 /*
  * Page allocator: a binary buddy system over one array of struct page. A free block of 2^k pages is
  * aligned to its size and linked through its first page; freeing merges with the buddy as long as
@@ -112,7 +112,7 @@ static void poison(pa_t pa, int order)
         w[i] = POISON_FREE;
 }
 
-/* Boot memory was never poisoned, so zero words are also accepted there. */
+/* Checks the first page. Boot memory was never poisoned: its first word is not the pattern. */
 static void check_poison(pa_t pa, int order)
 {
     u64 *w = pa_to_va(pa);

@@ -1,7 +1,7 @@
 /*
  * User page tables: walking, unmapping, changing protection. Sv39 (Priv §10.4): three levels of 512
- * entries. A page leaves its table before the TLBs forget it, and its reference is dropped only
- * after that.
+ * entries. Unmapping clears the entry, then flushes the TLBs, and only then drops the page, so that
+ * no hart can still write to a page that is free.
  */
 #include "alloc.h"
 #include "klib.h"
@@ -102,14 +102,14 @@ void pt_set(struct vm *vm, u64 *pte, pa_t pa, const struct vma *vma, bool writab
 }
 
 /*
- * A leaf that is not zero holds a page; PROT_NONE only clears its V bit. Write permission comes
- * back through a fault, which knows about copy on write.
+ * A leaf that is not zero holds a page; PROT_NONE only clears its V bit. A fault restores write
+ * permission, because only the fault handler knows about copy on write.
  */
 static void protect_one(va_t va, u64 *pte, void *arg)
 {
     const struct vma *vma = arg;
     if (vma->prot == 0) {
-        *pte &= ~(PTE_V | PTE_W | PTE_D); /* hidden from the hardware, but not forgotten */
+        *pte &= ~(PTE_V | PTE_W | PTE_D); /* invalid for the hardware, but it keeps the page */
         return;
     }
     u64 keep_write = vma->prot & VM_WRITE ? *pte & (PTE_W | PTE_D) : 0;

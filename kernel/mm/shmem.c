@@ -1,6 +1,6 @@
 /*
- * Objects made of pages that several address spaces map: anonymous shared memory, where pages
- * appear on demand, and struct vm_pages, a run of pages that a driver hands out.
+ * Objects whose pages several address spaces map: anonymous shared memory, with pages on demand,
+ * and struct vm_pages, a run of pages of a driver.
  */
 #include "abi/errno.h"
 #include "alloc.h"

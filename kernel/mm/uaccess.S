@@ -1,7 +1,7 @@
 /*
- * Copies between kernel and user memory. sstatus.SUM is on only inside these loops; a fault that
- * mm/fault.c cannot resolve continues at the fix-up named by the exception table, with a2 = bytes
- * not yet copied.
+ * Copies between kernel and user memory. sstatus.SUM is on only inside these loops. A fault that
+ * mm/fault.c cannot resolve continues at the fix-up of the exception table, with a2 = bytes not yet
+ * copied.
  */
 #define SSTATUS_SUM 0x40000
 

@@ -1,7 +1,7 @@
 /*
  * copyin and copyout. A user pointer is only a claim: it may be unmapped, in the kernel's half,
- * wrap around, or go away while we copy. The range is clipped to user space here; everything else
- * shows as a fault inside the loops of uaccess.S.
+ * wrap around, or be unmapped during the copy. This file clips the range to user space; every other
+ * error appears as a fault inside the loops of uaccess.S.
  */
 #include "abi/errno.h"
 #include "klib.h"
@@ -13,7 +13,7 @@ size_t user_clear(void *dst, size_t n);
 long user_strcpy(char *dst, const char *src, size_t max);
 long user_cas32(u32 *addr, u32 expect, u32 desired, u32 *old);
 
-/* How many of n bytes from addr on lie in user space. */
+/* The number of the n bytes from addr on that lie in user space. */
 static size_t user_part(va_t addr, size_t n)
 {
     return addr >= USER_TOP ? 0 : MIN(n, USER_TOP - addr);

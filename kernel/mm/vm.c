@@ -1,5 +1,5 @@
 /*
- * Address spaces as a whole: creation, copy for fork, sharing, activation on a hart, and the end.
+ * Address spaces as a whole: creation, copy for fork, sharing, activation on a hart, destruction.
  */
 #include "abi/errno.h"
 #include "abi/mman.h"
@@ -67,15 +67,15 @@ struct vm *vm_new(void)
 }
 
 /*
- * Gives the page to the child as well. Of a private page both lose write permission until one of
- * them copies it.
+ * Maps the page in the child as well. Both lose write permission to a private page until a write
+ * fault copies it.
  */
 static void share_page(va_t va, u64 *pte, void *arg)
 {
     struct vma *child = arg;
     u64 *to = pte_walk(child->vm->root, va, true);
     if (!to)
-        return; /* out of memory: the child would see a wrong page, so vm_clone checks resident */
+        return; /* out of memory: clone_area notices by the number of resident pages */
     if (!(child->flags & VMA_SHARED))
         *pte &= ~(PTE_W | PTE_D);
     if (!(*pte & PTE_SOFT_PFN))

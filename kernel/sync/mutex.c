@@ -1,7 +1,7 @@
 /* kcov: not instrumented on linux: locks */
 /*
- * Sleeping locks. The owner word is taken by compare-and-exchange; losers sleep on the queue. Not
- * fair: a running thread may overtake a woken one.
+ * Sleeping locks. Compare-and-exchange of the owner takes the lock; threads that fail sleep on the
+ * queue. Not fair: a running thread may overtake a woken one.
  */
 #include "klib.h"
 #include "lock.h"

@@ -1,4 +1,4 @@
-/* kcov: not instrumented: contention depends on timing, and LOCKDEBUG would drown the trace */
+/* kcov: not instrumented: contention depends on timing, and LOCKDEBUG would fill the trace */
 /*
  * Spinlocks and nested interrupt disabling. Fences come from the acquire and release forms of the
  * atomic builtins.

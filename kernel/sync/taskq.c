@@ -1,6 +1,6 @@
 /*
- * Task queues and soft interrupts. A queue has one kernel thread that runs tasks in order; around
- * each, the thread works on behalf of the task's origin, and kcov hears about it.
+ * Task queues and soft interrupts. The kernel thread of a queue runs its tasks in order. During a
+ * task the thread works on behalf of the task's origin, and kcov records for that origin.
  */
 #include "taskq.h"
 #include "alloc.h"
@@ -28,7 +28,7 @@ void work_origin_capture(struct work_origin *origin)
 {
     memset(origin, 0, sizeof(*origin));
     if (irq_depth())
-        return; /* an interrupt belongs to nobody */
+        return; /* an interrupt has no origin */
     if (current->on_behalf_of) {
         *origin = *current->on_behalf_of;
         return;
@@ -173,7 +173,7 @@ void taskq_destroy(struct taskq *q)
     q->stopping = true;
     wake_up(&q->work);
     wait_event(&q->idle, !atomic_load(&q->thread));
-    /* The thread's last act is a wake_up that holds the queue's lock: let it finish. */
+    /* The thread ends with a wake_up, which holds this lock: wait until it has released it. */
     spin_lock(&q->idle.lock);
     spin_unlock(&q->idle.lock);
     kfree(q);
@@ -192,7 +192,7 @@ void softirq_raise(struct task *t)
     }
     bool now = cpu->intr_depth == 0 && !cpu->in_softirq;
     if (now) {
-        kcov_irq_enter(); /* not this thread's doing */
+        kcov_irq_enter(); /* this thread must not record the work of its soft interrupts */
         softirq_run();
         kcov_irq_leave();
     }

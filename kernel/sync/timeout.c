@@ -1,8 +1,8 @@
 /*
  * Timeouts: one list sorted by time (equal times run in the order they were set), one lock. The
- * hart that sets the earliest entry programs its own timer; whichever hart's timer fires runs what
- * is due and programs itself for the next, so an entry is never late because another one was
- * cancelled.
+ * hart that sets the earliest entry programs its own timer. The hart whose timer fires runs all
+ * entries that are due and programs its timer for the next, even if its own entry was cancelled
+ * meanwhile, so cancelling one entry never delays another.
  */
 #include "timeout.h"
 #include "fdt.h"
@@ -116,8 +116,8 @@ bool timeout_cancel(struct timeout *t)
 }
 
 /*
- * A callback that runs meanwhile may arm its entry again, and that may even fire on another hart
- * before the first call has ended: so disarm and look for callbacks under one hold of the lock.
+ * A running callback may arm its entry again, and that may even fire on another hart before the
+ * first call has ended. So each round disarms and counts callbacks under one hold of the lock.
  */
 void timeout_cancel_sync(struct timeout *t)
 {
@@ -141,12 +141,12 @@ static void fire(struct timeout *t)
 
     list_remove(&t->link);
     t->armed = false;
-    atomic_add(&t->running, 1); /* timeout_cancel_sync waits: until here nobody frees t */
+    atomic_add(&t->running, 1); /* timeout_cancel_sync waits for 0, so t stays valid until then */
     spin_unlock(&timeout_lock);
     if (t->kind == TIMEOUT_THREAD) {
         task_add_for(timeout_taskq, &t->task, &origin);
     } else {
-        kcov_remote_enter(&origin, true); /* the callback may end the sleep whose stack t is on */
+        kcov_remote_enter(&origin, true); /* a copy: the callback may re-arm t */
         t->fn(t->arg);
         kcov_remote_leave();
     }

@@ -1,8 +1,8 @@
 /* kcov: not instrumented on linux: part of the scheduler */
 /*
- * Wait queues and sleeping. The order that loses no wake-up: join the queue, announce the intent to
- * sleep (sleep_prepare), test the condition, sleep (sleep_commit). A wake-up in between turns the
- * announced sleep into a no-op, because it sets the thread runnable again.
+ * Wait queues and sleeping. The order that loses no wake-up: join the queue, set the sleeping state
+ * (sleep_prepare), test the condition, sleep (sleep_commit). A wake-up in between makes the thread
+ * runnable again, so that sleep_commit returns at once.
  */
 #include "wait.h"
 #include "abi/errno.h"
@@ -57,8 +57,8 @@ void wake_up_events(struct waitq *q, u32 events)
     spin_unlock(&q->lock);
 }
 
-/* The woken thread leaves its queue only later, so it moves to the end: the next call wakes
- * another. */
+/* The woken thread removes itself from the queue only later, so it moves to the end: the next call
+ * wakes another. */
 void wake_up_one(struct waitq *q)
 {
     spin_lock(&q->lock);
@@ -92,7 +92,7 @@ static void sleep_timed_out(void *arg)
     thread_wake(t);
 }
 
-/* Is there a reason not to sleep in this state? */
+/* Does a signal or the thread's exit forbid sleeping in this state? */
 static bool is_disturbed(u8 state)
 {
     if (state == THREAD_INTERRUPTIBLE)

@@ -48,11 +48,11 @@ static bool is_restart(long result)
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* The time since the thread last came or left belongs to the side it was on. */
+/* Adds the time since the thread last entered or left the kernel to utime or stime. */
 __nocov static void account_side(u64 *side)
 {
     u64 now = read_time(), used = now - current->run_since;
-    current->run_since = now; /* first: an interrupt in between may see too little, not too much */
+    current->run_since = now; /* first: an interrupt in between then counts no time twice */
     *side += used;
 }
 

@@ -52,7 +52,7 @@ long sys_getsid(u64 pid)
     return sid;
 }
 
-/* proc_lock held; only the tree below init and its peers matters, so walk by number. */
+/* Is there a process group pgid in the session? proc_lock held. Tests its leader and the caller. */
 static bool group_in_session(int pgid, int sid)
 {
     struct proc *leader = proc_find(pgid);
@@ -189,7 +189,7 @@ long sys_getresgid(u64 r, u64 e, u64 s)
     return put_user(r, p->gid) || put_user(e, p->egid) || put_user(s, p->sgid) ? -EFAULT : 0;
 }
 
-/* The ids that file access is checked with are the effective ones; they can not be set apart. */
+/* File access is checked with the effective ids; a separate id for it cannot be set. */
 long sys_setfsuid(u64 uid)
 {
     (void)uid;

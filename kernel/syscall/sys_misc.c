@@ -26,7 +26,7 @@ static char node_name[65] = "kcovbox", domain_name[65] = "(none)";
 #define PERSONALITY "linux"
 #endif
 
-/* sysname and release satisfy C libraries that refuse old kernels; version tells what this is. */
+/* C libraries refuse old kernels, so sysname and release are Linux's; version names this kernel. */
 long sys_uname(u64 addr)
 {
     struct utsname u;

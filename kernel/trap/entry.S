@@ -93,7 +93,7 @@ trap_common:
     bltu t2, t0, 2f
     bgeu t2, t1, 2f
     li a0, 0
-    call kcov_set_live /* a fault of the hooks: its report must not go through them again */
+    call kcov_set_live /* a hook faulted: the code of the report must not record */
 #endif
     j 2f
 1:  ld t0, THREAD_CPU(tp)
@@ -119,7 +119,7 @@ trap_exit: /* sp = frame, tp = current thread */
     andi t0, t0, SSTATUS_SPP
     bnez t0, restore
     mv a0, sp
-    call trap_exit_to_user /* comes back with interrupts off */
+    call trap_exit_to_user /* returns with interrupts off */
     csrw sscratch, tp
     ld tp, TF_TP(sp) /* a user context has its own tp, a kernel one keeps the current thread */
 
@@ -160,15 +160,15 @@ restore:
     ld sp, TF_SP(sp)
     sret
 
-/* trap_return(tf): leave the kernel through tf, dropping the rest of the stack. */
+/* trap_return(tf): returns to the context of tf and discards the rest of the stack. */
 .globl trap_return
 trap_return:
     mv sp, a0
     j trap_exit
 
 /*
- * The kernel stack ran into its guard: there is no room for a frame, so the report runs on a stack
- * of its own. Other harts that overflow meanwhile would share it; the first one wins anyway.
+ * The kernel stack overflowed into its guard: there is no room for a frame, so the report runs on a
+ * separate stack. Harts that overflow at the same time share it: one report may be garbled.
  */
 kstack_overflow:
     addi a1, sp, TF_SIZE

@@ -1,4 +1,4 @@
-/* kcov: not instrumented: runs after every interrupt, whose time is not the program's doing */
+/* kcov: not instrumented: runs after every interrupt, and their time varies */
 /*
  * The last C code before user mode: preemption and signals. Preemption counts as part of the
  * interrupt that caused it, so a traced thread records nothing of it; the nesting depth travels
@@ -15,7 +15,7 @@ static void preempt(void)
 #ifdef CONFIG_KCOV
     kcov_irq_enter();
 #endif
-    current->switches[1]++;
+    current->switches[1]++; /* involuntary; schedule() counts a voluntary one */
     current->switches[0]--;
     schedule();
     this_cpu()->intr_depth--;
@@ -24,7 +24,7 @@ static void preempt(void)
 #endif
 }
 
-/* After an interrupt the question alone is not the program's doing; after a system call it is. */
+/* Signals or a stop to handle? After an interrupt this test must not be recorded. */
 static bool has_work(const struct trapframe *tf)
 {
     bool was_interrupt = tf->cause & SCAUSE_INTERRUPT;

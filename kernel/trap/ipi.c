@@ -1,7 +1,7 @@
 /*
  * Inter-processor interrupts: a reason bit in the target's struct cpu and an SBI software
- * interrupt. IPI_CALL runs a function on other harts and waits for it; callers must have interrupts
- * on, or two harts calling each other would wait forever.
+ * interrupt. IPI_CALL runs a function on other harts and waits for it. A waiting hart handles its
+ * own IPIs, so that two harts that call each other do not deadlock.
  */
 #include "irq.h"
 #include "klib.h"
@@ -42,7 +42,7 @@ void ipi_handle(void)
     }
 }
 
-/* Spins with interrupts on, because the lock's holder may wait for this hart. */
+/* Handles IPIs while it spins, because the lock's holder may wait for this hart. */
 static void lock_call(void)
 {
     while (!spin_trylock(&call_lock))

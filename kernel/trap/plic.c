@@ -1,8 +1,8 @@
 /*
- * Platform-Level Interrupt Controller (RISC-V PLIC 1.0.0): one S-mode context per hart. Every
+ * Platform-Level Interrupt Controller (PLIC 1.0.0): one S-mode context per hart. Every registered
  * source has priority 1 and is enabled on the boot hart only, so that drivers see one order of
- * events. Context numbers come from the device tree's interrupts-extended, because boards without
- * M-mode contexts exist.
+ * events. Context numbers come from the device tree's interrupts-extended, because some boards have
+ * no M-mode contexts.
  */
 #include "irq.h"
 #include "abi/errno.h"
@@ -19,8 +19,8 @@
 #define PLIC_CLAIM(ctx)        (0x200004 + 0x1000 * (ctx))
 
 /*
- * Interrupts of one source in a row, between which the interrupted thread makes no step, before its
- * line is taken for stuck. Linux gives up after 100,000 that nobody handled (note_interrupt).
+ * The number of interrupts of one source in a row, without a step of the interrupted thread, after
+ * which the line counts as stuck. Linux gives up after 100,000 unhandled ones (note_interrupt).
  */
 #define IN_A_ROW_MAX 10000
 
@@ -105,15 +105,15 @@ int irq_register(u32 source, const char *name, irq_handler handler, void *arg)
     return 0;
 }
 
-/* Nothing: a hart that answers has left plic_dispatch, which runs with interrupts off. */
+/* Empty: a hart that runs it has left plic_dispatch, where interrupts are off. */
 static void answer(void *arg)
 {
     (void)arg;
 }
 
 /*
- * The action is unlinked, then every other hart answers an IPI: plic_dispatch runs with interrupts
- * off, so none of them can still hold a pointer to it. Process context only: it waits.
+ * Unlinks the action, then waits until every other hart has answered an IPI: plic_dispatch runs
+ * with interrupts off, so no hart can still hold a pointer to the action. Thread context only.
  */
 void irq_unregister(u32 source, irq_handler handler, void *arg)
 {
@@ -134,9 +134,9 @@ void irq_unregister(u32 source, irq_handler handler, void *arg)
 }
 
 /*
- * A line that no handler lowers would keep this hart here forever. The source has been completed
- * before: the PLIC ignores completion of a source that is not enabled (chapter 9). Registering a
- * handler enables it again.
+ * Disables a line that no handler lowers: it would keep this hart here forever. The caller has
+ * completed the source, because the PLIC ignores completion of a disabled source (PLIC chapter 9).
+ * Registering a handler enables it again.
  */
 static void silence(u32 source)
 {

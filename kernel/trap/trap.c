@@ -1,7 +1,7 @@
 /*
  * The action of each trap cause (Priv §10.1.8): interrupts go to their handlers, system calls to
- * syscall/, page faults to mm/fault.c, everything else becomes a signal in user mode and a panic in
- * the kernel. A kernel fault at an instruction listed in the exception table (user copies, device
+ * syscall/, page faults to mm/fault.c; other causes are a signal in user mode and a panic in the
+ * kernel. A kernel fault at an instruction listed in the exception table (user copies, device
  * registers) continues at its fix-up.
  */
 #include "trap.h"
@@ -131,7 +131,7 @@ static u64 find_fixup(u64 epc)
     return 0;
 }
 
-/* Nothing answered an access to a device: told the first times, or a log would have nothing else */
+/* No device answered an access. Reports the first BUS_ERRORS_TOLD only, or they fill the log. */
 static void bus_error(const struct trapframe *tf)
 {
     static u32 told;
@@ -143,8 +143,8 @@ static void bus_error(const struct trapframe *tf)
 }
 
 /*
- * A user copy touched a page that is not there (yet), or never will be; or a device did not answer
- * (mmio_read32 and its like): then the read gives all ones, as from a slot that is empty.
+ * A user copy touched a page that is not mapped, or not yet; or a device did not answer (an access
+ * of mmio_read32 and the like): then a read gives all ones, as from an empty slot.
  */
 static bool kernel_fault_fixed(struct trapframe *tf)
 {

@@ -2,9 +2,9 @@
 /*
  * Allocation failure injection, after Linux's fail-nth: a thread arms its own counter by writing N
  * to /dev/fail-nth, and its N-th allocation from then on fails, once. Interrupts and kernel threads
- * are never hit. Reading gives what is left of the counter: 0 means it has fired. Writing 0
- * disarms. "fail_nth=N" on the command line arms the first program's first thread; then the failure
- * is also reported, with its place. Divergence: Linux has the file in /proc/self.
+ * never fail. Reading gives the rest of the counter, 0 after it has fired, and disarms. Writing 0
+ * disarms. "fail_nth=N" on the command line arms the first program's first thread; the console then
+ * shows the failure with its backtrace. Divergence: Linux has the file in /proc/self.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -40,7 +40,7 @@ static i64 fail_read(struct file *file, struct iter *to, i64 *pos)
     (void)file;
     if (*pos)
         return 0;
-    current->fail_nth = 0; /* reading is no allocation to fail */
+    current->fail_nth = 0; /* the page fault of iter_put must not hit the counter */
     int n = ksnprintf(text, sizeof(text), "%d\n", left);
     *pos = n;
     return (i64)iter_put(to, text, (u64)n);

@@ -1,6 +1,6 @@
 /*
- * Hung-task watch (CONFIG_HUNG_TASK = seconds): a thread of a user process that sleeps
- * uninterruptibly for longer than that is reported once per period, with its kernel backtrace.
+ * Hung-task watch (CONFIG_HUNG_TASK = seconds): once per period, reports each thread of a user
+ * process that has slept uninterruptibly for longer than that, with its kernel backtrace.
  */
 #include "boot.h"
 #include "klib.h"

@@ -1,6 +1,6 @@
 /*
- * riscv_hwprobe(2) with the keys of Linux 6.12: what the harts can do, from the device tree. All
- * harts are alike on this board, so the answers are the same for any set of them.
+ * riscv_hwprobe(2) with the keys of Linux 6.12: the features of the harts, from the device tree.
+ * All harts are alike on this board, so every set of harts has the same values.
  */
 #include "abi/errno.h"
 #include "fdt.h"
@@ -13,7 +13,7 @@
 #include "syscall.h"
 #include "vm.h"
 
-#define WHICH_CPUS 1 /* flag: which harts answer so, not what all of them answer */
+#define WHICH_CPUS 1 /* flag: find the harts that have the given values */
 
 enum {
     KEY_MVENDORID,
@@ -92,7 +92,7 @@ static struct hwprobe_pair probe(i64 key)
     return pair;
 }
 
-/* Does a hart answer as asked? Sets of bits may have more than was asked for. */
+/* Does a hart have the value asked for? A set of bits may have more than those asked for. */
 static bool answers(const struct hwprobe_pair *asked, const struct hwprobe_pair *is)
 {
     bool is_set = asked->key == KEY_BASE_BEHAVIOR || asked->key == KEY_IMA_EXT_0;
@@ -124,7 +124,7 @@ long sys_riscv_hwprobe(u64 pairs, u64 count, u64 cpu_size, u64 cpus_addr, u64 fl
             set = 0;
         if ((!which || is.key < 0) && copyout(at, &is, sizeof(is)))
             return -EFAULT;
-        /* Millions of pairs must not keep their owner from being killed. */
+        /* With millions of pairs the process must remain killable. */
         if (i % 4096 == 4095 && signal_pending(current))
             return -EINTR;
         sched_relax();

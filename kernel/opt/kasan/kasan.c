@@ -1,10 +1,10 @@
 /* kcov: not instrumented: the checker itself */
 /*
  * Address sanitizer (CONFIG_KASAN). The compiler calls __asan_loadN/__asan_storeN before every
- * access; one shadow byte says which of 8 bytes of RAM may be touched: 0 all, 1..7 only the first
- * ones, else a reason why none. The shadow is an array over RAM behind struct page's. Reports have
- * the shape of Linux's, so that tools which know those know ours; the kernel goes on afterwards
- * unless "panic_on_warn" is given. Freed objects rest in a quarantine before they are reused.
+ * access; a shadow byte describes 8 bytes of RAM: 0 all are accessible, 1..7 only the first ones,
+ * other values none, with the reason. The shadow is an array over RAM after that of struct page.
+ * Reports have the format of Linux's, which existing tools parse; the kernel goes on afterwards
+ * unless "panic_on_warn" is given. Freed objects stay in a quarantine before they are reused.
  *
  * Divergence: accesses outside the linear map (kernel stacks, devices) are not checked.
  */
@@ -22,7 +22,7 @@
 #define GLOBAL_ZONE  0xf9
 #define QUARANTINE   512
 
-static u64 first_covered, bytes_covered; /* 0 bytes until the shadow is there */
+static u64 first_covered, bytes_covered; /* 0 bytes until kasan_init() */
 static u8 *shadow_base;                  /* where the shadow of address 0 would be */
 static bool reporting;
 
@@ -65,7 +65,7 @@ static void unpoison(const void *addr, size_t size)
         *shadow_of((u64)addr + size) = size % SHADOW_SCALE;
 }
 
-/* First byte of the access that may not be touched, 0 when all may. */
+/* The first inaccessible byte of the access, or 0. */
 static u64 first_bad(u64 addr, size_t size)
 {
     for (u64 at = addr; at < addr + size; at = ALIGN_DOWN(at, SHADOW_SCALE) + SHADOW_SCALE) {
@@ -138,7 +138,7 @@ static void check_slowly(u64 addr, size_t size, bool write, u64 pc)
         report(bug_kind(bad), write ? "Write" : "Read", addr, size, pc, bad);
 }
 
-/* Nearly every access is to whole valid granules, or to a kernel stack. */
+/* The fast path: nearly every access is to fully accessible granules, or to a kernel stack. */
 static inline void check(u64 addr, size_t size, bool write, u64 pc)
 {
     u64 last = addr + size - 1;

@@ -1,8 +1,8 @@
-/* kcov: not instrumented: it runs tests and is none */
+/* kcov: not instrumented: the coverage of a test must not include its runner */
 /*
  * ktest.c: /dev/ktest. Reading it gives the names of all tests, one a line; writing a name runs
- * that test in the calling thread: the write succeeds, fails with EIO when the test failed, or with
- * ECANCELED when it was skipped. The console shows a failure as a TAP diagnostic.
+ * that test in the calling thread: the write fails with EIO if the test failed, with ECANCELED if
+ * it was skipped. The console shows a failure as a TAP diagnostic.
  */
 #include "ktest.h"
 #include "abi/errno.h"

@@ -1,10 +1,10 @@
 /* kcov: not instrumented: part of the locks */
 /*
- * Lock-order checking (CONFIG_LOCKDEBUG). Locks of one name form a class. Whenever class B is taken
- * while A is held, the pair is remembered, together with what follows from it: A before B and B
- * before C is also A before C. Taking A while C is held later is an order reversal and could
- * deadlock, even if it did not this time. Spinlocks are tracked per hart, mutexes per thread. Locks
- * of one class may nest (queues inside queues); their order is not checked. /dev/lock-order reads
+ * Lock-order checking (CONFIG_LOCKDEBUG). Locks of one name form a class. Taking class B while A is
+ * held records "A before B" and its transitive closure: with "B before C" also "A before C". Taking
+ * A later while C is held is an order reversal: it could deadlock, even if it does not this time.
+ * Spinlocks are tracked per hart, mutexes per thread. Locks of one class may nest (queues inside
+ * queues); their order is not checked. /dev/lock-order reads
  * as the pairs seen so far, a line "A B" for each: B was taken while A was held, or follows.
  */
 #include "abi/errno.h"
@@ -39,7 +39,7 @@ static bool is_after(u32 first, u32 second)
     return atomic_load(&after[first]) >> second & 1;
 }
 
-/* Every lock before `held` is also before `wanted` and all locks after that. */
+/* Every class before `held` is now also before `wanted` and before all classes after `wanted`. */
 static void remember(u32 held, u32 wanted)
 {
     u64 later = atomic_load(&after[wanted]) | 1UL << wanted;
@@ -76,7 +76,7 @@ void lockdebug_acquire(u32 *class, const char *name, const void *lock, bool slee
 {
     if (panicking)
         return;
-    irq_push_off(); /* also for the table: an interrupt may look up a class of its own */
+    irq_push_off(); /* also protects table_lock: an interrupt may call find_class, too */
     if (!*class)
         *class = find_class(name);
     struct cpu *cpu = this_cpu();

@@ -64,7 +64,7 @@ static bool grow_in_place(struct vm *vm, struct vma *vma, va_t end)
     return true;
 }
 
-/* Where a fixed move may go: page-aligned, not over itself, emptied. */
+/* Checks the target of MREMAP_FIXED (page-aligned, no overlap with the source) and unmaps it. */
 static long prepare_target(struct vm *vm, va_t addr, u64 old_len, va_t to, u64 new_len)
 {
     if (to & PAGE_MASK || to < USER_MIN || to + new_len > USER_MMAP_TOP || to + new_len < to)

@@ -1,10 +1,10 @@
 /*
- * How much of the harts a thread gets: nice values and scheduling policies, with Linux's rules of
- * who may change them. They are the thread's, so a process number means its first thread.
+ * Nice values and scheduling policies, with Linux's permission rules. Both belong to threads, so a
+ * process number means the first thread of the process.
  *
- * Divergences: a nice value sets the length of a slice (sched_slice()), and the real-time policies,
- * which need Linux's rights, are kept and shown but run as SCHED_OTHER does. SCHED_DEADLINE's
- * parameters can not be given (there is no sched_setattr). A zombie has no thread (-ESRCH).
+ * Divergences: a nice value sets the length of a slice (sched_slice()); real-time policies need
+ * Linux's permissions and are reported back, but run like SCHED_OTHER. SCHED_DEADLINE cannot be set
+ * (there is no sched_setattr). A zombie has no thread (-ESRCH).
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
@@ -25,10 +25,10 @@ enum { PRIO_PROCESS, PRIO_PGRP, PRIO_USER };
 struct priority_walk {
     int which, who, nice;
     bool change;
-    long result; /* -ESRCH: nobody yet */
+    long result; /* -ESRCH: no thread matched yet */
 };
 
-/* As RLIMIT_NICE and getpriority count: from 40, the best, down to 1. */
+/* The scale of RLIMIT_NICE and getpriority: from 40, the highest priority, down to 1. */
 static int rank_of(int nice)
 {
     return 20 - nice;
@@ -111,7 +111,7 @@ static struct thread *find(u64 pid)
     return t && t->proc != &kernel_proc ? t : NULL;
 }
 
-/* Permission that the superuser always has. */
+/* May the caller, who is not the superuser, set this policy? */
 static bool allowed(const struct thread *t, int policy, int priority, bool reset)
 {
     u64 limit = t->proc->rlimits[RLIMIT_RTPRIO].cur;
@@ -123,7 +123,7 @@ static bool allowed(const struct thread *t, int policy, int priority, bool reset
     return same_owner(t->proc) && (reset || !t->reset_on_fork);
 }
 
-/* policy < 0: stays as it is. */
+/* policy < 0: leaves the policy unchanged. */
 static long set_policy(u64 pid, int policy, u64 param)
 {
     int priority, kind = policy & ~SCHED_RESET_ON_FORK;
@@ -210,7 +210,7 @@ long sys_sched_get_priority_min(u64 policy)
     return priority_range(policy, 1);
 }
 
-/* The length of a slice, which every policy has here. */
+/* The length of a slice, for every policy: here all of them use slices. */
 long sys_sched_rr_get_interval(u64 pid, u64 addr)
 {
     if ((int)pid < 0)

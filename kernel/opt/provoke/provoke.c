@@ -1,6 +1,6 @@
 /*
- * /dev/provoke (CONFIG_PROVOKE): a program writes the name of a bug, the kernel commits it. For
- * testing the checkers and the panic path; never in an ordinary kernel.
+ * /dev/provoke (CONFIG_PROVOKE): a program writes the name of a bug, and the kernel executes it, to
+ * test the checkers and the panic path. Ordinary kernels do not contain it.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -62,7 +62,7 @@ static void do_lock_order(void)
     take_both(&lock_b, &lock_a);
 }
 
-/* No two of these are ever reversed, but the three close a circle. */
+/* No pair is ever reversed, but the three orders form a cycle. */
 static void do_lock_circle(void)
 {
     take_both(&lock_a, &lock_b);
@@ -95,7 +95,7 @@ static void do_double_free(void)
     void *p = kmalloc(40);
     kfree(p);
     kfree(p);
-    table[0] = 1; /* so that the last call is one, and this function in the report */
+    table[0] = 1; /* prevents a tail call, which would hide this function from the report */
 }
 
 static void do_use_after_free(void)
@@ -103,7 +103,7 @@ static void do_use_after_free(void)
     volatile u8 *p = kmalloc(40);
     kfree((void *)p);
     p[8] = 1;
-    kfree(kmalloc(40)); /* slab poisoning looks at an object when it is handed out again */
+    kfree(kmalloc(40)); /* slab poisoning checks an object at its next allocation */
 }
 
 static void do_page_after_free(void)
@@ -147,7 +147,7 @@ static void do_sleep_locked(void)
     do_hang();
 }
 
-/* The next edge is recorded to where no memory is. */
+/* Makes the next edge record to an address without memory. */
 static void do_hook_fault(void)
 {
     static struct kcov_context bad = {.mode = KCOV_RECORD_PC, .area = 1UL << 40, .words = 9};
@@ -192,7 +192,7 @@ static const struct {
     {"int-overflow", do_overflow_int},
     {"index", do_index},
     {"hang", do_hang},
-    {"show-tasks", tasks_show}, /* no bug, but a help to find one */
+    {"show-tasks", tasks_show}, /* not a bug: helps to find one */
     {"sleep-locked", do_sleep_locked},
     {"hook-fault", do_hook_fault},
 };

@@ -1,5 +1,5 @@
 /*
- * System calls about harts: giving one up, affinity, which one runs us, barriers across them.
+ * System calls about harts: yield, affinity, the current hart, memory barriers on all harts.
  */
 #include "abi/errno.h"
 #include "irq.h"
@@ -41,7 +41,7 @@ long sys_sched_setaffinity(u64 pid, u64 size, u64 addr)
     if (!error)
         sched_set_affinity(t, mask);
     spin_unlock(&proc_lock);
-    return error; /* current moves on its way out, if it must */
+    return error; /* current itself moves on its way to user mode, if it must */
 }
 
 long sys_getcpu(u64 cpu_addr, u64 node_addr)
@@ -54,7 +54,7 @@ long sys_getcpu(u64 cpu_addr, u64 node_addr)
     return node_addr ? put_user(node_addr, node) : 0;
 }
 
-/* membarrier(2): commands are bits; a register command need not do anything, all may be used. */
+/* membarrier(2): commands are bits. Every command works unregistered, so registering is a no-op. */
 #define MEMBARRIER_GLOBAL                     1
 #define MEMBARRIER_GLOBAL_EXPEDITED           2
 #define MEMBARRIER_REGISTER_GLOBAL            4

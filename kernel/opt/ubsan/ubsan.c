@@ -1,7 +1,7 @@
 /* kcov: not instrumented: the checker itself */
 /*
  * Undefined-behaviour sanitizer (CONFIG_UBSAN): clang calls one handler per kind with a record of
- * the source location. A report is one line in the shape of Linux's; the kernel goes on afterwards
+ * the source location. A report has the format of Linux's; the kernel goes on afterwards
  * unless "panic_on_warn" is given. With CONFIG_UBSAN_TRAP there are no calls, only illegal
  * instructions.
  */
@@ -31,7 +31,7 @@ static void report(struct location *where, const char *kind, const char *fmt, ..
         va_end(ap);
         kprintf("\n");
     }
-    where->file = NULL; /* once per place */
+    where->file = NULL; /* report each location once */
     backtrace((u64)__builtin_frame_address(0), 0);
     if (cmdline_flag("panic_on_warn"))
         panic("UBSAN: %s", kind);
