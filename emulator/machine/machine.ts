@@ -162,6 +162,7 @@ export class Machine {
           publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
           publishHooks: hooks =>
             this.jit?.setInlineCalls(
+              'kcov',
               hooks ? kcovInlineCalls({ ...hooks, device: BigInt(MAP.kcov.base) }) : [],
             ),
         },

@@ -36,12 +36,13 @@ const onSite = (behind: bigint): void => void sites.push(behind);
 
 /** The JIT with one inlined call. */
 const inlining =
-  (call: InlineCall): EngineFactory =>
+  (call: InlineCall, announce?: (jit: Jit) => void): EngineFactory =>
   (ram, harts, area) => {
     const regions = new Jit(ram, { base: area.base + InterpEngine.areaBytes(area.pages), heat: HEAT_EAGER });
     const engine = new InterpEngine(ram, harts, area, { jit: regions });
     regions.attach(engine);
-    regions.setInlineCalls([call]);
+    regions.setInlineCalls('probe', [call]);
+    announce?.(regions);
     return engine;
   };
 
@@ -86,6 +87,17 @@ describe('a counting probe', () => {
     expect(sites).toContain(BigInt(RAM_BASE + 4));
     expect(sites).toContain(BigInt(RAM_BASE + 16));
     expect(inlined.ram.read64(COUNTER)).toBe(BigInt(2 * ROUNDS));
+  });
+
+  test('is executed inline beside those of another owner, which come and go', () => {
+    const announce = (jit: Jit): void => {
+      jit.setInlineCalls('other', [probeCall(OTHER, { onSite })]);
+      jit.setInlineCalls('other', []);
+    };
+    expect(observed(run(inlining(probeCall(PROBE, { onSite }), announce)))).toEqual(
+      observed(run(interpreter)),
+    );
+    expect(sites).toContain(BigInt(RAM_BASE + 4));
   });
 
   test('is not, when its code is not what was announced', () => {

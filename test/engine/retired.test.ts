@@ -122,7 +122,7 @@ describe('an inlined call', () => {
     const [a, b] = (['interp', 'jit'] as const).map(kind => {
       const machine = machineOf(words, kind, { low, high });
       let sites = 0;
-      machine.jit?.setInlineCalls([probeCall(BASE + at, { onSite: () => sites++ })]);
+      machine.jit?.setInlineCalls('probe', [probeCall(BASE + at, { onSite: () => sites++ })]);
       machine.run(6000);
       if (kind === 'jit') expect(sites).toBeGreaterThan(0);
       return [...machine.retired!.read()].filter((_, i) => i % 2 === 0).map(Number);

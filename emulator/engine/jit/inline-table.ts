@@ -4,21 +4,21 @@ import type { GuestCode } from './guest-code.ts';
 import type { InlineCall } from './inline-call.ts';
 
 export class InlineTable {
-  readonly #calls = new Map<bigint, InlineCall>();
+  readonly #byOwner = new Map<string, readonly InlineCall[]>();
+  #byAddress: ReadonlyMap<bigint, InlineCall> = new Map();
 
-  /** Replaces all calls by these. */
-  announce(calls: readonly InlineCall[]): void {
-    this.#calls.clear();
-    for (const call of calls) this.#calls.set(BigInt.asUintN(64, call.address), call);
-  }
-
-  get size(): number {
-    return this.#calls.size;
+  /** Replaces the owner's calls by these. False if there were none before, nor are now. */
+  announce(owner: string, calls: readonly InlineCall[]): boolean {
+    const before = this.#byOwner.get(owner) ?? [];
+    this.#byOwner.set(owner, calls);
+    const all = [...this.#byOwner.values()].flat();
+    this.#byAddress = new Map(all.map(call => [BigInt.asUintN(64, call.address), call]));
+    return before.length > 0 || calls.length > 0;
   }
 
   /** The call at this address, if its code in RAM has the announced words now. */
   at(va: bigint, code: GuestCode): InlineCall | undefined {
-    const call = this.#calls.get(va);
+    const call = this.#byAddress.get(va);
     return call?.words.every((word, i) => code.wordAt(call.pa + 4 * i) === word >>> 0) ? call : undefined;
   }
 }

@@ -148,11 +148,12 @@ export class Jit implements RegionHost {
     return { modules, wasmBytes, slots: slots.taken, entries: this.#entries.size };
   }
 
-  /** Sets the calls that may be inlined from now on. Drops all compiled code. */
-  setInlineCalls(calls: readonly InlineCall[]): void {
-    if (calls.length === 0 && this.#inline.size === 0) return;
-    this.#inline.announce(calls);
-    this.#forgetAll();
+  /**
+   * Sets the calls that may be inlined from now on for one owner, say `kcov`; those of others stay.
+   * Drops all compiled code.
+   */
+  setInlineCalls(owner: string, calls: readonly InlineCall[]): void {
+    if (this.#inline.announce(owner, calls)) this.#forgetAll();
   }
 
   get #ramPlace(): RamPlace {

@@ -112,7 +112,7 @@ const compiledWith =
     const regions = new Jit(ram, { heat: HEAT_EAGER, base: area.base + InterpEngine.areaBytes(area.pages) });
     const engine = new InterpEngine(ram, harts, area, { jit: regions });
     regions.attach(engine);
-    regions.setInlineCalls([probeCall(probe)]);
+    regions.setInlineCalls('probe', [probeCall(probe)]);
     return engine;
   };
 
