@@ -1,14 +1,20 @@
 // Source text beside the debugger: files as the compiler named them, from this folder, the package
 // (the kernel's), or folders of --source.
 import { readFileSync, statSync } from 'node:fs';
-import { basename, isAbsolute, join } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 
 const AROUND = 5;
 const BYTES_MAX = 16 << 20;
+const SOURCE = /\.(?:[chSs]|cc|cpp|hpp|rs|inc)$/;
+
+interface Found {
+  readonly path: string;
+  readonly lines: readonly string[];
+}
 
 export class SourceView {
   readonly #folders: readonly string[];
-  readonly #files = new Map<string, readonly string[] | undefined>();
+  readonly #files = new Map<string, Found | undefined>();
 
   constructor(folders: readonly string[]) {
     this.#folders = folders;
@@ -16,6 +22,11 @@ export class SourceView {
 
   line(file: string, line: number): string | undefined {
     return file === '' || line < 1 ? undefined : this.#lines(file)?.[line - 1];
+  }
+
+  /** Where the file is. */
+  pathOf(file: string): string | undefined {
+    return this.#find(file)?.path;
   }
 
   /** Lines around one, with a marker at the line where the run stands. False: not found. */
@@ -36,11 +47,17 @@ export class SourceView {
   }
 
   #lines(file: string): readonly string[] | undefined {
+    return this.#find(file)?.lines;
+  }
+
+  #find(file: string): Found | undefined {
     if (!this.#files.has(file)) this.#files.set(file, this.#read(file));
     return this.#files.get(file);
   }
 
-  #read(file: string): readonly string[] | undefined {
+  #read(file: string): Found | undefined {
+    // A stranger's capsule names the file: it can be nothing but source text.
+    if (!SOURCE.test(file) || file.split('/').includes('..')) return undefined;
     // The compiler was told to call the package's folder `kcovbox`.
     const own = file.replace(/^kcovbox\//, '');
     const places = isAbsolute(file)
@@ -49,7 +66,8 @@ export class SourceView {
     for (const path of places) {
       try {
         const facts = statSync(path);
-        if (facts.isFile() && facts.size <= BYTES_MAX) return readFileSync(path, 'utf8').split('\n');
+        if (facts.isFile() && facts.size <= BYTES_MAX)
+          return { path: resolve(path), lines: readFileSync(path, 'utf8').split('\n') };
       } catch {
         // not there
       }

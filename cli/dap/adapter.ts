@@ -1,0 +1,471 @@
+// A debug session as a server of the Debug Adapter Protocol, with which editors step in both
+// directions. Motions are not interrupted: an answer follows when the run stands again.
+import { basename, resolve } from 'node:path';
+import {
+  DebugSession as Adapter,
+  Handles,
+  InitializedEvent,
+  OutputEvent,
+  Scope,
+  Source,
+  StackFrame,
+  StoppedEvent,
+  Thread,
+} from '@vscode/debugadapter';
+import type { DebugProtocol as P } from '@vscode/debugprotocol';
+import type { DebugSession, Direction, Reason } from '../../debug/session.ts';
+import { memberOf, type Value } from '../../debug/values.ts';
+import { KcovboxError, readRegister, registerNumber } from '../../emulator/index.ts';
+import { COMMANDS } from '../debug/commands.ts';
+import { openDebugger } from '../debug/open.ts';
+import { Repl } from '../debug/repl.ts';
+import { SourceView } from '../debug/source.ts';
+
+interface Launch extends P.LaunchRequestArguments {
+  readonly capsule?: unknown;
+  readonly images?: unknown;
+  readonly sources?: unknown;
+  readonly stopOnEntry?: unknown;
+}
+
+interface Named {
+  readonly name: string;
+  readonly value: Value | undefined;
+}
+
+/** Frames of a hart have numbers from here on. */
+const FRAMES = 1000;
+const ITEMS_MAX = 100;
+const REGISTERS =
+  'ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6 pc'.split(
+    ' ',
+  );
+const CR = 13;
+
+export class DapServer extends Adapter {
+  readonly #folders: readonly string[];
+  readonly #values = new Handles<() => readonly Named[]>();
+  #session: DebugSession | undefined;
+  #source: SourceView;
+  #start = 0;
+  #isStopped = false;
+  /** Numbers of the session's breakpoints, by what the client has set. */
+  readonly #set = new Map<string, number[]>();
+
+  /** `folders`: where sources may be. */
+  constructor(folders: readonly string[]) {
+    super();
+    this.#folders = folders;
+    this.#source = new SourceView(folders);
+    this.setDebuggerLinesStartAt1(true);
+    this.setDebuggerColumnsStartAt1(true);
+  }
+
+  /** Errors: KcovboxError before `launch`. */
+  get #own(): DebugSession {
+    if (!this.#session) throw new KcovboxError('input', 'no capsule is open: launch first');
+    return this.#session;
+  }
+
+  /** Each request has one answer; a request that cannot be met, one with the reason. */
+  protected override dispatchRequest(request: P.Request): void {
+    try {
+      super.dispatchRequest(request);
+    } catch (error) {
+      this.#refuse(
+        { seq: 0, type: 'response', request_seq: request.seq, command: request.command, success: true },
+        error,
+      );
+    }
+  }
+
+  #refuse(response: P.Response, error: unknown): void {
+    this.sendErrorResponse(response, 1, error instanceof Error ? error.message : String(error));
+  }
+
+  /** Answers with `body`, or with the reason why there is none. */
+  #answer<T extends P.Response>(response: T, body: () => T['body']): void {
+    try {
+      response.body = body();
+      this.sendResponse(response);
+    } catch (error) {
+      this.#refuse(response, error);
+    }
+  }
+
+  protected override initializeRequest(response: P.InitializeResponse): void {
+    response.body = {
+      supportsConfigurationDoneRequest: true,
+      supportsStepBack: true,
+      supportsFunctionBreakpoints: true,
+      supportsSteppingGranularity: true,
+      supportsEvaluateForHovers: true,
+      supportsDataBreakpoints: true,
+    };
+    this.sendResponse(response);
+  }
+
+  protected override launchRequest(response: P.LaunchResponse, launch: Launch): void {
+    void this.#launch(launch).then(
+      () => {
+        this.sendResponse(response);
+        this.sendEvent(new InitializedEvent());
+      },
+      (error: unknown) => this.#refuse(response, error),
+    );
+  }
+
+  async #launch({ capsule, images, sources }: Launch): Promise<void> {
+    if (typeof capsule !== 'string')
+      throw new KcovboxError('input', 'launch: "capsule" has to name a file that run --record wrote');
+    const folders = textsOf(sources).map(folder => resolve(folder));
+    this.#source = new SourceView([...folders, ...this.#folders]);
+    let line: number[] = [];
+    const print = (byte: number): void => {
+      if (byte !== CR) line.push(byte);
+      if (byte !== 10 && line.length < 4096) return;
+      this.sendEvent(new OutputEvent(new TextDecoder().decode(Uint8Array.from(line)), 'stdout'));
+      line = [];
+    };
+    const opened = await openDebugger(capsule, textsOf(images), { engine: 'jit' }, print);
+    this.#session = opened.session;
+    this.#start = opened.start;
+  }
+
+  protected override configurationDoneRequest(response: P.ConfigurationDoneResponse): void {
+    this.sendResponse(response);
+    this.#stopped('entry');
+  }
+
+  protected override disconnectRequest(response: P.DisconnectResponse): void {
+    this.sendResponse(response);
+    this.stop();
+    process.stdin.pause();
+  }
+
+  // Breakpoints.
+
+  protected override setBreakPointsRequest(
+    response: P.SetBreakpointsResponse,
+    args: P.SetBreakpointsArguments,
+  ): void {
+    this.#answer(response, () => {
+      const path = args.source.path ?? args.source.name ?? '';
+      const lines = (args.breakpoints ?? []).map(({ line }) => line);
+      return {
+        breakpoints: this.#replace(
+          path,
+          lines.map(line => () => this.#break(path, line)),
+        ),
+      };
+    });
+  }
+
+  protected override setFunctionBreakPointsRequest(
+    response: P.SetFunctionBreakpointsResponse,
+    args: P.SetFunctionBreakpointsArguments,
+  ): void {
+    this.#answer(response, () => ({
+      breakpoints: this.#replace(
+        'functions',
+        args.breakpoints.map(
+          ({ name }) =>
+            () =>
+              this.#own.break(name).id,
+        ),
+      ),
+    }));
+  }
+
+  protected override dataBreakpointInfoRequest(
+    response: P.DataBreakpointInfoResponse,
+    { name }: P.DataBreakpointInfoArguments,
+  ): void {
+    this.#answer(response, () => {
+      try {
+        this.#own.memoryOf(name);
+        return { dataId: name, description: name, accessTypes: ['write' as const] };
+      } catch (error) {
+        return { dataId: null, description: error instanceof Error ? error.message : '' };
+      }
+    });
+  }
+
+  protected override setDataBreakpointsRequest(
+    response: P.SetDataBreakpointsResponse,
+    args: P.SetDataBreakpointsArguments,
+  ): void {
+    this.#answer(response, () => ({
+      breakpoints: this.#replace(
+        'data',
+        args.breakpoints.map(
+          ({ dataId }) =>
+            () =>
+              this.#own.watch(dataId).id,
+        ),
+      ),
+    }));
+  }
+
+  /** Replaces the breakpoints that the client has set under this name. */
+  #replace(name: string, all: readonly (() => number)[]): P.Breakpoint[] {
+    for (const id of this.#set.get(name) ?? []) this.#own.delete(id);
+    const ids: number[] = [];
+    this.#set.set(name, ids);
+    return all.map(make => {
+      try {
+        const id = make();
+        ids.push(id);
+        return { id, verified: true };
+      } catch (error) {
+        if (!(error instanceof KcovboxError)) throw error;
+        return { verified: false, message: error.message };
+      }
+    });
+  }
+
+  /** The compiler has named the file by some end of its path. */
+  #break(path: string, line: number): number {
+    const parts = path.split(/[\\/]/);
+    let last: unknown;
+    for (let i = 0; i < parts.length; i++) {
+      try {
+        return this.#own.break(`${parts.slice(i).join('/')}:${line}`).id;
+      } catch (error) {
+        last = error;
+      }
+    }
+    throw last;
+  }
+
+  // Motion.
+
+  #move(
+    response: P.Response,
+    args: { readonly threadId: number },
+    way: (session: DebugSession) => Reason,
+  ): void {
+    try {
+      this.#own.selectHart(args.threadId - 1);
+      this.sendResponse(response);
+      this.#tell(way(this.#own));
+    } catch (error) {
+      if (this.#isStopped) this.#refuse(response, error);
+      else this.#stopped('exception', error instanceof Error ? error.message : '');
+    }
+  }
+
+  #tell(reason: Reason): void {
+    if (reason.kind === 'breakpoint') this.#stopped('breakpoint');
+    else if (reason.kind === 'watch') this.#stopped('data breakpoint', `${reason.before} -> ${reason.after}`);
+    else if (reason.kind === 'begin') this.#stopped('entry', 'the beginning of the run');
+    else if (reason.kind === 'end') this.#stopped('exit', 'the end of the run; step back, or disconnect');
+    else this.#stopped('step');
+  }
+
+  #stopped(reason: string, text?: string): void {
+    this.#values.reset();
+    const event: P.StoppedEvent = new StoppedEvent(reason, this.#own.hart.id + 1);
+    event.body.allThreadsStopped = true;
+    if (text !== undefined) event.body.text = event.body.description = text;
+    this.#isStopped = true;
+    this.sendEvent(event);
+  }
+
+  #step(
+    response: P.Response,
+    args: P.NextArguments,
+    direction: Direction,
+    way: 'next' | 'step' | 'finish',
+  ): void {
+    this.#move(response, args, session =>
+      args.granularity === 'instruction' && way !== 'finish'
+        ? session.stepInstruction(direction)
+        : session[way](direction),
+    );
+  }
+
+  protected override continueRequest(response: P.ContinueResponse, args: P.ContinueArguments): void {
+    this.#move(response, args, session => session.continue('forward'));
+  }
+
+  protected override reverseContinueRequest(
+    response: P.ReverseContinueResponse,
+    args: P.ReverseContinueArguments,
+  ): void {
+    this.#move(response, args, session => session.continue('back'));
+  }
+
+  protected override nextRequest(response: P.NextResponse, args: P.NextArguments): void {
+    this.#step(response, args, 'forward', 'next');
+  }
+
+  protected override stepInRequest(response: P.StepInResponse, args: P.StepInArguments): void {
+    this.#step(response, args, 'forward', 'step');
+  }
+
+  protected override stepOutRequest(response: P.StepOutResponse, args: P.StepOutArguments): void {
+    this.#step(response, args, 'forward', 'finish');
+  }
+
+  protected override stepBackRequest(response: P.StepBackResponse, args: P.StepBackArguments): void {
+    this.#step(response, args, 'back', 'next');
+  }
+
+  protected override pauseRequest(response: P.PauseResponse): void {
+    this.sendResponse(response); // it stands already
+  }
+
+  // State.
+
+  protected override threadsRequest(response: P.ThreadsResponse): void {
+    this.#answer(response, () => ({
+      threads: this.#own.timeline.machine.harts.map(({ id }) => new Thread(id + 1, `hart ${id}`)),
+    }));
+  }
+
+  protected override stackTraceRequest(response: P.StackTraceResponse, args: P.StackTraceArguments): void {
+    this.#answer(response, () => {
+      const session = this.#own;
+      session.selectHart(args.threadId - 1);
+      const all = session.frames.map(({ function: name, file, line, pc }, level) => {
+        const path = file === '' ? undefined : this.#source.pathOf(file);
+        const source = path === undefined ? undefined : new Source(basename(file), path);
+        const frame: P.StackFrame = new StackFrame(args.threadId * FRAMES + level, name, source, line, 1);
+        frame.instructionPointerReference = `0x${pc.toString(16)}`;
+        return frame;
+      });
+      const from = args.startFrame ?? 0;
+      return {
+        stackFrames: all.slice(from, args.levels ? from + args.levels : undefined),
+        totalFrames: all.length,
+      };
+    });
+  }
+
+  #select(frameId: number): DebugSession {
+    const session = this.#own;
+    session.selectHart(Math.floor(frameId / FRAMES) - 1);
+    session.selectFrame(frameId % FRAMES);
+    return session;
+  }
+
+  protected override scopesRequest(response: P.ScopesResponse, { frameId }: P.ScopesArguments): void {
+    this.#answer(response, () => {
+      const session = this.#select(frameId);
+      const locals = session.locals.map(variable => ({
+        name: variable.name,
+        value: session.valueOf(variable),
+      }));
+      return {
+        scopes: [
+          new Scope(
+            'Locals',
+            this.#values.create(() => locals),
+            false,
+          ),
+          new Scope(
+            'Registers',
+            this.#values.create(() => registersOf(session)),
+            true,
+          ),
+        ],
+      };
+    });
+  }
+
+  protected override variablesRequest(
+    response: P.VariablesResponse,
+    { variablesReference }: P.VariablesArguments,
+  ): void {
+    this.#answer(response, () => {
+      const all = this.#values.get(variablesReference)?.() ?? [];
+      return { variables: all.map(({ name, value }) => this.#variable(name, value)) };
+    });
+  }
+
+  #variable(name: string, value: Value | undefined): P.Variable {
+    if (!value) return { name, value: '<optimised out>', variablesReference: 0 };
+    const inner = this.#inner(value);
+    return {
+      name,
+      value: this.#own.show(value),
+      type: value.type.name,
+      variablesReference: inner ? this.#values.create(inner) : 0,
+    };
+  }
+
+  /** The parts of a value; read when the client asks. */
+  #inner(value: Value): (() => readonly Named[]) | undefined {
+    const { type, bytes } = value;
+    if (type.kind === 'struct')
+      return () =>
+        type
+          .members()
+          .slice(0, ITEMS_MAX)
+          .map(member => ({ name: member.name || '(anonymous)', value: memberOf(value, member) }));
+    if (type.kind === 'array' && type.of.bytes > 0)
+      return () =>
+        Array.from(
+          { length: Math.min(type.count, ITEMS_MAX, Math.floor(bytes.length / type.of.bytes)) },
+          (_, i) => ({
+            name: `[${i}]`,
+            value: memberOf(value, { type: type.of, offset: i * type.of.bytes }),
+          }),
+        );
+    if (type.kind !== 'pointer') return undefined;
+    const to = type.to();
+    if (to.kind !== 'struct' || bytes.every(byte => byte === 0)) return undefined;
+    return () => {
+      const va = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
+      const data = this.#own.read(va, Math.min(to.bytes, 1 << 16));
+      const target: Value | undefined = data && { type: to, place: { kind: 'memory', va }, bytes: data };
+      return target ? this.#inner(target)!() : [{ name: '*', value: undefined }];
+    };
+  }
+
+  protected override evaluateRequest(response: P.EvaluateResponse, args: P.EvaluateArguments): void {
+    this.#answer(response, () => {
+      const session = args.frameId === undefined ? this.#own : this.#select(args.frameId);
+      const [word = ''] = args.expression.trim().split(/\s+/);
+      if (args.context === 'repl' && COMMANDS.some(({ names }) => names.includes(word)))
+        return { result: this.#command(args.expression), variablesReference: 0 };
+      const value = session.evaluate(args.expression);
+      const { value: result, type, variablesReference } = this.#variable('', value);
+      return { result, variablesReference, ...(type !== undefined && { type }) };
+    });
+  }
+
+  /** A command of `kcovbox debug`, which may move the run. */
+  #command(line: string): string {
+    const session = this.#own;
+    const said: string[] = [];
+    const { position } = session.timeline;
+    const repl = new Repl({
+      session,
+      source: this.#source,
+      start: this.#start,
+      say: text => said.push(text),
+    });
+    repl.execute(line);
+    if (session.timeline.position !== position) this.#stopped('goto');
+    return said.join('\n');
+  }
+
+  /** The client has gone; the library would end the process with status 0. */
+  override shutdown(): void {}
+}
+
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+
+function registersOf({ hart }: DebugSession): Named[] {
+  return REGISTERS.map(name => {
+    const bytes = new Uint8Array(8);
+    new DataView(bytes.buffer).setBigUint64(0, readRegister(hart, registerNumber(name)!) ?? 0n, true);
+    const type = { kind: 'pointer' as const, name: 'register', bytes: 8 as const, to: () => VOID };
+    return { name, value: { type, place: undefined, bytes } };
+  });
+}
+
+const VOID = { kind: 'void' as const, name: 'void' as const, bytes: 0 as const };

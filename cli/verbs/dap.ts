@@ -1,0 +1,33 @@
+// `kcovbox dap`: the debugger of recorded runs for editors, by the Debug Adapter Protocol on
+// standard input and output.
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { packageRoot } from '../../toolchain/index.ts';
+import { Bounded } from '../dap/bounded.ts';
+import { UserError } from '../io/fail.ts';
+
+async function serve(): Promise<void> {
+  const { DapServer } = await import('../dap/adapter.ts');
+  const server = new DapServer(['.', join(packageRoot(), 'kernel'), packageRoot()]);
+  const input = new Bounded();
+  const isOver = new Promise<void>((done, failed) => {
+    input.once('end', done).once('error', error => failed(new UserError(`dap: ${error.message}`)));
+  });
+  process.stdin.pipe(input);
+  server.start(input, process.stdout);
+  await isOver.finally(() => process.stdin.destroy());
+}
+
+export function register(program: Command): void {
+  program
+    .command('dap')
+    .description('debug a recorded run from an editor: Debug Adapter Protocol on standard input and output')
+    .addHelpText(
+      'after',
+      '\nThe editor starts it, and launches with "capsule": a file that run --record wrote; further\n' +
+        '"images" and "sources" (folders). Steps go back, too; the console takes commands of kcovbox debug.\n' +
+        'Example:\n' +
+        '  {"type": "kcovbox", "request": "launch", "capsule": "bug.kcapsule", "sources": ["."]}',
+    )
+    .action(serve);
+}
