@@ -76,7 +76,7 @@ function list_options(    i, j, n, name, words, file, line) {
         calls = calls (calls ? "_" : "") name
         if (kind == "def") print "#include \"" file "\""
     }
-    if (kind == "mk") print "OPTIONS :=" folders
+    if (kind == "mk") print "OPTIONS :=" folders "\nPERSONALITY := " who
     if (kind == "h") print "#define CONFIG_SYSCALLS " calls
 }
 END {
