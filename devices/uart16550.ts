@@ -143,6 +143,11 @@ export class Uart16550 implements Device {
     return this.#polls - this.#pollsAtByte;
   }
 
+  /** For a host that goes on from a snapshot, which does not have it. */
+  set emptyPolls(polls: number) {
+    this.#pollsAtByte = this.#polls - polls;
+  }
+
   read(offset: number): number {
     const { fifo, overrun } = this.#s;
     // Every driver polls this register, whatever the bank. Without an overrun or a break there is

@@ -11,6 +11,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isaString, type Machine, type Snapshot } from '../emulator/index.ts';
 import { canonicalJson } from '../run/canonical.ts';
+import { WINDOW } from '../run/feed.ts';
 import { cacheDir, markUsed, nameOfKey, packageRoot, writeWhole } from '../toolchain/index.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
@@ -126,7 +127,8 @@ export function findBooted(key: string, warn: (line: string) => void): Booted | 
 export function keepBooted(key: string, before: Snapshot, now: Snapshot, console: Uint8Array): void {
   const pages = [...now.pages].filter(([page, bytes]) => !isSame(bytes, before.pages.get(page)));
   for (const page of before.pages.keys()) if (!now.pages.has(page)) pages.push([page, new Uint8Array(PAGE)]);
-  if (pages.length > PAGES_MAX || console.length > CONSOLE_MAX) return;
+  // A feed that goes on from there begins with its first test.
+  if (pages.length > PAGES_MAX || console.length > CONSOLE_MAX || now.rest.time >= WINDOW) return;
   const header: Header = {
     key,
     isa: now.isa,

@@ -8,8 +8,8 @@
 //   number here needs another name for the rule.
 import type { InputPort, Machine, RunResult } from '../emulator/index.ts';
 
-/** Virtual time between two tests. */
-const WINDOW = 20_000_000;
+/** Virtual time between two tests; the first is after so much of it. */
+export const WINDOW = 20_000_000;
 /** A window in which fewer instructions ran was spent waiting. */
 const IDLE_UNITS = 200_000;
 /**
@@ -56,6 +56,21 @@ export const END_OF_INPUT: Readonly<Record<FeedOptions['end'], [number[], InputP
   'ctrl-d': [[CTRL_D], 'uart'],
 };
 
+/** The knowledge with which a feed goes on from a snapshot. */
+export interface FeedState {
+  /** Units spent by the last test. */
+  readonly spent: number;
+  /** Accesses to the UART since then. */
+  readonly accesses: number;
+  /** Windows in a row without one. */
+  readonly quiet: number;
+  /** Reads of an empty line status in a row. */
+  readonly polls: number;
+}
+
+/** Of a feed that has not tested yet. */
+export const NEW_FEED: FeedState = { spent: 0, accesses: 0, quiet: 0, polls: 0 };
+
 export class Feed {
   readonly #machine: Machine;
   readonly #stream: InputStream;
@@ -77,19 +92,23 @@ export class Feed {
     return this.#lookAt - this.#machine.time;
   }
 
-  /** Units spent by the last test: what a feed needs to go on from a snapshot. */
-  get lastTest(): number {
-    return this.#spent;
+  /** See FeedState. */
+  get state(): FeedState {
+    const { accesses, emptyPolls } = this.#machine.board.uart;
+    return { spent: this.#spent, accesses: accesses - this.#accesses, quiet: this.#quiet, polls: emptyPolls };
   }
 
   /**
    * The machine goes on from a snapshot, before which no input arrived, or with `isOver` all of it.
    */
-  resume(lastTest: number, isOver = false): void {
+  resume(state: FeedState, isOver = false): void {
     this.#isOver = isOver;
     this.#lookAt = (Math.floor(this.#machine.time / WINDOW) + 1) * WINDOW;
-    this.#spent = lastTest;
-    this.#accesses = this.#machine.board.uart.accesses;
+    this.#spent = state.spent;
+    const { uart } = this.#machine.board;
+    this.#accesses = uart.accesses - state.accesses;
+    this.#quiet = state.quiet;
+    uart.emptyPolls = state.polls;
   }
 
   /** True if the guest has received everything, including the end. */

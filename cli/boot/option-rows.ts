@@ -2,7 +2,7 @@
 // `kcovbox boot --help-qemu` follow this table; test/cli/qemu-options.oracle.test.ts compares it
 // with the help of QEMU itself.
 import { UserError } from '../io/fail.ts';
-import { parseCount, parseSeed } from '../io/values.ts';
+import { parseCount, parseMoment, parseSeed } from '../io/values.ts';
 import { GDB_PORT, parseGdb } from '../run/gdb-options.ts';
 import { parseIcount, parseMemory, parseRtc, parseSmp } from './machine-values.ts';
 import { isOn, oneOf, properties } from './properties.ts';
@@ -134,6 +134,12 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   works('initrd', 'FILE', 'initial RAM disk', (o, v) => void (o.initrd = v)),
   works('append', 'STR', 'kernel command line', (o, v) => void (o.append = v)),
   works('bios', 'default|none|FILE', 'the built-in SBI, nothing, or firmware', (o, v) => void (o.bios = v)),
+  works(
+    'loadvm',
+    'FILE',
+    'go on from a file of -savevm, of the same images and options (QEMU: a tag in a disk image)',
+    (o, v) => void (o.loadvm = v),
+  ),
   works('dtb', 'FILE', 'device tree in place of the generated one', (o, v) => void (o.dtb = v)),
   works(
     'm',
@@ -248,7 +254,7 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   ...rows('refused', 'audio= audiodev= audio-help', 'there is no sound; omit it'),
   ...rows('refused', 'spice= vnc=', 'there is no display; the console is the standard streams'),
   ...rows('refused', 'debugcon=', 'the board has no debug console; use -serial'),
-  ...rows('refused', 'loadvm= incoming=', 'there are no saved states; a run is the same each time'),
+  ...rows('refused', 'incoming=', 'runs do not migrate; see -loadvm'),
   ...rows('refused', 'plugin=', 'coverage is recorded by kcovbox run --cover'),
   ...rows('refused', 'readconfig= set= add-fd=', 'give the options themselves'),
   ...rows('refused', 'daemonize pidfile=', "use the shell's & and $!"),
@@ -281,6 +287,18 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
     'FILE',
     'with --exact: write which source lines of -k ELF ran; format by suffix',
     (o, v) => void (o.cover = v),
+  ),
+  works(
+    'savevm',
+    'FILE',
+    "write a snapshot at --snapshot-at, and go on (QEMU: the monitor's savevm)",
+    (o, v) => void (o.savevm = v),
+  ),
+  works(
+    'snapshot-at',
+    'MOMENT',
+    'first-instruction (in U-mode, default), or instructions since power-on',
+    (o, v) => void (o.snapshotAt = parseMoment(v)),
   ),
   works(
     'record',

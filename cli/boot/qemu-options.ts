@@ -3,6 +3,7 @@
 import type { EngineKind, KcovMode, VirtioOption } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
 import type { GdbOptions } from '../run/gdb-options.ts';
+import type { Moment } from '../run/moments.ts';
 import { type Effect, type OptionRow, OWN_OPTIONS, QEMU_OPTIONS } from './option-rows.ts';
 import { DEVICES } from './qemu-devices.ts';
 
@@ -35,6 +36,10 @@ export interface QemuOptions {
   /** Where to write a capsule, and whether without the images. */
   record?: string;
   thin?: boolean;
+  /** Where to write a snapshot, and when; a snapshot from which to go on. */
+  savevm?: string;
+  snapshotAt?: Moment;
+  loadvm?: string;
   /** Deliver piped input as it comes. */
   interactive?: boolean;
   gdb?: GdbOptions;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { DiskImage } from '../../emulator/index.ts';
 import { checkRecordable } from '../../host/capsule.ts';
 import type { Absent } from '../../run/capsule/index.ts';
-import { describeInput } from '../../run/index.ts';
+import { type BootDescription, describeInput } from '../../run/index.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
@@ -37,6 +37,14 @@ function hashOf(drive: Uint8Array | DiskImage): Absent {
     hash.update(piece);
   }
   return { bytes: drive.bytes, sha256: hash.digest('hex') };
+}
+
+/** The run of these images, before any input. */
+export function contextOf(options: QemuOptions, { files, drives }: BootImages): BootDescription {
+  const hashes = new Map<string, string>();
+  for (const [name, { bytes }] of files) hashes.set(name, sha256(bytes));
+  for (const [name, drive] of drives) hashes.set(name, hashOf(drive).sha256);
+  return describeBoot(options, name => hashes.get(name)!, describeInput([], 'poll-64k', sha256));
 }
 
 /** Before the run. Errors: one line, when no capsule can hold it. */

@@ -59,3 +59,7 @@ export function parseSeed(text: string): bigint {
 
 /** Compiler flags of --cflags: words between blanks. */
 export const splitFlags = (text: string | undefined): string[] => text?.split(/\s+/).filter(Boolean) ?? [];
+
+/** A moment of a run: `first-instruction` of U-mode, or units since power-on. */
+export const parseMoment = (text: string): 'first-instruction' | number =>
+  text === 'first-instruction' ? text : parseCount(text);

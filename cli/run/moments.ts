@@ -1,8 +1,9 @@
-// `run --snapshot` and `run --from`: a run is saved at a moment, and goes on from there with the
-// result that it would have had.
+// `run --snapshot` and `run --from`, `boot -savevm` and `boot -loadvm`: a run is saved at a moment,
+// and goes on from there with the result that it would have had.
 import type { Machine } from '../../emulator/index.ts';
 import { formatSnapshot, openSnapshot } from '../../host/snapshot-file.ts';
-import { canonicalJson, type RunDescription } from '../../run/index.ts';
+import type { FeedState } from '../../run/feed.ts';
+import { type BootDescription, canonicalJson, type RunDescription } from '../../run/index.ts';
 import type { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
@@ -13,7 +14,7 @@ import type { SessionOptions } from './session.ts';
 export type Moment = 'first-instruction' | number;
 
 /** The fields that must be as they were: all but the budget, and input that has yet to come. */
-function contextOf(run: RunDescription): Record<string, unknown> {
+function contextOf(run: RunDescription | BootDescription): Record<string, unknown> {
   const { input, budget, ...context } = run;
   return context;
 }
@@ -27,23 +28,20 @@ export type Saving = NonNullable<SessionOptions['stop']> & {
 export function saveAt(
   path: string,
   at: Moment,
-  run: RunDescription,
+  run: RunDescription | BootDescription,
   line: GuestConsole,
   log: ConsoleLog,
 ): Saving {
   let isDone = false;
-  const reached = (machine: Machine, lastTest: number | null): void => {
+  const reached = (machine: Machine, feed: FeedState | null): void => {
     const { journal } = machine;
-    if (lastTest !== null && journal.entries.length > 0)
+    if (feed !== null && journal.entries.length > 0)
       throw new UserError(
-        `--snapshot ${path}: input from a file or a pipe has arrived before unit ${machine.spent}; choose an earlier moment`,
+        `snapshot ${path}: input from a file or a pipe has arrived before unit ${machine.spent}; choose an earlier moment`,
       );
     const console = log.bytes === log.text.length ? log.text : null;
     const of = canonicalJson(contextOf(run));
-    writeBytesTo(
-      path,
-      formatSnapshot(machine.snapshot(), { of, feed: lastTest, hasCr: line.hasCr, console }),
-    );
+    writeBytesTo(path, formatSnapshot(machine.snapshot(), { of, feed, hasCr: line.hasCr, console }));
     isDone = true;
   };
   return {
@@ -67,13 +65,16 @@ export interface Start {
  * Errors: UserError when the snapshot is of another run than `run`, with the first field that
  * differs.
  */
-export function startFrom(path: string, run: RunDescription): Start {
+export function startFrom(path: string, run: RunDescription | BootDescription): Start {
   const { manifest, snapshot, console } = openSnapshot(path);
-  if (manifest.of === null) throw new UserError(`snapshot ${path} is of no kcovbox run; see boot -loadvm`);
+  // The library makes snapshots of machines that no command describes.
+  const isAny = manifest.of === null && run.format === 'kcovbox boot';
+  if (manifest.of === null && !isAny)
+    throw new UserError(`snapshot ${path} is of no kcovbox run; see boot -loadvm`);
   const wanted = canonicalJson(contextOf(run));
-  if (manifest.of !== wanted)
-    throw new UserError(`snapshot ${path} is of another run: ${difference(manifest.of, wanted)}`);
-  return { from: { snapshot, lastTest: manifest.feed }, console, hasCr: manifest.hasCr };
+  if (!isAny && manifest.of !== wanted)
+    throw new UserError(`snapshot ${path} is of another run: ${difference(manifest.of!, wanted)}`);
+  return { from: { snapshot, feed: manifest.feed }, console, hasCr: manifest.hasCr };
 }
 
 /** The first field in which two descriptions differ. */

@@ -12,7 +12,7 @@ import {
   type Snapshot,
 } from '../../emulator/index.ts';
 import type { Booted } from '../../host/booted.ts';
-import { END_OF_INPUT, Feed, type FeedOptions } from '../../run/feed.ts';
+import { END_OF_INPUT, Feed, type FeedOptions, type FeedState, NEW_FEED } from '../../run/feed.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
 import type { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
@@ -65,10 +65,10 @@ export interface SessionOptions {
   readonly maxInput?: number | undefined;
   /** Called on the machine before its first instruction. */
   readonly prepare?: (machine: Machine) => void;
-  /** Called once at this moment; `lastTest`: see Feed. */
+  /** Called once at this moment; `feed`: of a stream. */
   readonly stop?: {
     readonly at: number | 'first-instruction';
-    readonly reached: (machine: Machine, lastTest: number | null) => void;
+    readonly reached: (machine: Machine, feed: FeedState | null) => void;
   };
   /** Of the boot up to the guest's first access to fw_cfg; see host/booted.ts. */
   readonly boot?: {
@@ -79,7 +79,7 @@ export interface SessionOptions {
     readonly refused: (why: string) => void;
   };
   /** Goes on from there instead of power-on. */
-  readonly from?: { readonly snapshot: Snapshot; readonly lastTest: number | null };
+  readonly from?: { readonly snapshot: Snapshot; readonly feed: FeedState | null };
   /** Input of an earlier run, instead of any from now; an interrupted one ends when it did. */
   readonly replay?: Replay;
 }
@@ -214,7 +214,7 @@ class Session {
         const isInterrupted = () => this.#watchdog.status !== 0;
         this.#line.useStream();
         this.#feed = new Feed(this.#machine, this.#line, { end, isBusyGuest, isInterrupted });
-        if (this.#options.from) this.#feed.resume(this.#options.from.lastTest ?? 0);
+        if (this.#options.from) this.#feed.resume(this.#options.from.feed ?? NEW_FEED);
       }
       result = replay ? await this.#again(replay) : await this.#slices();
     } finally {
@@ -249,7 +249,7 @@ class Session {
       const { spent: before, time } = machine;
       const stopAt = typeof stop?.at === 'number' ? stop.at : Number.POSITIVE_INFINITY;
       if (stop && (before === stopAt || (stop.at === 'first-instruction' && !machine.stopsAtUser))) {
-        stop.reached(machine, this.#feed?.lastTest ?? null);
+        stop.reached(machine, this.#feed?.state ?? null);
         stop = undefined;
         continue;
       }

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX } from '../../run/index.ts';
-import { bootImages, machineOf } from '../boot/machine.ts';
+import { type BootImages, bootImages, machineOf } from '../boot/machine.ts';
 import { describeOptions, parseQemu, type QemuOptions } from '../boot/qemu-options.ts';
 import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
@@ -36,6 +36,38 @@ async function exactOf({ cover, exact, image, kernel }: QemuOptions) {
   return { cover, format, image: elf, machine: await exactWindow(cover, format, elf) };
 }
 
+/** How the run is saved, and from where it goes on. Errors: UserError. */
+async function momentsOf(
+  options: QemuOptions,
+  images: BootImages,
+  console: GuestConsole,
+  log: ConsoleLog | undefined,
+) {
+  const { savevm, snapshotAt = 'first-instruction', loadvm } = options;
+  if (savevm === undefined && options.snapshotAt !== undefined)
+    throw new UserError('boot: --snapshot-at without -savevm: add -savevm FILE');
+  if (savevm === undefined && loadvm === undefined) return {};
+  for (const [name, given] of [
+    ['-gdb', options.gdb],
+    ['--exact', options.exact],
+  ] as const)
+    if (given) throw new UserError(`boot: -savevm and -loadvm without ${name}`);
+  const [{ contextOf }, { saveAt, startFrom }] = await Promise.all([
+    import('../boot/record.ts'),
+    import('../run/moments.ts'),
+  ]);
+  if (savevm !== undefined) checkOutput(savevm);
+  const run = contextOf(options, images);
+  const start = loadvm === undefined ? undefined : startFrom(loadvm, run);
+  if (start && log) {
+    if (start.console === null || start.from.snapshot.observed.runHash?.interval !== RUN_HASH_INTERVAL)
+      throw new UserError(`-loadvm ${loadvm} with an output: it does not have what happened before`);
+    log.update(start.console);
+  }
+  const saving = savevm === undefined ? undefined : saveAt(savevm, snapshotAt, run, console, log!);
+  return { ...(saving && { saving }), ...(start && { start: start.from }) };
+}
+
 export function register(program: Command): void {
   const command = program
     .command('boot')
@@ -57,6 +89,7 @@ export function register(program: Command): void {
         'Own options:\n' +
         '  --engine jit|interp|lockstep   --kcov device|off   --seed HEX   --max-insns N\n' +
         '  --record FILE [--thin]         write a capsule, for kcovbox replay; thin: without the images\n' +
+        '  -savevm FILE [--snapshot-at N|first-instruction]   -loadvm FILE   a snapshot; going on from it\n' +
         '  --interactive                  deliver piped input as it comes, for a co-process\n' +
         '  --exact --cover FILE -k ELF    which source lines of an image ran, by retired instructions\n' +
         '\nExample:\n  kcovbox boot -bios none -kernel kernel -m 128M -smp 3 -nographic \\\n' +
@@ -72,14 +105,19 @@ export function register(program: Command): void {
       checkRecord(options);
       const images = bootImages(options);
       if (options.record !== undefined) (await import('../boot/record.ts')).checkBoot(options);
-      const log = options.record === undefined ? undefined : new ConsoleLog(CONSOLE_KEPT);
+      const wantsLog = options.record !== undefined || options.savevm !== undefined;
+      const log = wantsLog ? new ConsoleLog(CONSOLE_KEPT) : undefined;
       const silent = options.isSilent || options.record === '-';
       const console = new GuestConsole({ binary: true, silent, log });
+      const { saving, start } = await momentsOf(options, images, console, log);
+      // Of the snapshot from which it goes on; else that of results.
+      const interval = start ? start.snapshot.observed.runHash?.interval : RUN_HASH_INTERVAL;
+      const hasChain = (log !== undefined || start !== undefined) && interval !== undefined;
       const end = await runSession({
         machine: {
           ...machineOf(options, images),
           ...exact?.machine,
-          ...(log && { runHash: RUN_HASH_INTERVAL }),
+          ...(hasChain && { runHash: interval }),
         },
         endsInOrder: exact !== undefined || log !== undefined,
         console,
@@ -88,6 +126,8 @@ export function register(program: Command): void {
         isBusyGuest: true,
         maxInput: options.record === undefined ? undefined : INPUT_MAX,
         noReboot: options.noReboot,
+        ...(start && { from: start }),
+        ...(saving && { stop: saving }),
         ...(options.gdb ? { gdb: options.gdb } : {}),
         ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
       });
@@ -98,7 +138,12 @@ export function register(program: Command): void {
         const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.read() };
         await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
       }
-      if (log) (await import('../boot/record.ts')).recordBoot(options, images, end, log);
+      if (saving?.isDone === false)
+        process.stderr.write(
+          `kcovbox: ${options.savevm} was not written: the run ended before the snapshot's moment\n`,
+        );
+      if (options.record !== undefined)
+        (await import('../boot/record.ts')).recordBoot(options, images, end, log!);
       process.exitCode = end.signalStatus || end.status;
     });
 }

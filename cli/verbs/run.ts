@@ -19,6 +19,7 @@ import {
   parseCount,
   parseCpuModel,
   parseHarts,
+  parseMoment,
   parseRam,
   parseSeed,
   parseShift,
@@ -27,7 +28,6 @@ import {
 import { checkOutputs, execute, type Outputs, type RunChoice } from '../run/execute.ts';
 import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
 import { prepareGuest } from '../run/guest.ts';
-import type { Moment } from '../run/moments.ts';
 import { addRobustOptions, chooseKernel, ROBUST_HELP, type RobustOptions } from '../run/robust.ts';
 
 export interface RunOptions extends RobustOptions, Omit<Outputs, 'gdb'> {
@@ -105,8 +105,6 @@ function traceFlags(program: string, { cover, kcov }: RunOptions): string[] {
     );
   return ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')];
 }
-
-const parseMoment = (text: string): Moment => (text === 'first-instruction' ? text : parseCount(text));
 
 const addVariable = (text: string, before: Record<string, string> = {}): Record<string, string> => {
   const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];

@@ -1,7 +1,7 @@
 // A guest that runs many times from snapshots of one run, as `kcovbox run` would run it with empty
 // standard input: the same delivery of the input's end, the same budget, the console kept.
 import { createMachine, type Machine, type MachineOptions, type RunResult } from '../../emulator/index.ts';
-import { Feed } from '../feed.ts';
+import { Feed, type FeedState } from '../feed.ts';
 import type { Ended } from './outcome.ts';
 
 /** Console output that is kept of a run, in bytes: a guest may print without end. */
@@ -14,7 +14,7 @@ export interface Moment {
   readonly time: number;
   readonly printed: number;
   readonly violations: number;
-  readonly lastTest: number;
+  readonly feed: FeedState;
   readonly isOver: boolean;
 }
 
@@ -40,9 +40,9 @@ export class Guest {
   }
 
   save(): Moment {
-    const { lastTest, isOver } = this.#feed;
+    const { state: feed, isOver } = this.#feed;
     const at = { printed: this.#printed, violations: this.#violations.length };
-    return { snapshot: this.machine.snapshot(), time: this.machine.time, lastTest, isOver, ...at };
+    return { snapshot: this.machine.snapshot(), time: this.machine.time, feed, isOver, ...at };
   }
 
   /** The console before the moment is still there: runs only append to it. */
@@ -51,7 +51,7 @@ export class Guest {
     this.#printed = moment.printed;
     this.#violations.length = moment.violations;
     this.#feed = this.#newFeed();
-    this.#feed.resume(moment.lastTest, moment.isOver);
+    this.#feed.resume(moment.feed, moment.isOver);
   }
 
   /** Runs until a moment of virtual time, before the guest ends. */

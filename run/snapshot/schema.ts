@@ -14,7 +14,7 @@
 // `hash` covers the state as a whole, and is computed again when the snapshot is loaded.
 import { z } from 'zod';
 
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
 /** Most bytes of disks in a file, as the guest wrote them. */
 export const DISK_MAX = 2 ** 26;
 /** The largest RAM, in bytes. */
@@ -47,7 +47,15 @@ export const snapshotManifest = z.strictObject({
     .describe('canonical JSON of the run description without input and budget; null: of no run'),
   console: count.nullable().describe('bytes of console.txt; null: not kept'),
   hasCr: z.boolean().describe('the last byte printed is a CR, and not in console.txt yet'),
-  feed: count.nullable().describe('units at the last look for input (rule idle-64k)'),
+  feed: z
+    .strictObject({
+      spent: count.describe('units by then'),
+      accesses: count.describe('to the UART since then'),
+      quiet: count.describe('windows in a row without one'),
+      polls: count.describe('reads of an empty line status in a row'),
+    })
+    .nullable()
+    .describe('at the last look for input by the rule of a stream; null: it has none'),
   seal: hash256.describe('of all bytes of the file'),
 });
 export type SnapshotManifest = z.infer<typeof snapshotManifest>;

@@ -2,6 +2,7 @@
 import { KcovboxError, type Snapshot } from '../../emulator/index.ts';
 import { writeSealed } from '../capsule/seal.ts';
 import { pack } from '../capsule/zip.ts';
+import type { FeedState } from '../feed.ts';
 import type { Sha256 } from '../input.ts';
 import { DISK_MAX, SNAPSHOT_VERSION, type SnapshotManifest } from './schema.ts';
 
@@ -20,7 +21,7 @@ export interface SnapshotLabel {
   readonly console: Uint8Array | null;
   /** The last byte was a CR, and is not in `console` yet. */
   readonly hasCr: boolean;
-  readonly feed: number | null;
+  readonly feed: FeedState | null;
 }
 
 /**
