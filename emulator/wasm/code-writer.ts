@@ -161,14 +161,6 @@ export class CodeWriter extends NumericWriter implements LocalSource {
     return this.indexed(0x22, this.locals.indexOf(local));
   }
 
-  global_get(index: number): this {
-    return this.indexed(0x23, index);
-  }
-
-  global_set(index: number): this {
-    return this.indexed(0x24, index);
-  }
-
   // Constants.
 
   i32_const(value: number): this {
@@ -220,16 +212,8 @@ export class CodeWriter extends NumericWriter implements LocalSource {
     return this.memory(0x2b, align, offset);
   }
 
-  i32_load8_s(offset = 0): this {
-    return this.memory(0x2c, 0, offset);
-  }
-
   i32_load8_u(offset = 0): this {
     return this.memory(0x2d, 0, offset);
-  }
-
-  i32_load16_s(offset = 0, align = 1): this {
-    return this.memory(0x2e, align, offset);
   }
 
   i32_load16_u(offset = 0, align = 1): this {
@@ -268,10 +252,6 @@ export class CodeWriter extends NumericWriter implements LocalSource {
     return this.memory(0x37, align, offset);
   }
 
-  f32_store(offset = 0, align = 2): this {
-    return this.memory(0x38, align, offset);
-  }
-
   f64_store(offset = 0, align = 3): this {
     return this.memory(0x39, align, offset);
   }
@@ -294,22 +274,6 @@ export class CodeWriter extends NumericWriter implements LocalSource {
 
   i64_store32(offset = 0, align = 2): this {
     return this.memory(0x3e, align, offset);
-  }
-
-  /** Operands: destination, source, bytes. */
-  memory_copy(): this {
-    this.opFc(10).byte(0);
-    return this.op(0);
-  }
-
-  /** Operands: destination, byte value, bytes. */
-  memory_fill(): this {
-    this.opFc(11).byte(0);
-    return this;
-  }
-
-  memory_size(): this {
-    return this.op(0x3f).op(0);
   }
 
   // The interface for the module builder.

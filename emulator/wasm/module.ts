@@ -39,7 +39,6 @@ const SECTION = {
   import: 2,
   func: 3,
   table: 4,
-  global: 6,
   export: 7,
   element: 9,
   code: 10,
@@ -51,7 +50,6 @@ export class ModuleBuilder {
   private readonly typeBytes = new ByteBuffer(64);
   private readonly importBytes = new ByteBuffer(256);
   private readonly exportBytes = new ByteBuffer(64);
-  private readonly globalBytes = new ByteBuffer(16);
   private readonly tableBytes = new ByteBuffer(16);
   private readonly funcs: Declared[] = [];
   private readonly elements: Element[] = [];
@@ -60,8 +58,6 @@ export class ModuleBuilder {
   private exports = 0;
   private tables = 0;
   private definedTables = 0;
-  private globals = 0;
-  private definedGlobals = 0;
 
   /** Index of a function type; equal signatures share one. */
   type(params: readonly ValType[], results: readonly ValType[] = []): number {
@@ -104,32 +100,12 @@ export class ModuleBuilder {
     return this.tables++;
   }
 
-  importGlobal(module: string, name: string, type: ValType, mutable = false): number {
-    if (this.definedGlobals > 0) throw new Error(`wasm: import ${module}.${name} after a global definition`);
-    this.importHead(module, name, 'global');
-    this.importBytes.byte(type);
-    this.importBytes.byte(mutable ? 1 : 0);
-    return this.globals++;
-  }
-
   /** A table of function references. */
   table(limits: Limits): number {
     this.tableBytes.byte(FUNCREF);
     writeLimits(this.tableBytes, limits);
     this.definedTables++;
     return this.tables++;
-  }
-
-  /** A mutable i32 global. */
-  globalI32(init: number): number {
-    const out = this.globalBytes;
-    out.byte(0x7f);
-    out.byte(1);
-    out.byte(0x41);
-    out.s32(init);
-    out.byte(0x0b);
-    this.definedGlobals++;
-    return this.globals++;
   }
 
   /**
@@ -171,7 +147,6 @@ export class ModuleBuilder {
     counted(out, SECTION.import, this.imports, this.importBytes);
     this.writeFuncSection(out);
     counted(out, SECTION.table, this.definedTables, this.tableBytes);
-    counted(out, SECTION.global, this.definedGlobals, this.globalBytes);
     counted(out, SECTION.export, this.exports, this.exportBytes);
     this.writeElements(out);
     this.writeHints(out, hints);

@@ -1,6 +1,6 @@
-// The instructions without immediates (core spec 2.0 §5.4.6, §5.4.7), one method each under the
-// specification's name with the dot replaced by an underscore. Every method appends its opcode and
-// returns the writer.
+// The instructions without immediates (core spec 2.0 §5.4.6, §5.4.7) that the emulator uses, one
+// method each under the specification's name with the dot replaced by an underscore. Every method
+// appends its opcode and returns the writer.
 
 import { ByteBuffer } from './byte-buffer.ts';
 
@@ -47,9 +47,6 @@ export class NumericWriter extends ByteBuffer {
   i32_gt_u(): this {
     return this.op(0x4b);
   }
-  i32_le_s(): this {
-    return this.op(0x4c);
-  }
   i32_le_u(): this {
     return this.op(0x4d);
   }
@@ -80,9 +77,6 @@ export class NumericWriter extends ByteBuffer {
   i64_gt_u(): this {
     return this.op(0x56);
   }
-  i64_le_s(): this {
-    return this.op(0x57);
-  }
   i64_le_u(): this {
     return this.op(0x58);
   }
@@ -91,24 +85,6 @@ export class NumericWriter extends ByteBuffer {
   }
   i64_ge_u(): this {
     return this.op(0x5a);
-  }
-  f32_eq(): this {
-    return this.op(0x5b);
-  }
-  f32_ne(): this {
-    return this.op(0x5c);
-  }
-  f32_lt(): this {
-    return this.op(0x5d);
-  }
-  f32_gt(): this {
-    return this.op(0x5e);
-  }
-  f32_le(): this {
-    return this.op(0x5f);
-  }
-  f32_ge(): this {
-    return this.op(0x60);
   }
   f64_eq(): this {
     return this.op(0x61);
@@ -147,18 +123,6 @@ export class NumericWriter extends ByteBuffer {
   }
   i32_mul(): this {
     return this.op(0x6c);
-  }
-  i32_div_s(): this {
-    return this.op(0x6d);
-  }
-  i32_div_u(): this {
-    return this.op(0x6e);
-  }
-  i32_rem_s(): this {
-    return this.op(0x6f);
-  }
-  i32_rem_u(): this {
-    return this.op(0x70);
   }
   i32_and(): this {
     return this.op(0x71);
@@ -240,23 +204,8 @@ export class NumericWriter extends ByteBuffer {
   }
 
   // f32 and f64 arithmetic
-  f32_abs(): this {
-    return this.op(0x8b);
-  }
   f32_neg(): this {
     return this.op(0x8c);
-  }
-  f32_ceil(): this {
-    return this.op(0x8d);
-  }
-  f32_floor(): this {
-    return this.op(0x8e);
-  }
-  f32_trunc(): this {
-    return this.op(0x8f);
-  }
-  f32_nearest(): this {
-    return this.op(0x90);
   }
   f32_sqrt(): this {
     return this.op(0x91);
@@ -272,12 +221,6 @@ export class NumericWriter extends ByteBuffer {
   }
   f32_div(): this {
     return this.op(0x95);
-  }
-  f32_min(): this {
-    return this.op(0x96);
-  }
-  f32_max(): this {
-    return this.op(0x97);
   }
   f32_copysign(): this {
     return this.op(0x98);
@@ -329,41 +272,11 @@ export class NumericWriter extends ByteBuffer {
   i32_wrap_i64(): this {
     return this.op(0xa7);
   }
-  i32_trunc_f32_s(): this {
-    return this.op(0xa8);
-  }
-  i32_trunc_f32_u(): this {
-    return this.op(0xa9);
-  }
-  i32_trunc_f64_s(): this {
-    return this.op(0xaa);
-  }
-  i32_trunc_f64_u(): this {
-    return this.op(0xab);
-  }
   i64_extend_i32_s(): this {
     return this.op(0xac);
   }
   i64_extend_i32_u(): this {
     return this.op(0xad);
-  }
-  i64_trunc_f32_s(): this {
-    return this.op(0xae);
-  }
-  i64_trunc_f32_u(): this {
-    return this.op(0xaf);
-  }
-  i64_trunc_f64_s(): this {
-    return this.op(0xb0);
-  }
-  i64_trunc_f64_u(): this {
-    return this.op(0xb1);
-  }
-  f32_convert_i32_s(): this {
-    return this.op(0xb2);
-  }
-  f32_convert_i32_u(): this {
-    return this.op(0xb3);
   }
   f32_convert_i64_s(): this {
     return this.op(0xb4);
@@ -373,12 +286,6 @@ export class NumericWriter extends ByteBuffer {
   }
   f32_demote_f64(): this {
     return this.op(0xb6);
-  }
-  f64_convert_i32_s(): this {
-    return this.op(0xb7);
-  }
-  f64_convert_i32_u(): this {
-    return this.op(0xb8);
   }
   f64_convert_i64_s(): this {
     return this.op(0xb9);
@@ -403,12 +310,6 @@ export class NumericWriter extends ByteBuffer {
   }
 
   // sign extension
-  i32_extend8_s(): this {
-    return this.op(0xc0);
-  }
-  i32_extend16_s(): this {
-    return this.op(0xc1);
-  }
   i64_extend8_s(): this {
     return this.op(0xc2);
   }
@@ -420,24 +321,6 @@ export class NumericWriter extends ByteBuffer {
   }
 
   // saturating truncation
-  i32_trunc_sat_f32_s(): this {
-    return this.opFc(0);
-  }
-  i32_trunc_sat_f32_u(): this {
-    return this.opFc(1);
-  }
-  i32_trunc_sat_f64_s(): this {
-    return this.opFc(2);
-  }
-  i32_trunc_sat_f64_u(): this {
-    return this.opFc(3);
-  }
-  i64_trunc_sat_f32_s(): this {
-    return this.opFc(4);
-  }
-  i64_trunc_sat_f32_u(): this {
-    return this.opFc(5);
-  }
   i64_trunc_sat_f64_s(): this {
     return this.opFc(6);
   }

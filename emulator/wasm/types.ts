@@ -20,6 +20,6 @@ export interface Limits {
   readonly max?: number;
 }
 
-export type ExternKind = 'func' | 'table' | 'memory' | 'global';
+export type ExternKind = 'func' | 'table' | 'memory';
 
-export const EXTERN_CODE: Record<ExternKind, number> = { func: 0, table: 1, memory: 2, global: 3 };
+export const EXTERN_CODE: Record<ExternKind, number> = { func: 0, table: 1, memory: 2 };
