@@ -22,6 +22,7 @@ import {
   type Params,
   type Plain,
   type RegisterSpec,
+  type RuleSpec,
 } from '../emulator/bus/define.ts';
 import type {
   Alarm,
@@ -42,6 +43,10 @@ export interface DefinedPorts {
   readonly work: WorkPort;
   readonly seed: bigint;
   readonly log: (line: string) => void;
+  /** A rule of the definition was violated by the access that runs, or by DMA. */
+  readonly violated?: (rule: string, doc: string) => void;
+  /** Does freed memory belong to the range? */
+  readonly isFreed?: (address: number, bytes: number) => boolean;
 }
 
 const SIZE_DEFAULT = 0x1000;
@@ -95,6 +100,12 @@ const REGISTER = optionsOf<RegisterSpec>({
   fields: optional(recordOf(FIELD)),
 });
 
+const RULE = optionsOf<RuleSpec>({
+  doc: aString,
+  write: optional(recordOf(optional(aFunction))),
+  dma: optional(aFunction),
+});
+
 const HANDLERS = optional(recordOf(optional(aFunction)));
 
 /** The parts of a definition; those with rules of their own are checked further. */
@@ -110,6 +121,7 @@ const DEFINITION: Check = optionsOf<DeviceDefinition>({
   onRead: HANDLERS,
   onWrite: HANDLERS,
   onAlarm: HANDLERS,
+  rules: optional(recordOf(RULE)),
 });
 
 /** Refuses a definition that could not work; the first thing that is wrong, in one line. */
@@ -132,6 +144,9 @@ export function checkDefinition(value: unknown): DeviceDefinition {
   for (const part of ['onRead', 'onWrite'] as const)
     for (const id of Object.keys(d[part] ?? {}))
       if (!(id in d.registers)) throw bad(`${part}.${id} is of no register`);
+  for (const [name, { write = {} }] of Object.entries(d.rules ?? {}))
+    for (const id of Object.keys(write))
+      if (!(id in d.registers)) throw bad(`rules.${name}.write.${id} is of no register`);
   mapOf(d);
   return d;
 }
@@ -274,6 +289,7 @@ export class DefinedDevice implements Device {
   };
 
   readonly #set = (id: string, value: number, index: number, word: number): void => {
+    this.#checkWrite(id, value, index, word);
     const w1c = word === 0 ? (this.definition.registers[id]!.w1c ?? 0) : 0;
     const slot = this.#slot(id, index, word);
     const old = this.#regs[id]![slot] ?? 0;
@@ -281,6 +297,23 @@ export class DefinedDevice implements Device {
     const handler = this.definition.onWrite?.[id];
     if (handler) this.#run(`onWrite.${id}`, () => handler(this.#context, value, index, word));
   };
+
+  #checkWrite(id: string, value: number, index: number, word: number): void {
+    for (const [name, { doc, write }] of Object.entries(this.definition.rules ?? {})) {
+      const rule = write?.[id];
+      if (rule && this.#run(`rules.${name}`, () => rule(this.#context, value, index, word)))
+        this.#ports.violated?.(name, doc);
+    }
+  }
+
+  #checkTransfer(address: number, bytes: number, toMemory: boolean): void {
+    for (const [name, { doc, dma }] of Object.entries(this.definition.rules ?? {})) {
+      if (!dma) continue;
+      const isFreed = this.#ports.isFreed?.(address, bytes) ?? false;
+      const transfer = { address, bytes, toMemory, isFreed };
+      if (this.#run(`rules.${name}`, () => dma(this.#context, transfer))) this.#ports.violated?.(name, doc);
+    }
+  }
 
   /** An error in the author's code ends the run with one line. */
   #run<T>(handler: string, call: () => T): T {
@@ -332,11 +365,13 @@ export class DefinedDevice implements Device {
         read: (address: number, bytes: number) => {
           if (!fits(address, bytes)) return undefined;
           work.spend(bytes);
+          device.#checkTransfer(address, bytes, false);
           return ram.read(address, bytes);
         },
         write: (address: number, bytes: ArrayLike<number>) => {
           if (!fits(address, bytes.length)) return false;
           work.spend(bytes.length);
+          device.#checkTransfer(address, bytes.length, true);
           ram.write(address, Uint8Array.from(bytes));
           return true;
         },

@@ -3,6 +3,7 @@
 import type { EngineKind, Extensions, Fault, Hostile, KcovMode, MachineOptions } from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
 import type { LoadedDevice } from './device.ts';
+import { freedMemory } from './freed-memory.ts';
 import type { GuestImages } from './guest.ts';
 
 export interface MachineChoice {
@@ -54,11 +55,18 @@ export function machineOptions(images: GuestImages, choice: MachineChoice): Mach
     engine: choice.engine,
     kcov: choice.kcov,
     icountShift: choice.icount,
-    ...(choice.devices?.length && { ownDevices: choice.devices }),
+    ...(choice.devices?.length && { ownDevices: choice.devices, ...ofRules(images, choice) }),
     ...(choice.faults?.length && { faults: choice.faults }),
     ...(choice.hostile?.length && { hostile: choice.hostile }),
     ...(size ? { virtio: [{ kind: 'console' as const, size }] } : {}),
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     ...(choice.schedSeed === undefined ? {} : { schedSeed: choice.schedSeed }),
   };
+}
+
+/** Facts about the kernel for the rules of devices. */
+function ofRules({ kernel }: GuestImages, { devices = [] }: MachineChoice): Pick<MachineOptions, 'isFreed'> {
+  if (!devices.some(({ definition }) => definition.rules)) return {};
+  const isFreed = freedMemory(kernel);
+  return isFreed ? { isFreed } : {};
 }

@@ -16,6 +16,8 @@ export {
   type Params,
   type Plain,
   type RegisterSpec,
+  type RuleSpec,
+  type Transfer,
 } from '../emulator/bus/define.ts';
 export type { RamPort } from '../emulator/bus/device.ts';
 export type { Access } from '../emulator/bus/regmap.ts';

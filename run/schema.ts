@@ -203,6 +203,18 @@ export const runOutcome = z.strictObject({
   runHash: runHash.describe('where two runs that differ began to differ follows from it'),
   consoleHash: sha256.describe('hash of the output of the guest'),
   records: count.describe('coverage records, lost ones included'),
+  violations: z
+    .array(
+      z.strictObject({
+        device: z.string(),
+        rule: z.string(),
+        pc: z.string().nullable().describe('of the access; null: by DMA'),
+        at: z.string().describe('functions, files and lines, innermost first'),
+        times: count,
+      }),
+    )
+    .optional()
+    .describe('of the protocol rules of devices, by site in the driver'),
 });
 export type RunOutcome = z.infer<typeof runOutcome>;
 

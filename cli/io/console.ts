@@ -9,6 +9,7 @@ import { Newlines } from '../../run/newlines.ts';
 import { printable } from './fail.ts';
 import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
+import { type FilterOptions, ReportFilter } from './report-filter.ts';
 import { isTerminal } from './terminal.ts';
 
 const LF = 10;
@@ -31,6 +32,8 @@ export interface ConsoleOptions {
   readonly hasCr?: boolean | undefined;
   /** Is called with each line when it is complete, without its end. */
   readonly line?: ((text: string) => void) | undefined;
+  /** Source lines for reports, in what is printed; absent: print the bytes as they are. */
+  readonly notes?: Pick<FilterOptions, 'needs' | 'load'> | undefined;
 }
 
 /** The source of input that is not typed. */
@@ -61,10 +64,12 @@ export class GuestConsole {
   #ended = false;
   #isReading = false;
   #isPatient = false;
+  #filter: ReportFilter | undefined;
 
   constructor(options: ConsoleOptions = {}) {
     this.#options = options;
     this.#isRaw = options.binary ?? false;
+    if (options.notes) this.#filter = new ReportFilter({ ...options.notes, write: writeOut });
     this.#newlines = new Newlines(byte => this.#converted(byte), options.hasCr);
   }
 
@@ -102,7 +107,14 @@ export class GuestConsole {
     const chunk = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.#length = 0;
     if (this.#options.keep) this.#kept.push(chunk);
-    if (!this.#options.silent) writeOut(chunk);
+    if (this.#options.silent) return;
+    if (this.#filter) this.#filter.write(chunk);
+    else writeOut(chunk);
+  }
+
+  /** Resolves when all that was flushed is printed. */
+  async settle(): Promise<void> {
+    await this.#filter?.settle();
   }
 
   /** A line that a device logs: on standard error, after what the guest has printed. */

@@ -13,7 +13,9 @@ import { checkOutput, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
 import type { GdbOptions } from './gdb-options.ts';
 import type { Moment, Start } from './moments.ts';
+import { isReportLine } from './report-patterns.ts';
 import { explain, type Replay, runSession, type SessionEnd, type SessionOptions } from './session.ts';
+import { Violations } from './violations.ts';
 
 /** The machine, and how input reaches it. */
 export interface RunChoice extends MachineChoice {
@@ -26,6 +28,8 @@ export interface Outputs {
   readonly cover?: string;
   readonly format?: CoverFormat;
   readonly result?: string;
+  /** False: print reports of the kernel without source lines. */
+  readonly symbolize?: boolean;
   readonly record?: string;
   /** Record hashes in place of images. */
   readonly thin?: boolean;
@@ -131,7 +135,12 @@ export async function execute(
   const now = moments && (await import('../../host/describe.ts')).describe(images, choice, [], false);
   const start = from === undefined ? undefined : moments!.startFrom(from, now!);
   if (start) goOn(start, log, cover, exact !== undefined);
-  const console = new GuestConsole({ silent: isTaken, log, line: tests?.line, hasCr: start?.hasCr });
+  const lines = async () => (await import('./report-lines.ts')).reportLines(images.kernelPath);
+  const notes = outputs.symbolize === false ? undefined : { needs: isReportLine, load: lines };
+  const console = new GuestConsole({ silent: isTaken, log, line: tests?.line, hasCr: start?.hasCr, notes });
+  const hasRules = choice.devices?.some(({ definition }) => definition.rules) === true;
+  const symbols = hasRules && outputs.symbolize !== false ? await lines() : undefined;
+  const violations = new Violations(symbols, line => console.note(line));
   const saving =
     snapshot === undefined
       ? undefined
@@ -141,6 +150,7 @@ export async function execute(
     machine: {
       ...machineOptions(images, choice),
       ...exact,
+      onViolation: violation => violations.add(violation),
       // With a chain stores are tracked, which makes the first snapshot cheap.
       ...((wantsFacts || (boot && !boot.booted)) && { runHash: RUN_HASH_INTERVAL }),
     },
@@ -180,7 +190,8 @@ export async function execute(
   const run =
     recorded?.run ??
     describe(images, choice, end.machine.journal.entries, choice.interactive || isTerminal(0));
-  const outcome = outcomeOf(end, log);
+  const broken = violations.list();
+  const outcome = { ...outcomeOf(end, log), ...(broken.length > 0 && { violations: [...broken] }) };
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
   return { end, run, outcome, log };

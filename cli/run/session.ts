@@ -220,6 +220,7 @@ class Session {
     } finally {
       this.#gdb?.close();
       this.#line.close();
+      await this.#line.settle();
       await this.#watchdog.stop();
     }
     const wallSeconds = this.#elapsedMs() / 1e3;

@@ -1,6 +1,6 @@
 // `kcovbox dev`: texts made from the definition of a device: C header, page, registers.
 import type { Command } from 'commander';
-import { deviceRegisters, headerOf, pageOf } from '../../emulator/index.ts';
+import { deviceRegisters, headerOf, pageOf, rdlOf } from '../../emulator/index.ts';
 import { writeTo } from '../io/output.ts';
 import { loadDevices } from './run.ts';
 
@@ -27,5 +27,8 @@ export function register(program: Command): void {
   };
   add('header', 'print the C header: offsets, masks, values', ({ definition }) => headerOf(definition));
   add('page', 'print a Markdown page: registers, fields, parameters', ({ definition }) => pageOf(definition));
+  add('rdl', 'print the register map as SystemRDL 2.0, for PeakRDL and other tools', ({ definition }) =>
+    rdlOf(definition),
+  );
   add('regs', 'print the registers and fields with their values after reset', deviceRegisters);
 }

@@ -89,7 +89,8 @@ export function addOutputOptions(command: Command): Command {
     .option(
       '--result <file>',
       'write the run description, outcome and versions as JSON; - for standard output',
-    );
+    )
+    .option('--no-symbolize', "print the kernel's reports as they are, without source lines");
 }
 
 /**

@@ -66,6 +66,36 @@ export interface DeviceContext<R extends string = string, P = Params, S = Record
   log(text: string): void;
 }
 
+/** A rule of the device's protocol that its driver has to keep. */
+export interface RuleSpec<R extends string = string, C = DeviceContext> {
+  /** The violation, for the report: "a command while the device is busy". */
+  readonly doc: string;
+  /**
+   * By register, asked when a value is about to be stored: true when this write violates the rule.
+   * It must not change anything.
+   */
+  readonly write?: Partial<Record<R, (dev: C, value: number, index: number, word: number) => boolean>>;
+  /** The same for a DMA transfer that the device begins. */
+  readonly dma?: (dev: C, transfer: Transfer) => boolean;
+}
+
+export interface Transfer {
+  readonly address: number;
+  readonly bytes: number;
+  readonly toMemory: boolean;
+  /** A byte of it belongs to memory that the kernel has freed; only kernels with KASAN know. */
+  readonly isFreed: boolean;
+}
+
+/** A rule was violated. */
+export interface Violation {
+  readonly device: string;
+  readonly rule: string;
+  readonly doc: string;
+  /** The driver's instruction that made the access; undefined when the device acted by itself. */
+  readonly pc: bigint | undefined;
+}
+
 type ReadHandler<C> = (dev: C, index: number, word: number) => number;
 type WriteHandler<C> = (dev: C, value: number, index: number, word: number) => void;
 
@@ -92,6 +122,8 @@ export interface DeviceDefinition<
   /** Called when the value has been stored. */
   readonly onWrite?: Partial<Record<R, WriteHandler<DeviceContext<R, P, S>>>>;
   readonly onAlarm?: Readonly<Record<string, (dev: DeviceContext<R, P, S>) => void>>;
+  /** By name; a violation is reported when it happens, with the driver's line. */
+  readonly rules?: Readonly<Record<string, RuleSpec<R, DeviceContext<R, P, S>>>>;
 }
 
 /** Checks nothing and changes nothing: it gives the handlers their types. */

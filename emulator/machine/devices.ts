@@ -35,6 +35,8 @@ export interface BoardPorts {
   fwCfgAccessed: () => void;
   /** Takes the lines that devices of the user log. */
   log?: (line: string) => void;
+  /** The instruction that makes the current access; undefined while none runs. */
+  pc?: () => bigint | undefined;
 }
 
 export interface Placed extends Region {
@@ -121,6 +123,8 @@ function userDevices(o: Complete, ports: BoardPorts, plic: Plic, wiring: Wiring)
           work: ports.work,
           seed: o.seed,
           log: ports.log ?? (() => {}),
+          violated: (rule, doc) => o.onViolation?.({ device: definition.name, rule, doc, pc: ports.pc?.() }),
+          isFreed: (address, bytes) => o.isFreed?.(ports.ram, address, bytes) ?? false,
         }),
     );
     return { device, ...place, size: definition.size ?? 0x1000 };

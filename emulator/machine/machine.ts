@@ -155,6 +155,7 @@ export class Machine {
           this.pause();
         },
         log: line => options.onDeviceLog?.(line),
+        pc: () => (this.#isRunning ? this.#active!.state.get64(L.PC) : undefined),
         kcov: {
           ram: this.ram,
           hart: hartPort,

@@ -3,8 +3,8 @@
 import { FW_CFG_NAME_BYTES, type FwCfgFile } from '../../devices/fw-cfg.ts';
 import type { DiskImage } from '../../devices/virtio-disk.ts';
 import { HostError } from '../base/errors.ts';
-import type { DeviceDefinition } from '../bus/define.ts';
-import type { AddedDevice } from '../bus/device.ts';
+import type { DeviceDefinition, Violation } from '../bus/define.ts';
+import type { AddedDevice, RamPort } from '../bus/device.ts';
 import type { Fault } from '../bus/fault-kinds.ts';
 import type { Hostile } from '../bus/hostile.ts';
 import type { JitTuning } from '../engine/jit/jit.ts';
@@ -111,6 +111,10 @@ export interface MachineOptions {
   faultable?: readonly string[];
   /** A line that a device of the user's own logs. */
   onDeviceLog?: (line: string) => void;
+  /** A rule of such a device was violated. */
+  onViolation?: (violation: Violation) => void;
+  /** Does memory that the guest has freed belong to the range? For the rules of devices. */
+  isFreed?: (ram: RamPort, address: number, bytes: number) => boolean;
   /** Console output, byte by byte. */
   onConsole?: (byte: number) => void;
   /** Input from the journal of an earlier run, which arrives at its recorded times. */

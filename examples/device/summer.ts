@@ -31,6 +31,20 @@ export default defineDevice({
     sum: { at: 0x18, access: 'r', doc: 'the sum modulo 2^32' },
   },
   state: { address: 0, count: 0 },
+  rules: {
+    'command-while-busy': {
+      doc: 'a count is written while the device is busy',
+      write: { count: dev => (dev.reg.status & BUSY) !== 0 },
+    },
+    'acknowledge-without-cause': {
+      doc: 'done or failed is cleared while it is not set',
+      write: { status: (dev, value) => (value & (DONE | FAILED) & ~dev.reg.status) !== 0 },
+    },
+    'dma-to-freed-memory': {
+      doc: 'the numbers are in memory that the kernel has freed',
+      dma: (_, { isFreed }) => isFreed,
+    },
+  },
   onWrite: {
     count(dev, value) {
       if (dev.reg.status & BUSY) return;

@@ -12,19 +12,20 @@ void kasan_init(void *memory, pa_t ram_start, pa_t ram_end);
 void kasan_alloc_pages(void *va, size_t size);
 void kasan_free_pages(void *va, size_t size);
 void kasan_slab_page(void *va); /* a fresh slab: every object is free */
-void kasan_alloc_object(void *object, size_t size, size_t capacity);
+/* pc: the caller of kmalloc. */
+void kasan_alloc_object(void *object, size_t size, size_t capacity, u64 pc);
 /* False after it has reported a double free: the caller must not free the object. */
 bool kasan_free_object(void *object, size_t capacity, u64 pc);
 /* Keeps object and returns one that has waited long enough to be reused, or NULL. */
 void *kasan_quarantine(void *object);
 #else
-#define KASAN_REDZONE                              0
-#define kasan_shadow_size(start, end)              ((size_t)0)
-#define kasan_init(memory, start, end)             ((void)0)
-#define kasan_alloc_pages(va, size)                ((void)0)
-#define kasan_free_pages(va, size)                 ((void)0)
-#define kasan_slab_page(va)                        ((void)0)
-#define kasan_alloc_object(object, size, capacity) ((void)0)
-#define kasan_free_object(object, capacity, pc)    true
-#define kasan_quarantine(object)                   (object)
+#define KASAN_REDZONE                                  0
+#define kasan_shadow_size(start, end)                  ((size_t)0)
+#define kasan_init(memory, start, end)                 ((void)0)
+#define kasan_alloc_pages(va, size)                    ((void)0)
+#define kasan_free_pages(va, size)                     ((void)0)
+#define kasan_slab_page(va)                            ((void)0)
+#define kasan_alloc_object(object, size, capacity, pc) ((void)(pc))
+#define kasan_free_object(object, capacity, pc)        true
+#define kasan_quarantine(object)                       (object)
 #endif

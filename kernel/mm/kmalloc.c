@@ -96,7 +96,7 @@ static struct page *slab_grow(struct size_class *c, int index)
     return pg;
 }
 
-static void *slab_alloc(size_t size)
+static void *slab_alloc(size_t size, u64 pc)
 {
     int index = class_of(size + KASAN_REDZONE);
     size_t capacity = 1UL << (index + MIN_SHIFT);
@@ -117,7 +117,7 @@ static void *slab_alloc(size_t size)
     if (object) {
         (void)capacity;
         check_object(object, capacity);
-        kasan_alloc_object(object, size, capacity);
+        kasan_alloc_object(object, size, capacity, pc);
     }
     return object;
 }
@@ -145,10 +145,11 @@ static void slab_free(struct page *pg, void *p)
     }
 }
 
-void *kmalloc(size_t size)
+/* pc: who asks for it. */
+static void *alloc(size_t size, u64 pc)
 {
     if (size + KASAN_REDZONE <= 1UL << MAX_SHIFT)
-        return should_fail_alloc() ? NULL : slab_alloc(size ? size : 1);
+        return should_fail_alloc() ? NULL : slab_alloc(size ? size : 1, pc);
     int order = 0;
     while ((PAGE_SIZE << order) < size)
         if (++order > MAX_ORDER)
@@ -156,13 +157,18 @@ void *kmalloc(size_t size)
     pa_t pa = page_alloc(order);
     if (!pa)
         return NULL;
-    kasan_alloc_object(pa_to_va(pa), size, PAGE_SIZE << order);
+    kasan_alloc_object(pa_to_va(pa), size, PAGE_SIZE << order, pc);
     return pa_to_va(pa);
+}
+
+void *kmalloc(size_t size)
+{
+    return alloc(size, (u64)__builtin_return_address(0));
 }
 
 void *kzalloc(size_t size)
 {
-    void *p = kmalloc(size);
+    void *p = alloc(size, (u64)__builtin_return_address(0));
     if (p)
         memset(p, 0, size);
     return p;

@@ -6,6 +6,7 @@ import type { Ended } from './outcome.ts';
 
 /** Console output that is kept of a run, in bytes: a guest may print without end. */
 const TEXT_MAX = 1 << 18;
+const VIOLATIONS_MAX = 100;
 const NOTHING = { takePiece: () => Promise.resolve(new Uint8Array(0)) };
 
 /** A moment of a run to which it can go back. */
@@ -28,6 +29,10 @@ export class Guest {
   constructor(options: MachineOptions) {
     this.machine = createMachine({
       ...options,
+      onViolation: ({ device, rule, doc }) => {
+        if (this.#violations.length < VIOLATIONS_MAX)
+          this.#violations.push(`PROTOCOL: ${device}: ${rule}: ${doc}`);
+      },
       onConsole: byte => {
         if (this.#printed < TEXT_MAX) this.#console[this.#printed++] = byte;
       },

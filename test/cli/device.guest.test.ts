@@ -85,6 +85,72 @@ test.each([
   expect([128 + constants.signals[signal], signal]).toContain(status ?? killedBy);
 });
 
+/** summer.c with a line in front of the command, or in its place. */
+function flawed(name: string, command: string): string[] {
+  const text = readFileSync(join(dir, 'summer.c'), 'utf8');
+  const line = '    mmio_write32(s->regs + SUMMER_COUNT, n);\n';
+  expect(text).toContain(line);
+  const alloc = text.replace('#include "driver.h"', '#include "alloc.h"\n#include "driver.h"');
+  writeFileSync(join(dir, name), alloc.replace(line, command));
+  return ['--driver', name];
+}
+
+test('violations of the protocol name the line of the driver, once per site', () => {
+  const twice = `for (u32 i = 0; i < 3; i++)
+        mmio_write32(s->regs + SUMMER_COUNT, n);
+    mmio_write32(s->regs + SUMMER_STATUS, SUMMER_STATUS_DONE);\n`;
+  const words = ['run', '--device', 'summer.ts', ...flawed('twice.c', twice), '--result', 'r.json', 'use.c'];
+  for (const engine of ['jit', 'interp']) {
+    const { stderr } = cli(...words, '--engine', engine, '--', '1', '2', '39');
+    const lines = stderr.split('\n').filter(line => line.startsWith('PROTOCOL'));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^PROTOCOL: summer: command-while-busy: .*, at add_up \(.*twice\.c:53\) in summer_write/,
+      ),
+      expect.stringMatching(
+        /^PROTOCOL: summer: acknowledge-without-cause: .*, at add_up \(.*twice\.c:54\) in/,
+      ),
+    ]);
+  }
+  const { outcome } = JSON.parse(readFileSync(join(dir, 'r.json'), 'utf8'));
+  expect(outcome.violations).toMatchObject([
+    { device: 'summer', rule: 'command-while-busy', times: 2 },
+    { device: 'summer', rule: 'acknowledge-without-cause', times: 1 },
+  ]);
+  expect(cli(...words, '--no-symbolize', '--', '1', '2').stderr).toMatch(
+    /^PROTOCOL: summer: command-while-busy: .*, at pc 0x/m,
+  );
+});
+
+test('a report of KASAN names lines, allocation and release; DMA to freed memory is a violation', () => {
+  const freed = `u8 *gone = kmalloc(40);
+    kfree(gone);
+    gone[3] = 1;
+    mmio_write64(s->regs + SUMMER_ADDRESS, dma_addr(gone));
+    mmio_write32(s->regs + SUMMER_COUNT, 2);\n`;
+  const words = [
+    'run',
+    '--kasan',
+    '--device',
+    'summer.ts',
+    ...flawed('freed.c', freed),
+    'use.c',
+    '--',
+    '1',
+    '2',
+  ];
+  const { stdout, stderr } = kcovbox(words, { cwd: dir, timeout: 600_000 });
+  const place = (line: number) =>
+    `  add_up \\(.*freed\\.c:${line}\\) in summer_write \\(.*freed\\.c:\\d+\\)$`;
+  expect(stdout).toMatch(
+    new RegExp(`^BUG: KASAN: slab-use-after-free in summer_write\\+0x\\w+${place(54)}`, 'm'),
+  );
+  expect(stdout).toMatch(/^The address is 3 bytes into an object of 40 bytes at \w{16}$/m);
+  expect(stdout).toMatch(new RegExp(`^Allocated by task \\d+:\\n {2}\\[<\\w+>\\] .*${place(52)}`, 'm'));
+  expect(stdout).toMatch(new RegExp(`^Freed by task \\d+:\\n {2}\\[<\\w+>\\] .*${place(53)}`, 'm'));
+  expect(stderr).toMatch(/^PROTOCOL: summer: dma-to-freed-memory: .*, by DMA$/m);
+});
+
 test('header, page and registers follow from the definition', () => {
   expect(cli('dev', 'header', 'summer.ts').stdout).toContain('#define SUMMER_STATUS_DONE 0x2u');
   expect(cli('dev', 'page', 'summer.ts').stdout).toContain('| 0x18 | 4 | `sum` | read |');

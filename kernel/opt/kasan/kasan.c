@@ -4,7 +4,8 @@
  * access; a shadow byte describes 8 bytes of RAM: 0 all are accessible, 1..7 only the first ones,
  * other values none, with the reason. The shadow is an array over RAM after that of struct page.
  * Reports have the format of Linux's, which existing tools parse; the kernel goes on afterwards
- * unless "panic_on_warn" is given. Freed objects stay in a quarantine before they are reused.
+ * unless "panic_on_warn" is given. Freed objects stay in a quarantine before they are reused. A
+ * site reports once. A small table has the sites that allocated and freed the latest objects.
  *
  * Divergence: accesses outside the linear map (kernel stacks, devices) are not checked.
  */
@@ -21,10 +22,35 @@
 #define FREE_OBJECT  0xfb
 #define GLOBAL_ZONE  0xf9
 #define QUARANTINE   512
+#define SITES_MAX    64   /* that have reported */
+#define TRACKS       4096 /* a power of two */
 
 static u64 first_covered, bytes_covered; /* 0 bytes until kasan_init() */
 static u8 *shadow_base;                  /* where the shadow of address 0 would be */
 static bool reporting;
+
+/* Of an object; another one with the same place in the table replaces it. */
+struct track {
+    u64 object;
+    u32 size, capacity;
+    u64 alloc_pc, free_pc; /* free_pc 0: in use */
+    int alloc_tid, free_tid;
+};
+static struct track tracks[TRACKS];
+
+static struct track *track_of(u64 object)
+{
+    return &tracks[(object >> 4 ^ object >> 16) & (TRACKS - 1)];
+}
+
+/* The object with this address in it, or in its redzone. */
+static const struct track *find_track(u64 addr)
+{
+    for (const struct track *t = tracks; t < tracks + TRACKS; t++)
+        if (t->object && addr - t->object < t->capacity)
+            return t;
+    return NULL;
+}
 
 size_t kasan_shadow_size(pa_t start, pa_t end)
 {
@@ -112,16 +138,55 @@ static void print_shadow(u64 bad)
     }
 }
 
+/* The first time that this site reports. */
+static bool is_new_site(u64 pc)
+{
+    static u64 sites[SITES_MAX];
+    static u32 n;
+
+    for (u32 i = 0; i < n; i++)
+        if (sites[i] == pc)
+            return false;
+    if (n < SITES_MAX)
+        sites[n++] = pc;
+    return true;
+}
+
+static void print_site(const char *what, int tid, u64 pc)
+{
+    u64 start = 0;
+    const char *name = symbol_at(pc - 1, &start);
+
+    kprintf("%s by task %d:\n  [<%016lx>] %s+0x%lx\n", what, tid, pc, name ? name : "?",
+            pc - start);
+}
+
+static void print_object(u64 bad)
+{
+    const struct track *t = find_track(bad);
+
+    if (!t)
+        return;
+    kprintf("The address is %lu bytes into an object of %u bytes at %016lx\n", bad - t->object,
+            t->size, t->object);
+    print_site("Allocated", t->alloc_tid, t->alloc_pc);
+    if (t->free_pc)
+        print_site("Freed", t->free_tid, t->free_pc);
+}
+
 static void report(const char *kind, const char *access, u64 addr, size_t size, u64 pc, u64 bad)
 {
     u64 start = 0;
     const char *name = symbol_at(pc, &start);
+    if (!is_new_site(pc))
+        return;
     reporting = true;
     kprintf("==================================================================\n");
     kprintf("BUG: KASAN: %s in %s+0x%lx\n", kind, name ? name : "?", pc - start);
     kprintf("%s of %s%lu at addr %016lx by task %s/%d\n", access,
             *access == 'F' ? "object " : "size ", size, addr, current->name, current->tid);
     backtrace((u64)__builtin_frame_address(0), 0);
+    print_object(bad);
     print_shadow(bad);
     kprintf("==================================================================\n");
     reporting = false;
@@ -257,8 +322,16 @@ void kasan_slab_page(void *va)
     poison(va, PAGE_SIZE, REDZONE);
 }
 
-void kasan_alloc_object(void *object, size_t size, size_t capacity)
+void kasan_alloc_object(void *object, size_t size, size_t capacity, u64 pc)
 {
+    if (covered((u64)object))
+        *track_of((u64)object) = (struct track){
+            .object = (u64)object,
+            .size = (u32)size,
+            .capacity = (u32)capacity,
+            .alloc_pc = pc,
+            .alloc_tid = current->tid,
+        };
     poison(object, capacity, REDZONE);
     unpoison(object, size);
 }
@@ -268,6 +341,11 @@ bool kasan_free_object(void *object, size_t capacity, u64 pc)
     if (covered((u64)object) && *shadow_of((u64)object) >= SHADOW_SCALE) {
         report("double-free", "Free", (u64)object, capacity, pc, (u64)object);
         return false;
+    }
+    struct track *t = track_of((u64)object);
+    if (t->object == (u64)object) {
+        t->free_pc = pc;
+        t->free_tid = current->tid;
     }
     poison(object, capacity, FREE_OBJECT);
     return true;
