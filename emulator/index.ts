@@ -11,6 +11,7 @@ export type { KcovOrigin } from '../devices/kcov-origin.ts';
 export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
+export { counted } from './base/words.ts';
 export { type DeviceDefinition, defineDevice, type Violation } from './bus/define.ts';
 export { rdlOf } from './bus/define-rdl.ts';
 export { headerOf, pageOf } from './bus/define-text.ts';

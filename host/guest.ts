@@ -1,8 +1,15 @@
 // A program as the guest's first process: kernel of the dialect, initial RAM file system with the
 // program, command line.
 import { basename } from 'node:path';
-import { headerOf, isElf, KcovboxError } from '../emulator/index.ts';
-import { buildKernel, buildProgram, type CpioEntry, type Dialect, writeCpio } from '../toolchain/index.ts';
+import { headerOf, isElf, KcovboxError, readElf } from '../emulator/index.ts';
+import {
+  buildKernel,
+  buildProgram,
+  type CpioEntry,
+  DIALECTS,
+  type Dialect,
+  writeCpio,
+} from '../toolchain/index.ts';
 import type { LoadedDevice } from './device.ts';
 import { readInput } from './input.ts';
 
@@ -13,6 +20,18 @@ const PROGRAM_MAX = 512 * 2 ** 20;
 const EXECUTABLE = 0o100755;
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
+
+/**
+ * The dialect of a kernel image, by the name of its table; undefined if it has none of ours, such
+ * as a stripped image.
+ */
+export function kernelDialect(path: string): Dialect | undefined {
+  const bytes = readInput(path, 'kernel');
+  if (!isElf(bytes)) return undefined;
+  const names = new Set(readElf(bytes, path).symbols.map(({ name }) => name));
+  const found = DIALECTS.filter(dialect => names.has(`kcov_${dialect}`));
+  return found.length === 1 ? found[0] : undefined;
+}
 
 /** Of a person's terminal. */
 export interface WindowSize {
@@ -95,8 +114,14 @@ async function loadProgram(
 function checkProgram(path: string, bytes: Uint8Array): void {
   if (bytes.length === 0) throw refused(`program ${path} is empty`);
   if (bytes.length > PROGRAM_MAX) throw refused(`program ${path} is larger than 512 MiB`);
-  if (bytes[0] === 0x23 && bytes[1] === 0x21) return; // a #! script
-  if (!isElf(bytes)) throw refused(`program ${path} is neither C source (.c) nor an ELF file`);
+  if (bytes[0] === 0x23 && bytes[1] === 0x21)
+    throw refused(
+      `program ${path} is a script, and the guest has no interpreter: give C source or an ELF file`,
+    );
+  if (!isElf(bytes))
+    throw refused(
+      `program ${path} is neither C source (.c) nor an ELF file; compile it for riscv64 with -static`,
+    );
   if (bytes.length < 64) throw refused(`program ${path} is a truncated ELF file: ${bytes.length} bytes`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[4] !== 2 || bytes[5] !== 1)

@@ -97,6 +97,14 @@ const namingOf = (path: string): { label: string; suffix: string } => ({
   suffix: '.elf',
 });
 
+/** The line behind the tools' own words: clang names the linker if that one has failed. */
+const failureOf =
+  (source: string) =>
+  (said: string): string =>
+    /linker command failed/.test(said)
+      ? `${source} compiles but does not link: the linker's words are above`
+      : `${source} does not compile`;
+
 /**
  * Path of the ELF for `source`. Errors: ToolchainError; when the source does not compile, `detail`
  * is what the compiler said.
@@ -127,8 +135,7 @@ export async function buildProgram(
     const staged = `${output}.elf`;
     args[args.indexOf(output)] = staged;
     try {
-      const failure = `${source} does not compile`;
-      const said = await runTool(clang, args, dirname(path), failure, CompileError);
+      const said = await runTool(clang, args, dirname(path), failureOf(source), CompileError);
       if (said.trim()) (options.say ?? tell)(said);
       renameSync(staged, output);
       return parseDepfile(readFileSync(depfile, 'utf8')).map(file => resolve(dirname(path), file));

@@ -70,9 +70,10 @@ export function runTool(
   path: string,
   args: readonly string[],
   cwd: string,
-  failure: string,
+  failure: string | ((output: string) => string),
   Failure: typeof ToolchainError | typeof CompileError = ToolchainError,
 ): Promise<string> {
+  const line = (output: string): string => (typeof failure === 'string' ? failure : failure(output));
   return new Promise((resolve, reject) => {
     // Tied, in a group of its own, so that one signal reaches make and every compiler below it.
     const child = childProcess().spawn(path, args, {
@@ -85,12 +86,12 @@ export function runTool(
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));
     child.stderr.on('data', chunk => (output += chunk));
-    child.on('error', error => reject(new ToolchainError(`${failure}: ${error.message}`)));
+    child.on('error', error => reject(new ToolchainError(`${line('')}: ${error.message}`)));
     child.on('close', (code, signal) => {
       if (pid !== undefined) release(pid);
       if (code === 0) resolve(output);
-      else if (signal) reject(new ToolchainError(`${failure} (killed by ${signal})`, output.trimEnd()));
-      else reject(new Failure(failure, output.trimEnd()));
+      else if (signal) reject(new ToolchainError(`${line(output)} (killed by ${signal})`, output.trimEnd()));
+      else reject(new Failure(line(output), output.trimEnd()));
     });
   });
 }

@@ -1,6 +1,6 @@
 // Values of QEMU's options about the machine: sizes, numbers of harts, rate and start of the
 // clocks.
-import { ICOUNT_MAX, MAX_HARTS, MIB, RAM_MAX, RAM_MIN } from '../../emulator/index.ts';
+import { counted, ICOUNT_MAX, MAX_HARTS, MIB, RAM_MAX, RAM_MIN } from '../../emulator/index.ts';
 import { UserError } from '../io/fail.ts';
 import { oneOf, onlyKeys, properties } from './properties.ts';
 
@@ -51,7 +51,7 @@ export function parseSmp(text: string): number {
   if ((count('maxcpus') ?? harts) !== harts) refuse('no hart can be plugged in later: maxcpus must be cpus');
   const isWhole = given.every(n => n !== undefined);
   if (harts % product !== 0 || (isWhole && harts !== product))
-    refuse(`the topology has ${product} harts, not ${harts}`);
+    refuse(`the topology has ${counted(product, 'hart')}, not ${harts}`);
   if (harts > MAX_HARTS) refuse(`1 to ${MAX_HARTS} harts are possible`);
   return harts;
 }

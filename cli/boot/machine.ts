@@ -35,6 +35,10 @@ export function bootImages(options: QemuOptions): BootImages {
   const add = (name: string, path: string | undefined, what: string): void => {
     if (path !== undefined) files.set(name, { name: path, bytes: readInput(path, what, IMAGE_MAX) });
   };
+  if (/\.c$/i.test(options.kernel ?? ''))
+    throw new UserError(
+      `kernel ${options.kernel} is C source: kcovbox run compiles programs; boot takes an ELF file, a Linux Image or *.bin`,
+    );
   add('kernel.bin', options.kernel, 'kernel');
   add('initrd.bin', options.initrd, 'initrd');
   add('bios.bin', isFile(options.bios) ? options.bios : undefined, 'bios');

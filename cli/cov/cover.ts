@@ -17,14 +17,10 @@ import { writeChunks } from '../io/output.ts';
 import { openElf } from './files.ts';
 import type { CoverFormat } from './formats.ts';
 
-/** Explains an empty coverage file, so that the user need not guess why it shows 0 %. */
-export function warnIfEmpty(trace: Trace, target: string, kcov: 'device' | 'guest' | 'off'): void {
+/** A coverage file without records would show 0 %, and the user would have to guess why. */
+export function warnIfEmpty(trace: Trace, target: string, why: string): void {
   if (trace.records.length > 0) return;
-  const why =
-    kcov === 'device'
-      ? 'the program did not enable kcov; use its ioctls, or run it with --trace'
-      : `--kcov ${kcov} leaves nothing for the host to see; omit it`;
-  process.stderr.write(`kcovbox: no records in ${target}: ${why}\n`);
+  process.stderr.write(`kcovbox: ${target === '-' ? 'the trace' : target} has no records: ${why}\n`);
 }
 
 /** Writes `trace` of the kernel at `kernelPath`. */

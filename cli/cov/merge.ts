@@ -117,14 +117,29 @@ export function addFilter(cov: Command): void {
   addSelectOptions(addImageOption(command)).action(async (path: string, options: FilterOptions) => {
     checkOutput(options.output);
     const trace = openTrace(path);
+    checkTest(path, trace, options.test);
     const kept = filterTrace(trace, {
       ...(sourceFilter(options) && { source: sourceFilter(options)! }),
       ...(pointFilterOf(trace, options) ?? {}),
     });
-    if (kept.records.length === 0) process.stderr.write('kcovbox: no record of the trace is kept\n');
+    if (kept.records.length === 0)
+      process.stderr.write(`kcovbox: no record of ${path} matches; the result is empty\n`);
     await writeChunks(options.output, withProgress('filtering', writeTrace(kept)));
   });
 }
+
+/** A name that the trace does not have would leave an empty trace. */
+function checkTest(path: string, { tests }: Trace, name: string | undefined): void {
+  if (name === undefined || tests.includes(name)) return;
+  const names = tests.length === 0 ? 'it names no tests' : `there are ${listed(tests)}`;
+  throw new UserError(`trace ${path} has no test ${JSON.stringify(name)}; ${names}`);
+}
+
+const LISTED = 8;
+const listed = (names: readonly string[]): string =>
+  names.length <= LISTED
+    ? names.map(name => name || '""').join(', ')
+    : `${names.slice(0, LISTED).join(', ')} and ${names.length - LISTED} more`;
 
 function pointFilterOf(trace: Trace, options: FilterOptions): RecordFilter | undefined {
   const point = pointFilter(trace, options);

@@ -77,9 +77,18 @@ function parsePercentage(text: string): number {
   return value;
 }
 
-/** The exit status of a threshold: 0 if it was met, else 1 and a message. */
-function judge(lines: Share, least: number | undefined): number {
-  if (least === undefined || Number(percent(lines)) >= least) return 0;
+/**
+ * The exit status of a threshold: 0 if it was met, else 1 and a message. Errors: UserError for a
+ * trace of which the lines have no share.
+ */
+function judge(coverage: Coverage, least: number | undefined): number {
+  if (least === undefined) return 0;
+  if (!coverage.hasShare)
+    throw new UserError(
+      '--fail-under: the trace does not show which lines did not run; give a trace of pc records, not filtered',
+    );
+  const { lines } = coverage.totals();
+  if (Number(percent(lines)) >= least) return 0;
   process.stderr.write(
     `kcovbox: ${percent(lines)}% of the lines are covered (${lines.covered} of ${lines.total}), --fail-under wants ${least}%\n`,
   );
@@ -154,7 +163,7 @@ export function addReport(cov: Command): void {
       if (format === 'html') await writeChunks(options.output, exportCounted('html', coverage, options));
       else if (options.output === '-') printLines(textOf(coverage, options));
       else await writeChunks(options.output, encoded(textOf(coverage, options)));
-      process.exitCode = judge(coverage.totals().lines, options.failUnder);
+      process.exitCode = judge(coverage, options.failUnder);
     },
   );
 }
@@ -187,15 +196,16 @@ export function addStats(cov: Command): void {
     (paths: string[], options: Common & { json?: boolean }) => {
       const trace = together(paths);
       const facts = factsOf(trace);
-      let totals: ReturnType<Coverage['totals']> | undefined;
+      let coverage: Coverage | undefined;
       let missing: string | undefined;
       try {
-        totals = countedOf(paths, options).totals();
+        coverage = countedOf(paths, options);
       } catch (error) {
         // Facts of the trace do not need the image; a wrong image or a bad PC still is an error.
         if (!(error instanceof MissingImage)) throw error;
         missing = error.message;
       }
+      const totals = coverage?.totals();
       if (options.json) {
         console.log(JSON.stringify({ ...facts, totals: totals ?? null }, null, 2));
         return;
@@ -205,9 +215,14 @@ export function addStats(cov: Command): void {
         printable(Array.isArray(value) ? value.join(', ') : String(value)),
       ]);
       const share = (s: Share) => `${s.covered} of ${s.total} (${percent(s)}%)`;
-      if (totals) {
+      if (coverage && totals) {
+        const { covered } = totals.lines;
+        const isOfPcs = coverage.program.hooks === 'pc';
         rows.push(
-          ['lines', share(totals.lines)],
+          [
+            'lines',
+            coverage.hasShare ? share(totals.lines) : isOfPcs ? `${covered} surely ran` : 'not recorded',
+          ],
           ['unknown lines', String(totals.lines.unknown)],
           ['functions', share(totals.functions)],
           ['points', share(totals.points)],

@@ -4,6 +4,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   openSync,
   readdirSync,
   renameSync,
@@ -115,7 +116,7 @@ class Replacement {
       this.abandon();
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EPIPE') throw new QuietEnd(EXIT_PIPE);
-      throw new UserError(`cannot write ${this.#path}: ${REASONS[code ?? ''] ?? message}`);
+      throw new UserError(`cannot write ${this.#path}: ${reasonFor(this.#path, code, message)}`);
     }
   }
 }
@@ -144,9 +145,11 @@ export function checkOutput(path: string | undefined): void {
   try {
     if (status?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
     accessSync(place, constants.W_OK);
+    if (place !== path) new Replacement(path).abandon(); // folders of the kernel take no files
   } catch (error) {
+    if (error instanceof UserError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new UserError(`cannot write ${path}: ${REASONS[code ?? ''] ?? message}`);
+    throw new UserError(`cannot write ${path}: ${reasonFor(path, code, message)}`);
   }
 }
 
@@ -181,6 +184,11 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
   } finally {
     for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   }
+}
+
+function reasonFor(path: string, code: string | undefined, message: string): string {
+  if (code === 'ENOENT' && existsSync(dirname(path))) return `no file can be made in ${dirname(path)}`;
+  return REASONS[code ?? ''] ?? message;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

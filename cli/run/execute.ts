@@ -1,6 +1,6 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the
 // outputs that were asked for.
-import { RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
+import { counted, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import { bootKey, dropBooted, findBooted, keepBooted } from '../../host/booted.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
@@ -103,15 +103,22 @@ export interface Tests {
   name(): string;
 }
 
-/**
- * Boots and runs `images`, and writes the outputs. With `recorded` its input arrives instead of
- * ours. With `tests` coverage is attributed to each test.
- */
+/** The difference between `run`, `replay` and `ktest`. */
+export interface Purpose {
+  /** Its input arrives instead of ours. */
+  readonly recorded?: Recorded;
+  /** Coverage is attributed to each of them. */
+  readonly tests?: Tests;
+  /** The reason and the remedy if kcov recorded nothing. */
+  readonly whyEmpty: string;
+}
+
+/** Boots and runs `images`, and writes the outputs. */
 export async function execute(
   images: GuestImages,
   choice: RunChoice,
   outputs: Outputs,
-  { recorded, tests }: { readonly recorded?: Recorded; readonly tests?: Tests } = {},
+  { recorded, tests, whyEmpty }: Purpose,
 ): Promise<Executed> {
   const { cover, result, record } = outputs;
   const { snapshot, from } = outputs;
@@ -182,7 +189,7 @@ export async function execute(
   if (recorder && cover !== undefined && format !== undefined) {
     const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
     const trace = recorder.finish();
-    warnIfEmpty(trace, cover, choice.kcov);
+    warnIfEmpty(trace, cover, whyEmpty);
     await writeCoverage(cover, format, trace, images.kernelPath, outputs.testName ?? images.name);
   }
   if (!log) return { end, run: undefined, outcome: undefined, log };
@@ -231,7 +238,9 @@ function goOn(
   if (isExact) throw new UserError('--from with --exact: what ran before the snapshot is not counted');
   const { records } = from.snapshot.observed;
   if (cover !== undefined && records > 0)
-    throw new UserError(`--from with --cover: ${records} records were made before the snapshot`);
+    throw new UserError(
+      `--from with --cover: ${counted(records, 'record')} came before the snapshot; omit one of them`,
+    );
   if (log === undefined) return;
   if (console === null)
     throw new UserError('--from with a result: the snapshot does not have what the guest printed before');

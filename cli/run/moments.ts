@@ -73,30 +73,38 @@ export function startFrom(path: string, run: RunDescription | BootDescription): 
     throw new UserError(`snapshot ${path} is of no kcovbox run; see boot -loadvm`);
   const wanted = canonicalJson(contextOf(run));
   if (!isAny && manifest.of !== wanted)
-    throw new UserError(`snapshot ${path} is of another run: ${difference(manifest.of!, wanted)}`);
+    throw new UserError(
+      `snapshot ${path} is of another run: ${difference(manifest.of!, wanted)}; give the program, kernel and options of that run`,
+    );
   return { from: { snapshot, feed: manifest.feed }, console, hasCr: manifest.hasCr };
 }
 
-/** The first field in which two descriptions differ. */
+/** The most telling first: the kernel's command line and the hashes follow from the others. */
+const ORDER: readonly string[] = ['program', 'machine', 'kernel', 'images'];
+const rank = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+
+/** The first field in which two descriptions differ; of images, which are hashes, the name only. */
 function difference(then: string, now: string): string {
-  let before: unknown;
+  let a: unknown;
   try {
-    before = JSON.parse(then);
+    a = JSON.parse(then);
   } catch {
     return 'its description is not JSON';
   }
   const path: string[] = [];
-  let a = before;
   let b: unknown = JSON.parse(now);
   while (isRecord(a) && isRecord(b)) {
     const [left, right] = [a, b];
-    const key = [...new Set([...Object.keys(left), ...Object.keys(right)])].find(
+    const names = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+    const different = names.filter(
       name => canonicalJson(left[name] ?? null) !== canonicalJson(right[name] ?? null),
     );
+    const [key] = different.sort((one, other) => rank(one) - rank(other));
     if (key === undefined) break;
     path.push(key);
     [a, b] = [left[key], right[key]];
   }
+  if (path[0] === 'images') return `${path.join('.')} differs`;
   const short = (value: unknown): string => (JSON.stringify(value) ?? 'absent').slice(0, 60);
   return `${path.join('.')} is ${short(b)}, was ${short(a)}`;
 }

@@ -2,6 +2,7 @@
 // sometimes a word of the kernel's command line; together with --dialect they name a kernel
 // configuration such as "linux+kasan+lockdep".
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { kernelDialect } from '../../host/guest.ts';
 import { DIALECTS, type Dialect, kernelConfigs } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 
@@ -68,7 +69,6 @@ export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): K
     throw new UserError(
       `--conf ${options.conf} is a kernel of ${given.dialect}, --dialect says ${options.dialect}`,
     );
-  const dialect = given?.dialect ?? options.dialect;
   const wanted = new Set(given?.fragments);
   if (options.kasan) wanted.add('kasan');
   if (options.ubsan) wanted.add(options.ubsan === 'trap' ? 'ubsan-trap' : 'ubsan');
@@ -87,6 +87,7 @@ export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): K
     throw new UserError(
       `--kernel ${options.kernel} is already built: omit --kernel-source, --conf and the options for kernel checks`,
     );
+  const dialect = given?.dialect ?? dialectOf(options, isDialectGiven);
   const fragments = [...wanted].sort((a, b) => FRAGMENTS.indexOf(a) - FRAGMENTS.indexOf(b));
   return {
     dialect,
@@ -97,6 +98,17 @@ export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): K
       ...(options.panicOnWarn ? ['panic_on_warn'] : []),
     ],
   };
+}
+
+/** The dialect given, or that of the image given. */
+function dialectOf({ kernel, dialect }: RobustOptions, isDialectGiven: boolean): Dialect {
+  const own = kernel === undefined ? undefined : kernelDialect(kernel);
+  if (own === undefined || own === dialect) return dialect;
+  if (isDialectGiven)
+    throw new UserError(
+      `--kernel ${kernel} is a kernel of ${own}, --dialect says ${dialect}; omit --dialect`,
+    );
+  return own;
 }
 
 /** Adds the options to a verb. */

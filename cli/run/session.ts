@@ -409,7 +409,7 @@ export function explain(end: SessionEnd): string | undefined {
     case 'panic':
       return `the guest kernel panicked ${at}`;
     case 'no-start':
-      return 'the guest could not start the program';
+      return 'the guest could not start the program; its console says why';
     case 'halt':
       return `the guest waits for an interrupt that cannot come, ${at}`;
     case 'interrupted':

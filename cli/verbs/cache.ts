@@ -1,6 +1,7 @@
 // `kcovbox cache`: lists and removes built files.
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { counted } from '../../emulator/base/words.ts';
 import { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 
@@ -33,7 +34,7 @@ function list(): void {
         `${sizeOf([entry]).padStart(9)}  ${ageOf(entry).padStart(5)}  ${entry.kind.padEnd(7)}  ${basename(entry.path)}`,
       );
   const objects = entries.filter(entry => entry.kind === 'objects');
-  console.log(`${sizeOf(objects).padStart(9)}         objects  ${objects.length} files`);
+  console.log(`${sizeOf(objects).padStart(9)}         objects  ${counted(objects.length, 'file')}`);
   console.log(`${sizeOf(entries).padStart(9)}         in all   ${cacheFolders().join(' and ')}`);
 }
 
@@ -63,6 +64,8 @@ export function register(program: Command): void {
         throw new UserError('cache prune: --all removes everything; omit --older-than');
       const age = options.olderThan ?? parseAge('30d');
       const removed = pruneCache(options.all ? Number.POSITIVE_INFINITY : Date.now() - age);
-      console.log(`removed ${removed.length} files, ${sizeOf(removed)}, in ${cacheFolders().join(' and ')}`);
+      console.log(
+        `removed ${counted(removed.length, 'file')}, ${sizeOf(removed)}, in ${cacheFolders().join(' and ')}`,
+      );
     });
 }

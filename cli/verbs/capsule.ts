@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { counted } from '../../emulator/base/words.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { type Capsule, type CapsuleManifest, partRow } from '../../run/capsule/index.ts';
 import { printable, UserError } from '../io/fail.ts';
@@ -24,7 +25,10 @@ function factsOf({ kcovbox, stateHash, run, outcome }: CapsuleManifest): [string
   return [
     ['recorded by', `kcovbox ${kcovbox} ${run.format === 'kcovbox run' ? 'run' : 'boot'}`],
     ...what,
-    ['machine', `${machine.harts} harts, ${machine.memory / 2 ** 20} MiB, kcov ${machine.kcov}${seeds}`],
+    [
+      'machine',
+      `${counted(machine.harts, 'hart')}, ${machine.memory / 2 ** 20} MiB, kcov ${machine.kcov}${seeds}`,
+    ],
     ['input', input.kind === 'none' ? 'none' : `${input.kind}, ${count(input.bytes)} bytes`],
     ['end', `${outcome.end}, status ${outcome.status}`],
     ['instructions', `${count(outcome.instret)} in ${count(outcome.time)} units of virtual time`],

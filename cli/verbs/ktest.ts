@@ -11,6 +11,7 @@ import {
   addOutputOptions,
   deviceChoice,
   type RunOptions,
+  whyEmpty,
 } from './run.ts';
 
 interface KtestOptions extends RunOptions {
@@ -60,7 +61,10 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
   });
   const running = new RunningTest();
   const tests = { line: running.line, name: () => running.name };
-  const { end } = await execute(images, choice, outputs, { tests });
+  const { end } = await execute(images, choice, outputs, {
+    tests,
+    whyEmpty: whyEmpty(options.kcov, 'no test ran'),
+  });
   return end.status;
 }
 
@@ -70,7 +74,7 @@ export function register(program: Command): void {
     .argument('[pattern]', 'shell pattern of "suite.test"; the suite is the name of a file (default: all)')
     .option('--list', 'only list the tests')
     .option('--kernel-source <dir>', 'build the kernel from this tree, a copy of kernel/ that you changed');
-  addOutputOptions(command)
+  addOutputOptions(command, { hasTests: true })
     .addHelpText(
       'after',
       '\nThe exit status is 0 when all tests passed, 1 when one failed, 2 when there is none, 126 after a panic.\n' +

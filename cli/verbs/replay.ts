@@ -55,6 +55,10 @@ async function replayRun(
   // The journal has all of the input.
   return execute(guestOf(run, images, kernelPath), { ...choice, interactive: false }, options, {
     recorded: { run, replay },
+    whyEmpty:
+      run.machine.kcov === 'device'
+        ? 'the recorded program did not enable kcov; record it again with run --trace --cover'
+        : `the recorded run had --kcov ${run.machine.kcov}; record it again without`,
   });
 }
 

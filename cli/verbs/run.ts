@@ -69,23 +69,33 @@ async function runProgram(
   });
   const recording = outputs.record === undefined ? undefined : await import('../run/save-capsule.ts');
   recording?.checkRun(outputs.record!, images, choice);
-  const executed = await execute(images, choice, outputs);
+  const isC = /\.c$/i.test(program);
+  const why = `the program did not enable kcov; ${isC ? 'add --trace' : 'run its C source with --trace'}`;
+  const executed = await execute(images, choice, outputs, {
+    whyEmpty: whyEmpty(choice.kcov, outputs.keepLost ? 'the run ended before the program began' : why),
+  });
   if (outputs.record !== undefined)
     recording!.recordRun(outputs.record, outputs.thin === true, images, executed);
   return executed.end.signalStatus || executed.end.status;
 }
 
-/** Options of `run` and `replay` for outputs. */
-export function addOutputOptions(command: Command): Command {
-  return command
+/** The reason for a coverage file without records. `why`: the one if the kcov device was there. */
+export const whyEmpty = (kcov: KcovMode, why: string): string =>
+  kcov === 'device' ? why : `with --kcov ${kcov} the host records nothing; omit it`;
+
+/** Options for outputs. `hasTests`: the tests of the run have their own names. */
+export function addOutputOptions(command: Command, { hasTests = false } = {}): Command {
+  command
     .option(
       '--cover <file>',
       'write the kcov records; the suffix selects the format; - prints to standard output',
     )
     .addOption(
       new Option('--format <format>', 'format of --cover; overrides the suffix').choices(COVER_FORMATS),
-    )
-    .option('--test-name <name>', 'name of the test in the coverage file (default: the program)')
+    );
+  if (!hasTests)
+    command.option('--test-name <name>', 'name of the test in the coverage file (default: the program)');
+  return command
     .option(
       '--result <file>',
       'write the run description, outcome and versions as JSON; - for standard output',

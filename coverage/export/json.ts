@@ -12,14 +12,19 @@ const DENOMINATORS = {
   none: 'entries of functions',
 } as const;
 
-function totalsOf(totals: Totals) {
+function totalsOf(totals: Totals, hasShare: boolean) {
   const share = (s: { covered: number; total: number }) => ({
     covered: s.covered,
     total: s.total,
     percent: Number(percent(s)),
   });
   return {
-    lines: { ...share(totals.lines), partly: totals.lines.partly, unknown: totals.lines.unknown },
+    lines: {
+      ...share(totals.lines),
+      ...(!hasShare && { percent: null }), // only lines that ran are known
+      partly: totals.lines.partly,
+      unknown: totals.lines.unknown,
+    },
     functions: share(totals.functions),
     points: share(totals.points),
   };
@@ -42,7 +47,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
         name: test.name,
         points: test.points.length,
       })),
-      totals: totalsOf(coverage.totals()),
+      totals: totalsOf(coverage.totals(), coverage.hasShare),
     };
     yield `${JSON.stringify(head).slice(0, -1)},\n"files":[`;
     let comma = '';
@@ -59,7 +64,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
         hits: coverage.functionHits(fn),
         points: { covered: coverage.coveredPoints(fn.points), total: fn.points.length },
       }));
-      yield `${comma}\n${JSON.stringify({ path: file.path, totals: totalsOf(coverage.fileTotals(file)), functions, lines })}`;
+      yield `${comma}\n${JSON.stringify({ path: file.path, totals: totalsOf(coverage.fileTotals(file), coverage.hasShare), functions, lines })}`;
       comma = ',';
     }
     yield '\n],\n"points":[';

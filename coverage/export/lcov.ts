@@ -4,7 +4,8 @@
  * not prove source branches.
  *
  * Each test has its own sections, as lcov writes them (`TN:`), up to `MOST_TESTS`; beyond that, and
- * for a trace with one, there is one section for each file. A line that is unknown has no record.
+ * for a trace with one, there is one section for each file. A line that is unknown has no record,
+ * and a trace of comparisons has no lines: readers would show those that ran as 100 %.
  */
 import { byText } from '../base/bytes.ts';
 import { Coverage } from '../model/coverage.ts';
@@ -35,6 +36,7 @@ function functionRows(coverage: Coverage, file: ProgramFile): { name: string; li
  */
 function lineRows(whole: Coverage, parts: readonly Coverage[], file: ProgramFile): Map<number, number>[] {
   const rows = parts.map(() => new Map<number, number>());
+  if (whole.program.hooks === 'cmp') return rows;
   for (const [line, code] of [...file.lines].sort(([a], [b]) => a - b)) {
     const verdict = whole.line(code);
     if (verdict.state === 'unknown') continue;

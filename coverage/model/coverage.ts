@@ -161,6 +161,14 @@ export class Coverage {
     return this.verdicts.proof.counts;
   }
 
+  /**
+   * True if lines can be proven not to have run. Else only lines that ran are known, and their share
+   * would always be 100 %.
+   */
+  get hasShare(): boolean {
+    return this.verdicts.proof.absence;
+  }
+
   /** Coverage of `image` by retired instructions, of a run named `test`. */
   static exact(elf: Elf, exact: ExactCounts, test: string, options: ProgramOptions = {}): Coverage {
     const builder = new TraceBuilder({ image: elf.imageId, notes: { counted: 'retired instructions' } });
@@ -206,7 +214,8 @@ export class Coverage {
   fileTotals(file: ProgramFile): Totals {
     const totals = emptyTotals();
     for (const code of file.lines.values()) {
-      const { state } = this.line(code);
+      // Those that ran are known, from comparisons; counted, they would be 100 %.
+      const state = this.program.hooks === 'cmp' ? 'unknown' : this.line(code).state;
       if (state === 'unknown') {
         totals.lines.unknown++;
         continue;

@@ -2,6 +2,7 @@
  * Reports for a terminal: a tree with bars, a table of functions, annotated source. Pure text;
  * colours are injected.
  */
+import { counted } from '../../emulator/base/words.ts';
 import { byText } from '../base/bytes.ts';
 import {
   addTotals,
@@ -79,34 +80,36 @@ function squeeze(node: Node): Node {
   return current;
 }
 
-const plural = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
+/** Only lines that ran are known, so their share would always be 100 %. */
+const withoutShare = ({ program }: Coverage, { lines }: Totals): string =>
+  program.hooks === 'cmp'
+    ? 'not recorded: the trace has comparisons only'
+    : `${lines.covered} surely ran; the trace does not show which lines did not`;
 
 export function* summaryLines(coverage: Coverage, palette: Palette): Generator<string> {
   const { trace, program } = coverage;
   const totals = coverage.totals();
-  const parts = [plural(trace.records.length, 'record'), plural(coverage.tests.length, 'test')];
+  const parts = [counted(trace.records.length, 'record'), counted(coverage.tests.length, 'test')];
   if (trace.header.dialect) parts.unshift(trace.header.dialect);
-  if (trace.lostTotal > 0) parts.push(palette.warn(`${trace.lostTotal} lost for want of room`));
+  if (trace.lostTotal > 0) parts.push(palette.warn(`${trace.lostTotal} lost: the buffer was full`));
   yield `${palette.bold(program.elf.name)}  ${palette.dim(parts.join(', '))}`;
   const hooks = program.hooks === 'cmp' ? 'compares' : 'points';
-  for (const [name, s] of [
-    ['lines', totals.lines],
-    ['functions', totals.functions],
-    [hooks, totals.points],
-  ] as const) {
-    yield `  ${name.padEnd(10)} ${bar(s, palette, 24)} ${share(s)}`;
-  }
+  const row = (name: string, text: string): string => `  ${name.padEnd(10)} ${text}`;
+  const shared = (s: Share): string => `${bar(s, palette, 24)} ${share(s)}`;
+  yield row('lines', coverage.hasShare ? shared(totals.lines) : palette.warn(withoutShare(coverage, totals)));
+  yield row('functions', shared(totals.functions));
+  yield row(hooks, shared(totals.points));
   if (totals.lines.partly > 0)
-    yield palette.dim(`  ${totals.lines.partly} of the covered lines are covered only partly`);
-  if (totals.lines.unknown > 0)
+    yield palette.dim(`  ${totals.lines.partly} of the covered lines ran only in part`);
+  if (totals.lines.unknown > 0 && program.hooks !== 'cmp')
     yield palette.dim(
-      `  of ${plural(totals.lines.unknown, 'more line')} the records do not tell whether they ran`,
+      `  ${counted(totals.lines.unknown, 'more line')} may have run or not: the records do not show it`,
     );
   if (!coverage.counts && totals.lines.covered > 0)
-    yield palette.dim('  no counts: the trace does not hold every execution, so lines are only seen or not');
+    yield palette.dim('  no hit counts: the trace does not hold every execution');
   const edges = trace.countOf(KIND_EDGE);
   if (edges > 0)
-    yield palette.warn(`  ${plural(edges, 'edge record')} not shown: an edge value names no line`);
+    yield palette.warn(`  ${counted(edges, 'edge record')} not counted: an edge value has no line`);
   for (const finding of trace.findings) yield palette.bad(`  finding: ${finding}`);
 }
 
@@ -131,7 +134,10 @@ export function* treeReport(coverage: Coverage, palette: Palette = PLAIN): Gener
   for (const { label, node, isFile } of rows) {
     const { lines, functions, points } = node.totals;
     const name = isFile ? label.padEnd(width) : palette.bold(label.padEnd(width));
-    yield `${name}  ${bar(lines, palette)} ${share(lines)}  ${share(functions)}  ${share(points)}`;
+    const ofLines = coverage.hasShare
+      ? `${bar(lines, palette)} ${share(lines)}`
+      : (coverage.program.hooks === 'cmp' ? 'not recorded' : `${lines.covered} ran`).padEnd(WIDTH + 20);
+    yield `${name}  ${ofLines}  ${share(functions)}  ${share(points)}`;
   }
 }
 
@@ -205,7 +211,7 @@ export function* annotateCoverage(
     yield `${palette.bold(file.path)}${text === undefined ? palette.dim('  (source not found)') : ''}`;
     for (const fn of functions) {
       const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
-      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${plural(coverage.functionHits(fn), 'call')}`;
+      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${counted(coverage.functionHits(fn), 'call')}`;
       const { first, last } = functionExtent(file, fn, source);
       for (let line = first; line <= last; line++) {
         const code = file.lines.get(line);

@@ -104,7 +104,7 @@ function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
     // (Documentation/arch/riscv).
     size = Math.max(size, Number(view.getBigUint64(16, true)));
   } else if (!/\.(bin|img|raw)$/.test(name)) {
-    throw new HostError(`${name}: is neither an elf file nor a linux image (raw code must be named *.bin)`);
+    throw new HostError(`${name} is neither an ELF file nor a Linux Image; raw code must be named *.bin`);
   }
   requireRam(ram, bus, name, base, size);
   ram.write(base, bytes);

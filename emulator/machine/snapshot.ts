@@ -5,6 +5,7 @@
 
 import { HostError } from '../base/errors.ts';
 import { StateHash } from '../base/state-hash.ts';
+import { counted } from '../base/words.ts';
 import type { Device } from '../bus/device.ts';
 import { type Hart, layout as L } from '../hart/index.ts';
 import { isaString } from '../isa/index.ts';
@@ -105,8 +106,8 @@ export function stateOf(m: Machine): Omit<Snapshot, 'pages' | 'hash'> {
 export function checkFits(m: Machine, s: Snapshot): void {
   if (s.ramBytes !== m.ram.bytes || s.harts.length !== m.harts.length)
     throw new HostError(
-      `snapshot of ${s.harts.length} harts and ${s.ramBytes} bytes of ram does not fit a machine of ` +
-        `${m.harts.length} harts and ${m.ram.bytes} bytes`,
+      `snapshot of ${counted(s.harts.length, 'hart')} and ${s.ramBytes} bytes of ram does not fit a machine of ` +
+        `${counted(m.harts.length, 'hart')} and ${m.ram.bytes} bytes`,
     );
   const isa = isaString(m.options.extensions);
   if (s.isa !== isa) throw new HostError(`snapshot of ${s.isa} harts does not fit a machine of ${isa} harts`);

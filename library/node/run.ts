@@ -6,7 +6,7 @@ import { KcovboxError } from '../../emulator/base/errors.ts';
 import { parseCpu, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
 import { formatCapsule } from '../../host/capsule.ts';
 import { describe, resultOf } from '../../host/describe.ts';
-import { type GuestImages, prepareGuest } from '../../host/guest.ts';
+import { type GuestImages, kernelDialect, prepareGuest } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { sourceReader, sourceRootOf, syscallName } from '../../host/sources.ts';
 import {
@@ -35,7 +35,7 @@ export interface RunOptions {
    * Standard input: all of it, or chunks as they come, such as a readable stream. Default: empty.
    */
   readonly input?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Whose kcov the kernel speaks. Default: that of `conf`, or `openbsd`. */
+  /** Whose kcov the kernel speaks. Default: that of `conf` or `kernel`, or `openbsd`. */
   readonly dialect?: Dialect;
   /** Kernel configuration, as `linux+kasan`. Default: the dialect. */
   readonly conf?: string;
@@ -285,7 +285,7 @@ const MEMORY_USUAL = 256 * 2 ** 20;
 
 function choiceOf(program: string, options: RunOptions): MachineChoice {
   const { conf, memory = MEMORY_USUAL, maxInsns, kcov = 'device', cflags = [] } = options;
-  const dialect = dialectOf(conf, options.dialect);
+  const dialect = dialectOf(options);
   return {
     dialect,
     conf: conf ?? dialect,
@@ -303,7 +303,14 @@ function choiceOf(program: string, options: RunOptions): MachineChoice {
   };
 }
 
-function dialectOf(conf: string | undefined, given: Dialect | undefined): Dialect {
+function dialectOf({ conf, kernel, kernelSource, dialect: given }: RunOptions): Dialect {
+  if (kernel !== undefined) {
+    if (conf !== undefined || kernelSource !== undefined)
+      throw new KcovboxError('input', `kernel ${kernel} is already built: omit conf and kernelSource`);
+    const own = kernelDialect(kernel);
+    if (own === undefined || given === undefined || own === given) return own ?? given ?? 'openbsd';
+    throw new KcovboxError('input', `kernel ${kernel} is one of ${own}, dialect is ${given}: omit dialect`);
+  }
   if (conf === undefined) return given ?? 'openbsd';
   const named = DIALECTS.filter(name => conf.split('+').includes(name));
   if (named.length === 1 && (given === undefined || given === named[0])) return named[0]!;

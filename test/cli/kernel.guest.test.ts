@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run as runInGuest } from '../../library/node.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-own-'));
@@ -54,6 +55,24 @@ test('an image is run as it is, and recorded and replayed', () => {
   expect(run('-k', 'own.elf', '--record', 'own.kcapsule', program)).toMatchObject({ status: 7, stderr: '' });
   rmSync(join(dir, 'own.elf'));
   expect(kcovbox(['replay', 'own.kcapsule'], { cwd: dir })).toMatchObject({ status: 7 });
+});
+
+test('an image has its own dialect: programs get its headers, and so does the trace', async () => {
+  const path = join(dir, 'linux.elf');
+  expect(kcovbox(['build', 'kernel', '--dialect', 'linux', '-o', path], { cwd: dir }).status).toBe(0);
+  const client = join(ROOT, 'guest-programs', 'linux-kcov.c');
+  const ran = kcovbox(['run', '-k', path, '--cover', 'linux.kcov', client], { cwd: dir });
+  expect(ran).toMatchObject({ status: 0, stderr: '' });
+  const facts = kcovbox(['cov', 'stats', '-k', path, '--json', 'linux.kcov'], { cwd: dir }).stdout;
+  expect(JSON.parse(facts)).toMatchObject({ dialect: 'linux' });
+  expect(run('-k', path, '--dialect', 'freebsd', client)).toMatchObject({
+    status: 125,
+    stderr: `kcovbox: --kernel ${path} is a kernel of linux, --dialect says freebsd; omit --dialect\n`,
+  });
+  const ours = await runInGuest(client, { kernel: path, cover: true });
+  expect(ours.trace!.dialect).toBe('linux');
+  await expect(runInGuest(client, { kernel: path, dialect: 'netbsd' })).rejects.toThrow('is one of linux');
+  await expect(runInGuest(client, { kernel: path, conf: 'linux' })).rejects.toThrow('omit conf');
 });
 
 test.each([

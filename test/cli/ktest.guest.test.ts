@@ -47,8 +47,9 @@ test('a failure has its line, and status 1; no such test, status 2', () => {
   expect(stdout).toContain(`# lib_test.c:${line}: expected strcmp(to, "abd") == 0: left is -1, right is 0`);
   expect(stdout).toContain('not ok 2 lib_test.strlcpy_always_terminates');
   expect(status).toBe(1);
-  expect(ktest('nothing.*')).toMatchObject({
+  expect(ktest('--cover', 'none.kcov', 'nothing.*')).toMatchObject({
     status: 2,
     stdout: expect.stringContaining('no test is named'),
+    stderr: 'kcovbox: none.kcov has no records: no test ran\n',
   });
 });

@@ -14,6 +14,9 @@ beforeAll(() => {
   const file = (name: string, contents: string | Uint8Array): void =>
     writeFileSync(join(cwd, name), contents);
   file('ok.c', 'int main(void) { return 0; }\n');
+  file('other.c', 'int main(void) { return 1; }\n');
+  file('nolink.c', 'int f(void);\nint main(void) { return f(); }\n');
+  file('s.sh', '#!/bin/sh\necho hi\n');
   file('empty.elf', '');
   file('text', 'hello\n'.repeat(50));
   file('cut.elf', Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0]));
@@ -27,6 +30,7 @@ beforeAll(() => {
   expect(kcovbox(['run', '--dialect', 'linux', '--trace', '--cover', 'l.kcov', 'ok.c'], { cwd }).status).toBe(
     0,
   );
+  expect(kcovbox(['run', '--snapshot', 'ok.snap', 'ok.c'], { cwd }).status).toBe(0);
   before = readdirSync(cwd).sort();
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -81,6 +85,10 @@ const RUN: readonly Line[] = [
   ['run --env A ok.c', /--env.*NAME=VALUE/],
   ['run --env 1A=b ok.c', /--env.*NAME=VALUE/],
   ['run --cflags -frobnicate ok.c', /ok\.c does not compile/, 123],
+  ['run s.sh', /program s\.sh is a script, and the guest has no interpreter: give C source or/],
+  ['run nolink.c', /nolink\.c compiles but does not link: the linker's words are above/, 123],
+  ['run --from ok.snap other.c', /ok\.snap is of another run: program\.name is "other", was "ok"; give/],
+  ['run --result /proc/x ok.c', /cannot write \/proc\/x: no file can be made in \/proc/],
   ['run --cover a.xyz ok.c', /--cover a\.xyz: the suffix names no format.*\.html/],
   ['run --cover noformat ok.c', /--cover noformat: the suffix names no format/],
   ['run --cover folder ok.c', /cannot write folder: it is a folder/],
@@ -120,7 +128,8 @@ const BOOT: readonly Line[] = [
   ['boot kernel', /"kernel" is not an option; kernels are given with -kernel FILE/],
   ['boot -kernel', /-kernel needs a value/],
   ['boot -kernel nothing', /kernel nothing: no such file/],
-  ['boot -kernel text', /text/],
+  ['boot -kernel text', /text is neither an ELF file nor a Linux Image; raw code must be named \*\.bin/],
+  ['boot -kernel ok.c', /kernel ok\.c is C source: kcovbox run compiles programs/],
   ['boot -kernel image.bin -frobnicate', /unknown option -frobnicate/],
   ['boot -kernel image.bin -m 1', /-m 1/],
   ['boot -kernel image.bin -smp 99', /-smp 99/],
@@ -177,6 +186,7 @@ const COV: readonly Line[] = [
   ['cov filter a.kcov', /required option '-o, --output <file>'/],
   ['cov filter --kind foo -o f.kcov a.kcov', /'foo' is invalid.*pc, cmp, edge/],
   ['cov filter --context foo -o f.kcov a.kcov', /'foo' is invalid.*task, remote/],
+  ['cov filter --test nosuch -o f.kcov a.kcov', /a\.kcov has no test "nosuch"; there are openbsd-kcov/],
   ['cov filter --thread x -o f.kcov a.kcov', /--thread.*whole number/],
   ['cov export a.kcov', /add --format, one of/],
   ['cov export -o x.pdf a.kcov', /-o x\.pdf: the suffix names no format/],

@@ -16,6 +16,7 @@ import {
   diffReport,
   type Elf,
   explainPc,
+  exportCoverage,
   filterTrace,
   functionReport,
   globToRegExp,
@@ -86,7 +87,7 @@ describe.skipIf(reason)('reports', () => {
     const tree = [...treeReport(coverage)].join('\n');
     const { lines, points } = coverage.totals();
     expect(tree).toContain(`${lines.covered}/${lines.total}`);
-    expect(tree).toContain('openbsd, 11 records, 2 tests, 3 lost for want of room');
+    expect(tree).toContain('openbsd, 11 records, 2 tests, 3 lost: the buffer was full');
     expect(
       [...functionReport(coverage)].some(row => /100\.00%\s+1\/1\s+1 {2}run_all main\.c:\d+/.test(row)),
     ).toBe(true);
@@ -153,6 +154,19 @@ describe.skipIf(reason)('reports', () => {
     const only = Coverage.of(filterTrace(trace, { point: kind => kind === 'cmp' }), elf);
     expect(only.program.hooks).toBe('cmp');
     expect(only.totals().points.covered).toBe(2);
+    // Lines with a comparison surely ran, but counted alone they would be 100 %.
+    const { covered, total, unknown } = only.totals().lines;
+    expect([covered, total, unknown > 0]).toEqual([0, 0, true]);
+    expect([...treeReport(only)][1]).toBe('  lines      not recorded: the trace has comparisons only');
+    const text = (format: 'lcov' | 'cobertura' | 'json') =>
+      Buffer.concat([...exportCoverage(format, only)]).toString();
+    expect(text('lcov')).not.toMatch(/^DA:|^L[FH]:[1-9]/m);
+    expect(text('cobertura')).not.toMatch(/<classes>[\s\S]*<\/methods>\s*<lines>\s*<line /);
+    expect(JSON.parse(text('json')).totals.lines).toMatchObject({ covered: 0, total: 0, percent: null });
+    // Filtered records prove that lines ran, and nothing about others.
+    const part = Coverage.of(filterTrace(trace, { point: (_, pc) => pc === trace.pointPc[0] }), elf);
+    expect(part.hasShare).toBe(false);
+    expect([...treeReport(part)][1]).toMatch(/^ {2}lines {6}\d+ surely ran; the trace does not show which/);
     const empty = new TraceBuilder({ dialect: 'linux' }).finish();
     expect(Coverage.of(empty, elf).totals().points.covered).toBe(0);
   });

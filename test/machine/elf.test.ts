@@ -74,7 +74,7 @@ describe('elf loader', () => {
 
   it.each<[string, Uint8Array, RegExp]>([
     ['no bytes', new Uint8Array(0), /is empty/],
-    ['text', new TextEncoder().encode('hello, this is no program'), /neither an elf file nor a linux image/],
+    ['text', new TextEncoder().encode('hello, this is no program'), /neither an ELF file nor a Linux Image/],
     ['only the magic', GOOD.slice(0, 4), /truncated: 4 bytes/],
     ['half a header', GOOD.slice(0, 63), /truncated: 63 bytes/],
     ['no segment headers', GOOD.slice(0, 64), /program headers end after the file/],
