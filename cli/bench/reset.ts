@@ -97,6 +97,7 @@ export function resetTable({ rows, memory, resets }: ResetReport): string {
       line([what, pages.toFixed(0), micros.toFixed(1), Math.round(1e6 / micros).toLocaleString('en-US')]),
     ),
     '',
-    `resident memory: ${mib(memory[0])} MiB after a tenth of ${resets.toLocaleString('en-US')} resets, ${mib(memory[1])} MiB at the end`,
+    `resident memory: ${mib(memory[0])} MiB after a tenth of ${resets.toLocaleString('en-US')} resets, ` +
+      `${mib(memory[1])} MiB at the end`,
   ].join('\n');
 }

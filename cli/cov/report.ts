@@ -322,7 +322,10 @@ export function addExplain(cov: Command): void {
     .description('explain a PC: function, lines, inlined calls, surrounding code, tests that cover it')
     .argument('<pc>', 'as kcov recorded it, in hexadecimal')
     .option('-t, --trace <trace>', 'also list the tests in this trace that cover it')
-    .addHelpText('after', '\nExample:\n  kcovbox cov explain -t a.kcov 0xffffffff80247d36');
+    .addHelpText(
+      'after',
+      '\nExample:\n  kcovbox cov explain -t a.kcov $(kcovbox cov export --format rawcover a.kcov | head -n 1)',
+    );
   addImageOption(command).action(async (text: string, options: ImageOptions & { trace?: string }) => {
     if (!/^0x[0-9a-f]{1,16}$/i.test(text))
       throw new UserError(`"${text}" is not a PC: write it as 0x and hexadecimal digits`);

@@ -155,7 +155,7 @@ export function register(program: Command): void {
       'after',
       '\nBranch targets are absolute, with symbol and offset.\n' +
         'Examples:\n  kcovbox disasm -f sys_read kernel.elf\n' +
-        '  kcovbox disasm --start ffffffff80228400 --stop ffffffff80228500 kernel.elf\n' +
+        '  kcovbox disasm --start ffffffff80200000 --stop ffffffff80200040 kernel.elf\n' +
         '  kcovbox disasm 00150513 8082',
     )
     .action(async (input: string[], options: DisasmOptions) => {

@@ -49,9 +49,9 @@ function cacheFinding(): Finding {
   }
 }
 
-const NODE = 'Node.js >= 20';
+const NODE = 'Node.js 20 or newer';
 const CACHE = 'cache folder';
-const CLANG = 'clang >= 16, riscv64';
+const CLANG = 'clang 16 or newer for riscv64';
 const LIBC = 'riscv64 C library';
 
 /** A group of commands, and the findings that all of it needs. */
@@ -65,7 +65,7 @@ const TO_BUILD_KERNELS = [CLANG, 'ld.lld', 'llvm-nm', 'make'];
 /** The first one is the main job. */
 const jobs = (hasKernels: boolean): Job[] => [
   {
-    what: `demo, run ELF, boot, replay, cov, symbolize${hasKernels ? '' : ' (kernels are built first)'}`,
+    what: `demo, run ELF, boot, replay, cov, symbolize${hasKernels ? '' : ' (a checkout builds its kernels)'}`,
     needs: [NODE, CACHE, ...(hasKernels ? [] : TO_BUILD_KERNELS)],
   },
   { what: 'run prog.c, run --trace', needs: [NODE, CACHE, CLANG, 'ld.lld', LIBC] },
@@ -76,7 +76,7 @@ const jobs = (hasKernels: boolean): Job[] => [
 function* describeJobs(all: readonly Job[], rows: readonly Finding[]): Generator<string> {
   for (const { what, needs } of all) {
     const missing = rows.filter(row => !row.ok && needs.includes(row.what)).map(row => row.what);
-    yield missing.length === 0 ? `works:  ${what}` : `cannot: ${what}; missing: ${missing.join('; ')}`;
+    yield missing.length === 0 ? `works:  ${what}` : `cannot: ${what}; needs ${missing.join(', ')}`;
   }
 }
 
@@ -133,8 +133,12 @@ export function register(program: Command): void {
       console.log(`kcovbox ${version}`);
       const rows = findings();
       const width = Math.max(...rows.map(row => row.what.length));
-      for (const { what, ok, detail, optional } of rows) {
-        const mark = ok ? pc.green('ok     ') : optional ? pc.yellow('absent ') : pc.red('missing');
+      for (const { what, ok, detail, packages, optional } of rows) {
+        const mark = ok
+          ? pc.green('ok     ')
+          : optional
+            ? pc.yellow('absent ')
+            : pc.red(packages ? 'missing' : 'wrong  ');
         console.log(`${mark}  ${what.padEnd(width)}  ${detail}`);
       }
       if (rows.some(row => row.what === CLANG && row.ok)) console.log(`compiler: ${clangVersion()}`);
@@ -142,7 +146,7 @@ export function register(program: Command): void {
       const missing = rows.filter(row => !row.ok && !row.optional);
       const packages = missing.flatMap(row => row.packages ?? []);
       if (packages.length > 0)
-        console.log(`\nAll that is missing (Debian, Ubuntu): ${INSTALL} ${packages.join(' ')}`);
+        console.log(`\nTo install what is missing (Debian, Ubuntu): ${INSTALL} ${packages.join(' ')}`);
       const all = jobs(hasPrebuiltKernels());
       if (missing.length > 0) console.log([...describeJobs(all, rows)].join('\n'));
       else console.log('everything is installed; start with: kcovbox demo');

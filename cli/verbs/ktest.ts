@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { packageRoot } from '../../toolchain/index.ts';
-import { checkOutputs, execute, type Outputs } from '../run/execute.ts';
+import { checkOutputs, execute } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel } from '../run/robust.ts';
 import {
@@ -33,23 +33,16 @@ class RunningTest {
 async function ktest(pattern: string | undefined, options: KtestOptions, command: Command): Promise<number> {
   const isGiven = command.getOptionValueSource('dialect') === 'cli';
   const { dialect, conf, words } = chooseKernel(options, isGiven);
-  const { cover, format, result, list, append, ...rest } = options;
-  const outputs: Outputs = {
-    keepLost: true,
-    ...(cover !== undefined && { cover }),
-    ...(format !== undefined && { format }),
-    ...(result !== undefined && { result }),
-  };
+  const { cover, list, append } = options;
+  const outputs = { ...options, keepLost: true };
   checkOutputs(outputs);
   const folder = join(packageRoot(), 'guest-programs');
-  const cflags = cover === undefined ? [] : ['-include', join(folder, 'kcov-self.h')];
-  const withTests = conf.split('+').includes('ktest') ? conf : `${conf}+ktest`;
   const choice = {
-    ...rest,
+    ...options,
     ...(await deviceChoice(options)),
     dialect,
-    conf: withTests,
-    cflags,
+    conf: conf.split('+').includes('ktest') ? conf : `${conf}+ktest`,
+    cflags: cover === undefined ? [] : ['-include', join(folder, 'kcov-self.h')],
     env: {},
     interactive: false,
   };

@@ -249,51 +249,20 @@ export function register(program: Command): void {
       const isGiven = command.getOptionValueSource('dialect') === 'cli';
       const { dialect, conf, words } = chooseKernel(options, isGiven);
       const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
-      const {
-        cflags,
-        env = {},
-        trace,
-        exact,
-        cover,
-        format,
-        result,
-        record,
-        thin,
-        testName,
-        snapshot,
-        snapshotAt,
-        from,
-        cold,
-        device: _device,
-        driver: _driver,
-        fault: _fault,
-        s,
-        S,
-        gdb: gdbText,
-        hostile: _hostile,
-        ...rest
-      } = options;
+      const { s, S, gdb: gdbText } = options;
       const gdb = gdbOf({ ...(s && { s }), ...(S && { S }), ...(gdbText !== undefined && { gdb: gdbText }) });
       if (gdb && options.engine === 'lockstep') throw new UserError('--gdb needs one engine: jit or interp');
-      const interactive = options.interactive === true;
-      const flags = [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)];
-      const own = await deviceChoice(options);
-      const choice = { ...rest, ...own, dialect, conf, cflags: flags, env, interactive };
-      const outputs = {
-        cover,
-        format,
-        result,
-        record,
-        thin,
-        testName,
-        exact,
-        snapshot,
-        snapshotAt,
-        from,
-        cold,
-        keepLost: trace === true,
-        gdb,
+      const { cflags, env = {}, trace = false } = options;
+      const choice = {
+        ...options,
+        ...(await deviceChoice(options)),
+        dialect,
+        conf,
+        cflags: [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)],
+        env,
+        interactive: options.interactive === true,
       };
-      process.exitCode = await runProgram(file, args, choice, outputs as Outputs, append);
+      const outputs = { ...options, gdb, keepLost: trace };
+      process.exitCode = await runProgram(file, args, choice, outputs, append);
     });
 }

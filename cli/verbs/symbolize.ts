@@ -136,7 +136,7 @@ export function register(program: Command): void {
       'after',
       '\nThe first word of each line is the PC; the rest is ignored.\n' +
         'Examples:\n  kcovbox run prog.c | grep ^0x | kcovbox symbolize\n' +
-        '  echo 0xffffffff80247d36 | kcovbox symbolize -k kernel.elf --json',
+        '  kcovbox cov export --format rawcover a.kcov | kcovbox symbolize -k kernel.elf --json',
     )
     .action(async (options: Options) => {
       if (options.addresses && options.kernel === undefined)

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assemble, FINISH } from '../support/asm.ts';
+import { assemble, ECHO, FINISH } from '../support/asm.ts';
 import { mutateCapsule } from '../support/capsule-mutants.ts';
 import { isOneLine, kcovbox, ROOT } from '../support/command.ts';
 import { Random, seedText } from '../support/random.ts';
@@ -14,16 +14,7 @@ int main(void) { int c, n = 0; while ((c = getchar()) != EOF) n++; printf("%d\\n
 `;
 
 /** Prints three bytes of input and a line feed, and returns 5. */
-const ECHO = `
-  li s0, 0x10000000
-  li s1, 3
-1: lbu t0, 5(s0)
-  andi t0, t0, 1
-  beqz t0, 1b
-  lbu t0, 0(s0)
-  sb t0, 0(s0)
-  addi s1, s1, -1
-  bnez s1, 1b
+const ECHO_LINE = `${ECHO}
   li t0, 10
   sb t0, 0(s0)
   li a0, 5
@@ -47,7 +38,7 @@ export function record(dir: string): Uint8Array {
 /** The same for `boot`, with a kernel of a few instructions: b.kcapsule. */
 export function recordBoot(dir: string): Uint8Array {
   mkdirSync(join(dir, 'cwd'), { recursive: true });
-  writeFileSync(join(dir, 'echo.elf'), assemble(ECHO).bytes);
+  writeFileSync(join(dir, 'echo.elf'), assemble(ECHO_LINE).bytes);
   const path = join(dir, 'b.kcapsule');
   const images = ['-bios', 'none', '-kernel', join(dir, 'echo.elf'), '-m', '16M'];
   ran(['boot', ...images, '--record', path], dir, 'abc', 'abc\n');

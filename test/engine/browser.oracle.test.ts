@@ -9,7 +9,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareGuest } from '../../cli/run/guest.ts';
 import { allInMemory } from '../../host/guest.ts';
-import { assemble, FINISH } from '../support/asm.ts';
+import { assemble, ECHO, FINISH } from '../support/asm.ts';
 import { type Case, type Ended, runCase } from '../support/engine-main.ts';
 import { missing } from '../support/tools.ts';
 
@@ -46,15 +46,7 @@ const PROGRAM = `
 /** Echoes three bytes of input, stores code and runs it, and reads the clocks. */
 const BARE = `
     .option norvc
-    li s0, 0x10000000
-    li s1, 3
-  1: lbu t0, 5(s0)
-    andi t0, t0, 1
-    beqz t0, 1b
-    lbu t0, 0(s0)
-    sb t0, 0(s0)
-    addi s1, s1, -1
-    bnez s1, 1b
+    ${ECHO}
     li s1, 3000
     la s2, 9f
   2: andi t1, s1, 127

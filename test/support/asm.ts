@@ -38,3 +38,16 @@ export const FINISH = `
   sw a0, 0(t0)
 9: j 9b
 `;
+
+/** Echoes three bytes of the serial port, and leaves its address in s0. Clobbers s1 and t0. */
+export const ECHO = `
+  li s0, 0x10000000
+  li s1, 3
+1: lbu t0, 5(s0)
+  andi t0, t0, 1
+  beqz t0, 1b
+  lbu t0, 0(s0)
+  sb t0, 0(s0)
+  addi s1, s1, -1
+  bnez s1, 1b
+`;

@@ -1,0 +1,88 @@
+// The examples of --help are commands that work: each is run as it stands in the help, in a folder
+// with the files that it names.
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pagesOf } from '../../cli/docs/describe.ts';
+import { createProgram } from '../../cli/main.ts';
+import { kcovbox, ROOT, shell } from '../support/command.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-examples-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+/** Examples that other tests run, or that would change the machine, by the beginning of the line. */
+const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
+  ['kcovbox bench', 'test/bench'],
+  ['kcovbox boot', 'a kernel of others: test/machine/xv6.oracle.test.ts'],
+  ['kcovbox cache prune', 'test/cli/commands.guest.test.ts: it would empty the cache'],
+  ['kcovbox check', 'test/cli/check.oracle.test.ts'],
+  ['kcovbox faults', 'test/cli/faults: some minutes'],
+  ['kcovbox help', 'test/cli/cli.guest.test.ts'],
+  ['kcovbox ktest', 'test/cli/ktest.guest.test.ts'],
+  ['kcovbox run --kasan', 'test/cli/robust.guest.test.ts'],
+];
+
+/** The statuses of examples that do not end with 0. */
+const STATUS: readonly (readonly [begin: string, status: number])[] = [
+  ['kcovbox cov report --fail-under 80', 1],
+];
+
+const pages = pagesOf(await createProgram(undefined));
+const lines = [
+  ...new Set(
+    pages.flatMap(({ notes }) =>
+      notes
+        .split('\n')
+        .filter(line => /^ +kcovbox /.test(line))
+        .map(line => line.trim().replace(/ {4,}.*$/, '')),
+    ),
+  ),
+];
+const isElsewhere = (line: string): boolean => ELSEWHERE.some(([begin]) => line.startsWith(begin));
+const own = lines.filter(line => !isElsewhere(line));
+
+const PROGRAM = 'int main(void) { return 0; }\n';
+
+beforeAll(() => {
+  const run = (...args: string[]): void => {
+    const { status, stderr } = kcovbox(args, { cwd });
+    if (status !== 0) throw new Error(`kcovbox ${args.join(' ')}: status ${status}, ${stderr}`);
+  };
+  for (const name of ['kernel', 'my-kernel'])
+    cpSync(join(ROOT, 'kernel'), join(cwd, name), { recursive: true });
+  writeFileSync(join(cwd, 'prog.c'), PROGRAM);
+  cpSync(join(ROOT, 'examples'), join(cwd, 'examples'), { recursive: true });
+  writeFileSync(
+    join(cwd, 'mydev.ts'),
+    `import { defineDevice } from 'kcovbox/device';
+     export default defineDevice({ name: 'mydev', compatible: 'me,mydev', doc: 'An example.',
+       params: { depth: 4 }, registers: { id: { at: 0, access: 'r', doc: 'constant' } } });`,
+  );
+  run('run', '--record', 'bug.kcapsule', 'prog.c');
+  run('run', '--trace', '--cover', 'a.kcov', 'prog.c');
+  for (const name of ['b', 'new', 'old', 'all']) copyFileSync(join(cwd, 'a.kcov'), join(cwd, `${name}.kcov`));
+  run('capsule', 'thin', '-o', 'thin.kcapsule', 'bug.kcapsule');
+  run('build', 'kernel', '-o', 'kernel.elf');
+}, 300_000);
+
+test.each(own)('%s', line => {
+  // Only a program that uses kcov itself knows PCs.
+  const client = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+  const prints = line.includes('grep ^0x');
+  writeFileSync(join(cwd, 'prog.c'), prints ? readFileSync(client) : PROGRAM);
+  const { status, stdout, stderr } = shell(`set -o pipefail; ${line}`, { cwd });
+  const wanted = STATUS.find(([begin]) => line.startsWith(begin))?.[1] ?? 0;
+  expect({ status, stderr }).toEqual({ status: wanted, stderr: expect.not.stringMatching(/error|usage/i) });
+  if (line.includes('symbolize')) expect(stdout).toMatch(/kernel\/\S+\.[cS]/);
+  if (line.includes('explain')) expect(stdout).toMatch(/^.*0x[0-9a-f]{16}/);
+});
+
+test('every exception is one of the examples', () => {
+  for (const [begin] of [...ELSEWHERE, ...STATUS])
+    expect(
+      lines.some(line => line.startsWith(begin)),
+      begin,
+    ).toBe(true);
+  expect(own.length).toBeGreaterThan(30);
+});
