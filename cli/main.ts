@@ -36,6 +36,24 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   doctor: () => import('./verbs/doctor.ts'),
 };
 
+const MAY_BE_EMPTY = ['args', 'options'];
+
+/** Options with a path as value, by the word that stands for it in the help. */
+const PATH = /<(file|elf|dir|trace)(\.\w+)?>$/;
+
+/**
+ * An empty path is a variable of a script that was not set: `--result "$OUT"`. The system's own
+ * message would name nothing. Arguments of the guest's program, and QEMU's options, may be empty.
+ */
+function refuseEmpty(command: Command): void {
+  for (const option of command.options)
+    if (PATH.test(option.flags) && [command.getOptionValue(option.attributeName())].flat().includes(''))
+      throw new UserError(`${option.flags}: the path is empty`);
+  for (const [i, argument] of command.registeredArguments.entries())
+    if (!MAY_BE_EMPTY.includes(argument.name()) && [command.processedArgs[i]].flat().includes(''))
+      throw new UserError(`${command.name()}: the argument "${argument.name()}" is empty`);
+}
+
 /**
  * The command with the one verb that `first` names, or with all of them for help, errors and
  * documents.
@@ -81,7 +99,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
     }
   };
   inherit(program);
-  return program;
+  return program.hook('preAction', (_, command) => refuseEmpty(command));
 }
 
 /**

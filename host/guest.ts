@@ -179,7 +179,7 @@ export async function packProgram(
   const bytes = await loadProgram(program, options);
   const name = basename(program).replace(/\.c$/i, '');
   if (!/^[\x21-\x7e]+$/.test(name))
-    throw refused(`program name "${name}" has blanks or unprintable characters; rename it`);
+    throw refused(`program name "${name}" has blanks or characters other than ASCII; rename it`);
   const entry = { path: `bin/${name}`, mode: EXECUTABLE, data: bytes };
   return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
 }

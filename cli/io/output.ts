@@ -13,7 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { QuietEnd, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
@@ -150,6 +150,34 @@ export function checkOutput(path: string | undefined): void {
     if (error instanceof UserError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UserError(`cannot write ${path}: ${reasonFor(path, code, message)}`);
+  }
+}
+
+/** Equal for two names of one regular file; devices such as /dev/null may be named twice. */
+function identityOf(path: string): string | undefined {
+  if (path === '-') return undefined;
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status) return resolve(path);
+  return status.isFile() ? `${status.dev}:${status.ino}` : undefined;
+}
+
+/**
+ * Refuses outputs that would destroy an input or each other. `outputs`: paths by the names of their
+ * options.
+ */
+export function checkDistinct(
+  outputs: readonly (readonly [option: string, path: string | undefined])[],
+  inputs: readonly (string | undefined)[],
+): void {
+  const taken = new Map<string | undefined, string>();
+  for (const path of inputs)
+    if (path !== undefined) taken.set(identityOf(path), 'an input; choose another file');
+  for (const [option, path] of outputs) {
+    const id = path === undefined ? undefined : identityOf(path);
+    if (id === undefined) continue;
+    const role = taken.get(id);
+    if (role !== undefined) throw new UserError(`${option} ${path}: the file is ${role}`);
+    taken.set(id, `that of ${option}; choose two`);
   }
 }
 

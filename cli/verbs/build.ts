@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../../toolchain/index.ts';
-import { writeFile } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeFile } from '../io/output.ts';
 
 export function register(program: Command): void {
   program
@@ -38,6 +38,8 @@ export function register(program: Command): void {
           output?: string;
         },
       ) => {
+        checkOutput(options.output);
+        checkDistinct([['-o', options.output]], [what]);
         const cflags = options.cflags?.split(/\s+/).filter(Boolean) ?? [];
         const { path, built } =
           what === 'kernel'

@@ -35,7 +35,7 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
   const { dialect, conf, words } = chooseKernel(options, isGiven);
   const { cover, list, append } = options;
   const outputs = { ...options, keepLost: true };
-  checkOutputs(outputs);
+  checkOutputs(outputs, options.driver ?? []);
   const folder = join(packageRoot(), 'guest-programs');
   const choice = {
     ...options,

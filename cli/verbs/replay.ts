@@ -133,7 +133,7 @@ function replayOf(path: string, capsule: Capsule, isVerified: boolean): Replay {
 const wordOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? name : 'PROGRAM.c');
 
 async function replay(path: string, files: readonly string[], options: ReplayOptions): Promise<number> {
-  checkOutputs(options);
+  checkOutputs(options, [path, options.kernel, ...files]);
   const capsule = openCapsule(path);
   const { run, outcome: then } = capsule.manifest;
   const replayed = replayOf(path, capsule, options.verify === true);

@@ -11,7 +11,7 @@ import {
   parseHostile,
 } from '../../emulator/index.ts';
 import type { LoadedDevice } from '../../host/device.ts';
-import type { GuestImages } from '../../host/guest.ts';
+import type { GuestImages, GuestOptions } from '../../host/guest.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
 import { UserError } from '../io/fail.ts';
@@ -58,11 +58,11 @@ export interface RunOptions extends RobustOptions, Omit<Outputs, 'gdb'> {
 async function runProgram(
   program: string,
   args: readonly string[],
-  choice: RunChoice,
+  choice: RunChoice & Pick<GuestOptions, 'kernel' | 'kernelSource' | 'drivers'>,
   outputs: Outputs,
   append: string,
 ): Promise<number> {
-  checkOutputs(outputs);
+  checkOutputs(outputs, [program, choice.kernel, outputs.from, ...(choice.drivers ?? [])]);
   const images: GuestImages = await prepareGuest(program, args, {
     ...choice,
     ...(append === '' ? {} : { append }),

@@ -17,10 +17,11 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox boot', 'a kernel of others: test/machine/xv6.oracle.test.ts'],
   ['kcovbox cache prune', 'test/cli/commands.guest.test.ts: it would empty the cache'],
   ['kcovbox check', 'test/cli/check.oracle.test.ts'],
-  ['kcovbox faults', 'test/cli/faults: some minutes'],
+  ['kcovbox faults', 'test/cli/faults.guest.test.ts'],
   ['kcovbox help', 'test/cli/cli.guest.test.ts'],
   ['kcovbox ktest', 'test/cli/ktest.guest.test.ts'],
   ['kcovbox run --kasan', 'test/cli/robust.guest.test.ts'],
+  ['kcovbox run -s -S', 'it waits for gdb: test/debug'],
 ];
 
 /** The statuses of examples that do not end with 0. */

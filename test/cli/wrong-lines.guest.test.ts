@@ -23,6 +23,7 @@ beforeAll(() => {
   file('bad.kcov', 'not a trace\n');
   file('a b.c', 'int main(void) { return 0; }\n');
   file('r.json', '{"format":"kcovbox recording","version":2}');
+  file('ü.c', 'int main(void) { return 0; }\n');
   file('image.bin', new Uint8Array(64));
   mkdirSync(join(cwd, 'folder'));
   symlinkSync('loop', join(cwd, 'loop'));
@@ -36,8 +37,8 @@ beforeAll(() => {
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 /**
- * Words of the command line, separated by blanks ("␣" stands for one); the message; another status
- * than 125.
+ * Words of the command line, separated by blanks ("␣" stands for one, `""` for an empty word); the
+ * message; another status than 125.
  */
 type Line = readonly [line: string, message: RegExp, status?: number];
 
@@ -85,6 +86,15 @@ const RUN: readonly Line[] = [
   ['run --env A ok.c', /--env.*NAME=VALUE/],
   ['run --env 1A=b ok.c', /--env.*NAME=VALUE/],
   ['run --cflags -frobnicate ok.c', /ok\.c does not compile/, 123],
+  ['run ""', /run: the argument "program" is empty/],
+  ['run --cover= ok.c', /--cover <file>: the path is empty/],
+  ['run --record "" ok.c', /--record <file>: the path is empty/],
+  ['run -k "" ok.c', /-k, --kernel <elf>: the path is empty/],
+  ['run --result ok.c ok.c', /--result ok\.c: the file is an input; choose another file/],
+  ['run --result ./ok.c ok.c', /--result \.\/ok\.c: the file is an input/],
+  ['run --cover x.kcov --result x.kcov ok.c', /--result x\.kcov: the file is that of --cover; choose two/],
+  ['run --snapshot - ok.c', /--snapshot -: a snapshot is a file; give its name/],
+  ['run ü.c', /program name "ü" has blanks or characters other than ASCII; rename it/],
   ['run s.sh', /program s\.sh is a script, and the guest has no interpreter: give C source or/],
   ['run nolink.c', /nolink\.c compiles but does not link: the linker's words are above/, 123],
   [
@@ -145,6 +155,8 @@ const BOOT: readonly Line[] = [
 
 const BUILD: readonly Line[] = [
   ['build', /missing required argument 'what'/],
+  ['build ok.c -o ok.c', /-o ok\.c: the file is an input; choose another file/],
+  ['build ok.c -o folder', /cannot write folder: it is a folder/],
   ['build nothing.c', /nothing\.c: no such file/],
   ['build kernel --conf frob', /no kernel configuration "frob"/],
   ['build ok.c -o no/ok', /cannot write no\/ok: no such folder/],
@@ -167,6 +179,7 @@ const BUILD: readonly Line[] = [
 const COV: readonly Line[] = [
   ['cov frobnicate', /unknown command 'frobnicate'/],
   ['cov report', /missing required argument 'trace'/],
+  ['cov report ""', /report: the argument "trace" is empty/],
   ['cov report nothing.kcov', /trace nothing\.kcov: no such file/],
   ['cov report bad.kcov', /bad\.kcov/],
   ['cov report a.kcov l.kcov', /recorded on different images/],
@@ -206,7 +219,7 @@ for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, 
         const args = line
           .split(' ')
           .filter(Boolean)
-          .map(word => word.replaceAll('␣', ' '));
+          .map(word => (word === '""' ? '' : word.replaceAll('␣', ' ')));
         const ran = kcovbox(args, { cwd });
         expect(ran).toEqual({ status, stdout: '', stderr: expect.stringMatching(message) });
         // A compiler has its own words first.
