@@ -97,7 +97,7 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
     if (elf.imageId === wanted || elf.codeHash === wanted) return elf;
   }
   const which = wanted
-    ? `the trace was recorded on ${wanted.slice(0, 23)}, which no kernel built here is`
+    ? `no kernel built here is ${wanted.slice(0, 23)}, on which the trace was recorded`
     : 'the trace names no image';
   throw new MissingImage(`${which}: give it with -k`);
 }

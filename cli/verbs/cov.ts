@@ -9,7 +9,7 @@ export function register(program: Command): void {
     .description('report, compare, merge, filter and export recorded coverage')
     .addHelpText(
       'after',
-      '\nExamples:\n  kcovbox run --cover a.kcov prog.c && kcovbox cov report a.kcov\n' +
+      '\nExamples:\n  kcovbox run --trace --cover a.kcov prog.c && kcovbox cov report a.kcov\n' +
         '  kcovbox cov export a.kcov --format html -o report.html\n  kcovbox cov diff a.kcov b.kcov',
     );
   for (const add of [addReport, addStats, addDiff, addExplain, addMerge, addFilter, addExport]) add(cov);

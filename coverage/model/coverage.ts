@@ -166,7 +166,7 @@ export class Coverage {
    * would always be 100 %.
    */
   get hasShare(): boolean {
-    return this.verdicts.proof.absence;
+    return this.verdicts.proof.absence || this.trace.records.length === 0;
   }
 
   /** Coverage of `image` by retired instructions, of a run named `test`. */

@@ -18,9 +18,11 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox cache prune', 'test/cli/commands.guest.test.ts: it would empty the cache'],
   ['kcovbox check', 'test/cli/check.oracle.test.ts'],
   ['kcovbox faults', 'test/cli/faults.guest.test.ts'],
+  ['kcovbox debug', 'test/debug'],
   ['kcovbox help', 'test/cli/cli.guest.test.ts'],
   ['kcovbox ktest', 'test/cli/ktest.guest.test.ts'],
   ['kcovbox run --kasan', 'test/cli/robust.guest.test.ts'],
+  ['kcovbox replay -s -S', 'it waits for gdb: test/debug'],
   ['kcovbox run -s -S', 'it waits for gdb: test/debug'],
 ];
 
