@@ -162,7 +162,7 @@ export class Coverage {
   }
 
   /**
-   * True if lines can be proven not to have run. Else only lines that ran are known, and their share
+   * True if lines can be proven not to have run. Else only lines that ran are known: their share
    * would always be 100 %.
    */
   get hasShare(): boolean {

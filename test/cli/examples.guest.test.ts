@@ -11,7 +11,7 @@ import { kcovbox, ROOT, shell } from '../support/command.ts';
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-examples-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-/** Examples that other tests run, or that would change the machine, by the beginning of the line. */
+/** Examples that other tests run, or that change the machine, by the beginning of the line. */
 const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox bench', 'test/bench'],
   ['kcovbox boot', 'a kernel of others: test/machine/xv6.oracle.test.ts'],
