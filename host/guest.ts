@@ -11,7 +11,7 @@ import {
   writeCpio,
 } from '../toolchain/index.ts';
 import type { LoadedDevice } from './device.ts';
-import { readInput } from './input.ts';
+import { readInput, readLoaded } from './input.ts';
 
 /**
  * Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense.
@@ -42,6 +42,8 @@ export interface WindowSize {
 export interface GuestImages {
   readonly kernelPath: string;
   readonly kernel: Uint8Array;
+  /** The part of it that is loaded, in place of `kernel` for machines that need no symbols. */
+  readonly loaded?: Uint8Array | undefined;
   /** Names its contents, where the cache knows them. */
   readonly kernelHash?: string | undefined;
   readonly initrd: Uint8Array;
@@ -85,6 +87,8 @@ export interface GuestOptions {
   readonly size?: WindowSize | undefined;
   /** Takes lines about builds and the compiler's warnings; default: standard error. */
   readonly say?: ((text: string) => void) | undefined;
+  /** False: the machine's kernel may lack its symbols, which saves reading them. */
+  readonly needsSymbols?: boolean;
   /** More files of the root file system. */
   readonly files?: readonly CpioEntry[];
 }
@@ -228,9 +232,19 @@ export async function prepareGuest(
   ].join(' ');
   const whole = `${append} ${tail}`;
   checkWords(whole, args);
-  const kernel = readInput(kernelPath, 'kernel');
-  const images = { kernelPath, kernel, kernelHash, initrd, size: options.size, name, args, program: bytes };
+  // A small program ends before all of the kernel is read, most of which is debugging data.
+  const loaded =
+    options.needsSymbols === false && kernelHash !== undefined ? readLoaded(kernelPath, 'kernel') : undefined;
+  const images = { kernelPath, loaded, kernelHash, initrd, size: options.size, name, args, program: bytes };
   // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg.
   const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
-  return isOwn ? { ...images, append: whole, tail: undefined } : { ...images, append, tail };
+  const words = isOwn ? { append: whole, tail: undefined } : { append, tail };
+  let kernel = loaded ? undefined : readInput(kernelPath, 'kernel');
+  return {
+    ...images,
+    ...words,
+    get kernel() {
+      return (kernel ??= readInput(kernelPath, 'kernel'));
+    },
+  };
 }

@@ -1,11 +1,14 @@
 // Input files. They may be hostile: only regular files are read, and never more bytes than the role
 // allows, even if the file grows meanwhile.
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { type DiskImage, KcovboxError } from '../emulator/index.ts';
+import { type DiskImage, isElf, KcovboxError } from '../emulator/index.ts';
 
 /** Largest file of any role: a buffer of Node holds no more. */
 const FILE_MAX = 2 ** 31;
 const MIB = 2 ** 20;
+const HEAD_BYTES = 4096;
+const PHDR_BYTES = 56;
+const PT_LOAD = 1;
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
@@ -50,6 +53,26 @@ export function readInput(path: string, what: string, max = FILE_MAX): Uint8Arra
       if (at > max) throw tooLarge();
       if (at === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * at + MIB, max + 1));
     }
+  });
+}
+
+/**
+ * The part of an ELF file that is loaded: its beginning up to the last segment, without debugging
+ * data. Undefined when that cannot be told from the first page. Errors: as `readInput`.
+ */
+export function readLoaded(path: string, what: string): Uint8Array | undefined {
+  return open(path, what, (fd, { size }) => {
+    const head = Buffer.alloc(HEAD_BYTES);
+    if (readSync(fd, head, 0, HEAD_BYTES, 0) !== HEAD_BYTES || !isElf(head)) return undefined;
+    const [table, count] = [Number(head.readBigUInt64LE(32)), head.readUInt16LE(56)];
+    if (table + count * PHDR_BYTES > HEAD_BYTES) return undefined;
+    let end = HEAD_BYTES;
+    for (let at = table; at < table + count * PHDR_BYTES; at += PHDR_BYTES)
+      if (head.readUInt32LE(at) === PT_LOAD)
+        end = Math.max(end, Number(head.readBigUInt64LE(at + 8) + head.readBigUInt64LE(at + 32)));
+    if (end > size) return undefined;
+    const bytes = Buffer.allocUnsafe(end);
+    return readSync(fd, bytes, 0, end, 0) === end ? bytes : undefined;
   });
 }
 

@@ -31,8 +31,9 @@ export interface MachineChoice {
 }
 
 /** Of the emulator, for the kernel, the initrd and the command line. */
-export function imageOptions({ kernel, initrd, append, tail }: GuestImages): MachineOptions {
-  const options = { kernel: { name: 'kernel', bytes: kernel }, append };
+export function imageOptions(images: GuestImages): MachineOptions {
+  const { loaded, initrd, append, tail } = images;
+  const options = { kernel: { name: 'kernel', bytes: loaded ?? images.kernel }, append };
   if (tail === undefined) return { ...options, initrd: { name: 'initrd', bytes: initrd } };
   const cmdline = new TextEncoder().encode(tail);
   return {

@@ -19,4 +19,9 @@ export const prepareGuest = (
   args: readonly string[],
   options: GuestOptions,
 ): Promise<GuestImages> =>
-  prepare(program, args, { tty: ttyWord(), size: isTerminal(0) ? sizeOf() : undefined, ...options });
+  prepare(program, args, {
+    needsSymbols: false,
+    tty: ttyWord(),
+    size: isTerminal(0) ? sizeOf() : undefined,
+    ...options,
+  });

@@ -27,7 +27,8 @@ export interface Loaded {
   /** Lowest and highest address loaded, half-open. */
   start: number;
   end: number;
-  symbols: ElfSymbol[];
+  /** Read at the first use. */
+  readonly symbols: ElfSymbol[];
   /** Physical address of a symbol, when the image is an ELF file that has it. */
   find(name: string): number | undefined;
   /** The physical address of code or data linked at a virtual address. */
@@ -68,7 +69,16 @@ function loadElf(ram: Ram, bus: Bus, file: ImageFile): Loaded {
     const symbol = elf.symbols.find(s => s.name === name);
     return symbol && Number(physical(elf, symbol.value));
   };
-  return { entry, start, end, symbols: elf.symbols, find, physical: va => Number(physical(elf, va)) };
+  return {
+    entry,
+    start,
+    end,
+    get symbols() {
+      return elf.symbols;
+    },
+    find,
+    physical: va => Number(physical(elf, va)),
+  };
 }
 
 /** A segment, or the part of it that is loaded. */

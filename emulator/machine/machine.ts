@@ -229,9 +229,9 @@ export class Machine {
     this.#hasRun = true;
     for (const { device } of this.board.placed) device.reset();
     this.booted = boot(this);
-    const tohost = this.booted.image?.find('tohost');
+    const tohost = this.options.bios === 'none' ? this.booted.image?.find('tohost') : undefined;
     this.htif =
-      tohost === undefined || this.options.bios !== 'none' || !this.ram.has(tohost, 8)
+      tohost === undefined || !this.ram.has(tohost, 8)
         ? undefined
         : new Htif(
             {
