@@ -4,10 +4,14 @@
 // names. All are compressed as one: kernels of different dialects have most of their bytes in
 // common, and take 40 % of the room that they would take alone.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { packageRoot, writeWhole } from './cache.ts';
 import { sha256OfParts } from './hash.ts';
+
+// Loaded when needed: most runs find everything in the cache.
+const require = createRequire(import.meta.url);
+const zlib = () => require('node:zlib') as typeof import('node:zlib');
 
 interface Row {
   /** See `kernelName` and `programName`. */
@@ -82,7 +86,7 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
   if (row === undefined || hashInputs(row.inputs) !== row.inputHash) return undefined;
   if (present && present.join('\0') !== row.inputs.join('\0')) return undefined;
   try {
-    const all = brotliDecompressSync(readFileSync(productsPath()));
+    const all = zlib().brotliDecompressSync(readFileSync(productsPath()));
     const bytes = all.subarray(row.at, row.at + row.bytes);
     const inputs = row.inputs.map(input => join(packageRoot(), input));
     return sha256OfParts(bytes) === row.sha256 ? { bytes, inputs } : undefined;
@@ -111,6 +115,7 @@ export function writePrebuilt(compiler: string, products: readonly Product[]): v
     at += bytes.length;
     return { name, inputs: sorted, inputHash: hashInputs(sorted)!, ...place, sha256: sha256OfParts(bytes) };
   });
+  const { brotliCompressSync, constants } = zlib();
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 10, // 9 % smaller than 9, in seven times the time
     [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS, // 16 MiB: all of them
