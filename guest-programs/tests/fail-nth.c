@@ -7,6 +7,7 @@
 #include "check.h"
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -58,6 +59,40 @@ static int do_exec(void)
 {
     execl("/proc/self/exe", "fail-nth", "child", NULL);
     return errno;
+}
+
+static void on_signal(int sig)
+{
+    (void)sig;
+}
+
+static int start_program(void *nth)
+{
+    arm(*(int *)nth);
+    execl("/proc/self/exe", "fail-nth", "child", NULL);
+    _exit('r');
+}
+
+/*
+ * The same in a process that shares its descriptors and dispositions with this one: whether or not
+ * exec succeeds, it must not close our descriptors, nor reset our handlers.
+ */
+static int do_exec_shared(void)
+{
+    static char stack[16384] __attribute__((aligned(16)));
+    struct sigaction now;
+    int nth = disarm(), status, fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    signal(SIGUSR1, on_signal);
+    pid_t pid = clone(start_program, stack + sizeof(stack),
+                      CLONE_VM | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, &nth);
+    if (fd < 0 || pid < 0 || waitpid(pid, &status, 0) != pid)
+        return -1;
+    if (fcntl(fd, F_GETFD) != FD_CLOEXEC || sigaction(SIGUSR1, NULL, &now) ||
+        now.sa_handler != on_signal)
+        return -1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 'n')
+        arm(LIMIT);
+    return 0;
 }
 
 static int do_mmap(void)
@@ -285,7 +320,7 @@ int main(int argc, char **argv)
     int bad = exhaust("fork", do_fork) + exhaust("mmap", do_mmap) + exhaust("file", do_file) +
               exhaust("pipe", do_pipe) + exhaust("socketpair", do_socketpair) +
               exhaust("epoll", do_epoll) + exhaust("signal queue", do_signal_queue) +
-              exhaust("exec", do_exec);
+              exhaust("exec", do_exec) + exhaust("exec, sharing", do_exec_shared);
     bad += exhaust("splice", do_splice) + exhaust("inotify", do_inotify) +
            exhaust("signalfd", do_signalfd) + exhaust("timer", do_timer) +
            exhaust("pidfd", do_pidfd) + exhaust("open link", do_open_link) +

@@ -46,7 +46,7 @@ static bool resize(struct files *t, int cap)
     return true;
 }
 
-struct files *files_new(void)
+static struct files *table_alloc(int cap)
 {
     struct files *t = kzalloc(sizeof(*t));
 
@@ -54,11 +54,21 @@ struct files *files_new(void)
         return NULL;
     t->refs = 1;
     spin_init(&t->lock, "files");
-    if (!resize(t, FIRST_SLOTS)) {
+    if (!resize(t, cap)) {
         kfree(t);
         return NULL;
     }
     return t;
+}
+
+struct files *files_new(void)
+{
+    return table_alloc(FIRST_SLOTS);
+}
+
+struct files *files_spare(const struct files *like)
+{
+    return table_alloc(atomic_load(&like->cap));
 }
 
 struct files *files_share(struct files *t)
@@ -67,17 +77,13 @@ struct files *files_share(struct files *t)
     return t;
 }
 
-struct files *files_copy(struct files *from)
+/* Fills an empty table. False: from has grown since t was allocated, and there is no memory. */
+static bool fill(struct files *t, struct files *from)
 {
-    struct files *t = kzalloc(sizeof(*t));
     bool ok;
 
-    if (!t)
-        return NULL;
-    t->refs = 1;
-    spin_init(&t->lock, "files");
     spin_lock(&from->lock);
-    ok = resize(t, from->cap);
+    ok = t->cap >= from->cap || resize(t, from->cap);
     for (int fd = 0; ok && fd < from->cap; fd++) {
         struct file *f = from->slots[fd];
 
@@ -87,11 +93,17 @@ struct files *files_copy(struct files *from)
         t->cloexec[fd] = from->cloexec[fd];
     }
     spin_unlock(&from->lock);
-    if (!ok) {
-        kfree(t);
-        return NULL;
-    }
-    return t;
+    return ok;
+}
+
+struct files *files_copy(struct files *from)
+{
+    struct files *t = files_spare(from);
+
+    if (t && fill(t, from))
+        return t;
+    files_put(t);
+    return NULL;
 }
 
 static int release_slot(struct files *t, int fd, struct file *f)
@@ -144,19 +156,22 @@ void files_close_on_exec(struct files *t)
     }
 }
 
-int files_unshare(struct files **files)
+int files_unshare(struct files **files, struct files *spare)
 {
-    struct files *t, *old = *files;
+    struct files *old = *files;
+    bool shared = atomic_load(&old->refs) > 1;
+    int err = 0;
 
-    if (atomic_load(&old->refs) == 1)
-        return 0;
-    if (atomic_load(&curproc->nthreads) > 1)
-        return -EINVAL; /* other threads may be using the old table without a reference */
-    t = files_copy(old);
-    if (!t)
-        return -ENOMEM;
+    if (shared && atomic_load(&curproc->nthreads) > 1)
+        err = -EINVAL; /* other threads may be using the old table without a reference */
+    else if (shared && (!spare || !fill(spare, old)))
+        err = -ENOMEM;
+    if (err || !shared) {
+        files_put(spare);
+        return err;
+    }
     spin_lock(&proc_lock); /* procfs finds the table through the process */
-    *files = t;
+    *files = spare;
     spin_unlock(&proc_lock);
     files_put(old);
     return 0;

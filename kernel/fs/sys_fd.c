@@ -56,7 +56,7 @@ long sys_close_range(u64 first, u64 last, u64 flags)
     if ((u32)first > (u32)last || flags & ~(u64)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC))
         return -EINVAL;
     if (flags & CLOSE_RANGE_UNSHARE)
-        err = files_unshare(&curproc->files);
+        err = files_unshare(&curproc->files, files_spare(curproc->files));
     if (err)
         return err;
     t = curproc->files;
@@ -82,7 +82,7 @@ long sys_unshare(u64 flags)
     long err = flags & ~(u64)(CLONE_FILES | CLONE_FS) || (flags && !alone) ? -EINVAL : 0;
 
     if (!err && flags & CLONE_FILES)
-        err = files_unshare(&p->files);
+        err = files_unshare(&p->files, files_spare(p->files));
     if (!err && flags & CLONE_FS) {
         mine = fsctx_copy(p->fs);
         err = mine ? 0 : -ENOMEM;

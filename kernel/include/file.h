@@ -135,7 +135,13 @@ struct files *files_share(struct files *files); /* CLONE_FILES: one more referen
 struct files *files_copy(struct files *files);  /* fork: same open files; 0 when memory is out */
 void files_put(struct files *files);            /* exit: the last reference closes everything */
 void files_close_on_exec(struct files *files);
-int files_unshare(struct files **files); /* exec: makes *files private if it is shared */
+/* An empty table with as many slots, for files_unshare(); 0 when memory is out. */
+struct files *files_spare(const struct files *like);
+/*
+ * Makes *files private if it is shared, by copying it into spare. Takes over spare in every case.
+ * -EINVAL: the process has other threads; -ENOMEM: no spare, or the table has grown since.
+ */
+int files_unshare(struct files **files, struct files *spare);
 
 /*
  * Puts a file at the lowest free number >= min. Takes over the reference, also on failure

@@ -1,7 +1,7 @@
 /*
- * execve(2). The new address space is built completely before the old one is given up, so an error
- * leaves the caller as it was; afterwards only the end of sibling threads remains, which cannot
- * fail. Scripts ("#!") run their interpreter, up to four deep.
+ * execve(2). The new address space is built, and memory for private tables is allocated, before the
+ * sibling threads are ended: an error leaves the caller as it was. Scripts ("#!") run their
+ * interpreter, up to four deep.
  */
 #include "abi/errno.h"
 #include "abi/mman.h"
@@ -208,14 +208,42 @@ static void reset_thread(u64 entry, va_t sp)
     current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
 }
 
-/* Past the point of no return. Without memory a shared descriptor table stays shared. */
-static void commit(struct proc *p, struct vm *vm, struct image *img, const char *path,
-                   const char *display, u64 entry, va_t sp)
+/*
+ * Memory for private copies of the tables that CLONE_FILES and CLONE_SIGHAND share. A sibling may
+ * share them until it is ended, so the memory is always allocated.
+ */
+struct spares {
+    struct files *files;
+    struct sigactions *sigacts;
+};
+
+static int spares_alloc(struct proc *p, struct spares *mine)
+{
+    mine->files = files_spare(p->files);
+    mine->sigacts = sigacts_new();
+    return mine->files && mine->sigacts ? 0 : -ENOMEM;
+}
+
+static void spares_free(struct spares *mine)
+{
+    files_put(mine->files);
+    sigacts_put(mine->sigacts);
+}
+
+/*
+ * Past the point of no return. One allocation is left: another process may have made the shared
+ * descriptor table larger since the spare was allocated. Without memory for it the process is
+ * killed, because it can neither go back nor close the other's descriptors.
+ */
+static void commit(struct proc *p, struct vm *vm, struct image *img, struct spares *mine,
+                   const char *path, const char *display, u64 entry, va_t sp)
 {
     take_identity(p, vm, img->file, path, display);
-    files_unshare(&p->files);
-    files_close_on_exec(p->files);
-    sigacts_exec(p);
+    if (files_unshare(&p->files, mine->files))
+        signal_send_proc(p, SIGKILL, NULL);
+    else
+        files_close_on_exec(p->files);
+    sigacts_exec(p, mine->sigacts);
     posix_timers_delete(p);
     p->execed = true;
     reset_thread(entry, sp);
@@ -227,6 +255,7 @@ static int build_and_commit(struct image *img, const char *path, const char *dis
 {
     u64 interp_base, entry;
     va_t sp = 0;
+    struct spares mine = {0};
     struct vm *vm = vm_new();
     if (!vm)
         return -ENOMEM;
@@ -236,13 +265,16 @@ static int build_and_commit(struct image *img, const char *path, const char *dis
     if (!error)
         error = stack_build(vm, s, img, interp_base, path, &sp);
     if (!error)
+        error = spares_alloc(curproc, &mine);
+    if (!error)
         error = become_single(curproc);
     if (error) {
+        spares_free(&mine);
         vm_put(vm);
         return error;
     }
     vm->brk_start = vm->brk = img->base ? USER_PIE_BASE + (1UL << 34) : img->end;
-    commit(curproc, vm, img, path, display, entry, sp);
+    commit(curproc, vm, img, &mine, path, display, entry, sp);
     return 0;
 }
 

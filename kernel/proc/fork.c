@@ -42,7 +42,7 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
     if (!child->sigacts)
         return -ENOMEM;
     if (flags & CLONE_CLEAR_SIGHAND)
-        sigacts_exec(child);
+        sigacts_exec(child, NULL);
     if (flags & CLONE_VM)
         vm_get(child->vm = parent->vm);
     else if (!(child->vm = vm_clone(parent->vm)))

@@ -27,7 +27,11 @@ struct sigactions *sigacts_new(void);
 struct sigactions *sigacts_share(struct sigactions *s);
 struct sigactions *sigacts_copy(const struct sigactions *s);
 void sigacts_put(struct sigactions *s);
-void sigacts_exec(struct proc *p); /* handlers become SIG_DFL; SIG_IGN stays */
+/*
+ * Handlers become SIG_DFL; SIG_IGN stays. If the table is shared, its copy in spare replaces it.
+ * Takes over spare; NULL will do for a table that is not shared.
+ */
+void sigacts_exec(struct proc *p, struct sigactions *spare);
 const struct k_sigaction *sigaction_of(const struct proc *p, int sig);
 struct sigqueued {
     struct list link;

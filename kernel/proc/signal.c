@@ -41,20 +41,21 @@ void sigacts_put(struct sigactions *s)
         kfree(s);
 }
 
-void sigacts_exec(struct proc *p)
+void sigacts_exec(struct proc *p, struct sigactions *spare)
 {
-    struct sigactions *old = p->sigacts;
-    struct sigactions *copy = atomic_load(&old->refs) > 1 ? sigacts_copy(old) : NULL;
+    struct sigactions *unused = spare;
     spin_lock(&proc_lock); /* senders read the dispositions of p */
-    if (copy)
-        p->sigacts = copy;
+    if (atomic_load(&p->sigacts->refs) > 1) {
+        memcpy(spare->act, p->sigacts->act, sizeof(spare->act));
+        unused = p->sigacts;
+        p->sigacts = spare;
+    }
     for (int i = 0; i < NSIG; i++) {
         struct k_sigaction *a = &p->sigacts->act[i];
         *a = (struct k_sigaction){.handler = a->handler == SIG_IGN ? SIG_IGN : SIG_DFL};
     }
     spin_unlock(&proc_lock);
-    if (copy)
-        sigacts_put(old);
+    sigacts_put(unused);
 }
 
 static const struct k_sigaction default_action;
