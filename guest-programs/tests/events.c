@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -156,6 +157,24 @@ static void a_blocked_timer_counts_overruns(void)
     sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
+/* Linux counts since the first expiry, here in 1970, and ends counting at DELAYTIMER_MAX. */
+static void overruns_end_at_delaytimer_max(void)
+{
+    sigset_t set = set_of(SIGUSR2, SIGUSR2), old;
+    struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+    struct itimerspec it = {{0, 1000}, {0, 1}};
+    siginfo_t info;
+    timer_t t;
+
+    CHECK(sigprocmask(SIG_BLOCK, &set, &old) == 0 && timer_create(CLOCK_REALTIME, &ev, &t) == 0);
+    CHECK(timer_settime(t, TIMER_ABSTIME, &it, NULL) == 0 && usleep(5000) == 0);
+    CHECK(sigwaitinfo(&set, &info) == SIGUSR2 && info.si_overrun == INT_MAX);
+    CHECK(timer_getoverrun(t) == INT_MAX && timer_delete(t) == 0);
+    while (sigtimedwait(&set, &info, &(struct timespec){0}) > 0)
+        ;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 static int pidfd_open_(pid_t pid, unsigned flags)
 {
     return (int)syscall(SYS_pidfd_open, pid, flags);
@@ -263,6 +282,7 @@ int main(void)
     RUN(sigkill_is_not_waited_for);
     RUN(timers_send_signals);
     RUN(a_blocked_timer_counts_overruns);
+    RUN(overruns_end_at_delaytimer_max);
     RUN_ON_KERNEL(pidfds_tell_the_end);
     RUN_ON_KERNEL(pidfds_take_descriptors_and_kill);
     RUN(directories_of_processes_take_signals);

@@ -21,6 +21,7 @@
 #define SIGEV_NONE      1
 #define SIGEV_THREAD_ID 4
 #define TIMERS_MAX      1024
+#define DELAYTIMER_MAX  0x7fffffffUL
 
 struct sigevent { /* ABI */
     u64 value;
@@ -40,6 +41,8 @@ struct posix_timer {
     u64 value;
     struct timeout timeout;
     u64 interval; /* (proc_lock) ticks */
+    u64 missed;   /* (proc_lock) expirations before boot that are not counted yet */
+    u64 first;    /* (proc_lock) with missed: ticks since boot of the first one after boot */
     bool counts_cpu;
     struct cpu_clock cpu; /* with counts_cpu */
     u64 target;           /* (proc_lock) ticks of cpu at which it is due; 0: not armed */
@@ -52,7 +55,7 @@ static bool count_overrun(struct list *queue, const struct posix_timer *t, u64 e
     list_for_each(q, queue, struct sigqueued, link) {
         if (q->info.si_code != SI_TIMER || q->info.timer.tid != t->id)
             continue;
-        q->info.timer.overrun += (int)expired;
+        q->info.timer.overrun = (int)MIN((u64)q->info.timer.overrun + expired, DELAYTIMER_MAX);
         return true;
     }
     return false;
@@ -70,7 +73,7 @@ static void send(struct posix_timer *t, u64 expired)
     memset(&info, 0, sizeof(info));
     info.si_code = SI_TIMER;
     info.timer.tid = t->id;
-    info.timer.overrun = (int)expired - 1;
+    info.timer.overrun = (int)MIN(expired - 1, DELAYTIMER_MAX);
     info.timer.value = t->value;
     if (thread)
         signal_send_thread_locked(thread, t->signo, &info);
@@ -93,15 +96,26 @@ static u64 look_at_cpu(struct posix_timer *t)
     return expired;
 }
 
+/* proc_lock held. How often a timer of real time has expired; arms it for the next time. */
+static u64 expire_real_time(struct posix_timer *t)
+{
+    u64 expired = 1, missed = t->missed, when = missed ? t->first : t->timeout.when;
+    if (!t->interval)
+        return 1;
+    t->missed = 0;
+    if (missed && when > time_now()) {
+        timeout_set(&t->timeout, when);
+        return missed;
+    }
+    timeout_set(&t->timeout, timeout_advance(when, t->interval, &expired));
+    return missed + expired;
+}
+
 static void fires(void *arg)
 {
     struct posix_timer *t = arg;
-    u64 expired = 1;
     spin_lock(&proc_lock);
-    if (t->counts_cpu)
-        expired = look_at_cpu(t);
-    else if (t->interval)
-        timeout_set(&t->timeout, timeout_advance(t->timeout.when, t->interval, &expired));
+    u64 expired = t->counts_cpu ? look_at_cpu(t) : expire_real_time(t);
     if (expired && t->notify != SIGEV_NONE)
         send(t, expired);
     spin_unlock(&proc_lock);
@@ -127,7 +141,7 @@ static struct posix_timer *find(u64 id)
 static void stop(struct posix_timer *t)
 {
     spin_lock(&proc_lock);
-    t->interval = t->target = 0;
+    t->interval = t->target = t->missed = 0;
     spin_unlock(&proc_lock);
     timeout_cancel_sync(&t->timeout);
 }
@@ -236,6 +250,20 @@ static void set_cpu(struct posix_timer *t, const struct timespec *to, bool absol
     timeout_set(&t->timeout, cpu_clock_look(t->target > now ? t->target - now : 0));
 }
 
+/*
+ * proc_lock held. A periodic timer on the wall clock may have begun before boot. It fires at once,
+ * counts the expirations until boot, and stays in phase.
+ */
+static void count_missed(struct posix_timer *t, const struct timespec *start)
+{
+    u64 begin = saturating_ns(start->sec, start->nsec), boot = time_wall_ns() - time_now_ns();
+    if (!t->interval || begin >= boot)
+        return;
+    u64 past = ns_to_ticks(boot - begin);
+    t->missed = past / t->interval + 1;
+    t->first = t->interval - past % t->interval;
+}
+
 static void set(struct posix_timer *t, const struct itimerspec *to, bool absolute)
 {
     u64 interval = ns_to_ticks(saturating_ns(to->interval.sec, to->interval.nsec));
@@ -245,6 +273,8 @@ static void set(struct posix_timer *t, const struct itimerspec *to, bool absolut
     spin_lock(&proc_lock);
     t->interval = interval;
     t->overrun = 0;
+    if (absolute && t->clock == CLOCK_REALTIME)
+        count_missed(t, &to->value);
     if (t->counts_cpu)
         set_cpu(t, &to->value, absolute);
     else
