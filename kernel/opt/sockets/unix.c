@@ -215,9 +215,10 @@ static bool has_room(const struct usock *to, u64 n)
 /* Queues the message at its receiver, waiting for space. Takes over m on success. */
 static long deliver(struct usock *s, struct message *m, struct unix_send *how)
 {
+    u64 deadline = s->snd_timeout ? time_now() + s->snd_timeout : WAIT_FOREVER;
+
     for (;;) {
         struct usock *to = NULL;
-        u64 deadline = s->snd_timeout ? time_now() + s->snd_timeout : WAIT_FOREVER;
         long err;
 
         mutex_lock(&unix_mutex);
