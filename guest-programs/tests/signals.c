@@ -212,6 +212,46 @@ static void handlers_may_change_the_context(void)
     CHECK(seen == 77);
 }
 
+static stack_t wanted_stack;
+static void change_stack(int sig, siginfo_t *info, void *context)
+{
+    (void)sig, (void)info;
+    ((ucontext_t *)context)->uc_stack = wanted_stack;
+}
+
+/* The stack after a handler that asked for this one in its context. */
+static stack_t stack_after(void *sp, int flags, size_t size)
+{
+    stack_t now;
+    wanted_stack = (stack_t){.ss_sp = sp, .ss_flags = flags, .ss_size = size};
+    raise(SIGUSR1);
+    if (sigaltstack(NULL, &now))
+        now.ss_flags = -1;
+    return now;
+}
+
+/* A stack that sigaltstack would refuse is ignored on return from a handler. */
+static void handlers_may_change_the_alternate_stack(void)
+{
+    struct sigaction sa = {.sa_sigaction = change_stack, .sa_flags = SA_SIGINFO};
+    stack_t off = {.ss_flags = SS_DISABLE}, on = {.ss_sp = alt_stack, .ss_size = 16384}, now;
+
+    CHECK(sigaction(SIGUSR1, &sa, NULL) == 0 && sigaltstack(&on, NULL) == 0);
+    now = stack_after(alt_stack + 16, 0, 100);
+    CHECK(now.ss_sp == alt_stack && now.ss_size == 16384 && now.ss_flags == 0);
+    now = stack_after(alt_stack + 16, SS_DISABLE | SS_ONSTACK, 16384);
+    CHECK(now.ss_sp == alt_stack && now.ss_flags == 0);
+    now = stack_after(alt_stack + 16, 0x40, 16384);
+    CHECK(now.ss_sp == alt_stack && now.ss_flags == 0);
+    now = stack_after(alt_stack + 16, 0, 8192);
+    CHECK(now.ss_sp == alt_stack + 16 && now.ss_size == 8192 && now.ss_flags == 0);
+    now = stack_after(alt_stack, SS_DISABLE, 1);
+    CHECK(now.ss_flags == SS_DISABLE);
+    on.ss_flags = SS_DISABLE | SS_ONSTACK;
+    CHECK(sigaltstack(&on, NULL) == -1 && errno == EINVAL && sigaltstack(&off, NULL) == 0);
+    set(SIGUSR1, SIG_DFL, 0);
+}
+
 static void sigsuspend_and_sigtimedwait(void)
 {
     sigset_t block, old, none;
@@ -282,6 +322,7 @@ int main(void)
     RUN(fault_address_is_reported);
     RUN(stack_overflow_is_caught_on_the_alternate_stack);
     RUN(handlers_may_change_the_context);
+    RUN(handlers_may_change_the_alternate_stack);
     RUN(sigsuspend_and_sigtimedwait);
     RUN(kill_permission_and_errors);
     RUN(storm_of_signals);

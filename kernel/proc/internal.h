@@ -43,6 +43,10 @@ int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
 sigset_t signal_deliverable(const struct thread *t); /* not blocked */
 
+/* signal_deliver.c: the alternate stack of the current thread, whose stack pointer is sp */
+struct sigaltstack altstack_get(u64 sp); /* flags: SS_DISABLE, SS_ONSTACK or 0 */
+long altstack_set(const struct sigaltstack *new, u64 sp);
+
 void signal_user_info(siginfo_t *info, int sig, int code); /* from the current process */
 bool signal_allowed(const struct proc *p);                 /* may the current process signal it? */
 

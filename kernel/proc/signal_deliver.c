@@ -61,6 +61,27 @@ static bool on_altstack(u64 sp)
     return !(s->flags & SS_DISABLE) && sp > s->sp && sp - s->sp <= s->size;
 }
 
+struct sigaltstack altstack_get(u64 sp)
+{
+    struct sigaltstack now = current->altstack;
+    now.flags = now.flags & SS_DISABLE ? SS_DISABLE : on_altstack(sp) ? SS_ONSTACK : 0;
+    return now;
+}
+
+long altstack_set(const struct sigaltstack *new, u64 sp)
+{
+    bool none = new->flags == SS_DISABLE;
+    if (on_altstack(sp))
+        return -EPERM;
+    if (!none && new->flags != SS_ONSTACK &&new->flags != 0)
+        return -EINVAL;
+    if (!none && new->size < MINSIGSTKSZ)
+        return -ENOMEM;
+    current->altstack = none ? (struct sigaltstack){.flags = SS_DISABLE}
+                             : (struct sigaltstack){.sp = new->sp, .size = new->size};
+    return 0;
+}
+
 static va_t frame_address(const struct k_sigaction *act, const struct trapframe *tf)
 {
     u64 sp = tf->sp;
@@ -82,10 +103,7 @@ static bool push_frame(const struct k_sigaction *act, int sig, const siginfo_t *
     va_t at = frame_address(act, tf);
     memset(&frame, 0, sizeof(frame));
     frame.info = *info;
-    frame.uc.stack = current->altstack;
-    frame.uc.stack.flags = current->altstack.flags & SS_DISABLE ? SS_DISABLE
-                           : on_altstack(tf->sp)                ? SS_ONSTACK
-                                                                : 0;
+    frame.uc.stack = altstack_get(tf->sp);
     frame.uc.mask = mask_to_save();
     save_registers(&frame.uc, tf);
     if (copyout(at, &frame, sizeof(frame)))
@@ -271,9 +289,7 @@ long sys_rt_sigreturn(void)
     spin_lock(&proc_lock);
     current->blocked = frame.uc.mask & ~(SIGBIT(SIGKILL) | SIGBIT(SIGSTOP));
     spin_unlock(&proc_lock);
-    if (frame.uc.stack.size && !on_altstack(tf->sp))
-        current->altstack = (struct sigaltstack){
-            frame.uc.stack.sp, frame.uc.stack.flags & SS_DISABLE, frame.uc.stack.size};
+    altstack_set(&frame.uc.stack, tf->sp); /* as on Linux, one that is not valid is ignored */
     tf->syscall = ~0UL; /* a0 belongs to the interrupted program: it is not a result */
     return (long)tf->a0;
 }

@@ -73,21 +73,13 @@ long sys_rt_sigsuspend(u64 addr, u64 size)
 
 long sys_sigaltstack(u64 new_addr, u64 old_addr)
 {
-    struct sigaltstack new, old = current->altstack;
-    u64 sp = current->tf->sp;
-    bool on = !(old.flags & SS_DISABLE) && sp > old.sp && sp - old.sp <= old.size;
-    old.flags = old.flags & SS_DISABLE ? SS_DISABLE : on ? SS_ONSTACK : 0;
+    struct sigaltstack new, old = altstack_get(current->tf->sp);
     if (new_addr) {
         if (copyin(&new, new_addr, sizeof(new)))
             return -EFAULT;
-        if (on)
-            return -EPERM;
-        if (new.flags & ~(SS_DISABLE | SS_ONSTACK))
-            return -EINVAL;
-        if (!(new.flags &SS_DISABLE) && new.size < MINSIGSTKSZ)
-            return -ENOMEM;
-        new.flags &= SS_DISABLE;
-        current->altstack = new;
+        long error = altstack_set(&new, current->tf->sp);
+        if (error)
+            return error;
     }
     return old_addr ? copyout(old_addr, &old, sizeof(old)) : 0;
 }
@@ -220,6 +212,14 @@ int signal_take_wanted(sigset_t set, siginfo_t *info)
     return sig;
 }
 
+/* Senders read the set under the lock. */
+static void set_wanted(sigset_t set)
+{
+    spin_lock(&proc_lock);
+    current->sigwait_set = set;
+    spin_unlock(&proc_lock);
+}
+
 bool signal_is_waiting(sigset_t set)
 {
     return (current->pending | curproc->pending) & set;
@@ -244,10 +244,10 @@ long sys_rt_sigtimedwait(u64 set_addr, u64 info_addr, u64 timeout_addr, u64 size
         deadline = deadline_from(ts.sec, ts.nsec, false, CLOCK_MONOTONIC);
     }
     int sig = 0;
-    current->sigwait_set = set;
+    set_wanted(set);
     long error =
         wait_event_timeout(&curproc->sig_wait, (sig = signal_take_wanted(set, &info)), deadline);
-    current->sigwait_set = 0;
+    set_wanted(0);
     if (!sig)
         return error == -ETIMEDOUT ? -EAGAIN : -EINTR;
     if (info_addr && copyout(info_addr, &info, sizeof(info)))
