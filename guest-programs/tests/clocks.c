@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static long elapsed_ns(const struct timespec *a, const struct timespec *b)
@@ -103,6 +104,61 @@ static void unknown_calls_are_enosys(void)
     CHECK(syscall(-1) == -1 && errno == ENOSYS);
 }
 
+/* The counters of a line of /proc/self/status; -1 without that line. */
+static long status_line(const char *name)
+{
+    char line[256];
+    long n = -1;
+    FILE *f = fopen("/proc/self/status", "r");
+
+    while (f && fgets(line, sizeof(line), f))
+        if (!strncmp(line, name, strlen(name)))
+            n = atol(line + strlen(name));
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static int is_more(const struct rusage *a, const struct rusage *b)
+{
+    return a->ru_nvcsw > b->ru_nvcsw && a->ru_nivcsw > b->ru_nivcsw;
+}
+
+/*
+ * Waits, then competes for one hart with a child: both kinds of switches grow, of the child too. On
+ * a slow machine some sleeps are over before they begin.
+ */
+static void switches_are_counted(void)
+{
+    struct rusage before, after, child, children;
+    cpu_set_t all, one;
+    long status;
+
+    CHECK(getrusage(RUSAGE_THREAD, &before) == 0 && getrusage(RUSAGE_CHILDREN, &children) == 0);
+    status = status_line("voluntary_ctxt_switches:");
+    CHECK(status >= 0 && status_line("nonvoluntary_ctxt_switches:") >= 0);
+    CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    CHECK(sched_setaffinity(0, sizeof(one), &one) == 0);
+    pid_t pid = fork();
+    for (int i = 0; i < 20; i++) {
+        usleep(1000);
+        for (volatile int work = 0; work < 300000; work++)
+            ;
+        sched_yield();
+    }
+    if (!pid)
+        _exit(0);
+    CHECK(wait4(pid, NULL, 0, &child) == pid);
+    CHECK(sched_setaffinity(0, sizeof(all), &all) == 0);
+    CHECK(getrusage(RUSAGE_THREAD, &after) == 0 && is_more(&after, &before));
+    CHECK(after.ru_nvcsw >= before.ru_nvcsw + 10 && child.ru_nvcsw >= 10 && child.ru_nivcsw > 0);
+    CHECK(status_line("voluntary_ctxt_switches:") >= status + 10);
+    CHECK(getrusage(RUSAGE_CHILDREN, &after) == 0 && is_more(&after, &children));
+    CHECK(getrusage(RUSAGE_SELF, &after) == 0 && is_more(&after, &before));
+}
+
 static void scheduling(void)
 {
     cpu_set_t set;
@@ -171,6 +227,7 @@ int main(void)
     RUN(random_bytes_differ);
     RUN(identity);
     RUN(unknown_calls_are_enosys);
+    RUN(switches_are_counted);
     RUN(scheduling);
     RUN(a_thread_moves_to_the_hart_it_asks_for);
     DONE();

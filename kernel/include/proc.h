@@ -78,7 +78,7 @@ struct thread {
     u64 run_since;     /* ticks; for times */
     u64 slept_since;   /* for the hung-task watch */
     u64 utime, stime;  /* ticks */
-    u64 switches[2];   /* voluntary, involuntary */
+    u64 switches[2];   /* context switches: voluntary, involuntary */
     u64 allowed_harts; /* bit per hart, sched_setaffinity */
     struct timeout *sleep_timer;
     i8 nice;                /* (proc_lock to change) -20..19 */
@@ -181,6 +181,7 @@ struct proc {
     struct rlimit64 rlimits[RLIM_COUNT];
 
     u64 utime, stime, cutime, cstime; /* of finished threads / waited-for children */
+    u64 switches[2], cswitches[2];    /* the same */
     u64 minflt, majflt;
     u64 start_time;
     struct mutex timer_lock;

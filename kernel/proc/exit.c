@@ -129,13 +129,21 @@ static __noreturn void init_died(int wait_status)
     power_off(signal ? 128 + signal : wait_status >> 8 & 0xff);
 }
 
+/* proc_lock held. */
+static void add_usage(struct proc *p, const struct thread *t)
+{
+    p->utime += t->utime;
+    p->stime += t->stime;
+    p->switches[0] += t->switches[0];
+    p->switches[1] += t->switches[1];
+}
+
 static void become_zombie(struct proc *p)
 {
     struct sigactions *acts = p->sigacts;
     bool reap = false;
     spin_lock(&proc_lock);
-    p->utime += current->utime;
-    p->stime += current->stime;
+    add_usage(p, current);
     reparent_children(p);
     signal_flush(&p->sigqueue);
     if (p->exit_signal) {
@@ -164,8 +172,7 @@ static void become_zombie(struct proc *p)
 static void leave_proc(struct proc *p)
 {
     spin_lock(&proc_lock);
-    p->utime += current->utime;
-    p->stime += current->stime;
+    add_usage(p, current);
     thread_unlink(current);
     current->proc = &kernel_proc;
     wake_up(&p->thread_wait);

@@ -154,7 +154,6 @@ static void account(struct thread *prev, u64 now)
         prev->stime += used;
     else
         prev->utime += used;
-    prev->switches[0]++;
 }
 
 /* Runs on the stack of the thread that was switched to, with sched_lock still held. */
@@ -195,6 +194,8 @@ void schedule(void)
     if (next == prev) {
         spin_unlock(&sched_lock);
     } else {
+        /* As on Linux, a yield is involuntary: the thread could have gone on. */
+        prev->switches[prev->state == THREAD_RUNNABLE]++;
         bool intena = cpu->intena;
         prev = context_switch(prev, next);
         this_cpu()->intena = intena;

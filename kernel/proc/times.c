@@ -206,6 +206,10 @@ static void sum_threads(struct proc *p, u64 *utime, u64 *stime, struct rusage *r
     spin_lock(&proc_lock);
     *utime = p->utime;
     *stime = p->stime;
+    if (ru) {
+        ru->nvcsw = (long)p->switches[0];
+        ru->nivcsw = (long)p->switches[1];
+    }
     list_for_each(t, &p->threads, struct thread, in_proc) {
         *utime += t->utime;
         *stime += t->stime;
@@ -231,9 +235,11 @@ long sys_getrusage(u64 who, u64 addr)
         break;
     case RUSAGE_CHILDREN:
         utime = curproc->cutime, stime = curproc->cstime;
+        ru.nvcsw = (long)curproc->cswitches[0], ru.nivcsw = (long)curproc->cswitches[1];
         break;
     case RUSAGE_THREAD:
         utime = current->utime, stime = current->stime + read_time() - current->run_since;
+        ru.nvcsw = (long)current->switches[0], ru.nivcsw = (long)current->switches[1];
         break;
     default:
         return -EINVAL;

@@ -17,7 +17,7 @@ struct wait_request {
 struct wait_result {
     int pid, status, code;
     u32 uid;
-    u64 utime, stime;
+    u64 utime, stime, switches[2];
 };
 
 static bool matches(const struct proc *child, const struct wait_request *rq)
@@ -37,7 +37,9 @@ static void describe(struct wait_result *out, const struct proc *child, int stat
                                 .code = code,
                                 .uid = child->uid,
                                 .utime = child->utime + child->cutime,
-                                .stime = child->stime + child->cstime};
+                                .stime = child->stime + child->cstime,
+                                .switches = {child->switches[0] + child->cswitches[0],
+                                             child->switches[1] + child->cswitches[1]}};
 }
 
 /* proc_lock held. Takes a wanted event of child; *reaped: the caller has to unlink child. */
@@ -81,6 +83,8 @@ static long poll_children(const struct wait_request *rq, struct wait_result *out
         if (reaped) {
             me->cutime += out->utime;
             me->cstime += out->stime;
+            me->cswitches[0] += out->switches[0];
+            me->cswitches[1] += out->switches[1];
             gone = child;
             proc_unlink(child);
         }
@@ -106,6 +110,8 @@ static long put_rusage(va_t addr, const struct wait_result *r)
     struct rusage ru;
     memset(&ru, 0, sizeof(ru));
     rusage_times(&ru, r->utime, r->stime);
+    ru.nvcsw = (long)r->switches[0];
+    ru.nivcsw = (long)r->switches[1];
     return copyout(addr, &ru, sizeof(ru));
 }
 

@@ -15,8 +15,6 @@ static void preempt(void)
 #ifdef CONFIG_KCOV
     kcov_irq_enter();
 #endif
-    current->switches[1]++; /* involuntary; schedule() counts a voluntary one */
-    current->switches[0]--;
     schedule();
     this_cpu()->intr_depth--;
 #ifdef CONFIG_KCOV

@@ -130,7 +130,7 @@ static char state_letter(const struct proc *p)
 /* The data of a process for stat, statm and status, read under one lock. */
 struct snapshot {
     int pid, ppid, pgid, sid, threads, tty_pgrp, nice, policy, rt_priority;
-    u64 tty, utime, stime, cutime, cstime, start, pages, resident, peak;
+    u64 tty, utime, stime, cutime, cstime, start, pages, resident, peak, switches[2];
     char state, comm[16];
     u32 uid[3], gid[3];
     u64 sigpending, blocked;
@@ -156,6 +156,7 @@ static void take_snapshot(struct proc *p, struct snapshot *s)
             s->nice = th->nice;
             s->policy = th->policy;
             s->rt_priority = th->rt_priority;
+            memcpy(s->switches, th->switches, sizeof(s->switches));
         }
         s->utime += th->utime;
         s->stime += th->stime;
@@ -222,6 +223,8 @@ static void status(struct textbuf *t, struct proc *p)
                 MAX(s.peak / 1024, kib(s.pages)), kib(s.pages), kib(s.resident));
     text_printf(t, "Threads:\t%d\nSigPnd:\t%016lx\nSigBlk:\t%016lx\n", s.threads, s.sigpending,
                 s.blocked);
+    text_printf(t, "voluntary_ctxt_switches:\t%lu\nnonvoluntary_ctxt_switches:\t%lu\n",
+                s.switches[0], s.switches[1]);
 }
 
 static void comm(struct textbuf *t, struct proc *p)
