@@ -255,6 +255,35 @@ static void affinity_moves_a_thread_that_waits(void)
     CHECK(pthread_join(t, NULL) == 0 && sched_setaffinity(0, sizeof(all), &all) == 0);
 }
 
+static atomic_int word, enough;
+
+static void *alternate(void *arg)
+{
+    while (!atomic_load(&enough)) {
+        for (int i = 0; i < 1000; i++)
+            atomic_store(&word, i & 1 ? 0xff : 0x100);
+        sched_yield();
+    }
+    return arg;
+}
+
+/* The word is 0xff or 0x100: one that is read byte by byte may be 0x1ff or 0. */
+static void futex_words_are_read_at_once(void)
+{
+    struct timespec now = {0, 0};
+    int torn = 0;
+    pthread_t t;
+
+    atomic_store(&word, 0xff);
+    CHECK(pthread_create(&t, NULL, alternate, NULL) == 0);
+    for (int i = 0; i < 10000; i++) {
+        torn += syscall(SYS_futex, &word, FUTEX_WAIT, 0x1ff, &now) == 0 || errno != EAGAIN;
+        torn += syscall(SYS_futex, &word, FUTEX_WAIT, 0, &now) == 0 || errno != EAGAIN;
+    }
+    atomic_store(&enough, 1);
+    CHECK(pthread_join(t, NULL) == 0 && torn == 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -269,6 +298,7 @@ int main(int argc, char **argv)
     RUN_ON_KERNEL(exec_ends_the_other_threads);
     RUN(fatal_signal_in_a_thread_kills_the_process);
     RUN(floating_point_survives_switches);
+    RUN(futex_words_are_read_at_once);
     RUN(affinity_moves_a_thread_that_waits);
     DONE();
 }

@@ -172,6 +172,11 @@ size_t copyout_partial(va_t dst, const void *src, size_t n);
 /* Bytes of the string without NUL; -EFAULT; -ENAMETOOLONG when there is no NUL in max bytes. */
 long copyinstr(char *dst, va_t src, size_t max);
 long user_zero(va_t dst, size_t n);
+/*
+ * One aligned load, so no torn value. With a spinlock held, the page is not faulted in: -EFAULT if
+ * it is not mapped, because the trap handler resolves faults only with interrupts enabled.
+ */
+long user_read32(va_t addr, u32 *value);
 /* Atomic compare-and-exchange of a user word; the old value goes to *old. */
 long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old);
 /* The key of a futex word: the page in shared areas, the address space elsewhere; 0 or -EFAULT. */

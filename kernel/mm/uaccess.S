@@ -89,6 +89,17 @@ user_strcpy:
 2:  sub a2, a0, t0
     j user_copy_fixup
 
+/* long user_load32(const u32 *addr, u32 *value): one load; 0, or -1 on fault */
+.globl user_load32
+user_load32:
+    li t6, SSTATUS_SUM
+    csrs sstatus, t6
+    li a2, -1
+    GUARDED lw t0, 0(a0)
+    sw t0, 0(a1)
+    li a2, 0
+    j user_copy_fixup
+
 /* long user_cas32(u32 *addr, u32 expect, u32 desired, u32 *old): 0, or -1 on fault */
 .globl user_cas32
 user_cas32:

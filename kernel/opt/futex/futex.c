@@ -79,7 +79,7 @@ static long futex_wait(va_t addr, u32 expected, u32 bitset, u64 deadline)
     if (error)
         return error;
     enqueue(&w);
-    error = get_user(value, addr);
+    error = user_read32(addr, &value);
     if (!error && value != expected)
         error = -EAGAIN;
     if (!error)
@@ -96,12 +96,11 @@ static void wake_waiter(struct futex_waiter *w)
     thread_wake(t);
 }
 
-/* Wakes up to nwake waiters of key, moves up to nmove further ones to the key `to`. */
+/* futex_lock held. Wakes up to nwake waiters of key, moves up to nmove further ones to key `to`. */
 static long wake_and_move(const struct futex_key *key, u32 bitset, int nwake, int nmove,
                           const struct futex_key *to)
 {
     long woken = 0, moved = 0;
-    spin_lock(&futex_lock);
     list_for_each_safe(w, bucket_of(key), struct futex_waiter, link) {
         if (!same_key(&w->key, key) || !(w->bitset & bitset))
             continue;
@@ -117,7 +116,6 @@ static long wake_and_move(const struct futex_key *key, u32 bitset, int nwake, in
             break;
         }
     }
-    spin_unlock(&futex_lock);
     return woken + moved;
 }
 
@@ -126,8 +124,13 @@ static long futex_wake(va_t addr, u32 bitset, int n)
     struct futex_key key;
     if (!bitset)
         return -EINVAL;
-    long error = vm_futex_key(curproc->vm, addr, &key);
-    return error ? error : wake_and_move(&key, bitset, n, 0, NULL);
+    long result = vm_futex_key(curproc->vm, addr, &key);
+    if (result)
+        return result;
+    spin_lock(&futex_lock);
+    result = wake_and_move(&key, bitset, n, 0, NULL);
+    spin_unlock(&futex_lock);
+    return result;
 }
 
 long futex_wake_addr(va_t addr, int n)
@@ -135,23 +138,47 @@ long futex_wake_addr(va_t addr, int n)
     return futex_wake(addr, FUTEX_ANY, n);
 }
 
+/*
+ * Locks futex_lock with the word at addr equal to *expected (NULL: whatever it is). The comparison
+ * is made under the lock: a waiter that comes after a change of the word is not moved by a caller
+ * that saw the old value. The page cannot be faulted in there, so that is done without the lock,
+ * and the comparison is made again.
+ */
+static long lock_if_equal(va_t addr, const u32 *expected)
+{
+    u32 value;
+    for (;;) {
+        spin_lock(&futex_lock);
+        if (!expected)
+            return 0;
+        bool read = !user_read32(addr, &value);
+        if (read && value == *expected)
+            return 0;
+        spin_unlock(&futex_lock);
+        if (read)
+            return -EAGAIN;
+        if (user_read32(addr, &value))
+            return -EFAULT;
+        if (signal_pending(current))
+            return -ERESTARTNOINTR;
+    }
+}
+
 static long futex_requeue(va_t addr, va_t addr2, int nwake, int nmove, const u32 *expected)
 {
     struct futex_key from, to;
-    u32 value;
     if (nwake < 0 || nmove < 0)
         return -EINVAL;
-    long error = vm_futex_key(curproc->vm, addr, &from);
-    if (!error)
-        error = vm_futex_key(curproc->vm, addr2, &to);
-    if (!error && expected)
-        error = get_user(value, addr);
-    if (!error && expected && value != *expected)
-        error = -EAGAIN;
-    if (error)
-        return error;
-    return same_key(&from, &to) ? wake_and_move(&from, FUTEX_ANY, nwake, 0, NULL)
-                                : wake_and_move(&from, FUTEX_ANY, nwake, nmove, &to);
+    long result = vm_futex_key(curproc->vm, addr, &from);
+    if (!result)
+        result = vm_futex_key(curproc->vm, addr2, &to);
+    if (!result)
+        result = lock_if_equal(addr, expected);
+    if (result)
+        return result;
+    result = wake_and_move(&from, FUTEX_ANY, nwake, same_key(&from, &to) ? 0 : nmove, &to);
+    spin_unlock(&futex_lock);
+    return result;
 }
 
 /* FUTEX_OP_SET, ADD, OR, ANDN, XOR */
