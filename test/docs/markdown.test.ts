@@ -1,7 +1,7 @@
-// Every Markdown file: no line is longer than 100 columns, and every relative link leads to a file
-// and a heading that exist. Tables, code blocks and lines that hold one long link are exempt from
-// the limit. So are pages that are generated from the definitions of the code; their own tests
-// compare them.
+// Every Markdown file: no line is longer than 100 columns, every relative link leads to a file and
+// a heading that exist, and every npm script that it names is one. Tables, code blocks and lines
+// that hold one long link are exempt from the limit. So are pages that are generated from the
+// definitions of the code; their own tests compare them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -61,6 +61,14 @@ function anchors(path: string): Set<string> {
   return found;
 }
 
+const scripts = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);
+
+/** Names of `npm run NAME` in a text that package.json does not have. */
+const missingScripts = (text: string): string[] =>
+  [...text.matchAll(/\bnpm run ([a-z][a-z:-]*)/g)]
+    .map(([, name]) => name!)
+    .filter(name => !scripts.includes(name));
+
 /** Why a link of `path` leads nowhere; undefined when it is good. */
 function brokenLink(path: string, target: string): string | undefined {
   if (/^[a-z]+:/.test(target)) return undefined;
@@ -70,7 +78,8 @@ function brokenLink(path: string, target: string): string | undefined {
   return anchor !== undefined && !anchors(full).has(anchor) ? `${target}: no such heading` : undefined;
 }
 
-it('the check sees long lines, dead links and missing headings', () => {
+it('the check sees long lines, dead links, missing headings and scripts', () => {
+  expect(missingScripts('`npm run test:unit` and npm run none')).toEqual(['none']);
   expect(proseOf('a\n```\nb\n```\n    c\nd').map(line => line.text)).toEqual(['a', 'd']);
   expect(brokenLink('README.md', 'docs/none.md')).toMatch('no such file');
   expect(brokenLink('README.md', 'CONTRIBUTING.md#none')).toMatch('no such heading');
@@ -98,4 +107,6 @@ describe.each(files)('%s', path => {
     );
     expect(broken).toEqual([]);
   });
+
+  it('names scripts that exist', () => expect(missingScripts(source)).toEqual([]));
 });
