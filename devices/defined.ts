@@ -131,10 +131,10 @@ export function checkDefinition(value: unknown): DeviceDefinition {
   if (anObject(value, '') !== undefined) throw new HostError('the device is not an object');
   if (!/^[a-z][a-z0-9_]{0,23}$/.test(String(d.name ?? '')))
     throw bad('name is not a lower-case C identifier');
+  if (typeof d.compatible !== 'string' || !/^[\x21-\x7e]{1,64}$/.test(d.compatible))
+    throw bad('compatible is not a word, such as "vendor,device"');
   const fault = DEFINITION(value, '');
   if (fault !== undefined) throw bad(fault.slice(1));
-  if (!/^[\x21-\x7e]{1,64}$/.test(d.compatible))
-    throw bad('compatible is not a word, such as "vendor,device"');
   const size = d.size ?? SIZE_DEFAULT;
   if (!(size >= SIZE_DEFAULT && size <= SIZE_MAX && Number.isInteger(Math.log2(size))))
     throw bad(`size ${size} is not a power of two from ${SIZE_DEFAULT} to ${SIZE_MAX}`);

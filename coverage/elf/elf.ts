@@ -5,6 +5,8 @@
  * Nothing is trusted: offsets, counts and names are checked against the file, and a fault is one
  * line. Only the parts that a linked RISC-V image needs are read.
  *
+ * emulator/machine/elf.ts, the loader's reader, says why there are two.
+ *
  * Divergence: compressed sections (SHF_COMPRESSED) are refused by name, because inflating needs
  * host help; relocatable objects are refused, because their addresses and debug data are not final.
  */

@@ -2,6 +2,11 @@
 // Specification: System V ABI, "Object Files"; RISC-V ELF psABI. The file is hostile input: every
 // offset, count and size in it is checked against the file before use, and every error is a
 // HostError of one line. The loader, not this module, decides where segments may lie in memory.
+//
+// coverage/elf/elf.ts is another reader, on purpose. This one reads the execution view (gABI,
+// chapter 5): segments, for files that may be stripped, where a damaged symbol table costs names
+// only. That one reads the linking view (chapter 4): sections, of which a report must not name a
+// wrong one, so damage is an error there. They share no rule, only the constants of the headers.
 
 import { HostError } from '../base/errors.ts';
 
