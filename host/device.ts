@@ -84,7 +84,7 @@ function freeze(value: unknown): void {
  */
 function closeModule(path: string, source: string, context: vm.Context, known: ReadonlySet<string>): void {
   for (const name of new Set(source.match(/[A-Za-z_$][\w$]*/g))) {
-    if (known.has(name)) continue;
+    if (known.has(name) || name === 'this') continue; // the realm itself
     const evaluate = (text: string): unknown => {
       try {
         return vm.runInContext(`"use strict"; ${text}`, context);

@@ -191,7 +191,7 @@ const seen = { resets: [] };
 const bits = (low, high) => (1 < low ? high > (0) : low);
 export default defineDevice({
   name: 'plain', compatible: 'example,plain', doc: 'Plain.',
-  registers: { id: { at: 0, access: 'r', reset: 7, doc: 'seven' } },
+  registers: { id: { at: 0, access: 'r', reset: 7, doc: 'this is seven' } },
   onReset(dev) { ${more} },
 });`;
   writeFileSync(join(dir, 'plain.mjs'), text('dev.reg.id += bits(1, 2)'));
