@@ -232,7 +232,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     notes: trace.header.notes,
     hooks: program.hooks,
     counts: coverage.counts,
-    absence: coverage.verdicts.proof.absence,
+    hasShare: coverage.hasShare,
     records: trace.records.length,
     lost: trace.lostTotal,
     findings: trace.findings,

@@ -61,8 +61,8 @@ export interface PageIndex {
   hooks: 'pc' | 'cmp' | 'none';
   /** True if records count executions. */
   counts: boolean;
-  /** True if a hook without a record did not run: else no line is proved not to have run. */
-  absence: boolean;
+  /** True if lines can be proven not to have run; else a share of lines would always be 100 %. */
+  hasShare: boolean;
   records: number;
   lost: number;
   findings: string[];

@@ -40,7 +40,7 @@ const indexOf = (files: number): PageIndex => ({
   notes: {},
   hooks: 'pc',
   counts: true,
-  absence: true,
+  hasShare: true,
   records: 1e7,
   lost: 0,
   findings: [],

@@ -57,7 +57,7 @@ function squeezed(node: Directory): Directory {
 
 const KEYS: Record<string, (row: { name: string; t: Row7 }) => string | number> = {
   path: row => row.name,
-  lines: row => (D.absence ? percent(row.t[0], row.t[2]) : row.t[0]),
+  lines: row => (D.hasShare ? percent(row.t[0], row.t[2]) : row.t[0]),
   functions: row => percent(row.t[3], row.t[4]),
   points: row => percent(row.t[5], row.t[6]),
 };
@@ -74,7 +74,7 @@ const ranOnly = (ran: number): string =>
   `<td></td><td class="num">${ran ? `${count(ran)} ran` : ''}</td><td class="wide-only"></td>`;
 
 const lineCells = (t: Row7): string =>
-  D.absence
+  D.hasShare
     ? `<td class="bar">${t[2] ? meter(t[0], t[1], t[2]) : ''}</td>${ratio(t[0], t[2], '')}`
     : ranOnly(t[0]);
 
@@ -135,12 +135,15 @@ function figure(title: string, covered: number, total: number, partly: number, n
 /** The lines; without a share if the trace does not prove which lines did not run. */
 function lineFigure(t: Row7, unknown: string): string {
   const partly = t[1] ? `, ${count(t[1])} partly` : '';
-  if (D.absence) return figure('Lines', t[0], t[2], t[1], partly + unknown);
-  const why =
+  if (D.hasShare) return figure('Lines', t[0], t[2], t[1], partly + unknown);
+  const [big, why] =
     D.hooks === 'cmp'
-      ? 'No line coverage was recorded. These lines hold the comparisons that ran.'
-      : 'The records do not prove which lines did not run, so there is no share.';
-  return `<div><p>Lines</p><span class="big">${count(t[0])}<small> ran</small></span><p>${why}</p></div>`;
+      ? ['\u2013', 'No line coverage was recorded.']
+      : [
+          `${count(t[0])}<small> ran</small>`,
+          'The records do not prove which lines did not run, so there is no share.',
+        ];
+  return `<div><p>Lines</p><span class="big">${big}</span><p>${why}</p></div>`;
 }
 
 function facts(): string {

@@ -125,9 +125,11 @@ export function drawFile(path: string, line: number): string {
   const t = totalsOf(index, only());
   const unknown = D.files[index]!.x;
   const gap = compared() ? 'lines that only one of the two ran' : 'lines that are not covered as a whole';
-  const share = D.absence
+  const share = D.hasShare
     ? `${shown(t[0], t[2])}% of ${plural(t[2], 'line')}`
-    : `${plural(t[0], 'line')} ran`;
+    : D.hooks === 'cmp'
+      ? 'no line coverage'
+      : `${plural(t[0], 'line')} ran`;
   main.innerHTML =
     `<h1>${esc(path)}</h1><p class="meta">${share}, ${t[3]} of ${plural(t[4], 'function')}, ` +
     `${count(t[5])} of ${plural(t[6], POINT)}${unknown ? `, ${plural(unknown, 'line')} unknown` : ''}` +
