@@ -1,7 +1,7 @@
 // The pictures of the coverage report in docs/images, made from what the command writes: the guest
-// kernel covered by its own tests. `node setup/pictures.mjs` renews them; `--look DIR` instead
-// shows every view at 420 and 1400 pixels in both colour schemes, for people to look at;
-// `--traces DIR` keeps the traces there and takes them if they exist.
+// kernel covered by its own tests. `node setup/pictures.mjs` renews them, or writes them into
+// `--out DIR`; `--look DIR` instead shows every view at 420 and 1400 pixels in both colour schemes,
+// for people to look at; `--traces DIR` keeps the traces there and takes them if they exist.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,10 @@ const VIEWS = [
   ['differences', '#/file/kernel/fs/pipe.c?a=test:pipes&b=test:sockets', []],
 ];
 
-const { values } = parseArgs({ options: { look: { type: 'string' }, traces: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { look: { type: 'string' }, out: { type: 'string' }, traces: { type: 'string' } },
+});
+const out = values.out ?? join(ROOT, 'docs', 'images');
 const dir = values.traces ?? mkdtempSync(join(tmpdir(), 'kcovbox-pictures-'));
 mkdirSync(dir, { recursive: true });
 
@@ -73,8 +76,7 @@ async function shoot([name, hash, clicks], folder, width, height, colorScheme) {
   console.log(path);
 }
 
-if (values.look === undefined)
-  for (const picture of PICTURES) await shoot(picture, join(ROOT, 'docs', 'images'), 1400, 860, 'light');
+if (values.look === undefined) for (const picture of PICTURES) await shoot(picture, out, 1400, 860, 'light');
 else
   for (const [name, hash, clicks] of VIEWS)
     for (const width of [420, 1400])
