@@ -39,4 +39,12 @@ export type {
 } from './emulator/options.ts';
 export type { Privilege, Registers } from './emulator/registers.ts';
 export type { Snapshot } from './emulator/snapshot.ts';
+export type {
+  EventKind,
+  Moment,
+  MomentsOptions,
+  StoreMoment,
+  Timeline,
+  TimelineOptions,
+} from './emulator/timeline.ts';
 export type { TraceOptions, TraceRecording } from './emulator/trace.ts';

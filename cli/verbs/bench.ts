@@ -10,6 +10,7 @@ import { readInput } from '../../host/input.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
+import { benchSeek } from '../bench/seek.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
@@ -28,6 +29,7 @@ interface BenchFlags {
   cold?: boolean;
   curves?: boolean;
   reset?: boolean;
+  seek?: boolean;
   resets: number;
   from?: string;
 }
@@ -94,6 +96,7 @@ export function register(program: Command): void {
     )
     .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
     .option('--reset', 'instead: the cost of going back to a snapshot in memory')
+    .option('--seek', 'instead: how long a debugger waits in a run of 300 million instructions')
     .option('--resets <n>', 'with --reset: of 64 pages, while memory is watched', parseCount, 50_000)
     .option('--json <file>', 'write every sample, after each round')
     .option('--from <file>', 'do not measure; show the report of an earlier run with --json')
@@ -113,6 +116,10 @@ export function register(program: Command): void {
       }
       if (options.reset) {
         console.log(resetTable(await runResets(options.resets, BENCH_RAM)));
+        return;
+      }
+      if (options.seek) {
+        console.log(await benchSeek(BENCH_RAM));
         return;
       }
       const { progress, stop } = progressBar();

@@ -21,6 +21,7 @@ import {
 import type { AddedDevice, Device } from '../../emulator/bus/device.ts';
 import { ICOUNT_MAX, MAX_HARTS, VIRTIO_KINDS, type VirtioKind } from '../../emulator/index.ts';
 import type { DiskImage, InputEvent, LoadedImage, MachineOptions, VirtioDevice } from './options.ts';
+import type { MomentsOptions, TimelineOptions } from './timeline.ts';
 import type { TraceOptions } from './trace.ts';
 
 /** @internal */
@@ -143,6 +144,26 @@ export const TRACE = optionsOf<TraceOptions>({
   dialect: optional(aString),
   keepLost: optional(aBoolean),
 });
+
+/** @internal */
+export const TIMELINE = optionsOf<TimelineOptions>({
+  spacing: optional(aWhole(1, Number.MAX_SAFE_INTEGER)),
+  maxBytes: optional(aWhole(0, Number.MAX_SAFE_INTEGER)),
+});
+
+/** @internal */
+export const MOMENTS = optionsOf<MomentsOptions>({
+  from: optional(aWhole(0, Number.MAX_SAFE_INTEGER)),
+  to: optional(aWhole(0, Number.MAX_SAFE_INTEGER)),
+  most: optional(aWhole(1, 1_000_000)),
+});
+
+/** @internal */
+export const HART = aWhole(0);
+/** @internal */
+export const STORE_BYTES = aWhole(1, 4096);
+/** @internal */
+export const EVENT_NUMBER = aWhole(1, Number.MAX_SAFE_INTEGER);
 
 type DeviceParts = Pick<Device, 'name' | 'read' | 'write' | 'reset' | 'save' | 'load'>;
 

@@ -14,6 +14,8 @@ import {
   createMachine,
   type Hart,
   type Machine as Inner,
+  Timeline as InnerTimeline,
+  Once,
   RAM_BASE,
   readMemory,
   stateHash,
@@ -24,10 +26,12 @@ import {
   BYTES_OF_INPUT,
   check,
   checkedDevice,
+  HART,
   INPUT,
   MACHINE,
   PORT,
   SNAPSHOT,
+  TIMELINE,
   TRACE,
   UNITS,
 } from './checks.ts';
@@ -35,6 +39,7 @@ import type { KcovRecord } from './kcov.ts';
 import { type InputEvent, type InputPort, imageFile, innerOptions, type MachineOptions } from './options.ts';
 import { type Registers, readNamed, registersOf, writeNamed } from './registers.ts';
 import { restore, type Snapshot, save } from './snapshot.ts';
+import { Timeline, type TimelineOptions } from './timeline.ts';
 import { record, type TraceOptions, type TraceRecording } from './trace.ts';
 
 /** Why a run returned. */
@@ -70,7 +75,6 @@ const OUTPUT_MAX = 16 * 2 ** 20;
 const EVERY = 100_000;
 const COUNT = aWhole(0, 2 ** 32 - 1);
 
-const HART = aWhole(0);
 const DATA = is('a Uint8Array', isBytes);
 const UNTIL = optionsOf<UntilOptions>({ units: optional(UNITS), every: optional(aWhole(1)) });
 
@@ -79,6 +83,8 @@ const refused = (why: string): KcovboxError => new KcovboxError('machine', why);
 /** A machine that is powered on and stands before its first instruction. */
 export class Machine {
   readonly #inner: Inner;
+  /** A timeline repeats output. */
+  readonly #once: Once;
   readonly #kernel: Uint8Array | undefined;
   #output = new Uint8Array(4096);
   #printed = 0;
@@ -91,7 +97,8 @@ export class Machine {
     check('new Machine', ['options', options, MACHINE]);
     const { onConsole = (byte: number) => this.#keep(byte), devices = [] } = options;
     const own = { ...options, devices: devices.map(checkedDevice) };
-    this.#inner = createMachine(innerOptions(own, onConsole));
+    this.#once = new Once(onConsole);
+    this.#inner = createMachine(innerOptions(own, byte => this.#once.put(byte)));
     this.#kernel = options.kernel && imageFile(options.kernel, 'kernel').bytes;
   }
 
@@ -137,6 +144,7 @@ export class Machine {
 
   /** Power-on again, from the same images. */
   reset(): void {
+    this.#once.reset();
     this.#inner.reset();
   }
 
@@ -283,7 +291,17 @@ export class Machine {
    */
   restore(snapshot: Snapshot): void {
     check('Machine.restore', ['snapshot', snapshot, SNAPSHOT]);
+    this.#once.reset();
     restore(this.#inner, snapshot);
+  }
+
+  /**
+   * A run that goes both ways, from here on: places, last stores, moments of an instruction. All
+   * input has to be in the option `replay`. Output comes once, when the run first comes to it.
+   */
+  timeline(options: TimelineOptions = {}): Timeline {
+    check('Machine.timeline', ['options', options, TIMELINE]);
+    return new Timeline(new InnerTimeline(this.#inner, { ...options, companions: [this.#once] }));
   }
 
   /** 16 hexadecimal digits; machines with equal ones have the same guest-visible state. */

@@ -99,6 +99,16 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => machine.input([1, 300]), /data\[1\] is 300, expected a whole number from 0 to 255$/],
     [() => machine.input('x', 'tty' as Any), /port is "tty", expected one of uart, /],
   ],
+  'emulator.Machine.timeline': [
+    [() => machine.timeline({ spacing: 0 }), /^Machine\.timeline: options\.spacing is 0/],
+    [() => machine.timeline({ space: 1 } as Any), /options\.space does not exist|space/],
+    [() => machine.timeline().seek(-1), /^Timeline\.seek: unit is -1/],
+    [() => machine.timeline().lastWrite('x' as Any, 8), /^Timeline\.lastWrite: address is "x"/],
+    [() => machine.timeline().lastWrite(0, 9999), /bytes is 9999/],
+    [() => machine.timeline().moments(0, { most: 0 }), /options\.most is 0/],
+    [() => machine.timeline().event('frob' as Any, 1), /^Timeline\.event: kind is "frob"/],
+    [() => machine.timeline().event('record', 0), /n is 0/],
+  ],
   'emulator.Machine.takeOutput': TAKES_NOTHING,
   'emulator.Machine.symbol': [[() => machine.symbol(3 as Any), /^Machine\.symbol: name is 3/]],
   'emulator.Machine.readPhysical': [

@@ -21,8 +21,8 @@ export const EVENT_KINDS: readonly EventKind[] = ['record', 'syscall', 'interrup
 
 /**
  * The n-th event of a kind since power-on, counted from 1; undefined when the run has fewer. A
- * record's place is behind the instruction that made it. Executes the run to its end where that is
- * not known yet. Afterwards the machine is where it was.
+ * record's place is behind the instruction that made it. Counts to the end of a recorded run, else
+ * to the latest place. Afterwards the machine is where it was.
  */
 export function nthEvent(timeline: Timeline, kind: EventKind, n: number): Moment | undefined {
   const here = timeline.position;
@@ -31,10 +31,16 @@ export function nthEvent(timeline: Timeline, kind: EventKind, n: number): Moment
   return found;
 }
 
+/** A run without a known end may have none. */
+function toLast(timeline: Timeline): void {
+  if (timeline.isRecorded) timeline.end();
+  else timeline.seek(timeline.latest);
+}
+
 /** The counter grows with the place, so the first place with n records is found by halves. */
 function nthRecord(timeline: Timeline, n: number): Moment | undefined {
   const { machine } = timeline;
-  timeline.end();
+  toLast(timeline);
   if (n < 1 || machine.kcovRecords < n) return undefined;
   const { rungs } = timeline;
   const above = rungs.findIndex(({ observed }) => observed.records >= n);
@@ -56,7 +62,7 @@ function nthRecord(timeline: Timeline, n: number): Moment | undefined {
  */
 function nthTrap(timeline: Timeline, isWanted: (cause: bigint) => boolean, n: number): Moment | undefined {
   const { harts } = timeline.machine;
-  timeline.end();
+  toLast(timeline);
   const handlers = new Set<bigint>();
   for (const { csr } of harts) {
     const vector = csr.peek(STVEC) ?? 0n;
