@@ -26,6 +26,7 @@ struct task {
     void (*fn)(void *arg);
     void *arg;
     struct taskq *queue; /* queued on, or NULL */
+    u64 ticket;          /* its number in the order of that queue */
     struct work_origin origin;
 };
 

@@ -17,7 +17,8 @@ struct taskq {
     struct list tasks;
     struct waitq work; /* the thread waits here */
     struct waitq idle; /* barriers wait here */
-    u64 added, finished;
+    u64 tickets;       /* (lock) the last one given to a task */
+    u64 running;       /* (lock) the ticket of the running task, or 0 */
     bool stopping;
     struct thread *thread;
 };
@@ -63,7 +64,7 @@ bool task_add_for(struct taskq *q, struct task *t, const struct work_origin *ori
         t->queue = q;
         t->origin = *origin;
         list_push_back(&q->tasks, &t->link);
-        q->added++;
+        t->ticket = ++q->tickets;
     }
     spin_unlock(&q->lock);
     if (fresh)
@@ -88,7 +89,6 @@ bool task_del(struct task *t)
     if (queued) {
         list_remove(&t->link);
         t->queue = NULL;
-        q->finished++;
     }
     spin_unlock(&q->lock);
     if (queued)
@@ -106,6 +106,7 @@ static bool take(struct taskq *q, struct task *copy)
         list_remove(&t->link);
         t->queue = NULL;
         *copy = *t;
+        q->running = t->ticket;
     }
     spin_unlock(&q->lock);
     return found;
@@ -135,7 +136,7 @@ static void taskq_thread(void *arg)
             break;
         run(&task, false);
         spin_lock(&q->lock);
-        q->finished++;
+        q->running = 0;
         spin_unlock(&q->lock);
         wake_up(&q->idle);
     }
@@ -160,11 +161,23 @@ struct taskq *taskq_create(const char *name)
     return q;
 }
 
+/* Has every task up to this ticket run or been deleted? Counting them would also count later ones.
+ */
+static bool has_passed(struct taskq *q, u64 ticket)
+{
+    spin_lock(&q->lock);
+    bool waits =
+        !list_empty(&q->tasks) && list_first(&q->tasks, struct task, link)->ticket <= ticket;
+    bool runs = q->running && q->running <= ticket;
+    spin_unlock(&q->lock);
+    return !waits && !runs;
+}
+
 void taskq_barrier(struct taskq *q)
 {
-    u64 target = atomic_load(&q->added);
+    u64 last = atomic_load(&q->tickets);
     KASSERT(current != q->thread); /* a task would wait for itself */
-    wait_event(&q->idle, atomic_load(&q->finished) >= target);
+    wait_event(&q->idle, has_passed(q, last));
 }
 
 void taskq_destroy(struct taskq *q)
