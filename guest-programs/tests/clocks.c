@@ -72,6 +72,31 @@ static void limits(void)
     CHECK(r.rlim_max == RLIM_INFINITY || (setrlimit(RLIMIT_NOFILE, &r) == -1 && errno == EINVAL));
 }
 
+/* In a child: a user may see and set its own limits, not those of root. */
+static int is_kept_from_others(void)
+{
+    struct rlimit r;
+    pid_t parent = getppid();
+
+    if (setresgid(29999, 29999, 29999) || setresuid(29999, 29999, 29999))
+        return 1;
+    if (prlimit(getpid(), RLIMIT_NOFILE, NULL, &r) || prlimit(getpid(), RLIMIT_NOFILE, &r, NULL))
+        return 2;
+    if (prlimit(parent, RLIMIT_NOFILE, NULL, &r) != -1 || errno != EPERM)
+        return 3;
+    return prlimit(parent, RLIMIT_NOFILE, &r, NULL) != -1 || errno != EPERM ? 4 : 0;
+}
+
+static void limits_of_others_need_permission(void)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (!pid)
+        _exit(is_kept_from_others());
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 static void names(void)
 {
     struct utsname u;
@@ -223,6 +248,8 @@ int main(void)
     RUN(usage_grows_with_work);
     RUN(cpu_timers_count_work);
     RUN(limits);
+    if (!getuid())
+        RUN_ON_KERNEL(limits_of_others_need_permission);
     RUN(names);
     RUN(random_bytes_differ);
     RUN(identity);

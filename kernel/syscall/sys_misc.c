@@ -92,6 +92,15 @@ static long set_limit(struct proc *p, int which, const struct rlimit64 *new)
     return 0;
 }
 
+/* Other processes: the superuser, or one whose real ids are all the ids of the target. */
+static bool may_limit(const struct proc *p)
+{
+    const struct proc *me = curproc;
+    return p == me || !me->euid ||
+           (me->uid == p->uid && me->uid == p->euid && me->uid == p->suid && me->gid == p->gid &&
+            me->gid == p->egid && me->gid == p->sgid);
+}
+
 long sys_prlimit64(u64 pid, u64 which, u64 new_addr, u64 old_addr)
 {
     struct rlimit64 new, old;
@@ -101,10 +110,10 @@ long sys_prlimit64(u64 pid, u64 which, u64 new_addr, u64 old_addr)
         return -EFAULT;
     spin_lock(&proc_lock);
     struct proc *p = pid ? proc_find((int)pid) : curproc;
-    long error = p ? 0 : -ESRCH;
-    if (p)
+    long error = !p ? -ESRCH : may_limit(p) ? 0 : -EPERM;
+    if (!error)
         old = p->rlimits[which];
-    if (p && new_addr)
+    if (!error && new_addr)
         error = set_limit(p, (int)which, &new);
     spin_unlock(&proc_lock);
     return error || !old_addr ? error : copyout(old_addr, &old, sizeof(old));
