@@ -149,7 +149,8 @@ static int fetch_page(struct vm *vm, va_t va, bool write, pa_t *pa)
     return pa_is_ram(*pa) ? 0 : -EFAULT;
 }
 
-/* buf == NULL writes zeros. */
+/* buf == NULL writes zeros, also where the program may not write: exec clears the rest of a page.
+ */
 static long vm_access(struct vm *vm, u8 *buf, va_t va, size_t n, bool write)
 {
     long error = 0;
@@ -157,7 +158,9 @@ static long vm_access(struct vm *vm, u8 *buf, va_t va, size_t n, bool write)
     while (n && !error) {
         pa_t pa;
         size_t offset = va & PAGE_MASK, chunk = MIN(n, PAGE_SIZE - offset);
-        error = fetch_page(vm, va, write, &pa);
+        struct vma *vma = buf ? vm_find(vm, va) : NULL;
+        bool denied = vma && !allowed(vma, write ? VM_WRITE : VM_READ);
+        error = denied ? -EFAULT : fetch_page(vm, va, write, &pa);
         if (error)
             break;
         u8 *page = (u8 *)pa_to_va(pa) + offset;
