@@ -1,5 +1,5 @@
 /*
- * A name that is too long for its buffer changes the list behind it; the crash comes much later.
+ * A name that is too long for its buffer overwrites the list after it; the crash comes much later.
  * docs/debugging.md finds the store that did it.
  */
 #include <stdio.h>

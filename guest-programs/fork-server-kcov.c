@@ -17,7 +17,7 @@
 
 #define WORDS (64UL << 10)
 
-/* The test cases: calls that take different ways through the kernel. */
+/* The test cases: calls that take different paths through the kernel. */
 static void run_case(int n)
 {
     int pair[2];
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
                 _exit(2);
             __atomic_store_n(&area[0], 0, __ATOMIC_RELAXED);
             run_case(n);
-            /* Sampled here: the way out through _exit is not of interest. */
+            /* Sampled here, so that the records of _exit do not count. */
             _exit(__atomic_load_n(&area[0], __ATOMIC_RELAXED) ? 0 : 3);
         }
         int status;

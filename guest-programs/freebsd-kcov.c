@@ -3,9 +3,9 @@
  *
  *     kcovbox run --dialect freebsd guest-programs/freebsd-kcov.c [-- -m pc|cmp]
  *
- * Arguments are ints by value, modes start at 0, and mmap wants the whole area: so the number of
- * words must be a multiple of a page. Switch statements show up as the real kernel writes them, not
- * as its manual says: operand with bit 0 set, case value, no constant bit.
+ * Arguments are ints by value, modes start at 0, and mmap accepts only the whole area, so the
+ * number of words must be a multiple of a page. Records of switch statements follow the real
+ * kernel, not its manual: operand with bit 0 set, case value, no constant bit.
  */
 #include <sys/param.h>
 #include <sys/ioctl.h>

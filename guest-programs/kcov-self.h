@@ -1,10 +1,10 @@
 /*
- * Traces a program that knows nothing of kcov: `kcovbox run --trace --cover F prog.c` includes this
- * before its first line. The first thread of the program and of each forked child records what it
- * runs in the kernel; threads that the program creates would need descriptors of their own.
+ * Traces a program that does not use kcov: `kcovbox run --trace --cover F prog.c` includes this
+ * before its first line. The first thread of the program and of each forked child records the
+ * kernel code it executes; threads that the program creates would need descriptors of their own.
  *
- * The records are for the host, which hears of each one, also when the buffer is full; nothing here
- * reads the buffer. Linux records each PC once (UNIQ_PC), so that long runs have short traces.
+ * The host receives each record from the device, even when the buffer is full; nothing here reads
+ * the buffer. Linux records each PC once (UNIQ_PC), so that long runs have short traces.
  */
 #pragma once
 #ifndef _GNU_SOURCE
@@ -58,7 +58,7 @@ static void kcov_self_enable(int fd)
 static void kcov_self_start(void)
 {
     int low = open(KCOV_SELF_DEVICE, O_RDWR | O_CLOEXEC);
-    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 200); /* above what a program counts on */
+    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 200); /* above a program's own */
 
     if (low >= 0)
         close(low);

@@ -1,11 +1,11 @@
 /*
- * Remote coverage on Linux: what kernel threads and soft interrupts do for a handle.
+ * Remote coverage on Linux: the work of kernel threads and soft interrupts for a handle.
  *
  *     kcovbox run --dialect linux guest-programs/linux-remote-kcov.c
  *
  * KCOV_REMOTE_ENABLE names the handles: here USB bus 1, and a common handle that this thread hands
  * to all work it schedules. Sections are recorded in private areas of area_size words and appended
- * to ours when they end. /dev/toyusb plays the device: its descriptors are what we write.
+ * to ours when they end. /dev/toyusb plays the device, with the descriptors that we write.
  */
 #include <err.h>
 #include <fcntl.h>

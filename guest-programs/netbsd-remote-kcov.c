@@ -4,8 +4,9 @@
  *     kcovbox run --dialect netbsd guest-programs/netbsd-remote-kcov.c [-- PORT]
  *
  * A mailbox belongs to a bus and a port of the virtual host controller. Attaching a descriptor to
- * it makes enable, disable and mmap act on the mailbox; then whatever thread works for that port is
- * recorded, and this one is not. /dev/vhci0 plays the device: its descriptors are what we write.
+ * it makes enable, disable and mmap act on the mailbox; then each thread that works for that port
+ * is recorded, and this one is not. /dev/vhci0 plays the device, with the descriptors that we
+ * write.
  */
 #include <sys/ioccom.h>
 #include <sys/ioctl.h>

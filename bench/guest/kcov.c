@@ -64,7 +64,7 @@ unsigned long kcov_take(void)
     return records;
 }
 
-/* FNV over the last iteration's records, and what found no room. */
+/* FNV over the last iteration's records and the number of lost ones. */
 unsigned long kcov_check(unsigned long records)
 {
     u64 words = records * (context.mode == KCOV_RECORD_CMP ? KCOV_CMP_WORDS : 1);

@@ -77,14 +77,14 @@ static u64 check_of_records(void)
 }
 #endif
 
-/* start.S leaves what the machine gave: the hart's number and the device tree. */
+/* start.S passes the arguments of the firmware on: the hart's number and the device tree. */
 void bench_main(u64 hart, const void *dtb)
 {
     u64 check = 0;
     (void)hart;
     (void)dtb;
 #ifdef KCOV_MODE
-    kcov_start(dtb, KCOV_MODE); /* the device tree may lie behind what is mapped */
+    kcov_start(dtb, KCOV_MODE); /* before Sv39 is on: the device tree may be unmapped then */
 #endif
     enter_sv39();
     for (int i = 0; i < WARM_UP; i++)

@@ -1,5 +1,5 @@
-/* Dependent loads: one cycle through all nodes in random order. BYTES decides whether the cache
- * holds it. */
+/* Dependent loads (a pointer chase): one cycle through all nodes in random order. BYTES decides
+ * whether they fit the cache. */
 #include "work.h"
 
 #define NODES (BYTES / sizeof(struct node))

@@ -1,6 +1,6 @@
 /*
- * Driver of summer.ts: write(2) takes numbers, read(2) gives their sum. summer.h is made from the
- * definition of the device.
+ * Driver of summer.ts: write(2) takes numbers, read(2) gives their sum. summer.h is generated from
+ * the definition of the device.
  */
 #include "summer.h"
 #include "abi/errno.h"
@@ -17,9 +17,9 @@
 struct summer {
     struct device *dev;
     volatile u8 *regs;
-    struct mutex lock; /* one user at a time */
+    struct mutex lock; /* one operation at a time */
     u32 *numbers;      /* (lock) memory that the device can reach */
-    u32 status;        /* what the interrupt has seen; 0: nothing yet */
+    u32 status;        /* as the interrupt handler read it; 0: no interrupt yet */
     struct waitq wait;
 };
 
@@ -29,18 +29,18 @@ static void summer_interrupt(u32 source, void *arg)
     u32 status = mmio_read32(s->regs + SUMMER_STATUS);
     u32 ended = status & (SUMMER_STATUS_DONE | SUMMER_STATUS_FAILED);
 
-    if (status == ~0u) { /* nothing answers any more */
+    if (status == ~0u) { /* the device was removed */
         dev_lost(s->dev);
         return;
     }
-    if (!ended) /* an interrupt too many: what the one before has noted stays */
+    if (!ended) /* a spurious interrupt: keep the status of the one before */
         return;
     mmio_write32(s->regs + SUMMER_STATUS, ended);
     atomic_store(&s->status, ended);
     wake_up(&s->wait);
 }
 
-/* Adds up n numbers; needs the lock. It waits, and then polls for as long as polling may take. */
+/* Adds up n numbers; needs the lock. Waits for the interrupt, then polls for a limited time. */
 static int add_up(struct summer *s, u32 n, u32 *sum)
 {
     u64 deadline = time_now() + TICKS_PER_SEC / 10;

@@ -4,7 +4,7 @@
 
 #define EDU_FACTORIAL 0xc0044501u /* kernel/abi/edu.h */
 
-/* Work of a device: its interrupt and its task run for the caller. False: no such device. */
+/* Uses a device, whose interrupt and task run for the caller. False: there is no device. */
 static bool use_edu(void)
 {
     unsigned int n = 5;
@@ -68,7 +68,7 @@ static void remote_is_of_one_process(void)
     REQUIRE(LOAD(k.area) == 0);
 }
 
-/* Lets one timer interrupt add its records to `before`; what the area counts then. */
+/* Sets the count to `before`, takes one timer interrupt, and returns the count after it. */
 static word after_an_interrupt(struct kcov k, word before)
 {
     STORE(k.area, before);
@@ -77,8 +77,8 @@ static word after_an_interrupt(struct kcov k, word before)
 }
 
 /*
- * A section in an interrupt is copied whole or not at all. Where time is the host's, two interrupts
- * may fall into one sleep or take another way: then a try says nothing.
+ * A section in an interrupt is copied whole or not at all. Where time is the host's, a sleep may
+ * contain two interrupts, or one with another path: such a try is inconclusive.
  */
 static void remote_interrupt_is_all_or_nothing(void)
 {
@@ -256,7 +256,7 @@ static void switches_lack_the_constant_bit(void)
     REQUIRE(kcov_enable(k.fd, MODE_CMP) == 0);
     STORE(k.area, 0);
     (void)!ioctl(0, 0xdeadbeef,
-                 0); /* a switch on the command, whatever the compiler makes of others */
+                 0); /* a switch on the command, which the compiler keeps as a switch */
     work();
     word n = LOAD(k.area), runs = 0;
     for (word i = 0; i + 1 < n; i++) {
@@ -313,7 +313,7 @@ static void uniq_modes_report_once(void)
         struct kcov k = ready(WORDS);
         word *edges = edges_of(k.fd);
         word length = modes[m] == KCOV_TRACE_UNIQ_CMP ? 4 : 1;
-        STORE(edges, 0); /* page faults are traced too: take them before */
+        STORE(edges, 0); /* takes the page fault before tracing, which would record it */
         REQUIRE(ioctl(k.fd, KCOV_ENABLE, modes[m]) == 0);
         for (int i = 0; i < 10; i++)
             work();
@@ -324,7 +324,7 @@ static void uniq_modes_report_once(void)
         REQUIRE(!has_duplicates(k.area + 1, n, length) && !has_duplicates(edges + 1, e, 1));
         REQUIRE((n > 0) == (modes[m] != KCOV_TRACE_UNIQ_EDGE));
         REQUIRE((e > 0) == ((modes[m] & KCOV_TRACE_UNIQ_EDGE) != 0));
-        STORE(k.area, 0); /* neither this nor disable makes it forget */
+        STORE(k.area, 0); /* neither this nor disable empties the seen-set */
         STORE(edges, 0);
         REQUIRE(kcov_disable(k.fd, 0) == 0);
         REQUIRE(ioctl(k.fd, KCOV_ENABLE, modes[m]) == 0);
@@ -333,7 +333,7 @@ static void uniq_modes_report_once(void)
             work();
         REQUIRE(before <= n && LOAD(k.area) <= before + 2);
         REQUIRE(kcov_disable(k.fd, 0) == 0);
-        REQUIRE(kcov_enable(k.fd, MODE_PC) == 0); /* plain modes do not ask the set */
+        REQUIRE(kcov_enable(k.fd, MODE_PC) == 0); /* plain modes do not use the set */
         STORE(k.area, 0);
         work();
         REQUIRE(LOAD(k.area) > 5);
@@ -397,7 +397,7 @@ static void a_dropped_page_is_gone(void)
         REQUIRE(waitpid(child, &status, 0) == child);
         REQUIRE(page ? WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS : status == 0);
     }
-    k.area = NULL; /* not to be shown: half of it is gone */
+    k.area = NULL; /* show_areas() must not read it: half of it is unmapped */
     made--;
 }
 
@@ -479,7 +479,7 @@ static void a_common_handle_follows_work_and_children(void)
     REQUIRE(LOAD(k.area) == n);
 }
 
-/* KCOV_DISABLE resets the task, whichever way it was enabled. */
+/* KCOV_DISABLE resets the task's common handle after ENABLE as after REMOTE_ENABLE. */
 static void a_local_disable_forgets_the_inherited_handle(void)
 {
     struct kcov k = remote(COMMON, 0, 0, REMOTE_WORDS);

@@ -1,6 +1,6 @@
 /*
  * Behaviour beyond the conformance tables: the contents of the area. One test per behaviour, each
- * in a process of its own; where the dialects differ, the difference is spelled out in the test.
+ * in a process of its own; a test states the differences between the dialects.
  * Prints one line per test and "N tests, M failed".
  *
  *     behaviour [-b] [NAME]     -b: also the count and a hash of every area that the test left
@@ -27,7 +27,7 @@ struct kcov {
     word *area;
 };
 
-/* Areas of this test, to be shown at its end. */
+/* The areas of this test; show_areas() prints them at its end. */
 static struct {
     word *area, words;
 } left[16];
@@ -212,7 +212,7 @@ static void close_while_enabled(void)
     struct kcov k = ready(WORDS);
     REQUIRE(kcov_enable(k.fd, MODE_PC) == 0);
 #ifdef DIALECT_LINUX
-    /* The mapping holds the file; only the second statement is about close. */
+    /* The mapping holds the file, so only unmapping and closing both release it. */
 #endif
     REQUIRE(close(k.fd) == 0);
     STORE(k.area, 0);
@@ -258,7 +258,7 @@ static void a_child_is_not_traced(void)
         STORE(k.area, 0);
         for (int i = 0; i < 50; i++)
             work();
-        /* The parent sleeps in read(2): whatever is here now is not ours. */
+        /* The parent sleeps in read(2): records that appear now are not this thread's. */
         word seen = LOAD(k.area);
         _exit(write(pair[1], &seen, 1) == 1 && seen < 50 ? 0 : 1);
     }

@@ -1,9 +1,9 @@
 /*
  * Runs a conformance table in the guest. TABLE is a .def file of
  *
- *     STATE(name, script)               how a descriptor gets into a state
- *     EVENT(op, result per state ...)   what one operation gives in each state, in their order
- *     CASE(name, script, op, result)    what does not fit the square
+ *     STATE(name, script)               brings a descriptor into a state
+ *     EVENT(op, result per state ...)   the results of an operation, one per state, in their order
+ *     CASE(name, script, op, result)    a case that does not fit the table
  *
  * A result is 0 or an errno. A script is operations separated by blanks; every operation of a
  * script must succeed. Each cell runs in a process of its own. Operations, on descriptor 1 or, with
@@ -14,7 +14,7 @@
  *     map=BYTES[@OFFSET][:PROT]    PROT of r w x, default rw, p for private; keeps the mapping
  *     openro stat poll             open for reading; fstat; EAGAIN when poll reports nothing
  *     unmap dup (2 becomes a copy of 1) ioctl=NUMBER badsize badenable read write lseek sendfd
- *     fork                         what follows happens in a child that the parent waits for
+ *     fork                         the rest runs in a child that the parent waits for
  *     T:op                         op in a helper thread that stays alive
  *     texit                        the helper thread exits and is joined
  */
@@ -156,7 +156,7 @@ static int enable_op(int fd, const char *mode)
     return kcov_enable(fd, (int)strtol(mode, NULL, 0));
 }
 
-/* -1 with errno, or something else; word is the operation without 2 and value. */
+/* -1 with errno on failure; word_ is the operation without 2 and value. */
 static int perform(const char *word_, int n, const char *value)
 {
     static word scratch;

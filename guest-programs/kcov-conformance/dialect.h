@@ -88,7 +88,7 @@ static inline int kcov_disable(int fd, long arg)
 #endif
 }
 
-/* The first two commands with a pointer to nowhere; dialects that pass by value have none. */
+/* The first two commands with a bad pointer; dialects that pass by value have none. */
 static inline int kcov_bad_pointer(int fd, bool enable)
 {
 #if defined(DIALECT_OPENBSD)

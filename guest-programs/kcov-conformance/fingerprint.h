@@ -1,6 +1,6 @@
 /*
- * A fingerprint of what kcov writes: for many calls and every mode, the number of records and a
- * hash of the whole area. Two ways of recording that print the same lines have written the same
+ * A fingerprint of kcov's records: for many calls and every mode, their number and a hash of the
+ * whole area. Two implementations of recording that print the same lines have written the same
  * bytes.
  */
 #include "dialect.h"
@@ -100,7 +100,7 @@ static void show(int mode)
         word n, e = 0;
         if (is_cmp && calls[i].run == do_mmap)
             continue;   /* compares physical addresses, which differ between boards */
-        calls[i].run(); /* once untraced, so that first times do not count */
+        calls[i].run(); /* once untraced: the first run fills caches */
         memset(area, 0, WORDS * 8);
         if (edges)
             memset(edges, 0, WORDS * 8); /* page faults here, not while recording */

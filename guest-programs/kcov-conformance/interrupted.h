@@ -1,7 +1,7 @@
 /*
- * A program whose calls are interrupted from outside at any instruction: traces the same few calls
- * over and over, and holds the records of each round against those of the first ones. Prints "GO"
- * when the references are known; ends when a record differs, or after ROUNDS.
+ * A program whose calls the host interrupts at any instruction: traces the same few calls over and
+ * over, and compares the records of each round with those of the first ones. Prints "GO" when the
+ * references are known; ends when a record differs, or after ROUNDS.
  *
  *     interrupted ROUNDS pc|cmp
  */
@@ -31,7 +31,7 @@ static void call_dup(void)
 static void (*const calls[])(void) = {call_read, call_pipe, call_dup};
 static word want[sizeof(calls) / sizeof(calls[0])][4096];
 
-/* True when the area holds what it held the first times. */
+/* True when the records are those of the first rounds. */
 static bool same(const word *area, size_t call, word n, word length)
 {
     const word *ref = want[call];
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     if (!area)
         return 1;
     for (word i = 0; i < WORDS; i++)
-        STORE(area + i, 0); /* page faults are traced too: take them before */
+        STORE(area + i, 0); /* takes the page faults before tracing, which would record them */
     if (kcov_enable(fd, cmp ? MODE_CMP : MODE_PC) == -1)
         return 1;
     for (long round = 0; round < rounds; round++) {

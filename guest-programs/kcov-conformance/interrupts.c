@@ -54,6 +54,6 @@ int main(int argc, char **argv)
     }
     printf("ok: %lu records in each of %d rounds, %d timers fired by then\n", first[0], rounds,
            fired);
-    /* Early ones fired before the call ended, late ones did not: the hits moved across it. */
+    /* Short delays fired before the call ended, long ones did not: the hits moved across it. */
     return fired > 0 && fired < rounds ? 0 : 1;
 }

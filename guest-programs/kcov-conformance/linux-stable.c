@@ -1,6 +1,6 @@
 /*
  * Facts on which two Linux kernels without common code must agree when the same binary runs on
- * both: the modes, the form of records, the operands of a call that are compared, the growth of
+ * both: the modes, the form of records, the compared operands of a call, the growth of
  * counts, the errors and their order. Lines that begin with '#' hold counts, which may differ by
  * less than an order of magnitude.
  */

@@ -40,7 +40,7 @@ static inline bool plug_toy(bool whole)
     return true;
 }
 
-/* The hub notices a device that never answers, and that it goes away. */
+/* The hub enumerates a device that never answers, and later its removal. */
 static inline void plug_real(void)
 {
     struct raw_init init = {

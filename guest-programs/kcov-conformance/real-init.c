@@ -1,5 +1,5 @@
 /*
- * First process of a real Linux kernel: mounts what programs of kcov need, runs every line of /runs
+ * First process of a real Linux kernel: mounts the file systems kcov needs, runs each line of /runs
  * as a command, prints "== status LINE" after each, and powers the machine off.
  */
 #include <fcntl.h>
@@ -47,7 +47,7 @@ int main(void)
     mount_at("sysfs", "/sys");
     mount_at("devtmpfs", "/dev");
     mount_at("debugfs", "/sys/kernel/debug");
-    int console = open("/dev/console", O_RDWR); /* there was none to inherit */
+    int console = open("/dev/console", O_RDWR); /* the kernel did not open one */
     for (int fd = 0; fd < 3 && console != -1; fd++)
         dup2(console, fd);
     FILE *runs = fopen("/runs", "r");

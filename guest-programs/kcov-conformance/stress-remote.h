@@ -13,7 +13,7 @@ static const unsigned char stick[] = {
     9,  2, 25,   0,    1, 1, 0, 0xa0, 50, 9, 4, 0, 0, 0, 8, 6, 80, 0,
 };
 
-/* A device of which only the beginning is well-formed; whatever the controller says is fine. */
+/* A device whose descriptors are only well-formed at the beginning; any result is fine. */
 static inline void plug_stick(const char *node, int port)
 {
     int fd = open(node, O_RDWR);
@@ -46,7 +46,7 @@ static inline void use_device(void)
     }
 }
 
-/* Mailboxes get their area when somebody attaches first; they keep it. */
+/* Mailboxes get their area at the first attach, and keep it. */
 static inline void make_mailboxes(void)
 {
 #ifdef DIALECT_NETBSD

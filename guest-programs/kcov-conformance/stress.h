@@ -5,15 +5,15 @@
  *     - a count never exceeds the capacity of its area, and every record is a kernel address
  *     - mmap and dup of a descriptor may meet its close
  *     - errors are those of the dialect's tables, nothing else
- *     - nobody's private memory changes: canaries catch records written through stale pointers
+ *     - private memory stays unchanged: canaries catch records written through stale pointers
  *     - a dead thread owns nothing: in the end one thread can enable every descriptor
  *     - memory that was free before is free again
  *
  *     stress [OPERATIONS [SEED [THREADS [remote]]]]
  *
- * With "remote" descriptors are also attached to remotes, and work is deferred on behalf of them,
- * while all the rest goes on. Then who owns what in the end is not checked: OpenBSD's disable of a
- * remote leaves the caller's own descriptor without an owner that could disable it.
+ * With "remote" the threads also attach descriptors to remotes and cause deferred work on behalf of
+ * them. Then ownership is not checked at the end: OpenBSD's disable of a remote leaves the caller's
+ * own descriptor without an owner that could disable it.
  */
 #include "dialect.h"
 #include "stress-remote.h"
@@ -239,7 +239,7 @@ static long free_kib(void)
     return kib;
 }
 
-/* All operations in a child, so that everything it leaves behind is the kernel's to clean up. */
+/* All operations in a child, so that the kernel must clean up everything at its exit. */
 static int generation(long operations, word seed, int threads)
 {
     pthread_t thread[THREADS_MAX];
@@ -271,7 +271,7 @@ static int generation(long operations, word seed, int threads)
     return 0;
 }
 
-/* Linux makes the areas of interrupts at the first REMOTE_ENABLE and keeps them. */
+/* Linux allocates the areas of interrupts at the first REMOTE_ENABLE and keeps them. */
 static void enable_a_remote(void)
 {
 #ifdef DIALECT_LINUX

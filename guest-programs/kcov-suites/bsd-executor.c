@@ -1,7 +1,7 @@
 /*
- * How a fuzzer's executor uses kcov of the three BSDs: one source, told apart by the compiler's
- * macros; descriptors at high numbers, areas inside guard pages and protected against the program
- * under test, one descriptor per thread. Written from the published behaviour of such programs.
+ * Uses kcov of the three BSDs like a fuzzer's executor: one source, with the compiler's macros for
+ * the system; descriptors at high numbers, areas inside guard pages and protected against the
+ * program under test, one descriptor per thread. Written from the published behaviour of executors.
  */
 #include <sys/param.h>
 #include <sys/types.h>

@@ -205,7 +205,7 @@ static void *close_in_thread(void *arg)
 
     pthread_set_name_np(pthread_self(), "closer");
     ATF_CHECK(ioctl(fd, KIOENABLE, KCOV_MODE_TRACE_PC) == 0);
-    (void)close(fd); /* may say EBUSY on the real one */
+    (void)close(fd); /* may fail with EBUSY on the real kernel */
     sem_post(&went);
     sem_wait(&go);
     return (NULL);

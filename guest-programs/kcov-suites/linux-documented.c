@@ -1,5 +1,5 @@
 /*
- * The way that Linux's documentation of kcov shows, in one program: an area per descriptor, pcs,
+ * The steps of Linux's documentation of kcov in one program: an area per descriptor, pcs,
  * comparisons, and remote coverage with a common handle and one of the USB subsystem.
  *
  *     documented pc|cmp|remote

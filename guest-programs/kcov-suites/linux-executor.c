@@ -1,5 +1,5 @@
 /*
- * How a fuzzer's executor uses Linux's kcov: descriptors moved to high numbers with dup2, one per
+ * Uses Linux's kcov like a fuzzer's executor: descriptors moved to high numbers with dup2, one per
  * thread, areas mapped once, coverage enabled by the thread it belongs to, reset and collected
  * around every call, remote coverage by handles, addresses checked and hashed to a signal. Written
  * from the published behaviour of such programs; only system headers.

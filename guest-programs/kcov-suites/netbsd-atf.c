@@ -172,7 +172,7 @@ ATF_TC_BODY(kcov_close_enabled, tc)
 
     RL(ioctl(fd, KCOV_IOC_ENABLE, &mode));
     RL(close(fd));
-    /* Nobody can stop it any more; it goes on into the mapped area. */
+    /* No descriptor is left to disable it: it goes on recording into the mapped area. */
     KCOV_STORE(area[0], 0);
     traced_calls();
     ATF_REQUIRE(KCOV_LOAD(area[0]) > 0);

@@ -271,7 +271,7 @@ static void join_new(void *(*fn)(void *), void *arg)
         errc(1, error, "pthread_join");
 }
 
-/* The owner closes and exits: what it left in the area can still be read. */
+/* The owner closes and exits: its records in the area can still be read. */
 static int t_dying(struct trial *t)
 {
     join_new(enable_and_close, t);
@@ -309,7 +309,7 @@ static int t_exec(struct trial *t)
     return 0;
 }
 
-/* A descriptor of kcov can not be sent to another process. */
+/* A descriptor of kcov cannot be sent to another process. */
 static int t_fdsend(struct trial *t)
 {
     union {

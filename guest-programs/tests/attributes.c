@@ -11,7 +11,7 @@
 #define BIG    65536
 static char dir[64], file[96], link_[96], text[BIG + 1];
 
-/* A Linux has its tmpfs there, ours is everywhere. */
+/* A real Linux has a tmpfs there; the guest's whole tree is one. */
 static void choose_place(void)
 {
     snprintf(dir, sizeof(dir), "%s/test-attr", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");

@@ -1,4 +1,4 @@
-/* Calls that fit nowhere else: openat2, execveat, xattr, process_vm_readv, unshare, membarrier...
+/* Calls without a program of their own: openat2, execveat, process_vm_readv, unshare, membarrier...
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -124,6 +124,20 @@ static void processes_read_one_another(void)
     close(go[0]), close(go[1]);
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     CHECK(process_vm_readv(pid, local, 2, &remote, 1, 0) == -1 && errno == ESRCH);
+}
+
+static void protection_holds_for_other_processes(void)
+{
+    char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0), byte = 'x';
+    struct iovec local = {&byte, 1}, remote = {page, 1};
+    pid_t pid = getpid();
+
+    CHECK(page != MAP_FAILED);
+    CHECK(process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1 && byte == 0);
+    CHECK(process_vm_writev(pid, &local, 1, &remote, 1, 0) == -1 && errno == EFAULT);
+    CHECK(mprotect(page, 4096, PROT_NONE) == 0);
+    CHECK(process_vm_readv(pid, &local, 1, &remote, 1, 0) == -1 && errno == EFAULT);
+    munmap(page, 4096);
 }
 
 static void execveat_runs_descriptors(void)
@@ -262,6 +276,7 @@ int main(int argc, char **argv)
     RUN(renames_exchange);
     RUN(attributes_need_something_to_have_them);
     RUN_ON_KERNEL(processes_read_one_another);
+    RUN_ON_KERNEL(protection_holds_for_other_processes);
     RUN_ON_KERNEL(execveat_runs_descriptors);
     RUN(close_range_closes_and_marks);
     RUN_ON_KERNEL(unshare_makes_it_our_own);

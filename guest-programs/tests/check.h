@@ -37,7 +37,7 @@ static const char *check_failed;
         fflush(stdout);                                                                            \
     } while (0)
 
-/* For what user-mode emulation cannot do: run with QEMU_USER set there. */
+/* For features that user-mode emulation lacks, where QEMU_USER is set: skips the test there. */
 #define RUN_ON_KERNEL(test)                                                                        \
     do {                                                                                           \
         if (getenv("QEMU_USER"))                                                                   \

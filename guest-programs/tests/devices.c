@@ -1,4 +1,4 @@
-/* Devices, mounts and /proc: what the tree of the guest kernel promises. */
+/* Devices, mounts and /proc: the tree of files that the guest kernel provides. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <dirent.h>

@@ -61,7 +61,7 @@ static void large_sparse_files_work(void)
     CHECK(close(fd) == 0 && unlink(name) == 0 && umount("/tmp/disk") == 0);
 }
 
-/* The cut may be in a block that nobody has read since the mount: its tail is stale on the disk. */
+/* The cut may be in a block not read since the mount: its tail is stale on the disk. */
 static void a_cut_tail_does_not_come_back(void)
 {
     char name[] = "/tmp/disk/tail", buf[8192], *m;

@@ -1,6 +1,6 @@
 /*
- * The driver model from outside: devices are unbound, bound, removed and found again through sysfs,
- * with open descriptors, sleeping pollers and I/O in flight. Prints what it does not find.
+ * The driver model from outside: unbinds, binds, removes and rescans devices through sysfs, with
+ * open descriptors, sleeping pollers and I/O in flight. Prints which devices the board lacks.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -75,7 +75,7 @@ static void an_open_file_of_an_unbound_device_is_enodev(void)
     CHECK(put(EDU "bind", EDU_NODE) == EBUSY);
     again = open("/dev/edu", O_RDWR);
     CHECK(again >= 0 && works(again));
-    CHECK(!works(fd) && errno == ENODEV); /* it was opened on what is gone */
+    CHECK(!works(fd) && errno == ENODEV); /* it was opened on the earlier binding */
     close(fd);
     CHECK(works(again));
     close(again);
@@ -181,7 +181,7 @@ static void the_console_stays(void)
     CHECK(put(EDU "bind", "nothing@0") == ENODEV);
 }
 
-/* The name of the device of a virtio driver, found as its uevent tells. */
+/* The name of the device of a virtio driver, found by the DRIVER line of its uevent. */
 static int virtio_device(const char *driver, char *name)
 {
     char path[100], line[40];

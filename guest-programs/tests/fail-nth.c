@@ -54,7 +54,7 @@ static int do_fork(void)
     return 0;
 }
 
-/* Only returns when exec failed; the new program reports what is left of the counter. */
+/* Returns only when exec failed; the new program reports the rest of the counter. */
 static int do_exec(void)
 {
     execl("/proc/self/exe", "fail-nth", "child", NULL);
@@ -194,7 +194,7 @@ static int do_inotify(void)
     if (inotify_add_watch(in, "/tmp", IN_CREATE | IN_DELETE) < 0 || mkdir("/tmp/fail-dir", 0700))
         error = errno;
     rmdir("/tmp/fail-dir");
-    if (read(in, buf, sizeof(buf)) < 0 && !error) /* the event itself may be what was lost */
+    if (read(in, buf, sizeof(buf)) < 0 && !error) /* the event itself may have been lost */
         error = errno;
     close(in);
     return error;

@@ -1,4 +1,4 @@
-/* Names, contents and attributes of files: what open, rename, link, seek and their kin promise. */
+/* Names, contents and attributes of files: open, rename, link, seek and related calls. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <dirent.h>
@@ -319,7 +319,7 @@ static void record_locks_exclude(void)
     unlink("lock");
 }
 
-/* O_PATH names a place: what would need an open file is EBADF. */
+/* O_PATH names a place: calls that need an open file fail with EBADF. */
 static void places_are_no_open_files(void)
 {
     int fd = open("/tmp", O_PATH | O_DIRECTORY), file, copy;

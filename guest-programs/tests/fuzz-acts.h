@@ -1,6 +1,6 @@
 /*
- * Acts: a few calls that belong together and lead where single random calls do not, each with
- * something random in between. Included by fuzz.c.
+ * Acts: sequences of related calls that reach states which single random calls do not, each with
+ * random parts. Included by fuzz.c.
  */
 #pragma once
 #include "fuzz-calls.h"
@@ -66,7 +66,7 @@ static int brief_thread(void *arg)
     return 0;
 }
 
-/* A thread that lives shortly; its end clears a word and wakes a futex, wherever that is. */
+/* A short-lived thread; its exit clears a word and wakes a futex at a random address. */
 static void act_thread(struct fuzzer *f)
 {
     static char stacks[8][16384] __attribute__((aligned(16)));
@@ -202,7 +202,7 @@ static void act_pass_sockets(struct fuzzer *f)
         C(SYS_close, fds[1]);
 }
 
-/* A server and its clients, some of whom go away early. */
+/* A server and its clients, some of which close early. */
 static void act_connect(struct fuzzer *f)
 {
     uint64_t type = value_of_kind(f, 'T') | SOCK_NONBLOCK, at = socket_address(f);
@@ -365,7 +365,7 @@ static void act_end(struct fuzzer *f)
         counted(f, way, way == SYS_kill ? (uint64_t)f->pid : 0, SIGKILL, 0, 0, 0, 0);
 }
 
-/* A pair of terminal ends, perhaps as controlling terminal of a new session, which may be cut. */
+/* A pseudo-terminal, perhaps as controlling terminal of a new session, which may be hung up. */
 static void act_terminal(struct fuzzer *f)
 {
     uint32_t *number = place(f);

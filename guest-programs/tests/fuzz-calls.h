@@ -1,9 +1,9 @@
 /*
- * Which system calls are made and what their arguments should look like: one row per call, a letter
- * of fuzz-values.h per argument. Rows that matter more stand there more often. Included by fuzz.c.
+ * The system calls and the kinds of their arguments: one row per call, a letter of fuzz-values.h
+ * per argument. Repeated rows are chosen more often. Included by fuzz.c.
  *
- * Not here: exit, exit_group, reboot, rt_sigreturn and the clone family, which acts make in their
- * own way; pure random numbers reach all of them but reboot.
+ * Not here: exit, exit_group, reboot, rt_sigreturn and the clone family, which the acts call; pure
+ * random numbers reach all of them but reboot.
  */
 #pragma once
 #include "fuzz-values.h"
@@ -307,6 +307,6 @@ static void random_call(struct fuzzer *f)
         args[0] = args[1] = 0; /* process 1 is the fuzzer's own */
     maybe_fail_allocation(f);
     counted(f, (long)nr, args[0], args[1], args[2], args[3], args[4], args[5]);
-    if (RAW0(SYS_getpid) != f->pid) /* a clone that was made blindly */
+    if (RAW0(SYS_getpid) != f->pid) /* a random number was a clone: this is the child */
         raw(SYS_exit_group, 0, 0, 0, 0, 0, 0);
 }

@@ -120,7 +120,7 @@ static uint64_t edge(struct fuzzer *f)
     return CHOOSE(f, edges);
 }
 
-/* Memory for the kernel to read or write: mostly there, sometimes not, sometimes not ours. */
+/* An address for the kernel to access: mostly mapped, sometimes not, sometimes the kernel's. */
 static uint64_t buffer(struct fuzzer *f)
 {
     switch (pick(f, 16)) {

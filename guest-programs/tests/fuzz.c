@@ -4,10 +4,10 @@
  *     fuzz [CALLS [SEED [WORKERS]]]        init=/bin/fuzz ... -- 10000000 1 3
  *
  * Worker processes make the calls (fuzz-calls.h) and small sequences of them (fuzz-acts.h) with
- * threads, forks, signals, descriptors of every kind and addresses that are not theirs; many do not
- * survive it. This process starts new ones until the count is reached. From time to time it stops
- * all, and then every process must be gone and the memory back. The results of calls are not
- * checked: the kernel must go on, and a kasan, ubsan or debug kernel must have nothing to report.
+ * threads, forks, signals, descriptors of every kind and addresses that are not theirs; many die of
+ * it. This process starts new ones until the count is reached. From time to time it kills all; then
+ * every process must be gone and all memory free again. The results of calls are not checked: the
+ * kernel must survive, and a kasan, ubsan or debug kernel must have nothing to report.
  */
 #include "fuzz.h"
 #include "memory-use.h"
@@ -198,7 +198,7 @@ static void start(int i, uint64_t seed)
     slots[i] = (struct slot){pid > 0 ? pid : 0, shared->progress[i], now_ms()};
 }
 
-/* Collects the dead; kills a worker that makes no progress, because it waits for good. */
+/* Reaps zombies; kills a worker that makes no progress because it waits forever. */
 static void look_after(int workers)
 {
     int status;
@@ -219,7 +219,7 @@ static void look_after(int workers)
     }
 }
 
-/* Nobody may survive. A process that does not die within seconds never will. */
+/* Kills all other processes. One that does not die within seconds never will. */
 static void kill_all(void)
 {
     uint64_t start_ms = now_ms();
@@ -386,7 +386,7 @@ static uint64_t calls_so_far(uint64_t limit)
     return believed;
 }
 
-/* Which calls have never succeeded: a fuzzer that does not say is believed too much. */
+/* Prints the calls that never succeeded, so that nobody overestimates the fuzzer's reach. */
 static void print_reach(void)
 {
     int good = 0, tried = 0;

@@ -1,4 +1,4 @@
-/* inotify: what is told about files and directories, in which order and with which names. */
+/* inotify: the events of files and directories, their order and their names. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <fcntl.h>

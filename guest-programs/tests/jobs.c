@@ -1,4 +1,4 @@
-/* Sessions and job control on pseudo-terminals: who owns a terminal, and whom it signals. */
+/* Sessions and job control on pseudo-terminals: owners of a terminal, and its signals. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "pair.h"

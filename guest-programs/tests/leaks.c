@@ -1,7 +1,7 @@
 /*
- * Runs other test programs and looks at what they leave behind: after two runs, which may fill
- * caches, a third one must leave exactly as many free pages, objects of each size, processes and
- * open descriptors as it found.
+ * Runs other test programs and looks for leaks: after two runs, which may fill caches, a third one
+ * must leave exactly as many free pages, objects of each size, processes and open descriptors as it
+ * found.
  *
  *     leaks PROGRAM...        absolute paths; prints "ok no_leak_NAME" for each
  */

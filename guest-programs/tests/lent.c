@@ -1,8 +1,8 @@
 /*
  * References that the kernel lends to callbacks: threads use descriptors in every way that reaches
  * a driver's operations (mmap, ioctl, read, poll, epoll, kqueue, timers, plugging) while others
- * close them and put other files into their place. Nothing is expected of a single call; the kernel
- * must survive, and one that checks itself must have nothing to report.
+ * close them and put other files into their place. The results of calls are not checked; the kernel
+ * must survive, and the checkers of a debug kernel must have nothing to report.
  *
  *     lent [rounds] [seed]
  */

@@ -1,4 +1,4 @@
-/* Memory that runs out: what a tmpfs may take, and who is killed when a page fault finds none. */
+/* Memory that runs out: the limit of a tmpfs, and the victim when a page fault finds no memory. */
 #include "check.h"
 #include <fcntl.h>
 #include <signal.h>

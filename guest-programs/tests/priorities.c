@@ -1,4 +1,4 @@
-/* Nice values and scheduling policies: who may change which, who inherits them, where they show. */
+/* Nice values and scheduling policies: permissions, inheritance, and where they are reported. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <sched.h>

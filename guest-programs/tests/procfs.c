@@ -17,7 +17,7 @@
 static int wheel[CHILDREN]; /* process numbers to look at, by slot */
 static volatile int done, looks;
 
-/* Reads a whole text of /proc; that it may fail with ESRCH or ENOENT is the point. */
+/* Reads a whole text of /proc. The process may exit meanwhile: then ESRCH or ENOENT. */
 static void look_at(int pid, const char *name)
 {
     char path[64], buf[512];
@@ -148,7 +148,7 @@ static void processes_may_exec_while_looked_at(void)
     stop_lookers(t);
 }
 
-/* The looker must not become the one who closes the pipe for good. */
+/* The reader of /proc must not drop the last reference of the pipe. */
 static void files_may_close_while_looked_at(void)
 {
     pthread_t t[LOOKERS];

@@ -141,7 +141,7 @@ static void modes_and_size_are_shared(void)
     close_pair(&p);
 }
 
-/* Fills until EAGAIN, then empties the other end; what went in comes out. */
+/* Fills one end until EAGAIN, then empties the other; the bytes must be the same. */
 static void fill_and_drain(int in, int out)
 {
     static char text[1000], buf[4096];

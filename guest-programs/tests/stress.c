@@ -1,6 +1,6 @@
 /*
- * More than a program should ask for: many threads that contend, a fork bomb that ends with EAGAIN,
- * storms of signals, and a process that hangs in every way a program can and still dies by SIGKILL.
+ * Extreme loads: many threads that contend, a fork bomb that ends with EAGAIN, storms of signals,
+ * and a process that hangs in every way a program can and still dies by SIGKILL.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -141,7 +141,7 @@ static void nothing(int sig)
     (void)sig;
 }
 
-/* Slow calls go on or fail with EINTR, and nothing is lost of what a pipe carries. */
+/* Slow calls restart or fail with EINTR, and a pipe loses no byte. */
 static void a_pipe_survives_a_storm(void)
 {
     struct sigaction sa = {.sa_handler = nothing}; /* no SA_RESTART */

@@ -1,4 +1,4 @@
-/* System V shared memory: keys, attaching, who sees what, and when a segment goes. */
+/* System V shared memory: keys, attaching, visibility, and the end of a segment. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <signal.h>

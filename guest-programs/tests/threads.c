@@ -213,7 +213,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Does the spinner spin, while we do nothing but look? */
+/* Does the spinning thread run while this one only polls? */
 static int spins_soon(void)
 {
     unsigned long before = atomic_load(&spins);
@@ -224,7 +224,7 @@ static int spins_soon(void)
     return 0;
 }
 
-/* A thread that waits for our hart is allowed on another one only, which sleeps. */
+/* Moves a runnable thread from this hart's queue to another hart, which is asleep. */
 static void affinity_moves_a_thread_that_waits(void)
 {
     cpu_set_t all, mine, other;

@@ -150,7 +150,7 @@ static void wait_seen(int what)
         sched_yield();
 }
 
-/* Page 0 stays mapped all the time; what is cut off it must read as zeros when it grows. */
+/* Page 0 stays mapped all the time; its truncated part must read as zeros after growing. */
 static void other_threads_see_no_stale_page(void)
 {
     int fd = new_file();

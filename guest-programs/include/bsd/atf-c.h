@@ -10,9 +10,9 @@
  * Exit status of one case: 0 for passed, skipped and expected failures, 1 for failed. Metadata is
  * for the caller of the program (as in ATF, where a runner enforces require.* and timeouts).
  *
- * Divergence: without a case a real one only complains; here it plays the runner too, because the
- * guest has none: results are held against how the child ended, cleanups run afterwards, the exit
- * status is 1 when a case failed.
+ * Divergence: a real program without a case only complains. This one acts as the runner, because
+ * the guest has none: it compares the end of each child with the expected one, runs the cleanups,
+ * and exits with status 1 when a case failed.
  */
 #ifndef KCOVBOX_BSD_ATF_C_H
 #define KCOVBOX_BSD_ATF_C_H
@@ -154,7 +154,7 @@ __attribute__((__noreturn__)) KCOVBOX_ATF_FMT(1, 2) void atf_tc_skip(const char 
     kcovbox_atf_end(0, "skipped", why);
 }
 
-/* The body came to its end, or said so. */
+/* The body has returned, or called atf_tc_pass(). */
 KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void atf_tc_pass(void)
 {
     char why[64];
@@ -193,7 +193,7 @@ KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(1, 2) void atf_tc_expect_fail(const char *fmt
     KCOVBOX_ATF_EXPECT(KCOVBOX_ATF_FAIL, 0, fmt);
 }
 
-/* These three are announced at once: a program that ends as told cannot say so later. */
+/* These three record the expectation at once: the process may end before it could report. */
 KCOVBOX_ATF_UNUSED KCOVBOX_ATF_FMT(2, 3) void atf_tc_expect_exit(int status, const char *fmt, ...)
 {
     char word[32] = "expected_exit";
@@ -462,7 +462,7 @@ KCOVBOX_ATF_UNUSED __attribute__((__noreturn__)) void kcovbox_atf_run_body(atf_t
     atf_tc_pass();
 }
 
-/* How a child ended, held against what the case announced. NULL: as it should. */
+/* Compares the end of a child with the case's expectation. NULL: they agree. */
 KCOVBOX_ATF_UNUSED const char *kcovbox_atf_judge(int status)
 {
     const struct kcovbox_atf_state *now = kcovbox_atf_now;

@@ -24,7 +24,7 @@ KCOVBOX_ATF_UNUSED bool atf_utils_file_exists(const char *name)
     return access(name, F_OK) == 0;
 }
 
-/* The whole file, up to what a test would compare; the caller frees it. NULL: no such file. */
+/* The file, up to the size that a test would compare; the caller frees it. NULL: no such file. */
 KCOVBOX_ATF_UNUSED char *kcovbox_atf_slurp(const char *name)
 {
     enum { MOST = 64 * 1024 };

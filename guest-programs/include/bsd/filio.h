@@ -1,4 +1,4 @@
-/* Commands that every file understands: Linux's numbers, which the kernel of the guest takes. */
+/* Commands that every file understands, with Linux's numbers, as the guest kernel has them. */
 #ifndef KCOVBOX_BSD_FILIO_H
 #define KCOVBOX_BSD_FILIO_H
 

@@ -75,7 +75,7 @@ static inline int kcovbox_sysctl_kernel(int fd, const char *name, void *old, siz
     return write(fd, text, (size_t)n) == n ? 0 : -1;
 }
 
-/* A text and its end; too small a buffer gets what fits, and ENOMEM. */
+/* A text with its NUL; a buffer that is too small gets the part that fits, and ENOMEM. */
 static inline int kcovbox_sysctl_text(const char *text, void *old, size_t *length)
 {
     size_t size = strlen(text) + 1, room = length ? *length : 0;
