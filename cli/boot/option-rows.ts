@@ -297,7 +297,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
   works(
     'snapshot-at',
     'MOMENT',
-    'first-instruction (in U-mode, default), or instructions since power-on',
+    'first-instruction (in U-mode, default), marker[:N] (the finisher has N << 16 | 0x4d4b), or instructions',
     (o, v) => void (o.snapshotAt = parseMoment(v)),
   ),
   works(

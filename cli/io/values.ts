@@ -2,6 +2,7 @@
 // message names the option.
 import { InvalidArgumentError } from 'commander';
 import { type Extensions, HostError, ICOUNT_MAX, parseCpu } from '../../emulator/index.ts';
+import type { Moment } from '../run/moments.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 
@@ -60,6 +61,15 @@ export function parseSeed(text: string): bigint {
 /** Compiler flags of --cflags: words between blanks. */
 export const splitFlags = (text: string | undefined): string[] => text?.split(/\s+/).filter(Boolean) ?? [];
 
-/** A moment of a run: `first-instruction` of U-mode, or units since power-on. */
-export const parseMoment = (text: string): 'first-instruction' | number =>
-  text === 'first-instruction' ? text : parseCount(text);
+/**
+ * A moment of a run: `first-instruction` of U-mode, `marker` or `marker:N` for one that the guest
+ * marks, or units since power-on.
+ */
+export function parseMoment(text: string): Moment {
+  if (text === 'first-instruction') return text;
+  const [, number] = /^marker(?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (text === 'marker') return { mark: 'any' };
+  if (number === undefined) return parseCount(text);
+  if (Number(number) > 0xffff) throw new InvalidArgumentError('expected marker:N, 0 to 65535');
+  return { mark: Number(number) };
+}

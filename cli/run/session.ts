@@ -20,6 +20,7 @@ import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
 import type { GdbServer } from './gdb.ts';
 import type { GdbOptions } from './gdb-options.ts';
+import type { Moment } from './moments.ts';
 import { Watchdog } from './watchdog.ts';
 
 /**
@@ -67,7 +68,7 @@ export interface SessionOptions {
   readonly prepare?: (machine: Machine) => void;
   /** Called once at this moment; `feed`: of a stream. */
   readonly stop?: {
-    readonly at: number | 'first-instruction';
+    readonly at: Moment;
     readonly reached: (machine: Machine, feed: FeedState | null) => void;
   };
   /** Of the boot up to the guest's first access to fw_cfg; see host/booted.ts. */
@@ -156,7 +157,9 @@ class Session {
     });
     if (options.from) this.#machine.load(options.from.snapshot);
     else this.#boot();
-    this.#machine.stopsAtUser = options.stop?.at === 'first-instruction';
+    const at = options.stop?.at;
+    this.#machine.stopsAtUser = at === 'first-instruction';
+    this.#machine.stopsAtMark = typeof at === 'object' ? at.mark : undefined;
     if (options.replay?.verify) this.#machine.hasher?.compareWith(options.replay.verify);
     options.prepare?.(this.#machine);
   }
@@ -249,7 +252,7 @@ class Session {
     while (left > 0 && this.#watchdog.status === 0 && !this.#live?.quit) {
       const { spent: before, time } = machine;
       const stopAt = typeof stop?.at === 'number' ? stop.at : Number.POSITIVE_INFINITY;
-      if (stop && (before === stopAt || (stop.at === 'first-instruction' && !machine.stopsAtUser))) {
+      if (stop && (before === stopAt || this.#isReached(stop.at))) {
         stop.reached(machine, this.#feed?.state ?? null);
         stop = undefined;
         continue;
@@ -280,6 +283,12 @@ class Session {
       if (!hasGiven && result.kind === 'halt' && this.#isOver()) return result;
     }
     return left > 0 ? result : { kind: 'budget' };
+  }
+
+  /** Of moments that the machine finds. */
+  #isReached(at: Moment): boolean {
+    if (typeof at === 'object') return this.#machine.stopsAtMark === undefined;
+    return at === 'first-instruction' && !this.#machine.stopsAtUser;
   }
 
   /**

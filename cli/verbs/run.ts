@@ -220,7 +220,7 @@ export function register(program: Command): void {
     .option('--snapshot <file>', 'save the run at a moment, to go on from there with --from')
     .option(
       '--snapshot-at <moment>',
-      'first-instruction (of the program, default), or instructions since power-on',
+      'first-instruction (of the program, default), marker[:N] (a number written to /dev/marker), or instructions since power-on',
       parseMoment,
     )
     .option('--cold', 'execute the boot, also where the state behind it is kept; the run is the same')

@@ -30,10 +30,12 @@ export class LockstepMachine extends Machine {
   }
 
   override run(units = Infinity, duration = Infinity): RunResult {
-    const { stopsAtUser } = this;
+    const { stopsAtUser, stopsAtMark } = this;
     this.reference.stopsAtUser = stopsAtUser;
-    // Both stop in front of the same instruction, and the flag tells that they have.
-    const isStopped = (): boolean => stopsAtUser && !this.stopsAtUser;
+    this.reference.stopsAtMark = stopsAtMark;
+    // Both stop at the same instruction, and the flags tell that they have.
+    const isStopped = (): boolean =>
+      (stopsAtUser && !this.stopsAtUser) || (stopsAtMark !== undefined && this.stopsAtMark === undefined);
     return this.#pair.run(units, result => goesOn(result) && !isStopped(), duration);
   }
 

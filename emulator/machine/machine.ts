@@ -94,6 +94,8 @@ export class Machine {
   stopsAtUser = false;
   /** The same behind the first store to a register of fw_cfg. */
   stopsAtFwCfg = false;
+  /** The same behind the next store that marks a moment with this number (devices/finisher.ts). */
+  stopsAtMark: number | 'any' | undefined;
   readonly #watch: PageWatch;
   /** Absent with the interpreter alone. */
   readonly jit: Jit | undefined;
@@ -130,6 +132,11 @@ export class Machine {
     const finish = {
       exit: (status: number) => this.stop({ kind: 'exit', status }),
       reset: () => this.stop({ kind: 'reset' }),
+      mark: (number: number) => {
+        if (this.stopsAtMark !== 'any' && this.stopsAtMark !== number) return;
+        this.stopsAtMark = undefined;
+        this.pause();
+      },
     };
     const console = { write: (byte: number) => options.onConsole?.(byte) };
     const machine = this;

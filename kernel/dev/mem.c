@@ -1,7 +1,8 @@
 /*
- * mem.c: devices without hardware: /dev/null, zero, full, random, urandom, kmsg.
+ * mem.c: devices without hardware: /dev/null, zero, full, random, urandom, kmsg, marker.
  */
 #include "abi/errno.h"
+#include "boot.h"
 #include "dev.h"
 #include "file.h"
 #include "fs.h"
@@ -85,6 +86,23 @@ static i64 kmsg_write(struct file *file, struct iter *from, i64 *pos)
     return done;
 }
 
+/* A number from 0 to 65535 marks a moment for the host; the guest sees nothing of it. */
+static i64 marker_write(struct file *file, struct iter *from, i64 *pos)
+{
+    char text[16];
+    const char *end;
+    u64 n = iter_get(from, text, sizeof(text) - 1), number;
+
+    if (!n)
+        return -EFAULT;
+    text[n] = 0;
+    number = strtou64(text, &end, 10);
+    if (end == text || (*end && *end != '\n') || number > 0xffff)
+        return -EINVAL;
+    host_mark((u32)number);
+    return (i64)n;
+}
+
 static i64 always_zero(struct file *file, i64 offset, int whence)
 {
     return 0;
@@ -99,6 +117,7 @@ static const struct file_ops full_ops = {
     .read = zero_read, .write = full_write, .mmap = zero_mmap, COMMON};
 static const struct file_ops random_ops = {.read = random_read, .write = random_write, COMMON};
 static const struct file_ops kmsg_ops = {.write = kmsg_write, COMMON};
+static const struct file_ops marker_ops = {.write = marker_write, COMMON};
 
 void mem_devices_init(void)
 {
@@ -108,4 +127,5 @@ void mem_devices_init(void)
     devfs_register_dev("random", &random_ops, 0666, MKDEV(1, 8), NULL);
     devfs_register_dev("urandom", &random_ops, 0666, MKDEV(1, 9), NULL);
     devfs_register_dev("kmsg", &kmsg_ops, 0200, MKDEV(1, 11), NULL);
+    devfs_register_dev("marker", &marker_ops, 0222, MKDEV(10, 240), NULL);
 }

@@ -13,6 +13,7 @@ void memory_init(void);
 void smp_init(void);  /* lists the harts of the device tree in cpus[] */
 void smp_start(void); /* and starts them */
 void poweroff_init(void);
+void host_mark(u32 number); /* a moment for the host: run --snapshot-at marker:NUMBER */
 
 /*
  * An option's own start: init_main() calls it once, in a thread that may sleep, when the root file

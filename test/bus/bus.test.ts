@@ -167,7 +167,7 @@ describe('every device', () => {
     ['rtc', RTC_MAP.size, () => new Rtc(clock(), new Line())],
     ['edu', EDU_MAP.size, () => new Edu(clock(), new Line(), ram())],
     ['fw_cfg', FW_CFG_MAP.size, () => new FwCfg([], { ram: ram(), work: { spend() {} }, accessed() {} })],
-    ['finisher', FINISHER_MAP.size, () => new Finisher({ exit() {}, reset() {} })],
+    ['finisher', FINISHER_MAP.size, () => new Finisher({ exit() {}, reset() {}, mark() {} })],
     ['virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), false, new VirtioRng(1n))],
     ['legacy virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), true)],
   ];

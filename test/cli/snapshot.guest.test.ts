@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { openSnapshot } from '../../host/snapshot-file.ts';
 import { kcovbox } from '../support/command.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 
@@ -23,6 +24,9 @@ function facts(name: string): { outcome: { instret: number; time: number } } {
   const { host, ...rest } = JSON.parse(readFileSync(at(name), 'utf8'));
   return rest;
 }
+
+/** Units of a moment, by engines. */
+const marks = new Set<number>();
 
 const CASES = [
   ['openbsd', 1, 'remote_collects_a_device'],
@@ -48,6 +52,35 @@ describe('a run that goes on from a snapshot', () => {
       expect(facts('saved.json'), note).toEqual(whole);
       expect(facts('on.json'), note).toEqual(whole);
     }
+  });
+
+  test.each(['jit', 'interp', 'lockstep'])('starts behind a marker of the guest (%s)', engine => {
+    const source = `#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  int fd = open("/dev/marker", O_WRONLY);
+  puts("one");
+  fflush(stdout);
+  for (int i = 1; i <= 3; i++) dprintf(fd, "%d\\n", i);
+  puts("two");
+  return write(fd, "x", 1) < 0 && write(fd, "65536", 5) < 0 ? 7 : 1;
+}
+`;
+    writeFileSync(at('marks.c'), source);
+    const place = (moment: string) => ['--snapshot', at(`${moment}.ksnap`), '--snapshot-at', moment];
+    const guest = ['--engine', engine, '-m', '32M', at('marks.c')];
+    const saved = run(...place('marker:2'), '--result', at('whole.json'), ...guest);
+    expect(saved).toEqual({ status: 7, stdout: 'one\ntwo\n', stderr: '' });
+    const on = run('--from', at('marker:2.ksnap'), '--result', at('on.json'), ...guest);
+    expect(on).toEqual({ status: 7, stdout: 'two\n', stderr: '' });
+    expect(facts('on.json')).toEqual(facts('whole.json'));
+    expect(run(...place('marker'), ...guest).stderr).toBe('');
+    const units = (name: string): number => openSnapshot(at(`${name}.ksnap`)).manifest.units;
+    expect(units('marker')).toBeLessThan(units('marker:2'));
+    marks.add(units('marker:2'));
+    expect(marks.size).toBe(1); // the same unit on every engine
+    expect(run(...place('marker:9'), ...guest).stderr).toMatch(/was not written: the run ended before/);
   });
 
   test.each(['jit', 'lockstep'])('starts in front of the first instruction of the program (%s)', engine => {

@@ -192,7 +192,11 @@ describe('rtc around its wrap', () => {
 describe('finisher', () => {
   it('tells pass, fail with its code, and reset apart', () => {
     const seen: string[] = [];
-    const finisher = new Finisher({ exit: s => seen.push(`exit ${s}`), reset: () => seen.push('reset') });
+    const finisher = new Finisher({
+      exit: s => seen.push(`exit ${s}`),
+      reset: () => seen.push('reset'),
+      mark: () => {},
+    });
     finisher.write(0, 4, 0x5555);
     finisher.write(0, 4, (7 << 16) | 0x3333);
     finisher.write(0, 4, 0x7777);

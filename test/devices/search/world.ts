@@ -206,7 +206,7 @@ export class World {
     const ports = {
       ...{ bus: this.#bus, ram: this.ram, clock: this.#clock, console, work: virtioWork },
       lines: { set: () => {} },
-      finish: { exit: () => {}, reset: () => {} },
+      finish: { exit: () => {}, reset: () => {}, mark: () => {} },
       fwCfgAccessed: () => {},
       kcov: { ram: this.ram, hart, work },
     };
