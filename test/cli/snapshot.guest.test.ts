@@ -114,9 +114,13 @@ describe('--from', () => {
       expect(stderr).toMatch(/^kcovbox: [^\n]*\n$/);
       return stderr;
     };
-    expect(refused('--smp', '2', HELLO)).toMatch(/of another run: machine\.harts is 2, was 1$/m);
+    expect(refused('--smp', '2', HELLO)).toMatch(
+      /of another run: machine\.harts is 2, was 1; give the program, kernel and options of that run$/m,
+    );
     expect(refused('--exact', '--cover', at('x.info'), HELLO)).toMatch(/--from with --exact: /);
-    expect(refused(join(ROOT, 'examples', 'factorial.c'))).toMatch(/of another run: images\.initrd is /);
+    expect(refused(join(ROOT, 'examples', 'factorial.c'))).toMatch(
+      /of another run: program\.argv is \["factorial"\], was \["hello"\]; give /,
+    );
     const bytes = readFileSync(at('hello.ksnap'));
     bytes[bytes.length >> 1]! ^= 4;
     writeFileSync(at('hello.ksnap'), bytes);
