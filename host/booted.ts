@@ -52,11 +52,11 @@ interface Header {
  * program otherwise or may change, and of runs with seeds, devices or faults, which are used once.
  */
 export function bootKey(images: GuestImages, choice: MachineChoice): string | undefined {
-  const { seed, schedSeed, devices = [], faults = [] } = choice;
+  const { seed, schedSeed, devices = [], faults = [], hostile = [] } = choice;
+  const isUsual = devices.length + faults.length + hostile.length === 0;
   const { tail, kernelHash, append, size } = images;
   if (EMULATOR === undefined || tail === undefined || kernelHash === undefined) return undefined;
-  if (seed !== undefined || schedSeed !== undefined || devices.length > 0 || faults.length > 0)
-    return undefined;
+  if (seed !== undefined || schedSeed !== undefined || !isUsual) return undefined;
   return canonicalJson({
     emulator: EMULATOR,
     kernel: kernelHash,

@@ -3,7 +3,7 @@
 // the probe of its driver. Run SEED is `kcovbox run --hostile DEVICE:SEED`.
 import { HostError, type MachineOptions } from '../../emulator/index.ts';
 import { Guest } from './guest.ts';
-import { isBad, type Judged, judge, type Outcome } from './outcome.ts';
+import { checkEnds, isBad, type Judged, judge, type Outcome } from './outcome.ts';
 
 export interface HostileOptions {
   /** The guest; `faults`, `hostile` and `faultable` are the campaign's. */
@@ -50,8 +50,7 @@ export async function campaign(options: HostileOptions): Promise<Campaign> {
     };
   const without = await guest.runToEnd(options.maxInsns ?? WITHOUT_MAX);
   for (const layer of layers) layer.observer = undefined;
-  if (without.result?.kind !== 'exit')
-    throw new HostError(`the program does not end by itself without a fault (${without.result?.kind})`);
+  checkEnds(without);
   if (first === Number.POSITIVE_INFINITY)
     throw new HostError(`the program does not reach ${devices.join(', ')}: no event of it`);
   const maxInsns = options.maxInsns ?? guest.machine.spent + HANG_AFTER;

@@ -1,5 +1,5 @@
 // The outcome of a run whose device had a fault, from its console and its end.
-import type { RunResult } from '../../emulator/index.ts';
+import { HostError, type RunResult } from '../../emulator/index.ts';
 import { verdict } from '../verdict.ts';
 
 /** From harmless to bad. */
@@ -63,4 +63,13 @@ export function judge(run: Ended, without: Ended): Judged {
 function difference(text: string, other: string): string {
   const [a, b] = [text.split('\n'), other.split('\n')];
   return a.find((line, i) => line !== b[i] && line.trim() !== '') ?? '';
+}
+
+/** Errors: HostError when there is nothing to compare with. */
+export function checkEnds(without: Ended): void {
+  const { outcome } = verdict(without.result);
+  if (outcome !== 'exit')
+    throw new HostError(
+      `the program does not end by itself without a fault (${outcome}): other runs are compared with that one`,
+    );
 }

@@ -8,11 +8,10 @@ import {
   type FaultEvent,
   type FaultKind,
   faultRow,
-  HostError,
   type MachineOptions,
 } from '../../emulator/index.ts';
 import { Guest, type Moment } from './guest.ts';
-import { type Ended, type Judged, judge } from './outcome.ts';
+import { checkEnds, type Ended, type Judged, judge } from './outcome.ts';
 
 export interface SweepOptions {
   /** The guest; `faults` and `faultable` are the sweep's. */
@@ -81,10 +80,7 @@ async function observe(guest: Guest, { devices, kinds, events, maxInsns }: Sweep
     layer.observer = undefined;
     counts.set(device, { ...layer.counts });
   }
-  if (without.result?.kind !== 'exit')
-    throw new HostError(
-      `the program does not end by itself without a fault (${without.result?.kind}): the sweep compares with a run that ends`,
-    );
+  checkEnds(without);
   return { cases, without, counts };
 }
 

@@ -1,9 +1,10 @@
 // Each driver of the kernel with a hostile device: probe and use, from a snapshot, with KASAN and
 // lockdep.
 import { join } from 'node:path';
-import type { VirtioOption } from '../../../emulator/index.ts';
+import { DEFAULT_EXTENSIONS, type VirtioOption } from '../../../emulator/index.ts';
 import { loadDevice } from '../../../host/device.ts';
 import { prepareGuest } from '../../../host/guest.ts';
+import { machineOptions } from '../../../host/machine.ts';
 import { type Campaign, campaign } from '../../../run/faults/hostile.ts';
 import { ROOT } from '../../support/command.ts';
 
@@ -17,6 +18,8 @@ interface Setup {
 
 const disk = (): VirtioOption => ({ kind: 'blk', image: new Uint8Array(1 << 20) });
 const SUMMER = { files: 'device/summer', program: 'device/use.c', args: ['1', '2', '39'] };
+const RING = { files: 'ring/ring', program: 'ring/use.c', args: [] };
+const THERMO = { files: 'sensor/thermo', program: 'sensor/use.c', args: [] };
 
 /** `virtio7`: the slot that a single device takes. */
 export const SETUPS: Readonly<Record<string, Setup>> = {
@@ -27,6 +30,8 @@ export const SETUPS: Readonly<Record<string, Setup>> = {
   'rng-legacy': { device: 'virtio7', virtio: { kind: 'rng' } },
   console: { device: 'virtio7', virtio: { kind: 'console', size: { rows: 24, cols: 80 } }, legacy: false },
   summer: { device: 'summer', own: SUMMER },
+  ring: { device: 'ring', own: RING },
+  thermo: { device: 'thermo', own: THERMO },
 };
 
 /** Runs seeds `firstSeed` and the next ones. */
@@ -42,15 +47,20 @@ export async function runSetup(name: string, firstSeed: number, runs: number): P
     devices,
     drivers: own ? [join(ROOT, 'examples', `${own.files}.c`)] : [],
   });
-  const machine = {
-    kernel: { name: 'kernel', bytes: guest.kernel },
-    initrd: { name: 'initrd', bytes: guest.initrd },
-    append: guest.append,
-    ramBytes: 64 << 20,
+  const choice = {
+    dialect: 'openbsd' as const,
+    conf: 'openbsd+kasan+lockdep',
     kcov: 'off' as const,
-    virtio: virtio ? [virtio] : [],
-    virtioLegacy: legacy,
-    ownDevices: devices,
+    engine: 'jit' as const,
+    smp: 1,
+    cpu: DEFAULT_EXTENSIONS,
+    memory: 64 << 20,
+    icount: 0,
+    devices,
+    cflags: [],
+    env: {},
   };
+  const virtioDevices = { virtio: virtio ? [virtio] : [], virtioLegacy: legacy };
+  const machine = { ...machineOptions(guest, choice), ...virtioDevices };
   return campaign({ machine, devices: [device], runs, firstSeed, misdirects: false });
 }
