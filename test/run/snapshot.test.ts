@@ -83,8 +83,8 @@ describe('a snapshot file', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['harts', { harts: 2 }, /^snapshot of 1 harts and \d+ bytes of ram does not fit a machine of 2 harts/],
-    ['ram', { ramBytes: 4 * MIB }, /does not fit a machine of 1 harts and 4194304 bytes$/],
+    ['harts', { harts: 2 }, /^snapshot of 1 hart and \d+ bytes of ram does not fit a machine of 2 harts/],
+    ['ram', { ramBytes: 4 * MIB }, /does not fit a machine of 1 hart and 4194304 bytes$/],
     ['extensions', { cpu: 'rva22s64' }, /^snapshot of rv64\S+ harts does not fit a machine of/],
     ['schedule', { schedSeed: 7n }, /another kind of schedule/],
     ['run hash', { runHash: 1000 }, /^the snapshot has no run hash/],
