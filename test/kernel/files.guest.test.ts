@@ -11,6 +11,21 @@ import { FILE_PROGRAMS, failures, initrd, kernel, OWN_FILE_PROGRAMS, program, ru
 const ready = hasGlibc() && findTool('clang') !== undefined;
 if (!ready) console.warn('skipped: guest tests need clang-19 and libc6-dev-riscv64-cross');
 
+/** Damaged disk images to try: KCOVBOX_DAMAGED_IMAGES=10000 for a search, and another seed. */
+const IMAGES = Number(process.env.KCOVBOX_DAMAGED_IMAGES ?? 40);
+const SEED = process.env.KCOVBOX_FUZZ_SEED ?? '3';
+
+/** A disk with an empty minfs, which the checker finds sound. */
+const freshImage = (megabytes: string): Uint8Array =>
+  withScratch(dir => {
+    const tool = join(dir, 'mkfs');
+    const source = resolve(import.meta.dirname, '../../guest-programs/tools/mkfs-minfs.c');
+    runProgram(requireTool('clang'), ['-O1', '-Wall', '-Werror', source, '-o', tool]);
+    runProgram(tool, [join(dir, 'disk'), megabytes]);
+    expect(runProgram(tool, ['--check', join(dir, 'disk')])).toMatch(/ 0 problems/);
+    return new Uint8Array(readFileSync(join(dir, 'disk')));
+  });
+
 const ECHO = `
 #include <stdio.h>
 int main(void)
@@ -43,18 +58,18 @@ describe.skipIf(!ready)('file-related programs in the guest', () => {
 
   it('disk: minfs on a virtio disk, made by mkfs-minfs on the host', async () => {
     const archive = initrd({ init: await program('tests/disk.c') });
-    const image = withScratch(dir => {
-      const tool = join(dir, 'mkfs');
-      const source = resolve(import.meta.dirname, '../../guest-programs/tools/mkfs-minfs.c');
-      runProgram(requireTool('clang'), ['-O1', '-Wall', '-Werror', source, '-o', tool]);
-      runProgram(tool, [join(dir, 'disk'), '8']);
-      expect(runProgram(tool, ['--check', join(dir, 'disk')])).toMatch(/ 0 problems/);
-      return new Uint8Array(readFileSync(join(dir, 'disk')));
-    });
-    const end = run(elf, archive, '', { virtio: [{ kind: 'blk', image }] });
+    const end = run(elf, archive, '', { virtio: [{ kind: 'blk', image: freshImage('8') }] });
     expect(failures(end.text)).toEqual([]);
     expect(end.text).not.toMatch(/skipped/);
   });
+
+  it('disk-damage: damaged images neither harm nor hold up the kernel', async () => {
+    const archive = initrd({ init: await program('tests/disk-damage.c') });
+    const virtio = [{ kind: 'blk' as const, image: freshImage('4') }];
+    const end = run(await kernel('openbsd+kasan'), archive, `-- ${IMAGES} ${SEED}`, { virtio }, IMAGES * 1e8);
+    expect(failures(end.text)).toEqual([]);
+    expect(end.text).not.toMatch(/skipped|BUG:/);
+  }, 600_000);
 
   it('the console edits lines, echoes, and ends input at ^D', async () => {
     const echo = await withProgram(ECHO);

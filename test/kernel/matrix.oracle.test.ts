@@ -32,6 +32,7 @@ const PROGRAMS: Readonly<Record<string, Row>> = {
   'cpu-clocks': LINUX,
   devices: { own: 'its nodes are ours' },
   disk: { own: 'minfs is ours', disk: true },
+  'disk-damage': { own: 'minfs is ours', disk: true, args: '10 1' },
   drivers: { own: 'sysfs of our devices, which skips those that the board lacks' },
   edu: { own: 'its device is not on the virt board; the program says so for every test' },
   events: LINUX,

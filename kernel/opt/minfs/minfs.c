@@ -15,10 +15,17 @@
 #define MINFS_SUPER_MAGIC 0x6b626673
 #define MS_RDONLY         1
 #define ENTRY             sizeof(struct minfs_entry)
+#define LINKS_MAX         65000u
 
 static struct mnode *node_of(struct inode *inode)
 {
     return inode->priv;
+}
+
+/* Programs must not get a name that leads out of its directory. */
+static bool name_is_sound(const char *name)
+{
+    return name[0] && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
 }
 
 static int read_entry(struct inode *dir, i64 at, struct minfs_entry *e)
@@ -28,8 +35,10 @@ static int read_entry(struct inode *dir, i64 at, struct minfs_entry *e)
 
     iter_kernel(&it, e, ENTRY);
     n = page_cache_read(dir, &it, at);
+    if (n != (i64)ENTRY)
+        return n < 0 ? (int)n : -EIO;
     e->name[MINFS_NAME_MAX] = 0;
-    return n == (i64)ENTRY ? 0 : n < 0 ? (int)n : -EIO;
+    return e->ino && !name_is_sound(e->name) ? -EIO : 0;
 }
 
 static int write_entry(struct inode *dir, i64 at, struct minfs_entry *e)
@@ -66,6 +75,10 @@ static int add_entry(struct inode *dir, const char *name, struct inode *inode)
         at = dir->size;
     if (at < 0)
         return (int)at;
+    if (at + (i64)ENTRY > minfs_size_max(minfs_of(dir), dir->mode))
+        return -ENOSPC;
+    if (S_ISDIR(inode->mode) && dir->nlink >= LINKS_MAX)
+        return -EMLINK;
     if (strlen(name) > MINFS_NAME_MAX)
         return -ENAMETOOLONG;
     memset(&e, 0, sizeof(e));
@@ -95,17 +108,29 @@ static int remove_entry(struct inode *dir, const char *name, bool is_dir)
     err = write_entry(dir, at, &e);
     if (err)
         return err;
-    if (is_dir)
+    if (is_dir && dir->nlink > 2) /* a damaged count must not free the directory */
         dir->nlink--;
     return minfs_write_inode(dir);
 }
 
+/*
+ * Directories must form a tree: walks to the root would not end in a circle. So the root is in no
+ * directory, and every other one only in the directory that it names as its parent. By induction
+ * the parents of a directory that was found are the directories on the way to it.
+ */
 static int minfs_lookup(struct inode *dir, const char *name, struct inode **out)
 {
     struct minfs_entry e;
     i64 at = find_entry(dir, name, &e);
+    int err = at < 0 ? (int)at : minfs_iget(minfs_of(dir), e.ino, out);
 
-    return at < 0 ? (int)at : minfs_iget(minfs_of(dir), e.ino, out);
+    if (err || !S_ISDIR((*out)->mode))
+        return err;
+    if (e.ino != MINFS_ROOT && node_of(*out)->parent == dir->ino)
+        return 0;
+    inode_put(*out);
+    *out = NULL;
+    return -EIO;
 }
 
 static struct inode *minfs_parent(struct inode *dir)
@@ -114,7 +139,10 @@ static struct inode *minfs_parent(struct inode *dir)
 
     if (dir->ino != MINFS_ROOT)
         minfs_iget(minfs_of(dir), node_of(dir)->parent, &up);
-    return up;
+    if (!up || S_ISDIR(up->mode))
+        return up;
+    inode_put(up);
+    return NULL;
 }
 
 static int minfs_name(struct inode *dir, char *buf)
@@ -206,7 +234,7 @@ static i64 minfs_readlink(struct inode *inode, char *buf, u64 n)
 
 static int minfs_link(struct inode *dir, const char *name, struct inode *inode)
 {
-    int err = writable(dir);
+    int err = inode->nlink >= LINKS_MAX ? -EMLINK : writable(dir);
 
     if (!err)
         err = add_entry(dir, name, inode);
@@ -225,7 +253,8 @@ static int minfs_unlink(struct inode *dir, const char *name, struct inode *inode
         err = remove_entry(dir, name, S_ISDIR(inode->mode));
     if (err)
         return err;
-    inode->nlink = S_ISDIR(inode->mode) ? 0 : inode->nlink - 1;
+    /* A damaged count may be lower than the number of entries. */
+    inode->nlink = S_ISDIR(inode->mode) || !inode->nlink ? 0 : inode->nlink - 1;
     inode_touch(inode, false);
     return minfs_write_inode(inode);
 }
@@ -328,17 +357,23 @@ static const struct super_ops minfs_super_ops = {
     .umount = minfs_umount,
 };
 
-/* A disk may be hostile: every number that is used as an address is checked, here or at its use. */
+/*
+ * A disk may be hostile: every number that is used as an address is checked, here or at its use.
+ * The parts must be in the order of abi/minfs.h, so none overlaps another.
+ */
 static int check_super(const struct minfs_super *d, const struct block_device *bd)
 {
-    u64 maps = (u64)d->blocks / (MINFS_BLOCK * 8) + 1, table = d->inodes / MINFS_PER_BLOCK;
+    u64 block_maps = (u64)d->blocks / (MINFS_BLOCK * 8) + 1;
+    u64 inode_maps = (u64)d->inodes / (MINFS_BLOCK * 8) + 1;
+    u64 tables = ALIGN_UP((u64)d->inodes, MINFS_PER_BLOCK) / MINFS_PER_BLOCK;
 
     if (d->magic != MINFS_MAGIC || d->version != 1 || d->block_size != MINFS_BLOCK)
         return -EINVAL;
-    if (d->blocks > bd->blocks || d->first_data >= d->blocks || d->block_map == 0 ||
-        d->block_map + maps > d->first_data || d->inodes < 2 ||
-        (u64)d->inode_map + d->inodes / (MINFS_BLOCK * 8) + 1 > d->first_data ||
-        (u64)d->inode_table + table > d->first_data)
+    if (d->blocks > bd->blocks || d->inodes < 2 || d->block_map == 0 ||
+        d->block_map + block_maps > d->inode_map || d->inode_map + inode_maps > d->inode_table ||
+        d->inode_table + tables > d->first_data || d->first_data >= d->blocks)
+        return -EINVAL;
+    if (d->free_blocks > d->blocks - d->first_data || d->free_inodes > d->inodes - 2)
         return -EINVAL;
     return 0;
 }

@@ -25,6 +25,8 @@ static inline struct minfs *minfs_of(const struct inode *inode)
 }
 
 /* minfs_disk.c */
+/* A directory has no holes, so it is at most as large as the disk. */
+i64 minfs_size_max(const struct minfs *fs, u32 mode);
 int minfs_iget(struct minfs *fs, u32 ino, struct inode **out);
 int minfs_write_inode(struct inode *inode);
 int minfs_new_inode(struct minfs *fs, u32 mode, struct inode **out);

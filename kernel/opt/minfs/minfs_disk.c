@@ -38,15 +38,43 @@ static int take_bit(struct minfs *fs, u32 map, u32 first, u32 count, u32 *found)
     return -ENOSPC;
 }
 
-static void clear_bit(struct minfs *fs, u32 map, u32 bit)
+/* True if the bit was set. */
+static bool clear_bit(struct minfs *fs, u32 map, u32 bit)
 {
     int err;
     struct buffer *b = block_get(fs->bd, map + bit / BITS_PER_BLOCK, &err);
+    u8 *byte, mask = (u8)(1 << (bit % 8));
+    bool was_set;
 
     if (!b)
-        return;
-    b->data[bit % BITS_PER_BLOCK / 8] &= (u8) ~(1 << (bit % 8));
+        return false;
+    byte = &b->data[bit % BITS_PER_BLOCK / 8];
+    was_set = *byte & mask;
+    *byte &= (u8)~mask;
     block_put(fs->bd, b, true);
+    return was_set;
+}
+
+/* The counters of the super block may be wrong: they stay between 0 and what the disk has. */
+static void count_free(u32 *count, int change, u32 max)
+{
+    if (change > 0 ? *count < max : *count > 0)
+        *count += (u32)change;
+}
+
+static void count_free_blocks(struct minfs *fs, int change)
+{
+    count_free(&fs->disk.free_blocks, change, fs->disk.blocks - fs->disk.first_data);
+}
+
+static void count_free_inodes(struct minfs *fs, int change)
+{
+    count_free(&fs->disk.free_inodes, change, fs->disk.inodes - 2);
+}
+
+static bool is_data(const struct minfs *fs, u32 block)
+{
+    return block >= fs->disk.first_data && block < fs->disk.blocks;
 }
 
 /* Allocates a block. Tables need zero; contents do not, as the page cache writes whole blocks. */
@@ -57,7 +85,7 @@ static int alloc_block(struct minfs *fs, bool zero, u32 *block)
 
     if (err)
         return err;
-    fs->disk.free_blocks--;
+    count_free_blocks(fs, -1);
     if (!zero)
         return 0;
     b = block_get(fs->bd, *block, &err);
@@ -70,10 +98,8 @@ static int alloc_block(struct minfs *fs, bool zero, u32 *block)
 
 static void free_block(struct minfs *fs, u32 block)
 {
-    if (block < fs->disk.first_data || block >= fs->disk.blocks)
-        return;
-    clear_bit(fs, fs->disk.block_map, block);
-    fs->disk.free_blocks++;
+    if (is_data(fs, block) && clear_bit(fs, fs->disk.block_map, block))
+        count_free_blocks(fs, 1);
 }
 
 /* Reads the pointer at index of a table block; make allocates a block for an empty one. */
@@ -95,9 +121,7 @@ static int follow(struct minfs *fs, u32 table, u32 index, bool make, bool is_tab
     }
     *out = *slot;
     block_put(fs->bd, b, dirty);
-    if (!err && *out >= fs->disk.blocks)
-        err = -EIO;
-    return err;
+    return !err && *out && !is_data(fs, *out) ? -EIO : err;
 }
 
 /* The same for a pointer in the inode. */
@@ -110,7 +134,7 @@ static int root_slot(struct minfs *fs, u32 *slot, bool make, bool is_table, u32 
     if (err)
         *slot = 0;
     *out = *slot;
-    return !err && *out >= fs->disk.blocks ? -EIO : err;
+    return !err && *out && !is_data(fs, *out) ? -EIO : err;
 }
 
 static int map_locked(struct minfs *fs, struct mnode *n, u64 index, bool make, u32 *block)
@@ -154,7 +178,7 @@ static void free_table(struct minfs *fs, u32 *slot, u32 depth, u64 base, u64 fir
     int err;
     struct buffer *b;
 
-    if (!*slot || base + span * MINFS_POINTERS <= first)
+    if (!is_data(fs, *slot) || base + span * MINFS_POINTERS <= first)
         return;
     b = block_get(fs->bd, *slot, &err);
     if (!b)
@@ -210,14 +234,48 @@ static struct minfs_inode *inode_slot(struct minfs *fs, u32 ino, struct buffer *
     return *b ? (struct minfs_inode *)(*b)->data + ino % MINFS_PER_BLOCK : NULL;
 }
 
+#define NS_PER_SEC 1000000000L
+#define SEC_MAX    9000000000L /* the disk's times end 292 years before and after 1970 */
+
 static i64 to_ns(struct timespec64 t)
 {
-    return t.sec * 1000000000 + t.nsec;
+    return MAX(MIN(t.sec, SEC_MAX), -SEC_MAX) * NS_PER_SEC + t.nsec;
 }
 
 static struct timespec64 from_ns(i64 ns)
 {
-    return (struct timespec64){ns / 1000000000, ns % 1000000000};
+    i64 rest = ns % NS_PER_SEC;
+
+    return rest < 0 ? (struct timespec64){ns / NS_PER_SEC - 1, rest + NS_PER_SEC}
+                    : (struct timespec64){ns / NS_PER_SEC, rest};
+}
+
+i64 minfs_size_max(const struct minfs *fs, u32 mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return (i64)(fs->disk.blocks - fs->disk.first_data) * MINFS_BLOCK;
+    case S_IFREG:
+        return 0x7fffffffffffffff; /* mostly a hole */
+    case S_IFLNK:
+        return PATH_LEN_MAX - 1;
+    default:
+        return 0;
+    }
+}
+
+/* An inode that is in use, of a known type, whose size its type can have. */
+static bool is_sound(const struct minfs *fs, const struct minfs_inode *d)
+{
+    static const u32 types = 1 << (S_IFREG >> 12) | 1 << (S_IFDIR >> 12) | 1 << (S_IFLNK >> 12) |
+                             1 << (S_IFCHR >> 12) | 1 << (S_IFBLK >> 12) | 1 << (S_IFIFO >> 12) |
+                             1 << (S_IFSOCK >> 12);
+
+    if (d->mode > 0177777 || !(types >> (d->mode >> 12) & 1) || !d->nlink)
+        return false;
+    if (S_ISDIR(d->mode) && d->size % sizeof(struct minfs_entry))
+        return false;
+    return d->size <= (u64)minfs_size_max(fs, d->mode);
 }
 
 int minfs_write_inode(struct inode *inode)
@@ -280,7 +338,8 @@ static int read_inode(struct minfs *fs, u32 ino, struct inode **out)
     d = inode_slot(fs, ino, &b, &err);
     if (!d)
         return err;
-    inode = d->mode ? build_inode(fs, ino, d->mode) : NULL;
+    err = is_sound(fs, d) ? 0 : -EIO;
+    inode = err ? NULL : build_inode(fs, ino, d->mode);
     if (inode) {
         struct mnode *n = inode->priv;
 
@@ -297,7 +356,8 @@ static int read_inode(struct minfs *fs, u32 ino, struct inode **out)
         n->indirect = d->indirect;
         n->double_indirect = d->double_indirect;
     }
-    err = inode ? 0 : d->mode ? -ENOMEM : -EIO;
+    if (!inode && !err)
+        err = -ENOMEM;
     block_put(fs->bd, b, false);
     *out = inode;
     return err;
@@ -384,7 +444,7 @@ int minfs_new_inode(struct minfs *fs, u32 mode, struct inode **out)
         err = -ENOMEM;
     }
     if (!err) {
-        fs->disk.free_inodes--;
+        count_free_inodes(fs, -1);
         remember(fs, *out);
     }
     mutex_unlock(&fs->lock);
@@ -403,8 +463,8 @@ static void erase_inode(struct minfs *fs, struct inode *inode)
         memset(d, 0, sizeof(*d));
         block_put(fs->bd, b, true);
     }
-    clear_bit(fs, fs->disk.inode_map, (u32)inode->ino);
-    fs->disk.free_inodes++;
+    if (clear_bit(fs, fs->disk.inode_map, (u32)inode->ino))
+        count_free_inodes(fs, 1);
 }
 
 void minfs_evict(struct inode *inode)
