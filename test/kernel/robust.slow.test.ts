@@ -43,9 +43,9 @@ const BUGS: readonly [string, string, RegExp, 'panics' | 'goes on'][] = [
   ['openbsd+kasan', 'use-after-free', /BUG: KASAN: slab-use-after-free in do_use_after_free\+/, 'goes on'],
   ['openbsd+kasan', 'page-after-free', /BUG: KASAN: use-after-free in do_page_after_free\+/, 'goes on'],
   ['openbsd+kasan', 'global-overflow', /BUG: KASAN: global-out-of-bounds in do_global_overflow\+/, 'goes on'],
-  ['openbsd+ubsan', 'shift', /UBSAN: shift-out-of-bounds in lib\/provoke\.c:\d+/, 'goes on'],
-  ['openbsd+ubsan', 'int-overflow', /UBSAN: signed-integer-overflow in lib\/provoke\.c/, 'goes on'],
-  ['openbsd+ubsan', 'index', /UBSAN: array-index-out-of-bounds in lib\/provoke\.c/, 'goes on'],
+  ['openbsd+ubsan', 'shift', /UBSAN: shift-out-of-bounds in opt\/provoke\/provoke\.c:\d+/, 'goes on'],
+  ['openbsd+ubsan', 'int-overflow', /UBSAN: signed-integer-overflow in opt\/provoke\/provoke\.c/, 'goes on'],
+  ['openbsd+ubsan', 'index', /UBSAN: array-index-out-of-bounds in opt\/provoke\/provoke\.c/, 'goes on'],
   ['openbsd+ubsan-trap', 'shift', /illegal instruction in the kernel|breakpoint in the kernel/, 'panics'],
 ];
 
