@@ -140,9 +140,9 @@ export const writeTo = (path: string, text: string): void =>
 /** Refuses a target that cannot be written, before the work for it begins. */
 export function checkOutput(path: string | undefined): void {
   if (path === undefined || path === '-') return;
-  const status = statSync(path, { throwIfNoEntry: false });
-  const place = status && !status.isFile() ? path : dirname(path);
   try {
+    const status = statSync(path, { throwIfNoEntry: false });
+    const place = status && !status.isFile() ? path : dirname(path);
     if (status?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
     accessSync(place, constants.W_OK);
     if (place !== path) new Replacement(path).abandon(); // folders of the kernel take no files
@@ -156,9 +156,12 @@ export function checkOutput(path: string | undefined): void {
 /** Equal for two names of one regular file; devices such as /dev/null may be named twice. */
 function identityOf(path: string): string | undefined {
   if (path === '-') return undefined;
-  const status = statSync(path, { throwIfNoEntry: false });
-  if (!status) return resolve(path);
-  return status.isFile() ? `${status.dev}:${status.ino}` : undefined;
+  try {
+    const status = statSync(path);
+    return status.isFile() ? `${status.dev}:${status.ino}` : undefined;
+  } catch {
+    return resolve(path); // not there, or not to be reached: its reader or writer says so
+  }
 }
 
 /**

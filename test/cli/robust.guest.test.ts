@@ -48,9 +48,9 @@ describe.skipIf(!ready)('kernels that check themselves', () => {
       expect.stringMatching(/^BUG: KASAN: slab-out-of-bounds in do_large_overflow\+/),
       expect.stringMatching(/^BUG: KASAN: slab-use-after-free in do_use_after_free\+/),
       expect.stringMatching(/^BUG: KASAN: double-free in do_double_free\+/),
-      expect.stringMatching(/^UBSAN: array-index-out-of-bounds in opt\/provoke\.c:\d+/),
+      expect.stringMatching(/^UBSAN: array-index-out-of-bounds in opt\/provoke\/provoke\.c:\d+/),
       expect.stringMatching(/^BUG: KASAN: global-out-of-bounds in do_global_overflow\+/),
-      expect.stringMatching(/^UBSAN: shift-out-of-bounds in opt\/provoke\.c:\d+/),
+      expect.stringMatching(/^UBSAN: shift-out-of-bounds in opt\/provoke\/provoke\.c:\d+/),
       'WARNING: possible circular locking dependency detected',
     ]);
     expect(stdout).toContain('"provoke a" is taken while "provoke c" is held');

@@ -58,6 +58,7 @@ const RUN: readonly Line[] = [
   ['run nothing', /program nothing: no such file/],
   ['run .', /\. is a folder/],
   ['run loop', /program loop:/],
+  ['run --result loop ok.c', /cannot write loop: /],
   ['run /dev/null', /is a device/],
   ['run empty.elf', /empty\.elf is empty/],
   ['run text', /neither C source \(\.c\) nor an ELF file/],

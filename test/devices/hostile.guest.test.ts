@@ -6,5 +6,5 @@ test.each(Object.keys(SETUPS))('%s: 100 hostile devices', async name => {
   const { counts, finds } = await runSetup(name, 1, 100);
   expect(finds).toEqual([]);
   // A layer that did nothing would pass, too.
-  expect(counts.error + counts.other).toBeGreaterThan(3);
+  expect(counts.error + counts.other).toBeGreaterThan(0);
 });
