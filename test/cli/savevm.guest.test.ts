@@ -95,7 +95,7 @@ describe('-savevm and -loadvm', () => {
     const other = ['-bios', 'none', '-kernel', at('other.elf'), '-m', '16M'];
     const load = ['-loadvm', at('p.ksnap')];
     const refused: [string[], RegExp][] = [
-      [[...other, ...load], /is of another run: images\.kernel is /],
+      [[...other, ...load], /is of another run: images\.kernel differs; give /],
       [[...images, ...load, '-smp', '2'], /is of another run: machine\.harts is 2, was 1/],
       [[...images, '-loadvm', at('seldom.elf')], /is not a snapshot/],
       [[...images, ...load, '-s'], /-savevm and -loadvm without -gdb/],

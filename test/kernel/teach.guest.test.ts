@@ -38,7 +38,7 @@ describe.skipIf(!ready)('the kernel without options', () => {
   };
 
   // docs/kernel.md names the number. Lines of all files that the compiler reads, headers included.
-  it('has at most 23,500 lines', () => {
+  it('has at most 24,000 lines', () => {
     const make = (...words: readonly string[]) =>
       runProgram(requireTool('make'), [
         '-s',
@@ -60,7 +60,7 @@ describe.skipIf(!ready)('the kernel without options', () => {
     let lines = 0;
     for (const path of files)
       lines += readFileSync(join(ROOT, 'kernel', path), 'utf8').split('\n').length - 1;
-    expect(lines).toBeLessThan(23_500);
+    expect(lines).toBeLessThan(24_000);
     expect(lines).toBeGreaterThan(20_000); // else the count is wrong, or the document
   });
 
