@@ -244,7 +244,8 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
     'use -drive file=FILE,if=virtio,format=raw',
   ),
   ...rows('refused', 'pflash=', 'the board has no flash; use -bios FILE'),
-  ...rows('refused', 'option-rom= fw_cfg=', 'the board has no fw_cfg; use -append or -device loader'),
+  ...rows('refused', 'option-rom=', 'the firmware has no option ROMs; use -device loader'),
+  ...rows('refused', 'fw_cfg=', 'boot takes no files for fw_cfg; use -append, -initrd or -device loader'),
   ...rows(
     'refused',
     'fsdev= virtfs=',
