@@ -124,6 +124,8 @@ export function converse(
         throw new Error(`"${wait}" did not come after:\n${text()}`);
     }
     from = text().indexOf(wait, from) + wait.length;
+    // A person types when nothing moves any more: the shell has started the command that it echoed.
+    for (turns = 0; type !== '' && turns < 50 && machine.run(1_000_000).kind === 'budget'; turns++);
     machine.input(new TextEncoder().encode(type));
   }
   machine.run(100_000_000);
