@@ -1,10 +1,13 @@
 // `npm run check`: the checks that every commit must pass, in under a minute. The exit status is
-// the number of failed steps. A missing tool is a failure: a check that did not run proves nothing.
+// the number of failed steps. A missing tool is installed; where it cannot be, that is a failure: a
+// check that did not run proves nothing.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { ensureNpm, ROOT } from './ensure.mjs';
+import { ensureNpm, ensurePackages, ROOT } from './ensure.mjs';
+import { CHECKS } from './packages.mjs';
 
 ensureNpm();
+ensurePackages(CHECKS, 'checking the sources');
 const bin = name => join(ROOT, 'node_modules', '.bin', name);
 const node = (...path) => [process.execPath, join(ROOT, ...path)];
 

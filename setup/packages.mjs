@@ -16,6 +16,9 @@ export const BUILD = [
   },
 ];
 
+/** The checks of the sources. */
+export const CHECKS = [{ need: 'clang-format-19', names: ['clang-format-19'] }];
+
 /** The independent judges of the test suite. */
 export const ORACLES = [
   { need: 'qemu-system-riscv64', names: ['qemu-system-riscv', 'qemu-system-misc'] },
@@ -26,6 +29,5 @@ export const ORACLES = [
   { need: 'lcov', names: ['lcov'] },
   { need: 'gdb-multiarch', names: ['gdb-multiarch'] },
   { need: 'xmllint', names: ['libxml2-utils'] },
-  { need: 'clang-format-19', names: ['clang-format-19'] },
   { need: 'chromium', names: ['chromium'] },
 ];
