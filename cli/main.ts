@@ -20,6 +20,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   run: () => import('./verbs/run.ts'),
   replay: () => import('./verbs/replay.ts'),
   debug: () => import('./verbs/debug.ts'),
+  why: () => import('./verbs/why.ts'),
   dap: () => import('./verbs/dap.ts'),
   capsule: () => import('./verbs/capsule.ts'),
   dev: () => import('./verbs/dev.ts'),

@@ -264,6 +264,10 @@ export class DefinedDevice implements Device {
     this.#rng = rng;
   }
 
+  reseed(seed: number): void {
+    this.#rng = seed;
+  }
+
   fdtNode({ base, size, irq, intc }: Placement): FdtNode {
     return {
       name: `${this.name.replaceAll('_', '-')}@${base.toString(16)}`,

@@ -92,6 +92,11 @@ export class FaultLayer {
     Object.assign(this.#s, tempered(hostile));
   }
 
+  /** Other draws from now on. The temper of a hostile twin stays: it is of the run. */
+  reseed(seed: number): void {
+    this.#s.random = seed;
+  }
+
   /** So many events of each kind there were. */
   get counts(): Readonly<Partial<Record<FaultEvent, number>>> {
     return this.#s.counts;
@@ -422,6 +427,11 @@ export class FaultyDevice implements Device {
   load(state: unknown): void {
     const { device, faults } = state as { device: unknown; faults: unknown };
     this.#layer.load(faults, () => this.#inner.load(device));
+  }
+
+  reseed(seed: number): void {
+    this.#layer.reseed(seed);
+    this.#inner.reseed?.(seed);
   }
 
   fdtNode(place: Placement): FdtNode {

@@ -124,6 +124,7 @@ export interface VirtioBackend {
   save(): unknown;
   digest?(): unknown;
   load(state: unknown): void;
+  reseed?(seed: number): void;
 }
 
 interface State {
@@ -236,6 +237,10 @@ export class VirtioMmio implements Device, VirtioPort {
 
   save(): unknown {
     return this.#stateWith(this.#backend.save());
+  }
+
+  reseed(seed: number): void {
+    this.#backend.reseed?.(seed);
   }
 
   digest(): unknown {

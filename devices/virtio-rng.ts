@@ -73,4 +73,8 @@ export class VirtioRng implements VirtioBackend {
   load(state: unknown): void {
     this.#rng.state = [...(state as Xoshiro['state'])];
   }
+
+  reseed(seed: number): void {
+    this.#rng.state = new Xoshiro(BigInt(seed)).state;
+  }
 }

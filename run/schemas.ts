@@ -3,6 +3,7 @@ import { arrival, capsuleManifest } from './capsule/schema.ts';
 import { faultSweep } from './faults/schema.ts';
 import { bootDescription, runDescription, runResult } from './schema.ts';
 import { snapshotManifest } from './snapshot/schema.ts';
+import { whyFile } from './why/schema.ts';
 
 export const SCHEMAS = {
   run: runDescription,
@@ -12,4 +13,5 @@ export const SCHEMAS = {
   arrival,
   snapshot: snapshotManifest,
   'fault-sweep': faultSweep,
+  why: whyFile,
 } as const;

@@ -5,7 +5,7 @@ import type { RunOutcome } from './schema.ts';
 /** kcovbox itself failed, or the guest waits for an interrupt that cannot come. */
 export const EXIT_KCOVBOX = 125;
 /** The instruction budget is spent. */
-const EXIT_BUDGET = 124;
+export const EXIT_BUDGET = 124;
 /** The guest kernel panicked. */
 const EXIT_PANIC = 126;
 /** The guest could not start the program. */

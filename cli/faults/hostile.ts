@@ -4,10 +4,11 @@ import { type Campaign, campaign } from '../../run/faults/hostile.ts';
 import { OUTCOMES } from '../../run/faults/outcome.ts';
 import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
 import { parseCount } from '../io/values.ts';
 import { ROBUST_HELP } from '../run/robust.ts';
 import { repeated } from '../verbs/run.ts';
-import { commandFor, OUTCOME_HELP, prepare, progressLine, type UnderTest } from './prepare.ts';
+import { commandFor, OUTCOME_HELP, prepare, type UnderTest } from './prepare.ts';
 
 interface HostileOptions extends UnderTest {
   runs: number;
@@ -35,9 +36,10 @@ async function runHostile(
   const { runs, first: firstSeed, maxInsns } = options;
   const misdirects = options.misdirect === true;
   const { machine, devices } = await prepare(program, args, options, isDialectGiven);
-  const { show: progress, clear } = progressLine();
+  const line = progressLine();
+  const progress = (done: number, all: number): void => line.show(`${done} of ${all} runs`, done === all);
   const found = await campaign({ machine, devices, runs, firstSeed, misdirects, maxInsns, progress });
-  clear();
+  line.clear();
   const command = commandFor(found.maxInsns);
   const commandOf = (seed: number): string =>
     command(devices.map(name => `--hostile ${name}:${seed}${misdirects ? ':misdirect' : ''}`).join(' '));

@@ -1,5 +1,5 @@
-// Parts that a sweep shares with hostile devices: the guest, the devices under test, a progress
-// line, and the shell line that repeats one of the runs.
+// Parts that a sweep shares with hostile devices: the guest, the devices under test, and the
+// shell line that repeats one of the runs.
 import type { MachineOptions } from '../../emulator/index.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
@@ -27,8 +27,6 @@ interface Prepared {
 
 /** The words of the command line before those of a verb: node, script, faults, its name. */
 const VERB_WORDS = 4;
-/** Milliseconds between two progress lines. */
-const PROGRESS_MS = 200;
 
 export async function prepare(
   program: string,
@@ -57,21 +55,6 @@ export async function prepare(
   const ownNames = own.devices.map(({ definition }) => definition.name);
   const devices = options.of ?? (ownNames.length > 0 ? ownNames : ['edu']);
   return { machine: machineOptions(images, choice), devices, run: describe(images, choice, [], false) };
-}
-
-/** On a terminal, one line that is written over. */
-export function progressLine(): { show: (done: number, all: number) => void; clear: () => void } {
-  if (!process.stderr.isTTY) return { show: () => {}, clear: () => {} };
-  let last = 0n;
-  return {
-    show(done, all) {
-      const now = process.hrtime.bigint();
-      if (done < all && now - last < BigInt(PROGRESS_MS) * 1_000_000n) return;
-      last = now;
-      process.stderr.write(`\r${done} of ${all} runs`);
-    },
-    clear: () => process.stderr.write('\r\x1b[K'),
-  };
 }
 
 /** The shell line of one run; `how`: its options about faults. */

@@ -5,10 +5,11 @@ import { isBad } from '../../run/faults/outcome.ts';
 import type { FaultSweep } from '../../run/faults/schema.ts';
 import { type Sweep, sweep } from '../../run/faults/sweep.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
 import { parseCount } from '../io/values.ts';
 import { ROBUST_HELP } from '../run/robust.ts';
 import { repeated } from '../verbs/run.ts';
-import { commandFor, OUTCOME_HELP, prepare, progressLine, type UnderTest } from './prepare.ts';
+import { commandFor, OUTCOME_HELP, prepare, type UnderTest } from './prepare.ts';
 import { sweepTable } from './table.ts';
 
 interface SweepOptions extends UnderTest {
@@ -38,7 +39,8 @@ async function runSweep(
   if (output !== undefined) checkOutput(output);
   const { machine, devices, run } = await prepare(program, args, options, isDialectGiven);
   const progress = progressLine();
-  const swept = await sweep({ machine, devices, kinds, events, maxInsns, progress: progress.show });
+  const showRuns = (done: number, all: number): void => progress.show(`${done} of ${all} runs`, done === all);
+  const swept = await sweep({ machine, devices, kinds, events, maxInsns, progress: showRuns });
   progress.clear();
   const command = commandFor(swept.maxInsns);
   const commandOf = (fault: string): string => command(`--fault ${fault}`);

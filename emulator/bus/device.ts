@@ -75,6 +75,8 @@ export interface Device {
   digest?(): unknown;
   /** Loads a record that `save()` of the same version made. */
   load(state: unknown): void;
+  /** Random values follow from another seed from now on: 32 bits, not 0. */
+  reseed?(seed: number): void;
   /** The device tree node of this device, absent = it is not in the tree. */
   fdtNode?(place: Placement): FdtNode;
 }

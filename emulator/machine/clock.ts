@@ -9,6 +9,8 @@
 
 import type { Alarm, ClockPort } from '../bus/device.ts';
 
+const ON_TIME = (): number => 0;
+
 interface Entry {
   readonly name: string;
   readonly fire: () => void;
@@ -26,6 +28,8 @@ export class Clock implements ClockPort {
    * Called when an alarm becomes the next one, so that the machine can shorten the running quantum.
    */
   onEarlier: (at: number) => void = () => {};
+  /** Units by which the next alarm is late: 0 in a run; drawn in one that was diverted. */
+  #lateness: () => number = ON_TIME;
   readonly nsPerUnit: number;
   readonly #entries = new Map<string, Entry>();
   #seq = 0;
@@ -78,6 +82,16 @@ export class Clock implements ClockPort {
   reset(): void {
     for (const entry of this.#entries.values()) entry.at = Infinity;
     this.#seq = 0;
+    this.#lateness = ON_TIME;
+  }
+
+  /**
+   * From now on each alarm is late by so many units, those that are set already too, until the next
+   * `load`. Devices and timers allow for it: nothing promises when an interrupt arrives.
+   */
+  delay(lateness: () => number): void {
+    this.#lateness = lateness;
+    for (const entry of this.#entries.values()) if (entry.at !== Infinity) entry.at += lateness();
   }
 
   /** Of all alarms. */
@@ -104,7 +118,7 @@ export class Clock implements ClockPort {
   #arm(entry: Entry, wanted: number): void {
     const soonest = Math.max(this.now(), this.#firing) + 1;
     const isLater = wanted > soonest; // NaN is not
-    const at = isLater ? wanted : soonest;
+    const at = (isLater ? wanted : soonest) + this.#lateness();
     const earlier = at < this.next();
     entry.at = at;
     entry.seq = this.#seq++;

@@ -8,6 +8,7 @@
 
 import type { Comparator } from '../../devices/clint.ts';
 import { romContents } from '../../devices/rom.ts';
+import { Xoshiro } from '../../devices/virtio-rng.ts';
 import { HostError } from '../base/errors.ts';
 import { Bus } from '../bus/bus.ts';
 import type { Sink, WorkPort } from '../bus/device.ts';
@@ -317,6 +318,21 @@ export class Machine {
     const machine = Machine.create({ ...this.options, ...options });
     machine.restore(this.snapshot());
     return machine;
+  }
+
+  /**
+   * Leaves the run: until the next `restore` the harts' turns have random lengths of 1 to 2 *
+   * `spread` units and a random order, alarms (timer interrupts, completions of devices) are up to
+   * `spread` units late, and random devices draw other values. All of it follows from `seed`; a
+   * guest must be correct under any of it. Between two runs. Snapshots of such a run do not have
+   * what is to be drawn.
+   */
+  divert(seed: bigint, spread: number): void {
+    checkWhole('the spread', spread);
+    const rng = new Xoshiro(seed);
+    for (const { device } of this.board.placed) device.reseed?.(rng.next() || 1);
+    this.clock.delay(() => rng.next() % (spread + 1));
+    this.scheduler.divert(rng, Math.max(1, 2 * spread), this.time);
   }
 
   /**

@@ -12,10 +12,18 @@ const SLICE = 20_000;
 const SLICE_RANDOM_MIN = 2_000;
 const SLICE_RANDOM_SPAN = 40_000;
 
+/** Turns of a random order: at least `min` units long, and less than `span` longer. */
+interface Turns {
+  readonly rng: Xoshiro;
+  readonly min: number;
+  readonly span: number;
+}
+
 export class Scheduler {
   readonly #harts: number;
   readonly #seed: bigint | undefined;
-  #rng: Xoshiro | undefined;
+  /** Absent: round robin. */
+  #turns: Turns | undefined;
   #turn = 0;
   #end = 0;
 
@@ -45,7 +53,7 @@ export class Scheduler {
     // Nothing is drawn while all harts wait: how often this is asked then depends on how the run is
     // cut.
     if (!this.#anyCanRun(canRun)) return false;
-    const skip = this.#rng ? this.#rng.next() % this.#harts : 0;
+    const skip = this.#turns ? this.#turns.rng.next() % this.#harts : 0;
     for (let i = 1; i <= this.#harts; i++) {
       const hart = (this.#turn + skip + i) % this.#harts;
       if (!canRun(hart)) continue;
@@ -62,9 +70,24 @@ export class Scheduler {
   }
 
   reset(): void {
-    this.#rng = this.#seed === undefined ? undefined : new Xoshiro(this.#seed);
+    this.#turns = this.#seeded();
     this.#turn = 0;
     this.#end = SLICE;
+  }
+
+  #seeded(): Turns | undefined {
+    if (this.#seed === undefined) return undefined;
+    return { rng: new Xoshiro(this.#seed), min: SLICE_RANDOM_MIN, span: SLICE_RANDOM_SPAN };
+  }
+
+  /**
+   * From `now` on a random order, with turns of 1 to `longest` units, until the next `load`. The
+   * current turn goes on for such a time.
+   */
+  divert(rng: Xoshiro, longest: number, now: number): void {
+    if (this.#harts === 1) return;
+    this.#turns = { rng, min: 1, span: longest };
+    this.#end = now + this.#slice();
   }
 
   save(): unknown {
@@ -72,7 +95,7 @@ export class Scheduler {
     return {
       turn: this.#turn,
       end: this.#end === Infinity ? -1 : this.#end,
-      rng: this.#rng && [...this.#rng.state],
+      rng: this.#turns && [...this.#turns.rng.state],
     };
   }
 
@@ -80,10 +103,11 @@ export class Scheduler {
     const s = state as { turn: number; end: number; rng?: Xoshiro['state'] };
     this.#turn = s.turn;
     this.#end = s.end === -1 ? Infinity : s.end;
-    if (this.#rng && s.rng) this.#rng.state = [...s.rng];
+    this.#turns = this.#seeded();
+    if (this.#turns && s.rng) this.#turns.rng.state = [...s.rng];
   }
 
   #slice(): number {
-    return this.#rng ? SLICE_RANDOM_MIN + (this.#rng.next() % SLICE_RANDOM_SPAN) : SLICE;
+    return this.#turns ? this.#turns.min + (this.#turns.rng.next() % this.#turns.span) : SLICE;
   }
 }

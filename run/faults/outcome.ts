@@ -45,13 +45,17 @@ const REPORTS = [
 ];
 const PANIC = /^panic: .*/m;
 
+const find = (patterns: readonly RegExp[], text: string): string | undefined =>
+  patterns.map(pattern => pattern.exec(text)?.[0]).find(line => line !== undefined);
+
+/** The line that tells most about an error of the kernel: a report, or its panic. */
+export const reportLine = (text: string): string | undefined => find([...REPORTS, PANIC], text);
+
 /** Judges a run by the one without a fault. */
 export function judge(run: Ended, without: Ended): Judged {
   const { status, outcome } = verdict(run.result);
-  const found = (patterns: readonly RegExp[]): string | undefined =>
-    patterns.map(pattern => pattern.exec(run.text)?.[0]).find(line => line !== undefined);
-  const report = found(REPORTS) ?? run.violations[0];
-  if (outcome === 'panic') return { outcome: 'panic', status, line: report ?? found([PANIC]) ?? '' };
+  const report = find(REPORTS, run.text) ?? run.violations[0];
+  if (outcome === 'panic') return { outcome: 'panic', status, line: report ?? find([PANIC], run.text) ?? '' };
   if (report !== undefined) return { outcome: 'report', status, line: report };
   const line = difference(run.text, without.text);
   if (outcome === 'budget' || outcome === 'halt') return { outcome: 'hang', status, line };

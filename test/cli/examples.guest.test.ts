@@ -19,10 +19,12 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox check', 'test/cli/check.oracle.test.ts'],
   ['kcovbox faults', 'test/cli/faults.guest.test.ts'],
   ['kcovbox debug', 'test/debug'],
+  ['kcovbox why', 'test/debug/why.guest.test.ts'],
   ['kcovbox help', 'test/cli/cli.guest.test.ts'],
   ['kcovbox ktest', 'test/cli/ktest.guest.test.ts'],
   ['kcovbox run --kasan', 'test/cli/robust.guest.test.ts'],
   ['kcovbox replay -s -S', 'it waits for gdb: test/debug'],
+  ['kcovbox run --smp 2 --sched-seed', 'one of a loop: test/debug/why.guest.test.ts'],
   ['kcovbox run -s -S', 'it waits for gdb: test/debug'],
 ];
 

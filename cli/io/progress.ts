@@ -1,0 +1,24 @@
+// On a terminal, one line that is written over.
+
+/** Milliseconds between two states of it. */
+const PROGRESS_MS = 200;
+
+export interface ProgressLine {
+  /** `isLast`: also when another one was shown just now. */
+  show(text: string, isLast?: boolean): void;
+  clear(): void;
+}
+
+export function progressLine(): ProgressLine {
+  if (!process.stderr.isTTY) return { show: () => {}, clear: () => {} };
+  let last = 0n;
+  return {
+    show(text, isLast = false) {
+      const now = process.hrtime.bigint();
+      if (!isLast && now - last < BigInt(PROGRESS_MS) * 1_000_000n) return;
+      last = now;
+      process.stderr.write(`\r\x1b[K${text}`);
+    },
+    clear: () => process.stderr.write('\r\x1b[K'),
+  };
+}

@@ -1,0 +1,159 @@
+// `kcovbox why`: after which instruction of a recorded run its failure became inevitable.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { EngineKind } from '../../emulator/index.ts';
+import { EXIT_BUDGET } from '../../run/verdict.ts';
+import { type Failure, failureOf, failureText, lineFailure } from '../../run/why/failure.ts';
+import { INEVITABLE } from '../../run/why/search.ts';
+import { why } from '../../run/why/why.ts';
+import { entryOf, openRecorded } from '../debug/recorded-run.ts';
+import { UserError } from '../io/fail.ts';
+import { checkOutput, writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+import { parseCount, parseSeed } from '../io/values.ts';
+import { backtraceOf } from '../why/backtrace.ts';
+import { fileOf } from '../why/file.ts';
+import { reportOf } from '../why/report.ts';
+import { repeated } from './run.ts';
+
+interface Options {
+  engine: EngineKind;
+  console?: RegExp;
+  status?: number;
+  forks: number;
+  spread: number;
+  seed: bigint;
+  budget: number;
+  output?: string;
+  source?: string[];
+  device?: string[];
+}
+
+const FORKS = 60;
+/** Fewer prove no share of 95 %, more take long. */
+const FORKS_MIN = 5;
+const FORKS_MAX = 100_000;
+/** Of a turn of harts without `--sched-seed`. */
+const SPREAD = 20_000;
+const SPREAD_MAX = 1_000_000_000;
+const BUDGET = 20_000_000_000;
+const STATUS_MAX = 255;
+
+function parseWithin(text: string, low: number, high: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= low && value <= high)) throw new InvalidArgumentError(`expected ${low} to ${high}`);
+  return value;
+}
+
+function parseRegex(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+/** Of the options, or the one that the capsule ended with. */
+function failureFor(
+  path: string,
+  { console, status }: Options,
+  outcome: Parameters<typeof failureOf>[0],
+  text: () => Uint8Array,
+): Failure {
+  if (console !== undefined && status !== undefined)
+    throw new UserError('why: --console and --status are two failures; give one of them');
+  if (console !== undefined) return lineFailure(console);
+  if (status !== undefined) return { kind: 'status', status };
+  const own = failureOf(outcome, new TextDecoder().decode(text()));
+  if (own) return own;
+  throw new UserError(
+    `why ${path}: the run ended with status 0 and no report of the kernel; say what failed with --console REGEX`,
+  );
+}
+
+async function run(path: string, files: readonly string[], options: Options): Promise<number> {
+  const { output, forks: most, seed, spread, budget } = options;
+  if (output !== undefined) checkOutput(output);
+  const { capsule, machine, end, images } = await openRecorded(path, files, options);
+  const failure = failureFor(path, options, capsule.manifest.outcome, () => capsule.console());
+  const progress = progressLine();
+  const answer = await why({
+    machine,
+    end,
+    failure,
+    seed,
+    spread,
+    most,
+    budget,
+    entry: entryOf(images),
+    look: (now, hart) => backtraceOf(now, hart, images),
+    progress: async ({ unit, forks, fails }) => {
+      progress.show(`${fails} of ${forks} forks from unit ${unit} fail`);
+    },
+  });
+  progress.clear();
+  if (!answer)
+    throw new UserError(`why ${path}: the recorded run has another end: not ${failureText(failure)}`);
+  const facts = { failure: failureText(failure), most, seed, spread };
+  if (output !== undefined) writeTo(output, `${JSON.stringify(fileOf(answer, facts), null, 2)}\n`);
+  if (output !== '-') writeTo('-', reportOf(answer, facts, path, options.source ?? []));
+  return answer.kind === 'unfinished' ? EXIT_BUDGET : 0;
+}
+
+export function register(program: Command): void {
+  program
+    .command('why')
+    .description('find the instruction after which the failure of a recorded run was inevitable')
+    .argument('<capsule>', 'file that run --record or boot --record wrote')
+    .argument('[images...]', 'images that a thin capsule names by hash')
+    .addOption(
+      new Option('--console <regex>', 'the failure is a console line that matches').argParser(parseRegex),
+    )
+    .addOption(
+      new Option('--status <n>', 'the failure is this exit status').argParser(text =>
+        parseWithin(text, 0, STATUS_MAX),
+      ),
+    )
+    .addOption(
+      new Option('--forks <n>', 'forks at each place')
+        .argParser(text => parseWithin(text, FORKS_MIN, FORKS_MAX))
+        .default(FORKS),
+    )
+    .addOption(
+      new Option('--spread <units>', 'turns of harts last up to twice as long, timers are up to so late')
+        .argParser(text => parseWithin(text, 0, SPREAD_MAX))
+        .default(SPREAD),
+    )
+    .addOption(
+      new Option('--seed <hex>', 'of the forks; the same seed gives the same answer')
+        .argParser(parseSeed)
+        .default(1n, '1'),
+    )
+    .addOption(
+      new Option('--budget <n>', 'instructions of all forks together').argParser(parseCount).default(BUDGET),
+    )
+    .addOption(new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit'))
+    .option('-o, --output <file>', 'write the answer as JSON (docs/schemas/why.json); - prints it')
+    .option('--source <dir>', 'a folder with source text (repeatable)', repeated)
+    .option('--device <file.ts>', 'a device that the run had (repeatable)', repeated)
+    .addHelpText(
+      'after',
+      '\nA fork is the recorded run up to some unit, and goes on with another schedule: the harts take turns\n' +
+        'of other lengths in another order, timers and devices interrupt later, random devices draw other\n' +
+        'values. From early units few forks fail like the recorded run, behind the decision nearly all do.\n' +
+        `The command looks for the last step to ${INEVITABLE * 100} %, by halves down to one unit, and prints where the run\n` +
+        'and a fork that does not fail part, with the backtraces of both.\n' +
+        'The failure is the first report of the kernel or its panic, where numbers do not count; else the\n' +
+        'exit status; else that the run does not end. --console and --status name another one.\n' +
+        'The exit status is 0; 124 when the budget is spent first (the answer is then wider).\n' +
+        'Examples:\n' +
+        '  for seed in $(seq 99); do\n' +
+        '    kcovbox run --smp 2 --sched-seed $seed --record lost.kcapsule examples/lost.c || break\n' +
+        '  done\n' +
+        '  kcovbox why lost.kcapsule\n' +
+        "  kcovbox why --console 'balance 9' --forks 200 -o why.json lost.kcapsule\n" +
+        "  kcovbox debug lost.kcapsule -x 'goto UNIT'      look around at the decision",
+    )
+    .action(async (path: string, files: string[], options: Options) => {
+      process.exitCode = await run(path, files, options);
+    });
+}
