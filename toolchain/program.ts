@@ -53,6 +53,9 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
     '-Wno-null-dereference', // which this warning says is deleted
     '-std=gnu17',
     '-pthread',
+    // Debug information does not depend on where the source and this package are: the compiler
+    // runs in the source's folder and calls it `.`, also for a source inside of the package.
+    '-fdebug-compilation-dir=.',
     `-ffile-prefix-map=${folder}=.`,
     `-ffile-prefix-map=${packageRoot()}=kcovbox`,
     '-fno-caret-diagnostics',

@@ -1,11 +1,42 @@
-// Source text beside the debugger: files as the compiler named them, from this folder, the package
-// (the kernel's), or folders of --source.
-import { readFileSync, statSync } from 'node:fs';
+// Source text beside the debugger: files as the compiler named them, from folders of --source, this
+// folder and those in it, or the package (the kernel's sources and the examples).
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { packageRoot } from '../../toolchain/index.ts';
 
 const AROUND = 5;
 const BYTES_MAX = 16 << 20;
 const SOURCE = /\.(?:[chSs]|cc|cpp|hpp|rs|inc)$/;
+
+const FOLDERS_MAX = 1000;
+
+/**
+ * Where sources may be, in the order of the search. The image of a program names its source without
+ * the folder, so a program from a folder inside this one needs that folder.
+ */
+export function sourceFolders(given: readonly string[] = []): string[] {
+  return [
+    ...given,
+    '.',
+    ...foldersIn('.'),
+    join(packageRoot(), 'kernel'),
+    packageRoot(),
+    join(packageRoot(), 'examples'),
+  ];
+}
+
+/** The folders in a folder, sorted; not the hidden ones, and not the packages of npm. */
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(entry => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name))
+      .map(entry => entry.name)
+      .sort()
+      .slice(0, FOLDERS_MAX);
+  } catch {
+    return []; // a folder that cannot be listed can still hold a file that can be read
+  }
+}
 
 interface Found {
   readonly path: string;

@@ -1,14 +1,13 @@
 // `kcovbox dap`: the debugger of recorded runs for editors, by the Debug Adapter Protocol on
 // standard input and output.
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { packageRoot } from '../../toolchain/index.ts';
 import { Bounded } from '../dap/bounded.ts';
 import { UserError } from '../io/fail.ts';
 
 async function serve(): Promise<void> {
   const { DapServer } = await import('../dap/adapter.ts');
-  const server = new DapServer(['.', join(packageRoot(), 'kernel'), packageRoot()]);
+  const { sourceFolders } = await import('../debug/source.ts');
+  const server = new DapServer(sourceFolders());
   const input = new Bounded();
   const isOver = new Promise<void>((done, failed) => {
     input.once('end', done).once('error', error => failed(new UserError(`dap: ${error.message}`)));

@@ -1,13 +1,11 @@
 // `kcovbox debug`: a debugger for a recorded run that goes both ways, for people without GDB.
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { EngineKind } from '../../emulator/index.ts';
-import { packageRoot } from '../../toolchain/index.ts';
 import { whereAmI } from '../debug/commands.ts';
 import { openDebugger } from '../debug/open.ts';
 import { Repl } from '../debug/repl.ts';
-import { SourceView } from '../debug/source.ts';
+import { SourceView, sourceFolders } from '../debug/source.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeOut } from '../io/output.ts';
 import { repeated } from './run.ts';
@@ -36,12 +34,7 @@ async function debug(path: string, files: readonly string[], options: Options): 
   const { session, start } = await openDebugger(path, files, options, byte => {
     if (byte !== CR) text.push(byte);
   });
-  const source = new SourceView([
-    ...(options.source ?? []),
-    '.',
-    join(packageRoot(), 'kernel'),
-    packageRoot(),
-  ]);
+  const source = new SourceView(sourceFolders(options.source));
   const desk = {
     session,
     source,
