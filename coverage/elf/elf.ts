@@ -78,8 +78,11 @@ export class SymbolTable {
   private readonly fileAt: Uint32Array;
   private readonly nameAt: Uint32Array;
   private readonly strings: Uint8Array;
+  private readonly end: Addr;
 
-  constructor(rows: SymbolRows, strings: Uint8Array) {
+  /** `end`: of the loaded sections. */
+  constructor(rows: SymbolRows, strings: Uint8Array, end: Addr) {
+    this.end = end;
     const order = Array.from(rows.addr.keys());
     order.sort((a, b) => rows.addr[a]! - rows.addr[b]! || rows.size[a]! - rows.size[b]! || a - b);
     this.count = order.length;
@@ -111,13 +114,15 @@ export class SymbolTable {
 
   /**
    * If several symbols cover an address, the largest is used, and the last of equals:
-   * llvm-symbolizer's choice. -1 if none.
+   * llvm-symbolizer's choice. A symbol without a size reaches to the next one, or to the end of
+   * the image. -1 if none.
    */
   indexAt(addr: Addr): number {
     const index = upperBound(this.count, addr, i => this.addr[i]!) - 1;
     if (index < 0) return -1;
     const size = this.size[index]!;
-    return size !== 0 && this.addr[index]! + size <= addr ? -1 : index;
+    const end = size === 0 ? this.end : this.addr[index]! + size;
+    return addr < end || addr === this.addr[index] ? index : -1;
   }
 
   at(addr: Addr): ElfSymbol | undefined {
@@ -302,7 +307,9 @@ export class Elf {
   private readSymbols(): SymbolTable {
     const rows: SymbolRows = { addr: [], size: [], type: [], nameAt: [], fileAt: [] };
     const section = this.sections.find(s => s.type === SHT_SYMTAB);
-    if (!section) return new SymbolTable(rows, new Uint8Array(0));
+    const loaded = this.sections.filter(s => (s.flags & SHF_ALLOC) !== 0);
+    const end = loaded.reduce((most, s) => Math.max(most, s.addr + s.size), Number.NEGATIVE_INFINITY);
+    if (!section) return new SymbolTable(rows, new Uint8Array(0), end);
     const stringsOf = this.sections[section.link];
     const strings = stringsOf ? this.data(stringsOf) : new Uint8Array(0);
     const table = new Cursor(this.data(section), `${this.name} symbol table`);
@@ -323,7 +330,7 @@ export class Elf {
       rows.addr.push(table.addr());
       rows.size.push(table.u64());
     }
-    return new SymbolTable(rows, strings);
+    return new SymbolTable(rows, strings, end);
   }
 
   private isLoaded(sectionIndex: number): boolean {

@@ -136,6 +136,9 @@ describe.skipIf(reason)('reports', () => {
     expect(text).toMatch(/=> 0xffffffff[0-9a-f]+ {2}4 bytes/);
     expect(text).toMatch(/covered 1 times, by\n +1 {2}first test, process 1 thread 1, system call 63/);
     expect([...explainPc(elf, 0x10)].join('\n')).toContain('no executable section there');
+    // Above the image; the nearest symbol says nothing of it.
+    const [above = ''] = explainPc(elf, 2 ** 40);
+    expect(above).toMatch(/no symbol$/);
   });
 
   it('rebuilds the call path: calls, returns and siblings', () => {
