@@ -18,7 +18,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, findTool, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
-import { ToolchainError } from './errors.ts';
+import { CompileError, ToolchainError } from './errors.ts';
 import { makeFolders } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
@@ -68,6 +68,7 @@ export interface BuiltKernelFile {
 }
 
 function checkTree(source: string): void {
+  if (!existsSync(source)) throw new ToolchainError(`kernel tree ${source}: no such folder`);
   for (const part of ['Makefile', 'conf/', 'kernel.ld'])
     if (part.endsWith('/') ? !existsSync(join(source, part)) : !isFile(join(source, part)))
       throw new ToolchainError(
@@ -212,7 +213,8 @@ class KernelBuild {
     for (const [i, source] of drivers.entries()) {
       const object = join(out, `own-${i}.o`);
       const args = [...like!.flags, '-I', out, '-c', source, '-o', object];
-      await runTool(requireTool('clang'), args, this.#source, `driver ${source} does not compile`);
+      const failure = `driver ${source} does not compile`;
+      await runTool(requireTool('clang'), args, this.#source, failure, CompileError);
       objects.push(object);
     }
     return objects;

@@ -166,7 +166,9 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   ),
   works('serial', 'stdio|mon:stdio|null|chardev:ID', 'the serial port', serial),
   works('chardev', 'stdio|null,id=ID', 'for -serial chardev:ID', chardev),
-  works('gdb', 'tcp::PORT', 'GDB stub on the loopback interface', (o, v) => gdb(o, { port: parseGdb(v) })),
+  works('gdb', 'tcp::PORT', 'GDB stub on the loopback interface', (o, v) =>
+    gdb(o, { port: parseGdb(v, '-gdb') }),
+  ),
   flag('s', '-gdb tcp::1234', o => gdb(o, {})),
   flag('S', 'wait for GDB before the first instruction', o => gdb(o, { stopped: true })),
   works(

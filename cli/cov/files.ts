@@ -1,9 +1,9 @@
 // Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
 // text, colours, progress.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import picocolors from 'picocolors';
 import {
   checkImage,
@@ -59,7 +59,15 @@ export const addSelectOptions = (command: Command): Command =>
     .option('-p, --pc <range>', 'only points in 0xLOW-0xHIGH (repeatable)', collect);
 
 export const addSourceOption = (command: Command): Command =>
-  command.option('-S, --source <dir>', 'also look for source files in this folder (repeatable)', collect);
+  command.option(
+    '-S, --source <dir>',
+    'also look for source files in this folder (repeatable)',
+    (dir: string, list: string[] | undefined) => {
+      if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
+        throw new InvalidArgumentError('there is no such folder');
+      return collect(dir, list);
+    },
+  );
 
 export function selection(options: SelectOptions): KeepPoint | undefined {
   const chosen: Selection = { files: options.file, functions: options.function, pcs: options.pc };

@@ -105,8 +105,27 @@ function reportFormat(output: string, format: 'text' | 'html' | undefined): 'tex
   );
 }
 
+/**
+ * Errors: UserError for an option that the format does not use. `uses`: the formats that use each
+ * option, by commander's name for it.
+ */
+function checkFormatOptions(
+  options: object,
+  format: string,
+  uses: Readonly<Record<string, readonly string[]>>,
+): void {
+  for (const [name, formats] of Object.entries(uses)) {
+    const isGiven = (options as Record<string, unknown>)[name] !== undefined;
+    if (!isGiven || formats.includes(format)) continue;
+    const flag = name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+    throw new UserError(
+      `--${flag} is for ${formats.join(' and ')}, and the output is ${format}: leave it out, or choose another --format`,
+    );
+  }
+}
+
 interface ReportOptions extends Common {
-  by: 'file' | 'function' | 'source';
+  by?: 'file' | 'function' | 'source';
   output: string;
   format?: 'text' | 'html';
   title?: string;
@@ -134,15 +153,16 @@ export function addReport(cov: Command): void {
     )
     .argument('<trace...>')
     .addOption(
-      new Option('--by <what>', 'text: a tree of files, a table of functions, or annotated source')
-        .choices(['file', 'function', 'source'])
-        .default('file'),
+      new Option(
+        '--by <what>',
+        'text: a tree of files (the default), a table of functions, or annotated source',
+      ).choices(['file', 'function', 'source']),
     )
     .option('-o, --output <file>', 'where to write: .html or .txt; - for standard output', '-')
     .addOption(
       new Option('--format <format>', 'output format; overrides the suffix of -o').choices(['text', 'html']),
     )
-    .option('--title <text>', 'title of the page')
+    .option('--title <text>', 'title of the page (html)')
     .option(
       '--fail-under <percent>',
       'exit with status 1 if less than this share of the lines is covered',
@@ -159,6 +179,7 @@ export function addReport(cov: Command): void {
     async (paths: string[], options: ReportOptions) => {
       checkOutput(options.output);
       const format = reportFormat(options.output, options.format);
+      checkFormatOptions(options, format, { by: ['text'], title: ['html'] });
       const coverage = countedOf(paths, options);
       if (format === 'html') await writeChunks(options.output, exportCounted('html', coverage, options));
       else if (options.output === '-') printLines(textOf(coverage, options));
@@ -347,6 +368,15 @@ interface ExportCommand extends Common, ExportOptions {
   output: string;
 }
 
+const EXPORT_OPTIONS: Readonly<Record<string, readonly Format[]>> = {
+  sourceRoot: ['lcov', 'cobertura'],
+  module: ['drcov', 'modoff'],
+  title: ['html'],
+  inOrder: ['rawcover'],
+  table: ['csv'],
+  kind: ['raw'],
+};
+
 /** The requested format, or the one of the suffix. Errors: neither exists. */
 function exportFormat({ format, output }: ExportCommand): Format {
   if (format) return format;
@@ -388,6 +418,7 @@ export function addExport(cov: Command): void {
     async (paths: string[], options: ExportCommand) => {
       checkOutput(options.output);
       const format = exportFormat(options);
+      checkFormatOptions(options, format, EXPORT_OPTIONS);
       const trace = together(paths);
       const more = exportOptions(options);
       const bare =

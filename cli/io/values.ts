@@ -69,7 +69,13 @@ export function parseMoment(text: string): Moment {
   if (text === 'first-instruction') return text;
   const [, number] = /^marker(?::(\d{1,5}))?$/.exec(text) ?? [];
   if (text === 'marker') return { mark: 'any' };
-  if (number === undefined) return parseCount(text);
+  if (number === undefined) {
+    if (!/^\d/.test(text))
+      throw new InvalidArgumentError(
+        'expected first-instruction, marker, marker:N or a number of instructions',
+      );
+    return parseCount(text);
+  }
   if (Number(number) > 0xffff) throw new InvalidArgumentError('expected marker:N, 0 to 65535');
   return { mark: Number(number) };
 }

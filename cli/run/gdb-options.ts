@@ -12,10 +12,11 @@ export interface GdbOptions {
   readonly stopped: boolean;
 }
 
-/** `tcp::1234` or `tcp:localhost:1234`. */
-export function parseGdb(text: string): number {
+/** `tcp::1234` or `tcp:localhost:1234`. `flag`: as the command spells it. */
+export function parseGdb(text: string, flag = '--gdb'): number {
   const port = Number(/^tcp:(?:localhost|127\.0\.0\.1)?:(\d+)$/.exec(text)?.[1] ?? Number.NaN);
-  if (!(port >= 1 && port <= 65535)) throw new UserError(`-gdb ${text}: tcp::PORT is possible`);
+  if (!(port >= 1 && port <= 65535))
+    throw new UserError(`${flag} ${text}: write it as tcp::PORT, with a port from 1 to 65535`);
   return port;
 }
 

@@ -38,7 +38,7 @@ export class GdbServer {
   ): Promise<GdbServer> {
     const server = new GdbServer(machine, options, timeline);
     await new Promise<void>((done, failed) => {
-      server.#server.once('error', e => failed(new UserError(`-gdb tcp::${options.port}: ${e.message}`)));
+      server.#server.once('error', e => failed(new UserError(`port ${options.port} for GDB: ${e.message}`)));
       server.#server.listen(options.port, '127.0.0.1', done);
     });
     process.stderr.write(

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
 import { checkDistinct, checkOutput, writeFile } from '../io/output.ts';
+
+const UNUSED_BY_KERNEL = { cflags: '--cflags' };
+const UNUSED_BY_PROGRAMS = { conf: '--conf', kernelSource: '--kernel-source' };
 
 export function register(program: Command): void {
   program
@@ -15,12 +19,12 @@ export function register(program: Command): void {
         .choices(DIALECTS)
         .default('openbsd'),
     )
-    .option('--conf <name>', 'kernel configuration by its files in kernel/conf: openbsd+debug+kasan')
+    .option('--conf <name>', 'kernel: configuration by its files in kernel/conf: openbsd+debug+kasan')
     .option(
       '--kernel-source <dir>',
-      "another kernel tree: a copy of kernel/ that you changed; runs the tree's Makefile",
+      "kernel: another tree, a copy of kernel/ that you changed; runs the tree's Makefile",
     )
-    .option('--cflags <flags>', 'more compiler flags, separated by blanks')
+    .option('--cflags <flags>', 'program: more compiler flags, separated by blanks')
     .option('-o, --output <file>', 'output file (default: print the path in the cache)')
     .addHelpText(
       'after',
@@ -38,6 +42,10 @@ export function register(program: Command): void {
           output?: string;
         },
       ) => {
+        const unused = what === 'kernel' ? UNUSED_BY_KERNEL : UNUSED_BY_PROGRAMS;
+        for (const [name, flag] of Object.entries(unused))
+          if (options[name as keyof typeof options] !== undefined)
+            throw new UserError(`build ${what}: ${flag} does not apply to it; leave it out`);
         checkOutput(options.output);
         checkDistinct([['-o', options.output]], [what]);
         const cflags = options.cflags?.split(/\s+/).filter(Boolean) ?? [];

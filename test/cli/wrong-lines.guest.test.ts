@@ -114,6 +114,12 @@ const RUN: readonly Line[] = [
   ['run --test-name t ok.c', /--test-name without --cover/],
   ['run --cover - --result - ok.c', /only one of them can be standard output/],
   ['run --trace ok.c', /--trace without --cover/],
+  ['run --driver nolink.c␣ ok.c', /driver .*nolink\.c : there is no such file/],
+  ['run --driver text ok.c', /driver .*text does not compile/, 123],
+  ['run --kernel-source nothing ok.c', /kernel tree .*nothing: no such folder/],
+  ['run --gdb 1234 ok.c', /--gdb 1234: write it as tcp::PORT, with a port from 1 to 65535/],
+  ['boot -gdb tcp::0 -kernel ok.elf', /-gdb tcp::0: write it as tcp::PORT/],
+  ['run --snapshot s --snapshot-at end ok.c', /'end' is invalid.*first-instruction, marker, marker:N or a/],
   ['run --trace --kcov off --cover x.info ok.c', /--trace needs the kcov device/],
   ['run --trace --cover x.info text', /text is compiled already/],
 ];
@@ -161,6 +167,8 @@ const BUILD: readonly Line[] = [
   ['build nothing.c', /nothing\.c: no such file/],
   ['build kernel --conf frob', /no kernel configuration "frob"/],
   ['build ok.c -o no/ok', /cannot write no\/ok: no such folder/],
+  ['build kernel --cflags -DX', /build kernel: --cflags does not apply to it; leave it out/],
+  ['build ok.c --conf linux', /build ok\.c: --conf does not apply to it; leave it out/],
   ['disasm', /missing required argument 'input'/],
   ['disasm 0015051z', /neither a file nor an instruction word/],
   ['disasm nothing.elf', /nothing\.elf: no such file/],
@@ -211,6 +219,14 @@ const COV: readonly Line[] = [
   ['cov export --table frob -o x.csv a.kcov', /'frob' is invalid.*records, files, functions, pcs/],
   ['cov export --kind frob -o x.raw a.kcov', /'frob' is invalid.*pc, cmp, edge/],
   ['cov export -o no/x.info a.kcov', /cannot write no\/x\.info: no such folder/],
+  ['cov report --by source -o x.html a.kcov', /--by is for text, and the output is html/],
+  ['cov report --title t a.kcov', /--title is for html, and the output is text/],
+  ['cov report -S nothing a.kcov', /-S.*'nothing' is invalid.*no such folder/],
+  ['cov export --table files -o x.json a.kcov', /--table is for csv, and the output is json/],
+  ['cov export --kind pc -o x.info a.kcov', /--kind is for raw, and the output is lcov/],
+  ['cov export --in-order -o x.info a.kcov', /--in-order is for rawcover, and the output is lcov/],
+  ['cov export --source-root / -o x.csv a.kcov', /--source-root is for lcov and cobertura, and/],
+  ['cov export --module m -o x.html a.kcov', /--module is for drcov and modoff, and the output is html/],
 ];
 
 for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, COV }))
