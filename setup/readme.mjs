@@ -1,5 +1,5 @@
-// The ```console blocks of README.md and docs/tutorials/ are real: each `$ command` line is run,
-// and the text below it is compared with the command's output. `node
+// The ```console blocks of README.md, docs/tutorials/ and docs/pairs/ are real: each `$ command`
+// line is run, and the text below it is compared with the command's output. `node
 // setup/readme.mjs` checks, `--write` refreshes; names of pages may follow. An edit of the kernel
 // makes a refresh necessary: line numbers, PCs and instruction counts are compared as they are,
 // because they are the same on every machine. Wall times are not, and are not compared. The
@@ -13,7 +13,9 @@ import { ROOT } from './ensure.mjs';
 
 const WRITE = process.argv.includes('--write');
 const NAMED = process.argv.slice(2).filter(word => word !== '--write');
-const TUTORIALS = readdirSync(join(ROOT, 'docs', 'tutorials')).map(name => `docs/tutorials/${name}`);
+const TUTORIALS = ['docs/tutorials', 'docs/pairs'].flatMap(folder =>
+  readdirSync(join(ROOT, folder)).map(name => `${folder}/${name}`),
+);
 const PAGES = NAMED.length > 0 ? NAMED : ['README.md', ...TUTORIALS];
 const LINKED = ['examples', 'guest-programs', 'kernel', 'docs'];
 const KCOVBOX = `"${process.execPath}" "${join(ROOT, 'bin', 'kcovbox.cjs')}"`;

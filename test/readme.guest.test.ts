@@ -1,4 +1,4 @@
-// The README and the tutorials show what their commands print.
+// The README, the tutorials and the pages of docs/pairs show what their commands print.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,9 @@ import { expect, test } from 'vitest';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const tutorials = readdirSync(join(ROOT, 'docs', 'tutorials')).map(name => `docs/tutorials/${name}`);
+const tutorials = ['docs/tutorials', 'docs/pairs'].flatMap(folder =>
+  readdirSync(join(ROOT, folder)).map(name => `${folder}/${name}`),
+);
 
 test.each(['README.md', ...tutorials])('%s: every console block is the output of its commands', page => {
   const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'setup', 'readme.mjs'), page], {

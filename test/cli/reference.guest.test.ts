@@ -13,13 +13,21 @@ const pair = (device: string, driver: string) => [
 ];
 
 test.each([
-  ['sensor/thermo', 'sensor/use.c', '23.50\n', []],
-  ['ring/ring', 'ring/use.c', '900\n900\n900\n900\n', ['--events', '4']],
-] as const)('%s: tests, and every fault', (files, program, console, options) => {
+  ['sensor/thermo', 'sensor/use.c', '23.50\n', [], [], 1],
+  ['ring/ring', 'ring/use.c', '900\n900\n900\n900\n', ['--events', '4'], [], 1],
+  [
+    'disk/disk',
+    'disk/use.c',
+    'all blocks are there\n',
+    ['--events', '4'],
+    ['--driver', 'examples/disk/disk_test.c'],
+    2,
+  ],
+] as const)('%s: tests, and every fault', (files, program, console, options, tests, count) => {
   const own = pair(files, files);
   const name = files.split('/')[1]!;
-  const tested = cli('ktest', ...own, `${name}.*`);
-  expect(tested.stdout).toMatch(/^# 0 of 1 failed$/m);
+  const tested = cli('ktest', ...own, ...tests, `${name}*`);
+  expect(tested.stdout).toContain(`\n# 0 of ${count} failed\n`);
   expect(tested.status).toBe(0);
   const swept = cli('faults', 'sweep', '-o', '-', ...own, ...options, `examples/${program}`);
   const { rows, without } = faultSweep.parse(JSON.parse(swept.stdout));
@@ -30,30 +38,33 @@ test.each([
 });
 
 test.each([
-  ['waits', 'irq-drop', 1, { outcome: 'hang', status: 125 }, []],
-  ['early', 'irq-spurious', 1, { outcome: 'panic', status: 126 }, []],
+  ['thermo', 'waits', 'irq-drop', 1, { outcome: 'hang', status: 125 }, []],
+  ['thermo', 'early', 'irq-spurious', 1, { outcome: 'panic', status: 126 }, []],
   [
+    'thermo',
     'trusts',
     'read-ones',
     3,
     { outcome: 'report', line: expect.stringMatching(/^BUG: KASAN: .* in thermo_read/) },
     ['--kasan'],
   ],
-] as const)('the flaw of %s shows with %s@%i', (driver, kind, at, outcome, options) => {
-  const own = pair('sensor/thermo', `flawed/${driver}`);
-  expect(cli('run', ...own, 'examples/sensor/use.c')).toMatchObject({ stdout: '23.50\n', status: 0 });
-  const swept = cli(
-    'faults',
-    'sweep',
-    '-o',
-    '-',
-    '--kind',
-    kind,
-    ...options,
-    ...own,
-    'examples/sensor/use.c',
-  );
-  const { rows } = faultSweep.parse(JSON.parse(swept.stdout));
-  expect(rows.find(row => row.at === at)).toMatchObject(outcome);
-  expect(swept.status).toBe(1);
+  ['disk', 'flushes', 'late', 13, { outcome: 'error', status: 1, line: 'block 0 is lost' }, []],
+] as const)('the flaw of a driver of %s, %s, shows with %s@%i', (device, driver, kind, at, row, options) => {
+  const { files, program, console } = {
+    thermo: { files: 'sensor/thermo', program: 'examples/sensor/use.c', console: '23.50\n' },
+    disk: { files: 'disk/disk', program: 'examples/disk/use.c', console: 'all blocks are there\n' },
+  }[device];
+  const sweepOf = (own: readonly string[]) => {
+    const words = ['--kind', kind, '--events', '20', ...options, ...own, program];
+    const { status, stdout } = cli('faults', 'sweep', '-o', '-', ...words);
+    return { status, rows: faultSweep.parse(JSON.parse(stdout)).rows };
+  };
+  const own = pair(files, `flawed/${driver}`);
+  expect(cli('run', ...own, program)).toMatchObject({ stdout: console, status: 0 });
+  const { status, rows } = sweepOf(own);
+  expect(rows.find(r => r.at === at)).toMatchObject(row);
+  expect(status).toBe(row.outcome === 'error' ? 0 : 1);
+  const good = sweepOf(pair(files, files)).rows.find(r => r.at === at);
+  expect(['ok', 'error']).toContain(good?.outcome);
+  expect(good?.line).not.toBe(rows.find(r => r.at === at)?.line);
 });

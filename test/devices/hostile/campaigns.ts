@@ -19,6 +19,7 @@ interface Setup {
 const disk = (): VirtioOption => ({ kind: 'blk', image: new Uint8Array(1 << 20) });
 const SUMMER = { files: 'device/summer', program: 'device/use.c', args: ['1', '2', '39'] };
 const RING = { files: 'ring/ring', program: 'ring/use.c', args: [] };
+const DISK = { files: 'disk/disk', program: 'disk/use.c', args: [] };
 const THERMO = { files: 'sensor/thermo', program: 'sensor/use.c', args: [] };
 
 /** `virtio7`: the slot that a single device takes. */
@@ -31,6 +32,7 @@ export const SETUPS: Readonly<Record<string, Setup>> = {
   console: { device: 'virtio7', virtio: { kind: 'console', size: { rows: 24, cols: 80 } }, legacy: false },
   summer: { device: 'summer', own: SUMMER },
   ring: { device: 'ring', own: RING },
+  disk: { device: 'disk', own: DISK },
   thermo: { device: 'thermo', own: THERMO },
 };
 
