@@ -1,7 +1,8 @@
 // Rounds of all engines over all workloads, alternated so that other load of the machine affects
 // all engines; then medians and ratios.
 import { cpus, release, type } from 'node:os';
-import { type BenchEngine, ENGINES, measure, shareOf } from './engines.ts';
+import { type BenchEngine, ENGINES, measure, OURS, shareOf } from './engines.ts';
+import { type Figures, figuresOf } from './system/figures.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 export interface Cell {
@@ -14,6 +15,8 @@ export interface Cell {
 export interface Row {
   readonly workload: Workload;
   readonly cells: Readonly<Record<string, Cell>>;
+  /** Of a system workload, when our JIT has run it. */
+  readonly figures?: Figures;
 }
 
 export interface Report {
@@ -30,7 +33,7 @@ export interface Report {
 
 export interface BenchOptions {
   readonly rounds: number;
-  /** Names of workloads and engines; all when empty. */
+  /** Names of workloads and engines; all programs and all engines when empty. */
   readonly workloads: readonly string[];
   readonly engines: readonly string[];
   readonly progress?: (done: number, total: number, what: string) => void;
@@ -52,13 +55,14 @@ const reference = async (engine: BenchEngine, w: Workload): Promise<string> => {
 
 /** Measures. A check value that differs between engines is an error: something computed wrongly. */
 export async function runBench(options: BenchOptions): Promise<Report> {
-  const workloads = WORKLOADS.filter(
-    w => options.workloads.length === 0 || options.workloads.includes(w.name),
+  const workloads = WORKLOADS.filter(w =>
+    options.workloads.length === 0 ? !w.system : options.workloads.includes(w.name),
   );
   const engines = ENGINES.filter(e => options.engines.length === 0 || options.engines.includes(e.name));
   const samples = new Map<string, number[]>();
   const notes = new Map<string, string>();
   const checks = new Map<string, string>();
+  const figures = new Map<Workload, Figures>();
   const total = options.rounds * workloads.length * engines.length;
   let done = 0;
   const cellOf = (key: string): Cell => {
@@ -78,6 +82,7 @@ export async function runBench(options: BenchOptions): Promise<Report> {
     rows: workloads.map(workload => ({
       workload,
       cells: Object.fromEntries(engines.map(e => [e.name, cellOf(`${workload.name} ${e.name}`)])),
+      ...(figures.has(workload) && { figures: figures.get(workload)! }),
     })),
   });
   for (let round = 0; round < options.rounds; round++) {
@@ -102,6 +107,11 @@ export async function runBench(options: BenchOptions): Promise<Report> {
         }
       }
     options.onRound?.(report(round + 1));
+  }
+  for (const w of workloads) {
+    if (!w.system || !samples.has(`${w.name} ${OURS}`)) continue;
+    options.progress?.(total, total, `${w.name} figures`);
+    figures.set(w, await figuresOf(w.system));
   }
   options.progress?.(total, total, 'done');
   return report(options.rounds);

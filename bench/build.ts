@@ -50,6 +50,11 @@ const guestLink = (): readonly string[] => [
   ...['-nostdlib', '-static', `--ld-path=${requireTool('ld')}`, '-T', join(benchDir(), 'guest', 'bench.ld')],
 ];
 
+const program = ({ name, file }: Workload): string => {
+  if (file === undefined) throw new RangeError(`${name} is not a program`);
+  return `programs/${file}`;
+};
+
 const inBench = (...files: readonly string[]): readonly string[] => files.map(f => join(benchDir(), f));
 
 /** Bare-metal ELF for `-bios none`. */
@@ -58,7 +63,7 @@ export async function buildGuest(w: Workload): Promise<string> {
   return compile(
     'guest',
     [...guestFlags(w), ...guestLink()],
-    inBench('guest/start.S', 'guest/main.c', `programs/${w.file}`),
+    inBench('guest/start.S', 'guest/main.c', program(w)),
   );
 }
 
@@ -73,11 +78,7 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const kernel = join(packageRoot(), 'kernel');
   const flags = [...guestFlags(w), '-mno-relax', `-DKCOV_MODE=${kcov.mode}`];
   const instrument = kcov.instrument ? [`-fsanitize-coverage=${kcov.instrument}`] : [];
-  const assembly = await compile(
-    'traced work',
-    [...flags, ...instrument, '-S'],
-    inBench(`programs/${w.file}`),
-  );
+  const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(program(w)));
   const sources = [
     ...inBench('guest/start.S', 'guest/main.c', 'guest/kcov.c'),
     ...['hooks.S', 'record.c', 'seen.c'].map(f => join(kernel, 'kcov', f)),
@@ -108,12 +109,12 @@ export function buildWasm(w: Workload): Promise<string> {
     'wasm',
     // Copies and fills are instructions: there is no library that could have them as functions.
     ['--target=wasm32', '-mbulk-memory', ...COMMON, ...link, ...definesOf(w)],
-    ['wasm-runtime.c', `programs/${w.file}`].map(f => join(benchDir(), f)),
+    ['wasm-runtime.c', program(w)].map(f => join(benchDir(), f)),
   );
 }
 
 /** A host program; vector instructions are off, because the guest has none. */
 export function buildNative(w: Workload): Promise<string> {
-  const sources = ['host.c', `programs/${w.file}`].map(f => join(benchDir(), f));
+  const sources = ['host.c', program(w)].map(f => join(benchDir(), f));
   return compile('native', [...COMMON, '-fno-vectorize', '-fno-slp-vectorize', ...definesOf(w)], sources);
 }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot, which } from '../toolchain/index.ts';
 import { benchDir, buildGuest, buildNative, buildWasm } from './build.ts';
+import { missingGuest, systemGuest } from './system/guest.ts';
 import type { Workload } from './workloads.ts';
 
 export interface Measurement {
@@ -26,28 +27,38 @@ export interface BenchEngine {
 
 const kcovbox = (engine: 'jit' | 'interp'): BenchEngine => ({
   name: `kcovbox ${engine}`,
-  missing: () => undefined,
+  missing: w => w.system && missingGuest(w.system),
   command: w => boot(w, '--engine', engine),
 });
+
+/** The guest in QEMU's options, which both emulators take. */
+const guestOf = async (w: Workload): Promise<readonly string[]> =>
+  w.system ? systemGuest(w.system) : ['-bios', 'none', '-m', '128M', '-kernel', await buildGuest(w)];
 
 const boot = async (w: Workload, ...options: readonly string[]): Promise<readonly string[]> => [
   process.execPath,
   join(packageRoot(), 'bin', 'kcovbox.cjs'),
-  ...['boot', '-bios', 'none', '-m', '128M', ...options, '-kernel', await buildGuest(w)],
+  ...['boot', ...options, ...(await guestOf(w))],
 ];
 
 const qemu = (name: string, more: readonly string[]): BenchEngine => ({
   name,
-  missing: () => (which('qemu-system-riscv64') ? undefined : 'qemu-system-riscv64 is not installed'),
+  missing: w =>
+    which('qemu-system-riscv64')
+      ? w.system && missingGuest(w.system)
+      : 'qemu-system-riscv64 is not installed',
   command: async w => [
-    ...['qemu-system-riscv64', '-M', 'virt', '-bios', 'none', '-m', '128M', '-nographic', ...more],
-    ...['-kernel', await buildGuest(w)],
+    ...['qemu-system-riscv64', '-M', 'virt', '-nographic', ...more],
+    ...(await guestOf(w)),
   ],
 });
 
 /** The reason that needs no mention: the workload is of another kind. */
 export const NOT_FOR_IT = 'not of its kind';
 const portable = (w: Workload): string | undefined => (w.portable ? undefined : NOT_FOR_IT);
+
+/** The engine that users get. */
+export const OURS = 'kcovbox jit';
 
 export const ENGINES: readonly BenchEngine[] = [
   kcovbox('jit'),
@@ -107,7 +118,8 @@ export async function measure(
   return new Promise((resolve, reject) => {
     const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    let begin: number | undefined;
+    // A boot is measured from the start of the process.
+    let begin: number | undefined = w.system && !w.system.script ? 0 : undefined;
     let result: Measurement | undefined;
     const timer = setTimeout(() => child.kill('SIGKILL'), limitSeconds * 1000);
     child.stderr.on('data', chunk => (output += chunk));

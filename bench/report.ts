@@ -1,9 +1,8 @@
 // A bench report as text for people and as an SVG picture for the documents.
 
 import { costOf, geometricMean, type Report, type Row, ratio } from './bench.ts';
-import { ENGINES, NOT_FOR_IT } from './engines.ts';
+import { ENGINES, NOT_FOR_IT, OURS } from './engines.ts';
 
-const OURS = 'kcovbox jit';
 const fixed = (value: number | undefined, digits: number): string =>
   value === undefined ? '-' : value.toFixed(digits);
 
@@ -23,8 +22,8 @@ const markdown = (head: readonly string[], rows: readonly (readonly string[])[])
     .map(cells => `| ${cells.join(' | ')} |`)
     .join('\n');
 
-/** CPU seconds of each engine, our ratio to QEMU, and the goal. */
-function mainTable(rows: readonly Row[]): string {
+/** CPU seconds of each engine, our ratio to QEMU, and the goal; those of the mean are given. */
+function mainTable(rows: readonly Row[], must: number, aim: number): string {
   const engines = enginesOf(rows);
   const lines = rows.map(row => {
     const { title, must, aim } = row.workload;
@@ -32,8 +31,27 @@ function mainTable(rows: readonly Row[]): string {
     return [title, ...seconds, judged(ratio(row, OURS), must), fixed(must, 1), fixed(aim, 1)];
   });
   const mean = geometricMean(rows.map(row => ratio(row, OURS)));
-  lines.push(['geometric mean', ...engines.map(() => ''), judged(mean, 2), '2.0', '3.5']);
+  lines.push(['geometric mean', ...engines.map(() => ''), judged(mean, must), fixed(must, 1), fixed(aim, 1)]);
   return markdown(['workload', ...engines, 'x qemu', 'must', 'aim'], lines);
+}
+
+/** The work of the JIT in each system workload. */
+function figuresTable(rows: readonly Row[]): string {
+  const lines = rows.flatMap(({ workload, cells, figures }) => {
+    if (!figures) return [];
+    const { instructions, compiledShare, compiled, regions, modules, dropped, evicted } = figures;
+    const millions = instructions / 1e6;
+    const seconds = cells[OURS]?.seconds;
+    return [
+      [
+        ...[workload.name, fixed(millions, 0), fixed(seconds && millions / seconds, 0)],
+        ...[fixed(100 * compiledShare, 0), `${compiled}`, `${regions}`, `${modules}`],
+        ...[fixed(figures.bytesPerInsn, 0), fixed(figures.microsPerInsn, 0), `${dropped}`, `${evicted}`],
+      ],
+    ];
+  });
+  const head = ['system', 'million instructions', 'MIPS', '% compiled', 'compiled', 'regions', 'modules'];
+  return markdown([...head, 'bytes each', 'us each', 'dropped', 'evicted'], lines);
 }
 
 /**
@@ -53,7 +71,8 @@ function kcovTable(report: Report, rows: readonly Row[]): string {
 
 /** Markdown: the tables, the machine, and why cells are empty. */
 export function reportTable(report: Report): string {
-  const main = report.rows.filter(row => !OWN_TABLE(row));
+  const systems = report.rows.filter(row => row.workload.system);
+  const main = report.rows.filter(row => !OWN_TABLE(row) && !row.workload.system);
   const traced = report.rows.filter(OWN_TABLE);
   const { cpu, cores, os, node, v8 } = report.machine;
   const notes = report.rows.flatMap(row =>
@@ -65,7 +84,9 @@ export function reportTable(report: Report): string {
     e => `${e.name} ran ${e.share! * 100} % of the work; its seconds are scaled.`,
   );
   return [
-    ...(main.length > 0 ? [mainTable(main), ''] : []),
+    ...(main.length > 0 ? [mainTable(main, 2, 3.5), ''] : []),
+    ...(systems.length > 0 ? [mainTable(systems, 1.2, 2), ''] : []),
+    ...(systems.some(({ figures }) => figures) ? [figuresTable(systems), ''] : []),
     ...(traced.length > 0 ? [kcovTable(report, traced), ''] : []),
     `CPU seconds between the marks, median of ${report.rounds}; ${cpu}, ${cores} cores, ${os}, Node ${node}, V8 ${v8}.`,
     ...scaled,

@@ -1,6 +1,9 @@
 // The workloads, one row each: source, compilation, repetitions, and the ratio to QEMU that the
 // project must (`must`) and wants to (`aim`) reach: times faster than qemu-system-riscv64 TCG
-// without -icount, in CPU seconds.
+// without -icount, in CPU seconds. Programs on the bare machine are here, systems in
+// system/phases.ts.
+
+import { PHASES, type SystemWork } from './system/phases.ts';
 
 /** Use of the kernel's coverage hooks; docs/performance.md, "kcov". */
 export interface KcovSetting {
@@ -15,8 +18,10 @@ export interface KcovSetting {
 export interface Workload {
   readonly name: string;
   readonly title: string;
-  /** File of bench/programs. */
-  readonly file: string;
+  /** File of bench/programs; a system has none. */
+  readonly file?: string;
+  /** A whole system in place of a program on the bare machine. */
+  readonly system?: SystemWork;
   readonly defines?: Readonly<Record<string, string | number>>;
   /** S-mode behind 4 KiB pages. */
   readonly sv39?: boolean;
@@ -74,4 +79,5 @@ export const WORKLOADS: readonly Workload[] = [
   { ...traced, name: 'kcov-pc', title: 'trace-pc, recording', kcov: { instrument: PC, mode: 1 }, cost: { of: 'kcov-elided', must: 1.2, aim: 1.1 }, must: 6 },
   { ...traced, name: 'kcov-cmp-elided', title: 'trace-cmp, calls elided', kcov: { instrument: CMP, isElided: true, mode: 0 } },
   { ...traced, name: 'kcov-cmp', title: 'trace-cmp, recording comparisons', kcov: { instrument: CMP, mode: 2 }, cost: { of: 'kcov-cmp-elided', must: 1.2, aim: 1.1 }, must: 6 },
+  ...PHASES.map(phase => ({ ...phase, warmUp: 0, repeat: 1 })),
 ];

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type Report, runBench } from '../../bench/bench.ts';
 import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
-import { WORKLOADS } from '../../bench/workloads.ts';
+import { WORKLOADS, type Workload } from '../../bench/workloads.ts';
 import { readInput } from '../../host/input.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
@@ -33,6 +33,11 @@ interface BenchFlags {
   resets: number;
   from?: string;
 }
+
+const SYSTEMS = WORKLOADS.filter(w => w.system);
+const PROGRAMS = WORKLOADS.filter(w => !w.system);
+const listed = (workloads: readonly Workload[]): string =>
+  workloads.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n');
 
 function chosen(given: readonly string[], known: readonly string[], what: string): readonly string[] {
   const wrong = given.find(name => !known.includes(name));
@@ -87,7 +92,7 @@ export function register(program: Command): void {
   program
     .command('bench')
     .description('measure against QEMU: CPU seconds on the same binaries, alternated, medians')
-    .argument('[workloads...]', 'workloads to run; all by default')
+    .argument('[workloads...]', 'workloads to run; all programs by default, "system" for all systems')
     .option('-r, --rounds <n>', 'measurements of each workload', parseCount, 3)
     .option('--engines <names>', 'engines to compare, separated by commas; all by default')
     .option(
@@ -103,7 +108,7 @@ export function register(program: Command): void {
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
       'after',
-      `\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nWorkloads:\n${WORKLOADS.map(w => `  ${w.name.padEnd(16)}${w.title}`).join('\n')}`,
+      `\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nPrograms on the bare machine:\n${listed(PROGRAMS)}\n\nSystems (node setup/fetch-guests.mjs first, with --linux for linux):\n${listed(SYSTEMS)}`,
     )
     .action(async (workloads: string[], options: BenchFlags) => {
       if (options.cold) {
@@ -133,7 +138,7 @@ export function register(program: Command): void {
       const report = await runBench({
         rounds: options.rounds,
         workloads: chosen(
-          workloads,
+          workloads.flatMap(name => (name === 'system' ? SYSTEMS.map(w => w.name) : [name])),
           WORKLOADS.map(w => w.name),
           'workload',
         ),

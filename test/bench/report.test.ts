@@ -42,6 +42,24 @@ describe('a report', () => {
     expect(line(table, '| geometric mean')).toContain('2.00');
   });
 
+  test('keeps systems apart, with a mean and figures of their own', () => {
+    const figures = {
+      ...{ instructions: 300_000_000, compiledShare: 0.5, compiled: 1000, regions: 20, modules: 4 },
+      ...{ bytesPerInsn: 25.4, microsPerInsn: 3.2, dropped: 2, evicted: 1 },
+    };
+    const table = reportTable(
+      report(
+        row('mix', { 'kcovbox jit': 1, qemu: 2 }),
+        { ...row('ash', { 'kcovbox jit': 2, qemu: 1 }), figures },
+        row('awk', { 'kcovbox jit': 1, qemu: 8 }),
+      ),
+    );
+    const means = table.split('\n').filter(text => text.startsWith('| geometric mean'));
+    expect(means.map(text => /\d\.\d\d/.exec(text)![0])).toEqual(['2.00', '2.00']);
+    expect(line(table, '| shell')).toContain('0.50 (missed) | 1.2 | 2.0');
+    expect(line(table, '| ash')).toBe('| ash | 300 | 150 | 50 | 1000 | 20 | 4 | 25 | 3 | 2 | 1 |');
+  });
+
   test('draws a bar for each ratio', () => {
     const svg = reportSvg(report(row('mix', { 'kcovbox jit': 1, qemu: 2 }), row('csr', { qemu: 2 })));
     expect(svg.match(/<rect/g)).toHaveLength(1);

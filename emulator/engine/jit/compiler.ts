@@ -23,6 +23,16 @@ interface Job extends RegionFunctions {
   readonly region: Region;
 }
 
+/** Milliseconds of the main thread, if there is a clock. V8's own threads are not among them. */
+export interface JitTimes {
+  /** Discovery, to measure regions and to compile them. */
+  discover: number;
+  /** From blocks to the bytes of a module. */
+  emit: number;
+  /** V8's validation, and linking. */
+  instantiate: number;
+}
+
 /** The parts of the JIT that the compiler uses. */
 export interface CompilerParts {
   readonly ram: Ram;
@@ -35,6 +45,9 @@ export interface CompilerParts {
   readonly slow: RegionSlow;
   readonly hart: () => Hart;
   readonly retired: RetiredPlace | undefined;
+  /** See `JitTuning.clock`. */
+  readonly clock: () => number;
+  readonly times: JitTimes;
 }
 
 export class Compiler {
@@ -51,7 +64,8 @@ export class Compiler {
    * those of its region. The data boundary is above all of them.
    */
   compile(regions: ReadonlyMap<EntryPoint, Region>): CompiledModule {
-    const { ram, ramPlace, slow, boundary, cache } = this.#p;
+    const { ram, ramPlace, slow, boundary, cache, clock, times } = this.#p;
+    const begin = clock();
     const m = new ModuleBuilder();
     const port = {
       slow: m.importFunction('env', 'slow', [I32], [I32]),
@@ -82,7 +96,10 @@ export class Compiler {
       cache.stats.insns += region.size;
     }
     const bytes = m.finish();
+    const emitted = clock();
     const functions = this.#instantiate(bytes);
+    times.emit += emitted - begin;
+    times.instantiate += clock() - emitted;
     for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot]!);
     const module: CompiledModule = {
       entries: [...jobs.keys()],

@@ -21,7 +21,7 @@ import { DataBoundary } from './cache/data-boundary.ts';
 import { type EntryPoint, EntryPoints } from './cache/entry-points.ts';
 import { JumpCacheMemory } from './cache/jump-cache.ts';
 import { NO_SLOT, SlotTable } from './cache/slots.ts';
-import { Compiler } from './compiler.ts';
+import { Compiler, type JitTimes } from './compiler.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { GuestCode } from './guest-code.ts';
 import type { InlineCall } from './inline-call.ts';
@@ -36,6 +36,8 @@ export interface JitTuning {
   readonly cache?: Partial<CacheLimits>;
   /** Count the units spent in regions: `Jit.units`. Costs a few per cent. */
   readonly countUnits?: boolean;
+  /** Milliseconds of the host, to measure the cost of compiling: `Jit.times`. */
+  readonly clock?: () => number;
 }
 
 export interface JitOptions extends JitTuning {
@@ -64,6 +66,8 @@ export class Jit implements RegionHost {
   readonly jumpCacheMask: number;
   readonly unitsAt: number | undefined;
   readonly table: WebAssembly.Table;
+  readonly times: JitTimes = { discover: 0, emit: 0, instantiate: 0 };
+  readonly #clock: () => number;
   readonly #ram: Ram;
   readonly #heat: HeatThresholds;
   readonly #limits: CacheLimits;
@@ -87,6 +91,7 @@ export class Jit implements RegionHost {
     this.#heat = { ...HEAT_DEFAULT, ...options.heat };
     this.#limits = { ...CACHE_DEFAULT, ...options.cache };
     this.#retired = options.retired;
+    this.#clock = options.clock ?? (() => 0);
     this.arrivals = this.#heat.arrivalsPerTick;
     this.#warmUp = this.#heat.warmUpTicks;
     this.#invalidations = new InvalidationCounts(this.#heat.forgiveUnits);
@@ -124,6 +129,8 @@ export class Jit implements RegionHost {
       slow: this.#slow,
       hart: () => engine.hart,
       retired: this.#retired,
+      clock: this.#clock,
+      times: this.times,
     });
     pages.onCodeStored = page => this.#invalidate(page);
     pages.onReset = () => this.#forgetAll();
@@ -260,6 +267,7 @@ export class Jit implements RegionHost {
   }
 
   #discover(entry: EntryPoint): Region {
+    const from = this.#clock();
     const code = this.#code.codeView(entry.va, entry, {
       isEntry: va => {
         const place = this.#code.placeOf(va, entry.fetchView);
@@ -273,6 +281,7 @@ export class Jit implements RegionHost {
       const va = BigInt.asUintN(64, page + BigInt(displacement) * 4096n);
       return { va, ppn: this.#code.ppnOf(va, entry.fetchView) };
     });
+    this.times.discover += this.#clock() - from;
     return region;
   }
 

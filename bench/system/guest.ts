@@ -1,0 +1,82 @@
+// The files of a system workload: kernel, initial file system, command line.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildKernel, cached, packageRoot, sha256OfParts, writeCpio } from '../../toolchain/index.ts';
+import type { SystemKernel, SystemWork } from './phases.ts';
+
+/** RAM of the machine, in QEMU's notation and in MiB. */
+export const SYSTEM_RAM_MIB = 256;
+
+const guests = (): string => join(packageRoot(), '.cache', 'guests');
+const busybox = (): string => join(guests(), 'bin', 'busybox');
+const debian = (): string => join(guests(), 'linux', 'Image');
+
+/** The reason why this machine cannot run it; undefined if it can. */
+export function missingGuest({ kernel }: SystemWork): string | undefined {
+  if (!existsSync(busybox())) return 'no busybox: node setup/fetch-guests.mjs';
+  if (kernel === 'debian' && !existsSync(debian()))
+    return 'no Debian kernel: node setup/fetch-guests.mjs --linux';
+  return undefined;
+}
+
+const LINKS = '/bin/busybox mkdir -p /bin /tmp; /bin/busybox --install -s /bin';
+
+/** The first process. The digest is computed behind the second mark's cost, from a short text. */
+function initOf({ kernel, prepare, script }: SystemWork): string {
+  const work =
+    script === undefined
+      ? ['echo begin', 'echo "end 0000000000000000"']
+      : [
+          LINKS,
+          prepare ?? ':',
+          'echo begin',
+          `out=$(${script})`,
+          'echo "end $(echo "$out" | md5sum | head -c 16)"',
+        ];
+  return [
+    '#!/bin/busybox sh',
+    'export PATH=/bin',
+    ...work,
+    `/bin/busybox ${kernel === 'own' ? 'sleep 1000' : 'poweroff -f'}`,
+    '',
+  ].join('\n');
+}
+
+/** What QEMU and kcovbox boot alike: the options of both commands. */
+export async function systemGuest(work: SystemWork): Promise<readonly string[]> {
+  const text = new TextEncoder().encode(initOf(work));
+  const files = [
+    { path: 'bin', mode: 0o40755, data: new Uint8Array() },
+    { path: 'tmp', mode: 0o41777, data: new Uint8Array() },
+    { path: 'init', mode: 0o100755, data: text },
+    { path: 'bin/busybox', mode: 0o100755, data: readFileSync(busybox()) },
+  ];
+  const archive = writeCpio(files);
+  const { path } = await cached(
+    'bench',
+    sha256OfParts('system', archive),
+    { label: 'initrd' },
+    async output => {
+      writeFileSync(output, archive);
+      return [busybox()];
+    },
+  );
+  return [
+    '-m',
+    `${SYSTEM_RAM_MIB}M`,
+    '-kernel',
+    await kernelOf(work.kernel),
+    '-initrd',
+    path,
+    '-append',
+    APPEND[work.kernel],
+  ];
+}
+
+const APPEND: Readonly<Record<SystemKernel, string>> = {
+  own: 'init=/init',
+  debian: 'console=ttyS0 no4lvl quiet',
+};
+
+const kernelOf = async (kernel: SystemKernel): Promise<string> =>
+  kernel === 'debian' ? debian() : (await buildKernel('linux')).path;

@@ -1,0 +1,67 @@
+// The system workloads: a kernel boots, and Debian's static busybox works in user mode. Their code
+// is wide and often cold, as in kernels, shells and fuzzed programs; loops (workloads.ts) are the
+// opposite. The guest prints the marks of measure() itself, and the digest of what the work wrote
+// as its check value.
+
+/** The kernel that a system workload boots. */
+export type SystemKernel = 'own' | 'debian';
+
+export interface SystemWork {
+  readonly kernel: SystemKernel;
+  /** Before the first mark; may write to /tmp. */
+  readonly prepare?: string;
+  /** Between the marks; its standard output is the check value. Absent: the boot is measured. */
+  readonly script?: string;
+}
+
+/** A row, apart from the fields that every workload has. */
+interface Phase {
+  readonly name: string;
+  readonly title: string;
+  readonly system: SystemWork;
+  readonly must?: number;
+  readonly aim?: number;
+}
+
+const own = (name: string, title: string, script: string, prepare?: string): Phase => ({
+  name,
+  title,
+  system: { kernel: 'own', script, ...(prepare && { prepare }) },
+  must: 1.2,
+  aim: 2,
+});
+
+const LINES = `awk 'BEGIN { for (i = 0; i < 60000; i++) print (i * 7919) % 65537, i, "line of text" }'`;
+const FILES =
+  'mkdir /tmp/d; cd /tmp/d; for i in 0 1 2 3 4 5 6 7 8 9; do mkdir $i; cd $i; for j in 0 1 2 3 4 5 6 7 8 9; do ' +
+  'for k in 0 1 2 3 4; do : > f$j$k; done; done; cd ..; done; cd /';
+
+export const PHASES: readonly Phase[] = [
+  own('ash', 'shell: 50,000 additions in ash', 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; echo $i'),
+  own(
+    'awk',
+    'awk: 50,000 rounds of an interpreter',
+    `awk 'BEGIN { for (i = 0; i < 50000; i++) { s += i % 7; n[substr("abcdef", i % 6 + 1, 1)]++ } print s, n["a"] }'`,
+  ),
+  own('sort', 'sort of 60,000 lines', 'sort /tmp/a | tail -n 3', `${LINES} > /tmp/a`),
+  own('gzip', 'gzip of 1.8 MB', 'gzip -c /tmp/a | gunzip -c | md5sum', `${LINES} > /tmp/a`),
+  own(
+    'find',
+    'find: 500 files, 12 times',
+    'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do find /tmp/d -name "*7" | wc -l; done',
+    FILES,
+  ),
+  own(
+    'fork',
+    'fork and exec: 250 programs',
+    'i=0; while [ $i -lt 250 ]; do /bin/true; i=$((i+1)); done; echo $i',
+  ),
+  { name: 'boot', title: 'own kernel to its first program, Node included', system: { kernel: 'own' } },
+  {
+    name: 'linux',
+    title: "Debian's Linux to its first program, Node included",
+    system: { kernel: 'debian' },
+    must: 1,
+    aim: 1.5,
+  },
+];

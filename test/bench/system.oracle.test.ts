@@ -1,0 +1,50 @@
+// The system workloads compute the same here and on QEMU, and their figures are those of the run.
+
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ENGINES, measure } from '../../bench/engines.ts';
+import { figuresOf } from '../../bench/system/figures.ts';
+import { PHASES } from '../../bench/system/phases.ts';
+import type { Workload } from '../../bench/workloads.ts';
+import { findTool } from '../../toolchain/index.ts';
+import { findProgram, missing } from '../support/tools.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const fetched = spawnSync(process.execPath, [join(ROOT, 'setup/fetch-guests.mjs')], { encoding: 'utf8' });
+const absent = [
+  missing('clang-19', findTool('clang')),
+  missing('qemu-system-riscv64', findProgram('qemu-system-riscv64')),
+  missing(`busybox (${fetched.stderr.trim()})`, fetched.status === 0 ? fetched.stdout : undefined),
+].some(Boolean);
+
+const small: Workload = {
+  ...{ name: 'small', title: 'small', warmUp: 0, repeat: 1 },
+  system: {
+    kernel: 'own',
+    prepare: 'seq 1 300 > /tmp/a',
+    script: 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); done; echo $i; sort -r /tmp/a | head -n 3',
+  },
+};
+const check = async (engine: string, w: Workload): Promise<string> =>
+  (await measure(ENGINES.find(e => e.name === engine)!, w)).check;
+
+describe.skipIf(absent)('a system workload', () => {
+  test('has the same check value on QEMU, and another one if it writes something else', async () => {
+    const expected = await check('qemu', small);
+    expect(await check('kcovbox jit', small)).toBe(expected);
+    const other = { ...small, system: { ...small.system!, prepare: 'seq 1 98 > /tmp/a' } };
+    expect(await check('kcovbox jit', other)).not.toBe(expected);
+  }, 120_000);
+
+  test('has figures of what was between the marks, and of what was compiled', async () => {
+    const figures = await figuresOf(small.system!);
+    expect(figures.instructions).toBeGreaterThan(3_000_000);
+    expect(figures.instructions).toBeLessThan(30_000_000);
+    expect(figures.compiledShare).toBeGreaterThanOrEqual(0);
+    expect(figures.compiledShare).toBeLessThan(1);
+    const boot = await figuresOf(PHASES.find(({ name }) => name === 'boot')!.system);
+    expect(boot.instructions).toBeGreaterThan(1_000_000);
+    expect(boot.instructions).toBeLessThan(figures.instructions * 10);
+  }, 120_000);
+});
