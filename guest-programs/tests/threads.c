@@ -115,6 +115,53 @@ static void futexes_work_between_processes(void)
     munmap(word, 4096);
 }
 
+static _Atomic int sleeps;
+
+static void *wait_two_seconds(void *word)
+{
+    struct timespec limit = {2, 0};
+    atomic_store(&sleeps, 1);
+    return (void *)(long)(syscall(SYS_futex, word, FUTEX_WAIT, 0, &limit) ? errno : 0);
+}
+
+/* A page that a sleeper's futex was in must not become another futex meanwhile. */
+static void the_page_of_a_futex_is_not_reused(void)
+{
+    struct timespec soon = {0, 10000000};
+    int *old = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int *new = mmap(NULL, 64 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    long woken = 0;
+    pthread_t t;
+    void *result;
+
+    CHECK(old != MAP_FAILED && new != MAP_FAILED && *old == 0);
+    CHECK(pthread_create(&t, NULL, wait_two_seconds, old) == 0);
+    while (!atomic_load(&sleeps))
+        sched_yield();
+    nanosleep(&soon, NULL);
+    CHECK(munmap(old, 4096) == 0);
+    for (int i = 0; i < 64; i++) {
+        new[i * 1024] = 1;
+        woken += syscall(SYS_futex, new + i * 1024, FUTEX_WAKE, 1);
+    }
+    CHECK(pthread_join(t, &result) == 0 && munmap(new, 64 * 4096) == 0);
+    CHECK(woken == 0 && result == (void *)ETIMEDOUT);
+}
+
+/* Both addresses are checked before the second word changes. */
+static void futex_wake_op_changes_nothing_when_it_fails(void)
+{
+    static int words[2] = {1, 2};
+    unsigned add = FUTEX_OP(FUTEX_OP_ADD, 1, FUTEX_OP_CMP_EQ, 0);
+
+    CHECK(syscall(SYS_futex, words, FUTEX_WAKE_OP, 1, 1, words + 1, add) == 0 && words[1] == 3);
+    CHECK(syscall(SYS_futex, 8, FUTEX_WAKE_OP, 1, 1, words + 1, add) == -1 && errno == EFAULT);
+    CHECK(syscall(SYS_futex, words, FUTEX_WAKE_OP, 1, 1, (char *)words + 2, add) == -1);
+    CHECK(errno == EINVAL && words[0] == 1 && words[1] == 3);
+    CHECK(syscall(SYS_futex, words, FUTEX_REQUEUE, 1, 1, (char *)words + 2) == -1);
+    CHECK(errno == EINVAL);
+}
+
 static void *sleep_forever(void *arg)
 {
     (void)arg;
@@ -294,6 +341,8 @@ int main(int argc, char **argv)
     RUN(timed_wait_times_out);
     RUN(futex_words_compare_before_sleeping);
     RUN(futexes_work_between_processes);
+    RUN(the_page_of_a_futex_is_not_reused);
+    RUN(futex_wake_op_changes_nothing_when_it_fails);
     RUN(exit_group_takes_all_threads);
     RUN_ON_KERNEL(exec_ends_the_other_threads);
     RUN(fatal_signal_in_a_thread_kills_the_process);

@@ -86,7 +86,6 @@ struct vm {
     int refs;  /* threads of other processes that share it (vfork, CLONE_VM) */
     u32 harts; /* bit per hart that may hold translations of it */
     va_t brk_start, brk;
-    va_t stack_low;  /* lowest address the main stack grew to */
     size_t resident; /* pages mapped */
     size_t reserved; /* bytes of address space, for RLIMIT_AS */
     size_t peak;
@@ -179,9 +178,14 @@ long user_zero(va_t dst, size_t n);
 long user_read32(va_t addr, u32 *value);
 /* Atomic compare-and-exchange of a user word; the old value goes to *old. */
 long user_cmpxchg32(va_t addr, u32 expect, u32 desired, u32 *old);
-/* The key of a futex word: the page in shared areas, the address space elsewhere; 0 or -EFAULT. */
+/*
+ * The key of a futex word: the page in shared areas, the address space elsewhere. The key holds a
+ * reference to the page, so that the page cannot become another futex's: give it back with
+ * page_put. 0, -EFAULT, or -EINVAL for a misaligned address.
+ */
 struct futex_key {
     u64 space, offset;
+    pa_t page; /* one reference; 0: none */
 };
 long vm_futex_key(struct vm *vm, va_t addr, struct futex_key *key);
 #define get_user(var, addr) copyin(&(var), (addr), sizeof(var))

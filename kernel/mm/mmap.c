@@ -147,7 +147,6 @@ long vm_map_stack(struct vm *vm, va_t top, u64 size)
     struct vma *vma = vma_new(vm, top - size, top, VM_READ | VM_WRITE, VMA_STACK);
     if (!vma)
         return -ENOMEM;
-    vm->stack_low = top - size;
     mutex_lock(&vm->lock);
     vma_insert(vm, vma);
     mutex_unlock(&vm->lock);

@@ -5,6 +5,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "alloc.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -40,6 +41,12 @@ static bool same_key(const struct futex_key *a, const struct futex_key *b)
     return a->space == b->space && a->offset == b->offset;
 }
 
+static void put_key(const struct futex_key *key)
+{
+    if (key->page)
+        page_put(key->page);
+}
+
 static void enqueue(struct futex_waiter *w)
 {
     spin_lock(&futex_lock);
@@ -47,12 +54,13 @@ static void enqueue(struct futex_waiter *w)
     spin_unlock(&futex_lock);
 }
 
-/* True if a waker has taken it off already. */
+/* Gives the key back. True if a waker has taken it off already. */
 static bool dequeue(struct futex_waiter *w)
 {
     spin_lock(&futex_lock);
     list_remove(&w->link);
     spin_unlock(&futex_lock);
+    put_key(&w->key);
     return w->woken;
 }
 
@@ -108,7 +116,10 @@ static long wake_and_move(const struct futex_key *key, u32 bitset, int nwake, in
             wake_waiter(w);
             woken++;
         } else if (moved < nmove) {
+            put_key(&w->key);
             w->key = *to;
+            if (to->page)
+                page_get(to->page);
             list_remove(&w->link);
             list_push_back(bucket_of(to), &w->link);
             moved++;
@@ -119,6 +130,14 @@ static long wake_and_move(const struct futex_key *key, u32 bitset, int nwake, in
     return woken + moved;
 }
 
+static long wake_key(const struct futex_key *key, u32 bitset, int n)
+{
+    spin_lock(&futex_lock);
+    long woken = wake_and_move(key, bitset, n, 0, NULL);
+    spin_unlock(&futex_lock);
+    return woken;
+}
+
 static long futex_wake(va_t addr, u32 bitset, int n)
 {
     struct futex_key key;
@@ -127,9 +146,8 @@ static long futex_wake(va_t addr, u32 bitset, int n)
     long result = vm_futex_key(curproc->vm, addr, &key);
     if (result)
         return result;
-    spin_lock(&futex_lock);
-    result = wake_and_move(&key, bitset, n, 0, NULL);
-    spin_unlock(&futex_lock);
+    result = wake_key(&key, bitset, n);
+    put_key(&key);
     return result;
 }
 
@@ -164,20 +182,33 @@ static long lock_if_equal(va_t addr, const u32 *expected)
     }
 }
 
+/* The keys of two words; give both back after 0. */
+static long two_keys(va_t addr, va_t addr2, struct futex_key *key, struct futex_key *key2)
+{
+    long error = vm_futex_key(curproc->vm, addr, key);
+    if (error)
+        return error;
+    error = vm_futex_key(curproc->vm, addr2, key2);
+    if (error)
+        put_key(key);
+    return error;
+}
+
 static long futex_requeue(va_t addr, va_t addr2, int nwake, int nmove, const u32 *expected)
 {
     struct futex_key from, to;
     if (nwake < 0 || nmove < 0)
         return -EINVAL;
-    long result = vm_futex_key(curproc->vm, addr, &from);
-    if (!result)
-        result = vm_futex_key(curproc->vm, addr2, &to);
-    if (!result)
-        result = lock_if_equal(addr, expected);
+    long result = two_keys(addr, addr2, &from, &to);
     if (result)
         return result;
-    result = wake_and_move(&from, FUTEX_ANY, nwake, same_key(&from, &to) ? 0 : nmove, &to);
-    spin_unlock(&futex_lock);
+    result = lock_if_equal(addr, expected);
+    if (!result) {
+        result = wake_and_move(&from, FUTEX_ANY, nwake, same_key(&from, &to) ? 0 : nmove, &to);
+        spin_unlock(&futex_lock);
+    }
+    put_key(&from);
+    put_key(&to);
     return result;
 }
 
@@ -217,27 +248,47 @@ static bool compare_op(u32 cmp, i32 old, i32 arg)
     }
 }
 
+/* Replaces the word by the result of the operation; the old value goes to *old. */
+static long change_word(va_t addr, u32 op, u32 arg, u32 *old)
+{
+    u32 seen;
+    do {
+        if (get_user(*old, addr) || user_cmpxchg32(addr, *old, apply_op(op, *old, arg), &seen))
+            return -EFAULT;
+    } while (seen != *old);
+    return 0;
+}
+
 /*
  * FUTEX_WAKE_OP: changes the second word, wakes waiters of the first, and those of the second if
  * its old value passes the test. encoded: 30:28 operation, 27:24 test, 23:12 and 11:0 their
  * operands (sign-extended); bit 31: the operation's operand is 1 shifted by those bits.
+ *
+ * The change is atomic; change and wake-ups are not one step, and need not be: a waiter joins its
+ * bucket before it reads the word, so one that has read the old value is found afterwards, as after
+ * a store and FUTEX_WAKE of two calls.
  */
 static long futex_wake_op(va_t addr, va_t addr2, int nwake, int nwake2, u32 encoded)
 {
-    u32 op = encoded >> 28 & 7, cmp = encoded >> 24 & 15, old, seen;
+    u32 op = encoded >> 28 & 7, cmp = encoded >> 24 & 15, old;
     u32 arg = (u32)((i32)(encoded << 8) >> 20), cmp_arg = (u32)((i32)(encoded << 20) >> 20);
     if (encoded >> 31)
         arg = 1u << (arg & 31);
     if (op > 4 || cmp > 5)
         return -ENOSYS;
-    do {
-        if (get_user(old, addr2) || user_cmpxchg32(addr2, old, apply_op(op, old, arg), &seen))
-            return -EFAULT;
-    } while (seen != old);
-    long woken = futex_wake(addr, FUTEX_ANY, nwake);
-    if (woken >= 0 && compare_op(cmp, (i32)old, (i32)cmp_arg))
-        woken += futex_wake(addr2, FUTEX_ANY, nwake2);
-    return woken;
+    struct futex_key key, key2;
+    long result = two_keys(addr, addr2, &key, &key2);
+    if (result)
+        return result;
+    result = change_word(addr2, op, arg, &old);
+    if (!result) {
+        result = wake_key(&key, FUTEX_ANY, nwake);
+        if (compare_op(cmp, (i32)old, (i32)cmp_arg))
+            result += wake_key(&key2, FUTEX_ANY, nwake2);
+    }
+    put_key(&key);
+    put_key(&key2);
+    return result;
 }
 
 /* WAIT takes a relative time on the monotonic clock, WAIT_BITSET an absolute one. */
