@@ -99,7 +99,7 @@ static int setup_queue(struct virtio *v)
     v->avail = (struct virtio_avail *)(ring + VIRTIO_RING * sizeof(*v->desc));
     v->used = (struct virtio_used *)(ring + PAGE_SIZE);
     for (u16 i = 0; i < VIRTIO_RING; i++)
-        v->desc[i].next = i + 1;
+        v->next[i] = i + 1;
     v->nfree = VIRTIO_RING;
     set(v, QUEUE_SEL, 0);
     if (get(v, QUEUE_NUM_MAX) < VIRTIO_RING)
@@ -140,18 +140,19 @@ static int negotiate(struct virtio *v, u64 wanted)
     return get(v, STATUS) & S_FEATURES_OK ? 0 : -ENXIO;
 }
 
-/* Gives the descriptors of a chain back. Needs the lock. */
+/*
+ * Gives the descriptors of a chain back. Needs the lock. The links are those of v->next, because a
+ * hostile device may have changed those that it reads.
+ */
 static void free_chain(struct virtio *v, u16 head)
 {
-    u16 last = head, n = 1;
+    u16 last = head;
 
-    while (v->desc[last].flags & D_NEXT) {
-        last = v->desc[last].next;
-        n++;
-    }
-    v->desc[last].next = v->free_head;
+    for (u32 i = 1; i < v->length[head]; i++)
+        last = v->next[last];
+    v->next[last] = v->free_head;
     v->free_head = head;
-    v->nfree += n;
+    v->nfree += v->length[head];
 }
 
 /* The request is on the sleeper's stack, which may go once the sleeper sees r->finished: that needs
@@ -173,10 +174,12 @@ static void reap(struct virtio *v)
     spin_lock(&v->lock);
     while (v->used_seen != v->used->idx) {
         u32 slot = v->used_seen++ % VIRTIO_RING;
-        u16 head = (u16)v->used->ring[slot].id % VIRTIO_RING;
-        struct virtio_request *r = v->done[head];
+        struct virtio_request *r;
+        u16 head;
 
-        mb();
+        mb(); /* the device wrote the entry, and the data before it, before the index */
+        head = (u16)v->used->ring[slot].id % VIRTIO_RING;
+        r = v->done[head];
         if (!r)
             continue; /* a faulty device completes a request that was never made */
         v->done[head] = NULL;
@@ -252,8 +255,9 @@ static int submit(struct virtio *v, const struct virtio_buffer *buf, u32 n,
         d->addr = dma_addr(buf[i].data);
         d->len = buf[i].len;
         d->flags = (buf[i].device_writes ? D_WRITE : 0) | (i + 1 < n ? D_NEXT : 0);
-        at = d->next;
+        d->next = at = v->next[at];
     }
+    v->length[head] = n;
     v->free_head = at;
     v->nfree -= n;
     v->done[head] = r;
@@ -389,3 +393,50 @@ const struct bus virtio_bus = {
     .probe = bus_probe,
     .remove = bus_remove,
 };
+
+#ifdef CONFIG_KTEST
+#include "alloc.h"
+#include "ktest.h"
+
+/* A queue without a device: pages for ring and registers. */
+static void fake(struct virtio *v, u8 *pages)
+{
+    *v = (struct virtio){.regs = pages + 2 * PAGE_SIZE, .nfree = VIRTIO_RING};
+    spin_init(&v->lock, "virtio test");
+    waitq_init(&v->wait);
+    v->desc = (struct virtio_desc *)pages;
+    v->avail = (struct virtio_avail *)(pages + VIRTIO_RING * sizeof(*v->desc));
+    v->used = (struct virtio_used *)(pages + PAGE_SIZE);
+    for (u16 i = 0; i < VIRTIO_RING; i++)
+        v->next[i] = i + 1;
+}
+
+KTEST(a_device_cannot_change_the_chains)
+{
+    pa_t pa = page_alloc_contig(3);
+    struct virtio_request r = {0};
+    struct virtio_buffer buf[3];
+    struct virtio v;
+
+    ASSERT_TRUE(test, pa);
+    fake(&v, pa_to_va(pa));
+    waitq_init(&r.wait);
+    for (u32 i = 0; i < 3; i++)
+        buf[i] = (struct virtio_buffer){pa_to_va(pa), 16, true};
+    for (u32 round = 0; round < 2 * VIRTIO_RING; round++) {
+        r.finished = false;
+        ASSERT_TRUE(test, submit(&v, buf, 3, &r) == 1);
+        EXPECT_EQ(test, v.nfree, VIRTIO_RING - 3);
+        for (u32 i = 0; i < VIRTIO_RING; i++) { /* loops, and links out of the table */
+            v.desc[i].flags = D_NEXT;
+            v.desc[i].next = (u16)(round % 2 ? i : 0xffff);
+        }
+        v.used->ring[round % VIRTIO_RING].id = v.avail->ring[round % VIRTIO_RING];
+        v.used->idx++;
+        reap(&v);
+        EXPECT_TRUE(test, is_finished(&r));
+        ASSERT_TRUE(test, v.nfree == VIRTIO_RING);
+    }
+    page_put_contig(pa, 3);
+}
+#endif

@@ -48,6 +48,8 @@ struct virtio {
     struct virtio_avail *avail;
     volatile struct virtio_used *used;
     u16 free_head, nfree;                     /* (lock) chain of free descriptors */
+    u16 next[VIRTIO_RING];                    /* (lock) links of all chains */
+    u32 length[VIRTIO_RING];                  /* (lock) of a chain in flight, by its head */
     u16 used_seen;                            /* (lock) */
     bool broken;                              /* (lock) the device is gone or did not answer */
     struct virtio_request *done[VIRTIO_RING]; /* (lock) request of each chain's head */
