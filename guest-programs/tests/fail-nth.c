@@ -104,6 +104,26 @@ static int do_mmap(void)
     return bad;
 }
 
+/* A move that fails leaves every page where it was; the target is in two page tables. */
+static int do_mremap(void)
+{
+    const size_t half = 4 * 4096;
+    char *to = (char *)0x3000000000 - half;
+    char *p = mmap(NULL, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return errno;
+    for (size_t i = 0; i < 2 * half; i += 4096)
+        p[i] = (char)(1 + (i >> 12));
+    char *q = mremap(p, 2 * half, 2 * half, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    int error = q == MAP_FAILED ? errno : 0;
+    p = error ? p : q;
+    for (size_t i = 0; i < 2 * half; i += 4096)
+        if (p[i] != (char)(1 + (i >> 12)))
+            _exit('x');
+    munmap(p, 2 * half);
+    return error;
+}
+
 static int do_file(void)
 {
     int fd = open("/tmp/fail-nth-file", O_CREAT | O_RDWR | O_TRUNC, 0600);
@@ -324,6 +344,6 @@ int main(int argc, char **argv)
     bad += exhaust("splice", do_splice) + exhaust("inotify", do_inotify) +
            exhaust("signalfd", do_signalfd) + exhaust("timer", do_timer) +
            exhaust("pidfd", do_pidfd) + exhaust("open link", do_open_link) +
-           exhaust("rename", do_rename);
+           exhaust("rename", do_rename) + exhaust("mremap", do_mremap);
     return bad;
 }

@@ -17,15 +17,18 @@ struct mover {
     bool failed;
 };
 
+/* Makes the page tables of the target, which is all of a move that can fail. */
+static void make_room(va_t va, u64 *pte, void *arg)
+{
+    struct mover *m = arg;
+    if (!m->failed && !pte_walk(m->vm->root, va + (u64)m->distance, true))
+        m->failed = true;
+}
+
 static void move_one(va_t va, u64 *pte, void *arg)
 {
     struct mover *m = arg;
-    u64 *to = pte_walk(m->vm->root, va + (u64)m->distance, true);
-    if (!to) {
-        m->failed = true;
-        return;
-    }
-    *to = *pte;
+    *pte_walk(m->vm->root, va + (u64)m->distance, false) = *pte;
     *pte = 0;
 }
 
@@ -41,18 +44,19 @@ static void remove_range(struct vm *vm, va_t start, va_t end)
 
 static long move_area(struct vm *vm, struct vma *vma, u64 old_len, u64 new_len, va_t to)
 {
-    struct vma *copy = vma_copy(vma);
+    va_t start = vma->start, end = start + MIN(old_len, new_len);
+    struct mover m = {.vm = vm, .distance = (i64)(to - start)};
+    pt_walk(vm, start, end, make_room, &m);
+    struct vma *copy = m.failed ? NULL : vma_copy(vma);
     if (!copy)
         return -ENOMEM;
     copy->start = to;
     copy->end = to + new_len;
     vma_link(vm, copy);
-    struct mover m = {.vm = vm, .distance = (i64)(to - vma->start)};
-    va_t start = vma->start;
-    pt_walk(vm, start, start + MIN(old_len, new_len), move_one, &m);
+    pt_walk(vm, start, end, move_one, &m);
     tlb_shootdown(vm, start, start + old_len);
     remove_range(vm, start, start + old_len);
-    return m.failed ? -ENOMEM : (long)to;
+    return (long)to;
 }
 
 static bool grow_in_place(struct vm *vm, struct vma *vma, va_t end)
