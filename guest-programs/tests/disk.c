@@ -5,11 +5,13 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 static int attach(void)
 {
@@ -145,6 +147,33 @@ static void read_only_is_read_only(void)
     CHECK(unlink("/tmp/disk/map") == 0 && umount("/tmp/disk") == 0);
 }
 
+/* The format reaches 10 + 1024 + 1024 * 1024 blocks of 4 KiB. */
+static void files_end_where_the_format_ends(void)
+{
+    const long end = (10 + 1024 + 1024L * 1024) * 4096;
+    struct stat st;
+
+    CHECK(attach() == 0);
+    int fd = open("/tmp/disk/far", O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, end) == 0 && pwrite(fd, "x", 1, end - 1) == 1);
+    CHECK(ftruncate(fd, end + 1) == -1 && errno == EFBIG);
+    CHECK(ftruncate(fd, 1L << 62) == -1 && errno == EFBIG);
+    CHECK(pwrite(fd, "x", 1, end) == -1 && errno == EFBIG);
+    CHECK(fstat(fd, &st) == 0 && st.st_size == end && fsync(fd) == 0 && close(fd) == 0);
+    CHECK(unlink("/tmp/disk/far") == 0 && umount("/tmp/disk") == 0);
+}
+
+static void only_root_empties_the_cache(void)
+{
+    int status, fd = open("/dev/vda", O_RDONLY);
+
+    CHECK(fd >= 0 && ioctl(fd, 0x1261 /* BLKFLSBUF */) == 0);
+    pid_t pid = fork();
+    if (!pid)
+        _exit(setuid(1000) || ioctl(fd, 0x1261) != -1 || errno != EACCES);
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0 && close(fd) == 0);
+}
+
 #define RUN_WITH_DISK(test)                                                                        \
     do {                                                                                           \
         if (access("/dev/vda", F_OK))                                                              \
@@ -162,6 +191,8 @@ int main(void)
     RUN_WITH_DISK(space_comes_back);
     RUN_WITH_DISK(mappings_reach_the_disk);
     RUN_WITH_DISK(listings_end_at_far_positions);
+    RUN_WITH_DISK(files_end_where_the_format_ends);
+    RUN_WITH_DISK(only_root_empties_the_cache);
     RUN_WITH_DISK(read_only_is_read_only);
     rmdir("/tmp/disk");
     DONE();

@@ -17,11 +17,14 @@
  */
 #pragma once
 
-#define MINFS_MAGIC      0x31736620786f626bUL /* "kbox fs1" */
-#define MINFS_BLOCK      4096u
-#define MINFS_ROOT       1u
-#define MINFS_DIRECT     10u
-#define MINFS_POINTERS   1024u
+#define MINFS_MAGIC    0x31736620786f626bUL /* "kbox fs1" */
+#define MINFS_BLOCK    4096u
+#define MINFS_ROOT     1u
+#define MINFS_DIRECT   10u
+#define MINFS_POINTERS 1024u
+/* The bytes of a file that its three tables of blocks reach. */
+#define MINFS_MAX_BYTES                                                                            \
+    ((MINFS_DIRECT + MINFS_POINTERS + (unsigned long)MINFS_POINTERS * MINFS_POINTERS) * MINFS_BLOCK)
 #define MINFS_INODE_SIZE 128u
 #define MINFS_PER_BLOCK  (MINFS_BLOCK / MINFS_INODE_SIZE)
 #define MINFS_NAME_MAX   249u

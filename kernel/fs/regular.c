@@ -29,7 +29,7 @@ static i64 regular_read(struct file *file, struct iter *to, i64 *pos)
 static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
 {
     struct inode *inode = file->inode;
-    u64 allowed = rlimit_get(RLIMIT_FSIZE), limit = MIN(allowed, POS_MAX);
+    u64 allowed = rlimit_get(RLIMIT_FSIZE), limit = MIN(allowed, (u64)inode_max_bytes(inode));
     i64 n;
 
     if (!from->left)

@@ -355,6 +355,8 @@ static long truncate_inode(struct inode *inode, i64 size)
         signal_send_thread(current, SIGXFSZ, NULL);
         return -EFBIG;
     }
+    if (size > inode_max_bytes(inode))
+        return -EFBIG;
     mutex_lock(&inode->lock);
     err = seals_allow_size(inode, size);
     if (!err)

@@ -176,6 +176,7 @@ struct super {
     struct inode *root;
     u64 dev; /* st_dev */
     u32 magic;
+    i64 max_bytes; /* of a file; 0: POS_MAX */
     u64 next_ino;
     struct budget pages, inodes; /* of a file system in memory */
     void *priv;
@@ -209,6 +210,11 @@ void path_put(struct path *path);
 extern struct mutex fs_lock;
 
 struct inode *inode_new(struct super *sb, u32 mode); /* one reference, times set, ino given */
+/* The largest size of this file. */
+static inline i64 inode_max_bytes(const struct inode *inode)
+{
+    return inode->sb->max_bytes ? inode->sb->max_bytes : POS_MAX;
+}
 struct inode *inode_get(struct inode *inode);
 void inode_put(struct inode *inode);
 void inode_own(struct inode *inode, const struct inode *dir); /* a new one: the caller's */

@@ -415,6 +415,7 @@ static int minfs_mount(const struct fs_type *type, const char *source, u32 flags
         *sb = (struct super){.refs = 1,
                              .type = type,
                              .ops = &minfs_super_ops,
+                             .max_bytes = (i64)MINFS_MAX_BYTES,
                              .priv = fs,
                              .dev = MKDEV(254, 0),
                              .magic = MINFS_SUPER_MAGIC};

@@ -217,7 +217,6 @@ static void free_from(struct minfs *fs, struct mnode *n, u64 first)
 int minfs_truncate(struct inode *inode, i64 size)
 {
     struct minfs *fs = minfs_of(inode);
-
     int err = page_cache_truncate(inode, size);
 
     if (err)
