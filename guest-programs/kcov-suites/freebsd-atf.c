@@ -105,6 +105,17 @@ ATF_TC_BODY(limit, tc)
     ATF_CHECK_ERRNO(EINVAL, ioctl(fd, KIOSETBUFSIZE, 1025) == -1);
     ATF_CHECK(ioctl(fd, KIOSETBUFSIZE, 1024) == 0);
     ATF_REQUIRE(sysctlbyname("kern.kcov.max_entries", NULL, NULL, &before, sizeof(before)) == 0);
+    /* A knob of root's: others read it. */
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool reads =
+            setuid(1000) == 0 && sysctlbyname("kern.kcov.max_entries", &now, &len, NULL, 0) == 0;
+        _exit(!reads || now != before ||
+              sysctlbyname("kern.kcov.max_entries", NULL, NULL, &before, sizeof(before)) != -1 ||
+              errno != EPERM);
+    }
+    int status;
+    ATF_REQUIRE(waitpid(pid, &status, 0) == pid && status == 0);
     close(fd);
 }
 

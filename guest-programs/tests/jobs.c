@@ -308,8 +308,37 @@ static void a_program_lives_in_a_terminal(void)
     close(master);
 }
 
+/* No session gets the number of a group that exists, even if its founder has left the group. */
+static void a_session_needs_a_free_number(void)
+{
+    int status, go[2];
+    char c;
+
+    CHECK(pipe(go) == 0);
+    pid_t pid = fork();
+    if (!pid) {
+        pid_t parents = getpgrp();
+        if (setpgid(0, 0))
+            _exit(1);
+        pid_t child = fork();
+        if (!child) {
+            close(go[1]);
+            _exit(read(go[0], &c, 1) == 0 ? 0 : 1);
+        }
+        if (setpgid(0, parents) || setsid() != -1 || errno != EPERM)
+            _exit(2);
+        close(go[1]);
+        if (waitpid(child, &status, 0) != child || status)
+            _exit(3);
+        _exit(setsid() == getpid() ? 0 : 4);
+    }
+    close(go[1]), close(go[0]);
+    CHECK(exit_status(pid) == 0);
+}
+
 int main(void)
 {
+    RUN(a_session_needs_a_free_number);
     RUN(a_session_has_one_terminal);
     RUN_ON_KERNEL(a_terminal_knows_its_session);
     RUN(the_first_to_open_gets_it);

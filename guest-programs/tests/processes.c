@@ -216,6 +216,13 @@ static void fork_bomb_ends_with_eagain(void)
     close(fds[0]);
 }
 
+static void group_lists_have_a_size(void)
+{
+    gid_t groups[64];
+    CHECK(getgroups(-1, groups) == -1 && errno == EINVAL);
+    CHECK(getgroups(64, groups) == getgroups(0, NULL));
+}
+
 static int child_main(int argc, char **argv)
 {
     if (strcmp(argv[1], "child") == 0)
@@ -242,6 +249,7 @@ int main(int argc, char **argv)
     RUN(exec_errors);
     RUN_ON_KERNEL(vfork_suspends_the_parent);
     RUN(process_groups);
+    RUN(group_lists_have_a_size);
     RUN_ON_KERNEL(cloexec_closes_on_exec);
     RUN(many_children_one_after_another);
     RUN_ON_KERNEL(fork_bomb_ends_with_eagain);

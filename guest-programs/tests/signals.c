@@ -252,6 +252,32 @@ static void handlers_may_change_the_alternate_stack(void)
     set(SIGUSR1, SIG_DFL, 0);
 }
 
+static stack_t stack_inside;
+static int set_inside;
+static void look_at_stack(int sig)
+{
+    stack_t other = {.ss_sp = alt_stack, .ss_size = 8192, .ss_flags = SS_DISABLE};
+    (void)sig;
+    sigaltstack(NULL, &stack_inside);
+    set_inside = sigaltstack(&other, NULL);
+}
+
+/* With SS_AUTODISARM a handler may switch stacks: the setting is gone until it returns. */
+static void the_alternate_stack_disarms_itself(void)
+{
+    stack_t on = {.ss_sp = alt_stack, .ss_size = 16384, .ss_flags = (int)(1u << 31)}, now;
+    stack_t off = {.ss_flags = SS_DISABLE};
+
+    CHECK(sigaltstack(&on, NULL) == 0 && sigaltstack(NULL, &now) == 0);
+    CHECK(now.ss_flags == on.ss_flags && now.ss_sp == alt_stack);
+    set(SIGUSR1, look_at_stack, SA_ONSTACK);
+    raise(SIGUSR1);
+    CHECK(set_inside == 0 && stack_inside.ss_flags == SS_DISABLE);
+    CHECK(sigaltstack(NULL, &now) == 0 && now.ss_sp == alt_stack && now.ss_size == 16384);
+    CHECK(now.ss_flags == on.ss_flags && sigaltstack(&off, NULL) == 0);
+    set(SIGUSR1, SIG_DFL, 0);
+}
+
 static void sigsuspend_and_sigtimedwait(void)
 {
     sigset_t block, old, none;
@@ -323,6 +349,7 @@ int main(void)
     RUN(stack_overflow_is_caught_on_the_alternate_stack);
     RUN(handlers_may_change_the_context);
     RUN(handlers_may_change_the_alternate_stack);
+    RUN(the_alternate_stack_disarms_itself);
     RUN(sigsuspend_and_sigtimedwait);
     RUN(kill_permission_and_errors);
     RUN(storm_of_signals);

@@ -282,6 +282,7 @@ struct thread *kthread_create(const char *name, void (*fn)(void *), void *arg);
 
 /* proc.c */
 struct proc *proc_find(int pid);     /* proc_lock held */
+bool group_exists(int pgid);         /* proc_lock held */
 struct thread *thread_find(int tid); /* proc_lock held */
 struct proc *proc_get(struct proc *p);
 void proc_put(struct proc *p);

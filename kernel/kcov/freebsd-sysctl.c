@@ -21,6 +21,8 @@ static i64 sysctl_write(struct file *file, struct iter *from, i64 *pos)
         return -ENOENT;
     if (text[NAME_LEN] == '=') {
         const char *end;
+        if (curproc->euid)
+            return -EPERM; /* as for every knob of sysctl(3); everybody reads it */
         u64 value = strtou64(text + NAME_LEN + 1, &end, 10);
         if (*end || value > ~0U)
             return -EINVAL;

@@ -75,6 +75,14 @@ static bool pid_in_use(int pid)
     return false;
 }
 
+bool group_exists(int pgid)
+{
+    list_for_each(p, &all_procs, struct proc, in_all)
+        if (p->pgid == pgid)
+            return true;
+    return false;
+}
+
 int pid_alloc(void)
 {
     do

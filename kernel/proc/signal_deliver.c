@@ -55,30 +55,37 @@ static void restore_registers(const struct user_context *uc, struct trapframe *t
     irq_pop_off();
 }
 
+/* A stack that disarms itself is never in use: no handler runs on it while it is set. */
 static bool on_altstack(u64 sp)
 {
     const struct sigaltstack *s = &current->altstack;
-    return !(s->flags & SS_DISABLE) && sp > s->sp && sp - s->sp <= s->size;
+    return !(s->flags & (SS_DISABLE | SS_AUTODISARM)) && sp > s->sp && sp - s->sp <= s->size;
 }
 
 struct sigaltstack altstack_get(u64 sp)
 {
     struct sigaltstack now = current->altstack;
-    now.flags = now.flags & SS_DISABLE ? SS_DISABLE : on_altstack(sp) ? SS_ONSTACK : 0;
+    if (!(now.flags & SS_DISABLE))
+        now.flags |= on_altstack(sp) ? SS_ONSTACK : 0;
     return now;
 }
 
 long altstack_set(const struct sigaltstack *new, u64 sp)
 {
-    bool none = new->flags == SS_DISABLE;
+    int mode = new->flags & ~SS_AUTODISARM;
+    bool none = mode == SS_DISABLE;
     if (on_altstack(sp))
         return -EPERM;
-    if (!none && new->flags != SS_ONSTACK &&new->flags != 0)
+    if (!none && mode != SS_ONSTACK && mode != 0)
         return -EINVAL;
     if (!none && new->size < MINSIGSTKSZ)
         return -ENOMEM;
     current->altstack = none ? (struct sigaltstack){.flags = SS_DISABLE}
-                             : (struct sigaltstack){.sp = new->sp, .size = new->size};
+                             : (struct sigaltstack){
+                                   .sp = new->sp,
+                                   .size = new->size,
+                                   .flags = new->flags &SS_AUTODISARM,
+                               };
     return 0;
 }
 
@@ -108,6 +115,8 @@ static bool push_frame(const struct k_sigaction *act, int sig, const siginfo_t *
     save_registers(&frame.uc, tf);
     if (copyout(at, &frame, sizeof(frame)))
         return false;
+    if (current->altstack.flags & SS_AUTODISARM) /* until sigreturn sets the saved one */
+        current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
     tf->ra = USER_TRAMPOLINE;
     tf->sp = at;
     tf->epc = act->handler;

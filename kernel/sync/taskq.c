@@ -194,13 +194,16 @@ void taskq_destroy(struct taskq *q)
 
 /* Soft interrupts */
 
+/* Two harts may raise one task at the same time: the one that sets queue owns the rest of it. */
 void softirq_raise(struct task *t)
 {
-    work_origin_capture(&t->origin);
+    struct taskq *none = NULL;
     irq_push_off();
     struct cpu *cpu = this_cpu();
-    if (!t->queue) {
-        t->queue = (struct taskq *)cpu; /* only means "queued" */
+    /* The value only means "queued". */
+    if (__atomic_compare_exchange_n(&t->queue, &none, (struct taskq *)cpu, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        work_origin_capture(&t->origin);
         list_push_back(&cpu->softirqs, &t->link);
     }
     bool now = cpu->intr_depth == 0 && !cpu->in_softirq;
@@ -222,8 +225,8 @@ void softirq_run(void)
     while (!list_empty(&cpu->softirqs)) {
         struct task *t = list_first(&cpu->softirqs, struct task, link);
         list_remove(&t->link);
-        t->queue = NULL;
         struct task copy = *t;
+        atomic_store(&t->queue, NULL); /* from here on it may be raised again, on any hart */
         const struct work_origin *outer = current->on_behalf_of;
         run(&copy, true);
         current->on_behalf_of = outer;

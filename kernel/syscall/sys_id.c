@@ -86,12 +86,13 @@ long sys_setpgid(u64 pid, u64 pgid)
     return error;
 }
 
+/* setsid(2): the caller's number must not be that of a group, which its founder may have left. */
 long sys_setsid(void)
 {
     struct proc *p = curproc;
     spin_lock(&proc_lock);
     long result = p->pid;
-    if (p->pgid == p->pid) {
+    if (group_exists(p->pid)) {
         result = -EPERM;
     } else {
         p->sid = p->pgid = p->pid;
@@ -205,9 +206,9 @@ long sys_setfsgid(u64 gid)
 long sys_getgroups(u64 size, u64 list)
 {
     u32 n = curproc->ngroups;
-    if (size == 0)
+    if ((int)size == 0)
         return n;
-    if (size < n)
+    if ((int)size < (int)n)
         return -EINVAL;
     return copyout(list, curproc->groups, n * sizeof(u32)) ? -EFAULT : (long)n;
 }

@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "abi/mman.h"
 #include "file.h"
+#include "irq.h"
 #include "klib.h"
 #include "proc.h"
 #include "riscv.h"
@@ -97,11 +98,22 @@ long sys_mincore(u64 addr, u64 len, u64 vec)
     return 0;
 }
 
+static void fence_here(void *arg)
+{
+    (void)arg;
+    fence_i();
+}
+
+/*
+ * Without flag 1 (the calling thread only) the other threads must see the new instructions, too:
+ * all harts execute a fence. With it also, because the thread may move to another hart.
+ */
 long sys_riscv_flush_icache(u64 start, u64 end, u64 flags)
 {
     (void)start, (void)end;
     if (flags & ~1UL)
         return -EINVAL;
-    fence_i();
+    fence_here(NULL);
+    ipi_call((u32)harts_online(), fence_here, NULL);
     return 0;
 }

@@ -236,8 +236,10 @@ static i64 usb_read(struct file *file, struct iter *to, i64 *pos)
     struct port *p = &ports[h->port];
     char text[64];
 
-    if (wait_event_interruptible(&quiet, !p->changed))
-        return -EINTR;
+    long interrupted = wait_event_interruptible(&quiet, !p->changed);
+
+    if (interrupted)
+        return interrupted;
     mutex_lock(&lock);
     int n =
         ksnprintf(text, sizeof(text), "%s %u %u\n", names[p->status], p->interfaces, p->endpoints);
