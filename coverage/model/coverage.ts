@@ -201,6 +201,14 @@ export class Coverage {
     return fn.entries.reduce((sum, point) => sum + hits[point]!, 0) + most(fn.inlined);
   }
 
+  /**
+   * The same for formats that have only counts: 1 for a function that ran without a recorded call,
+   * because recording began inside of it.
+   */
+  functionCount(fn: ProgramFunction): number {
+    return Math.max(this.functionHits(fn), this.isFunctionCovered(fn) ? 1 : 0);
+  }
+
   coveredPoints(points: readonly number[]): number {
     let count = 0;
     for (const point of points) if (this.hits[point]! > 0) count++;
