@@ -267,7 +267,8 @@ function factsOf(trace: Trace) {
     distinct: trace.pointPc.length,
     most_hits_of_a_pc: hottest,
     sources: trace.sources.length,
-    threads: new Set(trace.sources.map(s => `${s.process} ${s.thread}`)).size,
+    // Every run of a merged trace has a process 1 of its own.
+    threads: new Set(trace.sources.map(s => `${s.process} ${s.thread} ${s.test}`)).size,
     remote_sources: trace.sources.filter(s => s.context === 'remote').length,
     lost: trace.lostTotal,
     tests: trace.tests.filter(name => name !== ''),
