@@ -10,6 +10,7 @@ import {
   type CapsuleHost,
   checkDescription,
   FormatError,
+  STATE_HASH,
   writeCapsule,
 } from '../run/capsule/index.ts';
 import { packageRoot, sha256 } from '../toolchain/index.ts';
@@ -18,8 +19,6 @@ import { readInput } from './input.ts';
 
 /** Of the file; its contents have a limit of their own, TOTAL_MAX of run/capsule/parts.ts. */
 const FILE_MAX = 2 ** 30;
-/** Changes whenever the hashes of an outcome are computed in another way. */
-export const STATE_HASH = 'state-1';
 
 /** zlib stops at the first byte too many, and says how much of the stream it has read. */
 export function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {

@@ -6,9 +6,8 @@ import {
   parseHostile,
   RUN_HASH_INTERVAL,
 } from '../emulator/index.ts';
-import type { Capsule } from '../run/capsule/index.ts';
+import { type Capsule, STATE_HASH } from '../run/capsule/index.ts';
 import type { RunDescription, RunOutcome } from '../run/index.ts';
-import { STATE_HASH } from './capsule.ts';
 import type { LoadedDevice } from './device.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';

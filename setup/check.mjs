@@ -19,6 +19,7 @@ const STEPS = [
   [
     ['format and lint', bin('biome'), 'check', '.'],
     ['types', bin('tsc'), '--noEmit', '-p', '.'],
+    ['types of the page', bin('tsc'), '--noEmit', '-p', 'web'],
     ['types of the HTML report', bin('tsc'), '--noEmit', '-p', 'coverage/html/client'],
     ['C format', ...node('setup', 'format-c.mjs')],
     ['unused exports and files', bin('knip'), '--no-progress'],

@@ -16,12 +16,18 @@ ensurePackages(BUILD, 'compiling the guest');
 ensurePackages(ORACLES, 'the oracles of the tests', { optional: true });
 if (!ensureNodes()) say('no other Node.js for the tests (going on without)');
 if (!isFresh()) await bundle();
-// One build of each kernel before two workers would both start it, and before any test is timed.
-for (const conf of testKernels()) {
-  const command = [join(ROOT, 'bin', 'kcovbox.cjs'), 'build', 'kernel', '--conf', conf];
-  const built = spawnSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (built.status !== 0) process.exit(built.status ?? 125);
+/** Ends the tests with the status of a step that failed. */
+function step(...command) {
+  const { status } = spawnSync(process.execPath, command, {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0) process.exit(status ?? 125);
 }
+
+// One build of each kernel before two workers would both start it, and before any test is timed.
+for (const conf of testKernels()) step(join(ROOT, 'bin', 'kcovbox.cjs'), 'build', 'kernel', '--conf', conf);
+step(join(ROOT, 'setup', 'web.mjs'), '--if-stale');
 
 const CHECKS = '--failed-checks=';
 const failedChecks = Number(process.argv.find(word => word.startsWith(CHECKS))?.slice(CHECKS.length) ?? 0);

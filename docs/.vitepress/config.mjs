@@ -76,6 +76,7 @@ export default defineConfig({
           page('Locks of the guest kernel', '/locks'),
           page('Writing a driver', '/drivers'),
           page('Debugging', '/debugging'),
+          page('The page', '/page'),
           page('Threat model', '/threat-model'),
           page('Oracles', '/oracles'),
           page('Performance', '/performance'),

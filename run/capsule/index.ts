@@ -2,5 +2,5 @@
 export { FormatError } from '../format-error.ts';
 export { partRow } from './parts.ts';
 export { Capsule, type CapsuleHost, imagesOf } from './read.ts';
-export type { CapsuleManifest } from './schema.ts';
+export { type CapsuleManifest, STATE_HASH } from './schema.ts';
 export { type Absent, type CapsuleContents, checkDescription, writeCapsule } from './write.ts';

@@ -7,6 +7,8 @@ import { INPUT_MAX } from './limits.ts';
 export const CAPSULE_VERSION = 2;
 /** Without a seal: its hashes cover what the parts unpack to, not their packed bytes. */
 export const UNSEALED_VERSION = 1;
+/** Changes whenever the hashes of an outcome are computed in another way. */
+export const STATE_HASH = 'state-1';
 
 const part = z.strictObject({
   name: z.string().max(32),

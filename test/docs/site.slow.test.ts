@@ -2,41 +2,21 @@
 // No page is wider than its window, nothing is missing, and every link leads to a page and a
 // heading of the site.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { ROOT } from '../support/command.ts';
+import { serve } from '../support/static-server.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `documents as a site skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
 
-const TYPES: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.json': 'application/json',
-};
 const WIDTHS = [420, 1400];
-
-function serve(dir: string): Server {
-  return createServer(({ url = '/' }, response) => {
-    const path = decodeURIComponent(new URL(url, 'http://site').pathname);
-    const file = join(dir, path.endsWith('/') ? `${path}index.html` : path);
-    if (path.includes('..') || !existsSync(file) || !statSync(file).isFile()) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' });
-    response.end(readFileSync(file));
-  });
-}
 
 /** The page where it reaches beyond the window, and elements that do not scroll by themselves. */
 const TOO_WIDE = `(() => {

@@ -1,0 +1,217 @@
+// The page in headless Chromium, as `npm run web` builds it, from a host that sets no headers and in
+// a folder of its own. The oracle is the run that Node recorded: its hashes, console and coverage.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseCapsule } from '../../host/capsule.ts';
+import { PROGRAMS } from '../../web/assets/programs.ts';
+import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { ROOT } from '../support/command.ts';
+import { serve } from '../support/static-server.ts';
+
+const reason = existsSync(CHROMIUM) ? undefined : `the page skipped: no ${CHROMIUM}`;
+if (reason) console.warn(reason);
+const WEB = join(ROOT, 'dist', 'web');
+const PATIENCE = 120_000;
+
+const capsuleOf = (id: string) =>
+  parseCapsule(readFileSync(join(WEB, 'programs', `${id}.kcapsule`)), `${id}.kcapsule`);
+
+describe.skipIf(reason)('the page', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-page-'));
+  let server: Server;
+  let browser: Browser;
+  let home: string;
+  const errors: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, ['setup/web.mjs', '--if-stale'], { cwd: ROOT });
+    server = serve(WEB, '/courses/2026/').listen(0, '127.0.0.1');
+    await new Promise(done => server.once('listening', done));
+    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/courses/2026/`;
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  }, 600_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  async function opened(hash = '', width = 1400): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width, height: 860 } });
+    page.setDefaultTimeout(PATIENCE);
+    page.on('pageerror', error => errors.push(error.message));
+    page.on('console', message => {
+      if (message.type() === 'error') errors.push(message.text());
+    });
+    page.on('request', request => requests.push(request.url()));
+    await page.goto(`${home}${hash}`);
+    await page.waitForSelector('.verdict.same, .verdict.other');
+    await page.waitForSelector('.verdict:not(.busy)');
+    return page;
+  }
+  /** Until the worker has answered. */
+  const settled = async (page: Page): Promise<void> => {
+    await page.waitForTimeout(50);
+    await page.waitForSelector('.verdict:not(.busy)');
+  };
+  const unitOf = async (page: Page): Promise<number> =>
+    Number(await page.locator('.unit input').inputValue());
+
+  it.each(PROGRAMS.map(({ id }) => id))(
+    '%s is the run that Node recorded',
+    async id => {
+      const { outcome } = capsuleOf(id).manifest;
+      const page = await opened(`#program=${id}`);
+      const verdict = page.locator('.verdict');
+      expect(await verdict.textContent()).toBe('identical to the recorded run');
+      expect(await verdict.getAttribute('title')).toContain(outcome.stateHash);
+      await page.getByTitle('to the end of the run').click();
+      await settled(page);
+      const wanted = new TextDecoder().decode(capsuleOf(id).console()).trimEnd().split('\n').at(-1)!;
+      const last = page.locator('.terminal .xterm-accessibility-tree > div', {
+        hasText: wanted.slice(0, 60).trim(),
+      });
+      await last.first().waitFor({ state: 'attached' });
+      await page.close();
+    },
+    PATIENCE,
+  );
+
+  it('says what differs when the run is not the recorded one', async () => {
+    // The same capsule with another state hash: version 1 of the format has no seal to mend.
+    const page = await opened('#program=hello');
+    const whole = join(dir, 'not-a.kcapsule');
+    writeFileSync(whole, 'PK this is no capsule');
+    await page.locator('input[type=file]').setInputFiles(whole);
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toMatch(/^capsule not-a\.kcapsule is /);
+    await page.locator('header select').selectOption('hello');
+    await settled(page);
+    expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
+    await page.close();
+  });
+
+  it('goes both ways: forth and back is the same place, by keys and by buttons', async () => {
+    const page = await opened('#program=kcov-openbsd');
+    const first = await unitOf(page);
+    const units = [first];
+    for (let i = 0; i < 4; i++) {
+      await page.keyboard.press('n');
+      await settled(page);
+      units.push(await unitOf(page));
+    }
+    expect(units).toEqual([...new Set(units)].sort((a, b) => a - b));
+    for (const unit of units.slice(0, -1).reverse()) {
+      await page.getByLabel('to the line before, over calls').click();
+      await settled(page);
+      expect(await unitOf(page)).toBe(unit);
+    }
+    await page.close();
+  });
+
+  it('a click on a line lists its moments, and a moment shows the state', async () => {
+    const page = await opened('#program=kcov-openbsd');
+    const call = page.locator('.cm-line', { hasText: '(void)read(-1, NULL, 0)' });
+    await call.click();
+    await settled(page);
+    expect(await page.locator('.moments h2').textContent()).toMatch(/openbsd-kcov\.c:\d+ ran once$/);
+    await page.locator('.moments li button').click();
+    await settled(page);
+    expect(await page.locator('.l-now').textContent()).toContain('read(-1, NULL, 0)');
+    expect(await page.locator('.state').textContent()).toContain('records PCs');
+    expect(await page.locator('.words li').first().textContent()).toBe('0 records');
+    await page.close();
+  });
+
+  it('lines of the program ran as often as they did', async () => {
+    const page = await opened('#program=kcov-openbsd');
+    const hits = async (text: string): Promise<string | null> => {
+      const line = page.locator('.cm-line', { hasText: text }).first();
+      await line.waitFor();
+      const box = (await line.boundingBox())!;
+      const gutter = page.locator('.g-hits .cm-gutterElement');
+      for (const element of await gutter.all()) {
+        const own = await element.boundingBox();
+        if (own && Math.abs(own.y - box.y) < 2 && own.height > 0) return element.textContent();
+      }
+      return null;
+    };
+    // Its page is not mapped yet: the store traps once, and then runs once.
+    expect(await hits('area[0] = 0;')).toBe('1');
+    expect(await hits('err(1, "KIOENABLE")')).toBe('0');
+    await page.close();
+  });
+
+  it('who wrote this last: a store before the moment', async () => {
+    const page = await opened('#program=kcov-openbsd');
+    await page.locator('.cm-line', { hasText: 'if (ioctl(fd, KIOSETBUFSIZE' }).click();
+    await settled(page);
+    await page.locator('.moments li button').first().click();
+    await settled(page);
+    const before = await unitOf(page);
+    await page.getByTitle('go to the last store to words').click();
+    await settled(page);
+    expect(await page.locator('.message').textContent()).toMatch(/^words was last written here: main at /);
+    expect(await unitOf(page)).toBeLessThan(before);
+    await page.close();
+  });
+
+  it('a breakpoint stops in both directions', async () => {
+    const page = await opened('#program=kcov-openbsd');
+    const line = page.locator('.cm-line', { hasText: '(void)read(-1, NULL, 0)' });
+    const box = (await line.boundingBox())!;
+    const gutter = (await page.locator('.g-break').boundingBox())!;
+    await page.mouse.click(gutter.x + gutter.width / 2, box.y + box.height / 2);
+    await settled(page);
+    await page.keyboard.press('c');
+    await settled(page);
+    const there = await unitOf(page);
+    expect(await page.locator('.l-now').textContent()).toContain('read(-1');
+    await page.getByTitle('to the end of the run').click();
+    await settled(page);
+    await page.keyboard.press('C');
+    await settled(page);
+    expect(await unitOf(page)).toBe(there);
+    await page.close();
+  });
+
+  it('the address names program, moment and line', async () => {
+    const page = await opened('#program=hello');
+    await page.keyboard.press('n');
+    await settled(page);
+    const [unit, address] = [await unitOf(page), page.url()];
+    await page.close();
+    const again = await opened(address.slice(address.indexOf('#')));
+    expect(await unitOf(again)).toBe(unit);
+    await again.close();
+  });
+
+  it.each([420, 1400])('fits a window %i pixels wide', async width => {
+    const page = await opened('#program=kcov-linux', width);
+    const wide = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect(wide).toBe(0);
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll('button, input, select')]
+         .filter(one => !(one.textContent || one.title || one.ariaLabel || one.labels?.length || one.closest('.xterm')))
+         .map(one => one.outerHTML)`,
+    );
+    expect(nameless).toEqual([]);
+    await page.close();
+  });
+
+  it('asks no other host, needs no eval, and reports no error', () => {
+    expect(requests.filter(url => !url.startsWith(home) && !/^(data|blob):/.test(url))).toEqual([]);
+    expect(readFileSync(join(WEB, 'index.html'), 'utf8')).not.toContain("'unsafe-eval'");
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+// The first execution of a run: everything that can only be seen in passing is noted with its
+// place. Afterwards the timeline goes back and forth and nothing listens any more.
+import { type ExactCounts, Sha256, type Trace } from '../../coverage/index.ts';
+import { type RunResult, stateHash, type Timeline } from '../../emulator/index.ts';
+import type { RunOutcome } from '../../run/index.ts';
+import { Newlines } from '../../run/newlines.ts';
+import { TraceRecorder } from '../../run/trace-recorder.ts';
+import { verdict } from '../../run/verdict.ts';
+import type { Growth } from '../protocol.ts';
+
+/** Numbers in the order in which they come. */
+class Numbers {
+  #all = new Float64Array(1024);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.#all.length) {
+      const more = new Float64Array(2 * this.length);
+      more.set(this.#all);
+      this.#all = more;
+    }
+    this.#all[this.length++] = value;
+  }
+
+  take(): Float64Array {
+    return this.#all.slice(0, this.length);
+  }
+}
+
+/** The guest's output, without the CR of its terminal, with the place at which each byte came. */
+export class Printed {
+  readonly #bytes = new Numbers();
+  readonly #units = new Numbers();
+  readonly #hash = new Sha256();
+  readonly #newlines = new Newlines(byte => {
+    this.#bytes.push(byte);
+    this.#units.push(this.#unit());
+  });
+  readonly #unit: () => number;
+
+  constructor(unit: () => number) {
+    this.#unit = unit;
+  }
+
+  put(byte: number): void {
+    this.#newlines.put(byte);
+  }
+
+  end(): { bytes: Uint8Array; units: Float64Array; sha256: string } {
+    this.#newlines.end();
+    const bytes = Uint8Array.from(this.#bytes.take());
+    return { bytes, units: this.#units.take(), sha256: this.#hash.update(bytes).hex() };
+  }
+}
+
+export interface FirstPass {
+  readonly outcome: RunOutcome;
+  readonly console: { readonly bytes: Uint8Array; readonly units: Float64Array };
+  readonly trace: Trace;
+  readonly hasRecords: boolean;
+  readonly growth: Growth;
+  /** Executions of every instruction of the kernel. */
+  readonly exact: ExactCounts;
+}
+
+/** `low`: where the machine counts instructions from (`retired` of its options). */
+export function firstPass(
+  timeline: Timeline,
+  printed: Printed,
+  recorded: { readonly dialect: string; readonly kernel: Uint8Array; readonly test: string },
+  end: RunOutcome,
+  low: bigint,
+): FirstPass {
+  const { machine } = timeline;
+  const recorder = new TraceRecorder(recorded.dialect, recorded.kernel, recorded.test, true);
+  recorder.attach(machine);
+  const known = new Set<number>();
+  const units: number[] = [];
+  const points: number[] = [];
+  machine.board.kcov?.observe({
+    record(origin, isEdge, words, area, index) {
+      recorder.record(origin, isEdge, words, area, index);
+      const pc = words[words.length - 2]!;
+      if (words.length > 2 || isEdge || known.has(pc)) return;
+      known.add(pc);
+      units.push(machine.spentNow);
+      points.push(known.size);
+    },
+  });
+  const result = timeline.end();
+  machine.board.kcov?.observe(undefined);
+  machine.board.kcov?.onSwitch(undefined);
+  const trace = recorder.finish();
+  const { sha256, ...console } = printed.end();
+  return {
+    outcome: outcomeOf(timeline, result, end, sha256),
+    console,
+    trace,
+    hasRecords: recorder.wasOn,
+    growth: { units, points },
+    exact: { low, counts: machine.retired!.read() },
+  };
+}
+
+function outcomeOf(
+  { machine }: Timeline,
+  result: RunResult,
+  end: RunOutcome,
+  consoleHash: string,
+): RunOutcome {
+  const isCut = end.end === 'interrupted' && result.kind === 'budget';
+  const { status, outcome } = isCut ? { status: end.status, outcome: end.end } : verdict(result);
+  const { interval, links } = machine.hasher!.result();
+  return {
+    end: outcome,
+    status,
+    instret: machine.instret,
+    time: machine.time,
+    stateHash: stateHash(machine),
+    runHash: { interval, links: [...links] },
+    consoleHash,
+    records: machine.kcovRecords,
+  };
+}

@@ -1,0 +1,206 @@
+// The page: one focus (a moment, a frame, a line) that all views show and every view can move.
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Assets, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
+import { Client } from './client.ts';
+import { Controls } from './controls.tsx';
+import { Files } from './files.tsx';
+import { Header } from './header.tsx';
+import { Moments } from './moments.tsx';
+import { readPlace, writePlace } from './place.ts';
+import { Source } from './source.tsx';
+import { State } from './state.tsx';
+import { Terminal } from './terminal.tsx';
+import { TimeAxis } from './time-axis.tsx';
+
+const base = document.baseURI;
+
+/** A line that is shown. */
+export interface Shown {
+  readonly file: string;
+  readonly line: number;
+}
+
+export function App() {
+  const client = useMemo(() => new Client(), []);
+  const [assets, setAssets] = useState<Assets>();
+  const [program, setProgram] = useState<string>();
+  const [opened, setOpened] = useState<Opened>();
+  const [focus, setFocus] = useState<Focus>();
+  const [shown, setShown] = useState<Shown>();
+  const [measure, setMeasure] = useState<Measure>('kcov');
+  const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
+  const [moments, setMoments] = useState<{ place: string; rows: readonly MomentRow[] }>();
+  const [message, setMessage] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const busy = useRef(0);
+
+  /** Runs one request; what goes wrong is one line for the reader. */
+  const doing = useCallback(async (work: () => Promise<void>): Promise<void> => {
+    busy.current++;
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      setMessage((error as Error).message);
+    } finally {
+      busy.current--;
+      setBusy(busy.current > 0);
+    }
+  }, []);
+
+  const take = useCallback((now: Focus): void => {
+    setFocus(now);
+    const frame = now.frames[now.level];
+    if (frame && frame.line > 0) setShown({ file: frame.file, line: frame.line });
+  }, []);
+
+  const open = useCallback(
+    (bytes: Uint8Array, name: string, all: Assets, at: { unit?: number; shown?: Shown }) =>
+      doing(async () => {
+        setMessage('');
+        setMoments(undefined);
+        setBreakpoints([]);
+        const now = await client.ask('open', { capsule: bytes, name, assets: all, base });
+        setOpened(now);
+        setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
+        take(await client.ask('seek', { unit: Math.min(at.unit ?? now.start, now.last) }));
+        if (at.shown) setShown(at.shown);
+      }),
+    [client, doing, take],
+  );
+
+  const openProgram = useCallback(
+    (id: string, all: Assets, at: { unit?: number; shown?: Shown } = {}) =>
+      doing(async () => {
+        const row = all.programs.find(one => one.id === id) ?? all.programs[0]!;
+        setProgram(row.id);
+        const response = await fetch(new URL(row.capsule, base));
+        if (!response.ok) throw new Error(`${row.capsule} cannot be loaded: ${response.status}`);
+        await open(new Uint8Array(await response.arrayBuffer()), row.title, all, at);
+      }),
+    [doing, open],
+  );
+
+  useEffect(() => {
+    void doing(async () => {
+      const response = await fetch(new URL('assets.json', base));
+      if (!response.ok) throw new Error(`assets.json cannot be loaded: ${response.status}`);
+      const all = (await response.json()) as Assets;
+      setAssets(all);
+      const { program: wanted, unit, file, line } = readPlace(location.hash);
+      await openProgram(wanted ?? all.programs[0]!.id, all, {
+        ...(unit !== undefined && { unit }),
+        ...(file !== undefined && { shown: { file, line: line ?? 1 } }),
+      });
+    });
+  }, [doing, openProgram]);
+
+  useEffect(() => {
+    if (!program || !focus) return;
+    const place = { program, unit: focus.unit, ...(shown && { file: shown.file, line: shown.line }) };
+    history.replaceState(null, '', writePlace(place));
+  }, [program, focus, shown]);
+
+  const seek = (unit: number, hart?: number) =>
+    doing(async () => take(await client.ask('seek', { unit, ...(hart !== undefined && { hart }) })));
+  const look = (args: { hart?: number; level?: number }) =>
+    doing(async () => take(await client.ask('look', args)));
+  const move = (motion: Motion) => doing(async () => take(await client.ask('move', motion)));
+  const toggle = (place: string) =>
+    doing(async () => {
+      const places = breakpoints.includes(place)
+        ? breakpoints.filter(one => one !== place)
+        : [...breakpoints, place];
+      const refused = await client.ask('breakpoints', { places });
+      setBreakpoints(places.filter(one => !refused.includes(one)));
+      if (refused.includes(place)) setMessage(`there is no code at ${place}`);
+    });
+  const ask = (place: string) =>
+    doing(async () => setMoments({ place, rows: await client.ask('moments', { place }) }));
+  const lastWrite = (what: string) =>
+    doing(async () => {
+      const store = await client.ask('lastWrite', { what });
+      if (!store) setMessage(`nothing has stored to ${what} before this moment`);
+      else {
+        await seek(store.unit, store.hart);
+        setMessage(`${what} was last written here: ${store.place}`);
+      }
+    });
+  const openFile = (file: File) =>
+    doing(async () => {
+      setProgram(undefined);
+      if (assets) await open(new Uint8Array(await file.arrayBuffer()), file.name, assets, {});
+    });
+
+  useEffect(() => {
+    const over = (event: DragEvent) => event.preventDefault();
+    const dropped = (event: DragEvent) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) void openFile(file);
+    };
+    addEventListener('dragover', over);
+    addEventListener('drop', dropped);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('drop', dropped);
+    };
+  });
+
+  return (
+    <div class="page">
+      <Header
+        assets={assets}
+        program={program}
+        opened={opened}
+        isBusy={isBusy}
+        onProgram={id => assets && void openProgram(id, assets)}
+        onFile={file => void openFile(file)}
+      />
+      <p class="message" role="status">
+        {message}
+      </p>
+      {opened && focus ? (
+        <main>
+          <Files
+            client={client}
+            opened={opened}
+            measure={measure}
+            shown={shown}
+            onMeasure={setMeasure}
+            onShow={setShown}
+          />
+          <section class="middle" aria-label="source">
+            <Controls opened={opened} focus={focus} onMove={move} onSeek={seek} />
+            <Source
+              client={client}
+              opened={opened}
+              measure={measure}
+              focus={focus}
+              shown={shown}
+              breakpoints={breakpoints}
+              onToggle={toggle}
+              onLine={ask}
+            />
+            {moments && (
+              <Moments
+                place={moments.place}
+                rows={moments.rows}
+                focus={focus}
+                onSeek={seek}
+                onClose={() => setMoments(undefined)}
+              />
+            )}
+          </section>
+          <State focus={focus} onLook={look} onLastWrite={lastWrite} />
+          <div class="below">
+            <TimeAxis opened={opened} focus={focus} moments={moments?.rows ?? []} onSeek={seek} />
+            <Terminal opened={opened} focus={focus} />
+          </div>
+        </main>
+      ) : (
+        <p class="waiting">{message === '' ? 'The machine is being loaded.' : ''}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { useRef } from 'preact/hooks';
+import type { Assets, Opened } from '../protocol.ts';
+
+export function Header({
+  assets,
+  program,
+  opened,
+  isBusy,
+  onProgram,
+  onFile,
+}: {
+  assets: Assets | undefined;
+  program: string | undefined;
+  opened: Opened | undefined;
+  isBusy: boolean;
+  onProgram: (id: string) => void;
+  onFile: (file: File) => void;
+}) {
+  const input = useRef<HTMLInputElement>(null);
+  const row = assets?.programs.find(({ id }) => id === program);
+  return (
+    <header>
+      <h1>kcovbox</h1>
+      <label>
+        <span class="hidden">program</span>
+        <select value={program ?? ''} onChange={event => onProgram(event.currentTarget.value)}>
+          {program === undefined && <option value="">{opened?.title ?? ''}</option>}
+          {assets?.programs.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button
+        type="button"
+        onClick={() => input.current?.click()}
+        title="a .kcapsule of kcovbox run --record"
+      >
+        Open a capsule
+      </button>
+      <input
+        ref={input}
+        class="hidden"
+        type="file"
+        accept=".kcapsule"
+        aria-label="capsule file"
+        tabIndex={-1}
+        onChange={event => {
+          const file = event.currentTarget.files?.[0];
+          if (file) onFile(file);
+          event.currentTarget.value = '';
+        }}
+      />
+      <p class="about">{row?.about ?? ''}</p>
+      <Verdict opened={opened} isBusy={isBusy} />
+    </header>
+  );
+}
+
+/** Whether the run in this page is the one that was recorded. */
+function Verdict({ opened, isBusy }: { opened: Opened | undefined; isBusy: boolean }) {
+  if (isBusy) return <output class="verdict busy">working</output>;
+  if (!opened) return null;
+  const { differences, stateHash, end } = opened;
+  return differences.length === 0 ? (
+    <output class="verdict same" title={`state ${stateHash}, ${end}`}>
+      identical to the recorded run
+    </output>
+  ) : (
+    <output class="verdict other" title={differences.join('\n')}>
+      not the recorded run: {differences[0]}
+    </output>
+  );
+}

@@ -1,0 +1,230 @@
+// The source of one file: states of its lines, breakpoints, and the line of the moment.
+import { cpp } from '@codemirror/lang-cpp';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { EditorState, RangeSet, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  GutterMarker,
+  gutter,
+  lineNumbers,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Focus, Lines, Measure, Opened } from '../protocol.ts';
+import type { Shown } from './app.tsx';
+import type { Client } from './client.ts';
+
+interface Marks {
+  readonly lines: Lines;
+  readonly breakpoints: ReadonlySet<number>;
+  /** The line of the moment, and the one that is looked at; 0: not in this file. */
+  readonly now: number;
+  readonly shown: number;
+}
+
+const NO_MARKS: Marks = { lines: [], breakpoints: new Set(), now: 0, shown: 0 };
+const setMarks = StateEffect.define<Marks>();
+const STATE_TEXT = { covered: 'ran', partly: 'ran in part', uncovered: 'did not run', unknown: 'unknown' };
+
+const marksField = StateField.define<Marks>({
+  create: () => NO_MARKS,
+  update: (marks, transaction) =>
+    transaction.effects.reduce((now, effect) => (effect.is(setMarks) ? effect.value : now), marks),
+  provide: field => EditorView.decorations.compute([field], state => decorations(state, state.field(field))),
+});
+
+function decorations(state: EditorState, { lines, now, shown }: Marks): DecorationSet {
+  const builder = new RangeSetBuilder<Decoration>();
+  const states = new Map(lines.map(([line, verdict]) => [line, verdict]));
+  for (let n = 1; n <= state.doc.lines; n++) {
+    const verdict = states.get(n);
+    const classes = [verdict && `l-${verdict}`, n === now && 'l-now', n === shown && 'l-shown'].filter(
+      Boolean,
+    );
+    if (classes.length > 0)
+      builder.add(
+        state.doc.line(n).from,
+        state.doc.line(n).from,
+        Decoration.line({ class: classes.join(' ') }),
+      );
+  }
+  return builder.finish();
+}
+
+class Hits extends GutterMarker {
+  readonly text: string;
+  readonly title: string;
+  constructor(text: string, title: string) {
+    super();
+    this.text = text;
+    this.title = title;
+  }
+  override eq(other: Hits): boolean {
+    return other.text === this.text && other.title === this.title;
+  }
+  override toDOM(): Node {
+    const span = document.createElement('span');
+    span.textContent = this.text;
+    span.title = this.title;
+    return span;
+  }
+}
+
+class Dot extends GutterMarker {
+  override toDOM(): Node {
+    return document.createTextNode('●');
+  }
+}
+const DOT = new Dot();
+
+const hitsGutter = gutter({
+  class: 'g-hits',
+  markers: view => {
+    const { lines } = view.state.field(marksField);
+    const builder = new RangeSetBuilder<GutterMarker>();
+    for (const [line, state, hits] of [...lines].sort(([a], [b]) => a - b)) {
+      if (line > view.state.doc.lines) continue;
+      const at = view.state.doc.line(line).from;
+      const text =
+        state === 'uncovered'
+          ? '0'
+          : hits > 0
+            ? hits.toLocaleString('en-US')
+            : state === 'unknown'
+              ? '?'
+              : '✓';
+      builder.add(at, at, new Hits(text, STATE_TEXT[state]));
+    }
+    return builder.finish();
+  },
+});
+
+const breakGutter = (toggle: (line: number) => void) =>
+  gutter({
+    class: 'g-break',
+    markers: view => {
+      const { breakpoints } = view.state.field(marksField);
+      const places = [...breakpoints].filter(line => line <= view.state.doc.lines).sort((a, b) => a - b);
+      return RangeSet.of(places.map(line => DOT.range(view.state.doc.line(line).from)));
+    },
+    initialSpacer: () => DOT,
+    domEventHandlers: {
+      mousedown(view, block) {
+        toggle(view.state.doc.lineAt(block.from).number);
+        return true;
+      },
+    },
+  });
+
+const highlight = HighlightStyle.define([
+  { tag: tags.comment, color: 'var(--comment)' },
+  { tag: [tags.keyword, tags.typeName, tags.modifier], color: 'var(--keyword)' },
+  { tag: tags.string, color: 'var(--string)' },
+  { tag: tags.number, color: 'var(--number)' },
+  { tag: tags.processingInstruction, color: 'var(--keyword)' },
+]);
+
+export function Source({
+  client,
+  opened,
+  measure,
+  focus,
+  shown,
+  breakpoints,
+  onToggle,
+  onLine,
+}: {
+  client: Client;
+  opened: Opened;
+  measure: Measure;
+  focus: Focus;
+  shown: Shown | undefined;
+  breakpoints: readonly string[];
+  onToggle: (place: string) => void;
+  onLine: (place: string) => void;
+}) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>();
+  const [content, setContent] = useState<{ path: string; text: string | undefined; lines: Lines }>();
+  const path = shown?.file ?? '';
+  const acts = useRef({ path, onToggle, onLine });
+  acts.current = { path, onToggle, onLine };
+
+  useEffect(() => {
+    if (path === '') return;
+    let isOld = false;
+    void client.ask('lines', { measure, path }).then(
+      answer => isOld || setContent({ path, ...answer }),
+      () => isOld || setContent({ path, text: undefined, lines: [] }),
+    );
+    return () => {
+      isOld = true;
+    };
+  }, [client, opened, measure, path]);
+
+  const text = content?.text;
+  useEffect(() => {
+    if (text === undefined || !host.current) return;
+    const placeOf = (line: number): string => `${acts.current.path}:${line}`;
+    const made = new EditorView({
+      parent: host.current,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          EditorState.readOnly.of(true),
+          EditorView.editable.of(false),
+          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `source of ${acts.current.path}` }),
+          breakGutter(line => acts.current.onToggle(placeOf(line))),
+          lineNumbers(),
+          marksField,
+          hitsGutter,
+          cpp(),
+          syntaxHighlighting(highlight),
+          EditorView.domEventHandlers({
+            click(event, editor) {
+              const at = editor.posAtCoords(event);
+              if (at === null || !editor.state.selection.main.empty) return;
+              acts.current.onLine(placeOf(editor.state.doc.lineAt(at).number));
+            },
+          }),
+        ],
+      }),
+    });
+    view.current = made;
+    return () => {
+      made.destroy();
+      view.current = undefined;
+    };
+  }, [text]);
+
+  const frame = focus.frames[focus.level];
+  const now = frame?.file === path ? frame.line : 0;
+  const line = shown?.line ?? 0;
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || content?.path !== path) return;
+    const own = breakpoints.filter(place => place.startsWith(`${path}:`));
+    const marks = {
+      lines: content.lines,
+      breakpoints: new Set(own.map(place => Number(place.slice(path.length + 1)))),
+      now,
+      shown: line,
+    };
+    const effects: StateEffect<unknown>[] = [setMarks.of(marks)];
+    if (line >= 1 && line <= editor.state.doc.lines)
+      effects.push(EditorView.scrollIntoView(editor.state.doc.line(line).from, { y: 'center' }));
+    editor.dispatch({ effects });
+  }, [content, path, breakpoints, now, line]);
+
+  return (
+    <div class="source">
+      <h2>{path}</h2>
+      {content && content.path === path && text === undefined && (
+        <p class="empty">The text of this file is not in the page.</p>
+      )}
+      <div class="editor" ref={host} hidden={text === undefined} />
+    </div>
+  );
+}

@@ -1,0 +1,188 @@
+// The run on one axis: a lane of events for each hart, and the points that kcov recorded so far.
+// A click goes to a moment; dragging zooms, a double click shows all again.
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import type { Focus, MomentRow, Opened, RunEvent } from '../protocol.ts';
+
+const LANE = 16;
+const HEIGHT = 130;
+/** Pixels from a click to an event that it means. */
+const NEAR = 5;
+/** Each kind of event has a colour of style.css and a height in its lane. */
+const KINDS: Readonly<Record<RunEvent['kind'], { readonly color: string; readonly height: number }>> = {
+  syscall: { color: '--accent', height: 1 },
+  interrupt: { color: '--warn', height: 0.7 },
+  exception: { color: '--bad', height: 0.45 },
+};
+
+/** Canvases take no variables: the colour that one has now. */
+function colorOf(name: string): string {
+  const probe = document.createElement('i');
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+interface Marks {
+  focus: Focus;
+  moments: readonly MomentRow[];
+}
+
+/** The event nearest to a pixel, if one is near. */
+function eventNear(plot: uPlot, events: readonly RunEvent[], left: number): RunEvent | undefined {
+  let best: RunEvent | undefined;
+  let distance = NEAR + 1;
+  for (const event of events) {
+    const away = Math.abs(plot.valToPos(event.unit, 'x') - left);
+    if (away < distance) [best, distance] = [event, away];
+  }
+  return best;
+}
+
+function drawLanes(plot: uPlot, { events, harts }: Opened, { focus, moments }: Marks): void {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const colors = new Map<string, string>();
+  const colored = (name: string): string => {
+    let color = colors.get(name);
+    if (color === undefined) colors.set(name, (color = colorOf(name)));
+    return color;
+  };
+  const top = bbox.top - harts * LANE * ratio;
+  const bar = (unit: number, y: number, height: number, color: string, width = 1): void => {
+    const x = Math.round(plot.valToPos(unit, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) return;
+    ctx.fillStyle = colored(color);
+    ctx.fillRect(x, y, width * ratio, height);
+  };
+  ctx.save();
+  for (const { unit, hart, kind } of events) {
+    const { color, height } = KINDS[kind];
+    const room = (LANE - 3) * ratio;
+    bar(unit, top + hart * LANE * ratio + room * (1 - height), room * height, color);
+  }
+  const whole = bbox.top + bbox.height - top;
+  for (const { unit } of moments) bar(unit, top, whole, '--mark-strong');
+  bar(focus.unit, top, whole, '--ink', 2);
+  ctx.restore();
+}
+
+export function TimeAxis({
+  opened,
+  focus,
+  moments,
+  onSeek,
+}: {
+  opened: Opened;
+  focus: Focus;
+  moments: readonly MomentRow[];
+  onSeek: (unit: number, hart?: number) => void;
+}) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>();
+  const label = useRef<HTMLOutputElement>(null);
+  const marks = useRef<Marks>({ focus, moments });
+  const seek = useRef(onSeek);
+  marks.current = { focus, moments };
+  seek.current = onSeek;
+
+  useEffect(() => {
+    const { growth, first, last, harts, start } = opened;
+    const element = host.current!;
+    const units = [first, ...growth.units, last];
+    const points = [0, ...growth.points, growth.points.at(-1) ?? 0];
+    const color = (name: string) => () => colorOf(name);
+    const made = new uPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT + harts * LANE,
+        padding: [harts * LANE + 6, 12, 0, 0],
+        legend: { show: false },
+        scales: { x: { time: false, min: start, max: last } },
+        axes: [
+          {
+            stroke: color('--soft'),
+            grid: { stroke: color('--rule') },
+            values: (_, all) => all.map(u => u.toLocaleString('en-US')),
+          },
+          { stroke: color('--soft'), grid: { stroke: color('--rule') }, size: 60 },
+        ],
+        series: [
+          {},
+          {
+            label: 'points',
+            stroke: color('--good'),
+            width: 2,
+            paths: uPlot.paths.stepped!({ align: 1 }),
+            points: { show: false },
+          },
+        ],
+        cursor: { y: false, points: { show: false }, drag: { x: true, setScale: true, dist: 8 } },
+        hooks: {
+          draw: [now => drawLanes(now, opened, marks.current)],
+          setCursor: [
+            now => {
+              const left = now.cursor.left ?? -1;
+              const near = left < 0 ? undefined : eventNear(now, opened.events, left);
+              label.current!.textContent = near
+                ? `${near.name}, unit ${near.unit.toLocaleString('en-US')}`
+                : '';
+            },
+          ],
+        },
+      },
+      [units, points],
+      element,
+    );
+    plot.current = made;
+    const clicked = (): void => {
+      const left = made.cursor.left ?? -1;
+      if (left < 0 || made.select.width > 0) return;
+      const near = eventNear(made, opened.events, left);
+      const unit = Math.round(made.posToVal(left, 'x'));
+      if (near) seek.current(near.unit, near.hart);
+      else seek.current(Math.min(last, Math.max(first, unit)));
+    };
+    made.over.addEventListener('click', clicked);
+    const resized = new ResizeObserver(() =>
+      made.setSize({ width: element.clientWidth, height: HEIGHT + harts * LANE }),
+    );
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      made.destroy();
+    };
+  }, [opened]);
+
+  useEffect(() => plot.current?.redraw(false), [focus, moments]);
+
+  const { events } = opened;
+  const go = (by: 1 | -1): void => {
+    const next =
+      by > 0
+        ? events.find(({ unit }) => unit > focus.unit)
+        : events.findLast(({ unit }) => unit < focus.unit);
+    if (next) onSeek(next.unit, next.hart);
+  };
+  return (
+    <section class="time" aria-label="time axis">
+      <h2>
+        Time axis <output ref={label} />
+        <span class="legend">
+          <i class="k-syscall" /> system call <i class="k-interrupt" /> interrupt <i class="k-exception" />{' '}
+          exception <i class="k-points" /> points recorded
+        </span>
+        <button type="button" onClick={() => go(-1)} title="to the event before">
+          ← event
+        </button>
+        <button type="button" onClick={() => go(1)} title="to the next event">
+          event →
+        </button>
+      </h2>
+      <div ref={host} />
+      {opened.moreEvents > 0 && <p>{opened.moreEvents} more events are not drawn.</p>}
+    </section>
+  );
+}
