@@ -104,16 +104,23 @@ describe.skipIf(reason)('the page', () => {
     const first = await unitOf(page);
     const units = [first];
     for (let i = 0; i < 4; i++) {
-      await page.keyboard.press('n');
+      await page.keyboard.press('i');
       await settled(page);
       units.push(await unitOf(page));
     }
-    expect(units).toEqual([...new Set(units)].sort((a, b) => a - b));
+    expect(units).toEqual(units.map((_, i) => first + i));
     for (const unit of units.slice(0, -1).reverse()) {
-      await page.getByLabel('to the line before, over calls').click();
+      await page.getByLabel('one instruction back').click();
       await settled(page);
       expect(await unitOf(page)).toBe(unit);
     }
+    await page.keyboard.press('n');
+    await settled(page);
+    const next = await unitOf(page);
+    expect(next).toBeGreaterThan(first + 1);
+    await page.keyboard.press('N');
+    await settled(page);
+    expect(await unitOf(page)).toBeLessThan(next);
     await page.close();
   });
 
@@ -167,6 +174,7 @@ describe.skipIf(reason)('the page', () => {
   it('a breakpoint stops in both directions', async () => {
     const page = await opened('#program=kcov-openbsd');
     const line = page.locator('.cm-line', { hasText: '(void)read(-1, NULL, 0)' });
+    await line.scrollIntoViewIfNeeded();
     const box = (await line.boundingBox())!;
     const gutter = (await page.locator('.g-break').boundingBox())!;
     await page.mouse.click(gutter.x + gutter.width / 2, box.y + box.height / 2);

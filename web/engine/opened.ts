@@ -7,13 +7,13 @@ import { createMachine, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline } from '
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, differences, guestOf, limitOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
+import type { Focus, Lines, Measure, Motion, Opened } from '../protocol.ts';
 import { eventsOf } from './events.ts';
 import { type FirstPass, firstPass, Printed } from './first-pass.ts';
 import { HOST } from './host.ts';
 import { bufferOf } from './kcov-buffer.ts';
 import { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
-import type { Focus, Lines, Measure, Motion, Opened } from '../protocol.ts';
 
 /** Instructions between two snapshots at first: a seek executes at most so many. */
 const SPACING = 1_000_000;

@@ -2,9 +2,9 @@
 import { CoverageError } from '../../coverage/index.ts';
 import { DebugError } from '../../debug/expression.ts';
 import { HostError, KcovboxError } from '../../emulator/index.ts';
+import type { Answer, Assets, RequestName, Requests } from '../protocol.ts';
 import { fetchPacked, sha256 } from './host.ts';
 import { OpenedRun, readCapsule } from './opened.ts';
-import type { Answer, Assets, RequestName, Requests } from '../protocol.ts';
 
 type Handlers = {
   readonly [N in RequestName]: (args: Requests[N][0]) => Requests[N][1] | Promise<Requests[N][1]>;

@@ -105,6 +105,7 @@ export function TimeAxis({
           {
             stroke: color('--soft'),
             grid: { stroke: color('--rule') },
+            space: 90, // pixels: a label has up to eleven characters
             values: (_, all) => all.map(u => u.toLocaleString('en-US')),
           },
           { stroke: color('--soft'), grid: { stroke: color('--rule') }, size: 60 },
