@@ -1,4 +1,4 @@
-// What the page and its worker say to each other. Everything is plain data: addresses are
+// The messages between the page and its worker. Everything is plain data: addresses are
 // hexadecimal texts, places of the run are units.
 import type { LineState } from '../coverage/index.ts';
 
@@ -6,7 +6,7 @@ import type { LineState } from '../coverage/index.ts';
 export interface KernelFiles {
   /** SHA-256 of the whole image. */
   readonly sha256: string;
-  /** Parts of the image in order, compressed with gzip: first what is loaded, then debug information. */
+  /** Parts of the image in order, compressed with gzip: the loaded part, debug information. */
   readonly parts: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export interface Opened {
   readonly differences: readonly string[];
   readonly stateHash: string;
   readonly end: string;
-  /** What was printed, and the place of each byte. */
+  /** The output, and the place of each byte. */
   readonly console: { readonly bytes: Uint8Array; readonly units: Float64Array };
   /** False: the program never switched kcov on. */
   readonly hasRecords: boolean;

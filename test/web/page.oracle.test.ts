@@ -1,5 +1,5 @@
-// The page in headless Chromium, as `npm run web` builds it, from a host that sets no headers and in
-// a folder of its own. The oracle is the run that Node recorded: its hashes, console and coverage.
+// The page in headless Chromium, as `npm run web` builds it, from a host that sets no headers, in a
+// folder of its own. The oracle is the run that Node recorded: its hashes, console and coverage.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';

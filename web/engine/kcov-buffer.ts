@@ -1,4 +1,4 @@
-// What the kcov descriptor of a hart's thread holds, read from guest memory.
+// The contents of the kcov descriptor of a hart's thread, read from guest memory.
 import { CTX, RECORD } from '../../devices/kcov-layout.ts';
 import type { Hart, Machine } from '../../emulator/index.ts';
 import type { BufferView } from '../protocol.ts';
