@@ -7,6 +7,7 @@ import type { Timeline } from './timeline/timeline.ts';
 
 const HELP = `monitor position                  where the run is: units since power-on
 monitor seek N|+N|-N|start|end    go there; then type: maintenance flush register-cache
+                                  and: maintenance flush dcache
 monitor last-write ADDR BYTES     the last store to this memory before now
 `;
 

@@ -280,8 +280,8 @@ export class GdbStub {
   #monitor(hex: string): string {
     const line = fromHex(hex);
     if (!line) return 'E01';
+    // The thread stays: GDB asks for its registers without selecting it again.
     const text = monitor(this.#timeline, this.#current, new TextDecoder().decode(line));
-    this.#hart = this.#machine.scheduler.turn;
     return toHex(new TextEncoder().encode(text));
   }
 

@@ -237,6 +237,19 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('gdb backwards', () => {
     }
   });
 
+  test('monitor leaves the thread selected: GDB does not select it again', () => {
+    const client = new Client({ kernel: assemble(COUNT), harts: 2 });
+    expect(client.say('Hg2')).toBe('OK');
+    const before = client.register(PC);
+    client.monitor('seek 100');
+    expect(client.machine.scheduler.turn).toBe(0);
+    expect(client.register(PC)).toBe(client.machine.harts[1]!.state.pc);
+    expect(client.register(PC)).not.toBe(client.machine.harts[0]!.state.pc);
+    client.monitor('position');
+    client.monitor('seek start');
+    expect(client.register(PC)).toBe(before);
+  });
+
   test('monitor: places, and the last store', () => {
     const client = new Client({ kernel: assemble(COUNT) });
     expect(client.monitor('seek end')).toMatch(/^unit \d+ of 0 to \d+: hart 0, pc 0x8/);
