@@ -20,6 +20,8 @@ export interface Names {
 const LENGTH_MAX = 1000;
 const DEPTH_MAX = 100;
 const OBJECT_MAX = 1 << 16;
+/** Members without a name that one look-up enters. */
+const MEMBERS_MAX = 1000;
 const TOKEN =
   /\s*(?:(0x[0-9a-f]+|\d+)([ul]*)|([A-Za-z_]\w*)|('(?:[^'\\]|\\.)')|(->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!<>()[\].]))/iy;
 
@@ -272,14 +274,20 @@ const addressOf = (value: Value): Value => ({
   bytes: bytesOf(vaOf(value), 8),
 });
 
-/** Also in members without a name. */
-function find(value: Value, name: string, depth: number): Value | undefined {
+/** Also in members without a name, whose types may contain each other. */
+function find(
+  value: Value,
+  name: string,
+  depth: number,
+  budget = { members: MEMBERS_MAX },
+): Value | undefined {
   if (value.type.kind !== 'struct' || depth > 8) return undefined;
   const members = value.type.members();
   const own = members.find(member => member.name === name);
   if (own) return memberOf(value, own);
   for (const member of members) {
-    const inner = member.name === '' ? find(memberOf(value, member), name, depth + 1) : undefined;
+    if (member.name !== '' || budget.members-- <= 0) continue;
+    const inner = find(memberOf(value, member), name, depth + 1, budget);
     if (inner) return inner;
   }
   return undefined;

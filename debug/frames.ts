@@ -30,7 +30,10 @@ export function framesOf(machine: Machine, hart: Hart, images: readonly Image[])
     const data = readMemory(machine, hart, va, bytes);
     return data?.length === bytes ? data : undefined;
   };
-  let registers: Registers = new Map(Array.from({ length: 32 }, (_, n) => [n, hart.state.getX(n)]));
+  let registers: Registers = new Map([
+    ...Array.from({ length: 32 }, (_, n): [number, bigint] => [n, hart.state.getX(n)]),
+    ...Array.from({ length: 32 }, (_, n): [number, bigint] => [32 + n, hart.state.getF(n)]),
+  ]);
   let { pc } = hart.state;
   const frames: Frame[] = [];
   for (let depth = 0; frames.length < FRAMES_MAX; depth++) {

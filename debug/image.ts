@@ -21,6 +21,9 @@ export interface Statement {
   readonly line: number;
 }
 
+/** Statements that a prologue may have. */
+const PROLOGUE_MAX = 64;
+
 /** Half-open. */
 export interface Interval {
   readonly low: bigint;
@@ -95,11 +98,22 @@ export class Image {
   behindPrologue(pc: bigint): bigint | undefined {
     const scope = this.scopesAt(pc).at(-1);
     if (!scope || pcOf(scope.ranges[0]!) !== pc) return undefined;
-    const { statements } = this;
     const [{ high }] = intervalsOf(scope) as [Interval];
-    const inside = [...statements.keys()].filter(at => at > pc && at < high).sort((a, b) => (a < b ? -1 : 1));
+    const inside = this.statementsIn({ low: pc + 1n, high }, PROLOGUE_MAX);
     return inside.find(at => this.#prologueEnds.has(at)) ?? inside[0];
   }
+
+  /** The addresses of the first statements of an interval, in order. */
+  statementsIn({ low, high }: Interval, most = Number.POSITIVE_INFINITY): bigint[] {
+    this.#sorted ??= BigUint64Array.from(this.statements.keys()).sort();
+    const sorted = this.#sorted;
+    const inside: bigint[] = [];
+    for (let i = firstFrom(sorted, low); i < sorted.length && sorted[i]! < high && inside.length < most; i++)
+      inside.push(sorted[i]!);
+    return inside;
+  }
+
+  #sorted: BigUint64Array | undefined;
 
   /**
    * Instructions to stop at for a function, FILE:LINE, or *ADDRESS; of inlined copies too. Empty:
@@ -156,6 +170,17 @@ export class Image {
     }
     return [];
   }
+}
+
+/** The index of the first value that is not below `least`. */
+function firstFrom(sorted: BigUint64Array, least: bigint): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const intervalsOf = ({ ranges }: Scope): Interval[] => {

@@ -1,6 +1,6 @@
 // A debugger of source code for a run that goes both ways: what its faces (the command line, DAP)
 // share. It has no I/O; every method ends with the machine at some place of the run.
-import { addrOf, cleanPath, type Type, type Variable } from '../coverage/index.ts';
+import { addrOf, cleanPath, type Place, type Type, type Variable } from '../coverage/index.ts';
 import {
   exhaust,
   type Found,
@@ -54,6 +54,8 @@ export type Direction = 'forward' | 'back';
 const BREAKPOINTS_MAX = 1000;
 const PAGE = 4096;
 const MOMENTS_MAX = 100_000;
+/** Bytes of a value; the rest of a longer one is not read. */
+const VALUE_MAX = 1 << 16;
 
 export class DebugSession {
   readonly timeline: Timeline;
@@ -162,9 +164,15 @@ export class DebugSession {
 
   /** Variables of the selected frame; inner ones hide outer ones. */
   get locals(): readonly Variable[] {
-    const { image, scope, pc } = this.frame;
-    return image && scope ? image.variables.of(scope, this.#lookAt(pc)) : [];
+    const { frame } = this;
+    const { image, scope, pc } = frame;
+    let found = this.#locals.get(frame);
+    found ??= image && scope ? image.variables.of(scope, this.#lookAt(pc)) : [];
+    this.#locals.set(frame, found);
+    return found;
   }
+
+  readonly #locals = new WeakMap<Frame, readonly Variable[]>();
 
   /** Of a caller: its call, not the instruction behind it. */
   #lookAt(pc: bigint): bigint {
@@ -176,14 +184,36 @@ export class DebugSession {
     const { view, pc } = this.frame;
     const place = variable.place(view, this.#lookAt(pc));
     const { type } = variable;
-    if (!place) return undefined;
-    if (place.kind === 'value') return { type, place, bytes: bytesOf(place.value, Math.min(8, type.bytes)) };
-    if (place.kind === 'register') {
-      const word = place.n < 32 ? view.register(place.n) : undefined;
-      return word === undefined ? undefined : { type, place, bytes: bytesOf(word, Math.min(8, type.bytes)) };
-    }
-    const bytes = this.read(place.va, Math.min(type.bytes, 1 << 16));
+    const bytes = place && this.#bytesAt(place, Math.min(type.bytes, VALUE_MAX));
     return bytes && { type, place, bytes };
+  }
+
+  /** Undefined: some of them are not known. */
+  #bytesAt(place: Place, size: number): Uint8Array | undefined {
+    switch (place.kind) {
+      case 'memory':
+        return this.read(place.va, size);
+      case 'register': {
+        const word = this.frame.view.register(place.n);
+        return word === undefined ? undefined : bytesOf(word, Math.min(8, size));
+      }
+      case 'value':
+        return bytesOf(place.value, Math.min(8, size));
+      case 'bytes':
+        return place.bytes.slice(0, size);
+      case 'pieces': {
+        const all = new Uint8Array(size);
+        let at = 0;
+        for (const { place: part, bytes } of place.pieces) {
+          const found = part && this.#bytesAt(part, Math.min(bytes, size - at));
+          if (!found) return undefined;
+          all.set(found, at);
+          at += bytes;
+          if (at >= size) return all;
+        }
+        return undefined;
+      }
+    }
   }
 
   /** Errors: DebugError with the reason. */
@@ -334,7 +364,7 @@ export class DebugSession {
       const now = this.frames[0]!;
       return depth(now) !== here && (isInto || now.cfa >= own.cfa);
     };
-    const wanted = isInto ? statements.keys() : this.#near(image, statements);
+    const wanted = isInto ? statements.keys() : this.#near(image);
     const addresses = new Set<bigint>();
     for (const pc of wanted) {
       const at = statements.get(pc)!;
@@ -350,14 +380,14 @@ export class DebugSession {
   }
 
   /** Statements of the functions of the two innermost activations. */
-  #near(image: Image, statements: ReadonlyMap<bigint, Statement>): bigint[] {
+  #near(image: Image): bigint[] {
     const cfas = new Set<bigint>();
     const intervals = this.frames.flatMap(({ cfa, pc }) => {
       if (cfas.has(cfa) || cfas.size >= 2) return [];
       cfas.add(cfa);
       return image.functionAt(pc);
     });
-    return [...statements.keys()].filter(pc => intervals.some(({ low, high }) => pc >= low && pc < high));
+    return intervals.flatMap(interval => image.statementsIn(interval));
   }
 
   /** Until one of `addresses` is met by this hart and `isDone`, or a breakpoint of the user. */

@@ -15,6 +15,8 @@ export type Read = (va: bigint, bytes: number) => Uint8Array | undefined;
 const ITEMS_MAX = 32;
 const TEXT_MAX = 200;
 const DEPTH_MAX = 4;
+/** Members and elements in one text. */
+const VALUES_MAX = 4096;
 
 export const isSigned = (type: Type): boolean =>
   type.kind === 'base' ? type.encoding === 'signed' || type.encoding === 'char' : type.kind === 'enum';
@@ -36,8 +38,14 @@ export function bytesOf(value: bigint, size: number): Uint8Array {
   return bytes.subarray(0, size);
 }
 
-export function show(value: Value, read: Read, depth = 0): string {
+export function show(value: Value, read: Read): string {
+  return showIn(value, read, 0, { values: VALUES_MAX });
+}
+
+/** `budget`: of the whole text; types may contain each other. */
+function showIn(value: Value, read: Read, depth: number, budget: { values: number }): string {
   const { type, bytes } = value;
+  if (budget.values-- <= 0) return '...';
   switch (type.kind) {
     case 'base':
       return showBase(value);
@@ -49,7 +57,7 @@ export function show(value: Value, read: Read, depth = 0): string {
       if (depth >= DEPTH_MAX) return '{...}';
       const members = type.members().slice(0, ITEMS_MAX);
       const inner = members.map(member => {
-        const text = show(memberOf(value, member), read, depth + 1);
+        const text = showIn(memberOf(value, member), read, depth + 1, budget);
         return member.name === '' ? text : `${member.name} = ${text}`;
       });
       return `{${inner.join(', ')}}`;
@@ -60,10 +68,11 @@ export function show(value: Value, read: Read, depth = 0): string {
       const size = type.of.bytes;
       const count = Math.min(type.count, ITEMS_MAX, size > 0 ? Math.floor(bytes.length / size) : 0);
       const items = Array.from({ length: count }, (_, i) =>
-        show(
+        showIn(
           { type: type.of, place: undefined, bytes: bytes.subarray(i * size, (i + 1) * size) },
           read,
           depth + 1,
+          budget,
         ),
       );
       return `{${items.join(', ')}${type.count > count ? ', ...' : ''}}`;
@@ -88,7 +97,8 @@ function showBase(value: Value): string {
   const encoding = type.kind === 'base' ? type.encoding : 'signed';
   if (encoding === 'float' && (bytes.length === 4 || bytes.length === 8)) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return String(bytes.length === 4 ? view.getFloat32(0, true) : view.getFloat64(0, true));
+    const number = bytes.length === 4 ? view.getFloat32(0, true) : view.getFloat64(0, true);
+    return Object.is(number, -0) ? '-0' : String(number);
   }
   const number = integerOf(value);
   if (encoding === 'bool') return number === 0n ? 'false' : 'true';

@@ -41,6 +41,9 @@ export function hex(addr: Addr): string {
   return `0x${hi}${(addr >>> 0).toString(16).padStart(8, '0')}`;
 }
 
+/** Of the last byte of a LEB128 that counts: values of any length stay finite and whole. */
+const LEB_SCALE_MAX = 2 ** 70;
+
 /** A cursor over little-endian bytes that throws instead of reading past `end`. */
 export class Cursor {
   readonly bytes: Uint8Array;
@@ -121,7 +124,7 @@ export class Cursor {
     do {
       byte = this.u8();
       value += (byte & 0x7f) * scale;
-      scale *= 0x80;
+      scale = Math.min(scale * 0x80, LEB_SCALE_MAX);
     } while (byte >= 0x80);
     return value;
   }
@@ -133,9 +136,23 @@ export class Cursor {
     do {
       byte = this.u8();
       value += (byte & 0x7f) * scale;
-      scale *= 0x80;
+      scale = Math.min(scale * 0x80, LEB_SCALE_MAX);
     } while (byte >= 0x80);
     return byte & 0x40 ? value - scale : value;
+  }
+
+  /** All 64 bits of an unsigned or signed LEB128; bits above are dropped. */
+  leb64(isSigned: boolean): bigint {
+    let value = 0n;
+    let shift = 0n;
+    let byte: number;
+    do {
+      byte = this.u8();
+      if (shift < 64n) value |= BigInt(byte & 0x7f) << shift;
+      shift += 7n;
+    } while (byte >= 0x80);
+    if (!isSigned) return BigInt.asUintN(64, value);
+    return BigInt.asIntN(64, byte & 0x40 && shift < 64n ? value - (1n << shift) : value);
   }
 
   skipLeb(): void {
@@ -143,9 +160,9 @@ export class Cursor {
   }
 
   skipString(): void {
-    const zero = this.bytes.indexOf(0, this.at);
-    if (zero < 0 || zero >= this.end) this.overrun();
-    this.at = zero + 1;
+    const zero = this.bytes.subarray(this.at, this.end).indexOf(0);
+    if (zero < 0) this.overrun();
+    this.at += zero + 1;
   }
 
   string(): string {

@@ -44,7 +44,10 @@ interface Row {
 }
 
 const SP = 2;
-const STEPS_MAX = 100_000;
+/** Instructions up to one row. */
+const STEPS_MAX = 20_000;
+/** Registers of one row; there are 64 and the vector registers. */
+const RULES_MAX = 128;
 
 export class CallFrames {
   readonly #fdes: Fde[] = [];
@@ -197,7 +200,7 @@ function execute(cursor: Cursor, fde: Fde, pc: Addr, row: Row, start: Row): bool
     row.rules.set(register, { kind: 'offset', n });
   };
   for (let steps = 0; cursor.at < cursor.end; steps++) {
-    if (steps > STEPS_MAX) return false;
+    if (steps > STEPS_MAX || row.rules.size > RULES_MAX) return false;
     const op = cursor.u8();
     const low = op & 0x3f;
     let delta = 0;

@@ -10,7 +10,6 @@ import {
   type Abbrev,
   DW_FORM,
   type FormContext,
-  readAbbrevs,
   readAddress,
   readNumber,
   readString,
@@ -146,7 +145,7 @@ export class DieReader {
   callLine = 0;
   callColumn = 0;
 
-  constructor(sections: Sections, unit: Unit, abbrevs = readAbbrevs(sections, unit.abbrevOffset, unit)) {
+  constructor(sections: Sections, unit: Unit, abbrevs: Abbrev[]) {
     this.sections = sections;
     this.unit = unit;
     this.abbrevs = abbrevs;

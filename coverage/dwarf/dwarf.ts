@@ -39,6 +39,13 @@ interface UnitCode {
   owner: Scope[];
 }
 
+/** Open lists of children: blocks and inlined calls. */
+const NESTING_MAX = 1000;
+/** Bytes of the lists of ranges of a unit's functions; several may share one. */
+const RANGES_MAX = 1 << 26;
+/** Tables may overlap in a hostile file; this many times their section is read. */
+const OVERLAP_MAX = 4;
+
 const EMPTY = new Uint8Array(0);
 const HOLDS_FUNCTIONS = new Set<number>([
   DW_TAG.compile_unit,
@@ -62,6 +69,8 @@ export class Dwarf {
   private readonly lines = new Map<number, LineTable>();
   private readonly names = new Map<number, FunctionName>();
   private readonly abbrevs = new Map<number, Abbrev[]>();
+  private abbrevBytes = 0;
+  private lineBytes = 0;
 
   constructor(elf: Elf) {
     const data = (name: string) => elf.dataNamed(name) ?? EMPTY;
@@ -77,6 +86,7 @@ export class Dwarf {
       rnglists: data('.debug_rnglists'),
       loc: data('.debug_loc'),
       loclists: data('.debug_loclists'),
+      listBytes: 0,
     };
     this.units = readUnitHeaders(this.sections);
     const intervals: { low: Addr; high: Addr; unit: Unit }[] = [];
@@ -107,7 +117,11 @@ export class Dwarf {
     const key = unit.abbrevOffset * 16 + unit.version;
     let abbrevs = this.abbrevs.get(key);
     if (!abbrevs) {
-      abbrevs = readAbbrevs(this.sections, unit.abbrevOffset, unit);
+      const read = readAbbrevs(this.sections, unit.abbrevOffset, unit);
+      abbrevs = read.table;
+      this.abbrevBytes += read.bytes;
+      if (this.abbrevBytes > OVERLAP_MAX * this.sections.abbrev.length)
+        throw new CoverageError('.debug_abbrev: tables of units overlap');
       this.abbrevs.set(key, abbrevs);
     }
     return new DieReader(this.sections, unit, abbrevs);
@@ -128,6 +142,9 @@ export class Dwarf {
     let table = this.lines.get(unit.stmtList);
     if (!table) {
       table = readLineTable(this.sections, unit.stmtList);
+      this.lineBytes += table.end - unit.stmtList;
+      if (this.lineBytes > OVERLAP_MAX * this.sections.line.length)
+        throw new CoverageError('.debug_line: programs of units overlap');
       this.lines.set(unit.stmtList, table);
     }
     return table;
@@ -179,6 +196,7 @@ export class Dwarf {
    */
   private readFunctions(unit: Unit): Scope[] {
     const functions: Scope[] = [];
+    const before = this.sections.listBytes;
     if (!unit.isCode) return functions;
     const reader = this.reader(unit);
     const { cursor } = reader;
@@ -195,6 +213,8 @@ export class Dwarf {
       if (tag === DW_TAG.subprogram || tag === DW_TAG.inlined_subroutine) {
         reader.read(abbrev);
         const scope = this.scopeOf(reader, unit);
+        if (this.sections.listBytes - before > RANGES_MAX)
+          throw new CoverageError(`.debug_info: a unit reads more than ${RANGES_MAX} bytes of ranges`);
         if (scope) {
           if (inside) inside.children.push(scope);
           else functions.push(scope);
@@ -209,6 +229,8 @@ export class Dwarf {
         }
       }
       if (abbrev.hasChildren) parents.push(inside);
+      if (parents.length > NESTING_MAX)
+        throw new CoverageError(`.debug_info: entries are nested more than ${NESTING_MAX} deep`);
     }
     return functions;
   }

@@ -89,6 +89,17 @@ export class Entries {
     return readNumber(this.#cursor(found), found.form, entry.unit, found.implicit);
   }
 
+  /** A constant with all of its 64 bits, sign-extended where the form is signed. */
+  constant(entry: Entry, name: number): bigint | undefined {
+    const found = entry.attributes.get(name);
+    if (!found || isBlock(found.form)) return undefined;
+    const cursor = this.#cursor(found);
+    if (found.form === DW_FORM.sdata || found.form === DW_FORM.udata)
+      return cursor.leb64(found.form === DW_FORM.sdata);
+    if (found.form === DW_FORM.data8) return cursor.view.getBigInt64(cursor.take(8), true);
+    return BigInt(readNumber(cursor, found.form, entry.unit, found.implicit));
+  }
+
   /** An offset in .debug_info. */
   reference(entry: Entry, name: number): number | undefined {
     return this.number(entry, name);

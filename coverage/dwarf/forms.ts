@@ -41,6 +41,8 @@ export interface Sections {
   rnglists: Uint8Array;
   loc: Uint8Array;
   loclists: Uint8Array;
+  /** Bytes of lists of ranges that were read so far: entries may share a long one. */
+  listBytes: number;
 }
 
 /** A word of an index table (`.debug_addr`, `.debug_str_offsets`), checked. */
@@ -265,16 +267,23 @@ export interface Abbrev {
   bytes: number;
 }
 
+/** Of an entry, which may take a single byte; compilers use some thirty. */
+const ATTRIBUTES_MAX = 256;
+
 /**
  * The abbreviations at `offset`, by code. Codes are dense in practice, so a sparse array serves.
  */
-export function readAbbrevs(sections: Sections, offset: number, context: FormContext): Abbrev[] {
+export function readAbbrevs(
+  sections: Sections,
+  offset: number,
+  context: FormContext,
+): { readonly table: Abbrev[]; readonly bytes: number } {
   const cursor = new Reader(sections.abbrev, '.debug_abbrev');
   cursor.seek(offset);
   const table: Abbrev[] = [];
   for (;;) {
     const code = cursor.uleb();
-    if (code === 0) return table;
+    if (code === 0) return { table, bytes: cursor.at - offset };
     if (code > 1_000_000) throw new CoverageError(`.debug_abbrev: absurd code ${code}`);
     const tag = cursor.uleb();
     const hasChildren = cursor.u8() !== 0;
@@ -285,6 +294,8 @@ export function readAbbrevs(sections: Sections, offset: number, context: FormCon
       const form = cursor.uleb();
       const implicit = form === DW_FORM.implicit_const ? cursor.sleb() : 0;
       if (attribute === 0 && form === 0) break;
+      if (attributes.length >= 3 * ATTRIBUTES_MAX)
+        throw new CoverageError(`.debug_abbrev: code ${code} has more than ${ATTRIBUTES_MAX} attributes`);
       attributes.push(attribute, form, implicit);
       const size = fixedSize(form, context);
       bytes = bytes < 0 || size < 0 ? -1 : bytes + size;

@@ -17,7 +17,10 @@ export function readRanges4(sections: Sections, offset: number, base: Addr): Add
   for (;;) {
     const low = cursor.addr();
     const high = cursor.addr();
-    if (low === 0 && high === 0) return out;
+    if (low === 0 && high === 0) {
+      sections.listBytes += cursor.at - offset;
+      return out;
+    }
     // All ones (signed: -1) announces a new base.
     if (low === -1) base = high;
     else push(out, base + low, base + high);
@@ -35,6 +38,7 @@ export function readRanges5(sections: Sections, context: FormContext, offset: nu
     let low: Addr;
     switch (kind) {
       case 0: // DW_RLE_end_of_list
+        sections.listBytes += cursor.at - offset;
         return out;
       case 1: // DW_RLE_base_addressx
         base = indexed();

@@ -76,6 +76,8 @@ const AT = {
 } as const;
 const DEPTH_MAX = 64;
 const COUNT_MAX = 2 ** 32;
+const MEMBERS_MAX = 10_000;
+const DIMENSIONS_MAX = 32;
 const PREFIX: Readonly<Record<number, string>> = { [TAG.union]: 'union ', [TAG.structure]: 'struct ' };
 
 export class Types {
@@ -135,6 +137,7 @@ export class Types {
   #read(entry: Entry, depth: number): Type {
     const name = this.#entries.text(entry, AT.name);
     const bytes = this.#entries.number(entry, AT.byteSize) ?? 0;
+    let members: Member[] | undefined;
     switch (entry.tag) {
       case TAG.base:
         return {
@@ -155,7 +158,7 @@ export class Types {
           kind: 'struct',
           name: `${PREFIX[entry.tag] ?? ''}${name || '{...}'}`,
           bytes,
-          members: () => this.#members(entry),
+          members: () => (members ??= this.#members(entry)),
         };
       case TAG.enumeration:
         return { kind: 'enum', name: `enum ${name}`, bytes, names: this.#enumerators(entry) };
@@ -195,12 +198,14 @@ export class Types {
     const members: Member[] = [];
     for (const child of this.#entries.children(this.#complete(entry))) {
       if (child.tag !== TAG.member) continue;
+      if (members.length >= MEMBERS_MAX) break;
       const name = this.#entries.text(child, AT.name);
       const type = this.of(child);
       const count = this.#entries.number(child, AT.bitSize);
       const first = this.#entries.number(child, AT.dataBitOffset);
       const offset = this.#entries.number(child, AT.location) ?? Math.floor((first ?? 0) / 8);
-      const bits = count === undefined ? {} : { bits: { first: (first ?? 0) % 8, count } };
+      const isField = count !== undefined && count >= 0 && count <= 64;
+      const bits = isField ? { bits: { first: (first ?? 0) % 8, count } } : {};
       members.push({ name, type, offset, ...bits });
     }
     return members;
@@ -219,17 +224,14 @@ export class Types {
     const names = new Map<bigint, string>();
     for (const child of this.#entries.children(entry))
       if (child.tag === TAG.enumerator)
-        names.set(
-          BigInt(this.#entries.number(child, AT.constValue) ?? 0),
-          this.#entries.text(child, AT.name),
-        );
+        names.set(this.#entries.constant(child, AT.constValue) ?? 0n, this.#entries.text(child, AT.name));
     return names;
   }
 
   #array(entry: Entry, depth: number): Type {
     const counts: number[] = [];
     for (const child of this.#entries.children(entry)) {
-      if (child.tag !== TAG.subrange) continue;
+      if (child.tag !== TAG.subrange || counts.length >= DIMENSIONS_MAX) continue;
       const count = this.#entries.number(child, AT.count);
       const last = this.#entries.number(child, AT.upperBound);
       counts.push(Math.min(COUNT_MAX, count ?? (last === undefined ? 0 : last + 1)));

@@ -1,9 +1,18 @@
 /** Variables by scope (DWARF 5 §4.1): those of a function around an address, and global ones. */
 import { type Addr, addrOf } from '../base/bytes.ts';
+import type { Unit } from './die.ts';
 import type { Scope } from './dwarf.ts';
 import type { Entries, Entry } from './entries.ts';
 import { DW_FORM } from './forms.ts';
-import { type FrameView, fromList4, fromList5, locate, loclistOffset, type Place } from './location.ts';
+import {
+  type FrameView,
+  fromList4,
+  fromList5,
+  type LocationContext,
+  locate,
+  loclistOffset,
+  type Place,
+} from './location.ts';
 import { type Type, Types } from './types.ts';
 
 const TAG = { parameter: 0x05, block: 0x0b, variable: 0x34 } as const;
@@ -18,6 +27,10 @@ const AT = {
   loclistsBase: 0x8c,
 } as const;
 const DEPTH_MAX = 32;
+/** Of a scope. */
+const VARIABLES_MAX = 1000;
+
+const isVariable = ({ tag }: Entry): boolean => tag === TAG.parameter || tag === TAG.variable;
 
 export interface Variable {
   readonly name: string;
@@ -40,7 +53,32 @@ export class Variables {
   /** Parameters and variables of a scope whose blocks are around `pc`, innermost first. */
   of(scope: Scope, pc: bigint): Variable[] {
     const entry = this.entries.at(scope.offset);
-    return entry ? this.#inside(entry, addrOf(pc), 0) : [];
+    if (!entry) return [];
+    return [...this.#inside(entry, addrOf(pc), 0), ...this.#missing(entry)];
+  }
+
+  /**
+   * Those that only the abstract instance has (DWARF 5 §3.3.8.2): compilers leave variables that
+   * were optimised out away where a call was inlined.
+   */
+  #missing(entry: Entry): Variable[] {
+    const { entries } = this;
+    const abstract = this.#origin(entry);
+    if (abstract === entry) return [];
+    const concrete = new Set<number>();
+    const collect = (parent: Entry, depth: number): void => {
+      for (const child of entries.children(parent)) {
+        const origin = isVariable(child) ? entries.reference(child, AT.origin) : undefined;
+        if (origin !== undefined) concrete.add(origin);
+        else if (child.tag === TAG.block && depth < DEPTH_MAX) collect(child, depth + 1);
+      }
+    };
+    collect(entry, 0);
+    const missing: Variable[] = [];
+    for (const child of entries.children(abstract))
+      if (isVariable(child) && !concrete.has(child.offset) && missing.length < VARIABLES_MAX)
+        missing.push(this.#variable(child));
+    return missing.filter(({ name }) => name !== '');
   }
 
   /** A variable with a fixed address, of any file. */
@@ -71,14 +109,20 @@ export class Variables {
     const entry = this.entries.at(scope.offset);
     const expression = entry && this.entries.block(entry, AT.frameBase);
     if (!expression) return undefined;
-    const place = locate(
-      expression,
-      { ...view, frameBase: () => undefined },
-      this.entries.dwarf.sections,
-      scope.unit,
-    );
+    const place = locate(expression, { ...view, frameBase: () => undefined }, this.#context(scope.unit));
     if (place?.kind === 'register') return view.register(place.n);
-    return place?.kind === 'memory' ? place.va : place?.value;
+    if (place?.kind === 'memory') return place.va;
+    return place?.kind === 'value' ? place.value : undefined;
+  }
+
+  #context(unit: Unit): LocationContext {
+    const integer = (offset: number) => {
+      const type = this.types.at(unit.offset + offset);
+      if (type.kind !== 'base' || type.encoding === 'float' || type.bytes < 1 || type.bytes > 8)
+        return undefined;
+      return { bytes: type.bytes, isSigned: type.encoding === 'signed' || type.encoding === 'char' };
+    };
+    return { sections: this.entries.dwarf.sections, unit, integer };
   }
 
   #inside(entry: Entry, pc: Addr, depth: number): Variable[] {
@@ -86,7 +130,8 @@ export class Variables {
     const inner: Variable[] = [];
     if (depth > DEPTH_MAX) return own;
     for (const child of this.entries.children(entry)) {
-      if (child.tag === TAG.parameter || child.tag === TAG.variable) own.push(this.#variable(child));
+      if (own.length + inner.length >= VARIABLES_MAX) break;
+      if (isVariable(child)) own.push(this.#variable(child));
       else if (child.tag === TAG.block && this.#covers(child, pc))
         inner.push(...this.#inside(child, pc, depth + 1));
     }
@@ -117,10 +162,12 @@ export class Variables {
     const origin = this.#origin(entry);
     const typed = this.entries.form(entry, 0x49) ? entry : origin;
     const place = (view: FrameView, pc: bigint): Place | undefined => {
-      const value = this.entries.number(entry, AT.constValue);
-      if (value !== undefined) return { kind: 'value', value: BigInt(value) };
+      const value = this.entries.constant(entry, AT.constValue);
+      if (value !== undefined) return { kind: 'value', value };
+      const bytes = this.entries.block(entry, AT.constValue);
+      if (bytes) return { kind: 'bytes', bytes };
       const expression = this.#expression(entry, pc);
-      return expression && locate(expression, view, this.entries.dwarf.sections, entry.unit);
+      return expression && locate(expression, view, this.#context(entry.unit));
     };
     const { types } = this;
     return {
