@@ -11,7 +11,7 @@ import {
   writeTrace,
 } from '../../coverage/index.ts';
 import { UserError } from '../io/fail.ts';
-import { checkOutput, writeChunks } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -86,6 +86,7 @@ export function addMerge(cov: Command): void {
     .addHelpText('after', '\nExample:\n  kcovbox cov merge -o all.kcov a.kcov b.kcov')
     .action(async (paths: string[], options: { output: string }) => {
       checkOutput(options.output);
+      checkDistinct([['-o', options.output]], paths);
       const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
       sameImage(traces);
       await writeChunks(options.output, withProgress('merging', writeTrace(mergeTraces(traces))));
@@ -116,6 +117,7 @@ export function addFilter(cov: Command): void {
     );
   addSelectOptions(addImageOption(command)).action(async (path: string, options: FilterOptions) => {
     checkOutput(options.output);
+    checkDistinct([['-o', options.output]], [path, options.kernel]);
     const trace = openTrace(path);
     checkTest(path, trace, options.test);
     const kept = filterTrace(trace, {

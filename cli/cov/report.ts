@@ -30,7 +30,7 @@ import { type SourceOptions, sourceReader, syscallName } from '../../host/source
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkOutput, writeChunks } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -178,6 +178,7 @@ export function addReport(cov: Command): void {
   addSourceOption(addSelectOptions(addImageOption(command))).action(
     async (paths: string[], options: ReportOptions) => {
       checkOutput(options.output);
+      checkDistinct([['-o', options.output]], [...paths, options.kernel]);
       const format = reportFormat(options.output, options.format);
       checkFormatOptions(options, format, { by: ['text'], title: ['html'] });
       const coverage = countedOf(paths, options);
@@ -321,6 +322,7 @@ export function addDiff(cov: Command): void {
     async (pathA: string, pathB: string, options: DiffOptions) => {
       const { output } = options;
       checkOutput(output);
+      checkDistinct([['-o', output]], [pathA, pathB, options.kernel]);
       const format = reportFormat(output, options.format);
       if (options.json && format === 'html')
         throw new UserError('cov diff: --json prints text; leave out --json or the page');
@@ -418,6 +420,7 @@ export function addExport(cov: Command): void {
   addSourceOption(addSelectOptions(addImageOption(command))).action(
     async (paths: string[], options: ExportCommand) => {
       checkOutput(options.output);
+      checkDistinct([['-o', options.output]], [...paths, options.kernel]);
       const format = exportFormat(options);
       checkFormatOptions(options, format, EXPORT_OPTIONS);
       const trace = together(paths);

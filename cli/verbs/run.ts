@@ -206,7 +206,12 @@ export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver'
 export async function loadDevices(texts: readonly string[] = []): Promise<LoadedDevice[]> {
   if (texts.length === 0) return [];
   const { loadDevice } = await import('../../host/device.ts');
-  return texts.map(loadDevice);
+  const devices = texts.map(loadDevice);
+  const names = devices.map(({ definition }) => definition.name);
+  for (const [i, name] of names.entries())
+    if (names.indexOf(name) < i)
+      throw new UserError(`--device ${texts[i]}: another device is named ${name}; give it a name of its own`);
+  return devices;
 }
 
 export function register(program: Command): void {

@@ -71,10 +71,15 @@ export function parseFaults(text: string): Fault[] {
 }
 
 function parseOne(device: string, part: string): Fault {
-  const [, kind = '', n, amount, unit] =
-    /^([a-z-]+)(?:@(\d{1,9}))?(?:=(\d{1,9})(ns|us|ms|s))?$/.exec(part) ?? [];
+  const [kind = ''] = /^[a-z-]*/.exec(part) ?? [];
   if (!Object.hasOwn(FAULT_KINDS, kind))
     throw new HostError(`fault ${device}:${part}: the kinds are ${Object.keys(FAULT_KINDS).join(', ')}`);
+  const [match, n, amount, unit] =
+    /^(?:@(\d{1,9}))?(?:=(\d{1,9})(ns|us|ms|s))?$/.exec(part.slice(kind.length)) ?? [];
+  if (match === undefined)
+    throw new HostError(
+      `fault ${device}:${part}: behind ${kind} comes @N, up to nine digits, then =TIME, such as @5=20us`,
+    );
   const row = faultRow(kind as FaultKind);
   const at = n === undefined ? 1 : Number(n);
   if (at < 1) throw new HostError(`fault ${device}:${part}: the first event is @1`);

@@ -8,6 +8,7 @@ import { isOneLine, kcovbox, ROOT } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-wrong-'));
 const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+const SUMMER = join(ROOT, 'examples', 'device', 'summer.ts');
 let before: string[];
 
 beforeAll(() => {
@@ -117,6 +118,15 @@ const RUN: readonly Line[] = [
   ['run --driver nolink.c␣ ok.c', /driver .*nolink\.c : there is no such file/],
   ['run --driver text ok.c', /driver .*text does not compile/, 123],
   ['run --kernel-source nothing ok.c', /kernel tree .*nothing: no such folder/],
+  ['run --trace --test-name "" --cover x.info ok.c', /--test-name: the name is empty/],
+  [
+    'run --fault edu:irq-drop@5=abc ok.c',
+    /edu:irq-drop@5=abc: behind irq-drop comes @N.*=TIME, such as @5=20us/,
+  ],
+  [
+    `run --device ${SUMMER} --device ${SUMMER} ok.c`,
+    /another device is named summer; give it a name of its own/,
+  ],
   ['run --gdb 1234 ok.c', /--gdb 1234: write it as tcp::PORT, with a port from 1 to 65535/],
   ['boot -gdb tcp::0 -kernel ok.elf', /-gdb tcp::0: write it as tcp::PORT/],
   ['run --snapshot s --snapshot-at end ok.c', /'end' is invalid.*first-instruction, marker, marker:N or a/],
@@ -220,6 +230,11 @@ const COV: readonly Line[] = [
   ['cov export --kind frob -o x.raw a.kcov', /'frob' is invalid.*pc, cmp, edge/],
   ['cov export -o no/x.info a.kcov', /cannot write no\/x\.info: no such folder/],
   ['cov report --by source -o x.html a.kcov', /--by is for text, and the output is html/],
+  ['cov report --format html -o a.kcov a.kcov', /-o a\.kcov: the file is an input; choose another file/],
+  ['cov diff --format html -o ./a.kcov a.kcov a.kcov', /-o \.\/a\.kcov: the file is an input/],
+  ['cov export --format lcov -o a.kcov a.kcov', /-o a\.kcov: the file is an input/],
+  ['cov merge -o a.kcov a.kcov', /-o a\.kcov: the file is an input/],
+  ['cov filter -o a.kcov a.kcov', /-o a\.kcov: the file is an input/],
   ['cov report --title t a.kcov', /--title is for html, and the output is text/],
   ['cov report -S nothing a.kcov', /-S.*'nothing' is invalid.*no such folder/],
   ['cov export --table files -o x.json a.kcov', /--table is for csv, and the output is json/],
