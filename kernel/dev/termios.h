@@ -1,6 +1,7 @@
 /* termios.h: the bits of struct termios, Linux/riscv64 values (asm-generic/termbits.h). */
 #pragma once
 
+#include "abi/errno.h"
 #include "tty.h"
 
 enum {
@@ -56,50 +57,51 @@ enum {
 #define ECHOKE  0004000
 #define IEXTEN  0100000
 
-/* ioctl_tty(2) */
-#define TCGETS      0x5401
-#define TCSETS      0x5402
-#define TCSETSW     0x5403
-#define TCSETSF     0x5404
-#define TCSBRK      0x5409
-#define TCXONC      0x540a
-#define TCFLSH      0x540b
-#define TIOCEXCL    0x540c
-#define TIOCNXCL    0x540d
-#define TIOCSCTTY   0x540e
-#define TIOCGPGRP   0x540f
-#define TIOCSPGRP   0x5410
-#define TIOCOUTQ    0x5411
-#define TIOCSTI     0x5412
-#define TIOCGWINSZ  0x5413
-#define TIOCSWINSZ  0x5414
-#define TIOCINQ     0x541b
-#define TIOCPKT     0x5420
-#define TIOCNOTTY   0x5422
-#define TCSBRKP     0x5425
-#define TIOCGSID    0x5429
-#define TIOCGPTPEER 0x5441
+/* ioctl_tty(2); the others are in opt/terminal/ioctls.h */
+#define TCGETS     0x5401
+#define TIOCSPGRP  0x5410
+#define TIOCGWINSZ 0x5413
+#define TIOCINQ    0x541b
 
-/* Of a pseudo-terminal's master, without the direction bits: libc headers differ in those. */
-#define IOC_DIRECTION 0xe0000000
-#define TIOCGPTN      0x00045430
-#define TIOCSPTLCK    0x00045431
-#define TIOCSIG       0x00045436
-#define TIOCGPKT      0x00045438
-#define TIOCGPTLCK    0x00045439
-
-/* tty.c, for tty_file.c; all need the lock */
+/* tty.c, for tty_file.c and opt/terminal; all need the lock */
 u32 tty_emit(struct tty *tty, const char *s, u32 n); /* the number that the driver had room for */
-bool tty_can_emit(const struct tty *tty);            /* is there room for one more? */
+void tty_emit_char(struct tty *tty, char c);         /* through output processing */
+void tty_emit_all(struct tty *tty, const char *s, u32 n);
+void tty_echo(struct tty *tty, u8 c);
+void tty_notice(struct tty *tty, u32 what);              /* tells the driver of TTY_* events */
+bool tty_is_key(const struct tty *tty, int which, u8 c); /* is c the special character V*? */
+bool tty_can_emit(const struct tty *tty);                /* is there room for one more? */
 void tty_flush_input(struct tty *tty);
 u32 tty_readable(const struct tty *tty);
 u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol);
+
+/* tty_file.c */
+void tty_resume_input(
+    struct tty *tty); /* lets the driver pass on input that did not fit the ring */
+/* "tty=raw,noecho,nocrlf,ROWSxCOLS" of the kernel command line */
+void tty_apply_cmdline(struct tty *tty);
+
+/* opt/terminal */
 void tty_mode_changed(struct tty *tty, const struct termios *old);
 void tty_stop_output(struct tty *tty, bool stop);
-
-/* tty_jobs.c */
-long tty_check_foreground(struct tty *tty, int sig);
 long tty_job_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
-
-/* tty_file.c: "tty=raw,noecho,nocrlf,ROWSxCOLS" of the kernel command line */
-void tty_apply_cmdline(struct tty *tty);
+#ifdef CONFIG_TERMINAL
+/* Needs the lock. True: c is a key with an effect; the caller sends *sig after it drops the lock.
+ */
+bool tty_key(struct tty *tty, u8 c, int *sig);
+long tty_check_foreground(struct tty *tty, int sig);
+long tty_change(struct tty *tty, u32 cmd, u64 arg, bool by_master); /* the ioctls that change it */
+#else
+static inline bool tty_key(struct tty *tty, u8 c, int *sig)
+{
+    return false;
+}
+static inline long tty_check_foreground(struct tty *tty, int sig)
+{
+    return 0;
+}
+static inline long tty_change(struct tty *tty, u32 cmd, u64 arg, bool by_master)
+{
+    return -ENOTTY;
+}
+#endif

@@ -16,9 +16,6 @@
 #include "signal.h"
 #include "termios.h"
 
-#define MARK_EOL 0x100 /* read(2) stops after this character */
-#define MARK_EOF 0x200 /* and does not return it */
-
 void tty_init(struct tty *tty, const char *name, const struct tty_driver *driver, u64 rdev)
 {
     static const u8 cc[NCCS] = {
@@ -60,14 +57,14 @@ static void output(struct tty *tty, const char *s, size_t n)
     tty->driver->output(tty, s, n);
 }
 
-static void notice(struct tty *tty, u32 what)
+void tty_notice(struct tty *tty, u32 what)
 {
     if (tty->driver->noticed)
         tty->driver->noticed(tty, what);
 }
 
 /* One character through output processing. Needs the lock. */
-static void emit(struct tty *tty, char c)
+void tty_emit_char(struct tty *tty, char c)
 {
     u32 oflag = tty->termios.oflag;
 
@@ -86,10 +83,10 @@ static void emit(struct tty *tty, char c)
     output(tty, &c, 1);
 }
 
-static void emit_all(struct tty *tty, const char *s, u32 n)
+void tty_emit_all(struct tty *tty, const char *s, u32 n)
 {
     while (n--)
-        emit(tty, *s++);
+        tty_emit_char(tty, *s++);
 }
 
 /* Room for two characters: output processing turns a line end into CR LF. */
@@ -103,7 +100,7 @@ u32 tty_emit(struct tty *tty, const char *s, u32 n)
     u32 done = 0;
 
     while (done < n && tty_can_emit(tty))
-        emit(tty, s[done++]);
+        tty_emit_char(tty, s[done++]);
     return done;
 }
 
@@ -112,64 +109,21 @@ void tty_output_room(struct tty *tty)
     wake_up_events(&tty->wait, POLLOUT | POLLWRNORM);
 }
 
-static void echo(struct tty *tty, u8 c)
+void tty_echo(struct tty *tty, u8 c)
 {
     u32 lflag = tty->termios.lflag;
 
     if (!(lflag & ECHO) && !(c == '\n' && lflag & ECHONL && lflag & ICANON))
         return;
     if (lflag & ECHOCTL && (c < ' ' || c == 127) && c != '\n' && c != '\t') {
-        emit(tty, '^');
-        emit(tty, c ^ 0x40);
+        tty_emit_char(tty, '^');
+        tty_emit_char(tty, c ^ 0x40);
     } else {
-        emit(tty, c);
+        tty_emit_char(tty, c);
     }
 }
 
-static u32 shown_width(const struct tty *tty, u16 slot)
-{
-    u8 c = (u8)slot;
-
-    if (c < ' ' || c == 127)
-        return tty->termios.lflag & ECHOCTL ? 2 : 0;
-    return 1;
-}
-
-/* Removes the last character from the line being edited, and from the screen. */
-static void erase_one(struct tty *tty)
-{
-    u16 slot = tty->ring[--tty->tail % TTY_BUF];
-
-    if (!(tty->termios.lflag & ECHO) || !(tty->termios.lflag & ECHOE))
-        return;
-    for (u32 i = shown_width(tty, slot); i > 0; i--)
-        emit_all(tty, "\b \b", 3);
-}
-
-static void erase_word(struct tty *tty)
-{
-    bool seen = false;
-
-    while (tty->tail != tty->committed) {
-        u8 c = (u8)tty->ring[(tty->tail - 1) % TTY_BUF];
-        bool blank = c == ' ' || c == '\t';
-
-        if (blank && seen)
-            return;
-        seen |= !blank;
-        erase_one(tty);
-    }
-}
-
-static void reprint(struct tty *tty)
-{
-    echo(tty, tty->termios.cc[VREPRINT]);
-    emit(tty, '\n');
-    for (u32 i = tty->committed; i != tty->tail; i++)
-        echo(tty, (u8)tty->ring[i % TTY_BUF]);
-}
-
-static bool is_key(const struct tty *tty, int which, u8 c)
+bool tty_is_key(const struct tty *tty, int which, u8 c)
 {
     return tty->termios.cc[which] && tty->termios.cc[which] == c;
 }
@@ -181,7 +135,7 @@ static bool append(struct tty *tty, u16 slot)
 
     if (used >= limit) {
         if (tty->termios.iflag & IMAXBEL)
-            emit(tty, '\a');
+            tty_emit_char(tty, '\a');
         return false;
     }
     tty->ring[tty->tail++ % TTY_BUF] = slot;
@@ -199,95 +153,21 @@ void tty_flush_input(struct tty *tty)
 {
     tty->head = tty->committed = tty->tail = 0;
     tty->lines = 0;
-    notice(tty, TTY_FLUSHED_INPUT);
-}
-
-/* ^C, ^\ and ^Z. True when c was one of them; the caller sends *sig after it drops the lock. */
-static bool signal_key(struct tty *tty, u8 c, int *sig)
-{
-    if (!(tty->termios.lflag & ISIG))
-        return false;
-    if (is_key(tty, VINTR, c))
-        *sig = SIGINT;
-    else if (is_key(tty, VQUIT, c))
-        *sig = SIGQUIT;
-    else if (is_key(tty, VSUSP, c))
-        *sig = SIGTSTP;
-    else
-        return false;
-    echo(tty, c);
-    if (!(tty->termios.lflag & NOFLSH)) {
-        tty_flush_input(tty);
-        notice(tty, TTY_FLUSHED_OUTPUT);
-    }
-    return true;
-}
-
-/* Stops or resumes output. Needs the lock. */
-void tty_stop_output(struct tty *tty, bool stop)
-{
-    if (tty->stopped == stop)
-        return;
-    tty->stopped = stop;
-    notice(tty, stop ? TTY_STOPPED : TTY_STARTED);
-    if (!stop)
-        tty_output_room(tty);
-}
-
-static bool flow_key(struct tty *tty, u8 c)
-{
-    if (!(tty->termios.iflag & IXON))
-        return false;
-    if (is_key(tty, VSTOP, c)) {
-        tty_stop_output(tty, true);
-        return true;
-    }
-    if (is_key(tty, VSTART, c) || (tty->stopped && tty->termios.iflag & IXANY)) {
-        tty_stop_output(tty, false);
-        return is_key(tty, VSTART, c);
-    }
-    return false;
-}
-
-/* Editing keys of canonical mode. True when c was one. */
-static bool edit_key(struct tty *tty, u8 c)
-{
-    bool extended = tty->termios.lflag & IEXTEN;
-
-    if (is_key(tty, VERASE, c) || (c == '\b' && tty->termios.cc[VERASE] == 127)) {
-        if (tty->tail != tty->committed)
-            erase_one(tty);
-    } else if (is_key(tty, VKILL, c)) {
-        while (tty->tail != tty->committed)
-            erase_one(tty);
-    } else if (extended && is_key(tty, VWERASE, c)) {
-        erase_word(tty);
-    } else if (extended && is_key(tty, VREPRINT, c)) {
-        reprint(tty);
-    } else if (extended && is_key(tty, VLNEXT, c)) {
-        tty->literal_next = true;
-        if (tty->termios.lflag & ECHO && tty->termios.lflag & ECHOCTL)
-            emit_all(tty, "^\b", 2);
-    } else {
-        return false;
-    }
-    return true;
+    tty_notice(tty, TTY_FLUSHED_INPUT);
 }
 
 static void canonical(struct tty *tty, u8 c)
 {
-    if (edit_key(tty, c))
-        return;
-    if (is_key(tty, VEOF, c)) {
+    if (tty_is_key(tty, VEOF, c)) {
         if (append(tty, c | MARK_EOL | MARK_EOF))
             commit(tty, true);
-    } else if (c == '\n' || is_key(tty, VEOL, c) || is_key(tty, VEOL2, c)) {
+    } else if (c == '\n' || tty_is_key(tty, VEOL, c) || tty_is_key(tty, VEOL2, c)) {
         if (append(tty, c | MARK_EOL)) {
-            echo(tty, c);
+            tty_echo(tty, c);
             commit(tty, true);
         }
     } else if (append(tty, c)) {
-        echo(tty, c);
+        tty_echo(tty, c);
     }
 }
 
@@ -301,7 +181,7 @@ static void receive(struct tty *tty, u8 c, int *sig)
     if (tty->literal_next) {
         tty->literal_next = false;
         if (append(tty, c))
-            echo(tty, c);
+            tty_echo(tty, c);
         return;
     }
     if (c == '\r' && iflag & IGNCR)
@@ -310,12 +190,12 @@ static void receive(struct tty *tty, u8 c, int *sig)
         c = '\n';
     else if (c == '\n' && iflag & INLCR)
         c = '\r';
-    if (flow_key(tty, c) || signal_key(tty, c, sig))
+    if (tty_key(tty, c, sig))
         return;
     if (tty->termios.lflag & ICANON) {
         canonical(tty, c);
     } else if (append(tty, c)) {
-        echo(tty, c);
+        tty_echo(tty, c);
         commit(tty, false);
     }
 }
@@ -394,28 +274,4 @@ u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol)
     if ((i32)(tty->committed - tty->head) < 0)
         tty->committed = tty->head;
     return got;
-}
-
-static bool flow_is_usual(const struct termios *t)
-{
-    return t->iflag & IXON && t->cc[VSTOP] == 19 && t->cc[VSTART] == 17;
-}
-
-/* After a change of the modes: input typed before the change stays readable. Needs the lock. */
-void tty_mode_changed(struct tty *tty, const struct termios *old)
-{
-    bool usual = flow_is_usual(&tty->termios);
-
-    if (usual != flow_is_usual(old))
-        notice(tty, usual ? TTY_FLOW_IS_USUAL : TTY_FLOW_IS_OTHER);
-    if (tty->stopped && !(tty->termios.iflag & IXON) && old->iflag & IXON)
-        tty_stop_output(tty, false);
-    if ((old->lflag ^ tty->termios.lflag) & ICANON) {
-        if (tty->tail != tty->head && tty->termios.lflag & ICANON && !tty->lines) {
-            tty->ring[(tty->tail - 1) % TTY_BUF] |= MARK_EOL;
-            tty->lines = 1;
-        }
-        tty->committed = tty->tail;
-        wake_up_events(&tty->wait, POLLIN | POLLRDNORM);
-    }
 }

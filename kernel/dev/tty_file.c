@@ -62,7 +62,7 @@ static long wait_for_input(struct tty *tty, struct file *file, u64 wanted)
 }
 
 /* Lets the driver pass on input that did not fit the ring. */
-static void resume_input(struct tty *tty)
+void tty_resume_input(struct tty *tty)
 {
     if (tty->driver->resume)
         tty->driver->resume(tty);
@@ -91,7 +91,7 @@ static i64 tty_read(struct file *file, struct iter *to, i64 *pos)
             return done ? done : -EFAULT;
         done += n;
         if (n)
-            resume_input(tty);
+            tty_resume_input(tty);
         if (eol || (done && !n) || (done && canon && n < sizeof(chunk)) || (!n && tty->ended))
             break;
         if (ready)
@@ -175,93 +175,6 @@ static long get_termios(struct tty *tty, u64 arg)
     return put_user(arg, t);
 }
 
-static long set_termios(struct tty *tty, u32 cmd, u64 arg)
-{
-    struct termios t, old;
-    long err = tty_check_foreground(tty, SIGTTOU);
-
-    if (err)
-        return err;
-    if (get_user(t, arg))
-        return -EFAULT;
-    spin_lock(&tty->lock);
-    old = tty->termios;
-    tty->termios = t;
-    if (cmd == TCSETSF)
-        tty_flush_input(tty);
-    tty_mode_changed(tty, &old);
-    spin_unlock(&tty->lock);
-    resume_input(tty);
-    return 0;
-}
-
-void tty_resize(struct tty *tty, const struct winsize *size)
-{
-    bool changed;
-    int pgrp;
-
-    spin_lock(&tty->lock);
-    changed = memcmp(size, &tty->winsize, sizeof(*size)) != 0;
-    tty->winsize = *size;
-    pgrp = tty->pgrp;
-    spin_unlock(&tty->lock);
-    if (changed && pgrp)
-        signal_send_pgrp(pgrp, SIGWINCH, NULL);
-}
-
-static long set_winsize(struct tty *tty, u64 arg)
-{
-    struct winsize w;
-
-    if (get_user(w, arg))
-        return -EFAULT;
-    tty_resize(tty, &w);
-    return 0;
-}
-
-static long push_input(struct tty *tty, u64 arg)
-{
-    u8 c;
-
-    if (curproc->euid)
-        return -EPERM;
-    if (get_user(c, arg))
-        return -EFAULT;
-    tty_receive(tty, c);
-    return 0;
-}
-
-/* TCOOFF, TCOON: our output; TCIOFF, TCION: sends STOP or START to the other side. */
-static long flow(struct tty *tty, u64 arg)
-{
-    char c;
-
-    if (arg > 3)
-        return -EINVAL;
-    spin_lock(&tty->lock);
-    c = (char)tty->termios.cc[arg == 2 ? VSTOP : VSTART];
-    if (arg < 2)
-        tty_stop_output(tty, arg == 0);
-    else if (c)
-        tty->driver->output(tty, &c, 1);
-    spin_unlock(&tty->lock);
-    return 0;
-}
-
-static long flush(struct tty *tty, u64 arg)
-{
-    if (arg > 2)
-        return -EINVAL;
-    spin_lock(&tty->lock);
-    if (arg != 1)
-        tty_flush_input(tty);
-    if (arg && tty->driver->noticed)
-        tty->driver->noticed(tty, TTY_FLUSHED_OUTPUT);
-    spin_unlock(&tty->lock);
-    resume_input(tty);
-    return 0;
-}
-
 long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master)
 {
     int n;
@@ -269,35 +182,15 @@ long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master)
     switch (cmd) {
     case TCGETS:
         return get_termios(tty, arg);
-    case TCSETS:
-    case TCSETSW:
-    case TCSETSF:
-        return set_termios(tty, cmd, arg);
     case TIOCGWINSZ:
         return put_user(arg, tty->winsize);
-    case TIOCSWINSZ:
-        return set_winsize(tty, arg);
     case TIOCINQ:
         spin_lock(&tty->lock);
         n = (int)tty_readable(tty);
         spin_unlock(&tty->lock);
         return put_user(arg, n);
-    case TIOCOUTQ:
-        n = 0;
-        return put_user(arg, n);
-    case TIOCSTI:
-        return push_input(tty, arg);
-    case TCXONC:
-        return flow(tty, arg);
-    case TCFLSH:
-        return flush(tty, arg);
-    case TCSBRK:
-    case TCSBRKP:
-    case TIOCEXCL:
-    case TIOCNXCL:
-        return 0;
     default:
-        return tty_job_control(tty, cmd, arg, by_master);
+        return tty_change(tty, cmd, arg, by_master);
     }
 }
 
@@ -365,16 +258,8 @@ static int console_open(struct inode *inode, struct file *file)
     return console ? tty_open_file(tty_get(console), file) : -ENODEV;
 }
 
-static int current_open(struct inode *inode, struct file *file)
-{
-    struct tty *tty = tty_controlling(curproc);
-
-    return tty ? tty_open_file(tty, file) : -ENXIO;
-}
-
 static const struct file_ops serial_ops = {.open = serial_open};
 static const struct file_ops console_ops = {.open = console_open};
-static const struct file_ops current_ops = {.open = current_open};
 
 int tty_register(struct tty *tty, const char *node)
 {
@@ -400,7 +285,6 @@ void tty_console_is(struct tty *tty)
     console = tty;
     console_set_output(console_put);
     devfs_register_dev("console", &console_ops, 0600, MKDEV(5, 1), NULL);
-    devfs_register_dev("tty", &current_ops, 0666, MKDEV(5, 0), NULL);
 }
 
 static void apply_word(struct tty *tty, const char *word, u64 len)

@@ -18,7 +18,7 @@ struct device *device_list(void)
 }
 
 /* Runs the bus's probe, then the driver's; when one fails, both are undone. */
-static int probe(struct device *dev, const struct driver_row *row)
+int device_probe(struct device *dev, const struct driver_row *row)
 {
     int err;
 
@@ -44,7 +44,7 @@ static int probe_any(struct device *dev)
 {
     for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
         if (row->driver->match.bus == dev->bus && dev->bus->match(dev, row->driver))
-            return probe(dev, row);
+            return device_probe(dev, row);
     return -ENODEV;
 }
 
@@ -68,7 +68,7 @@ static void lost(void *arg)
     mutex_unlock(&driver_lock);
 }
 
-static struct device *find_device(const struct bus *bus, const char *name)
+struct device *device_find(const struct bus *bus, const char *name)
 {
     struct device *dev = device_list();
 
@@ -95,7 +95,7 @@ static struct device *new_device(const struct bus *bus, const char *name)
 struct device *device_add(const struct driver_row *row, const struct bus *bus,
                           struct device *parent, const char *name, int fdt_node, u32 irq, u32 id)
 {
-    struct device *dev = find_device(bus, name);
+    struct device *dev = device_find(bus, name);
 
     KASSERT(mutex_held(&driver_lock));
     if (!dev)
@@ -109,14 +109,14 @@ struct device *device_add(const struct driver_row *row, const struct bus *bus,
     dev->present = true;
     dev->deferred = false;
     if (row)
-        probe(dev, row);
+        device_probe(dev, row);
     else
         probe_any(dev);
     return dev;
 }
 
 /* Removal, steps 1 to 4 of driver.h. */
-static int unbind(struct device *dev, bool is_lost)
+int device_release(struct device *dev, bool is_lost)
 {
     const struct driver *driver = dev->driver ? dev->driver->driver : NULL;
 
@@ -137,7 +137,7 @@ static int unbind(struct device *dev, bool is_lost)
 
 int device_del(struct device *dev, bool is_lost)
 {
-    int err = dev->driver ? unbind(dev, is_lost) : 0;
+    int err = dev->driver ? device_release(dev, is_lost) : 0;
 
     KASSERT(mutex_held(&driver_lock));
     if (!err)
@@ -149,39 +149,6 @@ int device_del(struct device *dev, bool is_lost)
 void dev_lost(struct device *dev)
 {
     task_add(reaper_taskq, &dev->lost);
-}
-
-int device_bind(const struct bus *bus, const char *driver, const char *device)
-{
-    struct device *dev;
-    int err = -ENODEV;
-
-    mutex_lock(&driver_lock);
-    dev = find_device(bus, device);
-    if (dev && dev->present && dev->driver)
-        err = -EBUSY;
-    else if (dev && dev->present)
-        for (const struct driver_row *row = __drivers_start; row < __drivers_end; row++)
-            if (row->driver->match.bus == bus && !strcmp(row->name, driver) &&
-                bus->match(dev, row->driver))
-                err = probe(dev, row);
-    if (!err)
-        devices_retry();
-    mutex_unlock(&driver_lock);
-    return err == -EPROBE_DEFER ? -EAGAIN : err;
-}
-
-int device_unbind(const struct bus *bus, const char *driver, const char *device)
-{
-    struct device *dev;
-    int err = -ENODEV;
-
-    mutex_lock(&driver_lock);
-    dev = find_device(bus, device);
-    if (dev && dev->driver && !strcmp(dev->driver->name, driver))
-        err = unbind(dev, false);
-    mutex_unlock(&driver_lock);
-    return err;
 }
 
 void drivers_probe(void)

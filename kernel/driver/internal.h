@@ -31,5 +31,10 @@ void binding_wake(struct binding *b); /* wakes all queues of dev_waitq */
 
 struct device *device_list(void);
 void devices_retry(void); /* (driver_lock) probes deferred devices again */
+/* All need driver_lock. */
+int device_probe(struct device *dev, const struct driver_row *row);
+int device_release(struct device *dev, bool is_lost); /* from its driver */
+struct device *device_find(const struct bus *bus, const char *name);
+/* opt/sysfs */
 int device_bind(const struct bus *bus, const char *driver, const char *device);
 int device_unbind(const struct bus *bus, const char *driver, const char *device);

@@ -394,45 +394,6 @@ static int truncate_opened(struct inode *inode)
     return err;
 }
 
-/* True if no component after the first is empty or begins with a dot, as "." and ".." do. */
-static bool is_plain(const char *name)
-{
-    while (*name) {
-        if (*name == '/' && (name[1] == '/' || name[1] == '.'))
-            return false;
-        name++;
-    }
-    return true;
-}
-
-/* The absolute path that /proc/self/fd will show for name opened at base. */
-static char *shown_path(const struct path *base, const char *name, bool linked, u32 flags)
-{
-    char *text = kmalloc(PATH_LEN_MAX);
-    const struct path *at =
-        base ? base : &current_fs()->cwd; /* read under fs_lock: it may change */
-    u64 len;
-
-    if (!text)
-        return NULL;
-    if ((linked || *name == '.' || !is_plain(name)) &&
-        !path_real(base, name, !(flags & O_NOFOLLOW), text, PATH_LEN_MAX))
-        return text;
-    if (*name == '/' || path_string(at, text, PATH_LEN_MAX) != 0) {
-        strlcpy(text, name, PATH_LEN_MAX);
-        return text;
-    }
-    while (name[0] == '.' && name[1] == '/')
-        name += 2;
-    if (!strcmp(name, "."))
-        return text;
-    len = strlen(text);
-    if (len && text[len - 1] != '/' && len + 1 < PATH_LEN_MAX)
-        text[len++] = '/';
-    strlcpy(text + len, name, PATH_LEN_MAX - len);
-    return text;
-}
-
 int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode, u32 resolve,
                  struct file **out)
 {

@@ -11,12 +11,11 @@
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"
+#include "internal.h"
 #include "namei.h"
 
-#define MNT_DETACH 2
-
 static struct fs_type *types;
-static struct mount *mounts; /* oldest first; (fs_lock) */
+struct mount *mounts; /* oldest first; (fs_lock) */
 
 void fs_register(struct fs_type *type)
 {
@@ -46,7 +45,7 @@ struct mount *mount_get(struct mount *mnt)
     return mnt;
 }
 
-static void super_drop(struct super *sb)
+void super_drop(struct super *sb)
 {
     if (atomic_sub(&sb->refs, 1) == 0 && sb->ops && sb->ops->umount)
         sb->ops->umount(sb);
@@ -188,79 +187,5 @@ int fs_mount(const char *source, const char *where, const char *type, u32 flags,
 out:
     kfree(text);
     path_put(&at);
-    return err;
-}
-
-static bool is_below(const struct mount *m, const struct mount *top)
-{
-    while (m && m != top)
-        m = m->parent;
-    return m;
-}
-
-/* Takes top and the mounts below it off the table; NULL if they had been detached before. */
-static struct mount *unlink_tree(const struct mount *top)
-{
-    struct mount *gone = NULL;
-
-    for (struct mount **link = &mounts; *link;) {
-        struct mount *m = *link;
-
-        if (!is_below(m, top)) {
-            link = &m->next;
-            continue;
-        }
-        *link = m->next;
-        m->next = gone;
-        gone = m;
-    }
-    return gone;
-}
-
-/* Needs fs_lock. */
-static int detach(const struct path *at, u32 flags, struct mount **gone)
-{
-    struct mount *m = at->mnt;
-
-    if (!m || at->inode != m->sb->root || !m->parent)
-        return -EINVAL;
-    if (!(flags & MNT_DETACH) && atomic_load(&m->refs) > 2)
-        return -EBUSY; /* more than the table's reference and the one in at */
-    *gone = unlink_tree(m);
-    return *gone ? 0 : -EINVAL;
-}
-
-int fs_umount(const char *where, u32 flags)
-{
-    struct path at;
-    struct mount *gone = NULL;
-    int err = path_walk(NULL, where, WALK_FOLLOW, &at);
-
-    if (err)
-        return err;
-    mutex_lock(&fs_lock);
-    err = detach(&at, flags, &gone);
-    mutex_unlock(&fs_lock);
-    path_put(&at);
-    while (gone) {
-        struct mount *m = gone;
-
-        gone = m->next;
-        if (m->sb->ops && m->sb->ops->sync)
-            m->sb->ops->sync(m->sb);
-        mount_put(m);
-    }
-    return err;
-}
-
-int fs_sync_all(void)
-{
-    int err = 0;
-
-    mutex_lock(&fs_lock);
-    for (struct mount *m = mounts; m && !err; m = m->next)
-        if (m->sb->ops && m->sb->ops->sync)
-            err = m->sb->ops->sync(m->sb);
-    mutex_unlock(&fs_lock);
     return err;
 }

@@ -93,7 +93,7 @@ static int next_component(struct walk *w)
     return 1;
 }
 
-static int step_up(struct walk *w)
+int walk_up(struct walk *w)
 {
     struct path *at = &w->at;
     struct fsctx *fs = current_fs();
@@ -207,7 +207,7 @@ static int step(struct walk *w, u32 how)
     if (!strcmp(w->name, "."))
         return 1;
     if (!strcmp(w->name, ".."))
-        return (err = step_up(w)) ? err : 1;
+        return (err = walk_up(w)) ? err : 1;
     err = walk_lookup(w, &child);
     if (err)
         return err;
@@ -278,7 +278,7 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
  * Writes the absolute path of a directory, by asking each directory for its name on the way up.
  * Needs fs_lock. -ENOENT when the directory has been removed.
  */
-static int path_string_locked(const struct path *path, char *buf, u64 n)
+int path_string_locked(const struct path *path, char *buf, u64 n)
 {
     const struct path *root = &current_fs()->root;
     struct path at = *path;
@@ -332,82 +332,5 @@ int path_string(const struct path *path, char *buf, u64 n)
     err = path_string_locked(path, buf, n);
     if (!held)
         mutex_unlock(&fs_lock);
-    return err;
-}
-
-static bool is_dots(const char *name)
-{
-    return !name[0] || !strcmp(name, ".") || !strcmp(name, "..");
-}
-
-/*
- * Moves a walk on to the directory where the last name is not a symbolic link. 1: it is a magic
- * link of procfs, and buf has its text, which is the path already.
- */
-static int walk_to_real(struct walk *w, bool follow, char *buf, u64 n)
-{
-    struct inode *child;
-    bool magic;
-    int err = walk_run(w, WALK_PARENT);
-
-    while (!err && follow && !is_dots(w->name)) {
-        if (walk_lookup(w, &child))
-            return 0;
-        if (!S_ISLNK(child->mode)) {
-            inode_put(child);
-            return 0;
-        }
-        magic = child->ops->follow;
-        if (magic) {
-            i64 len = child->ops->readlink(child, buf, n - 1);
-
-            err = len > 0 ? 1 : -ENOENT;
-            if (len > 0)
-                buf[len] = 0;
-        } else {
-            err = walk_follow(w, child);
-        }
-        inode_put(child);
-        if (!err)
-            err = walk_run(w, WALK_PARENT);
-    }
-    return err;
-}
-
-static int real_locked(struct walk *w, const struct path *base, const char *name, bool follow,
-                       char *buf, u64 n)
-{
-    int err = walk_begin(w, base, name);
-    u64 len;
-
-    if (!err)
-        err = walk_to_real(w, follow, buf, n);
-    if (err)
-        return err > 0 ? 0 : err;
-    if (!strcmp(w->name, ".."))
-        err = step_up(w);
-    if (!err)
-        err = path_string_locked(&w->at, buf, n);
-    if (err || is_dots(w->name))
-        return err;
-    len = strlen(buf);
-    if (len + strlen(w->name) + 2 > n)
-        return -ENAMETOOLONG;
-    ksnprintf(buf + len, n - len, "%s%s", len > 1 ? "/" : "", w->name);
-    return 0;
-}
-
-int path_real(const struct path *base, const char *name, bool follow, char *buf, u64 n)
-{
-    struct walk *w = kmalloc(sizeof(*w));
-    int err;
-
-    if (!w)
-        return -ENOMEM;
-    mutex_lock(&fs_lock);
-    err = real_locked(w, base, name, follow, buf, n);
-    walk_end(w);
-    mutex_unlock(&fs_lock);
-    kfree(w);
     return err;
 }

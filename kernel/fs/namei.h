@@ -1,6 +1,7 @@
 /* namei.h: the walk itself, for calls that create and remove names (file.c, sys_names.c, ...). */
 #pragma once
 
+#include "alloc.h"
 #include "fs.h"
 
 #define WALK_PARENT (1u << 8) /* stop before the last component and leave it in name */
@@ -35,5 +36,17 @@ int walk_run(struct walk *w, u32 how);
 int walk_lookup(struct walk *w, struct inode **out);
 int walk_follow(struct walk *w, struct inode *link);
 void walk_enter(struct walk *w, struct inode *child);
+int walk_up(struct walk *w); /* ".." */
 void walk_end(struct walk *w);
+int path_string_locked(const struct path *path, char *buf, u64 n);
 int path_walk_locked(const struct path *base, const char *name, u32 how, struct path *out);
+
+/* opt/procfs: the absolute path that /proc/self/fd will show for name opened at base; kfree. */
+#ifdef CONFIG_PROCFS
+char *shown_path(const struct path *base, const char *name, bool linked, u32 flags);
+#else
+static inline char *shown_path(const struct path *base, const char *name, bool linked, u32 flags)
+{
+    return kstrdup(name);
+}
+#endif

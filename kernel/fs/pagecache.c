@@ -15,24 +15,12 @@
  *
  * Divergence: no page is evicted when memory is short.
  */
-#include "fs.h"
+#include "pagecache.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
 #include "proc.h"
 #include "vm.h"
-
-#define FANOUT_SHIFT 9
-#define FANOUT       (1u << FANOUT_SHIFT)
-#define DIRTY        1UL /* low bit of a leaf slot */
-
-struct page_cache {
-    struct mutex lock;
-    u32 height;       /* (lock) levels of nodes; 0: root is the slot of page 0 */
-    u64 root;         /* (lock) slot: kernel address of a node or page, page | DIRTY, or 0 */
-    u64 npages;       /* (lock) pages present */
-    struct super *sb; /* its budget is charged for them */
-};
 
 static struct page_cache *cache_of(struct inode *inode)
 {
@@ -54,11 +42,6 @@ static struct page_cache *cache_of(struct inode *inode)
     return c;
 }
 
-static u64 *slots(u64 slot)
-{
-    return (u64 *)(slot & ~DIRTY);
-}
-
 /* Makes the tree high enough for index. */
 static bool grow(struct page_cache *c, u64 index)
 {
@@ -77,8 +60,7 @@ static bool grow(struct page_cache *c, u64 index)
     return true;
 }
 
-/* The slot of a page; NULL if there is none and make is false, or without memory. */
-static u64 *find_slot(struct page_cache *c, u64 index, bool make)
+u64 *page_cache_slot(struct page_cache *c, u64 index, bool make)
 {
     u64 *slot = &c->root;
 
@@ -97,7 +79,7 @@ static u64 *find_slot(struct page_cache *c, u64 index, bool make)
     return slot;
 }
 
-static void give_page_back(struct page_cache *c)
+void page_cache_give_back(struct page_cache *c)
 {
     c->npages--;
     if (c->sb)
@@ -114,13 +96,13 @@ static int fill_slot(struct inode *inode, struct page_cache *c, u64 *slot, u64 i
     c->npages++;
     pa = page_alloc_zeroed();
     if (!pa) {
-        give_page_back(c);
+        page_cache_give_back(c);
         return -ENOMEM;
     }
     if (inode->ops->read_page && index < ALIGN_UP(inode->size, PAGE_SIZE) >> PAGE_SHIFT)
         err = inode->ops->read_page(inode, index, pa_to_va(pa));
     if (err) {
-        give_page_back(c);
+        page_cache_give_back(c);
         page_put(pa);
         return err;
     }
@@ -142,7 +124,7 @@ void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err)
     if (!c)
         return NULL;
     mutex_lock(&c->lock);
-    slot = find_slot(c, index, true);
+    slot = page_cache_slot(c, index, true);
     if (slot)
         *err = *slot ? 0 : fill_slot(inode, c, slot, index);
     if (!*err) {
@@ -167,7 +149,7 @@ static void *get_for_read(struct inode *inode, u64 index, int *err)
         if (!c)
             return NULL;
         mutex_lock(&c->lock);
-        slot = find_slot(c, index, false);
+        slot = page_cache_slot(c, index, false);
         absent = !slot || !*slot;
         mutex_unlock(&c->lock);
         if (absent)
@@ -253,7 +235,7 @@ static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 
         if (!empty)
             return false;
     } else {
-        give_page_back(c);
+        page_cache_give_back(c);
     }
     page_put(va_to_pa(slots(*slot)));
     *slot = 0;
@@ -302,138 +284,6 @@ int page_cache_truncate(struct inode *inode, i64 size)
     }
     inode_touch(inode, true);
     return 0;
-}
-
-/*
- * Clears bytes of a page. A whole page that only the cache refers to is freed; a mapped one stays
- * where it is, so that mapping and file still agree.
- */
-static void punch_page(struct page_cache *c, u64 index, u64 from, u64 to)
-{
-    u64 *slot = find_slot(c, index, false);
-    char *page = slot ? (char *)slots(*slot) : NULL;
-
-    if (!page)
-        return;
-    memset(page + from, 0, to - from);
-    if (to - from == PAGE_SIZE && page_refs(va_to_pa(page)) == 1) {
-        page_put(va_to_pa(page));
-        *slot = 0;
-        give_page_back(c);
-    }
-}
-
-/*
- * The first index from start on, in a subtree, whose page is present (data) or absent (!data); the
- * end of the subtree if there is none. An absent subtree costs one step, however large it is.
- */
-static u64 seek_subtree(const u64 *slot, u32 level, u64 base, u64 start, bool data)
-{
-    u64 span = 1UL << (level * FANOUT_SHIFT), part = span >> FANOUT_SHIFT;
-
-    if (!*slot)
-        return data ? base + span : MAX(base, start);
-    if (!level)
-        return data ? base : base + 1;
-    for (u32 i = start > base ? (u32)((start - base) / part) : 0; i < FANOUT; i++) {
-        u64 found = seek_subtree(&slots(*slot)[i], level - 1, base + i * part, start, data);
-
-        if (found < base + (i + 1) * part)
-            return found;
-    }
-    return base + span;
-}
-
-static u64 next_index(struct page_cache *c, u64 start, u64 end, bool data)
-{
-    u64 span = 1UL << (c->height * FANOUT_SHIFT), found = start;
-
-    if (start < span)
-        found = seek_subtree(&c->root, c->height, 0, start, data);
-    else if (data)
-        found = end;
-    if (found == span && data) /* beyond the tree there are only holes */
-        found = end;
-    return MIN(found, end);
-}
-
-/*
- * Needs inode->lock. For file systems without a disk: a missing page is a hole, and skipped, so the
- * time depends on the pages of the file, not on the length of the range.
- */
-int page_cache_punch(struct inode *inode, i64 from, i64 to)
-{
-    struct page_cache *c = inode->pages;
-    u64 end;
-
-    to = MIN(to, inode->size);
-    end = from < to ? ALIGN_UP(to, PAGE_SIZE) >> PAGE_SHIFT : 0;
-    for (u64 index = (u64)from >> PAGE_SHIFT; c && index < end; index++) {
-        mutex_lock(&c->lock);
-        index = next_index(c, index, end, true);
-        if (index < end) {
-            i64 page = (i64)(index << PAGE_SHIFT);
-
-            punch_page(c, index, (u64)(MAX(from, page) - page), MIN((u64)(to - page), PAGE_SIZE));
-        }
-        mutex_unlock(&c->lock);
-        sched_relax();
-    }
-    inode_touch(inode, true);
-    return 0;
-}
-
-/*
- * On a file system with a disk everything counts as data: its holes are known to its maps only.
- */
-i64 page_cache_seek(struct inode *inode, i64 pos, bool data)
-{
-    u64 index = (u64)pos >> PAGE_SHIFT, end = ALIGN_UP(inode->size, PAGE_SIZE) >> PAGE_SHIFT, found;
-    struct page_cache *c = inode->pages;
-
-    if (inode->ops->read_page)
-        return data ? pos : inode->size;
-    if (!c)
-        return data ? -ENXIO : pos;
-    mutex_lock(&c->lock);
-    found = next_index(c, index, end, data);
-    mutex_unlock(&c->lock);
-    if (found == end)
-        return data ? -ENXIO : inode->size;
-    return found == index ? pos : (i64)(found << PAGE_SHIFT);
-}
-
-static int flush_tree(struct inode *inode, u64 *slot, u32 level, u64 base)
-{
-    int err = 0;
-
-    if (!*slot)
-        return 0;
-    if (!level) {
-        if (*slot & DIRTY)
-            err = inode->ops->write_page(inode, base, slots(*slot));
-        if (!err)
-            *slot &= ~DIRTY;
-        return err;
-    }
-    for (u32 i = 0; i < FANOUT && !err; i++)
-        err = flush_tree(inode, &slots(*slot)[i], level - 1,
-                         base + ((u64)i << ((level - 1) * FANOUT_SHIFT)));
-    return err;
-}
-
-/* Writes dirty pages to the disk behind the file. */
-int page_cache_flush(struct inode *inode)
-{
-    struct page_cache *c = inode->pages;
-    int err;
-
-    if (!c || !inode->ops->write_page)
-        return 0;
-    mutex_lock(&c->lock);
-    err = flush_tree(inode, &c->root, c->height, 0);
-    mutex_unlock(&c->lock);
-    return err;
 }
 
 void page_cache_free(struct inode *inode)

@@ -18,26 +18,11 @@
 #include "syscall.h"
 #include "vm.h"
 
-#define PIPE_BUF          4096
-#define PIPE_CAPACITY     65536
-#define PIPE_CAPACITY_MAX 1048576
-#define FIONREAD          0x541b
+#define PIPE_BUF      4096
+#define PIPE_CAPACITY 65536
+#define FIONREAD      0x541b
 
-struct pipe {
-    struct mutex lock;
-    char *buf;            /* (lock) ring of size bytes */
-    u64 size;             /* (lock) allocated */
-    u64 capacity;         /* (lock) limit of size */
-    u64 head, len;        /* (lock) first byte in the ring, number of bytes */
-    u32 readers, writers; /* (lock) open ends */
-    u32 opens[2];         /* (lock) FIFO: number of opens by a reader [0], a writer [1] so far */
-    bool held;            /* (lock) a splice copies the first bytes: readers wait */
-    struct waitq wait;    /* woken by every change */
-    struct inode *fifo;   /* the inode whose bound points here, or NULL */
-    bool nameless;        /* of pipe2(2): an open through /proc/self/fd does not wait */
-};
-
-static struct pipe *pipe_new(void)
+struct pipe *pipe_new(void)
 {
     struct pipe *p = kzalloc(sizeof(*p));
 
@@ -116,21 +101,21 @@ static i64 pipe_read(struct file *file, struct iter *to, i64 *pos)
     }
 }
 
-static u64 room(const struct pipe *p)
+u64 pipe_room(const struct pipe *p)
 {
     return p->capacity > p->len ? p->capacity - p->len : 0;
 }
 
 /* Grows the ring towards wanted more bytes; -EAGAIN if need bytes do not fit. Needs the lock. */
-static i64 make_room(struct pipe *p, u64 need, u64 wanted)
+i64 pipe_make_room(struct pipe *p, u64 need, u64 wanted)
 {
-    if (room(p) >= need && !pipe_grow(p, p->len + MIN(wanted, room(p))))
+    if (pipe_room(p) >= need && !pipe_grow(p, p->len + MIN(wanted, pipe_room(p))))
         return -ENOMEM;
-    return room(p) < need ? -EAGAIN : 0;
+    return pipe_room(p) < need ? -EAGAIN : 0;
 }
 
 /* Moves as many bytes as fit. Needs the lock. */
-static i64 add_bytes(struct pipe *p, struct iter *from)
+i64 pipe_add(struct pipe *p, struct iter *from)
 {
     i64 done = 0;
     u64 limit = MIN(p->size, p->capacity); /* pipe_push may have made the ring larger */
@@ -156,9 +141,9 @@ static i64 pipe_write(struct file *file, struct iter *from, i64 *pos)
 
     while (from->left) {
         mutex_lock(&p->lock);
-        n = p->readers ? make_room(p, need, from->left) : -EPIPE;
+        n = p->readers ? pipe_make_room(p, need, from->left) : -EPIPE;
         if (!n)
-            n = add_bytes(p, from);
+            n = pipe_add(p, from);
         mutex_unlock(&p->lock);
         if (n > 0) {
             done += n;
@@ -170,7 +155,7 @@ static i64 pipe_write(struct file *file, struct iter *from, i64 *pos)
             signal_send_thread(current, SIGPIPE, NULL);
         if (n != -EAGAIN || file->oflags & O_NONBLOCK)
             return done ? done : n;
-        n = wait_event_interruptible(&p->wait, room(p) >= need || !p->readers);
+        n = wait_event_interruptible(&p->wait, pipe_room(p) >= need || !p->readers);
         if (n)
             return done ? done : n;
     }
@@ -190,7 +175,7 @@ static u32 pipe_poll(struct file *file, struct poll_table *pt)
             bits |= POLLHUP;
     }
     if (file->fflags & FF_WRITE) {
-        if (room(p) >= PIPE_BUF)
+        if (pipe_room(p) >= PIPE_BUF)
             bits |= POLLOUT | POLLWRNORM;
         if (!p->readers)
             bits |= POLLERR;
@@ -214,7 +199,7 @@ static long pipe_ioctl(struct file *file, u32 cmd, u64 arg)
 }
 
 /* An end is closed; the last one frees the pipe. */
-static void pipe_release(struct file *file)
+void pipe_release(struct file *file)
 {
     struct pipe *p = file->priv;
     bool dead;
@@ -236,7 +221,7 @@ static void pipe_release(struct file *file)
     }
 }
 
-static const struct file_ops pipe_fops = {
+const struct file_ops pipe_fops = {
     .release = pipe_release,
     .read = pipe_read,
     .write = pipe_write,
@@ -244,129 +229,6 @@ static const struct file_ops pipe_fops = {
     .available = pipe_available,
     .ioctl = pipe_ioctl,
 };
-
-bool pipe_is(const struct file *f)
-{
-    return f->ops == &pipe_fops;
-}
-
-/* Needs the lock. Copies up to n of the first bytes; how many. */
-static u64 copy_first(const struct pipe *p, char *buf, u64 n)
-{
-    u64 first;
-
-    n = MIN(n, p->len);
-    first = MIN(n, p->size - p->head);
-    if (n) {
-        memcpy(buf, p->buf + p->head, first);
-        memcpy(buf + first, p->buf, n - first);
-    }
-    return n;
-}
-
-i64 pipe_hold(struct file *f, char *buf, u64 n, bool nonblock)
-{
-    struct pipe *p = f->priv;
-    i64 got;
-
-    for (;;) {
-        mutex_lock(&p->lock);
-        got = p->held || (!p->len && p->writers) ? -EAGAIN : (i64)copy_first(p, buf, n);
-        if (got > 0)
-            p->held = true;
-        mutex_unlock(&p->lock);
-        if (got != -EAGAIN || nonblock || f->oflags & O_NONBLOCK)
-            return got;
-        got = wait_event_interruptible(&p->wait, !p->held && (p->len || !p->writers));
-        if (got)
-            return got;
-    }
-}
-
-void pipe_unhold(struct file *f, u64 used)
-{
-    struct pipe *p = f->priv;
-
-    mutex_lock(&p->lock);
-    p->held = false;
-    p->len -= used;
-    p->head = p->size ? (p->head + used) % p->size : 0;
-    mutex_unlock(&p->lock);
-    wake_up_events(&p->wait, POLLOUT | POLLWRNORM | POLLIN | POLLRDNORM);
-}
-
-/*
- * Needs the lock. Adds bytes that were read from a file, which cannot take them back: all of them,
- * even beyond the capacity, or -ENOMEM or -EAGAIN without memory.
- */
-static i64 append(struct pipe *p, const char *buf, u64 n)
-{
-    u64 capacity = p->capacity;
-    struct iter it;
-    i64 done;
-
-    p->capacity = MAX(capacity, p->len + n);
-    iter_kernel(&it, (void *)buf, n);
-    done = make_room(p, n, n);
-    if (!done)
-        done = add_bytes(p, &it);
-    p->capacity = capacity;
-    return done;
-}
-
-i64 pipe_push(struct file *f, const char *buf, u64 n)
-{
-    struct pipe *p = f->priv;
-    i64 done;
-
-    mutex_lock(&p->lock);
-    done = p->readers ? append(p, buf, n) : -EPIPE;
-    mutex_unlock(&p->lock);
-    if (done > 0)
-        wake_up_events(&p->wait, POLLIN | POLLRDNORM);
-    if (done == -EPIPE)
-        signal_send_thread(current, SIGPIPE, NULL);
-    return done;
-}
-
-i64 pipe_wait_room(struct file *f, bool nonblock)
-{
-    struct pipe *p = f->priv;
-    i64 err = 0, free;
-
-    if (!nonblock && !(f->oflags & O_NONBLOCK))
-        err = wait_event_interruptible(&p->wait, room(p) > 0 || !p->readers);
-    if (err)
-        return err;
-    mutex_lock(&p->lock);
-    free = p->readers ? (i64)room(p) : -EPIPE;
-    mutex_unlock(&p->lock);
-    if (free == -EPIPE)
-        signal_send_thread(current, SIGPIPE, NULL);
-    return free ? free : -EAGAIN;
-}
-
-long pipe_fcntl_size(struct file *f, bool set, u64 size)
-{
-    struct pipe *p = f->priv;
-    long result;
-
-    if (f->ops != &pipe_fops)
-        return -EBADF;
-    if (!set)
-        return p->capacity;
-    if (size > PIPE_CAPACITY_MAX)
-        return curproc->euid ? -EPERM : -EINVAL;
-    mutex_lock(&p->lock);
-    for (result = PAGE_SIZE; (u64)result < size;)
-        result *= 2;
-    if ((u64)result < MAX(p->len, p->size))
-        result = (u64)result < p->len ? -EBUSY : (long)p->size;
-    if (result > 0)
-        p->capacity = result;
-    mutex_unlock(&p->lock);
-    return result;
-}
 
 long sys_pipe2(u64 fds_addr, u64 flags)
 {
@@ -410,57 +272,3 @@ long sys_pipe2(u64 fds_addr, u64 flags)
     }
     return err;
 }
-
-/* Finds or makes the pipe of a FIFO and counts the new end; returns with p->lock held. */
-static struct pipe *fifo_attach(struct inode *inode, struct file *file)
-{
-    struct pipe *p;
-
-    mutex_lock(&fs_lock);
-    p = inode->bound;
-    if (!p) {
-        p = pipe_new();
-        if (p) {
-            p->fifo = inode;
-            inode->bound = p;
-        }
-    }
-    if (p) {
-        mutex_lock(&p->lock);
-        p->readers += !!(file->fflags & FF_READ);
-        p->writers += !!(file->fflags & FF_WRITE);
-        p->opens[0] += !!(file->fflags & FF_READ);
-        p->opens[1] += !!(file->fflags & FF_WRITE);
-    }
-    mutex_unlock(&fs_lock);
-    return p;
-}
-
-/* open(2) of a FIFO waits for the other end; O_NONBLOCK writers without a reader get -ENXIO. */
-static int fifo_open(struct inode *inode, struct file *file)
-{
-    struct pipe *p = fifo_attach(inode, file);
-    bool reads = file->fflags & FF_READ, writes = file->fflags & FF_WRITE;
-    long err = 0;
-
-    if (!p)
-        return -ENOMEM;
-    u32 other = reads ? 1 : 0, seen = p->opens[other];
-    bool alone = !p->nameless && (reads ? p->writers : p->readers) == 0;
-    mutex_unlock(&p->lock);
-    file->ops = &pipe_fops;
-    file->priv = p;
-    file->fflags |= FF_STREAM;
-    wake_up_events(&p->wait, 0);
-    if (alone && !(reads && writes)) {
-        if (file->oflags & O_NONBLOCK)
-            err = writes ? -ENXIO : 0;
-        else
-            err = wait_event_interruptible(&p->wait, p->opens[other] != seen);
-    }
-    if (err)
-        pipe_release(file);
-    return (int)err;
-}
-
-const struct file_ops fifo_fops = {.open = fifo_open};

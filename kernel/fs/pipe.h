@@ -1,13 +1,45 @@
 /* pipe.h: pipes and FIFOs. */
 #pragma once
 
+#include "abi/errno.h"
 #include "fs.h"
 
+struct pipe {
+    struct mutex lock;
+    char *buf;            /* (lock) ring of size bytes */
+    u64 size;             /* (lock) allocated */
+    u64 capacity;         /* (lock) limit of size */
+    u64 head, len;        /* (lock) first byte in the ring, number of bytes */
+    u32 readers, writers; /* (lock) open ends */
+    u32 opens[2];         /* (lock) FIFO: number of opens by a reader [0], a writer [1] so far */
+    bool held;            /* (lock) a splice copies the first bytes: readers wait */
+    struct waitq wait;    /* woken by every change */
+    struct inode *fifo;   /* the inode whose bound points here, or NULL */
+    bool nameless;        /* of pipe2(2): an open through /proc/self/fd does not wait */
+};
+
+#define PIPE_CAPACITY_MAX 1048576
+
+extern const struct file_ops pipe_fops;
+struct pipe *pipe_new(void);
+void pipe_release(struct file *file);
+/* All of these need the lock. */
+i64 pipe_make_room(struct pipe *p, u64 need, u64 wanted);
+i64 pipe_add(struct pipe *p, struct iter *from);
+u64 pipe_room(const struct pipe *p);
+/* opt/fifo */
+#ifdef CONFIG_FIFO
 extern const struct file_ops fifo_fops;
 long pipe_fcntl_size(struct file *f, bool set, u64 size); /* F_SETPIPE_SZ, F_GETPIPE_SZ */
+#else
+static inline long pipe_fcntl_size(struct file *f, bool set, u64 size)
+{
+    return -EINVAL;
+}
+#endif
 
 /*
- * For splice(2), on files for which pipe_is() is true. pipe_hold copies up to n of the first bytes
+ * opt/splice, on files for which pipe_is() is true. pipe_hold copies up to n of the first bytes
  * and keeps readers away until pipe_unhold removes those that were used; 0 means the end of the
  * stream, without a hold. pipe_push appends all bytes; pipe_wait_room waits, and returns how many
  * should be appended at most.

@@ -5,6 +5,7 @@
  * sleeps, and asks again, until a file is ready, the time is over or a signal arrives.
  */
 #include "poll.h"
+#include "poll_job.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "file.h"
@@ -40,7 +41,7 @@ long deadline_from_user(u64 addr, u64 *deadline)
 }
 
 /* Linux writes the time left back; a C library whose callers must not see that passes a copy. */
-static void put_time_left(u64 addr, u64 deadline)
+void put_time_left(u64 addr, u64 deadline)
 {
     struct user_timespec ts = {0, 0};
     u64 now = time_now();
@@ -106,18 +107,6 @@ static void set_free(struct poll_set *set)
     }
 }
 
-struct pollfd { /* ABI */
-    i32 fd;
-    i16 events, revents;
-};
-
-/* The data of a call, which holds a reference of each file until it returns. */
-struct poll_job {
-    struct pollfd *fds;
-    struct file **files;
-    u32 n;
-};
-
 /* Fills in revents; returns how many are not 0. With pt, adds waiters until one file is ready. */
 static long ask_all(struct poll_job *job, struct poll_table *pt)
 {
@@ -162,7 +151,7 @@ static long wait_ready(struct poll_job *job, u64 deadline)
 }
 
 /* The wait with a temporary signal mask; the delivery of a signal restores the old one itself. */
-static long wait_masked(struct poll_job *job, u64 deadline, u64 mask_addr, u64 mask_size)
+long wait_masked(struct poll_job *job, u64 deadline, u64 mask_addr, u64 mask_size)
 {
     u64 mask = 0;
     long n = sigset_from_user(mask_addr, mask_size, &mask);
@@ -179,7 +168,7 @@ static long wait_masked(struct poll_job *job, u64 deadline, u64 mask_addr, u64 m
     return n;
 }
 
-static long job_begin(struct poll_job *job, u32 n)
+long job_begin(struct poll_job *job, u32 n)
 {
     job->n = n;
     job->fds = kzalloc(MAX(n, 1) * sizeof(*job->fds));
@@ -187,13 +176,13 @@ static long job_begin(struct poll_job *job, u32 n)
     return job->fds && job->files ? 0 : -ENOMEM;
 }
 
-static void job_open(struct poll_job *job)
+void job_open(struct poll_job *job)
 {
     for (u32 i = 0; i < job->n; i++)
         job->files[i] = job->fds[i].fd < 0 ? NULL : fd_get(job->fds[i].fd);
 }
 
-static void job_end(struct poll_job *job)
+void job_end(struct poll_job *job)
 {
     for (u32 i = 0; job->files && i < job->n; i++)
         file_put(job->files[i]);
@@ -225,122 +214,6 @@ long sys_ppoll(u64 fds_addr, u64 n, u64 timeout, u64 mask_addr, u64 mask_size)
     for (u32 i = 0; ready >= 0 && i < n; i++)
         if (put_user(fds_addr + i * sizeof(*job.fds) + 6, job.fds[i].revents))
             ready = -EFAULT;
-    job_end(&job);
-    return ready;
-}
-
-/* pselect6: three bit sets become one list of pollfd and back. */
-enum { SET_READ, SET_WRITE, SET_EXCEPT, SETS };
-
-static const u16 set_events[SETS] = {POLLIN | POLLRDNORM | POLLHUP, POLLOUT | POLLWRNORM, POLLPRI};
-static const u16 set_ready[SETS] = {POLLIN | POLLRDNORM | POLLHUP | POLLERR,
-                                    POLLOUT | POLLWRNORM | POLLERR, POLLPRI};
-
-struct select_sets {
-    u64 addr[SETS];
-    u64 *bits[SETS]; /* of `words` words each */
-    u64 words;
-};
-
-static long sets_begin(struct select_sets *s, u64 n)
-{
-    long err = 0;
-
-    s->words = (n + 63) / 64;
-    for (int i = 0; i < SETS; i++) {
-        s->bits[i] = kzalloc(MAX(s->words, 1) * 8);
-        if (!s->bits[i])
-            err = -ENOMEM;
-        else if (s->addr[i] && !err)
-            err = copyin(s->bits[i], s->addr[i], s->words * 8);
-    }
-    return err;
-}
-
-static bool in_set(const struct select_sets *s, int which, u32 fd)
-{
-    return s->bits[which][fd / 64] >> (fd % 64) & 1;
-}
-
-static u16 wanted_events(const struct select_sets *s, u32 fd)
-{
-    u16 events = 0;
-
-    for (int i = 0; i < SETS; i++)
-        if (in_set(s, i, fd))
-            events |= set_events[i];
-    return events;
-}
-
-/* Clears the bits of files that are not ready; returns the number of bits left (select(2)). */
-static long collect_bits(struct select_sets *s, const struct poll_job *job)
-{
-    long n = 0;
-
-    for (u32 j = 0; j < job->n; j++) {
-        u32 fd = (u32)job->fds[j].fd;
-
-        for (int i = 0; i < SETS; i++) {
-            bool ready = in_set(s, i, fd) && (u16)job->fds[j].revents & set_ready[i];
-
-            if (!ready)
-                s->bits[i][fd / 64] &= ~(1UL << (fd % 64));
-            n += ready;
-        }
-    }
-    return n;
-}
-
-static long select_files(struct select_sets *s, struct poll_job *job, u32 n)
-{
-    u32 count = 0;
-
-    for (u32 fd = 0; fd < n; fd++) {
-        u16 events = wanted_events(s, fd);
-
-        if (!events)
-            continue;
-        job->fds[count].fd = (i32)fd;
-        job->fds[count++].events = (i16)events;
-    }
-    job->n = count;
-    job_open(job);
-    for (u32 i = 0; i < count; i++)
-        if (!job->files[i])
-            return -EBADF;
-    return 0;
-}
-
-long sys_pselect6(u64 n, u64 rd, u64 wr, u64 ex, u64 timeout, u64 mask_arg)
-{
-    struct select_sets s = {.addr = {rd, wr, ex}};
-    struct poll_job job = {0};
-    u64 mask[2] = {0, 0}, deadline;
-    long ready;
-
-    if ((i64)n < 0 || n > 65536)
-        return -EINVAL;
-    if (mask_arg && copyin(mask, mask_arg, sizeof(mask)))
-        return -EFAULT;
-    ready = deadline_from_user(timeout, &deadline);
-    if (ready)
-        return ready;
-    ready = sets_begin(&s, n);
-    if (!ready)
-        ready = job_begin(&job, (u32)n);
-    if (!ready)
-        ready = select_files(&s, &job, (u32)n);
-    if (!ready) {
-        ready = wait_masked(&job, deadline, mask[0], mask[1]);
-        put_time_left(timeout, deadline);
-    }
-    if (ready >= 0)
-        ready = collect_bits(&s, &job);
-    for (int i = 0; i < SETS; i++) {
-        if (ready >= 0 && s.addr[i] && copyout(s.addr[i], s.bits[i], s.words * 8))
-            ready = -EFAULT;
-        kfree(s.bits[i]);
-    }
     job_end(&job);
     return ready;
 }

@@ -114,8 +114,10 @@ const struct file_ops *fops_for_mode(u32 mode)
         return &regular_fops;
     case S_IFDIR:
         return &dir_fops;
+#ifdef CONFIG_FIFO
     case S_IFIFO:
         return &fifo_fops;
+#endif
     case S_IFCHR:
     case S_IFBLK:
         return &device_fops;

@@ -5,6 +5,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "fsinit.h"
+#include "internal.h"
 #include "klib.h"
 #include "namei.h"
 #include "proc.h"
@@ -88,7 +89,7 @@ static void replace_path(struct path *which, struct path *to)
     path_put(&old);
 }
 
-static long change_to(struct path *at, struct path *which)
+long change_to(struct path *at, struct path *which)
 {
     long err = S_ISDIR(at->inode->mode) ? inode_access(at->inode, 1) : -ENOTDIR;
 
@@ -118,17 +119,6 @@ long sys_fchdir(u64 fd)
     path_get(&at);
     file_put(f);
     return change_to(&at, &current_fs()->cwd);
-}
-
-long sys_chroot(u64 path)
-{
-    struct path at;
-    long err;
-
-    if (curproc->euid)
-        return -EPERM;
-    err = at_walk(AT_FDCWD, path, 0, WALK_FOLLOW | WALK_DIR, &at);
-    return err ? err : change_to(&at, &current_fs()->root);
 }
 
 long sys_getcwd(u64 buf, u64 size)
@@ -195,23 +185,6 @@ long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
     err = copyinstr(where, target, PATH_LEN_MAX);
     if (err >= 0)
         err = fs_mount(src, where, kind, (u32)flags, options);
-    kfree(where);
-    return err;
-}
-
-long sys_umount2(u64 target, u64 flags)
-{
-    char *where;
-    long err;
-
-    if (curproc->euid)
-        return -EPERM;
-    where = kmalloc(PATH_LEN_MAX);
-    if (!where)
-        return -ENOMEM;
-    err = copyinstr(where, target, PATH_LEN_MAX);
-    if (err >= 0)
-        err = fs_umount(where, (u32)flags);
     kfree(where);
     return err;
 }

@@ -12,36 +12,16 @@
  * child cannot outlive its parent, because only empty directories are removed. A removed directory
  * has parent == NULL.
  */
-#include "tmpfs.h"
+#include "tmpfs_node.h"
 #include "alloc.h"
 #include "abi/errno.h"
 #include "klib.h"
 #include "opt/memfd/memfd.h"
-#include "opt/xattr/xattr.h"
+#include "proc.h"
 
 #define TMPFS_MAGIC 0x01021994
 
-struct entry {
-    struct entry *next;
-    struct inode *inode;
-    i64 number; /* position in listings, from 2 */
-    char name[];
-};
-
-struct node {
-    struct inode *parent;  /* directories: not counted */
-    struct entry *entries; /* directories: oldest first */
-    i64 next_number;
-    char *target; /* symbolic links; owned */
-    struct xattrs xattrs;
-};
-
-static struct node *node_of(const struct inode *inode)
-{
-    return inode->priv;
-}
-
-static struct entry **find(struct inode *dir, const char *name)
+struct entry **tmpfs_find(struct inode *dir, const char *name)
 {
     struct entry **e = &node_of(dir)->entries;
 
@@ -50,7 +30,7 @@ static struct entry **find(struct inode *dir, const char *name)
     return e;
 }
 
-static int add_entry(struct inode *dir, const char *name, struct inode *inode)
+int tmpfs_add(struct inode *dir, const char *name, struct inode *inode)
 {
     struct node *node = node_of(dir);
     struct entry **last = &node->entries;
@@ -74,7 +54,7 @@ static int add_entry(struct inode *dir, const char *name, struct inode *inode)
     return 0;
 }
 
-static void remove_entry(struct inode *dir, struct entry **at)
+void tmpfs_remove(struct inode *dir, struct entry **at)
 {
     struct entry *e = *at;
 
@@ -115,7 +95,7 @@ struct inode *tmpfs_inode(struct super *sb, u32 mode)
 
 static int tmpfs_lookup(struct inode *dir, const char *name, struct inode **out)
 {
-    struct entry *e = *find(dir, name);
+    struct entry *e = *tmpfs_find(dir, name);
 
     if (!e)
         return -ENOENT;
@@ -166,7 +146,7 @@ static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev,
         return -ENOSPC;
     inode->rdev = rdev;
     inode_own(inode, dir);
-    err = add_entry(dir, name, inode);
+    err = tmpfs_add(dir, name, inode);
     if (err)
         inode_put(inode);
     else
@@ -184,7 +164,7 @@ static int tmpfs_symlink(struct inode *dir, const char *name, const char *target
     node_of(inode)->target = kstrdup(target);
     inode->size = strlen(target);
     if (!node_of(inode)->target) {
-        remove_entry(dir, find(dir, name));
+        tmpfs_remove(dir, tmpfs_find(dir, name));
         err = -ENOSPC;
     }
     inode_put(inode);
@@ -193,7 +173,7 @@ static int tmpfs_symlink(struct inode *dir, const char *name, const char *target
 
 static int tmpfs_link(struct inode *dir, const char *name, struct inode *inode)
 {
-    int err = dir->nlink ? add_entry(dir, name, inode) : -ENOENT;
+    int err = dir->nlink ? tmpfs_add(dir, name, inode) : -ENOENT;
 
     if (!err) {
         inode->nlink++;
@@ -202,55 +182,11 @@ static int tmpfs_link(struct inode *dir, const char *name, struct inode *inode)
     return err;
 }
 
-static int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode)
+int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode)
 {
     inode->nlink = S_ISDIR(inode->mode) ? 0 : inode->nlink - 1;
     inode_touch(inode, false);
-    remove_entry(dir, find(dir, name));
-    return 0;
-}
-
-static int tmpfs_rename(struct inode *from, const char *old, struct inode *inode, struct inode *to,
-                        const char *new, struct inode *target)
-{
-    int err;
-
-    if (!to->nlink)
-        return -ENOENT;
-    err = add_entry(to, new, inode); /* before the target goes: without memory it must stay */
-    if (err)
-        return err;
-    if (target) /* its entry is found first, as it is older */
-        tmpfs_unlink(to, new, target);
-    /* for a moment the inode has two entries: from == to clears parent when the old one goes */
-    remove_entry(from, find(from, old));
-    if (S_ISDIR(inode->mode))
-        node_of(inode)->parent = to;
-    inode_touch(inode, false);
-    return 0;
-}
-
-/* The entry gets another inode, together with the reference that the other entry held. */
-static void put_into(struct inode *dir, struct entry *e, struct inode *inode)
-{
-    if (S_ISDIR(e->inode->mode))
-        dir->nlink--;
-    e->inode = inode;
-    if (S_ISDIR(inode->mode)) {
-        dir->nlink++;
-        node_of(inode)->parent = dir;
-    }
-    inode_touch(dir, true);
-    inode_touch(inode, false);
-}
-
-static int tmpfs_exchange(struct inode *from, const char *old, struct inode *inode,
-                          struct inode *to, const char *new, struct inode *target)
-{
-    struct entry *a = *find(from, old), *b = *find(to, new);
-
-    put_into(from, a, target);
-    put_into(to, b, inode);
+    tmpfs_remove(dir, tmpfs_find(dir, name));
     return 0;
 }
 
@@ -283,7 +219,7 @@ static void tmpfs_evict(struct inode *inode)
     struct node *node = node_of(inode);
 
     while (node->entries)
-        remove_entry(inode, &node->entries);
+        tmpfs_remove(inode, &node->entries);
     kfree(node->target);
     xattrs_free(&node->xattrs);
     kfree(node);
@@ -304,7 +240,6 @@ const struct inode_ops tmpfs_ops = {
     .readlink = tmpfs_readlink,
     .is_empty = tmpfs_is_empty,
     .truncate = tmpfs_truncate,
-    .punch = page_cache_punch,
     .xattrs = tmpfs_xattrs,
     .evict = tmpfs_evict,
 };
@@ -358,7 +293,11 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode)
 static int tmpfs_mount(const struct fs_type *type, const char *source, u32 flags, const char *data,
                        struct super **out)
 {
-    struct tmpfs_options o;
+    struct tmpfs_options o = {.pages = pages_total_count() / 2,
+                              .inodes = pages_total_count() / 2,
+                              .mode = 01777,
+                              .uid = curproc->euid,
+                              .gid = curproc->egid};
     int err = tmpfs_parse(data, &o);
 
     (void)source;

@@ -11,13 +11,20 @@ struct super *tmpfs_super(const struct fs_type *type, u32 magic, u32 root_mode);
 /* An inode of the given type that is in no directory yet; one reference. */
 struct inode *tmpfs_inode(struct super *sb, u32 mode);
 
-/* tmpfs_options.c: the mount options of a tmpfs. */
+/* The mount options of a tmpfs. */
 struct tmpfs_options {
     u64 pages, inodes; /* limits; 0: none */
     u32 mode, uid, gid;
 };
-/* Parses "size=64m,mode=0755,..."; -EINVAL for options that Linux refuses. */
+/* opt/mounts: changes them as "size=64m,mode=0755,..." says; -EINVAL for what Linux refuses. */
+#ifdef CONFIG_MOUNTS
 int tmpfs_parse(const char *text, struct tmpfs_options *o);
+#else
+static inline int tmpfs_parse(const char *text, struct tmpfs_options *o)
+{
+    return *text ? -EINVAL : 0;
+}
+#endif
 /* Limits a tmpfs from now on to half of RAM, or to its present contents if those are larger. */
 void tmpfs_limit(struct super *sb);
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "types.h"
+#include "abi/errno.h"
 #include "lock.h"
 #include "wait.h"
 #include "file.h"
@@ -108,11 +109,9 @@ struct inode_ops {
     /* magic links of procfs: the walk jumps straight to the file's place */
     int (*follow)(struct inode *inode, struct mount **mnt, struct inode **out);
     int (*truncate)(struct inode *inode, i64 size); /* (i) */
-    /* (i) the bytes read as zeros from now on, whole pages are freed; 0: not supported */
-    int (*punch)(struct inode *inode, i64 from, i64 to);
-    int (*setattr)(struct inode *inode);           /* mode, owner, times changed; may be 0 */
-    bool (*is_empty)(struct inode *dir);           /* (n) */
-    struct xattrs *(*xattrs)(struct inode *inode); /* used under (i); 0: it keeps none */
+    int (*setattr)(struct inode *inode);            /* mode, owner, times changed; may be 0 */
+    bool (*is_empty)(struct inode *dir);            /* (n) */
+    struct xattrs *(*xattrs)(struct inode *inode);  /* used under (i); 0: it keeps none */
     /* page cache: fill one page of memory from the backing store; 0 means tmpfs (zeros) */
     int (*read_page)(struct inode *inode, u64 index, void *page);
     int (*write_page)(struct inode *inode, u64 index, const void *page);
@@ -238,9 +237,7 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
 /* Walks to the directory of the last component and copies that into last[NAME_LEN_MAX + 1]. */
 int path_walk_parent(const struct path *base, const char *name, struct path *dir, char *last);
 int path_string(const struct path *path, char *buf, u64 n); /* absolute path of a directory */
-/* The absolute path, without links and dots, of whatever name leads to. */
-int path_real(const struct path *base, const char *name, bool follow, char *buf, u64 n);
-int inode_access(const struct inode *inode, u32 want); /* 4 read, 2 write, 1 execute */
+int inode_access(const struct inode *inode, u32 want);      /* 4 read, 2 write, 1 execute */
 
 /* mount.c */
 void fs_register(struct fs_type *type);
@@ -253,7 +250,6 @@ bool mount_cross_up(struct path *path);   /* from a root to the inode it covers;
 struct mount *mount_list(void);           /* (fs_lock) */
 struct mount *mount_root(void);
 int mount_as_root(const char *type);
-int fs_sync_all(void);
 const struct fs_type *fs_type_list(void);
 
 /* pagecache.c: contents of regular files by page, shared by read, write and mmap. */
@@ -261,15 +257,34 @@ struct page_cache;
 i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos);
 i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos);
 int page_cache_truncate(struct inode *inode, i64 size);
-int page_cache_punch(struct inode *inode, i64 from, i64 to);
-/* The next byte of data at or after pos (-ENXIO: none), or of a hole (the end counts as one). */
-i64 page_cache_seek(struct inode *inode, i64 pos, bool data);
-int page_cache_flush(struct inode *inode);
 void page_cache_free(struct inode *inode);
 u64 page_cache_pages(const struct inode *inode);
 /* The page at index as a kernel address, held by one page reference; -EIO, -ENOMEM in *err. */
 void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err);
 int page_cache_mmap(struct file *file, struct vma *vma);
+
+/* opt/fileio */
+int fs_sync_all(void);
+int page_cache_punch(struct inode *inode, i64 from,
+                     i64 to); /* the bytes read as zeros from now on */
+#ifdef CONFIG_FILEIO
+/* The next byte of data at or after pos (-ENXIO: none), or of a hole (the end counts as one). */
+i64 page_cache_seek(struct inode *inode, i64 pos, bool data);
+#else
+static inline i64 page_cache_seek(struct inode *inode, i64 pos, bool data)
+{
+    return -EINVAL;
+}
+#endif
+/* opt/block: writes dirty pages to the disk behind the file. */
+#ifdef CONFIG_BLOCK
+int page_cache_flush(struct inode *inode);
+#else
+static inline int page_cache_flush(struct inode *inode)
+{
+    return 0;
+}
+#endif
 
 /* Root: tmpfs filled from the initrd, /dev, /proc, /tmp. Once, in a thread that may sleep. */
 void fs_init(void);
@@ -279,12 +294,3 @@ struct fw_cfg_file;
 int cpio_unpack_fw_cfg(const struct fw_cfg_file *file);
 /* Once, behind the last archive, which may be as large as it likes. */
 void fs_limit_root(void);
-
-/* The text of a file that is generated at open(2) (procfs, debugfs). */
-struct textbuf {
-    char *buf;
-    u64 len, cap;
-    bool failed;
-};
-void text_printf(struct textbuf *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void text_put(struct textbuf *t, const char *s, u64 n);

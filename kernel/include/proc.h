@@ -300,3 +300,5 @@ void thread_for_each(bool (*fn)(struct thread *t, void *arg), void *arg); /* und
 int exec_load(const char *path, char *const *argv, char *const *envp);
 
 u64 rlimit_get(int which);
+
+extern char node_name[65], domain_name[65]; /* sys_misc.c: uname(2) */

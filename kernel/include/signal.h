@@ -31,10 +31,11 @@ bool signal_is_ignored(const struct proc *p, int sig);
 void signal_mask_begin(sigset_t mask);
 void signal_mask_end(void);
 
+#define UNBLOCKABLE (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
 /* Signals that come from the instruction that was executed. */
 #define SYNCHRONOUS_SIGNALS                                                                        \
     (SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) | SIGBIT(SIGTRAP) | SIGBIT(SIGFPE))
-/* Takes a pending signal of a set for the current thread: its number, or 0. */
+/* opt/sigwait: takes a pending signal of a set for the current thread: its number, or 0. */
 int signal_take_wanted(sigset_t set, siginfo_t *info);
 bool signal_is_waiting(sigset_t set);
 

@@ -24,7 +24,9 @@ struct winsize { /* ABI */
     u16 rows, cols, xpixel, ypixel;
 };
 
-#define TTY_BUF 4096
+#define TTY_BUF  4096
+#define MARK_EOL 0x100 /* in the ring: read(2) stops after this character */
+#define MARK_EOF 0x200 /* and does not return it */
 
 struct tty;
 
@@ -98,14 +100,23 @@ extern const struct file_ops tty_fops; /* the operations of such a file */
 /* The ioctls of a terminal; by_master: called on the master of a pseudo-terminal. */
 long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
 
-/* tty_jobs.c */
+/* opt/terminal */
 struct proc;
+struct tty *tty_controlling(struct proc *p); /* with a reference, or 0 */
+/* Hangs up: the session loses its terminal, its leader gets SIGHUP, reads of open files end. */
+void tty_hangup(struct tty *tty);
+#ifdef CONFIG_TERMINAL
 /* Session leader p takes tty as controlling terminal, its group in the foreground. */
 int tty_set_controlling(struct tty *tty, struct proc *p);
 /* open(2) without O_NOCTTY gives a session leader without a terminal this one. */
 void tty_open_controlling(struct tty *tty, const struct file *file);
-struct tty *tty_controlling(struct proc *p); /* with a reference, or 0 */
-/* Hangs up: the session loses its terminal, its leader gets SIGHUP, reads of open files end. */
-void tty_hangup(struct tty *tty);
 /* A session leader exits: SIGHUP to the foreground group; the terminal is free again. */
 void tty_session_exit(struct proc *p);
+#else
+static inline int tty_set_controlling(struct tty *tty, struct proc *p)
+{
+    return 0;
+}
+static inline void tty_open_controlling(struct tty *tty, const struct file *file) {}
+static inline void tty_session_exit(struct proc *p) {}
+#endif

@@ -128,7 +128,14 @@ int vm_fault(struct vm *vm, va_t va, u32 access);
  * oom.c: a fault found no memory. True: a process is being killed for it, maybe this one, so the
  * caller may retry the fault; false: only process 1 is left. May sleep.
  */
+#ifdef CONFIG_OOM
 bool oom_kill(void);
+#else
+static inline bool oom_kill(void)
+{
+    return false;
+}
+#endif
 /* Drop the translations of [start, end) everywhere, e.g. a truncated file. */
 void vm_zap(struct vm *vm, va_t start, va_t end);
 void tlb_shootdown(struct vm *vm, va_t start, va_t end);

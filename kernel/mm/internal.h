@@ -27,5 +27,7 @@ void pt_free(struct vm *vm);
 int vma_fault(struct vma *vma, va_t va, u32 access);
 /* Maps every page of a new area; 0 or a negative errno. */
 int vma_premap(struct vma *vma);
+/* mmap.c: are all pages of the range in areas? Needs vm->lock. */
+bool range_mapped(struct vm *vm, va_t addr, va_t end);
 /* shmem.c: MAP_SHARED | MAP_ANONYMOUS */
 int shmem_map(struct vma *vma);

@@ -166,30 +166,8 @@ long vm_munmap(struct vm *vm, va_t addr, u64 len)
     return error;
 }
 
-bool vm_unmap_matching(struct vm *vm, bool (*chosen)(const struct vma *vma, void *arg), void *arg)
-{
-    bool any = false;
-    mutex_lock(&vm->lock);
-    list_for_each_safe(vma, &vm->areas, struct vma, link) {
-        if (!chosen(vma, arg))
-            continue;
-        pt_unmap(vm, vma->start, vma->end);
-        vma_delete(vma);
-        any = true;
-    }
-    mutex_unlock(&vm->lock);
-    return any;
-}
-
-void vm_zap(struct vm *vm, va_t start, va_t end)
-{
-    mutex_lock(&vm->lock);
-    pt_unmap(vm, start, end);
-    mutex_unlock(&vm->lock);
-}
-
 /* True when every page of the range belongs to an area. */
-static bool range_mapped(struct vm *vm, va_t start, va_t end)
+bool range_mapped(struct vm *vm, va_t start, va_t end)
 {
     for (va_t at = start; at < end;) {
         struct vma *vma = vm_find(vm, at);
@@ -262,48 +240,4 @@ long vm_brk(struct vm *vm, va_t brk)
     long result = (long)vm->brk;
     mutex_unlock(&vm->lock);
     return result;
-}
-
-static long advise_one(struct vm *vm, struct vma *vma, va_t start, va_t end, int advice)
-{
-    switch (advice) {
-    case MADV_DONTNEED:
-    case MADV_FREE:
-        pt_unmap(vm, MAX(start, vma->start), MIN(end, vma->end));
-        return 0;
-    case MADV_DONTFORK:
-        vma->flags |= VMA_NO_COPY;
-        return 0;
-    case MADV_DOFORK:
-        vma->flags &= ~VMA_NO_COPY;
-        return 0;
-    case MADV_WIPEONFORK:
-        if (vma->ops)
-            return -EINVAL;
-        vma->flags |= VMA_WIPE;
-        return 0;
-    case MADV_KEEPONFORK:
-        vma->flags &= ~VMA_WIPE;
-        return 0;
-    default:
-        return advice >= 0 && advice <= 25 ? 0 : -EINVAL; /* hints that change nothing here */
-    }
-}
-
-long vm_advise(struct vm *vm, va_t addr, u64 len, int advice)
-{
-    len = ALIGN_UP(len, PAGE_SIZE);
-    if (addr & PAGE_MASK || len > USER_TOP || addr >= USER_TOP)
-        return -EINVAL;
-    va_t end = addr + len;
-    mutex_lock(&vm->lock);
-    bool splits = advice >= MADV_DONTFORK;
-    long error = splits ? vma_cut(vm, addr, end) : 0;
-    if (!error && !range_mapped(vm, addr, end))
-        error = -ENOMEM;
-    list_for_each(vma, &vm->areas, struct vma, link)
-        if (!error && vma->start < end && vma->end > addr)
-            error = advise_one(vm, vma, addr, end, advice);
-    mutex_unlock(&vm->lock);
-    return error;
 }

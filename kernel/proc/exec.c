@@ -17,9 +17,8 @@
 #include "syscall.h"
 
 #define SCRIPT_DEPTH_MAX 4
-#define INTERP_BASE      0x2000000000UL
 
-static int open_program(const char *path, struct file **out)
+int open_program(const char *path, struct file **out)
 {
     int error = vfs_open(path, O_RDONLY | O_REGULAR, 0, out); /* opening a FIFO would wait */
     if (error)
@@ -60,58 +59,6 @@ static int add_user_strings(struct exec_strings *s, va_t array, u32 *count)
     return 0;
 }
 
-/* Puts n bytes of new strings in front and drops the first old one (a script's argv[0]). */
-static int replace_argv0(struct exec_strings *s, const char *front, size_t n, u32 added)
-{
-    size_t first = s->argc ? strlen(s->bytes) + 1 : 0;
-    if (s->used - first + n > ARG_BYTES_MAX)
-        return -E2BIG;
-    memmove(s->bytes + n, s->bytes + first, s->used - first);
-    memcpy(s->bytes, front, n);
-    s->used = s->used - first + n;
-    s->argc = s->argc - (s->argc ? 1 : 0) + added;
-    return 0;
-}
-
-/* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */
-static int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s)
-{
-    char line[256];
-    i64 n = file_read_at(file, line, sizeof(line) - 1, 0);
-    if (n < 3 || line[0] != '#' || line[1] != '!')
-        return -ENOEXEC;
-    line[n] = 0;
-    char *end = strchr(line, '\n');
-    if (!end)
-        return -ENOEXEC;
-    while (end > line && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\n'))
-        end--;
-    *end = 0;
-    char *name = line + 2;
-    while (*name == ' ' || *name == '\t')
-        name++;
-    char *arg = name;
-    while (*arg && *arg != ' ' && *arg != '\t')
-        arg++;
-    if (*arg)
-        *arg++ = 0;
-    while (*arg == ' ' || *arg == '\t')
-        arg++;
-    if (!*name)
-        return -ENOEXEC;
-    char front[sizeof(line) + 512];
-    size_t used = strlcpy(front, name, sizeof(line)) + 1;
-    if (*arg)
-        used += strlcpy(front + used, arg, sizeof(line)) + 1;
-    size_t script_len = strlen(path) + 1;
-    if (used + script_len > sizeof(front))
-        return -E2BIG;
-    memcpy(front + used, path, script_len);
-    used += script_len;
-    strlcpy(path, name, path_size);
-    return replace_argv0(s, front, used, *arg ? 3 : 2);
-}
-
 /* Opens path, following scripts, and reads the headers of the program. */
 static int find_image(char *path, size_t path_size, struct exec_strings *s, struct image *img)
 {
@@ -129,27 +76,6 @@ static int find_image(char *path, size_t path_size, struct exec_strings *s, stru
             return error;
     }
     return -ELOOP;
-}
-
-/* Maps the dynamic loader, if the program asks for one; *entry is where execution starts. */
-static int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry)
-{
-    *base = 0;
-    *entry = program->entry;
-    if (!program->interp[0])
-        return 0;
-    struct file *file;
-    struct image loader;
-    int error = open_program(program->interp, &file);
-    if (error)
-        return error;
-    error = image_read(file, &loader);
-    if (!error)
-        error = image_map(&loader, vm, INTERP_BASE);
-    *base = loader.base;
-    *entry = loader.entry;
-    image_drop(&loader);
-    return error;
 }
 
 /* Ends every other thread of the process; the survivor takes over the process number. */
@@ -309,43 +235,11 @@ int exec_load(const char *path, char *const *argv, char *const *envp)
     return error;
 }
 
-#define AT_FDCWD      (-100)
-#define AT_EMPTY_PATH 0x1000
-
-/*
- * Copies the path in; one relative to a descriptor goes through that descriptor's link in /proc.
- */
-static long exec_path(int dirfd, va_t addr, bool may_be_empty, char *path)
+/* argv and envp are arrays of the program's memory. */
+long exec_user(const char *path, va_t argv, va_t envp)
 {
-    char name[64];
-    long n = copyinstr(path, addr, PATH_LEN_MAX);
-    if (n < 0)
-        return n;
-    if (n == 0 && !may_be_empty)
-        return -ENOENT;
-    if (path[0] == '/' || dirfd == AT_FDCWD)
-        return 0;
-    struct file *file = fd_get_any(dirfd);
-    if (!file)
-        return -EBADF;
-    file_put(file);
-    size_t front = (size_t)ksnprintf(name, sizeof(name), "/proc/self/fd/%d%s", dirfd, n ? "/" : "");
-    if (front + (size_t)n + 1 > PATH_LEN_MAX)
-        return -ENAMETOOLONG;
-    memmove(path + front, path, (size_t)n + 1);
-    memcpy(path, name, front);
-    return 0;
-}
-
-long sys_execveat(u64 dirfd, u64 path_addr, u64 argv, u64 envp, u64 flags)
-{
-    if (flags & ~(u64)AT_EMPTY_PATH)
-        return -EINVAL;
-    char *path = kmalloc(PATH_LEN_MAX);
     struct exec_strings s = {.bytes = kmalloc(ARG_BYTES_MAX)};
-    long error = -ENOMEM;
-    if (path && s.bytes)
-        error = exec_path((int)dirfd, path_addr, flags & AT_EMPTY_PATH, path);
+    long error = s.bytes ? 0 : -ENOMEM;
     if (error == 0)
         error = add_user_strings(&s, argv, &s.argc);
     if (error == 0)
@@ -353,11 +247,14 @@ long sys_execveat(u64 dirfd, u64 path_addr, u64 argv, u64 envp, u64 flags)
     if (error == 0)
         error = exec_with(path, &s);
     kfree(s.bytes);
-    kfree(path);
     return error;
 }
 
 long sys_execve(u64 path_addr, u64 argv, u64 envp)
 {
-    return sys_execveat((u64)AT_FDCWD, path_addr, argv, envp, 0);
+    char *path = kmalloc(PATH_LEN_MAX);
+    long n = path ? copyinstr(path, path_addr, PATH_LEN_MAX) : -ENOMEM;
+    long error = n < 0 ? n : n == 0 ? -ENOENT : exec_user(path, argv, envp);
+    kfree(path);
+    return error;
 }

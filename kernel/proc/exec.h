@@ -32,3 +32,26 @@ void image_drop(struct image *img);
 /* Builds argc, argv, envp, auxv and strings; *sp is the initial stack pointer. */
 int stack_build(struct vm *vm, const struct exec_strings *strings, const struct image *program,
                 u64 interp_base, const char *path, va_t *sp);
+
+/* exec.c */
+int open_program(const char *path, struct file **out); /* one that may be executed */
+long exec_user(const char *path, va_t argv, va_t envp);
+/* opt/scripts */
+#ifdef CONFIG_SCRIPTS
+/* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */
+int script_parse(struct file *file, char *path, size_t path_size, struct exec_strings *s);
+/* Maps the dynamic loader, if the program asks for one; *entry is where execution starts. */
+int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry);
+#else
+static inline int script_parse(struct file *file, char *path, size_t path_size,
+                               struct exec_strings *s)
+{
+    return -ENOEXEC;
+}
+static inline int map_interp(const struct image *program, struct vm *vm, u64 *base, u64 *entry)
+{
+    *base = 0;
+    *entry = program->entry;
+    return program->interp[0] ? -ENOEXEC : 0;
+}
+#endif

@@ -13,13 +13,6 @@
 #include "syscall.h"
 #include "vm.h"
 
-struct clone_request {
-    u64 flags;
-    va_t stack, parent_tid, child_tid;
-    u64 tls;
-    va_t pidfd; /* with CLONE_PIDFD */
-};
-
 /* Fills in a new process; on failure the caller frees the parts that were made (abandon). */
 static int copy_process(struct proc *child, struct proc *parent, u64 flags)
 {
@@ -160,7 +153,7 @@ static long abandon(struct proc *p, struct thread *t, long pidfd, long error)
     return error;
 }
 
-static long do_clone(const struct clone_request *rq)
+long do_clone(const struct clone_request *rq)
 {
     long error = check_flags(rq->flags), pidfd = -1;
     if (error)
@@ -197,31 +190,5 @@ long sys_clone(u64 flags, u64 stack, u64 parent_tid, u64 tls, u64 child_tid)
     struct clone_request rq = {(u32)flags, stack, parent_tid, child_tid, tls, parent_tid};
     if (flags & CLONE_PIDFD && flags & CLONE_PARENT_SETTID)
         return -EINVAL; /* both results would go to parent_tid */
-    return do_clone(&rq);
-}
-
-struct clone_args { /* ABI; grows */
-    u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-    u64 set_tid, set_tid_size, cgroup;
-};
-#define CLONE_ARGS_SIZE_VER0 64
-
-long sys_clone3(u64 args_addr, u64 size)
-{
-    struct clone_args a;
-    if (size < CLONE_ARGS_SIZE_VER0)
-        return -EINVAL;
-    long error = copyin_struct(&a, sizeof(a), args_addr, size);
-    if (error)
-        return error;
-    if (a.exit_signal > NSIG || a.flags & (CLONE_CSIGNAL | CLONE_DETACHED) ||
-        !a.stack != !a.stack_size || a.set_tid || a.set_tid_size || a.flags >> 33)
-        return -EINVAL;
-    struct clone_request rq = {a.flags | a.exit_signal,
-                               a.stack ? a.stack + a.stack_size : 0,
-                               a.parent_tid,
-                               a.child_tid,
-                               a.tls,
-                               a.pidfd};
     return do_clone(&rq);
 }

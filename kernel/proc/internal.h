@@ -18,6 +18,15 @@ void proc_discard(struct proc *p);     /* one that was never linked */
 void vfork_release(struct proc *p);    /* lets the parent return from vfork */
 void proc_kill_others(struct proc *p); /* locked; all threads but the current one */
 
+/* fork.c */
+struct clone_request {
+    u64 flags;
+    va_t stack, parent_tid, child_tid;
+    u64 tls;
+    va_t pidfd; /* with CLONE_PIDFD */
+};
+long do_clone(const struct clone_request *rq);
+
 /* signal.c */
 struct sigactions {
     int refs;
@@ -43,13 +52,45 @@ int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
 sigset_t signal_deliverable(const struct thread *t); /* not blocked */
 
-/* signal_deliver.c: the alternate stack of the current thread, whose stack pointer is sp */
+/* opt/altstack: the alternate stack of the current thread, whose stack pointer is sp */
+#ifdef CONFIG_ALTSTACK
 struct sigaltstack altstack_get(u64 sp); /* flags: SS_DISABLE, SS_ONSTACK or 0 */
 long altstack_set(const struct sigaltstack *new, u64 sp);
+u64 altstack_for(const struct k_sigaction *act, u64 sp); /* the stack pointer of its handler */
+#else
+static inline struct sigaltstack altstack_get(u64 sp)
+{
+    return (struct sigaltstack){.flags = SS_DISABLE};
+}
+static inline void altstack_set(const struct sigaltstack *new, u64 sp) {}
+static inline u64 altstack_for(const struct k_sigaction *act, u64 sp)
+{
+    return sp;
+}
+#endif
 
 void signal_user_info(siginfo_t *info, int sig, int code); /* from the current process */
-bool signal_allowed(const struct proc *p);                 /* may the current process signal it? */
+/* sys_signal.c: what kill and tgkill do with a siginfo. tgid -1: of any process. */
+long kill_one(int pid, int sig, const siginfo_t *info);
+long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info);
+bool signal_allowed(const struct proc *p); /* may the current process signal it? */
 
+/* opt/terminal */
+#ifdef CONFIG_TERMINAL
+/* Locked. Effects at the time of sending, whether or not the signal is ever delivered. */
+void signal_side_effects(struct proc *p, int sig);
+void stop_process(int sig);
+void wait_while_stopped(void); /* SIGCONT and SIGKILL end it */
+#else
+static inline void signal_side_effects(struct proc *p, int sig)
+{
+    if (sig == SIGKILL)
+        list_for_each(t, &p->threads, struct thread, in_proc)
+            thread_continue(t);
+}
+static inline void stop_process(int sig) {}
+static inline void wait_while_stopped(void) {}
+#endif
 /* opt/pidfd */
 #ifdef CONFIG_PIDFD
 int pidfd_install(struct proc *p, u32 oflags);   /* a descriptor, or -errno */
@@ -68,17 +109,23 @@ static inline struct proc *pidfd_proc(int fd, bool *nonblock)
 
 /* opt/futex */
 #ifdef CONFIG_FUTEX
-void futex_exit_robust(struct thread *t);
 long futex_wake_addr(va_t addr, int n); /* wakes up to n; their number, or -errno */
 #else
-static inline void futex_exit_robust(struct thread *t) {}
 static inline long futex_wake_addr(va_t addr, int n)
 {
     return 0;
 }
 #endif
 
+/* opt/futexops */
+#ifdef CONFIG_FUTEX_OPS
+void futex_exit_robust(struct thread *t);
+#else
+static inline void futex_exit_robust(struct thread *t) {}
+#endif
+
 /* times.c */
+#define NS_PER_SEC 1000000000L
 struct timeval64 {
     i64 sec, usec;
 };
@@ -95,20 +142,36 @@ struct rusage {
 };
 void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
 struct timeval64 ticks_to_timeval(u64 ticks);
-/* cpuclock.c */
+long clock_read(int clock, u64 *ns); /* 0, or -EINVAL: there is no such clock */
+/* opt/cpuclock */
 struct cpu_clock {
     bool is_thread, only_user;
     int number;
     u64 id; /* never reused: tells a later owner of the number apart */
 };
-u64 proc_cpu_ticks(struct proc *p, bool only_user); /* locked */
+u64 proc_cpu_ticks(struct proc *p, bool only_user);              /* locked */
+bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks); /* locked; false: it is gone */
+u64 cpu_clock_look(u64 left); /* time of the next look at a clock, left ticks from its target */
+#ifdef CONFIG_CPUCLOCK
 /* Finds the target of a clock id; -EINVAL. to_read: a thread's own number names its process. */
 long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock);
-bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks); /* locked; false: it is gone */
 bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks);
-u64 cpu_clock_look(u64 left); /* time of the next look at a clock, left ticks from its target */
 /* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
 long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left);
+#else
+static inline long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock)
+{
+    return -EINVAL;
+}
+static inline bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks)
+{
+    return false;
+}
+static inline long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
+{
+    return -EINVAL;
+}
+#endif
 /* opt/itimer, opt/timers */
 #ifdef CONFIG_ITIMER
 void itimer_init(struct proc *p);

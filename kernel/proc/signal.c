@@ -9,9 +9,7 @@
 #include "proc.h"
 #include "proc/internal.h"
 
-#define STOP_SET           (SIGBIT(SIGSTOP) | SIGBIT(SIGTSTP) | SIGBIT(SIGTTIN) | SIGBIT(SIGTTOU))
 #define IGNORED_BY_DEFAULT (SIGBIT(SIGCHLD) | SIGBIT(SIGCONT) | SIGBIT(SIGURG) | SIGBIT(SIGWINCH))
-#define UNBLOCKABLE        (SIGBIT(SIGKILL) | SIGBIT(SIGSTOP))
 
 struct sigactions *sigacts_new(void)
 {
@@ -84,25 +82,6 @@ void signal_flush(struct list *queue)
     }
 }
 
-static void forget(sigset_t *pending, struct list *queue, sigset_t set)
-{
-    *pending &= ~set;
-    list_for_each_safe(q, queue, struct sigqueued, link) {
-        if (!(SIGBIT(q->info.si_signo) & set))
-            continue;
-        list_remove(&q->link);
-        kfree(q);
-    }
-}
-
-/* Stop signals discard a pending SIGCONT, and SIGCONT pending stop signals, of all threads. */
-static void forget_everywhere(struct proc *p, sigset_t set)
-{
-    forget(&p->pending, &p->sigqueue, set);
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        forget(&t->pending, &t->sigqueue, set);
-}
-
 static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
 {
     if (sig < SIGRTMIN && *pending & SIGBIT(sig))
@@ -120,31 +99,6 @@ static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo
     q->info.si_signo = sig;
     list_push_back(queue, &q->link);
     return 0;
-}
-
-static void continue_proc(struct proc *p)
-{
-    if (p->state == PROC_STOPPED) {
-        p->state = PROC_RUNNING;
-        p->continued = true;
-        if (p->parent)
-            wake_up(&p->parent->child_wait);
-    }
-    list_for_each(t, &p->threads, struct thread, in_proc)
-        thread_continue(t);
-}
-
-/* Effects at the time of sending, whether or not the signal is ever delivered. */
-static void side_effects(struct proc *p, int sig)
-{
-    if (sig == SIGCONT) {
-        forget_everywhere(p, STOP_SET);
-        continue_proc(p);
-    } else if (SIGBIT(sig) & STOP_SET) {
-        forget_everywhere(p, SIGBIT(SIGCONT));
-    } else if (sig == SIGKILL) {
-        continue_proc(p);
-    }
 }
 
 static void poke(struct thread *t)
@@ -168,7 +122,7 @@ int signal_send_proc_locked(struct proc *p, int sig, const siginfo_t *info)
 {
     if (p->state == PROC_ZOMBIE || p == &kernel_proc)
         return 0;
-    side_effects(p, sig);
+    signal_side_effects(p, sig);
     proc_tell(p, PROC_SIGNALLED, sig);
     bool waited_for = false;
     list_for_each(t, &p->threads, struct thread, in_proc)
@@ -192,7 +146,7 @@ int signal_send_proc(struct proc *p, int sig, const siginfo_t *info)
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info)
 {
     int error = 0;
-    side_effects(t->proc, sig);
+    signal_side_effects(t->proc, sig);
     proc_tell(t->proc, PROC_SIGNALLED, sig);
     if (!ignored(t->proc, sig) || (t->blocked | t->sigwait_set) & SIGBIT(sig)) {
         error = enqueue(&t->pending, &t->sigqueue, sig, info);

@@ -55,46 +55,9 @@ static void restore_registers(const struct user_context *uc, struct trapframe *t
     irq_pop_off();
 }
 
-/* A stack that disarms itself is never in use: no handler runs on it while it is set. */
-static bool on_altstack(u64 sp)
-{
-    const struct sigaltstack *s = &current->altstack;
-    return !(s->flags & (SS_DISABLE | SS_AUTODISARM)) && sp > s->sp && sp - s->sp <= s->size;
-}
-
-struct sigaltstack altstack_get(u64 sp)
-{
-    struct sigaltstack now = current->altstack;
-    if (!(now.flags & SS_DISABLE))
-        now.flags |= on_altstack(sp) ? SS_ONSTACK : 0;
-    return now;
-}
-
-long altstack_set(const struct sigaltstack *new, u64 sp)
-{
-    int mode = new->flags & ~SS_AUTODISARM;
-    bool none = mode == SS_DISABLE;
-    if (on_altstack(sp))
-        return -EPERM;
-    if (!none && mode != SS_ONSTACK && mode != 0)
-        return -EINVAL;
-    if (!none && new->size < MINSIGSTKSZ)
-        return -ENOMEM;
-    current->altstack = none ? (struct sigaltstack){.flags = SS_DISABLE}
-                             : (struct sigaltstack){
-                                   .sp = new->sp,
-                                   .size = new->size,
-                                   .flags = new->flags &SS_AUTODISARM,
-                               };
-    return 0;
-}
-
 static va_t frame_address(const struct k_sigaction *act, const struct trapframe *tf)
 {
-    u64 sp = tf->sp;
-    if (act->flags & SA_ONSTACK && !(current->altstack.flags & SS_DISABLE) && !on_altstack(sp))
-        sp = current->altstack.sp + current->altstack.size;
-    return ALIGN_DOWN(sp - sizeof(struct signal_frame), 16);
+    return ALIGN_DOWN(altstack_for(act, tf->sp) - sizeof(struct signal_frame), 16);
 }
 
 static sigset_t mask_to_save(void)
@@ -171,56 +134,6 @@ static void finish_syscall(struct trapframe *tf, const struct k_sigaction *handl
         break;
     }
     tf->syscall = ~0UL;
-}
-
-static void notify_stop(struct proc *p, int sig)
-{
-    siginfo_t info;
-    memset(&info, 0, sizeof(info));
-    info.si_signo = SIGCHLD;
-    info.si_code = CLD_STOPPED;
-    info.kill.pid = p->pid;
-    info.kill.uid = p->uid;
-    info.kill.status = sig;
-    if (!p->parent)
-        return;
-    if (!(sigaction_of(p->parent, SIGCHLD)->flags & SA_NOCLDSTOP))
-        signal_send_proc_locked(p->parent, SIGCHLD, &info);
-    wake_up(&p->parent->child_wait);
-}
-
-/* Divergence: the first thread that stops reports; the others stop on their way to user mode. */
-static void stop_process(int sig)
-{
-    struct proc *p = curproc;
-    spin_lock(&proc_lock);
-    if (p->state == PROC_RUNNING) {
-        p->state = PROC_STOPPED;
-        p->stop_signal = sig;
-        p->stop_reported = false;
-        notify_stop(p, sig);
-        list_for_each(t, &p->threads, struct thread, in_proc)
-            if (t != current) {
-                thread_wake_signal(t);
-                sched_kick(t);
-            }
-    }
-    spin_unlock(&proc_lock);
-}
-
-/* Sleeps while the process is stopped; SIGCONT and SIGKILL end it. */
-static void wait_while_stopped(void)
-{
-    struct proc *p = curproc;
-    while (atomic_load(&p->state) == PROC_STOPPED && !current->exiting) {
-        spin_lock(&proc_lock);
-        bool stopped = p->state == PROC_STOPPED && !current->exiting;
-        if (stopped)
-            current->state = THREAD_STOPPED;
-        spin_unlock(&proc_lock);
-        if (stopped)
-            schedule();
-    }
 }
 
 static void default_action(int sig)

@@ -10,8 +10,6 @@
 #include "riscv.h"
 #include "syscall.h"
 
-#define NS_PER_SEC 1000000000L
-
 struct timespec ns_to_timespec(u64 ns)
 {
     return (struct timespec){(i64)(ns / NS_PER_SEC), (i64)(ns % NS_PER_SEC)};
@@ -50,7 +48,7 @@ static long cpu_clock_ns(int id, u64 *ns)
     return 0;
 }
 
-static long clock_read(int clock, u64 *ns)
+long clock_read(int clock, u64 *ns)
 {
     switch (clock) {
     case CLOCK_REALTIME:
@@ -76,58 +74,6 @@ long sys_clock_gettime(u64 clock, u64 addr)
         return error;
     struct timespec ts = ns_to_timespec(ns);
     return put_user(addr, ts);
-}
-
-long sys_clock_getres(u64 clock, u64 addr)
-{
-    u64 ns;
-    long error = clock_read((int)clock, &ns);
-    struct timespec ts = {0, 1};
-    return error || !addr ? error : put_user(addr, ts);
-}
-
-long sys_clock_settime(u64 clock, u64 addr)
-{
-    struct timespec ts;
-    u64 now;
-    if ((int)clock < 0) /* nobody may set the clock of a process */
-        return cpu_clock_ns((int)clock, &now) ? -EINVAL : -EPERM;
-    if (clock != CLOCK_REALTIME)
-        return -EINVAL;
-    if (get_user(ts, addr))
-        return -EFAULT;
-    if (!timespec_ok(&ts))
-        return -EINVAL;
-    if (curproc->euid)
-        return -EPERM;
-    time_set_wall_ns(saturating_ns(ts.sec, ts.nsec));
-    return 0;
-}
-
-long sys_settimeofday(u64 tv_addr, u64 tz_addr)
-{
-    struct timeval64 tv;
-    (void)tz_addr; /* the kernel has no use for a time zone */
-    if (!tv_addr)
-        return curproc->euid ? -EPERM : 0;
-    if (copyin(&tv, tv_addr, sizeof(tv)))
-        return -EFAULT;
-    if (tv.sec < 0 || tv.usec < 0 || tv.usec >= 1000000)
-        return -EINVAL;
-    if (curproc->euid)
-        return -EPERM;
-    time_set_wall_ns(saturating_ns(tv.sec, tv.usec * 1000));
-    return 0;
-}
-
-long sys_gettimeofday(u64 tv_addr, u64 tz_addr)
-{
-    u64 ns = time_wall_ns();
-    struct timeval64 tv = {(i64)(ns / NS_PER_SEC), (i64)(ns % NS_PER_SEC / 1000)};
-    int zone[2] = {0, 0};
-    if (tv_addr && put_user(tv_addr, tv))
-        return -EFAULT;
-    return tz_addr ? put_user(tz_addr, zone) : 0;
 }
 
 /* The result of an interrupted sleep; a relative one stores the time left at remain, if given. */
@@ -199,63 +145,4 @@ void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks)
 {
     ru->utime = ticks_to_timeval(utime_ticks);
     ru->stime = ticks_to_timeval(stime_ticks);
-}
-
-static void sum_threads(struct proc *p, u64 *utime, u64 *stime, struct rusage *ru)
-{
-    spin_lock(&proc_lock);
-    *utime = p->utime;
-    *stime = p->stime;
-    if (ru) {
-        ru->nvcsw = (long)p->switches[0];
-        ru->nivcsw = (long)p->switches[1];
-    }
-    list_for_each(t, &p->threads, struct thread, in_proc) {
-        *utime += t->utime;
-        *stime += t->stime;
-        if (ru) {
-            ru->nvcsw += (long)t->switches[0];
-            ru->nivcsw += (long)t->switches[1];
-        }
-    }
-    spin_unlock(&proc_lock);
-    *stime += read_time() - current->run_since;
-}
-
-long sys_getrusage(u64 who, u64 addr)
-{
-    struct rusage ru;
-    u64 utime, stime;
-    memset(&ru, 0, sizeof(ru));
-    switch ((int)who) {
-    case RUSAGE_SELF:
-        sum_threads(curproc, &utime, &stime, &ru);
-        ru.minflt = (long)curproc->minflt;
-        ru.maxrss = (long)(curproc->vm->peak * PAGE_SIZE / 1024);
-        break;
-    case RUSAGE_CHILDREN:
-        utime = curproc->cutime, stime = curproc->cstime;
-        ru.nvcsw = (long)curproc->cswitches[0], ru.nivcsw = (long)curproc->cswitches[1];
-        break;
-    case RUSAGE_THREAD:
-        utime = current->utime, stime = current->stime + read_time() - current->run_since;
-        ru.nvcsw = (long)current->switches[0], ru.nivcsw = (long)current->switches[1];
-        break;
-    default:
-        return -EINVAL;
-    }
-    rusage_times(&ru, utime, stime);
-    return copyout(addr, &ru, sizeof(ru));
-}
-
-long sys_times(u64 addr)
-{
-    u64 utime, stime;
-    sum_threads(curproc, &utime, &stime, NULL);
-    const u64 tick = TICKS_PER_SEC / 100;
-    i64 out[4] = {(i64)(utime / tick), (i64)(stime / tick), (i64)(curproc->cutime / tick),
-                  (i64)(curproc->cstime / tick)};
-    if (addr && copyout(addr, out, sizeof(out)))
-        return -EFAULT;
-    return (long)(time_now() / tick);
 }

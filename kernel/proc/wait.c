@@ -5,20 +5,9 @@
 #include "abi/sched.h"
 #include "klib.h"
 #include "proc.h"
-#include "proc/internal.h"
+#include "proc/wait.h"
 #include "syscall.h"
 #include "vm.h"
-
-struct wait_request {
-    int type, id; /* P_ALL, P_PID, P_PGID */
-    u32 options;
-};
-
-struct wait_result {
-    int pid, status, code;
-    u32 uid;
-    u64 utime, stime, switches[2];
-};
 
 static bool matches(const struct proc *child, const struct wait_request *rq)
 {
@@ -96,7 +85,7 @@ static long poll_children(const struct wait_request *rq, struct wait_result *out
     return result;
 }
 
-static long do_wait(const struct wait_request *rq, struct wait_result *out)
+long do_wait(const struct wait_request *rq, struct wait_result *out)
 {
     long found = 0;
     if (rq->options & WNOHANG)
@@ -105,7 +94,7 @@ static long do_wait(const struct wait_request *rq, struct wait_result *out)
     return found ? found : error;
 }
 
-static long put_rusage(va_t addr, const struct wait_result *r)
+long put_rusage(va_t addr, const struct wait_result *r)
 {
     struct rusage ru;
     memset(&ru, 0, sizeof(ru));
@@ -135,64 +124,4 @@ long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
     if (rusage_addr && put_rusage(rusage_addr, &r))
         return -EFAULT;
     return r.pid;
-}
-
-static void fill_info(siginfo_t *info, const struct wait_result *r)
-{
-    info->si_signo = SIGCHLD;
-    info->si_code = r->code;
-    info->kill.pid = r->pid;
-    info->kill.uid = r->uid;
-    info->kill.status = r->code == CLD_EXITED      ? r->status >> 8 & 0xff
-                        : r->code == CLD_STOPPED   ? r->status >> 8
-                        : r->code == CLD_CONTINUED ? SIGCONT
-                                                   : r->status & 0x7f;
-}
-
-static long wait_info(const struct wait_request *rq, va_t info_addr, va_t rusage_addr)
-{
-    struct wait_result r;
-    siginfo_t info;
-    memset(&info, 0, sizeof(info));
-    long found = do_wait(rq, &r);
-    if (found < 0)
-        return found;
-    if (found)
-        fill_info(&info, &r);
-    if (info_addr && copyout(info_addr, &info, sizeof(info)))
-        return -EFAULT;
-    return found && rusage_addr && put_rusage(rusage_addr, &r) ? -EFAULT : 0;
-}
-
-/* A pidfd that was opened with PIDFD_NONBLOCK does not wait. */
-static long wait_pidfd(struct wait_request *rq, va_t info_addr, va_t rusage_addr)
-{
-    bool nonblock;
-    siginfo_t info;
-    struct proc *p = pidfd_proc(rq->id, &nonblock);
-    if (!p)
-        return -EBADF;
-    rq->type = P_PID;
-    rq->id = p->pid;
-    if (nonblock)
-        rq->options |= WNOHANG;
-    long error = p->parent == curproc ? wait_info(rq, info_addr, rusage_addr) : -ECHILD;
-    proc_put(p);
-    if (!error && nonblock && info_addr && !get_user(info, info_addr) && !info.si_signo)
-        return -EAGAIN;
-    return error;
-}
-
-long sys_waitid(u64 type, u64 id, u64 info_addr, u64 options, u64 rusage_addr)
-{
-    if (options & ~(u64)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | WCLONE | WALL))
-        return -EINVAL;
-    if (!(options & (WEXITED | WSTOPPED | WCONTINUED)) || type > P_PIDFD)
-        return -EINVAL;
-    struct wait_request rq = {(int)type, (int)id, (u32)options | WALL};
-    if (type == P_PIDFD)
-        return wait_pidfd(&rq, info_addr, rusage_addr);
-    if (type == P_PGID && id == 0)
-        rq.id = curproc->pgid;
-    return wait_info(&rq, info_addr, rusage_addr);
 }

@@ -38,66 +38,6 @@ long sys_mprotect(u64 addr, u64 len, u64 prot)
     return vm_protect(curproc->vm, addr, len, (u32)prot & ~(u32)PROT_GROWSDOWN);
 }
 
-long sys_madvise(u64 addr, u64 len, u64 advice)
-{
-    return vm_advise(curproc->vm, addr, len, (int)advice);
-}
-
-/* Shared file pages are the page cache itself, so there is nothing to write back here. */
-long sys_msync(u64 addr, u64 len, u64 flags)
-{
-    if (addr & PAGE_MASK || flags & ~7UL)
-        return -EINVAL;
-    return vm_advise(curproc->vm, addr, len, MADV_NORMAL);
-}
-
-/* Nothing is ever paged out. */
-long sys_mlock(u64 addr, u64 len)
-{
-    return vm_advise(curproc->vm, ALIGN_DOWN(addr, PAGE_SIZE), len + (addr & PAGE_MASK),
-                     MADV_NORMAL);
-}
-
-long sys_mlock2(u64 addr, u64 len, u64 flags)
-{
-    return flags & ~1UL ? -EINVAL : sys_mlock(addr, len);
-}
-
-long sys_munlock(u64 addr, u64 len)
-{
-    return sys_mlock(addr, len);
-}
-
-long sys_mlockall(u64 flags)
-{
-    return flags && !(flags & ~7UL) ? 0 : -EINVAL;
-}
-
-long sys_munlockall(void)
-{
-    return 0;
-}
-
-long sys_mincore(u64 addr, u64 len, u64 vec)
-{
-    struct vm *vm = curproc->vm;
-    if (addr & PAGE_MASK)
-        return -EINVAL;
-    for (u64 i = 0; i < ALIGN_UP(len, PAGE_SIZE) / PAGE_SIZE; i++) {
-        va_t va = addr + i * PAGE_SIZE;
-        mutex_lock(&vm->lock);
-        bool mapped = va < USER_TOP && vm_find(vm, va);
-        u64 *pte = mapped ? pte_walk(vm->root, va, false) : NULL;
-        u8 resident = pte && *pte;
-        mutex_unlock(&vm->lock);
-        if (!mapped)
-            return -ENOMEM;
-        if (put_user(vec + i, resident))
-            return -EFAULT;
-    }
-    return 0;
-}
-
 static void fence_here(void *arg)
 {
     (void)arg;

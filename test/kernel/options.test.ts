@@ -19,7 +19,7 @@ interface Option {
 function readOption(folder: string): Option {
   const text = readFileSync(join(OPT, folder, 'option'), 'utf8');
   const [, subject, name, needs = ''] =
-    /^# (.+)\.\noption ([A-Z_]+)(?: off)?\n(?:needs ([A-Z_ ]+)\n)?$/.exec(text) ?? [];
+    /^# (.+)\.\noption ([A-Z0-9_]+)(?: off)?\n(?:needs ([A-Z0-9_ ]+)\n)?$/.exec(text) ?? [];
   if (!subject || !name) throw new Error(`kernel/opt/${folder}/option: ${JSON.stringify(text)}`);
   return { folder, name, subject, needs: needs.split(' ').filter(Boolean) };
 }

@@ -21,6 +21,13 @@ const CONFIGURATIONS = [
   prebuilt('linux+teach'),
 ];
 
+/** Lines that are neither blank nor only a comment. */
+const linesOfCode = (text: string): number =>
+  text
+    .replaceAll(/\/\*.*?\*\//gs, comment => comment.replaceAll(/[^\n]/g, ''))
+    .split('\n')
+    .filter(line => line.trim() !== '').length;
+
 describe.skipIf(!ready)('the kernel without options', () => {
   let folder: string;
   beforeAll(async () => {
@@ -37,31 +44,33 @@ describe.skipIf(!ready)('the kernel without options', () => {
     return { stdout, status };
   };
 
-  // docs/kernel.md names the number. Lines of all files that the compiler reads, headers included.
-  it('has at most 24,000 lines', () => {
+  // docs/kernel.md names the number, and says what counts: lines of all files that the compiler
+  // reads, headers included, without blank lines and lines that have only a comment.
+  it.each(CONFIGURATIONS)('%s has at most 16,700 lines of code', conf => {
+    const out = join(folder, conf);
     const make = (...words: readonly string[]) =>
       runProgram(requireTool('make'), [
         '-s',
         '-C',
         join(ROOT, 'kernel'),
-        'CONF=openbsd+teach',
-        `OUT=${folder}`,
+        `CONF=${conf}`,
+        `OUT=${out}`,
         ...words,
       ]);
     const [flags = '', ...sources] = make('commands').trimEnd().split('\n');
+    const args = [...flags.split(' ').filter(Boolean).slice(1), '-I', out, '-MM'];
+    const rules = spawnSync(requireTool('clang'), [...args, ...sources.map(line => line.split(' ')[0]!)], {
+      cwd: join(ROOT, 'kernel'),
+      encoding: 'utf8',
+    });
+    expect(rules.stderr).toBe('');
     const files = new Set<string>();
-    for (const line of sources) {
-      const args = [...flags.split(' ').filter(Boolean).slice(1), '-I', folder, '-MM', line.split(' ')[0]!];
-      const rule = spawnSync(requireTool('clang'), args, { cwd: join(ROOT, 'kernel'), encoding: 'utf8' });
-      expect(rule.stderr).toBe('');
-      for (const [path] of rule.stdout.matchAll(/[\w./-]+\.(?:c|h|S|def)\b/g))
-        if (!path.startsWith('/')) files.add(path);
-    }
+    for (const [path] of rules.stdout.matchAll(/[\w./+-]+\.(?:c|h|S|def)(?=\s|$)/g))
+      if (!path.startsWith('/')) files.add(path);
     let lines = 0;
-    for (const path of files)
-      lines += readFileSync(join(ROOT, 'kernel', path), 'utf8').split('\n').length - 1;
-    expect(lines).toBeLessThan(24_000);
-    expect(lines).toBeGreaterThan(20_000); // else the count is wrong, or the document
+    for (const path of files) lines += linesOfCode(readFileSync(join(ROOT, 'kernel', path), 'utf8'));
+    expect(lines).toBeLessThanOrEqual(16_700);
+    expect(lines).toBeGreaterThan(16_000); // else the count is wrong, or the document
   });
 
   it.each(CONFIGURATIONS)('%s: its kcov records a program that uses it', conf => {
@@ -70,6 +79,20 @@ describe.skipIf(!ready)('the kernel without options', () => {
     const end = run('--conf', conf, program);
     expect(end.status).toBe(0);
     expect(end.stdout).toMatch(/0x[0-9a-f]{16}/);
+  });
+
+  // Every state and event of kcov, but those that need an option: a descriptor sent over a socket
+  // (SOCKETS), and NetBSD's mailboxes (TOYUSB).
+  it.each(CONFIGURATIONS)('%s: kcov answers as the tables of the dialect say', conf => {
+    const [dialect = ''] = conf.split('+');
+    const { stdout } = run('--conf', conf, join(ROOT, `guest-programs/kcov-conformance/${dialect}.c`));
+    const failed = stdout.split('\n').filter(line => line.startsWith('not ok'));
+    expect(
+      failed.filter(line => !/\] sendfd: got 38 |^not ok: mailbox: /.test(line)),
+      'cells that need no option',
+    ).toEqual([]);
+    expect(failed.filter(line => line.includes('sendfd')).length).toBe(8);
+    expect(Number(/^(\d+) cells, /m.exec(stdout)?.[1])).toBeGreaterThan(200);
   });
 
   const EXAMPLES = ['hello', 'constants', 'factorial', 'lines', 'pipe', 'interrupt', 'race', 'cost'];

@@ -15,7 +15,7 @@
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
-#include "poll.h"
+#include "opt/watch/watch.h"
 #include "proc.h"
 #include "signal.h"
 #include "syscall.h"

@@ -4,7 +4,7 @@
 #include "abi/event.h"
 #include "file.h"
 #include "fs.h"
-#include "poll.h"
+#include "opt/watch/watch.h"
 #include "proc.h"
 #include "taskq.h"
 #include "timeout.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fs.h"
+#include "opt/procfs/text.h"
 
 struct proc;
 

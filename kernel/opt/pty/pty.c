@@ -27,6 +27,7 @@
 #include "proc.h"
 #include "signal.h"
 #include "dev/termios.h"
+#include "opt/terminal/ioctls.h"
 #include "vm.h"
 
 #define PTY_MAX     256 /* MKDEV has 8 bits for the minor number */

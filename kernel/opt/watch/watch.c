@@ -1,9 +1,9 @@
 /*
- * watch.c: watching open files without keeping them open, for epoll and kqueue; see poll.h.
+ * watch.c: watching open files without keeping them open, for epoll and kqueue; see watch.h.
  */
 #include "alloc.h"
 #include "file.h"
-#include "poll.h"
+#include "opt/watch/watch.h"
 
 struct mutex watch_mutex = MUTEX_INIT(watch_mutex, "watch");
 

@@ -1,5 +1,5 @@
 /*
- * tty_jobs.c: controlling terminals and job control (credentials(7), ioctl_tty(2)): the session of
+ * jobs.c: controlling terminals and job control (credentials(7), ioctl_tty(2)): the session of
  * a terminal, its foreground process group, and the signals when the session leader exits or the
  * line is hung up.
  *
@@ -7,11 +7,13 @@
  */
 #include "abi/errno.h"
 #include "abi/signal.h"
+#include "boot.h"
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
 #include "signal.h"
-#include "termios.h"
+#include "dev/termios.h"
+#include "opt/terminal/ioctls.h"
 #include "vm.h"
 
 /*
@@ -211,3 +213,18 @@ long tty_job_control(struct tty *tty, u32 cmd, u64 arg, bool by_master)
         return -ENOTTY;
     }
 }
+
+static int current_open(struct inode *inode, struct file *file)
+{
+    struct tty *tty = tty_controlling(curproc);
+
+    return tty ? tty_open_file(tty, file) : -ENXIO;
+}
+
+static const struct file_ops current_ops = {.open = current_open};
+
+static void jobs_init(void)
+{
+    devfs_register_dev("tty", &current_ops, 0666, MKDEV(5, 0), NULL);
+}
+INITCALL(jobs_init);

@@ -2,7 +2,7 @@
  * tmpfs_options.c: the options of a tmpfs mount: size=, nr_blocks=, nr_inodes=, mode=, uid=, gid=
  * (tmpfs(5)). Sizes take k, m or g, and size= also a percentage of RAM.
  */
-#include "tmpfs.h"
+#include "fs/tmpfs.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
@@ -61,11 +61,6 @@ static int apply(struct tmpfs_options *o, const char *name, u64 length, const ch
 
 int tmpfs_parse(const char *text, struct tmpfs_options *o)
 {
-    *o = (struct tmpfs_options){.pages = pages_total_count() / 2,
-                                .inodes = pages_total_count() / 2,
-                                .mode = 01777,
-                                .uid = curproc->euid,
-                                .gid = curproc->egid};
     while (*text) {
         const char *end = text, *value;
 

@@ -1,0 +1,40 @@
+/* tmpfs_node.h: the inside of a tmpfs, for tmpfs.c and opt/links. */
+#pragma once
+
+#include "opt/xattr/xattr.h"
+#include "fs/tmpfs.h"
+
+struct entry {
+    struct entry *next;
+    struct inode *inode;
+    i64 number; /* position in listings, from 2 */
+    char name[];
+};
+
+struct node {
+    struct inode *parent;  /* directories: not counted */
+    struct entry *entries; /* directories: oldest first */
+    i64 next_number;
+    char *target; /* symbolic links; owned */
+    struct xattrs xattrs;
+};
+
+static inline struct node *node_of(const struct inode *inode)
+{
+    return inode->priv;
+}
+
+struct entry **tmpfs_find(struct inode *dir, const char *name);
+int tmpfs_add(struct inode *dir, const char *name, struct inode *inode);
+void tmpfs_remove(struct inode *dir, struct entry **at);
+int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode);
+
+#ifdef CONFIG_LINKS
+int tmpfs_rename(struct inode *from, const char *old, struct inode *inode, struct inode *to,
+                 const char *new, struct inode *target);
+int tmpfs_exchange(struct inode *from, const char *old, struct inode *inode, struct inode *to,
+                   const char *new, struct inode *target);
+#else
+#define tmpfs_rename   NULL
+#define tmpfs_exchange NULL
+#endif

@@ -1,0 +1,82 @@
+/* fifo.c: FIFOs: pipes with a name (mknod S_IFIFO), and F_SETPIPE_SZ. */
+#include "fs/pipe.h"
+#include "abi/errno.h"
+#include "alloc.h"
+#include "klib.h"
+#include "proc.h"
+
+long pipe_fcntl_size(struct file *f, bool set, u64 size)
+{
+    struct pipe *p = f->priv;
+    long result;
+
+    if (f->ops != &pipe_fops)
+        return -EBADF;
+    if (!set)
+        return p->capacity;
+    if (size > PIPE_CAPACITY_MAX)
+        return curproc->euid ? -EPERM : -EINVAL;
+    mutex_lock(&p->lock);
+    for (result = PAGE_SIZE; (u64)result < size;)
+        result *= 2;
+    if ((u64)result < MAX(p->len, p->size))
+        result = (u64)result < p->len ? -EBUSY : (long)p->size;
+    if (result > 0)
+        p->capacity = result;
+    mutex_unlock(&p->lock);
+    return result;
+}
+
+/* Finds or makes the pipe of a FIFO and counts the new end; returns with p->lock held. */
+static struct pipe *fifo_attach(struct inode *inode, struct file *file)
+{
+    struct pipe *p;
+
+    mutex_lock(&fs_lock);
+    p = inode->bound;
+    if (!p) {
+        p = pipe_new();
+        if (p) {
+            p->fifo = inode;
+            inode->bound = p;
+        }
+    }
+    if (p) {
+        mutex_lock(&p->lock);
+        p->readers += !!(file->fflags & FF_READ);
+        p->writers += !!(file->fflags & FF_WRITE);
+        p->opens[0] += !!(file->fflags & FF_READ);
+        p->opens[1] += !!(file->fflags & FF_WRITE);
+    }
+    mutex_unlock(&fs_lock);
+    return p;
+}
+
+/* open(2) of a FIFO waits for the other end; O_NONBLOCK writers without a reader get -ENXIO. */
+static int fifo_open(struct inode *inode, struct file *file)
+{
+    struct pipe *p = fifo_attach(inode, file);
+    bool reads = file->fflags & FF_READ, writes = file->fflags & FF_WRITE;
+    long err = 0;
+
+    if (!p)
+        return -ENOMEM;
+    u32 other = reads ? 1 : 0, seen = p->opens[other];
+    bool alone = !p->nameless && (reads ? p->writers : p->readers) == 0;
+    mutex_unlock(&p->lock);
+    file->ops = &pipe_fops;
+    file->priv = p;
+    file->fflags |= FF_STREAM;
+    wake_up_events(&p->wait, 0);
+    if (alone && !(reads && writes)) {
+        if (file->oflags & O_NONBLOCK)
+            err = writes ? -ENXIO : 0;
+        else
+            err = wait_event_interruptible(&p->wait, p->opens[other] != seen);
+    }
+    if (err)
+        pipe_release(file);
+    return (int)err;
+}
+
+const struct file_ops fifo_fops = {.open = fifo_open};

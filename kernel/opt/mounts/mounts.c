@@ -1,0 +1,102 @@
+/* mounts.c: taking mounts off the tree, and chroot(2). */
+#include "abi/errno.h"
+#include "alloc.h"
+#include "fs/internal.h"
+#include "fs/namei.h"
+#include "fs/open.h"
+#include "klib.h"
+#include "proc.h"
+#include "syscall.h"
+#include "vm.h"
+
+#define MNT_DETACH 2
+
+static bool is_below(const struct mount *m, const struct mount *top)
+{
+    while (m && m != top)
+        m = m->parent;
+    return m;
+}
+
+/* Takes top and the mounts below it off the table; NULL if they had been detached before. */
+static struct mount *unlink_tree(const struct mount *top)
+{
+    struct mount *gone = NULL;
+
+    for (struct mount **link = &mounts; *link;) {
+        struct mount *m = *link;
+
+        if (!is_below(m, top)) {
+            link = &m->next;
+            continue;
+        }
+        *link = m->next;
+        m->next = gone;
+        gone = m;
+    }
+    return gone;
+}
+
+/* Needs fs_lock. */
+static int detach(const struct path *at, u32 flags, struct mount **gone)
+{
+    struct mount *m = at->mnt;
+
+    if (!m || at->inode != m->sb->root || !m->parent)
+        return -EINVAL;
+    if (!(flags & MNT_DETACH) && atomic_load(&m->refs) > 2)
+        return -EBUSY; /* more than the table's reference and the one in at */
+    *gone = unlink_tree(m);
+    return *gone ? 0 : -EINVAL;
+}
+
+int fs_umount(const char *where, u32 flags)
+{
+    struct path at;
+    struct mount *gone = NULL;
+    int err = path_walk(NULL, where, WALK_FOLLOW, &at);
+
+    if (err)
+        return err;
+    mutex_lock(&fs_lock);
+    err = detach(&at, flags, &gone);
+    mutex_unlock(&fs_lock);
+    path_put(&at);
+    while (gone) {
+        struct mount *m = gone;
+
+        gone = m->next;
+        if (m->sb->ops && m->sb->ops->sync)
+            m->sb->ops->sync(m->sb);
+        mount_put(m);
+    }
+    return err;
+}
+
+long sys_chroot(u64 path)
+{
+    struct path at;
+    long err;
+
+    if (curproc->euid)
+        return -EPERM;
+    err = at_walk(AT_FDCWD, path, 0, WALK_FOLLOW | WALK_DIR, &at);
+    return err ? err : change_to(&at, &current_fs()->root);
+}
+
+long sys_umount2(u64 target, u64 flags)
+{
+    char *where;
+    long err;
+
+    if (curproc->euid)
+        return -EPERM;
+    where = kmalloc(PATH_LEN_MAX);
+    if (!where)
+        return -ENOMEM;
+    err = copyinstr(where, target, PATH_LEN_MAX);
+    if (err >= 0)
+        err = fs_umount(where, (u32)flags);
+    kfree(where);
+    return err;
+}

@@ -1,0 +1,19 @@
+/* wait.h: what wait4 and waitid share. */
+#pragma once
+
+#include "proc/internal.h"
+
+struct wait_request {
+    int type, id; /* P_ALL, P_PID, P_PGID */
+    u32 options;
+};
+
+struct wait_result {
+    int pid, status, code;
+    u32 uid;
+    u64 utime, stime, switches[2];
+};
+
+/* 1 with an event in *out; 0: none yet, with WNOHANG; -ECHILD, -ERESTARTSYS. */
+long do_wait(const struct wait_request *rq, struct wait_result *out);
+long put_rusage(va_t addr, const struct wait_result *r);
