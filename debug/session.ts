@@ -31,7 +31,8 @@ export interface Watch {
   readonly what: string;
   readonly type: Type;
   readonly va: bigint;
-  readonly range: Range;
+  /** One for each page that it lies in. */
+  readonly ranges: readonly Range[];
 }
 
 /** The reason why the run stands. */
@@ -136,8 +137,8 @@ export class DebugSession {
 
   watch(what: string): Watch {
     if (this.#watches.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many watches');
-    const { type, va, range } = this.memoryOf(what);
-    const watch = { id: this.#next++, what, type, va, range };
+    const { type, va, ranges } = this.memoryOf(what);
+    const watch = { id: this.#next++, what, type, va, ranges };
     this.#watches.push(watch);
     return watch;
   }
@@ -250,14 +251,21 @@ export class DebugSession {
     return show(value, this.read);
   }
 
-  /** The memory of an expression, as far as it is in one page. */
-  memoryOf(text: string): { readonly type: Type; readonly va: bigint; readonly range: Range } {
+  /** The memory of an expression: pages that are neighbours here are not in RAM. */
+  memoryOf(text: string): { readonly type: Type; readonly va: bigint; readonly ranges: readonly Range[] } {
     const value = this.evaluate(text);
     const va = vaOf(value);
-    const pa = translate(this.timeline.machine, this.hart, va);
-    if (pa === undefined) throw new DebugError(`nothing is mapped at 0x${va.toString(16)}`);
-    const bytes = Math.max(1, Math.min(value.type.bytes, PAGE - (pa % PAGE)));
-    return { type: value.type, va, range: { pa, bytes } };
+    const size = Math.max(1, Math.min(value.type.bytes, VALUE_MAX));
+    const ranges: Range[] = [];
+    for (let done = 0; done < size; ) {
+      const pa = translate(this.timeline.machine, this.hart, va + BigInt(done));
+      if (pa === undefined)
+        throw new DebugError(`nothing is mapped at 0x${(va + BigInt(done)).toString(16)}`);
+      const bytes = Math.min(size - done, PAGE - (pa % PAGE));
+      ranges.push({ pa, bytes });
+      done += bytes;
+    }
+    return { type: value.type, va, ranges };
   }
 
   // Places.
@@ -293,8 +301,12 @@ export class DebugSession {
   }
 
   lastWrite(text: string): Store | undefined {
-    const { pa, bytes } = this.memoryOf(text).range;
-    return this.timeline.lastWrite(pa, bytes);
+    let last: Store | undefined;
+    for (const { pa, bytes } of this.memoryOf(text).ranges) {
+      const store = this.timeline.lastWrite(pa, bytes);
+      if (store && (last === undefined || store.unit > last.unit)) last = store;
+    }
+    return last;
   }
 
   // Motion.
@@ -303,7 +315,7 @@ export class DebugSession {
     for (;;) {
       const stops: Stops = {
         breakpoints: this.#addresses(),
-        stores: this.#watches.map(({ range }) => range),
+        stores: this.#watches.flatMap(({ ranges }) => ranges),
       };
       const found = this.#search(direction, stops);
       if (found.kind !== 'store') return this.#reason(found);
@@ -426,8 +438,8 @@ export class DebugSession {
   /** Undefined: the store changed nothing. Forwards the machine goes behind it. */
   #changed(store: Store, direction: Direction): Reason | undefined {
     const { timeline } = this;
-    const watch = this.#watches.find(
-      ({ range }) => store.pa < range.pa + range.bytes && range.pa < store.pa + store.bytes,
+    const watch = this.#watches.find(({ ranges }) =>
+      ranges.some(({ pa, bytes }) => store.pa < pa + bytes && pa < store.pa + store.bytes),
     )!;
     const before = this.#watched(watch);
     timeline.step();
@@ -438,9 +450,9 @@ export class DebugSession {
   }
 
   /** By the physical memory: the address may mean something else by now. */
-  #watched({ type, va, range }: Watch): string {
+  #watched({ type, va, ranges }: Watch): string {
     const { ram } = this.timeline.machine;
-    const bytes = ram.read(range.pa, range.bytes).slice();
+    const bytes = Uint8Array.from(ranges.flatMap(({ pa, bytes: size }) => [...ram.read(pa, size)]));
     return this.show({ type, place: { kind: 'memory', va }, bytes });
   }
 }

@@ -111,6 +111,7 @@ async function gdbStacks({ dir, capsule }: Recorded, moments: readonly number[])
   const { gdb } = await talk(
     { dir, capsule, program: join(dir, 'program.elf') },
     [
+      'set remotetimeout 600', // of a loaded host
       `add-symbol-file ${join(dir, 'kernel.elf')}`,
       `python MOMENTS = [${moments.join(', ')}]`,
       `source ${script}`,
