@@ -2,7 +2,7 @@
 // in the decoded record; each time that counter runs out, the entry point's hotness counter gets
 // one tick.
 //
-// The problem: TurboFan costs about 50 us per guest instruction, so code that runs briefly must
+// The problem: compiling costs about 200 us per guest instruction, so code that runs briefly must
 // never be compiled. The trick is ski rental: wait until interpreting the entry point has cost
 // about what compiling it will. A wrong decision then costs at most twice the best one, whatever
 // the guest does.
@@ -17,6 +17,8 @@ export interface HeatThresholds {
   readonly ticksToMeasure: number;
   /** Further ticks for each of its instructions until it waits for a batch. */
   readonly ticksPerInsn: number;
+  /** The same for a region that computes with floats: interpreting it costs much more. */
+  readonly ticksPerFloatInsn: number;
   /** Further ticks after which it is compiled although its batch is not full. */
   readonly ticksToFillBatch: number;
   /** Entry points that make a batch. A batch is one WebAssembly module. */
@@ -34,7 +36,8 @@ export interface HeatThresholds {
 export const HEAT_DEFAULT: HeatThresholds = {
   arrivalsPerTick: 200,
   ticksToMeasure: 20,
-  ticksPerInsn: 1,
+  ticksPerInsn: 3,
+  ticksPerFloatInsn: 1,
   ticksToFillBatch: 1,
   batchEntries: 12,
   warmUpTicks: 1500,
@@ -47,6 +50,7 @@ export const HEAT_EAGER: HeatThresholds = {
   arrivalsPerTick: 40,
   ticksToMeasure: 1,
   ticksPerInsn: 0,
+  ticksPerFloatInsn: 0,
   warmUpTicks: 0,
 };
 

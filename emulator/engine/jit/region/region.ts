@@ -121,6 +121,10 @@ export function discover(entry: bigint, code: CodeView): Region {
   return { entry, blocks, size, pages: [...pages].sort((a, b) => a - b) };
 }
 
+/** True if the region has an instruction of a floating-point extension. */
+export const hasFloats = ({ blocks }: Region): boolean =>
+  blocks.some(({ insns }) => insns.some(({ insn }) => rowOf(insn.op).isFloat));
+
 /** Instructions of one function, and the starts of its blocks. */
 interface Body {
   readonly start: number;
