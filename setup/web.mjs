@@ -61,7 +61,20 @@ await build({
   logLevel: 'warn',
   esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
   worker: { format: 'iife' },
-  build: { outDir: WEB, emptyOutDir: true, target: 'es2022', modulePreload: false },
+  build: {
+    outDir: WEB,
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: false,
+    chunkSizeWarningLimit: 1000,
+    rollupOptions: {
+      input: { index: join(ROOT, 'web', 'index.html'), offline: join(ROOT, 'web', 'offline', 'worker.ts') },
+      // A service worker is found by its name, above all that it serves.
+      output: {
+        entryFileNames: ({ name }) => (name === 'offline' ? 'offline.js' : 'assets/[name]-[hash].js'),
+      },
+    },
+  },
 });
 const bytes = name => statSync(join(WEB, name)).size;
 const total = filesOf(WEB).filter(name => statSync(join(WEB, name)).isFile());

@@ -116,6 +116,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   ],
   'web/protocol.ts': ['coverage/index.ts'],
   'web/views': ['web/protocol.ts'],
+  'web/offline': [],
   'web/assets': ['emulator/index.ts', 'toolchain/index.ts', 'host', 'web/protocol.ts'],
   bench: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
   examples: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],

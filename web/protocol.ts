@@ -74,6 +74,8 @@ export interface Opened {
   readonly hasRecords: boolean;
   readonly records: number;
   readonly events: readonly RunEvent[];
+  /** Addresses of the files that the worker has loaded. */
+  readonly files: readonly string[];
   /** Events that were left out of the list. */
   readonly moreEvents: number;
   readonly growth: Growth;

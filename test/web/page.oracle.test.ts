@@ -217,6 +217,46 @@ describe.skipIf(reason)('the page', () => {
     await page.close();
   });
 
+  it('opens another capsule while one still runs', async () => {
+    const page = await opened('#program=hello');
+    await page.locator('header select').selectOption('race');
+    await page.locator('header select').selectOption('constants');
+    await page.locator('.source h2', { hasText: /constants\.c$/ }).waitFor();
+    await settled(page);
+    expect(await page.locator('.verdict').textContent()).toBe('identical to the recorded run');
+    expect(await page.locator('.message').textContent()).toBe('');
+    await page.close();
+  });
+
+  it(
+    'works without a connection after one visit',
+    async () => {
+      const own = serve(WEB, '/').listen(0, '127.0.0.1');
+      await new Promise(done => own.once('listening', done));
+      const address = `http://127.0.0.1:${(own.address() as AddressInfo).port}/`;
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE);
+      await page.goto(address);
+      await page.waitForSelector('.verdict.same');
+      // Of each kind of file one is kept. The page's policy forbids what waitForFunction does.
+      const kept = `caches.keys().then(async names => {
+      const lists = await Promise.all(names.map(async name => (await caches.open(name)).keys()));
+      const urls = lists.flat().map(({ url }) => url);
+      const kinds = ['.debug.gz', '.load.gz', '.json.gz', '.kcapsule', '.js', '.css', '/'];
+      return kinds.every(end => urls.some(url => url.endsWith(end)));
+    })`;
+      while (!(await page.evaluate(kept))) await page.waitForTimeout(100);
+      own.closeAllConnections();
+      await new Promise(done => own.close(done));
+      await page.reload();
+      await page.waitForSelector('.verdict.same');
+      await page.waitForSelector('.l-covered');
+      await context.close();
+    },
+    PATIENCE,
+  );
+
   it('asks no other host, needs no eval, and reports no error', () => {
     expect(requests.filter(url => !url.startsWith(home) && !/^(data|blob):/.test(url))).toEqual([]);
     expect(readFileSync(join(WEB, 'index.html'), 'utf8')).not.toContain("'unsafe-eval'");

@@ -21,8 +21,12 @@ function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
 
 export const HOST: CapsuleHost = { sha256, inflate };
 
+/** Addresses that `fetchPacked` was asked for. */
+export const fetched: string[] = [];
+
 /** A file beside the page, unpacked. Errors: one line with its address. */
 export async function fetchPacked(address: string): Promise<Uint8Array> {
+  fetched.push(address);
   const response = await fetch(address).catch(() => undefined);
   if (!response?.ok || !response.body)
     throw new Error(`${address} cannot be loaded: ${response?.status ?? 'no connection'}`);

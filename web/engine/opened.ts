@@ -45,7 +45,7 @@ export function readCapsule(bytes: Uint8Array, name: string): Capsule {
 export class OpenedRun {
   readonly session: DebugSession;
   readonly states: LineStates;
-  readonly summary: Opened;
+  readonly summary: Omit<Opened, 'files'>;
   readonly #start: number;
   readonly #program: ProgramLines | undefined;
 
@@ -107,7 +107,11 @@ export class OpenedRun {
     }
   }
 
-  #summary(capsule: Capsule, pass: FirstPass, syscalls: Readonly<Record<string, string>>): Opened {
+  #summary(
+    capsule: Capsule,
+    pass: FirstPass,
+    syscalls: Readonly<Record<string, string>>,
+  ): Omit<Opened, 'files'> {
     const { timeline } = this.session;
     const { run } = capsule.manifest;
     const { outcome } = pass;

@@ -3,7 +3,7 @@ import { CoverageError } from '../../coverage/index.ts';
 import { DebugError } from '../../debug/expression.ts';
 import { HostError, KcovboxError } from '../../emulator/index.ts';
 import type { Answer, Assets, RequestName, Requests } from '../protocol.ts';
-import { fetchPacked, sha256 } from './host.ts';
+import { fetched, fetchPacked, sha256 } from './host.ts';
 import { OpenedRun, readCapsule } from './opened.ts';
 
 type Handlers = {
@@ -60,7 +60,7 @@ const HANDLERS: Handlers = {
       : await kernelOf(kernelHash(description), assets, base);
     const images = { kernel, initrd: capsule.read('initrd.bin') };
     current = new OpenedRun(capsule, images, await texts, assets.syscalls);
-    return current.summary;
+    return { ...current.summary, files: fetched };
   },
   files: ({ measure }) => run().states.files(measure),
   lines: ({ measure, path }) => run().lines(measure, path),

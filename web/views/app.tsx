@@ -1,11 +1,12 @@
 // The page: one focus (a moment, a frame, a line) that all views show and every view can move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Assets, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
-import { Client } from './client.ts';
+import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { Files } from './files.tsx';
 import { Header } from './header.tsx';
 import { Moments } from './moments.tsx';
+import { keepForOffline } from './offline.ts';
 import { readPlace, writePlace } from './place.ts';
 import { Source } from './source.tsx';
 import { State } from './state.tsx';
@@ -33,6 +34,8 @@ export function App() {
   const [message, setMessage] = useState('');
   const [isBusy, setBusy] = useState(false);
   const busy = useRef(0);
+  /** Of the programs that were asked for, the last one is opened. */
+  const turn = useRef(0);
 
   /** Runs one request; what goes wrong is one line for the reader. */
   const doing = useCallback(async (work: () => Promise<void>): Promise<void> => {
@@ -41,7 +44,8 @@ export function App() {
     try {
       await work();
     } catch (error) {
-      setMessage((error as Error).message);
+      const { message: why } = error as Error;
+      if (why !== STOPPED) setMessage(why);
     } finally {
       busy.current--;
       setBusy(busy.current > 0);
@@ -57,6 +61,7 @@ export function App() {
   const open = useCallback(
     (bytes: Uint8Array, name: string, all: Assets, at: { unit?: number; shown?: Shown }) =>
       doing(async () => {
+        client.restart();
         setMessage('');
         setMoments(undefined);
         setBreakpoints([]);
@@ -65,6 +70,7 @@ export function App() {
         setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
         take(await client.ask('seek', { unit: Math.min(at.unit ?? now.start, now.last) }));
         if (at.shown) setShown(at.shown);
+        await keepForOffline(now.files);
       }),
     [client, doing, take],
   );
@@ -73,10 +79,12 @@ export function App() {
     (id: string, all: Assets, at: { unit?: number; shown?: Shown } = {}) =>
       doing(async () => {
         const row = all.programs.find(one => one.id === id) ?? all.programs[0]!;
+        const own = ++turn.current;
         setProgram(row.id);
         const response = await fetch(new URL(row.capsule, base));
         if (!response.ok) throw new Error(`${row.capsule} cannot be loaded: ${response.status}`);
-        await open(new Uint8Array(await response.arrayBuffer()), row.title, all, at);
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        if (own === turn.current) await open(bytes, row.title, all, at);
       }),
     [doing, open],
   );
@@ -128,6 +136,7 @@ export function App() {
     });
   const openFile = (file: File) =>
     doing(async () => {
+      turn.current++;
       setProgram(undefined);
       if (assets) await open(new Uint8Array(await file.arrayBuffer()), file.name, assets, {});
     });

@@ -1,22 +1,36 @@
 // The page's end of the worker: one promise for each request.
 import type { Answer, Request, RequestName, Requests } from '../protocol.ts';
 
+/** The error of requests that `restart` has ended. */
+export const STOPPED = 'stopped';
+
 export class Client {
-  readonly #worker = new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
   readonly #waiting = new Map<number, { done: (value: unknown) => void; failed: (error: Error) => void }>();
   #next = 1;
+  #worker = this.#started();
 
-  constructor() {
-    this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+  #started(): Worker {
+    const worker = new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
       const waiting = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);
       if (data.ok) waiting?.done(data.value);
       else waiting?.failed(new Error(data.error));
     };
-    this.#worker.onerror = event => {
-      for (const { failed } of this.#waiting.values()) failed(new Error(event.message || 'the worker ended'));
-      this.#waiting.clear();
-    };
+    worker.onerror = event => this.#fail(event.message || 'the worker ended');
+    return worker;
+  }
+
+  #fail(why: string): void {
+    for (const { failed } of this.#waiting.values()) failed(new Error(why));
+    this.#waiting.clear();
+  }
+
+  /** Ends whatever runs, however long it would take, and frees its memory. */
+  restart(): void {
+    this.#worker.terminate();
+    this.#fail(STOPPED);
+    this.#worker = this.#started();
   }
 
   /** Errors: one line for people. */

@@ -1,4 +1,4 @@
-// What the guest has printed up to the moment.
+// The output of the guest up to the moment.
 import { Terminal as Xterm } from '@xterm/xterm';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Focus, Opened } from '../protocol.ts';

@@ -1,0 +1,12 @@
+// Use without a connection: hands the files that the page has loaded to the service worker
+// (web/offline/worker.ts). Where there is none, as in a sandboxed frame, nothing happens.
+
+/** Call when a program is open; `files`: those that its worker has loaded. */
+export async function keepForOffline(files: readonly string[]): Promise<void> {
+  try {
+    await navigator.serviceWorker.register('offline.js', { scope: './' });
+    const { active } = await navigator.serviceWorker.ready;
+    const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+    active?.postMessage([document.baseURI.replace(/#.*/, ''), ...loaded, ...files]);
+  } catch {} // not allowed here
+}
