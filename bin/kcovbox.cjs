@@ -33,15 +33,28 @@ function isStale() {
  * checks the latter two, but not for damage. So the file is a line that names the bundle, then the
  * code twice: comparing costs a tenth of loading something that could hash.
  */
-const codeFile = verb => join(DIST, `code-${verb}-${process.version}-${process.arch}`);
+const codeFile = kind => join(DIST, `code-${kind}-${process.version}-${process.arch}`);
+
+/** Outputs of a run that execute much code of their own. */
+const OUTPUTS = ['--record', '--cover', '--result'];
+
+/**
+ * Command lines that execute much the same code share a file of it. Its first run writes it: code
+ * that only later ones need would be compiled by each of them.
+ */
+function kindOf([verb = '', ...words]) {
+  if (!/^[a-z]{1,12}$/.test(verb)) return 'other';
+  const output = OUTPUTS.find(option => words.some(word => word.split('=')[0] === option));
+  return verb + (output || '').slice(1);
+}
 
 /**
  * The cached code for a bundle that begins with the line `id`; undefined when there is none, or it
  * is damaged.
  */
-function readCode(verb, id) {
+function readCode(kind, id) {
   try {
-    const file = readFileSync(codeFile(verb));
+    const file = readFileSync(codeFile(kind));
     const bytes = (file.length - id.length) / 2;
     const code = file.subarray(id.length, id.length + bytes);
     const isGood = file.latin1Slice(0, id.length) === id && code.equals(file.subarray(id.length + bytes));
@@ -55,13 +68,13 @@ function readCode(verb, id) {
  * Leaves the code of everything that has run by now to the next run. Where that can not be written,
  * nothing happens.
  */
-function writeCode(verb, id, script) {
+function writeCode(kind, id, script) {
   const { renameSync, rmSync, writeFileSync } = require('node:fs');
-  const temporary = `${codeFile(verb)}.${process.pid}.tmp`;
+  const temporary = `${codeFile(kind)}.${process.pid}.tmp`;
   try {
     const code = script.createCachedData();
     writeFileSync(temporary, Buffer.concat([Buffer.from(id, 'latin1'), code, code]));
-    renameSync(temporary, codeFile(verb));
+    renameSync(temporary, codeFile(kind));
   } catch (_) {
     try {
       rmSync(temporary, { force: true });
@@ -96,11 +109,11 @@ function setFlags() {
 }
 
 /** Evaluates the bundle; answers with its exports, and what to do after a run that went well. */
-function load(verb) {
+function load(kind) {
   setFlags();
   const source = readFileSync(BUNDLE, 'latin1'); // esbuild writes ASCII
   const id = source.slice(0, source.indexOf('\n'));
-  const cachedData = readCode(verb, id);
+  const cachedData = readCode(kind, id);
   const script = new vm.Script(`(function(exports,require,module,__filename){${source}\n})`, {
     filename: BUNDLE,
     cachedData,
@@ -108,7 +121,7 @@ function load(verb) {
   const module_ = { exports: {} };
   script.runInThisContext()(module_.exports, require, module_, BUNDLE);
   const isCached = cachedData !== undefined && script.cachedDataRejected === false;
-  return { main: module_.exports.main, finish: () => isCached || writeCode(verb, id, script) };
+  return { main: module_.exports.main, finish: () => isCached || writeCode(kind, id, script) };
 }
 
 async function start() {
@@ -125,8 +138,7 @@ async function start() {
       fail(`cannot build the command: ${where}${text}; run npm start once`);
     }
   }
-  const verb = /^[a-z]{1,12}$/.test(process.argv[2] || '') ? process.argv[2] : 'other';
-  const { main, finish } = load(verb);
+  const { main, finish } = load(kindOf(process.argv.slice(2)));
   const status = await main(process.argv);
   process.exitCode = status;
   if (status !== 125) finish();

@@ -1,7 +1,7 @@
 /** The public API of coverage/. */
 
+export { Sha256 } from '../emulator/base/sha256.ts';
 export { type Addr, addrOf, CoverageError, cleanPath, hex, pcOf } from './base/bytes.ts';
-export { Sha256 } from './base/sha256.ts';
 export { CallFrames, type Registers } from './dwarf/cfi.ts';
 export type { Scope } from './dwarf/dwarf.ts';
 export { Entries } from './dwarf/entries.ts';

@@ -1,8 +1,8 @@
 // Capsules on this host: what reading needs of Node, one line for whatever is wrong with one, and
 // writing.
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { inflateRawSync } from 'node:zlib';
 import { KcovboxError } from '../emulator/index.ts';
 import {
   Capsule,
@@ -16,14 +16,18 @@ import {
 import { packageRoot, sha256 } from '../toolchain/index.ts';
 import { storeImage } from './image-store.ts';
 import { readInput } from './input.ts';
+import { packKept } from './packed.ts';
 
 /** Of the file; its contents have a limit of their own, TOTAL_MAX of run/capsule/parts.ts. */
 const FILE_MAX = 2 ** 30;
 
+/** Loaded by those who read a capsule. */
+const zlib = () => createRequire(import.meta.url)('node:zlib') as typeof import('node:zlib');
+
 /** zlib stops at the first byte too many, and says how much of the stream it has read. */
 export function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
   try {
-    const { buffer, engine } = inflateRawSync(packed, {
+    const { buffer, engine } = zlib().inflateRawSync(packed, {
       maxOutputLength: Math.max(size, 1),
       info: true,
     }) as unknown as { buffer: Uint8Array; engine: { bytesWritten: number } };
@@ -86,7 +90,7 @@ export function formatCapsule(
     }),
   );
   const all = { ...contents, kcovbox: version, stateHash: STATE_HASH, images };
-  return inCapsule(name, () => writeCapsule(all, sha256));
+  return inCapsule(name, () => writeCapsule(all, sha256, packKept));
 }
 
 /**

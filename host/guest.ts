@@ -61,6 +61,8 @@ export interface GuestImages {
   readonly args: readonly string[];
   /** The program's ELF. */
   readonly program: Uint8Array;
+  /** Names its contents, where the cache knows them. */
+  readonly programHash?: string | undefined;
 }
 
 export interface GuestOptions {
@@ -99,7 +101,7 @@ export interface GuestOptions {
 async function loadProgram(
   path: string,
   options: Pick<GuestOptions, 'dialect' | 'cflags' | 'say'>,
-): Promise<Uint8Array> {
+): Promise<{ bytes: Uint8Array; hash?: string | undefined }> {
   if (/\.c$/i.test(path)) {
     readInput(path, 'program'); // a missing file should not be the compiler's message
     const built = await buildProgram(path, {
@@ -107,11 +109,11 @@ async function loadProgram(
       cflags: options.cflags ?? [],
       say: options.say,
     });
-    return readInput(built.path, 'program');
+    return { bytes: readInput(built.path, 'program'), hash: built.hash };
   }
   const bytes = readInput(path, 'program');
   checkProgram(path, bytes);
-  return bytes;
+  return { bytes };
 }
 
 /** ELF header facts that decide whether the guest can start it; one line each. */
@@ -179,13 +181,14 @@ function checkWords(append: string, args: readonly string[]): void {
 export async function packProgram(
   program: string,
   options: Pick<GuestOptions, 'dialect' | 'cflags' | 'files' | 'say'>,
-): Promise<{ name: string; bytes: Uint8Array; initrd: Uint8Array }> {
-  const bytes = await loadProgram(program, options);
+): Promise<Pick<GuestImages, 'name' | 'program' | 'programHash' | 'initrd'>> {
+  const { bytes, hash } = await loadProgram(program, options);
   const name = basename(program).replace(/\.c$/i, '');
   if (!/^[\x21-\x7e]+$/.test(name))
     throw refused(`program name "${name}" has blanks or characters other than ASCII; rename it`);
   const entry = { path: `bin/${name}`, mode: EXECUTABLE, data: bytes };
-  return { name, bytes, initrd: writeCpio([...(options.files ?? []), entry]) };
+  const initrd = writeCpio([...(options.files ?? []), entry]);
+  return { name, program: bytes, programHash: hash, initrd };
 }
 
 async function kernelFor(options: GuestOptions): Promise<{ path: string; hash?: string }> {
@@ -214,7 +217,7 @@ export async function prepareGuest(
   args: readonly string[],
   options: GuestOptions,
 ): Promise<GuestImages> {
-  const [{ name, bytes, initrd }, { path: kernelPath, hash: kernelHash }] = await Promise.all([
+  const [packed, { path: kernelPath, hash: kernelHash }] = await Promise.all([
     packProgram(program, options),
     kernelFor(options),
   ]);
@@ -226,7 +229,7 @@ export async function prepareGuest(
     options.tty ?? 'tty=stream', // the first of equal words counts
   ].join(' ');
   const tail = [
-    `init=/bin/${name}`,
+    `init=/bin/${packed.name}`,
     ...Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`)),
     ...(args.length > 0 ? ['--', ...args.map(word)] : []),
   ].join(' ');
@@ -235,7 +238,7 @@ export async function prepareGuest(
   // A small program ends before all of the kernel is read, most of which is debugging data.
   const loaded =
     options.needsSymbols === false && kernelHash !== undefined ? readLoaded(kernelPath, 'kernel') : undefined;
-  const images = { kernelPath, loaded, kernelHash, initrd, size: options.size, name, args, program: bytes };
+  const images = { ...packed, kernelPath, loaded, kernelHash, size: options.size, args };
   // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg.
   const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
   const words = isOwn ? { append: whole, tail: undefined } : { append, tail };

@@ -4,7 +4,7 @@ export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } 
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
 export { makeWritable } from './folders.ts';
-export { sha256, sha256OfParts } from './hash.ts';
+export { RunningSha256, sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';

@@ -109,13 +109,13 @@ const failureOf =
       : `${source} does not compile`;
 
 /**
- * Path of the ELF for `source`. Errors: ToolchainError; when the source does not compile, `detail`
- * is what the compiler said.
+ * Path of the ELF for `source`; `hash` names its contents, where they can be relied on. Errors:
+ * ToolchainError; when the source does not compile, `detail` is what the compiler said.
  */
 export async function buildProgram(
   source: string,
   options: ProgramOptions,
-): Promise<{ path: string; built: boolean }> {
+): Promise<{ path: string; built: boolean; hash?: string }> {
   const path = resolve(source);
   if (!existsSync(path)) throw new ToolchainError(`${source}: no such file`);
   const unmodified = await unmodifiedProgram(path, options);

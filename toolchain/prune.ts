@@ -5,21 +5,21 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheDir, objectDir } from './cache.ts';
 
+const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'packed', 'fact', 'objects'] as const;
+
 export interface CacheEntry {
-  readonly kind: 'kernel' | 'program' | 'bench' | 'booted' | 'image' | 'objects';
+  readonly kind: (typeof KINDS)[number];
   readonly path: string;
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly used: number;
 }
 
-const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'objects'] as const;
-
 const folderOf = (kind: CacheEntry['kind']): string =>
   kind === 'objects' ? objectDir() : join(cacheDir(), kind);
 
 /**
- * Names that kcovbox gives (cache.ts, objects.ts, the CLI's image-store.ts). KCOVBOX_CACHE may name
+ * Names that kcovbox gives (cache.ts, objects.ts, host/). KCOVBOX_CACHE may name
  * any folder, and one may hold a kernel/ or bench/ of the user's, as a checkout does: files of
  * other names are not ours.
  */
@@ -30,6 +30,8 @@ const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
   bench: PRODUCT,
   booted: /^booted-[0-9a-f]{16}$/,
   image: /^[0-9a-f]{64}$/,
+  packed: /^[0-9a-f]{64}$/,
+  fact: /^(?:compiler|(?:kernel|program|image)-[0-9a-f]{32})\.json$/,
   objects: /^(?:[0-9a-f]{40}\.o|[0-9a-f]{32}\.json)$/,
 };
 

@@ -1,8 +1,8 @@
 // The guest's output, for results and capsules: the hash of all of it, and its beginning.
-import { createHash } from 'node:crypto';
+import { RunningSha256 } from '../../toolchain/index.ts';
 
 export class ConsoleLog {
-  readonly #hash = createHash('sha256');
+  readonly #hash = new RunningSha256();
   readonly #kept: Uint8Array[] = [];
   readonly #max: number;
   #bytes = 0;
@@ -29,6 +29,6 @@ export class ConsoleLog {
 
   /** SHA-256 of all of it. */
   sha256(): string {
-    return this.#hash.copy().digest('hex');
+    return this.#hash.hex();
   }
 }

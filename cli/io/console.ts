@@ -65,11 +65,13 @@ export class GuestConsole {
   #isReading = false;
   #isPatient = false;
   #filter: ReportFilter | undefined;
+  #held: Uint8Array[] | undefined;
 
   constructor(options: ConsoleOptions = {}) {
     this.#options = options;
     this.#isRaw = options.binary ?? false;
-    if (options.notes) this.#filter = new ReportFilter({ ...options.notes, write: writeOut });
+    const write = (bytes: Uint8Array): void => this.#write(bytes);
+    if (options.notes) this.#filter = new ReportFilter({ ...options.notes, write });
     this.#newlines = new Newlines(byte => this.#converted(byte), options.hasCr);
   }
 
@@ -109,7 +111,24 @@ export class GuestConsole {
     if (this.#options.keep) this.#kept.push(chunk);
     if (this.#options.silent) return;
     if (this.#filter) this.#filter.write(chunk);
-    else writeOut(chunk);
+    else this.#write(chunk);
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#held) this.#held.push(bytes);
+    else writeOut(bytes);
+  }
+
+  /** Keeps what would be printed until `release`, `note` or `close`. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Prints what was held, and no longer holds. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const bytes of held) writeOut(bytes);
   }
 
   /** Resolves when all that was flushed is printed. */
@@ -119,6 +138,7 @@ export class GuestConsole {
 
   /** A line that a device logs: on standard error, after what the guest has printed. */
   note(line: string): void {
+    this.release();
     this.flush();
     process.stderr.write(`${printable(line)}${this.#live ? '\r\n' : '\n'}`);
   }
@@ -132,6 +152,7 @@ export class GuestConsole {
       process.stdin.unref?.();
     }
     this.#newlines.end();
+    this.release();
     this.flush();
   }
 

@@ -272,14 +272,15 @@ export async function exactWindow(
 export function outcomeOf({ outcome, status, machine }: SessionEnd, log: ConsoleLog): RunOutcome {
   const consoleHash = log.sha256();
   const { instret, time, kcovRecords: records } = machine;
-  const { interval, links } = machine.hasher!.result();
+  const state = stateHash(machine);
+  const { interval, links } = machine.hasher!.result(state);
   const runHash = { interval, links: [...links] };
   return {
     end: outcome,
     status,
     instret,
     time,
-    stateHash: stateHash(machine),
+    stateHash: state,
     runHash,
     consoleHash,
     records,

@@ -30,6 +30,8 @@ import { Watchdog } from './watchdog.ts';
 const SLICE = 20_000_000;
 const SLICE_TYPED = 4_000_000;
 const SLICE_MIN = 1_000_000;
+/** Of the slice before signals are watched; a small program ends within it. */
+const SLICE_UNWATCHED = 2_000_000;
 /** Time that a slice should take. */
 const SLICE_MS = 50;
 /**
@@ -60,7 +62,7 @@ export interface SessionOptions {
   readonly noReboot?: boolean;
   /** Offer the machine to a debugger. */
   readonly gdb?: GdbOptions;
-  /** An interrupted run has outputs: it ends in order from its first instruction on. */
+  /** An interrupted run has outputs: it ends in order once it has shown anything. */
   readonly endsInOrder?: boolean;
   /** More bytes of input end the run with an error: nothing could hold them. */
   readonly maxInput?: number | undefined;
@@ -205,7 +207,7 @@ class Session {
     try {
       const { gdb, replay } = this.#options;
       const input = this.#options.input && !replay;
-      if (this.#options.endsInOrder || (input && isTerminal(0))) await this.#watch();
+      if ((input && isTerminal(0)) || (this.#options.endsInOrder && this.#canHang)) await this.#watch();
       if (gdb) await this.#listen(gdb);
       if (input) this.#live = Terminal.open() ?? (this.#options.isInteractive ? new Pipe() : undefined);
       if (this.#live) {
@@ -219,6 +221,7 @@ class Session {
         this.#feed = new Feed(this.#machine, this.#line, { end, isBusyGuest, isInterrupted });
         if (this.#options.from) this.#feed.resume(this.#options.from.feed ?? NEW_FEED);
       }
+      if (this.#options.endsInOrder && !this.#isWatched) this.#beginUnwatched();
       result = replay ? await this.#again(replay) : await this.#slices();
     } finally {
       this.#gdb?.close();
@@ -263,6 +266,8 @@ class Session {
       result = this.#gdb ? this.#gdb.run(units, duration) : machine.run(units, duration, SLICE_WORK);
       this.#adapt(this.#elapsedMs() - start);
       this.#keepBoot(result);
+      const isLast = result.kind === 'exit' || result.kind === 'panic';
+      if (!isLast) await this.#endUnwatched();
       const spent = machine.spent - before;
       left -= spent;
       this.#line.flush();
@@ -319,6 +324,29 @@ class Session {
     return this.#options.endOfInput ?? 'ctrl-d';
   }
 
+  /**
+   * The thread that receives signals takes longer to start than a small program runs. A run with
+   * outputs begins without it, and shows nothing of its first slice before that slice is over: then
+   * it has ended, or the thread is started. So a process that acts on what the guest has printed
+   * finds a run that ends in order. Until then signals have their default effect.
+   */
+  #beginUnwatched(): void {
+    this.#slice = Math.min(this.#slice, SLICE_UNWATCHED);
+    this.#line.hold();
+  }
+
+  /** Behind the first slice of a run that goes on. */
+  async #endUnwatched(): Promise<void> {
+    if (!this.#options.endsInOrder || this.#isWatched) return;
+    await this.#watch();
+    this.#line.release();
+  }
+
+  /** Code of the user's runs in the slices, and may never return. */
+  get #canHang(): boolean {
+    return (this.#options.machine.ownDevices?.length ?? 0) > 0;
+  }
+
   async #watch(): Promise<void> {
     this.#isWatched = true;
     await this.#watchdog.start();
@@ -340,11 +368,14 @@ class Session {
     const machine = this.#machine;
     const { units, time: limit } = this.#recordedEnd(replay);
     for (;;) {
-      const slice = Math.min(SLICE, units - machine.spent);
+      const slice = Math.min(this.#slice, units - machine.spent);
       const left = limit - machine.time;
+      const start = this.#elapsedMs();
       const result = this.#gdb ? this.#gdb.run(slice, left) : machine.run(slice, left, SLICE_WORK);
+      this.#adapt(this.#elapsedMs() - start);
       this.#line.flush();
       const isOver = result.kind !== 'budget' || machine.time >= limit || machine.spent >= units;
+      if (!isOver) await this.#endUnwatched();
       if (isOver && !this.#gdb?.isAttached) {
         if (result.kind === 'reset' && this.#options.noReboot) return { kind: 'exit', status: 0 };
         return result;

@@ -75,6 +75,7 @@ const THREAD = `
     });
   parentPort.once('message', () => {
     listen();
+    parentPort.postMessage('listening');
     // libuv serves signals last in a turn of the event loop, so those that came before are received
     // first.
     parentPort.once('message', () => setImmediate(() => process.exit()));
@@ -138,8 +139,14 @@ export class Watchdog {
     });
     if (!this.#isUp || this.#isStopped) return;
     process.on('exit', this.#onExit);
-    worker.once('message', () => process.exit(128 + Atomics.load(this.#shared, SIGNAL)));
+    const listens = new Promise<void>(done => {
+      worker.once('message', () => done());
+      worker.once('exit', () => done());
+    });
     worker.postMessage('listen');
+    await listens;
+    if (this.#isStopped) return;
+    worker.once('message', () => process.exit(128 + Atomics.load(this.#shared, SIGNAL)));
   }
 
   /** Exit status that the signal asks for; 0 = none has come. The caller ends the run in order. */

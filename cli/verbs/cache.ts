@@ -26,15 +26,21 @@ function ageOf({ used }: CacheEntry): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/** Kinds of many small files, one line each. */
+const SUMMED = ['fact', 'objects'] as const;
+const isSummed = ({ kind }: CacheEntry): boolean => (SUMMED as readonly string[]).includes(kind);
+
 function list(): void {
   const entries = cacheEntries();
   for (const entry of entries)
-    if (entry.kind !== 'objects')
+    if (!isSummed(entry))
       console.log(
         `${sizeOf([entry]).padStart(9)}  ${ageOf(entry).padStart(5)}  ${entry.kind.padEnd(7)}  ${basename(entry.path)}`,
       );
-  const objects = entries.filter(entry => entry.kind === 'objects');
-  console.log(`${sizeOf(objects).padStart(9)}         objects  ${counted(objects.length, 'file')}`);
+  for (const kind of SUMMED) {
+    const files = entries.filter(entry => entry.kind === kind);
+    console.log(`${sizeOf(files).padStart(9)}         ${kind.padEnd(7)}  ${counted(files.length, 'file')}`);
+  }
   console.log(`${sizeOf(entries).padStart(9)}         in all   ${cacheFolders().join(' and ')}`);
 }
 

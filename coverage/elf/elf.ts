@@ -10,8 +10,9 @@
  * Divergence: compressed sections (SHF_COMPRESSED) are refused by name, because inflating needs
  * host help; relocatable objects are refused, because their addresses and debug data are not final.
  */
+
+import { Sha256 } from '../../emulator/base/sha256.ts';
 import { type Addr, CoverageError, Cursor, hex, pcOf, stringAt, upperBound } from '../base/bytes.ts';
-import { Sha256 } from '../base/sha256.ts';
 
 export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;

@@ -37,9 +37,12 @@ export class StateHash {
     this.#count += to - from;
   }
 
+  /** A word for the length, and one for each UTF-16 code unit. */
   text(value: string): void {
+    const codes = new Int32Array(value.length);
+    for (let i = 0; i < codes.length; i++) codes[i] = value.charCodeAt(i);
     this.word(value.length);
-    for (let i = 0; i < value.length; i++) this.word(value.charCodeAt(i));
+    this.words(codes);
   }
 
   /** The digest as two signed words. */

@@ -73,6 +73,16 @@ export class DirtyPages implements DirtyPlace {
   track(): void {
     const map = this.#map;
     for (let page = 0; page < map.length; page++) map[page]! |= CLEAN;
+    this.#begin();
+  }
+
+  /** The same on a machine that has not run: no page has another mark, and no hart an entry. */
+  trackNew(): void {
+    this.#map.fill(CLEAN);
+    this.#begin();
+  }
+
+  #begin(): void {
     this.#count[0] = 0;
     this.onCheckpoint();
     if (this.#isTracking) return;

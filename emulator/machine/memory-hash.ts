@@ -129,7 +129,7 @@ export class MemoryHash {
 
   /** The same for RAM to which nobody has stored yet. */
   trackNew(): void {
-    this.#dirty.track();
+    this.#dirty.trackNew();
   }
 
   /** Sets all of RAM to zero. */

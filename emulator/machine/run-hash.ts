@@ -106,15 +106,15 @@ export class RunHasher {
     this.#links = chain?.links.slice() ?? [];
   }
 
-  /** The chain up to now, closed by a link of the present state. */
-  result(): RunHash {
-    return { interval: this.interval, links: [...this.#links, this.#link()] };
+  /** The chain up to now, closed by a link of the present state, whose hash is `state`. */
+  result(state = this.#state()): RunHash {
+    return { interval: this.interval, links: [...this.#links, this.#link(state)] };
   }
 
-  #link(): string {
+  #link(state = this.#state()): string {
     const hash = new StateHash();
     hash.text(this.#links.at(-1) ?? '');
-    hash.text(this.#state());
+    hash.text(state);
     return hash.digest();
   }
 }

@@ -227,8 +227,9 @@ export class Run {
     if (this.#outcome) return this.#outcome;
     const { machine, outcome: end, status, outputHash: consoleHash } = this.#parts.ended;
     const { instret, time, kcovRecords: records } = machine;
-    const { interval, links } = machine.hasher!.result();
-    const hashes = { stateHash: stateHash(machine), runHash: { interval, links: [...links] } };
+    const state = stateHash(machine);
+    const { interval, links } = machine.hasher!.result(state);
+    const hashes = { stateHash: state, runHash: { interval, links: [...links] } };
     this.#outcome = { end, status, instret, time, ...hashes, consoleHash, records };
     return this.#outcome;
   }

@@ -31,11 +31,18 @@ export interface CapsuleContents {
   readonly images: ReadonlyMap<string, Uint8Array | Absent>;
 }
 
+/** Packs a part whose contents have this SHA-256; the answer is that of `pack`. */
+export type PackPart = (name: string, body: Uint8Array, sha256: string) => Entry;
+
 /**
- * Errors: FormatError, as the rest of a sentence that begins with the file's name, when it would be
- * too large.
+ * `packPart`: may know parts from earlier. Errors: FormatError, as the rest of a sentence that
+ * begins with the file's name, when it would be too large.
  */
-export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Array {
+export function writeCapsule(
+  contents: CapsuleContents,
+  sha256: Sha256,
+  packPart: PackPart = (name, body) => pack(name, body),
+): Uint8Array {
   const { kcovbox, stateHash, run, outcome, journal, printed, images } = contents;
   if (journal.length > ARRIVALS_MAX)
     throw new FormatError(`cannot hold ${journal.length} arrivals of input: at most ${ARRIVALS_MAX}`);
@@ -55,7 +62,7 @@ export function writeCapsule(contents: CapsuleContents, sha256: Sha256): Uint8Ar
       throw new FormatError(`cannot hold ${name}: it has ${body.length} bytes; at most ${max}`);
     const facts = isPresent ? { bytes: body.length, sha256: sha256(body) } : body;
     parts.push({ name, ...facts, isPresent });
-    if (isPresent) entries.push(pack(name, body));
+    if (isPresent) entries.push(packPart(name, body, facts.sha256));
   }
   const manifest: Unsealed = {
     format: 'kcovbox capsule',

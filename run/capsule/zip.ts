@@ -6,7 +6,7 @@
 //
 // Packing is done in JavaScript, so that a capsule has the same bytes whatever zlib the host has.
 // Unpacking has one right answer: the host does it.
-import { deflateSync } from 'fflate';
+import { deflateSync } from 'fflate/browser'; // the other one loads threads of Node
 import { FormatError } from '../format-error.ts';
 
 /** One file of the archive, as it is stored. */
@@ -42,6 +42,8 @@ const RATIO_MAX = 1032;
 const NAME_MAX = 32;
 /** Effort and window of the compressor: fixed, because the bytes of a capsule follow from them. */
 const DEFLATE = { level: 6, mem: 8 } as const;
+/** Names what `pack` makes of some bytes; changes with the compressor and its options. */
+export const PACKING = `fflate 0.8.3 ${JSON.stringify(DEFLATE)}`;
 
 const CRC = Int32Array.from({ length: 256 }, (_, n) => {
   let c = n;

@@ -1,7 +1,7 @@
 /** Our SHA-256 against Node's. */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { Sha256 } from '../../coverage/base/sha256.ts';
+import { Sha256 } from '../../emulator/base/sha256.ts';
 
 it('is SHA-256 at every length around the block size, in pieces too', () => {
   for (let length = 0; length < 200; length++) {
