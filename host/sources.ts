@@ -26,13 +26,19 @@ function madeFrom(path: string): { tree?: string; conf?: string } {
   }
 }
 
-/** Kernels that were built here, newest first. */
+/** When a product of the cache was built or used last, by its own times and its manifest's. */
+function lastUse(path: string): number {
+  const times = [path, `${path}.json`].map(file => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.max(...times);
+}
+
+/** Kernels that were built here, the last used first. */
 export function builtKernels(): BuiltKernel[] {
   const dir = join(cacheDir(), 'kernel');
   try {
     return readdirSync(dir)
       .filter(name => name.endsWith('.elf'))
-      .map(name => ({ path: join(dir, name), time: statSync(join(dir, name)).mtimeMs }))
+      .map(name => ({ path: join(dir, name), time: lastUse(join(dir, name)) }))
       .sort((a, b) => b.time - a.time)
       .map(({ path }) => ({ path, conf: madeFrom(path).conf ?? 'kernel' }));
   } catch {

@@ -172,14 +172,14 @@ function readManifest(path: string, key: string): Manifest | undefined {
   }
 }
 
-/** Days are what `cache prune` counts in, so the time of the last use need not be more exact. */
-const DAY = 86_400_000;
+/** Of several kernels of one name the last used is meant, by people who edit one: seconds count. */
+const SECOND = 1000;
 
-/** Records in the times of `path` that it was used today. */
+/** Records in the times of `path` that it is used now. */
 export function markUsed(path: string): void {
   try {
     const now = new Date();
-    if (statSync(path).mtimeMs < now.getTime() - DAY) utimesSync(path, now, now);
+    if (statSync(path).mtimeMs < now.getTime() - SECOND) utimesSync(path, now, now);
   } catch {} // a cache that is only read from
 }
 

@@ -127,7 +127,10 @@ export function register(program: Command): void {
   program
     .command('symbolize')
     .description('translate PCs on standard input to functions and source lines, with inlined frames')
-    .option('-k, --kernel <elf>', 'the image (default: the kernel built here that all PCs fit)')
+    .option(
+      '-k, --kernel <elf>',
+      'the image (default: the kernel built here that all PCs fit; of one name, the last used)',
+    )
     .option('--json', 'print one JSON object per line')
     .option('--addresses', 'treat PCs as plain addresses, not as return addresses of hooks; needs -k')
     .option('--strict', 'fail on a PC that is not the return address of a hook')
