@@ -51,8 +51,11 @@ import { type LaterState, Snapshots } from './snapshots.ts';
 const WORK_PER_UNIT = 64;
 const WORK_MIN = 2 ** 24;
 const WORK_OF_IDLE = 64;
-/** Longest quantum, so that the engine's compiled loops are left from time to time. */
-const QUANTUM_MAX = 1_000_000;
+/**
+ * Longest quantum. V8 does not replace the code of a running function, so a loop stays in the code
+ * of the first compiler until its quantum ends; and each quantum costs the host some microseconds.
+ */
+const QUANTUM_MAX = 4_000_000;
 
 export type RunResult =
   /** The guest ended the run. */

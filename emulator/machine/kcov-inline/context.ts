@@ -92,7 +92,7 @@ export class KnownContext {
     this.#probe(address, this.baseAt);
     this.#needMapped(unknown);
     this.#needApart(unknown);
-    this.look();
+    this.look(this.live);
     c.br(known);
     c.end();
     c.i32_const(0).local_tee(this.liveAt).local_set(this.state);
@@ -126,8 +126,15 @@ export class KnownContext {
   #needMapped(unknown: Label): void {
     const c = this.#c;
     const at = c.local(I32);
-    this.#probe(this.live, at);
-    c.local_get(at).local_get(this.context).i32_ne().br_if(unknown, 'unlikely');
+    const table = TLB_READ + this.#view * TLB_BYTES;
+    c.local_get(this.live).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(at);
+    c.i64_load(table).local_get(this.live).i64_const(~0xff8n).i64_and().i64_ne().br_if(unknown, 'unlikely');
+    c.local_get(at)
+      .i32_load(table + 8)
+      .local_get(this.live)
+      .i32_wrap_i64()
+      .i32_add();
+    c.local_get(this.context).i32_ne().br_if(unknown, 'unlikely');
     c.release(at);
     const va = deviceVa(this.#table);
     const entry = TLB_WRITE + this.#view * TLB_BYTES + Number((va >> 8n) & 0xff0n);
@@ -207,14 +214,14 @@ export class KnownContext {
 
   /**
    * Sets `state` by comparing all words with those of the entry; right with any values of the
-   * locals.
+   * locals. `live` is the live pointer as it is now.
    */
-  look(): void {
+  look(live: Local<I64>): void {
     const c = this.#c;
     const same = (at: Local<I32>, offset: number, known: Local<I64>): void =>
       void c.local_get(at).i64_load(offset).local_get(known).i64_xor();
     c.local_get(this.context).i32_load(CTX.MODE).i32_const(ALL_MODES).i32_and().i32_const(0);
-    same(this.liveAt, 0, this.live);
+    c.local_get(live).local_get(this.live).i64_xor();
     same(this.currentAt, 0, this.current);
     c.i64_or();
     same(this.context, CTX.AREA, this.areaPa);

@@ -106,10 +106,10 @@ class HookEmitter implements InlineEmitter {
     const real = c.block();
     if (!isClean) {
       c.local_get(known.liveAt).i32_eqz().br_if(real, 'unlikely');
-      c.local_get(known.liveAt).i64_load(0).i64_eqz().if_();
+      c.local_get(known.liveAt).i64_load(0).local_tee(live).i64_eqz().if_();
       c.i32_const(DISABLED).local_set(known.state);
       c.else_();
-      known.look();
+      known.look(live);
       c.end();
     }
     c.local_get(known.state)
