@@ -31,14 +31,15 @@ async function runHostile(
   program: string,
   args: readonly string[],
   options: HostileOptions,
-  isDialectGiven: boolean,
+  isGiven: (option: string) => boolean,
 ): Promise<number> {
   const { runs, first: firstSeed, maxInsns } = options;
   const misdirects = options.misdirect === true;
-  const { machine, devices } = await prepare(program, args, options, isDialectGiven);
+  const { machine, devices } = await prepare(program, args, options, isGiven('dialect'));
   const line = progressLine();
   const progress = (done: number, all: number): void => line.show(`${done} of ${all} runs`, done === all);
-  const found = await campaign({ machine, devices, runs, firstSeed, misdirects, maxInsns, progress });
+  const what = { machine, devices, runs, firstSeed, misdirects, maxInsns };
+  const found = await campaign({ ...what, isEngineFixed: isGiven('engine'), progress });
   line.clear();
   const command = commandFor(found.maxInsns);
   const commandOf = (seed: number): string =>
@@ -74,7 +75,7 @@ export function addHostile(command: Command): void {
         ROBUST_HELP,
     )
     .action(async (file: string, args: string[], options: HostileOptions, self: Command) => {
-      const isGiven = self.getOptionValueSource('dialect') === 'cli';
+      const isGiven = (option: string) => self.getOptionValueSource(option) === 'cli';
       process.exitCode = await runHostile(file, args, options, isGiven);
     });
 }

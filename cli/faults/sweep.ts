@@ -33,14 +33,15 @@ async function runSweep(
   program: string,
   args: readonly string[],
   options: SweepOptions,
-  isDialectGiven: boolean,
+  isGiven: (option: string) => boolean,
 ): Promise<number> {
   const { output, events, kind: kinds = USUAL_KINDS, maxInsns } = options;
   if (output !== undefined) checkOutput(output);
-  const { machine, devices, run } = await prepare(program, args, options, isDialectGiven);
+  const { machine, devices, run } = await prepare(program, args, options, isGiven('dialect'));
   const progress = progressLine();
   const showRuns = (done: number, all: number): void => progress.show(`${done} of ${all} runs`, done === all);
-  const swept = await sweep({ machine, devices, kinds, events, maxInsns, progress: showRuns });
+  const what = { machine, devices, kinds, events, maxInsns, isEngineFixed: isGiven('engine') };
+  const swept = await sweep({ ...what, progress: showRuns });
   progress.clear();
   const command = commandFor(swept.maxInsns);
   const commandOf = (fault: string): string => command(`--fault ${fault}`);
@@ -96,7 +97,7 @@ export function addSweep(command: Command): void {
         ROBUST_HELP,
     )
     .action(async (file: string, args: string[], options: SweepOptions, self: Command) => {
-      const isGiven = self.getOptionValueSource('dialect') === 'cli';
+      const isGiven = (option: string) => self.getOptionValueSource(option) === 'cli';
       process.exitCode = await runSweep(file, args, options, isGiven);
     });
 }

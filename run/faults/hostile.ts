@@ -13,6 +13,8 @@ export interface HostileOptions {
   /** Of the first run; the next ones follow. */
   readonly firstSeed: number;
   readonly misdirects: boolean;
+  /** Keeps the machine's engine. Otherwise short runs are interpreted; no result depends on it. */
+  readonly isEngineFixed?: boolean;
   /** Units since power-on after which a run hangs; default: HANG_AFTER after the end without. */
   readonly maxInsns?: number | undefined;
   readonly progress?: (done: number, all: number) => void;
@@ -34,27 +36,24 @@ const HANG_AFTER = 300_000_000;
 const WITHOUT_MAX = 2_000_000_000;
 /** Units before the first event at which the snapshot is taken. */
 const BEFORE = 3;
+/** A program of fewer units is interpreted. */
+const SHORT = 20_000_000;
 /** Different finds that are kept. */
 const FINDS_MAX = 1000;
 
 /** Errors: HostError when the program does not end, or does not reach the devices. */
 export async function campaign(options: HostileOptions): Promise<Campaign> {
   const { devices, runs, firstSeed, misdirects } = options;
-  const guest = new Guest({ ...options.machine, faults: [], hostile: [], faultable: devices });
-  const layers = devices.map(name => guest.machine.board.faults.get(name)!);
+  const machine = { ...options.machine, faults: [], hostile: [], faultable: devices };
+  let guest = new Guest(machine);
   const start = guest.save();
-  let first = Number.POSITIVE_INFINITY;
-  for (const layer of layers)
-    layer.observer = () => {
-      first = Math.min(first, guest.machine.now());
-    };
-  const without = await guest.runToEnd(options.maxInsns ?? WITHOUT_MAX);
-  for (const layer of layers) layer.observer = undefined;
-  checkEnds(without);
-  if (first === Number.POSITIVE_INFINITY)
-    throw new HostError(`the program does not reach ${devices.join(', ')}: no event of it`);
-  const maxInsns = options.maxInsns ?? guest.machine.spent + HANG_AFTER;
-  guest.goTo(start);
+  const { without, first } = await observe(guest, devices, options.maxInsns ?? WITHOUT_MAX);
+  const { spent } = guest.machine;
+  const maxInsns = options.maxInsns ?? spent + HANG_AFTER;
+  // Runs from a snapshot execute most of their code a few times only.
+  if (!options.isEngineFixed && spent < SHORT) guest = new Guest({ ...machine, engine: 'interp' });
+  else guest.goTo(start);
+  const layers = devices.map(name => guest.machine.board.faults.get(name)!);
   await guest.runTo(first - BEFORE);
   const probe = guest.save();
   const counts: Record<Outcome, number> = { ok: 0, other: 0, error: 0, hang: 0, report: 0, panic: 0 };
@@ -74,6 +73,22 @@ export async function campaign(options: HostileOptions): Promise<Campaign> {
     options.progress?.(done + 1, runs);
   }
   return { counts, finds: [...finds.values()], maxInsns };
+}
+
+/** The run without faults, and the time of the first event. */
+async function observe(guest: Guest, devices: readonly string[], maxInsns: number) {
+  const layers = devices.map(name => guest.machine.board.faults.get(name)!);
+  let first = Number.POSITIVE_INFINITY;
+  for (const layer of layers)
+    layer.observer = () => {
+      first = Math.min(first, guest.machine.now());
+    };
+  const without = await guest.runToEnd(maxInsns);
+  for (const layer of layers) layer.observer = undefined;
+  checkEnds(without);
+  if (first === Number.POSITIVE_INFINITY)
+    throw new HostError(`the program does not reach ${devices.join(', ')}: no event of it`);
+  return { without, first };
 }
 
 /** A line without its numbers: reports of one bug differ in addresses and threads. */

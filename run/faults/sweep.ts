@@ -16,6 +16,8 @@ import { checkEnds, type Ended, type Judged, judge } from './outcome.ts';
 export interface SweepOptions {
   /** The guest; `faults` and `faultable` are the sweep's. */
   readonly machine: MachineOptions;
+  /** Keeps the machine's engine. Otherwise short rows are interpreted; no result depends on it. */
+  readonly isEngineFixed?: boolean;
   /** Names of the devices under test. */
   readonly devices: readonly string[];
   readonly kinds: readonly FaultKind[];
@@ -50,6 +52,12 @@ const WITHOUT_MAX = 2_000_000_000;
 /** Units before an event at which its snapshot is taken, and less than which are run twice. */
 const BEFORE = 3;
 const APART = 20_000;
+
+/**
+ * A row of fewer units is interpreted: each begins at a snapshot, so most of its code runs a few
+ * times only. Interpreted, the rows of guest-programs/tests/edu.c take half of the time.
+ */
+const SHORT = 20_000_000;
 
 /** After these the device sees other accesses than the driver made; violations are not its own. */
 const UNSEEN: readonly FaultKind[] = ['write-twice', 'write-drop', 'bus-error', 'reset'];
@@ -86,16 +94,27 @@ async function observe(guest: Guest, { devices, kinds, events, maxInsns }: Sweep
 
 /** Errors: HostError when the program does not end without a fault, or a device does not exist. */
 export async function sweep(options: SweepOptions): Promise<Sweep> {
-  const guest = new Guest({ ...options.machine, faults: [], faultable: options.devices });
-  let moment = guest.save();
-  const { cases, without, counts } = await observe(guest, options);
-  const maxInsns = options.maxInsns ?? guest.machine.spent + HANG_AFTER;
+  const machine = { ...options.machine, faults: [], faultable: options.devices };
+  const compiled = new Walker(machine);
+  const { cases, without, counts } = await observe(compiled.guest, options);
+  const { spent } = compiled.guest.machine;
+  const maxInsns = options.maxInsns ?? spent + HANG_AFTER;
+  const isShort = !options.isEngineFixed && machine.engine !== 'interp' && spent < SHORT;
+  const interpreted = isShort ? new Walker({ ...machine, engine: 'interp' }) : compiled;
+  /** Devices and kinds whose last row was long: interrupts in a row, or a hang. */
+  const long = new Set<string>();
   const rows: SweepRow[] = [];
   for (const { fault, time } of cases) {
-    moment = await before(guest, moment, time - BEFORE);
+    const key = `${fault.device}:${fault.kind}`;
+    const walker = long.has(key) ? compiled : interpreted;
+    await walker.before(time - BEFORE);
+    const { guest } = walker;
+    const start = guest.machine.spent;
     const layer = guest.machine.board.faults.get(fault.device)!;
     layer.arm([fault]);
     const run = await guest.runToEnd(maxInsns);
+    if (guest.machine.spent - start < SHORT) long.delete(key);
+    else long.add(key);
     if (layer.fired.length !== 1) throw new Error(`${fault.device}: the event of ${fault.kind} did not come`);
     rows.push({ fault, ...judge(UNSEEN.includes(fault.kind) ? { ...run, violations: [] } : run, without) });
     options.progress?.(rows.length, cases.length);
@@ -103,13 +122,24 @@ export async function sweep(options: SweepOptions): Promise<Sweep> {
   return { without, maxInsns, counts, rows: sorted(rows, options.devices) };
 }
 
-/** The guest at `moment`, or at a later one that is nearer to `time`. */
-async function before(guest: Guest, moment: Moment, time: number): Promise<Moment> {
-  guest.goTo(moment);
-  for (const layer of guest.machine.board.faults.values()) layer.arm([]);
-  if (time - moment.time < APART) return moment;
-  await guest.runTo(time);
-  return guest.save();
+/** A guest that goes along the run without a fault. */
+class Walker {
+  readonly guest: Guest;
+  #moment: Moment;
+
+  constructor(machine: MachineOptions) {
+    this.guest = new Guest(machine);
+    this.#moment = this.guest.save();
+  }
+
+  /** The guest shortly before `time`, without faults. Times ascend. */
+  async before(time: number): Promise<void> {
+    this.guest.goTo(this.#moment);
+    for (const layer of this.guest.machine.board.faults.values()) layer.arm([]);
+    if (time - this.#moment.time < APART) return;
+    await this.guest.runTo(time);
+    this.#moment = this.guest.save();
+  }
 }
 
 function sorted(rows: readonly SweepRow[], devices: readonly string[]): SweepRow[] {
