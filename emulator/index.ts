@@ -33,6 +33,7 @@ export { EVENT_KINDS, type EventKind, nthEvent } from './debug/timeline/events.t
 export { Once } from './debug/timeline/once.ts';
 export type { Found, Moment, Range, Stops, Store } from './debug/timeline/stops.ts';
 export { exhaust, Timeline, type TimelineOptions } from './debug/timeline/timeline.ts';
+export { isKeptBy, type Trap, trapHandlers, trapOf } from './debug/timeline/traps.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, type Hart, layout } from './hart/index.ts';
 export * from './isa/index.ts';

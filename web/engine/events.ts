@@ -1,7 +1,6 @@
 // The traps of a run, in order: its lanes on the time axis.
-import { cause, type Timeline } from '../../emulator/index.ts';
+import { cause, type Timeline, type Trap, trapHandlers, trapOf } from '../../emulator/index.ts';
 import type { RunEvent } from '../protocol.ts';
-import { type Trap, trapHandlers, trapOf } from './traps.ts';
 
 /** Register of the system call's number in the Linux ABI. */
 const A7 = 17;

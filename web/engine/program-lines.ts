@@ -1,9 +1,8 @@
 // Which lines of the program itself ran, and how often: its statements are visited in a second
 // execution, because the counters of instructions are for the kernel.
 import type { Image } from '../../debug/image.ts';
-import type { Timeline } from '../../emulator/index.ts';
+import { isKeptBy, type Timeline, trapHandlers, trapOf } from '../../emulator/index.ts';
 import type { Lines } from '../protocol.ts';
-import { trapHandlers, trapOf } from './traps.ts';
 
 /** Statements that are counted at most; a line without one by then is unknown. */
 const VISITS_MAX = 300_000;
@@ -32,10 +31,7 @@ export class ProgramLines {
       tally.lines.set(line, Math.max(tally.lines.get(line)!, hits.get(pc) ?? 0));
   }
 
-  /**
-   * Executions of each instruction. One that traps comes again, and did not run the first time: an
-   * exception is a unit of its own behind it, an interrupt is none (docs/architecture.md, time).
-   */
+  /** Executions of each instruction. One that traps comes again: it did not run the first time. */
   #count(timeline: Timeline, wanted: ReadonlySet<bigint>): Map<bigint, number> {
     const hits = new Map<bigint, number>();
     const last = new Map<number, { unit: number; pc: bigint }>();
@@ -44,9 +40,7 @@ export class ProgramLines {
     timeline.visit(new Set([...wanted, ...handlers]), {}, ({ unit, hart, pc }) => {
       if (handlers.has(pc)) {
         const before = last.get(hart.id);
-        const { isInterrupt, isCall, from } = trapOf(hart);
-        if (before?.pc === from && !isCall && unit - before.unit === (isInterrupt ? 0 : 1))
-          hits.set(from, hits.get(from)! - 1);
+        if (before && isKeptBy(trapOf(hart), unit, before)) hits.set(before.pc, hits.get(before.pc)! - 1);
         return false;
       }
       hits.set(pc, (hits.get(pc) ?? 0) + 1);

@@ -2,18 +2,12 @@
 
 import type { Moment } from './stops.ts';
 import type { Timeline } from './timeline.ts';
-
-const STVEC = 0x105;
-const SCAUSE = 0x142;
-const INTERRUPT = 1n << 63n;
-const VECTORS = 16n;
-/** An exception of `ecall` from U-mode. */
-const ECALL_U = 8n;
+import { type Trap, trapHandlers, trapOf } from './traps.ts';
 
 const IS_TRAP = {
-  syscall: (cause: bigint): boolean => cause === ECALL_U,
-  interrupt: (cause: bigint): boolean => (cause & INTERRUPT) !== 0n,
-  exception: (cause: bigint): boolean => (cause & INTERRUPT) === 0n && cause !== ECALL_U,
+  syscall: ({ isCall }: Trap): boolean => isCall,
+  interrupt: ({ isInterrupt }: Trap): boolean => isInterrupt,
+  exception: ({ isCall, isInterrupt }: Trap): boolean => !isCall && !isInterrupt,
 } as const;
 
 export type EventKind = 'record' | keyof typeof IS_TRAP;
@@ -60,20 +54,13 @@ function nthRecord(timeline: Timeline, n: number): Moment | undefined {
  * Traps to S-mode lead to the addresses in stvec: those of the last place, which kernels set once
  * at boot. The moment is that of the handler's first instruction.
  */
-function nthTrap(timeline: Timeline, isWanted: (cause: bigint) => boolean, n: number): Moment | undefined {
-  const { harts } = timeline.machine;
+function nthTrap(timeline: Timeline, isWanted: (trap: Trap) => boolean, n: number): Moment | undefined {
   toLast(timeline);
-  const handlers = new Set<bigint>();
-  for (const { csr } of harts) {
-    const vector = csr.peek(STVEC) ?? 0n;
-    const base = vector & ~3n;
-    handlers.add(base);
-    if ((vector & 1n) === 1n) for (let i = 1n; i < VECTORS; i++) handlers.add(base + 4n * i);
-  }
+  const handlers = trapHandlers(timeline.machine);
   let count = 0;
   let found: Moment | undefined;
   timeline.visit(handlers, {}, ({ unit, hart }) => {
-    if (isWanted(hart.csr.peek(SCAUSE) ?? 0n) && ++count === n) found = { unit, hart: hart.id };
+    if (isWanted(trapOf(hart)) && ++count === n) found = { unit, hart: hart.id };
     return found !== undefined;
   });
   return found;

@@ -12,6 +12,7 @@ import type { Snapshot } from '../../machine/snapshot.ts';
 import { Breakpoints, type Reached } from '../breakpoints.ts';
 import { Ladder } from './ladder.ts';
 import { type Found, type Moment, overlaps, pagesOf, type Range, type Stops, type Store } from './stops.ts';
+import { isKeptBy, trapHandlers, trapOf } from './traps.ts';
 
 const MIB = 2 ** 20;
 const SPACING = 1_000_000;
@@ -284,11 +285,27 @@ export class Timeline {
     { from = this.first, to = this.latest, most = 1000 } = {},
   ): (Moment & { readonly pc: bigint })[] {
     const all: (Moment & { readonly pc: bigint })[] = [];
-    this.visit(vas, { from, to }, ({ unit, hart, pc }) => {
-      all.push({ unit, hart: hart.id, pc });
-      return all.length >= most;
+    const handlers = this.#handlers(to);
+    // An instruction that traps does not run, and is reached again when the trap is over. So the
+    // last one is certain only when another follows.
+    this.visit(new Set([...vas, ...handlers]), { from, to }, ({ unit, hart, pc }) => {
+      if (handlers.has(pc)) {
+        const at = all.findLastIndex(one => one.hart === hart.id);
+        if (at >= 0 && isKeptBy(trapOf(hart), unit, all[at]!)) all.splice(at, 1);
+      }
+      if (vas.has(pc)) all.push({ unit, hart: hart.id, pc });
+      return all.length > most;
     });
-    return all;
+    return all.slice(0, most);
+  }
+
+  /** Of the kernel that runs at `unit`. The machine stays. */
+  #handlers(unit: number): Set<bigint> {
+    const here = this.position;
+    this.seek(Math.max(this.first, Math.min(unit, this.latest)));
+    const handlers = trapHandlers(this.machine);
+    this.seek(here);
+    return handlers;
   }
 
   /**
