@@ -12,6 +12,7 @@ import {
 } from '../../coverage/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkDistinct, checkOutput, writeChunks } from '../io/output.ts';
+import { repeated } from '../io/repeated.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -39,7 +40,7 @@ interface FilterOptions extends ImageOptions, SelectOptions {
   thread?: number;
   process?: number;
   syscall?: number;
-  test?: string;
+  test?: string[];
   context?: string;
   kind?: string;
 }
@@ -56,7 +57,7 @@ function sourceFilter(options: FilterOptions): RecordFilter['source'] {
     (thread === undefined || source.thread === thread) &&
     (process === undefined || source.process === process) &&
     (syscall === undefined || source.syscall === syscall) &&
-    (options.test === undefined || source.test === options.test) &&
+    (options.test === undefined || options.test.includes(source.test)) &&
     (options.context === undefined || source.context === options.context);
 }
 
@@ -102,7 +103,7 @@ export function addFilter(cov: Command): void {
     .option('--thread <n>', 'records of this thread', parseNumber)
     .option('--process <n>', 'records of this process', parseNumber)
     .option('--syscall <n>', 'records of this system call; -1: outside of any', parseNumber)
-    .option('--test <name>', 'records of this test')
+    .option('--test <name>', 'records of this test (repeatable)', repeated)
     .addOption(
       new Option('--context <context>', 'records of tasks, or of remote sections').choices([
         'task',
@@ -119,7 +120,7 @@ export function addFilter(cov: Command): void {
     checkOutput(options.output);
     checkDistinct([['-o', options.output]], [path, options.kernel]);
     const trace = openTrace(path);
-    checkTest(path, trace, options.test);
+    for (const name of options.test ?? []) checkTest(path, trace, name);
     const kept = filterTrace(trace, {
       ...(sourceFilter(options) && { source: sourceFilter(options)! }),
       ...(pointFilterOf(trace, options) ?? {}),
@@ -131,8 +132,8 @@ export function addFilter(cov: Command): void {
 }
 
 /** A name that the trace does not have would leave an empty trace. */
-function checkTest(path: string, { tests }: Trace, name: string | undefined): void {
-  if (name === undefined || tests.includes(name)) return;
+function checkTest(path: string, { tests }: Trace, name: string): void {
+  if (tests.includes(name)) return;
   const names = tests.length === 0 ? 'it names no tests' : `there are ${listed(tests)}`;
   throw new UserError(`trace ${path} has no test ${JSON.stringify(name)}; ${names}`);
 }

@@ -5,9 +5,9 @@ import { OUTCOMES } from '../../run/faults/outcome.ts';
 import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { repeated } from '../io/repeated.ts';
 import { parseCount } from '../io/values.ts';
 import { ROBUST_HELP } from '../run/robust.ts';
-import { repeated } from '../verbs/run.ts';
 import { commandFor, OUTCOME_HELP, prepare, type UnderTest } from './prepare.ts';
 
 interface HostileOptions extends UnderTest {

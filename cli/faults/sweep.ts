@@ -6,9 +6,9 @@ import type { FaultSweep } from '../../run/faults/schema.ts';
 import { type Sweep, sweep } from '../../run/faults/sweep.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { repeated } from '../io/repeated.ts';
 import { parseCount } from '../io/values.ts';
 import { ROBUST_HELP } from '../run/robust.ts';
-import { repeated } from '../verbs/run.ts';
 import { commandFor, OUTCOME_HELP, prepare, type UnderTest } from './prepare.ts';
 import { sweepTable } from './table.ts';
 

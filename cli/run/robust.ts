@@ -45,8 +45,14 @@ function parseWithin(what: string, most: number): (text: string) => number {
 
 const isDialect = (name: string): name is Dialect => (DIALECTS as readonly string[]).includes(name);
 
-/** Personality and fragments of --conf, checked. */
-function parseConf(conf: string, source: string | undefined): { dialect: Dialect; fragments: string[] } {
+/**
+ * Personality and fragments of --conf, checked; `dialect`: what --dialect says, where it is given.
+ */
+export function confOf(
+  conf: string,
+  source: string | undefined,
+  dialect: Dialect | undefined,
+): { dialect: Dialect; fragments: string[] } {
   const parts = conf.split('+');
   const known = kernelConfigs(source);
   const unknown = parts.find(part => !known.includes(part));
@@ -59,16 +65,17 @@ function parseConf(conf: string, source: string | undefined): { dialect: Dialect
         ? `--conf ${conf} names no personality; write for example openbsd+${conf}`
         : `--conf ${conf} names ${who.length} personalities; a kernel has one`,
     );
-  return { dialect: who[0]!, fragments: parts.filter(part => !isDialect(part)) };
+  const own = who[0]!;
+  if (dialect !== undefined && dialect !== own)
+    throw new UserError(`--conf ${conf} is a kernel of ${own}, --dialect says ${dialect}`);
+  return { dialect: own, fragments: parts.filter(part => !isDialect(part)) };
 }
 
 /** The kernel that the options ask for. `isDialectGiven` tells a choice from the default. */
 export function chooseKernel(options: RobustOptions, isDialectGiven: boolean): KernelChoice {
-  const given = options.conf === undefined ? undefined : parseConf(options.conf, options.kernelSource);
-  if (given && isDialectGiven && given.dialect !== options.dialect)
-    throw new UserError(
-      `--conf ${options.conf} is a kernel of ${given.dialect}, --dialect says ${options.dialect}`,
-    );
+  const wantedDialect = isDialectGiven ? options.dialect : undefined;
+  const given =
+    options.conf === undefined ? undefined : confOf(options.conf, options.kernelSource, wantedDialect);
   const wanted = new Set(given?.fragments);
   if (options.kasan) wanted.add('kasan');
   if (options.ubsan) wanted.add(options.ubsan === 'trap' ? 'ubsan-trap' : 'ubsan');

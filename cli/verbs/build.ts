@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkDistinct, checkOutput, writeFile } from '../io/output.ts';
+import { confOf } from '../run/robust.ts';
 
 const UNUSED_BY_KERNEL = { cflags: '--cflags' };
 const UNUSED_BY_PROGRAMS = { conf: '--conf', kernelSource: '--kernel-source' };
@@ -41,11 +42,15 @@ export function register(program: Command): void {
           cflags?: string;
           output?: string;
         },
+        command: Command,
       ) => {
         const unused = what === 'kernel' ? UNUSED_BY_KERNEL : UNUSED_BY_PROGRAMS;
         for (const [name, flag] of Object.entries(unused))
           if (options[name as keyof typeof options] !== undefined)
             throw new UserError(`build ${what}: ${flag} does not apply to it; leave it out`);
+        const isGiven = command.getOptionValueSource('dialect') === 'cli';
+        if (options.conf !== undefined)
+          confOf(options.conf, options.kernelSource, isGiven ? options.dialect : undefined);
         checkOutput(options.output);
         checkDistinct([['-o', options.output]], [what]);
         const cflags = options.cflags?.split(/\s+/).filter(Boolean) ?? [];

@@ -8,7 +8,7 @@ import { Repl } from '../debug/repl.ts';
 import { SourceView, sourceFolders } from '../debug/source.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeOut } from '../io/output.ts';
-import { repeated } from './run.ts';
+import { repeated } from '../io/repeated.ts';
 
 interface Options {
   engine: EngineKind;

@@ -15,6 +15,7 @@ import type { GuestImages, GuestOptions } from '../../host/guest.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
 import { UserError } from '../io/fail.ts';
+import { repeated } from '../io/repeated.ts';
 import {
   parseCount,
   parseCpuModel,
@@ -192,8 +193,6 @@ export function addProgramOptions(command: Command): Command {
       "build the kernel from this tree, a copy of kernel/ that you changed; runs the tree's Makefile",
     );
 }
-
-export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
 
 /** The options about devices, as a run takes them. */
 export async function deviceChoice(options: Pick<RunOptions, 'device' | 'driver' | 'fault' | 'hostile'>) {

@@ -9,11 +9,11 @@ import { entryOf, openRecorded } from '../debug/recorded-run.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { repeated } from '../io/repeated.ts';
 import { parseCount, parseSeed } from '../io/values.ts';
 import { backtraceOf } from '../why/backtrace.ts';
 import { fileOf } from '../why/file.ts';
 import { reportOf } from '../why/report.ts';
-import { repeated } from './run.ts';
 
 interface Options {
   engine: EngineKind;
