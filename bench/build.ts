@@ -81,11 +81,18 @@ async function buildTraced(w: Workload, kcov: KcovSetting): Promise<string> {
   const assembly = await compile('traced work', [...flags, ...instrument, '-S'], inBench(program(w)));
   const sources = [
     ...inBench('guest/start.S', 'guest/main.c', 'guest/kcov.c'),
-    ...['hooks.S', 'record.c', 'seen.c'].map(f => join(kernel, 'kcov', f)),
+    ...['hooks.S', 'record.c', 'linux-seen.c'].map(f => join(kernel, 'kcov', f)),
   ];
   // bench/guest comes first: its memlayout.h stands in for the kernel's.
   const include = [join(benchDir(), 'guest'), join(kernel, 'include'), kernel].flatMap(d => ['-I', d]);
-  const args = [...flags, ...guestLink(), '-DCONFIG_COVERAGE_HOOKS', '-Wno-unused-parameter', ...include];
+  const args = [
+    ...flags,
+    ...guestLink(),
+    '-DCONFIG_COVERAGE_HOOKS',
+    '-DCONFIG_PERSONALITY_LINUX',
+    '-Wno-unused-parameter',
+    ...include,
+  ];
   const key = sha256OfParts('traced', `${kcov.isElided ?? false}`, ...args, readFileSync(assembly));
   const { path } = await cached('bench', key, { label: 'traced' }, async output => {
     const text = readFileSync(assembly, 'utf8');

@@ -349,7 +349,7 @@ int main(void)
     RUN(stack_overflow_is_caught_on_the_alternate_stack);
     RUN(handlers_may_change_the_context);
     RUN(handlers_may_change_the_alternate_stack);
-    RUN(the_alternate_stack_disarms_itself);
+    RUN_ON_KERNEL(the_alternate_stack_disarms_itself);
     RUN(sigsuspend_and_sigtimedwait);
     RUN(kill_permission_and_errors);
     RUN(storm_of_signals);

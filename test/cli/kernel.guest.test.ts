@@ -80,8 +80,8 @@ test.each([
   [['-k', 'pipes.c'], /^kcovbox: .*pipes\.c.*\n$/],
   [['-k', 'x', '--conf', 'linux'], /^kcovbox: --kernel x is already built: omit .*\n$/],
   [['-k', 'x', '--kasan'], /^kcovbox: --kernel x is already built: omit .*\n$/],
-  [['--kernel-source', 'nowhere'], /^kcovbox: .*nowhere is not a kernel tree: it has no Makefile.*\n$/],
-  [['--kernel-source', 'nowhere', '--conf', 'linux'], /^kcovbox: .*nowhere is not a kernel tree.*\n$/],
+  [['--kernel-source', 'nowhere'], /^kcovbox: kernel tree .*nowhere: no such folder\n$/],
+  [['--kernel-source', 'nowhere', '--conf', 'linux'], /^kcovbox: kernel tree .*nowhere: no such folder\n$/],
 ])('%j: one line', (args, line) => {
   const { status, stderr } = run(...args, program);
   expect(status).toBe(125);

@@ -23,13 +23,25 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox why', () => {
       const options = ['--smp', '2', '--sched-seed', seed.toString(16), '--record', 'lost.kcapsule'];
       return kcovbox(['run', ...options, 'lost.elf'], { cwd }).status === 1;
     };
-    for (let seed = 1; !seedFails(seed); seed++) if (seed === SEEDS) throw new Error('no seed fails');
+    // Between the load and the store of pay the compiler puts an instruction of its caller's loop. A
+    // run that is stopped there is told apart no less, but it is not the one of the documents.
+    const stopsInPay = (): boolean => {
+      const { stdout } = kcovbox(['why', '--forks', '10', 'lost.kcapsule'], { cwd });
+      const [, top] = /the run that fails, .*stops in front of\n {4}0 {2}(\w+) at/.exec(stdout)!;
+      expect(['pay', 'teller']).toContain(top);
+      return top === 'pay';
+    };
+    for (let seed = 1; !seedFails(seed) || !stopsInPay(); seed++)
+      if (seed === SEEDS) throw new Error('no seed fails between the load and the store');
     writeFileSync(join(cwd, 'well.c'), 'int main(void) { return 0; }\n');
     kcovbox(['run', '--record', 'well.kcapsule', 'well.c'], { cwd });
   }, 600_000);
 
   test('names the line between the load and the store, and the other hart', () => {
-    const { status, stdout, stderr } = kcovbox(['why', '-o', 'why.json', 'lost.kcapsule'], { cwd });
+    const { status, stdout, stderr } = kcovbox(
+      ['why', '--source', join(ROOT, 'examples'), '-o', 'why.json', 'lost.kcapsule'],
+      { cwd },
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const answer = whyFile.parse(JSON.parse(readFileSync(join(cwd, 'why.json'), 'utf8')));
     expect(['decided', 'gradual']).toContain(answer.answer);

@@ -1,5 +1,5 @@
 // The device's recorder (devices/kcov-record.ts, kcov-seen.ts) against its twin in C (kernel/kcov/
-// record.c, seen.c), compiled for the host: random contexts, areas, switch tables and seen-sets,
+// record.c, linux-seen.c), compiled for the host: random contexts, areas, switch tables and seen-sets,
 // and the limits of one hook. Every byte of RAM must be equal after every program.
 
 import { spawnSync } from 'node:child_process';
@@ -188,9 +188,9 @@ describe.skipIf(missing('clang', CLANG))('the recorder and its twin in C', () =>
     const result = spawnSync(
       CLANG!,
       [
-        ...['-shared', '-fPIC', '-O1', '-Wall', '-Werror', '-o', library],
+        ...['-shared', '-fPIC', '-O1', '-Wall', '-Werror', '-DCONFIG_PERSONALITY_LINUX', '-o', library],
         ...[`-I${directory}`, `-I${KERNEL}/kcov`, `-I${KERNEL}/include`, `-I${KERNEL}`],
-        ...[join(directory, 'shim.c'), `${KERNEL}/kcov/record.c`, `${KERNEL}/kcov/seen.c`],
+        ...[join(directory, 'shim.c'), `${KERNEL}/kcov/record.c`, `${KERNEL}/kcov/linux-seen.c`],
       ],
       { encoding: 'utf8' },
     );

@@ -402,7 +402,7 @@ const struct bus virtio_bus = {
 static void fake(struct virtio *v, u8 *pages)
 {
     *v = (struct virtio){.regs = pages + 2 * PAGE_SIZE, .nfree = VIRTIO_RING};
-    spin_init(&v->lock, "virtio test");
+    spin_init(&v->lock, "virtio");
     waitq_init(&v->wait);
     v->desc = (struct virtio_desc *)pages;
     v->avail = (struct virtio_avail *)(pages + VIRTIO_RING * sizeof(*v->desc));
