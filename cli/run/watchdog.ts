@@ -76,9 +76,9 @@ const THREAD = `
   parentPort.once('message', () => {
     listen();
     parentPort.postMessage('listening');
-    // libuv serves signals last in a turn of the event loop, so those that came before are received
-    // first.
-    parentPort.once('message', () => setImmediate(() => process.exit()));
+    // The second of two immediates runs behind a whole poll of the event loop, and libuv serves
+    // signals in polls: so those that came before are received first.
+    parentPort.once('message', () => setImmediate(() => setImmediate(() => process.exit())));
   });
   parentPort.postMessage('up');
 `;

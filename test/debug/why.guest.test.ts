@@ -23,8 +23,8 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox why', () => {
       const options = ['--smp', '2', '--sched-seed', seed.toString(16), '--record', 'lost.kcapsule'];
       return kcovbox(['run', ...options, 'lost.elf'], { cwd }).status === 1;
     };
-    // Between the load and the store of pay the compiler puts an instruction of its caller's loop. A
-    // run that is stopped there is told apart no less, but it is not the one of the documents.
+    // Between the load and the store of pay the compiler puts an instruction of its caller's loop.
+    // A run that stops there is told apart no less, but it is not the one of the documents.
     const stopsInPay = (): boolean => {
       const { stdout } = kcovbox(['why', '--forks', '10', 'lost.kcapsule'], { cwd });
       const [, top] = /the run that fails, .*stops in front of\n {4}0 {2}(\w+) at/.exec(stdout)!;

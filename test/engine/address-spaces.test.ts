@@ -100,7 +100,10 @@ test.each([2, 4, 8])('all code of %i processes is compiled', processes => {
     bios: 'none',
     kcov: 'off',
     ramBytes: 32 * MIB,
-    tuning: { heat: { ...HEAT_DEFAULT, arrivalsPerTick: 20, warmUpTicks: 0 }, countUnits: true },
+    tuning: {
+      heat: { ...HEAT_DEFAULT, ticksPerInsn: 1, arrivalsPerTick: 20, warmUpTicks: 0 },
+      countUnits: true,
+    },
   });
   machine.run(processes * 1_000_000);
   const before = machine.jit!.units;

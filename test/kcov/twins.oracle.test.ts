@@ -1,6 +1,6 @@
 // The device's recorder (devices/kcov-record.ts, kcov-seen.ts) against its twin in C (kernel/kcov/
-// record.c, linux-seen.c), compiled for the host: random contexts, areas, switch tables and seen-sets,
-// and the limits of one hook. Every byte of RAM must be equal after every program.
+// record.c, linux-seen.c), compiled for the host: random contexts, areas, switch tables and
+// seen-sets, and the limits of one hook. Every byte of RAM must be equal after every program.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -48,11 +48,15 @@ export class LineStates {
     });
   }
 
-  /** Source text, by the path of the debug information or the end of it. */
+  /** Source text, by the path of the debug information: of several files the least deep one. */
   text(path: string): string | undefined {
     const clean = path.replace(/^(\.\/)+/, '');
     if (Object.hasOwn(this.#sources, clean)) return this.#sources[clean];
-    const names = Object.keys(this.#sources).filter(name => clean.endsWith(`/${name}`));
-    return names.length === 1 ? this.#sources[names[0]!] : undefined;
+    // A program is compiled in its own folder, so its debug information has the name alone.
+    const names = Object.keys(this.#sources).filter(
+      name => clean.endsWith(`/${name}`) || name.endsWith(`/${clean}`),
+    );
+    const [name] = names.sort((a, b) => a.length - b.length);
+    return name === undefined ? undefined : this.#sources[name];
   }
 }
