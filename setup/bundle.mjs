@@ -109,11 +109,9 @@ function emulatorHash() {
 export async function bundle() {
   const start = new Date();
   const client = await writeClient(start);
-  const { build } = await import('esbuild');
-  const style = {
-    absWorkingDir: ROOT,
-    bundle: true,
-    write: false,
+  const { build, transform } = await import('esbuild');
+  const { foldConstants } = await import('./constants.mjs');
+  const language = {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
@@ -122,7 +120,10 @@ export async function bundle() {
     minifySyntax: true,
     legalComments: 'inline',
     logLevel: 'silent',
+    // The bundle is not a module, and Node 20.0 allows import() in those only.
+    supported: { 'dynamic-import': false },
   };
+  const style = { ...language, absWorkingDir: ROOT, bundle: true, write: false };
   const { outputFiles: sucrase } = await build({
     ...style,
     entryPoints: ['sucrase'],
@@ -135,12 +136,10 @@ export async function bundle() {
     metafile: true,
     external: ['@alexaltea/capstone-js', 'koffi'],
     plugins: [lazyChildProcess, ownFile],
-    // The bundle is not a module, and Node 20.0 allows import() in those only.
-    supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'kcovboxUrl', KCOVBOX_EMULATOR: JSON.stringify(emulatorHash()) },
     banner: { js: "const kcovboxUrl = require('node:url').pathToFileURL(__filename).href;" },
   });
-  const { text } = outputFiles[0];
+  const text = await foldConstants(outputFiles[0].text, transform, language);
   checkAscii(text);
   const dist = join(ROOT, 'dist');
   mkdirSync(dist, { recursive: true });
@@ -151,7 +150,14 @@ export async function bundle() {
   );
   put(
     'inputs',
-    ['package-lock.json', 'setup/bundle.mjs', 'setup/client.mjs', ...client, ...inputs].join('\n'),
+    [
+      'package-lock.json',
+      'setup/bundle.mjs',
+      'setup/client.mjs',
+      'setup/constants.mjs',
+      ...client,
+      ...inputs,
+    ].join('\n'),
     start,
   );
   put('sucrase.cjs', sucrase[0].text, start);

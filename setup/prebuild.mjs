@@ -4,22 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ROOT, say } from './ensure.mjs';
+import { importTypeScript } from './module.mjs';
 
 const BOOTED = join(ROOT, 'dist', 'prebuilt', 'booted');
 
-const { build } = await import('esbuild');
-const { outputFiles } = await build({
-  absWorkingDir: ROOT,
-  entryPoints: ['toolchain/prebuild.ts'],
-  bundle: true,
-  write: false,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  logLevel: 'silent',
-});
 /**
  * Runs a program in an empty cache, where the command leaves the state behind the boot, and moves
  * that into the package. Answers with its size.
@@ -45,18 +34,8 @@ function keepBoot(dialect) {
   }
 }
 
-// Below the package, which it looks for above itself.
-const script = join(ROOT, 'dist', `prebuild.${process.pid}.mjs`);
-writeFileSync(script, outputFiles[0].text);
-try {
-  const { prebuild } = await import(pathToFileURL(script).href);
-  const bytes = await prebuild();
-  const states = ['openbsd', 'netbsd', 'freebsd', 'linux'].reduce(
-    (sum, dialect) => sum + keepBoot(dialect),
-    0,
-  );
-  const mb = n => `${(n / 1e6).toFixed(1)} MB`;
-  say(`dist/prebuilt: ${mb(bytes)} of kernels and programs, ${mb(states)} of boots`);
-} finally {
-  rmSync(script, { force: true });
-}
+const { prebuild } = await importTypeScript('toolchain/prebuild.ts');
+const bytes = await prebuild();
+const states = ['openbsd', 'netbsd', 'freebsd', 'linux'].reduce((sum, dialect) => sum + keepBoot(dialect), 0);
+const mb = n => `${(n / 1e6).toFixed(1)} MB`;
+say(`dist/prebuilt: ${mb(bytes)} of kernels and programs, ${mb(states)} of boots`);

@@ -1,9 +1,9 @@
 // Builds the page into dist/web/: recorded programs, kernels and sources (web/assets/), then the
 // page itself with Vite. `npm run web`; with --if-stale nothing happens while no source is newer.
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ensureNpm, ensurePackages, ROOT, say } from './ensure.mjs';
+import { importTypeScript } from './module.mjs';
 import { BUILD } from './packages.mjs';
 
 ensureNpm();
@@ -27,29 +27,7 @@ function isFresh() {
 }
 if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);
 
-/** The module that makes the assets, as one file below the package, which it looks for above. */
-async function assetsModule() {
-  const { build } = await import('esbuild');
-  const { outputFiles } = await build({
-    absWorkingDir: ROOT,
-    entryPoints: ['web/assets/main.ts'],
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    logLevel: 'silent',
-  });
-  const script = join(ROOT, 'dist', `web-assets.${process.pid}.mjs`);
-  writeFileSync(script, outputFiles[0].text);
-  try {
-    return await import(pathToFileURL(script).href);
-  } finally {
-    rmSync(script, { force: true });
-  }
-}
-
-const { makeAssets, filesOf } = await assetsModule();
+const { makeAssets, filesOf } = await importTypeScript('web/assets/main.ts');
 await makeAssets(ROOT, ASSETS);
 
 const { build } = await import('vite');
@@ -77,7 +55,6 @@ await build({
   },
 });
 const bytes = name => statSync(join(WEB, name)).size;
-const total = filesOf(WEB).filter(name => statSync(join(WEB, name)).isFile());
-say(
-  `dist/web: ${total.length} files, ${(total.reduce((sum, name) => sum + bytes(name), 0) / 1e6).toFixed(1)} MB`,
-);
+const files = filesOf(WEB).filter(name => statSync(join(WEB, name)).isFile());
+const total = files.reduce((sum, name) => sum + bytes(name), 0);
+say(`dist/web: ${files.length} files, ${(total / 1e6).toFixed(1)} MB`);
