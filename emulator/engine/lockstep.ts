@@ -9,7 +9,7 @@
 import { HostError } from '../base/errors.ts';
 import type { State } from '../hart/index.ts';
 import * as L from '../hart/layout.ts';
-import { decode, disassemble } from '../isa/index.ts';
+import { decode, disassemble, X_NAMES } from '../isa/index.ts';
 
 /** The interface of a machine that the comparison needs. */
 export interface Side<Result> {
@@ -71,10 +71,6 @@ export class Divergence extends HostError {
 }
 
 const hex = (value: bigint | number): string => `0x${value.toString(16)}`;
-const X_NAMES =
-  'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
-    ' ',
-  );
 
 /** The guest-visible i64 fields of a window. */
 const WIDE: readonly (readonly [name: string, offset: number])[] = [

@@ -147,6 +147,9 @@ export class Hart {
     trap.takeTrap(this.state);
   }
 
+  /** Called behind the entry of an interrupt, with its code; for those who watch the run. */
+  onInterrupt: (code: number) => void = () => {};
+
   /** Takes the interrupt of highest priority, if any is enabled and pending. Clears RECHECK. */
   takeInterrupt(): boolean {
     this.state.set(L.RECHECK, 0);
@@ -155,6 +158,7 @@ export class Hart {
     this.state.set(L.WAITING, 0);
     this.mmu.fail(code | C.INTERRUPT, 0, 0);
     trap.takeTrap(this.state);
+    this.onInterrupt(code);
     return true;
   }
 

@@ -99,8 +99,18 @@ export const WALK = 0x1ac;
 export const WALK_M = 0x1b0;
 export const WALK_NONE = 0;
 export const WALK_BARE = 1;
-/** i64: coverage records that compiled code stored or lost without the device; for statistics. */
+/**
+ * i64: coverage records that compiled code stored or lost without the device, as of its last exit;
+ * for statistics.
+ */
 export const KCOV_RECORDS = 0x1b8;
+
+/**
+ * The table of leaf PTEs that the last walk in WebAssembly read: i64 va >> 21, -1 = none; i32 its
+ * host address. Every flush of translations forgets it.
+ */
+export const LEAF_TAG = 0x1c0;
+export const LEAF_TABLE = 0x1c8;
 
 /** f0..f31, i64 bit patterns (NaN-boxed singles, Unpriv "F" §NaN boxing). */
 export const F = 0x200;

@@ -8,6 +8,7 @@ import {
   EPOCH,
   LARGE_END,
   LARGE_FIRST,
+  LEAF_TAG,
   TLB_BYTES,
   TLB_ENTRY_BYTES,
   TLB_EXEC,
@@ -98,6 +99,7 @@ export class Tlb {
     }
     this.#state.set(LARGE_FIRST, 0x7fff_ffff);
     this.#state.set(LARGE_END, 0);
+    this.#forgetLeafTable();
     this.#onFlush();
     this.#bump();
   }
@@ -128,6 +130,7 @@ export class Tlb {
         if (i32[at + 1] === hi && (i32[at]! & ~TLB_SLOW) === (lo & PAGE_MASK)) invalidate(i32, at);
       }
     }
+    this.#forgetLeafTable();
     this.#bump();
   }
 
@@ -185,6 +188,10 @@ export class Tlb {
 
   #entry(table: number, view: number, lo: number): number {
     return table + view * TLB_BYTES + ((lo >>> 8) & (TLB_BYTES - TLB_ENTRY_BYTES));
+  }
+
+  #forgetLeafTable(): void {
+    this.#state.put(LEAF_TAG, -1, -1);
   }
 
   #bump(): void {

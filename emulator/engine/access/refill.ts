@@ -7,6 +7,8 @@ import {
   DATA_VIEW,
   LARGE_END,
   LARGE_FIRST,
+  LEAF_TABLE,
+  LEAF_TAG,
   SLOW_ARG,
   SLOW_VALUE,
   TLB_BYTES,
@@ -33,6 +35,9 @@ import {
 } from '../../wasm/module.ts';
 import { CLEAN, type DirtyPlace } from '../dirty-pages.ts';
 import { TABLE } from '../interp/decoded-pages.ts';
+
+/** Bits of a PTE above its page number: N, PBMT and reserved ones. */
+const PTE_HIGH = -1n << 54n;
 
 export interface RefillPlace {
   readonly ram: { readonly hostBase: number; readonly base: number; readonly bytes: number };
@@ -127,26 +132,46 @@ class Refill {
       .local_get(this.#va)
       .i64_ne()
       .br_if(decline);
-    for (let level = 2; level >= 0; level--) {
-      c.local_get(this.#va)
-        .i64_const(12 + 9 * level)
-        .i64_shr_u()
-        .i32_wrap_i64()
-        .i32_const(511)
-        .i32_and();
-      c.i32_const(3).i32_shl().local_get(this.#table).i32_add().i64_load().local_set(this.#pte);
-      if (level < 2) this.#needWatched(decline);
-      this.#pteBits(PTE_V).i64_eqz().br_if(decline);
-      c.local_get(this.#pte).i64_const(54).i64_shr_u().i64_eqz().i32_eqz().br_if(decline);
-      this.#pteBits(PTE_R | PTE_X)
-        .i64_eqz()
-        .i32_eqz()
-        .if_();
-      this.#leaf(level, decline);
-      c.br(found).end();
-      if (level === 0) c.br(decline);
-      else this.#descend(decline);
+    // Problem: most misses of a flushed TLB are in a few megabytes, and each takes three loads that
+    // depend on each other. Trick: the last table of leaves is kept with the va that led to it.
+    // Proof: both tables above it are watched, so a store that changes the way flushes, and every
+    // flush forgets it; the leaf itself is always read.
+    c.i32_const(0).i64_load(LEAF_TAG).local_get(this.#va).i64_const(21).i64_shr_u().i64_eq().if_();
+    c.i32_const(0).i32_load(LEAF_TABLE).local_set(this.#table);
+    c.else_();
+    for (const level of [2, 1]) {
+      this.#level(level, found, decline);
+      this.#descend(decline);
     }
+    c.i32_const(0).local_get(this.#va).i64_const(21).i64_shr_u().i64_store(LEAF_TAG);
+    c.i32_const(0).local_get(this.#table).i32_store(LEAF_TABLE);
+    c.end();
+    this.#level(0, found, decline);
+    c.br(decline);
+  }
+
+  /** Reads the PTE of a level. A leaf goes to `found` with its page. */
+  #level(level: number, found: Label, decline: Label): void {
+    const c = this.#c;
+    c.local_get(this.#va)
+      .i64_const(12 + 9 * level)
+      .i64_shr_u()
+      .i32_wrap_i64()
+      .i32_const(511)
+      .i32_and();
+    c.i32_const(3).i32_shl().local_get(this.#table).i32_add().i64_load().local_set(this.#pte);
+    if (level < 2) this.#needWatched(decline);
+    // Valid, and none of the bits above the page number.
+    this.#pteBits(PTE_HIGH | BigInt(PTE_V))
+      .i64_const(PTE_V)
+      .i64_ne()
+      .br_if(decline);
+    this.#pteBits(PTE_R | PTE_X)
+      .i64_eqz()
+      .i32_eqz()
+      .if_();
+    this.#leaf(level, decline);
+    c.br(found).end();
   }
 
   /**
@@ -281,7 +306,7 @@ class Refill {
   }
 
   /** i64: some bits of the PTE. */
-  #pteBits(bits: number): CodeWriter {
+  #pteBits(bits: number | bigint): CodeWriter {
     return this.#c.local_get(this.#pte).i64_const(bits).i64_and();
   }
 

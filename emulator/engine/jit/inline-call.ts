@@ -63,6 +63,8 @@ export interface InlineEmitter {
   enter(): void;
   /** Writes one call. */
   site(call: InlineCall, site: InlineSite): void;
+  /** Emitted at each exit of the region: stores what the calls have kept in locals. */
+  leave(): void;
   /** Called after the region is written: releases locals. */
   release(): void;
 }

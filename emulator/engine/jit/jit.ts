@@ -28,7 +28,7 @@ import type { InlineCall } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
-import { discover, hasFloats, type Region } from './region/region.ts';
+import { discover, isCostly, type Region } from './region/region.ts';
 
 /** Settings for tests and experiments; none changes the guest's results. */
 export interface JitTuning {
@@ -224,10 +224,10 @@ export class Jit implements RegionHost {
    */
   #measure(entry: EntryPoint): void {
     const { heat } = entry;
-    const { ticksToMeasure, ticksPerInsn, ticksPerFloatInsn } = this.#heat;
+    const { ticksToMeasure, ticksPerInsn, ticksPerCostlyInsn } = this.#heat;
     const region = this.#discover(entry);
     const { size } = region;
-    const perInsn = hasFloats(region) ? ticksPerFloatInsn : ticksPerInsn;
+    const perInsn = isCostly(region) ? ticksPerCostlyInsn : ticksPerInsn;
     const page = Math.floor(entry.place / 2048);
     const backoff = 2 ** this.#invalidations.of(page, this.#engine.now);
     heat.due = size === 0 ? Infinity : (ticksToMeasure + perInsn * size) * backoff;

@@ -90,7 +90,12 @@ class HookEmitter implements InlineEmitter {
     this.#known.enter();
   }
 
+  leave(): void {
+    this.#records.leave();
+  }
+
   release(): void {
+    this.#records.release();
     this.#known.release();
   }
 

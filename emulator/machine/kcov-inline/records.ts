@@ -20,6 +20,8 @@ export class RecordWriter {
   readonly #ram: RamPlace;
   readonly #table: HookTable;
   readonly #known: KnownContext;
+  /** i64: records since the region's entry, stored and lost ones, for `Machine.kcovRecords`. */
+  readonly #made: Local<I64>;
 
   constructor({ c, x, ram }: InlineContext, table: HookTable, known: KnownContext) {
     this.#c = c;
@@ -27,6 +29,19 @@ export class RecordWriter {
     this.#ram = ram;
     this.#table = table;
     this.#known = known;
+    this.#made = c.zeroed(I64);
+  }
+
+  /** At each exit of the region: adds its records to those of the hart. */
+  leave(): void {
+    const c = this.#c;
+    c.i32_const(0).i32_const(0).i64_load(KCOV_RECORDS);
+    c.local_get(this.#made).i64_add().i64_store(KCOV_RECORDS);
+  }
+
+  /** The region is written. */
+  release(): void {
+    this.#c.release(this.#made);
   }
 
   #word(at: Local<I32>, index: number, value: () => void): void {
@@ -74,12 +89,10 @@ export class RecordWriter {
     this.#tally(() => void c.i64_const(1));
   }
 
-  /** Counts records for `Machine.kcovRecords`, stored and lost ones alike. */
   #tally(count: () => void): void {
-    const c = this.#c;
-    c.i32_const(0).i32_const(0).i64_load(KCOV_RECORDS);
+    this.#c.local_get(this.#made);
     count();
-    c.i64_add().i64_store(KCOV_RECORDS);
+    this.#c.i64_add().local_set(this.#made);
   }
 
   pc(real: Label, pc: bigint): void {

@@ -138,6 +138,7 @@ class RegionEmitter {
     for (const { mask } of [...this.#epilogues.values()].reverse()) {
       c.end();
       ops.spill(mask);
+      this.#inline.leave();
       c.local_get(ops.leavePc).local_get(ops.ic).return_();
     }
     c.unreachable();
@@ -375,6 +376,7 @@ class RegionEmitter {
     c.local_set(ops.ic);
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
     this.#runs.end(end.behind);
+    this.#inline.leave();
     c.local_get(ops.leavePc).local_get(ops.ic).return_();
     c.end();
   }
@@ -414,6 +416,7 @@ class RegionEmitter {
       return;
     }
     ops.spill(dirty);
+    this.#inline.leave();
     if (direct !== undefined) {
       c.local_get(this.#depth).local_get(ops.ic).return_call(direct);
       return;
@@ -431,6 +434,7 @@ class RegionEmitter {
     const ops = this.#ops;
     const slot = this.#findIndirect(this.#epilogueOf(dirty), null);
     ops.spill(dirty);
+    this.#inline.leave();
     c.local_get(this.#depth).local_get(ops.ic).local_get(slot).return_call(this.#linker.dispatch);
     c.release(slot);
   }

@@ -85,6 +85,11 @@ export class InlineCalls {
     else site.generic();
   }
 
+  /** At each exit of the region, the call of another region that does not come back among them. */
+  leave(): void {
+    for (const { emitter } of this.#parts.values()) emitter.leave();
+  }
+
   /** The region is written. */
   release(): void {
     for (const { emitter } of this.#parts.values()) emitter.release();

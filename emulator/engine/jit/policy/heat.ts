@@ -17,8 +17,8 @@ export interface HeatThresholds {
   readonly ticksToMeasure: number;
   /** Further ticks for each of its instructions until it waits for a batch. */
   readonly ticksPerInsn: number;
-  /** The same for a region that computes with floats: interpreting it costs much more. */
-  readonly ticksPerFloatInsn: number;
+  /** The same for a region whose interpretation costs much more (`isCostly` of region.ts). */
+  readonly ticksPerCostlyInsn: number;
   /** Further ticks after which it is compiled although its batch is not full. */
   readonly ticksToFillBatch: number;
   /** Entry points that make a batch. A batch is one WebAssembly module. */
@@ -37,7 +37,7 @@ export const HEAT_DEFAULT: HeatThresholds = {
   arrivalsPerTick: 200,
   ticksToMeasure: 20,
   ticksPerInsn: 3,
-  ticksPerFloatInsn: 1,
+  ticksPerCostlyInsn: 1,
   ticksToFillBatch: 1,
   batchEntries: 12,
   warmUpTicks: 1500,
@@ -50,7 +50,7 @@ export const HEAT_EAGER: HeatThresholds = {
   arrivalsPerTick: 40,
   ticksToMeasure: 1,
   ticksPerInsn: 0,
-  ticksPerFloatInsn: 0,
+  ticksPerCostlyInsn: 0,
   warmUpTicks: 0,
 };
 

@@ -121,9 +121,12 @@ export function discover(entry: bigint, code: CodeView): Region {
   return { entry, blocks, size, pages: [...pages].sort((a, b) => a - b) };
 }
 
-/** True if the region has an instruction of a floating-point extension. */
-export const hasFloats = ({ blocks }: Region): boolean =>
-  blocks.some(({ insns }) => insns.some(({ insn }) => rowOf(insn.op).isFloat));
+/**
+ * True if interpreting the region costs much more than its size says: floats are computed in
+ * TypeScript, and so may be the work of calls that compiled code executes inline.
+ */
+export const isCostly = ({ blocks }: Region): boolean =>
+  blocks.some(({ insns, end }) => end.kind === 'inline' || insns.some(({ insn }) => rowOf(insn.op).isFloat));
 
 /** Instructions of one function, and the starts of its blocks. */
 interface Body {
