@@ -100,6 +100,11 @@ export class Uart16550 implements Device {
   readonly #out: Sink;
   #s = initial();
   /**
+   * The line status while no character waits and nothing overran, so that a read clears nothing;
+   * else -1. A number, because V8 tests one sooner than a boolean, of which it knows no type.
+   */
+  #quietStatus = LSR_EMPTY;
+  /**
    * Reads of the line status that found no data. A poll changes only this counter; a second one
    * made a polling guest 10 % slower.
    */
@@ -149,16 +154,16 @@ export class Uart16550 implements Device {
   }
 
   read(offset: number): number {
-    const { fifo, overrun } = this.#s;
-    // Every driver polls this register, whatever the bank. Without an overrun or a break there is
-    // nothing to clear or to update, and the result depends only on whether a character waits.
-    if (offset === LSR && fifo.length === 0) {
+    // Every driver polls this register, whatever the bank.
+    if (offset === LSR && this.#quietStatus >= 0) {
       this.#polls++;
-      if (!overrun) return LSR_EMPTY;
-    } else {
-      this.#countOther(offset);
-      if (offset === LSR && !overrun && fifo[0] !== BREAK) return LSR_EMPTY | LSR_DATA;
+      return this.#quietStatus;
     }
+    const { fifo, overrun } = this.#s;
+    if (offset === LSR && fifo.length === 0) this.#polls++;
+    else this.#countOther(offset);
+    // Without an overrun or a break there is nothing to clear or to update.
+    if (offset === LSR && fifo.length > 0 && !overrun && fifo[0] !== BREAK) return LSR_EMPTY | LSR_DATA;
     return UART_MAP.read(offset, 1, this.#get, this.#bank());
   }
 
@@ -179,6 +184,7 @@ export class Uart16550 implements Device {
     // Input that the chip has not received yet is not part of its state.
     this.#s = { ...initial(), wire: this.#wire() };
     this.#sent = 0;
+    this.#lookIfQuiet();
     this.#irq.lower();
   }
 
@@ -191,6 +197,7 @@ export class Uart16550 implements Device {
     // Drives no line: what the PLIC has made of it is part of the PLIC's state.
     this.#s = { ...s, fifo: [...s.fifo], wire: [...s.wire] };
     this.#sent = 0;
+    this.#lookIfQuiet();
   }
 
   fdtNode({ base, size, irq, intc }: Placement): FdtNode {
@@ -311,6 +318,11 @@ export class Uart16550 implements Device {
     if (this.#hasBreak()) this.#s.fifo[0] = 0;
   }
 
+  #lookIfQuiet(): void {
+    const { fifo, overrun } = this.#s;
+    this.#quietStatus = fifo.length === 0 && !overrun ? LSR_EMPTY : -1;
+  }
+
   #depth(): number {
     return this.#s.fcr & FCR_ENABLE ? FIFO_BYTES : 1;
   }
@@ -347,6 +359,7 @@ export class Uart16550 implements Device {
         this.#sent = 0;
       }
     }
+    this.#lookIfQuiet();
     if (this.#cause() === IIR_NONE) this.#irq.lower();
     else this.#irq.raise();
   }

@@ -4,9 +4,9 @@
 // kernel.
 
 import { FW_DYNAMIC_OFFSET } from '../../devices/rom.ts';
-import { Xoshiro } from '../../devices/virtio-rng.ts';
 import { hex } from '../base/bits.ts';
 import { HostError } from '../base/errors.ts';
+import { Xoshiro } from '../base/xoshiro.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { Ram } from '../bus/ram.ts';
 import { cause, type Hart, layout as L } from '../hart/index.ts';

@@ -8,8 +8,8 @@
 
 import type { Comparator } from '../../devices/clint.ts';
 import { romContents } from '../../devices/rom.ts';
-import { Xoshiro } from '../../devices/virtio-rng.ts';
 import { HostError } from '../base/errors.ts';
+import { Xoshiro } from '../base/xoshiro.ts';
 import { Bus } from '../bus/bus.ts';
 import type { Sink, WorkPort } from '../bus/device.ts';
 import { Ram } from '../bus/ram.ts';

@@ -3,7 +3,7 @@
 // quantum does not end it, so events and the host's pauses do not change the order. With one hart
 // there are no slices.
 
-import { Xoshiro } from '../../devices/virtio-rng.ts';
+import { Xoshiro } from '../base/xoshiro.ts';
 
 /**
  * Virtual time of a slice: long enough to make switching harts cheap, short enough for spin locks.
