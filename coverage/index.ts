@@ -13,7 +13,7 @@ export { type Variable, Variables } from './dwarf/variables.ts';
 export { CallSites, HOOK_PC, HOOKS } from './elf/callsites.ts';
 export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf/elf.ts';
 export type { ExportOptions } from './export/common.ts';
-export { exportCoverage, exportTrace, FORMATS, type Format, isFormat } from './export/index.ts';
+export { exportCoverage, exportTrace, FORMATS, type Format, isFormat, takesTrace } from './export/index.ts';
 export { type CallPath, callPaths, type PathNode } from './model/callpath.ts';
 export { Coverage, checkImage, percent, type Share, type Totals } from './model/coverage.ts';
 export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
@@ -27,6 +27,7 @@ export {
   type ProgramFunction,
   type ProgramOptions,
 } from './model/program.ts';
+export { SelectedPoints } from './model/selected.ts';
 export { annotate, annotatedText } from './text/annotate.ts';
 export {
   annotateCoverage,

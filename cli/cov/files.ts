@@ -30,18 +30,19 @@ export interface SelectOptions {
   pc?: string[];
 }
 
-/** Errors: a selection that matches nothing in the image. */
-export function checkSelected(count: number, options: SelectOptions): void {
-  if (count > 0) return;
-  const asked = [
+/** "-F GLOB -f REGEX"; '' for options that select everything. */
+export const describeSelection = (options: SelectOptions): string =>
+  [
     ...(options.file ?? []).map(glob => `-F ${glob}`),
     ...(options.function === undefined ? [] : [`-f ${options.function}`]),
     ...(options.pc ?? []).map(range => `-p ${range}`),
-  ];
-  if (asked.length > 0)
-    throw new UserError(
-      `nothing instrumented matches ${asked.join(' ')}; cov report without it lists the files`,
-    );
+  ].join(' ');
+
+/** Errors: a selection that matches nothing in the image. */
+export function checkSelected(count: number, options: SelectOptions): void {
+  const asked = describeSelection(options);
+  if (count === 0 && asked !== '')
+    throw new UserError(`nothing instrumented matches ${asked}; cov report without it lists the files`);
 }
 
 const collect = (value: string, before: string[] = []) => [...before, value];

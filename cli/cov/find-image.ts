@@ -41,12 +41,14 @@ export function findImage(pcs: readonly Addr[]): Elf {
   const names = [...new Set(found.map(({ conf }) => conf))];
   if (names.length > 1)
     throw new UserError(
-      `these PCs fit ${names.length} kernels (${names.join(', ')}): choose one with -k $(kcovbox build kernel --conf ${first.conf})`,
+      `these PCs fit ${names.length} kernels (${names.join(', ')}): ` +
+        `choose one with -k $(kcovbox build kernel --conf ${first.conf})`,
     );
   const note =
     found.length === 1
       ? ''
-      : `; of the ${found.length} that fit, ${first.file} was used last; -k chooses another of kcovbox cache ls`;
+      : `; of the ${found.length} that fit, ${first.file} was used last; ` +
+        '-k chooses another of kcovbox cache ls';
   process.stderr.write(`kcovbox: these are PCs of the ${printable(first.conf)} kernel${printable(note)}\n`);
   return first.elf;
 }

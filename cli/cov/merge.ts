@@ -1,12 +1,10 @@
 // `kcovbox cov merge` and `cov filter`: traces in, a trace out.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
-  addrOf,
-  CallSites,
   filterTrace,
   mergeTraces,
   type RecordFilter,
-  Symbolizer,
+  SelectedPoints,
   type Trace,
   writeTrace,
 } from '../../coverage/index.ts';
@@ -65,17 +63,8 @@ function pointFilter(trace: Trace, options: FilterOptions): RecordFilter['point'
   const keep = selection(options);
   const { kind } = options;
   if (!keep) return kind === undefined ? undefined : k => k === kind;
-  const elf = imageOf([trace], options);
-  const sites = new CallSites(elf);
-  const symbolizer = new Symbolizer(elf);
-  return (k, pc) => {
-    if (kind !== undefined && k !== kind) return false;
-    if (k === 'edge') return false; // an edge value has no address
-    const site = sites.find(addrOf(pc));
-    if (site < 0) throw new UserError(`PC ${sites.explainMissing(addrOf(pc))}`);
-    const call = sites.call[site]!;
-    return keep({ call, frames: symbolizer.frames(call) });
-  };
+  const selected = new SelectedPoints(imageOf([trace], options), keep);
+  return (k, pc) => (kind === undefined || k === kind) && selected.has(k, pc);
 }
 
 export function addMerge(cov: Command): void {

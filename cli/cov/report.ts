@@ -22,8 +22,10 @@ import {
   pairTraces,
   pcOf,
   percent,
+  SelectedPoints,
   type Share,
   type Trace,
+  takesTrace,
   treeReport,
 } from '../../coverage/index.ts';
 import { type SourceOptions, sourceReader, syscallName } from '../../host/sources.ts';
@@ -36,6 +38,7 @@ import {
   addSelectOptions,
   addSourceOption,
   checkSelected,
+  describeSelection,
   type ImageOptions,
   imageOf,
   MissingImage,
@@ -90,7 +93,8 @@ function judge(coverage: Coverage, least: number | undefined): number {
   const { lines } = coverage.totals();
   if (Number(percent(lines)) >= least) return 0;
   process.stderr.write(
-    `kcovbox: ${percent(lines)}% of the lines are covered (${lines.covered} of ${lines.total}), --fail-under wants ${least}%\n`,
+    `kcovbox: ${percent(lines)}% of the lines are covered (${lines.covered} of ${lines.total}), ` +
+      `--fail-under wants ${least}%\n`,
   );
   return 1;
 }
@@ -119,7 +123,8 @@ function checkFormatOptions(
     if (!isGiven || formats.includes(format)) continue;
     const flag = name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
     throw new UserError(
-      `--${flag} is for ${formats.join(' and ')}, and the output is ${format}: leave it out, or choose another --format`,
+      `--${flag} is for ${formats.join(' and ')}, and the output is ${format}: ` +
+        'leave it out, or choose another --format',
     );
   }
 }
@@ -378,6 +383,7 @@ const EXPORT_OPTIONS: Readonly<Record<string, readonly Format[]>> = {
   inOrder: ['rawcover'],
   table: ['csv'],
   kind: ['raw'],
+  source: ['html'],
 };
 
 /** The requested format, or the one of the suffix. Errors: neither exists. */
@@ -388,6 +394,18 @@ function exportFormat({ format, output }: ExportCommand): Format {
   const chosen = chooseFormat(output, undefined, '-o');
   if (chosen === 'source') throw new UserError(`-o ${output}: add --format, one of ${FORMATS.join(', ')}`);
   return chosen;
+}
+
+/**
+ * The records that the options select. Errors: UserError for options that select nothing of the
+ * image.
+ */
+function selectedPart(trace: Trace, options: Common): Trace {
+  const keep = selection(options);
+  if (!keep) return trace;
+  const selected = new SelectedPoints(imageOf([trace], options), keep);
+  checkSelected(selected.isEmpty ? 0 : 1, options);
+  return selected.of(trace);
 }
 
 export function addExport(cov: Command): void {
@@ -423,15 +441,20 @@ export function addExport(cov: Command): void {
       checkDistinct([['-o', options.output]], [...paths, options.kernel]);
       const format = exportFormat(options);
       checkFormatOptions(options, format, EXPORT_OPTIONS);
-      const trace = together(paths);
-      const more = exportOptions(options);
+      const whole = together(paths);
+      const trace = takesTrace(format, options) ? selectedPart(whole, options) : whole;
+      if (trace.records.length === 0 && whole.records.length > 0)
+        process.stderr.write(
+          `kcovbox: no record matches ${describeSelection(options)}; the result is empty\n`,
+        );
+      const more = { ...exportOptions(options), keep: undefined };
       const bare =
         format === 'kcov' ||
         format === 'raw' ||
         (format === 'csv' && !options.kernel && trace.header.image === '');
       const chunks = bare
         ? exportTrace(format, trace, undefined, more)
-        : format === 'rawcover' || format === 'modoff'
+        : takesTrace(format, options)
           ? exportTrace(format, trace, imageOf([trace], options), more)
           : exportCounted(format, countedOf(paths, options, trace), options);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));

@@ -32,7 +32,7 @@ function* classOf(coverage: Coverage, file: ProgramFile, totals: Totals, path: s
   const name = xmlText(baseName(path));
   yield `        <class name="${name}" filename="${xmlText(path)}" ${rates(totals)}>\n          <methods>\n`;
   for (const fn of file.functions) {
-    const hits = coverage.functionCount(fn);
+    const { hits } = coverage.functionCalls(fn);
     const share = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
     yield `            <method name="${xmlText(fn.name)}" signature="" line-rate="${rate(share)}" branch-rate="0" complexity="0">`;
     yield `<lines><line number="${fn.line}" hits="${hits}"/></lines></method>\n`;

@@ -7,6 +7,7 @@ import { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { exportHtml } from '../html/index.ts';
 import { Coverage, checkImage } from '../model/coverage.ts';
+import { SelectedPoints } from '../model/selected.ts';
 import { writeTrace } from '../trace/file.ts';
 import { KIND_CMP, KIND_PC, KINDS, type Trace } from '../trace/trace.ts';
 import { exportCobertura } from './cobertura.ts';
@@ -28,9 +29,13 @@ export const FORMATS = [
 ] as const; // biome-ignore format: one row
 export type Format = (typeof FORMATS)[number];
 
+/** True for an output of single records, which need no places in the image. */
+const isOfRecords = (format: Format, { table = 'records' }: ExportOptions): boolean =>
+  format === 'kcov' || format === 'raw' || (format === 'csv' && table === 'records');
+
 /** Refuse formats of code addresses for a trace that has none, instead of writing an empty file. */
-function checkPlaces(format: Format, trace: Trace): void {
-  if (trace.records.length === 0 || format === 'csv' || format === 'raw' || format === 'kcov') return;
+function checkPlaces(format: Format, trace: Trace, options: ExportOptions): void {
+  if (trace.records.length === 0 || isOfRecords(format, options)) return;
   const listsPcs = format === 'rawcover' || format === 'modoff';
   if (trace.pointKind.includes(KIND_PC) || (!listsPcs && trace.pointKind.includes(KIND_CMP))) return;
   const held = KINDS.filter((_, kind) => trace.pointKind.includes(kind)).join(' and ');
@@ -38,6 +43,12 @@ function checkPlaces(format: Format, trace: Trace): void {
     `the trace holds only ${held} records, which format ${format} cannot express; use raw or csv`,
   );
 }
+
+/**
+ * True for an output that is made from the trace alone, so that a selection must be applied to it.
+ */
+export const takesTrace = (format: Format, options: ExportOptions = {}): boolean =>
+  isOfRecords(format, options) || format === 'rawcover' || format === 'modoff';
 
 export function isFormat(name: string): name is Format {
   return (FORMATS as readonly string[]).includes(name);
@@ -54,11 +65,14 @@ export function exportTrace(
   elf: Elf | undefined,
   options: ExportOptions = {},
 ): Iterable<Uint8Array> {
+  if (options.keep && elf && takesTrace(format, options)) {
+    const { keep, ...rest } = options;
+    return exportTrace(format, new SelectedPoints(elf, keep).of(trace), elf, rest);
+  }
   if (format === 'kcov') return writeTrace(trace);
   if (format === 'raw') return exportRaw(trace, options);
-  if (format === 'csv' && (options.table ?? 'records') === 'records' && !elf)
-    return exportRecordsCsv(trace, undefined, options);
-  checkPlaces(format, trace);
+  if (isOfRecords(format, options) && !elf) return exportRecordsCsv(trace, undefined, options);
+  checkPlaces(format, trace, options);
   if (!elf) throw new CoverageError(`format ${format} needs the image that was traced`);
   if (format === 'rawcover' || format === 'modoff') {
     checkImage(trace, elf);
@@ -76,7 +90,10 @@ export function exportCoverage(
   coverage: Coverage,
   options: ExportOptions = {},
 ): Iterable<Uint8Array> {
-  checkPlaces(format, coverage.trace);
+  const { elf, keep } = coverage.program;
+  if (keep && takesTrace(format, options))
+    return exportTrace(format, coverage.trace, elf, { ...options, keep });
+  checkPlaces(format, coverage.trace, options);
   switch (format) {
     case 'jsonl':
       return exportJsonl(coverage);
@@ -89,7 +106,7 @@ export function exportCoverage(
     case 'json':
       return exportJson(coverage);
     case 'csv':
-      return (options.table ?? 'records') === 'records'
+      return isOfRecords(format, options)
         ? exportRecordsCsv(coverage.trace, coverage, options)
         : exportTableCsv(coverage, options);
     case 'html':

@@ -58,12 +58,16 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
           const { state, hits, isLeast } = coverage.line(code);
           return { line, state, hits: hits ?? null, ...(isLeast && { atLeast: true }) };
         });
-      const functions = file.functions.map(fn => ({
-        name: fn.name,
-        line: fn.line,
-        hits: coverage.functionHits(fn),
-        points: { covered: coverage.coveredPoints(fn.points), total: fn.points.length },
-      }));
+      const functions = file.functions.map(fn => {
+        const { hits, isLeast } = coverage.functionCalls(fn);
+        return {
+          name: fn.name,
+          line: fn.line,
+          hits,
+          ...(isLeast && { atLeast: true }),
+          points: { covered: coverage.coveredPoints(fn.points), total: fn.points.length },
+        };
+      });
       yield `${comma}\n${JSON.stringify({ path: file.path, totals: totalsOf(coverage.fileTotals(file), coverage.hasShare), functions, lines })}`;
       comma = ',';
     }

@@ -22,7 +22,7 @@ function functionRows(coverage: Coverage, file: ProgramFile): { name: string; li
   const rows = new Map<string, { name: string; line: number; hits: number }>();
   for (const fn of file.functions as ProgramFunction[]) {
     if (fn.line === 0) continue;
-    const hits = coverage.functionCount(fn);
+    const { hits } = coverage.functionCalls(fn);
     const row = rows.get(fn.name);
     if (row) row.hits = Math.max(row.hits, hits);
     else rows.set(fn.name, { name: fn.name, line: fn.line, hits });

@@ -17,11 +17,11 @@ import { baseName, csvRow, type ExportOptions, encodeChunks } from './common.ts'
 export function exportRaw(trace: Trace, options: ExportOptions): Iterable<Uint8Array> {
   const kinds = KINDS.filter((_, kind) => trace.pointKind.includes(kind));
   const kind = options.kind ?? kinds[0] ?? 'pc';
-  if (kinds.length > 1 && !options.kind) {
-    throw new CoverageError(
-      `the trace holds ${kinds.join(' and ')} records; a raw area holds one kind: choose it (--kind)`,
-    );
-  }
+  const held = `the trace holds ${kinds.join(' and ')} records`;
+  if (kinds.length > 1 && !options.kind)
+    throw new CoverageError(`${held}; a raw area holds one kind: choose it (--kind)`);
+  if (kinds.length > 0 && !kinds.includes(kind))
+    throw new CoverageError(`${held} and none of kind ${kind}: choose another (--kind)`);
   return rawArea(trace, KINDS.indexOf(kind));
 }
 

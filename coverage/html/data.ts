@@ -263,7 +263,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
   }
   const functions = files.map(file =>
     file.functions.map((fn): PageFunction => {
-      const calls = coverage.counts ? coverage.functionHits(fn) : -1;
+      const calls = coverage.counts ? coverage.functionCalls(fn).hits : -1;
       return [fn.name, fn.line, calls, coverage.coveredPoints(fn.points), fn.points.length];
     }),
   );

@@ -32,6 +32,12 @@ export interface Totals {
   points: Share;
 }
 
+export interface FunctionCalls {
+  hits: number;
+  /** `hits` is the least that is certain. */
+  isLeast: boolean;
+}
+
 /** Percent with two decimals; an empty denominator gives 0.00. */
 export function percent({ covered, total }: Share): string {
   return (total === 0 ? 0 : (100 * covered) / total).toFixed(2);
@@ -192,21 +198,18 @@ export class Coverage {
   }
 
   /**
-   * Calls of a function: the counts of its entries and, for inlined copies, of the point that ran
-   * most.
+   * Calls of a function: the records of its entries and, for inlined copies, of the point that ran
+   * most. A function that ran has one call at least, also where recording began inside of it.
    */
-  functionHits(fn: ProgramFunction, hits = this.hits): number {
+  functionCalls(fn: ProgramFunction): FunctionCalls {
+    const { hits } = this;
     const most = (points: number[]) => points.reduce((max, point) => Math.max(max, hits[point]!), 0);
-    if (fn.entries.length === 0) return most(fn.points);
-    return fn.entries.reduce((sum, point) => sum + hits[point]!, 0) + most(fn.inlined);
-  }
-
-  /**
-   * The same for formats that have only counts: 1 for a function that ran without a recorded call,
-   * because recording began inside of it.
-   */
-  functionCount(fn: ProgramFunction): number {
-    return Math.max(this.functionHits(fn), this.isFunctionCovered(fn) ? 1 : 0);
+    const recorded =
+      fn.entries.length === 0
+        ? most(fn.points)
+        : fn.entries.reduce((sum, point) => sum + hits[point]!, 0) + most(fn.inlined);
+    const least = this.isFunctionCovered(fn) ? 1 : 0;
+    return { hits: Math.max(recorded, least), isLeast: least > (this.counts ? recorded : 0) };
   }
 
   coveredPoints(points: readonly number[]): number {

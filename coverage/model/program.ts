@@ -63,6 +63,8 @@ export class Program {
   readonly hooks: 'pc' | 'cmp' | 'none';
   readonly count: number;
   readonly flow: ImageFlow;
+  /** The selection that made it. */
+  readonly keep: KeepPoint | undefined;
   /** Point of each site, -1 for one that does not count. */
   readonly pointOfSite: Int32Array;
   private readonly fileByPath = new Map<string, ProgramFile>();
@@ -73,6 +75,7 @@ export class Program {
   constructor(elf: Elf, options: ProgramOptions = {}) {
     this.elf = elf;
     this.hooks = options.hooks ?? 'pc';
+    this.keep = options.keep;
     this.symbolizer = new Symbolizer(elf);
     if (this.symbolizer.dwarf.isEmpty) {
       throw new CoverageError(`${elf.name} has no debug information: compile with -g and do not strip it`);

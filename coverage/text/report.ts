@@ -8,6 +8,7 @@ import {
   addTotals,
   type Coverage,
   emptyTotals,
+  type FunctionCalls,
   percent,
   type Share,
   type Totals,
@@ -141,6 +142,12 @@ export function* treeReport(coverage: Coverage, palette: Palette = PLAIN): Gener
   }
 }
 
+/** The count of a function: exact, or a proven minimum (`>=1`). */
+const callsOf = ({ hits, isLeast }: FunctionCalls): string => (isLeast ? `>=${hits}` : String(hits));
+
+const described = (calls: FunctionCalls): string =>
+  calls.isLeast ? `${callsOf(calls)} calls` : counted(calls.hits, 'call');
+
 export function* functionReport(coverage: Coverage, palette: Palette = PLAIN): Generator<string> {
   yield* summaryLines(coverage, palette);
   yield '';
@@ -148,7 +155,7 @@ export function* functionReport(coverage: Coverage, palette: Palette = PLAIN): G
   for (const file of coverage.program.files) {
     for (const fn of file.functions) {
       const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
-      const calls = String(coverage.functionHits(fn)).padStart(10);
+      const calls = callsOf(coverage.functionCalls(fn)).padStart(10);
       yield `${bar(s, palette)} ${share(s)} ${calls}  ${fn.name} ${palette.dim(`${file.path}:${fn.line}`)}`;
     }
   }
@@ -211,7 +218,8 @@ export function* annotateCoverage(
     yield `${palette.bold(file.path)}${text === undefined ? palette.dim('  (source not found)') : ''}`;
     for (const fn of functions) {
       const s = { covered: coverage.coveredPoints(fn.points), total: fn.points.length };
-      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${counted(coverage.functionHits(fn), 'call')}`;
+      const calls = described(coverage.functionCalls(fn));
+      yield `${bar(s, palette)} ${share(s)} points  ${palette.bold(fn.name)}  ${calls}`;
       const { first, last } = functionExtent(file, fn, source);
       for (let line = first; line <= last; line++) {
         const code = file.lines.get(line);

@@ -70,7 +70,7 @@ export interface FunctionCoverage {
   /** Path and line of its declaration; '' and 0 where unknown. */
   readonly file: string;
   readonly line: number;
-  /** Calls, as far as the records count them. */
+  /** Calls, as far as the records count them; at least 1 for a function that ran. */
   readonly hits: number;
   /** Of its instrumented places. */
   readonly points: Share;
@@ -179,7 +179,8 @@ export class Coverage {
 
   #function(fn: ProgramFunction): FunctionCoverage {
     const points = { covered: this.#inner.coveredPoints(fn.points), total: fn.points.length };
-    return { name: fn.name, file: fn.file, line: fn.line, hits: this.#inner.functionHits(fn), points };
+    const { hits } = this.#inner.functionCalls(fn);
+    return { name: fn.name, file: fn.file, line: fn.line, hits, points };
   }
 }
 

@@ -1,8 +1,6 @@
 // Traces: what kcov recorded, in order, with its sources.
 
 import {
-  addrOf,
-  CallSites,
   CoverageError,
   filterTrace,
   type Trace as Inner,
@@ -12,7 +10,7 @@ import {
   mergeTraces as mergeInner,
   type RecordFilter,
   readTrace as readInner,
-  Symbolizer,
+  SelectedPoints,
   writeTrace,
 } from '../../coverage/index.ts';
 import {
@@ -192,16 +190,8 @@ function placeFilter(image: Image, select: Selection): RecordFilter['point'] {
   const { files, functions, pcs } = select;
   const keep = keepPoint({ files: files && [...files], functions, pcs: pcs && [...pcs] });
   if (!keep) return undefined;
-  const elf = elfOf(image);
-  const sites = new CallSites(elf);
-  const symbolizer = new Symbolizer(elf);
-  return (kind, pc) => {
-    if (kind === 'edge') return false;
-    const site = sites.find(addrOf(pc));
-    if (site < 0) throw new CoverageError(`PC ${sites.explainMissing(addrOf(pc))}`);
-    const call = sites.call[site]!;
-    return keep({ call, frames: symbolizer.frames(call) });
-  };
+  const selected = new SelectedPoints(elfOf(image), keep);
+  return (kind, pc) => selected.has(kind, pc);
 }
 
 /**

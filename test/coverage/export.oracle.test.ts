@@ -6,9 +6,11 @@ import {
   Coverage,
   type Elf,
   type ExportOptions,
+  exportCoverage,
   exportTrace,
   type Format,
   hex,
+  keepPoint,
   pcOf,
   type Trace,
   TraceBuilder,
@@ -72,6 +74,16 @@ describe.skipIf(reason)('exports', () => {
     expect(() => [...exportTrace('raw', trace, undefined)]).toThrow(
       'the trace holds pc and cmp records; a raw area holds one kind',
     );
+  });
+
+  it('formats of records hold those of the selection alone', () => {
+    const keep = keepPoint({ files: ['lookup.c'] });
+    const selected = Coverage.of(trace, elf, { keep });
+    const pcs = (coverage: Coverage) =>
+      Number(Buffer.from(bytesOf(exportCoverage('raw', coverage, { kind: 'pc' }))).readBigUInt64LE());
+    expect([pcs(selected), pcs(coverage)]).toEqual([2, 9]);
+    expect(textOf(exportTrace('rawcover', trace, elf, { keep })).split('\n')).toHaveLength(3);
+    expect(textOf(exportCoverage('csv', selected)).split('\n')).toHaveLength(4);
   });
 
   it('rawcover: call addresses, one a line, unique and sorted or as recorded', () => {
@@ -181,7 +193,7 @@ describe.skipIf(reason)('exports', () => {
     const counted = Coverage.of(late, elf);
     const { covered } = counted.totals().functions;
     const all = counted.program.files.flatMap(({ functions }) => functions);
-    const [inside] = all.filter(fn => counted.isFunctionCovered(fn) && counted.functionHits(fn) === 0);
+    const [inside] = all.filter(fn => counted.functionCalls(fn).isLeast);
     expect(inside).toBeDefined();
     const lcov = textOf(exportTrace('lcov', late, elf));
     expect([...lcov.matchAll(/^FNDA:[1-9]/gm)]).toHaveLength(covered);

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, QUIET } from './browser.ts';
+import { CHROMIUM, openReport, QUIET } from './browser.ts';
 import { FILES, madeReport, pathOf } from './html-made.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `large HTML report skipped: no ${CHROMIUM}`;
@@ -22,18 +22,8 @@ describe.skipIf(reason)('HTML report of 3,700 files', () => {
   afterAll(() => browser?.close());
 
   it('parses the index alone, draws some hundred rows, and reads a file when it is looked at', async () => {
-    const tab = await browser.newPage();
-    await tab.addInitScript(`
-      globalThis.parsed = [];
-      const parse = JSON.parse;
-      JSON.parse = text => (parsed.push(text.length), parse(text));
-    `);
-    const parsed = () => tab.evaluate<number[]>('parsed');
-    await tab.goto(url);
-    await tab.locator('.list tbody tr').first().waitFor();
-    const atStart = await parsed();
-    const elements = await tab.evaluate<number>('document.querySelectorAll("*").length');
-    const loaded = await tab.evaluate<number>('performance.getEntriesByType("navigation")[0].loadEventEnd');
+    const { tab, load, parsed } = await openReport(browser, url);
+    const { parsed: atStart, elements, loaded } = load;
     console.log(
       `${FILES} files, ${(size / 1e6).toFixed(1)} MB: loaded in ${loaded.toFixed(0)} ms, ` +
         `${(atStart[0]! / 1e6).toFixed(2)} MB parsed, ${elements} elements`,
