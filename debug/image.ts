@@ -21,6 +21,7 @@ export interface Statement {
   readonly line: number;
 }
 
+const PROGRAM = 'program';
 /** Statements that a prologue may have. */
 const PROLOGUE_MAX = 64;
 
@@ -215,4 +216,27 @@ export function fileOfCpio(bytes: Uint8Array, wanted: string): Uint8Array | unde
     at = pad(data + size);
   }
   return undefined;
+}
+
+/**
+ * The executables of a recorded run, in the order in which names are looked up: the program of this
+ * name, if there is one, and the kernel. `images`: by the names of a capsule's parts.
+ */
+export function executablesOf(images: ReadonlyMap<string, Uint8Array>, program?: string): Image[] {
+  const initrd = images.get('initrd.bin');
+  const file = program !== undefined && initrd ? fileOfCpio(initrd, `bin/${program}`) : undefined;
+  const kernel = images.get('kernel.bin');
+  return [file && imageOf(file, PROGRAM), kernel && imageOf(kernel, 'kernel')].filter(
+    image => image !== undefined,
+  );
+}
+
+/** The program among them; undefined: there is none, or it is no executable. */
+export const programOf = (images: readonly Image[]): Image | undefined =>
+  images.find(({ name }) => name === PROGRAM);
+
+/** The program's first instruction. */
+export function entryOf(images: readonly Image[]): bigint | undefined {
+  const entry = programOf(images)?.elf.entry;
+  return entry === undefined ? undefined : BigInt(entry);
 }

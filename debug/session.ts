@@ -1,8 +1,8 @@
 // A debugger of source code for a run that goes both ways: what its faces (the command line, DAP)
-// share. It has no I/O; every method ends with the machine at some place of the run.
+// share. It has no I/O; every method ends with the machine at some place of the run. A motion is a
+// generator, so that its face stays responsive and can give it up between two pieces.
 import { addrOf, cleanPath, type Place, type Type, type Variable } from '../coverage/index.ts';
 import {
-  exhaust,
   type Found,
   type Hart,
   type Moment,
@@ -43,6 +43,9 @@ export type Reason =
   | { readonly kind: 'end'; readonly result: RunResult }
   | { readonly kind: 'begin' };
 
+/** Yields from time to time, with the machine somewhere on the way. */
+export type Motion = Generator<undefined, Reason, undefined>;
+
 export interface Where extends Moment {
   readonly pc: bigint;
   readonly function: string;
@@ -67,6 +70,8 @@ export class DebugSession {
   #breakpoints: Breakpoint[] = [];
   #watches: Watch[] = [];
   #next = 1;
+  /** Of breakpoints and watches. */
+  #changes = 0;
 
   /** `images`: in the order in which names are looked up, the program first. */
   constructor(timeline: Timeline, images: readonly Image[]) {
@@ -132,6 +137,7 @@ export class DebugSession {
     if (this.#breakpoints.length >= BREAKPOINTS_MAX) throw new DebugError('there are too many breakpoints');
     const breakpoint = { id: this.#next++, what, addresses: new Set(this.find(what)) };
     this.#breakpoints.push(breakpoint);
+    this.#changes++;
     return breakpoint;
   }
 
@@ -140,6 +146,7 @@ export class DebugSession {
     const { type, va, ranges } = this.memoryOf(what);
     const watch = { id: this.#next++, what, type, va, ranges };
     this.#watches.push(watch);
+    this.#changes++;
     return watch;
   }
 
@@ -148,12 +155,14 @@ export class DebugSession {
     const before = this.#breakpoints.length + this.#watches.length;
     this.#breakpoints = this.#breakpoints.filter(b => b.id !== id);
     this.#watches = this.#watches.filter(w => w.id !== id);
+    this.#changes++;
     return this.#breakpoints.length + this.#watches.length < before;
   }
 
   deleteAll(): void {
     this.#breakpoints = [];
     this.#watches = [];
+    this.#changes++;
   }
 
   // Values.
@@ -311,13 +320,25 @@ export class DebugSession {
 
   // Motion.
 
-  continue(direction: Direction): Reason {
+  /** Ends a motion that was given up: one into the past, where it began. */
+  abandon(from: Moment): void {
+    if (this.timeline.position < from.unit) this.goto(from.unit, from.hart);
+    else this.#stand();
+  }
+
+  /** As `goto`, in pieces. */
+  *travel(unit: number, hart?: number): Generator<undefined, RunResult, undefined> {
+    const result = yield* this.timeline.travel(unit);
+    this.#stand(hart);
+    return result;
+  }
+
+  *continue(direction: Direction): Motion {
     for (;;) {
-      const stops: Stops = {
+      const found = yield* this.#search(direction, () => ({
         breakpoints: this.#addresses(),
         stores: this.#watches.flatMap(({ ranges }) => ranges),
-      };
-      const found = this.#search(direction, stops);
+      }));
       if (found.kind !== 'store') return this.#reason(found);
       const change = this.#changed(found, direction);
       if (change) return change;
@@ -325,25 +346,25 @@ export class DebugSession {
   }
 
   /** To another line of this function, or of the function that it returns to. */
-  next(direction: Direction): Reason {
+  next(direction: Direction): Motion {
     return this.#line(direction, false);
   }
 
   /** To another line, also of a function that is called. */
-  step(direction: Direction): Reason {
+  step(direction: Direction): Motion {
     return this.#line(direction, true);
   }
 
   /** Out of the function: behind its call, or back to the call. */
-  finish(direction: Direction): Reason {
+  *finish(direction: Direction): Motion {
     const { frames } = this;
     const own = frames[0]!;
     const above = frames.find(({ cfa }) => cfa !== own.cfa);
     if (!above) throw new DebugError('there is no caller');
     if (direction === 'forward')
-      return this.#until(direction, new Set([above.pc]), () => this.frames[0]!.cfa > own.cfa);
+      return yield* this.#until(direction, new Set([above.pc]), () => this.frames[0]!.cfa > own.cfa);
     const lows = this.frame.image?.functionAt(own.pc).map(({ low }) => low) ?? [];
-    const reason = this.#until(direction, new Set(lows), () => this.frames[0]!.cfa === own.cfa);
+    const reason = yield* this.#until(direction, new Set(lows), () => this.frames[0]!.cfa === own.cfa);
     if (reason.kind === 'step' && this.timeline.position > this.timeline.first) {
       this.timeline.seek(this.timeline.position - 1);
       this.#stand(this.#hart);
@@ -352,23 +373,18 @@ export class DebugSession {
   }
 
   /** One unit. */
-  stepInstruction(direction: Direction): Reason {
+  *stepInstruction(direction: Direction): Motion {
     const { timeline } = this;
-    if (direction === 'back') {
-      if (timeline.position <= timeline.first) return { kind: 'begin' };
-      timeline.seek(timeline.position - 1);
-      this.#stand();
-      return { kind: 'step' };
-    }
-    const result = timeline.step();
-    this.#stand();
-    return timeline.isAtEnd ? { kind: 'end', result } : { kind: 'step' };
+    const isBack = direction === 'back';
+    if (isBack && timeline.position <= timeline.first) return { kind: 'begin' };
+    const result = yield* this.travel(timeline.position + (isBack ? -1 : 1));
+    return !isBack && timeline.isAtEnd ? { kind: 'end', result } : { kind: 'step' };
   }
 
-  #line(direction: Direction, isInto: boolean): Reason {
+  *#line(direction: Direction, isInto: boolean): Motion {
     const own = this.frames[0]!;
     const { image } = own;
-    if (!image) return this.stepInstruction(direction);
+    if (!image) return yield* this.stepInstruction(direction);
     const { statements } = image;
     const depth = (frame: Frame): string => `${frame.cfa} ${frame.function} ${frame.file}:${frame.line}`;
     const here = depth(own);
@@ -383,12 +399,12 @@ export class DebugSession {
       // Its own line is left out, except for a call of the function by itself.
       if (isInto || at.line !== own.line || at.file !== own.file) addresses.add(pc);
     }
-    const reason = this.#until(direction, addresses, isOther);
+    const reason = yield* this.#until(direction, addresses, isOther);
     // A function is entered behind its prologue.
     const inside = reason.kind === 'step' ? image.behindPrologue(this.frames[0]!.pc) : undefined;
     if (inside === undefined || direction === 'back') return reason;
     const { cfa } = this.frames[0]!;
-    return this.#until(direction, new Set([inside]), () => this.frames[0]!.cfa <= cfa);
+    return yield* this.#until(direction, new Set([inside]), () => this.frames[0]!.cfa <= cfa);
   }
 
   /** Statements of the functions of the two innermost activations. */
@@ -403,23 +419,38 @@ export class DebugSession {
   }
 
   /** Until one of `addresses` is met by this hart and `isDone`, or a breakpoint of the user. */
-  #until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Reason {
-    const own = this.#addresses();
+  *#until(direction: Direction, addresses: ReadonlySet<bigint>, isDone: () => boolean): Motion {
     const hart = this.#hart;
-    const breakpoints = new Set([...addresses, ...own]);
     for (;;) {
-      const found = this.#search(direction, { breakpoints });
+      const found = yield* this.#search(direction, () => ({
+        breakpoints: new Set([...addresses, ...this.#addresses()]),
+      }));
       if (found.kind !== 'breakpoint') return this.#reason(found);
       if (addresses.has(found.pc) && found.hart === hart && isDone()) return { kind: 'step' };
-      if (own.has(found.pc)) return this.#reason(found);
+      if (this.#addresses().has(found.pc)) return this.#reason(found);
+      yield;
     }
   }
 
-  #search(direction: Direction, stops: Stops): Found {
+  /** `stops` is asked again when the user has changed breakpoints meanwhile. */
+  *#search(direction: Direction, stops: () => Stops): Generator<undefined, Found, undefined> {
     const { timeline } = this;
-    const found = exhaust(direction === 'forward' ? timeline.forward(stops) : timeline.backward(stops));
-    this.#stand('hart' in found ? found.hart : undefined);
-    return found;
+    const origin = timeline.position;
+    for (let isFirst = true; ; isFirst = false) {
+      const changes = this.#changes;
+      const search =
+        direction === 'forward'
+          ? timeline.forward(stops(), { here: isFirst ? 'skipped' : 'counts' })
+          : timeline.backward(stops(), origin);
+      while (changes === this.#changes) {
+        const { done, value } = search.next();
+        if (done) {
+          this.#stand('hart' in value ? value.hart : undefined);
+          return value;
+        }
+        yield;
+      }
+    }
   }
 
   #addresses(): Set<bigint> {

@@ -16,6 +16,15 @@ import type { MachineChoice } from './machine.ts';
 export const limitOf = ({ budget }: { budget: number | null }, { time }: RunOutcome): number =>
   Math.min(budget ?? Number.POSITIVE_INFINITY, time + 1);
 
+/** The end of a recorded run for those who go back and forth in it; see TimelineOptions. */
+export const endOf = (
+  run: { budget: number | null },
+  outcome: RunOutcome,
+): { readonly units: number; readonly time: number } => ({
+  units: limitOf(run, outcome),
+  time: outcome.end === 'interrupted' ? outcome.time : Number.POSITIVE_INFINITY,
+});
+
 /** The machine of a recorded run. */
 export function choiceOf(
   run: RunDescription,

@@ -21,6 +21,16 @@ export {
   type KernelFile,
   type KernelOptions,
 } from './node/compile.ts';
+export type { RecordedFiles } from './node/recorded.ts';
 export { type Replay, type ReplayOptions, replay } from './node/replay.ts';
 export type { RunDescription, RunOutcome, RunResult } from './node/result.ts';
 export { Run, type RunOptions, run } from './node/run.ts';
+export {
+  type Why,
+  type WhyCall,
+  type WhyDecision,
+  type WhyEvent,
+  type WhyOptions,
+  type WhyPlace,
+  why,
+} from './node/why.ts';

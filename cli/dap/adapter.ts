@@ -1,8 +1,10 @@
 // A debug session as a server of the Debug Adapter Protocol, with which editors step in both
-// directions. Motions are not interrupted: an answer follows when the run stands again.
+// directions. A motion goes in turns with the client's requests: it can be paused, and breakpoints
+// that are set meanwhile count. Requests that look at the guest are refused until it stands.
 import { basename, resolve } from 'node:path';
 import {
   DebugSession as Adapter,
+  ContinuedEvent,
   Handles,
   InitializedEvent,
   OutputEvent,
@@ -10,16 +12,19 @@ import {
   Source,
   StackFrame,
   StoppedEvent,
+  TerminatedEvent,
   Thread,
 } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import type { DebugSession, Direction, Reason } from '../../debug/session.ts';
+import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
 import { memberOf, type Value } from '../../debug/values.ts';
-import { KcovboxError, readRegister, registerNumber } from '../../emulator/index.ts';
+import { KcovboxError, readRegister, registerNumber, X_NAMES } from '../../emulator/index.ts';
 import { COMMANDS } from '../debug/commands.ts';
+import { inTurns } from '../debug/in-turns.ts';
 import { openDebugger } from '../debug/open.ts';
 import { Repl } from '../debug/repl.ts';
 import { SourceView } from '../debug/source.ts';
+import { checkArguments } from './arguments.ts';
 
 interface Launch extends P.LaunchRequestArguments {
   readonly capsule?: unknown;
@@ -36,11 +41,11 @@ interface Named {
 /** Frames of a hart have numbers from here on. */
 const FRAMES = 1000;
 const ITEMS_MAX = 100;
-const REGISTERS =
-  'ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6 pc'.split(
-    ' ',
-  );
+const REGISTERS = [...X_NAMES.slice(1), 'pc'];
 const CR = 13;
+/** Why a motion was given up: the client has gone, or asks for a stop. */
+const GONE = 'gone';
+const PAUSE = 'pause';
 
 export class DapServer extends Adapter {
   readonly #folders: readonly string[];
@@ -48,7 +53,8 @@ export class DapServer extends Adapter {
   #session: DebugSession | undefined;
   #source: SourceView;
   #start = 0;
-  #isStopped = false;
+  /** The motion that goes on. */
+  #going: AbortController | undefined;
   /** Numbers of the session's breakpoints, by what the client has set. */
   readonly #set = new Map<string, number[]>();
 
@@ -61,6 +67,12 @@ export class DapServer extends Adapter {
     this.setDebuggerColumnsStartAt1(true);
   }
 
+  /** Errors: KcovboxError before `launch`, and while the run moves. */
+  get #standing(): DebugSession {
+    if (this.#going) throw new KcovboxError('input', 'the run goes on: pause it first');
+    return this.#own;
+  }
+
   /** Errors: KcovboxError before `launch`. */
   get #own(): DebugSession {
     if (!this.#session) throw new KcovboxError('input', 'no capsule is open: launch first');
@@ -70,7 +82,11 @@ export class DapServer extends Adapter {
   /** Each request has one answer; a request that cannot be met, one with the reason. */
   protected override dispatchRequest(request: P.Request): void {
     try {
-      super.dispatchRequest(request);
+      // The protocol's default, which the library does not know.
+      const { command } = request;
+      const given = checkArguments(command, request.arguments);
+      const args = command === 'initialize' ? { pathFormat: 'path', ...given } : given;
+      super.dispatchRequest({ ...request, arguments: args });
     } catch (error) {
       this.#refuse(
         { seq: 0, type: 'response', request_seq: request.seq, command: request.command, success: true },
@@ -101,6 +117,7 @@ export class DapServer extends Adapter {
       supportsSteppingGranularity: true,
       supportsEvaluateForHovers: true,
       supportsDataBreakpoints: true,
+      supportsTerminateRequest: true,
     };
     this.sendResponse(response);
   }
@@ -138,9 +155,17 @@ export class DapServer extends Adapter {
   }
 
   protected override disconnectRequest(response: P.DisconnectResponse): void {
+    this.#going?.abort(GONE);
     this.sendResponse(response);
     this.stop();
-    process.stdin.pause();
+    this.emit('disconnect');
+  }
+
+  /** The run is over for the client, which disconnects. */
+  protected override terminateRequest(response: P.TerminateResponse): void {
+    this.#going?.abort(GONE);
+    this.sendResponse(response);
+    this.sendEvent(new TerminatedEvent());
   }
 
   // Breakpoints.
@@ -182,8 +207,9 @@ export class DapServer extends Adapter {
     { name }: P.DataBreakpointInfoArguments,
   ): void {
     this.#answer(response, () => {
+      const session = this.#standing;
       try {
-        this.#own.memoryOf(name);
+        session.memoryOf(name);
         return { dataId: name, description: name, accessTypes: ['write' as const] };
       } catch (error) {
         return { dataId: null, description: error instanceof Error ? error.message : '' };
@@ -195,16 +221,19 @@ export class DapServer extends Adapter {
     response: P.SetDataBreakpointsResponse,
     args: P.SetDataBreakpointsArguments,
   ): void {
-    this.#answer(response, () => ({
-      breakpoints: this.#replace(
-        'data',
-        args.breakpoints.map(
-          ({ dataId }) =>
-            () =>
-              this.#own.watch(dataId).id,
+    this.#answer(response, () => {
+      const session = this.#standing;
+      return {
+        breakpoints: this.#replace(
+          'data',
+          args.breakpoints.map(
+            ({ dataId }) =>
+              () =>
+                session.watch(dataId).id,
+          ),
         ),
-      ),
-    }));
+      };
+    });
   }
 
   /** Replaces the breakpoints that the client has set under this name. */
@@ -242,17 +271,44 @@ export class DapServer extends Adapter {
 
   #move(
     response: P.Response,
-    args: { readonly threadId: number },
-    way: (session: DebugSession) => Reason,
+    { threadId }: { readonly threadId: number },
+    way: (session: DebugSession) => Motion,
   ): void {
     try {
-      this.#own.selectHart(args.threadId - 1);
+      const session = this.#standing;
+      session.selectHart(threadId - 1);
+      response.body = { allThreadsContinued: true };
       this.sendResponse(response);
-      this.#tell(way(this.#own));
+      void this.#go(way(session));
     } catch (error) {
-      if (this.#isStopped) this.#refuse(response, error);
-      else this.#stopped('exception', error instanceof Error ? error.message : '');
+      this.#refuse(response, error);
     }
+  }
+
+  async #go(motion: Motion): Promise<void> {
+    try {
+      const reason = await this.#inTurns(motion);
+      if (reason) this.#tell(reason);
+    } catch (error) {
+      this.#stopped('pause', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Undefined: the client has paused the motion, or is gone. */
+  async #inTurns<T>(motion: Generator<undefined, T, undefined>, onSlow?: () => void): Promise<T | undefined> {
+    const session = this.#own;
+    const from = { unit: session.timeline.position, hart: session.hart.id };
+    const going = new AbortController();
+    this.#going = going;
+    let result: T | undefined;
+    try {
+      result = await inTurns(motion, going.signal, onSlow);
+      if (result === undefined) session.abandon(from);
+    } finally {
+      this.#going = undefined;
+    }
+    if (result === undefined && going.signal.reason === PAUSE) this.#stopped('pause');
+    return result;
   }
 
   #tell(reason: Reason): void {
@@ -268,7 +324,6 @@ export class DapServer extends Adapter {
     const event: P.StoppedEvent = new StoppedEvent(reason, this.#own.hart.id + 1);
     event.body.allThreadsStopped = true;
     if (text !== undefined) event.body.text = event.body.description = text;
-    this.#isStopped = true;
     this.sendEvent(event);
   }
 
@@ -313,7 +368,8 @@ export class DapServer extends Adapter {
   }
 
   protected override pauseRequest(response: P.PauseResponse): void {
-    this.sendResponse(response); // it stands already
+    this.#going?.abort(PAUSE);
+    this.sendResponse(response);
   }
 
   // State.
@@ -326,7 +382,7 @@ export class DapServer extends Adapter {
 
   protected override stackTraceRequest(response: P.StackTraceResponse, args: P.StackTraceArguments): void {
     this.#answer(response, () => {
-      const session = this.#own;
+      const session = this.#standing;
       session.selectHart(args.threadId - 1);
       const all = session.frames.map(({ function: name, file, line, pc }, level) => {
         const path = file === '' ? undefined : this.#source.pathOf(file);
@@ -344,7 +400,7 @@ export class DapServer extends Adapter {
   }
 
   #select(frameId: number): DebugSession {
-    const session = this.#own;
+    const session = this.#standing;
     session.selectHart(Math.floor(frameId / FRAMES) - 1);
     session.selectFrame(frameId % FRAMES);
     return session;
@@ -379,17 +435,18 @@ export class DapServer extends Adapter {
     { variablesReference }: P.VariablesArguments,
   ): void {
     this.#answer(response, () => {
+      const session = this.#standing;
       const all = this.#values.get(variablesReference)?.() ?? [];
-      return { variables: all.map(({ name, value }) => this.#variable(name, value)) };
+      return { variables: all.map(({ name, value }) => this.#variable(session, name, value)) };
     });
   }
 
-  #variable(name: string, value: Value | undefined): P.Variable {
+  #variable(session: DebugSession, name: string, value: Value | undefined): P.Variable {
     if (!value) return { name, value: '<optimised out>', variablesReference: 0 };
     const inner = this.#inner(value);
     return {
       name,
-      value: this.#own.show(value),
+      value: session.show(value),
       type: value.type.name,
       variablesReference: inner ? this.#values.create(inner) : 0,
     };
@@ -425,35 +482,45 @@ export class DapServer extends Adapter {
   }
 
   protected override evaluateRequest(response: P.EvaluateResponse, args: P.EvaluateArguments): void {
+    const [word = ''] = args.expression.trim().split(/\s+/);
+    if (args.context === 'repl' && COMMANDS.some(({ names }) => names.includes(word))) {
+      void this.#command(response, args);
+      return;
+    }
     this.#answer(response, () => {
-      const session = args.frameId === undefined ? this.#own : this.#select(args.frameId);
-      const [word = ''] = args.expression.trim().split(/\s+/);
-      if (args.context === 'repl' && COMMANDS.some(({ names }) => names.includes(word)))
-        return { result: this.#command(args.expression), variablesReference: 0 };
+      const session = args.frameId === undefined ? this.#standing : this.#select(args.frameId);
       const value = session.evaluate(args.expression);
-      const { value: result, type, variablesReference } = this.#variable('', value);
+      const { value: result, type, variablesReference } = this.#variable(session, '', value);
       return { result, variablesReference, ...(type !== undefined && { type }) };
     });
   }
 
   /** A command of `kcovbox debug`, which may move the run. */
-  #command(line: string): string {
-    const session = this.#own;
-    const said: string[] = [];
-    const { position } = session.timeline;
-    const repl = new Repl({
-      session,
-      source: this.#source,
-      start: this.#start,
-      say: text => said.push(text),
-    });
-    repl.execute(line);
-    if (session.timeline.position !== position) this.#stopped('goto');
-    return said.join('\n');
+  async #command(response: P.EvaluateResponse, { expression, frameId }: P.EvaluateArguments): Promise<void> {
+    try {
+      const session = frameId === undefined ? this.#standing : this.#select(frameId);
+      const said: string[] = [];
+      const { position } = session.timeline;
+      const repl = new Repl({
+        session,
+        source: this.#source,
+        start: this.#start,
+        say: text => said.push(text),
+      });
+      const going = (): void => this.sendEvent(new ContinuedEvent(session.hart.id + 1, true));
+      const isDone = await this.#inTurns(repl.steps(expression), going);
+      if (isDone !== undefined && session.timeline.position !== position) this.#stopped('goto');
+      response.body = { result: said.join('\n'), variablesReference: 0 };
+      this.sendResponse(response);
+    } catch (error) {
+      this.#refuse(response, error);
+    }
   }
 
   /** The client has gone; the library would end the process with status 0. */
-  override shutdown(): void {}
+  override shutdown(): void {
+    this.#going?.abort(GONE);
+  }
 }
 
 const textsOf = (value: unknown): string[] =>

@@ -1,8 +1,8 @@
 // The commands of `kcovbox debug`: one row each, with its help. They write lines and move the
 // session; reading lines is repl.ts.
 import { DebugError } from '../../debug/expression.ts';
-import type { DebugSession, Direction, Reason } from '../../debug/session.ts';
-import { EVENT_KINDS, type EventKind, nthEvent } from '../../emulator/index.ts';
+import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
+import { EVENT_KINDS, type EventKind, nthEvent, stateHash, X_NAMES } from '../../emulator/index.ts';
 import type { SourceView } from './source.ts';
 
 /** The parts of the debugger that a command uses. */
@@ -21,22 +21,18 @@ export interface CommandRow {
   readonly help: string;
   /** An empty line does it again. */
   readonly repeats?: true;
-  readonly run: (desk: Desk, args: string) => void;
+  /** Of a motion: yields from time to time. */
+  readonly run: (desk: Desk, args: string) => Generator<undefined, void, undefined> | void;
 }
 
 const MOMENTS_SHOWN = 20;
 const FUNCTION_OF_SWITCH = 'context_switch';
-const ABI =
-  'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
-    ' ',
-  );
 
-const move =
-  (way: (session: DebugSession, direction: Direction) => Reason, direction: Direction) =>
-  (desk: Desk, args: string): void => {
+const move = (way: (session: DebugSession, direction: Direction) => Motion, direction: Direction) =>
+  function* (desk: Desk, args: string): Generator<undefined, void, undefined> {
     const times = args === '' ? 1 : count(args);
     for (let i = 0; i < times; i++) {
-      const reason = way(desk.session, direction);
+      const reason = yield* way(desk.session, direction);
       if (i < times - 1 && reason.kind === 'step') continue;
       tell(desk, reason);
       if (reason.kind !== 'step') return;
@@ -222,8 +218,8 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     names: ['info', 'i'],
-    args: 'threads|regs|kcov|breakpoints',
-    help: 'harts, registers, coverage, breakpoints',
+    args: 'threads|regs|kcov|hash|breakpoints',
+    help: 'harts, registers, coverage, run hash, breakpoints',
     run: info,
   },
   {
@@ -282,23 +278,23 @@ function when({ session, say }: Desk, what: string): void {
   for (const { unit, hart, pc } of shown) say(`  unit ${unit}, hart ${hart}: ${placeOf(session, pc)}`);
 }
 
-function goto(desk: Desk, what: string): void {
+function* goto(desk: Desk, what: string): Generator<undefined, void, undefined> {
   const { session, start } = desk;
   const { timeline } = session;
   const [, sign = '', digits] = /^([+-]?)(\d{1,15})$/.exec(what) ?? [];
   const [, kind = '', n] = /^([a-z]+) +(\d{1,15})$/.exec(what) ?? [];
-  if (what === 'start') session.goto(start);
-  else if (what === 'end') session.goto(Number.MAX_SAFE_INTEGER);
+  if (what === 'start') yield* session.travel(start);
+  else if (what === 'end') yield* session.travel(Number.MAX_SAFE_INTEGER);
   else if (digits !== undefined) {
     const by = Number(digits);
-    session.goto(sign === '+' ? timeline.position + by : sign === '-' ? timeline.position - by : by);
+    yield* session.travel(sign === '+' ? timeline.position + by : sign === '-' ? timeline.position - by : by);
   } else if (n !== undefined && (kind === 'switch' || EVENT_KINDS.includes(kind as EventKind))) {
     const moment =
       kind === 'switch'
         ? session.moments(FUNCTION_OF_SWITCH)[Number(n) - 1]
         : nthEvent(timeline, kind as EventKind, Number(n));
     if (!moment) throw new DebugError(`the run has no ${kind} ${n}`);
-    session.goto(moment.unit, moment.hart);
+    yield* session.travel(moment.unit, moment.hart);
   } else throw new DebugError('goto UNIT, +N, -N, start, end, or a kind and a number: goto syscall 3');
   whereAmI(desk);
 }
@@ -312,18 +308,22 @@ function info(desk: Desk, what: string): void {
       say(`${mark}hart ${hart.id}${hart.waiting ? ', waits' : ''}: ${placeOf(session, hart.state.pc)}`);
     }
   else if (/^r/.test(what)) {
-    const cells = ABI.map(
+    const cells = X_NAMES.map(
       (name, n) => `${name.padEnd(5)}${session.hart.state.getX(n).toString(16).padStart(16, '0')}`,
     );
     for (let i = 0; i < 32; i += 4) say(cells.slice(i, i + 4).join('  '));
     say(`pc   ${session.hart.state.pc.toString(16).padStart(16, '0')}`);
   } else if (/^k/.test(what)) say(`${machine.kcovRecords} coverage records up to here`);
-  else if (/^b/.test(what)) {
+  else if (/^h/.test(what)) {
+    const state = stateHash(machine);
+    const links = machine.hasher?.result(state).links ?? [];
+    say(`state ${state}, run hash ${links.at(-1)}, link ${links.length} of the chain`);
+  } else if (/^b/.test(what)) {
     for (const { id, what: place, addresses } of session.breakpoints)
       say(`${id}  break ${place} (${addresses.size} place${addresses.size === 1 ? '' : 's'})`);
     for (const { id, what: text } of session.watches) say(`${id}  watch ${text}`);
     if (session.breakpoints.length + session.watches.length === 0) say('there are none');
-  } else throw new DebugError('info threads, regs, kcov or breakpoints');
+  } else throw new DebugError('info threads, regs, kcov, hash or breakpoints');
 }
 
 function placeOf(session: DebugSession, pc: bigint): string {

@@ -1,8 +1,9 @@
 // A capsule as a debug session: its machine, at the program's first instruction, and its images.
 
+import { entryOf } from '../../debug/image.ts';
 import { DebugSession } from '../../debug/session.ts';
-import { createMachine, Once, Timeline } from '../../emulator/index.ts';
-import { type DebugOptions, entryOf, openRecorded } from './recorded-run.ts';
+import { createMachine, Once, RUN_HASH_INTERVAL, Timeline } from '../../emulator/index.ts';
+import { type DebugOptions, openRecorded } from './recorded-run.ts';
 
 export interface Opened {
   readonly session: DebugSession;
@@ -19,7 +20,11 @@ export async function openDebugger(
 ): Promise<Opened> {
   const recorded = await openRecorded(path, files, options);
   const once = new Once(onConsole);
-  const machine = createMachine({ ...recorded.machine, onConsole: byte => once.put(byte) });
+  const machine = createMachine({
+    ...recorded.machine,
+    runHash: RUN_HASH_INTERVAL,
+    onConsole: byte => once.put(byte),
+  });
   const timeline = new Timeline(machine, { end: recorded.end, companions: [once] });
   const session = new DebugSession(timeline, recorded.images);
   return { session, start: firstOf(session) };

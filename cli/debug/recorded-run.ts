@@ -1,9 +1,9 @@
 // A capsule that is debugged: its machine with all its input, its end, and its executables.
-import { fileOfCpio, type Image, imageOf } from '../../debug/image.ts';
+import { executablesOf, type Image } from '../../debug/image.ts';
 import type { EngineKind, MachineOptions } from '../../emulator/index.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
-import { limitOf } from '../../host/replay.ts';
+import { endOf } from '../../host/replay.ts';
 import type { Capsule } from '../../run/capsule/index.ts';
 import { recordedMachine } from '../run/recorded.ts';
 
@@ -35,26 +35,10 @@ export async function openRecorded(
   });
   const { run, outcome } = capsule.manifest;
   const journal = inCapsule(path, () => capsule.journal());
-  const initrd = images.get('initrd.bin');
-  const program =
-    run.format === 'kcovbox run' && initrd ? fileOfCpio(initrd, `bin/${run.program.name}`) : undefined;
-  const found = [
-    program && imageOf(program, 'program'),
-    imageOf(images.get('kernel.bin') ?? new Uint8Array(0), 'kernel'),
-  ];
   return {
     capsule,
     machine: { ...(await recordedMachine(capsule, images, options)), replay: journal },
-    end: {
-      units: limitOf(run, outcome),
-      time: outcome.end === 'interrupted' ? outcome.time : Number.POSITIVE_INFINITY,
-    },
-    images: found.filter(image => image !== undefined),
+    end: endOf(run, outcome),
+    images: executablesOf(images, run.format === 'kcovbox run' ? run.program.name : undefined),
   };
-}
-
-/** The program's first instruction; undefined: there is no program, or it is no executable. */
-export function entryOf(images: readonly Image[]): bigint | undefined {
-  const [program] = images;
-  return program?.name === 'program' ? BigInt(program.elf.entry) : undefined;
 }

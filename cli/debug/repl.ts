@@ -1,8 +1,9 @@
 // The command line of `kcovbox debug`: reads lines from a terminal, a file or a pipe.
 import { createInterface } from 'node:readline';
-import { KcovboxError } from '../../emulator/index.ts';
+import { exhaust, KcovboxError } from '../../emulator/index.ts';
 import { printable } from '../io/fail.ts';
-import { COMMANDS, type CommandRow, type Desk } from './commands.ts';
+import { COMMANDS, type CommandRow, type Desk, whereAmI } from './commands.ts';
+import { inTurns } from './in-turns.ts';
 
 const HELP = `Commands can be shortened as far as they stay unique; an empty line repeats the last motion.
 Every motion has a way back: step and rstep, next and rnext, continue and back.
@@ -31,6 +32,11 @@ export class Repl {
 
   /** One line. False: the user leaves. */
   execute(line: string): boolean {
+    return exhaust(this.steps(line));
+  }
+
+  /** The same; yields from time to time while the run moves. */
+  *steps(line: string): Generator<undefined, boolean, undefined> {
     const text = line.trim() === '' ? this.#last : line.trim();
     const [word = ''] = text.split(/\s+/);
     const args = text.slice(word.length).trim();
@@ -44,7 +50,7 @@ export class Repl {
     this.#last = row?.repeats ? text : '';
     if (!row) return true;
     try {
-      row.run(this.#desk, args);
+      yield* row.run(this.#desk, args) ?? [];
     } catch (error) {
       if (!(error instanceof KcovboxError)) throw error;
       this.#fail(error.message);
@@ -62,12 +68,32 @@ export class Repl {
       completer: (text: string) => this.#complete(text),
     });
     if (isTerminal) lines.prompt();
+    let going: AbortController | undefined;
+    // Ctrl-C at the prompt leaves, as Ctrl-D does.
+    lines.on('SIGINT', () => (going ? going.abort() : lines.close()));
     for await (const line of lines) {
       if (isEchoed) this.#desk.say(`(kcovbox) ${line}`);
-      if (!this.execute(line)) break;
+      going = new AbortController();
+      const goesOn = await this.#inTurns(line, going.signal);
+      // Ctrl-C during a command that leaves no turns is read between two immediates, as its own.
+      for (let turn = 0; isTerminal && turn < 2; turn++) await new Promise(setImmediate);
+      going = undefined;
+      if (!goesOn) break;
       if (isTerminal) lines.prompt();
     }
     lines.close();
+  }
+
+  /** As `execute`, until the signal comes. */
+  async #inTurns(line: string, signal: AbortSignal): Promise<boolean> {
+    const { session, say } = this.#desk;
+    const from = { unit: session.timeline.position, hart: session.hart.id };
+    const goesOn = await inTurns(this.steps(line), signal);
+    if (goesOn !== undefined) return goesOn;
+    session.abandon(from);
+    say('interrupted');
+    whereAmI(this.#desk);
+    return true;
   }
 
   #row(word: string): CommandRow | undefined {

@@ -11,6 +11,8 @@ async function serve(): Promise<void> {
   const input = new Bounded();
   const isOver = new Promise<void>((done, failed) => {
     input.once('end', done).once('error', error => failed(new UserError(`dap: ${error.message}`)));
+    // A client may leave its end of the pipe open.
+    server.once('disconnect', done);
   });
   process.stdin.pipe(input);
   server.start(input, process.stdout);

@@ -1,18 +1,19 @@
 // `kcovbox why`: after which instruction of a recorded run its failure became inevitable.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { backtraceOf } from '../../debug/backtrace.ts';
+import { entryOf } from '../../debug/image.ts';
 import type { EngineKind } from '../../emulator/index.ts';
 import { EXIT_BUDGET } from '../../run/verdict.ts';
 import { type Failure, failureOf, failureText, lineFailure } from '../../run/why/failure.ts';
+import { fileOf } from '../../run/why/file.ts';
 import { INEVITABLE } from '../../run/why/search.ts';
-import { why } from '../../run/why/why.ts';
-import { entryOf, openRecorded } from '../debug/recorded-run.ts';
+import { BUDGET, FORKS, SEED, SPREAD, why } from '../../run/why/why.ts';
+import { openRecorded } from '../debug/recorded-run.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { repeated } from '../io/repeated.ts';
-import { parseCount, parseSeed } from '../io/values.ts';
-import { backtraceOf } from '../why/backtrace.ts';
-import { fileOf } from '../why/file.ts';
+import { parseCount, parseRegex, parseSeed, parseWithin } from '../io/values.ts';
 import { reportOf } from '../why/report.ts';
 
 interface Options {
@@ -28,29 +29,7 @@ interface Options {
   device?: string[];
 }
 
-const FORKS = 60;
-/** Fewer prove no share of 95 %, more take long. */
-const FORKS_MIN = 5;
-const FORKS_MAX = 100_000;
-/** Of a turn of harts without `--sched-seed`. */
-const SPREAD = 20_000;
-const SPREAD_MAX = 1_000_000_000;
-const BUDGET = 20_000_000_000;
 const STATUS_MAX = 255;
-
-function parseWithin(text: string, low: number, high: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= low && value <= high)) throw new InvalidArgumentError(`expected ${low} to ${high}`);
-  return value;
-}
-
-function parseRegex(text: string): RegExp {
-  try {
-    return new RegExp(text);
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
-}
 
 /** Of the options, or the one that the capsule ended with. */
 function failureFor(
@@ -109,24 +88,22 @@ export function register(program: Command): void {
       new Option('--console <regex>', 'the failure is a console line that matches').argParser(parseRegex),
     )
     .addOption(
-      new Option('--status <n>', 'the failure is this exit status').argParser(text =>
-        parseWithin(text, 0, STATUS_MAX),
-      ),
+      new Option('--status <n>', 'the failure is this exit status').argParser(parseWithin(0, STATUS_MAX)),
     )
     .addOption(
       new Option('--forks <n>', 'forks at each place')
-        .argParser(text => parseWithin(text, FORKS_MIN, FORKS_MAX))
-        .default(FORKS),
+        .argParser(parseWithin(FORKS.least, FORKS.most))
+        .default(FORKS.usual),
     )
     .addOption(
       new Option('--spread <units>', 'turns of harts last up to twice as long, timers are up to so late')
-        .argParser(text => parseWithin(text, 0, SPREAD_MAX))
-        .default(SPREAD),
+        .argParser(parseWithin(SPREAD.least, SPREAD.most))
+        .default(SPREAD.usual),
     )
     .addOption(
       new Option('--seed <hex>', 'of the forks; the same seed gives the same answer')
         .argParser(parseSeed)
-        .default(1n, '1'),
+        .default(SEED, `${SEED}`),
     )
     .addOption(
       new Option('--budget <n>', 'instructions of all forks together').argParser(parseCount).default(BUDGET),

@@ -1,13 +1,13 @@
 // The answer for people.
 import { join } from 'node:path';
 import { counted } from '../../emulator/index.ts';
+import type { Asked } from '../../run/why/file.ts';
+import type { Call } from '../../run/why/schema.ts';
 import type { Sample } from '../../run/why/search.ts';
 import type { Answer, Side } from '../../run/why/why.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { SourceView } from '../debug/source.ts';
 import { printable } from '../io/fail.ts';
-import type { Call } from './backtrace.ts';
-import type { Asked } from './file.ts';
 
 const FRAMES_SHOWN = 8;
 const INDENT = '    ';
@@ -49,7 +49,8 @@ export function reportOf(
   ];
   if (answer.kind === 'always')
     out.push(
-      `the failure was inevitable from unit ${number(first)} on, where the program begins: it fails under every schedule`,
+      `the failure was inevitable from unit ${number(first)} on, the first place of the search: ` +
+        'it fails under every schedule',
     );
   if (!step) {
     if (answer.kind === 'unfinished')

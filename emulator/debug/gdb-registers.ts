@@ -3,7 +3,7 @@
 // floating point, 65 + n CSR n, 4161 priv.
 
 import { type Hart, layout as L } from '../hart/index.ts';
-import { CSRS } from '../isa/index.ts';
+import { CSRS, F_NAMES, X_NAMES } from '../isa/index.ts';
 
 const PC = 32;
 const F0 = 33;
@@ -11,14 +11,8 @@ const CSR0 = 65;
 const PRIV = 4161;
 const FFLAGS = 1;
 const FCSR = 3;
-const ABI =
-  'zero ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
-    ' ',
-  );
-const FP_ABI = (
-  'ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 fs8 fs9 fs10 fs11 ' +
-  'ft8 ft9 ft10 ft11'
-).split(' ');
+/** GDB's name of s0 is fp. */
+const ABI = X_NAMES.map(name => (name === 's0' ? 'fp' : name));
 
 /** Value of a register, undefined = no register has this number. */
 export function readRegister(hart: Hart, n: number): bigint | undefined {
@@ -46,7 +40,7 @@ export function writeRegister(hart: Hart, n: number, value: bigint): boolean {
 
 const NUMBERS = new Map<string, number>([
   ...ABI.map((name, i) => [name, i] as const),
-  ...FP_ABI.map((name, i) => [name, F0 + i] as const),
+  ...F_NAMES.map((name, i) => [name, F0 + i] as const),
   ...ABI.map((_, i) => [`x${i}`, i] as const),
   ...ABI.map((_, i) => [`f${i}`, F0 + i] as const),
   ...CSRS.map(({ name, number }) => [name, CSR0 + number] as const),
@@ -76,7 +70,7 @@ export function targetDescription(): string {
     reg('pc', PC, 'type="code_ptr"'),
   ];
   const fpu = [
-    ...FP_ABI.map((name, i) => reg(name, F0 + i, 'type="ieee_double"')),
+    ...F_NAMES.map((name, i) => reg(name, F0 + i, 'type="ieee_double"')),
     ...['fflags', 'frm', 'fcsr'].map(
       (name, i) => `<reg name="${name}" bitsize="32" regnum="${CSR0 + FFLAGS + i}" type="int"/>`,
     ),

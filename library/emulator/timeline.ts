@@ -34,7 +34,7 @@ export interface StoreMoment extends Moment {
 export interface TimelineOptions {
   /** Units between two snapshots at first; doubled when their pages take too much. Default 10^6. */
   readonly spacing?: number;
-  /** Bytes that the pages of all snapshots may take. Default 256 MiB. */
+  /** Bytes that the pages and disk blocks of all snapshots may take. Default 256 MiB. */
   readonly maxBytes?: number;
 }
 

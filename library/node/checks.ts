@@ -18,10 +18,12 @@ import {
   recordOf,
 } from '../../emulator/base/arguments.ts';
 import { ICOUNT_MAX, MAX_HARTS } from '../../emulator/index.ts';
+import { FORKS, SPREAD } from '../../run/why/why.ts';
 import { DIALECTS } from '../../toolchain/index.ts';
 import type { CompileOptions, KernelOptions } from './compile.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { RunOptions } from './run.ts';
+import type { WhyOptions } from './why.ts';
 
 /** @internal */
 export const check = (where: string, ...args: readonly Argument[]): void =>
@@ -100,6 +102,30 @@ export const REPLAY = optionsOf<ReplayOptions>({
   cover: optional(aBoolean),
   testName: optional(aString),
   onOutput: FUNCTION,
+  signal: optional(SIGNAL),
+  cflags: WORDS,
+  files: optional(listOf(A_PATH)),
+  kernel: PATH,
+});
+
+const FAILURE: Check = is(
+  '{ console: a RegExp } or { status: a whole number from 0 to 255 }',
+  value =>
+    hasParts(value) &&
+    Object.keys(value as object).length === 1 &&
+    (Object.prototype.toString.call((value as { console?: unknown }).console) === '[object RegExp]' ||
+      aWhole(0, 255)((value as { status?: unknown }).status, '') === undefined),
+);
+
+/** @internal */
+export const WHY = optionsOf<WhyOptions>({
+  failure: optional(FAILURE),
+  forks: optional(aWhole(FORKS.least, FORKS.most)),
+  spread: optional(aWhole(SPREAD.least, SPREAD.most)),
+  seed: SEED,
+  budget: optional(aWhole(1)),
+  engine: optional(oneOf('jit', 'interp')),
+  onProgress: FUNCTION,
   signal: optional(SIGNAL),
   cflags: WORDS,
   files: optional(listOf(A_PATH)),

@@ -1,25 +1,16 @@
 // A recorded run again.
 import { bytesOf } from '../../emulator/base/arguments.ts';
-import { KcovboxError } from '../../emulator/base/errors.ts';
-import { inCapsule, parseCapsule } from '../../host/capsule.ts';
-import { capsuleImages } from '../../host/capsule-images.ts';
 import { storeImage } from '../../host/image-store.ts';
 import { choiceOf, differences, guestOf } from '../../host/replay.ts';
 import { check, REPLAY } from './checks.ts';
 import { guarded } from './errors.ts';
+import { type RecordedFiles, recordedRun } from './recorded.ts';
 import { execute, type Run, type RunOptions } from './run.ts';
 
 /** How a capsule is run again. */
 export interface ReplayOptions
-  extends Pick<RunOptions, 'engine' | 'cover' | 'testName' | 'onOutput' | 'signal' | 'cflags'> {
-  /**
-   * Paths of the images that a thin capsule names by hash only, where they are not in the cache;
-   * instead of the program's image, the program: a C source is compiled with `cflags`.
-   */
-  readonly files?: readonly string[];
-  /** Path of the kernel image of a thin capsule. */
-  readonly kernel?: string;
-}
+  extends Pick<RunOptions, 'engine' | 'cover' | 'testName' | 'onOutput' | 'signal'>,
+    RecordedFiles {}
 
 /** A run of a capsule, and whether it was the same. */
 export interface Replay {
@@ -30,8 +21,6 @@ export interface Replay {
    */
   readonly differences: readonly string[];
 }
-
-const NAME = 'given';
 
 /**
  * Runs the program of a capsule again and compares. A capsule cannot name files, flags or outputs,
@@ -44,19 +33,8 @@ const NAME = 'given';
 export const replay = (capsule: Uint8Array, options: ReplayOptions = {}): Promise<Replay> =>
   guarded(async () => {
     check('replay', ['capsule', capsule, bytesOf('a capsule')], ['options', options, REPLAY]);
-    const parsed = parseCapsule(capsule, NAME);
-    const { run: description, outcome: then } = parsed.manifest;
-    if (description.format !== 'kcovbox run')
-      throw new KcovboxError('input', 'the capsule is of kcovbox boot: kcovbox replay runs it');
-    const journal = inCapsule(NAME, () => parsed.journal());
-    inCapsule(NAME, () => parsed.console());
-    const images = await capsuleImages(NAME, parsed, {
-      files: options.files ?? [],
-      kernel: options.kernel,
-      cflags: options.cflags ?? [],
-      kernelHint: 'give it with the option kernel',
-      fileHint: name => `give ${name} with the option files`,
-    });
+    const { parsed, description, journal, images } = await recordedRun(capsule, options, 'replay');
+    const then = parsed.manifest.outcome;
     const choice = choiceOf(description, then, options.engine ?? 'jit');
     const guest = guestOf(description, images, storeImage(images.get('kernel.bin')!));
     const end = { outcome: then.end, status: then.status, time: then.time };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasParts } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
-import { parseCpu, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
+import { parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { formatCapsule } from '../../host/capsule.ts';
 import { describe, resultOf } from '../../host/describe.ts';
 import { type GuestImages, kernelDialect, prepareGuest } from '../../host/guest.ts';
@@ -14,6 +14,7 @@ import {
   type RunDescription as Description,
   type RunOutcome as Outcome,
 } from '../../run/index.ts';
+import { outcomeOf } from '../../run/outcome.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
 import { type Coverage, measure } from '../coverage/coverage.ts';
@@ -226,11 +227,7 @@ export class Run {
   #judge(): Outcome {
     if (this.#outcome) return this.#outcome;
     const { machine, outcome: end, status, outputHash: consoleHash } = this.#parts.ended;
-    const { instret, time, kcovRecords: records } = machine;
-    const state = stateHash(machine);
-    const { interval, links } = machine.hasher!.result(state);
-    const hashes = { stateHash: state, runHash: { interval, links: [...links] } };
-    this.#outcome = { end, status, instret, time, ...hashes, consoleHash, records };
+    this.#outcome = outcomeOf(machine, { end, status, consoleHash });
     return this.#outcome;
   }
 }

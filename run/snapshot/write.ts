@@ -38,7 +38,8 @@ export function writeSnapshot(
   if (onDisks > DISK_MAX)
     throw new KcovboxError(
       'machine',
-      `the guest has written ${onDisks} bytes of its disks; a snapshot file holds ${DISK_MAX} at most`,
+      `the guest has written ${onDisks} bytes of its disks; a snapshot file holds ${DISK_MAX} at most: ` +
+        'take it earlier, or record the run',
     );
   const numbers = [...s.pages.keys()].filter(page => !isSame(s.pages.get(page), base?.pages.get(page)));
   numbers.sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 // Where two runs that are equal up to a place part: the next event of each that the other does not
 // have, a change of harts or an interrupt.
-import type { Hart, Machine } from '../../emulator/index.ts';
+import type { Machine } from '../../emulator/index.ts';
 import type { Forks, Place } from './forks.ts';
 
 /** Units that are looked at, one by one: at most, and per unit of the forks' spread. */
@@ -9,12 +9,6 @@ const UNITS_PER_SPREAD = 4;
 /** A fork may give several turns in a row to one hart. */
 const UNITS_PER_SPREAD_OF_FORK = 20;
 const UNITS_MORE = 10_000;
-/** The CSRs of traps to S-mode and to M-mode. */
-const TRAPS = [
-  { vector: 0x105, epc: 0x141, cause: 0x142 },
-  { vector: 0x305, epc: 0x341, cause: 0x342 },
-] as const;
-const INTERRUPT = 1n << 63n;
 
 export interface Turn {
   /** The event is in front of the instruction that is executed at this unit. */
@@ -71,46 +65,25 @@ function follow(machine: Machine, most: number, isEnough: (path: Path) => boolea
   const turns: Turn[] = [];
   const path = { steps: new BigUint64Array(most), harts: new Uint8Array(most), count: 0, turns };
   let turn = machine.scheduler.turn;
+  /** Interrupts since the last unit: their causes by hart. */
+  const taken = new Map<number, number>();
+  for (const hart of machine.harts) hart.onInterrupt = cause => taken.set(hart.id, cause);
   for (let pieces = 0; path.count < most && pieces < 2 * most && !isEnough(path); pieces++) {
-    const before = machine.harts.map(hartOf);
+    const before = machine.harts.map(({ state }) => state.pc);
     const unit = machine.spent;
     const result = machine.run(1);
     if (machine.spent > unit) {
       const now = machine.scheduler.turn;
-      const hart = machine.harts[now]!;
-      const cause = interruptOf(before[now]!, hartOf(hart), hart);
-      path.steps[path.count] = before[now]!.pc | (cause === undefined ? 0n : 1n);
+      const cause = taken.get(now);
+      path.steps[path.count] = before[now]! | (cause === undefined ? 0n : 1n);
       path.harts[path.count++] = now;
       if (now !== turn) turns.push({ unit, kind: 'turn', from: turn, to: now, cause: null });
       if (cause !== undefined) turns.push({ unit, kind: 'interrupt', from: now, to: now, cause });
       turn = now;
+      taken.clear();
     }
     if (result.kind !== 'budget') break; // else at most work of devices was done
   }
+  for (const hart of machine.harts) hart.onInterrupt = () => {};
   return path;
-}
-
-interface HartState {
-  readonly pc: bigint;
-  readonly traps: readonly { readonly epc: bigint; readonly cause: bigint }[];
-}
-
-const hartOf = ({ state, csr }: Hart): HartState => ({
-  pc: state.pc,
-  traps: TRAPS.map(({ epc, cause }) => ({ epc: csr.peek(epc) ?? 0n, cause: csr.peek(cause) ?? 0n })),
-});
-
-/**
- * The cause of the interrupt that the hart took in front of the unit; undefined: none. A second one
- * at the same instruction shows by the handler alone, whose first instruction has then run.
- */
-function interruptOf(before: HartState, now: HartState, { csr }: Hart): number | undefined {
-  for (const [i, { vector }] of TRAPS.entries()) {
-    const [then, { epc, cause }] = [before.traps[i]!, now.traps[i]!];
-    if ((cause & INTERRUPT) === 0n) continue;
-    const handler = (csr.peek(vector) ?? 0n) & ~3n;
-    const isEntered = before.pc !== handler && now.pc > handler && now.pc <= handler + 4n;
-    if (isEntered || then.epc !== epc || then.cause !== cause) return Number(cause & 0xffffn);
-  }
-  return undefined;
 }

@@ -11,15 +11,16 @@ const sample = z.strictObject({
   interval: z.strictObject({ low: share, high: share }).describe('of the share, 95 % confidence (Wilson)'),
 });
 
-const backtrace = z.array(
-  z.strictObject({
-    function: z.string(),
-    file: z.string(),
-    line: count,
-    pc: z.string(),
-    isInlined: z.boolean(),
-  }),
-);
+const call = z.strictObject({
+  function: z.string(),
+  file: z.string(),
+  line: count,
+  pc: z.string(),
+  isInlined: z.boolean(),
+});
+/** Of a backtrace, from the innermost out. */
+export type Call = z.infer<typeof call>;
+const backtrace = z.array(call);
 
 const side = z
   .strictObject({

@@ -4,6 +4,13 @@ import { type ForkOptions, Forks } from './forks.ts';
 import { partingOf, type Turn } from './parting.ts';
 import { type Found, type Sample, Search, type Step } from './search.ts';
 
+/** Forks at a place. Fewer prove no share of 95 %, more take long. */
+export const FORKS = { least: 5, most: 100_000, usual: 60 } as const;
+/** `usual`: of a turn of harts without a seed of the schedule. */
+export const SPREAD = { least: 0, most: 1_000_000_000, usual: 20_000 } as const;
+export const SEED = 1n;
+export const BUDGET = 20_000_000_000;
+
 export interface WhyOptions<T> extends ForkOptions {
   /** The first instruction of the program; without one the search begins at power-on. */
   readonly entry?: bigint | undefined;

@@ -1,96 +1,13 @@
 // `kcovbox dap` as an editor meets it: a scripted client over the pipes of the process.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
-import { COMMAND } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
+import { DapClient } from './dap-client.ts';
 import { type Recorded, recordOverrun, removeOverrun, SOURCE } from './overrun.ts';
-
-interface Message {
-  readonly type: string;
-  readonly event?: string;
-  readonly request_seq?: number;
-  readonly success?: boolean;
-  readonly message?: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the protocol's bodies are what is tested
-  readonly body?: any;
-}
-
-class Client {
-  readonly #server: ChildProcessWithoutNullStreams;
-  readonly #waiting: (() => void)[] = [];
-  readonly messages: Message[] = [];
-  #seq = 0;
-  #data = Buffer.alloc(0);
-
-  constructor(cwd: string) {
-    this.#server = spawn(process.execPath, [COMMAND, 'dap'], { cwd });
-    this.#server.stdout.on('data', data => this.#receive(data));
-  }
-
-  #receive(data: Buffer): void {
-    this.#data = Buffer.concat([this.#data, data]);
-    for (;;) {
-      const match = /^Content-Length: (\d+)\r\n\r\n/.exec(this.#data.toString('latin1'));
-      const start = match?.[0].length ?? 0;
-      const length = Number(match?.[1]);
-      if (!match || this.#data.length < start + length) break;
-      this.messages.push(JSON.parse(this.#data.toString('utf8', start, start + length)));
-      this.#data = this.#data.subarray(start + length);
-    }
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
-
-  send(text: string): void {
-    this.#server.stdin.write(text);
-  }
-
-  async ask(command: string, args: object = {}): Promise<Message> {
-    const seq = ++this.#seq;
-    const text = JSON.stringify({ seq, type: 'request', command, arguments: args });
-    this.send(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-    return this.#find(({ type, request_seq }) => type === 'response' && request_seq === seq, 0);
-  }
-
-  /** The next event of this kind behind those that were waited for. */
-  async event(name: string): Promise<Message> {
-    const found = await this.#find(message => message.event === name, this.#seen);
-    this.#seen = this.messages.indexOf(found) + 1;
-    return found;
-  }
-
-  #seen = 0;
-
-  async #find(is: (message: Message) => boolean, from: number): Promise<Message> {
-    for (;;) {
-      const found = this.messages.slice(from).find(is);
-      if (found) return found;
-      await new Promise<void>(wake => this.#waiting.push(wake));
-    }
-  }
-
-  async end(): Promise<number | null> {
-    this.#server.stdin.end();
-    if (this.#server.exitCode !== null) return this.#server.exitCode;
-    const [status] = await once(this.#server, 'close');
-    return status;
-  }
-
-  async errors(): Promise<string> {
-    let text = '';
-    for await (const data of this.#server.stderr) text += data;
-    return text;
-  }
-
-  kill(): void {
-    this.#server.kill();
-  }
-}
 
 describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
   let recorded: Recorded;
-  let client: Client;
+  let client: DapClient;
   beforeAll(() => {
     recorded = recordOverrun(undefined);
   });
@@ -98,14 +15,42 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
   afterEach(() => client.kill());
 
   async function launched(): Promise<void> {
-    client = new Client(recorded.dir);
+    client = new DapClient(recorded.dir);
     const { body } = await client.ask('initialize', { adapterID: 'kcovbox', pathFormat: 'path' });
-    expect(body).toMatchObject({ supportsStepBack: true });
+    expect(body).toMatchObject({ supportsStepBack: true, supportsTerminateRequest: true });
     expect(await client.ask('launch', { capsule: recorded.capsule })).toMatchObject({ success: true });
     await client.event('initialized');
   }
 
   const top = async () => (await client.ask('stackTrace', { threadId: 1 })).body.stackFrames[0];
+
+  test('arguments of another shape are refused with their name, and the session goes on', async () => {
+    await launched();
+    const commands = [
+      ...['setBreakpoints', 'setFunctionBreakpoints', 'dataBreakpointInfo', 'setDataBreakpoints'],
+      ...['continue', 'reverseContinue', 'next', 'stepIn', 'stepOut', 'stepBack'],
+      ...['stackTrace', 'scopes', 'variables', 'evaluate'],
+    ];
+    const shapes = [undefined, null, {}, [], { breakpoints: [null] }, { frameId: '1', threadId: {} }];
+    for (const command of commands)
+      for (const shape of shapes) {
+        const { success, message } = await client.ask(command, shape);
+        expect([command, success]).toEqual([command, false]);
+        expect(message).toMatch(
+          new RegExp(`^${command}: ([a-zA-Z0-9.]+: )?Invalid input: expected \\w+, received \\w+$`),
+        );
+      }
+    expect(await client.ask('evaluate', 'x')).toMatchObject({
+      success: false,
+      message: 'evaluate: arguments has to be an object',
+    });
+    for (const shape of [undefined, null, []])
+      expect(await client.ask('launch', shape)).toMatchObject({
+        success: false,
+        message: 'launch: "capsule" has to name a file that run --record wrote',
+      });
+    expect((await client.ask('threads')).body.threads).toEqual([{ id: 1, name: 'hart 0' }]);
+  });
 
   test('breakpoints, stack, variables; back to the store that did it', async () => {
     await launched();
@@ -196,8 +141,10 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox dap', () => {
   });
 
   test('bad requests have an answer, and endless ones an end', async () => {
-    client = new Client(recorded.dir);
-    await client.ask('initialize', { pathFormat: 'path' });
+    client = new DapClient(recorded.dir);
+    expect(await client.ask('initialize', { pathFormat: 'uri' })).toMatchObject({ success: false });
+    // Both are optional in the protocol.
+    expect(await client.ask('initialize')).toMatchObject({ success: true });
     expect(await client.ask('launch', {})).toMatchObject({
       success: false,
       message: expect.stringContaining('"capsule"'),

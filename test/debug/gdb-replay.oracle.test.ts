@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { missing } from '../support/tools.ts';
-import { FIND_THE_STORE, GDB, type Recorded, recordOverrun, removeOverrun, talk } from './overrun.ts';
+import { GDB } from './gdb-talk.ts';
+import { FIND_THE_STORE, type Recorded, recordOverrun, removeOverrun, talk } from './overrun.ts';
 
 const SAME = /kcovbox: the same run: [\d,]+ instructions, state [0-9a-f]{16}\n$/;
 
@@ -16,19 +17,19 @@ describe.skipIf(missing('gdb-multiarch', GDB) || missing('clang and lld', ASSEMB
     afterAll(() => removeOverrun(recorded));
 
     test('a reverse watchpoint finds the store that caused the crash', async () => {
-      const { gdb, replay } = await talk(recorded, FIND_THE_STORE);
+      const { gdb, served } = await talk(recorded, FIND_THE_STORE);
       expect(gdb, gdb).toContain('Hardware watchpoint');
       expect(gdb).toMatch(
         /Old value = \(struct node \*\) 0x[0-9a-f]+\nNew value = \(struct node \*\) 0x[0-9a-f]+/,
       );
       expect(gdb).toMatch(/in greet \(/);
-      expect(replay.stderr).toMatch(SAME);
-      expect(replay.status).toBe(139);
-      expect(replay.stdout.match(/sum 3/g), replay.stdout).toHaveLength(1);
+      expect(served.stderr).toMatch(SAME);
+      expect(served.status).toBe(139);
+      expect(served.stdout.match(/sum 3/g), served.stdout).toHaveLength(1);
     });
 
     test('reverse-step, -next, -finish; the run ends as it did', async () => {
-      const { gdb, replay } = await talk(recorded, [
+      const { gdb, served } = await talk(recorded, [
         'break greet',
         'continue',
         'finish',
@@ -47,7 +48,7 @@ describe.skipIf(missing('gdb-multiarch', GDB) || missing('clang and lld', ASSEMB
       expect(gdb).toContain('before: []');
       expect(gdb.match(/No more reverse-execution history/g)).toHaveLength(3);
       expect(gdb).toMatch(/\* 1 +Thread 1 "?.*hart 0/);
-      expect(replay.stderr).toMatch(SAME);
+      expect(served.stderr).toMatch(SAME);
     });
   },
 );

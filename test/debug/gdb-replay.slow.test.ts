@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { kcovbox } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
-import { FIND_THE_STORE, GDB, recordOverrun, removeOverrun, talk } from './overrun.ts';
+import { GDB } from './gdb-talk.ts';
+import { FIND_THE_STORE, recordOverrun, removeOverrun, talk } from './overrun.ts';
 
 /** Seven instructions each. */
 const ROUNDS = 30_000_000;
@@ -14,11 +15,11 @@ describe.skipIf(missing('gdb-multiarch', GDB) || missing('clang and lld', ASSEMB
     test('a corruption 200 million instructions before its crash', async () => {
       const recorded = recordOverrun(ROUNDS);
       try {
-        const { gdb, replay } = await talk(recorded, FIND_THE_STORE, 600);
+        const { gdb, served } = await talk(recorded, FIND_THE_STORE, 600);
         expect(gdb).toMatch(/in greet \(/);
         const [, unit, latest] = /unit (\d+) of 0 to (\d+):/.exec(gdb)!;
         expect(Number(latest) - Number(unit)).toBeGreaterThan(200_000_000);
-        expect(replay.stderr).toContain('the same run');
+        expect(served.stderr).toContain('the same run');
         const { capsule, dir } = recorded;
         const commands = ['break sum', 'continue', 'continue', 'last-write block->node.next'];
         const args = ['debug', capsule, ...commands.flatMap(command => ['-x', command])];

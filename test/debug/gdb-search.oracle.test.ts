@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
-import { GDB } from './overrun.ts';
+import { GDB } from './gdb-talk.ts';
 import { searchWithGdb } from './search/search.ts';
 
 describe.skipIf(missing('gdb-multiarch', GDB) || missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {

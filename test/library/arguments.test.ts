@@ -141,6 +141,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => machine.setRegister('a99', 3n), /no register a99/],
   ],
   'emulator.Machine.snapshot': TAKES_NOTHING,
+  'emulator.Machine.fork': [[() => machine.fork('x' as Any), /^Machine\.fork: onConsole is "x", expected a/]],
   'emulator.Machine.restore': [
     [() => machine.restore(undefined as Any), /^Machine\.restore: snapshot is undefined, expected a snapsh/],
     [() => machine.restore({ hash: '' } as Any), /snapshot is an object, expected a snapshot/],
@@ -258,6 +259,17 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => node.replay(kernel, { maxInsns: 5 } as Any), /options\.maxInsns does not exist; there are engine/],
     [() => node.replay(kernel, { files: 'x' as Any }), /options\.files is "x", expected an array$/],
     [() => node.replay(kernel), /is not a capsule/],
+  ],
+  'node.why': [
+    [() => node.why('a.kcapsule' as Any), /^why: capsule is "a\.kcapsule", expected the bytes of a c/],
+    [() => node.why(kernel, { maxInsns: 5 } as Any), /options\.maxInsns does not exist; there are failure/],
+    [() => node.why(kernel, { failure: { console: 'x' } as Any }), /options\.failure is an object, expected/],
+    [() => node.why(kernel, { failure: { status: 256 } }), /options\.failure is an object, expected/],
+    [() => node.why(kernel, { forks: 4 }), /options\.forks is 4, expected a whole number from 5 to 100000$/],
+    [() => node.why(kernel, { spread: 0.5 }), /options\.spread is 0\.5/],
+    [() => node.why(kernel, { seed: 1 as Any }), /options\.seed is 1, expected a bigint/],
+    [() => node.why(kernel, { engine: 'lockstep' as Any }), /options\.engine is "lockstep"/],
+    [() => node.why(kernel), /is not a capsule/],
   ],
   'node.Run': [
     [() => new (node.Run as Any)(), /^new Run: the constructor is private; run and replay make one$/],

@@ -13,10 +13,11 @@ it('the page shows the examples as they are', () => {
   const fresh = page.replace(/```js\n([\s\S]*?)```/g, (block, text: string) => {
     const [, entry] = /from 'kcovbox\/(\w+)'/.exec(text) ?? [];
     if (entry === undefined) return block;
-    shown.push(entry);
-    return `\`\`\`js\n${readFileSync(join(ROOT, 'examples', 'library', `${entry}.mjs`), 'utf8')}\`\`\``;
+    const [, name = entry] = /^\/\/ .*Usage: node (\w+)\.mjs/m.exec(text) ?? [];
+    shown.push(name);
+    return `\`\`\`js\n${readFileSync(join(ROOT, 'examples', 'library', `${name}.mjs`), 'utf8')}\`\`\``;
   });
   if (process.env['UPDATE_DOCS']) writeFileSync(PAGE, fresh);
   else expect(page).toBe(fresh);
-  expect(shown.sort()).toEqual(['coverage', 'emulator', 'node']);
+  expect(shown.sort()).toEqual(['coverage', 'emulator', 'node', 'why']);
 });

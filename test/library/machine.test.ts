@@ -162,6 +162,50 @@ describe('memory and registers', () => {
     expect(refusal(() => machine.writeVirtual(-1n, code(1)))).toMatch('0xffffffffffffffff');
   });
 
+  test('a fork goes on from here by itself', () => {
+    // Reads the serial port: lui s0, 0x10000; lbu a1, 5(s0); andi a1, a1, 1; beqz a1, -8;
+    // lbu a0, 0(s0); sb a0, 0(s0); j -20.
+    const echo = code(
+      0x1000_0437, 0x0054_4583, 0x0015_f593, 0xfe05_8ce3, 0x0004_4503, 0x00a4_0023, 0xfedf_f06f,
+    ); // biome-ignore format: instructions
+    const text = (machine: Machine): string => new TextDecoder().decode(machine.takeOutput());
+    const own = { harts: 2, schedSeed: 5n, devices: [latch()], memory: 2 ** 22 };
+    const one = machineOf(echo, own);
+    one.input('ab');
+    one.run(100_003);
+    expect(text(one)).toBe('ab');
+    const state = one.stateHash();
+    const printed: number[] = [];
+    const [two, three] = [one.fork(), one.fork(byte => printed.push(byte))];
+    expect([two.stateHash(), three.stateHash()]).toEqual([state, state]);
+    expect(two.inputs).toEqual(one.inputs);
+    for (const machine of [two, three]) machine.input('c');
+    for (const machine of [two, three]) machine.run(50_001);
+    expect(text(two)).toBe('c');
+    expect(String.fromCharCode(...printed)).toBe('c');
+    expect(three.stateHash()).toBe(two.stateHash());
+    // The first one stands where it was, and goes the same way with the same input.
+    expect([one.stateHash(), text(one)]).toEqual([state, '']);
+    one.input('c');
+    one.run(50_001);
+    expect(one.stateHash()).toBe(two.stateHash());
+    expect(two.fork().stateHash()).toBe(two.stateHash());
+    expect(refusal(() => one.fork('x' as never))).toMatch(/^Machine\.fork: onConsole is "x", expected/);
+  });
+
+  test('a fork of a run that replays its input gets the rest of it', () => {
+    const first = machineOf(COUNT);
+    first.input('x');
+    first.run(1000);
+    first.input('y');
+    first.run(1000);
+    const second = machineOf(COUNT, { replay: first.inputs });
+    second.run(500);
+    const third = second.fork();
+    for (const machine of [second, third]) machine.run(1500);
+    expect([second.stateHash(), third.stateHash()]).toEqual([first.stateHash(), first.stateHash()]);
+  });
+
   test('a snapshot of another make is refused', () => {
     const snapshot = machineOf(COUNT).snapshot();
     expect(refusal(() => machineOf(COUNT, { memory: 2 ** 22 }).restore(snapshot))).toMatch('does not fit');

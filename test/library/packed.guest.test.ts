@@ -69,7 +69,7 @@ describe('the package', () => {
     const folder = join(app, `types-${type}`);
     const source = `import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
 import { measure, readTrace, Image, type Coverage } from 'kcovbox/coverage';
-import { run, replay, type Run } from 'kcovbox/node';
+import { run, replay, why, type Run, type Why } from 'kcovbox/node';
 import { DeviceBench } from 'kcovbox/device';
 import summer from './summer.js';
 const bench = new DeviceBench(summer, { params: { latency: '1' } });
@@ -82,6 +82,8 @@ export async function f(): Promise<Coverage> {
   const one: Run = await run('a.c', { cover: true, env: { A: 'b' } });
   const { differences } = await replay(one.capsule());
   console.log(differences.join(), (await one.result()).outcome.end);
+  const { decision }: Why = await why(one.capsule(), { failure: { console: /lost/ }, forks: 10 });
+  console.log(decision?.failing?.stops[0]?.line.toFixed());
   return measure(readTrace(one.trace!.bytes()), new Image(new Uint8Array(1)));
 }
 // @ts-expect-error: no such option
@@ -145,6 +147,16 @@ const HELLO = [
   'the same state twice',
   '',
 ].join('\n');
+
+test('why.mjs: an example that travels compiled, and its race', () => {
+  expect(node(process.execPath, ['why.mjs']).split('\n')).toEqual([
+    expect.stringMatching(/^exit status 1: (decided|gradual)$/),
+    expect.stringMatching(/^unit \d+: \d+ of 20 forks fail$/),
+    expect.stringMatching(/^unit \d+: \d+ of 20 forks fail$/),
+    expect.stringMatching(/^hart [01] stops in (pay, )?teller, start_thread, /),
+    '',
+  ]);
+});
 
 describe.each(nodeVersions())('on Node.js $major', ({ major, path }) => {
   test('emulator.mjs', () => expect(node(path, ['emulator.mjs'], major)).toBe(HELLO));

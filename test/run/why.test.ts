@@ -1,6 +1,6 @@
 // The failures that `why` looks for, and the parts of a fork's schedule.
 import { describe, expect, test } from 'vitest';
-import { Xoshiro } from '../../devices/virtio-rng.ts';
+import { Xoshiro } from '../../emulator/base/xoshiro.ts';
 import { Clock } from '../../emulator/machine/clock.ts';
 import { Scheduler } from '../../emulator/machine/scheduler.ts';
 import { failsAt, failureOf, failureText, lineFailure } from '../../run/why/failure.ts';

@@ -1,9 +1,10 @@
 // The first execution of a run: everything that can only be seen in passing is noted with its
 // place. Afterwards the timeline goes back and forth and nothing listens any more.
 import { type ExactCounts, Sha256, type Trace } from '../../coverage/index.ts';
-import { type RunResult, stateHash, type Timeline } from '../../emulator/index.ts';
+import type { RunResult, Timeline } from '../../emulator/index.ts';
 import type { RunOutcome } from '../../run/index.ts';
 import { Newlines } from '../../run/newlines.ts';
+import { outcomeOf } from '../../run/outcome.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { verdict } from '../../run/verdict.ts';
 import type { Growth } from '../protocol.ts';
@@ -93,7 +94,7 @@ export function firstPass(
   const trace = recorder.finish();
   const { sha256, ...console } = printed.end();
   return {
-    outcome: outcomeOf(timeline, result, end, sha256),
+    outcome: outcomeOf(timeline.machine, { ...judge(result, end), consoleHash: sha256 }),
     console,
     trace,
     hasRecords: recorder.wasOn,
@@ -102,23 +103,9 @@ export function firstPass(
   };
 }
 
-function outcomeOf(
-  { machine }: Timeline,
-  result: RunResult,
-  end: RunOutcome,
-  consoleHash: string,
-): RunOutcome {
-  const isCut = end.end === 'interrupted' && result.kind === 'budget';
-  const { status, outcome } = isCut ? { status: end.status, outcome: end.end } : verdict(result);
-  const { interval, links } = machine.hasher!.result();
-  return {
-    end: outcome,
-    status,
-    instret: machine.instret,
-    time: machine.time,
-    stateHash: stateHash(machine),
-    runHash: { interval, links: [...links] },
-    consoleHash,
-    records: machine.kcovRecords,
-  };
+/** The end that was recorded, where a user ended the run. */
+function judge(result: RunResult, { end, status }: RunOutcome): Pick<RunOutcome, 'end' | 'status'> {
+  if (end === 'interrupted' && result.kind === 'budget') return { end, status };
+  const { outcome, status: own } = verdict(result);
+  return { end: outcome, status: own };
 }

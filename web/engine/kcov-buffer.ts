@@ -17,8 +17,7 @@ const MODES: readonly (readonly [bit: number, name: string])[] = [
 export function bufferOf({ ram, board }: Machine, hart: Hart): BufferView | undefined {
   const context = board.kcov?.contextOf(hart.id);
   if (!context || !ram.has(context.address, CTX.SIZE)) return undefined;
-  const word = (address: number): bigint =>
-    (BigInt(ram.read32(address + 4) >>> 0) << 32n) | BigInt(ram.read32(address) >>> 0);
+  const word = (address: number): bigint => BigInt.asUintN(64, ram.read64(address));
   const area = Number(word(context.address + CTX.AREA));
   const words = Number(word(context.address + CTX.WORDS));
   const shown: string[] = [];

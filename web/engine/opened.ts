@@ -1,11 +1,19 @@
 // A capsule that is open in the page: its run, executed once and compared, and a debugger that goes
 // to any moment of it.
 import { codeWindow, Elf } from '../../coverage/index.ts';
-import { fileOfCpio, imageOf } from '../../debug/image.ts';
-import { DebugSession, type Reason } from '../../debug/session.ts';
-import { createMachine, KcovboxError, Once, RUN_HASH_INTERVAL, Timeline } from '../../emulator/index.ts';
+import { executablesOf, programOf } from '../../debug/image.ts';
+import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
+import {
+  createMachine,
+  exhaust,
+  KcovboxError,
+  Once,
+  RUN_HASH_INTERVAL,
+  Timeline,
+  X_NAMES,
+} from '../../emulator/index.ts';
 import { machineOptions } from '../../host/machine.ts';
-import { choiceOf, differences, guestOf, limitOf } from '../../host/replay.ts';
+import { choiceOf, differences, endOf, guestOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import type { Focus, Lines, Measure, Motion, Opened } from '../protocol.ts';
 import { eventsOf } from './events.ts';
@@ -17,10 +25,6 @@ import { ProgramLines } from './program-lines.ts';
 
 /** Instructions between two snapshots at first: a seek executes at most so many. */
 const SPACING = 1_000_000;
-const ABI =
-  'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
-    ' ',
-  );
 const VARIABLES_MAX = 200;
 const MOMENTS_MAX = 1000;
 
@@ -74,25 +78,18 @@ export class OpenedRun {
     const printed = new Printed(() => machine.spentNow);
     const timeline = new Timeline(machine, {
       spacing: SPACING,
-      end: {
-        units: limitOf(run, outcome),
-        time: outcome.end === 'interrupted' ? outcome.time : Number.POSITIVE_INFINITY,
-      },
+      end: endOf(run, outcome),
       companions: [once],
     });
     const { dialect } = run.kernel;
     const recorded = { dialect, kernel: images.kernel, test: run.program.name };
     const pass = firstPass(timeline, printed, recorded, outcome, window.low);
-    const program = fileOfCpio(images.initrd, `bin/${run.program.name}`);
-    const programImage = program && imageOf(program, 'program');
-    const found = [programImage, imageOf(images.kernel, 'kernel')];
-    this.session = new DebugSession(
-      timeline,
-      found.filter(image => image !== undefined),
-    );
+    const executables = executablesOf(parts, run.program.name);
+    this.session = new DebugSession(timeline, executables);
     this.states = new LineStates(elf, pass.trace, pass.exact, run.program.name, sources);
     const isOwn = (path: string): boolean => this.states.text(path) !== undefined;
-    this.#program = programImage && new ProgramLines(timeline, programImage, isOwn);
+    const program = programOf(executables);
+    this.#program = program && new ProgramLines(timeline, program, isOwn);
     this.#start = this.#firstOfProgram();
     this.summary = this.#summary(capsule, pass, syscalls);
   }
@@ -156,14 +153,14 @@ export class OpenedRun {
 
   move({ way, direction }: Motion): Focus {
     const { session } = this;
-    const motions: Readonly<Record<Motion['way'], () => Reason>> = {
+    const motions: Readonly<Record<Motion['way'], () => Steps>> = {
       step: () => session.step(direction),
       next: () => session.next(direction),
       finish: () => session.finish(direction),
       instruction: () => session.stepInstruction(direction),
       continue: () => session.continue(direction),
     };
-    return this.focus(motions[way]());
+    return this.focus(exhaust(motions[way]()));
   }
 
   /** Replaces all breakpoints. Answers with the places that have no code. */
@@ -215,7 +212,7 @@ export class OpenedRun {
       }),
       registers: [
         ['pc', hart.state.pc] as const,
-        ...ABI.map((name, n) => [name, hart.state.getX(n)] as const),
+        ...X_NAMES.map((name, n) => [name, hart.state.getX(n)] as const),
       ].map(([name, value]) => [name, `0x${value.toString(16)}`]),
       records: machine.kcovRecords,
       buffer: bufferOf(machine, hart),

@@ -1,6 +1,7 @@
 // The ladder of snapshots under a timeline: rungs at multiples of a spacing, which doubles when
-// their pages take more memory than they may. So any place of the run is at most one spacing of
-// re-execution above a rung, and the memory is bounded whatever the length of the run.
+// their pages and the blocks of their disks take more memory than they may. So any place of the run
+// is at most one spacing of re-execution above a rung, and the memory is bounded whatever the
+// length of the run.
 
 import type { Snapshot } from '../../machine/snapshot.ts';
 
@@ -13,7 +14,7 @@ export class Ladder {
   #bytes = 0;
   #spacing: number;
 
-  /** `maxBytes`: of the pages of all rungs; `spacing`: units between two of them at first. */
+  /** `maxBytes`: of the memory of all rungs; `spacing`: units between two of them at first. */
   constructor(maxBytes: number, spacing: number) {
     this.#maxBytes = maxBytes;
     this.#spacing = spacing;
@@ -23,7 +24,7 @@ export class Ladder {
     return this.#rungs;
   }
 
-  /** Bytes of the pages of all rungs; pages that several share count once. */
+  /** Bytes of the pages and blocks of all rungs; those that several share count once. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -50,12 +51,28 @@ export class Ladder {
     if (at < 0) this.#rungs.push(rung);
     else this.#rungs.splice(at, 0, rung);
     for (const [page, bytes] of rung.pages) if (before?.pages.get(page) !== bytes) this.#bytes += PAGE;
+    const blocks = new Set(before && blocksOf(before));
+    for (const block of blocksOf(rung)) if (!blocks.has(block)) this.#bytes += block.length;
     while (this.#bytes > this.#maxBytes && this.#rungs.length > 2) this.#thin();
   }
 
   #thin(): void {
     this.#spacing *= 2;
     this.#rungs = this.#rungs.filter(({ rest }, i) => i === 0 || rest.spent % this.#spacing === 0);
-    this.#bytes = PAGE * new Set(this.#rungs.flatMap(({ pages }) => [...pages.values()])).size;
+    const pages = new Set(this.#rungs.flatMap(rung => [...rung.pages.values()]));
+    const blocks = new Set(this.#rungs.flatMap(blocksOf));
+    this.#bytes = PAGE * pages.size;
+    for (const { length } of blocks) this.#bytes += length;
   }
+}
+
+/** The blocks of disks that the guest has written; snapshots share those that did not change. */
+function blocksOf({ rest }: Snapshot): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  const look = (state: unknown): void => {
+    if (state instanceof Uint8Array) found.push(state);
+    else if (typeof state === 'object' && state !== null) for (const part of Object.values(state)) look(part);
+  };
+  look(rest.devices);
+  return found;
 }

@@ -37,7 +37,7 @@ export interface ForwardOptions {
 export interface TimelineOptions {
   /** Units between two snapshots at first; default one million. */
   readonly spacing?: number;
-  /** Bytes that the pages of all snapshots may take; default 256 MiB. */
+  /** Bytes that the pages and disk blocks of all snapshots may take; default 256 MiB. */
   readonly maxBytes?: number;
   /** The end of a recorded run, in units and in virtual time; by default it ends by itself. */
   readonly end?: { readonly units: number; readonly time: number };
@@ -125,17 +125,22 @@ export class Timeline {
    * ended, else it is `budget`. Errors: HostError for a place before the first.
    */
   seek(unit: number): RunResult {
+    return exhaust(this.travel(unit));
+  }
+
+  /** As `seek`; yields from time to time, with the machine somewhere on the way. */
+  *travel(unit: number): Generator<undefined, RunResult, undefined> {
     if (!Number.isSafeInteger(unit) || unit < this.first)
       throw new HostError(`timeline: there is no place ${unit}; it begins at ${this.first}`);
     const rung = this.#ladder.below(unit);
     const { spent } = this.machine;
     if (unit < spent || rung.rest.spent > spent) this.restore(rung);
-    return this.#finish(this.#advance(unit));
+    return yield* this.#inPieces(this.#advance(unit));
   }
 
   /** Runs to the end, or to `limit`; leaves snapshots on the way. */
   end(limit = Number.MAX_SAFE_INTEGER): RunResult {
-    return this.#finish(this.#advance(limit));
+    return exhaust(this.#inPieces(this.#advance(limit)));
   }
 
   /** Executes one unit. */
@@ -332,9 +337,12 @@ export class Timeline {
     this.seek(here);
   }
 
-  #finish(results: Iterable<RunResult>): RunResult {
+  *#inPieces(results: Iterable<RunResult>): Generator<undefined, RunResult, undefined> {
     let last: RunResult = this.machine.stopped ?? { kind: 'budget' };
-    for (const result of results) last = result;
+    for (const result of results) {
+      last = result;
+      yield;
+    }
     return last;
   }
 
@@ -389,7 +397,7 @@ export class Timeline {
     this.#observe(ranges, () => {
       storedAt = machine.spentNow;
     });
-    this.#finish(this.#advance(end));
+    exhaust(this.#inPieces(this.#advance(end)));
     this.#disarm();
     if (storedAt === undefined || (reached && reached.unit > storedAt)) return reached;
     const store = this.#storeAt(storedAt, ranges);

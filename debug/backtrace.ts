@@ -1,9 +1,9 @@
 // The calls of a hart, as plain facts.
-import { framesOf } from '../../debug/frames.ts';
-import type { Image } from '../../debug/image.ts';
-import type { Machine } from '../../emulator/index.ts';
+import type { Machine } from '../emulator/index.ts';
+import { framesOf } from './frames.ts';
+import type { Image } from './image.ts';
 
-export interface Call {
+interface Call {
   readonly function: string;
   /** '' and 0 where unknown. */
   readonly file: string;

@@ -1,7 +1,6 @@
 // The answer as the file of -o: docs/schemas/why.json.
-import type { Why } from '../../run/why/schema.ts';
-import type { Answer, Side } from '../../run/why/why.ts';
-import type { Call } from './backtrace.ts';
+import type { Call, Why } from './schema.ts';
+import type { Answer, Side } from './why.ts';
 
 /** The question. */
 export interface Asked {

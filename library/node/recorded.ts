@@ -1,0 +1,36 @@
+// A capsule of `kcovbox run`, with its images.
+import { KcovboxError } from '../../emulator/base/errors.ts';
+import { inCapsule, parseCapsule } from '../../host/capsule.ts';
+import { capsuleImages } from '../../host/capsule-images.ts';
+import type { RunOptions } from './run.ts';
+
+/** Images that a thin capsule names by hash only, where they are not in the cache. */
+export interface RecordedFiles extends Pick<RunOptions, 'cflags'> {
+  /**
+   * Paths of images; instead of the program's image, the program: a C source is compiled with
+   * `cflags`.
+   */
+  readonly files?: readonly string[];
+  /** Path of the kernel image. */
+  readonly kernel?: string;
+}
+
+const NAME = 'given';
+
+/** @internal The parts of a capsule, all checked. `verb`: of the command that runs others. */
+export async function recordedRun(capsule: Uint8Array, options: RecordedFiles, verb: string) {
+  const parsed = parseCapsule(capsule, NAME);
+  const { run: description } = parsed.manifest;
+  if (description.format !== 'kcovbox run')
+    throw new KcovboxError('input', `the capsule is of kcovbox boot: kcovbox ${verb} takes it`);
+  const journal = inCapsule(NAME, () => parsed.journal());
+  const console = inCapsule(NAME, () => parsed.console());
+  const images = await capsuleImages(NAME, parsed, {
+    files: options.files ?? [],
+    kernel: options.kernel,
+    cflags: options.cflags ?? [],
+    kernelHint: 'give it with the option kernel',
+    fileHint: name => `give ${name} with the option files`,
+  });
+  return { parsed, description, journal, console, images };
+}
