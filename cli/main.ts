@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT_KCOVBOX } from '../run/verdict.ts';
 import { packageRoot, tieTools } from '../toolchain/index.ts';
 import { printable, report, UserError } from './io/fail.ts';
-import { writeOut } from './io/output.ts';
+import { endOfStdout, writeOut } from './io/output.ts';
 
 interface Verb {
   register(program: Command): void;
@@ -55,6 +55,21 @@ function refuseEmpty(command: Command): void {
       throw new UserError(`${command.name()}: the argument "${argument.name()}" is empty`);
 }
 
+/** `cov` alone is a wrong argument like any other: one line, and the help only for --help. */
+function wantCommand(group: Command): void {
+  const { help } = group;
+  const isProgram = group.parent === null;
+  const names = group.commands.map(command => command.name()).join(', ');
+  const remedy = isProgram
+    ? 'start with kcovbox demo; kcovbox --help lists all'
+    : `there are ${names}; kcovbox ${group.name()} --help explains them`;
+  group.help = ((context?: { error?: boolean }) => {
+    if (context?.error)
+      throw new UserError(`${isProgram ? '' : `${group.name()}: `}a command is missing; ${remedy}`);
+    return (help as () => never).call(group);
+  }) as Command['help'];
+}
+
 /**
  * The command with the one verb that `first` names, or with all of them for help, errors and
  * documents.
@@ -94,6 +109,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
   const wanted = first !== undefined && Object.hasOwn(VERBS, first) ? [VERBS[first]!] : Object.values(VERBS);
   for (const load of wanted) (await load()).register(program);
   const inherit = (command: Command): void => {
+    if (command.commands.length > 0) wantCommand(command);
     for (const child of command.commands) {
       child.copyInheritedSettings(command);
       inherit(child);
@@ -103,17 +119,9 @@ export async function createProgram(first: string | undefined): Promise<Command>
   return program.hook('preAction', (_, command) => refuseEmpty(command));
 }
 
-/**
- * When the reader has gone (`| head`), the command ends without a message, like other commands; on
- * a full disk, with one line. `run` does not use this: it writes without the stream that this would
- * create (output.ts).
- */
+/** `run` does not use this: it writes without the stream that this would create (output.ts). */
 function watchStdout(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE')
-      process.stderr.write(`kcovbox: cannot write standard output: ${error.message}\n`);
-    process.exit(error.code === 'EPIPE' ? 141 : EXIT_KCOVBOX);
-  });
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(report(endOfStdout(error))));
 }
 
 /**

@@ -99,6 +99,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'emulator/base',
     'emulator/index.ts',
     'toolchain/index.ts',
+    'debug',
     'run',
     'host',
     'library/coverage',

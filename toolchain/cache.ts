@@ -12,8 +12,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolchainError } from './errors.ts';
 import { makeFolders, makeWritable } from './folders.ts';
@@ -33,15 +33,50 @@ export function packageRoot(): string {
   return dir;
 }
 
+/** The first absolute path; a source may throw: a user need not be in the list of users. */
+function firstAbsolute(...sources: readonly (() => string | undefined)[]): string | undefined {
+  for (const source of sources) {
+    try {
+      const path = source();
+      if (path !== undefined && isAbsolute(path)) return path;
+    } catch {}
+  }
+  return undefined;
+}
+
+/**
+ * The user's cache folder. An empty or relative $XDG_CACHE_HOME does not count (XDG Base Directory
+ * Specification), nor does such a $HOME: compilers run in other folders.
+ */
+function userCache(): string | undefined {
+  const home = () => firstAbsolute(homedir, () => userInfo().homedir);
+  const parent = firstAbsolute(
+    () => process.env['XDG_CACHE_HOME'],
+    () => join(home() ?? '', '.cache'),
+  );
+  return parent === undefined ? undefined : join(parent, 'kcovbox');
+}
+
+/** $KCOVBOX_CACHE; undefined where it is not set. */
+function chosenCache(): string | undefined {
+  const chosen = process.env['KCOVBOX_CACHE'];
+  return chosen ? resolve(chosen) : undefined;
+}
+
 /**
  * The folder of products: $KCOVBOX_CACHE, else .cache/ of a checkout, else the user's cache folder.
  */
 export function cacheDir(): string {
-  const chosen = process.env['KCOVBOX_CACHE'];
-  if (chosen) return chosen;
+  const chosen = chosenCache();
+  if (chosen !== undefined) return chosen;
   const root = packageRoot();
   if (existsSync(join(root, '.git'))) return join(root, '.cache');
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'kcovbox');
+  const own = userCache();
+  if (own === undefined)
+    throw new ToolchainError(
+      'there is no home folder to hold the cache; set KCOVBOX_CACHE to a folder that can be written',
+    );
+  return own;
 }
 
 /**
@@ -49,10 +84,10 @@ export function cacheDir(): string {
  * that determines its bytes, and the path of the checkout does not.
  */
 export function objectDir(): string {
-  const chosen = process.env['KCOVBOX_CACHE'];
-  const shared = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'kcovbox');
-  const candidates = chosen ? [chosen] : [shared, cacheDir()];
-  for (const dir of candidates) {
+  const chosen = chosenCache();
+  const shared = chosen ?? userCache();
+  for (const dir of [shared, cacheDir()]) {
+    if (dir === undefined) continue;
     const objects = join(dir, 'objects');
     try {
       makeWritable(objects);

@@ -311,7 +311,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
   ),
   flag('thin', 'with --record: hashes in place of the images', o => void (o.thin = true)),
   flag('interactive', 'deliver piped input as it comes, as at a terminal', o => void (o.interactive = true)),
-  flag('exact', 'count every instruction that ran, with the interpreter', o => void (o.exact = true)),
+  flag('exact', 'count every instruction that ran', o => void (o.exact = true)),
   works(
     'k',
     'ELF',

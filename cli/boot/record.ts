@@ -8,7 +8,7 @@ import { sha256 } from '../../toolchain/index.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { isTerminal } from '../io/terminal.ts';
-import { outcomeOf } from '../run/execute.ts';
+import { sessionOutcome } from '../run/execute.ts';
 import { saveCapsule } from '../run/save-capsule.ts';
 import type { SessionEnd } from '../run/session.ts';
 import { type BootImages, describeBoot } from './machine.ts';
@@ -83,7 +83,7 @@ export function recordBoot(
   const isLive = options.interactive === true || isTerminal(0);
   const input = describeInput(journal, isLive ? 'interactive' : 'poll-64k', sha256);
   const run = describeBoot(options, name => hashes.get(name)!, input);
-  const outcome = outcomeOf(end, log);
+  const outcome = sessionOutcome(end, log);
   const printed = { text: log.text, bytes: log.bytes };
   saveCapsule(path, options.thin === true, { run, outcome, journal, printed, images });
 }

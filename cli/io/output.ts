@@ -5,6 +5,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   openSync,
   readdirSync,
   renameSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { makeWritable } from '../../toolchain/index.ts';
 import { QuietEnd, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
@@ -38,12 +40,19 @@ export function writeOut(bytes: Uint8Array): void {
     try {
       at += writeSync(STDOUT, bytes, at);
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EAGAIN') rest();
-      else if (code === 'EPIPE' || code === 'EIO') throw new QuietEnd(EXIT_PIPE);
-      else throw new UserError(`cannot write standard output: ${REASONS[code ?? ''] ?? message}`);
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') rest();
+      else throw endOfStdout(error as NodeJS.ErrnoException);
     }
   }
+}
+
+/**
+ * The end of a command that cannot write its standard output: without a message where the reader
+ * has gone (`| head`), like other commands; on a full disk, with one line.
+ */
+export function endOfStdout({ code, message }: NodeJS.ErrnoException): QuietEnd | UserError {
+  if (code === 'EPIPE' || code === 'EIO') return new QuietEnd(EXIT_PIPE);
+  return new UserError(`cannot write standard output: ${REASONS[code ?? ''] ?? message}`);
 }
 
 /**
@@ -78,15 +87,17 @@ function isAlive(pid: number): boolean {
 /** A file that takes the place of `path` when it is complete. */
 class Replacement {
   readonly #path: string;
-  readonly #target: string;
+  #target: string;
   #fd: number | undefined;
 
   constructor(path: string, mode = 0o666) {
     this.#path = path;
-    const isWhole = isReplaceable(path);
-    if (isWhole) sweep(path);
-    this.#target = isWhole ? `${path}.${process.pid}.tmp` : path;
+    this.#target = path;
     this.#try(() => {
+      if (isReplaceable(path)) {
+        sweep(path);
+        this.#target = `${path}.${process.pid}.tmp`;
+      }
       this.#fd = openSync(this.#target, 'w', mode);
     });
   }
@@ -136,6 +147,46 @@ export function writeBytesTo(path: string, bytes: Uint8Array): void {
 
 export const writeTo = (path: string, text: string): void =>
   writeBytesTo(path, new TextEncoder().encode(text));
+
+/** The highest folder of `path` that is not there; undefined if all are. */
+function firstMissing(path: string): string | undefined {
+  try {
+    lstatSync(path);
+    return undefined;
+  } catch {
+    return dirname(path) === path ? path : (firstMissing(dirname(path)) ?? path);
+  }
+}
+
+/**
+ * Makes a folder, or takes one that is there and empty, and fills it with `write`; after a failure
+ * it is as before. `what`: the command, for its message.
+ */
+export function fillFolder(path: string, what: string, write: () => void): void {
+  const made = firstMissing(resolve(path));
+  const undo = (): void => {
+    try {
+      if (made !== undefined) rmSync(made, { recursive: true, force: true });
+      else for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
+    } catch {} // the failure before it is the one to report
+  };
+  let isEmpty: boolean;
+  try {
+    makeWritable(path);
+    isEmpty = readdirSync(path).length === 0;
+  } catch (error) {
+    if (made !== undefined) undo();
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UserError(`cannot write ${path}: ${reasonFor(path, code, message)}`);
+  }
+  if (!isEmpty) throw new UserError(`${what}: ${path} is not empty; give a new folder with -o`);
+  try {
+    write();
+  } catch (error) {
+    undo();
+    throw error;
+  }
+}
 
 /** Refuses a target that cannot be written, before the work for it begins. */
 export function checkOutput(path: string | undefined): void {

@@ -51,11 +51,33 @@ export function parseCount(text: string): number {
   return value;
 }
 
-/** A 64-bit seed in hexadecimal, with or without 0x. */
-export function parseSeed(text: string): bigint {
-  if (!/^(0x)?[0-9a-f]{1,16}$/i.test(text))
-    throw new InvalidArgumentError('expected up to 16 hexadecimal digits');
-  return BigInt(text.startsWith('0x') ? text : `0x${text}`);
+/** A parser of 64 bits in hexadecimal, with or without 0x. `what`: for its message. */
+const parseHex =
+  (what: string) =>
+  (text: string): bigint => {
+    const [, digits] = /^(?:0x)?([0-9a-f]{1,16})$/i.exec(text) ?? [];
+    if (digits === undefined) throw new InvalidArgumentError(`expected ${what}up to 16 hexadecimal digits`);
+    return BigInt(`0x${digits}`);
+  };
+export const parseSeed = parseHex('');
+export const parseAddress = parseHex('an address: ');
+
+/** A parser of whole numbers from `least` to `most`. `what`: for its message ("seconds from "). */
+export const parseWithin =
+  (least: number, most: number, what = '') =>
+  (text: string): number => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most))
+      throw new InvalidArgumentError(`expected ${what}${least} to ${most}`);
+    return value;
+  };
+
+export function parseRegex(text: string): RegExp {
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 /** Compiler flags of --cflags: words between blanks. */

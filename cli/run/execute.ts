@@ -1,10 +1,11 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the
 // outputs that were asked for.
-import { counted, RUN_HASH_INTERVAL, stateHash } from '../../emulator/index.ts';
+import { counted, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { bootKey, dropBooted, findBooted, keepBooted } from '../../host/booted.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
+import { outcomeOf } from '../../run/outcome.ts';
 import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
@@ -206,7 +207,7 @@ export async function execute(
     recorded?.run ??
     describe(images, choice, end.machine.journal.entries, choice.interactive || isTerminal(0));
   const broken = violations.list();
-  const outcome = { ...outcomeOf(end, log), ...(broken.length > 0 && { violations: [...broken] }) };
+  const outcome = { ...sessionOutcome(end, log), ...(broken.length > 0 && { violations: [...broken] }) };
   if (result !== undefined)
     writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
   return { end, run, outcome, log };
@@ -269,20 +270,5 @@ export async function exactWindow(
 }
 
 /** `log`: of everything that was printed. */
-export function outcomeOf({ outcome, status, machine }: SessionEnd, log: ConsoleLog): RunOutcome {
-  const consoleHash = log.sha256();
-  const { instret, time, kcovRecords: records } = machine;
-  const state = stateHash(machine);
-  const { interval, links } = machine.hasher!.result(state);
-  const runHash = { interval, links: [...links] };
-  return {
-    end: outcome,
-    status,
-    instret,
-    time,
-    stateHash: state,
-    runHash,
-    consoleHash,
-    records,
-  };
-}
+export const sessionOutcome = ({ outcome: end, status, machine }: SessionEnd, log: ConsoleLog): RunOutcome =>
+  outcomeOf(machine, { end, status, consoleHash: log.sha256() });

@@ -1,10 +1,11 @@
 // Options that make the guest kernel check itself. Each stands for a fragment of kernel/conf and
 // sometimes a word of the kernel's command line; together with --dialect they name a kernel
 // configuration such as "linux+kasan+lockdep".
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { kernelDialect } from '../../host/guest.ts';
 import { DIALECTS, type Dialect, kernelConfigs } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
+import { parseWithin } from '../io/values.ts';
 
 export interface RobustOptions {
   dialect: Dialect;
@@ -34,14 +35,6 @@ export interface KernelChoice {
 const FRAGMENTS = ['kasan', 'ubsan', 'ubsan-trap', 'debug', 'lockdep', 'poison', 'fail-nth', 'hung-task'];
 /** The contents of the fragment "debug". */
 const IN_DEBUG = ['lockdep', 'poison', 'fail-nth', 'hung-task'];
-
-function parseWithin(what: string, most: number): (text: string) => number {
-  return text => {
-    const value = /^\d+$/.test(text) ? Number(text) : 0;
-    if (value < 1 || value > most) throw new InvalidArgumentError(`expected ${what} from 1 to ${most}`);
-    return value;
-  };
-}
 
 const isDialect = (name: string): name is Dialect => (DIALECTS as readonly string[]).includes(name);
 
@@ -133,12 +126,12 @@ export function addRobustOptions(command: Command): Command {
     .addOption(option('--poison', 'writes to free pages and free objects'))
     .addOption(
       option('--hung-task <seconds>', 'tasks that sleep longer than this without being woken').argParser(
-        parseWithin('seconds', 86_400),
+        parseWithin(1, 86_400, 'seconds from '),
       ),
     )
     .addOption(
       option('--fail-nth <n>', "refuse the n-th allocation for the program's first thread").argParser(
-        parseWithin('a number', 2 ** 31 - 1),
+        parseWithin(1, 2 ** 31 - 1, 'a number from '),
       ),
     )
     .addOption(option('--debug', 'lockdep, poison, /dev/fail-nth and hung tasks (30 s) in one kernel'))

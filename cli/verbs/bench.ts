@@ -12,7 +12,7 @@ import { curvesTable, runCurves } from '../bench/curves.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { writeFile } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeFile } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
 
 /** Bytes; a report with every workload has some tens of thousands. */
@@ -108,9 +108,20 @@ export function register(program: Command): void {
     .option('--svg <file>', 'draw the ratios')
     .addHelpText(
       'after',
-      `\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\nExamples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\nPrograms on the bare machine:\n${listed(PROGRAMS)}\n\nSystems (node setup/fetch-guests.mjs first, with --linux for linux):\n${listed(SYSTEMS)}`,
+      '\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\n' +
+        'Examples:\n  kcovbox bench -r 1 --engines "kcovbox jit,qemu" mix sieve\n' +
+        '  kcovbox bench --json all.json; kcovbox bench --from all.json --svg all.svg\n\n' +
+        `Programs on the bare machine:\n${listed(PROGRAMS)}\n\n` +
+        `Systems (node setup/fetch-guests.mjs first, with --linux for linux):\n${listed(SYSTEMS)}`,
     )
     .action(async (workloads: string[], options: BenchFlags) => {
+      const { json, svg, from } = options;
+      for (const path of [json, svg]) checkOutput(path);
+      const outputs = [
+        ['--json', json],
+        ['--svg', svg],
+      ] as const;
+      checkDistinct(outputs, [from]);
       if (options.cold) {
         console.log(await benchCold(options.rounds));
         return;

@@ -1,12 +1,11 @@
 // `kcovbox capsule`: what is in the file of a recorded run, without running it.
-import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { counted } from '../../emulator/base/words.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { type Capsule, type CapsuleManifest, partRow } from '../../run/capsule/index.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkOutput, writeBytesTo, writeFile, writeTo } from '../io/output.ts';
+import { checkOutput, fillFolder, writeBytesTo, writeFile, writeTo } from '../io/output.ts';
 
 const count = (n: number): string => n.toLocaleString('en-US');
 
@@ -72,17 +71,11 @@ function verify(path: string): void {
 function extract(path: string, { output }: { output: string }): void {
   const capsule = openCapsule(path);
   inCapsule(path, () => capsule.verify());
-  try {
-    mkdirSync(output, { recursive: true });
-    if (readdirSync(output).length > 0)
-      throw new UserError(`capsule extract: ${output} is not empty; give a new folder with -o`);
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(`cannot write ${output}: ${(error as Error).message}`);
-  }
-  for (const { name, isPresent } of capsule.manifest.parts)
-    if (isPresent) writeFile(join(output, name), capsule.read(name));
-  writeFile(join(output, 'manifest.json'), capsule.manifestBytes);
+  fillFolder(output, 'capsule extract', () => {
+    for (const { name, isPresent } of capsule.manifest.parts)
+      if (isPresent) writeFile(join(output, name), capsule.read(name));
+    writeFile(join(output, 'manifest.json'), capsule.manifestBytes);
+  });
 }
 
 /** Names of images, or all that are present. */

@@ -1,12 +1,13 @@
 // `kcovbox disasm`: an ELF file, or instruction words, as text (disasm/instructions.ts).
 import { existsSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { Elf, pcOf } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
 import { Disassembler, split } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeOut } from '../io/output.ts';
+import { parseAddress } from '../io/values.ts';
 
 interface DisasmOptions {
   function?: string;
@@ -134,13 +135,6 @@ async function disassembleWords(words: readonly string[]): Promise<void> {
   for (const { at, bytes } of split(code))
     out.line(row(BigInt(at), bytes, disassembler.text(bytes, BigInt(at))));
   out.flush();
-}
-
-/** An address in hexadecimal, with or without 0x. */
-function parseAddress(text: string): bigint {
-  if (!/^(0x)?[0-9a-f]{1,16}$/i.test(text))
-    throw new InvalidArgumentError('expected an address: up to 16 hexadecimal digits');
-  return BigInt(/^0x/i.test(text) ? text : `0x${text}`);
 }
 
 export function register(program: Command): void {

@@ -39,8 +39,9 @@ const INSTALL = `${APT_INSTALL} -y --no-install-recommends`;
 
 /** The folder of built kernels and programs. */
 function cacheFinding(): Finding {
-  const folder = cacheDir();
+  let folder = 'there is no home folder, so the cache';
   try {
+    folder = cacheDir();
     makeWritable(folder);
     return { what: CACHE, ok: true, detail: folder };
   } catch {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { packageRoot } from '../../toolchain/index.ts';
+import { printable } from '../io/fail.ts';
 import { checkOutputs, execute } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
 import { addRobustOptions, chooseKernel } from '../run/robust.ts';
@@ -29,6 +30,12 @@ class RunningTest {
     else if (/^(not )?ok \d/.test(text)) this.name = '';
   };
 }
+
+/** Statuses of guest-programs/ktest.c that are not those of tests, in words. */
+const WITHOUT_TESTS: Readonly<Record<number, (pattern: string) => string>> = {
+  2: pattern => `no test is named ${pattern}; kcovbox ktest --list lists them`,
+  3: () => 'this kernel has no tests: its configuration lacks ktest',
+};
 
 async function ktest(pattern: string | undefined, options: KtestOptions, command: Command): Promise<number> {
   const isGiven = command.getOptionValueSource('dialect') === 'cli';
@@ -58,6 +65,8 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
     tests,
     whyEmpty: whyEmpty(options.kcov, 'no test ran'),
   });
+  const why = end.outcome === 'exit' ? WITHOUT_TESTS[end.status]?.(printable(pattern ?? '*')) : undefined;
+  if (why !== undefined) process.stderr.write(`kcovbox: ${why}\n`);
   return end.status;
 }
 
@@ -70,7 +79,8 @@ export function register(program: Command): void {
   addOutputOptions(command, { hasTests: true })
     .addHelpText(
       'after',
-      '\nThe exit status is 0 when all tests passed, 1 when one failed, 2 when there is none, 126 after a panic.\n' +
+      '\nThe exit status is 0 when all tests passed, 1 when one failed, 2 when none has such a name,\n' +
+        '3 when the kernel has none, 126 after a panic.\n' +
         'In a coverage file each test has its own records: kcovbox cov filter --test NAME takes them out.\n' +
         'Examples:\n' +
         "  kcovbox ktest 'driver_test.*'\n" +

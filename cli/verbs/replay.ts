@@ -26,7 +26,7 @@ import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
 import { splitFlags } from '../io/values.ts';
-import { checkOutputs, type Executed, execute, type Outputs, outcomeOf } from '../run/execute.ts';
+import { checkOutputs, type Executed, execute, type Outputs, sessionOutcome } from '../run/execute.ts';
 import { addGdbOptions, type GdbFlags, gdbOf } from '../run/gdb-options.ts';
 import { recordedMachine } from '../run/recorded.ts';
 import { explain, type Replay, runSession } from '../run/session.ts';
@@ -92,7 +92,7 @@ async function replayBoot(
   });
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
-  return { end, outcome: outcomeOf(end, log), log };
+  return { end, outcome: sessionOutcome(end, log), log };
 }
 
 /** The machine of the capsule, with all its input. */

@@ -103,25 +103,26 @@ static void processes_read_one_another(void)
     char here[9000];
     struct iovec local[2] = {{here, 3}, {here + 3, 8997}}, remote = {text, 9000};
     struct iovec partly[2] = {{text, 10}, {(void *)16, 10}};
-    int go[2], status;
+    int go[2], ready[2], status;
     char c;
 
-    CHECK(pipe(go) == 0);
+    CHECK(pipe(go) == 0 && pipe(ready) == 0);
     pid_t pid = fork();
     if (!pid) {
         strcpy(text, "child");
-        close(go[1]);
+        close(go[1]), close(ready[1]);
         while (read(go[0], &c, 1) > 0)
             ;
         _exit(strcmp(text, "parent") ? 1 : 0);
     }
-    usleep(5000);
+    close(ready[1]);
+    CHECK(read(ready[0], &c, 1) == 0);
     CHECK(process_vm_readv(pid, local, 2, &remote, 1, 0) == 9000 && !strcmp(here, "child"));
     CHECK(process_vm_readv(pid, local, 2, partly, 2, 0) == 10);
     CHECK(process_vm_readv(pid, local, 2, partly + 1, 1, 0) == -1 && errno == EFAULT);
     strcpy(here, "parent");
     CHECK(process_vm_writev(pid, local, 2, &remote, 1, 0) == 9000 && !strcmp(text, "before"));
-    close(go[0]), close(go[1]);
+    close(go[0]), close(go[1]), close(ready[0]);
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     CHECK(process_vm_readv(pid, local, 2, &remote, 1, 0) == -1 && errno == ESRCH);
 }

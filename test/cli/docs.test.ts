@@ -40,6 +40,16 @@ describe('documents of the command line', () => {
   });
 });
 
+it('the README names every command', () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const rows = readme.split('\n').filter(row => row.startsWith('| `kcovbox '));
+  const named = rows.flatMap(row => row.split(' | ')[0]!.match(/[a-z]+/g)!);
+  const commands = pages
+    .filter(({ commands }) => commands.length === 0)
+    .map(({ name }) => name.split(' ').at(-1)!);
+  expect(commands.filter(name => !named.includes(name))).toEqual([]);
+});
+
 describe.each(pages.map(page => [page.name, page] as const))('%s --help', (name, page) => {
   it('says what it does and shows an example', () => {
     expect(page.description.length).toBeGreaterThan(10);

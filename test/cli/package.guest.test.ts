@@ -35,6 +35,9 @@ const LIMIT = 5 * MEGABYTE;
 const programIn = (initrd: Buffer): Buffer =>
   initrd.subarray(initrd.indexOf('\u007fELF', 0, 'latin1'), initrd.lastIndexOf('070701'));
 
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.warn('skipped: only root can be a user whom the system does not know');
+
 let tarball = '';
 beforeAll(() => {
   ({ tarball } = installPacked(dir));
@@ -175,6 +178,56 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     const kasan = kcovbox(node, 'build', 'kernel', '--conf', 'linux+kasan');
     expect(kasan.status).toBe(125);
     expect(kasan.stderr).toMatch(/^kcovbox: .* is not here; install it .*\n$/);
+  });
+
+  test("without a home folder: one line that names the remedy, and a folder of one's own works", () => {
+    const empty = mkdtempSync(join(dir, 'homeless-'));
+    const PATH = toolsOf(node.major, node.path);
+    const at = (env: Record<string, string>, ...args: string[]) => {
+      const { status, stdout, stderr } = spawnSync(bin, args, {
+        cwd: empty,
+        encoding: 'utf8',
+        env: { PATH, ...env },
+      });
+      return { status, stdout, stderr };
+    };
+    const remedy = /^kcovbox: .*; set KCOVBOX_CACHE to a folder that can be written\n$/;
+    const HOME = '/proc/none';
+    for (const args of [['demo'], ['build', 'kernel'], ['run', join(dir, 'golden')]])
+      expect(at({ HOME }, ...args)).toEqual({
+        status: 125,
+        stdout: '',
+        stderr: expect.stringMatching(remedy),
+      });
+    expect(at({ HOME }, 'doctor')).toMatchObject({
+      status: 125,
+      stdout: expect.stringMatching(/cache folder .* cannot be written; set KCOVBOX_CACHE/),
+    });
+    // Empty and relative names are none: nothing is made in the working folder.
+    const home = join(empty, 'home');
+    for (const env of [
+      { HOME: home, XDG_CACHE_HOME: '' },
+      { HOME: home, XDG_CACHE_HOME: 'here' },
+    ]) {
+      expect(at(env, 'demo')).toMatchObject({ status: 0, stderr: '' });
+      expect(readdirSync(empty)).toEqual(['home']);
+    }
+    expect(at({ HOME, KCOVBOX_CACHE: 'own' }, 'demo')).toMatchObject({ status: 0, stderr: '' });
+    expect(readdirSync(empty).sort()).toEqual(['home', 'own']);
+  });
+
+  test.skipIf(!isRoot)('a user whom the system does not know', () => {
+    chmodSync(dir, 0o755);
+    const env = { PATH: toolsOf(node.major, node.path) };
+    const stranger = { cwd: '/', encoding: 'utf8', env, uid: 54_321, gid: 54_321 } as const;
+    const refused =
+      'kcovbox: there is no home folder to hold the cache; set KCOVBOX_CACHE to a folder that can be written\n';
+    expect(spawnSync(bin, ['demo'], stranger)).toMatchObject({ status: 125, stdout: '', stderr: refused });
+    const doctor = spawnSync(bin, ['doctor'], stranger);
+    expect(doctor).toMatchObject({ status: 125, stderr: '' });
+    expect(doctor.stdout).toContain(
+      'there is no home folder, so the cache cannot be written; set KCOVBOX_CACHE',
+    );
   });
 
   test('a modified kernel source is not passed off as the prebuilt kernel', () => {

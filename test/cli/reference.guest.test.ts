@@ -1,5 +1,7 @@
 // The reference devices and drivers of examples/: their tests pass, and no fault makes the kernel
 // hang, report or panic. The flawed drivers: each has one fault that shows its flaw.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { faultSweep } from '../../run/faults/schema.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
@@ -68,4 +70,15 @@ test.each([
   const good = sweepOf(pair(files, files)).rows.find(r => r.at === at);
   expect(['ok', 'error']).toContain(good?.outcome);
   expect([good?.outcome, good?.line]).not.toEqual([bad.outcome, bad.line]);
+});
+
+test('the flawed driver of disk.ts is the good one, but its fsync does not wait', () => {
+  const body = (path: string) =>
+    readFileSync(join(ROOT, 'examples', path), 'utf8').replace(/^\/\*.*?\*\//s, '');
+  const good = body('disk/disk.c');
+  const flawed = good
+    .replace(/^ +err = wait_for\(d, ALL, 0\);.*\n/m, '')
+    .replace('tag = err ? err : claim(', 'tag = claim(');
+  expect(flawed).not.toBe(good);
+  expect(body('flawed/flushes.c')).toBe(flawed);
 });

@@ -1,7 +1,7 @@
 // `boot -savevm` and `boot -loadvm`: a run that goes on from a file, in a new process and on the
 // other engine, has the capsule of the run that nobody saved, byte for byte. KCOVBOX_SEED,
 // KCOVBOX_RUNS.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -44,6 +44,57 @@ const SELDOM = `
   li a0, 5
   ${FINISH}`;
 
+/** Writes so many MiB to its disk, which takes a unit for each byte; then counts for 20 million. */
+const writes = (mib: number): string => `
+  li s0, 0x10001000
+  li t0, 3
+  sw t0, 0x70(s0)
+  li t0, 1
+  sw t0, 0x24(s0)
+  sw t0, 0x20(s0)
+  li t0, 11
+  sw t0, 0x70(s0)
+  li t0, 4
+  sw t0, 0x38(s0)
+  la t0, table
+  sw t0, 0x80(s0)
+  la t0, available
+  sw t0, 0x90(s0)
+  la t0, used
+  sw t0, 0xa0(s0)
+  li t0, 1
+  sw t0, 0x44(s0)
+  li t0, 15
+  sw t0, 0x70(s0)
+  fence
+  sw zero, 0x50(s0)
+  la t0, used
+1: lhu t1, 2(t0)
+  beqz t1, 1b
+  li t1, 10000000
+2: addi t1, t1, -1
+  bnez t1, 2b
+  lbu a0, status
+  addi a0, a0, 3
+  ${FINISH}
+  .align 4
+table: .dword header
+  .word 16
+  .half 1, 1
+  .dword 0x80400000
+  .word ${mib} << 20
+  .half 1, 2
+  .dword status
+  .word 1
+  .half 2, 0
+  .zero 16
+available: .half 0, 1, 0, 0, 0, 0
+  .align 3
+used: .zero 64
+header: .word 1, 0
+  .dword 0
+status: .byte 0xff`;
+
 const boot = (input: string, ...args: string[]) => kcovbox(['boot', ...args], { cwd: dir, input });
 const bytes = (name: string): Buffer => readFileSync(at(name));
 
@@ -84,6 +135,53 @@ describe('-savevm and -loadvm', () => {
     const drive = ['-drive', `file=${at('disk')},if=virtio,format=raw`];
     const images = ['-kernel', path, '-initrd', at('initrd'), '-m', '32M', '-smp', '2', ...drive];
     search(images, '', 1_500_000, 0, new Random(SEED + 1));
+  });
+
+  test('a guest that has written more to its disk than a file holds', () => {
+    writeFileSync(at('blank'), '');
+    truncateSync(at('blank'), 128 * 2 ** 20);
+    const disk = ['-drive', `file=${at('blank')},if=none,format=raw,id=d`].concat([
+      '-device',
+      'virtio-blk-device,drive=d,bus=virtio-mmio-bus.0',
+    ]);
+    const images = (mib: number) => {
+      writeFileSync(at('writes.elf'), assemble(writes(mib)).bytes);
+      const modern = ['-global', 'virtio-mmio.force-legacy=false'];
+      return [
+        '-bios',
+        'none',
+        '-kernel',
+        at('writes.elf'),
+        '-m',
+        '128M',
+        '--max-insns',
+        '3e8',
+        ...modern,
+        ...disk,
+      ];
+    };
+    const save = ['-savevm', at('d.ksnap'), '--snapshot-at'];
+    expect(boot('', ...images(3), ...save, '5000000')).toEqual({ status: 3, stdout: '', stderr: '' });
+    expect(boot('', ...images(3), '-loadvm', at('d.ksnap'))).toEqual({ status: 3, stdout: '', stderr: '' });
+    const before = bytes('d.ksnap');
+    expect(boot('', ...images(65), ...save, '75000000')).toEqual({
+      status: 125,
+      stdout: '',
+      stderr:
+        'kcovbox: the guest has written 68157440 bytes of its disks; a snapshot file holds 67108864 ' +
+        'at most: take it earlier, or record the run\n',
+    });
+    expect(bytes('d.ksnap').equals(before)).toBe(true);
+    // A capsule has the disk as it was, and a debugger goes back over all that was written.
+    const recorded = boot('', ...images(65), '--record', at('d.kcapsule'), '--thin');
+    expect(recorded).toEqual({ status: 3, stdout: '', stderr: '' });
+    const commands = ['goto end', 'info hash', 'goto 1000', 'goto end', 'info hash'];
+    const files = [at('d.kcapsule'), at('writes.elf'), at('blank')];
+    const { stdout, stderr } = kcovbox(['debug', ...files, ...commands.flatMap(one => ['-x', one])], {
+      cwd: dir,
+    });
+    const [first, second] = stdout.match(/^state .*$/gm) ?? [stderr];
+    expect(second).toBe(first);
   });
 
   test('other images, other options and files that are none are refused in one line', () => {

@@ -41,6 +41,8 @@ class ProbeEmitter implements InlineEmitter {
   }
 
   enter(): void {}
+  leave(): void {}
+
   release(): void {}
 
   site(call: InlineCall, { behind, generic }: InlineSite): void {

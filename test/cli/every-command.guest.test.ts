@@ -1,0 +1,268 @@
+// Every command of the command line, as the definitions have it, so that none is forgotten: alone,
+// and (below) with outputs that cannot be written.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProgram } from '../../cli/main.ts';
+import { assemble, FINISH } from '../support/asm.ts';
+import { isOneLine, kcovbox, type Ran, ROOT, shell } from '../support/command.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-every-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+interface Named {
+  readonly words: readonly string[];
+  readonly command: Command;
+}
+
+/** `command` and all below it. */
+const allOf = (command: Command, words: readonly string[] = []): Named[] => [
+  { words, command },
+  ...command.commands.flatMap(child => allOf(child, [...words, child.name()])),
+];
+const all = allOf(await createProgram(undefined));
+const groups = all.filter(({ command }) => command.commands.length > 0);
+const leaves = all.filter(({ command }) => command.commands.length === 0);
+
+const wordsOf = ({ words }: Named): string => `kcovbox ${words.join(' ')}`.trimEnd();
+
+describe('a command that needs another one after it', () => {
+  test.each(groups.map(group => [wordsOf(group), group] as const))('%s alone', (_, { words, command }) => {
+    const ran = kcovbox(words, { cwd });
+    expect(ran).toMatchObject({ status: 125, stdout: '' });
+    expect(ran.stderr).toSatisfy(isOneLine);
+    expect(ran.stderr).toMatch(/a command is missing; .*--help/);
+    if (words.length > 0) for (const child of command.commands) expect(ran.stderr).toContain(child.name());
+  });
+
+  test('there are six of them, and more commands', () => {
+    expect(groups.length).toBeGreaterThanOrEqual(6);
+    expect(leaves.length).toBeGreaterThanOrEqual(33);
+  });
+});
+
+describe('a command that lacks an argument', () => {
+  const needy = leaves.filter(({ command }) => command.registeredArguments.some(({ required }) => required));
+  test.each(needy.map(leaf => [wordsOf(leaf), leaf] as const))('%s alone', (_, { words }) => {
+    const ran = kcovbox(words, { cwd });
+    expect(ran).toMatchObject({ status: 125, stdout: '' });
+    expect(ran.stderr).toSatisfy(isOneLine);
+    expect(ran.stderr).toMatch(/missing required argument|required option/);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});
+
+/** A command line that works, without its outputs. */
+interface Line {
+  readonly args: readonly string[];
+  readonly input?: string;
+  /** Its output does not fit into options: paths are words of the line. */
+  readonly outputs?: (path: string) => readonly string[];
+  /** Not tried with outputs that fail; the reason. */
+  readonly leftOut?: string;
+}
+
+const DEVICE = join(ROOT, 'examples', 'device', 'summer.ts');
+const FACTORIAL = [join(ROOT, 'examples', 'factorial.c'), '--', '3'];
+
+/** By the words of the command; files are made below. */
+const LINES: Readonly<Record<string, Line>> = {
+  demo: { args: [] },
+  run: { args: ['ok.c'] },
+  replay: { args: ['ok.kcapsule'] },
+  debug: { args: ['-x', 'where', 'ok.kcapsule'] },
+  why: { args: ['bad.kcapsule'] },
+  dap: { args: [] },
+  'capsule info': { args: ['ok.kcapsule'] },
+  'capsule verify': { args: ['ok.kcapsule'] },
+  'capsule extract': { args: ['ok.kcapsule'] },
+  'capsule thin': { args: ['ok.kcapsule'] },
+  'dev header': { args: [DEVICE] },
+  'dev page': { args: [DEVICE] },
+  'dev rdl': { args: [DEVICE] },
+  'dev regs': { args: [DEVICE] },
+  'faults ls': { args: [] },
+  'faults sweep': { args: ['--kind', 'irq-drop', ...FACTORIAL] },
+  'faults hostile': { args: ['--runs', '2', ...FACTORIAL] },
+  ktest: { args: ['lib_test.*'] },
+  boot: {
+    args: ['-bios', 'none', '-kernel', 'stop.elf'],
+    outputs: path => ['--record', path],
+  },
+  build: { args: ['ok.c'] },
+  disasm: { args: ['00150513'] },
+  symbolize: { args: ['-k', 'kernel.elf'], input: '0xffffffff80200004\n' },
+  'cov report': { args: ['ok.kcov'] },
+  'cov stats': { args: ['ok.kcov'] },
+  'cov diff': { args: ['ok.kcov', 'other.kcov'] },
+  'cov explain': { args: ['-k', 'kernel.elf', '0xffffffff80200000'] },
+  'cov merge': { args: ['ok.kcov', 'other.kcov'] },
+  'cov filter': { args: ['ok.kcov'] },
+  'cov export': { args: ['ok.kcov'] },
+  check: { args: [], leftOut: 'it needs an oracle; check.oracle.test.ts runs it' },
+  'cache ls': { args: [] },
+  'cache prune': { args: ['--older-than', '99999w'] },
+  bench: { args: ['-r', '1', '--engines', 'kcovbox jit', 'ecall'] },
+  doctor: { args: [] },
+};
+
+/** Options that name an output, with those that the suffix of a path would imply. */
+const OUTPUTS: Readonly<Record<string, (path: string, words: string) => readonly string[]>> = {
+  '--cover': (path, words) => [...(words === 'run' ? ['--trace'] : []), '--format', 'lcov', '--cover', path],
+  '--result': path => ['--result', path],
+  '--record': path => ['--record', path],
+  '--snapshot': path => ['--snapshot', path],
+  '--json': path => ['--json', path],
+  '--svg': path => ['--svg', path],
+  '--output': (path, words) => [
+    ...(words === 'cov export'
+      ? ['--format', 'lcov']
+      : /^cov (report|diff)$/.test(words)
+        ? ['--format', 'html']
+        : []),
+    '-o',
+    path,
+  ],
+};
+/** Options that name an input. */
+const INPUTS = [
+  '--device',
+  '--driver',
+  '--kernel',
+  '--kernel-source',
+  '--from',
+  '--batch',
+  '--source',
+  '--trace',
+  '--source-root',
+];
+const NAMES_A_PATH = /<(file|elf|dir|trace)(\.\w+)?>/;
+
+/** The outputs that its options name; standard output is apart. */
+const outputsOf = ({
+  words,
+  command,
+}: Named): { name: string; at: (path: string) => readonly string[] }[] => {
+  const key = words.join(' ');
+  const { outputs } = LINES[key]!;
+  const own = command.options
+    .filter(option => NAMES_A_PATH.test(option.flags) && option.long! in OUTPUTS)
+    .map(({ long }) => ({ name: long!, at: (path: string) => OUTPUTS[long!]!(path, key) }));
+  return outputs ? [...own, { name: 'its own', at: outputs }] : own;
+};
+
+const FULL = 'kcovbox: cannot write standard output: no space left on the device\n';
+/** Lines of work in progress; the rest is what the command says at its end. */
+const PROGRESS = /^(?:\S+: (?:built|up to date)$|\d+\/\d+ |building |kcovbox: the same run)/;
+const said = (stderr: string): string =>
+  stderr
+    .split('\n')
+    .filter(line => !PROGRESS.test(line))
+    .join('\n');
+
+describe('a command with outputs that cannot be written', () => {
+  const dir = join(cwd, 'work');
+  const tiny = join(cwd, 'tiny');
+  let hasTiny = false;
+  const tried = leaves.filter(({ words }) => !LINES[words.join(' ')]?.leftOut);
+
+  beforeAll(() => {
+    mkdirSync(dir);
+    const file = (name: string, text: string | Uint8Array): void => writeFileSync(join(dir, name), text);
+    file('ok.c', '#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n');
+    file('bad.c', 'int main(void) { return 3; }\n');
+    file('stop.elf', assemble(`li a0, 0\n${FINISH}`).bytes);
+    const made = (...args: string[]): string => {
+      const { status, stderr, stdout } = kcovbox(args, { cwd: dir });
+      expect(stderr).not.toMatch(/^kcovbox: /m);
+      expect([0, 3]).toContain(status);
+      return stdout;
+    };
+    made('run', '--trace', '--cover', 'ok.kcov', '--record', 'ok.kcapsule', 'ok.c');
+    made('run', '--trace', '--cover', 'other.kcov', '--record', 'bad.kcapsule', 'bad.c');
+    symlinkSync(made('build', 'kernel').trim(), join(dir, 'kernel.elf'));
+    mkdirSync(tiny);
+    hasTiny = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', tiny]).status === 0;
+    if (hasTiny) writeFileSync(join(tiny, 'filler'), new Uint8Array(60 << 10));
+    else console.warn('skipped: a full disk; only root can mount one');
+  }, 300_000);
+  afterAll(() => {
+    if (hasTiny) spawnSync('umount', [tiny]);
+  });
+
+  test('every command has a line here, and every option with a path is an input or an output', () => {
+    expect(leaves.map(({ words }) => words.join(' ')).sort()).toEqual(Object.keys(LINES).sort());
+    for (const { words, command } of leaves)
+      for (const { flags, long } of command.options)
+        if (NAMES_A_PATH.test(flags))
+          expect([...Object.keys(OUTPUTS), ...INPUTS], words.join(' ')).toContain(long);
+  });
+
+  describe.each(tried.map(leaf => [wordsOf(leaf), leaf] as const))('%s', (_, leaf) => {
+    const { args, input = '' } = LINES[leaf.words.join(' ')] ?? { args: [] };
+    /** Where output is required. */
+    const required = (path: string): readonly string[] =>
+      leaf.command.options.some(({ mandatory }) => mandatory) ? ['-o', path] : [];
+    const words = (path: string): string[] => [...leaf.words, ...required(path), ...args];
+    const at = (redirection: string): Ran => {
+      const quoted = words('made').map(word => `'${word}'`);
+      const ran = shell(`kcovbox ${quoted.join(' ')} ${redirection}`, { cwd: dir, input });
+      rmSync(join(dir, 'made'), { recursive: true, force: true });
+      return ran;
+    };
+    const files = (): string[] => readdirSync(dir).sort();
+
+    test('standard output is closed, full, or its reader has gone', () => {
+      const normal = at('');
+      expect(normal.stderr).not.toMatch(/internal error|^\s+at /m);
+      const prints = normal.stdout !== '';
+      const before = files();
+
+      const full = at('>/dev/full');
+      expect([full.status, said(full.stderr)]).toEqual(
+        prints ? [125, FULL] : [normal.status, said(normal.stderr)],
+      );
+      const gone = at('| true; exit $' + '{PIPESTATUS[0]}');
+      expect([gone.status, said(gone.stderr)]).toEqual([
+        prints ? 141 : normal.status,
+        prints ? '' : said(normal.stderr),
+      ]);
+      // Node.js opens /dev/null in its place.
+      const closed = at('>&-');
+      expect([closed.status, said(closed.stderr)]).toEqual([normal.status, said(normal.stderr)]);
+      expect(files()).toEqual(before);
+    });
+
+    const outputs = outputsOf(leaf);
+    test.runIf(outputs.length > 0)(`outputs: ${outputs.map(({ name }) => name).join(', ')}`, () => {
+      const before = files();
+      const refused = (target: string, why: RegExp, output: (path: string) => readonly string[]): void => {
+        const ran = kcovbox([...leaf.words, ...output(target), ...args], { cwd: dir, input });
+        const line = said(ran.stderr);
+        expect({ status: ran.status, line }).toEqual({ status: 125, line: expect.stringMatching(why) });
+        expect(line).toSatisfy(isOneLine);
+        expect(files()).toEqual(before);
+      };
+      for (const { at: output, name } of outputs) {
+        const isFolder = leaf.command.options.some(
+          option => option.long === name && option.flags.includes('<dir>'),
+        );
+        refused('/proc/x', /cannot write \/proc\/x/, output);
+        refused('ok.c/x', /cannot write ok\.c\/x: a part of its path is not a folder/, output);
+        if (!isFolder) {
+          refused('nowhere/x', /cannot write nowhere\/x: no such folder/, output);
+          refused('/dev/full', /cannot write \/dev\/full: no space left on the device/, output);
+        }
+        if (!hasTiny) continue;
+        // Fills what is left, so that even the first byte finds no room.
+        writeFileSync(join(tiny, 'rest'), '');
+        spawnSync('dd', ['if=/dev/zero', `of=${join(tiny, 'rest')}`, 'bs=4096']);
+        refused(join(tiny, 'x'), /cannot write .*tiny\/x.*: no space left on the device/, output);
+        expect(readdirSync(tiny).sort()).toEqual(['filler', 'rest']);
+      }
+    });
+  });
+});
