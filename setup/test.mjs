@@ -37,7 +37,12 @@ const report = join(ROOT, '.cache', `test-report-${process.pid}.json`);
 mkdirSync(join(ROOT, '.cache'), { recursive: true });
 const projects = ['unit', 'guest', 'oracle'].flatMap(name => ['--project', name]);
 const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+const reporters = [
+  '--reporter=default',
+  `--reporter=${join(ROOT, 'test', 'support', 'second-attempts.ts')}`,
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+];
 const run = spawnSync(process.execPath, [vitest, 'run', ...projects, ...reporters, ...words], {
   cwd: ROOT,
   stdio: 'inherit',
