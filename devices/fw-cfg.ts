@@ -5,12 +5,26 @@
 //   0x00 DATA (the next bytes of the selected item)   0x08 SELECTOR (key)
 //   0x10 DMA (address of a request; storing the low half starts it)
 // Divergences: the items are the signature, the revision, the directory and the files; nothing can
-// be written; an address outside RAM is an error of the request, and so are more than 64 MiB. The
-// device tree node is below /soc.
+// be written; an address outside RAM is an error of the request. The device tree node is below
+// /soc.
 //
-// The contents belong to the board, as those of a disk do: the state is what is selected.
+// Pace: a request moves BURST bytes at once. An alarm moves the next BURST when as many units of
+// time have passed, so one access of the guest, or one alarm, costs a bounded copy. The control
+// word keeps its bits until the request is over, for which drivers must wait anyway. Meanwhile
+// another request is an error, and what is selected may change.
+//
+// The contents belong to the board, as those of a disk do: the state is what is selected, and the
+// request in progress.
 
-import type { Device, FdtNode, Placement, RamPort, WorkPort } from '../emulator/bus/device.ts';
+import type {
+  Alarm,
+  ClockPort,
+  Device,
+  FdtNode,
+  Placement,
+  RamPort,
+  WorkPort,
+} from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
 
 export const FW_CFG_MAP = regmap({ title: 'fw_cfg', spec: 'QEMU docs/specs/fw_cfg', size: 0x18 }, [
@@ -48,13 +62,14 @@ const CONTROL_READ = 2;
 const CONTROL_SKIP = 4;
 const CONTROL_SELECT = 8;
 const CONTROL_WRITE = 16;
-/** Longest request: some 20 ms of the host. */
-const REQUEST_MAX = 64 * 2 ** 20;
-/** Bytes that DMA stores at a time. */
-const PIECE = 65536;
+/** Bytes that a request moves at once. */
+export const BURST = 65536;
+/** Bytes that DMA stores at a time; no host buffer for a transfer is larger. */
+const PIECE = 4096;
 
 export interface FwCfgPorts {
   readonly ram: RamPort;
+  readonly clock: ClockPort;
   readonly work: WorkPort;
   /** The guest stores to a register. */
   readonly accessed: () => void;
@@ -66,9 +81,13 @@ interface State {
   offset: number;
   /** High half of the address, as it was stored. */
   dmaHigh: number;
+  /** Address of the request in progress, 0 = none; where its next byte goes, and how many do. */
+  request: number;
+  target: number;
+  left: number;
 }
 
-const initial = (): State => ({ key: 0, offset: 0, dmaHigh: 0 });
+const initial = (): State => ({ key: 0, offset: 0, dmaHigh: 0, request: 0, target: 0, left: 0 });
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, c => c.charCodeAt(0));
 
 function swap32(value: number): number {
@@ -77,12 +96,15 @@ function swap32(value: number): number {
 
 export class FwCfg implements Device {
   readonly name = 'fwcfg';
+  readonly stateVersion = 2;
   readonly #ports: FwCfgPorts;
+  readonly #alarm: Alarm;
   readonly #items = new Map<number, Uint8Array>();
   #s = initial();
 
   constructor(files: readonly FwCfgFile[], ports: FwCfgPorts) {
     this.#ports = ports;
+    this.#alarm = ports.clock.alarm('fwcfg', () => this.#continue());
     this.#items.set(KEY_SIGNATURE, ascii(SIGNATURE));
     this.#items.set(KEY_ID, Uint8Array.of(ID, 0, 0, 0));
     this.#items.set(KEY_DIRECTORY, directory(files));
@@ -113,10 +135,17 @@ export class FwCfg implements Device {
 
   reset(): void {
     this.#s = initial();
+    this.#alarm.clear();
   }
 
   save(): unknown {
     return { ...this.#s };
+  }
+
+  /** Without a request in progress as before there were any, so that hashes of runs hold. */
+  digest(): unknown {
+    const { request, target, left, ...others } = this.#s;
+    return request === 0 ? others : { ...others, request, target, left };
   }
 
   load(state: unknown): void {
@@ -159,22 +188,47 @@ export class FwCfg implements Device {
     const control = swap32(ram.read32(address));
     const length = swap32(ram.read32(address + 4));
     const target = swap32(ram.read32(address + 8)) * 2 ** 32 + swap32(ram.read32(address + 12));
+    if (this.#s.request !== 0) {
+      this.#end(address, false);
+      return;
+    }
     if (control & CONTROL_SELECT) this.#select(control >>> 16);
-    const isOk = this.#perform(control, target, length);
-    ram.write32(address, swap32(isOk ? 0 : CONTROL_ERROR));
+    if (control & CONTROL_READ) {
+      Object.assign(this.#s, { request: address, target, left: length });
+      this.#continue();
+      return;
+    }
+    if (!(control & CONTROL_WRITE) && control & CONTROL_SKIP) this.#advance(length);
+    this.#end(address, !(control & CONTROL_WRITE));
   }
 
-  #perform(control: number, target: number, length: number): boolean {
-    if (control & CONTROL_READ) return this.#copy(target, length);
-    if (control & CONTROL_WRITE) return false;
-    if (control & CONTROL_SKIP) this.#advance(length);
-    return true;
+  #end(request: number, isOk: boolean): void {
+    this.#ports.ram.write32(request, swap32(isOk ? 0 : CONTROL_ERROR));
   }
 
-  #copy(target: number, length: number): boolean {
-    const { ram, work } = this.#ports;
-    if (length > REQUEST_MAX || !ram.has(target, length)) return false;
-    work.spend(length);
+  /** Moves the next bytes of the request in progress. */
+  #continue(): void {
+    const s = this.#s;
+    const { ram, clock, work } = this.#ports;
+    const { request, target } = s;
+    const burst = Math.min(BURST, s.left);
+    const isOk = ram.has(target, s.left);
+    if (isOk) {
+      work.spend(burst);
+      this.#copy(target, burst);
+      s.target += burst;
+      s.left -= burst;
+      if (s.left > 0) {
+        this.#alarm.set(clock.now() + burst);
+        return;
+      }
+    }
+    Object.assign(s, { request: 0, target: 0, left: 0 });
+    // A forged snapshot may say anything.
+    if (ram.has(request, REQUEST_BYTES)) this.#end(request, isOk);
+  }
+
+  #copy(target: number, length: number): void {
     const item = this.#items.get(this.#s.key) ?? new Uint8Array(0);
     for (let done = 0; done < length; ) {
       const bytes = Math.min(PIECE, length - done);
@@ -183,11 +237,10 @@ export class FwCfg implements Device {
       const isWhole = piece.length === bytes;
       const padded = isWhole ? piece : new Uint8Array(bytes);
       if (!isWhole) padded.set(piece);
-      ram.write(target + done, padded);
+      this.#ports.ram.write(target + done, padded);
       this.#advance(bytes);
       done += bytes;
     }
-    return true;
   }
 }
 

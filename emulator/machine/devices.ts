@@ -181,7 +181,7 @@ export function buildBoard(o: Complete, ports: BoardPorts, romBytes: Uint8Array)
   );
   if (o.fwCfg?.length)
     placed.push({
-      device: new FwCfg(o.fwCfg, { ram: ports.ram, work, accessed: ports.fwCfgAccessed }),
+      device: new FwCfg(o.fwCfg, { ram: ports.ram, clock, work, accessed: ports.fwCfgAccessed }),
       ...MAP.fwCfg,
     });
   placed.push({ device: plic, ...MAP.plic }, { device: clint, ...MAP.clint });

@@ -166,7 +166,11 @@ describe('every device', () => {
     ['clint', CLINT_MAP.size, () => new Clint(2, clock(), new Lines())],
     ['rtc', RTC_MAP.size, () => new Rtc(clock(), new Line())],
     ['edu', EDU_MAP.size, () => new Edu(clock(), new Line(), ram())],
-    ['fw_cfg', FW_CFG_MAP.size, () => new FwCfg([], { ram: ram(), work: { spend() {} }, accessed() {} })],
+    [
+      'fw_cfg',
+      FW_CFG_MAP.size,
+      () => new FwCfg([], { ram: ram(), clock: clock(), work: { spend() {} }, accessed() {} }),
+    ],
     ['finisher', FINISHER_MAP.size, () => new Finisher({ exit() {}, reset() {}, mark() {} })],
     ['virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), false, new VirtioRng(1n))],
     ['legacy virtio', VIRTIO_MAP.size, () => new VirtioMmio(0, slot(), true)],

@@ -1,7 +1,7 @@
 // fw_cfg: selecting, reading by register and by DMA, and what a hostile driver may ask for.
 import { describe, expect, it } from 'vitest';
-import { FwCfg } from '../../devices/fw-cfg.ts';
-import { RAM, ram } from './ports.ts';
+import { BURST, FwCfg } from '../../devices/fw-cfg.ts';
+import { HandClock, RAM, ram } from './ports.ts';
 
 const DATA = 0x00;
 const SELECTOR = 0x08;
@@ -11,9 +11,11 @@ const FILE = 0x20;
 const [ERROR, READ, SKIP, SELECT, WRITE] = [1, 2, 4, 8, 16];
 const REQUEST = RAM + 0x100;
 const TARGET = RAM + 0x1000;
+const IDLE = { key: 0, offset: 0, dmaHigh: 0, request: 0, target: 0, left: 0 };
 
-function fixture(text = 'abcdefgh') {
-  const memory = ram();
+function fixture(text = 'abcdefgh', ramBytes = 0x1_0000) {
+  const memory = ram(ramBytes);
+  const clock = new HandClock();
   const calls = { work: 0, accesses: 0 };
   const files = [
     { name: 'opt/a', bytes: new TextEncoder().encode(text) },
@@ -21,6 +23,7 @@ function fixture(text = 'abcdefgh') {
   ];
   const device = new FwCfg(files, {
     ram: memory,
+    clock,
     work: { spend: units => void (calls.work += units) },
     accessed: () => void calls.accesses++,
   });
@@ -41,7 +44,7 @@ function fixture(text = 'abcdefgh') {
     return fits ? view.getUint32(at - RAM) : Number.NaN;
   };
   const text_ = (bytes: number, at = TARGET): string => new TextDecoder().decode(memory.read(at, bytes));
-  return { device, memory, calls, select, request, text: text_ };
+  return { device, memory, clock, calls, select, request, text: text_ };
 }
 
 describe('fw_cfg', () => {
@@ -84,7 +87,7 @@ describe('fw_cfg', () => {
     expect(request(READ, 10, TARGET + 2)).toBe(0);
     expect(text(12)).toBe('abdefgh\0\0\0\0\0');
     expect(calls.work).toBe(12);
-    expect(device.save()).toEqual({ key: FILE, offset: 8, dmaHigh: 0 });
+    expect(device.save()).toEqual({ ...IDLE, key: FILE, offset: 8 });
   });
 
   it('refuses what it cannot do, and survives it', () => {
@@ -98,7 +101,7 @@ describe('fw_cfg', () => {
     expect(request(READ, 4, TARGET, RAM + memory.bytes - 8)).toBeNaN();
     expect(memory.read(TARGET, 64)).toEqual(before);
     for (let i = 0; i < 1000; i++) expect(request(SKIP, 0xffff_ffff)).toBe(0);
-    expect(device.save()).toEqual({ key: FILE, offset: 8, dmaHigh: 0 });
+    expect(device.save()).toEqual({ ...IDLE, key: FILE, offset: 8 });
   });
 
   it('tells of accesses, and goes on from a saved state', () => {
@@ -111,6 +114,45 @@ describe('fw_cfg', () => {
     other.load(device.save());
     expect(other.read(DATA, 1)).toBe(0x63);
     other.reset();
-    expect(other.save()).toEqual({ key: 0, offset: 0, dmaHigh: 0 });
+    expect(other.save()).toEqual(IDLE);
+  });
+
+  it('copies a bounded number of bytes at once, and the rest in time', () => {
+    const bytes = 3 * BURST + 100;
+    const { device, memory, clock, calls, request } = fixture('x'.repeat(bytes), 0x8_0000);
+    const control = SELECT | READ | (FILE << 16);
+    const copied = (): number => memory.read(TARGET, bytes + 1).findLastIndex(byte => byte !== 0) + 1;
+    expect(request(control, bytes)).toBe(control);
+    expect([calls.work, copied()]).toEqual([BURST, BURST]);
+    // Another request finds the device busy, and does not disturb it.
+    expect(request(READ, 4, TARGET, REQUEST + 64)).toBe(ERROR);
+    clock.advance(BURST - 1);
+    expect([calls.work, copied()]).toEqual([BURST, BURST]);
+    clock.advance(1);
+    expect([calls.work, copied()]).toEqual([2 * BURST, 2 * BURST]);
+    expect(device.digest()).toEqual(device.save());
+    clock.advance(BURST);
+    expect(memory.read32(REQUEST)).not.toBe(0);
+    clock.advance(BURST);
+    expect([calls.work, copied(), memory.read32(REQUEST)]).toEqual([bytes, bytes, 0]);
+    expect(device.save()).toEqual({ ...IDLE, key: FILE, offset: bytes });
+    expect(device.digest()).toEqual({ key: FILE, offset: bytes, dmaHigh: 0 });
+    expect(clock.next()).toBe(Infinity);
+  });
+
+  it('goes on with a request from a saved state, also from one that nobody made', () => {
+    const bytes = 2 * BURST;
+    const [first, second] = [fixture('y'.repeat(bytes), 0x8_0000), fixture('y'.repeat(bytes), 0x8_0000)];
+    first.request(SELECT | READ | (FILE << 16), bytes);
+    second.device.load(first.device.save());
+    second.clock.load(first.clock.save());
+    second.clock.advance(BURST);
+    expect(second.text(4, TARGET + BURST - 2)).toBe('\0\0yy');
+    for (const forged of [{ target: 8 }, { left: 2 ** 40 }, { request: 1 }]) {
+      second.device.load({ ...(first.device.save() as object), ...forged });
+      second.clock.load([['fwcfg', second.clock.time + 1]]);
+      second.clock.advance(1);
+      expect(second.device.save()).toMatchObject({ request: 0, target: 0, left: 0 });
+    }
   });
 });

@@ -106,6 +106,32 @@ const FAULTS: [string, string, string, string][] = [
     'const isCmp = words.length > 2;',
     'const isCmp = words.length > 2; words[0] = 0;',
   ],
+  ['fw_cfg copies all bytes at once', 'devices/fw-cfg.ts', 'Math.min(BURST, s.left)', 's.left'],
+  [
+    'a request to fw_cfg may lie outside ram',
+    'devices/fw-cfg.ts',
+    'if (!ram.has(address, REQUEST_BYTES)) return;',
+    '',
+  ],
+  [
+    'a request to fw_cfg may lead outside ram',
+    'devices/fw-cfg.ts',
+    'const isOk = ram.has(target, s.left);',
+    'const isOk = ram.has(target, 1);',
+  ],
+  ['work of fw_cfg is not told', 'devices/fw-cfg.ts', 'work.spend(burst);', ''],
+  [
+    'a read of fw_cfg in progress is not saved',
+    'devices/fw-cfg.ts',
+    'this.#s = { ...(state as State) };',
+    'this.#s = { ...(state as State), left: 0 };',
+  ],
+  [
+    'fw_cfg goes on at once',
+    'devices/fw-cfg.ts',
+    'this.#alarm.set(clock.now() + burst);',
+    'this.#alarm.set(clock.now());',
+  ],
   [
     'the fifo of the uart grows',
     'devices/uart16550.ts',

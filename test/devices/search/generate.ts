@@ -5,6 +5,7 @@
 import { CLINT_MAP } from '../../../devices/clint.ts';
 import { EDU_BUFFER, EDU_MAP } from '../../../devices/edu.ts';
 import { FINISHER_MAP } from '../../../devices/finisher.ts';
+import { BURST, FW_CFG_MAP } from '../../../devices/fw-cfg.ts';
 import { KCOV_MAP } from '../../../devices/kcov.ts';
 import { CTX, HOOK, REG, SEEN } from '../../../devices/kcov-layout.ts';
 import { PLIC_MAP } from '../../../devices/plic.ts';
@@ -24,6 +25,7 @@ const PLACES: readonly [RegMap<string>, number][] = [
   [FINISHER_MAP as RegMap<string>, MAP.finisher.base],
   [KCOV_MAP as RegMap<string>, MAP.kcov.base],
   [EDU_MAP as RegMap<string>, MAP.edu.base],
+  [FW_CFG_MAP as RegMap<string>, MAP.fwCfg.base],
   [PLIC_MAP as RegMap<string>, MAP.plic.base],
   [CLINT_MAP as RegMap<string>, MAP.clint.base],
   ...[4, 5, 6, 7].map((n): [RegMap<string>, number] => [VIRTIO_MAP as RegMap<string>, virtioSlot(n).base]),
@@ -54,6 +56,7 @@ class Generator {
         () => this.#kcov(),
         () => (r.oneIn(8) ? this.#longChain() : this.#kcov()),
         () => this.#edu(),
+        () => this.#fwCfg(),
         () => this.#timer(),
         () => this.#anything(),
         () => this.#anything(),
@@ -344,6 +347,35 @@ class Generator {
     set(0x98, (toRam ? 2 : 0) | 1 | (r.oneIn(2) ? 4 : 0));
     if (r.oneIn(3)) set(0x08, this.#value());
     this.#out.push({ do: 'time', units: r.pick([1, 100, 5000]) });
+  }
+
+  /** Requests by DMA, some of which are in progress when the next one comes, and reads. */
+  #fwCfg(): void {
+    const r = this.#r;
+    const at = MAP.fwCfg.base;
+    const bigEndian = (value: bigint, bytes: number): bigint => {
+      let swapped = 0n;
+      for (let i = 0; i < bytes; i++) swapped = (swapped << 8n) | ((value >> BigInt(8 * i)) & 0xffn);
+      return swapped;
+    };
+    for (let n = r.below(4); n >= 0; n--) {
+      const key = r.pick([0, 1, 0x19, 0x20, 0x21, 0x21, 0x21, 0x22, 0x999]);
+      if (r.oneIn(4)) this.#store(at + 8, 2, bigEndian(BigInt(key), 2));
+      const request = this.#pointer(r.oneIn(2) ? 16 : 1);
+      const length = r.pick([0, 1, 16, 100, 4096, BURST, BURST + 1, 200_000, 2 ** 20, r.u32()]);
+      const control = (key << 16) | r.pick([10, 10, 10, 2, 2, 4, 12, 16, 1, 0, r.below(32)]);
+      const target = r.oneIn(2) ? request : this.#pointer();
+      if (request >= RAM_BASE && request + 16n <= END) {
+        this.#ram(Number(request), 4, bigEndian(BigInt(control), 4));
+        this.#ram(Number(request) + 4, 4, bigEndian(BigInt(length), 4));
+        this.#ram(Number(request) + 8, 8, bigEndian(target, 8));
+      }
+      if (r.oneIn(4)) this.#store(at + 0x14, 4, bigEndian(request, 8) >> 32n);
+      else this.#store(at + 0x10, 8, bigEndian(request, 8));
+      if (r.oneIn(3)) this.#out.push({ do: 'load', at, bytes: r.pick([1, 2, 4, 8]) });
+      if (r.oneIn(3)) this.#out.push({ do: 'time', units: r.pick([1, 100, BURST - 1, BURST, 3 * BURST]) });
+      if (r.oneIn(8)) this.#out.push({ do: 'again' });
+    }
   }
 
   /** mtime, mtimecmp and the real-time clock, close to one another and to where they wrap. */

@@ -17,6 +17,11 @@ import type { Action, Program } from './program.ts';
 
 export const RAM_BYTES = 2 << 20;
 const PAGE = 4096;
+/** Of fw_cfg: one file is moved at once, one is not, and one is empty. */
+const FILES = [100, 200_000, 0].map((length, i) => ({
+  name: `opt/${i}`,
+  bytes: Uint8Array.from({ length }, (_, at) => at * 7 + 1),
+}));
 const DISK = Uint8Array.from({ length: 96 * 1024 + 100 }, (_, i) => i * 13);
 
 /** Most work of one step of a virtio device: a burst, the walk of one chain, one piece. */
@@ -36,6 +41,8 @@ const BYTES_FREE = 8192;
 const COPY_MAX = Math.max(PIECE, 4096);
 /** Alarms that may fire at one moment: two of each hart's, one of each device. */
 const ALARMS = 32;
+/** Devices whose work is paid by virtual time. */
+const isPaced = (device: string): boolean => device.startsWith('virtio');
 /**
  * Most bytes of a device's saved state that do not come from the host's input or the guest's disk.
  */
@@ -119,6 +126,8 @@ class CountingRam extends Ram {
 /** A clock whose alarms are counted by moment. */
 class CountingClock extends Clock {
   time = 0;
+  /** The device whose alarm fires. */
+  firing = '';
   #fired = 0;
   #at = -1;
 
@@ -132,7 +141,9 @@ class CountingClock extends Clock {
       if (this.time !== this.#at) this.#fired = 0;
       this.#at = this.time;
       if (++this.#fired > ALARMS) throw new Overrun(`alarm ${name} fires again and again at ${this.time}`);
+      this.firing = name;
       fire();
+      this.firing = '';
     });
   }
 }
@@ -165,9 +176,13 @@ export class World {
   #sent = 0;
   /** Work of virtio devices in this program, which time must pay for. */
   #paced = 0;
+  /** Work of the alarms of fw_cfg in this program, for which time must have passed. */
+  #streamed = 0;
   /** Bytes of input in this program. */
   #input = 0;
   #isHeard = false;
+  /** The device that an action is about. */
+  #actor = '';
   /** Names of the devices that this program may have changed. */
   readonly #touched = new Set<string>();
 
@@ -183,6 +198,7 @@ export class World {
         { kind: 'rng' },
         { kind: 'blk', image: DISK.subarray(0, 1000), readOnly: true },
       ],
+      fwCfg: FILES,
     });
     const world = this;
     const console = {
@@ -190,11 +206,11 @@ export class World {
         if (++this.#sent > STEP) throw new Overrun(`${this.#sent} bytes are sent by one action`);
       },
     };
-    const work = { spend: (units: number) => void (this.#work += units) };
-    const virtioWork = {
+    const work = {
       spend: (units: number) => {
         this.#work += units;
-        this.#paced += units;
+        if (isPaced(this.#clock.firing || this.#actor)) this.#paced += units;
+        if (this.#clock.firing === 'fwcfg') this.#streamed += units;
       },
     };
     const hart = {
@@ -204,7 +220,7 @@ export class World {
       },
     };
     const ports = {
-      ...{ bus: this.#bus, ram: this.ram, clock: this.#clock, console, work: virtioWork },
+      ...{ bus: this.#bus, ram: this.ram, clock: this.#clock, console, work },
       lines: { set: () => {} },
       finish: { exit: () => {}, reset: () => {}, mark: () => {} },
       fwCfgAccessed: () => {},
@@ -227,7 +243,7 @@ export class World {
     this.#clock.time = 0;
     this.#hart = 0;
     this.#input = 0;
-    this.#paced = 0;
+    this.#paced = this.#streamed = 0;
     this.#isHeard = isHeard;
     this.#unlimited();
     for (const { device } of this.board.placed) device.reset();
@@ -243,6 +259,7 @@ export class World {
         const { at, bytes, value } = action;
         const device = this.#bus.find(at)?.device;
         if (device) this.#touched.add(device.name);
+        this.#actor = device?.name ?? '';
         const isKcov = at >= MAP.kcov.base && at < MAP.kcov.base + MAP.kcov.size;
         const most = isKcov ? KCOV_STEP : STEP;
         this.#limited(most, () =>
@@ -299,6 +316,7 @@ export class World {
     const { uart, virtioConsole } = this.board;
     this.#input += count;
     this.#touched.add('uart').add('virtio6');
+    this.#actor = port === 'console' || port === 'resize' ? 'virtio6' : 'uart';
     this.#limited(STEP, () => {
       if (port === 'uart') uart.receive(new Uint8Array(count).fill(65));
       else if (port === 'break') uart.receiveBreak();
@@ -361,6 +379,8 @@ export class World {
     const paced = VIRTIO_DEVICES * (VIRTIO_STEP + this.#clock.time);
     if (this.#paced > paced)
       throw new Overrun(`virtio has done ${this.#paced} units of work in ${this.#clock.time} of time`);
+    if (this.#streamed > this.#clock.time)
+      throw new Overrun(`fw_cfg has moved ${this.#streamed} bytes in ${this.#clock.time} of time`);
     if (ram.ops > devices * OPS_FREE + OPS_PER_UNIT * work)
       throw new Overrun(`${ram.ops} accesses to ram for ${work} units of work`);
     if (ram.moved > devices * BYTES_FREE + BYTES_PER_UNIT * work)
