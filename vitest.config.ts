@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 // One project per kind of test, so that each can be run alone (`npm run test:unit`, ...).
 // unit:   pure host code, fast.            guest: builds and boots the guest kernel.
 // oracle: compares with QEMU, libunicorn, llvm, browsers and others; prints a reason where one is
-//         absent. Those programs live by the host's clock, so a test of a busy machine gets a second
-//         attempt; test/support/second-attempts.ts lists each that needed it. What kcovbox itself does
-//         is deterministic: a fault of it fails both attempts, and the other kinds have one.
+//         absent. Those programs live by the host's clock, so a test on a busy machine gets a
+//         second attempt; test/support/second-attempts.ts lists each that needed it. A fault of
+//         kcovbox, which is deterministic, fails both attempts; the other kinds have one.
 // slow:   soak runs and real kernels; not part of `npm test`.
 const project = (
   name: string,
