@@ -54,8 +54,6 @@ const rows = (effect: Effect, names: string, doc: string): OptionRow[] =>
     return { name, effect, doc, ...(name === text ? {} : { value: 'ARG' }) };
   });
 
-/** QEMU's -s. */
-
 function machine(text: string): void {
   const p = properties(text);
   oneOf('-machine', p.get('') ?? p.get('type') ?? '', ['virt']);
@@ -225,7 +223,7 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   ),
   ...rows('ignored', 'singlestep', 'results do not depend on how code is executed; --engine interp'),
   ...rows('ignored', 'boot=', 'the image of -kernel or -bios is booted'),
-  ...rows('ignored', 'L= k=', 'there is no firmware folder and no keyboard'),
+  ...rows('ignored', 'L=', 'there is no firmware folder'),
   ...rows('ignored', 'mem-path= mem-prealloc overcommit=', "guest RAM is this process's memory"),
   ...rows('ignored', 'sandbox= runas= chroot= compat=', 'the guest cannot reach the host'),
   ...rows('ignored', 'async-teardown enable-sync-profile only-migratable', 'inside QEMU only'),
@@ -315,7 +313,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
   works(
     'k',
     'ELF',
-    'image with debug information that --exact counts (default: -kernel)',
+    'image with debug information that --exact counts; default -kernel (QEMU: the keyboard)',
     (o, v) => void (o.image = v),
   ),
   flag('help-qemu', 'this table', o => void (o.wants = 'help-qemu')),

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { QEMU_OPTIONS } from '../../cli/boot/option-rows.ts';
+import { OWN_OPTIONS, QEMU_OPTIONS } from '../../cli/boot/option-rows.ts';
 import { assemble, FINISH } from '../support/asm.ts';
 import { findProgram, missing, runProgram } from '../support/tools.ts';
 
@@ -33,7 +33,7 @@ function listed(help: string): Map<string, boolean> {
 
 describe.skipIf(missing('qemu-system-riscv64', QEMU))("QEMU's command line", () => {
   const help = listed(runProgram(QEMU!, ['-help']));
-  const rows = new Map(QEMU_OPTIONS.map(row => [row.name, row]));
+  const rows = new Map([...QEMU_OPTIONS, ...OWN_OPTIONS].map(row => [row.name, row]));
 
   test('every option that QEMU lists has a row, and takes a value as there', () => {
     expect(help.size).toBeGreaterThan(100);
@@ -46,7 +46,9 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))("QEMU's command line", () 
 
   test('every row is an option of QEMU', () => {
     const alias = ['M']; // of -machine, which the help leaves out
-    expect([...rows.keys()].filter(name => !help.has(name) && !alias.includes(name))).toEqual([]);
+    expect(
+      QEMU_OPTIONS.map(({ name }) => name).filter(name => !help.has(name) && !alias.includes(name)),
+    ).toEqual([]);
   });
 
   const kernel = join(dir, 'kernel.elf');

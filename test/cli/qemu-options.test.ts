@@ -100,5 +100,7 @@ test('the table as text has a line per option', () => {
   const text = describeOptions();
   expect(text).toMatch(/^as in QEMU:\n {2}-h +help\n/);
   expect(text).toContain('  -netdev ARG ');
+  const names = text.split('\n').flatMap(line => /^ {2}(-(?!device )\S+)/.exec(line)?.[1] ?? []);
+  expect(names.filter((name, i) => names.indexOf(name) < i)).toEqual([]);
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(160);
 });
