@@ -22,6 +22,7 @@ import {
   pairTraces,
   pcOf,
   percent,
+  type RecordKind,
   SelectedPoints,
   type Share,
   type Trace,
@@ -408,6 +409,17 @@ function selectedPart(trace: Trace, options: Common): Trace {
   return selected.of(trace);
 }
 
+/** Errors: UserError for a kind that none of the selected records has. */
+function checkKind({ kind, ...options }: ExportCommand, selected: Trace): void {
+  const asked = describeSelection(options);
+  if (kind === undefined || asked === '' || selected.records.length === 0) return;
+  const has = (name: RecordKind): boolean => selected.countOf(KINDS.indexOf(name)) > 0;
+  if (!has(kind))
+    throw new UserError(
+      `${asked} selects ${KINDS.filter(has).join(' and ')} records and none of kind ${kind}: choose another (--kind)`,
+    );
+}
+
 export function addExport(cov: Command): void {
   const command = cov
     .command('export')
@@ -447,6 +459,7 @@ export function addExport(cov: Command): void {
         process.stderr.write(
           `kcovbox: no record matches ${describeSelection(options)}; the result is empty\n`,
         );
+      checkKind(options, trace);
       const more = { ...exportOptions(options), keep: undefined };
       const bare =
         format === 'kcov' ||

@@ -67,7 +67,8 @@ export function exportTrace(
 ): Iterable<Uint8Array> {
   if (options.keep && elf && takesTrace(format, options)) {
     const { keep, ...rest } = options;
-    return exportTrace(format, new SelectedPoints(elf, keep).of(trace), elf, rest);
+    const selected = new SelectedPoints(elf, keep).of(trace);
+    return format === 'raw' ? exportRaw(selected, rest, true) : exportTrace(format, selected, elf, rest);
   }
   if (format === 'kcov') return writeTrace(trace);
   if (format === 'raw') return exportRaw(trace, options);

@@ -13,11 +13,14 @@ import { testsReaching } from '../model/tests.ts';
 import { KIND_CMP, KINDS, type Trace } from '../trace/trace.ts';
 import { baseName, csvRow, type ExportOptions, encodeChunks } from './common.ts';
 
-/** A buffer as the guest would have mapped it: word 0 counts records, then the records. */
-export function exportRaw(trace: Trace, options: ExportOptions): Iterable<Uint8Array> {
+/**
+ * A buffer as the guest would have mapped it: word 0 counts records, then the records.
+ * `isSelection`: the trace has the records of a longer one at selected places.
+ */
+export function exportRaw(trace: Trace, options: ExportOptions, isSelection = false): Iterable<Uint8Array> {
   const kinds = KINDS.filter((_, kind) => trace.pointKind.includes(kind));
   const kind = options.kind ?? kinds[0] ?? 'pc';
-  const held = `the trace holds ${kinds.join(' and ')} records`;
+  const held = `${isSelection ? 'the selected places have' : 'the trace holds'} ${kinds.join(' and ')} records`;
   if (kinds.length > 1 && !options.kind)
     throw new CoverageError(`${held}; a raw area holds one kind: choose it (--kind)`);
   if (kinds.length > 0 && !kinds.includes(kind))

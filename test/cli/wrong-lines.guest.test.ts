@@ -8,6 +8,7 @@ import { isOneLine, kcovbox, ROOT } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-wrong-'));
 const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+const LINUX = join(ROOT, 'guest-programs', 'linux-kcov.c');
 const SUMMER = join(ROOT, 'examples', 'device', 'summer.ts');
 let before: string[];
 
@@ -32,6 +33,10 @@ beforeAll(() => {
   expect(kcovbox(['run', '--dialect', 'linux', '--trace', '--cover', 'l.kcov', 'ok.c'], { cwd }).status).toBe(
     0,
   );
+  expect(kcovbox(['run', '--dialect', 'linux', '--cover', 'c.kcov', LINUX, '--', '1'], { cwd }).status).toBe(
+    0,
+  );
+  expect(kcovbox(['cov', 'merge', '-o', 'both.kcov', 'l.kcov', 'c.kcov'], { cwd }).status).toBe(0);
   expect(kcovbox(['run', '--snapshot', 'ok.snap', 'ok.c'], { cwd }).status).toBe(0);
   before = readdirSync(cwd).sort();
 });
@@ -231,6 +236,11 @@ const COV: readonly Line[] = [
   ['cov export --table frob -o x.csv a.kcov', /'frob' is invalid.*records, files, functions, pcs/],
   ['cov export --kind frob -o x.raw a.kcov', /'frob' is invalid.*pc, cmp, edge/],
   ['cov export --kind edge -o x.raw a.kcov', /the trace holds pc records and none of kind edge: choose/],
+  [
+    'cov export --kind cmp -f ^cache_fault$ -o x.raw both.kcov',
+    /-f \^cache_fault\$ selects pc records and none of kind cmp: choose another \(--kind\)$/m,
+  ],
+  ['cov export -o x.raw both.kcov', /the trace holds pc and cmp records; a raw area holds one kind: choose/],
   ['cov export -S folder -o x.info a.kcov', /--source is for html, and the output is lcov/],
   ['cov export -F nomatch -o x.raw a.kcov', /nothing instrumented matches -F nomatch/],
   ['cov export -o no/x.info a.kcov', /cannot write no\/x\.info: no such folder/],
