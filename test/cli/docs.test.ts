@@ -2,6 +2,7 @@
 // teaches by an example.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { pagesOf } from '../../cli/docs/describe.ts';
 import { manName, manPage } from '../../cli/docs/man.ts';
@@ -13,7 +14,8 @@ import { findProgram, runProgram } from '../support/tools.ts';
 const MAN = join(ROOT, 'docs', 'man');
 const CLI = join(ROOT, 'docs', 'cli.md');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-const pages = pagesOf(await createProgram(undefined));
+const program = await createProgram(undefined);
+const pages = pagesOf(program);
 const manPages = new Map(pages.map(page => [`${manName(page)}.1`, manPage(page, version)]));
 
 if (process.env['UPDATE_DOCS']) {
@@ -40,14 +42,36 @@ describe('documents of the command line', () => {
   });
 });
 
-it('the README names every command', () => {
+/**
+ * The commands that a cell of the README's table names: `kcovbox cov merge\|diff` is two. Words behind
+ * a command are its arguments.
+ */
+const commandsIn = (cell: string): string[] =>
+  [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, text]) => {
+    let at = program;
+    const path: string[] = [];
+    for (const word of text!.replace(/^kcovbox /, '').split(' ')) {
+      if (at.commands.length === 0) break;
+      const names = word.split('\\|');
+      if (names.length > 1) return names.map(name => ['kcovbox', ...path, name].join(' '));
+      path.push(word);
+      at = at.commands.find(command => command.name() === word) ?? new Command(word);
+    }
+    return [['kcovbox', ...path].join(' ')];
+  });
+
+it('the README names every command once, and no other', () => {
+  expect(commandsIn('`kcovbox cov merge\\|diff`, `run PROG.c\\|PROG`, `nothing`')).toEqual([
+    'kcovbox cov merge',
+    'kcovbox cov diff',
+    'kcovbox run',
+    'kcovbox nothing',
+  ]);
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const rows = readme.split('\n').filter(row => row.startsWith('| `kcovbox '));
-  const named = rows.flatMap(row => row.split(' | ')[0]!.match(/[a-z]+/g)!);
-  const commands = pages
-    .filter(({ commands }) => commands.length === 0)
-    .map(({ name }) => name.split(' ').at(-1)!);
-  expect(commands.filter(name => !named.includes(name))).toEqual([]);
+  const named = rows.flatMap(row => commandsIn(row.split(' | ')[0]!));
+  const commands = pages.filter(({ commands }) => commands.length === 0).map(({ name }) => name);
+  expect(named.sort()).toEqual(commands.sort());
 });
 
 describe.each(pages.map(page => [page.name, page] as const))('%s --help', (name, page) => {
