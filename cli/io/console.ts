@@ -18,6 +18,8 @@ const STDIN = 0;
 const LOOK_MS = 3;
 /** Milliseconds after which the user is told why the guest waits. */
 const NOTICE_NS = 3_000_000_000n;
+const UNHEARD =
+  'kcovbox: standard output is closed or full; the run goes on for its files, and Ctrl-C ends it\n';
 
 export interface ConsoleOptions {
   /** Also keep what was printed. */
@@ -32,6 +34,10 @@ export interface ConsoleOptions {
   readonly hasCr?: boolean | undefined;
   /** Is called with each line when it is complete, without its end. */
   readonly line?: ((text: string) => void) | undefined;
+  /**
+   * The run has files to write: a standard output that fails does not end it. `check` tells.
+   */
+  readonly hasFiles?: boolean | undefined;
   /** Source lines for reports, in what is printed; absent: print the bytes as they are. */
   readonly notes?: Pick<FilterOptions, 'needs' | 'load'> | undefined;
 }
@@ -66,6 +72,8 @@ export class GuestConsole {
   #isPatient = false;
   #filter: ReportFilter | undefined;
   #held: Uint8Array[] | undefined;
+  #failed: { readonly error: unknown; readonly at: bigint } | undefined;
+  #hasToldFailure = false;
 
   constructor(options: ConsoleOptions = {}) {
     this.#options = options;
@@ -105,6 +113,7 @@ export class GuestConsole {
   flush(): void {
     this.#options.log?.update(Buffer.from(this.#logged));
     this.#logged = [];
+    if (this.#failed) this.#tellFailure();
     if (this.#length === 0) return;
     const chunk = Buffer.from(this.#buffer.subarray(0, this.#length));
     this.#length = 0;
@@ -116,7 +125,28 @@ export class GuestConsole {
 
   #write(bytes: Uint8Array): void {
     if (this.#held) this.#held.push(bytes);
-    else writeOut(bytes);
+    else if (!this.#failed) this.#print(bytes);
+  }
+
+  #print(bytes: Uint8Array): void {
+    try {
+      writeOut(bytes);
+    } catch (error) {
+      if (!this.#options.hasFiles) throw error;
+      this.#failed = { error, at: process.hrtime.bigint() };
+    }
+  }
+
+  /** To be called in each slice: a run that goes on unseen tells the reason once. */
+  #tellFailure(): void {
+    if (this.#hasToldFailure || process.hrtime.bigint() - this.#failed!.at < NOTICE_NS) return;
+    this.#hasToldFailure = true;
+    process.stderr.write(UNHEARD);
+  }
+
+  /** When the files are written. Errors: that of standard output, if it has failed. */
+  check(): void {
+    if (this.#failed) throw this.#failed.error;
   }
 
   /** Keeps what would be printed until `release`, `note` or `close`. */
@@ -128,7 +158,7 @@ export class GuestConsole {
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const bytes of held) writeOut(bytes);
+    for (const bytes of held) this.#write(bytes);
   }
 
   /** Resolves when all that was flushed is printed. */

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeWritable } from '../../toolchain/index.ts';
-import { QuietEnd, UserError } from './fail.ts';
+import { QuietEnd, report, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
 /**
@@ -147,6 +147,23 @@ export function writeBytesTo(path: string, bytes: Uint8Array): void {
 
 export const writeTo = (path: string, text: string): void =>
   writeBytesTo(path, new TextEncoder().encode(text));
+
+/**
+ * Writes several outputs: one that fails does not keep the others from being written. Errors: the
+ * last failure, and a line for each before it; a reader that has gone only if there is no other.
+ */
+export async function writeEach(outputs: Iterable<() => unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const output of outputs)
+    try {
+      await output();
+    } catch (error) {
+      failures.push(error);
+    }
+  const errors = failures.filter(failure => !(failure instanceof QuietEnd));
+  for (const error of errors.slice(0, -1)) report(error);
+  if (failures.length > 0) throw errors.at(-1) ?? failures[0];
+}
 
 /** The highest folder of `path` that is not there; undefined if all are. */
 function firstMissing(path: string): string | undefined {

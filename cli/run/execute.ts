@@ -10,7 +10,7 @@ import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeTo } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeEach, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
 import type { GdbOptions } from './gdb-options.ts';
 import type { Moment, Start } from './moments.ts';
@@ -120,6 +120,8 @@ export interface Purpose {
   readonly tests?: Tests;
   /** The reason and the remedy if kcov recorded nothing. */
   readonly whyEmpty: string;
+  /** One more output, which is written behind the others. */
+  readonly write?: (executed: Executed) => void;
 }
 
 /** Boots and runs `images`, and writes the outputs. */
@@ -127,7 +129,7 @@ export async function execute(
   images: GuestImages,
   choice: RunChoice,
   outputs: Outputs,
-  { recorded, tests, whyEmpty }: Purpose,
+  { recorded, tests, whyEmpty, write }: Purpose,
 ): Promise<Executed> {
   const { cover, result, record } = outputs;
   const { snapshot, from } = outputs;
@@ -153,7 +155,14 @@ export async function execute(
   if (start) goOn(start, log, cover, exact !== undefined);
   const lines = async () => (await import('./report-lines.ts')).reportLines(images.kernelPath);
   const notes = outputs.symbolize === false ? undefined : { needs: isReportLine, load: lines };
-  const console = new GuestConsole({ silent: isTaken, log, line: tests?.line, hasCr: start?.hasCr, notes });
+  const console = new GuestConsole({
+    silent: isTaken,
+    hasFiles: PATHS.some(name => outputs[name] !== undefined),
+    log,
+    line: tests?.line,
+    hasCr: start?.hasCr,
+    notes,
+  });
   const hasRules = choice.devices?.some(({ definition }) => definition.rules) === true;
   const symbols = hasRules && outputs.symbolize !== false ? await lines() : undefined;
   const violations = new Violations(symbols, line => console.note(line));
@@ -190,27 +199,52 @@ export async function execute(
     );
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
-  if (exact && format !== undefined) {
-    const { writeExact } = await import('../cov/cover.ts');
-    const counts = { low: exact.retired.low, counts: end.machine.retired!.read() };
-    await writeExact(cover!, format, counts, images.kernelPath, outputs.testName ?? images.name);
-  }
-  if (recorder && cover !== undefined && format !== undefined) {
-    const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
-    const trace = recorder.finish();
-    warnIfEmpty(trace, cover, whyEmpty);
-    await writeCoverage(cover, format, trace, images.kernelPath, outputs.testName ?? images.name);
-  }
-  if (!log) return { end, run: undefined, outcome: undefined, log };
-  const { describe, resultOf } = await import('../../host/describe.ts');
-  const run =
-    recorded?.run ??
-    describe(images, choice, end.machine.journal.entries, choice.interactive || isTerminal(0));
+  const title = outputs.testName ?? images.name;
+  const facts = log && (await factsOf(end, log, images, choice, recorded, violations));
+  const executed: Executed = { end, run: facts?.run, outcome: facts?.outcome, log };
+  await writeEach([
+    async () => {
+      if (!exact || format === undefined) return;
+      const { writeExact } = await import('../cov/cover.ts');
+      const counts = { low: exact.retired.low, counts: end.machine.retired!.read() };
+      await writeExact(cover!, format, counts, images.kernelPath, title);
+    },
+    async () => {
+      if (!recorder || format === undefined) return;
+      const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
+      const trace = recorder.finish();
+      warnIfEmpty(trace, cover!, whyEmpty);
+      await writeCoverage(cover!, format, trace, images.kernelPath, title);
+    },
+    async () => {
+      if (result === undefined || !facts) return;
+      const { resultOf } = await import('../../host/describe.ts');
+      writeTo(
+        result,
+        `${JSON.stringify(await resultOf(facts.run, facts.outcome, choice.engine), null, 2)}\n`,
+      );
+    },
+    () => write?.(executed),
+    () => console.check(),
+  ]);
+  return executed;
+}
+
+/** The description of a run that has ended, and its outcome. */
+async function factsOf(
+  end: SessionEnd,
+  log: ConsoleLog,
+  images: GuestImages,
+  choice: RunChoice,
+  recorded: Recorded | undefined,
+  violations: Violations,
+): Promise<{ readonly run: RunDescription; readonly outcome: RunOutcome }> {
+  const { describe } = await import('../../host/describe.ts');
+  const { entries } = end.machine.journal;
+  const run = recorded?.run ?? describe(images, choice, entries, choice.interactive || isTerminal(0));
   const broken = violations.list();
   const outcome = { ...sessionOutcome(end, log), ...(broken.length > 0 && { violations: [...broken] }) };
-  if (result !== undefined)
-    writeTo(result, `${JSON.stringify(await resultOf(run, outcome, choice.engine), null, 2)}\n`);
-  return { end, run, outcome, log };
+  return { run, outcome };
 }
 
 /**

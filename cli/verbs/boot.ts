@@ -9,7 +9,7 @@ import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
-import { checkOutput } from '../io/output.ts';
+import { checkOutput, writeEach } from '../io/output.ts';
 import { exactWindow } from '../run/execute.ts';
 import { explain, runSession } from '../run/session.ts';
 
@@ -108,7 +108,8 @@ export function register(program: Command): void {
       const wantsLog = options.record !== undefined || options.savevm !== undefined;
       const log = wantsLog ? new ConsoleLog(CONSOLE_KEPT) : undefined;
       const silent = options.isSilent || options.record === '-';
-      const console = new GuestConsole({ binary: true, silent, log });
+      const hasFiles = exact !== undefined || wantsLog;
+      const console = new GuestConsole({ binary: true, silent, log, hasFiles });
       const { saving, start } = await momentsOf(options, images, console, log);
       // Of the snapshot from which it goes on; else that of results.
       const interval = start ? start.snapshot.observed.runHash?.interval : RUN_HASH_INTERVAL;
@@ -119,7 +120,7 @@ export function register(program: Command): void {
           ...exact?.machine,
           ...(hasChain && { runHash: interval }),
         },
-        endsInOrder: exact !== undefined || log !== undefined,
+        endsInOrder: hasFiles,
         console,
         input: !options.isSilent,
         isInteractive: options.interactive === true,
@@ -133,17 +134,23 @@ export function register(program: Command): void {
       });
       const why = explain(end);
       if (why) process.stderr.write(`kcovbox: ${why}\n`);
-      if (exact) {
-        const { writeExact } = await import('../cov/cover.ts');
-        const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.read() };
-        await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
-      }
       if (saving?.isDone === false)
         process.stderr.write(
           `kcovbox: ${options.savevm} was not written: the run ended before the snapshot's moment\n`,
         );
-      if (options.record !== undefined)
-        (await import('../boot/record.ts')).recordBoot(options, images, end, log!);
+      await writeEach([
+        async () => {
+          if (!exact) return;
+          const { writeExact } = await import('../cov/cover.ts');
+          const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.read() };
+          await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
+        },
+        async () => {
+          if (options.record !== undefined)
+            (await import('../boot/record.ts')).recordBoot(options, images, end, log!);
+        },
+        () => console.check(),
+      ]);
       process.exitCode = end.signalStatus || end.status;
     });
 }

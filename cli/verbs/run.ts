@@ -72,12 +72,13 @@ async function runProgram(
   recording?.checkRun(outputs.record!, images, choice);
   const isC = /\.c$/i.test(program);
   const why = `the program did not enable kcov; ${isC ? 'add --trace' : 'run its C source with --trace'}`;
-  const executed = await execute(images, choice, outputs, {
+  const { end } = await execute(images, choice, outputs, {
     whyEmpty: whyEmpty(choice.kcov, outputs.keepLost ? 'the run ended before the program began' : why),
+    ...(recording && {
+      write: executed => recording.recordRun(outputs.record!, outputs.thin === true, images, executed),
+    }),
   });
-  if (outputs.record !== undefined)
-    recording!.recordRun(outputs.record, outputs.thin === true, images, executed);
-  return executed.end.signalStatus || executed.end.status;
+  return end.signalStatus || end.status;
 }
 
 /** The reason for a coverage file without records. `why`: the one if the kcov device was there. */

@@ -1,12 +1,22 @@
 // Every command of the command line, as the definitions have it, so that none is forgotten: alone,
 // and (below) with outputs that cannot be written.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../../cli/main.ts';
+import { sha256 } from '../../toolchain/index.ts';
 import { assemble, FINISH } from '../support/asm.ts';
 import { isOneLine, kcovbox, type Ran, ROOT, shell } from '../support/command.ts';
 
@@ -154,6 +164,14 @@ const outputsOf = ({
   return outputs ? [...own, { name: 'its own', at: outputs }] : own;
 };
 
+/** The files at `path`, which is one or a folder: names and hashes. */
+function contentsOf(path: string): [name: string, hash: string][] {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status) return [];
+  const names = status.isDirectory() ? readdirSync(path).sort() : [''];
+  return names.map(name => [name, sha256(readFileSync(join(path, name)))]);
+}
+
 const FULL = 'kcovbox: cannot write standard output: no space left on the device\n';
 /** Lines of work in progress; the rest is what the command says at its end. */
 const PROGRESS = /^(?:\S+: (?:built|up to date)$|\d+\/\d+ |building |kcovbox: the same run)/;
@@ -236,7 +254,36 @@ describe('a command with outputs that cannot be written', () => {
       expect(files()).toEqual(before);
     });
 
+    test('standard input or standard error is closed', () => {
+      const normal = at('');
+      const { status, stdout } = at('<&- 2>&-');
+      expect([status, stdout === '']).toEqual([normal.status, normal.stdout === '']);
+    });
+
     const outputs = outputsOf(leaf);
+    test.runIf(outputs.length > 0)('its files are written where standard output fails', () => {
+      for (const { at: output, name } of outputs) {
+        const line = [...leaf.words, ...output('made'), ...args].map(word => `'${word}'`).join(' ');
+        const written = (redirection: string): [number | null, string, unknown] => {
+          const ran = shell(`kcovbox ${line} ${redirection}`, { cwd: dir, input });
+          const files = contentsOf(join(dir, 'made'));
+          rmSync(join(dir, 'made'), { recursive: true, force: true });
+          // Samples of time differ.
+          return [ran.status, said(ran.stderr), leaf.words[0] === 'bench' ? files.length : files];
+        };
+        const [status, stderr, files] = written('>made.out');
+        expect(files, name).not.toEqual([]);
+        const prints = statSync(join(dir, 'made.out')).size > 0;
+        rmSync(join(dir, 'made.out'));
+        expect([name, ...written('| true; exit $' + '{PIPESTATUS[0]}')]).toEqual(
+          prints ? [name, 141, '', files] : [name, status, stderr, files],
+        );
+        expect([name, ...written('>/dev/full')]).toEqual(
+          prints ? [name, 125, FULL, files] : [name, status, stderr, files],
+        );
+      }
+    });
+
     test.runIf(outputs.length > 0)(`outputs: ${outputs.map(({ name }) => name).join(', ')}`, () => {
       const before = files();
       const refused = (target: string, why: RegExp, output: (path: string) => readonly string[]): void => {
