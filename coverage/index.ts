@@ -19,9 +19,9 @@ export { Coverage, checkImage, percent, type Share, type Totals } from './model/
 export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
 export { codeWindow, type ExactCounts } from './model/exact.ts';
 export { type ExplainOptions, explainPc } from './model/explain.ts';
+export type { KeepPoint } from './model/keep.ts';
 export { didRun, hitsOf, type LineCode, type LineState, type LineVerdict } from './model/lines.ts';
 export {
-  type KeepPoint,
   Program,
   type ProgramFile,
   type ProgramFunction,

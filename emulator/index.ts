@@ -44,7 +44,7 @@ export { type ElfSymbol, isElf, readElf } from './machine/elf.ts';
 export { createMachine } from './machine/engine-pair.ts';
 export type { InputPort, JournalEntry } from './machine/journal.ts';
 export { type ImageFile, isLinuxImage } from './machine/loader.ts';
-export { Machine, type RunResult } from './machine/machine.ts';
+export { Machine } from './machine/machine.ts';
 export { MAX_HARTS, MIB, RAM_BASE } from './machine/memory-map.ts';
 export type {
   EngineKind,
@@ -56,5 +56,6 @@ export type {
 } from './machine/options.ts';
 export { ICOUNT_MAX, RAM_MAX, RAM_MIN, VIRTIO_KINDS } from './machine/options.ts';
 export { RUN_HASH_INTERVAL, RunDifference, type RunHash } from './machine/run-hash.ts';
+export type { RunResult } from './machine/run-result.ts';
 export { type Snapshot, stateHash } from './machine/snapshot.ts';
 export type { LaterState } from './machine/snapshots.ts';

@@ -27,7 +27,7 @@ export type {
 } from '../emulator/bus/device.ts';
 export { type ElfSymbol, readSymbols } from './emulator/elf.ts';
 export type { KcovRecord } from './emulator/kcov.ts';
-export { type InstructionCounts, Machine, type StopReason, type UntilOptions } from './emulator/machine.ts';
+export { type InstructionCounts, Machine, type UntilOptions } from './emulator/machine.ts';
 export type {
   DiskImage,
   Image,
@@ -35,16 +35,18 @@ export type {
   InputPort,
   LoadedImage,
   MachineOptions,
+  MomentsOptions,
+  TimelineOptions,
+  TraceOptions,
   VirtioDevice,
 } from './emulator/options.ts';
 export type { Privilege, Registers } from './emulator/registers.ts';
 export type { Snapshot } from './emulator/snapshot.ts';
+export type { StopReason } from './emulator/stop.ts';
 export type {
   EventKind,
   Moment,
-  MomentsOptions,
   StoreMoment,
   Timeline,
-  TimelineOptions,
 } from './emulator/timeline.ts';
-export type { TraceOptions, TraceRecording } from './emulator/trace.ts';
+export type { TraceRecording } from './emulator/trace.ts';

@@ -12,25 +12,18 @@
  */
 
 export { type ErrorKind, KcovboxError } from '../emulator/base/errors.ts';
-export {
-  buildKernel,
-  type CompiledProgram,
-  type CompileOptions,
-  compile,
-  type Dialect,
-  type KernelFile,
-  type KernelOptions,
-} from './node/compile.ts';
-export type { RecordedFiles } from './node/recorded.ts';
-export { type Replay, type ReplayOptions, replay } from './node/replay.ts';
+export { buildKernel, type CompiledProgram, compile, type KernelFile } from './node/compile.ts';
+export type {
+  CompileOptions,
+  Dialect,
+  KernelOptions,
+  RecordedFiles,
+  ReplayOptions,
+  RunOptions,
+  WhyOptions,
+  WhyPlace,
+} from './node/options.ts';
+export { type Replay, replay } from './node/replay.ts';
 export type { RunDescription, RunOutcome, RunResult } from './node/result.ts';
-export { Run, type RunOptions, run } from './node/run.ts';
-export {
-  type Why,
-  type WhyCall,
-  type WhyDecision,
-  type WhyEvent,
-  type WhyOptions,
-  type WhyPlace,
-  why,
-} from './node/why.ts';
+export { Run, run } from './node/run.ts';
+export { type Why, type WhyCall, type WhyDecision, type WhyEvent, why } from './node/why.ts';

@@ -180,13 +180,7 @@ describe('imports between modules', () => {
         return;
       }
       state.set(path, 'open');
-      // Type-only imports vanish at run time and may point back.
-      const typeOnly = new Set(
-        [...read(path).matchAll(/import type[^;]*?from\s*'([^']+)'/g)].map(m =>
-          normalize(join(dirname(path), m[1]!)),
-        ),
-      );
-      for (const target of imports(path)) if (!typeOnly.has(target)) visit(target, [...trail, path]);
+      for (const target of imports(path)) visit(target, [...trail, path]);
       state.set(path, 'done');
     };
     for (const path of inModules) visit(path, []);

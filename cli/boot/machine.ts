@@ -4,7 +4,7 @@ import type { DiskImage, EngineKind, ImageFile, MachineOptions, VirtioOption } f
 import { openDisk, readInput } from '../../host/input.ts';
 import type { BootDescription, InputDescription } from '../../run/index.ts';
 import { UserError } from '../io/fail.ts';
-import type { QemuOptions } from './qemu-options.ts';
+import type { QemuOptions } from './options.ts';
 
 /** Larger files do not fit into the RAM of any guest; an ELF file may also hold debug data. */
 const IMAGE_MAX = 2 ** 30;

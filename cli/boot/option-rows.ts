@@ -5,9 +5,9 @@ import { UserError } from '../io/fail.ts';
 import { parseCount, parseMoment, parseSeed } from '../io/values.ts';
 import { GDB_PORT, parseGdb } from '../run/gdb-options.ts';
 import { parseIcount, parseMemory, parseRtc, parseSmp } from './machine-values.ts';
+import type { QemuOptions } from './options.ts';
 import { isOn, oneOf, properties } from './properties.ts';
 import { addDevice, addDrive, checkObject } from './qemu-devices.ts';
-import type { QemuOptions } from './qemu-options.ts';
 
 /**
  * `works`: has its effect. `fits`: only the value that the machine has anyway is accepted.

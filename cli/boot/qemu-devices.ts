@@ -1,8 +1,8 @@
 // QEMU's -drive, -device and -object: the devices that the board accepts, and replacements for the
 // others.
 import { UserError } from '../io/fail.ts';
+import type { QemuOptions } from './options.ts';
 import { isOn, onlyKeys, properties } from './properties.ts';
-import type { QemuOptions } from './qemu-options.ts';
 
 /**
  * Properties of drives without effect here: they concern the host's caching of a file that is only

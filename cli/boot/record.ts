@@ -12,7 +12,7 @@ import { sessionOutcome } from '../run/execute.ts';
 import { saveCapsule } from '../run/save-capsule.ts';
 import type { SessionEnd } from '../run/session.ts';
 import { type BootImages, describeBoot } from './machine.ts';
-import type { QemuOptions } from './qemu-options.ts';
+import type { QemuOptions } from './options.ts';
 
 /** Bytes of a drive that are hashed at a time. */
 const PIECE = 1 << 20;

@@ -2,7 +2,7 @@
 // message names the option.
 import { InvalidArgumentError } from 'commander';
 import { type Extensions, HostError, ICOUNT_MAX, parseCpu } from '../../emulator/index.ts';
-import type { Moment } from '../run/moments.ts';
+import type { Moment } from '../run/moment.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 2 ** 20, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 

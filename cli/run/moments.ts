@@ -8,13 +8,8 @@ import type { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
 import { writeBytesTo } from '../io/output.ts';
+import type { Moment } from './moment.ts';
 import type { SessionOptions } from './session.ts';
-
-/**
- * `first-instruction`: of the first program in U-mode; `mark`: a moment that the guest marks, any
- * one or that of this number; else units since power-on.
- */
-export type Moment = 'first-instruction' | { readonly mark: number | 'any' } | number;
 
 /** The fields that must be as they were: all but the budget, and input that has yet to come. */
 function contextOf(run: RunDescription | BootDescription): Record<string, unknown> {

@@ -20,7 +20,7 @@ import { type LiveInput, Pipe } from '../io/live-input.ts';
 import { isTerminal, Terminal } from '../io/terminal.ts';
 import type { GdbServer } from './gdb.ts';
 import type { GdbOptions } from './gdb-options.ts';
-import type { Moment } from './moments.ts';
+import type { Moment } from './moment.ts';
 import { Watchdog } from './watchdog.ts';
 
 /**

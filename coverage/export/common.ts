@@ -2,7 +2,7 @@
  * Code that all exporters share: options, and text collected into chunks so that a large file is
  * never in memory as a whole.
  */
-import type { KeepPoint } from '../model/program.ts';
+import type { KeepPoint } from '../model/keep.ts';
 
 export interface ExportOptions {
   /**

@@ -5,14 +5,24 @@
 import type { Addr } from '../base/bytes.ts';
 import type { Scope } from '../dwarf/dwarf.ts';
 import { ROW_END_SEQUENCE } from '../dwarf/line.ts';
-import type { CodeRange } from '../elf/flow.ts';
+import type { Symbolizer } from '../dwarf/symbolize.ts';
+import type { CallSites } from '../elf/callsites.ts';
+import type { CodeRange, ImageFlow } from '../elf/flow.ts';
+import type { KeepPoint } from './keep.ts';
 import type { LineCode } from './lines.ts';
-import type { KeepPoint, Program } from './program.ts';
+
+/** A program whose points are placed. */
+interface Placed {
+  readonly sites: CallSites;
+  readonly symbolizer: Symbolizer;
+  readonly points: Uint32Array;
+  readonly flow: ImageFlow;
+}
 
 type LineOf = (path: string, line: number) => LineCode | undefined;
 
 /** Add the code of all lines; `lineOf` finds or makes a line. */
-export function placeLines(program: Program, keep: KeepPoint | undefined, lineOf: LineOf): void {
+export function placeLines(program: Placed, keep: KeepPoint | undefined, lineOf: LineOf): void {
   const { sites, flow } = program;
   let last: CodeRange | undefined;
   for (let point = 0; point < program.points.length; point++) {
@@ -24,7 +34,7 @@ export function placeLines(program: Program, keep: KeepPoint | undefined, lineOf
   }
 }
 
-function placeRows(program: Program, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
+function placeRows(program: Placed, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
   const { dwarf } = program.symbolizer;
   const unit = dwarf.unitAt(range.low);
   const table = unit && dwarf.lineTable(unit);
@@ -46,7 +56,13 @@ function placeRows(program: Program, range: CodeRange, keep: KeepPoint | undefin
  * Add `[low, high)` to a line, hook calls apart. `site` is the first that may lie in it; returns
  * the next one.
  */
-function addCode({ sites }: Program, code: LineCode, low: Addr, high: Addr, site: number): number {
+function addCode(
+  { sites }: Pick<Placed, 'sites'>,
+  code: LineCode,
+  low: Addr,
+  high: Addr,
+  site: number,
+): number {
   while (site > 0 && sites.ret[site - 1]! > low) site--;
   while (site < sites.count && sites.ret[site]! <= low) site++;
   let at = low;
@@ -60,12 +76,12 @@ function addCode({ sites }: Program, code: LineCode, low: Addr, high: Addr, site
   return site;
 }
 
-function keeps(program: Program, keep: KeepPoint | undefined, call: Addr): boolean {
+function keeps(program: Placed, keep: KeepPoint | undefined, call: Addr): boolean {
   return !keep || keep({ call, frames: program.symbolizer.frames(call) });
 }
 
 /** The line of an inlined call includes the inlined code. */
-function placeCalls(program: Program, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
+function placeCalls(program: Placed, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
   const { dwarf } = program.symbolizer;
   const unit = dwarf.unitAt(range.low);
   const table = unit && dwarf.lineTable(unit);

@@ -10,6 +10,7 @@ import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { ImageFlow } from '../elf/flow.ts';
+import type { KeepPoint } from './keep.ts';
 import { placeLines } from './line-code.ts';
 import type { LineCode } from './lines.ts';
 
@@ -34,9 +35,6 @@ export interface ProgramFile {
   /** Points whose innermost line is here: every point belongs to one file. */
   points: number[];
 }
-
-/** Selects sites by their facts; all by default. */
-export type KeepPoint = (point: { call: Addr; frames: Frame[] }) => boolean;
 
 export interface ProgramOptions {
   /**

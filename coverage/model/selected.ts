@@ -5,7 +5,7 @@ import { CallSites } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { filterTrace } from '../trace/ops.ts';
 import { KIND_EDGE, type RecordKind, type Trace } from '../trace/trace.ts';
-import type { KeepPoint } from './program.ts';
+import type { KeepPoint } from './keep.ts';
 
 export class SelectedPoints {
   readonly #sites: CallSites;

@@ -1,6 +1,6 @@
 /** Choosing parts of a program by file glob, function name and address range. */
 import { type Addr, addrOf, CoverageError, cleanPath } from '../base/bytes.ts';
-import type { KeepPoint } from '../model/program.ts';
+import type { KeepPoint } from '../model/keep.ts';
 
 export interface Selection {
   /**

@@ -2,7 +2,8 @@
 // A search goes in pieces, so that the connection stays alive and can interrupt it.
 
 import { type Hart, layout as L } from '../hart/index.ts';
-import type { Machine, RunResult } from '../machine/machine.ts';
+import type { Machine } from '../machine/machine.ts';
+import type { RunResult } from '../machine/run-result.ts';
 import { translate } from './guest-memory.ts';
 import type { Found, Range, Stops } from './timeline/stops.ts';
 import { exhaust, type Timeline } from './timeline/timeline.ts';

@@ -6,7 +6,8 @@
 // which a recorded run refuses: virtual time stops while the guest is stopped.
 
 import type { Hart } from '../hart/index.ts';
-import type { Machine, RunResult } from '../machine/machine.ts';
+import type { Machine } from '../machine/machine.ts';
+import type { RunResult } from '../machine/run-result.ts';
 import { monitor } from './gdb-monitor.ts';
 import { frame, fromHex, type Incoming, PACKET_MAX, Packets, toHex } from './gdb-packets.ts';
 import { G_COUNT, readRegister, targetDescription, writeRegister } from './gdb-registers.ts';

@@ -7,8 +7,7 @@
 // between the two. Rare: BigInt.
 
 import { type CsrRow, csrNamed } from '../isa/csr.ts';
-import type { CsrFile } from './csr-file.ts';
-import type { Rule } from './csr-rules.ts';
+import type { CsrState, Rule } from './csr-rule.ts';
 import * as L from './layout.ts';
 
 const CYCLE = 0;
@@ -29,8 +28,8 @@ function slotOf(index: number): number {
 }
 
 /** The count that drives a counter at present, undefined = none. */
-function source(file: CsrFile, index: number): bigint | undefined {
-  const s = file.state;
+function source(csrs: CsrState, index: number): bigint | undefined {
+  const s = csrs.state;
   if ((s.get(L.MCOUNTINHIBIT) >>> index) & 1) return undefined;
   const event =
     index === CYCLE
@@ -43,28 +42,28 @@ function source(file: CsrFile, index: number): bigint | undefined {
   return event === EVENT_CYCLES ? spent : spent - s.get64(L.EXCEPTIONS);
 }
 
-const current = (file: CsrFile, index: number): bigint =>
-  BigInt.asUintN(64, file.state.get64(slotOf(index)) + (source(file, index) ?? 0n));
+const current = (csrs: CsrState, index: number): bigint =>
+  BigInt.asUintN(64, csrs.state.get64(slotOf(index)) + (source(csrs, index) ?? 0n));
 
 /** Makes the next instruction read `value`: the writing instruction does not count itself. */
-function put(file: CsrFile, index: number, value: bigint): void {
-  const count = source(file, index);
+function put(csrs: CsrState, index: number, value: bigint): void {
+  const count = source(csrs, index);
   const offset = count === undefined ? 0n : count + 1n;
-  file.state.set64(slotOf(index), BigInt.asUintN(64, value - offset));
+  csrs.state.set64(slotOf(index), BigInt.asUintN(64, value - offset));
 }
 
 /** Changes the sources of counters `first` to `last`, which keep their values. */
-function rebase(file: CsrFile, first: number, last: number, change: () => void): void {
+function rebase(csrs: CsrState, first: number, last: number, change: () => void): void {
   const indices: number[] = [];
   for (let index = first; index <= last; index++) if (index !== 1) indices.push(index);
-  const before = indices.map(index => ({ index, value: current(file, index), had: source(file, index) }));
+  const before = indices.map(index => ({ index, value: current(csrs, index), had: source(csrs, index) }));
   change();
   for (const { index, value, had } of before) {
-    const has = source(file, index);
-    if ((had === undefined) !== (has === undefined)) put(file, index, value);
+    const has = source(csrs, index);
+    if ((had === undefined) !== (has === undefined)) put(csrs, index, value);
     else if (has !== undefined) {
       // Driven before and after: the running instruction still counts.
-      file.state.set64(slotOf(index), BigInt.asUintN(64, value - has));
+      csrs.state.set64(slotOf(index), BigInt.asUintN(64, value - has));
     }
   }
 }
@@ -74,26 +73,26 @@ const join = (lo: number, hi: number): bigint => (BigInt(hi >>> 0) << 32n) | Big
 
 export const COUNTER_RULES = {
   counter: {
-    read: (file, row) => {
-      const value = current(file, indexOf(row));
-      file.value(Number(value & 0xffff_ffffn) | 0, Number(value >> 32n) | 0);
+    read: (csrs, row) => {
+      const value = current(csrs, indexOf(row));
+      csrs.value(Number(value & 0xffff_ffffn) | 0, Number(value >> 32n) | 0);
     },
-    write: (file, row, lo, hi) => put(file, indexOf(row), join(lo, hi)),
+    write: (csrs, row, lo, hi) => put(csrs, indexOf(row), join(lo, hi)),
   },
   time: {
-    read: file => {
-      const time = file.ports.time();
-      file.value((time % 2 ** 32) | 0, Math.floor(time / 2 ** 32));
+    read: csrs => {
+      const time = csrs.ports.time();
+      csrs.value((time % 2 ** 32) | 0, Math.floor(time / 2 ** 32));
     },
   },
   mcountinhibit: {
-    write: (file, row, lo) =>
-      rebase(file, 0, COUNTERS - 1, () => file.state.set(L.MCOUNTINHIBIT, lo & Number(row.writable))),
+    write: (csrs, row, lo) =>
+      rebase(csrs, 0, COUNTERS - 1, () => csrs.state.set(L.MCOUNTINHIBIT, lo & Number(row.writable))),
   },
   mhpmevent: {
-    write: (file, row, lo, hi) => {
+    write: (csrs, row, lo, hi) => {
       const index = row.number - MHPMEVENT0;
-      rebase(file, index, index, () => file.state.put(L.csrAt(row), lo, hi));
+      rebase(csrs, index, index, () => csrs.state.put(L.csrAt(row), lo, hi));
     },
   },
 } satisfies Readonly<Record<string, Rule>>;

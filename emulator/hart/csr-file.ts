@@ -6,6 +6,7 @@
 import { CSRS, type CsrGuard, type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
 import { STCE_HI, TM } from '../isa/csr-fields.ts';
 import { M, U } from './cause.ts';
+import { CsrState } from './csr-rule.ts';
 import { CSR_RULES, menvcfgFields } from './csr-rules.ts';
 import { csrAt, MCOUNTEREN, MENVCFG, MSTATUS, PRIV, SCOUNTEREN } from './layout.ts';
 import type { Mmu } from './mmu.ts';
@@ -23,21 +24,11 @@ interface Access {
   readonly write: (lo: number, hi: number) => void;
 }
 
-export class CsrFile {
-  /** Halves of the last value read. */
-  lo = 0;
-  hi = 0;
-  /** Set by writes that may change translations or views; the engine must leave compiled code. */
-  changedView = false;
-  readonly state: State;
-  readonly mmu: Mmu;
-  readonly ports: HartPorts;
+export class CsrFile extends CsrState {
   readonly #access: (Access | undefined)[] = new Array(4096);
 
   constructor(state: State, mmu: Mmu, ports: HartPorts) {
-    this.state = state;
-    this.mmu = mmu;
-    this.ports = ports;
+    super(state, mmu, ports);
     for (const row of CSRS) {
       if (row.needs === undefined || ports.extensions.has(row.needs)) {
         this.#access[row.number] = accessOf(this, row);
@@ -83,16 +74,6 @@ export class CsrFile {
     const access = this.#access[csr]!;
     access.write(lo, hi);
     if (access.guard === 'fs') this.state.set(MSTATUS, this.state.get(MSTATUS) | FS);
-  }
-
-  /** Sstc: true if stimecmp drives mip.STIP. */
-  get hasStimecmp(): boolean {
-    return (this.state.hi(MENVCFG) & STCE_HI) !== 0;
-  }
-
-  value(lo: number, hi: number): void {
-    this.lo = lo;
-    this.hi = hi;
   }
 
   /** For debuggers and tests: the value as M-mode would read it; undefined = not implemented. */

@@ -6,7 +6,7 @@ import { type CsrRow, type CsrRule, csrNamed } from '../isa/csr.ts';
 import * as F from '../isa/csr-fields.ts';
 import type { Extensions } from '../isa/extensions.ts';
 import { COUNTER_RULES } from './csr-counters.ts';
-import type { CsrFile } from './csr-file.ts';
+import type { CsrState, Rule } from './csr-rule.ts';
 import * as L from './layout.ts';
 import { legalMstatus, sdHi } from './mstatus.ts';
 import { updateDataView } from './view.ts';
@@ -14,47 +14,39 @@ import { updateDataView } from './view.ts';
 const PMPCFG0 = csrNamed('pmpcfg0').number;
 const PMPADDR0 = csrNamed('pmpaddr0').number;
 
-export interface Rule {
-  /** Leaves the value in `file.lo` and `file.hi`. */
-  readonly read?: (file: CsrFile, row: CsrRow) => void;
-  /** Value that csrrs and csrrc modify, if it differs from the one that reads return. */
-  readonly base?: (file: CsrFile, row: CsrRow) => void;
-  readonly write?: (file: CsrFile, row: CsrRow, lo: number, hi: number) => void;
-}
-
 export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
   ...COUNTER_RULES,
 
-  mhartid: { read: file => file.value(file.state.get(L.HARTID), 0) },
+  mhartid: { read: csrs => csrs.value(csrs.state.get(L.HARTID), 0) },
 
   fflags: {
-    read: file => file.value(file.state.get(L.FFLAGS), 0),
-    write: (file, _row, lo) => file.state.set(L.FFLAGS, lo & 31),
+    read: csrs => csrs.value(csrs.state.get(L.FFLAGS), 0),
+    write: (csrs, _row, lo) => csrs.state.set(L.FFLAGS, lo & 31),
   },
   frm: {
-    read: file => file.value(file.state.get(L.FRM), 0),
-    write: (file, _row, lo) => file.state.set(L.FRM, lo & 7),
+    read: csrs => csrs.value(csrs.state.get(L.FRM), 0),
+    write: (csrs, _row, lo) => csrs.state.set(L.FRM, lo & 7),
   },
   fcsr: {
-    read: file => file.value((file.state.get(L.FRM) << 5) | file.state.get(L.FFLAGS), 0),
-    write: (file, _row, lo) => {
-      file.state.set(L.FFLAGS, lo & 31);
-      file.state.set(L.FRM, (lo >> 5) & 7);
+    read: csrs => csrs.value((csrs.state.get(L.FRM) << 5) | csrs.state.get(L.FFLAGS), 0),
+    write: (csrs, _row, lo) => {
+      csrs.state.set(L.FFLAGS, lo & 31);
+      csrs.state.set(L.FRM, (lo >> 5) & 7);
     },
   },
 
   mstatus: {
-    read: file => {
-      const lo = file.state.get(L.MSTATUS);
-      file.value(lo, F.XLEN_HI | sdHi(lo));
+    read: csrs => {
+      const lo = csrs.state.get(L.MSTATUS);
+      csrs.value(lo, F.XLEN_HI | sdHi(lo));
     },
     write: writeMstatus,
   },
 
   /** Modes 0 and 1 exist, a write of another mode is ignored (Priv §3.1.7). */
   tvec: {
-    write: (file, row, lo, hi) => {
-      if ((lo & 2) === 0) file.state.put(L.csrAt(row), lo, hi);
+    write: (csrs, row, lo, hi) => {
+      if ((lo & 2) === 0) csrs.state.put(L.csrAt(row), lo, hi);
     },
   },
 
@@ -66,9 +58,9 @@ export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
     },
   },
   sie: {
-    read: file => file.value(file.state.get(L.MIE) & file.state.get(L.MIDELEG), 0),
-    write: (file, _row, lo) => {
-      const s = file.state;
+    read: csrs => csrs.value(csrs.state.get(L.MIE) & csrs.state.get(L.MIDELEG), 0),
+    write: (csrs, _row, lo) => {
+      const s = csrs.state;
       const delegated = s.get(L.MIDELEG);
       s.set(L.MIE, (s.get(L.MIE) & ~delegated) | (lo & delegated));
       s.set(L.RECHECK, 1);
@@ -79,15 +71,15 @@ export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
    * Software bits and wires; writes, csrrs and csrrc modify only the software bits (Priv §3.1.9).
    */
   mip: {
-    read: file => file.value(file.state.get(L.MIP) | file.state.hi(L.MIP), 0),
-    base: file => file.value(file.state.get(L.MIP), 0),
+    read: csrs => csrs.value(csrs.state.get(L.MIP) | csrs.state.hi(L.MIP), 0),
+    base: csrs => csrs.value(csrs.state.get(L.MIP), 0),
     // stimecmp drives STIP while STCE is set (Sstc §2).
-    write: (file, row, lo) => writeMip(file, lo, Number(row.writable) & (file.hasStimecmp ? ~F.STIP : -1)),
+    write: (csrs, row, lo) => writeMip(csrs, lo, Number(row.writable) & (csrs.hasStimecmp ? ~F.STIP : -1)),
   },
   sip: {
-    read: file => file.value((file.state.get(L.MIP) | file.state.hi(L.MIP)) & file.state.get(L.MIDELEG), 0),
-    base: file => file.value(file.state.get(L.MIP) & file.state.get(L.MIDELEG), 0),
-    write: (file, row, lo) => writeMip(file, lo, Number(row.writable) & file.state.get(L.MIDELEG)),
+    read: csrs => csrs.value((csrs.state.get(L.MIP) | csrs.state.hi(L.MIP)) & csrs.state.get(L.MIDELEG), 0),
+    base: csrs => csrs.value(csrs.state.get(L.MIP) & csrs.state.get(L.MIDELEG), 0),
+    write: (csrs, row, lo) => writeMip(csrs, lo, Number(row.writable) & csrs.state.get(L.MIDELEG)),
   },
 
   menvcfg: { write: writeMenvcfg },
@@ -95,49 +87,49 @@ export const CSR_RULES: Readonly<Record<CsrRule, Rule>> = {
     write: ({ state: s }, _row, lo) => s.set(L.SENVCFG, legalEnvcfg(s.get(L.SENVCFG), lo)),
   },
   stimecmp: {
-    write: (file, row, lo, hi) => {
-      file.state.put(L.csrAt(row), lo, hi);
-      timerChanged(file);
+    write: (csrs, row, lo, hi) => {
+      csrs.state.put(L.csrAt(row), lo, hi);
+      timerChanged(csrs);
     },
   },
 
   /** A write with a mode that does not exist is ignored as a whole (Priv §10.1.11). */
   satp: {
-    write: (file, row, lo, hi) => {
+    write: (csrs, row, lo, hi) => {
       const mode = hi >>> 28;
       if (mode !== F.SATP_BARE && mode !== F.SATP_SV39 && mode !== F.SATP_SV48) return;
-      file.state.put(L.csrAt(row), lo, hi);
-      file.mmu.tlb.flushTranslated();
-      file.changedView = true;
+      csrs.state.put(L.csrAt(row), lo, hi);
+      csrs.mmu.tlb.flushTranslated();
+      csrs.changedView = true;
     },
   },
 
   pmpcfg: {
-    write: (file, row, lo, hi) => {
-      file.mmu.pmp.writeCfg((row.number - PMPCFG0) >> 1, lo, hi);
-      permissionsChanged(file);
+    write: (csrs, row, lo, hi) => {
+      csrs.mmu.pmp.writeCfg((row.number - PMPCFG0) >> 1, lo, hi);
+      permissionsChanged(csrs);
     },
   },
   pmpaddr: {
-    write: (file, row, lo, hi) => {
-      file.mmu.pmp.writeAddr(row.number - PMPADDR0, lo, hi);
-      permissionsChanged(file);
+    write: (csrs, row, lo, hi) => {
+      csrs.mmu.pmp.writeAddr(row.number - PMPADDR0, lo, hi);
+      permissionsChanged(csrs);
     },
   },
 };
 
-function writeMstatus(file: CsrFile, _row: CsrRow, lo: number): void {
-  const s = file.state;
+function writeMstatus(csrs: CsrState, _row: CsrRow, lo: number): void {
+  const s = csrs.state;
   const old = s.get(L.MSTATUS);
   const value = legalMstatus(old, lo, F.MSTATUS_MASK);
   s.set(L.MSTATUS, value);
   s.set(L.RECHECK, 1);
-  if ((old ^ value) & F.MXR) file.mmu.tlb.flushReads();
-  if (updateDataView(s) || (old ^ value) & F.MXR) file.changedView = true;
+  if ((old ^ value) & F.MXR) csrs.mmu.tlb.flushReads();
+  if (updateDataView(s) || (old ^ value) & F.MXR) csrs.changedView = true;
 }
 
-function writeMip(file: CsrFile, lo: number, mask: number): void {
-  const s = file.state;
+function writeMip(csrs: CsrState, lo: number, mask: number): void {
+  const s = csrs.state;
   s.set(L.MIP, (s.get(L.MIP) & ~mask) | (lo & mask));
   s.set(L.RECHECK, 1);
 }
@@ -154,27 +146,27 @@ export const menvcfgFields = (has: Extensions): number =>
   (has.has('svpbmt') ? F.PBMTE_HI : 0) |
   (has.has('svadu') ? F.ADUE_HI : 0);
 
-function writeMenvcfg(file: CsrFile, _row: CsrRow, lo: number, hi: number): void {
-  const s = file.state;
-  const had = file.hasStimecmp;
+function writeMenvcfg(csrs: CsrState, _row: CsrRow, lo: number, hi: number): void {
+  const s = csrs.state;
+  const had = csrs.hasStimecmp;
   const old = s.hi(L.MENVCFG);
-  const value = hi & menvcfgFields(file.ports.extensions);
+  const value = hi & menvcfgFields(csrs.ports.extensions);
   s.put(L.MENVCFG, legalEnvcfg(s.get(L.MENVCFG), lo), value);
   if ((old ^ value) & (F.PBMTE_HI | F.ADUE_HI)) {
     // The legality of translations depends on both, so a change drops all cached ones.
-    file.mmu.tlb.flushTranslated();
-    file.changedView = true;
+    csrs.mmu.tlb.flushTranslated();
+    csrs.changedView = true;
   }
-  if (file.hasStimecmp !== had) timerChanged(file);
+  if (csrs.hasStimecmp !== had) timerChanged(csrs);
 }
 
-function timerChanged(file: CsrFile): void {
-  const s = file.state;
-  file.ports.timerChanged?.(s.get(L.HARTID));
+function timerChanged(csrs: CsrState): void {
+  const s = csrs.state;
+  csrs.ports.timerChanged?.(s.get(L.HARTID));
   s.set(L.RECHECK, 1);
 }
 
-function permissionsChanged(file: CsrFile): void {
-  file.mmu.tlb.flushAll();
-  file.changedView = true;
+function permissionsChanged(csrs: CsrState): void {
+  csrs.mmu.tlb.flushAll();
+  csrs.changedView = true;
 }

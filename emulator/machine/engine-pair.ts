@@ -4,8 +4,9 @@
 
 import { Lockstep, type Side } from '../engine/lockstep.ts';
 import type { InputPort, JournalEntry } from './journal.ts';
-import { Machine, type RunResult } from './machine.ts';
+import { Machine } from './machine.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
+import type { RunResult } from './run-result.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A machine with the engine that the options name. */

@@ -39,9 +39,10 @@ import { MemoryHash } from './memory-hash.ts';
 import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import { type Complete, complete, type MachineOptions } from './options.ts';
 import { RunHasher } from './run-hash.ts';
+import type { RunResult } from './run-result.ts';
 import { Sbi } from './sbi.ts';
 import { Scheduler } from './scheduler.ts';
-import { type Snapshot, stateHash } from './snapshot.ts';
+import { type Snapshot, type SnapshotSource, stateHash } from './snapshot.ts';
 import { type LaterState, Snapshots } from './snapshots.ts';
 
 /**
@@ -57,19 +58,7 @@ const WORK_OF_IDLE = 64;
  */
 const QUANTUM_MAX = 4_000_000;
 
-export type RunResult =
-  /** The guest ended the run. */
-  | { kind: 'exit'; status: number }
-  /** The guest reported failure (SBI system reset with reason "system failure"). */
-  | { kind: 'panic'; status: number }
-  /** The guest requested a reboot; `reset()` performs it. */
-  | { kind: 'reset' }
-  /** The instructions, the time or the work of this call are spent; `run` continues. */
-  | { kind: 'budget' }
-  /** All harts wait and only input could wake them. */
-  | { kind: 'halt' };
-
-export class Machine {
+export class Machine implements SnapshotSource {
   readonly options: Complete;
   readonly ram: Ram;
   readonly bus = new Bus();

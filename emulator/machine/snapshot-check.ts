@@ -5,8 +5,7 @@
 
 import { HostError } from '../base/errors.ts';
 import { layout as L } from '../hart/index.ts';
-import type { Machine } from './machine.ts';
-import { HART_WORDS, type Snapshot, wordOf } from './snapshot.ts';
+import { HART_WORDS, type Snapshot, type SnapshotSource, wordOf } from './snapshot.ts';
 
 const MPP_RESERVED = 2;
 const MODES = [0, 8, 9];
@@ -19,7 +18,7 @@ function damaged(why: string): never {
 }
 
 /** Errors: HostError that names the first value that no machine could have. */
-export function checkState(m: Machine, s: Snapshot, own: Snapshot['rest']): void {
+export function checkState(m: SnapshotSource, s: Snapshot, own: Snapshot['rest']): void {
   for (const [id, words] of s.harts.entries()) checkHart(id, words);
   const { time, spent, stopped, ...parts } = s.rest;
   if (!(Number.isSafeInteger(time) && Number.isSafeInteger(spent) && spent >= 0 && time >= spent))
@@ -45,7 +44,7 @@ function checkHart(id: number, words: Int32Array): void {
   if (!MODES.includes(satp)) damaged(`${name}: satp has mode ${satp}`);
 }
 
-function checkClock(m: Machine, state: unknown, time: number): void {
+function checkClock(m: SnapshotSource, state: unknown, time: number): void {
   const names = new Set(m.clock.names);
   if (!Array.isArray(state) || state.length > names.size) damaged('clock: its alarms are no list');
   for (const alarm of state) {
@@ -55,7 +54,7 @@ function checkClock(m: Machine, state: unknown, time: number): void {
   }
 }
 
-function checkScheduler(m: Machine, state: unknown, time: number): void {
+function checkScheduler(m: SnapshotSource, state: unknown, time: number): void {
   const { turn, end, rng, ...more } = Object(state) as Record<string, unknown>;
   if (Object.keys(more).length > 0) damaged('scheduler: unknown fields');
   const isHart = Number.isInteger(turn) && (turn as number) >= 0 && (turn as number) < m.harts.length;

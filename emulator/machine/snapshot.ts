@@ -7,11 +7,18 @@ import { HostError } from '../base/errors.ts';
 import { StateHash } from '../base/state-hash.ts';
 import { counted } from '../base/words.ts';
 import type { Device } from '../bus/device.ts';
+import type { Ram } from '../bus/ram.ts';
 import { type Hart, layout as L } from '../hart/index.ts';
 import { isaString } from '../isa/index.ts';
-import type { JournalEntry } from './journal.ts';
-import type { Machine, RunResult } from './machine.ts';
-import type { RunHash } from './run-hash.ts';
+import type { Clock } from './clock.ts';
+import type { Board } from './devices.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import type { MemoryHash } from './memory-hash.ts';
+import type { Complete } from './options.ts';
+import type { RunHash, RunHasher } from './run-hash.ts';
+import type { RunResult } from './run-result.ts';
+import type { Sbi } from './sbi.ts';
+import type { Scheduler } from './scheduler.ts';
 
 /**
  * Parts of the window that are architectural state, [from, to). The rest is scratch, derived, or
@@ -77,8 +84,30 @@ export interface Observed {
   readonly runHash: RunHash | null;
 }
 
+/** The machine as its snapshots see it. */
+export interface SnapshotSource {
+  readonly options: Complete;
+  readonly ram: Ram;
+  readonly memoryHash: MemoryHash;
+  readonly harts: readonly Hart[];
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly sbi: Sbi | undefined;
+  readonly hasher: RunHasher | undefined;
+  readonly journal: Journal;
+  readonly kcovRecords: number;
+  time: number;
+  spent: number;
+  stopped: RunResult | undefined;
+  /** The hart whose turn it is becomes the active one. */
+  activateTurn(): void;
+  /** Coverage records up to now. */
+  countRecords(records: number): void;
+}
+
 /** Equal hashes mean equal guest-visible state. */
-export function stateHash(m: Machine): string {
+export function stateHash(m: SnapshotSource): string {
   const hash = new StateHash();
   for (const half of m.memoryHash.sum) hash.word(half);
   for (const hart of m.harts) hash.words(registers(hart));
@@ -87,7 +116,7 @@ export function stateHash(m: Machine): string {
 }
 
 /** All but the pages and the hash. */
-export function stateOf(m: Machine): Omit<Snapshot, 'pages' | 'hash'> {
+export function stateOf(m: SnapshotSource): Omit<Snapshot, 'pages' | 'hash'> {
   return {
     isa: isaString(m.options.extensions),
     ramBytes: m.ram.bytes,
@@ -103,7 +132,7 @@ export function stateOf(m: Machine): Omit<Snapshot, 'pages' | 'hash'> {
 }
 
 /** Errors: HostError when the snapshot is of another kind of machine. */
-export function checkFits(m: Machine, s: Snapshot): void {
+export function checkFits(m: SnapshotSource, s: Snapshot): void {
   if (s.ramBytes !== m.ram.bytes || s.harts.length !== m.harts.length)
     throw new HostError(
       `snapshot of ${counted(s.harts.length, 'hart')} and ${s.ramBytes} bytes of ram does not fit a machine of ` +
@@ -126,7 +155,7 @@ export function checkFits(m: Machine, s: Snapshot): void {
 }
 
 /** Takes over all but RAM, which is in place already. */
-export function setState(m: Machine, { rest, harts, observed }: Snapshot): void {
+export function setState(m: SnapshotSource, { rest, harts, observed }: Snapshot): void {
   m.time = rest.time;
   m.spent = rest.spent;
   m.stopped = rest.stopped ?? undefined;
@@ -145,7 +174,7 @@ export function setState(m: Machine, { rest, harts, observed }: Snapshot): void 
   m.countRecords(observed.records);
 }
 
-function versionsOf(m: Machine): Record<string, number> {
+function versionsOf(m: SnapshotSource): Record<string, number> {
   return Object.fromEntries(m.board.placed.map(({ device }) => [device.name, device.stateVersion ?? 1]));
 }
 
@@ -160,7 +189,7 @@ export function wordOf(offset: number): number {
 }
 
 /** Everything but memory and registers, as it is now; `take` gives the state of a device. */
-export function restOf(m: Machine, take = (device: Device): unknown => device.save()): Rest {
+export function restOf(m: SnapshotSource, take = (device: Device): unknown => device.save()): Rest {
   const devices: Record<string, unknown> = {};
   for (const { device } of m.board.placed) devices[device.name] = take(device);
   return {

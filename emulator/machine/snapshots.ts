@@ -4,9 +4,16 @@
 // here grows with the number of returns.
 
 import { HostError } from '../base/errors.ts';
-import type { Machine } from './machine.ts';
 import { PageSet } from './page-set.ts';
-import { checkFits, restOf, type Snapshot, setState, stateHash, stateOf } from './snapshot.ts';
+import {
+  checkFits,
+  restOf,
+  type Snapshot,
+  type SnapshotSource,
+  setState,
+  stateHash,
+  stateOf,
+} from './snapshot.ts';
 import { checkState } from './snapshot-check.ts';
 
 const PAGE = 4096;
@@ -23,14 +30,14 @@ export type LaterState = Omit<Snapshot, 'pages' | 'hash' | 'observed'> & {
 export const RESET_CHECK = 1024;
 
 export class Snapshots {
-  readonly #m: Machine;
+  readonly #m: SnapshotSource;
   #base: Snapshot | undefined;
   /** Pages that may differ from the base. */
   readonly #since: PageSet;
   #returns = 0;
   #restoredPages = 0;
 
-  constructor(m: Machine) {
+  constructor(m: SnapshotSource) {
     this.#m = m;
     this.#since = new PageSet(m.ram.bytes / PAGE);
   }

@@ -20,9 +20,16 @@ import {
 } from '../../emulator/base/arguments.ts';
 import type { AddedDevice, Device } from '../../emulator/bus/device.ts';
 import { ICOUNT_MAX, MAX_HARTS, VIRTIO_KINDS, type VirtioKind } from '../../emulator/index.ts';
-import type { DiskImage, InputEvent, LoadedImage, MachineOptions, VirtioDevice } from './options.ts';
-import type { MomentsOptions, TimelineOptions } from './timeline.ts';
-import type { TraceOptions } from './trace.ts';
+import type {
+  DiskImage,
+  InputEvent,
+  LoadedImage,
+  MachineOptions,
+  MomentsOptions,
+  TimelineOptions,
+  TraceOptions,
+  VirtioDevice,
+} from './options.ts';
 
 /** @internal */
 export const check = (where: string, ...args: readonly Argument[]): void =>

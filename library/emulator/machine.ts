@@ -36,24 +36,20 @@ import {
   UNITS,
 } from './checks.ts';
 import type { KcovRecord } from './kcov.ts';
-import { type InputEvent, type InputPort, imageFile, innerOptions, type MachineOptions } from './options.ts';
+import {
+  type InputEvent,
+  type InputPort,
+  imageFile,
+  innerOptions,
+  type MachineOptions,
+  type TimelineOptions,
+  type TraceOptions,
+} from './options.ts';
 import { type Registers, readNamed, registersOf, writeNamed } from './registers.ts';
 import { restore, type Snapshot, save } from './snapshot.ts';
-import { Timeline, type TimelineOptions } from './timeline.ts';
-import { record, type TraceOptions, type TraceRecording } from './trace.ts';
-
-/** Why a run returned. */
-export type StopReason =
-  /** The guest ended the run, with a status of 0 to 65535. */
-  | { readonly kind: 'exit'; readonly status: number }
-  /** The guest said that it failed (SBI system reset with reason "system failure"). */
-  | { readonly kind: 'panic'; readonly status: number }
-  /** The guest wants a reboot: `reset` does it. */
-  | { readonly kind: 'reset' }
-  /** The units or the time of this call are spent; `run` goes on. */
-  | { readonly kind: 'budget' }
-  /** All harts wait, and only input could wake them. */
-  | { readonly kind: 'halt' };
+import type { StopReason } from './stop.ts';
+import { Timeline } from './timeline.ts';
+import { record, type TraceRecording } from './trace.ts';
 
 export interface UntilOptions {
   /** At most so many instructions and exceptions. Default: no limit. */

@@ -160,3 +160,30 @@ export function innerOptions(options: MachineOptions, onConsole: (byte: number) 
     onConsole,
   }) as InnerOptions;
 }
+
+export interface TimelineOptions {
+  /** Units between two snapshots at first; doubled when their pages take too much. Default 10^6. */
+  readonly spacing?: number;
+  /** Bytes that the pages and disk blocks of all snapshots may take. Default 256 MiB. */
+  readonly maxBytes?: number;
+}
+
+export interface MomentsOptions {
+  /** Places between which to look. Default: from the first to the latest. */
+  readonly from?: number;
+  readonly to?: number;
+  /** At most so many. Default 1000. */
+  readonly most?: number;
+}
+
+export interface TraceOptions {
+  /** Name of the test that the records are attributed to. */
+  readonly test?: string;
+  /** Whose kcov the guest speaks: openbsd, netbsd, freebsd or linux; a fact for readers. */
+  readonly dialect?: string;
+  /**
+   * Count records as coverage for which the program's buffer had no room. Default: they are marked
+   * as lost.
+   */
+  readonly keepLost?: boolean;
+}

@@ -10,7 +10,8 @@ import {
   translate,
 } from '../../emulator/index.ts';
 import { ADDRESS, check, EVENT_NUMBER, HART, MOMENTS, STORE_BYTES, UNITS } from './checks.ts';
-import type { StopReason } from './machine.ts';
+import type { MomentsOptions } from './options.ts';
+import type { StopReason } from './stop.ts';
 
 /** A place of a run, in front of an instruction. */
 export interface Moment {
@@ -29,21 +30,6 @@ export interface StoreMoment extends Moment {
   /** Physical address and number of the bytes stored. */
   readonly address: number;
   readonly bytes: number;
-}
-
-export interface TimelineOptions {
-  /** Units between two snapshots at first; doubled when their pages take too much. Default 10^6. */
-  readonly spacing?: number;
-  /** Bytes that the pages and disk blocks of all snapshots may take. Default 256 MiB. */
-  readonly maxBytes?: number;
-}
-
-export interface MomentsOptions {
-  /** Places between which to look. Default: from the first to the latest. */
-  readonly from?: number;
-  readonly to?: number;
-  /** At most so many. Default 1000. */
-  readonly most?: number;
 }
 
 /** Events that are counted: coverage records, and traps to S-mode by their kind. */

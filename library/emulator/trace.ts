@@ -3,18 +3,7 @@ import { writeTrace } from '../../coverage/record.ts';
 import type { Machine } from '../../emulator/index.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { join } from '../bytes.ts';
-
-export interface TraceOptions {
-  /** Name of the test that the records are attributed to. */
-  readonly test?: string;
-  /** Whose kcov the guest speaks: openbsd, netbsd, freebsd or linux; a fact for readers. */
-  readonly dialect?: string;
-  /**
-   * Count records as coverage for which the program's buffer had no room. Default: they are marked
-   * as lost.
-   */
-  readonly keepLost?: boolean;
-}
+import type { TraceOptions } from './options.ts';
 
 /** A trace that is being recorded. */
 export interface TraceRecording {

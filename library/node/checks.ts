@@ -20,10 +20,7 @@ import {
 import { ICOUNT_MAX, MAX_HARTS } from '../../emulator/index.ts';
 import { FORKS, SPREAD } from '../../run/why/why.ts';
 import { DIALECTS } from '../../toolchain/index.ts';
-import type { CompileOptions, KernelOptions } from './compile.ts';
-import type { ReplayOptions } from './replay.ts';
-import type { RunOptions } from './run.ts';
-import type { WhyOptions } from './why.ts';
+import type { CompileOptions, KernelOptions, ReplayOptions, RunOptions, WhyOptions } from './options.ts';
 
 /** @internal */
 export const check = (where: string, ...args: readonly Argument[]): void =>

@@ -4,16 +4,7 @@ import { aString } from '../../emulator/base/arguments.ts';
 import { buildKernel as buildInner, buildProgram } from '../../toolchain/index.ts';
 import { A_PATH, COMPILE, check, KERNEL } from './checks.ts';
 import { guarded } from './errors.ts';
-
-/** Whose kcov, system calls and headers. */
-export type Dialect = 'openbsd' | 'netbsd' | 'freebsd' | 'linux';
-
-export interface CompileOptions {
-  /** Whose headers come first on the include path. Default: `openbsd`. */
-  readonly dialect?: Dialect;
-  /** More flags of clang, after `-O1 -g -Wall` and those that the guest needs. */
-  readonly cflags?: readonly string[];
-}
+import type { CompileOptions, KernelOptions } from './options.ts';
 
 /** A static executable for the guest. */
 export interface CompiledProgram {
@@ -46,15 +37,6 @@ export const compile = (source: string, options: CompileOptions = {}): Promise<C
     });
     return { path, bytes: readFileSync(path), isCached: !built, warnings };
   });
-
-export interface KernelOptions {
-  /**
-   * Folder of a kernel tree to build from, a copy of the package's `kernel/`. Default: that one.
-   */
-  readonly source?: string;
-  /** Takes a line when a build will take seconds. */
-  readonly onMessage?: (line: string) => void;
-}
 
 /** The kernel of a configuration. */
 export interface KernelFile {

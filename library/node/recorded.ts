@@ -2,18 +2,7 @@
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { inCapsule, parseCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
-import type { RunOptions } from './run.ts';
-
-/** Images that a thin capsule names by hash only, where they are not in the cache. */
-export interface RecordedFiles extends Pick<RunOptions, 'cflags'> {
-  /**
-   * Paths of images; instead of the program's image, the program: a C source is compiled with
-   * `cflags`.
-   */
-  readonly files?: readonly string[];
-  /** Path of the kernel image. */
-  readonly kernel?: string;
-}
+import type { RecordedFiles } from './options.ts';
 
 const NAME = 'given';
 

@@ -4,13 +4,9 @@ import { storeImage } from '../../host/image-store.ts';
 import { choiceOf, differences, guestOf } from '../../host/replay.ts';
 import { check, REPLAY } from './checks.ts';
 import { guarded } from './errors.ts';
-import { type RecordedFiles, recordedRun } from './recorded.ts';
-import { execute, type Run, type RunOptions } from './run.ts';
-
-/** How a capsule is run again. */
-export interface ReplayOptions
-  extends Pick<RunOptions, 'engine' | 'cover' | 'testName' | 'onOutput' | 'signal'>,
-    RecordedFiles {}
+import type { ReplayOptions } from './options.ts';
+import { recordedRun } from './recorded.ts';
+import { execute, type Run } from './run.ts';
 
 /** A run of a capsule, and whether it was the same. */
 export interface Replay {

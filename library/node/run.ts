@@ -22,65 +22,10 @@ import type { ExportOptions } from '../coverage/export.ts';
 import { Image, SELECTION, type Selection } from '../coverage/image.ts';
 import { type Trace, toTrace } from '../coverage/trace.ts';
 import { A_PATH, check, RUN } from './checks.ts';
-import type { Dialect } from './compile.ts';
 import { guarded } from './errors.ts';
+import type { Dialect, RunOptions } from './options.ts';
 import { asPublic, type RunDescription, type RunOutcome, type RunResult } from './result.ts';
 import { type Ended, type Recorded, runSession } from './session.ts';
-
-export interface RunOptions {
-  /** Arguments behind argv[0]. */
-  readonly args?: readonly string[];
-  /** The program's environment. */
-  readonly env?: Readonly<Record<string, string>>;
-  /**
-   * Standard input: all of it, or chunks as they come, such as a readable stream. Default: empty.
-   */
-  readonly input?: string | Uint8Array | AsyncIterable<Uint8Array>;
-  /** Whose kcov the kernel speaks. Default: that of `conf` or `kernel`, or `openbsd`. */
-  readonly dialect?: Dialect;
-  /** Kernel configuration, as `linux+kasan`. Default: the dialect. */
-  readonly conf?: string;
-  /** Path of a kernel image, instead of one that is built. */
-  readonly kernel?: string;
-  /** Folder to build the kernel from, a copy of the package's `kernel/`. */
-  readonly kernelSource?: string;
-  /** More flags of the compiler, where the program is C. */
-  readonly cflags?: readonly string[];
-  /** More words of the kernel command line. */
-  readonly append?: string;
-  /** Record with the device, with C hooks in the guest, or not at all. Default: `device`. */
-  readonly kcov?: 'device' | 'guest' | 'off';
-  /** Default: `jit`. The run is the same with each. */
-  readonly engine?: 'jit' | 'interp' | 'lockstep';
-  /** 1 to 8. Default: 1. */
-  readonly harts?: number;
-  /** CPU and extensions, as QEMU's `-cpu` spells them: `rv64,zba=off`. Default: `rv64`. */
-  readonly cpu?: string;
-  /** Bytes of RAM: whole MiB, 16 MiB to 2 GiB. Default: 256 MiB. */
-  readonly memory?: number;
-  /** Of everything random in the guest. */
-  readonly seed?: bigint;
-  /** Of the order in which harts take turns. */
-  readonly schedSeed?: bigint;
-  /** An instruction takes 2^icount nanoseconds of the guest's time, 0 to 10. Default: 0. */
-  readonly icount?: number;
-  /** The run ends with status 124 after so many instructions. Default: no limit. */
-  readonly maxInsns?: number;
-  /** Record what kcov records as `trace` of the run. Default: false; a recorded run is slower. */
-  readonly cover?: boolean;
-  /**
-   * Record a C program that does not use kcov itself: kcov is compiled into it. Implies `cover`.
-   */
-  readonly trace?: boolean;
-  /** Name of the test in the trace. Default: that of the program. */
-  readonly testName?: string;
-  /** Takes what the guest prints, as it comes. */
-  readonly onOutput?: (chunk: Uint8Array) => void;
-  /** Takes lines about builds, and the compiler's warnings. */
-  readonly onMessage?: (text: string) => void;
-  /** Ends the run early; it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-}
 
 /** The parts of a run, ended or not. @internal */
 export interface Parts {

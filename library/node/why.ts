@@ -11,41 +11,8 @@ import { fileOf } from '../../run/why/file.ts';
 import { BUDGET, FORKS, why as find, SEED, SPREAD } from '../../run/why/why.ts';
 import { check, WHY } from './checks.ts';
 import { guarded } from './errors.ts';
-import { type RecordedFiles, recordedRun } from './recorded.ts';
-
-/** The failure, and how forks differ from the recorded run. */
-export interface WhyOptions extends RecordedFiles {
-  /**
-   * The failure: a console line that matches, or an exit status. Default: the first report of the
-   * kernel or its panic, where numbers do not count; else the exit status; else that the run does
-   * not end.
-   */
-  readonly failure?: { readonly console: RegExp } | { readonly status: number };
-  /** At each place. Default 60. */
-  readonly forks?: number;
-  /** Turns of harts last up to twice as many units, timers are up to so late. Default 20,000. */
-  readonly spread?: number;
-  /** Of the forks; the same seed gives the same answer. Default 1. */
-  readonly seed?: bigint;
-  /** Instructions of all forks together. Default 2 * 10^10. */
-  readonly budget?: number;
-  readonly engine?: 'jit' | 'interp';
-  /** Called behind each fork with what is known of its place. */
-  readonly onProgress?: (place: WhyPlace) => void;
-  /** Ends the search early; it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** Forks that started at one place of the recorded run. */
-export interface WhyPlace {
-  /** The place: units (instructions and exceptions of all harts) since power-on. */
-  unit: number;
-  forks: number;
-  /** Forks that failed like the recorded run. */
-  fails: number;
-  /** Of the share that fails, with 95 % confidence. */
-  interval: { low: number; high: number };
-}
+import type { WhyOptions, WhyPlace } from './options.ts';
+import { recordedRun } from './recorded.ts';
 
 /** A call of a backtrace. */
 export interface WhyCall {

@@ -8,18 +8,13 @@ import { Header } from './header.tsx';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
 import { readPlace, writePlace } from './place.ts';
+import type { Shown } from './shown.ts';
 import { Source } from './source.tsx';
 import { State } from './state.tsx';
 import { Terminal } from './terminal.tsx';
 import { TimeAxis } from './time-axis.tsx';
 
 const base = document.baseURI;
-
-/** A line that is shown. */
-export interface Shown {
-  readonly file: string;
-  readonly line: number;
-}
 
 export function App() {
   const client = useMemo(() => new Client(), []);

@@ -1,8 +1,8 @@
 // Files of the kernel with the share of their lines that ran.
 import { useEffect, useState } from 'preact/hooks';
 import type { FileRow, Measure, Opened } from '../protocol.ts';
-import type { Shown } from './app.tsx';
 import type { Client } from './client.ts';
+import type { Shown } from './shown.ts';
 
 const percent = ({ covered, total }: FileRow): number =>
   total === 0 ? 0 : Math.round((100 * covered) / total);

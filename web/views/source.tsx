@@ -13,8 +13,8 @@ import {
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Focus, Lines, Measure, Opened } from '../protocol.ts';
-import type { Shown } from './app.tsx';
 import type { Client } from './client.ts';
+import type { Shown } from './shown.ts';
 
 interface Marks {
   readonly lines: Lines;

@@ -1,6 +1,6 @@
 // The aims of a search in a timeline, and its results.
 
-import type { RunResult } from '../../machine/machine.ts';
+import type { RunResult } from '../../machine/run-result.ts';
 
 /** Physical memory. */
 export interface Range {

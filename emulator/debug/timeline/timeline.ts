@@ -7,7 +7,8 @@
 
 import { HostError } from '../../base/errors.ts';
 import { Journal } from '../../machine/journal.ts';
-import type { Machine, RunResult } from '../../machine/machine.ts';
+import type { Machine } from '../../machine/machine.ts';
+import type { RunResult } from '../../machine/run-result.ts';
 import type { Snapshot } from '../../machine/snapshot.ts';
 import { Breakpoints, type Reached } from '../breakpoints.ts';
 import { Ladder } from './ladder.ts';

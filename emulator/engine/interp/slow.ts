@@ -6,9 +6,15 @@
 // in the window.
 
 import { IC, PC, SLOW_ARG, SLOW_VALUE } from '../../hart/layout.ts';
-import { type FunctionHandle, I32, I64, type Local, type ModuleBuilder } from '../../wasm/module.ts';
+import {
+  type CodeWriter,
+  type FunctionHandle,
+  I32,
+  I64,
+  type Local,
+  type ModuleBuilder,
+} from '../../wasm/module.ts';
 import type { Atomic } from '../semantics/ops.ts';
-import type { InterpOps } from './ops.ts';
 import { R_IMM, R_RM } from './records.ts';
 
 /** Implemented by engine.ts. All take and return i32 only. */
@@ -79,6 +85,22 @@ const PLACE = [I32, I32, I32, I64] as const;
 
 const i32s = (count: number): (typeof I32)[] => Array.from({ length: count }, () => I32);
 
+/** The handler that is being emitted, as far as a call needs it. */
+interface Caller {
+  readonly c: CodeWriter;
+  /** The position of the interpreter. */
+  readonly locals: {
+    readonly rec: Local<I32>;
+    readonly base: Local<I32>;
+    readonly ic: Local<I32>;
+    readonly page: Local<I64>;
+  };
+  /** Pushes the instruction's second source. */
+  rs2(): void;
+  /** Takes over the result of an import, the new `ic`. */
+  takeIc(): void;
+}
+
 export class SlowCalls {
   readonly imports: Record<Name, number>;
   readonly #refill: number;
@@ -117,7 +139,7 @@ export class SlowCalls {
   }
 
   /** Pushes the host address of `va`, which missed, or 0 for the slow path. */
-  refill(o: InterpOps, va: Local<I64>, bytes: number, isStore: boolean): void {
+  refill(o: Caller, va: Local<I64>, bytes: number, isStore: boolean): void {
     o.c
       .local_get(va)
       .i32_const(bytes - 1)
@@ -125,21 +147,21 @@ export class SlowCalls {
       .call(this.#refill);
   }
 
-  load(o: InterpOps, va: Local<I64>, funct3: number): void {
+  load(o: Caller, va: Local<I64>, funct3: number): void {
     this.#memory(o, 'load', va, funct3);
   }
 
-  store(o: InterpOps, va: Local<I64>, log2: number): void {
+  store(o: Caller, va: Local<I64>, log2: number): void {
     this.#value(o);
     this.#memory(o, 'store', va, log2);
   }
 
-  atomic(o: InterpOps, va: Local<I64>, what: Atomic): void {
+  atomic(o: Caller, va: Local<I64>, what: Atomic): void {
     if (what.kind !== 'lr') this.#value(o);
     this.#memory(o, 'atomic', va, atomicCode(what));
   }
 
-  fpEnable(o: InterpOps, writes: boolean): void {
+  fpEnable(o: Caller, writes: boolean): void {
     this.sync(o);
     o.c
       .local_get(o.locals.rec)
@@ -148,31 +170,31 @@ export class SlowCalls {
     o.takeIc();
   }
 
-  soft(o: InterpOps, op: number): void {
+  soft(o: Caller, op: number): void {
     this.sync(o);
     o.c.local_get(o.locals.rec).i32_const(op).local_get(o.locals.rec).i32_load8_u(R_RM);
     o.c.call(this.imports.soft);
     o.takeIc();
   }
 
-  system(o: InterpOps, name: 'system' | 'illegal' = 'system'): void {
+  system(o: Caller, name: 'system' | 'illegal' = 'system'): void {
     this.sync(o);
     o.c.local_get(o.locals.rec).i32_load(R_IMM).call(this.imports[name]);
     o.takeIc();
   }
 
-  sync(o: InterpOps): void {
+  sync(o: Caller): void {
     const { rec, base, ic, page } = o.locals;
     o.c.local_get(rec).local_get(base).local_get(ic).local_get(page).call(this.#sync.index);
   }
 
-  #value(o: InterpOps): void {
+  #value(o: Caller): void {
     o.c.i32_const(0);
     o.rs2();
     o.c.i64_store(SLOW_VALUE);
   }
 
-  #memory(o: InterpOps, name: 'load' | 'store' | 'atomic', va: Local<I64>, code: number): void {
+  #memory(o: Caller, name: 'load' | 'store' | 'atomic', va: Local<I64>, code: number): void {
     const { rec, base, ic, page } = o.locals;
     o.c.local_get(rec).local_get(base).local_get(ic).local_get(page).local_get(va).i32_const(code);
     o.c.call(this.#access[name].index);

@@ -6,9 +6,9 @@
 // code), and that the address leads there (compared with the exec TLB at the entry of a region that
 // has such calls; a change of a translation ends the region).
 
+import type { Insn } from '../../isa/index.ts';
 import type { CodeWriter, I32, I64, Local } from '../../wasm/module.ts';
 import type { RamPlace } from './emit/memory.ts';
-import type { Region } from './region/region.ts';
 
 /** One function that may be executed inline. */
 export interface InlineCall {
@@ -33,8 +33,11 @@ export interface InlineCall {
 
 /** Calls that share one set of facts in a region. */
 export interface InlineFamily {
-  /** True if calls can be inlined in this region. If not, they are ordinary calls. */
-  accepts(region: Region): boolean;
+  /**
+   * True if calls can be inlined in a region of these instructions. If not, they are ordinary
+   * calls.
+   */
+  accepts(insns: Iterable<Insn>): boolean;
   /** Begins the emission of one region. */
   begin(context: InlineContext): InlineEmitter;
 }

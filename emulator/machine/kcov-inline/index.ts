@@ -17,7 +17,6 @@ import type {
   InlineFamily,
   InlineSite,
 } from '../../engine/jit/inline-call.ts';
-import type { Region } from '../../engine/jit/region/region.ts';
 import { type Insn, rowOf } from '../../isa/index.ts';
 import { type CodeWriter, I64 } from '../../wasm/module.ts';
 import { DISABLED, KnownContext } from './context.ts';
@@ -61,8 +60,10 @@ export function kcovInlineCalls(table: HookTable): InlineCall[] {
 /**
  * True when no instruction of the region moves tp, so that the live pointer can be looked up once.
  */
-const keepsThreadPointer = (region: Region): boolean =>
-  region.blocks.every(block => block.insns.every(({ insn }) => insn.rd !== TP || !writesX(insn)));
+function keepsThreadPointer(insns: Iterable<Insn>): boolean {
+  for (const insn of insns) if (insn.rd === TP && writesX(insn)) return false;
+  return true;
+}
 const writesX = (insn: Insn): boolean => rowOf(insn.op).regs.rd === 'x';
 
 class HookEmitter implements InlineEmitter {

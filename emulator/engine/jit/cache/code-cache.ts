@@ -15,8 +15,8 @@
 import type { DecodedPages } from '../../interp/decoded-pages.ts';
 import { ENTRY_COMPILED } from '../../interp/records.ts';
 import { cool } from '../policy/heat.ts';
-import type { EntryPoint, EntryPoints } from './entry-points.ts';
-import { type CompiledEntry, NO_SLOT, type SlotTable } from './slots.ts';
+import type { CompiledModule, EntryPoint, EntryPoints } from './entry-points.ts';
+import { NO_SLOT, type SlotTable } from './slots.ts';
 
 export interface CacheLimits {
   /** Entry points that can be compiled or linked at once. */
@@ -26,17 +26,6 @@ export interface CacheLimits {
 }
 
 export const CACHE_DEFAULT: CacheLimits = { slots: 4095, wasmBytes: 64 << 20 };
-
-export interface CompiledModule {
-  readonly entries: readonly EntryPoint[];
-  /** Entry points of other modules that it calls through their slots. */
-  readonly callees: Set<EntryPoint>;
-  /** RAM pages that it was translated from. */
-  readonly pages: Set<number>;
-  readonly wasmBytes: number;
-  /** While it is parked: the contents of its slots. */
-  parked: CompiledEntry[] | undefined;
-}
 
 /** Figures since the start, for tests and profiles. */
 export interface CacheStats {

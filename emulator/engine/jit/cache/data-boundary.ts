@@ -4,7 +4,7 @@
 // a guest raises it too often, the boundary goes to the end of RAM, so every store uses the slower
 // test.
 
-import type { CompiledModule } from './code-cache.ts';
+import type { CompiledModule } from './entry-points.ts';
 
 /** Times that code may appear above all known code while modules rely on the boundary. */
 const MOST_RAISES = 100;

@@ -4,8 +4,7 @@
 
 import { type MappedPage, sameViews, type Views } from '../guest-code.ts';
 import { coldHeat, type Heat } from '../policy/heat.ts';
-import type { CompiledModule } from './code-cache.ts';
-import { NO_SLOT } from './slots.ts';
+import { type CompiledEntry, NO_SLOT } from './slots.ts';
 
 export interface EntryPoint extends Views {
   readonly va: bigint;
@@ -21,6 +20,18 @@ export interface EntryPoint extends Views {
   module: CompiledModule | undefined;
   /** The pages of its region, as of the last discovery. */
   pages: readonly MappedPage[];
+}
+
+/** Entry points that were compiled together. */
+export interface CompiledModule {
+  readonly entries: readonly EntryPoint[];
+  /** Entry points of other modules that it calls through their slots. */
+  readonly callees: Set<EntryPoint>;
+  /** RAM pages that it was translated from. */
+  readonly pages: Set<number>;
+  readonly wasmBytes: number;
+  /** While it is parked: the contents of its slots. */
+  parked: CompiledEntry[] | undefined;
 }
 
 /** Entry points beyond this number are dropped, unless they are referenced. */

@@ -8,13 +8,12 @@
 
 import { FRM } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
-import { F32, F64, I64, type Local, type LocalScope } from '../../../wasm/module.ts';
+import { type CodeWriter, F32, F64, I64, type Local, type LocalScope } from '../../../wasm/module.ts';
 import { type Format, RESULT_LIMIT, type ResultCheck } from '../../semantics/ops.ts';
 import { type Block, successors } from '../region/region.ts';
 import { isCall } from '../region/registers.ts';
 import type { Structure } from '../region/structure.ts';
 import { BOX, type FpHelpers, isDirty, RM_SHIFT, readLimit } from './fp-helpers.ts';
-import type { JitOps } from './ops.ts';
 
 const RM_DYNAMIC = 7;
 const RM_LAST = 4;
@@ -60,9 +59,24 @@ export function planFp({ order }: Structure): FpPlan {
  */
 const readsSingles = ({ name }: Insn): boolean => name.endsWith('.s');
 
+/** The integer half, as far as this half needs it. */
+interface IntegerHalf {
+  readonly c: CodeWriter;
+  /** The current instruction. */
+  readonly insn: Insn;
+  /** The f registers that the region uses. */
+  readonly f: readonly (Local<F64> | undefined)[];
+  /** Pushes the first source, an x register. */
+  rs1(): void;
+  /** Writes the x register rd. */
+  rd(value: () => void): void;
+  /** Leaves the region before the current instruction if the i32 on the stack is not 0. */
+  leaveIf(): void;
+}
+
 /** Emits code for the current instruction of `o`. */
 export class JitFloat {
-  readonly #o: JitOps;
+  readonly #o: IntegerHalf;
   readonly #helpers: FpHelpers;
   readonly #own: LocalScope;
   /** The locals with the limits; undefined until the region needs them. */
@@ -76,7 +90,7 @@ export class JitFloat {
   readonly #singles: Local<F32>[] = [];
   #validSingles = 0;
 
-  constructor(o: JitOps, helpers: FpHelpers) {
+  constructor(o: IntegerHalf, helpers: FpHelpers) {
     this.#o = o;
     this.#helpers = helpers;
     this.#own = o.c.scope();

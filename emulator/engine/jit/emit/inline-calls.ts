@@ -5,7 +5,7 @@ import { TLB_BYTES, TLB_EXEC } from '../../../hart/layout.ts';
 import { type Insn, rowOf } from '../../../isa/index.ts';
 import { I32, type Local } from '../../../wasm/module.ts';
 import type { InlineCall, InlineEmitter, InlineFamily, InlineSite } from '../inline-call.ts';
-import { type Block, type Region, successors } from '../region/region.ts';
+import { type Block, insnsOf, type Region, successors } from '../region/region.ts';
 import type { Placement } from './entry.ts';
 import type { RamPlace } from './memory.ts';
 import type { JitOps } from './ops.ts';
@@ -36,7 +36,7 @@ export class InlineCalls {
     this.#ops = ops;
     this.#fetchView = placement.fetchView;
     const calls = order.flatMap(({ end }) => (end.kind === 'inline' ? [end.call] : []));
-    this.#calls = new Set(calls.filter(({ family }) => family.accepts(region)));
+    this.#calls = new Set(calls.filter(({ family }) => family.accepts(insnsOf(region))));
     if (this.#calls.size === 0) return;
     const { c, x, ic } = ops;
     const isVerified = c.zeroed(I32);

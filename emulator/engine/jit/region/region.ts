@@ -410,3 +410,8 @@ export function successors(block: Block): Block[] {
             : [];
   return edges.flatMap(e => ('block' in e ? [e.block] : []));
 }
+
+/** All instructions of a region. */
+export function* insnsOf({ blocks }: Region): Generator<Insn> {
+  for (const { insns } of blocks) for (const { insn } of insns) yield insn;
+}
