@@ -5,6 +5,7 @@ import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX } from '../../run/index.ts';
 import { type BootImages, bootImages, machineOf } from '../boot/machine.ts';
 import type { QemuOptions } from '../boot/options.ts';
+import { DEVICES } from '../boot/qemu-devices.ts';
 import { describeOptions, parseQemu } from '../boot/qemu-options.ts';
 import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
@@ -84,7 +85,8 @@ export function register(program: Command): void {
         '  -kernel FILE  -initrd FILE  -append STR  -bios default|none|FILE  -dtb FILE  -m SIZE  -smp N\n' +
         '  -cpu rv64|rva22s64|max[,EXT=on|off...]   extensions (docs/isa.md)\n' +
         '  -drive file=F,if=none,format=raw,id=ID[,readonly=on]  -device virtio-blk-device,drive=ID[,bus=virtio-mmio-bus.N]\n' +
-        '  -device virtio-rng-device | virtio-serial-device | loader,file=F,addr=A   -global virtio-mmio.force-legacy=false\n' +
+        `  -device ${DEVICES.map(({ name }) => name).join(' | ')}\n` +
+        '  -device loader,file=F,addr=A   -global virtio-mmio.force-legacy=false\n' +
         '  -icount shift=N|auto   2^N ns of guest time per instruction     -no-reboot   -rtc base=DATE\n' +
         '  -s  -S  -gdb tcp::PORT   a GDB stub, on the loopback interface\n' +
         'Own options:\n' +

@@ -137,7 +137,6 @@ export const MTVEC = at('mtvec');
 export const MEPC = at('mepc');
 export const MCAUSE = at('mcause');
 export const MTVAL = at('mtval');
-export const MSCRATCH = at('mscratch');
 export const MCOUNTEREN = at('mcounteren');
 export const MCOUNTINHIBIT = at('mcountinhibit');
 export const MENVCFG = at('menvcfg');
@@ -145,7 +144,6 @@ export const STVEC = at('stvec');
 export const SEPC = at('sepc');
 export const SCAUSE = at('scause');
 export const STVAL = at('stval');
-export const SSCRATCH = at('sscratch');
 export const SCOUNTEREN = at('scounteren');
 export const SATP = at('satp');
 /**

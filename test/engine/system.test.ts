@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import * as L from '../../emulator/hart/layout.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
-import { encode, type Mnemonic } from '../../emulator/isa/index.ts';
+import { csrNamed, encode, type Mnemonic } from '../../emulator/isa/index.ts';
 import { Flat, RAM_BASE } from '../support/flat.ts';
 import { Random, seedFromEnvironment } from '../support/random.ts';
 
@@ -28,8 +28,8 @@ function randomise(flats: readonly Flat[], next: () => number): void {
     [L.MIP, (BigInt(few()) << 32n) | BigInt(few() & 0x222)],
     ...[L.MTVEC, L.STVEC].map((slot): [number, bigint] => [slot, wide() & ~2n]),
     ...[L.MEPC, L.SEPC].map((slot): [number, bigint] => [slot, BigInt(RAM_BASE + 0x100 + (next() & 0xffe))]),
-    ...[L.MCAUSE, L.SCAUSE, L.MTVAL, L.STVAL, L.MSCRATCH, L.SSCRATCH].map((s): [number, bigint] => [
-      s,
+    ...['mcause', 'scause', 'mtval', 'stval', 'mscratch', 'sscratch'].map((name): [number, bigint] => [
+      L.csrAt(csrNamed(name)),
       wide(),
     ]),
     ...Array.from({ length: 31 }, (_, i): [number, bigint] => [L.X + 8 * (i + 1), wide()]),
