@@ -7,6 +7,8 @@ import * as L from '../../emulator/hart/layout.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
 import { type EngineFactory, Flat, interpreter, jit, RAM_BASE } from '../support/flat.ts';
+import { NO_TRACING } from '../support/shapes/hooks.ts';
+import { compareEngines } from '../support/shapes/program.ts';
 
 const TABLES = RAM_BASE + 0x1_0000;
 const DATA = RAM_BASE + 0x2_0000;
@@ -101,3 +103,18 @@ describe.each(Object.keys(FAMILIES) as (keyof typeof FAMILIES)[])(
     });
   },
 );
+
+describe('coverage hooks among address groups', () => {
+  const modes = ['off', 'pc', 'cmp'] as const;
+  const rows = modes.flatMap(mode => [84, 90, 184, 195, 300, 380].map(size => [mode, size] as const));
+  test.each(rows)('mode %s, %i groups: compiled code records what the interpreter does', (mode, size) => {
+    for (const seed of [1, 2, 3]) {
+      const pieces = [{ kind: 'hooked', size, seed }] as const;
+      const tracing = { ...NO_TRACING, mode, words: 3000 };
+      const program = { pieces, seed, offset: 0, tracing };
+      const { how, inlined } = compareEngines(program, seed % 2 ? 'sv39' : 'identity', []);
+      expect(how).toBeUndefined();
+      if (mode === 'pc') expect(inlined).toBeGreaterThan(60);
+    }
+  });
+});

@@ -174,7 +174,7 @@ describe.skipIf(reason)('the page', () => {
   it('a breakpoint stops in both directions', async () => {
     const page = await opened('#program=kcov-openbsd');
     const line = page.locator('.cm-line', { hasText: '(void)read(-1, NULL, 0)' });
-    await line.hover(); // unlike scrollIntoViewIfNeeded, also while the editor draws its lines again
+    await line.hover(); // unlike scrollIntoViewIfNeeded, also while the editor draws lines again
     const box = (await line.boundingBox())!;
     const gutter = (await page.locator('.g-break').boundingBox())!;
     await page.mouse.click(gutter.x + gutter.width / 2, box.y + box.height / 2);

@@ -4,8 +4,10 @@
 // Registers: x9 counts rounds, x16 is the data area (32 KiB); pieces use x5 to x8, x10 to x15 and
 // x18 to x31.
 
+import { HOOK } from '../../../devices/kcov-layout.ts';
 import type { Random } from '../random.ts';
 import { type Assembly, Place } from './assembly.ts';
+import { setLive, switchTable } from './hooks.ts';
 
 export interface Piece {
   readonly kind: keyof typeof KINDS;
@@ -17,6 +19,8 @@ export interface Piece {
 /** Data that pieces share. */
 export interface Surroundings {
   readonly probe: Place;
+  /** Coverage hooks, by kind. */
+  readonly hooks: readonly Place[];
   random: Random;
 }
 
@@ -57,9 +61,52 @@ function access(a: Assembly, s: Surroundings, rs1: number, imm: number): void {
   else a.put(random.pick(['ld', 'lw', 'lbu', 'lhu'] as const), { rd: value(s), rs1, imm });
 }
 
-/** Many address groups in one block. */
+/** A call of a coverage hook; its operands are what x10 and x11 hold. */
+function hook(a: Assembly, s: Surroundings, kinds: 'pc' | 'any' = 'any'): void {
+  const { random } = s;
+  const kind = kinds === 'pc' || random.oneIn(2) ? HOOK.PC : random.below(HOOK.COUNT);
+  if (kind === HOOK.SWITCH) a.address(11, Object.assign(new Place(), { at: switchTable(random) }));
+  a.toward('jal', s.hooks[kind]!, { rd: LINK });
+}
+
+/** Coverage hooks among loads and stores, some of which stop and continue the recording. */
+const hooks: Write = (a, size, s) => {
+  pointTo(a, 18, 0x1000);
+  for (let i = 0; i < size; i++) {
+    if (s.random.oneIn(8)) setLive(a, s.random.oneIn(2));
+    hook(a, s);
+    if (s.random.oneIn(2)) access(a, s, 18, 8 * s.random.below(64));
+    else calculate(a, s);
+  }
+};
+
+/** As many address groups as a region can hold: two instructions each. */
+function denseGroups(a: Assembly, count: number, s: Surroundings): void {
+  for (let i = 0; i < count; i++) {
+    access(a, s, 18, 520 * (i % 3));
+    access(a, s, 18, 520 * (i % 3) + 8);
+  }
+}
+
+/** Dense groups behind a hook, and hooks after so many of them. */
+const hooked: Write = (a, size, s) => {
+  const gap = s.random.pick([8, 90, size]);
+  pointTo(a, 18, 256 * s.random.below(64));
+  hook(a, s, 'pc');
+  for (let done = 0; done < size; done += gap) {
+    denseGroups(a, Math.min(gap, size - done), s);
+    hook(a, s, s.random.oneIn(2) ? 'pc' : 'any');
+  }
+};
+
+/** Many address groups in one block, in some programs as many as a region can hold. */
 const groups: Write = (a, size, s) => {
   const { random } = s;
+  if (random.oneIn(3)) {
+    pointTo(a, 18, 256 * random.below(64));
+    denseGroups(a, size, s);
+    return;
+  }
   const bases = Array.from({ length: 1 + random.below(9) }, (_, i) => 18 + i);
   for (const base of bases) {
     const nearEnd = PAGE * (1 + random.below(3)) - 8 * (1 + random.below(8));
@@ -230,6 +277,8 @@ const odd: Write = a => void a.cNop();
 
 const KINDS = {
   groups,
+  hooked,
+  hooks,
   block,
   probes,
   crossing,
@@ -245,7 +294,17 @@ const KINDS = {
 
 /** Most of each kind: of some as much as a region can hold. */
 const LIMITS: Readonly<Record<Piece['kind'], number>> = {
-  ...{ groups: 260, block: 780, probes: 40, crossing: 24, atomics: 6, cases: 14, calls: 90 },
+  ...{
+    groups: 400,
+    hooked: 380,
+    hooks: 60,
+    block: 780,
+    probes: 40,
+    crossing: 24,
+    atomics: 6,
+    cases: 14,
+    calls: 90,
+  },
   ...{ indirect: 40, tight: 200, chase: 30, patches: 40, odd: 1 },
 };
 

@@ -5,10 +5,25 @@ import { Jit } from '../../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../../emulator/engine/jit/policy/heat.ts';
 import * as L from '../../../emulator/hart/layout.ts';
 import { setPriv } from '../../../emulator/hart/view.ts';
+import { kcovInlineCalls } from '../../../emulator/machine/kcov-inline/index.ts';
 import { type EngineFactory, Flat, RAM_BASE } from '../flat.ts';
+import type { Image } from '../oracle/image.ts';
+import { unicornRunner } from '../oracle/unicorn.ts';
 import { COUNTER, PROBE_WORDS, probeCall } from '../probe.ts';
 import { Random } from '../random.ts';
 import { Assembly, Place } from './assembly.ts';
+import {
+  addKcov,
+  drawTracing,
+  HOOK_KINDS,
+  liveContext,
+  NO_TRACING,
+  type Records,
+  THREAD_POINTER,
+  type Tracing,
+  writeHookData,
+  writeHooks,
+} from './hooks.ts';
 import { DATA_BYTES, drawPiece, type Piece, writePiece } from './pieces.ts';
 
 export interface ShapeProgram {
@@ -16,6 +31,7 @@ export interface ShapeProgram {
   readonly seed: number;
   /** Half-words in front of the loop: where it lies in its page. */
   readonly offset: number;
+  readonly tracing: Tracing;
 }
 
 const RAM_BYTES = 0x20_0000;
@@ -23,35 +39,40 @@ const INIT = RAM_BASE + 0x8_0000;
 export const RESULT = INIT + 0x1000;
 const DATA = RAM_BASE + 0x9_0000;
 const TABLES = RAM_BASE + 0xa_0000;
+const FIRST_PAGE = 16;
 const SCATTERED = RAM_BASE + 0x10_0000;
-const VA = 0x4000_0000;
+/** Its pages have other entries in the TLB than the kcov device. */
+const VA = 0x4000_0000 + 4096 * FIRST_PAGE;
 const ROUNDS = 150;
 const PAGES = DATA_BYTES / 4096;
 
 export function drawProgram(random: Random, kinds?: readonly Piece['kind'][]): ShapeProgram {
   const pieces = Array.from({ length: 1 + random.below(6) }, () => drawPiece(random, kinds));
-  return { pieces, seed: random.u32(), offset: random.oneIn(2) ? 0 : random.below(2048) };
+  const offset = random.oneIn(2) ? 0 : random.below(2048);
+  return { pieces, seed: random.u32(), offset, tracing: drawTracing(random) };
 }
 
 export interface Code {
   readonly bytes: Uint8Array;
   readonly end: number;
   readonly probe: number;
+  readonly hooks: readonly number[];
 }
 
 /**
  * Loads registers from INIT, runs the pieces ROUNDS times, stores registers to RESULT, and stays at
  * `end`.
  */
-export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
+function assembleProgram({ pieces, offset }: ShapeProgram): Code {
   const a = new Assembly(RAM_BASE);
   const probe = new Place();
+  const hooks = Array.from({ length: HOOK_KINDS }, () => new Place());
   const at = (address: number): Place => Object.assign(new Place(), { at: address });
   a.address(31, at(INIT));
   for (let r = 1; r < 31; r++) a.put('ld', { rd: r, rs1: 31, imm: 8 * r });
   for (let i = 0; i < offset; i++) a.cNop();
   const head = a.here();
-  for (const piece of pieces) writePiece(a, piece, { probe, random: new Random(piece.seed) });
+  for (const piece of pieces) writePiece(a, piece, { probe, hooks, random: new Random(piece.seed) });
   const out = new Place();
   a.put('addi', { rd: 9, rs1: 9, imm: -1 });
   a.toward('beq', out, { rs1: 9, rs2: 0 });
@@ -64,11 +85,12 @@ export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
   a.later(() => {
     a.here(probe);
     for (const word of PROBE_WORDS(a.pc)) a.word(word);
+    writeHooks(a, hooks);
   });
   const bytes = a.finish();
   if (bytes.length > COUNTER - RAM_BASE) throw new Error(`${bytes.length} bytes of code`);
 
-  return { bytes, end: end.at, probe: probe.at };
+  return { bytes, end: end.at, probe: probe.at, hooks: hooks.map(({ at }) => at) };
 }
 
 /**
@@ -78,7 +100,7 @@ export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
 export type Mapping = 'identity' | 'sv39' | 'bare';
 
 /** First contents of RAM, physical. */
-export function initialMemory(code: Code, program: ShapeProgram, mapping: Mapping): Uint8Array {
+function initialMemory(code: Code, program: ShapeProgram, mapping: Mapping): Uint8Array {
   const ram = new Uint8Array(RAM_BYTES);
   const view = new DataView(ram.buffer);
   const random = new Random(program.seed);
@@ -87,15 +109,20 @@ export function initialMemory(code: Code, program: ShapeProgram, mapping: Mappin
     view.setBigUint64(pa - RAM_BASE, BigInt.asUintN(64, value), true);
   for (let r = 1; r < 31; r++) put(INIT + 8 * r, random.u64());
   put(INIT + 8 * 9, BigInt(ROUNDS));
+  put(INIT + 8 * 3, BigInt(liveContext(program.tracing)));
+  put(INIT + 8 * 4, BigInt(THREAD_POINTER));
   put(INIT + 8 * 16, BigInt(mapping === 'sv39' ? VA : DATA));
   for (let i = 0; i < PAGES; i++)
     for (let at = 0; at < 4096; at += 8) put(frameOf(i, mapping) + at, random.u64());
+  const codeEnd = RAM_BASE + 64 * Math.ceil(code.bytes.length / 64);
+  writeHookData(put, code.hooks, program.tracing, { codeEnd, tableEnd: TABLES + 0x2800 });
   if (mapping !== 'sv39') return ram;
   const pte = (pa: number, flags: number): bigint => (BigInt(pa / 4096) << 10n) | BigInt(flags);
+  put(TABLES, pte(0, 0xc7));
   put(TABLES + 8, pte(TABLES + 0x1000, 1));
   put(TABLES + 16, pte(RAM_BASE, 0xcf));
   put(TABLES + 0x1000, pte(TABLES + 0x2000, 1));
-  for (let i = 0; i < PAGES; i++) put(TABLES + 0x2000 + 8 * i, pte(frameOf(i, mapping), 0xc7));
+  for (let i = 0; i < PAGES; i++) put(TABLES + 0x2000 + 8 * (FIRST_PAGE + i), pte(frameOf(i, mapping), 0xc7));
   return ram;
 }
 
@@ -105,22 +132,30 @@ const frameOf = (i: number, mapping: Mapping): number =>
 
 export const interpreted: EngineFactory = (ram, harts, area) => new InterpEngine(ram, harts, area);
 
-/** The JIT with the probe inlined. */
+/** The JIT with the probe inlined; hooks are, once the device has announced them. */
 const compiledWith =
-  (probe: number): EngineFactory =>
+  (probe: number, made: (jit: Jit) => void): EngineFactory =>
   (ram, harts, area) => {
     const regions = new Jit(ram, { heat: HEAT_EAGER, base: area.base + InterpEngine.areaBytes(area.pages) });
     const engine = new InterpEngine(ram, harts, area, { jit: regions });
     regions.attach(engine);
     regions.setInlineCalls('probe', [probeCall(probe)]);
+    made(regions);
     return engine;
   };
 
+interface Prepared {
+  readonly flat: Flat;
+  readonly code: Code;
+  readonly records: () => Records;
+}
+
 /** Prepares a machine, with the interpreter or with the JIT. */
-function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean): { flat: Flat; code: Code } {
+function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean): Prepared {
   const code = assembleProgram(program);
+  let jit: Jit | undefined;
   const flat = new Flat({
-    engine: isCompiled ? compiledWith(code.probe) : interpreted,
+    engine: isCompiled ? compiledWith(code.probe, made => (jit = made)) : interpreted,
     ramBytes: RAM_BYTES,
     pages: 32,
   });
@@ -139,7 +174,8 @@ function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean)
     flat.hart.mmu.tlb.flushAll();
     setPriv(flat.hart.state, 1);
   }
-  return { flat, code };
+  const records = addKcov(flat, table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)));
+  return { flat, code, records };
 }
 
 /** More than any program needs; a compiled one that is wrong may need more. */
@@ -151,12 +187,15 @@ export interface Final {
   readonly pc: bigint;
   readonly x: readonly bigint[];
   readonly ram: Uint8Array;
+  /** Records that hooks made, in all. */
+  readonly records: number;
 }
 
-const stateOf = (flat: Flat): Final => ({
+const stateOf = ({ flat, records }: Prepared): Final => ({
   pc: flat.pc,
   x: Array.from({ length: 32 }, (_, i) => flat.x(i)),
   ram: flat.ram.data,
+  records: records().device + records().compiled,
 });
 
 export interface Comparison {
@@ -164,6 +203,8 @@ export interface Comparison {
   readonly how: string | undefined;
   /** Instructions to the end of the program, or to the difference; LOOK too many at most. */
   readonly instructions: number;
+  /** Records that compiled code made itself. */
+  readonly inlined: number;
 }
 
 /**
@@ -175,30 +216,57 @@ export function compareEngines(
   mapping: Mapping,
   pieces: readonly number[],
 ): Comparison {
-  const { flat: interpreter, code } = machineOf(program, mapping, false);
-  const { flat: compiled } = machineOf(program, mapping, true);
+  const interpreter = machineOf(program, mapping, false);
+  const compiled = machineOf(program, mapping, true);
+  const { end } = interpreter.code;
+  const hasEnded = (): boolean => Number(interpreter.flat.pc) === end;
   let instructions = 0;
   for (const most of [...pieces, MOST]) {
     let piece = 0;
-    while (Number(interpreter.pc) !== code.end && piece < most) {
+    while (!hasEnded() && piece < most) {
       const insns = Math.min(LOOK, most - piece);
-      interpreter.run(insns);
+      interpreter.flat.run(insns);
       piece += insns;
     }
-    compiled.run(piece);
+    const crash = crashOf(() => compiled.flat.run(piece));
     instructions += piece;
-    const how = difference(stateOf(interpreter), stateOf(compiled));
-    if (how !== undefined) return { how, instructions };
+    const how = crash ?? difference(stateOf(interpreter), stateOf(compiled));
+    const inlined = compiled.records().compiled;
+    if (how !== undefined || hasEnded()) return { how, instructions, inlined };
   }
-  if (Number(interpreter.pc) !== code.end) throw new Error(`no end after ${MOST} instructions`);
-  return { how: undefined, instructions };
+  throw new Error(`no end after ${MOST} instructions`);
+}
+
+/** What compiled code threw, if it did: an access outside of the host's memory, say. */
+function crashOf(run: () => void): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (e) {
+    return String(e);
+  }
 }
 
 /** State of the compiled program at its end, where it stays. */
-export function finalState(program: ShapeProgram, mapping: Mapping): Final {
-  const { flat } = machineOf(program, mapping, true);
-  flat.run(MOST);
-  return stateOf(flat);
+function finalState(program: ShapeProgram, mapping: Mapping): Final {
+  const prepared = machineOf(program, mapping, true);
+  prepared.flat.run(MOST);
+  return stateOf(prepared);
+}
+
+/**
+ * The same end as on libunicorn, which has no kcov device: no hook records. How it differs, or
+ * undefined.
+ */
+export function compareWithUnicorn(drawn: ShapeProgram, mapping: 'identity' | 'bare'): string | undefined {
+  const program = { ...drawn, tracing: NO_TRACING };
+  const code = assembleProgram(program);
+  const bytes = initialMemory(code, program, mapping);
+  const wanted = unicornRunner.run({ bytes, end: BigInt(code.end) } as Image);
+  const { ram, pc } = finalState(program, mapping);
+  if (pc !== BigInt(code.end)) return `pc ${pc.toString(16)} and ${code.end.toString(16)}`;
+  const at = ram.findIndex((byte, i) => byte !== wanted[i]);
+  return at < 0 ? undefined : `the byte at ${(RAM_BASE + at).toString(16)}: ${ram[at]} and ${wanted[at]}`;
 }
 
 /** Where two states differ, or undefined. */
@@ -206,6 +274,7 @@ export function difference(a: Final, b: Final): string | undefined {
   if (a.pc !== b.pc) return `pc ${a.pc.toString(16)} and ${b.pc.toString(16)}`;
   for (const [r, value] of a.x.entries())
     if (value !== b.x[r]) return `x${r} ${value.toString(16)} and ${b.x[r]!.toString(16)}`;
+  if (a.records !== b.records) return `${a.records} and ${b.records} records`;
   if (Buffer.compare(a.ram, b.ram) === 0) return undefined;
   const at = a.ram.findIndex((byte, i) => byte !== b.ram[i]);
   return `the byte at ${(RAM_BASE + at).toString(16)}: ${a.ram[at]} and ${b.ram[at]}`;
@@ -223,6 +292,7 @@ export function shrinkProgram(
     return true;
   };
   if (best.offset !== 0) attempt({ ...best, offset: 0 });
+  attempt({ ...best, tracing: NO_TRACING });
   for (let i = best.pieces.length - 1; i >= 0; i--)
     if (best.pieces.length > 1) attempt({ ...best, pieces: best.pieces.filter((_, j) => j !== i) });
   for (let i = 0; i < best.pieces.length; i++)

@@ -2,7 +2,14 @@
 
 import { Random } from '../random.ts';
 import type { Piece } from './pieces.ts';
-import { compareEngines, drawProgram, type Mapping, type ShapeProgram, shrinkProgram } from './program.ts';
+import {
+  compareEngines,
+  compareWithUnicorn,
+  drawProgram,
+  type Mapping,
+  type ShapeProgram,
+  shrinkProgram,
+} from './program.ts';
 
 const MAPPINGS: readonly Mapping[] = ['sv39', 'identity', 'bare'];
 /** Longest piece between two comparisons of a program that is cut, and how many cuts. */
@@ -13,6 +20,8 @@ export interface SearchResult {
   readonly programs: number;
   /** Instructions whose results were compared. */
   readonly instructions: number;
+  /** Records of coverage hooks that compiled code made itself. */
+  readonly inlined: number;
   /** The first program that differs, shrunk, and how. */
   readonly found:
     | { readonly program: ShapeProgram; readonly mapping: Mapping; readonly how: string }
@@ -37,17 +46,33 @@ function drawCuts(random: Random): number[] {
 export function search(seed: number, programs: number, kinds?: readonly Piece['kind'][]): SearchResult {
   const random = new Random(seed);
   let instructions = 0;
+  let inlined = 0;
   for (let done = 0; done < programs; done++) {
     const program = drawProgram(random, kinds);
     const mapping = MAPPINGS[done % MAPPINGS.length]!;
     const cuts = drawCuts(random);
     const result = compareEngines(program, mapping, cuts);
     instructions += result.instructions;
+    inlined += result.inlined;
     if (result.how === undefined) continue;
     const howOf = (candidate: ShapeProgram): string | undefined =>
       compareEngines(candidate, mapping, cuts).how;
     const small = shrinkProgram(program, candidate => howOf(candidate) !== undefined);
-    return { programs: done + 1, instructions, found: { program: small, mapping, how: howOf(small)! } };
+    const found = { program: small, mapping, how: howOf(small)! };
+    return { programs: done + 1, instructions, inlined, found };
   }
-  return { programs, instructions, found: undefined };
+  return { programs, instructions, inlined, found: undefined };
+}
+
+/** Programs without records, each compared with libunicorn in one mapping. */
+export function searchWithUnicorn(seed: number, programs: number): Pick<SearchResult, 'found'> {
+  const random = new Random(seed);
+  for (let done = 0; done < programs; done++) {
+    const drawn = drawProgram(random);
+    const mapping = done % 2 === 0 ? 'identity' : 'bare';
+    if (compareWithUnicorn(drawn, mapping) === undefined) continue;
+    const program = shrinkProgram(drawn, small => compareWithUnicorn(small, mapping) !== undefined);
+    return { found: { program, mapping, how: compareWithUnicorn(program, mapping)! } };
+  }
+  return { found: undefined };
 }

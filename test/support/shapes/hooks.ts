@@ -1,0 +1,148 @@
+// The coverage hooks of the kernel in a shape program: their code (kernel/kcov/hooks.S), a thread
+// whose context records, and the kcov device that they reach. Kernel addresses are physical ones.
+
+import { KcovDevice } from '../../../devices/kcov.ts';
+import { CTX, CTXF, HOOK, HOOKS, RECORD, REG } from '../../../devices/kcov-layout.ts';
+import { KCOV_CURRENT, KCOV_RECORDS } from '../../../emulator/hart/layout.ts';
+import { type HookTable, retOf, stubWords } from '../../../emulator/machine/kcov-inline/table.ts';
+import { MAP } from '../../../emulator/machine/memory-map.ts';
+import { type Flat, RAM_BASE } from '../flat.ts';
+import type { Random } from '../random.ts';
+import type { Assembly, Place } from './assembly.ts';
+
+/** What the hooks need in RAM, a page each. */
+const THREAD = RAM_BASE + 0xb_0000;
+const BASE_VAR = THREAD + 0x1000;
+const HARTS = THREAD + 0x2000;
+const TABLE = THREAD + 0x3000;
+const CONTEXT = THREAD + 0x4000;
+const SWITCHES = THREAD + 0x5000;
+const SWITCH_BYTES = 0x800;
+const SWITCH_COUNT = 6;
+const AREA = RAM_BASE + 0xc_0000;
+const LIVE_OFFSET = 0x28;
+/** Cases of the tables of switches: 120 are recorded by compiled code, more by the device. */
+const CASES = [0, 1, 7, 60, 120, 121] as const;
+
+/** Which records the thread makes, and where they go. */
+export interface Tracing {
+  /**
+   * `off`: no live context. `stale`: the live context is not CURRENT. The others are modes: `both`
+   * and `unique` are no modes that compiled code records.
+   */
+  readonly mode: 'off' | 'stale' | 'pc' | 'cmp' | 'both' | 'unique';
+  /** Of the buffer, its count included. */
+  readonly words: number;
+  /** The buffer lies by itself, in the last page of code, or in a page table. */
+  readonly place: 'apart' | 'code' | 'table';
+  readonly isFreebsd: boolean;
+}
+
+export const NO_TRACING: Tracing = { mode: 'off', words: 1, place: 'apart', isFreebsd: false };
+
+export function drawTracing(random: Random): Tracing {
+  const place = random.oneIn(5) ? random.pick(['code', 'table'] as const) : 'apart';
+  return {
+    mode: random.oneIn(4)
+      ? random.pick(['off', 'stale', 'both', 'unique'] as const)
+      : random.pick(['pc', 'cmp'] as const),
+    words: place === 'apart' ? random.pick([1, 5, 200, 3000, 30_000]) : 1 + random.below(40),
+    place,
+    isFreebsd: random.oneIn(6),
+  };
+}
+
+const MODES = {
+  ...{ off: RECORD.PC, stale: RECORD.PC, pc: RECORD.PC, cmp: RECORD.CMP },
+  ...{ both: RECORD.PC | RECORD.CMP, unique: RECORD.UNIQ_PC },
+} as const;
+
+const tableOf = (addresses: readonly number[]): HookTable => ({
+  addresses: addresses.map(BigInt),
+  liveOffset: LIVE_OFFSET,
+  baseVar: BigInt(BASE_VAR),
+  kvaOffset: 0n,
+  harts: HARTS,
+  device: BigInt(MAP.kcov.base),
+});
+
+/** For tp and gp: the thread, and its live context. */
+export const THREAD_POINTER = THREAD;
+export const liveContext = ({ mode }: Tracing): number => (mode === 'off' ? 0 : CONTEXT);
+
+/** The thread's live context is taken away, as at the entry of an interrupt, or put back from gp. */
+export const setLive = (a: Assembly, isLive: boolean): void =>
+  void a.put('sd', { rs1: 4, rs2: isLive ? 3 : 0, imm: LIVE_OFFSET });
+
+/** The address of a `switch`'s table. */
+export const switchTable = (random: Random): number => SWITCHES + SWITCH_BYTES * random.below(SWITCH_COUNT);
+
+/** Writes the hooks; behind the `ret` of each, where it goes without a device, another. */
+export function writeHooks(a: Assembly, hooks: readonly Place[]): void {
+  while (a.pc % 4 !== 0) a.cNop();
+  for (const [kind, place] of hooks.entries()) {
+    a.here(place);
+    const addresses = hooks.map(() => a.pc);
+    for (const word of stubWords(kind, tableOf(addresses))!) a.word(word);
+    if (a.pc !== place.at + retOf(kind) + 4) throw new Error(`hook ${kind} has another length`);
+    a.put('jalr', { rd: 0, rs1: 1, imm: 0 });
+  }
+}
+
+/** First contents of RAM; `codeEnd` and `tableEnd` are where pages of code and of a table are free. */
+export function writeHookData(
+  put: (pa: number, value: bigint) => void,
+  hooks: readonly number[],
+  tracing: Tracing,
+  free: { readonly codeEnd: number; readonly tableEnd: number },
+): void {
+  const { mode, words, place, isFreebsd } = tracing;
+  const area = { apart: AREA, code: free.codeEnd, table: free.tableEnd }[place];
+  const field = (at: number, value: bigint | number): void => put(CONTEXT + at, BigInt(value));
+  put(THREAD + LIVE_OFFSET, BigInt(liveContext(tracing)));
+  put(BASE_VAR, BigInt(MAP.kcov.base));
+  put(HARTS, mode === 'off' ? 0n : BigInt(mode === 'stale' ? CONTEXT + 2 * CTX.SIZE : CONTEXT));
+  for (const context of mode === 'stale' ? [0, 2 * CTX.SIZE] : [0]) {
+    field(context + CTX.MODE, BigInt(MODES[mode]) | (BigInt(isFreebsd ? CTXF.SWITCH_FREEBSD : 0) << 32n));
+    field(context + CTX.AREA, area + 8 * context);
+    field(context + CTX.WORDS, words);
+  }
+  for (const [kind, address] of hooks.entries()) put(TABLE + 8 * kind, BigInt(address));
+  put(TABLE + HOOKS.LIVE_OFFSET, BigInt(LIVE_OFFSET));
+  put(TABLE + HOOKS.BASE_VAR, BigInt(BASE_VAR));
+  for (const [i, cases] of CASES.entries()) {
+    const at = SWITCHES + SWITCH_BYTES * i;
+    put(at, BigInt(cases));
+    put(at + 8, BigInt(8 << (i % 4)));
+    for (let n = 0; n < cases; n++) put(at + 16 + 8 * n, BigInt(n * 3));
+  }
+}
+
+/**
+ * Puts the device on the bus and tells it where the hooks are; `announce` gets the table as compiled
+ * code has to know it. Returns the number of records, by the device and by compiled code.
+ */
+export function addKcov(flat: Flat, announce: (table: HookTable) => void): () => Records {
+  const device = new KcovDevice({
+    ram: flat.ram,
+    hart: { current: 0, count: 1 },
+    publish: (_, address) => flat.hart.state.set(KCOV_CURRENT, address),
+    publishHooks: hooks => hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base) }),
+  });
+  flat.bus.add(device, MAP.kcov.base, MAP.kcov.size);
+  for (const [register, value] of [
+    [REG.HARTS, HARTS],
+    [REG.HOOKS, TABLE],
+  ] as const) {
+    device.write(register, 4, value >>> 0);
+    device.write(register + 4, 4, 0);
+  }
+  return () => ({ device: device.records, compiled: Number(flat.hart.state.get64(KCOV_RECORDS)) });
+}
+
+export interface Records {
+  readonly device: number;
+  readonly compiled: number;
+}
+
+export const HOOK_KINDS = HOOK.COUNT;
