@@ -8,20 +8,26 @@
 // (jit/emit/run-counts.ts). Addresses outside the window cost the interpreter a compare, and
 // compiled code nothing.
 //
-// With `gate: 'kcov'` only instructions count that run while the hart's kcov context is live and
-// records PCs. A hook leaves a record under the same condition (kernel/kcov/hooks.S), so counts and
-// records can be compared one by one. Only the interpreter looks at the gate.
+// With a gate only instructions count that run while a word of memory has one of certain bits.
+// Only the interpreter looks at the gate.
 
 import { HostError } from '../base/errors.ts';
-import { EXCEPTIONS, KCOV_CURRENT, PC, TRAP_CAUSE } from '../hart/layout.ts';
+import { EXCEPTIONS, PC, TRAP_CAUSE } from '../hart/layout.ts';
 
 /** The instructions to count. */
 export interface RetiredOptions {
   /** Virtual addresses `[low, high)`, both even. */
   readonly low: bigint;
   readonly high: bigint;
-  /** `kcov`: only while coverage is recorded. Default: always. */
-  readonly gate?: 'kcov';
+  /** Default: always. */
+  readonly gate?: Gate;
+}
+
+/** Is open while the i32 at the host address in a field of the window has one of the bits. */
+export interface Gate {
+  /** Offset of the field in the window. */
+  readonly pointer: number;
+  readonly bits: number;
 }
 
 /** The place of the counters. */
@@ -33,14 +39,8 @@ export interface RetiredPlace {
   readonly base: number;
   /** Host address of the cell of `low` for runs: runs that began there less those that ended. */
   readonly runs: number;
-  readonly isGated: boolean;
+  readonly gate: Gate | undefined;
 }
-
-/**
- * `mode` of a kcov context is its first word; the bits that let the pc hook record
- * (devices/kcov-layout.ts).
- */
-export const RECORDS_PC = 13;
 
 /**
  * The longest window: its counters take eight times as much of the 4 GiB of a WebAssembly memory.
@@ -51,7 +51,7 @@ const MOST_BYTES = 64 * 2 ** 20;
 const EXECUTED = (1 << 3) | (1 << 8) | (1 << 9) | (1 << 11);
 
 /** Bytes of memory that the counters need, a multiple of 64 KiB. */
-export function retiredBytes({ low, high }: RetiredOptions): number {
+export function retiredBytes({ low, high }: Omit<RetiredOptions, 'gate'>): number {
   const bytes = Number(high - low);
   if (!(bytes > 0 && bytes <= MOST_BYTES)) {
     throw new HostError(`${bytes} bytes of code to count in: 1 to ${MOST_BYTES} are possible`);
@@ -71,7 +71,7 @@ export class RetiredCounts {
   constructor(memory: WebAssembly.Memory, base: number, { low, high, gate }: RetiredOptions) {
     const bytes = Number(high - low);
     const cells = Math.ceil(bytes / 2);
-    this.place = { low, bytes, base, runs: base + cellBytes(bytes), isGated: gate === 'kcov' };
+    this.place = { low, bytes, base, runs: base + cellBytes(bytes), gate };
     this.#begun = new BigUint64Array(memory.buffer, base, cells);
     this.#runs = new BigInt64Array(memory.buffer, this.place.runs, cells);
     this.#i32 = new Int32Array(memory.buffer);
@@ -98,7 +98,7 @@ export class RetiredCounts {
 
   /** Subtracts the instruction at `pc`, which trapped. */
   undo(pc: bigint): void {
-    if (this.place.isGated && (this.#mode() & RECORDS_PC) === 0) return;
+    if (!this.#isOpen()) return;
     const offset = Number(BigInt.asUintN(64, pc) - this.place.low);
     if (offset >= 0 && offset < this.place.bytes) this.#begun[offset >> 1]!--;
   }
@@ -121,7 +121,8 @@ export class RetiredCounts {
     return (BigInt(hi) << 32n) | BigInt(lo);
   }
 
-  #mode(): number {
-    return this.#i32[this.#i32[KCOV_CURRENT >> 2]! >> 2]!;
+  #isOpen(): boolean {
+    const { gate } = this.place;
+    return !gate || (this.#i32[this.#i32[gate.pointer >> 2]! >> 2]! & gate.bits) !== 0;
   }
 }

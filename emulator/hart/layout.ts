@@ -55,8 +55,11 @@ export const FFLAGS = 0x158;
 export const FRM = 0x15c;
 /** i32: hart id. */
 export const HARTID = 0x160;
-/** i32: host address of the current kcov context, 0 = none; derived, see devices/kcov.ts. */
-export const KCOV_CURRENT = 0x164;
+/**
+ * i32, for the machine's inlined calls and gates of counts: a host address that the machine derives
+ * from its state, 0 = none.
+ */
+export const MACHINE_POINTER = 0x164;
 /**
  * i64 each: operands and result of `fpHelper`; see softfloat.ts. Flags are accumulated in FFLAGS.
  */
@@ -99,11 +102,8 @@ export const WALK = 0x1ac;
 export const WALK_M = 0x1b0;
 export const WALK_NONE = 0;
 export const WALK_BARE = 1;
-/**
- * i64: coverage records that compiled code stored or lost without the device, as of its last exit;
- * for statistics.
- */
-export const KCOV_RECORDS = 0x1b8;
+/** i64, for the machine's inlined calls: a count for statistics. */
+export const MACHINE_COUNT = 0x1b8;
 
 /**
  * The table of leaf PTEs that the last walk in WebAssembly read: i64 va >> 21, -1 = none; i32 its

@@ -34,6 +34,7 @@ import {
 import { Htif } from './htif.ts';
 import { type InputPort, Journal } from './journal.ts';
 import { kcovInlineCalls } from './kcov-inline/index.ts';
+import { KCOV_CURRENT, KCOV_RECORDS, WHILE_RECORDING } from './kcov-inline/window.ts';
 import { hartLines } from './lines.ts';
 import { MemoryHash } from './memory-hash.ts';
 import { MAP, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
@@ -115,7 +116,10 @@ export class Machine implements SnapshotSource {
     if (pages > 65536) throw new HostError('RAM and counters of retired instructions exceed 4 GiB');
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     this.ram = new Ram(memory, hostBase, RAM_BASE, options.ramBytes);
-    this.retired = options.retired && new RetiredCounts(memory, ramEnd, options.retired);
+    if (options.retired) {
+      const { gate, ...range } = options.retired;
+      this.retired = new RetiredCounts(memory, ramEnd, { ...range, ...(gate && { gate: WHILE_RECORDING }) });
+    }
     this.clock = new Clock(2 ** options.icountShift);
     this.clock.source = () => this.now();
     this.clock.onEarlier = at => this.#shorten(at);
@@ -160,7 +164,7 @@ export class Machine implements SnapshotSource {
           ram: this.ram,
           hart: hartPort,
           work,
-          publish: (hart, address) => this.harts[hart]?.state.set(L.KCOV_CURRENT, address),
+          publish: (hart, address) => this.harts[hart]?.state.set(KCOV_CURRENT, address),
           publishHooks: hooks =>
             this.jit?.setInlineCalls(
               'kcov',
@@ -273,7 +277,7 @@ export class Machine implements SnapshotSource {
 
   #countedRecords(): number {
     let inline = 0;
-    for (const hart of this.harts) inline += Number(hart.state.get64(L.KCOV_RECORDS));
+    for (const hart of this.harts) inline += Number(hart.state.get64(KCOV_RECORDS));
     return inline + (this.board.kcov?.records ?? 0);
   }
 

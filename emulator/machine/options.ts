@@ -74,8 +74,11 @@ export interface MachineOptions {
   kcov?: KcovMode;
   /** Units between two links of the run's hash chain (run-hash.ts); absent: no chain. */
   runHash?: number;
-  /** Count how often instructions retire; a gate needs the interpreter. */
-  retired?: RetiredOptions;
+  /**
+   * Count how often instructions retire; with the gate `kcov`, which needs the interpreter, only
+   * while coverage is recorded.
+   */
+  retired?: Omit<RetiredOptions, 'gate'> & { readonly gate?: 'kcov' };
   virtio?: readonly VirtioOption[];
   /** virtio-mmio version 1 (true, QEMU's default) or 2. */
   virtioLegacy?: boolean;

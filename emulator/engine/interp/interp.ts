@@ -14,17 +14,7 @@
 // non-zero here only together with ic = 0, and then IC in the window is the true count
 // (interp/slow.ts).
 
-import {
-  DATA_VIEW,
-  FETCH_VIEW,
-  IC,
-  KCOV_CURRENT,
-  PC,
-  RECHECK,
-  SLOW_ARG,
-  TLB_BYTES,
-  TLB_EXEC,
-} from '../../hart/layout.ts';
+import { DATA_VIEW, FETCH_VIEW, IC, PC, RECHECK, SLOW_ARG, TLB_BYTES, TLB_EXEC } from '../../hart/layout.ts';
 import {
   type CodeWriter,
   I32,
@@ -38,7 +28,7 @@ import { addRegionDevice } from '../access/device.ts';
 import { addRefill, addRegionSlow } from '../access/refill.ts';
 import type { DirtyPlace } from '../dirty-pages.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
-import { RECORDS_PC, type RetiredPlace } from '../retired.ts';
+import type { RetiredPlace } from '../retired.ts';
 import { SEMANTICS } from '../semantics/index.ts';
 import { HANDLERS } from './handlers.ts';
 import { type InterpLabels, type InterpLocals, InterpOps } from './ops.ts';
@@ -361,13 +351,13 @@ class Interpreter {
    * Adds one to the counter of the instruction that is about to run (retired.ts); `target` is free
    * here.
    */
-  #count({ low, bytes, base, isGated }: RetiredPlace): void {
+  #count({ low, bytes, base, gate }: RetiredPlace): void {
     const c = this.#c;
     const { rec, target } = this.#l;
     c.local_get(rec).i32_load16_u(R_HANDLER).i32_const(H_FIRST_INSN).i32_ge_u();
-    if (isGated) {
-      // Without a context the address is 0, where x0 lies.
-      c.i32_const(0).i32_load(KCOV_CURRENT).i32_load(0).i32_const(RECORDS_PC).i32_and();
+    if (gate) {
+      // At address 0 lies x0, so a pointer to nothing shuts the gate.
+      c.i32_const(0).i32_load(gate.pointer).i32_load(0).i32_const(gate.bits).i32_and();
       c.i32_const(0).i32_ne().i32_and();
     }
     c.if_();

@@ -156,7 +156,7 @@ export class Jit implements RegionHost {
   }
 
   /**
-   * Sets the calls that may be inlined from now on for one owner, say `kcov`; those of others stay.
+   * Sets the calls that may be inlined from now on for one owner; those of others stay.
    * Drops all compiled code.
    */
   setInlineCalls(owner: string, calls: readonly InlineCall[]): void {

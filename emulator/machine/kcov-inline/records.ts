@@ -5,10 +5,10 @@
 import { AREA_WORDS_MAX, CMP_WORDS, CTX, CTXF, HOOK } from '../../../devices/kcov-layout.ts';
 import type { RamPlace } from '../../engine/jit/emit/memory.ts';
 import type { InlineContext } from '../../engine/jit/inline-call.ts';
-import { KCOV_RECORDS } from '../../hart/layout.ts';
 import { type CodeWriter, I32, I64, type Label, type Local } from '../../wasm/module.ts';
 import type { KnownContext } from './context.ts';
 import { A0, A1, type HookTable } from './table.ts';
+import { KCOV_RECORDS } from './window.ts';
 
 /** Records of so many cases touch two pages at most. */
 const SWITCH_CASES_MAX = 120;
