@@ -64,6 +64,8 @@ export interface EngineArea {
 export interface RegionSlow {
   /** (depth, count, slot) runs the region in a slot. Called from wasm only. */
   readonly dispatch: NonNullable<unknown>;
+  /** (depth, count) runs the region at PC if the jump cache has it, else returns. From wasm only. */
+  readonly jump: NonNullable<unknown>;
   /** See `addRegionSlow`. */
   readonly slow: (kind: number) => number;
   /** See `addRegionDevice`. */
@@ -164,6 +166,7 @@ export class InterpEngine implements Engine {
     this.#run = exports['run'];
     options.jit?.useSlow({
       dispatch: exports['dispatch']!,
+      jump: exports['jump']!,
       slow: exports['regionSlow'],
       device: exports['regionDevice'],
       isDeviceLoad: pc => this.#devices.isKnown(pc),

@@ -51,11 +51,13 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
   ];
   const dispatch = m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS);
+  const jump = m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS);
   const door = m.func(REGION_PARAMS, REGION_RESULTS);
   const body = m.func(REGION_PARAMS, REGION_RESULTS);
   const port = { slow, device, isDeviceLoad: () => false, fp: new FpHelpers(m, soft), physicalOffset: 0n };
   const linker = {
     dispatch,
+    jump,
     direct: () => undefined,
     slot: () => undefined,
     jumpCache: 0x1_0000,

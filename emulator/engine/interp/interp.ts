@@ -93,7 +93,7 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   const run = m.func([], [I32], 'interpret');
   new Interpreter(run.code, slow, options, m.type(REGION_PARAMS, REGION_RESULTS), outlined).write();
   m.export('run', 'func', run.index);
-  if (options.regions) addDispatch(m);
+  if (options.regions) addDispatch(m, options.regions);
   const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
   m.export('regionSlow', 'func', regionSlow);
   const { regionDevice: load, regionSettle: settle } = imports;
@@ -103,15 +103,27 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
 }
 
 /**
- * Exports dispatch(depth, count, slot), through which regions call other modules; see
- * jit/cache/slots.ts.
+ * Exports dispatch(depth, count, slot) and jump(depth, count), through which regions call other
+ * modules; see jit/cache/slots.ts.
  */
-function addDispatch(m: ModuleBuilder): void {
-  const { code: c, params, index } = m.func([...REGION_PARAMS, I32], REGION_RESULTS, 'dispatch');
-  const [depth, count, slot] = params;
-  c.local_get(depth).local_get(count).local_get(slot);
-  c.return_call_indirect(m.type(REGION_PARAMS, REGION_RESULTS));
-  m.export('dispatch', 'func', index);
+function addDispatch(m: ModuleBuilder, { jumpCache, jumpCacheMask }: Regions): void {
+  const region = m.type(REGION_PARAMS, REGION_RESULTS);
+  const dispatch = m.func([...REGION_PARAMS, I32], REGION_RESULTS, 'dispatch');
+  for (const param of dispatch.params) dispatch.code.local_get(param);
+  dispatch.code.return_call_indirect(region);
+  m.export('dispatch', 'func', dispatch.index);
+
+  const { code: c, params, index } = m.func(REGION_PARAMS, REGION_RESULTS, 'jump');
+  const [depth, count] = params;
+  const at = c.local(I32);
+  c.i32_const(0).i32_load(PC).i32_const(3).i32_shl();
+  c.i32_const(jumpCacheMask << 4).i32_and();
+  c.local_tee(at).i64_load(jumpCache).i32_const(0).i64_load(PC).i64_ne().if_(undefined, 'unlikely');
+  c.i32_const(0).i64_load(PC).local_get(count).return_().end();
+  c.local_get(depth).local_get(count).local_get(at);
+  c.i32_load(jumpCache + 8).return_call_indirect(region);
+  c.release(at);
+  m.export('jump', 'func', index);
 }
 
 class Interpreter {

@@ -72,6 +72,7 @@ export class Compiler {
       soft: m.importFunction('env', 'soft', [I32], []),
       device: m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
       dispatch: m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS),
+      jump: m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS),
     };
     m.importMemory('env', 'memory', { min: 1 });
     const jit = {
@@ -90,7 +91,7 @@ export class Compiler {
     }
     const callees = new Set<EntryPoint>();
     for (const [entry, { region, door, body }] of jobs) {
-      const linker = this.#linker(entry, port.dispatch, jobs, callees);
+      const linker = this.#linker(entry, port, jobs, callees);
       emitRegion({ door, body }, region, this.#placement(entry), jit, linker, ramPlace);
       m.export(String(entry.slot), 'func', door.index);
       cache.stats.insns += region.size;
@@ -115,8 +116,8 @@ export class Compiler {
   /** The module's entry points by slot. */
   #instantiate(bytes: Uint8Array<ArrayBuffer>): Readonly<Record<number, CompiledEntry>> {
     const { memory } = this.#p.ram;
-    const { slow, device, dispatch } = this.#p.slow;
-    const env = { memory, slow, device, dispatch, soft: this.#soft };
+    const { slow, device, dispatch, jump } = this.#p.slow;
+    const env = { memory, slow, device, dispatch, jump, soft: this.#soft };
     return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 
@@ -140,7 +141,7 @@ export class Compiler {
 
   #linker(
     from: EntryPoint,
-    dispatch: number,
+    { dispatch, jump }: Pick<Linker, 'dispatch' | 'jump'>,
     jobs: ReadonlyMap<EntryPoint, Job>,
     callees: Set<EntryPoint>,
   ): Linker {
@@ -155,6 +156,7 @@ export class Compiler {
     return {
       ...jumpCache,
       dispatch,
+      jump,
       direct: va => {
         const entry = target(va);
         const callee = entry && jobs.get(entry);
@@ -164,7 +166,7 @@ export class Compiler {
       },
       slot: va => {
         const entry = target(va);
-        return entry && cache.link(callees, entry);
+        return entry?.module && cache.link(callees, entry);
       },
     };
   }

@@ -29,7 +29,14 @@ import {
   SNIPPETS,
   WINDOW,
 } from './layout.ts';
-import { codeAppears, codeChanges, dataBase, entryCodes, walkerChangesCode } from './scenes.ts';
+import {
+  calleeChanges,
+  codeAppears,
+  codeChanges,
+  dataBase,
+  entryCodes,
+  walkerChangesCode,
+} from './scenes.ts';
 import type { Action, PrivilegedProfile, PrivilegedProgram, Step } from './step.ts';
 
 const PAGES = IMAGE_BYTES / PAGE;
@@ -254,7 +261,8 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
   const beginning = r.below(4);
   while (steps.length < profile.steps) {
     if (!isPortable && steps.length === beginning)
-      steps.push(...onHart(codeAppears(r, snippets)), ...onHart(walkerChangesCode(r, codes)));
+      for (const scene of [codeAppears(r, snippets), calleeChanges(r, snippets), walkerChangesCode(r, codes)])
+        steps.push(...onHart(scene));
     const isScene = !isPortable && r.oneIn(25);
     steps.push(...onHart(isScene ? codeChanges(r) : [action(r, profile, entries)]));
   }

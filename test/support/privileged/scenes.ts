@@ -1,10 +1,21 @@
 // Sequences of steps that random ones seldom make.
 
-import { decode } from '../../../emulator/isa/index.ts';
+import { decode, encode } from '../../../emulator/isa/index.ts';
 import { rowNamed } from '../../../emulator/isa/table.ts';
 import type { Random } from '../random.ts';
 import { ENTRY_INSN, plain } from './code.ts';
-import { DATA, DATA_PAGES, HIGH, LEVEL0, PAGE, POINTERS, ROOTS, SNIPPET_AT, WINDOW } from './layout.ts';
+import {
+  DATA,
+  DATA_PAGES,
+  HIGH,
+  LEVEL0,
+  PAGE,
+  POINTERS,
+  ROOTS,
+  SNIPPET_AT,
+  VALUES,
+  WINDOW,
+} from './layout.ts';
 import type { Action } from './step.ts';
 
 /** A snippet that executes a page table entry, and the page that this entry maps. */
@@ -47,6 +58,29 @@ export function codeChanges(r: Random): Action[] {
     { kind: 'store', at: at + 4 * r.below(3), words: [plain(r, false)], va: 0, fence },
     runInM(r, at, bases),
   ];
+}
+
+/**
+ * A snippet is compiled, and the function that it calls; then it changes, so that it is compiled
+ * again and linked to the function; then the function changes, and the snippet runs once more.
+ */
+export function calleeChanges(r: Random, snippets: readonly (readonly number[])[]): Action[] {
+  const callers = snippets.flatMap((words, i) => {
+    const at = words.findIndex(word => rowNamed(decode(word)!.name).flow !== 'next');
+    const call = at > 0 ? decode(words[at]!)! : undefined;
+    return call?.name === 'jal' ? [{ at: SNIPPET_AT[i]!, callee: SNIPPET_AT[i]! + 4 * at + call.imm }] : [];
+  });
+  if (callers.length === 0) return [];
+  const { at, callee } = r.pick(callers);
+  const bases = dataBases(r);
+  const change = (pa: number): Action => ({
+    kind: 'store',
+    at: pa,
+    words: [encode('addi', { rd: r.pick(VALUES), rs1: 0, imm: r.below(2048) })],
+    va: 0,
+    fence: 'fence.i',
+  });
+  return [runInM(r, at, bases), change(at), runInM(r, at, bases), change(callee), runInM(r, at, bases)];
 }
 
 /**

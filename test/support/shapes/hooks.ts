@@ -3,8 +3,8 @@
 
 import { KcovDevice } from '../../../devices/kcov.ts';
 import { CTX, CTXF, HOOK, HOOKS, RECORD, REG } from '../../../devices/kcov-layout.ts';
-import { KCOV_CURRENT, KCOV_RECORDS } from '../../../emulator/hart/layout.ts';
 import { type HookTable, retOf, stubWords } from '../../../emulator/machine/kcov-inline/table.ts';
+import { KCOV_CURRENT, KCOV_RECORDS } from '../../../emulator/machine/kcov-inline/window.ts';
 import { MAP } from '../../../emulator/machine/memory-map.ts';
 import { type Flat, RAM_BASE } from '../flat.ts';
 import type { Random } from '../random.ts';

@@ -120,13 +120,8 @@ export class CodeCache {
     if (isHigh && this.#parked.size === 0) this.#parkOldest();
   }
 
-  /**
-   * The slot through which `caller` reaches an entry point, compiled or not; undefined if no slot
-   * is free.
-   */
-  link(caller: Set<EntryPoint>, callee: EntryPoint): number | undefined {
-    if (callee.slot === NO_SLOT) callee.slot = this.slots.take();
-    if (callee.slot === NO_SLOT) return undefined;
+  /** The slot through which `caller` reaches an entry point, which is compiled. */
+  link(caller: Set<EntryPoint>, callee: EntryPoint): number {
     if (!caller.has(callee)) {
       caller.add(callee);
       callee.callers++;

@@ -13,7 +13,7 @@ export interface EntryPoint extends Views {
   readonly heat: Heat;
   /** True while it is in the batch that is being collected. */
   isWaiting: boolean;
-  /** Assigned when it is compiled or when compiled code calls it, else NO_SLOT. */
+  /** Assigned when it is compiled; kept while modules call through it. Else NO_SLOT. */
   slot: number;
   /** Live modules that call through the slot. */
   callers: number;

@@ -1,5 +1,5 @@
-// The direct-mapped cache from pc to slot, in linear memory: the dispatcher and computed jumps use
-// it.
+// The direct-mapped cache from pc to slot, in linear memory, for the dispatcher, computed jumps and
+// calls of code that was not compiled when its caller was.
 
 import type { JumpCache } from '../emit/entry.ts';
 

@@ -1,8 +1,9 @@
-// The table of entry points: one slot for each. An empty slot holds a stub, so that callers need
-// not test whether their callee is compiled.
+// The table of compiled entry points: one slot for each, taken when it is compiled. Code that is
+// compiled later calls it through the slot; a slot that was emptied holds a stub, so callers need
+// no test. Code that is older than its callee finds it in the jump cache.
 //
-// Only the interpreter's instance imports the table; regions reach it through the function
-// `dispatch`. The problem: V8 keeps every instance that imports a table alive as long as the table,
+// Only the interpreter's instance imports the table; regions reach it through the functions
+// `dispatch` and `jump`. The problem: V8 keeps every instance that imports a table alive as long as the table,
 // copies the table for each, and updates all copies when a slot changes. The trick is one more jump
 // between modules. Why it is right: an instance without the table is referred to by its slots
 // alone, so emptying them frees it (test/engine/code-cache.test.ts), and filling a slot costs the

@@ -29,12 +29,14 @@ import { RunCounts } from './run-counts.ts';
 export interface Linker extends JumpCache {
   /** Function index: (depth, count, slot) runs the region in a slot and returns its result. */
   readonly dispatch: number;
+  /** Function index: (depth, count) runs the region at PC, and returns PC if none is known. */
+  readonly jump: number;
   /**
    * Function index in the same module, if the callee is emitted with this region: its body if its
    * pages are among this one's.
    */
   direct(target: bigint): number | undefined;
-  /** Table slot of the region at `target`, or undefined to go through the dispatcher. */
+  /** Table slot of the region at `target`; undefined if it is not compiled. */
   slot(target: bigint): number | undefined;
 }
 
@@ -349,30 +351,17 @@ class RegionEmitter {
     const behind = ops.addressOf(end.behind);
     const target = end.kind === 'callIndirect' ? undefined : ops.addressOf(end.target);
     const direct = target === undefined ? undefined : this.#linker.direct(target);
-    const slot = target === undefined || direct !== undefined ? undefined : this.#linker.slot(target);
     if (target !== undefined) c.i64_const(BigInt.asIntN(64, target)).local_set(ops.leavePc);
     else c.local_get(ops.target).local_set(ops.leavePc);
     const epilogue = this.#epilogueOf(dirty);
-    if (target !== undefined && direct === undefined && slot === undefined) {
-      this.#runs.end(end.behind);
-      c.br(epilogue);
-      return;
-    }
     c.local_get(this.#depth).i32_const(MAX_DEPTH).i32_ge_s();
     this.#leaveWhen(epilogue, end.behind);
     const found = target === undefined ? this.#findIndirect(epilogue, end.behind) : undefined;
     ops.spill(dirty);
-    // An empty slot holds a stub that returns this pc: execution continues at the callee in the
-    // interpreter.
-    if (slot !== undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
+    if (found === undefined && direct === undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
     c.local_get(this.#depth).i32_const(1).i32_add().local_get(ops.ic);
-    if (direct !== undefined) c.call(direct);
-    else {
-      if (found) c.local_get(found);
-      else c.i32_const(slot!);
-      c.call(this.#linker.dispatch);
-    }
-    if (found) c.release(found);
+    if (found) c.local_get(found).call(this.#linker.dispatch).release(found);
+    else c.call(direct ?? this.#linkTo(target!));
     c.local_set(ops.ic);
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
     this.#runs.end(end.behind);
@@ -410,19 +399,23 @@ class RegionEmitter {
     this.#runs.end(open);
     const target = ops.addressOf(at);
     const direct = this.#linker.direct(target);
-    const slot = direct === undefined ? this.#linker.slot(target) : undefined;
-    if (direct === undefined && slot === undefined) {
-      this.#leaveTo(at, dirty, 0n, null);
-      return;
-    }
     ops.spill(dirty);
     this.#inline.leave();
-    if (direct !== undefined) {
-      c.local_get(this.#depth).local_get(ops.ic).return_call(direct);
-      return;
-    }
-    c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
-    c.local_get(this.#depth).local_get(ops.ic).i32_const(slot!).return_call(this.#linker.dispatch);
+    if (direct === undefined) c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
+    c.local_get(this.#depth)
+      .local_get(ops.ic)
+      .return_call(direct ?? this.#linkTo(target));
+  }
+
+  /**
+   * The function that runs a region of another module; PC holds `target`. The slot of one that is
+   * compiled is pushed; if it is emptied later, its stub returns PC, and the interpreter goes on.
+   */
+  #linkTo(target: bigint): number {
+    const slot = this.#linker.slot(target);
+    if (slot === undefined) return this.#linker.jump;
+    this.#c.i32_const(slot);
+    return this.#linker.dispatch;
   }
 
   /**
