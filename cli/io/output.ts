@@ -180,6 +180,7 @@ function firstMissing(path: string): string | undefined {
  * it is as before. `what`: the command, for its message.
  */
 export function fillFolder(path: string, what: string, write: () => void): void {
+  if (path === '-') throw new UserError(`${what}: -o -: a folder cannot be standard output; give its name`);
   const made = firstMissing(resolve(path));
   const undo = (): void => {
     try {

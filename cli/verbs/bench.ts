@@ -12,7 +12,7 @@ import { curvesTable, runCurves } from '../bench/curves.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeFile } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeTo } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
 
 /** Bytes; a report with every workload has some tens of thousands. */
@@ -67,9 +67,30 @@ function progressBar(): { progress: (done: number, total: number, what: string) 
   };
 }
 
-function show(report: Report, { svg }: BenchFlags): void {
-  if (svg) writeFile(svg, reportSvg(report));
-  console.log(reportTable(report));
+/** Writes the outputs of a measurement; the table, where none of them is standard output. */
+function show(table: string, flags: BenchFlags, texts: { json?: object; svg?: () => string }): void {
+  const { json, svg } = flags;
+  if (json !== undefined && texts.json) writeTo(json, `${JSON.stringify(texts.json, null, 2)}\n`);
+  if (svg !== undefined && texts.svg) writeTo(svg, texts.svg());
+  const isTaken = (json === '-' && texts.json) || (svg === '-' && texts.svg);
+  if (!isTaken) writeTo('-', `${table}\n`);
+}
+
+/** Modes that do not write these files. */
+const UNUSED = {
+  cold: ['json', 'svg'],
+  reset: ['json', 'svg'],
+  seek: ['json', 'svg'],
+  curves: ['svg'],
+  from: ['json'],
+} as const;
+
+/** Errors: UserError for a file that would not be written. */
+function refuseUnused(flags: BenchFlags): void {
+  for (const [mode, files] of Object.entries(UNUSED))
+    for (const file of files)
+      if (flags[mode as keyof typeof UNUSED] && flags[file] !== undefined)
+        throw new UserError(`bench --${mode}: --${file} does not apply to it; leave it out`);
 }
 
 /** A report from any source: missing fields are detected when it is printed. */
@@ -78,8 +99,7 @@ function showEarlier(path: string, options: BenchFlags): void {
   try {
     const report = JSON.parse(text) as Report;
     const table = reportTable(report);
-    if (options.svg) writeFile(options.svg, reportSvg(report));
-    console.log(printable(table, '\n'));
+    show(printable(table, '\n'), options, { svg: () => reportSvg(report) });
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(
@@ -103,9 +123,9 @@ export function register(program: Command): void {
     .option('--reset', 'instead: the cost of going back to a snapshot in memory')
     .option('--seek', 'instead: how long a debugger waits in a run of 300 million instructions')
     .option('--resets <n>', 'with --reset: of 64 pages, while memory is watched', parseCount, 50_000)
-    .option('--json <file>', 'write every sample, after each round')
+    .option('--json <file>', 'write every sample, after each round; - for standard output, at the end')
     .option('--from <file>', 'do not measure; show the report of an earlier run with --json')
-    .option('--svg <file>', 'draw the ratios')
+    .option('--svg <file>', 'draw the ratios; - for standard output')
     .addHelpText(
       'after',
       '\nOnly the CPU time of the engines counts, so other load makes the benchmark slower, not wrong.\n\n' +
@@ -122,6 +142,9 @@ export function register(program: Command): void {
         ['--svg', svg],
       ] as const;
       checkDistinct(outputs, [from]);
+      refuseUnused(options);
+      if (json === '-' && svg === '-')
+        throw new UserError('bench --json - --svg -: only one of them can be standard output');
       if (options.cold) {
         console.log(await benchCold(options.rounds));
         return;
@@ -142,8 +165,7 @@ export function register(program: Command): void {
       if (options.curves) {
         const curves = runCurves(options.rounds, progress);
         stop();
-        if (options.json) writeFile(options.json, `${JSON.stringify(curves, null, 2)}\n`);
-        console.log(curvesTable(curves));
+        show(curvesTable(curves), options, { json: curves });
         return;
       }
       const report = await runBench({
@@ -159,11 +181,11 @@ export function register(program: Command): void {
           'engine',
         ),
         onRound: soFar => {
-          if (options.json) writeFile(options.json, `${JSON.stringify(soFar, null, 2)}\n`);
+          if (json !== undefined && json !== '-') writeTo(json, `${JSON.stringify(soFar, null, 2)}\n`);
         },
         progress,
       });
       stop();
-      show(report, options);
+      show(reportTable(report), options, { json: report, svg: () => reportSvg(report) });
     });
 }

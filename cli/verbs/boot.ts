@@ -58,6 +58,7 @@ async function momentsOf(
     import('../boot/record.ts'),
     import('../run/moments.ts'),
   ]);
+  if (savevm === '-') throw new UserError('boot: -savevm -: a snapshot is a file; give its name');
   if (savevm !== undefined) checkOutput(savevm);
   const run = contextOf(options, images);
   const start = loadvm === undefined ? undefined : startFrom(loadvm, run);

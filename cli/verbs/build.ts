@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeFile } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeFile, writeOut } from '../io/output.ts';
 import { confOf } from '../run/robust.ts';
 
 const UNUSED_BY_KERNEL = { cflags: '--cflags' };
@@ -26,7 +26,10 @@ export function register(program: Command): void {
       "kernel: another tree, a copy of kernel/ that you changed; runs the tree's Makefile",
     )
     .option('--cflags <flags>', 'program: more compiler flags, separated by blanks')
-    .option('-o, --output <file>', 'output file (default: print the path in the cache)')
+    .option(
+      '-o, --output <file>',
+      'output file; - for standard output (default: print the path in the cache)',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  kcovbox build kernel --dialect linux -o kernel.elf\n' +
@@ -58,9 +61,10 @@ export function register(program: Command): void {
           what === 'kernel'
             ? await buildKernel(options.conf ?? options.dialect, { source: options.kernelSource })
             : await buildProgram(what, { dialect: options.dialect, cflags });
-        if (options.output) writeFile(options.output, readFileSync(path), 0o755);
+        if (options.output && options.output !== '-') writeFile(options.output, readFileSync(path), 0o755);
         process.stderr.write(`${basename(what)}: ${built ? 'built' : 'up to date'}\n`);
-        console.log(options.output ?? path);
+        if (options.output === '-') writeOut(readFileSync(path));
+        else console.log(options.output ?? path);
       },
     );
 }

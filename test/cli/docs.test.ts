@@ -43,8 +43,8 @@ describe('documents of the command line', () => {
 });
 
 /**
- * The commands that a cell of the README's table names: `kcovbox cov merge\|diff` is two. Words behind
- * a command are its arguments.
+ * The commands that a cell of the README's table names: `kcovbox cov merge\|diff` is two. Words
+ * behind a command are its arguments.
  */
 const commandsIn = (cell: string): string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, text]) => {

@@ -257,7 +257,8 @@ describe('a command with outputs that cannot be written', () => {
     test('standard input or standard error is closed', () => {
       const normal = at('');
       const { status, stdout } = at('<&- 2>&-');
-      expect([status, stdout === '']).toEqual([normal.status, normal.stdout === '']);
+      const prints = normal.stdout !== '' && input === '';
+      expect([status, stdout !== '']).toEqual([normal.status, prints]);
     });
 
     const outputs = outputsOf(leaf);
@@ -297,6 +298,12 @@ describe('a command with outputs that cannot be written', () => {
         const isFolder = leaf.command.options.some(
           option => option.long === name && option.flags.includes('<dir>'),
         );
+        // `-` is standard output, or refused; it is no name of a file.
+        const dash = kcovbox([...leaf.words, ...output('-'), ...args], { cwd: dir, input });
+        expect([name, files()]).toEqual([name, before]);
+        if (dash.status === 125)
+          expect([name, said(dash.stderr)]).toEqual([name, expect.stringMatching(/ -: /)]);
+        else expect([name, dash.stdout === '']).toEqual([name, false]);
         refused('/proc/x', /cannot write \/proc\/x/, output);
         refused('ok.c/x', /cannot write ok\.c\/x: a part of its path is not a folder/, output);
         if (!isFolder) {

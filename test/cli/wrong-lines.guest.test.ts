@@ -154,6 +154,7 @@ const REPLAY: readonly Line[] = [
   ['capsule info text', /capsule text is not a capsule/],
   ['capsule verify r.json', /capsule r\.json is JSON/],
   ['capsule extract r.json', /required option '-o, --output <dir>'/],
+  ['boot -savevm - -kernel image.bin', /boot: -savevm -: a snapshot is a file; give its name/],
   ['capsule thin -o folder r.json', /cannot write folder: it is a folder/],
   ['capsule frob', /unknown command 'frob'|too many arguments/],
 ];
@@ -199,6 +200,9 @@ const BUILD: readonly Line[] = [
   ['bench --from text', /report text is damaged/],
   ['bench --from r.json', /report r\.json is damaged/],
   ['bench -r 0 mix', /-r.*positive/],
+  ['bench --cold --json x.json', /bench --cold: --json does not apply to it; leave it out/],
+  ['bench --from r.json --json x.json', /bench --from: --json does not apply to it; leave it out/],
+  ['bench --json - --svg - mix', /only one of them can be standard output/],
 ];
 
 const COV: readonly Line[] = [
