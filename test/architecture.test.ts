@@ -195,6 +195,29 @@ describe('imports between modules', () => {
   });
 });
 
+describe('exports', () => {
+  // knip takes every export of a module for used where somebody imports it as a namespace.
+  test('constants of modules that are imported as a namespace are used', () => {
+    const namespaces = new Set(
+      sources.flatMap(path =>
+        [...read(path).matchAll(/import \* as \w+ from '(\.[^']+)'/g)].map(([, target]) =>
+          normalize(join(dirname(path), target!)),
+        ),
+      ),
+    );
+    expect(namespaces.size).toBeGreaterThan(3);
+    const words = new Map<string, number>();
+    for (const path of sources)
+      for (const [word] of code(path).matchAll(/\w+/g)) words.set(word, (words.get(word) ?? 0) + 1);
+    const unused = [...namespaces].flatMap(path =>
+      [...code(path).matchAll(/^export (?:const|function) (\w+)/gm)]
+        .filter(([, name]) => words.get(name!) === 1)
+        .map(([, name]) => `${path}: ${name}`),
+    );
+    expect(unused).toEqual([]);
+  });
+});
+
 describe('files', () => {
   test('none is longer than 600 lines', () => {
     const long = files

@@ -179,6 +179,5 @@ export const TLB_WRITE = TLB_READ + VIEWS * TLB_BYTES;
  * number }.
  */
 export const TLB_EXEC = TLB_WRITE + VIEWS * TLB_BYTES;
-export const TLB_END = TLB_EXEC + VIEWS * TLB_BYTES;
 /** Above the three bits by which the fast test detects misalignment. */
 export const TLB_SLOW = 0x800;

@@ -60,10 +60,8 @@ export const PBMTE_HI = 1 << 30;
 /** The hart sets A and D in PTEs (Svadu); clear: it raises a page fault instead (Svade). */
 export const ADUE_HI = 1 << 29;
 
-/** mcounteren, scounteren and mcountinhibit: cycle, time, instret. */
-export const CY = 1;
+/** mcounteren, scounteren: time. */
 export const TM = 2;
-export const IR = 4;
 
 /** satp.MODE. */
 export const SATP_BARE = 0;

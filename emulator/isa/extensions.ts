@@ -108,6 +108,7 @@ const ROWS = [
   optional('zbc', on, 7,       'no',        'carry-less multiplication'),
   optional('zbs', on, 7,       'mandatory', 'single bits'),
   absent('zkn', undefined,     'optional',  'no scalar cryptography (NIST)'),
+  absent('zkr', undefined,     'optional',  'no entropy source: CSR seed'),
   absent('zks', undefined,     'optional',  'no scalar cryptography (ShangMi)'),
   optional('zkt', off, 7,      'mandatory', 'time does not depend on data: every instruction takes one unit'),
   always('ssccptr',            'mandatory', 'page tables may lie in main memory'),
