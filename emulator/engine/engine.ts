@@ -64,7 +64,7 @@ export interface EngineArea {
 export interface RegionSlow {
   /** (depth, count, slot) runs the region in a slot. Called from wasm only. */
   readonly dispatch: NonNullable<unknown>;
-  /** (depth, count) runs the region at PC if the jump cache has it, else returns. From wasm only. */
+  /** (depth, count) runs the region at PC if the jump cache has it. Called by wasm only. */
   readonly jump: NonNullable<unknown>;
   /** See `addRegionSlow`. */
   readonly slow: (kind: number) => number;

@@ -122,7 +122,7 @@ const FAULTS: Readonly<Record<string, () => void>> = {
   },
 };
 
-/** What shows the fault, where few programs of all kinds do. */
+/** A program that shows the fault, where few programs of all kinds do. */
 const KINDS: Readonly<Record<string, readonly Piece['kind'][]>> = {
   'a group forgets its last access': ['groups'],
   'a hook does not look again after a store': ['hooks'],

@@ -10,7 +10,7 @@ import { type Flat, RAM_BASE } from '../flat.ts';
 import type { Random } from '../random.ts';
 import type { Assembly, Place } from './assembly.ts';
 
-/** What the hooks need in RAM, a page each. */
+/** Data of the hooks in RAM, a page each. */
 const THREAD = RAM_BASE + 0xb_0000;
 const BASE_VAR = THREAD + 0x1000;
 const HARTS = THREAD + 0x2000;
@@ -70,7 +70,7 @@ const tableOf = (addresses: readonly number[]): HookTable => ({
 export const THREAD_POINTER = THREAD;
 export const liveContext = ({ mode }: Tracing): number => (mode === 'off' ? 0 : CONTEXT);
 
-/** The thread's live context is taken away, as at the entry of an interrupt, or put back from gp. */
+/** Takes the thread's live context away, as an interrupt does, or puts it back from gp. */
 export const setLive = (a: Assembly, isLive: boolean): void =>
   void a.put('sd', { rs1: 4, rs2: isLive ? 3 : 0, imm: LIVE_OFFSET });
 
@@ -89,7 +89,7 @@ export function writeHooks(a: Assembly, hooks: readonly Place[]): void {
   }
 }
 
-/** First contents of RAM; `codeEnd` and `tableEnd` are where pages of code and of a table are free. */
+/** First contents of RAM; pages of code and of a table are free from `codeEnd` and `tableEnd`. */
 export function writeHookData(
   put: (pa: number, value: bigint) => void,
   hooks: readonly number[],
@@ -119,8 +119,8 @@ export function writeHookData(
 }
 
 /**
- * Puts the device on the bus and tells it where the hooks are; `announce` gets the table as compiled
- * code has to know it. Returns the number of records, by the device and by compiled code.
+ * Puts the device on the bus and tells it where the hooks are; `announce` gets the table that
+ * compiled code has to know. Returns the number of records, by the device and by compiled code.
  */
 export function addKcov(flat: Flat, announce: (table: HookTable) => void): () => Records {
   const device = new KcovDevice({

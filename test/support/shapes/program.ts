@@ -237,7 +237,7 @@ export function compareEngines(
   throw new Error(`no end after ${MOST} instructions`);
 }
 
-/** What compiled code threw, if it did: an access outside of the host's memory, say. */
+/** The error that compiled code threw, if any: an access outside of the host's memory, say. */
 function crashOf(run: () => void): string | undefined {
   try {
     run();
