@@ -2,7 +2,7 @@
 // hold nothing but the executable, pinned with their hashes in setup/nodes/package-lock.json; they
 // are no dependency of kcovbox.
 //   node setup/nodes.mjs                     installs them
-//   node setup/nodes.mjs --list              prints those that are installed as JSON
+//   node setup/nodes.mjs --list              prints as JSON those installed and those expected
 //   node setup/nodes.mjs --run FILE...       runs these test files with vitest on each version
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -18,8 +18,25 @@ const executable = major =>
   join(HOME, 'node_modules', `node${major}-${process.platform}-${process.arch}`, 'bin', 'node');
 
 /** The versions that are installed: `{ major, path }`. */
-const otherNodes = () =>
+export const otherNodes = () =>
   MAJORS.map(major => ({ major, path: executable(major) })).filter(({ path }) => existsSync(path));
+
+/** Versions that have a package for this platform, so that tests without them are a failure. */
+const expectedMajors = () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(LOCK, 'package.json'), 'utf8'));
+  return MAJORS.filter(major => `node${major}-${process.platform}-${process.arch}` in optionalDependencies);
+};
+
+/**
+ * Arguments of vitest: `npm test` runs these on each version: all unit tests, the recorded runs
+ * with their hashes, and the wrong command lines. The tests of the tarball and of whole runs start
+ * each version themselves; `npm run test:slow` has all tests with a guest
+ * (test/nodes.slow.test.ts).
+ */
+export const NODE_TESTS = [
+  ['--project', 'unit'],
+  ['--project', 'guest', 'test/capsule/golden.guest.test.ts', 'test/cli/wrong-lines.guest.test.ts'],
+];
 
 /** Installs the versions of the lock file; false when this platform or network has none. */
 export function ensureNodes() {
@@ -40,7 +57,7 @@ export function ensureNodes() {
 if (process.argv[1] !== fileURLToPath(import.meta.url)) {
   // Imported by setup/test.mjs.
 } else if (process.argv[2] === '--list') {
-  console.log(JSON.stringify(otherNodes()));
+  console.log(JSON.stringify({ installed: otherNodes(), expected: expectedMajors() }));
 } else {
   if (!ensureNodes()) {
     say('Node.js 22 and 24 cannot be installed here');
