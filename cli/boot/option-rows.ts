@@ -167,7 +167,7 @@ export const QEMU_OPTIONS: readonly OptionRow[] = [
   works('gdb', 'tcp::PORT', 'GDB stub on the loopback interface', (o, v) =>
     gdb(o, { port: parseGdb(v, '-gdb') }),
   ),
-  flag('s', '-gdb tcp::1234', o => gdb(o, {})),
+  flag('s', 'short for -gdb tcp::1234', o => gdb(o, {})),
   flag('S', 'wait for GDB before the first instruction', o => gdb(o, { stopped: true })),
   works(
     'seed',

@@ -171,7 +171,7 @@ export function addReport(cov: Command): void {
     .option('--title <text>', 'title of the page (html)')
     .option(
       '--fail-under <percent>',
-      'exit with status 1 if less than this share of the lines is covered',
+      'exit with status 1 if fewer lines than this percentage are covered',
       parsePercentage,
     )
     .addHelpText(
@@ -316,7 +316,9 @@ export function addDiff(cov: Command): void {
     .argument('<A>')
     .argument('<B>')
     .option('-o, --output <file>', 'where to write: .html or .txt; - for standard output', '-')
-    .addOption(new Option('--format <format>', 'whatever the suffix of -o').choices(['text', 'html']))
+    .addOption(
+      new Option('--format <format>', 'output format; overrides the suffix of -o').choices(['text', 'html']),
+    )
     .option('--json', 'print JSON')
     .option('--exit-code', 'exit with status 1 if A covers something that B does not')
     .addHelpText(

@@ -51,7 +51,11 @@ async function runHostile(
 export function addHostile(command: Command): void {
   command
     .description('run a program many times with devices that answer anything that their bus allows')
-    .addOption(new Option('--runs <n>', 'so many runs, a seed for each').argParser(parseCount).default(RUNS))
+    .addOption(
+      new Option('--runs <n>', 'number of runs, each with a seed of its own')
+        .argParser(parseCount)
+        .default(RUNS),
+    )
     .addOption(new Option('--first <seed>', 'the seed of the first run').argParser(parseCount).default(1))
     .option('--misdirect', 'let DMA also go where the driver does not expect it')
     .option(
@@ -61,9 +65,9 @@ export function addHostile(command: Command): void {
     )
     .addHelpText(
       'after',
-      '\nThe twin of a device is its model behind a layer that makes faults of all kinds, at events that the\n' +
-        'seed chooses: any value of a register, interrupts at any time, DMA with any contents to where the\n' +
-        'driver asked for it. Each seed has a rate and a subset of the kinds of its own. A run begins at a\n' +
+      '\nA hostile device is the model of the device behind a layer that makes faults of all kinds, at events\n' +
+        'that the seed chooses: any value of a register, interrupts at any time, DMA with any contents to the\n' +
+        'address that the driver gave. Each seed has its own rate and subset of the kinds. A run begins at a\n' +
         'snapshot shortly before the probe of the driver, and is the run of kcovbox run --hostile DEVICE:SEED\n' +
         'with empty standard input. Its outcome is the worst of:\n' +
         OUTCOME_HELP +

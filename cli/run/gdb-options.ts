@@ -30,7 +30,7 @@ export interface GdbFlags {
 export const addGdbOptions = (command: Command): Command =>
   command
     .option('--gdb <tcp::port>', 'a GDB stub on this port of the loopback interface')
-    .option('-s', '--gdb tcp::1234')
+    .option('-s', 'short for --gdb tcp::1234')
     .option('-S', 'wait for GDB before the first instruction');
 
 export function gdbOf({ s, S, gdb }: GdbFlags): GdbOptions | undefined {

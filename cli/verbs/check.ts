@@ -112,7 +112,7 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
 export function register(program: Command): void {
   program
     .command('check')
-    .description('execute an image on an independent CPU too and compare registers after every instruction')
+    .description('execute an image on QEMU or Unicorn too, and compare the registers after every instruction')
     .argument('[options...]')
     .usage('[options of qemu-system-riscv64]')
     .allowUnknownOption()

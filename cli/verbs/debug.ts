@@ -69,7 +69,7 @@ async function batch(repl: Repl, path: string): Promise<void> {
 export function register(program: Command): void {
   program
     .command('debug')
-    .description('debug a recorded run in both directions: step, back, who wrote this, when did it run')
+    .description('debug a recorded run in both directions: step, step back, find the last write of a value')
     .argument('<capsule>', 'file that run --record or boot --record wrote')
     .argument('[images...]', 'images that a thin capsule names by hash')
     .addOption(new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit'))
@@ -79,7 +79,7 @@ export function register(program: Command): void {
     .option('--device <file.ts>', 'a device that the run had (repeatable)', repeated)
     .addHelpText(
       'after',
-      '\nThe run stands at the first instruction of the program. `help` lists the commands.\n' +
+      '\nThe debugger begins at the first instruction of the program. `help` lists the commands.\n' +
         'The exit status is 0; 1 when a command of -x or --batch failed; 125 when kcovbox did.\n' +
         'Examples:\n' +
         '  kcovbox run --record bug.kcapsule prog.c\n' +

@@ -7,7 +7,7 @@ import { loadDevices } from './run.ts';
 export function register(program: Command): void {
   const dev = program
     .command('dev')
-    .description('texts made from the definition of a device of your own')
+    .description('print texts made from the definition of a device: C header, page, register map')
     .addHelpText('after', '\nExample:\n  kcovbox dev header -o mydev.h mydev.ts');
   const add = (
     name: string,

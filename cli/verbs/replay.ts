@@ -184,7 +184,7 @@ export function register(program: Command): void {
     .option('--cflags <flags>', 'compiler flags of a given program, separated by blanks')
     .option(
       '--device <file.ts>',
-      'the device that the run had; its code is in no capsule (repeatable)',
+      'a device that the run had; a capsule does not hold its code (repeatable)',
       repeated,
     );
   addGdbOptions(addOutputOptions(command))

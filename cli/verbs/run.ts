@@ -164,18 +164,18 @@ export function addMachineOptions(command: Command): Command {
 /** Options about devices and drivers of the user's own. */
 export function addDeviceOptions(command: Command, { faults } = { faults: true }): Command {
   command
-    .option('--device <file.ts>', 'a device of your own, then [,NAME=VALUE]... (repeatable)', repeated)
+    .option('--device <file.ts>', 'add a device of your own: FILE.ts[,NAME=VALUE]... (repeatable)', repeated)
     .option('--driver <file.c>', 'compile this driver into the kernel (repeatable)', repeated);
   if (faults)
     command
       .option(
         '--fault <faults>',
-        'DEVICE:KIND@N[=TIME],...: the N-th event has a fault (repeatable)',
+        'make the N-th event of a device fail: DEVICE:KIND@N[=TIME],... (repeatable)',
         repeated,
       )
       .option(
         '--hostile <device[:seed]>',
-        'the device answers anything that its bus allows, at events that the seed chooses (repeatable)',
+        'let the device answer anything that its bus allows, at events that the seed chooses (repeatable)',
         repeated,
       );
   return command;
@@ -228,9 +228,9 @@ export function register(program: Command): void {
       'first-instruction (of the program, default), marker[:N] (a number written to /dev/marker), or instructions since power-on',
       parseMoment,
     )
-    .option('--cold', 'execute the boot, also where the state behind it is kept; the run is the same')
+    .option('--cold', 'boot even if the state after the boot is cached; the run is the same')
     .option('--from <file>', 'go on from a snapshot of this run instead of booting')
-    .option('--thin', 'with --record: hashes in place of the images, which stay in the cache');
+    .option('--thin', 'with --record: write hashes instead of the images, which stay in the cache');
   addOutputOptions(command)
     .addHelpText(
       'after',

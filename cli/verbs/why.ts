@@ -96,12 +96,12 @@ export function register(program: Command): void {
         .default(FORKS.usual),
     )
     .addOption(
-      new Option('--spread <units>', 'turns of harts last up to twice as long, timers are up to so late')
+      new Option('--spread <units>', "a hart's turn lasts up to twice this, and a timer is up to this late")
         .argParser(parseWithin(SPREAD.least, SPREAD.most))
         .default(SPREAD.usual),
     )
     .addOption(
-      new Option('--seed <hex>', 'of the forks; the same seed gives the same answer')
+      new Option('--seed <hex>', 'seed of the forks; the same seed gives the same answer')
         .argParser(parseSeed)
         .default(SEED, `${SEED}`),
     )
@@ -114,13 +114,13 @@ export function register(program: Command): void {
     .option('--device <file.ts>', 'a device that the run had (repeatable)', repeated)
     .addHelpText(
       'after',
-      '\nA fork is the recorded run up to some unit, and goes on with another schedule: the harts take turns\n' +
-        'of other lengths in another order, timers and devices interrupt later, random devices draw other\n' +
-        'values. From early units few forks fail like the recorded run, behind the decision nearly all do.\n' +
-        `The command looks for the last step to ${INEVITABLE * 100} %, by halves down to one unit, and prints where the run\n` +
-        'and a fork that does not fail part, with the backtraces of both.\n' +
-        'The failure is the first report of the kernel or its panic, where numbers do not count; else the\n' +
-        'exit status; else that the run does not end. --console and --status name another one.\n' +
+      '\nA fork repeats the recorded run up to some unit, and then continues with another schedule: the harts\n' +
+        'take turns of other lengths in another order, timers and devices interrupt later, random devices\n' +
+        'draw other values. Few of the forks from early units fail like the recorded run; after the decision\n' +
+        `nearly all do. By bisection the command finds the last unit at which the share reaches ${INEVITABLE * 100} %. It\n` +
+        'prints where the recorded run and a fork that does not fail diverge, with the backtraces of both.\n' +
+        "The failure is the kernel's first report or panic, whose numbers are ignored; without one, the exit\n" +
+        'status; without that, a run that does not end. --console and --status name another failure.\n' +
         'The exit status is 0; 124 when the budget is spent first (the answer is then wider).\n' +
         'Examples:\n' +
         '  for seed in $(seq 99); do\n' +
