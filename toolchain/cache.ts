@@ -258,19 +258,51 @@ export function changedSince(path: string, time: number): boolean {
   return status === undefined || Math.max(status.mtimeMs, status.ctimeMs) >= time + 1;
 }
 
+/** The last call for each product that is being looked for or built in this process. */
+const turns = new Map<string, Promise<unknown>>();
+
+/** Calls for one product take turns, so that they never write the same temporary file. */
+async function inTurn<T>(product: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(product);
+  const own = before ? before.then(work, work) : work();
+  turns.set(product, own);
+  try {
+    return await own;
+  } finally {
+    if (turns.get(product) === own) turns.delete(product);
+  }
+}
+
+/** A file in the cache. */
+interface Product {
+  readonly path: string;
+  /** False if it was there. */
+  readonly built: boolean;
+  /** Of the contents, where they can be relied on. */
+  readonly hash?: string;
+}
+
 /**
  * The product for `key` (everything that decides the build but file contents), built by `build`
  * unless cached. `build` writes the product to the path it is given, may use that path with
  * `.objects` behind it for a folder that it removes again, and returns the files and folders it
- * read. `hash`: of the contents, where they can be relied on.
+ * read.
  */
 export async function cached(
   kind: string,
   key: string,
   naming: Naming,
   build: (output: string) => Promise<readonly string[]>,
-): Promise<{ path: string; built: boolean; hash?: string }> {
+): Promise<Product> {
   const base = pathOf(kind, key, naming);
+  return inTurn(base, () => findOrBuild(base, key, build));
+}
+
+async function findOrBuild(
+  base: string,
+  key: string,
+  build: (output: string) => Promise<readonly string[]>,
+): Promise<Product> {
   const manifestPath = `${base}.json`;
   const manifest = readManifest(manifestPath, key);
   if (manifest) {

@@ -37,6 +37,20 @@ test('a product is built once, and again when its input has changed', async () =
   expect(readFileSync(path, 'utf8')).toBe('two');
 });
 
+test('calls at the same time build once, a failure does not stop the next', async () => {
+  const builds = await Promise.all([make('twice'), make('twice'), make('twice')]);
+  expect(builds.map(({ built }) => built)).toEqual([true, false, false]);
+  let tries = 0;
+  const second = () =>
+    cached('test', 'fails', { label: 'fails' }, async output => {
+      if (++tries === 1) throw new Error('first');
+      writeFileSync(output, 'x');
+      return [];
+    });
+  const results = await Promise.allSettled([second(), second()]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+});
+
 test('an input that was only touched builds nothing', async () => {
   await make();
   await settle();
