@@ -31,17 +31,19 @@ export interface Report {
   readonly rows: readonly Row[];
 }
 
+export type ProgressReport = (done: number, total: number, what: string) => void;
+
 export interface BenchOptions {
   readonly rounds: number;
   /** Names of workloads and engines; all programs and all engines when empty. */
   readonly workloads: readonly string[];
   readonly engines: readonly string[];
-  readonly progress?: (done: number, total: number, what: string) => void;
+  readonly progress?: ProgressReport;
   /** The results after each round, so that a stopped run is not lost. */
   readonly onRound?: (report: Report) => void;
 }
 
-const median = (values: readonly number[]): number => {
+export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

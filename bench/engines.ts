@@ -41,6 +41,16 @@ const boot = async (w: Workload, ...options: readonly string[]): Promise<readonl
   ...['boot', ...options, ...(await guestOf(w))],
 ];
 
+/** The JIT of a checkout of kcovbox, on the guests of this one. */
+export const checkoutEngine = (path: string): BenchEngine => ({
+  name: path,
+  missing: w => w.system && missingGuest(w.system),
+  command: async w => [
+    ...[process.execPath, join(path, 'bin', 'kcovbox.cjs'), 'boot', '--engine', 'jit'],
+    ...(await guestOf(w)),
+  ],
+});
+
 const qemu = (name: string, more: readonly string[]): BenchEngine => ({
   name,
   missing: w =>
@@ -90,7 +100,7 @@ export const ENGINES: readonly BenchEngine[] = [
 /**
  * CPU seconds of a living process: all its threads, those that ended included, in steps of 10 ms.
  */
-function cpuSeconds(pid: number): number {
+function secondsOfProcess(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
@@ -103,14 +113,21 @@ export const shareOf = (w: Workload, { share = 1 }: BenchEngine): Workload =>
     ? w
     : { ...w, warmUp: Math.ceil(w.warmUp * share), repeat: Math.max(1, Math.ceil(w.repeat * share)) };
 
+export interface MeasureOptions {
+  /** Of wall time, for the whole process. */
+  readonly limitSeconds?: number;
+  /** CPU seconds of a process until now. */
+  readonly cpuSeconds?: (pid: number) => number;
+}
+
 /**
- * Runs one workload once. Errors: the process ended without its lines, or took longer than
- * `limitSeconds` of wall time.
+ * Runs one workload once. Errors: the process ended without its lines, or took longer than the
+ * limit.
  */
 export async function measure(
   engine: BenchEngine,
   whole: Workload,
-  limitSeconds = 300,
+  { limitSeconds = 300, cpuSeconds = secondsOfProcess }: MeasureOptions = {},
 ): Promise<Measurement> {
   const w = shareOf(whole, engine);
   const scale = whole.repeat / w.repeat;

@@ -2,6 +2,7 @@
 // run.
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
+import { missingForPairs, pairsTable, runPairs } from '../../bench/against.ts';
 import { type Report, runBench } from '../../bench/bench.ts';
 import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
@@ -30,6 +31,7 @@ interface BenchFlags {
   curves?: boolean;
   reset?: boolean;
   seek?: boolean;
+  against?: string;
   resets: number;
   from?: string;
 }
@@ -82,6 +84,7 @@ const UNUSED = {
   reset: ['json', 'svg'],
   seek: ['json', 'svg'],
   curves: ['svg'],
+  against: ['svg'],
   from: ['json'],
 } as const;
 
@@ -122,6 +125,10 @@ export function register(program: Command): void {
     .option('--curves', 'instead: CPU time against guest RAM, harts and processes')
     .option('--reset', 'instead: the cost of going back to a snapshot in memory')
     .option('--seek', 'instead: how long a debugger waits in a run of 300 million instructions')
+    .option(
+      '--against <checkout>',
+      'instead: the JIT beside that of another checkout, in pairs on one processor',
+    )
     .option('--resets <n>', 'with --reset: of 64 pages, while memory is watched', parseCount, 50_000)
     .option('--json <file>', 'write every sample, after each round; - for standard output, at the end')
     .option('--from <file>', 'do not measure; show the report of an earlier run with --json')
@@ -168,13 +175,23 @@ export function register(program: Command): void {
         show(curvesTable(curves), options, { json: curves });
         return;
       }
+      const names = chosen(
+        workloads.flatMap(name => (name === 'system' ? SYSTEMS.map(w => w.name) : [name])),
+        WORKLOADS.map(w => w.name),
+        'workload',
+      );
+      if (options.against !== undefined) {
+        const reason = missingForPairs(options.against);
+        if (reason !== undefined) throw new UserError(`bench --against: ${reason}`);
+        const paired = names.length > 0 ? WORKLOADS.filter(w => names.includes(w.name)) : PROGRAMS;
+        const rows = await runPairs(options.against, paired, options.rounds, progress);
+        stop();
+        show(pairsTable(rows, options.rounds), options, { json: rows });
+        return;
+      }
       const report = await runBench({
         rounds: options.rounds,
-        workloads: chosen(
-          workloads.flatMap(name => (name === 'system' ? SYSTEMS.map(w => w.name) : [name])),
-          WORKLOADS.map(w => w.name),
-          'workload',
-        ),
+        workloads: names,
         engines: chosen(
           options.engines?.split(',') ?? [],
           ENGINES.map(e => e.name),
