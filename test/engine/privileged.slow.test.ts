@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { QEMU } from '../support/oracle/qemu.ts';
-import { EAGEREST, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
+import { EAGEREST, EXACT, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
 import { compareConfigurations, compareWithQemu, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
@@ -39,6 +39,12 @@ test.each([2, 4])('programs about privilege run on the JIT as on the interpreter
 
 test.each([1, 2, 4])('programs about privilege run the same with every policy, harts: %d', harts => {
   search(`policies, ${harts} harts`, Math.ceil(PROGRAMS / 10), [INTERPRETER, ...POLICIES], harts);
+});
+
+test('programs about privilege run as one unit at a time, with nothing decoded before', () => {
+  const units = 20_000;
+  const configurations = [EXACT, INTERPRETER, EAGEREST].map(c => ({ ...c, units }));
+  search('exact', Math.ceil(PROGRAMS / 25), configurations);
 });
 
 test.skipIf(missing('qemu-system-riscv64', QEMU))('programs about privilege run as on QEMU', () => {

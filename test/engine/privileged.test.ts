@@ -4,7 +4,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { FAULTS, findFault } from '../support/privileged/faults.ts';
-import { EAGEREST, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
+import { EAGEREST, EXACT, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
 import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
@@ -21,6 +21,19 @@ describe('programs about privilege', { timeout: 120_000 }, () => {
       compare: (program, seed) => compareConfigurations(program, seed, [INTERPRETER, EAGEREST]),
     });
     console.log(`jit: ${programs} programs from seed ${seedText(SEED)}, ${result.instructions} instructions`);
+    expect(result.report?.()).toBeUndefined();
+  });
+
+  // Few units, because they are dear.
+  test('run as one unit at a time, with nothing decoded or translated before', () => {
+    const units = 4000;
+    const configurations = [EXACT, INTERPRETER, EAGEREST].map(c => ({ ...c, units }));
+    const result = searchPrivileged({
+      profile: { steps: 30, rounds: 1, isPortable: false },
+      seed: SEED + 2000,
+      programs: 2,
+      compare: (program, seed) => compareConfigurations(program, seed, configurations),
+    });
     expect(result.report?.()).toBeUndefined();
   });
 

@@ -1,6 +1,7 @@
 // Faults of the JIT that the searches must find: each replaces methods of classes while the subject
 // runs.
 
+import { Ram } from '../../../emulator/bus/ram.ts';
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
 import { DecodedPages } from '../../../emulator/engine/interp/decoded-pages.ts';
 import { DataBoundary } from '../../../emulator/engine/jit/cache/data-boundary.ts';
@@ -89,6 +90,15 @@ function flushActiveOnly(): readonly Replacement[] {
   ];
 }
 
+/** Words that devices store: entries of used rings, answers of fw_cfg. */
+function storeWord(bytes: 2 | 4) {
+  return function (this: Ram, pa: number, value: number): void {
+    const view = new DataView(this.data.buffer, this.data.byteOffset);
+    if (bytes === 2) view.setUint16(pa - this.base, value, true);
+    else view.setUint32(pa - this.base, value, true);
+  };
+}
+
 /** A fault of the JIT, its replacements, the policy that should meet it, and harts. */
 export type Fault = readonly [string, readonly Replacement[], Configuration, harts?: number];
 export const FAULTS: readonly Fault[] = [
@@ -129,6 +139,27 @@ export const FAULTS: readonly Fault[] = [
     EAGEREST,
   ],
   ['a region goes on after the walker changed its code', [[InterpEngine, 'invalidated', nothing]], EAGEREST],
+  [
+    'words that devices store are not announced',
+    [
+      [Ram, 'write16', storeWord(2)],
+      [Ram, 'write32', storeWord(4)],
+    ],
+    EAGEREST,
+  ],
+  [
+    'bytes that devices copy are not announced',
+    [
+      [
+        Ram,
+        'write',
+        function (this: Ram, pa: number, data: Uint8Array) {
+          this.data.set(data, pa - this.base);
+        },
+      ],
+    ],
+    EAGEREST,
+  ],
   ['translations of the harts that wait are not dropped', flushActiveOnly(), EAGEREST, 2],
 ];
 

@@ -6,7 +6,19 @@
 // run at any instruction.
 
 import { decode, disassemble, encode as e } from '../../../emulator/isa/index.ts';
-import { CODE_BYTES, DATA, FUNCTION_AT, IMAGE_BYTES, RAM, ROOTS, S_HANDLER, SNIPPET_AT } from './layout.ts';
+import { MAP, virtioSlot } from '../../../emulator/machine/memory-map.ts';
+import {
+  CODE_BYTES,
+  DATA,
+  DISK_HEADER,
+  FUNCTION_AT,
+  IMAGE_BYTES,
+  QUEUE,
+  RAM,
+  ROOTS,
+  S_HANDLER,
+  SNIPPET_AT,
+} from './layout.ts';
 import type { PrivilegedProgram, Step } from './step.ts';
 
 const CSR = {
@@ -26,6 +38,13 @@ const CSR = {
 } as const;
 const EDU = 0x401_0000;
 const EDU_BUFFER = 0x4_0000;
+/** Slots of the disk and of the generator of random bytes. */
+export const DISK_SLOT = 7;
+export const RANDOM_SLOT = 6;
+const FW_CFG_DMA = MAP.fwCfg.base + 0x10;
+/** The first file; select, skip, read. */
+const FW_CFG_SKIP = (0x20 << 16) | 8 | 4;
+const FW_CFG_READ = 2;
 const MSIP = 0x200_0000;
 const MTIMECMP = 0x200_4000;
 const MTIME = 0x200_bff8;
@@ -96,6 +115,62 @@ function writeTimer(w: Writer, hart: number, delta: number): void {
   w.put(e('sd', { rs1: 6, rs2: 5, imm: 0 }));
 }
 
+/** The device is reset, its queue 0 set up and given one request. */
+function writeVirtio(w: Writer, { device, rings, at, bytes, from }: Step & { kind: 'virtio' }): void {
+  const { base } = virtioSlot(device === 'disk' ? DISK_SLOT : RANDOM_SLOT);
+  const register = (offset: number, value: number): void => w.poke(base + offset, value, 'sw');
+  for (const status of [0, 0xf]) register(0x70, status);
+  register(0x30, 0);
+  register(0x38, QUEUE.SIZE);
+  for (const [offset, pa] of [
+    [0x80, rings],
+    [0x90, rings + QUEUE.AVAIL],
+    [0xa0, rings + QUEUE.USED],
+  ] as const) {
+    register(offset, pa);
+    register(offset + 4, 0);
+  }
+  const [next, write] = [1, 2];
+  const chain =
+    device === 'random'
+      ? [[at, bytes, write] as const]
+      : [
+          [DISK_HEADER, 16, next] as const,
+          [at, bytes, next | write] as const,
+          [rings + QUEUE.STATUS, 1, write] as const,
+        ];
+  if (device === 'disk') {
+    w.poke(DISK_HEADER, 0);
+    w.poke(DISK_HEADER + 8, from);
+  }
+  for (const [i, [pa, length, flags]] of chain.entries()) {
+    w.poke(rings + 16 * i, pa);
+    w.poke(rings + 16 * i + 8, BigInt(length) | (BigInt(flags) << 32n) | (BigInt(i + 1) << 48n));
+  }
+  // Flags 0, index 1, and the head of the request, which is 0.
+  w.poke(rings + QUEUE.AVAIL, 1n << 16n);
+  register(0x44, 1);
+  register(0x50, 0);
+}
+
+const swapped = (value: bigint | number): bigint => {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt(value));
+  return view.getBigUint64(0, true);
+};
+
+/** Two requests: to skip, and to read. */
+function writeFwCfg(w: Writer, { request, at, bytes, from }: Step & { kind: 'fw_cfg' }): void {
+  for (const [control, length] of [
+    [FW_CFG_SKIP, from],
+    [FW_CFG_READ, bytes],
+  ] as const) {
+    w.poke(request, swapped((BigInt(control) << 32n) | BigInt(length)));
+    w.poke(request + 8, swapped(at));
+    w.poke(FW_CFG_DMA, swapped(request));
+  }
+}
+
 function writeStep(w: Writer, step: Step): void {
   switch (step.kind) {
     case 'satp':
@@ -120,6 +195,12 @@ function writeStep(w: Writer, step: Step): void {
       w.poke(EDU + 0x98, step.out ? 1 : 3);
       break;
     }
+    case 'virtio':
+      writeVirtio(w, step);
+      break;
+    case 'fw_cfg':
+      writeFwCfg(w, step);
+      break;
     case 'pmp': {
       w.li(28, step.address);
       w.csrw(CSR.pmpaddr0 + step.index, 28);

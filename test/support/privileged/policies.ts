@@ -43,3 +43,17 @@ export const POLICIES: readonly Configuration[] = [
   { name: 'few bytes', engine: 'jit', piece: 6000, tuning: { heat: eager, cache: { wasmBytes: 12_000 } } },
   { name: 'few decoded pages', engine: 'jit', piece: 8000, tuning: { heat: eager, decodedPages: 4 } },
 ];
+
+/**
+ * What is exact by construction: one unit at a time, and before each nothing is decoded, compiled or
+ * translated. It takes 0.3 ms for a unit.
+ */
+export const EXACT: Configuration = {
+  name: 'exact',
+  engine: 'interp',
+  piece: 1,
+  between: ({ engine, harts }) => {
+    engine.reset();
+    for (const { mmu } of harts) mmu.tlb.flushAll();
+  },
+};

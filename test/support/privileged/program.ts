@@ -13,6 +13,7 @@ import { ENTRY_INSN, plain, snippet } from './code.ts';
 import {
   DATA,
   DATA_PAGES,
+  DISK_BYTES,
   FUNCTION_AT,
   FUNCTION_WORDS,
   HIGH,
@@ -22,6 +23,8 @@ import {
   LEVEL1,
   PAGE,
   POINTERS,
+  QUEUE,
+  QUEUE_BYTES,
   RAM,
   ROOT_COUNT,
   ROOTS,
@@ -189,6 +192,42 @@ function store(r: Random, portable: boolean, entries: readonly number[]): Action
   }
 }
 
+/**
+ * Where a queue or a request may lie: in the page of a snippet, over its beginning, among functions
+ * and page table entries, in data.
+ */
+function structure(r: Random): number {
+  const at = r.pick(SNIPPET_AT.filter(pa => pa < ROOTS));
+  const place = r.pick([
+    at + 0x80,
+    at + 0x80,
+    at - QUEUE.USED,
+    at,
+    SNIPPETS + 2 * PAGE + 0x200,
+    LEVEL0 + PAGE * (1 + r.below(3)) + 0x800 + QUEUE_BYTES * r.below(8),
+    LEVEL0 + PAGE * r.below(2) + 8 * r.pick(HOT) - QUEUE.USED,
+    dataBase(r) + QUEUE_BYTES,
+  ]);
+  return place - (place % 8);
+}
+
+/** DMA of the other devices into code and page tables, with their descriptors there too. */
+function transfer(r: Random): Action {
+  const at = r.pick([
+    r.pick(SNIPPET_AT),
+    r.pick(SNIPPET_AT),
+    r.pick(FUNCTION_AT),
+    LEVEL0 + PAGE * r.below(2) + 8 * r.pick(HOT),
+    DATA + PAGE,
+  ]);
+  const isTable = at >= LEVEL0 && at < DATA;
+  const bytes = r.pick(isTable ? [8, 16] : [4, 8, 12, 64]);
+  const from = (isTable ? DISK_BYTES / 2 : 0) + 8 * r.below(100);
+  if (r.oneIn(2)) return { kind: 'fw_cfg', request: structure(r), at, bytes, from };
+  const device = r.oneIn(4) ? 'random' : 'disk';
+  return { kind: 'virtio', device, rings: structure(r), at, bytes, from: 512 * Math.floor(from / 512) };
+}
+
 const MODES = [8n, 8n, 8n, 9n, 0n];
 /** SUM, MXR, MPRV is set by calls, FS and TVM, TSR stay. */
 const STATUS_BITS = [1 << 18, 1 << 19, 3 << 13];
@@ -199,7 +238,7 @@ function action(r: Random, { isPortable, harts = 1 }: PrivilegedProfile, entries
       ? { kind: 'ipi', target: r.below(harts), value: r.oneIn(2) ? 1 : 0 }
       : { kind: 'nap', delta: r.below(30) };
   }
-  switch (r.below(isPortable ? 19 : 22)) {
+  switch (r.below(isPortable ? 19 : 25)) {
     case 0: {
       const root = BigInt(ROOTS / PAGE + r.below(ROOT_COUNT));
       const mode = isPortable ? r.pick([8n, 8n, 0n]) : r.pick(MODES);
@@ -235,12 +274,24 @@ function action(r: Random, { isPortable, harts = 1 }: PrivilegedProfile, entries
       const at = r.pick([r.pick(SNIPPET_AT), DATA, LEVEL0 + PAGE, r.pick(FUNCTION_AT)]);
       return { kind: 'dma', at, from: 8 * r.below(8), bytes: r.pick([4, 16, 64, 256]), out: r.oneIn(3) };
     }
+    case 22:
+    case 23:
+    case 24:
+      return transfer(r);
     case 20:
     case 21:
       return { kind: 'interrupts', mie: r.u32() & 0xaaa, delta: r.below(20) };
     default:
       return call(r, isPortable, entries);
   }
+}
+
+function diskOf(r: Random, isPortable: boolean): Uint8Array {
+  const view = new DataView(new ArrayBuffer(DISK_BYTES));
+  if (isPortable) return new Uint8Array(view.buffer);
+  for (let at = 0; at < DISK_BYTES / 2; at += 4) view.setUint32(at, plain(r, false), true);
+  for (let at = DISK_BYTES / 2; at < DISK_BYTES; at += 8) view.setBigUint64(at, leaf(r, false), true);
+  return new Uint8Array(view.buffer);
 }
 
 export function privilegedProgram(r: Random, profile: PrivilegedProfile): PrivilegedProgram {
@@ -275,5 +326,6 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
     functions: FUNCTION_AT.map(body),
     tables: firstTables(r),
     data,
+    disk: diskOf(r, isPortable),
   };
 }

@@ -6,7 +6,7 @@ import { type EngineKind, Machine, MIB, stateHash } from '../../../emulator/inde
 import type { EngineTuning } from '../../../emulator/machine/options.ts';
 import { qemuRunner } from '../oracle/qemu.ts';
 import { Random, seedText } from '../random.ts';
-import { buildPrivileged, listPrivileged } from './image.ts';
+import { buildPrivileged, DISK_SLOT, listPrivileged, RANDOM_SLOT } from './image.ts';
 import { privilegedProgram } from './program.ts';
 import type { PrivilegedProfile, PrivilegedProgram } from './step.ts';
 
@@ -56,6 +56,14 @@ export function runPrivileged(
     engine,
     ramBytes: 2 * MIB,
     harts: program.harts,
+    ...(!program.isPortable && {
+      virtioLegacy: false,
+      virtio: [
+        { kind: 'blk', slot: DISK_SLOT, image: program.disk },
+        { kind: 'rng', slot: RANDOM_SLOT },
+      ],
+      fwCfg: [{ name: 'opt/disk', bytes: program.disk }],
+    }),
     // Some of the programs with several harts run with turns of random lengths.
     ...(program.harts > 1 && seed & 1 && { schedSeed: BigInt(seed) }),
     ...(tuning && { tuning }),

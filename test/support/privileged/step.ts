@@ -33,6 +33,26 @@ export type Action =
       readonly bytes: number;
       readonly out: boolean;
     }
+  /**
+   * A request to the disk or to the generator of random bytes, which stores at `at`. Its queue is at
+   * `rings`, which may hold code or page table entries.
+   */
+  | {
+      readonly kind: 'virtio';
+      readonly device: 'disk' | 'random';
+      readonly rings: number;
+      readonly at: number;
+      readonly bytes: number;
+      readonly from: number;
+    }
+  /** The same by fw_cfg, with its request at `request`. */
+  | {
+      readonly kind: 'fw_cfg';
+      readonly request: number;
+      readonly at: number;
+      readonly bytes: number;
+      readonly from: number;
+    }
   | {
       readonly kind: 'pmp';
       readonly index: number;
@@ -62,6 +82,8 @@ export interface PrivilegedProgram {
   /** First contents of the tables and of the data. */
   readonly tables: ReadonlyMap<number, bigint>;
   readonly data: Uint8Array;
+  /** Contents of the disk and of the file of fw_cfg: instructions, then page table entries. */
+  readonly disk: Uint8Array;
 }
 
 export interface PrivilegedProfile {
