@@ -4,10 +4,10 @@
 //
 // Only the interpreter's instance imports the table; regions reach it through the functions
 // `dispatch` and `jump`. The problem: V8 keeps every instance that imports a table alive as long as
-// the table, copies the table for each, and updates all copies when a slot changes. The trick is one
-// more jump between modules. Why it is right: an instance without the table is referred to by its slots
-// alone, so emptying them frees it (test/engine/code-cache.test.ts), and filling a slot costs the
-// same however many there are.
+// the table, copies the table for each, and updates all copies when a slot changes. The trick is
+// one more jump between modules. Why it is right: an instance without the table is referred to by
+// its slots alone, so emptying them frees it (test/engine/code-cache.test.ts), and filling a slot
+// costs the same however many there are.
 
 import { PC } from '../../../hart/layout.ts';
 import { ModuleBuilder } from '../../../wasm/module.ts';
