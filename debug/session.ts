@@ -3,12 +3,15 @@
 // generator, so that its face stays responsive and can give it up between two pieces.
 import { addrOf, cleanPath, type Place, type Type, type Variable } from '../coverage/index.ts';
 import {
+  type Execution,
+  exhaust,
   type Found,
   type Hart,
   type Moment,
   type Range,
   type RunResult,
   readMemory,
+  type Search,
   type Stops,
   type Store,
   type Timeline,
@@ -305,14 +308,24 @@ export class DebugSession {
   }
 
   /** The executions of a line, function or address, in order. */
-  moments(what: string, most = MOMENTS_MAX): (Moment & { readonly pc: bigint })[] {
-    return this.timeline.moments(new Set(this.find(what)), { most });
+  moments(what: string, most = MOMENTS_MAX): Execution[] {
+    return exhaust(this.findMoments(what, most));
+  }
+
+  /** As `moments`, in pieces. */
+  findMoments(what: string, most = MOMENTS_MAX): Search<Execution[]> {
+    return this.timeline.findMoments(new Set(this.find(what)), { most });
   }
 
   lastWrite(text: string): Store | undefined {
+    return exhaust(this.findLastWrite(text));
+  }
+
+  /** As `lastWrite`, in pieces. */
+  *findLastWrite(text: string): Search<Store | undefined> {
     let last: Store | undefined;
     for (const { pa, bytes } of this.memoryOf(text).ranges) {
-      const store = this.timeline.lastWrite(pa, bytes);
+      const store = yield* this.timeline.findLastWrite(pa, bytes);
       if (store && (last === undefined || store.unit > last.unit)) last = store;
     }
     return last;
@@ -320,9 +333,9 @@ export class DebugSession {
 
   // Motion.
 
-  /** Ends a motion that was given up: one into the past, where it began. */
+  /** Ends a motion that was given up: one into the past, or a search, where it began. */
   abandon(from: Moment): void {
-    if (this.timeline.position < from.unit) this.goto(from.unit, from.hart);
+    if (this.timeline.position <= from.unit) this.goto(from.unit, from.hart);
     else this.#stand();
   }
 

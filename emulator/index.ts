@@ -29,10 +29,16 @@ export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export { readRegister, registerNumber, writeRegister } from './debug/gdb-registers.ts';
 export { readMemory, translate, writeMemory } from './debug/guest-memory.ts';
-export { EVENT_KINDS, type EventKind, nthEvent } from './debug/timeline/events.ts';
+export { EVENT_KINDS, type EventKind, findEvent, nthEvent } from './debug/timeline/events.ts';
 export { Once } from './debug/timeline/once.ts';
 export type { Found, Moment, Range, Stops, Store } from './debug/timeline/stops.ts';
-export { exhaust, Timeline, type TimelineOptions } from './debug/timeline/timeline.ts';
+export {
+  type Execution,
+  exhaust,
+  type Search,
+  Timeline,
+  type TimelineOptions,
+} from './debug/timeline/timeline.ts';
 export { isKeptBy, type Trap, trapHandlers, trapOf } from './debug/timeline/traps.ts';
 export type { RetiredCounts, RetiredOptions } from './engine/retired.ts';
 export { cause, type Hart, layout } from './hart/index.ts';

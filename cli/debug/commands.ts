@@ -2,7 +2,7 @@
 // session; reading lines is repl.ts.
 import { DebugError } from '../../debug/expression.ts';
 import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
-import { EVENT_KINDS, type EventKind, nthEvent, stateHash, X_NAMES } from '../../emulator/index.ts';
+import { EVENT_KINDS, type EventKind, findEvent, stateHash, X_NAMES } from '../../emulator/index.ts';
 import type { SourceView } from './source.ts';
 
 /** The parts of the debugger that a command uses. */
@@ -136,8 +136,8 @@ export const COMMANDS: readonly CommandRow[] = [
     names: ['last-write', 'lw'],
     args: 'EXPR',
     help: 'who wrote this last? goes nowhere',
-    run: ({ session, source, say }, what) => {
-      const store = session.lastWrite(needed(what, 'last-write list->next'));
+    *run({ session, source, say }, what) {
+      const store = yield* session.findLastWrite(needed(what, 'last-write list->next'));
       if (!store) {
         say(`nothing has stored to it since unit ${session.timeline.first}`);
         return;
@@ -264,11 +264,15 @@ function level(desk: Desk, by: number): void {
   whereAmI(desk);
 }
 
-function when({ session, say }: Desk, what: string): void {
+function* when({ session, say }: Desk, what: string): Generator<undefined, void, undefined> {
+  const place = needed(what, 'when main.c:12');
   const here = session.timeline.position;
-  session.timeline.end();
-  session.goto(here);
-  const all = session.moments(needed(what, 'when main.c:12'));
+  try {
+    yield* session.timeline.travelToEnd();
+  } finally {
+    session.goto(here);
+  }
+  const all = yield* session.findMoments(place);
   if (all.length === 0) {
     say('it did not run');
     return;
@@ -291,8 +295,8 @@ function* goto(desk: Desk, what: string): Generator<undefined, void, undefined> 
   } else if (n !== undefined && (kind === 'switch' || EVENT_KINDS.includes(kind as EventKind))) {
     const moment =
       kind === 'switch'
-        ? session.moments(FUNCTION_OF_SWITCH)[Number(n) - 1]
-        : nthEvent(timeline, kind as EventKind, Number(n));
+        ? (yield* session.findMoments(FUNCTION_OF_SWITCH))[Number(n) - 1]
+        : yield* findEvent(timeline, kind as EventKind, Number(n));
     if (!moment) throw new DebugError(`the run has no ${kind} ${n}`);
     yield* session.travel(moment.unit, moment.hart);
   } else throw new DebugError('goto UNIT, +N, -N, start, end, or a kind and a number: goto syscall 3');

@@ -4,8 +4,8 @@
 const TURN_MS = 20;
 
 /**
- * Runs the motion to its end, or until the signal comes: then undefined. `onSlow`: it has not ended
- * within its first turn.
+ * Runs the motion to its end, or until the signal comes: then undefined, and a search has gone back.
+ * `onSlow`: it has not ended within its first turn.
  */
 export async function inTurns<T>(
   motion: Generator<undefined, T, undefined>,
@@ -21,5 +21,6 @@ export async function inTurns<T>(
     } while (performance.now() < end);
     await new Promise(setImmediate);
   }
+  motion.return(undefined as T);
   return undefined;
 }

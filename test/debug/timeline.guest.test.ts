@@ -1,6 +1,7 @@
 // A run that goes both ways: places are the same each time, and the last store to an address is
 // that of an oracle, which steps through the run once and writes down every store. KCOVBOX_SEED.
 import { describe, expect, test } from 'vitest';
+import { findEvent } from '../../emulator/debug/timeline/events.ts';
 import { Timeline } from '../../emulator/debug/timeline/timeline.ts';
 import { createMachine, Machine, type MachineOptions, stateHash } from '../../emulator/index.ts';
 import { ASSEMBLER, assemble, FINISH } from '../support/asm.ts';
@@ -177,6 +178,31 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('a timeline', () => {
         unit,
         hash: stateHash(straight),
       });
+    }
+  });
+
+  test('a search that is ended early leaves the machine as it was', () => {
+    const machine = createMachine({ kernel: assemble(PROGRAM), bios: 'none', ramBytes: 16 << 20 });
+    const timeline = new Timeline(machine, { spacing: 777 });
+    timeline.end();
+    const last = timeline.position;
+    const pc = machine.harts[0]!.state.pc;
+    const random = new Random(seedFromEnvironment(0xe4d));
+    const searches = [
+      () => timeline.findMoments(new Set([pc])),
+      () => timeline.findLastWrite(BUFFER + 0x8000, 8),
+      () => findEvent(timeline, 'exception', 1_000_000),
+    ];
+    for (let i = 0; i < 30; i++) {
+      timeline.seek(random.below(last));
+      const [unit, hash] = [timeline.position, stateHash(machine)];
+      const search = random.pick(searches)();
+      for (let left = 1 + random.below(20); left > 0; left--) search.next();
+      search.return(undefined as never);
+      expect([timeline.position, stateHash(machine)]).toEqual([unit, hash]);
+      // No breakpoint of the search is left.
+      timeline.seek(last);
+      expect(timeline.position).toBe(last);
     }
   });
 });

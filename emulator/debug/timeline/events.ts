@@ -1,7 +1,7 @@
 // Moments by their number: the n-th coverage record, system call, interrupt.
 
 import type { Moment } from './stops.ts';
-import type { Timeline } from './timeline.ts';
+import { exhaust, type Search, type Timeline } from './timeline.ts';
 import { type Trap, trapHandlers, trapOf } from './traps.ts';
 
 const IS_TRAP = {
@@ -18,23 +18,27 @@ export const EVENT_KINDS: readonly EventKind[] = ['record', 'syscall', 'interrup
  * record's place is behind the instruction that made it. Counts to the end of a recorded run, else
  * to the latest place. Afterwards the machine is where it was.
  */
-export function nthEvent(timeline: Timeline, kind: EventKind, n: number): Moment | undefined {
+export const nthEvent = (timeline: Timeline, kind: EventKind, n: number): Moment | undefined =>
+  exhaust(findEvent(timeline, kind, n));
+
+/** As `nthEvent`; yields from time to time. A search that is ended early also goes back. */
+export function* findEvent(timeline: Timeline, kind: EventKind, n: number): Search<Moment | undefined> {
   const here = timeline.position;
-  const found = kind === 'record' ? nthRecord(timeline, n) : nthTrap(timeline, IS_TRAP[kind], n);
-  timeline.seek(here);
-  return found;
+  try {
+    return yield* kind === 'record' ? nthRecord(timeline, n) : nthTrap(timeline, IS_TRAP[kind], n);
+  } finally {
+    timeline.seek(here);
+  }
 }
 
 /** A run without a known end may have none. */
-function toLast(timeline: Timeline): void {
-  if (timeline.isRecorded) timeline.end();
-  else timeline.seek(timeline.latest);
-}
+const toLast = (timeline: Timeline): Search<unknown> =>
+  timeline.isRecorded ? timeline.travelToEnd() : timeline.travel(timeline.latest);
 
 /** The counter grows with the place, so the first place with n records is found by halves. */
-function nthRecord(timeline: Timeline, n: number): Moment | undefined {
+function* nthRecord(timeline: Timeline, n: number): Search<Moment | undefined> {
   const { machine } = timeline;
-  toLast(timeline);
+  yield* toLast(timeline);
   if (n < 1 || machine.kcovRecords < n) return undefined;
   const { rungs } = timeline;
   const above = rungs.findIndex(({ observed }) => observed.records >= n);
@@ -42,11 +46,11 @@ function nthRecord(timeline: Timeline, n: number): Moment | undefined {
   let low = (above < 0 ? rungs.at(-1)! : (rungs[above - 1] ?? rungs[0]!)).rest.spent;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    timeline.seek(middle);
+    yield* timeline.travel(middle);
     if (machine.kcovRecords >= n) high = middle;
     else low = middle;
   }
-  timeline.seek(high);
+  yield* timeline.travel(high);
   return { unit: high, hart: machine.scheduler.turn };
 }
 
@@ -54,12 +58,16 @@ function nthRecord(timeline: Timeline, n: number): Moment | undefined {
  * Traps to S-mode lead to the addresses in stvec: those of the last place, which kernels set once
  * at boot. The moment is that of the handler's first instruction.
  */
-function nthTrap(timeline: Timeline, isWanted: (trap: Trap) => boolean, n: number): Moment | undefined {
-  toLast(timeline);
+function* nthTrap(
+  timeline: Timeline,
+  isWanted: (trap: Trap) => boolean,
+  n: number,
+): Search<Moment | undefined> {
+  yield* toLast(timeline);
   const handlers = trapHandlers(timeline.machine);
   let count = 0;
   let found: Moment | undefined;
-  timeline.visit(handlers, {}, ({ unit, hart }) => {
+  yield* timeline.visit(handlers, {}, ({ unit, hart }) => {
     if (isWanted(trapOf(hart)) && ++count === n) found = { unit, hart: hart.id };
     return found !== undefined;
   });

@@ -45,6 +45,19 @@ export interface TimelineOptions {
   readonly companions?: readonly Companion[];
 }
 
+/** Places between which to look, and the most to find. */
+interface MomentsOptions {
+  readonly from?: number;
+  readonly to?: number;
+  readonly most?: number;
+}
+
+/** A place, and the instruction that is about to run there. */
+export type Execution = Moment & { readonly pc: bigint };
+
+/** A search that yields from time to time, so that its caller can end it. */
+export type Search<T> = Generator<undefined, T, undefined>;
+
 export class Timeline {
   readonly machine: Machine;
   readonly #breakpoints: Breakpoints;
@@ -141,7 +154,12 @@ export class Timeline {
 
   /** Runs to the end, or to `limit`; leaves snapshots on the way. */
   end(limit = Number.MAX_SAFE_INTEGER): RunResult {
-    return exhaust(this.#inPieces(this.#advance(limit)));
+    return exhaust(this.travelToEnd(limit));
+  }
+
+  /** As `end`; yields from time to time. */
+  *travelToEnd(limit = Number.MAX_SAFE_INTEGER): Search<RunResult> {
+    return yield* this.#inPieces(this.#advance(limit));
   }
 
   /** Executes one unit. */
@@ -241,13 +259,21 @@ export class Timeline {
    * pages, from the latest on. Errors: HostError for a range that is not RAM.
    */
   lastWrite(pa: number, bytes: number, before = this.position): Store | undefined {
+    return exhaust(this.findLastWrite(pa, bytes, before));
+  }
+
+  /** As `lastWrite`; yields from time to time. A search that is ended early also goes back. */
+  *findLastWrite(pa: number, bytes: number, before = this.position): Search<Store | undefined> {
     this.checkRange({ pa, bytes });
     const here = this.position;
-    const found = exhaust(this.backward({ stores: [{ pa, bytes }] }, before));
-    this.seek(here);
-    if (found.kind !== 'store') return undefined;
-    const { kind, ...store } = found;
-    return store;
+    try {
+      const found = yield* this.backward({ stores: [{ pa, bytes }] }, before);
+      if (found.kind !== 'store') return undefined;
+      const { kind, ...store } = found;
+      return store;
+    } finally {
+      this.seek(here);
+    }
   }
 
   /** Errors: HostError for a range that is not RAM, or too long to watch. */
@@ -286,15 +312,20 @@ export class Timeline {
    * The executions of the instructions at `vas` from `from` up to `to`, in order, at most `most` of
    * them. Afterwards the machine is where it was.
    */
-  moments(
+  moments(vas: ReadonlySet<bigint>, options: MomentsOptions = {}): Execution[] {
+    return exhaust(this.findMoments(vas, options));
+  }
+
+  /** As `moments`; yields from time to time. A search that is ended early also goes back. */
+  *findMoments(
     vas: ReadonlySet<bigint>,
-    { from = this.first, to = this.latest, most = 1000 } = {},
-  ): (Moment & { readonly pc: bigint })[] {
-    const all: (Moment & { readonly pc: bigint })[] = [];
+    { from = this.first, to = this.latest, most = 1000 }: MomentsOptions = {},
+  ): Search<Execution[]> {
+    const all: Execution[] = [];
     const handlers = this.#handlers(to);
     // An instruction that traps does not run, and is reached again when the trap is over. So the
     // last one is certain only when another follows.
-    this.visit(new Set([...vas, ...handlers]), { from, to }, ({ unit, hart, pc }) => {
+    yield* this.visit(new Set([...vas, ...handlers]), { from, to }, ({ unit, hart, pc }) => {
       if (handlers.has(pc)) {
         const at = all.findLastIndex(one => one.hart === hart.id);
         if (at >= 0 && isKeptBy(trapOf(hart), unit, all[at]!)) all.splice(at, 1);
@@ -316,26 +347,33 @@ export class Timeline {
 
   /**
    * Executes [from, to) again and calls `isEnough` in front of each instruction at `vas` until it
-   * answers true. It may look at the hart. Afterwards the machine is where it was.
+   * answers true. It may look at the hart. Afterwards, and if it is ended early, the machine is
+   * where it was. Yields from time to time.
    */
-  visit(
+  *visit(
     vas: ReadonlySet<bigint>,
     { from = this.first, to = this.latest } = {},
     isEnough: (reached: Reached) => boolean,
-  ): void {
+  ): Search<void> {
     const here = this.position;
     let last = -1;
     let isOver = false;
-    this.seek(Math.max(from, this.first));
-    this.#breakpoints.replace(vas);
-    this.#breakpoints.arm(reached => {
-      if (reached.unit !== last && !isOver) isOver = isEnough(reached);
-      last = reached.unit;
-      return isOver;
-    }, false);
-    for (const _ of this.#advance(to)) if (isOver) break;
-    this.#disarm();
-    this.seek(here);
+    try {
+      yield* this.travel(Math.max(from, this.first));
+      this.#breakpoints.replace(vas);
+      this.#breakpoints.arm(reached => {
+        if (reached.unit !== last && !isOver) isOver = isEnough(reached);
+        last = reached.unit;
+        return isOver;
+      }, false);
+      for (const _ of this.#advance(to)) {
+        if (isOver) break;
+        yield;
+      }
+    } finally {
+      this.#disarm();
+      this.seek(here);
+    }
   }
 
   *#inPieces(results: Iterable<RunResult>): Generator<undefined, RunResult, undefined> {
