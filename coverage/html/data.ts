@@ -1,6 +1,6 @@
 /** Gathers the data of the HTML report; page.ts has its shapes. */
 import { addrOf, cleanPath, hex } from '../base/bytes.ts';
-import type { ExportOptions } from '../export/common.ts';
+import { baseName, type ExportOptions } from '../export/common.ts';
 import type { Coverage, Totals } from '../model/coverage.ts';
 import type { LineCode, LineState } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
@@ -226,7 +226,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
   const files = program.files.filter(file => file.path !== '');
   const totals = coverage.totals();
   const index: PageIndex = {
-    title: options.title ?? `Coverage of ${program.elf.name}`,
+    title: options.title ?? `Coverage of ${baseName(program.elf.name)}`,
     image: trace.header.image || program.elf.imageId,
     dialect: trace.header.dialect,
     notes: trace.header.notes,

@@ -3,7 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CallSites, Coverage, exportTrace, filterTrace, pcOf, TraceBuilder } from '../../coverage/index.ts';
+import {
+  CallSites,
+  Coverage,
+  Elf,
+  exportTrace,
+  filterTrace,
+  pcOf,
+  TraceBuilder,
+} from '../../coverage/index.ts';
 import { CHROMIUM, QUIET } from './browser.ts';
 import { bytesOf, FIXTURES, fixture, fixtureTrace, missing, scratch } from './support.ts';
 
@@ -45,6 +53,13 @@ describe.skipIf(reason)('HTML report', () => {
     expect(await page.locator('.list td.name a').allTextContents()).toEqual(names);
     expect(await page.locator('.notice').textContent()).toContain('3 records found no room');
     expect(requests).toEqual([url]);
+  });
+
+  it('has the name of the image as its title, and not the folder of the one who made it', () => {
+    const elf = new Elf(fixture().bytes, '/home/me/kernel.elf');
+    const html = new TextDecoder().decode(bytesOf(exportTrace('html', fixtureTrace(elf), elf)));
+    expect(html).toContain('<title>Coverage of kernel.elf</title>');
+    expect(html).not.toContain('/home/me');
   });
 
   it('names every view by path and line, in the URL and in the title', async () => {
