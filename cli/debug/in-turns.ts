@@ -4,7 +4,7 @@
 const TURN_MS = 20;
 
 /**
- * Runs the motion to its end, or until the signal comes: then undefined, and a search has gone back.
+ * Runs the motion to its end, or until the signal comes: then undefined; a search has gone back.
  * `onSlow`: it has not ended within its first turn.
  */
 export async function inTurns<T>(

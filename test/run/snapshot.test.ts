@@ -132,7 +132,7 @@ describe('a damaged snapshot file', () => {
     const messages = [0, 75, 76].map(word => {
       const parts = entries.map(entry => {
         if (entry.name !== 'harts.bin') return entry;
-        const bytes = Uint8Array.from(unpack(entry, inflate)); // a Buffer may be part of a larger one
+        const bytes = Uint8Array.from(unpack(entry, inflate)); // a Buffer may share memory
         new DataView(bytes.buffer).setInt32(4 * word, 0x7fff_ffff, true);
         return pack('harts.bin', bytes);
       });

@@ -46,7 +46,7 @@ export const FUNCTION_AT: readonly number[] = Array.from(
 export const VALUES = [10, 11, 12, 13, 14, 15];
 export const POINTERS = [16, 17, 18, 19];
 
-/** Bytes of a queue: four descriptors, the available ring, the used ring and the status of a disk. */
+/** Bytes of a queue: four descriptors, both rings and the status of a disk. */
 export const QUEUE_BYTES = 128;
 export const QUEUE = { SIZE: 4, AVAIL: 64, USED: 80, STATUS: 120 } as const;
 /** Of the disk; the first half has instructions, the second page table entries. */

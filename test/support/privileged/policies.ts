@@ -45,7 +45,7 @@ export const POLICIES: readonly Configuration[] = [
 ];
 
 /**
- * What is exact by construction: one unit at a time, and before each nothing is decoded, compiled or
+ * Exact by construction: one unit at a time, and before each nothing is decoded, compiled or
  * translated. It takes 0.3 ms for a unit.
  */
 export const EXACT: Configuration = {

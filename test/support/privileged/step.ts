@@ -34,8 +34,8 @@ export type Action =
       readonly out: boolean;
     }
   /**
-   * A request to the disk or to the generator of random bytes, which stores at `at`. Its queue is at
-   * `rings`, which may hold code or page table entries.
+   * A request to the disk or to the generator of random bytes, which stores at `at`. Its queue is
+   * at `rings`, which may hold code or page table entries.
    */
   | {
       readonly kind: 'virtio';
