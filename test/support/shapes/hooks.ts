@@ -130,6 +130,12 @@ export function addKcov(flat: Flat, announce: (table: HookTable) => void): () =>
     publishHooks: hooks => hooks && announce({ ...hooks, device: BigInt(MAP.kcov.base) }),
   });
   flat.bus.add(device, MAP.kcov.base, MAP.kcov.size);
+  announceHooks(device);
+  return () => ({ device: device.records, compiled: Number(flat.hart.state.get64(KCOV_RECORDS)) });
+}
+
+/** As the kernel does it. */
+export function announceHooks(device: KcovDevice): void {
   for (const [register, value] of [
     [REG.HARTS, HARTS],
     [REG.HOOKS, TABLE],
@@ -137,7 +143,6 @@ export function addKcov(flat: Flat, announce: (table: HookTable) => void): () =>
     device.write(register, 4, value >>> 0);
     device.write(register + 4, 4, 0);
   }
-  return () => ({ device: device.records, compiled: Number(flat.hart.state.get64(KCOV_RECORDS)) });
 }
 
 export interface Records {

@@ -38,7 +38,8 @@ const RAM_BYTES = 0x20_0000;
 const INIT = RAM_BASE + 0x8_0000;
 export const RESULT = INIT + 0x1000;
 const DATA = RAM_BASE + 0x9_0000;
-const TABLES = RAM_BASE + 0xa_0000;
+/** The root page table of `sv39`. */
+export const TABLES = RAM_BASE + 0xa_0000;
 const FIRST_PAGE = 16;
 const SCATTERED = RAM_BASE + 0x10_0000;
 /** Its pages have other entries in the TLB than the kcov device. */
@@ -63,7 +64,7 @@ export interface Code {
  * Loads registers from INIT, runs the pieces ROUNDS times, stores registers to RESULT, and stays at
  * `end`.
  */
-function assembleProgram({ pieces, offset }: ShapeProgram): Code {
+export function assembleProgram({ pieces, offset }: ShapeProgram): Code {
   const a = new Assembly(RAM_BASE);
   const probe = new Place();
   const hooks = Array.from({ length: HOOK_KINDS }, () => new Place());
@@ -100,7 +101,7 @@ function assembleProgram({ pieces, offset }: ShapeProgram): Code {
 export type Mapping = 'identity' | 'sv39' | 'bare';
 
 /** First contents of RAM, physical. */
-function initialMemory(code: Code, program: ShapeProgram, mapping: Mapping): Uint8Array {
+export function initialMemory(code: Code, program: ShapeProgram, mapping: Mapping): Uint8Array {
   const ram = new Uint8Array(RAM_BYTES);
   const view = new DataView(ram.buffer);
   const random = new Random(program.seed);
