@@ -68,8 +68,10 @@ async function interrupt(node: string, way: string, signal: NodeJS.Signals, kern
   return { status: status ?? killedBy, said, seconds: Number(process.hrtime.bigint() - start) / 1e9 };
 }
 
-/** A second, and what a busy machine adds. */
-const SOON = 3;
+/** The claim, from the signal to the end of the process. */
+const SOON = 1;
+/** A busy machine makes some attempts late; a watchdog that is too slow makes all late. */
+const ATTEMPTS = 6;
 
 const CASES = [
   ['javascript', 'SIGTERM', 143],
@@ -81,9 +83,13 @@ const versions = nodeVersions().map((node, i) => ({ ...node, cases: i === 0 ? CA
 
 describe.each(versions)('Node.js $major', ({ path, cases }) => {
   test.each(cases)('stuck in %s, %s: %s', async (way, signal, status) => {
-    const end = await interrupt(path, way, signal);
-    expect(end).toMatchObject({ status, said: '' });
-    expect(end.seconds).toBeLessThan(SOON);
+    let soonest = Infinity;
+    for (let i = 0; i < ATTEMPTS && soonest >= SOON; i++) {
+      const end = await interrupt(path, way, signal);
+      expect(end).toMatchObject({ status, said: '' });
+      soonest = Math.min(soonest, end.seconds);
+    }
+    expect(soonest).toBeLessThan(SOON);
   });
 
   test('not stuck: ends in order', async () => {
