@@ -194,16 +194,13 @@ export async function execute(
     ...(recorded && { replay: recorded.replay }),
     ...(outputs.gdb && { gdb: outputs.gdb }),
   });
-  if (saving?.isDone === false)
-    process.stderr.write(
-      `kcovbox: ${snapshot} was not written: the run ended before the snapshot's moment\n`,
-    );
   const why = explain(end);
   if (why) process.stderr.write(`kcovbox: ${why}\n`);
   const title = outputs.testName ?? images.name;
   const facts = log && (await factsOf(end, log, images, choice, recorded, violations));
   const executed: Executed = { end, run: facts?.run, outcome: facts?.outcome, log };
   await writeEach([
+    () => saving?.check(),
     async () => {
       if (!exact || format === undefined) return;
       const { writeExact } = await import('../cov/cover.ts');

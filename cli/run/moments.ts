@@ -18,8 +18,11 @@ function contextOf(run: RunDescription | BootDescription): Record<string, unknow
 }
 
 export type Saving = NonNullable<SessionOptions['stop']> & {
-  /** Is the snapshot written? */
-  readonly isDone: boolean;
+  /**
+   * Behind the run: says so when its moment did not come. Errors: UserError for a snapshot that
+   * could not be written; the run went on for its other outputs.
+   */
+  readonly check: () => void;
 };
 
 /** Writes the snapshot when the moment comes. `path`: of the file. */
@@ -30,8 +33,8 @@ export function saveAt(
   line: GuestConsole,
   log: ConsoleLog,
 ): Saving {
-  let isDone = false;
-  const reached = (machine: Machine, feed: FeedState | null): void => {
+  let state: 'waiting' | 'written' | UserError = 'waiting';
+  const write = (machine: Machine, feed: FeedState | null): void => {
     const { journal } = machine;
     if (feed !== null && journal.entries.length > 0)
       throw new UserError(
@@ -40,13 +43,24 @@ export function saveAt(
     const console = log.bytes === log.text.length ? log.text : null;
     const of = canonicalJson(contextOf(run));
     writeBytesTo(path, formatSnapshot(machine.snapshot(), { of, feed, hasCr: line.hasCr, console }));
-    isDone = true;
   };
   return {
     at,
-    reached,
-    get isDone() {
-      return isDone;
+    reached: (machine, feed) => {
+      try {
+        write(machine, feed);
+        state = 'written';
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        state = error;
+      }
+    },
+    check: () => {
+      if (state instanceof UserError) throw state;
+      if (state === 'waiting')
+        process.stderr.write(
+          `kcovbox: ${path} was not written: the run ended before the snapshot's moment\n`,
+        );
     },
   };
 }

@@ -138,11 +138,8 @@ export function register(program: Command): void {
       });
       const why = explain(end);
       if (why) process.stderr.write(`kcovbox: ${why}\n`);
-      if (saving?.isDone === false)
-        process.stderr.write(
-          `kcovbox: ${options.savevm} was not written: the run ended before the snapshot's moment\n`,
-        );
       await writeEach([
+        () => saving?.check(),
         async () => {
           if (!exact) return;
           const { writeExact } = await import('../cov/cover.ts');

@@ -129,6 +129,13 @@ describe('--from', () => {
     expect(refused(HELLO)).toMatch(/is not a snapshot; make one with --snapshot$/m);
   });
 
+  test.skipIf(!existsSync('/dev/full'))('a snapshot that cannot be written does not end the run', () => {
+    const { status, stdout, stderr } = run('--snapshot', '/dev/full', '--result', at('full.json'), HELLO);
+    expect(stderr).toBe('kcovbox: cannot write /dev/full: no space left on the device\n');
+    expect({ status, stdout }).toMatchObject({ status: 125, stdout: expect.stringContaining('hello') });
+    expect(facts('full.json').outcome.instret).toBeGreaterThan(0);
+  });
+
   test('says that the moment never came', () => {
     const { status, stderr } = run('--snapshot', at('late.ksnap'), '--snapshot-at', '900000000', HELLO);
     expect({ status, file: existsSync(at('late.ksnap')) }).toEqual({ status: 0, file: false });
