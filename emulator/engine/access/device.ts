@@ -31,11 +31,12 @@ export class DeviceAccess {
   readonly #bus: Bus;
   /** Pages from here on may be RAM: pages with decoded code have slow entries, too. */
   readonly #ramPage: number;
-  /** The last device, and the widths that it allows, as bits. */
+  /** The last device. */
   #device: Device | undefined;
   #base = 0;
   #end = 0;
-  #widths = 0;
+  /** By width: accesses to it lie below; 0 for a width that it does not allow. */
+  readonly #ends = [0, 0, 0, 0];
   /** By pc / 2: low half of the address of a load that reached a device. */
   readonly #loads = new Int32Array(REMEMBERED);
 
@@ -68,10 +69,9 @@ export class DeviceAccess {
    * access was made. Called directly from wasm, without a function in between.
    */
   readonly loadAt = (pa: number, log2: number): number => {
-    const bytes = 1 << log2;
-    if (!this.#find(pa, bytes)) return 1;
+    if ((pa < this.#base || pa >= this.#ends[log2]!) && !this.#find(pa, log2)) return 1;
     if (log2 < 3) {
-      this.#i32[VALUE] = this.#device!.read(pa - this.#base, bytes);
+      this.#i32[VALUE] = this.#device!.read(pa - this.#base, 1 << log2);
       return 0;
     }
     const bus = this.#bus;
@@ -93,14 +93,14 @@ export class DeviceAccess {
   store(log2: number): boolean {
     const bytes = 1 << log2;
     const pa = this.#devicePage(TLB_WRITE, bytes);
-    if (pa < 0 || !this.#find(pa, bytes)) return false;
+    if (pa < 0 || !this.#find(pa, log2)) return false;
     return this.#bus.store(pa, bytes, this.#i32[VALUE]!, this.#i32[VALUE + 1]!);
   }
 
   /**
    * Finds the device of an aligned access. If there is none, the hart counts the access and traps.
    */
-  #find(pa: number, bytes: number): boolean {
+  #find(pa: number, log2: number): boolean {
     if (!(pa >= this.#base && pa < this.#end)) {
       const m = this.#bus.find(pa);
       // A device that may refuse is asked once for each access: by the bus, on behalf of the hart.
@@ -108,9 +108,11 @@ export class DeviceAccess {
       this.#device = m.device;
       this.#base = m.base;
       this.#end = m.end;
-      this.#widths = (m.device.widths ?? [1, 2, 4, 8]).reduce((all: number, width) => all | width, 0);
+      const widths = m.device.widths ?? [1, 2, 4, 8];
+      for (const [log, bytes] of ([1, 2, 4, 8] as const).entries())
+        this.#ends[log] = widths.includes(bytes) ? m.end - bytes + 1 : 0;
     }
-    return (this.#widths & bytes) !== 0 && pa + bytes <= this.#end;
+    return pa < this.#ends[log2]!;
   }
 
   /** Physical address of SLOW_ARG if its page is in the TLB and below RAM, else -1. */
