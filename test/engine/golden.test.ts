@@ -59,7 +59,8 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     dispatch,
     jump,
     direct: () => undefined,
-    slot: () => undefined,
+    regionType: m.type(REGION_PARAMS, REGION_RESULTS),
+    link: () => undefined,
     jumpCache: 0x1_0000,
     jumpCacheMask: 4095,
   };

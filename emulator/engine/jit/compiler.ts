@@ -18,6 +18,9 @@ import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
 import { pagesOfCalls } from './inline-table.ts';
 import type { Region } from './region/region.ts';
 
+/** Export of a module's table of links. */
+const LINKS = 'links';
+
 /** The functions that are being emitted for an entry point. */
 interface Job extends RegionFunctions {
   readonly region: Region;
@@ -89,22 +92,29 @@ export class Compiler {
       const body = m.func(REGION_PARAMS, REGION_RESULTS, name);
       jobs.set(entry, { region, body, door: m.func(REGION_PARAMS, REGION_RESULTS, `${name}_door`) });
     }
-    const callees = new Set<EntryPoint>();
+    const callees = new Map<EntryPoint, number>();
+    const regionType = m.type(REGION_PARAMS, REGION_RESULTS);
     for (const [entry, { region, door, body }] of jobs) {
-      const linker = this.#linker(entry, port, jobs, callees);
+      const linker = this.#linker(entry, { ...port, regionType }, jobs, callees);
       emitRegion({ door, body }, region, this.#placement(entry), jit, linker, ramPlace);
       m.export(String(entry.slot), 'func', door.index);
       cache.stats.insns += region.size;
+    }
+    if (callees.size > 0) {
+      const limits = { min: callees.size, max: callees.size };
+      m.element(m.table(limits), 0, new Array(callees.size).fill(port.jump));
+      m.export(LINKS, 'table', 0);
     }
     const bytes = m.finish();
     const emitted = clock();
     const functions = this.#instantiate(bytes);
     times.emit += emitted - begin;
     times.instantiate += clock() - emitted;
-    for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot]!);
+    for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot] as CompiledEntry);
     const module: CompiledModule = {
       entries: [...jobs.keys()],
-      callees,
+      callees: [...callees.keys()],
+      links: functions[LINKS] as WebAssembly.Table | undefined,
       pages: this.pagesOf(regions),
       wasmBytes: bytes.length,
       parked: undefined,
@@ -113,8 +123,8 @@ export class Compiler {
     return module;
   }
 
-  /** The module's entry points by slot. */
-  #instantiate(bytes: Uint8Array<ArrayBuffer>): Readonly<Record<number, CompiledEntry>> {
+  /** The module's entry points by slot, and its table of links. */
+  #instantiate(bytes: Uint8Array<ArrayBuffer>): Readonly<Record<string, unknown>> {
     const { memory } = this.#p.ram;
     const { slow, device, dispatch, jump } = this.#p.slow;
     const env = { memory, slow, device, dispatch, jump, soft: this.#soft };
@@ -141,11 +151,11 @@ export class Compiler {
 
   #linker(
     from: EntryPoint,
-    { dispatch, jump }: Pick<Linker, 'dispatch' | 'jump'>,
+    { dispatch, jump, regionType }: Pick<Linker, 'dispatch' | 'jump' | 'regionType'>,
     jobs: ReadonlyMap<EntryPoint, Job>,
-    callees: Set<EntryPoint>,
+    callees: Map<EntryPoint, number>,
   ): Linker {
-    const { cache, code, entries, jumpCache } = this.#p;
+    const { code, entries, jumpCache } = this.#p;
     const target = (va: bigint): EntryPoint | undefined => {
       const place = code.placeOf(va, from.fetchView);
       if (place < 0) return undefined;
@@ -157,6 +167,7 @@ export class Compiler {
       ...jumpCache,
       dispatch,
       jump,
+      regionType,
       direct: va => {
         const entry = target(va);
         const callee = entry && jobs.get(entry);
@@ -164,9 +175,12 @@ export class Compiler {
         const isVerified = entry.pages.every(({ va: page }) => from.pages.some(own => own.va === page));
         return (isVerified ? callee.body : callee.door).index;
       },
-      slot: va => {
+      link: va => {
         const entry = target(va);
-        return entry?.module && cache.link(callees, entry);
+        if (!entry) return undefined;
+        const index = callees.get(entry) ?? callees.size;
+        callees.set(entry, index);
+        return index;
       },
     };
   }

@@ -20,6 +20,7 @@ import { CACHE_DEFAULT, type CacheLimits, type CacheStats, CodeCache } from './c
 import { DataBoundary } from './cache/data-boundary.ts';
 import { type EntryPoint, EntryPoints } from './cache/entry-points.ts';
 import { JumpCacheMemory } from './cache/jump-cache.ts';
+import { Links } from './cache/links.ts';
 import { NO_SLOT, SlotTable } from './cache/slots.ts';
 import { Compiler, type JitTimes } from './compiler.ts';
 import type { RamPlace } from './emit/memory.ts';
@@ -113,10 +114,18 @@ export class Jit implements RegionHost {
     const ram = this.#ram;
     this.#engine = engine;
     this.#code = new GuestCode(ram, pages);
-    this.#cache = new CodeCache(this.#slots, pages, this.#entries, this.#limits, this.arrivals, {
-      unlinked: () => this.#jumps.clear(),
-      dropped: module => this.#boundary.dropped(module),
-    });
+    this.#cache = new CodeCache(
+      this.#slots,
+      new Links(this.#slow.jump),
+      pages,
+      this.#entries,
+      this.#limits,
+      this.arrivals,
+      {
+        unlinked: () => this.#jumps.clear(),
+        dropped: module => this.#boundary.dropped(module),
+      },
+    );
     this.#boundary = new DataBoundary(ram.bytes / 4096, module => this.#cache.drop(module));
     this.#compiler = new Compiler({
       ram,
@@ -250,8 +259,7 @@ export class Jit implements RegionHost {
       else cool(entry.heat);
     }
     if (regions.size === 0) return;
-    // Modules that are dropped give back the slots of what they call, so slots are taken behind
-    // both.
+    // Modules that are dropped give back their slots, so slots are taken behind both.
     this.#boundary.raise(Math.max(...this.#compiler.pagesOf(regions)));
     this.#cache.reserve(regions.size);
     this.#takeSlots(regions);

@@ -6,6 +6,7 @@ import { InterpEngine } from '../../../emulator/engine/engine.ts';
 import { DecodedPages } from '../../../emulator/engine/interp/decoded-pages.ts';
 import { DataBoundary } from '../../../emulator/engine/jit/cache/data-boundary.ts';
 import { JumpCacheMemory } from '../../../emulator/engine/jit/cache/jump-cache.ts';
+import { Links } from '../../../emulator/engine/jit/cache/links.ts';
 import { NO_SLOT, SlotTable } from '../../../emulator/engine/jit/cache/slots.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../../../emulator/engine/jit/emit/entry.ts';
 import { Hart } from '../../../emulator/hart/hart.ts';
@@ -116,7 +117,7 @@ export const FAULTS: readonly Fault[] = [
     ],
     EAGEREST,
   ],
-  ['slots of dropped modules stay filled', [[SlotTable, 'clear', nothing]], EAGEREST],
+  ['links to dropped modules stay', [[Links, 'disconnect', nothing]], EAGEREST],
   [
     'the jump cache keeps slots that were given back',
     [

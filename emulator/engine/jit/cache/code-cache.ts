@@ -6,16 +6,17 @@
 //
 // Eviction. The problem: the cache is bounded, but regions do not record that they run. The trick
 // is a second chance, as for pages without a hardware reference bit: above a high-water mark the
-// oldest quarter of the modules is *parked*, that is unlinked from its slots but kept; the first
-// arrival at one of its entry points links it again and makes it the youngest. Eviction takes
-// parked modules first. Why it is right: an unlinked slot is the same to callers as one that was
-// never filled, and a module that is still parked when space is needed was not entered in the
-// meantime.
+// oldest quarter of the modules is *parked*, that is unlinked from its slots and its callers but
+// kept; the first arrival at one of its entry points links it again and makes it the youngest.
+// Eviction takes parked modules first. Why it is right: an unlinked entry point is the same to
+// callers as one that was never compiled, and a module that is still parked when space is needed
+// was not entered in the meantime.
 
 import type { DecodedPages } from '../../interp/decoded-pages.ts';
 import { ENTRY_COMPILED } from '../../interp/records.ts';
 import { cool } from '../policy/heat.ts';
 import type { CompiledModule, EntryPoint, EntryPoints } from './entry-points.ts';
+import type { Links } from './links.ts';
 import { NO_SLOT, type SlotTable } from './slots.ts';
 
 export interface CacheLimits {
@@ -51,6 +52,7 @@ export interface CacheEvents {
 
 export class CodeCache {
   readonly slots: SlotTable;
+  readonly links: Links;
   readonly stats: CacheStats = {
     regions: 0,
     insns: 0,
@@ -75,6 +77,7 @@ export class CodeCache {
 
   constructor(
     slots: SlotTable,
+    links: Links,
     pages: DecodedPages,
     entries: EntryPoints,
     limits: CacheLimits,
@@ -82,6 +85,7 @@ export class CodeCache {
     events: CacheEvents,
   ) {
     this.slots = slots;
+    this.links = links;
     this.#pages = pages;
     this.#entries = entries;
     this.#limits = limits;
@@ -120,15 +124,6 @@ export class CodeCache {
     if (isHigh && this.#parked.size === 0) this.#parkOldest();
   }
 
-  /** The slot through which `caller` reaches an entry point, which is compiled. */
-  link(caller: Set<EntryPoint>, callee: EntryPoint): number {
-    if (!caller.has(callee)) {
-      caller.add(callee);
-      callee.callers++;
-    }
-    return callee.slot;
-  }
-
   /** A module was instantiated; its slots are filled. */
   install(module: CompiledModule): void {
     this.#linked.add(module);
@@ -145,6 +140,12 @@ export class CodeCache {
     for (const entry of module.entries) {
       entry.module = module;
       this.#setState(entry, ENTRY_COMPILED);
+      this.links.connect(entry, this.slots.get(entry.slot));
+    }
+    for (const [index, callee] of module.callees.entries()) {
+      callee.callers.set(module, index);
+      if (callee.module && !callee.module.parked)
+        module.links!.set(index, this.slots.get(callee.slot) as never);
     }
   }
 
@@ -155,6 +156,7 @@ export class CodeCache {
     if (!module.parked) return;
     for (const [i, entry] of module.entries.entries()) {
       this.slots.set(entry.slot, module.parked[i]!);
+      this.links.connect(entry, module.parked[i]!);
       this.#setState(entry, ENTRY_COMPILED);
     }
     module.parked = undefined;
@@ -169,23 +171,19 @@ export class CodeCache {
       if (!module.parked) for (const entry of module.entries) this.#setState(entry, ENTRY_COMPILED);
   }
 
-  /**
-   * Drops a module. Its entry points remain, and those that other modules call keep their slots.
-   */
+  /** Drops a module. Its entry points remain. */
   drop(module: CompiledModule): void {
     if (!this.#linked.delete(module) && !this.#parked.delete(module)) return;
     this.#wasmBytes -= module.wasmBytes;
     this.stats.dropped += module.entries.length;
     for (const entry of module.entries) {
       entry.module = undefined;
-      this.slots.clear(entry.slot);
+      this.links.disconnect(entry);
+      this.slots.give(entry.slot);
+      entry.slot = NO_SLOT;
       this.#setState(entry, this.#arrivals);
-      this.#release(entry);
     }
-    for (const callee of module.callees) {
-      callee.callers--;
-      this.#release(callee);
-    }
+    for (const callee of module.callees) callee.callers.delete(module);
     for (const page of module.pages) {
       const modules = this.#modulesOfPage.get(page)!;
       modules.delete(module);
@@ -212,17 +210,12 @@ export class CodeCache {
       this.#parked.add(module);
       for (const entry of module.entries) {
         this.slots.clear(entry.slot);
+        this.links.disconnect(entry);
         // The next arrival calls the JIT.
         this.#setState(entry, 1);
       }
       this.#events.unlinked();
     }
-  }
-
-  #release(entry: EntryPoint): void {
-    if (entry.module || entry.callers > 0 || entry.slot === NO_SLOT) return;
-    this.slots.give(entry.slot);
-    entry.slot = NO_SLOT;
   }
 
   #setState({ place }: EntryPoint, state: number): void {

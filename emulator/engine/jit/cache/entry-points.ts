@@ -13,10 +13,10 @@ export interface EntryPoint extends Views {
   readonly heat: Heat;
   /** True while it is in the batch that is being collected. */
   isWaiting: boolean;
-  /** Assigned when it is compiled; kept while modules call through it. Else NO_SLOT. */
+  /** While it is compiled; else NO_SLOT. */
   slot: number;
-  /** Live modules that call through the slot. */
-  callers: number;
+  /** Modules that call it from outside, and the index of its link in each. */
+  readonly callers: Map<CompiledModule, number>;
   module: CompiledModule | undefined;
   /** The pages of its region, as of the last discovery. */
   pages: readonly MappedPage[];
@@ -25,8 +25,10 @@ export interface EntryPoint extends Views {
 /** Entry points that were compiled together. */
 export interface CompiledModule {
   readonly entries: readonly EntryPoint[];
-  /** Entry points of other modules that it calls through their slots. */
-  readonly callees: Set<EntryPoint>;
+  /** Entry points outside that it calls, by their index in `links`. */
+  readonly callees: readonly EntryPoint[];
+  /** Its own table of their functions; absent if there are none. */
+  readonly links: WebAssembly.Table | undefined;
   /** RAM pages that it was translated from. */
   readonly pages: Set<number>;
   readonly wasmBytes: number;
@@ -72,7 +74,7 @@ export class EntryPoints {
       heat: coldHeat(),
       isWaiting: false,
       slot: NO_SLOT,
-      callers: 0,
+      callers: new Map(),
       module: undefined,
       pages: [],
     };
@@ -89,11 +91,12 @@ export class EntryPoints {
   }
 
   /**
-   * Drops the entry points that neither wait nor have a slot; only their hotness counters are lost.
+   * Drops the entry points that neither wait nor are compiled nor called by compiled code; only
+   * their hotness counters are lost.
    */
   #sweep(): void {
     for (const [place, list] of this.#points) {
-      const kept = list.filter(point => point.isWaiting || point.slot !== NO_SLOT);
+      const kept = list.filter(point => point.isWaiting || point.module || point.callers.size > 0);
       this.#size -= list.length - kept.length;
       if (kept.length > 0) this.#points.set(place, kept);
       else this.#points.delete(place);

@@ -1,13 +1,13 @@
-// The table of compiled entry points: one slot for each, taken when it is compiled. Code that is
-// compiled later calls it through the slot; a slot that was emptied holds a stub, so callers need
-// no test. Code that is older than its callee finds it in the jump cache.
+// The table of compiled entry points: one slot for each, taken when it is compiled. A region that
+// has read a slot from the jump cache may use it after it was emptied, so it then holds a stub.
 //
-// Only the interpreter's instance imports the table; regions reach it through the functions
-// `dispatch` and `jump`. The problem: V8 keeps every instance that imports a table alive as long as
-// the table, copies the table for each, and updates all copies when a slot changes. The trick is
-// one more jump between modules. Why it is right: an instance without the table is referred to by
-// its slots alone, so emptying them frees it (test/engine/code-cache.test.ts), and filling a slot
-// costs the same however many there are.
+// Only the interpreter's instance imports the table; computed calls reach it through the functions
+// `dispatch` and `jump`, and other calls have links (links.ts). The problem: V8 keeps every
+// instance that imports a table alive as long as the table, copies the table for each, and updates
+// all copies when a slot changes. The trick is one more jump between modules. Why it is right: an
+// instance without the table is referred to by its slots and by links alone, so emptying them
+// frees it (test/engine/code-cache.test.ts), and filling a slot costs the same however many there
+// are.
 
 import { PC } from '../../../hart/layout.ts';
 import { ModuleBuilder } from '../../../wasm/module.ts';

@@ -36,8 +36,13 @@ export interface Linker extends JumpCache {
    * pages are among this one's.
    */
   direct(target: bigint): number | undefined;
-  /** Table slot of the region at `target`; undefined if it is not compiled. */
-  slot(target: bigint): number | undefined;
+  /** The type of regions. */
+  readonly regionType: number;
+  /**
+   * Index of the link to the region at `target` in the module's only table; undefined for code that
+   * is not mapped.
+   */
+  link(target: bigint): number | undefined;
 }
 
 /** wasm calls nested deeper than this return to the dispatcher instead. */
@@ -361,7 +366,8 @@ class RegionEmitter {
     if (found === undefined && direct === undefined) c.i32_const(0).local_get(ops.leavePc).i64_store(PC);
     c.local_get(this.#depth).i32_const(1).i32_add().local_get(ops.ic);
     if (found) c.local_get(found).call(this.#linker.dispatch).release(found);
-    else c.call(direct ?? this.#linkTo(target!));
+    else if (direct !== undefined) c.call(direct);
+    else this.#callLink(target!, false);
     c.local_set(ops.ic);
     c.local_tee(ops.leavePc).i64_const(BigInt.asIntN(64, behind)).i64_ne().if_(undefined, 'unlikely');
     this.#runs.end(end.behind);
@@ -402,20 +408,19 @@ class RegionEmitter {
     ops.spill(dirty);
     this.#inline.leave();
     if (direct === undefined) c.i32_const(0).i64_const(BigInt.asIntN(64, target)).i64_store(PC);
-    c.local_get(this.#depth)
-      .local_get(ops.ic)
-      .return_call(direct ?? this.#linkTo(target));
+    c.local_get(this.#depth).local_get(ops.ic);
+    if (direct !== undefined) c.return_call(direct);
+    else this.#callLink(target, true);
   }
 
-  /**
-   * The function that runs a region of another module; PC holds `target`. The slot of one that is
-   * compiled is pushed; if it is emptied later, its stub returns PC, and the interpreter goes on.
-   */
-  #linkTo(target: bigint): number {
-    const slot = this.#linker.slot(target);
-    if (slot === undefined) return this.#linker.jump;
-    this.#c.i32_const(slot);
-    return this.#linker.dispatch;
+  /** Calls the region at `target`, of another module. PC holds `target`; see cache/links.ts. */
+  #callLink(target: bigint, isTail: boolean): void {
+    const c = this.#c;
+    const { jump, regionType } = this.#linker;
+    const link = this.#linker.link(target);
+    if (link !== undefined) c.i32_const(link);
+    if (link === undefined) isTail ? c.return_call(jump) : c.call(jump);
+    else isTail ? c.return_call_indirect(regionType) : c.call_indirect(regionType);
   }
 
   /**
