@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { UNICORN } from '../support/oracle/unicorn.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
-import { search, searchWithUnicorn } from '../support/shapes/search.ts';
+import { search } from '../support/shapes/search.ts';
+import { searchWithUnicorn } from '../support/shapes/unicorn.ts';
 import { missing } from '../support/tools.ts';
 
 const SEED = seedFromEnvironment(0x10d05e);

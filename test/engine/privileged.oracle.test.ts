@@ -6,7 +6,8 @@
 import { expect, test } from 'vitest';
 import { QEMU } from '../support/oracle/qemu.ts';
 import { EAGEREST } from '../support/privileged/policies.ts';
-import { compareWithQemu, searchPrivileged } from '../support/privileged/search.ts';
+import { compareWithQemu } from '../support/privileged/qemu.ts';
+import { searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
 

@@ -3,7 +3,8 @@
 import { expect, test } from 'vitest';
 import { QEMU } from '../support/oracle/qemu.ts';
 import { EAGEREST, EXACT, INTERPRETER, POLICIES } from '../support/privileged/policies.ts';
-import { compareConfigurations, compareWithQemu, searchPrivileged } from '../support/privileged/search.ts';
+import { compareWithQemu } from '../support/privileged/qemu.ts';
+import { compareConfigurations, searchPrivileged } from '../support/privileged/search.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 import { missing } from '../support/tools.ts';
 

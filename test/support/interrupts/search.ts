@@ -145,6 +145,8 @@ export interface Comparison {
   readonly instructions: number;
   /** Compiled regions. */
   readonly regions: number;
+  /** Of the compiled run, behind each arrival. */
+  readonly hashes: readonly string[];
 }
 
 /** Compiled code in one quantum against the interpreter in single steps; for each unit one run. */
@@ -163,6 +165,7 @@ export function compareInterrupts({ program, mapping, source, phase, arrivals }:
     return pc;
   });
   let instructions = 0;
+  const hashes: string[] = [];
   for (let at = 1; at <= arrivals; at++) {
     jit.restore(jitStart);
     steps.restore(stepsStart);
@@ -174,11 +177,13 @@ export function compareInterrupts({ program, mapping, source, phase, arrivals }:
     instructions += units;
     const { regions } = jit.jit!.stats;
     const epc = state.get64(L.MEPC);
-    const isSame = jit.spent === steps.spent && stateHash(jit) === stateHash(steps);
+    const hash = stateHash(jit);
+    hashes.push(hash);
+    const isSame = jit.spent === steps.spent && hash === stateHash(steps);
     const how = epc === pcs[at] ? differenceOf(jit, steps) : `it came at ${hex(epc)}, not ${hex(pcs[at]!)}`;
-    if (epc !== pcs[at] || !isSame) return { how: `arrival ${at}: ${how}`, instructions, regions };
+    if (epc !== pcs[at] || !isSame) return { how: `arrival ${at}: ${how}`, instructions, regions, hashes };
   }
-  return { how: undefined, instructions, regions: jit.jit!.stats.regions };
+  return { how: undefined, instructions, hashes, regions: jit.jit!.stats.regions };
 }
 
 const hex = (value: bigint): string => BigInt.asUintN(64, value).toString(16);
@@ -192,13 +197,21 @@ function differenceOf(a: Machine, b: Machine): string {
   return 'memory, devices or CSRs differ';
 }
 
-export interface SearchResult extends Comparison {
+export interface SearchResult extends Omit<Comparison, 'hashes'> {
   readonly programs: number;
   readonly found: Case | undefined;
 }
 
-/** So many programs, each with interrupts of one source at `arrivals` units in a row. */
-export function searchInterrupts(seed: number, programs: number, arrivals: number): SearchResult {
+/**
+ * So many programs, each with interrupts of one source at `arrivals` units in a row. `onCompared`
+ * gets the comparison of each program.
+ */
+export function searchInterrupts(
+  seed: number,
+  programs: number,
+  arrivals: number,
+  onCompared?: (comparison: Comparison) => void,
+): SearchResult {
   const random = new Random(seed);
   let instructions = 0;
   let regions = 0;
@@ -213,6 +226,7 @@ export function searchInterrupts(seed: number, programs: number, arrivals: numbe
     const result = compareInterrupts(drawn);
     instructions += result.instructions;
     regions += result.regions;
+    onCompared?.(result);
     if (result.how === undefined) continue;
     const howOf = (program: ShapeProgram): string | undefined => compareInterrupts({ ...drawn, program }).how;
     const program = shrinkProgram(drawn.program, small => howOf(small) !== undefined);

@@ -1,10 +1,9 @@
-// Runs privileged programs on two configurations of our machine, or on one and QEMU, and shrinks
-// the first that differs.
+// Runs privileged programs on several configurations of our machine, and shrinks the first that
+// differs. It needs nothing of Node: it also runs in a browser.
 
 import { cause } from '../../../emulator/hart/index.ts';
 import { type EngineKind, Machine, MIB, stateHash } from '../../../emulator/index.ts';
 import type { EngineTuning } from '../../../emulator/machine/options.ts';
-import { qemuRunner } from '../oracle/qemu.ts';
 import { Random, seedText } from '../random.ts';
 import { buildPrivileged, DISK_SLOT, listPrivileged, RANDOM_SLOT } from './image.ts';
 import { privilegedProgram } from './program.ts';
@@ -134,30 +133,14 @@ export function compareConfigurations(
   program: PrivilegedProgram,
   seed: number,
   configurations: readonly Configuration[],
-): { readonly isDifferent: boolean; readonly instructions: number } {
+): { readonly isDifferent: boolean; readonly instructions: number; readonly outcomes: readonly Outcome[] } {
   const outcomes = configurations.map(c => runPrivileged(program, c, seed, true));
   const { hash, instret, isOver } = outcomes[0]!;
   return {
     isDifferent: outcomes.some(other => other.hash !== hash),
     instructions: isOver ? instret : 0,
+    outcomes,
   };
-}
-
-/**
- * The same memory as on QEMU? Programs that do not end by themselves are not compared: 0
- * instructions.
- */
-export function compareWithQemu(
-  program: PrivilegedProgram,
-  seed: number,
-  configuration: Configuration,
-): { readonly isDifferent: boolean; readonly instructions: number } {
-  const { machine, instret, isOver } = runPrivileged(program, configuration, seed, false);
-  if (!isOver) return { isDifferent: false, instructions: 0 };
-  const bytes = buildPrivileged(program);
-  const ours = machine.ram.data.subarray(0, bytes.length);
-  const isDifferent = Buffer.compare(ours, qemuRunner.run({ bytes })) !== 0;
-  return { isDifferent, instructions: instret };
 }
 
 /** Fewer rounds, fewer steps, shorter snippets, as long as it fails. */

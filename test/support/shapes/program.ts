@@ -1,5 +1,6 @@
 // Programs of pieces, how they run, and how one that fails becomes small.
 
+import { StateHash } from '../../../emulator/base/state-hash.ts';
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
 import { Jit } from '../../../emulator/engine/jit/jit.ts';
 import { HEAT_EAGER } from '../../../emulator/engine/jit/policy/heat.ts';
@@ -7,8 +8,6 @@ import * as L from '../../../emulator/hart/layout.ts';
 import { setPriv } from '../../../emulator/hart/view.ts';
 import { kcovInlineCalls } from '../../../emulator/machine/kcov-inline/index.ts';
 import { type EngineFactory, Flat, RAM_BASE } from '../flat.ts';
-import type { Image } from '../oracle/image.ts';
-import { unicornRunner } from '../oracle/unicorn.ts';
 import { COUNTER, PROBE_WORDS, probeCall } from '../probe.ts';
 import { Random } from '../random.ts';
 import { Assembly, Place } from './assembly.ts';
@@ -206,6 +205,8 @@ export interface Comparison {
   readonly instructions: number;
   /** Records that compiled code made itself. */
   readonly inlined: number;
+  /** Of the compiled program's state, there; computed when asked for. */
+  readonly hash: () => string;
 }
 
 /**
@@ -232,8 +233,9 @@ export function compareEngines(
     const crash = crashOf(() => compiled.flat.run(piece));
     instructions += piece;
     const how = crash ?? difference(stateOf(interpreter), stateOf(compiled));
+    if (how === undefined && !hasEnded()) continue;
     const inlined = compiled.records().compiled;
-    if (how !== undefined || hasEnded()) return { how, instructions, inlined };
+    return { how, instructions, inlined, hash: () => hashOf(stateOf(compiled)) };
   }
   throw new Error(`no end after ${MOST} instructions`);
 }
@@ -249,25 +251,21 @@ function crashOf(run: () => void): string | undefined {
 }
 
 /** State of the compiled program at its end, where it stays. */
-function finalState(program: ShapeProgram, mapping: Mapping): Final {
+export function finalState(program: ShapeProgram, mapping: Mapping): Final {
   const prepared = machineOf(program, mapping, true);
   prepared.flat.run(MOST);
   return stateOf(prepared);
 }
 
-/**
- * The same end as on libunicorn, which has no kcov device: no hook records. How it differs, or
- * undefined.
- */
-export function compareWithUnicorn(drawn: ShapeProgram, mapping: 'identity' | 'bare'): string | undefined {
-  const program = { ...drawn, tracing: NO_TRACING };
-  const code = assembleProgram(program);
-  const bytes = initialMemory(code, program, mapping);
-  const wanted = unicornRunner.run({ bytes, end: BigInt(code.end) } as Image);
-  const { ram, pc } = finalState(program, mapping);
-  if (pc !== BigInt(code.end)) return `pc ${pc.toString(16)} and ${code.end.toString(16)}`;
-  const at = ram.findIndex((byte, i) => byte !== wanted[i]);
-  return at < 0 ? undefined : `the byte at ${(RAM_BASE + at).toString(16)}: ${ram[at]} and ${wanted[at]}`;
+const wordsOf = (ram: Uint8Array): Int32Array =>
+  new Int32Array(ram.buffer, ram.byteOffset, ram.byteLength / 4);
+
+/** For a comparison with another host, which has not the state itself. */
+function hashOf({ pc, x, ram, records }: Final): string {
+  const hash = new StateHash();
+  hash.text([pc, ...x, records].join());
+  hash.words(wordsOf(ram));
+  return hash.digest();
 }
 
 /** Where two states differ, or undefined. */
@@ -276,9 +274,18 @@ export function difference(a: Final, b: Final): string | undefined {
   for (const [r, value] of a.x.entries())
     if (value !== b.x[r]) return `x${r} ${value.toString(16)} and ${b.x[r]!.toString(16)}`;
   if (a.records !== b.records) return `${a.records} and ${b.records} records`;
-  if (Buffer.compare(a.ram, b.ram) === 0) return undefined;
-  const at = a.ram.findIndex((byte, i) => byte !== b.ram[i]);
-  return `the byte at ${(RAM_BASE + at).toString(16)}: ${a.ram[at]} and ${b.ram[at]}`;
+  return differentByte(a.ram, b.ram);
+}
+
+/** The first different byte of two contents of RAM, or undefined. */
+export function differentByte(a: Uint8Array, b: Uint8Array): string | undefined {
+  const [left, right] = [wordsOf(a), wordsOf(b)];
+  let word = 0;
+  while (word < left.length && left[word] === right[word]) word++;
+  if (word === left.length) return undefined;
+  let at = 4 * word;
+  while (a[at] === b[at]) at++;
+  return `the byte at ${(RAM_BASE + at).toString(16)}: ${a[at]} and ${b[at]}`;
 }
 
 /** The smallest program that still fails: fewer pieces, then smaller ones. */

@@ -3,8 +3,8 @@
 import { Random } from '../random.ts';
 import type { Piece } from './pieces.ts';
 import {
+  type Comparison,
   compareEngines,
-  compareWithUnicorn,
   drawProgram,
   type Mapping,
   type ShapeProgram,
@@ -41,9 +41,14 @@ function drawCuts(random: Random): number[] {
 
 /**
  * Runs up to so many programs, each in one mapping, until one differs; of pieces of all kinds, or
- * of some.
+ * of some. `onCompared` gets the comparison of each program.
  */
-export function search(seed: number, programs: number, kinds?: readonly Piece['kind'][]): SearchResult {
+export function search(
+  seed: number,
+  programs: number,
+  kinds?: readonly Piece['kind'][],
+  onCompared?: (comparison: Comparison) => void,
+): SearchResult {
   const random = new Random(seed);
   let instructions = 0;
   let inlined = 0;
@@ -54,6 +59,7 @@ export function search(seed: number, programs: number, kinds?: readonly Piece['k
     const result = compareEngines(program, mapping, cuts);
     instructions += result.instructions;
     inlined += result.inlined;
+    onCompared?.(result);
     if (result.how === undefined) continue;
     const howOf = (candidate: ShapeProgram): string | undefined =>
       compareEngines(candidate, mapping, cuts).how;
@@ -62,17 +68,4 @@ export function search(seed: number, programs: number, kinds?: readonly Piece['k
     return { programs: done + 1, instructions, inlined, found };
   }
   return { programs, instructions, inlined, found: undefined };
-}
-
-/** Programs without records, each compared with libunicorn in one mapping. */
-export function searchWithUnicorn(seed: number, programs: number): Pick<SearchResult, 'found'> {
-  const random = new Random(seed);
-  for (let done = 0; done < programs; done++) {
-    const drawn = drawProgram(random);
-    const mapping = done % 2 === 0 ? 'identity' : 'bare';
-    if (compareWithUnicorn(drawn, mapping) === undefined) continue;
-    const program = shrinkProgram(drawn, small => compareWithUnicorn(small, mapping) !== undefined);
-    return { found: { program, mapping, how: compareWithUnicorn(program, mapping)! } };
-  }
-  return { found: undefined };
 }
