@@ -1,24 +1,20 @@
 // The emulator in headless Chromium: another version of V8, without any flag of ours and without
 // Node. The runs are the same to the bit.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareGuest } from '../../cli/run/guest.ts';
 import { allInMemory } from '../../host/guest.ts';
+import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { assemble, ECHO, FINISH } from '../support/asm.ts';
 import { type Case, type Ended, runCase } from '../support/engine-main.ts';
+import { pageWith, scriptOf } from '../support/page.ts';
 import { missing } from '../support/tools.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const CHROMIUM = '/usr/bin/chromium';
-const QUIET = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-];
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-browser-'));
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
@@ -100,18 +96,8 @@ describe.skipIf(missing('chromium', existsSync(CHROMIUM) || undefined))('the emu
       { name: 'floating point on three harts', ...sums!, engine, harts: 3, kcov: 'off' as const },
     ]);
     cases.push({ ...cases[0]!, engine: 'lockstep' });
-    await build({
-      entryPoints: [join(ROOT, 'test', 'support', 'engine-main.ts')],
-      bundle: true,
-      platform: 'browser',
-      format: 'iife',
-      outfile: join(dir, 'engine.js'),
-      logLevel: 'error',
-    });
     browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-    page = await browser.newPage();
-    await page.goto('about:blank');
-    await page.addScriptTag({ content: readFileSync(join(dir, 'engine.js'), 'utf8') });
+    page = await pageWith(browser, await scriptOf('engine-main.ts'));
   });
   afterAll(async () => {
     await browser?.close();
