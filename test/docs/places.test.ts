@@ -1,6 +1,6 @@
 // CONTRIBUTING.md lists the places of an addition. The lists are complete: an existing instruction,
 // CSR, device and so on is named in the listed files and no others; and in a copy of the sources
-// that has one more of each, the type checker asks for the listed places.
+// that has one more of each, the type checker asks for the places of which the list says so.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,9 +49,20 @@ function entry(title: string): string {
 }
 
 /** The paths that an entry names, as patterns; a bare name is in the folder named before it. */
-function namedIn(title: string): RegExp[] {
+const namedIn = (title: string): RegExp[] => pathsIn(entry(title));
+
+/** The paths for which the type checker asks, as an entry says. */
+function askedIn(title: string): RegExp[] {
+  const sentence = entry(title)
+    .split(/\.\s/)
+    .find(text => text.includes('type checker'));
+  expect(sentence, title).toBeDefined();
+  return pathsIn(sentence!.replace(/\s/g, ' '));
+}
+
+function pathsIn(text: string): RegExp[] {
   let folder = '';
-  return [...entry(title).matchAll(/`([\w./*-]+\/[\w./*-]*|[\w*-]+\.ts)`/g)].map(([, name]) => {
+  return [...text.matchAll(/`([\w./*-]+\/[\w./*-]*|[\w*-]+\.ts)`/g)].map(([, name]) => {
     const path = name!.includes('/') ? name! : `${folder}/${name}`;
     folder = path.endsWith('/') ? path.slice(0, -1) : dirname(path);
     const pattern = path.replaceAll('.', '\\.').replaceAll('*', '[\\w-]*');
@@ -79,46 +90,77 @@ describe('one more of each, in a copy', () => {
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-places-'));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  /** In these files this text becomes that. */
-  const CHANGED: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  /** In these files these texts become those. */
+  const CHANGED: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>> = {
     'emulator/isa/table-b.ts': [
-      "  insnB('xnor',",
-      "  insnB('frob', R, '0100000 ..... ..... 100 ..... 0101011'),\n  insnB('xnor',",
+      ["  insnB('xnor',", "  insnB('frob', R, '0100000 ..... ..... 100 ..... 0101011'),\n  insnB('xnor',"],
     ],
     'emulator/isa/csr-table.ts': [
-      "  stored(0x140, 'sscratch',",
-      "  stored(0x5c0, 'frob', ['none', 'none'], { rule: 'frob' }),\n  stored(0x140, 'sscratch',",
+      [
+        "  stored(0x140, 'sscratch',",
+        "  stored(0x5c0, 'frob', ['none', 'none'], { rule: 'frob' }),\n  stored(0x140, 'sscratch',",
+      ],
     ],
-    'emulator/machine/options.ts': ['VIRTIO_KINDS = [', "VIRTIO_KINDS = ['frob', "],
+    'emulator/machine/options.ts': [['VIRTIO_KINDS = [', "VIRTIO_KINDS = ['frob', "]],
+    'emulator/machine/machine.ts': [
+      ['import { MAP,', "import { probeCall } from './frob.ts';\nimport { MAP,"],
+      [
+        'romContents(PAYLOAD_BASE),\n    );',
+        "romContents(PAYLOAD_BASE),\n    );\n    this.jit?.setInlineCalls('frob', [probeCall(0x8000_2000)]);",
+      ],
+    ],
   };
 
-  test('the type checker asks for the listed places, and for no others', () => {
+  /** A complete inlined call, as the smallest test has it; and one without its emitter. */
+  const ADDED: Readonly<Record<string, string>> = {
+    'emulator/machine/frob.ts': read('test/support/probe.ts')
+      .replaceAll("'../../emulator/", "'../")
+      .replace("'./flat.ts'", "'./memory-map.ts'"),
+    'emulator/machine/frob-part.ts': [
+      "import type { InlineCall } from '../engine/jit/inline-call.ts';",
+      'export const part: InlineCall = { address: 0n, pa: 0, words: [], reads: 0, writes: 0, cost: 0 };',
+    ].join('\n'),
+  };
+
+  test('the type checker asks for what the lists say, and for nothing else', () => {
     const generated = join('coverage', 'html', 'client.generated.ts');
-    for (const path of [...codes.keys(), generated, 'tsconfig.json', 'package.json']) {
-      const text = path === generated ? "export const SCRIPT = '', STYLE = '', DARK_STYLE = '';" : read(path);
-      const [from, to] = CHANGED[path] ?? ['', ''];
-      expect(text.includes(from), path).toBe(true);
+    const write = (path: string, text: string): void => {
       mkdirSync(dirname(join(dir, path)), { recursive: true });
-      writeFileSync(join(dir, path), text.replace(from, to));
+      writeFileSync(join(dir, path), text);
+    };
+    for (const path of [...codes.keys(), generated, 'tsconfig.json', 'package.json']) {
+      let text = path === generated ? "export const SCRIPT = '', STYLE = '', DARK_STYLE = '';" : read(path);
+      for (const [from, to] of CHANGED[path] ?? []) {
+        expect(text.includes(from), `${path} holds ${from}`).toBe(true);
+        text = text.replace(from, to);
+      }
+      write(path, text);
     }
+    for (const [path, text] of Object.entries(ADDED)) write(path, text);
     symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
     const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
     const { stdout } = spawnSync(process.execPath, [tsc, '--noEmit', '-p', '.'], {
       cwd: dir,
       encoding: 'utf8',
     });
-    const asked = new Set([...stdout.matchAll(/^([\w./-]+\.tsx?)\(/gm)].map(([, path]) => path!));
-    expect([...asked].sort(), stdout).toEqual([
+    const asked = [...new Set([...stdout.matchAll(/^([\w./-]+\.tsx?)\(/gm)].map(([, path]) => path!))].sort();
+    expect(asked, stdout).toEqual([
       'emulator/engine/semantics/index.ts',
       'emulator/hart/csr-rules.ts',
       'emulator/machine/devices.ts',
+      'emulator/machine/frob-part.ts',
       'library/emulator/checks.ts',
     ]);
-    const listed = ['an instruction', 'a CSR', 'a virtio device'].flatMap(namedIn);
+    const said = ['an instruction', 'a CSR', 'a virtio device', 'an inlined call'].flatMap(askedIn);
     for (const path of asked)
       expect(
-        listed.some(pattern => pattern.test(path)),
+        said.some(pattern => pattern.test(path)),
         path,
+      ).toBe(true);
+    for (const pattern of said)
+      expect(
+        asked.some(path => pattern.test(path)),
+        String(pattern),
       ).toBe(true);
   });
 });
