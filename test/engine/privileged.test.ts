@@ -55,4 +55,9 @@ describe('the search finds', { timeout: 120_000 }, () => {
     console.log(`found by program ${found}`);
     expect(found).toBeGreaterThanOrEqual(0);
   });
+
+  test('nothing without a fault, with the slow reference', () => {
+    const [, , policy, , reference] = FAULTS.find(([, , , , slow]) => slow !== undefined)!;
+    expect(findFault(['none', [], policy, 1, reference!], PROFILE, SEED + 5000, 2)).toBe(-1);
+  });
 });

@@ -1,5 +1,5 @@
-// Faults of the JIT that the searches must find: each replaces methods of classes while the subject
-// runs.
+// Faults of the engine that the searches must find: each replaces methods of classes while the
+// subject runs.
 
 import { Ram } from '../../../emulator/bus/ram.ts';
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
@@ -10,10 +10,12 @@ import { Links } from '../../../emulator/engine/jit/cache/links.ts';
 import { NO_SLOT, SlotTable } from '../../../emulator/engine/jit/cache/slots.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../../../emulator/engine/jit/emit/entry.ts';
 import { Hart } from '../../../emulator/hart/hart.ts';
+import { LEAF_TAG } from '../../../emulator/hart/layout.ts';
+import { State } from '../../../emulator/hart/state.ts';
 import { Tlb } from '../../../emulator/hart/tlb.ts';
 import { I32, ModuleBuilder } from '../../../emulator/wasm/module.ts';
 import { Random } from '../random.ts';
-import { EAGEREST, INTERPRETER, POLICIES } from './policies.ts';
+import { EAGEREST, EXACT, INTERPRETER, POLICIES } from './policies.ts';
 import { privilegedProgram } from './program.ts';
 import { type Configuration, runPrivileged } from './search.ts';
 import type { PrivilegedProfile } from './step.ts';
@@ -91,6 +93,43 @@ function flushActiveOnly(): readonly Replacement[] {
   ];
 }
 
+/**
+ * Flushes, but those of a reset, keep the table of leaves that the walk in WebAssembly found last.
+ */
+function keepLeafTable(): readonly Replacement[] {
+  const { clear, flushTranslated } = Tlb.prototype;
+  const { put } = State.prototype;
+  let isReset = false;
+  let isKept = false;
+  return [
+    [
+      Tlb,
+      'clear',
+      function (this: Tlb) {
+        isReset = true;
+        clear.call(this);
+        isReset = false;
+      },
+    ],
+    [
+      Tlb,
+      'flushTranslated',
+      function (this: Tlb) {
+        isKept = !isReset;
+        flushTranslated.call(this);
+        isKept = false;
+      },
+    ],
+    [
+      State,
+      'put',
+      function (this: State, at: number, lo: number, hi: number) {
+        if (!isKept || at !== LEAF_TAG) put.call(this, at, lo, hi);
+      },
+    ],
+  ];
+}
+
 /** Words that devices store: entries of used rings, answers of fw_cfg. */
 function storeWord(bytes: 2 | 4) {
   return function (this: Ram, pa: number, value: number): void {
@@ -100,8 +139,19 @@ function storeWord(bytes: 2 | 4) {
   };
 }
 
-/** A fault of the JIT, its replacements, the policy that should meet it, and harts. */
-export type Fault = readonly [string, readonly Replacement[], Configuration, harts?: number];
+/**
+ * A fault, its replacements, the policy that should meet it, harts, and the policy that is right:
+ * the interpreter, where it does not have the fault, too.
+ */
+export type Fault = readonly [
+  string,
+  readonly Replacement[],
+  Configuration,
+  harts?: number,
+  reference?: Configuration,
+];
+/** Units of programs that are compared with EXACT, which is slow. */
+const FEW = 4000;
 export const FAULTS: readonly Fault[] = [
   ['stores to translated pages are not announced', [[DecodedPages, 'protect', nothing]], EAGEREST],
   [
@@ -162,11 +212,18 @@ export const FAULTS: readonly Fault[] = [
     EAGEREST,
   ],
   ['translations of the harts that wait are not dropped', flushActiveOnly(), EAGEREST, 2],
+  [
+    'a flush keeps the last table of leaves',
+    keepLeafTable(),
+    { ...INTERPRETER, units: FEW },
+    1,
+    { ...EXACT, units: FEW },
+  ],
 ];
 
 /** The number of the first program that shows the fault, by its end or by an exception, or -1. */
 export function findFault(
-  [, replacements, policy, harts = 1]: Fault,
+  [, replacements, policy, harts = 1, reference = INTERPRETER]: Fault,
   profile: PrivilegedProfile,
   first: number,
   programs: number,
@@ -174,7 +231,7 @@ export function findFault(
   for (let i = 0; i < programs; i++) {
     const seed = first + i;
     const program = privilegedProgram(new Random(seed), { ...profile, harts });
-    const right = runPrivileged(program, INTERPRETER, seed, true);
+    const right = runPrivileged(program, reference, seed, true);
     try {
       const wrong = withFault(replacements, () => runPrivileged(program, policy, seed, true));
       if (right.hash !== wrong.hash) return i;

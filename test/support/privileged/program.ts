@@ -38,6 +38,7 @@ import {
   codeChanges,
   dataBase,
   entryCodes,
+  leafTableChanges,
   walkerChangesCode,
 } from './scenes.ts';
 import type { Action, PrivilegedProfile, PrivilegedProgram, Step } from './step.ts';
@@ -312,7 +313,12 @@ export function privilegedProgram(r: Random, profile: PrivilegedProfile): Privil
   const beginning = r.below(4);
   while (steps.length < profile.steps) {
     if (!isPortable && steps.length === beginning)
-      for (const scene of [codeAppears(r, snippets), calleeChanges(r, snippets), walkerChangesCode(r, codes)])
+      for (const scene of [
+        leafTableChanges(r, snippets),
+        codeAppears(r, snippets),
+        calleeChanges(r, snippets),
+        walkerChangesCode(r, codes),
+      ])
         steps.push(...onHart(scene));
     const isScene = !isPortable && r.oneIn(25);
     steps.push(...onHart(isScene ? codeChanges(r) : [action(r, profile, entries)]));

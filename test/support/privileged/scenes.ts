@@ -9,6 +9,7 @@ import {
   DATA_PAGES,
   HIGH,
   LEVEL0,
+  LEVEL1,
   PAGE,
   POINTERS,
   ROOTS,
@@ -111,6 +112,53 @@ export function codeAppears(r: Random, snippets: readonly (readonly number[])[])
   const data = dataBases(r);
   const code = data.map((base, i) => (POINTERS[i] === rs1 ? high + 8 * r.below(2) - imm : base));
   return [run(pa, data), run(high, data), run(pa, code), run(high, data)];
+}
+
+/** Instructions of a snippet that access memory. */
+const accesses = (words: readonly number[]): number =>
+  words.filter(word => rowNamed(decode(word)!.name).mem.kind !== 'none').length;
+
+/**
+ * A snippet accesses two pages in S-mode, so that the walk in WebAssembly keeps their table of
+ * leaves; then the entry above leads to another such table, which maps the same addresses to other
+ * pages, and the snippet runs again.
+ */
+export function leafTableChanges(r: Random, snippets: readonly (readonly number[])[]): Action[] {
+  const candidates = SNIPPET_AT.filter(pa => pa < ROOTS).map(pa => SNIPPET_AT.indexOf(pa));
+  const most = Math.max(...candidates.map(i => accesses(snippets[i]!)));
+  const snippet = candidates.find(i => accesses(snippets[i]!) === most)!;
+  const first = r.below(3);
+  const pages = [first, first + 1 + r.below(2)];
+  const write = (at: number, value: number): Action => ({
+    kind: 'store',
+    at,
+    words: [value, 0],
+    va: 0,
+    fence: 'sfence',
+  });
+  /** Table `to` maps the pages of the window, from page `data` of the data on. */
+  const map = (to: number, data: number): Action[] =>
+    pages.map((page, i) => write(LEVEL0 + to * PAGE + 8 * page, ((DATA / PAGE + data + i) << 10) | 0xcf));
+  const pointTo = (table: number): Action => write(LEVEL1, ((LEVEL0 / PAGE + table) << 10) | 1);
+  const run: Action = {
+    kind: 'call',
+    snippet,
+    at: SNIPPET_AT[snippet]!,
+    mode: 1,
+    mprv: -1,
+    times: r.pick([2, 4]),
+    bases: POINTERS.map((_, i) => WINDOW + pages[i % 2]! * PAGE + 512 + 8 * r.below(100)),
+    entry: DATA,
+  };
+  return [
+    ...map(0, 1),
+    ...map(2, 4),
+    { kind: 'satp', value: (8n << 60n) | BigInt(ROOTS / PAGE), isFenced: true },
+    run,
+    pointTo(2),
+    run,
+    pointTo(0),
+  ];
 }
 
 /**
