@@ -68,6 +68,7 @@ export class Search {
     if (!isRepeated) {
       world.reset();
       for (const action of program.actions) world.act(action);
+      world.checkSizes();
       return undefined;
     }
     const state = world.run(program);
