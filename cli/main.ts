@@ -1,11 +1,11 @@
 // The `kcovbox` command: one verb per file, registered here in the order of the help text.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { EXIT_KCOVBOX } from '../run/verdict.ts';
 import { packageRoot, tieTools } from '../toolchain/index.ts';
 import { printable, report, UserError } from './io/fail.ts';
-import { endOfStdout, writeOut } from './io/output.ts';
+import { checkDistinct, endOfStdout, writeOut } from './io/output.ts';
 
 interface Verb {
   register(program: Command): void;
@@ -53,6 +53,37 @@ function refuseEmpty(command: Command): void {
   for (const [i, argument] of command.registeredArguments.entries())
     if (!MAY_BE_EMPTY.includes(argument.name()) && [command.processedArgs[i]].flat().includes(''))
       throw new UserError(`${command.name()}: the argument "${argument.name()}" is empty`);
+}
+
+/** Options that name an output; each other path on a command line is an input. */
+const OUTPUTS: readonly string[] = ['cover', 'result', 'record', 'snapshot', 'json', 'svg', 'output'];
+
+/** An argument may also be a name, such as a function's. */
+function isFile(word: string): boolean {
+  try {
+    return statSync(word).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** An output may not be a file that the same command line reads. */
+function refuseOverwrites(command: Command): void {
+  const outputs: [name: string, path: string][] = [];
+  const inputs: string[] = [];
+  for (const option of command.options) {
+    if (!PATH.test(option.flags)) continue;
+    for (const path of [command.getOptionValue(option.attributeName())].flat())
+      if (typeof path !== 'string') continue;
+      else if (OUTPUTS.includes(option.attributeName())) outputs.push([option.short ?? option.long!, path]);
+      else inputs.push(path);
+  }
+  if (outputs.length === 0) return;
+  for (const [i, argument] of command.registeredArguments.entries())
+    if (!MAY_BE_EMPTY.includes(argument.name()))
+      for (const word of [command.processedArgs[i]].flat())
+        if (typeof word === 'string' && isFile(word)) inputs.push(word);
+  checkDistinct(outputs, inputs);
 }
 
 /** `cov` alone is a wrong argument like any other: one line, and the help only for --help. */
@@ -116,7 +147,10 @@ export async function createProgram(first: string | undefined): Promise<Command>
     }
   };
   inherit(program);
-  return program.hook('preAction', (_, command) => refuseEmpty(command));
+  return program.hook('preAction', (_, command) => {
+    refuseEmpty(command);
+    refuseOverwrites(command);
+  });
 }
 
 /** `run` does not use this: it writes without the stream that this would create (output.ts). */

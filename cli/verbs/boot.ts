@@ -11,7 +11,7 @@ import { chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
-import { checkOutput, writeEach } from '../io/output.ts';
+import { checkDistinct, checkOutput, writeEach } from '../io/output.ts';
 import { exactWindow } from '../run/execute.ts';
 import { explain, runSession } from '../run/session.ts';
 
@@ -24,6 +24,18 @@ function checkRecord({ record, thin, gdb, loads }: QemuOptions): void {
   if (gdb) throw new UserError('boot: --record without -gdb: a debugger can change the guest');
   if (loads.length > LOADS_MAX)
     throw new UserError(`boot: --record holds at most ${LOADS_MAX} images of -device loader`);
+}
+
+/** Refuses outputs that would replace an image or each other. */
+function checkFiles({ record, savevm, cover, drives, loads, ...one }: QemuOptions): void {
+  const outputs = [
+    ['--record', record],
+    ['-savevm', savevm],
+    ['--cover', cover],
+  ] as const;
+  const bios = ['default', 'none'].includes(one.bios) ? undefined : one.bios;
+  const images = [one.kernel, one.initrd, one.dtb, bios, one.image, one.loadvm];
+  checkDistinct(outputs, [...images, ...[...drives, ...loads].map(({ file }) => file)]);
 }
 
 /** The request of `--exact --cover FILE -k ELF`. */
@@ -105,6 +117,7 @@ export function register(program: Command): void {
       if (options.wants === 'version') return void process.stdout.write(`${program.version()}\n`);
       if (options.wants === 'help-qemu') return void process.stdout.write(`${describeOptions()}\n`);
       for (const warning of options.warnings) process.stderr.write(`kcovbox: ${warning}\n`);
+      checkFiles(options);
       const exact = await exactOf(options);
       checkRecord(options);
       const images = bootImages(options);
