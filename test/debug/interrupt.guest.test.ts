@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
 import { COMMAND, kcovbox, ROOT } from '../support/command.ts';
 import { findProgram, missing } from '../support/tools.ts';
-import { LONG } from './long.ts';
+import { longProgram } from './long.ts';
 
 const PERSON = join(ROOT, 'test', 'cli', 'person.py');
 const PYTHON = findProgram('python3');
@@ -19,7 +19,8 @@ describe.skipIf(missing('python3', PYTHON) || missing('clang and lld', ASSEMBLER
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   test('Ctrl-C ends a motion: forwards on its way, backwards where it began', () => {
-    writeFileSync(join(dir, 'long.c'), LONG);
+    // A search over the whole run takes seconds, so it cannot end before Ctrl-C.
+    writeFileSync(join(dir, 'long.c'), longProgram(1500));
     const recorded = kcovbox(['run', '--record', 'long.kcapsule', 'long.c'], { cwd: dir });
     expect(recorded.status, recorded.stderr).toBe(3);
     const script = [
