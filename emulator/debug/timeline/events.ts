@@ -67,7 +67,7 @@ function* nthTrap(
   const handlers = trapHandlers(timeline.machine);
   let count = 0;
   let found: Moment | undefined;
-  yield* timeline.visit(handlers, {}, ({ unit, hart }) => {
+  yield* timeline.visitInPieces(handlers, {}, ({ unit, hart }) => {
     if (isWanted(trapOf(hart)) && ++count === n) found = { unit, hart: hart.id };
     return found !== undefined;
   });

@@ -325,7 +325,7 @@ export class Timeline {
     const handlers = this.#handlers(to);
     // An instruction that traps does not run, and is reached again when the trap is over. So the
     // last one is certain only when another follows.
-    yield* this.visit(new Set([...vas, ...handlers]), { from, to }, ({ unit, hart, pc }) => {
+    yield* this.visitInPieces(new Set([...vas, ...handlers]), { from, to }, ({ unit, hart, pc }) => {
       if (handlers.has(pc)) {
         const at = all.findLastIndex(one => one.hart === hart.id);
         if (at >= 0 && isKeptBy(trapOf(hart), unit, all[at]!)) all.splice(at, 1);
@@ -347,12 +347,20 @@ export class Timeline {
 
   /**
    * Executes [from, to) again and calls `isEnough` in front of each instruction at `vas` until it
-   * answers true. It may look at the hart. Afterwards, and if it is ended early, the machine is
-   * where it was. Yields from time to time.
+   * answers true. It may look at the hart. Afterwards the machine is where it was.
    */
-  *visit(
+  visit(
     vas: ReadonlySet<bigint>,
-    { from = this.first, to = this.latest } = {},
+    options: { readonly from?: number; readonly to?: number },
+    isEnough: (reached: Reached) => boolean,
+  ): void {
+    exhaust(this.visitInPieces(vas, options, isEnough));
+  }
+
+  /** As `visit`; yields from time to time. A search that is ended early also goes back. */
+  *visitInPieces(
+    vas: ReadonlySet<bigint>,
+    { from = this.first, to = this.latest }: { readonly from?: number; readonly to?: number },
     isEnough: (reached: Reached) => boolean,
   ): Search<void> {
     const here = this.position;
