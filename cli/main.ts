@@ -58,6 +58,9 @@ function refuseEmpty(command: Command): void {
 /** Options that name an output; each other path on a command line is an input. */
 const OUTPUTS: readonly string[] = ['cover', 'result', 'record', 'snapshot', 'json', 'svg', 'output'];
 
+/** The words of an option or argument, given once or repeatedly. */
+const words = (value: unknown): string[] => [value].flat().filter(word => typeof word === 'string');
+
 /** An argument may also be a name, such as a function's. */
 function isFile(word: string): boolean {
   try {
@@ -69,21 +72,22 @@ function isFile(word: string): boolean {
 
 /** An output may not be a file that the same command line reads. */
 function refuseOverwrites(command: Command): void {
-  const outputs: [name: string, path: string][] = [];
-  const inputs: string[] = [];
-  for (const option of command.options) {
-    if (!PATH.test(option.flags)) continue;
-    for (const path of [command.getOptionValue(option.attributeName())].flat())
-      if (typeof path !== 'string') continue;
-      else if (OUTPUTS.includes(option.attributeName())) outputs.push([option.short ?? option.long!, path]);
-      else inputs.push(path);
-  }
+  const paths = command.options
+    .filter(({ flags }) => PATH.test(flags))
+    .flatMap(option => {
+      const name = option.attributeName();
+      const isOutput = OUTPUTS.includes(name);
+      return words(command.getOptionValue(name)).map(path => ({ option, isOutput, path }));
+    });
+  const outputs = paths.filter(({ isOutput }) => isOutput);
   if (outputs.length === 0) return;
-  for (const [i, argument] of command.registeredArguments.entries())
-    if (!MAY_BE_EMPTY.includes(argument.name()))
-      for (const word of [command.processedArgs[i]].flat())
-        if (typeof word === 'string' && isFile(word)) inputs.push(word);
-  checkDistinct(outputs, inputs);
+  const files = command.registeredArguments
+    .flatMap((argument, i) => (MAY_BE_EMPTY.includes(argument.name()) ? [] : words(command.processedArgs[i])))
+    .filter(isFile);
+  checkDistinct(
+    outputs.map(({ option, path }) => [option.short ?? option.long!, path]),
+    [...paths.filter(({ isOutput }) => !isOutput).map(({ path }) => path), ...files],
+  );
 }
 
 /** `cov` alone is a wrong argument like any other: one line, and the help only for --help. */

@@ -9,7 +9,7 @@ import {
   writeTrace,
 } from '../../coverage/index.ts';
 import { UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeChunks } from '../io/output.ts';
+import { checkOutput, writeChunks } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
 import {
   addImageOption,
@@ -76,7 +76,6 @@ export function addMerge(cov: Command): void {
     .addHelpText('after', '\nExample:\n  kcovbox cov merge -o all.kcov a.kcov b.kcov')
     .action(async (paths: string[], options: { output: string }) => {
       checkOutput(options.output);
-      checkDistinct([['-o', options.output]], paths);
       const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
       sameImage(traces);
       await writeChunks(options.output, withProgress('merging', writeTrace(mergeTraces(traces))));
@@ -107,7 +106,6 @@ export function addFilter(cov: Command): void {
     );
   addSelectOptions(addImageOption(command)).action(async (path: string, options: FilterOptions) => {
     checkOutput(options.output);
-    checkDistinct([['-o', options.output]], [path, options.kernel]);
     const trace = openTrace(path);
     for (const name of options.test ?? []) checkTest(path, trace, name);
     const kept = filterTrace(trace, {

@@ -33,7 +33,7 @@ import { type SourceOptions, sourceReader, syscallName } from '../../host/source
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeChunks } from '../io/output.ts';
+import { checkOutput, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -184,7 +184,6 @@ export function addReport(cov: Command): void {
   addSourceOption(addSelectOptions(addImageOption(command))).action(
     async (paths: string[], options: ReportOptions) => {
       checkOutput(options.output);
-      checkDistinct([['-o', options.output]], [...paths, options.kernel]);
       const format = reportFormat(options.output, options.format);
       checkFormatOptions(options, format, { by: ['text'], title: ['html'] });
       const coverage = countedOf(paths, options);
@@ -330,7 +329,6 @@ export function addDiff(cov: Command): void {
     async (pathA: string, pathB: string, options: DiffOptions) => {
       const { output } = options;
       checkOutput(output);
-      checkDistinct([['-o', output]], [pathA, pathB, options.kernel]);
       const format = reportFormat(output, options.format);
       if (options.json && format === 'html')
         throw new UserError('cov diff: --json prints text; leave out --json or the page');
@@ -418,7 +416,8 @@ function checkKind({ kind, ...options }: ExportCommand, selected: Trace): void {
   const has = (name: RecordKind): boolean => selected.countOf(KINDS.indexOf(name)) > 0;
   if (!has(kind))
     throw new UserError(
-      `${asked} selects ${KINDS.filter(has).join(' and ')} records and none of kind ${kind}: choose another (--kind)`,
+      `${asked} selects ${KINDS.filter(has).join(' and ')} records and none of kind ${kind}: ` +
+        'choose another (--kind)',
     );
 }
 
@@ -452,7 +451,6 @@ export function addExport(cov: Command): void {
   addSourceOption(addSelectOptions(addImageOption(command))).action(
     async (paths: string[], options: ExportCommand) => {
       checkOutput(options.output);
-      checkDistinct([['-o', options.output]], [...paths, options.kernel]);
       const format = exportFormat(options);
       checkFormatOptions(options, format, EXPORT_OPTIONS);
       const whole = together(paths);

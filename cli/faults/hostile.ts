@@ -65,14 +65,15 @@ export function addHostile(command: Command): void {
     )
     .addHelpText(
       'after',
-      '\nA hostile device is the model of the device behind a layer that makes faults of all kinds, at events\n' +
-        'that the seed chooses: any value of a register, interrupts at any time, DMA with any contents to the\n' +
-        'address that the driver gave. Each seed has its own rate and subset of the kinds. A run begins at a\n' +
-        'snapshot shortly before the probe of the driver, and is the run of kcovbox run --hostile DEVICE:SEED\n' +
-        'with empty standard input. Its outcome is the worst of:\n' +
+      '\nA hostile device is the model of the device behind a layer that makes faults of all kinds,\n' +
+        'at events that the seed chooses: any value of a register, interrupts at any time, DMA with\n' +
+        'any contents to the address that the driver gave. Each seed has its own rate and subset of\n' +
+        'the kinds. A run begins at a snapshot shortly before the probe of the driver, and is the run\n' +
+        'of kcovbox run --hostile DEVICE:SEED with empty standard input. Its outcome is the worst of:\n' +
         OUTCOME_HELP +
-        'The last three are printed, each kind once, with the command that repeats it; the exit status is\n' +
-        'then 1. --misdirect also drops writes and misreads memory, which no driver survives without an IOMMU.\n' +
+        'The last three are printed, each kind once, with the command that repeats it; the exit status\n' +
+        'is then 1. --misdirect also drops writes and misreads memory, which no driver survives without\n' +
+        'an IOMMU.\n' +
         'Examples:\n' +
         '  kcovbox faults hostile --kasan --runs 10000 examples/factorial.c -- 6\n' +
         '  kcovbox faults hostile --kasan --lockdep --device summer.ts --driver summer.c use.c -- 1 2\n' +

@@ -10,7 +10,7 @@ import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeEach, writeTo } from '../io/output.ts';
+import { checkOutput, writeEach, writeTo } from '../io/output.ts';
 import { isTerminal } from '../io/terminal.ts';
 import type { GdbOptions } from './gdb-options.ts';
 import type { Moment } from './moment.ts';
@@ -62,15 +62,11 @@ export interface Executed {
 const PATHS = ['cover', 'result', 'record', 'snapshot'] as const;
 
 /**
- * Refuses outputs that cannot be written or would replace one of `inputs`, before the work. At most
- * one of them may be standard output.
+ * Refuses outputs that cannot be written, before the work. At most one of them may be standard
+ * output.
  */
-export function checkOutputs(outputs: Outputs, inputs: readonly (string | undefined)[]): void {
+export function checkOutputs(outputs: Outputs): void {
   for (const name of PATHS) checkOutput(outputs[name]);
-  checkDistinct(
-    PATHS.map(name => [`--${name}`, outputs[name]]),
-    inputs,
-  );
   if (outputs.snapshot === '-') throw new UserError('--snapshot -: a snapshot is a file; give its name');
   if (outputs.snapshotAt !== undefined && outputs.snapshot === undefined)
     throw new UserError('--snapshot-at without --snapshot: add --snapshot FILE');

@@ -13,7 +13,7 @@ import { curvesTable, runCurves } from '../bench/curves.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeTo } from '../io/output.ts';
+import { checkOutput, writeTo } from '../io/output.ts';
 import { parseCount } from '../io/values.ts';
 
 /** Bytes; a report with every workload has some tens of thousands. */
@@ -144,11 +144,6 @@ export function register(program: Command): void {
     .action(async (workloads: string[], options: BenchFlags) => {
       const { json, svg, from } = options;
       for (const path of [json, svg]) checkOutput(path);
-      const outputs = [
-        ['--json', json],
-        ['--svg', svg],
-      ] as const;
-      checkDistinct(outputs, [from]);
       refuseUnused(options);
       if (json === '-' && svg === '-')
         throw new UserError('bench --json - --svg -: only one of them can be standard output');
@@ -156,8 +151,8 @@ export function register(program: Command): void {
         console.log(await benchCold(options.rounds));
         return;
       }
-      if (options.from) {
-        showEarlier(options.from, options);
+      if (from !== undefined) {
+        showEarlier(from, options);
         return;
       }
       if (options.reset) {
@@ -168,8 +163,8 @@ export function register(program: Command): void {
         console.log(await benchSeek(BENCH_RAM));
         return;
       }
-      const { progress, stop } = progressBar();
       if (options.curves) {
+        const { progress, stop } = progressBar();
         const curves = runCurves(options.rounds, progress);
         stop();
         show(curvesTable(curves), options, { json: curves });
@@ -184,19 +179,22 @@ export function register(program: Command): void {
         const reason = missingForPairs(options.against);
         if (reason !== undefined) throw new UserError(`bench --against: ${reason}`);
         const paired = names.length > 0 ? WORKLOADS.filter(w => names.includes(w.name)) : PROGRAMS;
+        const { progress, stop } = progressBar();
         const rows = await runPairs(options.against, paired, options.rounds, progress);
         stop();
         show(pairsTable(rows, options.rounds), options, { json: rows });
         return;
       }
+      const engines = chosen(
+        options.engines?.split(',') ?? [],
+        ENGINES.map(e => e.name),
+        'engine',
+      );
+      const { progress, stop } = progressBar();
       const report = await runBench({
         rounds: options.rounds,
         workloads: names,
-        engines: chosen(
-          options.engines?.split(',') ?? [],
-          ENGINES.map(e => e.name),
-          'engine',
-        ),
+        engines,
         onRound: soFar => {
           if (json !== undefined && json !== '-') writeTo(json, `${JSON.stringify(soFar, null, 2)}\n`);
         },

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { buildKernel, buildProgram, DIALECTS, type Dialect } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
-import { checkDistinct, checkOutput, writeFile, writeOut } from '../io/output.ts';
+import { checkOutput, writeFile, writeOut } from '../io/output.ts';
 import { confOf } from '../run/robust.ts';
 
 const UNUSED_BY_KERNEL = { cflags: '--cflags' };
@@ -55,7 +55,6 @@ export function register(program: Command): void {
         if (options.conf !== undefined)
           confOf(options.conf, options.kernelSource, isGiven ? options.dialect : undefined);
         checkOutput(options.output);
-        checkDistinct([['-o', options.output]], [what]);
         const cflags = options.cflags?.split(/\s+/).filter(Boolean) ?? [];
         const { path, built } =
           what === 'kernel'

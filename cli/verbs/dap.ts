@@ -25,9 +25,9 @@ export function register(program: Command): void {
     .description('debug a recorded run from an editor: Debug Adapter Protocol on standard input and output')
     .addHelpText(
       'after',
-      '\nThe editor starts this command. Its launch request names a "capsule", a file that run --record wrote,\n' +
-        'and may name "images" and "sources" (folders). The debugger steps back, too; its console takes the\n' +
-        'commands of kcovbox debug.\n' +
+      '\nThe editor starts this command. Its launch request names a "capsule", a file that run --record\n' +
+        'wrote, and may name "images" and "sources" (folders). The debugger steps back, too; its console\n' +
+        'takes the commands of kcovbox debug.\n' +
         'Example:\n' +
         '  {"type": "kcovbox", "request": "launch", "capsule": "bug.kcapsule", "sources": ["."]}',
     )

@@ -42,7 +42,7 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
   const { dialect, conf, words } = chooseKernel(options, isGiven);
   const { cover, list, append } = options;
   const outputs = { ...options, keepLost: true };
-  checkOutputs(outputs, options.driver ?? []);
+  checkOutputs(outputs);
   const folder = join(packageRoot(), 'guest-programs');
   const choice = {
     ...options,

@@ -134,7 +134,7 @@ function replayOf(path: string, capsule: Capsule, isVerified: boolean): Replay {
 const wordOf = (name: string): string => (/^\w[\w.+-]*$/.test(name) ? name : 'PROGRAM.c');
 
 async function replay(path: string, files: readonly string[], options: ReplayOptions): Promise<number> {
-  checkOutputs(options, [path, options.kernel, ...files]);
+  checkOutputs(options);
   const capsule = openCapsule(path);
   const { run, outcome: then } = capsule.manifest;
   const replayed = replayOf(path, capsule, options.verify === true);

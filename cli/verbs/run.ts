@@ -63,7 +63,7 @@ async function runProgram(
   outputs: Outputs,
   append: string,
 ): Promise<number> {
-  checkOutputs(outputs, [program, choice.kernel, outputs.from, ...(choice.drivers ?? [])]);
+  checkOutputs(outputs);
   const images: GuestImages = await prepareGuest(program, args, {
     ...choice,
     ...(append === '' ? {} : { append }),

@@ -206,6 +206,7 @@ const BUILD: readonly Line[] = [
   ['symbolize --addresses', /--addresses needs the image: add -k ELF/],
   ['bench frob', /no workload "frob"; there are/],
   ['bench --engines frob mix', /no engine "frob"; there are/],
+  ['bench --against folder', /bench --against: folder is no checkout of kcovbox/],
   ['bench --from nothing.json', /report nothing\.json: no such file/],
   ['bench --from text', /report text is damaged/],
   ['bench --from r.json', /report r\.json is damaged/],

@@ -31,7 +31,10 @@ export function otherNodeVersions(): readonly NodeVersion[] {
 export function nodeVersions(): readonly NodeVersion[] {
   const others = otherNodeVersions();
   for (const major of [22, 24])
-    if (!others.some(node => node.major === major))
-      test.skip(`Node.js ${major}: npm has no package for ${process.platform}-${process.arch}`, () => {});
+    if (!others.some(node => node.major === major)) {
+      const reason = `Node.js ${major}: npm has no package for ${process.platform}-${process.arch}`;
+      console.warn(`skipped: ${reason}`);
+      test.skip(reason, () => {});
+    }
   return [{ major: Number(process.versions.node.split('.')[0]), path: process.execPath }, ...others];
 }
