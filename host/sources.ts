@@ -1,57 +1,19 @@
-// The host's data for reports: kernels that were built here, source text, names of system calls.
+// The host's data for reports: source text, names of system calls.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDir, packageRoot } from '../toolchain/index.ts';
+import { packageRoot } from '../toolchain/index.ts';
+import { builtKernels } from './kernels.ts';
 
 export interface SourceOptions {
   /** Folders to look in first. */
   readonly source?: readonly string[] | undefined;
 }
 
-/** A kernel in the cache. */
-export interface BuiltKernel {
-  readonly path: string;
-  /** Its configuration, such as `linux+kasan`. */
-  readonly conf: string;
-}
-
-/** The source tree and the configuration, from the key in the manifest of a built kernel. */
-function madeFrom(path: string): { tree?: string; conf?: string } {
-  try {
-    const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
-    const [kind, tree, conf] = typeof key === 'string' ? key.split('\0') : [];
-    return kind === 'kernel' && tree && conf ? { tree, conf } : {};
-  } catch {
-    return {};
-  }
-}
-
-/** When a product of the cache was built or used last, by its own times and its manifest's. */
-function lastUse(path: string): number {
-  const times = [path, `${path}.json`].map(file => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  return Math.max(...times);
-}
-
-/** Kernels that were built here, the last used first. */
-export function builtKernels(): BuiltKernel[] {
-  const dir = join(cacheDir(), 'kernel');
-  try {
-    return readdirSync(dir)
-      .filter(name => name.endsWith('.elf'))
-      .map(name => ({ path: join(dir, name), time: lastUse(join(dir, name)) }))
-      .sort((a, b) => b.time - a.time)
-      .map(({ path }) => ({ path, conf: madeFrom(path).conf ?? 'kernel' }));
-  } catch {
-    return [];
-  }
-}
-
 /** The tree that an image was built from, when it was built here; by its bytes, not its path. */
 function treeOf(image: Uint8Array): string | undefined {
-  for (const { path } of builtKernels())
+  for (const { path, tree } of builtKernels())
     try {
-      if (statSync(path).size === image.length && readFileSync(path).equals(image))
-        return madeFrom(path).tree;
+      if (statSync(path).size === image.length && readFileSync(path).equals(image)) return tree;
     } catch {} // a build in progress
   return undefined;
 }

@@ -7,6 +7,7 @@ export { makeWritable } from './folders.ts';
 export { RunningSha256, sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';
+export { prebuiltKernels } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';

@@ -71,6 +71,21 @@ function readIndex(): readonly Row[] {
 /** Whether a product of this name travels in the package, modified or not. */
 export const hasPrebuilt = (name: string): boolean => readIndex().some(row => row.name === name);
 
+/** All products; undefined in a damaged package. */
+function products(): Uint8Array | undefined {
+  try {
+    return zlib().brotliDecompressSync(readFileSync(productsPath()));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One of `all`; undefined if it is damaged. */
+function productOf(row: Row, all: Uint8Array): Uint8Array | undefined {
+  const bytes = all.subarray(row.at, row.at + row.bytes);
+  return sha256OfParts(bytes) === row.sha256 ? bytes : undefined;
+}
+
 export interface Prebuilt {
   readonly bytes: Uint8Array;
   /** Absolute paths of what it was made from. */
@@ -85,14 +100,24 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
   const row = readIndex().find(row => row.name === name);
   if (row === undefined || hashInputs(row.inputs) !== row.inputHash) return undefined;
   if (present && present.join('\0') !== row.inputs.join('\0')) return undefined;
-  try {
-    const all = zlib().brotliDecompressSync(readFileSync(productsPath()));
-    const bytes = all.subarray(row.at, row.at + row.bytes);
-    const inputs = row.inputs.map(input => join(packageRoot(), input));
-    return sha256OfParts(bytes) === row.sha256 ? { bytes, inputs } : undefined;
-  } catch {
-    return undefined; // a damaged package: build it
-  }
+  const all = products();
+  const bytes = all && productOf(row, all);
+  return bytes && { bytes, inputs: row.inputs.map(input => join(packageRoot(), input)) };
+}
+
+/**
+ * The kernels of the package, as they were packed; unlike `findPrebuilt`, this does not ask whether
+ * the sources are unmodified, because who looks for a kernel by its contents wants these bytes.
+ */
+export function prebuiltKernels(): { readonly conf: string; readonly bytes: Uint8Array }[] {
+  const prefix = kernelName('');
+  const rows = readIndex().filter(({ name }) => name.startsWith(prefix));
+  if (rows.length === 0) return [];
+  const all = products();
+  return rows.flatMap(row => {
+    const bytes = all && productOf(row, all);
+    return bytes ? [{ conf: row.name.slice(prefix.length), bytes }] : [];
+  });
 }
 
 /** A product of setup/prebuild.mjs. `inputs`: paths of the package. */

@@ -1,6 +1,6 @@
 // Inputs and outputs that the `cov` verbs share: traces, the image they were recorded on, source
 // text, colours, progress.
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { SingleBar } from 'cli-progress';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -17,8 +17,8 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
-import { builtKernels } from '../../host/sources.ts';
 import { printableLine, UserError } from '../io/fail.ts';
+import { findById } from './find-image.ts';
 
 export interface ImageOptions {
   kernel?: string;
@@ -50,7 +50,7 @@ const collect = (value: string, before: string[] = []) => [...before, value];
 export const addImageOption = (command: Command): Command =>
   command.option(
     '-k, --kernel <elf>',
-    'the image that was traced (default: the kernel built here that matches)',
+    'the image that was traced (default: the kernel, built here or packaged, that matches)',
   );
 
 export const addSelectOptions = (command: Command): Command =>
@@ -83,11 +83,12 @@ export function openElf(path: string): Elf {
   return new Elf(readInput(path, 'image'), path);
 }
 
-/** The image of a trace is not among the kernels that were built here. */
+/** The image of a trace is not among the kernels that were built here or packaged. */
 export class MissingImage extends UserError {}
 
 /**
- * The image of a trace: the given one, or a built kernel with the identity that the trace names.
+ * The image of a trace: the given one, or the kernel, built here or packaged, with the identity
+ * that the trace names.
  */
 export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
   if (options.kernel) {
@@ -96,17 +97,10 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
     return elf;
   }
   const wanted = traces.find(trace => trace.header.image !== '')?.header.image;
-  for (const { path } of wanted ? builtKernels() : []) {
-    let elf: Elf;
-    try {
-      elf = new Elf(readFileSync(path), 'kernel.elf');
-    } catch {
-      continue; // a build in progress
-    }
-    if (elf.imageId === wanted || elf.codeHash === wanted) return elf;
-  }
+  const found = wanted ? findById(wanted) : undefined;
+  if (found) return found;
   const which = wanted
-    ? `no kernel built here is ${wanted.slice(0, 23)}, on which the trace was recorded`
+    ? `no kernel built here or packaged is ${wanted.slice(0, 23)}, on which the trace was recorded`
     : 'the trace names no image';
   throw new MissingImage(`${which}: give it with -k`);
 }

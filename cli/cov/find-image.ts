@@ -1,9 +1,32 @@
-// Finds the image of PCs: the kernel built here in which all of them are return addresses of hooks.
-import { basename } from 'node:path';
+// Finds an image without a path: the kernel, built here or packaged, in which PCs are return
+// addresses of hooks, or which has the identity that a trace names.
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
-import { readInput } from '../../host/input.ts';
-import { builtKernels } from '../../host/sources.ts';
+import { builtKernels, type KnownKernel, packagedKernels } from '../../host/kernels.ts';
 import { printable, UserError } from '../io/fail.ts';
+
+/** An image that was found, and the kernel that it is of. */
+interface Found extends Pick<KnownKernel, 'conf' | 'file'> {
+  readonly elf: Elf;
+}
+
+function* opened(kernels: Iterable<KnownKernel>): Generator<Found> {
+  for (const { conf, file, read } of kernels) {
+    let elf: Elf;
+    try {
+      elf = new Elf(read(), `kernel ${conf}`);
+    } catch {
+      continue; // a build in progress
+    }
+    yield { elf, conf, file };
+  }
+}
+
+/** The kernel with this identity: its build ID, or the hash of its code. */
+export function findById(id: string): Elf | undefined {
+  for (const kernels of [builtKernels, packagedKernels])
+    for (const { elf } of opened(kernels())) if (elf.imageId === id || elf.codeHash === id) return elf;
+  return undefined;
+}
 
 /** True if every PC is a return address of a hook of `elf`. */
 function fits(elf: Elf, pcs: readonly Addr[]): boolean {
@@ -15,29 +38,28 @@ function fits(elf: Elf, pcs: readonly Addr[]): boolean {
   }
 }
 
-/** A built kernel that PCs fit. */
-interface Fit {
-  readonly elf: Elf;
-  readonly conf: string;
-  readonly file: string;
+/** The kernels that PCs fit. One may have been built in two checkouts, and is listed once. */
+function fitting(kernels: Iterable<KnownKernel>, pcs: readonly Addr[]): Found[] {
+  const found = new Map<string, Found>();
+  for (const one of opened(kernels))
+    if (!found.has(one.elf.imageId) && fits(one.elf, pcs)) found.set(one.elf.imageId, one);
+  return [...found.values()];
 }
 
 /**
- * The built kernel that `pcs` fit, as kcov recorded them, with a note on standard error. Of several
- * with one name, such as those of somebody who edits a kernel, it is the last used. Errors: none
- * fits, or kernels of several names do, which happens with few PCs.
+ * The kernel that `pcs` fit, as kcov recorded them, with a note on standard error; one of the
+ * package only where none that was built here does. Of several with one name, such as those of
+ * somebody who edits a kernel, it is the last used. Errors: none fits, or kernels of several names
+ * do, which happens with few PCs.
  */
-export function findImage(pcs: readonly Addr[]): Elf {
-  const found: Fit[] = [];
-  for (const { path, conf } of builtKernels()) {
-    const elf = new Elf(readInput(path, 'kernel'), `kernel ${conf}`);
-    // The same kernel may have been built in two checkouts.
-    if (fits(elf, pcs) && !found.some(known => known.elf.imageId === elf.imageId))
-      found.push({ elf, conf, file: basename(path) });
-  }
+export function findByPcs(pcs: readonly Addr[]): Elf {
+  const built = fitting(builtKernels(), pcs);
+  const found = built.length > 0 ? built : fitting(packagedKernels(), pcs);
   const [first] = found; // the last used
   if (!first)
-    throw new UserError('no kernel built here has hooks that return to these PCs: give the image with -k');
+    throw new UserError(
+      'no kernel built here or packaged has hooks that return to these PCs: give the image with -k',
+    );
   const names = [...new Set(found.map(({ conf }) => conf))];
   if (names.length > 1)
     throw new UserError(

@@ -14,7 +14,7 @@ import {
   Symbolizer,
 } from '../../coverage/index.ts';
 import { openElf } from '../cov/files.ts';
-import { findImage } from '../cov/find-image.ts';
+import { findByPcs } from '../cov/find-image.ts';
 import { printable, UserError } from '../io/fail.ts';
 
 /** PCs that are enough to find the image if it is not given. */
@@ -113,13 +113,13 @@ async function* answer(options: Options): AsyncGenerator<Answer> {
   for await (const pc of readPcs()) {
     if (answers) yield answers.of(pc);
     else if (held.push(pc) === PROBES) {
-      answers = new Answers(findImage(held), options);
+      answers = new Answers(findByPcs(held), options);
       for (const early of held) yield answers.of(early);
       held = [];
     }
   }
   if (answers || held.length === 0) return;
-  const found = new Answers(findImage(held), options);
+  const found = new Answers(findByPcs(held), options);
   for (const pc of held) yield found.of(pc);
 }
 
@@ -129,7 +129,7 @@ export function register(program: Command): void {
     .description('translate PCs on standard input to functions and source lines, with inlined frames')
     .option(
       '-k, --kernel <elf>',
-      'the image (default: the kernel built here that all PCs fit; of one name, the last used)',
+      'the image (default: the kernel, built here or packaged, that all PCs fit; of one name, the last used)',
     )
     .option('--json', 'print one JSON object per line')
     .option('--addresses', 'treat PCs as plain addresses, not as return addresses of hooks; needs -k')

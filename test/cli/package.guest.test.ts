@@ -71,12 +71,12 @@ const kcovbox = (node: Node, ...args: string[]): Ran => fed('', node, ...args);
 const fed = (input: string, node: Node, ...args: string[]): Ran => inFolder(app, input, node, ...args);
 
 function inFolder(cwd: string, input: string, node: Node, ...args: string[]): Ran {
-  const PATH = toolsOf(node.major, node.path);
-  const env = {
-    PATH,
-    HOME: join(home, `${node.major}`),
-    XDG_CACHE_HOME: join(home, `${node.major}`, 'cache'),
-  };
+  return atHome(join(home, `${node.major}`), cwd, input, node, ...args);
+}
+
+/** With `HOME`, whose cache may be empty. */
+function atHome(HOME: string, cwd: string, input: string, node: Node, ...args: string[]): Ran {
+  const env = { PATH: toolsOf(node.major, node.path), HOME, XDG_CACHE_HOME: join(HOME, 'cache') };
   const { status, stdout, stderr } = spawnSync(bin, args, { cwd, encoding: 'utf8', input, env });
   return { status, stdout, stderr };
 }
@@ -143,6 +143,25 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     const named = fed(pc!, node, 'symbolize', '-k', kernel);
     expect(named).toMatchObject({ status: 0, stdout: expect.stringMatching(/\.[cS]:\d+/) });
     expect(kcovbox(node, 'replay', 'out.kcapsule')).toMatchObject({ status: 0, stdout: ran.stdout });
+  });
+
+  test('a trace of another machine: every verb finds its kernel in the package', async () => {
+    const elf = (await buildProgram(join(ROOT, 'guest-programs', 'linux-kcov.c'), { dialect: 'linux' })).path;
+    const ran = kcovbox(node, 'run', '--dialect', 'linux', '--cover', 'away.kcov', elf);
+    expect(ran.status).toBe(0);
+    const fresh = (input: string, ...args: string[]): Ran =>
+      atHome(mkdtempSync(join(dir, 'fresh-')), app, input, node, ...args);
+    for (const verb of ['report', 'stats']) {
+      const here = kcovbox(node, 'cov', verb, 'away.kcov');
+      expect(here).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('%') });
+      expect(fresh('', 'cov', verb, 'away.kcov')).toEqual(here);
+    }
+    const pcs = ran.stdout.match(/0xf[0-9a-f]{15}/g)!;
+    const explained = fresh('', 'cov', 'explain', '-t', 'away.kcov', pcs[0]!);
+    expect(explained).toMatchObject({ status: 0, stderr: '' });
+    const named = fresh(pcs.join('\n'), 'symbolize');
+    expect(named.stderr).toBe('kcovbox: these are PCs of the linux kernel\n');
+    expect(named.stdout).toMatch(/\bkernel\/.*\.[cS]:\d+/);
   });
 
   test('a capsule of this checkout replays in an empty folder, and another is recorded with its bytes', () => {

@@ -1,0 +1,59 @@
+// Kernels whose symbols are at hand: those that were built here, and those that travel in the
+// package.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { cacheDir, prebuiltKernels } from '../toolchain/index.ts';
+
+export interface KnownKernel {
+  /** Its configuration, such as `linux+kasan`. */
+  readonly conf: string;
+  /** For messages: the name of its file in the cache. */
+  readonly file: string;
+  /** Errors: those of the file system. */
+  read(): Uint8Array;
+}
+
+/** A kernel in the cache. */
+export interface BuiltKernel extends KnownKernel {
+  readonly path: string;
+  /** The source tree, where the manifest names it. */
+  readonly tree: string | undefined;
+}
+
+/** The source tree and the configuration, from the key in the manifest of a built kernel. */
+function madeFrom(path: string): { tree?: string; conf?: string } {
+  try {
+    const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
+    const [kind, tree, conf] = typeof key === 'string' ? key.split('\0') : [];
+    return kind === 'kernel' && tree && conf ? { tree, conf } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** When a product of the cache was built or used last, by its own times and its manifest's. */
+function lastUse(path: string): number {
+  const times = [path, `${path}.json`].map(file => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.max(...times);
+}
+
+/** Kernels that were built here, the last used first. */
+export function builtKernels(): BuiltKernel[] {
+  const dir = join(cacheDir(), 'kernel');
+  try {
+    return readdirSync(dir)
+      .filter(name => name.endsWith('.elf'))
+      .map(name => ({ path: join(dir, name), time: lastUse(join(dir, name)) }))
+      .sort((a, b) => b.time - a.time)
+      .map(({ path }) => {
+        const { tree, conf = 'kernel' } = madeFrom(path);
+        return { path, tree, conf, file: basename(path), read: () => readFileSync(path) };
+      });
+  } catch {
+    return [];
+  }
+}
+
+/** Kernels of the package; decompressing them takes tens of milliseconds. */
+export const packagedKernels = (): KnownKernel[] =>
+  prebuiltKernels().map(({ conf, bytes }) => ({ conf, file: 'that of the package', read: () => bytes }));
