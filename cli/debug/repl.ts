@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline';
 import { exhaust, KcovboxError } from '../../emulator/index.ts';
 import { printable } from '../io/fail.ts';
+import { linesOf } from '../io/lines.ts';
 import { COMMANDS, type CommandRow, type Desk, whereAmI } from './commands.ts';
 import { inTurns } from './in-turns.ts';
 
@@ -60,28 +61,32 @@ export class Repl {
 
   /** `isEchoed`: lines are shown, as a transcript. */
   async run(input: NodeJS.ReadableStream, isEchoed: boolean): Promise<void> {
-    const isTerminal = !isEchoed && process.stdin.isTTY === true;
-    const lines = createInterface({
-      input,
-      ...(isTerminal && { output: process.stdout, historySize: 1000 }),
-      prompt: '(kcovbox) ',
-      completer: (text: string) => this.#complete(text),
-    });
-    if (isTerminal) lines.prompt();
+    const terminal = !isEchoed && process.stdin.isTTY === true ? this.#terminal(input) : undefined;
+    terminal?.prompt();
     let going: AbortController | undefined;
     // Ctrl-C at the prompt leaves, as Ctrl-D does.
-    lines.on('SIGINT', () => (going ? going.abort() : lines.close()));
-    for await (const line of lines) {
+    terminal?.on('SIGINT', () => (going ? going.abort() : terminal.close()));
+    for await (const line of terminal ?? linesOf(input, 'commands')) {
       if (isEchoed) this.#desk.say(`(kcovbox) ${line}`);
       going = new AbortController();
       const goesOn = await this.#inTurns(line, going.signal);
       // Ctrl-C during a command that leaves no turns is read between two immediates, as its own.
-      for (let turn = 0; isTerminal && turn < 2; turn++) await new Promise(setImmediate);
+      for (let turn = 0; terminal && turn < 2; turn++) await new Promise(setImmediate);
       going = undefined;
       if (!goesOn) break;
-      if (isTerminal) lines.prompt();
+      terminal?.prompt();
     }
-    lines.close();
+    terminal?.close();
+  }
+
+  #terminal(input: NodeJS.ReadableStream) {
+    return createInterface({
+      input,
+      output: process.stdout,
+      historySize: 1000,
+      prompt: '(kcovbox) ',
+      completer: (text: string) => this.#complete(text),
+    });
   }
 
   /** As `execute`, until the signal comes. */

@@ -1,7 +1,6 @@
 // `kcovbox symbolize`: PCs on standard input, functions and source lines on standard output, like
 // addr2line -afi. A PC is taken for what kcov records, the return address of a hook call, if the
 // image has such a call; `--addresses` turns that off.
-import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import {
   type Addr,
@@ -16,6 +15,7 @@ import {
 import { openElf } from '../cov/files.ts';
 import { findByPcs } from '../cov/find-image.ts';
 import { printable, UserError } from '../io/fail.ts';
+import { linesOf } from '../io/lines.ts';
 
 /** PCs that are enough to find the image if it is not given. */
 const PROBES = 1000;
@@ -35,12 +35,25 @@ interface Answer {
   frames: Frame[];
 }
 
+/** Of an address without code; a symbol before it says nothing about it. */
+const NOWHERE: Frame = {
+  function: '',
+  file: '',
+  line: 0,
+  column: 0,
+  declFile: '',
+  declLine: 0,
+  inline: false,
+};
+
 class Answers {
+  private readonly elf: Elf;
   private readonly symbolizer: Symbolizer;
   private readonly sites: CallSites | undefined;
   private readonly options: Options;
 
   constructor(elf: Elf, options: Options) {
+    this.elf = elf;
     this.options = options;
     this.symbolizer = new Symbolizer(elf);
     if (this.symbolizer.dwarf.isEmpty)
@@ -62,6 +75,7 @@ class Answers {
           : `PC ${hex(pc)} is not the return address of a hook`,
       );
     }
+    if (!this.elf.isExecutable(pc)) return { pc: hex(pc), frames: [NOWHERE] };
     const call = site < 0 ? undefined : this.sites!.call[site]!;
     const frames = this.symbolizer.frames(call ?? pc);
     const shown = this.options.inlines ? frames : [{ ...frames[0]!, function: frames.at(-1)!.function }];
@@ -100,7 +114,7 @@ function parsePc(line: string, number: number): Addr {
 /** The lines of standard input as PCs. */
 async function* readPcs(): AsyncGenerator<Addr> {
   let number = 0;
-  for await (const line of createInterface({ input: process.stdin })) {
+  for await (const line of linesOf(process.stdin, 'standard input')) {
     number++;
     if (line.trim() !== '') yield parsePc(line, number);
   }
@@ -138,6 +152,7 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       '\nThe first word of each line is the PC; the rest is ignored.\n' +
+        'A PC where the image has no code is ?? ??:0, as with addr2line; --strict makes it an error.\n' +
         'Examples:\n  kcovbox run prog.c | grep ^0x | kcovbox symbolize\n' +
         '  kcovbox cov export --format rawcover a.kcov | kcovbox symbolize -k kernel.elf --json',
     )

@@ -131,6 +131,44 @@ describe('images are found', () => {
     });
   });
 
+  test('a PC without code is ??, as addr2line says, and --strict refuses it', () => {
+    const kernel = run('build', 'kernel').stdout.trim();
+    const end = new Elf(readFileSync(kernel), 'kernel').sections
+      .filter(({ flags }) => flags & 2)
+      .reduce((most, { addr, size }) => Math.max(most, addr + size), -Infinity);
+    const pcs = ['10', BigInt.asUintN(64, BigInt(end)).toString(16), 'f'.repeat(16)];
+    const symbolize = (...args: string[]) =>
+      kcovbox(['symbolize', '-k', kernel, ...args], { cwd, input: pcs.map(pc => `${pc}\n`).join('') });
+    const shown = pcs.map(pc => `0x${pc}`);
+    expect(symbolize()).toEqual({
+      status: 0,
+      stdout: shown.map(pc => `${pc}: ?? ??:0\n`).join(''),
+      stderr: '',
+    });
+    const frames = symbolize('--json').stdout.trimEnd().split('\n');
+    expect(frames.map(line => JSON.parse(line))).toEqual(
+      shown.map(pc => ({ pc, frames: [{ function: '', file: '', line: 0, column: 0, inline: false }] })),
+    );
+    expect(symbolize('--strict')).toMatchObject({ status: 125, stderr: expect.toSatisfy(isOneLine) });
+  });
+
+  test('input without lines ends with one line, however much there is of it', () => {
+    const kernel = run('build', 'kernel').stdout.trim();
+    const capsule = join(ROOT, 'test', 'capsule', 'count.kcapsule');
+    const endless = (command: string, source: string) => {
+      const { status, stderr } = shell(`set -o pipefail; ${source} | kcovbox ${command}`, {
+        cwd,
+        timeout: 60_000,
+      });
+      expect(stderr).toSatisfy(isOneLine);
+      expect(stderr).toMatch(/line 1 has more than 65,536 characters$/m);
+      expect(status).toBe(125);
+    };
+    endless(`symbolize -k ${kernel}`, "(yes | tr -d '\\n' 2>/dev/null; true)");
+    endless('symbolize', '(cat /dev/zero 2>/dev/null; true)');
+    endless(`debug ${capsule}`, '(cat /dev/zero 2>/dev/null; true)');
+  });
+
   test('and says so where none fits', () => {
     const { status, stderr } = kcovbox(['symbolize'], { cwd, input: '0x1234\n' });
     expect(status).toBe(125);
