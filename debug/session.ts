@@ -7,11 +7,11 @@ import {
   exhaust,
   type Found,
   type Hart,
+  type InPieces,
   type Moment,
   type Range,
   type RunResult,
   readMemory,
-  type Search,
   type Stops,
   type Store,
   type Timeline,
@@ -47,7 +47,7 @@ export type Reason =
   | { readonly kind: 'begin' };
 
 /** Yields from time to time, with the machine somewhere on the way. */
-export type Motion = Generator<undefined, Reason, undefined>;
+export type Motion = InPieces<Reason>;
 
 export interface Where extends Moment {
   readonly pc: bigint;
@@ -313,7 +313,7 @@ export class DebugSession {
   }
 
   /** As `moments`, in pieces. */
-  findMoments(what: string, most = MOMENTS_MAX): Search<Execution[]> {
+  findMoments(what: string, most = MOMENTS_MAX): InPieces<Execution[]> {
     return this.timeline.findMoments(new Set(this.find(what)), { most });
   }
 
@@ -322,7 +322,7 @@ export class DebugSession {
   }
 
   /** As `lastWrite`, in pieces. */
-  *findLastWrite(text: string): Search<Store | undefined> {
+  *findLastWrite(text: string): InPieces<Store | undefined> {
     let last: Store | undefined;
     for (const { pa, bytes } of this.memoryOf(text).ranges) {
       const store = yield* this.timeline.findLastWrite(pa, bytes);
@@ -340,7 +340,7 @@ export class DebugSession {
   }
 
   /** As `goto`, in pieces. */
-  *travel(unit: number, hart?: number): Generator<undefined, RunResult, undefined> {
+  *travel(unit: number, hart?: number): InPieces<RunResult> {
     const result = yield* this.timeline.travel(unit);
     this.#stand(hart);
     return result;
@@ -446,7 +446,7 @@ export class DebugSession {
   }
 
   /** `stops` is asked again when the user has changed breakpoints meanwhile. */
-  *#search(direction: Direction, stops: () => Stops): Generator<undefined, Found, undefined> {
+  *#search(direction: Direction, stops: () => Stops): InPieces<Found> {
     const { timeline } = this;
     const origin = timeline.position;
     for (let isFirst = true; ; isFirst = false) {

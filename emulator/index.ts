@@ -35,7 +35,7 @@ export type { Found, Moment, Range, Stops, Store } from './debug/timeline/stops.
 export {
   type Execution,
   exhaust,
-  type Search,
+  type InPieces,
   Timeline,
   type TimelineOptions,
 } from './debug/timeline/timeline.ts';

@@ -18,7 +18,7 @@ import {
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
 import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
 import { memberOf, type Value } from '../../debug/values.ts';
-import { KcovboxError, readRegister, registerNumber, X_NAMES } from '../../emulator/index.ts';
+import { type InPieces, KcovboxError, readRegister, registerNumber, X_NAMES } from '../../emulator/index.ts';
 import { COMMANDS } from '../debug/commands.ts';
 import { inTurns } from '../debug/in-turns.ts';
 import { openDebugger } from '../debug/open.ts';
@@ -295,7 +295,7 @@ export class DapServer extends Adapter {
   }
 
   /** Undefined: the client has paused the motion, or is gone. */
-  async #inTurns<T>(motion: Generator<undefined, T, undefined>, onSlow?: () => void): Promise<T | undefined> {
+  async #inTurns<T>(motion: InPieces<T>, onSlow?: () => void): Promise<T | undefined> {
     const session = this.#own;
     const from = { unit: session.timeline.position, hart: session.hart.id };
     const going = new AbortController();

@@ -2,7 +2,14 @@
 // session; reading lines is repl.ts.
 import { DebugError } from '../../debug/expression.ts';
 import type { DebugSession, Direction, Motion, Reason } from '../../debug/session.ts';
-import { EVENT_KINDS, type EventKind, findEvent, stateHash, X_NAMES } from '../../emulator/index.ts';
+import {
+  EVENT_KINDS,
+  type EventKind,
+  findEvent,
+  type InPieces,
+  stateHash,
+  X_NAMES,
+} from '../../emulator/index.ts';
 import type { SourceView } from './source.ts';
 
 /** The parts of the debugger that a command uses. */
@@ -22,14 +29,14 @@ export interface CommandRow {
   /** An empty line does it again. */
   readonly repeats?: true;
   /** Of a motion: yields from time to time. */
-  readonly run: (desk: Desk, args: string) => Generator<undefined, void, undefined> | void;
+  readonly run: (desk: Desk, args: string) => InPieces<void> | void;
 }
 
 const MOMENTS_SHOWN = 20;
 const FUNCTION_OF_SWITCH = 'context_switch';
 
 const move = (way: (session: DebugSession, direction: Direction) => Motion, direction: Direction) =>
-  function* (desk: Desk, args: string): Generator<undefined, void, undefined> {
+  function* (desk: Desk, args: string): InPieces<void> {
     const times = args === '' ? 1 : count(args);
     for (let i = 0; i < times; i++) {
       const reason = yield* way(desk.session, direction);
@@ -264,7 +271,7 @@ function level(desk: Desk, by: number): void {
   whereAmI(desk);
 }
 
-function* when({ session, say }: Desk, what: string): Generator<undefined, void, undefined> {
+function* when({ session, say }: Desk, what: string): InPieces<void> {
   const place = needed(what, 'when main.c:12');
   const here = session.timeline.position;
   try {
@@ -282,7 +289,7 @@ function* when({ session, say }: Desk, what: string): Generator<undefined, void,
   for (const { unit, hart, pc } of shown) say(`  unit ${unit}, hart ${hart}: ${placeOf(session, pc)}`);
 }
 
-function* goto(desk: Desk, what: string): Generator<undefined, void, undefined> {
+function* goto(desk: Desk, what: string): InPieces<void> {
   const { session, start } = desk;
   const { timeline } = session;
   const [, sign = '', digits] = /^([+-]?)(\d{1,15})$/.exec(what) ?? [];

@@ -1,5 +1,7 @@
 // A long motion that leaves turns to the rest of the process, so that a user can end it.
 
+import type { InPieces } from '../../emulator/index.ts';
+
 /** A turn of the motion; a person does not notice a delay of this length. */
 const TURN_MS = 20;
 
@@ -8,7 +10,7 @@ const TURN_MS = 20;
  * `onSlow`: it has not ended within its first turn.
  */
 export async function inTurns<T>(
-  motion: Generator<undefined, T, undefined>,
+  motion: InPieces<T>,
   signal: AbortSignal,
   onSlow?: () => void,
 ): Promise<T | undefined> {

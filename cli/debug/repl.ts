@@ -1,6 +1,6 @@
 // The command line of `kcovbox debug`: reads lines from a terminal, a file or a pipe.
 import { createInterface } from 'node:readline';
-import { exhaust, KcovboxError } from '../../emulator/index.ts';
+import { exhaust, type InPieces, KcovboxError } from '../../emulator/index.ts';
 import { printable } from '../io/fail.ts';
 import { linesOf } from '../io/lines.ts';
 import { COMMANDS, type CommandRow, type Desk, whereAmI } from './commands.ts';
@@ -37,7 +37,7 @@ export class Repl {
   }
 
   /** The same; yields from time to time while the run moves. */
-  *steps(line: string): Generator<undefined, boolean, undefined> {
+  *steps(line: string): InPieces<boolean> {
     const text = line.trim() === '' ? this.#last : line.trim();
     const [word = ''] = text.split(/\s+/);
     const args = text.slice(word.length).trim();

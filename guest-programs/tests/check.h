@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* No process and no user has this number: the largest that Linux allows is one less. */
+#define NO_PROCESS 4194304
+
 static int check_failures;
 static const char *check_failed;
 

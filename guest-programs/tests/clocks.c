@@ -120,7 +120,7 @@ static void identity(void)
     CHECK(getresuid(&r, &e, &s) == 0 && r == getuid() && e == geteuid());
     CHECK(getpid() == (pid_t)syscall(SYS_gettid));
     CHECK(getpgid(0) == getpgrp() && getsid(0) >= 0);
-    CHECK(getpgid(29999) == -1 && errno == ESRCH);
+    CHECK(getpgid(NO_PROCESS) == -1 && errno == ESRCH);
 }
 
 static void unknown_calls_are_enosys(void)

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define NOBODY 4000000 /* more than any process number */
 /* The kernel's encoding: ~number, whether it is a thread, and what is counted. */
 enum { PROF, VIRT, SCHED, PER_THREAD = 4 };
 #define CLOCK_OF(number, kind) ((clockid_t)((~(unsigned)(number) << 3) | (kind)))
@@ -51,11 +50,11 @@ static void clocks_need_somebody(void)
     struct timespec ts = {0, 0};
     clockid_t id;
 
-    CHECK(ns_of(CLOCK_OF(NOBODY, SCHED)) == -EINVAL);
-    CHECK(ns_of(CLOCK_OF(NOBODY, SCHED | PER_THREAD)) == -EINVAL);
-    CHECK(clock_getcpuclockid(NOBODY, &id) == ESRCH);
+    CHECK(ns_of(CLOCK_OF(NO_PROCESS, SCHED)) == -EINVAL);
+    CHECK(ns_of(CLOCK_OF(NO_PROCESS, SCHED | PER_THREAD)) == -EINVAL);
+    CHECK(clock_getcpuclockid(NO_PROCESS, &id) == ESRCH);
     CHECK(clock_getres(CLOCK_OF(0, SCHED), &ts) == 0 && ts.tv_sec == 0 && ts.tv_nsec == 1);
-    CHECK(clock_getres(CLOCK_OF(NOBODY, SCHED), &ts) == -1 && errno == EINVAL);
+    CHECK(clock_getres(CLOCK_OF(NO_PROCESS, SCHED), &ts) == -1 && errno == EINVAL);
     CHECK(clock_settime(CLOCK_OF(0, SCHED), &ts) == -1 && errno == EPERM);
     CHECK(clock_settime(CLOCK_PROCESS_CPUTIME_ID, &ts) == -1 && errno == EINVAL);
 }
@@ -205,7 +204,7 @@ static void sleeping_takes_the_work_of_others(void)
 
     CHECK(sleep_on(CLOCK_THREAD_CPUTIME_ID, 0, 1000, NULL) == EOPNOTSUPP);
     CHECK(sleep_on(CLOCK_OF(0, SCHED | PER_THREAD), 0, 1000, NULL) == EINVAL);
-    CHECK(sleep_on(CLOCK_OF(NOBODY, SCHED), 0, 1000, NULL) == EINVAL);
+    CHECK(sleep_on(CLOCK_OF(NO_PROCESS, SCHED), 0, 1000, NULL) == EINVAL);
     CHECK(sleep_on(CLOCK_MONOTONIC_RAW, 0, 1000, NULL) == EOPNOTSUPP);
     CHECK(sleep_on(99, 0, 1000, NULL) == EINVAL);
     signal(SIGALRM, on_alarm);

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define NOBODY    29999 /* no process and no user has this number */
+#define NOBODY    29999 /* a user without rights */
 #define POLICY(p) ((p) & ~SCHED_RESET_ON_FORK)
 
 /* Runs a function in a child, where it may do what it likes; 0 when it returned 0. */
@@ -62,8 +62,8 @@ static void nice_values_need_somebody(void)
     CHECK(raw_get(3, 0) == -1 && errno == EINVAL && raw_get(-1, 0) == -1 && errno == EINVAL);
     CHECK(set_fails(3, 0, 0, EINVAL) && set_fails(-1, 0, 0, EINVAL));
     for (int which = PRIO_PROCESS; which <= PRIO_USER; which++) {
-        CHECK(raw_get(which, NOBODY) == -1 && errno == ESRCH);
-        CHECK(set_fails(which, NOBODY, 5, ESRCH));
+        CHECK(raw_get(which, NO_PROCESS) == -1 && errno == ESRCH);
+        CHECK(set_fails(which, NO_PROCESS, 5, ESRCH));
     }
     CHECK(raw_get(PRIO_PROCESS, -5) == -1 && errno == ESRCH);
 }

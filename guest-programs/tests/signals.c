@@ -300,7 +300,7 @@ static void sigsuspend_and_sigtimedwait(void)
 static void kill_permission_and_errors(void)
 {
     CHECK(kill(getpid(), 0) == 0);
-    CHECK(kill(29999, 0) == -1 && errno == ESRCH);
+    CHECK(kill(NO_PROCESS, 0) == -1 && errno == ESRCH);
     CHECK(kill(getpid(), 99) == -1 && errno == EINVAL);
 }
 

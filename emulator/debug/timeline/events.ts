@@ -1,7 +1,7 @@
 // Moments by their number: the n-th coverage record, system call, interrupt.
 
 import type { Moment } from './stops.ts';
-import { exhaust, type Search, type Timeline } from './timeline.ts';
+import { exhaust, type InPieces, type Timeline } from './timeline.ts';
 import { type Trap, trapHandlers, trapOf } from './traps.ts';
 
 const IS_TRAP = {
@@ -22,7 +22,7 @@ export const nthEvent = (timeline: Timeline, kind: EventKind, n: number): Moment
   exhaust(findEvent(timeline, kind, n));
 
 /** As `nthEvent`; yields from time to time. A search that is ended early also goes back. */
-export function* findEvent(timeline: Timeline, kind: EventKind, n: number): Search<Moment | undefined> {
+export function* findEvent(timeline: Timeline, kind: EventKind, n: number): InPieces<Moment | undefined> {
   const here = timeline.position;
   try {
     return yield* kind === 'record' ? nthRecord(timeline, n) : nthTrap(timeline, IS_TRAP[kind], n);
@@ -32,11 +32,11 @@ export function* findEvent(timeline: Timeline, kind: EventKind, n: number): Sear
 }
 
 /** A run without a known end may have none. */
-const toLast = (timeline: Timeline): Search<unknown> =>
+const toLast = (timeline: Timeline): InPieces<unknown> =>
   timeline.isRecorded ? timeline.travelToEnd() : timeline.travel(timeline.latest);
 
 /** The counter grows with the place, so the first place with n records is found by halves. */
-function* nthRecord(timeline: Timeline, n: number): Search<Moment | undefined> {
+function* nthRecord(timeline: Timeline, n: number): InPieces<Moment | undefined> {
   const { machine } = timeline;
   yield* toLast(timeline);
   if (n < 1 || machine.kcovRecords < n) return undefined;
@@ -62,7 +62,7 @@ function* nthTrap(
   timeline: Timeline,
   isWanted: (trap: Trap) => boolean,
   n: number,
-): Search<Moment | undefined> {
+): InPieces<Moment | undefined> {
   yield* toLast(timeline);
   const handlers = trapHandlers(timeline.machine);
   let count = 0;

@@ -55,8 +55,8 @@ interface MomentsOptions {
 /** A place, and the instruction that is about to run there. */
 export type Execution = Moment & { readonly pc: bigint };
 
-/** A search that yields from time to time, so that its caller can end it. */
-export type Search<T> = Generator<undefined, T, undefined>;
+/** Work that yields from time to time, so that its caller can end it. */
+export type InPieces<T> = Generator<undefined, T, undefined>;
 
 export class Timeline {
   readonly machine: Machine;
@@ -143,7 +143,7 @@ export class Timeline {
   }
 
   /** As `seek`; yields from time to time, with the machine somewhere on the way. */
-  *travel(unit: number): Generator<undefined, RunResult, undefined> {
+  *travel(unit: number): InPieces<RunResult> {
     if (!Number.isSafeInteger(unit) || unit < this.first)
       throw new HostError(`timeline: there is no place ${unit}; it begins at ${this.first}`);
     const rung = this.#ladder.below(unit);
@@ -158,8 +158,8 @@ export class Timeline {
   }
 
   /** As `end`; yields from time to time. */
-  *travelToEnd(limit = Number.MAX_SAFE_INTEGER): Search<RunResult> {
-    return yield* this.#inPieces(this.#advance(limit));
+  travelToEnd(limit = Number.MAX_SAFE_INTEGER): InPieces<RunResult> {
+    return this.#inPieces(this.#advance(limit));
   }
 
   /** Executes one unit. */
@@ -186,7 +186,7 @@ export class Timeline {
   *forward(
     stops: Stops,
     { limit = Number.MAX_SAFE_INTEGER, time = Infinity, here = 'skipped' }: ForwardOptions = {},
-  ): Generator<undefined, Found, undefined> {
+  ): InPieces<Found> {
     const { machine } = this;
     let found: Found | undefined;
     let storedAt: number | undefined;
@@ -231,7 +231,7 @@ export class Timeline {
    * Goes to the last place in front of this one where one of `stops` is met; `begin` leads to the
    * first place. Yields after each interval of the ladder.
    */
-  *backward(stops: Stops, before = this.position): Generator<undefined, Found, undefined> {
+  *backward(stops: Stops, before = this.position): InPieces<Found> {
     const ranges = stops.stores ?? [];
     const pages = [...pagesOf(ranges, this.machine.ram.base)];
     const onlyStores = (stops.breakpoints?.size ?? 0) === 0;
@@ -263,7 +263,7 @@ export class Timeline {
   }
 
   /** As `lastWrite`; yields from time to time. A search that is ended early also goes back. */
-  *findLastWrite(pa: number, bytes: number, before = this.position): Search<Store | undefined> {
+  *findLastWrite(pa: number, bytes: number, before = this.position): InPieces<Store | undefined> {
     this.checkRange({ pa, bytes });
     const here = this.position;
     try {
@@ -320,7 +320,7 @@ export class Timeline {
   *findMoments(
     vas: ReadonlySet<bigint>,
     { from = this.first, to = this.latest, most = 1000 }: MomentsOptions = {},
-  ): Search<Execution[]> {
+  ): InPieces<Execution[]> {
     const all: Execution[] = [];
     const handlers = this.#handlers(to);
     // An instruction that traps does not run, and is reached again when the trap is over. So the
@@ -351,7 +351,7 @@ export class Timeline {
    */
   visit(
     vas: ReadonlySet<bigint>,
-    options: { readonly from?: number; readonly to?: number },
+    options: Pick<MomentsOptions, 'from' | 'to'>,
     isEnough: (reached: Reached) => boolean,
   ): void {
     exhaust(this.visitInPieces(vas, options, isEnough));
@@ -360,9 +360,9 @@ export class Timeline {
   /** As `visit`; yields from time to time. A search that is ended early also goes back. */
   *visitInPieces(
     vas: ReadonlySet<bigint>,
-    { from = this.first, to = this.latest }: { readonly from?: number; readonly to?: number },
+    { from = this.first, to = this.latest }: Pick<MomentsOptions, 'from' | 'to'>,
     isEnough: (reached: Reached) => boolean,
-  ): Search<void> {
+  ): InPieces<void> {
     const here = this.position;
     let last = -1;
     let isOver = false;
@@ -384,7 +384,7 @@ export class Timeline {
     }
   }
 
-  *#inPieces(results: Iterable<RunResult>): Generator<undefined, RunResult, undefined> {
+  *#inPieces(results: Iterable<RunResult>): InPieces<RunResult> {
     let last: RunResult = this.machine.stopped ?? { kind: 'budget' };
     for (const result of results) {
       last = result;
@@ -482,7 +482,7 @@ export class Timeline {
 }
 
 /** The result of a search, without pauses. */
-export function exhaust<T>(search: Generator<undefined, T, undefined>): T {
+export function exhaust<T>(search: InPieces<T>): T {
   for (;;) {
     const { done, value } = search.next();
     if (done) return value;

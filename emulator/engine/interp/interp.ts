@@ -116,13 +116,15 @@ function addDispatch(m: ModuleBuilder, { jumpCache, jumpCacheMask }: Regions): v
   const { code: c, params, index } = m.func(REGION_PARAMS, REGION_RESULTS, 'jump');
   const [depth, count] = params;
   const at = c.local(I32);
-  c.i32_const(0).i32_load(PC).i32_const(3).i32_shl();
+  const target = c.local(I64);
+  c.i32_const(0).i64_load(PC).local_tee(target).i32_wrap_i64().i32_const(3).i32_shl();
   c.i32_const(jumpCacheMask << 4).i32_and();
-  c.local_tee(at).i64_load(jumpCache).i32_const(0).i64_load(PC).i64_ne().if_(undefined, 'unlikely');
-  c.i32_const(0).i64_load(PC).local_get(count).return_().end();
+  c.local_tee(at).i64_load(jumpCache).local_get(target).i64_ne().if_(undefined, 'unlikely');
+  c.local_get(target).local_get(count).return_().end();
   c.local_get(depth).local_get(count).local_get(at);
   c.i32_load(jumpCache + 8).return_call_indirect(region);
   c.release(at);
+  c.release(target);
   m.export('jump', 'func', index);
 }
 

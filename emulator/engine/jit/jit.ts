@@ -116,7 +116,7 @@ export class Jit implements RegionHost {
     this.#code = new GuestCode(ram, pages);
     this.#cache = new CodeCache(
       this.#slots,
-      new Links(this.#slow.jump),
+      new Links(this.#slow.jump, this.#slots),
       pages,
       this.#entries,
       this.#limits,

@@ -142,11 +142,7 @@ export class CodeCache {
       this.#setState(entry, ENTRY_COMPILED);
       this.links.connect(entry, this.slots.get(entry.slot));
     }
-    for (const [index, callee] of module.callees.entries()) {
-      callee.callers.set(module, index);
-      if (callee.module && !callee.module.parked)
-        module.links!.set(index, this.slots.get(callee.slot) as never);
-    }
+    this.links.add(module);
   }
 
   /**
@@ -183,7 +179,7 @@ export class CodeCache {
       entry.slot = NO_SLOT;
       this.#setState(entry, this.#arrivals);
     }
-    for (const callee of module.callees) callee.callers.delete(module);
+    this.links.remove(module);
     for (const page of module.pages) {
       const modules = this.#modulesOfPage.get(page)!;
       modules.delete(module);

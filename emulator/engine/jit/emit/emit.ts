@@ -418,9 +418,12 @@ class RegionEmitter {
     const c = this.#c;
     const { jump, regionType } = this.#linker;
     const link = this.#linker.link(target);
-    if (link !== undefined) c.i32_const(link);
-    if (link === undefined) isTail ? c.return_call(jump) : c.call(jump);
-    else isTail ? c.return_call_indirect(regionType) : c.call_indirect(regionType);
+    if (link !== undefined) {
+      c.i32_const(link);
+      if (isTail) c.return_call_indirect(regionType);
+      else c.call_indirect(regionType);
+    } else if (isTail) c.return_call(jump);
+    else c.call(jump);
   }
 
   /**
