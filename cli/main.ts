@@ -6,6 +6,7 @@ import { EXIT_KCOVBOX } from '../run/verdict.ts';
 import { packageRoot, tieTools } from '../toolchain/index.ts';
 import { printable, report, UserError } from './io/fail.ts';
 import { checkDistinct, endOfStdout, writeOut } from './io/output.ts';
+import { refuseRepeats } from './io/repeated.ts';
 
 interface Verb {
   register(program: Command): void;
@@ -145,6 +146,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
   for (const load of wanted) (await load()).register(program);
   const inherit = (command: Command): void => {
     if (command.commands.length > 0) wantCommand(command);
+    refuseRepeats(command);
     for (const child of command.commands) {
       child.copyInheritedSettings(command);
       inherit(child);

@@ -9,9 +9,13 @@ const ROWS: ReadonlyMap<string, OptionRow> = new Map(
   [...QEMU_OPTIONS, ...OWN_OPTIONS].map(row => [row.name, row]),
 );
 
+/** Of QEMU's options the last one holds, as with QEMU; of our own, a second value is a mistake. */
+const takesOne = (row: OptionRow): boolean => row.value !== undefined && OWN_OPTIONS.includes(row);
+
 /** Parses the words; the error names the first wrong one. */
 export function parseQemu(words: readonly string[]): QemuOptions {
   const options = defaults();
+  const given = new Set<OptionRow>();
   for (let i = 0; i < words.length; i++) {
     const text = words[i]!;
     const [, name, inline] = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(text) ?? [];
@@ -22,6 +26,9 @@ export function parseQemu(words: readonly string[]): QemuOptions {
     const row = ROWS.get(name);
     if (!row) throw new UserError(`boot: unknown option ${text}; see kcovbox boot --help-qemu`);
     if (row.effect === 'refused') throw new UserError(`boot: ${text} is not possible: ${row.doc}`);
+    if (takesOne(row) && given.has(row))
+      throw new UserError(`boot: ${text} is given twice: leave one of them out`);
+    given.add(row);
     const value = row.value === undefined ? '' : (inline ?? words[++i]);
     if (value === undefined) throw new UserError(`boot: ${text} needs a value: ${row.value}`);
     if (row.effect === 'warns') options.warnings.push(`${text} is ignored: ${row.doc}`);

@@ -18,6 +18,7 @@ import {
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
 import { printableLine, UserError } from '../io/fail.ts';
+import { repeated } from '../io/repeated.ts';
 import { findById } from './find-image.ts';
 
 export interface ImageOptions {
@@ -45,8 +46,6 @@ export function checkSelected(count: number, options: SelectOptions): void {
     throw new UserError(`nothing instrumented matches ${asked}; cov report without it lists the files`);
 }
 
-const collect = (value: string, before: string[] = []) => [...before, value];
-
 export const addImageOption = (command: Command): Command =>
   command.option(
     '-k, --kernel <elf>',
@@ -55,9 +54,9 @@ export const addImageOption = (command: Command): Command =>
 
 export const addSelectOptions = (command: Command): Command =>
   command
-    .option('-F, --file <glob>', 'only points with a frame in these source files (repeatable)', collect)
+    .option('-F, --file <glob>', 'only points with a frame in these source files (repeatable)', repeated)
     .option('-f, --function <regex>', 'only points with a frame in these functions')
-    .option('-p, --pc <range>', 'only points in 0xLOW-0xHIGH (repeatable)', collect);
+    .option('-p, --pc <range>', 'only points in 0xLOW-0xHIGH (repeatable)', repeated);
 
 export const addSourceOption = (command: Command): Command =>
   command.option(
@@ -66,7 +65,7 @@ export const addSourceOption = (command: Command): Command =>
     (dir: string, list: string[] | undefined) => {
       if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
         throw new InvalidArgumentError('there is no such folder');
-      return collect(dir, list);
+      return repeated(dir, list);
     },
   );
 

@@ -1,4 +1,24 @@
-// Options that may be given several times.
+// Options that may be given several times, and the refusal of all others.
+import type { Command, Option } from 'commander';
+import { UserError } from './fail.ts';
 
 /** Collects the values of an option, for commander. */
 export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** The help says which options may be given several times; a test compares it with the parsers. */
+export const isRepeatable = ({ description }: Option): boolean => /\(repeatable\b/.test(description);
+
+/**
+ * Refuses the second value of an option that takes one: the last would win, and nobody would say
+ * so. A switch may be given twice. Defaults are no values of the command line.
+ */
+export function refuseRepeats(command: Command): void {
+  for (const option of command.options) {
+    if (!(option.required || option.optional) || isRepeatable(option)) continue;
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) throw new UserError(`${option.flags} is given twice: leave one of them out`);
+      isGiven = true;
+    });
+  }
+}

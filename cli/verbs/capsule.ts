@@ -6,6 +6,7 @@ import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { type Capsule, type CapsuleManifest, partRow } from '../../run/capsule/index.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, writeBytesTo, writeFile, writeTo } from '../io/output.ts';
+import { repeated } from '../io/repeated.ts';
 
 const count = (n: number): string => n.toLocaleString('en-US');
 
@@ -98,8 +99,6 @@ function thin(path: string, options: { output: string; keep?: string[] }): void 
   );
 }
 
-const collect = (value: string, before: string[] = []) => [...before, value];
-
 export function register(program: Command): void {
   const capsule = program
     .command('capsule')
@@ -134,7 +133,7 @@ export function register(program: Command): void {
     .description('write a copy without the images; replay finds those by their hashes')
     .argument('<capsule>', 'file that --record wrote')
     .requiredOption('-o, --output <file>', 'the thin capsule; - for standard output')
-    .option('--keep <name>', 'an image that stays, such as initrd.bin (repeatable)', collect)
+    .option('--keep <name>', 'an image that stays, such as initrd.bin (repeatable)', repeated)
     .addHelpText(
       'after',
       '\nExamples:\n  kcovbox capsule thin -o thin.kcapsule bug.kcapsule\n' +

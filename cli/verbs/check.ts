@@ -143,7 +143,9 @@ function takeOracle(words: readonly string[]): { oracle: 'qemu' | 'unicorn'; res
   const oracle = words[at + 1];
   if (oracle !== 'qemu' && oracle !== 'unicorn')
     throw new UserError(`check: --oracle ${oracle ?? ''}: one of qemu, unicorn`);
-  return { oracle, rest: [...words.slice(0, at), ...words.slice(at + 2)] };
+  const rest = [...words.slice(0, at), ...words.slice(at + 2)];
+  if (rest.includes('--oracle')) throw new UserError('check: --oracle is given twice: leave one of them out');
+  return { oracle, rest };
 }
 
 interface Lines {

@@ -17,6 +17,7 @@ describe('meanings', () => {
   test.each([
     ['-m 0.25G', { memory: 2 ** 28 }],
     ['-m 512', { memory: 2 ** 29 }],
+    ['-m 512 -append a -m 64 -append b', { memory: 2 ** 26, append: 'b' }],
     ['-m size=64M,maxmem=64M', { memory: 2 ** 26 }],
     ['-m 131072K', { memory: 2 ** 27 }],
     ['-smp 2,sockets=1', { smp: 2 }],

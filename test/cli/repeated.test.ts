@@ -1,0 +1,37 @@
+// The help says of each option whether it may be given several times, and its parser agrees.
+import type { Command, Option } from 'commander';
+import { expect, test } from 'vitest';
+import { isRepeatable } from '../../cli/io/repeated.ts';
+import { createProgram } from '../../cli/main.ts';
+import { ROOT } from '../support/command.ts';
+
+/** A value for any of the parsers that collect. */
+const VALUES = ['x', 'A=1', 'irq-drop', ROOT];
+
+/** True if the option keeps its values in a list, or by name. */
+const collects = ({ parseArg }: Option): boolean =>
+  VALUES.some(value => {
+    try {
+      const kept: unknown = parseArg?.(value, undefined);
+      return (
+        typeof kept === 'object' &&
+        kept !== null &&
+        [Array.prototype, Object.prototype].includes(Object.getPrototypeOf(kept))
+      );
+    } catch {
+      return false; // not one of its values
+    }
+  });
+
+function* optionsOf(command: Command): Generator<readonly [name: string, option: Option]> {
+  for (const option of command.options) yield [`${command.name()} ${option.flags}`, option];
+  for (const child of command.commands) yield* optionsOf(child);
+}
+
+test('every option that collects values is called repeatable, and no other', async () => {
+  const options = [...optionsOf(await createProgram(undefined))];
+  const names = (wanted: (option: Option) => boolean): string[] =>
+    options.filter(([, option]) => wanted(option)).map(([name]) => name);
+  expect(names(isRepeatable)).toEqual(names(collects));
+  expect(names(isRepeatable).length).toBeGreaterThan(30);
+});
