@@ -37,10 +37,13 @@ const BY_SUFFIX: Readonly<Record<string, CoverFormat>> = {
   modoff: 'modoff',
 };
 
-/** "kcov, info (lcov), html, ..." */
+/** ".kcov, .info (lcov), .html, ..." */
 const SUFFIXES = Object.entries(BY_SUFFIX)
   .map(([suffix, format]) => `.${suffix}${suffix === format ? '' : ` (${format})`}`)
   .join(', ');
+
+const suffixOf = (target: string): string | undefined => /\.([^/.]*)$/.exec(target)?.[1];
+const isStdout = (target: string): boolean => target === '-' || target === '/dev/stdout';
 
 /**
  * The requested format, or the one of the target's suffix; for standard output, text for people.
@@ -48,9 +51,19 @@ const SUFFIXES = Object.entries(BY_SUFFIX)
  */
 export function chooseFormat(target: string, format: CoverFormat | undefined, option: string): CoverFormat {
   if (format) return format;
-  if (target === '-' || target === '/dev/stdout') return 'source';
-  const name = target.slice(target.lastIndexOf('/') + 1);
-  const suffix = name.slice(name.lastIndexOf('.') + 1);
-  if (Object.hasOwn(BY_SUFFIX, suffix) && suffix !== name) return BY_SUFFIX[suffix]!;
+  if (isStdout(target)) return 'source';
+  const suffix = suffixOf(target);
+  if (suffix !== undefined && Object.hasOwn(BY_SUFFIX, suffix)) return BY_SUFFIX[suffix]!;
   throw new UserError(`${option} ${target}: the suffix names no format; use ${SUFFIXES}, or add --format`);
+}
+
+/**
+ * For commands whose output is a trace. `what`: the command, for its message. Errors: the suffix of
+ * `target` is not that of a trace; devices have none.
+ */
+export function checkTraceName(target: string, what: string): void {
+  if (isStdout(target) || target.startsWith('/dev/') || suffixOf(target) === 'kcov') return;
+  throw new UserError(
+    `-o ${target}: ${what} writes a trace, .kcov; for one of ${SUFFIXES}, add cov export afterwards`,
+  );
 }

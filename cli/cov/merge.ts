@@ -22,6 +22,7 @@ import {
   traceName,
   withProgress,
 } from './files.ts';
+import { checkTraceName } from './formats.ts';
 
 function sameImage(traces: readonly { trace: Trace; path: string }[]): void {
   const named = traces.filter(({ trace }) => trace.header.image !== '');
@@ -72,9 +73,10 @@ export function addMerge(cov: Command): void {
     .command('merge')
     .description('combine traces of one image; tests stay separate by name')
     .argument('<trace...>')
-    .requiredOption('-o, --output <file>', 'the merged trace; - for standard output')
+    .requiredOption('-o, --output <file>', 'the merged trace, .kcov; - for standard output')
     .addHelpText('after', '\nExample:\n  kcovbox cov merge -o all.kcov a.kcov b.kcov')
     .action(async (paths: string[], options: { output: string }) => {
+      checkTraceName(options.output, 'cov merge');
       checkOutput(options.output);
       const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
       sameImage(traces);
@@ -87,7 +89,7 @@ export function addFilter(cov: Command): void {
     .command('filter')
     .description('select records of a trace')
     .argument('<trace>')
-    .requiredOption('-o, --output <file>', 'the filtered trace; - for standard output')
+    .requiredOption('-o, --output <file>', 'the filtered trace, .kcov; - for standard output')
     .option('--thread <n>', 'records of this thread', parseNumber)
     .option('--process <n>', 'records of this process', parseNumber)
     .option('--syscall <n>', 'records of this system call; -1: outside of any', parseNumber)
@@ -105,6 +107,7 @@ export function addFilter(cov: Command): void {
         "  kcovbox cov filter -F 'kernel/fs/**' --syscall 63 -o reads.kcov all.kcov",
     );
   addSelectOptions(addImageOption(command)).action(async (path: string, options: FilterOptions) => {
+    checkTraceName(options.output, 'cov filter');
     checkOutput(options.output);
     const trace = openTrace(path);
     for (const name of options.test ?? []) checkTest(path, trace, name);

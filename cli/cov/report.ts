@@ -17,6 +17,7 @@ import {
   functionReport,
   KINDS,
   mergeTraces,
+  type Palette,
   PLAIN,
   Program,
   pairTraces,
@@ -138,11 +139,25 @@ interface ReportOptions extends Common {
   failUnder?: number;
 }
 
+/** The source of functions that ran, and of those that -f names. */
+function* sourceText(coverage: Coverage, options: ReportOptions, colours: Palette): Generator<string> {
+  const read = sourceReader(options, coverage.program.elf.bytes);
+  const named = options.function === undefined ? undefined : new RegExp(options.function);
+  let isEmpty = true;
+  for (const line of annotateCoverage(coverage, read, colours, ({ name }) => named?.test(name) ?? false)) {
+    isEmpty = false;
+    yield line;
+  }
+  if (!isEmpty) return;
+  const asked = describeSelection(options);
+  const remedy = named ? '' : '; -f NAME shows one all the same';
+  yield `no function ${asked === '' ? '' : `of ${asked} `}is covered${remedy}`;
+}
+
 function textOf(coverage: Coverage, options: ReportOptions): Iterable<string> {
   const colours = options.output === '-' ? palette() : PLAIN;
   if (options.by === 'function') return functionReport(coverage, colours);
-  if (options.by === 'source')
-    return annotateCoverage(coverage, sourceReader(options, coverage.program.elf.bytes), colours);
+  if (options.by === 'source') return sourceText(coverage, options, colours);
   return treeReport(coverage, colours);
 }
 
@@ -177,7 +192,8 @@ export function addReport(cov: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  kcovbox cov report a.kcov                     a tree of files\n' +
-        "  kcovbox cov report --by source -F 'kernel/fs/*.c' a.kcov\n" +
+        "  kcovbox cov report --by source -F 'kernel/fs/*.c' a.kcov    functions that ran\n" +
+        "  kcovbox cov report --by source -f '^sys_read$' a.kcov       this one, also if it did not\n" +
         '  kcovbox cov report -o a.html a.kcov           one self-contained page\n' +
         '  kcovbox cov report --fail-under 80 a.kcov     for scripts',
     );

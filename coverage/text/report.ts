@@ -197,12 +197,13 @@ function countOf({ state, hits, isLeast }: LineVerdict): string {
 /**
  * Source of the covered functions with a mark and a count before every instrumented line: `+`
  * covered, `~` partly, `-` not, `?` unknown. A file whose source cannot be read is listed with its
- * line numbers only.
+ * line numbers only. `wanted`: functions that are shown in any case.
  */
 export function* annotateCoverage(
   coverage: Coverage,
   readSource: (path: string) => string | undefined,
   palette: Palette = PLAIN,
+  wanted: (fn: ProgramFunction) => boolean = () => false,
 ): Generator<string> {
   const colour = {
     covered: palette.good,
@@ -211,7 +212,9 @@ export function* annotateCoverage(
     unknown: palette.dim,
   };
   for (const file of coverage.program.files) {
-    const functions = file.functions.filter(fn => fn.line > 0 && coverage.isFunctionCovered(fn));
+    const functions = file.functions.filter(
+      fn => fn.line > 0 && (wanted(fn) || coverage.isFunctionCovered(fn)),
+    );
     if (functions.length === 0) continue;
     const text = readSource(file.path);
     const source = text?.split('\n') ?? [];

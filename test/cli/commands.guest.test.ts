@@ -265,6 +265,19 @@ describe('thresholds', () => {
       });
   });
 
+  test('annotated source of a function that did not run, and a sentence where none of many did', () => {
+    const source = (...args: string[]) => run('cov', 'report', '--by', 'source', ...args, 'a.kcov');
+    const shown = source('-f', '^edu_command$');
+    expect(shown).toMatchObject({ status: 0, stderr: '' });
+    expect(shown.stdout).toMatch(/^kernel\/dev\/edu\.c\n.* 0\/\d+ points {2}edu_command {2}0 calls$/m);
+    expect(shown.stdout).toMatch(/^ *\d+ +0 - /m);
+    expect(source('-F', 'kernel/dev/edu.c')).toEqual({
+      status: 0,
+      stdout: 'no function of -F kernel/dev/edu.c is covered; -f NAME shows one all the same\n',
+      stderr: '',
+    });
+  });
+
   test('a selection that nothing matches is an error, not 0 of 0', () => {
     for (const verb of ['report', 'stats'])
       expect(run('cov', verb, '-F', 'nomatch', 'a.kcov')).toMatchObject({

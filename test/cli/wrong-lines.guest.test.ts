@@ -246,6 +246,13 @@ const COV: readonly Line[] = [
   ['cov explain 0x1', /needs the image/],
   ['cov merge a.kcov', /required option '-o, --output <file>'/],
   ['cov merge a.kcov l.kcov -o m.kcov', /different images/],
+  [
+    'cov merge -o x.info a.kcov',
+    /-o x\.info: cov merge writes a trace, \.kcov; for one of .*\.html.* cov export/,
+  ],
+  ['cov merge -o all a.kcov', /-o all: cov merge writes a trace, \.kcov/],
+  ['cov filter -o x.html a.kcov', /-o x\.html: cov filter writes a trace, \.kcov; for one of .*\.html.* cov/],
+  ['cov filter -o x.lcov a.kcov', /-o x\.lcov: cov filter writes a trace, \.kcov; for one of/],
   ['cov filter a.kcov', /required option '-o, --output <file>'/],
   ['cov filter --kind pc --kind cmp -o f.kcov a.kcov', /--kind <kind> is given twice: leave one of them/],
   ['cov report --format=text --format=html a.kcov', /--format <format> is given twice/],
