@@ -50,6 +50,7 @@ export {
 } from './trace/ops.ts';
 export { globToRegExp, keepPoint, parsePcRange, type Selection } from './trace/select.ts';
 export {
+  FILTERED,
   KIND_CMP,
   KIND_EDGE,
   KIND_PC,

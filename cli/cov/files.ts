@@ -17,7 +17,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
-import { printableLine, UserError } from '../io/fail.ts';
+import { printable, printableLine, UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
 import { findById } from './find-image.ts';
 
@@ -147,4 +147,18 @@ export function* withProgress(label: string, chunks: Iterable<Uint8Array>): Gene
 /** A test name for a trace that carries none: its file without the suffix. */
 export function traceName(path: string): string {
   return basename(path).replace(/\.kcov$/, '');
+}
+
+/**
+ * Says on standard error which traces keep a merged one from proving of lines that they did not
+ * run, as the others could alone.
+ */
+export function tellUnproven(parts: readonly { readonly trace: Trace; readonly path: string }[]): void {
+  const unproven = parts.filter(({ trace }) => trace.header.flow !== 'known');
+  if (unproven.length === parts.length) return;
+  for (const { trace, path } of unproven)
+    process.stderr.write(
+      `kcovbox: ${printable(path)}${trace.header.filtered ? ' is filtered and' : ''} does not show which ` +
+        'lines did not run; so the merged trace does not either\n',
+    );
 }

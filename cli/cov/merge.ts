@@ -19,6 +19,7 @@ import {
   openTrace,
   type SelectOptions,
   selection,
+  tellUnproven,
   traceName,
   withProgress,
 } from './files.ts';
@@ -80,6 +81,7 @@ export function addMerge(cov: Command): void {
       checkOutput(options.output);
       const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
       sameImage(traces);
+      tellUnproven(traces);
       await writeChunks(options.output, withProgress('merging', writeTrace(mergeTraces(traces))));
     });
 }

@@ -12,11 +12,13 @@ import {
   explainPc,
   exportCoverage,
   exportTrace,
+  FILTERED,
   FORMATS,
   type Format,
   functionReport,
   KINDS,
   mergeTraces,
+  type NamedTrace,
   type Palette,
   PLAIN,
   Program,
@@ -50,6 +52,7 @@ import {
   printLines,
   type SelectOptions,
   selection,
+  tellUnproven,
   traceName,
   withProgress,
 } from './files.ts';
@@ -66,7 +69,9 @@ function together(paths: readonly string[]): Trace {
       throw new UserError(`${paths.join(' and ')} were recorded on different images`);
     }
   }
-  return parts.length === 1 ? parts[0]!.trace : mergeTraces(parts);
+  if (parts.length === 1) return parts[0]!.trace;
+  tellUnproven(parts.map(({ trace }, i) => ({ trace, path: paths[i]! })));
+  return mergeTraces(parts);
 }
 
 function countedOf(paths: readonly string[], options: Common, trace = together(paths)): Coverage {
@@ -148,6 +153,7 @@ function* sourceText(coverage: Coverage, options: ReportOptions, colours: Palett
     isEmpty = false;
     yield line;
   }
+  if (coverage.trace.header.filtered) yield colours.warn(`filtered: ${FILTERED}`);
   if (!isEmpty) return;
   const asked = describeSelection(options);
   const remedy = named ? '' : '; -f NAME shows one all the same';
@@ -293,6 +299,7 @@ function factsOf(trace: Trace) {
     threads: new Set(trace.sources.map(s => `${s.process} ${s.thread} ${s.test}`)).size,
     remote_sources: trace.sources.filter(s => s.context === 'remote').length,
     lost: trace.lostTotal,
+    ...(trace.header.filtered && { filtered: FILTERED }),
     tests: trace.tests.filter(name => name !== ''),
     findings: trace.findings,
   } as Record<string, string | number | string[]>;
@@ -305,16 +312,21 @@ interface DiffOptions extends Common {
   exitCode?: boolean;
 }
 
+/** Different names of the two: their files', or else their paths, or else their places. */
+function distinctNames(pathA: string, pathB: string): [string, string] {
+  const [a, b] = [traceName(pathA), traceName(pathB)];
+  if (a !== b) return [a, b];
+  return pathA === pathB ? [`A: ${a}`, `B: ${b}`] : [pathA, pathB];
+}
+
 /** A page of both traces that opens with their comparison. */
 function diffPage(
-  pathA: string,
-  a: Trace,
-  pathB: string,
-  b: Trace,
+  a: NamedTrace,
+  b: NamedTrace,
   program: Program,
   options: DiffOptions,
 ): Iterable<Uint8Array> {
-  const pair = pairTraces({ trace: a, name: traceName(pathA) }, { trace: b, name: traceName(pathB) });
+  const pair = pairTraces(a, b);
   const title = `${pair.names[0]} and ${pair.names[1]}`;
   const { format: _, ...rest } = options;
   return exportCoverage('html', new Coverage(pair.trace, program), {
@@ -349,14 +361,16 @@ export function addDiff(cov: Command): void {
       if (options.json && format === 'html')
         throw new UserError('cov diff: --json prints text; leave out --json or the page');
       const [a, b] = [openTrace(pathA), openTrace(pathB)];
+      const [nameA, nameB] = distinctNames(pathA, pathB);
       const program = new Program(imageOf([a, b], options), { keep: selection(options) });
       checkSelected(program.count, options);
       const diff = diffCoverage(new Coverage(a, program), new Coverage(b, program));
       if (options.json) console.log(JSON.stringify(diff, null, 2));
-      else if (format === 'html') await writeChunks(output, diffPage(pathA, a, pathB, b, program, options));
-      else if (output !== '-')
-        await writeChunks(output, encoded(diffReport(diff, traceName(pathA), traceName(pathB))));
-      else printLines(diffReport(diff, traceName(pathA), traceName(pathB), palette()));
+      else if (format === 'html') {
+        const page = diffPage({ trace: a, name: nameA }, { trace: b, name: nameB }, program, options);
+        await writeChunks(output, page);
+      } else if (output !== '-') await writeChunks(output, encoded(diffReport(diff, nameA, nameB)));
+      else printLines(diffReport(diff, nameA, nameB, palette()));
       if (options.exitCode && diff.points.onlyA > 0) process.exitCode = 1;
     },
   );
@@ -402,6 +416,9 @@ const EXPORT_OPTIONS: Readonly<Record<string, readonly Format[]>> = {
   kind: ['raw'],
   source: ['html'],
 };
+
+/** Formats of counts that have no place for a note. */
+const WITHOUT_NOTES: readonly Format[] = ['lcov', 'cobertura', 'csv'];
 
 /** The requested format, or the one of the suffix. Errors: neither exists. */
 function exportFormat({ format, output }: ExportCommand): Format {
@@ -486,6 +503,9 @@ export function addExport(cov: Command): void {
         : takesTrace(format, options)
           ? exportTrace(format, trace, imageOf([trace], options), more)
           : exportCounted(format, countedOf(paths, options, trace), options);
+      // The page and JSON say so themselves; formats of records are read back as such.
+      if (trace.header.filtered && WITHOUT_NOTES.includes(format))
+        process.stderr.write(`kcovbox: the trace is filtered: ${FILTERED}\n`);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
   );

@@ -65,6 +65,8 @@ export interface PageIndex {
   hasShare: boolean;
   records: number;
   lost: number;
+  /** The consequence of a filter; '' without one. */
+  filtered: string;
   findings: string[];
   tests: { name: string; points: number; only: number; lines: number; group: number }[];
   groups: PageGroup[];

@@ -3,6 +3,7 @@
  */
 import { byText, CoverageError } from '../base/bytes.ts';
 import { type Palette, PLAIN } from '../text/report.ts';
+import { FILTERED } from '../trace/trace.ts';
 import type { Coverage } from './coverage.ts';
 import { didRun } from './lines.ts';
 import type { ProgramFunction } from './program.ts';
@@ -23,6 +24,8 @@ export interface DiffLine {
 }
 
 export interface CoverageDiff {
+  /** Traces that are filtered: they may have run code that counts for the other one alone. */
+  filtered: ('A' | 'B')[];
   points: { onlyA: number; onlyB: number; both: number; neither: number };
   /** Functions in which the two differ. */
   functions: DiffFunction[];
@@ -66,7 +69,11 @@ export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
   }
   const differing = functions.filter(fn => fn.onlyA + fn.onlyB > 0);
   differing.sort((x, y) => byText(x.file, y.file) || x.line - y.line || byText(x.name, y.name));
-  return { points, functions: differing, linesOnlyA, linesOnlyB };
+  const filtered = [
+    ...(a.trace.header.filtered ? ['A' as const] : []),
+    ...(b.trace.header.filtered ? ['B' as const] : []),
+  ];
+  return { filtered, points, functions: differing, linesOnlyA, linesOnlyB };
 }
 
 /** `a.c:3-5,9` for runs of lines. */
@@ -93,6 +100,8 @@ export function* diffReport(
 ): Generator<string> {
   const { onlyA, onlyB, both, neither } = diff.points;
   yield `points  ${palette.bad(`only ${nameA}: ${onlyA}`)}  ${palette.good(`only ${nameB}: ${onlyB}`)}  both: ${both}  neither: ${neither}`;
+  for (const trace of diff.filtered)
+    yield palette.warn(`${trace === 'A' ? nameA : nameB} is filtered: ${FILTERED}`);
   if (diff.functions.length === 0) {
     yield 'the two cover the same points';
     return;

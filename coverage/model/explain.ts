@@ -7,7 +7,7 @@ import { Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOKS } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { type Palette, PLAIN } from '../text/report.ts';
-import type { Trace } from '../trace/trace.ts';
+import { FILTERED, type Trace } from '../trace/trace.ts';
 import { Coverage } from './coverage.ts';
 
 export interface ExplainOptions {
@@ -107,6 +107,7 @@ function* coveredBy(
   yield '';
   if (point < 0 || coverage.hits[point] === 0) {
     yield palette.bad('  not covered by the trace');
+    if (trace.header.filtered) yield palette.warn(`  filtered: ${FILTERED}`);
     return;
   }
   yield `  covered ${coverage.hits[point]} times, by`;

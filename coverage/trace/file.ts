@@ -327,7 +327,7 @@ class TraceReader {
   }
 
   private header(value: unknown): TraceHeader {
-    const { dialect, image, notes, flow } = (value ?? {}) as Record<string, unknown>;
+    const { dialect, image, notes, flow, filtered } = (value ?? {}) as Record<string, unknown>;
     if (typeof dialect !== 'string' || typeof image !== 'string')
       this.fault('a header without dialect or image');
     const pairs = Object.entries((notes ?? {}) as Record<string, unknown>).map(([key, v]) => [
@@ -339,6 +339,7 @@ class TraceReader {
       image: visible(image),
       notes: Object.fromEntries(pairs),
       ...(flow === 'known' && { flow }),
+      ...(filtered === true && { filtered }),
     };
   }
 

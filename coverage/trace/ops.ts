@@ -69,11 +69,19 @@ function keepsFlow(trace: Trace, keep: RecordFilter): boolean {
   });
 }
 
+/** The records that `keep` selects; all of them are the trace as it was, with its proofs. */
 export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
   const { flow, ...header } = trace.header;
-  const builder = new TraceBuilder(flow && keepsFlow(trace, keep) ? trace.header : header);
+  const builder = new TraceBuilder({
+    ...header,
+    ...(flow && keepsFlow(trace, keep) && { flow }),
+    filtered: true,
+  });
   append(builder, trace, keep, source => source);
-  return builder.finish();
+  const kept = builder.finish();
+  const size = ({ records, sources, crossings, lostTotal }: Trace) =>
+    `${records.length} ${sources.length} ${crossings.length} ${lostTotal}`;
+  return size(kept) === size(trace) ? trace : kept;
 }
 
 export interface NamedTrace {
@@ -125,7 +133,8 @@ function join(parts: readonly NamedTrace[], testOf: (part: number, test: string)
   const notes = Object.assign({}, ...parts.map(part => part.trace.header.notes)) as Record<string, string>;
   const isKnown = parts.length > 0 && parts.every(part => part.trace.header.flow === 'known');
   const flow = isKnown && { flow: 'known' as const };
-  const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes, ...flow });
+  const filtered = parts.some(part => part.trace.header.filtered) && { filtered: true as const };
+  const builder = new TraceBuilder({ dialect: dialects.join('+'), image, notes, ...flow, ...filtered });
   let calls = 0;
   for (const [i, { trace }] of parts.entries()) {
     const base = calls;

@@ -80,7 +80,12 @@ export interface TraceHeader {
    * Absent: unknown.
    */
   flow?: 'known';
+  /** Records were left out: those that are here say nothing about code that only the others ran. */
+  filtered?: true;
 }
+
+/** The sentence in each report of a filtered trace. */
+export const FILTERED = 'code that is not covered here may have run in the records that were left out';
 
 /** Columns of a finished trace. Treat them as read-only. */
 export class Trace {

@@ -15,6 +15,8 @@ export interface FunctionDiff {
 }
 
 export interface CoverageDiff {
+  /** The coverages of filtered traces: records that were left out may cover more. */
+  readonly filtered: readonly ('A' | 'B')[];
   readonly points: {
     readonly onlyA: number;
     readonly onlyB: number;

@@ -249,7 +249,7 @@ describe('--trace', () => {
   });
 });
 
-describe('thresholds', () => {
+describe('thresholds and reports', () => {
   test('are judged with a word, and checked before the work', () => {
     const missed = run('cov', 'report', '--fail-under', '90', 'a.kcov');
     expect(missed.status).toBe(1);
@@ -276,6 +276,52 @@ describe('thresholds', () => {
       stdout: 'no function of -F kernel/dev/edu.c is covered; -f NAME shows one all the same\n',
       stderr: '',
     });
+  });
+
+  test('every report of a filtered trace says that the filter may have taken something away', () => {
+    expect(run('cov', 'filter', '-f', 'read|trap', '-o', 'part.kcov', 'a.kcov').status).toBe(0);
+    const what = 'code that is not covered here may have run in the records that were left out';
+    /** Lines of both streams with the sentence. */
+    const said = (...args: string[]): string[] => {
+      const { status, stdout, stderr } = run('cov', ...args);
+      expect(status, stderr).toBe(0);
+      return `${stdout}${stderr}`.split('\n').filter(line => line.includes(what));
+    };
+    for (const by of ['file', 'function', 'source'])
+      expect(said('report', '--by', by, 'part.kcov').map(line => line.trim())).toEqual([`filtered: ${what}`]);
+    expect(said('stats', 'part.kcov')).toEqual([`filtered           ${what}`]);
+    expect(said('diff', 'a.kcov', 'part.kcov')).toEqual([`part is filtered: ${what}`]);
+    const hidden = run('cov', 'export', '--format', 'rawcover', 'a.kcov')
+      .stdout.trimEnd()
+      .split('\n')
+      .find(pc => run('cov', 'explain', '-t', 'part.kcov', pc).stdout.includes('not covered'))!;
+    expect(said('explain', '-t', 'part.kcov', hidden)).toEqual([`  filtered: ${what}`]);
+    expect(said('export', '-o', 'part.info', 'part.kcov')).toEqual([
+      `kcovbox: the trace is filtered: ${what}`,
+    ]);
+    expect(said('report', '-o', 'part.html', 'part.kcov')).toEqual([]);
+    expect(readFileSync(join(cwd, 'part.html'), 'utf8')).toContain(what);
+    expect(run('cov', 'export', '-o', 'part.json', 'part.kcov').stderr).toBe('');
+    expect(JSON.parse(readFileSync(join(cwd, 'part.json'), 'utf8')).filtered).toBe(true);
+    expect(said('report', 'a.kcov')).toEqual([]);
+
+    const merged = run('cov', 'merge', '-o', 'mixed.kcov', 'a.kcov', 'part.kcov');
+    expect(merged).toEqual({
+      status: 0,
+      stdout: '',
+      stderr:
+        'kcovbox: part.kcov is filtered and does not show which lines did not run; ' +
+        'so the merged trace does not either\n',
+    });
+    expect(said('report', 'mixed.kcov')).toEqual([`  filtered: ${what}`]);
+  });
+
+  test('the two of a diff have different names', () => {
+    mkdirSync(join(cwd, 'old'));
+    writeFileSync(join(cwd, 'old', 'a.kcov'), readFileSync(join(cwd, 'a.kcov')));
+    const first = (...paths: string[]) => run('cov', 'diff', ...paths).stdout.split('\n')[0];
+    expect(first('a.kcov', 'old/a.kcov')).toMatch(/^points {2}only a\.kcov: 0 {2}only old\/a\.kcov: 0 /);
+    expect(first('a.kcov', 'a.kcov')).toMatch(/^points {2}only A: a: 0 {2}only B: a: 0 /);
   });
 
   test('a selection that nothing matches is an error, not 0 of 0', () => {

@@ -43,6 +43,7 @@ const indexOf = (files: number): PageIndex => ({
   hasShare: true,
   records: 1e7,
   lost: 0,
+  filtered: '',
   findings: [],
   tests: ['a', 'b'].map((name, group) => ({ name, points: 1, only: 1, lines: 1, group })),
   groups: ['a', 'b'].map(name => ({ kind: 'test', name })),

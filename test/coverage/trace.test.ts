@@ -81,6 +81,25 @@ describe('trace', () => {
     expect([...compares.cmpArg2]).toEqual([0xffff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn]);
   });
 
+  it('a filtered trace says so, also when it was merged or stored; one that lost nothing is itself', () => {
+    const read = (trace: Trace): Trace => readTrace(bytesOf(writeTrace(trace)), 'a.kcov');
+    const whole = sample();
+    expect(whole.header.filtered).toBeUndefined();
+    expect(read(whole).header.filtered).toBeUndefined();
+    expect(filterTrace(whole, { point: () => true, source: () => true })).toBe(whole);
+    const parts = [
+      filterTrace(whole, { point: kind => kind === 'cmp' }),
+      filterTrace(whole, { source: s => s.context === 'task' }),
+    ];
+    for (const trace of parts) {
+      expect(trace.header.filtered).toBe(true);
+      expect(read(trace).header.filtered).toBe(true);
+      const named = [whole, trace].map((part, i) => ({ trace: part, name: `${i}` }));
+      expect(mergeTraces(named).header.filtered).toBe(true);
+    }
+    expect(mergeTraces([{ trace: whole, name: 'a' }]).header.filtered).toBeUndefined();
+  });
+
   it('reports an area that a program has scribbled over', () => {
     const device = new BigUint64Array([BASE, BASE + 4n]);
     const area = new BigUint64Array([2n, BASE, BASE + 4n]);

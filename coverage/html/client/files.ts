@@ -162,7 +162,9 @@ function notices(): string {
     D.lost > 0
       ? `<p class="notice mild">${plural(D.lost, 'record')} found no room in a buffer and were lost. What they covered may be missing here.</p>`
       : '';
-  return D.findings.map(finding => `<p class="notice">${esc(finding)}</p>`).join('') + lost;
+  const filtered =
+    D.filtered === '' ? '' : `<p class="notice mild">The trace is filtered: ${esc(D.filtered)}.</p>`;
+  return D.findings.map(finding => `<p class="notice">${esc(finding)}</p>`).join('') + filtered + lost;
 }
 
 function foot(): string {
