@@ -3,7 +3,7 @@
 // run left that. In a checkout the bundle is built first when a source is newer. CommonJS, because
 // Node starts it 5 ms sooner than a module.
 'use strict';
-const { existsSync, readFileSync, statSync } = require('node:fs');
+const { existsSync, readFileSync, statSync, writeSync } = require('node:fs');
 const { join } = require('node:path');
 const vm = require('node:vm');
 
@@ -12,7 +12,9 @@ const BUNDLE = join(DIST, 'kcovbox.cjs');
 const OLDEST_NODE = 20;
 
 function fail(message) {
-  process.stderr.write(`kcovbox: ${message}\n`);
+  try {
+    writeSync(2, `kcovbox: ${message}\n`);
+  } catch (_) {} // the status says it too
   process.exit(125);
 }
 

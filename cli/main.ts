@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { EXIT_KCOVBOX } from '../run/verdict.ts';
-import { packageRoot, tieTools } from '../toolchain/index.ts';
+import { packageRoot, tell, tieTools } from '../toolchain/index.ts';
 import { printable, report, UserError } from './io/fail.ts';
 import { checkDistinct, endOfStdout, writeOut } from './io/output.ts';
 import { refuseRepeats } from './io/repeated.ts';
@@ -123,7 +123,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
     .configureOutput({
       // Synchronous: errors are thrown, and no text is lost.
       writeOut: text => writeOut(new TextEncoder().encode(text)),
-      writeErr: text => process.stderr.write(text),
+      writeErr: text => tell(text),
       outputError: (text, write) =>
         write(
           `${printable(

@@ -295,6 +295,13 @@ describe('determinism', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('standard error is written in one place, which tolerates its failure', () => {
+    const wrong = sources
+      .filter(path => /^(cli|toolchain|host|library|bench)\//.test(path))
+      .filter(path => /\bprocess\s*\.\s*stderr\b|\{[^}]*\bstderr\b[^}]*\} = process\b/.test(code(path)));
+    expect(wrong).toEqual(['toolchain/standard-error.ts']);
+  });
+
   test('they import no Node module', () => {
     const wrong = sources
       .filter(p => /^(emulator|devices|coverage|debug|run|library\/(emulator|coverage|bytes))/.test(p))

@@ -10,4 +10,5 @@ export { APT_INSTALL, DEBIAN } from './packages.ts';
 export { prebuiltKernels } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
+export { standardError, tell } from './standard-error.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';

@@ -23,6 +23,7 @@ import { makeFolders } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
 import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
 import { findPrebuilt, inPackage, kernelName } from './prebuilt.ts';
+import { tell } from './standard-error.ts';
 import { runTool } from './tools.ts';
 
 /** Personalities in the order the documents name them; also the names of kernel/conf files. */
@@ -139,16 +140,14 @@ const SECONDS_PER_SOURCE = 0.14;
 /** Builds that take less are not announced. */
 const ANNOUNCED = 2;
 
-function tell(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
+const tellLine = (line: string): void => tell(`${line}\n`);
 
 class KernelBuild {
   readonly #source: string;
   readonly #conf: string;
   readonly #say: (line: string) => void;
 
-  constructor(source: string, conf: string, say: KernelOptions['say'] = tell) {
+  constructor(source: string, conf: string, say: KernelOptions['say'] = tellLine) {
     this.#source = source;
     this.#conf = conf;
     this.#say = say;

@@ -10,6 +10,7 @@ import { CompileError, ToolchainError } from './errors.ts';
 import type { Dialect } from './kernel.ts';
 import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { findPrebuilt, hasPrebuilt, inPackage, programName } from './prebuilt.ts';
+import { tell } from './standard-error.ts';
 import { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
 
 export interface ProgramOptions {
@@ -92,8 +93,6 @@ async function unmodifiedProgram(
 
 /** A source differs from what the prebuilt program was made from: compile it. */
 class Modified extends Error {}
-
-const tell = (text: string): boolean => process.stderr.write(text);
 
 const namingOf = (path: string): { label: string; suffix: string } => ({
   label: basename(path).replace(/\.c$/i, ''),

@@ -11,7 +11,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { sourceReader, sourceRootOf, syscallName } from '../../host/sources.ts';
-import { packageRoot } from '../../toolchain/index.ts';
+import { packageRoot, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
 import { openElf } from './files.ts';
@@ -20,7 +20,7 @@ import type { CoverFormat } from './formats.ts';
 /** A coverage file without records would show 0 %, and the user would have to guess why. */
 export function warnIfEmpty(trace: Trace, target: string, why: string): void {
   if (trace.records.length > 0) return;
-  process.stderr.write(`kcovbox: ${target === '-' ? 'the trace' : target} has no records: ${why}\n`);
+  tell(`kcovbox: ${target === '-' ? 'the trace' : target} has no records: ${why}\n`);
 }
 
 /** Writes `trace` of the kernel at `kernelPath`. */

@@ -17,6 +17,7 @@ import {
   type Trace,
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
+import { standardError, tell } from '../../toolchain/index.ts';
 import { printable, printableLine, UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
 import { findById } from './find-image.ts';
@@ -126,7 +127,7 @@ export function printLines(lines: Iterable<string>): void {
 
 /** Chunks passed through, with a progress line on a terminal once they have taken a second. */
 export function* withProgress(label: string, chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
-  const bar = process.stderr.isTTY
+  const bar = standardError().isTTY
     ? new SingleBar({ format: `${label} {duration_formatted} {value} KiB`, clearOnComplete: true })
     : undefined;
   const start = Date.now();
@@ -157,7 +158,7 @@ export function tellUnproven(parts: readonly { readonly trace: Trace; readonly p
   const unproven = parts.filter(({ trace }) => trace.header.flow !== 'known');
   if (unproven.length === parts.length) return;
   for (const { trace, path } of unproven)
-    process.stderr.write(
+    tell(
       `kcovbox: ${printable(path)}${trace.header.filtered ? ' is filtered and' : ''} does not show which ` +
         'lines did not run; so the merged trace does not either\n',
     );

@@ -2,6 +2,7 @@
 // addresses of hooks, or which has the identity that a trace names.
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
 import { builtKernels, type KnownKernel, packagedKernels } from '../../host/kernels.ts';
+import { tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
 
 /** An image that was found, and the kernel that it is of. */
@@ -71,6 +72,6 @@ export function findByPcs(pcs: readonly Addr[]): Elf {
       ? ''
       : `; of the ${found.length} that fit, ${first.file} was used last; ` +
         '-k chooses another of kcovbox cache ls';
-  process.stderr.write(`kcovbox: these are PCs of the ${printable(first.conf)} kernel${printable(note)}\n`);
+  tell(`kcovbox: these are PCs of the ${printable(first.conf)} kernel${printable(note)}\n`);
   return first.elf;
 }

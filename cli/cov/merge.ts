@@ -8,6 +8,7 @@ import {
   type Trace,
   writeTrace,
 } from '../../coverage/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeChunks } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
@@ -117,8 +118,7 @@ export function addFilter(cov: Command): void {
       ...(sourceFilter(options) && { source: sourceFilter(options)! }),
       ...(pointFilterOf(trace, options) ?? {}),
     });
-    if (kept.records.length === 0)
-      process.stderr.write(`kcovbox: no record of ${path} matches; the result is empty\n`);
+    if (kept.records.length === 0) tell(`kcovbox: no record of ${path} matches; the result is empty\n`);
     await writeChunks(options.output, withProgress('filtering', writeTrace(kept)));
   });
 }

@@ -33,6 +33,7 @@ import {
   treeReport,
 } from '../../coverage/index.ts';
 import { type SourceOptions, sourceReader, syscallName } from '../../host/sources.ts';
+import { tell } from '../../toolchain/index.ts';
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
@@ -99,7 +100,7 @@ function judge(coverage: Coverage, least: number | undefined): number {
     );
   const { lines } = coverage.totals();
   if (Number(percent(lines)) >= least) return 0;
-  process.stderr.write(
+  tell(
     `kcovbox: ${percent(lines)}% of the lines are covered (${lines.covered} of ${lines.total}), ` +
       `--fail-under wants ${least}%\n`,
   );
@@ -278,7 +279,7 @@ export function addStats(cov: Command): void {
         );
       }
       printLines(rows.map(([key, value]) => `${key.padEnd(18)} ${value}`));
-      if (missing) process.stderr.write(`kcovbox: no totals: ${missing}\n`);
+      if (missing) tell(`kcovbox: no totals: ${missing}\n`);
     },
   );
 }
@@ -489,9 +490,7 @@ export function addExport(cov: Command): void {
       const whole = together(paths);
       const trace = takesTrace(format, options) ? selectedPart(whole, options) : whole;
       if (trace.records.length === 0 && whole.records.length > 0)
-        process.stderr.write(
-          `kcovbox: no record matches ${describeSelection(options)}; the result is empty\n`,
-        );
+        tell(`kcovbox: no record matches ${describeSelection(options)}; the result is empty\n`);
       checkKind(options, trace);
       const more = { ...exportOptions(options), keep: undefined };
       const bare =
@@ -505,7 +504,7 @@ export function addExport(cov: Command): void {
           : exportCounted(format, countedOf(paths, options, trace), options);
       // The page and JSON say so themselves; formats of records are read back as such.
       if (trace.header.filtered && WITHOUT_NOTES.includes(format))
-        process.stderr.write(`kcovbox: the trace is filtered: ${FILTERED}\n`);
+        tell(`kcovbox: the trace is filtered: ${FILTERED}\n`);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
   );

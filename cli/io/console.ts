@@ -6,6 +6,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { PIECE } from '../../run/feed.ts';
 import { Newlines } from '../../run/newlines.ts';
+import { tell } from '../../toolchain/index.ts';
 import { printable } from './fail.ts';
 import type { LiveInput } from './live-input.ts';
 import { writeOut } from './output.ts';
@@ -141,7 +142,7 @@ export class GuestConsole {
   #tellFailure(): void {
     if (this.#hasToldFailure || process.hrtime.bigint() - this.#failed!.at < NOTICE_NS) return;
     this.#hasToldFailure = true;
-    process.stderr.write(UNHEARD);
+    tell(UNHEARD);
   }
 
   /** When the files are written. Errors: that of standard output, if it has failed. */
@@ -170,7 +171,7 @@ export class GuestConsole {
   note(line: string): void {
     this.release();
     this.flush();
-    process.stderr.write(`${printable(line)}${this.#live ? '\r\n' : '\n'}`);
+    tell(`${printable(line)}${this.#live ? '\r\n' : '\n'}`);
   }
 
   /** End of the run: writes everything and restores the terminal. Call once, also after errors. */
@@ -245,7 +246,7 @@ export class GuestConsole {
       await new Promise(done => setTimeout(done, LOOK_MS));
       if (this.#isPatient || process.hrtime.bigint() - start < NOTICE_NS) continue;
       this.#isPatient = true;
-      process.stderr.write(
+      tell(
         'kcovbox: the guest waits for standard input, a pipe that has not ended: close it, use < /dev/null, or give --interactive to deliver input as it comes\n',
       );
     }

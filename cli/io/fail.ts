@@ -4,6 +4,7 @@
 
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { EXIT_KCOVBOX } from '../../run/verdict.ts';
+import { tell } from '../../toolchain/index.ts';
 
 /** The user's program does not compile. */
 export const EXIT_COMPILE = 123;
@@ -53,19 +54,16 @@ export function printableLine(line: string): string {
 export function report(error: unknown): number {
   if (error instanceof QuietEnd) return error.status;
   if (!(error instanceof Error)) {
-    process.stderr.write(`kcovbox: ${printable(String(error))}\n`);
+    tell(`kcovbox: ${printable(String(error))}\n`);
     return EXIT_KCOVBOX;
   }
-  if (process.env['KCOVBOX_DEBUG']) process.stderr.write(`${error.stack}\n`);
+  if (process.env['KCOVBOX_DEBUG']) tell(`${error.stack}\n`);
   const detail = error instanceof KcovboxError ? error.detail : '';
-  if (detail) process.stderr.write(`${printable(detail, '\n\t')}\n`);
+  if (detail) tell(`${printable(detail, '\n\t')}\n`);
   const line = printable(error.message.replaceAll('\n', ' '));
   const system = (error as NodeJS.ErrnoException).code;
-  if (error instanceof KcovboxError || system) process.stderr.write(`kcovbox: ${line}\n`);
-  else
-    process.stderr.write(
-      `kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`,
-    );
+  if (error instanceof KcovboxError || system) tell(`kcovbox: ${line}\n`);
+  else tell(`kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`);
   if (error instanceof KcovboxError && error.kind === 'compile') return EXIT_COMPILE;
   return error instanceof UserError ? error.status : EXIT_KCOVBOX;
 }

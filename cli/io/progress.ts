@@ -1,4 +1,5 @@
 // On a terminal, one line that is written over.
+import { standardError, tell } from '../../toolchain/index.ts';
 
 /** Milliseconds between two states of it. */
 const PROGRESS_MS = 200;
@@ -10,15 +11,15 @@ export interface ProgressLine {
 }
 
 export function progressLine(): ProgressLine {
-  if (!process.stderr.isTTY) return { show: () => {}, clear: () => {} };
+  if (!standardError().isTTY) return { show: () => {}, clear: () => {} };
   let last = 0n;
   return {
     show(text, isLast = false) {
       const now = process.hrtime.bigint();
       if (!isLast && now - last < BigInt(PROGRESS_MS) * 1_000_000n) return;
       last = now;
-      process.stderr.write(`\r\x1b[K${text}`);
+      tell(`\r\x1b[K${text}`);
     },
-    clear: () => process.stderr.write('\r\x1b[K'),
+    clear: () => tell('\r\x1b[K'),
   };
 }

@@ -6,6 +6,7 @@ import type { GuestImages } from '../../host/guest.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
 import { outcomeOf } from '../../run/outcome.ts';
+import { tell } from '../../toolchain/index.ts';
 import { type CoverFormat, chooseFormat } from '../cov/formats.ts';
 import { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
@@ -191,7 +192,7 @@ export async function execute(
     ...(outputs.gdb && { gdb: outputs.gdb }),
   });
   const why = explain(end);
-  if (why) process.stderr.write(`kcovbox: ${why}\n`);
+  if (why) tell(`kcovbox: ${why}\n`);
   const title = outputs.testName ?? images.name;
   const facts = log && (await factsOf(end, log, images, choice, recorded, violations));
   const executed: Executed = { end, run: facts?.run, outcome: facts?.outcome, log };
@@ -250,7 +251,7 @@ function bootFor(images: GuestImages, choice: RunChoice, outputs: Outputs): Sess
   if (cold || exact || gdb || from !== undefined || typeof snapshotAt === 'number') return undefined;
   const key = choice.engine === 'lockstep' ? undefined : bootKey(images, choice);
   if (key === undefined) return undefined;
-  const warn = (line: string): void => void process.stderr.write(`kcovbox: ${line}\n`);
+  const warn = (line: string): void => tell(`kcovbox: ${line}\n`);
   const found = findBooted(key, warn);
   const { maxInsns = Number.POSITIVE_INFINITY } = choice;
   const booted = found && found.state.rest.spent < maxInsns ? found : undefined;

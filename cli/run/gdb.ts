@@ -8,6 +8,7 @@ import {
   Timeline,
   type TimelineOptions,
 } from '../../emulator/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import type { GdbOptions } from './gdb-options.ts';
 
@@ -41,9 +42,7 @@ export class GdbServer {
       server.#server.once('error', e => failed(new UserError(`port ${options.port} for GDB: ${e.message}`)));
       server.#server.listen(options.port, '127.0.0.1', done);
     });
-    process.stderr.write(
-      `kcovbox: waiting for gdb on port ${options.port} (target remote :${options.port})\n`,
-    );
+    tell(`kcovbox: waiting for gdb on port ${options.port} (target remote :${options.port})\n`);
     return server;
   }
 

@@ -4,6 +4,7 @@ import type { Machine } from '../../emulator/index.ts';
 import { formatSnapshot, openSnapshot } from '../../host/snapshot-file.ts';
 import type { FeedState } from '../../run/feed.ts';
 import { type BootDescription, canonicalJson, type RunDescription } from '../../run/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import type { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
@@ -58,9 +59,7 @@ export function saveAt(
     check: () => {
       if (state instanceof UserError) throw state;
       if (state === 'waiting')
-        process.stderr.write(
-          `kcovbox: ${path} was not written: the run ended before the snapshot's moment\n`,
-        );
+        tell(`kcovbox: ${path} was not written: the run ended before the snapshot's moment\n`);
     },
   };
 }

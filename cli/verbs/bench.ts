@@ -8,6 +8,7 @@ import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
 import { WORKLOADS, type Workload } from '../../bench/workloads.ts';
 import { readInput } from '../../host/input.ts';
+import { standardError, tell } from '../../toolchain/index.ts';
 import { benchCold } from '../bench/cold.ts';
 import { curvesTable, runCurves } from '../bench/curves.ts';
 import { resetTable, runResets } from '../bench/reset.ts';
@@ -52,13 +53,13 @@ function chosen(given: readonly string[], known: readonly string[], what: string
  * long run is.
  */
 function progressBar(): { progress: (done: number, total: number, what: string) => void; stop: () => void } {
-  if (!process.stderr.isTTY)
+  if (!standardError().isTTY)
     return {
-      progress: (done, total, what) => void process.stderr.write(`${done}/${total} ${what}\n`),
+      progress: (done, total, what) => tell(`${done}/${total} ${what}\n`),
       stop: () => {},
     };
   const format = '{bar} {value}/{total} {what}';
-  const bar = new SingleBar({ format, clearOnComplete: true, stream: process.stderr });
+  const bar = new SingleBar({ format, clearOnComplete: true, stream: standardError() });
   bar.start(1, 0, { what: '' });
   return {
     progress: (done, total, what) => {

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX } from '../../run/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import { type BootImages, bootImages, machineOf } from '../boot/machine.ts';
 import type { QemuOptions } from '../boot/options.ts';
 import { DEVICES } from '../boot/qemu-devices.ts';
@@ -116,7 +117,7 @@ export function register(program: Command): void {
       if (options.wants === 'help') return command.help();
       if (options.wants === 'version') return void process.stdout.write(`${program.version()}\n`);
       if (options.wants === 'help-qemu') return void process.stdout.write(`${describeOptions()}\n`);
-      for (const warning of options.warnings) process.stderr.write(`kcovbox: ${warning}\n`);
+      for (const warning of options.warnings) tell(`kcovbox: ${warning}\n`);
       checkFiles(options);
       const exact = await exactOf(options);
       checkRecord(options);
@@ -150,7 +151,7 @@ export function register(program: Command): void {
         ...(options.maxInsns === undefined ? {} : { maxInsns: options.maxInsns }),
       });
       const why = explain(end);
-      if (why) process.stderr.write(`kcovbox: ${why}\n`);
+      if (why) tell(`kcovbox: ${why}\n`);
       await writeEach([
         () => saving?.check(),
         async () => {

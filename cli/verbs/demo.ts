@@ -7,7 +7,7 @@ import colors from 'picocolors';
 import { addrOf, CallSites, cleanPath, Elf, type Frame, Symbolizer } from '../../coverage/index.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import { imageOptions } from '../../host/machine.ts';
-import { packageRoot } from '../../toolchain/index.ts';
+import { packageRoot, tell } from '../../toolchain/index.ts';
 import { GuestConsole } from '../io/console.ts';
 import { UserError } from '../io/fail.ts';
 import { prepareGuest } from '../run/guest.ts';
@@ -94,7 +94,7 @@ export async function demo(): Promise<number> {
   });
   const why = explain(end);
   if (why || end.status !== 0) {
-    process.stderr.write(console_.text);
+    tell(console_.text);
     throw new UserError(why ?? `${basename(program)} ended with status ${end.status}; its output is above`);
   }
   const pcs = [...console_.text.matchAll(/0x([0-9a-f]{16})\b/g)].map(match => BigInt(`0x${match[1]}`));

@@ -1,7 +1,7 @@
 // `kcovbox ktest`: the tests inside the kernel (kernel/include/ktest.h), with coverage by test.
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { packageRoot } from '../../toolchain/index.ts';
+import { packageRoot, tell } from '../../toolchain/index.ts';
 import { printable } from '../io/fail.ts';
 import { checkOutputs, execute } from '../run/execute.ts';
 import { prepareGuest } from '../run/guest.ts';
@@ -66,7 +66,7 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
     whyEmpty: whyEmpty(options.kcov, 'no test ran'),
   });
   const why = end.outcome === 'exit' ? WITHOUT_TESTS[end.status]?.(printable(pattern ?? '*')) : undefined;
-  if (why !== undefined) process.stderr.write(`kcovbox: ${why}\n`);
+  if (why !== undefined) tell(`kcovbox: ${why}\n`);
   return end.status;
 }
 

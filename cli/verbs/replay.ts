@@ -15,11 +15,10 @@ import {
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { capsuleImages } from '../../host/capsule-images.ts';
 import { storeImage } from '../../host/image-store.ts';
-
 import { choiceOf, comparedState, differences, guestOf, hasOurHashes, limitOf } from '../../host/replay.ts';
-
 import type { Capsule } from '../../run/capsule/index.ts';
 import { type BootDescription, CONSOLE_KEPT, type RunDescription } from '../../run/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import { bootMachine } from '../boot/machine.ts';
 import { GuestConsole } from '../io/console.ts';
 import { ConsoleLog } from '../io/console-log.ts';
@@ -91,7 +90,7 @@ async function replayBoot(
     ...(options.gdb && { gdb: options.gdb }),
   });
   const why = explain(end);
-  if (why) process.stderr.write(`kcovbox: ${why}\n`);
+  if (why) tell(`kcovbox: ${why}\n`);
   return { end, outcome: sessionOutcome(end, log), log };
 }
 
@@ -115,7 +114,7 @@ async function narrowed(
 ): Promise<HostError> {
   const { from, to, message } = difference;
   if (from === undefined) return difference;
-  process.stderr.write(`kcovbox: ${message}; comparing the engines there\n`);
+  tell(`kcovbox: ${message}; comparing the engines there\n`);
   const found = compareEngines(await machine(), from, to);
   if (found) return new HostError(`${message}; ${found.message}`, found.detail);
   return new HostError(`${message}; both engines agree there, and differ from the recording`);
@@ -160,7 +159,7 @@ async function replay(path: string, files: readonly string[], options: ReplayOpt
   if (different.length > 0)
     throw new UserError(`the replay of ${path} is not the run that was recorded: ${different.join('; ')}`);
   const instret = then.instret.toLocaleString('en-US');
-  process.stderr.write(`kcovbox: the same run: ${instret} instructions, ${comparedState(capsule)}\n`);
+  tell(`kcovbox: the same run: ${instret} instructions, ${comparedState(capsule)}\n`);
   return end.status;
 }
 

@@ -125,6 +125,28 @@ int main(void) {
     });
   });
 
+  test('remarks that cannot be written cost neither the status nor an output', () => {
+    file('spins.c', '#include <stdio.h>\nint main(void) { puts("y"); for (;;); }\n');
+    const outputs = ['spins.json', 'spins.info', 'spins.kcapsule'];
+    const line = `kcovbox run --trace --result ${outputs[0]} --cover ${outputs[1]} --record ${outputs[2]} --max-insns 30000000 spins.c`;
+    const made = (ran: Ran): unknown => {
+      const files = outputs.map(name => readFileSync(join(dir, name)));
+      for (const name of outputs) rmSync(join(dir, name));
+      return [ran.status, ran.stdout, files];
+    };
+    const normal = sh(line);
+    expect(normal).toMatchObject({ status: 124, stdout: 'y\n' });
+    expect(normal.stderr).toMatch(/the instruction budget is spent/);
+    const wanted = made(normal);
+    expect(made(sh(`${line} 2>/dev/full`))).toEqual(wanted);
+    expect(made(sh(`${line} 2>&-`))).toEqual(wanted);
+    const gone = sh(`exec 3>&1; { ${line} 2>&1 >&3; echo "status $?" >&3; } | true`);
+    expect(gone.stdout).toBe('y\nstatus 124\n');
+    expect(made({ ...gone, status: 124, stdout: 'y\n' })).toEqual(wanted);
+    const wrong = (redirection: string) => sh(`kcovbox run --no-such spins.c ${redirection}`).status;
+    expect([wrong('2>/dev/full'), wrong('2>&-')]).toEqual([125, 125]);
+  });
+
   test('an interrupted run is recorded until then', () => {
     const tick =
       '#include <stdio.h>\n#include <unistd.h>\nint main(void) { for (;;) { puts("tick"); fflush(stdout); sleep(1); } }\n';

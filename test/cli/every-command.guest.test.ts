@@ -254,6 +254,28 @@ describe('a command with outputs that cannot be written', () => {
       expect(files()).toEqual(before);
     });
 
+    test('standard error is full, or its reader has gone: everything else is as it was', () => {
+      const lines = [
+        [...words('made')],
+        ...outputsOf(leaf).map(({ at: to }) => [...leaf.words, ...to('made'), ...args]),
+      ];
+      for (const line of lines) {
+        const quoted = line.map(word => `'${word}'`).join(' ');
+        const ended = (redirection: string): unknown => {
+          const ran = shell(`kcovbox ${quoted} ${redirection}`, { cwd: dir, input });
+          const output = readFileSync(join(dir, 'printed'), 'utf8').replace(/\d\.\d\d s\b/g, 'T s');
+          const written = contentsOf(join(dir, 'made'));
+          for (const name of ['made', 'printed']) rmSync(join(dir, name), { recursive: true, force: true });
+          // Samples of time differ.
+          const isTimed = ['bench', 'cache', 'doctor'].includes(leaf.words[0]!);
+          return [ran.status, isTimed ? written.length : [output, written]];
+        };
+        const normal = ended('>printed 2>/dev/null');
+        expect(ended('>printed 2>/dev/full'), quoted).toEqual(normal);
+        expect(ended('2>&1 >printed | true; exit $' + '{PIPESTATUS[0]}'), quoted).toEqual(normal);
+      }
+    });
+
     test('standard input or standard error is closed', () => {
       const normal = at('');
       const { status, stdout } = at('<&- 2>&-');
