@@ -214,6 +214,12 @@ describe.skipIf(reason)('the page', () => {
          .map(one => one.outerHTML)`,
     );
     expect(nameless).toEqual([]);
+    // The choice of a measure is one row.
+    const tops = await page
+      .locator('.files fieldset label')
+      .evaluateAll(labels => labels.map(label => label.getBoundingClientRect().top));
+    expect(tops).toHaveLength(2);
+    expect(new Set(tops).size).toBe(1);
     await page.close();
   });
 
