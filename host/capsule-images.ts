@@ -71,7 +71,11 @@ class Finder {
     const { cflags = [], kernel } = this.#given;
     for (const [key, { path }] of this.#waiting) {
       if (path === kernel) continue;
-      const { initrd } = await packProgram(path, { dialect: this.#run.kernel.dialect, cflags });
+      const { initrd } = await packProgram(path, {
+        dialect: this.#run.kernel.dialect,
+        cflags,
+        trace: this.#run.program.trace,
+      });
       if (sha256(initrd) !== hash) continue;
       this.#waiting.delete(key);
       return initrd;

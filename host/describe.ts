@@ -47,6 +47,7 @@ export function describe(
       argv: [images.name, ...images.args],
       environment: { ...choice.env },
       cflags: [...choice.cflags],
+      ...(choice.trace && { trace: true as const }),
     },
     kernel: {
       dialect: choice.dialect,

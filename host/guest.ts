@@ -78,6 +78,8 @@ export interface GuestOptions {
   /** Devices of the user's own: drivers find their headers. */
   readonly devices?: readonly LoadedDevice[] | undefined;
   readonly cflags?: readonly string[];
+  /** Compile kcov into the program, which is C. */
+  readonly trace?: boolean | undefined;
   readonly append?: string;
   /** More variables of the program's environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -100,13 +102,14 @@ export interface GuestOptions {
  */
 async function loadProgram(
   path: string,
-  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'say'>,
+  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'trace' | 'say'>,
 ): Promise<{ bytes: Uint8Array; hash?: string | undefined }> {
   if (/\.c$/i.test(path)) {
     readInput(path, 'program'); // a missing file should not be the compiler's message
     const built = await buildProgram(path, {
       dialect: options.dialect,
       cflags: options.cflags ?? [],
+      trace: options.trace === true,
       say: options.say,
     });
     return { bytes: readInput(built.path, 'program'), hash: built.hash };
@@ -180,7 +183,7 @@ function checkWords(append: string, args: readonly string[]): void {
 /** A program in a root file system of its own. */
 export async function packProgram(
   program: string,
-  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'files' | 'say'>,
+  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'trace' | 'files' | 'say'>,
 ): Promise<Pick<GuestImages, 'name' | 'program' | 'programHash' | 'initrd'>> {
   const { bytes, hash } = await loadProgram(program, options);
   const name = basename(program).replace(/\.c$/i, '');

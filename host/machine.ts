@@ -27,6 +27,8 @@ export interface MachineChoice {
   readonly faults?: readonly Fault[] | undefined;
   readonly hostile?: readonly Hostile[] | undefined;
   readonly cflags: readonly string[];
+  /** kcov is compiled into the program. */
+  readonly trace?: boolean;
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -74,6 +74,10 @@ export const runDescription = z.strictObject({
     argv: z.array(word).min(1).max(4096),
     environment: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), word),
     cflags: z.array(word).max(4096).describe('flags of the user, where the program was compiled'),
+    trace: z
+      .literal(true)
+      .optional()
+      .describe('kcov is compiled into it, as --trace does; earlier versions had a flag with a path'),
   }),
   kernel: z.strictObject({
     dialect: z.enum(PERSONALITIES),

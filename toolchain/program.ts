@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly dialect: Dialect;
   /** Extra compiler flags, after all others. */
   readonly cflags?: readonly string[];
+  /** Compile kcov into it: the program opens and enables kcov before its first line. */
+  readonly trace?: boolean;
   /** Takes the compiler's warnings; default: standard error. */
   readonly say?: ((text: string) => void) | undefined;
 }
@@ -71,10 +73,10 @@ export function programFlags(source: string, options: ProgramOptions): string[] 
 /** The program that travels in the package, when `path` is its source. */
 async function unmodifiedProgram(
   path: string,
-  { dialect, cflags = [] }: ProgramOptions,
+  { dialect, cflags = [], trace = false }: ProgramOptions,
 ): Promise<{ path: string; built: boolean } | undefined> {
   const source = inPackage(path);
-  if (source === undefined || cflags.length > 0) return undefined;
+  if (source === undefined || trace || cflags.length > 0) return undefined;
   const name = programName(dialect, source);
   if (!hasPrebuilt(name)) return undefined;
   const key = ['prebuilt', packageRoot(), name].join('\0');
@@ -124,6 +126,7 @@ export async function buildProgram(
     throw new ToolchainError(`no riscv64 C library; run npm start once, or ${APT_INSTALL} ${DEBIAN.glibc}`);
   const flags = [
     ...programFlags(path, options).filter(f => f !== '-fno-caret-diagnostics'),
+    ...(options.trace ? ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')] : []),
     ...(options.cflags ?? []),
   ];
   const key = ['program', path, clangIdentity(), ...flags].join('\0');

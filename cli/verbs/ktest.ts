@@ -49,7 +49,8 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
     ...(await deviceChoice(options)),
     dialect,
     conf: conf.split('+').includes('ktest') ? conf : `${conf}+ktest`,
-    cflags: cover === undefined ? [] : ['-include', join(folder, 'kcov-self.h')],
+    cflags: [],
+    trace: cover !== undefined,
     env: {},
     interactive: false,
   };

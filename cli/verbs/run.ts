@@ -1,6 +1,5 @@
 // `kcovbox run`: a C program or an ELF as the guest's first process, with its exit status as ours.
 
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   DEFAULT_EXTENSIONS,
@@ -12,7 +11,7 @@ import {
 } from '../../emulator/index.ts';
 import type { LoadedDevice } from '../../host/device.ts';
 import type { GuestImages, GuestOptions } from '../../host/guest.ts';
-import { DIALECTS, packageRoot } from '../../toolchain/index.ts';
+import { DIALECTS } from '../../toolchain/index.ts';
 import { COVER_FORMATS } from '../cov/formats.ts';
 import { UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
@@ -105,18 +104,14 @@ export function addOutputOptions(command: Command, { hasTests = false } = {}): C
     .option('--no-symbolize', "print the kernel's reports as they are, without source lines");
 }
 
-/**
- * What --trace adds to the compiler's command line: the program opens and enables kcov before its
- * first line.
- */
-function traceFlags(program: string, { cover, kcov }: RunOptions): string[] {
+/** Refuses --trace where nothing could be recorded. */
+function checkTrace(program: string, { cover, kcov }: RunOptions): void {
   if (cover === undefined) throw new UserError('--trace without --cover: add --cover FILE for the records');
   if (kcov !== 'device') throw new UserError(`--trace needs the kcov device: omit --kcov ${kcov}`);
   if (!/\.c$/i.test(program))
     throw new UserError(
       `--trace compiles kcov into a C program, and ${program} is compiled already; compile it with -include kcov-self.h`,
     );
-  return ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')];
 }
 
 const addVariable = (text: string, before: Record<string, string> = {}): Record<string, string> => {
@@ -258,12 +253,14 @@ export function register(program: Command): void {
       const gdb = gdbOf({ ...(s && { s }), ...(S && { S }), ...(gdbText !== undefined && { gdb: gdbText }) });
       if (gdb && options.engine === 'lockstep') throw new UserError('--gdb needs one engine: jit or interp');
       const { cflags, env = {}, trace = false } = options;
+      if (trace) checkTrace(file, options);
       const choice = {
         ...options,
         ...(await deviceChoice(options)),
         dialect,
         conf,
-        cflags: [...(trace ? traceFlags(file, options) : []), ...splitFlags(cflags)],
+        cflags: splitFlags(cflags),
+        trace,
         env,
         interactive: options.interactive === true,
       };

@@ -10,7 +10,14 @@ export interface RunDescription {
   version: 1;
   /** SHA-256 of each image; `id` is the name that traces of the kernel carry. */
   images: { kernel: { id: string; sha256: string }; initrd: string; program: string };
-  program: { name: string; argv: string[]; environment: Record<string, string>; cflags: string[] };
+  program: {
+    name: string;
+    argv: string[];
+    environment: Record<string, string>;
+    cflags: string[];
+    /** kcov is compiled into it. */
+    trace?: true | undefined;
+  };
   /** `append`: the whole kernel command line. */
   kernel: { dialect: 'openbsd' | 'netbsd' | 'freebsd' | 'linux'; conf: string; append: string };
   machine: {

@@ -1,6 +1,5 @@
 // One run of a program in the guest.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { hasParts } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
@@ -229,6 +228,7 @@ const MEMORY_USUAL = 256 * 2 ** 20;
 function choiceOf(program: string, options: RunOptions): MachineChoice {
   const { conf, memory = MEMORY_USUAL, maxInsns, kcov = 'device', cflags = [] } = options;
   const dialect = dialectOf(options);
+  if (options.trace) checkTrace(program, kcov);
   return {
     dialect,
     conf: conf ?? dialect,
@@ -241,7 +241,8 @@ function choiceOf(program: string, options: RunOptions): MachineChoice {
     schedSeed: options.schedSeed,
     icount: options.icount ?? 0,
     maxInsns,
-    cflags: options.trace ? [...traceFlags(program, kcov), ...cflags] : cflags,
+    cflags,
+    trace: options.trace === true,
     env: options.env ?? {},
   };
 }
@@ -263,7 +264,7 @@ function dialectOf({ conf, kernel, kernelSource, dialect: given }: RunOptions): 
   );
 }
 
-function traceFlags(program: string, kcov: MachineChoice['kcov']): string[] {
+function checkTrace(program: string, kcov: MachineChoice['kcov']): void {
   if (kcov !== 'device')
     throw new KcovboxError('input', `trace needs the kcov device: leave out kcov ${kcov}`);
   if (!/\.c$/i.test(program))
@@ -271,5 +272,4 @@ function traceFlags(program: string, kcov: MachineChoice['kcov']): string[] {
       'input',
       `trace compiles kcov into a C program, and ${program} is compiled already`,
     );
-  return ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')];
 }

@@ -1,0 +1,50 @@
+// The package beside a checkout: a description of a run has nothing of the place where it ran.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kcovbox as command, type Ran } from '../support/command.ts';
+import { installPacked } from '../support/packed.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-installs-'));
+const bin = join(dir, 'app', 'node_modules', '.bin', 'kcovbox');
+beforeAll(() => void installPacked(dir), 600_000);
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('a traced run is the same run in a checkout and in an install, from another folder', () => {
+  const own = (folder: string): string => {
+    mkdirSync(join(dir, folder));
+    writeFileSync(join(dir, folder, 'own.c'), 'int main(void) { return 3; }\n');
+    return join(dir, folder);
+  };
+  const [here, there] = [own('here'), own('there')];
+  const env = { ...process.env, KCOVBOX_CACHE: join(dir, 'installed-cache') };
+  const outputs = ['--cover', 'own.kcov', '--result', 'own.json', '--snapshot', 'own.ksnap'];
+  const args = ['run', '--trace', ...outputs, 'own.c'];
+  expect(command(args, { cwd: here })).toMatchObject({ status: 3, stderr: '' });
+  const installed = (...words: string[]): Ran => {
+    const { status, stdout, stderr } = spawnSync(bin, words, {
+      cwd: there,
+      encoding: 'utf8',
+      input: '',
+      env,
+    });
+    return { status, stdout, stderr };
+  };
+  expect(installed(...args)).toMatchObject({ status: 3, stderr: '' });
+  const [first, second] = [here, there].map(folder =>
+    JSON.parse(readFileSync(join(folder, 'own.json'), 'utf8')),
+  );
+  expect(first.run.program).toEqual({ name: 'own', argv: ['own'], environment: {}, cflags: [], trace: true });
+  expect(second.run).toEqual(first.run);
+  expect(second.runId).toBe(first.runId);
+  const again = installed('run', '--trace', '--cover', 'x.kcov', '--from', join(here, 'own.ksnap'), 'own.c');
+  expect(again).toEqual({ status: 3, stdout: '', stderr: '' });
+  const record = ['--record', 'own.kcapsule', '--thin'];
+  const recorded = command(['run', '--trace', '--cover', 'x.kcov', ...record, 'own.c'], { cwd: here });
+  expect(recorded).toMatchObject({ status: 3, stderr: '' });
+  rmSync(join(dir, 'installed-cache', 'image'), { recursive: true, force: true });
+  const replayed = installed('replay', join(here, 'own.kcapsule'), 'own.c');
+  expect(replayed).toMatchObject({ status: 3, stderr: expect.stringMatching(/^kcovbox: the same run/) });
+});
