@@ -190,7 +190,7 @@ function cmpPayload(trace: Trace, from: number, count: number): Uint8Array {
 }
 
 /** Read a stored trace. `name` is used in error texts. */
-export function readTrace(bytes: Uint8Array, name = 'trace'): Trace {
+export function readTrace(bytes: Uint8Array, name = 'the data'): Trace {
   return new TraceReader(bytes, name).read();
 }
 

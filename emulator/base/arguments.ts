@@ -26,6 +26,11 @@ export const hasParts = (value: unknown, ...names: readonly PropertyKey[]): bool
 export const aString = is('a string', value => typeof value === 'string');
 export const aBoolean = is('true or false', value => typeof value === 'boolean');
 export const aBigint = is('a bigint, such as 5n', value => typeof value === 'bigint');
+/** A value of 64 bits, such as a seed: a larger or negative one would be another one. */
+export const aUint64 = is(
+  'a bigint from 0n to 2n ** 64n - 1n, such as 5n',
+  value => typeof value === 'bigint' && value === BigInt.asUintN(64, value),
+);
 export const aFunction = is('a function', value => typeof value === 'function');
 export const anObject = is('an object', isObject);
 

@@ -4,8 +4,8 @@
 import { checkDefinition, DefinedDevice, paramsOf } from '../../devices/defined.ts';
 import {
   type Argument,
-  aBigint,
   aString,
+  aUint64,
   aWhole,
   checkArguments,
   hasParts,
@@ -29,7 +29,7 @@ export interface BenchOptions {
   readonly seed?: bigint;
 }
 
-const OPTIONS = optionsOf<BenchOptions>({ params: optional(recordOf(aString)), seed: optional(aBigint) });
+const OPTIONS = optionsOf<BenchOptions>({ params: optional(recordOf(aString)), seed: optional(aUint64) });
 const OFFSET = aWhole(0);
 const BYTES = oneOf(1, 2, 4);
 const VALUE = is('a number', value => typeof value === 'number');

@@ -200,7 +200,7 @@ function placeFilter(image: Image, select: Selection): RecordFilter['point'] {
  * @param name - of the file, for messages.
  * @throws KcovboxError of kind `coverage` if it is anything else, truncated, or damaged.
  */
-export function readTrace(bytes: Uint8Array, name = 'trace'): Trace {
+export function readTrace(bytes: Uint8Array, name = 'the data'): Trace {
   check('readTrace', ['bytes', bytes, bytesOf('a .kcov file')], ['name', name, aString]);
   return toTrace(readInner(bytes, name));
 }

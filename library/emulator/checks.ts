@@ -1,10 +1,10 @@
 // The arguments of the machine: their types and, where the emulator does not say it, their ranges.
 import {
   type Argument,
-  aBigint,
   aBoolean,
   aFunction,
   aString,
+  aUint64,
   aWhole,
   bytesOf,
   type Check,
@@ -116,6 +116,13 @@ const EVENT = shapeOf<InputEvent>({
   ),
 });
 
+/** The end of 9999, which is the last year of a date in a description of a run. */
+const RTC_END = 253_402_300_800n * 10n ** 9n;
+const RTC_BASE = is(
+  'a bigint: nanoseconds from 1970 on, before the end of the year 9999',
+  value => typeof value === 'bigint' && value >= 0n && value < RTC_END,
+);
+
 /** @internal */
 export const MACHINE = optionsOf<MachineOptions>({
   kernel: optional(IMAGE),
@@ -134,13 +141,13 @@ export const MACHINE = optionsOf<MachineOptions>({
   cpu: optional(aString),
   engine: optional(oneOf('jit', 'interp', 'lockstep')),
   kcov: optional(aBoolean),
-  countInstructions: optional(optionsOf<{ low: bigint; high: bigint }>({ low: aBigint, high: aBigint })),
+  countInstructions: optional(optionsOf<{ low: bigint; high: bigint }>({ low: aUint64, high: aUint64 })),
   virtio: optional(listOf(A_VIRTIO_DEVICE)),
   devices: optional(listOf(ADDED)),
-  seed: optional(aBigint),
-  schedSeed: optional(aBigint),
+  seed: optional(aUint64),
+  schedSeed: optional(aUint64),
   icount: optional(aWhole(0, ICOUNT_MAX)),
-  rtcBase: optional(aBigint),
+  rtcBase: optional(RTC_BASE),
   onConsole: optional(aFunction),
   replay: optional(listOf(EVENT)),
 });

@@ -1,10 +1,10 @@
 // The arguments of kcovbox/node.
 import {
   type Argument,
-  aBigint,
   aBoolean,
   aFunction,
   aString,
+  aUint64,
   aWhole,
   type Check,
   checkArguments,
@@ -38,7 +38,7 @@ const A_WORD = is('a string without NUL', value => typeof value === 'string' && 
 const WORDS = optional(listOf(A_WORD));
 const FUNCTION = optional(aFunction);
 const DIALECT = optional(oneOf(...DIALECTS));
-const SEED = optional(aBigint);
+const SEED = optional(aUint64);
 const ENGINE = optional(oneOf('jit', 'interp', 'lockstep'));
 
 const INPUT: Check = is(

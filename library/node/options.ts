@@ -25,9 +25,10 @@ export interface RunOptions {
   /** The program's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Standard input: all of it, or chunks as they come, such as a readable stream. Default: empty.
+   * Standard input: all of it, or chunks as they come, such as a readable stream. Text is UTF-8.
+   * Default: empty.
    */
-  readonly input?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  readonly input?: string | Uint8Array | AsyncIterable<Uint8Array | string>;
   /** Whose kcov the kernel speaks. Default: that of `conf` or `kernel`, or `openbsd`. */
   readonly dialect?: Dialect;
   /** Kernel configuration, as `linux+kasan`. Default: the dialect. */
@@ -50,9 +51,9 @@ export interface RunOptions {
   readonly cpu?: string;
   /** Bytes of RAM: whole MiB, 16 MiB to 2 GiB. Default: 256 MiB. */
   readonly memory?: number;
-  /** Of everything random in the guest. */
+  /** Of everything random in the guest. 64 bits. */
   readonly seed?: bigint;
-  /** Of the order in which harts take turns. */
+  /** Of the order in which harts take turns. 64 bits. */
   readonly schedSeed?: bigint;
   /** An instruction takes 2^icount nanoseconds of the guest's time, 0 to 10. Default: 0. */
   readonly icount?: number;

@@ -188,6 +188,7 @@ export class Run {
 export const run = (program: string, options: RunOptions = {}): Promise<Run> =>
   guarded(async () => {
     check('run', ['program', program, A_PATH], ['options', options, RUN]);
+    options.signal?.throwIfAborted();
     const choice = choiceOf(program, options);
     const images = await prepareGuest(program, options.args ?? [], {
       ...choice,

@@ -12,7 +12,7 @@ import { type Verdict, verdict } from '../../run/verdict.ts';
 const SLICE = 20_000_000;
 const SLICE_WORK = 1 << 22;
 
-export type Input = string | Uint8Array | AsyncIterable<Uint8Array>;
+export type Input = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
 /** Input of an earlier run, and when it ended. */
 export interface Recorded {
@@ -44,11 +44,14 @@ const turn = (): Promise<void> => new Promise(done => setImmediate(done));
 
 /** Bytes of the input in pieces as the feed wants them. */
 class Pieces implements InputStream {
-  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #source: AsyncIterator<Uint8Array | string>;
+  readonly #signal: AbortSignal | undefined;
   #held = Buffer.alloc(0);
   #isOver = false;
 
-  constructor(input: Input) {
+  /** The signal ends the wait for a chunk. */
+  constructor(input: Input, signal: AbortSignal | undefined) {
+    this.#signal = signal;
     const whole = typeof input === 'string' ? Buffer.from(input) : input;
     this.#source = isBytes(whole)
       ? (async function* () {
@@ -59,14 +62,39 @@ class Pieces implements InputStream {
 
   async takePiece(isInterrupted: () => boolean): Promise<Uint8Array> {
     while (this.#held.length < PIECE && !this.#isOver && !isInterrupted()) {
-      const { value, done } = await this.#source.next();
+      const { value, done } = await this.#next();
       if (done) this.#isOver = true;
       else if (isBytes(value)) this.#held = Buffer.concat([this.#held, value]);
-      else throw new KcovboxError('input', 'a chunk of the input is not a Uint8Array');
+      else if (typeof value === 'string') this.#held = Buffer.concat([this.#held, Buffer.from(value)]);
+      else throw new KcovboxError('input', 'a chunk of the input is neither a Uint8Array nor text');
     }
     const piece = this.#held.subarray(0, PIECE);
     this.#held = this.#held.subarray(PIECE);
     return piece;
+  }
+
+  /** The next chunk; rejects with the signal's reason, and then closes the source. */
+  async #next(): Promise<IteratorResult<Uint8Array | string>> {
+    const signal = this.#signal;
+    const next = this.#source.next();
+    if (!signal) return next;
+    let abort = (): void => {};
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(signal.reason);
+      signal.addEventListener('abort', abort);
+      if (signal.aborted) abort();
+    });
+    try {
+      return await Promise.race([next, aborted]);
+    } catch (error) {
+      if (signal.aborted) {
+        next.catch(() => {});
+        Promise.resolve(this.#source.return?.()).catch(() => {});
+      }
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 }
 
@@ -136,7 +164,11 @@ class Slices {
     const machine = this.#machine;
     const { signal, input, maxInsns } = this.#options;
     const isInterrupted = (): boolean => signal?.aborted === true;
-    const feed = new Feed(machine, new Pieces(input), { end: 'break', isBusyGuest: false, isInterrupted });
+    const feed = new Feed(machine, new Pieces(input, signal), {
+      end: 'break',
+      isBusyGuest: false,
+      isInterrupted,
+    });
     let left = maxInsns;
     while (left > 0) {
       signal?.throwIfAborted();

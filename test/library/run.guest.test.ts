@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { allInMemory, prepareGuest } from '../../host/guest.ts';
 import { Image, measure, readTrace } from '../../library/coverage.ts';
@@ -117,6 +118,42 @@ test('a trace: of the command, of run, and of a machine of its own are the same 
   expect(Buffer.from(ours.coverage().export('html', ours.exportOptions)).toString()).toContain('sys_read');
   expect(() => ours.coverage().export('nosuch' as 'html')).toThrow(
     /^Coverage\.export: format is "nosuch", expected one of kcov, raw, /,
+  );
+});
+
+test('a signal ends a run that waits for input, and its source', async () => {
+  const timed = new AbortController();
+  let closed = false;
+  const silent: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<never>(() => {}),
+      return: async () => {
+        closed = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  setTimeout(() => timed.abort(new Error('enough')), 500);
+  await expect(run(program, { input: silent, signal: timed.signal })).rejects.toThrow('enough');
+  expect(closed).toBe(true);
+  const fails: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no more')) }),
+  };
+  const { signal } = new AbortController();
+  await expect(run(program, { input: fails, signal })).rejects.toThrow('no more');
+  await expect(run(program, { input: Readable.from([3]) })).rejects.toThrow(
+    'a chunk of the input is neither a Uint8Array nor text',
+  );
+});
+
+test('chunks of text are the same run as bytes', async () => {
+  const text = Readable.from([
+    'a line of input\n',
+    Buffer.from('a line of input\n'),
+    'a line of input\n'.repeat(5),
+  ]);
+  expect((await run(program, { input: text })).outcome).toEqual(
+    (await run(program, { input: LINES })).outcome,
   );
 });
 
