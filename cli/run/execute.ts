@@ -197,7 +197,7 @@ export async function execute(
   const facts = log && (await factsOf(end, log, images, choice, recorded, violations));
   const executed: Executed = { end, run: facts?.run, outcome: facts?.outcome, log };
   await writeEach([
-    () => saving?.check(),
+    () => saving?.check(end.machine.spent),
     async () => {
       if (!exact || format === undefined) return;
       const { writeExact } = await import('../cov/cover.ts');

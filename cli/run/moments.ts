@@ -4,7 +4,6 @@ import type { Machine } from '../../emulator/index.ts';
 import { formatSnapshot, openSnapshot } from '../../host/snapshot-file.ts';
 import type { FeedState } from '../../run/feed.ts';
 import { type BootDescription, canonicalJson, type RunDescription } from '../../run/index.ts';
-import { tell } from '../../toolchain/index.ts';
 import type { GuestConsole } from '../io/console.ts';
 import type { ConsoleLog } from '../io/console-log.ts';
 import { UserError } from '../io/fail.ts';
@@ -18,12 +17,20 @@ function contextOf(run: RunDescription | BootDescription): Record<string, unknow
   return context;
 }
 
+/** A moment that did not come, in words. */
+function nameOf(at: Moment): string {
+  if (typeof at === 'number') return `unit ${at}`;
+  if (at === 'first-instruction') return 'the first instruction of the program';
+  return at.mark === 'any' ? 'a marker' : `marker ${at.mark}`;
+}
+
 export type Saving = NonNullable<SessionOptions['stop']> & {
   /**
-   * Behind the run: says so when its moment did not come. Errors: UserError for a snapshot that
-   * could not be written; the run went on for its other outputs.
+   * Behind the run, which ended at unit `end`. Errors: UserError for a snapshot that could not be
+   * written, because its moment did not come or for another reason; the run went on for its other
+   * outputs.
    */
-  readonly check: () => void;
+  readonly check: (end: number) => void;
 };
 
 /** Writes the snapshot when the moment comes. `path`: of the file. */
@@ -56,10 +63,12 @@ export function saveAt(
         state = error;
       }
     },
-    check: () => {
+    check: end => {
       if (state instanceof UserError) throw state;
       if (state === 'waiting')
-        tell(`kcovbox: ${path} was not written: the run ended before the snapshot's moment\n`);
+        throw new UserError(
+          `snapshot ${path} was not written: the run ended at unit ${end}, before ${nameOf(at)}`,
+        );
     },
   };
 }

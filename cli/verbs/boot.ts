@@ -153,7 +153,7 @@ export function register(program: Command): void {
       const why = explain(end);
       if (why) tell(`kcovbox: ${why}\n`);
       await writeEach([
-        () => saving?.check(),
+        () => saving?.check(end.machine.spent),
         async () => {
           if (!exact) return;
           const { writeExact } = await import('../cov/cover.ts');

@@ -80,7 +80,9 @@ int main(void) {
     expect(units('marker')).toBeLessThan(units('marker:2'));
     marks.add(units('marker:2'));
     expect(marks.size).toBe(1); // the same unit on every engine
-    expect(run(...place('marker:9'), ...guest).stderr).toMatch(/was not written: the run ended before/);
+    const late = run(...place('marker:9'), ...guest);
+    expect(late).toMatchObject({ status: 125, stdout: 'one\ntwo\n' });
+    expect(late.stderr).toMatch(/was not written: the run ended at unit \d+, before marker 9\n$/);
   });
 
   test.each(['jit', 'lockstep'])('starts in front of the first instruction of the program (%s)', engine => {
@@ -137,8 +139,13 @@ describe('--from', () => {
   });
 
   test('says that the moment never came', () => {
-    const { status, stderr } = run('--snapshot', at('late.ksnap'), '--snapshot-at', '900000000', HELLO);
-    expect({ status, file: existsSync(at('late.ksnap')) }).toEqual({ status: 0, file: false });
-    expect(stderr).toMatch(/late\.ksnap was not written: the run ended before the snapshot's moment\n$/);
+    const late = ['--snapshot', at('late.ksnap'), '--snapshot-at', '900000000'];
+    const { status, stdout, stderr } = run(...late, '--result', at('late.json'), HELLO);
+    expect({ status, file: existsSync(at('late.ksnap')) }).toEqual({ status: 125, file: false });
+    expect(stdout).toMatch(/^hello/);
+    const { outcome } = facts('late.json');
+    expect(stderr).toBe(
+      `kcovbox: snapshot ${at('late.ksnap')} was not written: the run ended at unit ${outcome.time}, before unit 900000000\n`,
+    );
   });
 });
