@@ -6,6 +6,7 @@ import { Elf } from '../coverage/index.ts';
 import { type EngineKind, faultText, hostileText, type JournalEntry } from '../emulator/index.ts';
 import {
   canonicalJson,
+  describeExtensions,
   describeInput,
   type RunDescription,
   type RunOutcome,
@@ -57,7 +58,7 @@ export function describe(
     },
     machine: {
       harts: choice.smp,
-      extensions: [...choice.cpu].sort(),
+      ...describeExtensions(choice.cpu),
       memory: choice.memory,
       kcov: choice.kcov,
       seed: hexOf(choice.seed),

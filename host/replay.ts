@@ -7,7 +7,7 @@ import {
   RUN_HASH_INTERVAL,
 } from '../emulator/index.ts';
 import { type Capsule, STATE_HASH } from '../run/capsule/index.ts';
-import type { RunDescription, RunOutcome } from '../run/index.ts';
+import { extensionsOf, type RunDescription, type RunOutcome } from '../run/index.ts';
 import type { LoadedDevice } from './device.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
@@ -40,7 +40,7 @@ export function choiceOf(
     kcov: machine.kcov,
     engine,
     smp: machine.harts,
-    cpu: new Set(machine.extensions),
+    cpu: extensionsOf(machine),
     memory: machine.memory,
     seed: seedOf(machine.seed),
     schedSeed: seedOf(machine.schedSeed),

@@ -4,8 +4,9 @@
 // and coverage, on any engine. So it contains hashes, numbers and words for the guest, and nothing
 // about the host: no path, no program, no output.
 import * as z from 'zod';
-import { ALL_EXTENSIONS, VIRTIO_KINDS } from '../emulator/index.ts';
+import { VIRTIO_KINDS } from '../emulator/index.ts';
 import { LOADS_MAX, SLOTS } from './capsule/limits.ts';
+import { HAD_BY_ALL, LISTED } from './extensions.ts';
 
 /** Longest kernel command line and longest argument list, in characters. */
 export const APPEND_MAX = 1 << 16;
@@ -92,9 +93,14 @@ export const runDescription = z.strictObject({
   machine: z.strictObject({
     harts: z.int().min(1).max(8),
     extensions: z
-      .array(z.enum([...ALL_EXTENSIONS]))
-      .max(ALL_EXTENSIONS.size)
+      .array(z.enum(LISTED))
+      .max(LISTED.length)
       .describe('optional extensions of the harts, sorted; docs/isa.md lists those that every hart has'),
+    without: z
+      .array(z.enum(HAD_BY_ALL))
+      .max(HAD_BY_ALL.length)
+      .optional()
+      .describe('extensions that the harts lack and have otherwise, sorted'),
     memory: z.int().min(RAM_MIN).max(RAM_MAX).multipleOf(MIB).describe('bytes'),
     kcov: z.enum(['device', 'guest', 'off']),
     seed: seed.nullable(),

@@ -29,6 +29,7 @@ const PMPADDR = (1n << 54n) - 1n;
 
 const FCSR = 'Unpriv "F"';
 const COUNTER = { guard: 'counter' } as const;
+const ZIHPM = { needs: 'zihpm' } as const;
 
 // biome-ignore format: one row, one register
 const ROWS = [
@@ -39,7 +40,7 @@ const ROWS = [
   computed(0xc00, 'cycle',   'counter', ['Unpriv "Zicntr"', 'mcycle'], COUNTER),
   computed(0xc01, 'time',    'time',    ['Unpriv "Zicntr"', 'mtime of the CLINT, 10 MHz'], COUNTER),
   computed(0xc02, 'instret', 'counter', ['Unpriv "Zicntr"', 'minstret'], COUNTER),
-  ...series(3, 31, n => computed(0xc00 + n, `hpmcounter${n}`, 'counter', ['Unpriv "Zihpm"', 'the value of its mhpmcounter'], COUNTER)),
+  ...series(3, 31, n => computed(0xc00 + n, `hpmcounter${n}`, 'counter', ['Unpriv "Zihpm"', 'the value of its mhpmcounter'], { ...COUNTER, ...ZIHPM })),
 
   // Supervisor
   view(0x100, 'sstatus', 'mstatus', lo(F.SSTATUS_MASK) | hi(F.UXL_HI | F.SD_HI), lo(F.SSTATUS_MASK),
@@ -90,7 +91,7 @@ const ROWS = [
   // Counters and events
   stored(0xb00, 'mcycle',   ['Priv §3.1.10', 'instructions and exceptions of the hart'], { rule: 'counter' }),
   stored(0xb02, 'minstret', ['Priv §3.1.10', 'instructions retired by the hart'], { rule: 'counter' }),
-  ...series(3, 31, n => stored(0xb00 + n, `mhpmcounter${n}`, ['Priv §3.1.10', 'counts the event in its mhpmevent'], { rule: 'counter' })),
+  ...series(3, 31, n => stored(0xb00 + n, `mhpmcounter${n}`, ['Priv §3.1.10', 'counts the event in its mhpmevent'], { rule: 'counter', ...ZIHPM })),
   ...series(3, 31, n => stored(0x320 + n, `mhpmevent${n}`, ['Priv §3.1.10', '1 = cycles, 2 = instructions; no other event occurs'], { rule: 'mhpmevent' })),
 
   // Physical memory protection; on RV64 only even pmpcfg exist

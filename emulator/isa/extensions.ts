@@ -91,7 +91,7 @@ const ROWS = [
   always('zifencei',           'mandatory', 'fence.i'),
   always('zihintntl',          'no',        'hints of non-temporal locality'),
   always('zihintpause',        'mandatory', 'pause, a hint'),
-  always('zihpm',              'mandatory', 'hpmcounter3 to 31'),
+  optional('zihpm', on, 10,    'mandatory', 'hpmcounter3 to 31 and mhpmcounter3 to 31'),
   always('zmmul',              'no',        'multiplication, a part of M'),
   always('za64rs',             'mandatory', 'reservation sets of at most 64 bytes'),
   always('zaamo',              'no',        'atomic memory operations, a part of A'),
@@ -170,5 +170,6 @@ export function qemuCpu(chosen: Extensions, version: 7 | 10 = 7): string {
   const properties = EXTENSIONS.filter(row => row.since !== undefined && row.since <= version).map(
     row => `${row.name}=${has(row, chosen) ? 'on' : 'off'}`,
   );
-  return ['rv64', ...properties, 'pmu-num=29'].join(',');
+  const counters = chosen.has('zihpm') ? 29 : 0;
+  return ['rv64', ...properties, `pmu-num=${counters}`].join(',');
 }

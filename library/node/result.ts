@@ -24,6 +24,8 @@ export interface RunDescription {
     harts: number;
     /** Optional extensions of the harts, sorted. */
     extensions: string[];
+    /** Extensions that the harts lack and have otherwise: `zihpm`. */
+    without?: string[] | undefined;
     /** Bytes. */
     memory: number;
     kcov: 'device' | 'guest' | 'off';

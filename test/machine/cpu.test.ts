@@ -31,6 +31,13 @@ describe('-cpu', () => {
     expect(missing).toEqual([]);
   });
 
+  it('zihpm can be switched off', () => {
+    expect(isaString(parseCpu('rv64'))).toContain('_zihpm_');
+    expect(isaString(parseCpu('rv64,zihpm=off'))).not.toContain('zihpm');
+    expect(parseCpu('rva22s64')).toContain('zihpm');
+    expect(qemuCpu(parseCpu('rva22s64,zihpm=off'), 10)).toContain('zihpm=off');
+  });
+
   it('svade is the other side of svadu', () => {
     expect(isaString(parseCpu('rv64,svade=on'))).toMatch(/_svade_(?!svadu)/);
     expect(parseCpu('rva22s64,svade=off')).toEqual(parseCpu('rva22s64,svadu=on'));
