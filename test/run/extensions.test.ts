@@ -1,3 +1,5 @@
+// The extensions of a run description, there and back.
+
 import { expect, test } from 'vitest';
 import { ALL_EXTENSIONS, DEFAULT_EXTENSIONS } from '../../emulator/index.ts';
 import { describeExtensions, extensionsOf, HAD_BY_ALL, LISTED } from '../../run/extensions.ts';

@@ -127,7 +127,8 @@ export function searchPrivileged({ profile, seed, programs, compare }: Search): 
 
 /**
  * The same program under several configurations: all hashes equal? Programs that run into UNITS are
- * compared, but not counted: they mostly repeat one trap.
+ * compared, but not counted: they mostly repeat one trap. Where a configuration has its own limit,
+ * all count.
  */
 export function compareConfigurations(
   program: PrivilegedProgram,
@@ -138,7 +139,7 @@ export function compareConfigurations(
   const { hash, instret, isOver } = outcomes[0]!;
   return {
     isDifferent: outcomes.some(other => other.hash !== hash),
-    instructions: isOver ? instret : 0,
+    instructions: isOver || configurations[0]!.units !== undefined ? instret : 0,
     outcomes,
   };
 }
