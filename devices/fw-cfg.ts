@@ -199,7 +199,7 @@ export class FwCfg implements Device {
       return;
     }
     if (!(control & CONTROL_WRITE) && control & CONTROL_SKIP) this.#advance(length);
-    this.#end(address, !(control & CONTROL_WRITE));
+    this.#end(address, !(control & CONTROL_WRITE) || length === 0);
   }
 
   #end(request: number, isOk: boolean): void {
@@ -212,7 +212,8 @@ export class FwCfg implements Device {
     const { ram, clock, work } = this.#ports;
     const { request, target } = s;
     const burst = Math.min(BURST, s.left);
-    const isOk = ram.has(target, s.left);
+    // As on QEMU, nothing can be moved to and from anywhere.
+    const isOk = s.left === 0 || ram.has(target, s.left);
     if (isOk) {
       work.spend(burst);
       this.#copy(target, burst);

@@ -97,6 +97,8 @@ describe('fw_cfg', () => {
     expect(request(READ, 64, 0x10)).toBe(ERROR);
     expect(request(READ, 2, RAM + memory.bytes - 1)).toBe(ERROR);
     expect(request(WRITE, 4)).toBe(ERROR);
+    expect(request(READ, 0, 0x10)).toBe(0);
+    expect(request(WRITE, 0, 0x10)).toBe(0);
     expect(request(READ, 4, TARGET, 0x40)).toBeNaN();
     expect(request(READ, 4, TARGET, RAM + memory.bytes - 8)).toBeNaN();
     expect(memory.read(TARGET, 64)).toEqual(before);
