@@ -11,7 +11,7 @@ import {
   writeCpio,
 } from '../toolchain/index.ts';
 import type { LoadedDevice } from './device.ts';
-import { readInput, readLoaded } from './input.ts';
+import { holdInput, readInput, readLoaded } from './input.ts';
 
 /**
  * Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense.
@@ -245,12 +245,14 @@ export async function prepareGuest(
   // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg.
   const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
   const words = isOwn ? { append: whole, tail: undefined } : { append, tail };
-  let kernel = loaded ? undefined : readInput(kernelPath, 'kernel');
+  // Held open: the cache may be pruned while the guest runs, and a report reads it behind the run.
+  const readKernel = loaded ? holdInput(kernelPath, 'kernel') : () => readInput(kernelPath, 'kernel');
+  let kernel = loaded ? undefined : readKernel();
   return {
     ...images,
     ...words,
     get kernel() {
-      return (kernel ??= readInput(kernelPath, 'kernel'));
+      return (kernel ??= readKernel());
     },
   };
 }

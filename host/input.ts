@@ -40,20 +40,38 @@ function kindOf(status: Stats): string {
 }
 
 /** Whole contents of an input file of at most `max` bytes. */
-export function readInput(path: string, what: string, max = FILE_MAX): Uint8Array {
-  return open(path, what, (fd, { size }) => {
-    const tooLarge = () => refused(`${what} ${path} is larger than ${Math.floor(max / MIB)} MiB`);
-    if (size > max) throw tooLarge();
-    // The files of /proc report a size of 0.
-    let bytes = Buffer.allocUnsafe(size + 1);
-    for (let at = 0; ; ) {
-      const got = readSync(fd, bytes, at, bytes.length - at, null);
-      at += got;
-      if (got === 0) return bytes.subarray(0, at);
-      if (at > max) throw tooLarge();
-      if (at === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * at + MIB, max + 1));
+export const readInput = (path: string, what: string, max = FILE_MAX): Uint8Array =>
+  open(path, what, (fd, { size }) => readWhole(fd, size, `${what} ${path}`, max));
+
+/**
+ * Opens a file now, and answers with a function that reads it once: also when its name has gone by
+ * then. Errors: as `readInput`.
+ */
+export function holdInput(path: string, what: string): () => Uint8Array {
+  const { size } = open(path, what, (_, status) => status);
+  const fd = openSync(path, 'r');
+  return () => {
+    try {
+      return readWhole(fd, size, `${what} ${path}`, FILE_MAX);
+    } finally {
+      closeSync(fd);
     }
-  });
+  };
+}
+
+/** `name`: of the role and the file. */
+function readWhole(fd: number, size: number, name: string, max: number): Uint8Array {
+  const tooLarge = () => refused(`${name} is larger than ${Math.floor(max / MIB)} MiB`);
+  if (size > max) throw tooLarge();
+  // The files of /proc report a size of 0.
+  let bytes = Buffer.allocUnsafe(size + 1);
+  for (let at = 0; ; ) {
+    const got = readSync(fd, bytes, at, bytes.length - at, null);
+    at += got;
+    if (got === 0) return bytes.subarray(0, at);
+    if (at > max) throw tooLarge();
+    if (at === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * at + MIB, max + 1));
+  }
 }
 
 /**

@@ -219,20 +219,23 @@ export function markUsed(path: string): void {
 }
 
 /**
- * Files that interrupted builds leave: `NAME.PID.tmp`, and `NAME.PID.tmp.objects` of a process that
- * no longer exists.
+ * The product that an interrupted build did not finish, if `name` is a file or folder that it left:
+ * `NAME.PID.tmp`, also with a suffix such as `.objects`, of a process that no longer exists.
  */
-function sweep(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const [, pid] = /\.(\d+)\.tmp(?:\.objects)?$/.exec(name) ?? [];
-    if (pid === undefined) continue;
-    try {
-      process.kill(Number(pid), 0);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH')
-        rmSync(join(folder, name), { recursive: true, force: true });
-    }
+export function unfinished(name: string): string | undefined {
+  const [, product, pid] = /^(.+)\.(\d+)\.tmp(?:\.(?:objects|elf|d))?$/.exec(name) ?? [];
+  if (product === undefined) return undefined;
+  try {
+    process.kill(Number(pid), 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return product;
   }
+  return undefined;
+}
+
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder))
+    if (unfinished(name) !== undefined) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 /** The name of a product: `LABEL-HASHSUFFIX`. */

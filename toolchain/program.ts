@@ -109,6 +109,28 @@ const failureOf =
       ? `${source} compiles but does not link: the linker's words are above`
       : `${source} does not compile`;
 
+/** e_type of a program, and of one that can be loaded anywhere. */
+const LINKED = [2, 3];
+
+/** Is there a whole program? Flags such as -c leave another file, or none. */
+function isLinked(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const head = readFileSync(path).subarray(0, 18);
+  return head.length === 18 && head.readUInt32BE(0) === 0x7f45_4c46 && LINKED.includes(head.readUInt16LE(16));
+}
+
+/** Flags with which clang does not link. */
+const UNLINKED =
+  /^(?:-[cESM]|-MM|-fsyntax-only|-###|-emit-(?:llvm|ast)|--(?:version|help|analyze|precompile)|--?print-.*)$/;
+
+function notLinked(source: string, cflags: readonly string[] = [], said: string): CompileError {
+  const flag = cflags.find(word => UNLINKED.test(word));
+  return new CompileError(
+    `${source} was not linked to a program: ${flag ? `omit ${flag}` : `see the flags ${cflags.join(' ')}`}`,
+    said.trimEnd(),
+  );
+}
+
 /**
  * Path of the ELF for `source`; `hash` names its contents, where they can be relied on. Errors:
  * ToolchainError; when the source does not compile, `detail` is what the compiler said.
@@ -141,6 +163,7 @@ export async function buildProgram(
     args[args.indexOf(output)] = staged;
     try {
       const said = await runTool(clang, args, dirname(path), failureOf(source), CompileError);
+      if (!isLinked(staged)) throw notLinked(source, options.cflags, said);
       if (said.trim()) (options.say ?? tell)(said);
       renameSync(staged, output);
       return parseDepfile(readFileSync(depfile, 'utf8')).map(file => resolve(dirname(path), file));

@@ -1,9 +1,9 @@
 // Lists the cache, and removes files that were not used for long. Everything can be built again,
 // except the images of recorded runs (image/), which go only when they are named by --all or are
 // old.
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheDir, objectDir } from './cache.ts';
+import { cacheDir, objectDir, unfinished } from './cache.ts';
 
 const KINDS = ['kernel', 'program', 'bench', 'booted', 'image', 'packed', 'fact', 'objects'] as const;
 
@@ -35,13 +35,25 @@ const NAMES: Readonly<Record<CacheEntry['kind'], RegExp>> = {
   objects: /^(?:[0-9a-f]{40}\.o|[0-9a-f]{32}\.json)$/,
 };
 
+/** Bytes of a file, or of all files in a folder; 0 for one that has just gone. */
+function bytesIn(path: string): number {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (!status?.isDirectory()) return status?.size ?? 0;
+  return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
+}
+
 /** Manifests belong to the products beside them. */
 function filesOf(kind: CacheEntry['kind']): CacheEntry[] {
   const folder = folderOf(kind);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap(name => {
-    if (!NAMES[kind].test(name)) return [];
     const path = join(folder, name);
+    const product = unfinished(name)?.replace(/\.json$/, '');
+    if (product !== undefined && NAMES[kind].test(product)) {
+      const used = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      return used === undefined ? [] : [{ kind, path, bytes: bytesIn(path), used }];
+    }
+    if (!NAMES[kind].test(name)) return [];
     const status = statSync(path, { throwIfNoEntry: false });
     if (!status?.isFile()) return [];
     const manifest = statSync(`${path}.json`, { throwIfNoEntry: false });
@@ -63,7 +75,7 @@ export function pruneCache(time: number): CacheEntry[] {
   for (const { path } of old) {
     // First: a manifest without its product would only be a miss.
     rmSync(`${path}.json`, { force: true });
-    rmSync(path, { force: true });
+    rmSync(path, { recursive: true, force: true });
   }
   return old;
 }

@@ -1,5 +1,4 @@
 // Writes the coverage of a run: its output, and the location of sources.
-import { readFileSync } from 'node:fs';
 import {
   annotate,
   annotatedText,
@@ -14,7 +13,6 @@ import { sourceReader, sourceRootOf, syscallName } from '../../host/sources.ts';
 import { packageRoot, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeChunks } from '../io/output.ts';
-import { openElf } from './files.ts';
 import type { CoverFormat } from './formats.ts';
 
 /** A coverage file without records would show 0 %, and the user would have to guess why. */
@@ -23,15 +21,15 @@ export function warnIfEmpty(trace: Trace, target: string, why: string): void {
   tell(`kcovbox: ${target === '-' ? 'the trace' : target} has no records: ${why}\n`);
 }
 
-/** Writes `trace` of the kernel at `kernelPath`. */
+/** Writes `trace` of the kernel with these bytes. */
 export async function writeCoverage(
   target: string,
   format: CoverFormat,
   trace: Trace,
-  kernelPath: string,
+  kernel: Uint8Array,
   title: string,
 ): Promise<void> {
-  const elf = new Elf(readFileSync(kernelPath), 'kernel.elf');
+  const elf = new Elf(kernel, 'kernel.elf');
   const readSource = sourceReader({}, elf.bytes);
   const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;
@@ -53,15 +51,14 @@ export function checkExactFormat(target: string, format: CoverFormat): void {
     );
 }
 
-/** Writes the retired instructions of the image at `imagePath`. */
+/** Writes the retired instructions of an image. */
 export async function writeExact(
   target: string,
   format: CoverFormat,
   exact: ExactCounts,
-  imagePath: string,
+  elf: Elf,
   title: string,
 ): Promise<void> {
-  const elf = openElf(imagePath);
   const coverage = Coverage.exact(elf, exact, title);
   const read = sourceReader({}, elf.bytes);
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;

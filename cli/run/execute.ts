@@ -1,5 +1,7 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the
 // outputs that were asked for.
+
+import type { Elf } from '../../coverage/index.ts';
 import { counted, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { bootKey, dropBooted, findBooted, keepBooted } from '../../host/booted.ts';
 import type { GuestImages } from '../../host/guest.ts';
@@ -135,7 +137,9 @@ export async function execute(
   const format = cover === undefined ? undefined : chooseFormat(cover, outputs.format, '--cover');
   // Modules that only some runs need are loaded by those: a small program takes no longer than
   // loading them.
-  const exact = outputs.exact ? await exactWindow(cover!, format!, images.kernelPath) : undefined;
+  const exact = outputs.exact
+    ? await exactWindow(cover!, format!, images.kernel, images.kernelPath)
+    : undefined;
   const recorder =
     cover === undefined || exact
       ? undefined
@@ -151,7 +155,10 @@ export async function execute(
   const now = moments && (await import('../../host/describe.ts')).describe(images, choice, [], false);
   const start = from === undefined ? undefined : moments!.startFrom(from, now!);
   if (start) goOn(start, log, cover, exact !== undefined);
-  const lines = async () => (await import('./report-lines.ts')).reportLines(images.kernelPath);
+  const lines = async () => {
+    if (images.kernelPath === '') return undefined; // a replay prints what was recorded
+    return (await import('./report-lines.ts')).reportLines(images.kernel);
+  };
   const notes = outputs.symbolize === false ? undefined : { needs: isReportLine, load: lines };
   const console = new GuestConsole({
     silent: isTaken,
@@ -172,7 +179,7 @@ export async function execute(
   const end = await runSession({
     machine: {
       ...machineOptions(images, choice),
-      ...exact,
+      ...(exact && { retired: exact.retired }),
       onViolation: violation => violations.add(violation),
       // With a chain stores are tracked, which makes the first snapshot cheap.
       ...((wantsFacts || (boot && !boot.booted)) && { runHash: RUN_HASH_INTERVAL }),
@@ -202,14 +209,14 @@ export async function execute(
       if (!exact || format === undefined) return;
       const { writeExact } = await import('../cov/cover.ts');
       const counts = { low: exact.retired.low, counts: end.machine.retired!.read() };
-      await writeExact(cover!, format, counts, images.kernelPath, title);
+      await writeExact(cover!, format, counts, exact.elf, title);
     },
     async () => {
       if (!recorder || format === undefined) return;
       const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
       const trace = recorder.finish();
       warnIfEmpty(trace, cover!, whyEmpty);
-      await writeCoverage(cover!, format, trace, images.kernelPath, title);
+      await writeCoverage(cover!, format, trace, images.kernel, title);
     },
     async () => {
       if (result === undefined || !facts) return;
@@ -285,17 +292,18 @@ function goOn(
   log.update(console);
 }
 
-/** Machine options that count all code of an image. */
+/** The machine option that counts all code of an image, and the image. */
 export async function exactWindow(
   cover: string,
   format: CoverFormat,
-  imagePath: string,
-): Promise<{ retired: { low: bigint; high: bigint } }> {
+  image: Uint8Array,
+  name: string,
+): Promise<{ retired: { low: bigint; high: bigint }; elf: Elf }> {
   const { checkExactFormat } = await import('../cov/cover.ts');
-  const { codeWindow } = await import('../../coverage/index.ts');
-  const { openElf } = await import('../cov/files.ts');
+  const { codeWindow, Elf } = await import('../../coverage/index.ts');
   checkExactFormat(cover, format);
-  return { retired: codeWindow(openElf(imagePath)) };
+  const elf = new Elf(image, name);
+  return { retired: codeWindow(elf), elf };
 }
 
 /** `log`: of everything that was printed. */

@@ -1,8 +1,7 @@
 // Source lines for the reports of the guest kernel, while they are printed: a line that names an
 // address gets the functions, inlined ones included, with file and line. Only the printed text
 // changes: the log of the run keeps the bytes that the guest sent.
-import { type Addr, addrOf, cleanPath, type Elf, type Frame, Symbolizer } from '../../coverage/index.ts';
-import { openElf } from '../cov/files.ts';
+import { type Addr, addrOf, cleanPath, Elf, type Frame, Symbolizer } from '../../coverage/index.ts';
 import { EXACT, FRAME, SITE } from './report-patterns.ts';
 
 /** Accessors of device registers: the line of interest is that of their caller. */
@@ -60,10 +59,10 @@ export class ReportLines {
   }
 }
 
-/** Of the kernel at this path; undefined when it is not there any more or has no lines. */
-export function reportLines(path: string): ReportLines | undefined {
+/** Of a kernel image; undefined when it has no lines. */
+export function reportLines(kernel: Uint8Array): ReportLines | undefined {
   try {
-    return new ReportLines(openElf(path));
+    return new ReportLines(new Elf(kernel, 'kernel'));
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 // `qemu-system-riscv64 -M virt` works here.
 import type { Command } from 'commander';
 import { RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import { readInput } from '../../host/input.ts';
 import { CONSOLE_KEPT, INPUT_MAX, LOADS_MAX } from '../../run/index.ts';
 import { tell } from '../../toolchain/index.ts';
 import { type BootImages, bootImages, machineOf } from '../boot/machine.ts';
@@ -48,7 +49,7 @@ async function exactOf({ cover, exact, image, kernel }: QemuOptions) {
   if (elf === undefined) throw new UserError('boot: --exact needs an image; add -k ELF');
   checkOutput(cover);
   const format = chooseFormat(cover, undefined, '--cover');
-  return { cover, format, image: elf, machine: await exactWindow(cover, format, elf) };
+  return { cover, format, name: elf, ...(await exactWindow(cover, format, readInput(elf, 'image'), elf)) };
 }
 
 /** How the run is saved, and from where it goes on. Errors: UserError. */
@@ -135,7 +136,7 @@ export function register(program: Command): void {
       const end = await runSession({
         machine: {
           ...machineOf(options, images),
-          ...exact?.machine,
+          ...(exact && { retired: exact.retired }),
           ...(hasChain && { runHash: interval }),
         },
         endsInOrder: hasFiles,
@@ -157,8 +158,8 @@ export function register(program: Command): void {
         async () => {
           if (!exact) return;
           const { writeExact } = await import('../cov/cover.ts');
-          const counts = { low: exact.machine.retired.low, counts: end.machine.retired!.read() };
-          await writeExact(exact.cover, exact.format, counts, exact.image, exact.image);
+          const counts = { low: exact.retired.low, counts: end.machine.retired!.read() };
+          await writeExact(exact.cover, exact.format, counts, exact.elf, exact.name);
         },
         async () => {
           if (options.record !== undefined)

@@ -1,5 +1,4 @@
 // One run of a program in the guest.
-import { readFileSync } from 'node:fs';
 import { hasParts } from '../../emulator/base/arguments.ts';
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
@@ -117,7 +116,7 @@ export class Run {
    * calls.
    */
   get exportOptions(): ExportOptions {
-    const image = readFileSync(this.kernelPath);
+    const image = this.#parts.images.kernel;
     const root = sourceRootOf(image) ?? { sourceRoot: packageRoot() };
     return { title: this.#parts.images.name, readSource: sourceReader({}, image), syscallName, ...root };
   }

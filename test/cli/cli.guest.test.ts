@@ -72,6 +72,16 @@ describe('statuses', () => {
   });
 });
 
+test.each(['-c', '-E', '-S', '-M', '-fsyntax-only', '-###', '--version'])(
+  'with --cflags %s there is no program to run',
+  flag => {
+    const { status, stdout, stderr } = kcovbox(['run', '--cflags', flag, 'exit7.c']);
+    expect({ status, stdout }).toEqual({ status: 123, stdout: '' });
+    expect(stderr.split('\n').at(-2)).toBe(`kcovbox: exit7.c was not linked to a program: omit ${flag}`);
+    expect(kcovbox(['run', 'exit7.c']).status).toBe(7);
+  },
+);
+
 describe('streams', () => {
   const count = `#include <stdio.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kcovbox as command, type Ran } from '../support/command.ts';
+import { kcovbox as command, type Ran, shell } from '../support/command.ts';
 import { installPacked } from '../support/packed.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-installs-'));
@@ -47,4 +47,26 @@ test('a traced run is the same run in a checkout and in an install, from another
   rmSync(join(dir, 'installed-cache', 'image'), { recursive: true, force: true });
   const replayed = installed('replay', join(here, 'own.kcapsule'), 'own.c');
   expect(replayed).toMatchObject({ status: 3, stderr: expect.stringMatching(/^kcovbox: the same run/) });
+});
+
+test('a run keeps its reports when the cache is pruned beside it', () => {
+  const cache = join(dir, 'pruned-cache');
+  const env = { KCOVBOX_CACHE: cache };
+  const place = mkdtempSync(join(dir, 'pruned-'));
+  const source = '#include <stdio.h>\nint main(void) { getchar(); *(volatile int *)8 = getchar(); }\n';
+  writeFileSync(join(place, 'waits.c'), source);
+  const run = (...words: string[]): string =>
+    `kcovbox run --trace ${words.join(' ')} --cover waits.info --result waits.json --record waits.kcapsule waits.c`;
+  const made = (): unknown =>
+    ['waits.info', 'waits.json', 'waits.kcapsule'].map(name => readFileSync(join(place, name), 'utf8'));
+  const normal = shell(`printf ab | ${run()}`, { cwd: place, env });
+  expect(normal.stderr).toBe('');
+  const wanted = made();
+  // The guest waits for its input while the cache is emptied.
+  const prune = `while ! test -e pruned; do sleep 0.1; done`;
+  const line = `{ ${prune}; printf ab; } | ${run()} & pid=$!; sleep 2; kcovbox cache prune --all; touch pruned; wait $pid`;
+  const pruned = shell(line, { cwd: place, env });
+  expect(pruned).toMatchObject({ status: normal.status, stderr: '' });
+  expect(pruned.stdout).toMatch(/^removed [1-9]\d* files/);
+  expect(made()).toEqual(wanted);
 });

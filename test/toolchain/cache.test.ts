@@ -123,6 +123,28 @@ test('prune removes what was not used since, with its manifest', async () => {
   expect(cacheEntries()).toHaveLength(1);
 });
 
+test('what a killed build left is listed and pruned, with all that is in it', () => {
+  const folder = join(dir, 'cache', 'kernel');
+  const { pid } = spawnSync('true');
+  const product = 'linux-222222222222.elf';
+  const left = [`${product}.${pid}.tmp.objects`, `${product}.${pid}.tmp`, `${product}.json.${pid}.tmp`];
+  const running = `${product}.${process.pid}.tmp.objects`;
+  const foreign = `mine.${pid}.tmp`;
+  for (const name of [left[0]!, running]) {
+    mkdirSync(join(folder, name, 'kernel'), { recursive: true });
+    writeFileSync(join(folder, name, 'kernel', 'a.o'), 'xyz');
+  }
+  for (const name of [...left.slice(1), foreign]) writeFileSync(join(folder, name), 'x');
+  const entries = cacheEntries().filter(({ path }) => path.includes('222222222222'));
+  expect(entries.map(({ path, bytes }) => [path, bytes]).sort()).toEqual(
+    [...left.entries()].map(([i, name]) => [join(folder, name), i === 0 ? 3 : 1]).sort(),
+  );
+  pruneCache(Number.POSITIVE_INFINITY);
+  for (const name of left) expect(existsSync(join(folder, name)), name).toBe(false);
+  for (const name of [running, foreign]) expect(existsSync(join(folder, name)), name).toBe(true);
+  for (const name of [running, foreign]) rmSync(join(folder, name), { recursive: true });
+});
+
 test('prune leaves files that kcovbox has not made, in whatever folder KCOVBOX_CACHE names', () => {
   const names = [
     'kernel/main.c',
