@@ -28,7 +28,7 @@ const [ROUND, DATA] = [9, 16];
 const LINK = 1;
 const PAGE = 4096;
 const DATA_BYTES = 8 * PAGE;
-const VALUES = [10, 11, 12, 13, 14, 15];
+export const VALUES = [10, 11, 12, 13, 14, 15];
 
 type Write = (a: Assembly, size: number, s: Surroundings) => void;
 
@@ -41,13 +41,13 @@ function pointTo(a: Assembly, rd: number, offset: number): void {
   a.put('add', { rd, rs1: rd, rs2: DATA });
 }
 
-function calculate(a: Assembly, s: Surroundings): void {
+export function calculate(a: Assembly, s: Surroundings): void {
   const name = s.random.pick(['add', 'sub', 'xor', 'mul', 'sltu', 'addw'] as const);
   a.put(name, { rd: value(s), rs1: value(s), rs2: value(s) });
 }
 
 /** Repeats `body` with x28 as counter. */
-function loop(a: Assembly, rounds: number, body: () => void): void {
+export function loop(a: Assembly, rounds: number, body: () => void): void {
   a.put('addi', { rd: 28, rs1: 0, imm: rounds });
   const head = a.here();
   body();
@@ -55,14 +55,14 @@ function loop(a: Assembly, rounds: number, body: () => void): void {
   a.toward('bne', head, { rs1: 28, rs2: 0 });
 }
 
-function access(a: Assembly, s: Surroundings, rs1: number, imm: number): void {
+export function access(a: Assembly, s: Surroundings, rs1: number, imm: number): void {
   const { random } = s;
   if (random.oneIn(3)) a.put(random.pick(['sd', 'sw', 'sb'] as const), { rs1, rs2: value(s), imm });
   else a.put(random.pick(['ld', 'lw', 'lbu', 'lhu'] as const), { rd: value(s), rs1, imm });
 }
 
 /** A call of a coverage hook; its operands are what x10 and x11 hold. */
-function hook(a: Assembly, s: Surroundings, kinds: 'pc' | 'any' = 'any'): void {
+export function hook(a: Assembly, s: Surroundings, kinds: 'pc' | 'any' = 'any'): void {
   const { random } = s;
   const kind = kinds === 'pc' || random.oneIn(2) ? HOOK.PC : random.below(HOOK.COUNT);
   if (kind === HOOK.SWITCH) a.address(11, Object.assign(new Place(), { at: switchTable(random) }));

@@ -33,16 +33,17 @@ export interface ShapeProgram {
   readonly tracing: Tracing;
 }
 
-const RAM_BYTES = 0x20_0000;
-const INIT = RAM_BASE + 0x8_0000;
+export const RAM_BYTES = 0x20_0000;
+/** First contents of the registers, eight bytes each; at the end they go to RESULT. */
+export const INIT = RAM_BASE + 0x8_0000;
 export const RESULT = INIT + 0x1000;
 const DATA = RAM_BASE + 0x9_0000;
 /** The root page table of `sv39`. */
 export const TABLES = RAM_BASE + 0xa_0000;
-const FIRST_PAGE = 16;
-const SCATTERED = RAM_BASE + 0x10_0000;
+export const FIRST_PAGE = 16;
+export const SCATTERED = RAM_BASE + 0x10_0000;
 /** Its pages have other entries in the TLB than the kcov device. */
-const VA = 0x4000_0000 + 4096 * FIRST_PAGE;
+export const VA = 0x4000_0000 + 4096 * FIRST_PAGE;
 const ROUNDS = 150;
 const PAGES = DATA_BYTES / 4096;
 
@@ -117,7 +118,6 @@ export function initialMemory(code: Code, program: ShapeProgram, mapping: Mappin
   const codeEnd = RAM_BASE + 64 * Math.ceil(code.bytes.length / 64);
   writeHookData(put, code.hooks, program.tracing, { codeEnd, tableEnd: TABLES + 0x2800 });
   if (mapping !== 'sv39') return ram;
-  const pte = (pa: number, flags: number): bigint => (BigInt(pa / 4096) << 10n) | BigInt(flags);
   put(TABLES, pte(0, 0xc7));
   put(TABLES + 8, pte(TABLES + 0x1000, 1));
   put(TABLES + 16, pte(RAM_BASE, 0xcf));
@@ -125,6 +125,9 @@ export function initialMemory(code: Code, program: ShapeProgram, mapping: Mappin
   for (let i = 0; i < PAGES; i++) put(TABLES + 0x2000 + 8 * (FIRST_PAGE + i), pte(frameOf(i, mapping), 0xc7));
   return ram;
 }
+
+export const pte = (pa: number, flags: number): bigint => (BigInt(pa / 4096) << 10n) | BigInt(flags);
+export const satp = (root: number): bigint => (8n << 60n) | BigInt(root / 4096);
 
 /** Neighbours in virtual memory are never neighbours in RAM. */
 const frameOf = (i: number, mapping: Mapping): number =>
@@ -150,6 +153,24 @@ interface Prepared {
   readonly records: () => Records;
 }
 
+/** Puts the hart of a machine with this RAM into a mapping; `user` is `sv39` in U-mode. */
+export function enterMapping(flat: Flat, mapping: Mapping | 'user'): void {
+  const { state: s, mmu } = flat.hart;
+  mmu.pmp.open();
+  if (mapping === 'identity') {
+    // A locked NA4 entry at the end of RAM.
+    s.set64(L.PMPADDR + 8 * 1, s.get64(L.PMPADDR));
+    s.set64(L.PMPADDR, BigInt(RAM_BASE + RAM_BYTES - 4) >> 2n);
+    s.set64(L.PMPCFG, (s.get64(L.PMPCFG) << 8n) | 0x97n);
+    flat.hart.restored();
+  }
+  if (mapping === 'sv39' || mapping === 'user') {
+    s.set64(L.SATP, satp(TABLES));
+    mmu.tlb.flushAll();
+    setPriv(s, mapping === 'sv39' ? 1 : 0);
+  }
+}
+
 /** Prepares a machine, with the interpreter or with the JIT. */
 function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean): Prepared {
   const code = assembleProgram(program);
@@ -160,20 +181,7 @@ function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean)
     pages: 32,
   });
   flat.ram.write(RAM_BASE, initialMemory(code, program, mapping));
-  flat.hart.mmu.pmp.open();
-  if (mapping === 'identity') {
-    // A locked NA4 entry at the end of RAM.
-    const s = flat.hart.state;
-    s.set64(L.PMPADDR + 8 * 1, s.get64(L.PMPADDR));
-    s.set64(L.PMPADDR, BigInt(RAM_BASE + RAM_BYTES - 4) >> 2n);
-    s.set64(L.PMPCFG, (s.get64(L.PMPCFG) << 8n) | 0x97n);
-    flat.hart.restored();
-  }
-  if (mapping === 'sv39') {
-    flat.hart.state.set64(L.SATP, (8n << 60n) | BigInt(TABLES / 4096));
-    flat.hart.mmu.tlb.flushAll();
-    setPriv(flat.hart.state, 1);
-  }
+  enterMapping(flat, mapping);
   const records = addKcov(flat, table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)));
   return { flat, code, records };
 }
@@ -191,7 +199,7 @@ export interface Final {
   readonly records: number;
 }
 
-const stateOf = ({ flat, records }: Prepared): Final => ({
+export const stateOf = ({ flat, records }: Pick<Prepared, 'flat' | 'records'>): Final => ({
   pc: flat.pc,
   x: Array.from({ length: 32 }, (_, i) => flat.x(i)),
   ram: flat.ram.data,
@@ -241,7 +249,7 @@ export function compareEngines(
 }
 
 /** The error that compiled code threw, if any: an access outside of the host's memory, say. */
-function crashOf(run: () => void): string | undefined {
+export function crashOf(run: () => void): string | undefined {
   try {
     run();
     return undefined;
