@@ -1,10 +1,10 @@
 // The package beside a checkout: a description of a run has nothing of the place where it ran.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kcovbox as command, type Ran, shell } from '../support/command.ts';
+import { kcovbox as command, type Ran, ROOT, shell } from '../support/command.ts';
 import { installPacked } from '../support/packed.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-installs-'));
@@ -69,4 +69,48 @@ test('a run keeps its reports when the cache is pruned beside it', () => {
   expect(pruned).toMatchObject({ status: normal.status, stderr: '' });
   expect(pruned.stdout).toMatch(/^removed [1-9]\d* files/);
   expect(made()).toEqual(wanted);
+});
+
+/** Commands of a page that run programs, with what they print. */
+const consolesOf = (page: string): [command: string, output: string][] =>
+  [
+    ...readFileSync(join(ROOT, page), 'utf8').matchAll(
+      /^```console\n\$ npx kcovbox (run .*)\n([^$]*?)```$/gm,
+    ),
+  ].map(([, command, output]) => [command!, output!]);
+
+test('the programs of the README run in an install, with the prefix that it names and no compiler', () => {
+  const app = join(dir, 'app');
+  const commands = consolesOf('README.md');
+  expect(commands.length).toBeGreaterThanOrEqual(2);
+  const tools = join(dir, 'tools');
+  mkdirSync(tools);
+  for (const name of ['env', 'sh', 'head']) symlinkSync(`/usr/bin/${name}`, join(tools, name));
+  symlinkSync(process.execPath, join(tools, 'node'));
+  const env = { PATH: tools, HOME: dir, XDG_CACHE_HOME: join(dir, 'readme-cache') };
+  for (const [command, output] of commands) {
+    const there = command.replace(/(examples|guest-programs)\//g, 'node_modules/kcovbox/$1/');
+    const line = `node_modules/.bin/kcovbox ${there}`;
+    const { stdout, stderr } = spawnSync('/bin/sh', ['-c', line], {
+      cwd: app,
+      encoding: 'utf8',
+      input: '',
+      env,
+    });
+    expect({ stdout, stderr }, line).toEqual({ stdout: output, stderr: '' });
+  }
+});
+
+test('the first run of the first device may say that it builds a kernel, and nothing else more', () => {
+  const app = join(dir, 'app');
+  const [command, output] = consolesOf('docs/tutorials/own-device.md')[0]!;
+  expect(command).toContain('examples/device/summer.ts');
+  cpSync(join(app, 'node_modules', 'kcovbox', 'examples'), join(app, 'examples'), { recursive: true });
+  const env = { ...process.env, KCOVBOX_CACHE: join(dir, 'first-cache') };
+  const run = (): string => {
+    const line = `node_modules/.bin/kcovbox ${command}`;
+    return spawnSync('/bin/sh', ['-c', line], { cwd: app, encoding: 'utf8', input: '', env }).stdout;
+  };
+  expect(run().replace(/^kcovbox: building the openbsd kernel, about \d+ s\n/, '')).toBe(output);
+  expect(run()).toBe(output);
 });
