@@ -2,6 +2,7 @@
 // allows, even if the file grows meanwhile.
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type DiskImage, isElf, KcovboxError } from '../emulator/index.ts';
+import { systemReason } from '../toolchain/index.ts';
 
 /** Largest file of any role: a buffer of Node holds no more. */
 const FILE_MAX = 2 ** 31;
@@ -25,8 +26,7 @@ function open<T>(path: string, what: string, body: (fd: number, status: Stats) =
   } catch (error) {
     if (error instanceof KcovboxError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : (error as Error).message;
+    const why = code === 'ENOENT' ? 'no such file' : (systemReason(code) ?? (error as Error).message);
     throw refused(`${what} ${path}: ${why}`);
   } finally {
     if (fd !== undefined) closeSync(fd);

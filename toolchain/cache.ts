@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { ToolchainError } from './errors.ts';
 import { makeFolders, makeWritable } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
+import { systemReason } from './system-errors.ts';
 
 /**
  * Root of the installed package: the nearest folder above this module that holds kernel/ and
@@ -175,7 +176,7 @@ function makeFolder(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ToolchainError(
-      `cannot write the cache ${path} (${code}); set KCOVBOX_CACHE to a folder that can be written`,
+      `cannot write the cache ${path} (${systemReason(code) ?? code}); set KCOVBOX_CACHE to a folder that can be written`,
     );
   }
 }

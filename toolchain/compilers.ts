@@ -177,7 +177,9 @@ export function requireTool(tool: Tool): string {
   if (path !== undefined) return path;
   const tried = tool === 'clang' ? rejected() : [];
   const because = tried.length > 0 ? ` (${tried.slice(0, 3).join('; ')})` : '';
-  throw new ToolchainError(`${CALLED[tool]} is not here${because}; ${INSTALL_HINT}`);
+  const suffix = tool === 'clang' ? process.env['KCOVBOX_LLVM'] : undefined;
+  const chosen = suffix ? `KCOVBOX_LLVM=${suffix}: ` : '';
+  throw new ToolchainError(`${chosen}${CALLED[tool]} is not here${because}; ${INSTALL_HINT}`);
 }
 
 /** Installed compilers that are unsuitable, with the reason. */

@@ -11,4 +11,5 @@ export { prebuiltKernels } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
 export { standardError, tell } from './standard-error.ts';
+export { systemMessage, systemReason } from './system-errors.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';

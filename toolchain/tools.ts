@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type CompileError, ToolchainError } from './errors.ts';
+import { systemMessage } from './system-errors.ts';
 
 /** Loaded when something is built: a cached program starts sooner without. */
 const childProcess = () =>
@@ -86,7 +87,7 @@ export function runTool(
     let output = '';
     child.stdout.on('data', chunk => (output += chunk));
     child.stderr.on('data', chunk => (output += chunk));
-    child.on('error', error => reject(new ToolchainError(`${line('')}: ${error.message}`)));
+    child.on('error', error => reject(new ToolchainError(`${line('')}: ${systemMessage(error)}`)));
     child.on('close', (code, signal) => {
       if (pid !== undefined) release(pid);
       if (code === 0) resolve(output);

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allInMemory } from '../../host/guest.ts';
-import { packageRoot, which, writeCpio } from '../../toolchain/index.ts';
+import { packageRoot, systemMessage, which, writeCpio } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { prepareGuest } from '../run/guest.ts';
 
@@ -29,7 +29,7 @@ export function time(command: readonly string[]): Sample {
   // Node parses these certificates at each start, which takes as long as the rest of it.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   const { stderr, status, error } = spawnSync('bash', ['-c', line], { encoding: 'utf8', env });
-  if (error) throw new UserError(`bench --cold needs bash: ${error.message}`);
+  if (error) throw new UserError(`bench --cold needs bash: ${systemMessage(error)}`);
   if (status !== 0) throw new UserError(`${command[0]} ended with status ${status}`);
   const [wall = Number.NaN, user = 0, system = 0] = stderr.trim().split(' ').map(Number);
   return { wall, cpu: user + system };

@@ -4,7 +4,7 @@
 
 import { KcovboxError } from '../../emulator/base/errors.ts';
 import { EXIT_KCOVBOX } from '../../run/verdict.ts';
-import { tell } from '../../toolchain/index.ts';
+import { systemMessage, tell } from '../../toolchain/index.ts';
 
 /** The user's program does not compile. */
 export const EXIT_COMPILE = 123;
@@ -60,7 +60,8 @@ export function report(error: unknown): number {
   if (process.env['KCOVBOX_DEBUG']) tell(`${error.stack}\n`);
   const detail = error instanceof KcovboxError ? error.detail : '';
   if (detail) tell(`${printable(detail, '\n\t')}\n`);
-  const line = printable(error.message.replaceAll('\n', ' '));
+  const message = error instanceof KcovboxError ? error.message : systemMessage(error);
+  const line = printable(message.replaceAll('\n', ' '));
   const system = (error as NodeJS.ErrnoException).code;
   if (error instanceof KcovboxError || system) tell(`kcovbox: ${line}\n`);
   else tell(`kcovbox: internal error: ${line} (please report it; KCOVBOX_DEBUG=1 shows where)\n`);

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { makeWritable } from '../../toolchain/index.ts';
+import { makeWritable, systemReason } from '../../toolchain/index.ts';
 import { QuietEnd, report, UserError } from './fail.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from './signals.ts';
 
@@ -52,7 +52,7 @@ export function writeOut(bytes: Uint8Array): void {
  */
 export function endOfStdout({ code, message }: NodeJS.ErrnoException): QuietEnd | UserError {
   if (code === 'EPIPE' || code === 'EIO') return new QuietEnd(EXIT_PIPE);
-  return new UserError(`cannot write standard output: ${REASONS[code ?? ''] ?? message}`);
+  return new UserError(`cannot write standard output: ${systemReason(code) ?? message}`);
 }
 
 /**
@@ -287,15 +287,7 @@ export async function writeChunks(path: string, chunks: Iterable<Uint8Array>): P
 }
 
 function reasonFor(path: string, code: string | undefined, message: string): string {
-  if (code === 'ENOENT' && existsSync(dirname(path))) return `no file can be made in ${dirname(path)}`;
-  return REASONS[code ?? ''] ?? message;
+  if (code === 'ENOENT')
+    return existsSync(dirname(path)) ? `no file can be made in ${dirname(path)}` : 'no such folder';
+  return systemReason(code) ?? message;
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such folder',
-  EACCES: 'permission denied',
-  ENOSPC: 'no space left on the device',
-  EROFS: 'the file system is read-only',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is not a folder',
-};

@@ -8,7 +8,7 @@ import {
   Timeline,
   type TimelineOptions,
 } from '../../emulator/index.ts';
-import { tell } from '../../toolchain/index.ts';
+import { systemReason, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import type { GdbOptions } from './gdb-options.ts';
 
@@ -39,7 +39,9 @@ export class GdbServer {
   ): Promise<GdbServer> {
     const server = new GdbServer(machine, options, timeline);
     await new Promise<void>((done, failed) => {
-      server.#server.once('error', e => failed(new UserError(`port ${options.port} for GDB: ${e.message}`)));
+      server.#server.once('error', (e: NodeJS.ErrnoException) =>
+        failed(new UserError(`port ${options.port} for GDB: ${systemReason(e.code) ?? e.message}`)),
+      );
       server.#server.listen(options.port, '127.0.0.1', done);
     });
     tell(`kcovbox: waiting for gdb on port ${options.port} (target remote :${options.port})\n`);

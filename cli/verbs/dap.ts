@@ -1,6 +1,7 @@
 // `kcovbox dap`: the debugger of recorded runs for editors, by the Debug Adapter Protocol on
 // standard input and output.
 import type { Command } from 'commander';
+import { systemMessage } from '../../toolchain/index.ts';
 import { Bounded } from '../dap/bounded.ts';
 import { UserError } from '../io/fail.ts';
 
@@ -10,7 +11,9 @@ async function serve(): Promise<void> {
   const server = new DapServer(sourceFolders());
   const input = new Bounded();
   const isOver = new Promise<void>((done, failed) => {
-    input.once('end', done).once('error', error => failed(new UserError(`dap: ${error.message}`)));
+    input
+      .once('end', done)
+      .once('error', (error: Error) => failed(new UserError(`dap: ${systemMessage(error)}`)));
     // A client may leave its end of the pipe open.
     server.once('disconnect', done);
   });

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { EngineKind } from '../../emulator/index.ts';
+import { systemReason } from '../../toolchain/index.ts';
 import { whereAmI } from '../debug/commands.ts';
 import { openDebugger } from '../debug/open.ts';
 import { Repl } from '../debug/repl.ts';
@@ -62,7 +63,7 @@ async function batch(repl: Repl, path: string): Promise<void> {
     await repl.run(path === '-' ? process.stdin : createReadStream(path), true);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new UserError(`debug --batch ${path}: ${error.message}`);
+    throw new UserError(`debug --batch ${path}: ${systemReason(String(error.code)) ?? error.message}`);
   }
 }
 

@@ -62,7 +62,7 @@ export const faultRow = (kind: FaultKind): Row => FAULT_KINDS[kind];
 /** `DEVICE:KIND@N[=TIME],KIND@N...` as faults. Errors: HostError that says which part is wrong. */
 export function parseFaults(text: string): Fault[] {
   const colon = text.indexOf(':');
-  if (colon <= 0) throw new HostError(`fault ${text}: write it as DEVICE:KIND@N, such as edu:irq-drop@5`);
+  if (colon <= 0) throw new HostError(`fault "${text}": write it as DEVICE:KIND@N, such as edu:irq-drop@5`);
   const device = text.slice(0, colon);
   return text
     .slice(colon + 1)

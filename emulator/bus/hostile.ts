@@ -53,7 +53,7 @@ export function parseHostile(text: string): Hostile {
     /^([a-z][a-z0-9_]*)(?::(\d{1,10}))?(:misdirect)?$/.exec(text) ?? [];
   const seed = digits === undefined ? 1 : Number(digits);
   if (device === '' || seed >= 2 ** 32)
-    throw new HostError(`hostile ${text}: write it as DEVICE:SEED, a number below 2^32, such as edu:7`);
+    throw new HostError(`hostile "${text}": write it as DEVICE:SEED, a number below 2^32, such as edu:7`);
   return { device, seed, misdirects: misdirect !== undefined };
 }
 

@@ -100,9 +100,12 @@ class Wiring {
 
   /** Faults of devices that the board does not have are the user's mistake. */
   check(names: readonly string[]): void {
+    const { hostile = [] } = this.#options;
     for (const device of namesOf(this.#options))
       if (!this.layers.has(device))
-        throw new HostError(`fault of ${device}: devices that can have faults are ${names.join(', ')}`);
+        throw new HostError(
+          `${hostile.some(one => one.device === device) ? 'hostile' : 'fault of'} ${device}: devices that can have faults are ${names.join(', ')}`,
+        );
   }
 }
 

@@ -192,7 +192,7 @@ describe('a hostile twin', () => {
       expect(hostileText(parseHostile(text))).toBe(text);
     expect(parseHostile('edu')).toEqual({ device: 'edu', seed: 1, misdirects: false });
     for (const text of ['', ':1', 'edu:x', 'edu:4294967296'])
-      expect(() => parseHostile(text)).toThrow(/write it as DEVICE:SEED/);
+      expect(() => parseHostile(text)).toThrow(`hostile "${text}": write it as DEVICE:SEED`);
   });
 });
 
