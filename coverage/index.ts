@@ -8,7 +8,7 @@ export { Entries } from './dwarf/entries.ts';
 export { ROW_END_SEQUENCE, ROW_IS_STMT, ROW_PROLOGUE_END } from './dwarf/line.ts';
 export { type FrameView, type Place, wordOf } from './dwarf/location.ts';
 export { type Frame, Symbolizer } from './dwarf/symbolize.ts';
-export { LONG, type Member, pointerTo, type Type, UNSIGNED_LONG, VOID } from './dwarf/types.ts';
+export { isSigned, LONG, type Member, pointerTo, type Type, UNSIGNED_LONG, VOID } from './dwarf/types.ts';
 export { type Variable, Variables } from './dwarf/variables.ts';
 export { CallSites, HOOK_PC, HOOKS } from './elf/callsites.ts';
 export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf/elf.ts';

@@ -160,8 +160,8 @@ class Parser {
       int: base('int', 4, 'signed'),
       short: base('short', 2, 'signed'),
       'unsigned short': base('unsigned short', 2, 'unsigned'),
-      char: base('char', 1, 'char'),
-      'unsigned char': base('unsigned char', 1, 'unsigned'),
+      char: base('char', 1, 'unsigned char'),
+      'unsigned char': base('unsigned char', 1, 'unsigned char'),
     };
     return Object.hasOwn(own, name) ? own[name] : undefined;
   }
@@ -242,7 +242,7 @@ class Parser {
   }
 }
 
-const base = (name: string, bytes: number, encoding: 'signed' | 'unsigned' | 'char'): Type => ({
+const base = (name: string, bytes: number, encoding: 'signed' | 'unsigned' | 'unsigned char'): Type => ({
   kind: 'base',
   name,
   bytes,

@@ -1,5 +1,5 @@
 // Values of a stopped program, as text.
-import { type Place, type Type, wordOf } from '../coverage/index.ts';
+import { isSigned, type Place, type Type, wordOf } from '../coverage/index.ts';
 
 /** A typed piece of the program's state. */
 export interface Value {
@@ -17,9 +17,6 @@ const TEXT_MAX = 200;
 const DEPTH_MAX = 4;
 /** Members and elements in one text. */
 const VALUES_MAX = 4096;
-
-export const isSigned = (type: Type): boolean =>
-  type.kind === 'base' ? type.encoding === 'signed' || type.encoding === 'char' : type.kind === 'enum';
 
 /** Of an integer, a pointer or an enumerator. */
 export function integerOf({ type, bytes, bits }: Value): bigint {
@@ -102,7 +99,7 @@ function showBase(value: Value): string {
   }
   const number = integerOf(value);
   if (encoding === 'bool') return number === 0n ? 'false' : 'true';
-  if (encoding !== 'char') return String(number);
+  if (!isChar(type)) return String(number);
   return `${number} '${escaped(Uint8Array.of(Number(BigInt.asUintN(8, number))), "'")}'`;
 }
 
@@ -120,7 +117,10 @@ function showPointer(value: Value, read: Read): string {
   return `${hex} ${quoted(Uint8Array.from(bytes))}...`;
 }
 
-const isText = (type: Type): boolean => type.kind === 'base' && type.bytes === 1 && type.encoding === 'char';
+const isChar = (type: Type): boolean =>
+  type.kind === 'base' && (type.encoding === 'signed char' || type.encoding === 'unsigned char');
+
+const isText = (type: Type): boolean => isChar(type) && type.bytes === 1;
 
 /** Up to the first NUL, in quotes. */
 function quoted(bytes: Uint8Array): string {

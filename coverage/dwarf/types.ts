@@ -24,12 +24,13 @@ export type Type =
       readonly kind: 'enum';
       readonly name: string;
       readonly bytes: number;
+      readonly isSigned: boolean;
       readonly names: ReadonlyMap<bigint, string>;
     }
   | { readonly kind: 'function'; readonly name: string; readonly bytes: 0 }
   | { readonly kind: 'void'; readonly name: 'void'; readonly bytes: 0 };
 
-export type Encoding = 'signed' | 'unsigned' | 'char' | 'float' | 'bool';
+export type Encoding = 'signed' | 'unsigned' | 'signed char' | 'unsigned char' | 'float' | 'bool';
 
 export interface Member {
   /** '' for an anonymous struct or union. */
@@ -161,7 +162,13 @@ export class Types {
           members: () => (members ??= this.#members(entry)),
         };
       case TAG.enumeration:
-        return { kind: 'enum', name: `enum ${name}`, bytes, names: this.#enumerators(entry) };
+        return {
+          kind: 'enum',
+          name: `enum ${name}`,
+          bytes,
+          isSigned: isSigned(this.of(entry)),
+          names: this.#enumerators(entry),
+        };
       case TAG.array:
         return this.#array(entry, depth);
       case TAG.subroutine:
@@ -243,10 +250,18 @@ export class Types {
   }
 }
 
+/** Does a value of the type have a sign? */
+export function isSigned(type: Type): boolean {
+  if (type.kind === 'enum') return type.isSigned;
+  return type.kind === 'base' && (type.encoding === 'signed' || type.encoding === 'signed char');
+}
+
+/** DWARF 5 table 7.11; `char` is unsigned on RISC-V (psABI). */
 function encodingOf(encoding: number): Encoding {
   if (encoding === 0x02) return 'bool';
   if (encoding === 0x04) return 'float';
-  if (encoding === 0x06 || encoding === 0x08) return 'char';
+  if (encoding === 0x06) return 'signed char';
+  if (encoding === 0x08) return 'unsigned char';
   return encoding === 0x05 ? 'signed' : 'unsigned';
 }
 

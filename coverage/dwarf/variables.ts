@@ -13,7 +13,7 @@ import {
   loclistOffset,
   type Place,
 } from './location.ts';
-import { type Type, Types } from './types.ts';
+import { isSigned, type Type, Types } from './types.ts';
 
 const TAG = { parameter: 0x05, block: 0x0b, variable: 0x34 } as const;
 const AT = {
@@ -120,7 +120,7 @@ export class Variables {
       const type = this.types.at(unit.offset + offset);
       if (type.kind !== 'base' || type.encoding === 'float' || type.bytes < 1 || type.bytes > 8)
         return undefined;
-      return { bytes: type.bytes, isSigned: type.encoding === 'signed' || type.encoding === 'char' };
+      return { bytes: type.bytes, isSigned: isSigned(type) };
     };
     return { sections: this.entries.dwarf.sections, unit, integer };
   }

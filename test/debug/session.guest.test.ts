@@ -123,6 +123,8 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       'next',
       'print block->node.value + 2 * 3',
       'print (char)65',
+      'print (char)200',
+      'print (unsigned char)200',
       'print &block->node == &block->node',
       'print sizeof',
       'print ((struct node *)block)->value',
@@ -131,9 +133,13 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       'print block->text[0]',
       'print *block',
     );
-    const [, , , , , , , sum, letter, same, wrong, cast, shift, deep, zero, whole] = answers(stdout);
+    const [, , , , , , , sum, letter, high, unsigned, same, wrong, cast, shift, deep, zero, whole] =
+      answers(stdout);
     expect(sum).toMatch(/= [67]$/);
     expect(letter).toContain("= 65 'A'");
+    // A char has no sign on RISC-V.
+    expect(high).toContain("= 200 '\\xc8'");
+    expect(unsigned).toContain("= 200 '\\xc8'");
     expect(same).toMatch(/= 1$/);
     expect(wrong).toContain('there is no variable sizeof');
     expect(cast).toMatch(/= 0$/);
