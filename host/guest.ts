@@ -11,7 +11,7 @@ import {
   writeCpio,
 } from '../toolchain/index.ts';
 import type { LoadedDevice } from './device.ts';
-import { holdInput, readInput, readLoaded } from './input.ts';
+import { checkInput, holdInput, readInput, readLoaded } from './input.ts';
 
 /**
  * Largest program: leaves room for the kernel and the areas in the smallest RAM that makes sense.
@@ -98,6 +98,15 @@ export interface GuestOptions {
 }
 
 /**
+ * `buildProgram` of a source that is a regular file: of a device or a pipe the compiler would read
+ * without end. Errors: also those of `readInput`.
+ */
+export function compileProgram(...[source, options]: Parameters<typeof buildProgram>) {
+  checkInput(source, 'program');
+  return buildProgram(source, options);
+}
+
+/**
  * Bytes of the program: compiled when it is C, else checked to be something the guest could run.
  */
 async function loadProgram(
@@ -105,8 +114,7 @@ async function loadProgram(
   options: Pick<GuestOptions, 'dialect' | 'cflags' | 'trace' | 'say'>,
 ): Promise<{ bytes: Uint8Array; hash?: string | undefined }> {
   if (/\.c$/i.test(path)) {
-    readInput(path, 'program'); // a missing file should not be the compiler's message
-    const built = await buildProgram(path, {
+    const built = await compileProgram(path, {
       dialect: options.dialect,
       cflags: options.cflags ?? [],
       trace: options.trace === true,

@@ -39,6 +39,9 @@ function kindOf(status: Stats): string {
   return status.isSocket() ? 'a socket' : 'a device';
 }
 
+/** Errors: as `readInput`, where there is no regular file that can be opened. */
+export const checkInput = (path: string, what: string): void => open(path, what, () => {});
+
 /** Whole contents of an input file of at most `max` bytes. */
 export const readInput = (path: string, what: string, max = FILE_MAX): Uint8Array =>
   open(path, what, (fd, { size }) => readWhole(fd, size, `${what} ${path}`, max));

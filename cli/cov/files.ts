@@ -83,6 +83,17 @@ export function openElf(path: string): Elf {
   return new Elf(readInput(path, 'image'), path);
 }
 
+/** Errors: traces of different images, by their files. A trace that names no image fits to all. */
+export function checkSameImage(traces: readonly { readonly trace: Trace; readonly path: string }[]): void {
+  const named = traces.filter(({ trace }) => trace.header.image !== '');
+  const odd = named.find(({ trace }) => trace.header.image !== named[0]!.trace.header.image);
+  if (odd) {
+    throw new UserError(
+      `${named[0]!.path} and ${odd.path} were recorded on different images; their PCs cannot be combined`,
+    );
+  }
+}
+
 /** The image of a trace is not among the kernels that were built here or packaged. */
 export class MissingImage extends UserError {}
 

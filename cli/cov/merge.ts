@@ -15,6 +15,7 @@ import { repeated } from '../io/repeated.ts';
 import {
   addImageOption,
   addSelectOptions,
+  checkSameImage,
   type ImageOptions,
   imageOf,
   openTrace,
@@ -25,16 +26,6 @@ import {
   withProgress,
 } from './files.ts';
 import { checkTraceName } from './formats.ts';
-
-function sameImage(traces: readonly { trace: Trace; path: string }[]): void {
-  const named = traces.filter(({ trace }) => trace.header.image !== '');
-  const odd = named.find(({ trace }) => trace.header.image !== named[0]!.trace.header.image);
-  if (odd) {
-    throw new UserError(
-      `${named[0]!.path} and ${odd.path} were recorded on different images; their PCs cannot be combined`,
-    );
-  }
-}
 
 interface FilterOptions extends ImageOptions, SelectOptions {
   output: string;
@@ -81,7 +72,7 @@ export function addMerge(cov: Command): void {
       checkTraceName(options.output, 'cov merge');
       checkOutput(options.output);
       const traces = paths.map(path => ({ path, trace: openTrace(path), name: traceName(path) }));
-      sameImage(traces);
+      checkSameImage(traces);
       tellUnproven(traces);
       await writeChunks(options.output, withProgress('merging', writeTrace(mergeTraces(traces))));
     });

@@ -42,6 +42,7 @@ import {
   addImageOption,
   addSelectOptions,
   addSourceOption,
+  checkSameImage,
   checkSelected,
   describeSelection,
   type ImageOptions,
@@ -63,15 +64,10 @@ type Common = ImageOptions & SelectOptions & SourceOptions;
 
 /** One trace as it is; several merged under the names of their files. */
 function together(paths: readonly string[]): Trace {
-  const parts = paths.map(path => ({ trace: openTrace(path), name: traceName(path) }));
-  for (const { trace } of parts) {
-    const image = parts[0]!.trace.header.image;
-    if (trace.header.image && image && trace.header.image !== image) {
-      throw new UserError(`${paths.join(' and ')} were recorded on different images`);
-    }
-  }
+  const parts = paths.map(path => ({ trace: openTrace(path), name: traceName(path), path }));
+  checkSameImage(parts);
   if (parts.length === 1) return parts[0]!.trace;
-  tellUnproven(parts.map(({ trace }, i) => ({ trace, path: paths[i]! })));
+  tellUnproven(parts);
   return mergeTraces(parts);
 }
 
@@ -362,6 +358,10 @@ export function addDiff(cov: Command): void {
       if (options.json && format === 'html')
         throw new UserError('cov diff: --json prints text; leave out --json or the page');
       const [a, b] = [openTrace(pathA), openTrace(pathB)];
+      checkSameImage([
+        { trace: a, path: pathA },
+        { trace: b, path: pathB },
+      ]);
       const [nameA, nameB] = distinctNames(pathA, pathB);
       const program = new Program(imageOf([a, b], options), { keep: selection(options) });
       checkSelected(program.count, options);
@@ -418,8 +418,8 @@ const EXPORT_OPTIONS: Readonly<Record<string, readonly Format[]>> = {
   source: ['html'],
 };
 
-/** Formats of counts that have no place for a note. */
-const WITHOUT_NOTES: readonly Format[] = ['lcov', 'cobertura', 'csv'];
+/** Formats that hold the note themselves. */
+const WITH_NOTES: readonly Format[] = ['kcov', 'json', 'html'];
 
 /** The requested format, or the one of the suffix. Errors: neither exists. */
 function exportFormat({ format, output }: ExportCommand): Format {
@@ -502,8 +502,7 @@ export function addExport(cov: Command): void {
         : takesTrace(format, options)
           ? exportTrace(format, trace, imageOf([trace], options), more)
           : exportCounted(format, countedOf(paths, options, trace), options);
-      // The page and JSON say so themselves; formats of records are read back as such.
-      if (trace.header.filtered && WITHOUT_NOTES.includes(format))
+      if (trace.header.filtered && !WITH_NOTES.includes(format))
         tell(`kcovbox: the trace is filtered: ${FILTERED}\n`);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },

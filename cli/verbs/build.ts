@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { buildKernel, buildProgram, DIALECTS, type Dialect, tell } from '../../toolchain/index.ts';
+import { compileProgram } from '../../host/guest.ts';
+import { buildKernel, DIALECTS, type Dialect, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, writeFile, writeOut } from '../io/output.ts';
 import { confOf } from '../run/robust.ts';
@@ -59,7 +60,7 @@ export function register(program: Command): void {
         const { path, built } =
           what === 'kernel'
             ? await buildKernel(options.conf ?? options.dialect, { source: options.kernelSource })
-            : await buildProgram(what, { dialect: options.dialect, cflags });
+            : await compileProgram(what, { dialect: options.dialect, cflags });
         if (options.output && options.output !== '-') writeFile(options.output, readFileSync(path), 0o755);
         tell(`${basename(what)}: ${built ? 'built' : 'up to date'}\n`);
         if (options.output === '-') writeOut(readFileSync(path));

@@ -1,7 +1,8 @@
 // The compilers: programs and kernels of the guest as files in the cache.
 import { readFileSync } from 'node:fs';
 import { aString } from '../../emulator/base/arguments.ts';
-import { buildKernel as buildInner, buildProgram } from '../../toolchain/index.ts';
+import { compileProgram } from '../../host/guest.ts';
+import { buildKernel as buildInner } from '../../toolchain/index.ts';
 import { A_PATH, COMPILE, check, KERNEL } from './checks.ts';
 import { guarded } from './errors.ts';
 import type { CompileOptions, KernelOptions } from './options.ts';
@@ -21,14 +22,15 @@ export interface CompiledProgram {
  * Compiles one C source, with what it includes, into a static RISC-V executable for the guest.
  *
  * @param source - path of the `.c` file.
- * @throws KcovboxError of kind `compile` if it does not compile, with the compiler's words as
- *   `detail`; of kind `toolchain` if there is no clang 16 or no RISC-V C library.
+ * @throws KcovboxError of kind `input` if it is no file that can be read; of kind `compile` if it
+ *   does not compile, with the compiler's words as `detail`; of kind `toolchain` if there is no
+ *   clang 16 or no RISC-V C library.
  */
 export const compile = (source: string, options: CompileOptions = {}): Promise<CompiledProgram> =>
   guarded(async () => {
     check('compile', ['source', source, A_PATH], ['options', options, COMPILE]);
     let warnings = '';
-    const { path, built } = await buildProgram(source, {
+    const { path, built } = await compileProgram(source, {
       dialect: options.dialect ?? 'openbsd',
       cflags: options.cflags ?? [],
       say: text => {

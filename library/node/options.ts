@@ -71,7 +71,10 @@ export interface RunOptions {
   readonly onOutput?: (chunk: Uint8Array) => void;
   /** Takes lines about builds, and the compiler's warnings. */
   readonly onMessage?: (text: string) => void;
-  /** Ends the run early; it rejects with the signal's reason. */
+  /**
+   * Ends the run early; it rejects with the signal's reason. The source of `input` is closed; a
+   * stream is destroyed.
+   */
   readonly signal?: AbortSignal;
 }
 

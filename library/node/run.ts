@@ -187,18 +187,35 @@ export class Run {
 export const run = (program: string, options: RunOptions = {}): Promise<Run> =>
   guarded(async () => {
     check('run', ['program', program, A_PATH], ['options', options, RUN]);
-    options.signal?.throwIfAborted();
-    const choice = choiceOf(program, options);
-    const images = await prepareGuest(program, options.args ?? [], {
-      ...choice,
-      kernel: options.kernel,
-      kernelSource: options.kernelSource,
-      say: options.onMessage ?? (() => {}),
-      ...(options.append === undefined ? {} : { append: options.append }),
-    });
-    options.signal?.throwIfAborted();
-    return execute(images, choice, options);
+    try {
+      return await prepareAndExecute(program, options);
+    } finally {
+      if (options.signal?.aborted) destroyStream(options.input);
+    }
   });
+
+/**
+ * Closes an input that is a stream of Node. The iterator of one would do so behind the chunk that
+ * is awaited, which may never come; meanwhile the process could not end.
+ */
+function destroyStream(input: RunOptions['input']): void {
+  const stream = input as { destroy?: unknown } | undefined;
+  if (typeof stream?.destroy === 'function') stream.destroy();
+}
+
+async function prepareAndExecute(program: string, options: RunOptions): Promise<Run> {
+  options.signal?.throwIfAborted();
+  const choice = choiceOf(program, options);
+  const images = await prepareGuest(program, options.args ?? [], {
+    ...choice,
+    kernel: options.kernel,
+    kernelSource: options.kernelSource,
+    say: options.onMessage ?? (() => {}),
+    ...(options.append === undefined ? {} : { append: options.append }),
+  });
+  options.signal?.throwIfAborted();
+  return execute(images, choice, options);
+}
 
 /** Runs images that are there. @internal */
 export async function execute(

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Elf } from '../../coverage/index.ts';
+import { Elf, FORMATS } from '../../coverage/index.ts';
 import { runResult } from '../../run/schema.ts';
 import { isOneLine, kcovbox, type Ran, ROOT, shell } from '../support/command.ts';
 
@@ -296,9 +296,12 @@ describe('thresholds and reports', () => {
       .split('\n')
       .find(pc => run('cov', 'explain', '-t', 'part.kcov', pc).stdout.includes('not covered'))!;
     expect(said('explain', '-t', 'part.kcov', hidden)).toEqual([`  filtered: ${what}`]);
-    expect(said('export', '-o', 'part.info', 'part.kcov')).toEqual([
-      `kcovbox: the trace is filtered: ${what}`,
-    ]);
+    for (const format of FORMATS) {
+      const note = run('cov', 'export', '--format', format, '-o', `as.${format}`, 'part.kcov').stderr;
+      expect(note, format).toBe(
+        ['kcov', 'json', 'html'].includes(format) ? '' : `kcovbox: the trace is filtered: ${what}\n`,
+      );
+    }
     expect(said('report', '-o', 'part.html', 'part.kcov')).toEqual([]);
     expect(readFileSync(join(cwd, 'part.html'), 'utf8')).toContain(what);
     expect(run('cov', 'export', '-o', 'part.json', 'part.kcov').stderr).toBe('');

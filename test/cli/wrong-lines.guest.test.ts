@@ -1,5 +1,6 @@
 // Wrong command lines: each ends with the documented status and one line that gives the error, its
 // object and, if possible, the remedy; nothing goes to standard output and no file is left behind.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,7 @@ beforeAll(() => {
   file('ü.c', 'int main(void) { return 0; }\n');
   file('image.bin', new Uint8Array(64));
   mkdirSync(join(cwd, 'folder'));
+  execFileSync('mkfifo', [join(cwd, 'pipe.c')]);
   symlinkSync('loop', join(cwd, 'loop'));
   expect(kcovbox(['run', '--cover', 'a.kcov', EXAMPLE], { cwd }).status).toBe(0);
   expect(kcovbox(['run', '--dialect', 'linux', '--trace', '--cover', 'l.kcov', 'ok.c'], { cwd }).status).toBe(
@@ -195,7 +197,10 @@ const BUILD: readonly Line[] = [
   ['build', /missing required argument 'what'/],
   ['build ok.c -o ok.c', /-o ok\.c: the file is an input; choose another file/],
   ['build ok.c -o folder', /cannot write folder: it is a folder/],
-  ['build nothing.c', /nothing\.c: no such file/],
+  ['build nothing.c', /program nothing\.c: no such file/],
+  ['build /dev/zero', /program \/dev\/zero is a device, not a file/],
+  ['build pipe.c', /program pipe\.c is a pipe, not a file/],
+  ['build folder', /program folder is a folder, not a file/],
   ['build kernel --conf linux --dialect netbsd', /--conf linux is a kernel of linux, --dialect says netbsd/],
   ['build kernel --conf frob', /no kernel configuration "frob"/],
   ['build ok.c -o no/ok', /cannot write no\/ok: no such folder/],
@@ -229,7 +234,7 @@ const COV: readonly Line[] = [
   ['cov report ""', /report: the argument "trace" is empty/],
   ['cov report nothing.kcov', /trace nothing\.kcov: no such file/],
   ['cov report bad.kcov', /bad\.kcov/],
-  ['cov report a.kcov l.kcov', /recorded on different images/],
+  ['cov report a.kcov l.kcov', /a\.kcov and l\.kcov were recorded on different images/],
   ['cov report --by colour a.kcov', /'colour' is invalid.*file, function, source/],
   ['cov report -o a.pdf a.kcov', /-o a\.pdf: reports are \.html and \.txt/],
   ['cov report -o no/a.html a.kcov', /cannot write no\/a\.html: no such folder/],
@@ -241,7 +246,8 @@ const COV: readonly Line[] = [
   ['cov report -k text a.kcov', /text/],
   ['cov stats -f ^nomatch$ a.kcov', /nothing instrumented matches -f \^nomatch\$/],
   ['cov diff a.kcov', /missing required argument 'B'/],
-  ['cov diff a.kcov l.kcov', /recorded on image/],
+  ['cov diff a.kcov l.kcov', /a\.kcov and l\.kcov were recorded on different images; their PCs/],
+  ['cov diff -k ok.c a.kcov l.kcov', /a\.kcov and l\.kcov were recorded on different images; their PCs/],
   ['cov explain sys_read', /"sys_read" is/],
   ['cov explain 0x1', /needs the image/],
   ['cov merge a.kcov', /required option '-o, --output <file>'/],

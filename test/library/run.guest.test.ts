@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { allInMemory, prepareGuest } from '../../host/guest.ts';
 import { Image, measure, readTrace } from '../../library/coverage.ts';
@@ -126,14 +126,16 @@ test('a signal ends a run that waits for input, and its source', async () => {
   let closed = false;
   const silent: AsyncIterable<string> = {
     [Symbol.asyncIterator]: () => ({
-      next: () => new Promise<never>(() => {}),
+      next: () => {
+        timed.abort(new Error('enough'));
+        return new Promise<never>(() => {});
+      },
       return: async () => {
         closed = true;
         return { done: true, value: undefined };
       },
     }),
   };
-  setTimeout(() => timed.abort(new Error('enough')), 500);
   await expect(run(program, { input: silent, signal: timed.signal })).rejects.toThrow('enough');
   expect(closed).toBe(true);
   const fails: AsyncIterable<string> = {
@@ -144,6 +146,22 @@ test('a signal ends a run that waits for input, and its source', async () => {
   await expect(run(program, { input: Readable.from([3]) })).rejects.toThrow(
     'a chunk of the input is neither a Uint8Array nor text',
   );
+});
+
+test('a signal destroys a stream that is the input', async () => {
+  const spin = join(dir, 'spin-stream.c');
+  writeFileSync(spin, 'int main(void) { for (;;); }\n');
+  for (const [path, delay] of [
+    [program, 800],
+    [spin, 800],
+    [spin, 0],
+  ] as const) {
+    const timed = new AbortController();
+    const input = new PassThrough();
+    setTimeout(() => timed.abort(new Error('enough')), delay);
+    await expect(run(path, { input, signal: timed.signal })).rejects.toThrow('enough');
+    expect(input.destroyed).toBe(true);
+  }
 });
 
 test('chunks of text are the same run as bytes', async () => {
@@ -166,7 +184,8 @@ test('what goes wrong is one error of one kind, and nothing else', async () => {
     );
   writeFileSync(join(dir, 'bad.c'), 'int main(void) { return x; }\n');
   expect(await kindOf(compile(join(dir, 'bad.c')))).toBe('compile');
-  expect(await kindOf(compile(join(dir, 'none.c')))).toBe('toolchain');
+  expect(await kindOf(compile(join(dir, 'none.c')))).toBe('input');
+  await expect(compile('/dev/zero')).rejects.toThrow('program /dev/zero is a device, not a file');
   expect(await kindOf(run(join(dir, 'none.c')))).toBe('input');
   expect(await kindOf(run(program, { conf: 'solaris' }))).toBe('input');
   expect(await kindOf(run(program, { conf: 'linux+none' }))).toBe('toolchain');
