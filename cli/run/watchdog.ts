@@ -3,12 +3,15 @@
 // shared memory. Between two slices the session reads that word and ends the run in order. Where it
 // does not within a grace period, the second thread terminates the JavaScript or WebAssembly that
 // runs there, through the inspector, whose only other use is debugging; V8 checks for that at every
-// loop and call. A main thread that is blocked in the kernel (the reader of our output has stopped)
-// cannot be helped so. Then the second thread gives the terminal the modes that it had at the
-// start, gives the signal its default effect back, and sends it to the process once more.
+// loop and call. The main thread says so itself when it ends: a standard error that nobody reads
+// would block the second thread, which still has to end the process then. A main thread that is
+// blocked in the kernel (the reader of our output has stopped) cannot be helped so. Then the second
+// thread gives the terminal the modes that it had at the start, gives the signal its default effect
+// back, and sends it to the process once more.
 //
 // Until both threads are ready, signals have their default effect, which is to end the process.
 import { constants } from 'node:os';
+import { tell } from '../../toolchain/index.ts';
 import { ENDING_SIGNALS } from '../io/signals.ts';
 import { isTerminal } from '../io/terminal.ts';
 
@@ -98,6 +101,11 @@ export class Watchdog {
       this.#awaitDisconnect();
     }
     this.#onEnd();
+    if (Atomics.load(this.#shared, TERMINATED) === 0) return;
+    const name = ENDING_SIGNALS.find(each => constants.signals[each] === signal);
+    tell(
+      `kcovbox: interrupted by ${name} in a device or a call of the host that did not return; no file is written\n`,
+    );
   };
 
   /**
