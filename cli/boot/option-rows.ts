@@ -280,7 +280,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
   works(
     'max-insns',
     'N',
-    'end with status 124 after so many instructions',
+    'end with status 124 after so many instructions and exceptions',
     (o, v) => void (o.maxInsns = parseCount(v)),
   ),
   works(
@@ -298,7 +298,7 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
   works(
     'snapshot-at',
     'MOMENT',
-    'first-instruction (in U-mode, default), marker[:N] (the finisher has N << 16 | 0x4d4b), or instructions',
+    'first-instruction (in U-mode, default), marker[:N] (the finisher has N << 16 | 0x4d4b), or a number of instructions and exceptions',
     (o, v) => void (o.snapshotAt = parseMoment(v)),
   ),
   works(

@@ -46,7 +46,9 @@ export function parseShift(text: string): number {
 /** A positive count; underscores and 1e9 are allowed. */
 export function parseCount(text: string): number {
   const value = Number(text.replaceAll('_', ''));
-  if (!Number.isSafeInteger(value) || value < 1)
+  if (value > Number.MAX_SAFE_INTEGER)
+    throw new InvalidArgumentError(`expected a whole number of at most ${Number.MAX_SAFE_INTEGER}`);
+  if (!Number.isInteger(value) || value < 1)
     throw new InvalidArgumentError('expected a positive whole number');
   return value;
 }
@@ -94,7 +96,7 @@ export function parseMoment(text: string): Moment {
   if (number === undefined) {
     if (!/^\d/.test(text))
       throw new InvalidArgumentError(
-        'expected first-instruction, marker, marker:N or a number of instructions',
+        'expected first-instruction, marker, marker:N or a number of instructions and exceptions',
       );
     return parseCount(text);
   }

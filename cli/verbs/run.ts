@@ -153,7 +153,11 @@ export function addMachineOptions(command: Command): Command {
       parseShift,
       0,
     )
-    .option('--max-insns <n>', 'stop with status 124 after this many instructions', parseCount);
+    .option(
+      '--max-insns <n>',
+      'stop with status 124 after this many instructions and exceptions',
+      parseCount,
+    );
 }
 
 /** Options about devices and drivers of the user's own. */
@@ -220,7 +224,7 @@ export function register(program: Command): void {
     .option('--snapshot <file>', 'save the run at a moment, to go on from there with --from')
     .option(
       '--snapshot-at <moment>',
-      'first-instruction (of the program, default), marker[:N] (a number written to /dev/marker), or instructions since power-on',
+      'first-instruction (of the program, default), marker[:N] (a number written to /dev/marker), or a number of instructions and exceptions since power-on',
       parseMoment,
     )
     .option('--cold', 'boot even if the state after the boot is cached; the run is the same')

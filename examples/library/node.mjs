@@ -8,6 +8,7 @@ import { replay, run } from 'kcovbox/node';
 const installed = dirname(createRequire(import.meta.url).resolve('kcovbox/package.json'));
 const program = process.argv[2] ?? join(installed, 'guest-programs', 'openbsd-kcov.c');
 
+// `cover` is for a program that uses kcov itself; any other C program takes `trace: true`.
 const first = await run(program, { cover: true, maxInsns: 1e9 });
 console.log(`${first.end} ${first.status}, ${first.text.split('\n').length - 1} lines of output`);
 

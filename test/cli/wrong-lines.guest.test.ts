@@ -91,6 +91,8 @@ const RUN: readonly Line[] = [
   ['run --max-insns 0 ok.c', /--max-insns.*positive/],
   ['run --max-insns 0.5 ok.c', /--max-insns.*positive/],
   ['run --max-insns lots ok.c', /--max-insns.*positive/],
+  ['run --max-insns 1e16 ok.c', /--max-insns.*a whole number of at most 9007199254740991/],
+  ['run --snapshot x.snap --snapshot-at 1e99 ok.c', /--snapshot-at.*of at most 9007199254740991/],
   ['run --conf linux+frob ok.c', /no kernel configuration "frob"; there are/],
   ['run --conf kasan ok.c', /names no personality/],
   ['run --ubsan=maybe ok.c', /report, trap/],

@@ -1,9 +1,29 @@
 // docs/library.md quotes the examples of examples/library/, which tests run. UPDATE_DOCS=1 renews
 // the quotes.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../support/command.ts';
+
+it('the bench of docs/drivers.md prints what its comment says', () => {
+  const page = readFileSync(join(ROOT, 'docs', 'drivers.md'), 'utf8');
+  const [, text] = /```js\n(import { DeviceBench }[\s\S]*?)```/.exec(page)!;
+  const folder = mkdtempSync(join(tmpdir(), 'kcovbox-bench-'));
+  try {
+    copyFileSync(join(ROOT, 'examples', 'device', 'summer.ts'), join(folder, 'summer.ts'));
+    const map = { compilerOptions: { paths: { 'kcovbox/device': [join(ROOT, 'library', 'device.ts')] } } };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(map));
+    writeFileSync(join(folder, 'bench.ts'), text!);
+    const tsx = join(ROOT, 'node_modules', '.bin', 'tsx');
+    const { stdout, stderr } = spawnSync(tsx, ['bench.ts'], { cwd: folder, encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: 'true 42\n', stderr: '' });
+    expect(text).toContain('// true 42\n');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 const PAGE = join(ROOT, 'docs', 'library.md');
 
