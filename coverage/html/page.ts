@@ -82,8 +82,8 @@ export interface PageIndex {
   morePaths: number;
 }
 
-/** Name, line, calls (-1: not counted), points covered, points. */
-export type PageFunction = [string, number, number, number, number];
+/** Name, line, calls (-1: not counted), points covered, points, 1 if calls are a lower bound. */
+export type PageFunction = [string, number, number, number, number, 0 | 1];
 
 /** Call address, records, number into `chains`, number into `sets`. */
 export type PagePoint = [string, number, number, number];

@@ -11,6 +11,7 @@ import { addrOf, byText, CoverageError, hex } from '../base/bytes.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
+import { callsOf, type FunctionCalls } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineVerdict } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
@@ -30,12 +31,6 @@ export interface Totals {
   lines: Share & { partly: number; unknown: number };
   functions: Share;
   points: Share;
-}
-
-export interface FunctionCalls {
-  hits: number;
-  /** `hits` is the least that is certain. */
-  isLeast: boolean;
 }
 
 /** Percent with two decimals; an empty denominator gives 0.00. */
@@ -128,8 +123,10 @@ function proofFor(trace: Trace, program: Program): Proof {
 export class Coverage {
   readonly program: Program;
   readonly trace: Trace;
-  /** Records by point. Executions, if `counts`. */
+  /** Records by point. */
   readonly hits: Float64Array;
+  /** Records by point and identified lost ones: executions, if `counts`. */
+  readonly executions: Float64Array;
   /** By test, in order of first appearance. */
   readonly tests: readonly TestHits[];
   /** Program point of each trace point, or -1. */
@@ -146,6 +143,7 @@ export class Coverage {
       const verdicts = new ExactVerdicts(program.flow, exact);
       this.mapped = new Int32Array(0);
       this.hits = Float64Array.from({ length: program.count }, (_, i) => verdicts.countAt(program.call(i)));
+      this.executions = this.hits;
       const points = Uint32Array.from(this.hits.keys()).filter(i => this.hits[i]! > 0);
       const hits = Float64Array.from(points, point => this.hits[point]!);
       this.tests = [{ name: trace.tests[0] ?? '', points, hits }];
@@ -159,6 +157,7 @@ export class Coverage {
       for (let i = 0; i < points.length; i++) this.hits[points[i]!]! += hits[i]!;
     }
     const bySite = siteHits(trace, program);
+    this.executions = Float64Array.from(program.points, site => bySite[site]!);
     this.verdicts = new Verdicts(program.flow, trace, proofFor(trace, program), site => bySite[site]!);
   }
 
@@ -197,19 +196,9 @@ export class Coverage {
     return verdict;
   }
 
-  /**
-   * Calls of a function: the records of its entries and, for inlined copies, of the point that ran
-   * most. A function that ran has one call at least, also where recording began inside of it.
-   */
+  /** The calls of a function, as far as they are proven. */
   functionCalls(fn: ProgramFunction): FunctionCalls {
-    const { hits } = this;
-    const most = (points: number[]) => points.reduce((max, point) => Math.max(max, hits[point]!), 0);
-    const recorded =
-      fn.entries.length === 0
-        ? most(fn.points)
-        : fn.entries.reduce((sum, point) => sum + hits[point]!, 0) + most(fn.inlined);
-    const least = this.isFunctionCovered(fn) ? 1 : 0;
-    return { hits: Math.max(recorded, least), isLeast: least > (this.counts ? recorded : 0) };
+    return callsOf(this, fn);
   }
 
   coveredPoints(points: readonly number[]): number {
@@ -219,7 +208,7 @@ export class Coverage {
   }
 
   isFunctionCovered(fn: ProgramFunction): boolean {
-    return fn.points.some(point => this.hits[point]! > 0);
+    return fn.points.some(point => this.executions[point]! > 0);
   }
 
   fileTotals(file: ProgramFile): Totals {

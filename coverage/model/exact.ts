@@ -60,7 +60,8 @@ export class ExactVerdicts implements LineJudge {
       } else last.high = range.high;
     }
     const states = Uint8Array.from(counts, count => (count > 0 ? RAN : NOT_RUN));
-    verdict = { ...range, blocks, states, counts: Float64Array.from(counts), isInconsistent: false };
+    const known = { isInconsistent: false, isOpaque: true };
+    verdict = { ...range, blocks, states, counts: Float64Array.from(counts), ...known };
     this.functions.set(range.low, verdict);
     return verdict;
   }

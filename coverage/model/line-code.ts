@@ -21,8 +21,13 @@ interface Placed {
 
 type LineOf = (path: string, line: number) => LineCode | undefined;
 
-/** Add the code of all lines; `lineOf` finds or makes a line. */
-export function placeLines(program: Placed, keep: KeepPoint | undefined, lineOf: LineOf): void {
+/** Add the code of all lines; `lineOf` finds or makes a line, `onCopy` gets each inlined call. */
+export function placeLines(
+  program: Placed,
+  keep: KeepPoint | undefined,
+  lineOf: LineOf,
+  onCopy: (copy: Scope) => void,
+): void {
   const { sites, flow } = program;
   let last: CodeRange | undefined;
   for (let point = 0; point < program.points.length; point++) {
@@ -30,7 +35,7 @@ export function placeLines(program: Placed, keep: KeepPoint | undefined, lineOf:
     if (!range || range === last) continue;
     last = range;
     placeRows(program, range, keep, lineOf);
-    placeCalls(program, range, keep, lineOf);
+    placeCalls(program, range, keep, lineOf, onCopy);
   }
 }
 
@@ -81,12 +86,19 @@ function keeps(program: Placed, keep: KeepPoint | undefined, call: Addr): boolea
 }
 
 /** The line of an inlined call includes the inlined code. */
-function placeCalls(program: Placed, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
+function placeCalls(
+  program: Placed,
+  range: CodeRange,
+  keep: KeepPoint | undefined,
+  lineOf: LineOf,
+  onCopy: (copy: Scope) => void,
+): void {
   const { dwarf } = program.symbolizer;
   const unit = dwarf.unitAt(range.low);
   const table = unit && dwarf.lineTable(unit);
   if (!table) return;
   const walk = (scope: Scope) => {
+    if (scope.isInlined) onCopy(scope);
     if (scope.isInlined && keeps(program, keep, scope.ranges[0]!)) {
       const code = lineOf(table.cleanPath(scope.callFile, unit.compDir), scope.callLine);
       if (code) code.calls.push(...scope.ranges);

@@ -55,13 +55,18 @@ class Tally {
   }
 }
 
+/** Numbers of the blocks that hold code of `[low, high)`. */
+export function* blocksFrom({ blocks }: FunctionVerdict, low: Addr, high: Addr): Generator<number> {
+  let i = Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
+  for (; i < blocks.length && blocks[i]!.low < high; i++) yield i;
+}
+
 /**
  * Adds the blocks of `[low, high)` to a tally; blocks that only represent an edge go to another.
  */
 function addRange(verdict: FunctionVerdict, low: Addr, high: Addr, into: Tally, edges: Tally): void {
   const { blocks, states, counts } = verdict;
-  let i = Math.max(0, upperBound(blocks.length, low, k => blocks[k]!.low) - 1);
-  for (; i < blocks.length && blocks[i]!.low < high; i++)
+  for (const i of blocksFrom(verdict, low, high))
     (blocks[i]!.isEdge ? edges : into).add(states[i]!, counts[i]!);
 }
 

@@ -6,6 +6,7 @@
  * included. Other lines have no state. verdict.ts derives facts about the code around the sites.
  */
 import { type Addr, byText, CoverageError, cleanPath } from '../base/bytes.ts';
+import type { Scope } from '../dwarf/dwarf.ts';
 import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
@@ -25,6 +26,8 @@ export interface ProgramFunction {
   entries: number[];
   /** Points of inlined copies. */
   inlined: number[];
+  /** The inlined copies, those without a point too. */
+  copies: Scope[];
 }
 
 export interface ProgramFile {
@@ -69,6 +72,7 @@ export class Program {
   private readonly functionByKey = new Map<string, ProgramFunction>();
   private readonly cleaned = new Map<string, string>();
   private readonly outerByStart = new Map<Addr, number>();
+  private readonly loopEntries = new Map<number, boolean>();
 
   constructor(elf: Elf, options: ProgramOptions = {}) {
     this.elf = elf;
@@ -96,7 +100,12 @@ export class Program {
     this.points = Uint32Array.from(chosen);
     this.count = chosen.length;
     this.flow = new ImageFlow(this.sites);
-    placeLines(this, options.keep, (path, line) => this.lineCode(path, line));
+    placeLines(
+      this,
+      options.keep,
+      (path, line) => this.lineCode(path, line),
+      copy => this.addCopy(copy),
+    );
     this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
     this.functions = [...this.functionByKey.values()];
     for (const fn of this.functions) this.file(fn.file).functions.push(fn);
@@ -187,15 +196,41 @@ export class Program {
     this.isEntry[point] = low === start ? 1 : 0;
   }
 
+  private addCopy(copy: Scope): void {
+    const { name, linkageName, declFile, declLine } = this.symbolizer.dwarf.functionName(copy.offset);
+    const key = functionKey(linkageName || name, this.clean(declFile), declLine);
+    this.functionByKey.get(key)?.copies.push(copy);
+  }
+
+  /** True if the code of the copy is in one function, whose flow then has all cycles of it. */
+  isWhole(copy: Scope): boolean {
+    const range = this.flow.rangeAt(copy.ranges[0]!);
+    return range !== undefined && copy.ranges.every(addr => addr >= range.low && addr <= range.high);
+  }
+
+  /** True if a jump of the function may go to its entry, where this point is. */
+  isLoopEntry(point: number): boolean {
+    let isLoop = this.loopEntries.get(point);
+    if (isLoop === undefined) {
+      const range = this.flow.rangeAt(this.call(point));
+      isLoop = range !== undefined && this.flow.flow(range).blocks.some(({ out }) => out.includes(0));
+      this.loopEntries.set(point, isLoop);
+    }
+    return isLoop;
+  }
+
   private functionFor(frame: Frame): ProgramFunction {
     const file = this.clean(frame.declFile || frame.file);
-    const key = `${frame.function}\n${file}\n${frame.declLine}`;
+    const key = functionKey(frame.function, file, frame.declLine);
     let fn = this.functionByKey.get(key);
     if (!fn) {
-      fn = { name: frame.function || '?', file, line: frame.declLine, points: [], entries: [], inlined: [] };
+      const none = { points: [], entries: [], inlined: [], copies: [] };
+      fn = { name: frame.function || '?', file, line: frame.declLine, ...none };
       this.functionByKey.set(key, fn);
       this.file(file);
     }
     return fn;
   }
 }
+
+const functionKey = (name: string, file: string, line: number): string => `${name}\n${file}\n${line}`;

@@ -42,6 +42,8 @@ export interface FunctionVerdict {
   counts: Float64Array;
   /** The hooks contradict the graph, so only the hooks are used. */
   isInconsistent: boolean;
+  /** The successors of the blocks are not all known. */
+  isOpaque: boolean;
 }
 
 interface Crossings {
@@ -107,7 +109,15 @@ export class Verdicts implements LineJudge {
     } else this.knowHooks(known, hits);
     const states = this.search(blocks, known);
     for (let i = 0; i < states.length; i++) if (states[i] === NOT_RUN) counts[i] = 0;
-    return { low: range.low, high: range.high, blocks, states, counts, isInconsistent: false };
+    return {
+      low: range.low,
+      high: range.high,
+      blocks,
+      states,
+      counts,
+      isInconsistent: false,
+      isOpaque: false,
+    };
   }
 
   private knowHooks(known: Uint8Array, hits: Float64Array): void {
@@ -129,14 +139,14 @@ export class Verdicts implements LineJudge {
   }
 
   private fromHooks(
-    { low, high, blocks }: FunctionFlow,
+    { low, high, blocks, isOpaque }: FunctionFlow,
     hits: Float64Array,
     isInconsistent: boolean,
   ): FunctionVerdict {
     const states = new Uint8Array(blocks.length);
     this.knowHooks(states, hits);
     const counts = this.proof.counts ? hits : new Float64Array(blocks.length).fill(Number.NaN);
-    return { low, high, blocks, states, counts, isInconsistent };
+    return { low, high, blocks, states, counts, isInconsistent, isOpaque };
   }
 
   private hitsOfBlock({ sites }: FlowBlock): number {

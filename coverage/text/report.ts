@@ -4,11 +4,11 @@
  */
 import { counted } from '../../emulator/base/words.ts';
 import { byText } from '../base/bytes.ts';
+import type { FunctionCalls } from '../model/calls.ts';
 import {
   addTotals,
   type Coverage,
   emptyTotals,
-  type FunctionCalls,
   percent,
   type Share,
   type Totals,

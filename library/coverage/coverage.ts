@@ -70,8 +70,10 @@ export interface FunctionCoverage {
   /** Path and line of its declaration; '' and 0 where unknown. */
   readonly file: string;
   readonly line: number;
-  /** Calls, as far as the records count them; at least 1 for a function that ran. */
+  /** Calls, as far as they are proven; at least 1 for a function that ran. */
   readonly hits: number;
+  /** `hits` is the least that is certain. */
+  readonly isLeast: boolean;
   /** Of its instrumented places. */
   readonly points: Share;
 }
@@ -179,8 +181,8 @@ export class Coverage {
 
   #function(fn: ProgramFunction): FunctionCoverage {
     const points = { covered: this.#inner.coveredPoints(fn.points), total: fn.points.length };
-    const { hits } = this.#inner.functionCalls(fn);
-    return { name: fn.name, file: fn.file, line: fn.line, hits, points };
+    const calls = this.#inner.functionCalls(fn);
+    return { name: fn.name, file: fn.file, line: fn.line, ...calls, points };
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOOK_PC, pcOf, TraceBuilder } from '../../coverage/index.ts';
+import { Coverage, type Elf, HOOK_PC, pcOf, TraceBuilder } from '../../coverage/index.ts';
 import { Machine } from '../../emulator/index.ts';
 import { differencesOf } from './exact.ts';
 import { run, scratch } from './support.ts';
@@ -27,7 +27,12 @@ void *memcpy(void *d, const void *s, unsigned long n) { char *p = d; const char 
  * Builds `code` with hooks at `level` and `driver`, whose `main` calls it and then `done()`; runs
  * and compares.
  */
-export function bareTruth(name: string, code: string, driver: string, level: string): Comparison {
+export function bareTruth(
+  name: string,
+  code: string,
+  driver: string,
+  level: string,
+): Comparison & { calls: CallRow[] } {
   const dir = join(scratch(), name);
   mkdirSync(dir, { recursive: true });
   const at = (file: string) => join(dir, file);
@@ -53,6 +58,7 @@ export function bareTruth(name: string, code: string, driver: string, level: str
     at('bare.elf'),
   ]);
   const image = openImage(at('bare.elf'));
+  let memory: Machine | undefined;
   const [counts, compiled] = (['interp', 'jit'] as const).map(engine => {
     const machine = Machine.create({
       kernel: { name: 'bare', bytes: readFileSync(at('bare.elf')) },
@@ -64,6 +70,7 @@ export function bareTruth(name: string, code: string, driver: string, level: str
     });
     const end = machine.run(20_000_000);
     if (end.kind !== 'exit') throw new Error(`the program did not end: ${end.kind}`);
+    memory = machine;
     return machine.retired!.read();
   }) as [BigUint64Array, BigUint64Array];
   const { sites, elf } = image.program;
@@ -76,5 +83,43 @@ export function bareTruth(name: string, code: string, driver: string, level: str
     if (sites.hook[i] === HOOK_PC && hits > 0)
       builder.lost(source, hits, { kind: 'pc', pc: pcOf(sites.ret[i]!) });
   }
-  return compare(image, builder.finish(), counts);
+  const trace = builder.finish();
+  const truth = timesOf(elf, address => memory!.ram.read32(address));
+  const calls = [
+    ...callRows('records', new Coverage(trace, image.program), truth),
+    ...callRows('exact', Coverage.exact(elf, { low: BigInt(image.low), counts }, name), truth),
+  ];
+  return { ...compare(image, trace, counts), calls };
 }
+
+export interface CallRow {
+  by: 'records' | 'exact';
+  name: string;
+  hits: number;
+  isLeast: boolean;
+  /** The calls that the function itself counted. */
+  truth: number;
+}
+
+/** The counters of the program: the words `times_NAME` by NAME. */
+function timesOf({ symbols }: Elf, read: (address: number) => number): Map<string, number> {
+  const times = new Map<string, number>();
+  for (let i = 0; i < symbols.count; i++) {
+    const [, name] = /^times_(\w+)$/.exec(symbols.name(i)) ?? [];
+    if (name) times.set(name, read(symbols.addr[i]!) >>> 0);
+  }
+  return times;
+}
+
+function callRows(by: CallRow['by'], coverage: Coverage, times: Map<string, number>): CallRow[] {
+  return coverage.program.functions.flatMap(fn => {
+    const truth = times.get(fn.name);
+    return truth === undefined ? [] : [{ by, name: fn.name, ...coverage.functionCalls(fn), truth }];
+  });
+}
+
+/** Rows whose number is not true. */
+export const wrongCalls = (rows: readonly CallRow[]): string[] =>
+  rows
+    .filter(({ hits, isLeast, truth }) => (isLeast ? hits > truth : hits !== truth))
+    .map(({ by, name, hits, isLeast, truth }) => `${by}: ${name} ${isLeast ? '>=' : ''}${hits} (${truth})`);

@@ -61,7 +61,7 @@ const indexOf = (files: number): PageIndex => ({
 /** Writes the report of so many files, and answers with its path. */
 export function madeReport(name: string, files: number): string {
   const functions = numbers(files).map(file =>
-    numbers(FUNCTIONS).map((i): PageFunction => [`file${file}_fn${i}`, i * 10 + 1, i, 3, 7]),
+    numbers(FUNCTIONS).map((i): PageFunction => [`file${file}_fn${i}`, i * 10 + 1, i, 3, 7, 0]),
   );
   const path = join(scratch(), name);
   function* pages(): Generator<PageFile> {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFromEnvironment } from '../support/random.ts';
-import { bareTruth } from './bare.ts';
+import { bareTruth, wrongCalls } from './bare.ts';
 import { RANDOM_DRIVER, randomFile } from './random-c.ts';
 import { FIXTURES, missing } from './support.ts';
 import { shareUnknown } from './truth.ts';
@@ -44,6 +44,7 @@ describe.skipIf(reason)('what the model says of compiled functions is true', () 
 
   it('random functions, at every level', () => {
     const sum = { ran: 0, idle: 0, unknownRan: [] as string[], unknownIdle: [] as string[] };
+    const calls = { exact: 0, least: 0, shown: 0, ran: 0 };
     let number = 0;
     const seed = seedFromEnvironment(20261122);
     const numRuns = Number(process.env['KCOVBOX_RUNS'] ?? 8);
@@ -51,6 +52,13 @@ describe.skipIf(reason)('what the model says of compiled functions is true', () 
       fc.property(randomFile, fc.constantFrom(...LEVELS), (code, level) => {
         const found = bareTruth(`random${number++}`, code, RANDOM_DRIVER, level);
         expect([...found.wrong, ...found.wrongCounts, ...found.inconsistent]).toEqual([]);
+        expect(wrongCalls(found.calls)).toEqual([]);
+        for (const { hits, isLeast, truth } of found.calls) {
+          calls.exact += Number(!isLeast);
+          calls.least += Number(isLeast);
+          calls.shown += isLeast ? hits : 0;
+          calls.ran += isLeast ? truth : 0;
+        }
         sum.ran += found.ran;
         sum.idle += found.idle;
         sum.unknownRan.push(...found.unknownRan);
@@ -62,6 +70,11 @@ describe.skipIf(reason)('what the model says of compiled functions is true', () 
     console.info(
       `random functions: ${sum.ran} lines ran, ${sum.idle} not; unknown ${(100 * share).toFixed(2)} %`,
     );
+    console.info(
+      `functions: ${calls.exact} exact; ${calls.least} bounds, ${calls.shown} of ${calls.ran} calls shown`,
+    );
+    expect(calls.exact).toBeGreaterThan(0);
+    expect(calls.least).toBeGreaterThan(0);
     expect(share).toBeLessThanOrEqual(0.02);
   });
 });

@@ -36,6 +36,8 @@ const { statement } = fc.letrec<{ condition: string; statement: string }>(tie =>
       'acc ^= a;',
       'n++;',
       'acc = helper(acc, b);',
+      'acc -= turns(a, b);',
+      'acc += early(n, b);',
       'acc += outside(a);',
     ),
     fc.tuple(tie('condition'), value, value).map(([c, x, y]) => `acc += ${c}\n    ? ${x}\n    : ${y};`),
@@ -68,19 +70,47 @@ const HEAD = `extern void done(void) __attribute__((noreturn));
 extern int outside(int);
 extern int (*via)(int, int);
 volatile int sink;
+unsigned times_stop, times_helper, times_turns, times_early, times_tail;
 static void stop(int x)
 {
+    times_stop++;
     sink = x;
     done();
 }
 static inline int helper(int x, int y)
 {
+    times_helper++;
     if (x > y && x < 40)
         return x - y;
     return x + 1;
 }
+__attribute__((always_inline)) static inline int turns(int x, int y)
+{
+    times_turns++;
+    for (int i = 0; i < x; i++) {
+        if (i == y)
+            return i;
+        if (y > 3)
+            sink = i;
+    }
+    return x;
+}
+__attribute__((always_inline)) static inline int early(int x, int y)
+{
+    times_early++;
+    if (x == y)
+        return 1;
+    if (x > 20)
+        return turns(3, y);
+    while (x < y) {
+        x += 2;
+        sink = x;
+    }
+    return helper(x, y);
+}
 __attribute__((noinline)) static int tail(int x, int y)
 {
+    times_tail++;
     return x > y
         ? x
         : y;
@@ -101,7 +131,7 @@ export const randomFile: Made = fc
       bodies
         .map(
           (list, i) =>
-            `int f${i}(int a, int b)\n{\nint acc = a - b, n = 0;\n${list.join('\n')}\nout:\nsink = acc;\nreturn acc + n;\n}\n`,
+            `unsigned times_f${i};\nint f${i}(int a, int b)\n{\ntimes_f${i}++;\nint acc = a - b, n = 0;\n${list.join('\n')}\nout:\nsink = acc;\nreturn acc + n;\n}\n`,
         )
         .join(''),
   );

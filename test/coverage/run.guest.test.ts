@@ -46,6 +46,21 @@ int main(int argc, char **argv)
 }
 `;
 
+const SEEK = `
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+    int fd = open("/tmp/x", O_CREAT | O_RDWR, 0600);
+    for (int i = 0; i < 5; i++)
+        lseek(fd, i, SEEK_SET);
+    for (int i = 0; i < 3; i++)
+        lseek(fd, i, 99);
+    lseek(fd, 0, SEEK_CUR);
+    return 0;
+}
+`;
+
 function kcovbox(args: string[], input?: string): { status: number; stdout: string; stderr: string } {
   const done = spawnSync(process.execPath, [join(ROOT, 'bin/kcovbox.cjs'), ...args], {
     encoding: 'utf8',
@@ -108,6 +123,32 @@ describe.skipIf(reason)('coverage of a run', () => {
     expect(rows.map(row => row.frames.map(f => `${f.function} ${f.file}:${f.line}`).join(' < '))).toEqual(
       expected,
     );
+  });
+
+  it('calls of a function that is inlined are a lower bound, those of others are exact', () => {
+    const source = join(scratch(), 'seek.c');
+    writeFileSync(source, SEEK);
+    const calls = (file: string, ...options: string[]) => {
+      const ran = kcovbox(['run', ...options, '--cover', join(scratch(), file), source]);
+      expect(ran.stderr).toBe('');
+      expect(ran.status).toBe(0);
+      const { files } = JSON.parse(readFileSync(join(scratch(), file), 'utf8')) as {
+        files: { functions: { name: string; hits: number; atLeast?: true }[] }[];
+      };
+      const all = files.flatMap(({ functions }) => functions);
+      return (name: string) => {
+        const { hits, atLeast = false } = all.find(fn => fn.name === name)!;
+        return { hits, atLeast };
+      };
+    };
+    const recorded = calls('seek.json', '--trace');
+    expect(recorded('sys_lseek')).toEqual({ hits: 9, atLeast: false });
+    // Three of its nine calls leave on a path without a hook.
+    expect(recorded('seek_regular')).toEqual({ hits: 6, atLeast: true });
+    const exact = calls('exact.json', '--exact');
+    expect(exact('sys_lseek')).toEqual({ hits: 9, atLeast: false });
+    // Has an entry that nothing called, and inlined copies that ran.
+    expect(exact('vma_link')).toEqual({ hits: 1, atLeast: true });
   });
 
   it('the debug information of the whole kernel reads as llvm reads it', () => {

@@ -79,9 +79,9 @@ function rowOf(file: PageFile, n: number): PageFile['l'][number] | undefined {
 
 function functionList(index: number, path: string): string {
   const items = allFunctions()[index]!.map(
-    ([name, line, calls, covered, total]) =>
+    ([name, line, calls, covered, total, isLeast]) =>
       `<li class="${covered ? '' : 'none'}"><a href="${esc(fileLink(path, line))}"><code title="${esc(name)}">${esc(name)}</code>` +
-      `<span>${covered}/${total}</span>${meter(covered, 0, total)}<span>${calls > 0 ? `${count(calls)}\u00d7` : ''}</span></a></li>`,
+      `<span>${covered}/${total}</span>${meter(covered, 0, total)}<span>${calls > 0 ? `${isLeast ? '\u2265' : ''}${count(calls)}\u00d7` : ''}</span></a></li>`,
   );
   return `<aside aria-label="Functions"><details${matchMedia('(min-width: 60.01rem)').matches ? ' open' : ''}><summary>${plural(items.length, 'function')}</summary><ol${D.counts ? '' : ' class="uncounted"'}>${items.join('')}</ol></details></aside>`;
 }

@@ -11,6 +11,7 @@ interface FunctionRow {
   name: string;
   line: number;
   calls: number;
+  isLeast: 0 | 1;
   covered: number;
   total: number;
   path: string;
@@ -26,8 +27,8 @@ const KEYS: Record<string, (fn: FunctionRow) => string | number> = {
 
 export function drawFunctions(): string {
   const all = allFunctions().flatMap((list, index) =>
-    list.map(([name, line, calls, covered, total]): FunctionRow => {
-      return { name, line, calls, covered, total, path: D.files[index]!.p };
+    list.map(([name, line, calls, covered, total, isLeast]): FunctionRow => {
+      return { name, line, calls, isLeast, covered, total, path: D.files[index]!.p };
     }),
   );
   const key = KEYS[state.functions.key]!;
@@ -37,7 +38,7 @@ export function drawFunctions(): string {
       fn =>
         `<tr><td class="name"><a href="${esc(fileLink(fn.path, fn.line))}">${esc(fn.name)}</a></td><td class="bar">${meter(fn.covered, 0, fn.total)}</td>` +
         `<td class="num">${shown(fn.covered, fn.total)}%</td><td class="num quiet wide-only">${fn.covered} / ${fn.total}</td>` +
-        `${D.counts ? `<td class="num wide-only">${count(fn.calls)}</td>` : ''}<td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
+        `${D.counts ? `<td class="num wide-only">${fn.isLeast ? '\u2265' : ''}${count(fn.calls)}</td>` : ''}<td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
     );
   const head = (k: string, text: string, css = '') => sortHead('fn', k, text, state.functions, css);
   const more = all.length > ROWS ? `; the first ${count(ROWS)} are listed, search finds all` : '';

@@ -1,0 +1,122 @@
+/**
+ * How often a function was called. An out-of-line copy counts at its entry. An inlined copy has no
+ * entry: its code is mixed with that of the caller, and calls may leave on a path without a hook.
+ * So a copy gives a lower bound: each call runs a block that is on no cycle of the copy at most
+ * once. Copies are different call sites, so their bounds add up.
+ *
+ * A cycle may also be the caller's loop around the copy; then each turn is another call. DWARF
+ * alone does not distinguish the two: an instruction of the caller may be moved into the loop of
+ * the copy, and instructions without a line look like the caller's. A hook is not moved, so only a
+ * hook with a line of the caller proves that a cycle leaves the copy.
+ */
+import type { Addr } from '../base/bytes.ts';
+import type { Scope } from '../dwarf/dwarf.ts';
+import { HOOK_PC } from '../elf/callsites.ts';
+import { EXIT } from '../elf/flow.ts';
+import { blocksFrom } from './lines.ts';
+import type { Program, ProgramFunction } from './program.ts';
+import { NOT_RUN, RAN } from './reach.ts';
+import type { FunctionVerdict, LineJudge } from './verdict.ts';
+
+export interface FunctionCalls {
+  hits: number;
+  /** `hits` is the least that is certain. */
+  isLeast: boolean;
+}
+
+/** A run of a program. */
+export interface Run {
+  readonly program: Program;
+  readonly verdicts: LineJudge;
+  /** Times that each point ran, at least; exactly if the proof has counts. */
+  readonly executions: Float64Array;
+}
+
+/** The calls of a function that ran, in part or in whole, while coverage was recorded. */
+export function callsOf(run: Run, fn: ProgramFunction): FunctionCalls {
+  const { program, verdicts, executions } = run;
+  const { absence, counts } = verdicts.proof;
+  let hits = 0;
+  let isOpen = fn.inlined.length > 0 && fn.copies.length === 0;
+  for (const point of fn.entries) {
+    if (executions[point] === 0) continue;
+    // A jump to the entry repeats the hook without a call.
+    const isLoop = program.isLoopEntry(point);
+    hits += isLoop ? 1 : executions[point]!;
+    isOpen ||= isLoop;
+  }
+  for (const copy of fn.copies) {
+    hits += callsOfCopy(run, copy);
+    isOpen ||= mayHaveRun(verdicts, copy);
+  }
+  // Also where recording began inside of it.
+  if (hits === 0 && fn.points.some(point => executions[point]! > 0)) return { hits: 1, isLeast: true };
+  return { hits, isLeast: isOpen || !(hits > 0 ? counts : absence) };
+}
+
+/** True unless no instruction of the copy ran. */
+function mayHaveRun(verdicts: LineJudge, copy: Scope): boolean {
+  for (const [low, high] of pairs(copy.ranges)) {
+    const verdict = verdicts.at(low);
+    if (!verdict || verdict.blocks.length === 0) return true;
+    for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] !== NOT_RUN) return true;
+  }
+  return false;
+}
+
+/** A lower bound for the calls of an inlined copy. */
+function callsOfCopy({ program, verdicts, executions }: Run, copy: Scope): number {
+  let least = 0;
+  for (const [low, high] of pairs(copy.ranges)) {
+    const verdict = verdicts.at(low);
+    if (!verdict) continue;
+    if (program.hooks === 'none') {
+      for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] === RAN) return 1;
+      continue;
+    }
+    const { sites } = program;
+    for (let site = sites.firstFrom(low); site < sites.count && sites.call[site]! < high; site++) {
+      const point = program.pointOfSite[site]!;
+      const times = point < 0 ? 0 : executions[point]!;
+      if (times > least)
+        least = times > 1 && runsOnce(program, verdict, site, copy) ? times : Math.max(1, least);
+    }
+  }
+  return least;
+}
+
+/** True if a call of the copy runs the block of this site at most once. */
+function runsOnce(program: Program, verdict: FunctionVerdict, site: number, copy: Scope): boolean {
+  const { blocks } = verdict;
+  if (verdict.isOpaque || verdict.isInconsistent || !program.isWhole(copy)) return false;
+  const call = program.sites.call[site]!;
+  const [home] = blocksFrom(verdict, call, call + 1);
+  if (home === undefined) return false;
+  const isInside = (block: number) => !blocks[block]!.sites.some(other => isOfCaller(program, other, copy));
+  if (!isInside(home)) return true;
+  const seen = new Uint8Array(blocks.length);
+  const next = [home];
+  for (let block = next.pop(); block !== undefined; block = next.pop()) {
+    for (const to of blocks[block]!.out) {
+      if (to === home) return false;
+      if (to === EXIT || seen[to]) continue;
+      seen[to] = 1;
+      if (isInside(to)) next.push(to);
+    }
+  }
+  return true;
+}
+
+/** True if a hook is certainly outside of the copy. */
+function isOfCaller({ sites, symbolizer: { dwarf } }: Program, site: number, copy: Scope): boolean {
+  const call = sites.call[site]!;
+  if (sites.hook[site] !== HOOK_PC) return false;
+  for (const [low, high] of pairs(copy.ranges)) if (call >= low && call < high) return false;
+  const table = dwarf.lineTable(copy.unit);
+  const row = table ? table.find(call) : -1;
+  return row >= 0 && table!.rows.line[row]! > 0;
+}
+
+function* pairs(ranges: readonly Addr[]): Generator<[low: Addr, high: Addr]> {
+  for (let i = 0; i < ranges.length; i += 2) yield [ranges[i]!, ranges[i + 1]!];
+}
