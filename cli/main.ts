@@ -42,15 +42,18 @@ const MAY_BE_EMPTY = ['args', 'options'];
 
 /** Options with a path as value, by the word that stands for it in the help. */
 const PATH = /<(file|elf|dir|trace)(\.\w+)?>$/;
+const GLOB = /<glob>$/;
 
 /**
  * An empty path is a variable of a script that was not set: `--result "$OUT"`. The system's own
  * message would name nothing. Arguments of the guest's program, and QEMU's options, may be empty.
  */
 function refuseEmpty(command: Command): void {
-  for (const option of command.options)
-    if (PATH.test(option.flags) && [command.getOptionValue(option.attributeName())].flat().includes(''))
-      throw new UserError(`${option.flags}: the path is empty`);
+  for (const option of command.options) {
+    const what = PATH.test(option.flags) ? 'path' : GLOB.test(option.flags) ? 'value' : undefined;
+    if (what && [command.getOptionValue(option.attributeName())].flat().includes(''))
+      throw new UserError(`${option.flags}: the ${what} is empty`);
+  }
   for (const [i, argument] of command.registeredArguments.entries())
     if (!MAY_BE_EMPTY.includes(argument.name()) && [command.processedArgs[i]].flat().includes(''))
       throw new UserError(`${command.name()}: the argument "${argument.name()}" is empty`);

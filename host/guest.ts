@@ -174,18 +174,32 @@ const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" 
 const WORDS_MAX = 256;
 const CHARACTERS_MAX = 65_000;
 
-/** Refuses what the kernel would cut off without a word. */
-function checkWords(append: string, args: readonly string[]): void {
-  const words = append.match(/(?:\\.|"[^"]*"|[^ ])+/gs)?.length ?? 0;
-  if (words > WORDS_MAX)
-    throw refused(
-      `${args.length} arguments are too many: ${Math.max(0, args.length - (words - WORDS_MAX))} fit on the kernel's command line; pass them in a file or on standard input`,
-    );
-  const bytes = Buffer.byteLength(append);
-  if (bytes > CHARACTERS_MAX)
-    throw refused(
-      `the arguments take ${bytes} bytes: ${CHARACTERS_MAX} fit on the kernel's command line; pass them in a file or on standard input`,
-    );
+/** A part of the kernel command line that the user gave. */
+interface Given {
+  readonly noun: string;
+  readonly text: string;
+  readonly remedy: string;
+}
+
+const wordsOf = (text: string): number => text.match(/(?:\\.|"[^"]*"|[^ ])+/gs)?.length ?? 0;
+
+/** Refuses what the kernel would cut off without a word, and blames the part that takes most. */
+function checkWords(whole: string, parts: readonly Given[]): void {
+  const check = (
+    most: number,
+    measure: (text: string) => number,
+    say: (noun: string, n: number) => string,
+  ) => {
+    const total = measure(whole);
+    if (total <= most) return;
+    const sizes = parts.map(({ text }) => measure(text));
+    const size = Math.max(...sizes);
+    const { noun, remedy } = parts[sizes.indexOf(size)]!;
+    const fit = Math.max(0, most - (total - size));
+    throw refused(`${say(noun, size)}: ${fit} fit on the kernel's command line; ${remedy}`);
+  };
+  check(WORDS_MAX, wordsOf, (noun, n) => `${n} ${noun} are too many`);
+  check(CHARACTERS_MAX, Buffer.byteLength, (noun, n) => `the ${noun} take ${n} bytes`);
 }
 
 /** A program in a root file system of its own. */
@@ -239,13 +253,15 @@ export async function prepareGuest(
     ...(options.append ? [options.append] : []),
     options.tty ?? 'tty=stream', // the first of equal words counts
   ].join(' ');
-  const tail = [
-    `init=/bin/${packed.name}`,
-    ...Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`)),
-    ...(args.length > 0 ? ['--', ...args.map(word)] : []),
-  ].join(' ');
+  const env = Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`));
+  const argv = args.map(word);
+  const tail = [`init=/bin/${packed.name}`, ...env, ...(args.length > 0 ? ['--', ...argv] : [])].join(' ');
   const whole = `${append} ${tail}`;
-  checkWords(whole, args);
+  checkWords(whole, [
+    { noun: 'arguments', text: argv.join(' '), remedy: 'pass them in a file or on standard input' },
+    { noun: 'words to append', text: options.append ?? '', remedy: 'give fewer' },
+    { noun: 'variables of the environment', text: env.join(' '), remedy: 'pass them in a file' },
+  ]);
   // A small program ends before all of the kernel is read, most of which is debugging data.
   const loaded =
     options.needsSymbols === false && kernelHash !== undefined ? readLoaded(kernelPath, 'kernel') : undefined;

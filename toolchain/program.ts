@@ -7,7 +7,7 @@ import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { CompileError, ToolchainError } from './errors.ts';
-import type { Dialect } from './kernel.ts';
+import { DIALECTS, type Dialect } from './kernel.ts';
 import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { findPrebuilt, hasPrebuilt, inPackage, programName } from './prebuilt.ts';
 import { tell } from './standard-error.ts';
@@ -101,13 +101,20 @@ const namingOf = (path: string): { label: string; suffix: string } => ({
   suffix: '.elf',
 });
 
-/** The line behind the tools' own words: clang names the linker if that one has failed. */
+/**
+ * The line behind the tools' own words: clang names the linker if that one has failed. A header
+ * that other dialects have is named with them.
+ */
 const failureOf =
   (source: string) =>
-  (said: string): string =>
-    /linker command failed/.test(said)
-      ? `${source} compiles but does not link: the linker's words are above`
-      : `${source} does not compile`;
+  (said: string): string => {
+    if (/linker command failed/.test(said))
+      return `${source} compiles but does not link: the linker's words are above`;
+    const [, header] = /'([\w/-]+\.h)' file not found/.exec(said) ?? [];
+    const having = header ? DIALECTS.filter(dialect => existsSync(join(includeDir(dialect), header))) : [];
+    if (having.length === 0) return `${source} does not compile`;
+    return `${source} does not compile: ${header} comes with --dialect ${having.join(' or ')}`;
+  };
 
 /** e_type of a program, and of one that can be loaded anywhere. */
 const LINKED = [2, 3];

@@ -94,7 +94,7 @@ export function startFrom(path: string, run: RunDescription | BootDescription): 
   const wanted = canonicalJson(contextOf(run));
   if (!isAny && manifest.of !== wanted)
     throw new UserError(
-      `snapshot ${path} is of another run: ${difference(manifest.of!, wanted)}; give the program, kernel and options of that run`,
+      `snapshot ${path} is of another run: ${difference(manifest.of!, wanted, run.format === 'kcovbox boot')}; give the program, kernel and options of that run`,
     );
   return { from: { snapshot, feed: manifest.feed }, console, hasCr: manifest.hasCr };
 }
@@ -103,8 +103,29 @@ export function startFrom(path: string, run: RunDescription | BootDescription): 
 const ORDER: readonly string[] = ['program', 'machine', 'kernel', 'images'];
 const rank = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 
+/** Fields of a description by the options that set them: of `run`, and of `boot`. */
+const OPTIONS: Readonly<Record<string, readonly [run: string, boot?: string]>> = {
+  'program.cflags': ['--cflags'],
+  'program.environment': ['--env'],
+  'kernel.dialect': ['--dialect'],
+  'kernel.conf': ['--conf'],
+  'machine.harts': ['--smp', '-smp'],
+  'machine.memory': ['-m', '-m'],
+  'machine.kcov': ['--kcov', '--kcov'],
+  'machine.seed': ['--seed', '--seed'],
+  'machine.schedSeed': ['--sched-seed', '--sched-seed'],
+  'machine.icountShift': ['--icount', '-icount'],
+};
+
+/** The value of a field as its option takes it. */
+function optionValue(path: readonly string[], value: unknown): string {
+  if (value === null || value === undefined) return 'not given';
+  if (path.at(-1) === 'memory') return `${Number(value) / 2 ** 20}M`;
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 60);
+}
+
 /** The first field in which two descriptions differ; of images, which are hashes, the name only. */
-function difference(then: string, now: string): string {
+function difference(then: string, now: string, isBoot: boolean): string {
   let a: unknown;
   try {
     a = JSON.parse(then);
@@ -125,6 +146,8 @@ function difference(then: string, now: string): string {
     [a, b] = [left[key], right[key]];
   }
   if (path[0] === 'images') return `${path.join('.')} differs`;
+  const option = OPTIONS[path.join('.')]?.[isBoot ? 1 : 0];
+  if (option !== undefined) return `${option} is ${optionValue(path, b)}, was ${optionValue(path, a)}`;
   const short = (value: unknown): string => (JSON.stringify(value) ?? 'absent').slice(0, 60);
   return `${path.join('.')} is ${short(b)}, was ${short(a)}`;
 }

@@ -194,7 +194,7 @@ describe('-savevm and -loadvm', () => {
     const load = ['-loadvm', at('p.ksnap')];
     const refused: [string[], RegExp][] = [
       [[...other, ...load], /is of another run: images\.kernel differs; give /],
-      [[...images, ...load, '-smp', '2'], /is of another run: machine\.harts is 2, was 1/],
+      [[...images, ...load, '-smp', '2'], /is of another run: -smp is 2, was 1/],
       [[...images, '-loadvm', at('seldom.elf')], /is not a snapshot/],
       [[...images, ...load, '-s'], /-savevm and -loadvm without -gdb/],
       [[...images, '--snapshot-at', '5'], /--snapshot-at without -savevm/],

@@ -18,6 +18,7 @@ beforeAll(() => {
     writeFileSync(join(cwd, name), contents);
   file('ok.c', 'int main(void) { return 0; }\n');
   file('other.c', 'int main(void) { return 1; }\n');
+  file('obsd.c', '#include <sys/kcov.h>\nint main(void) { return 0; }\n');
   file('nolink.c', 'int f(void);\nint main(void) { return f(); }\n');
   file('s.sh', '#!/bin/sh\necho hi\n');
   file('empty.elf', '');
@@ -118,6 +119,22 @@ const RUN: readonly Line[] = [
   [
     'run --from ok.snap other.c',
     /ok\.snap is of another run: program\.argv is \["other"\], was \["ok"\]; give/,
+  ],
+  ['run --from ok.snap --seed 5 ok.c', /ok\.snap is of another run: --seed is 0x5, was not given; give the/],
+  ['run --from ok.snap -m 128M ok.c', /ok\.snap is of another run: -m is 128M, was 256M; give the/],
+  [
+    `run --append ${'w'.repeat(100_000)} ok.c`,
+    /the words to append take 100000 bytes: 64\d+ fit on the kernel/,
+  ],
+  [
+    `run --append ${'w,'.repeat(999)}w ok.c`.replaceAll(',', '␣'),
+    /: 1000 words to append are too many: 2\d\d fit/,
+  ],
+  [`run --env A=${'w'.repeat(100_000)} ok.c`, /the variables of the environment take \d+ bytes: 64\d+ fit/],
+  [
+    'run --dialect linux obsd.c',
+    /obsd\.c does not compile: sys\/kcov\.h comes with --dialect openbsd or netbsd or freebsd/,
+    123,
   ],
   ['run --result /proc/x ok.c', /cannot write \/proc\/x: no file can be made in \/proc/],
   ['run --cover a.xyz ok.c', /--cover a\.xyz: the suffix names no format.*\.html/],
@@ -242,6 +259,7 @@ const COV: readonly Line[] = [
   ['cov report -o no/a.html a.kcov', /cannot write no\/a\.html: no such folder/],
   ['cov report --fail-under 101 a.kcov', /--fail-under.*from 0 to 100/],
   ['cov report --fail-under abc a.kcov', /--fail-under.*from 0 to 100/],
+  ['cov report -F "" a.kcov', /-F, --file <glob>: the value is empty/],
   ['cov report -F nomatch a.kcov', /nothing instrumented matches -F nomatch/],
   ['cov report -f ( a.kcov', /"\(" is/],
   ['cov report -p 5 a.kcov', /"5" is/],
