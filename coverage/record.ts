@@ -3,6 +3,8 @@
  * does not load reports.
  */
 
+export { pcOf } from './base/bytes.ts';
+export { CallFrames } from './dwarf/cfi.ts';
 export { Elf } from './elf/elf.ts';
 export { AreaWatch } from './trace/area-watch.ts';
 export { writeTrace } from './trace/file.ts';

@@ -5,13 +5,8 @@
 // which a context goes to sleep is stored, and the outer frames that it shares with the chain at
 // wake-up cancel out. Frames that remain at the end of the run never returned.
 
-import {
-  type CallFrame,
-  callFrames,
-  type KcovContext,
-  type KcovSwitch,
-  type Machine,
-} from '../emulator/index.ts';
+import type { CallFrame, KcovContext, KcovSwitch, Machine } from '../emulator/index.ts';
+import { type KernelCode, kernelFrames } from './kernel-frames.ts';
 
 /**
  * Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC.
@@ -33,14 +28,16 @@ interface Pause {
 export class CrossingWatch {
   readonly #machine: Machine;
   readonly #sink: CrossingSink;
+  readonly #code: KernelCode;
   readonly #paused = new Map<number, Pause>();
   readonly #open = new Set<number>();
   #isKnown = true;
   #everOpen = false;
 
-  constructor(machine: Machine, sink: CrossingSink) {
+  constructor(machine: Machine, sink: CrossingSink, code: KernelCode) {
     this.#machine = machine;
     this.#sink = sink;
+    this.#code = code;
     machine.board.kcov?.onSwitch(change => this.#switch(change));
   }
 
@@ -65,7 +62,7 @@ export class CrossingWatch {
       const context = board.kcov?.contextOf(hart.id);
       if (!context || !this.#open.has(context.address)) continue;
       this.#sink.crossing(context, hart.state.pc, 0, 1);
-      const frames = callFrames(this.#machine, hart);
+      const frames = kernelFrames(this.#machine, hart, this.#code);
       if (frames) this.#leave(context, frames);
       else this.#isKnown = false;
     }
@@ -76,7 +73,7 @@ export class CrossingWatch {
     const closes = before !== undefined && this.#open.has(before.address);
     const opens = after !== undefined && (after.mode & RECORDS_PC) !== 0;
     if (!closes && !opens) return;
-    const frames = callFrames(this.#machine, this.#machine.harts[hart]!);
+    const frames = kernelFrames(this.#machine, this.#machine.harts[hart]!, this.#code);
     if (!frames) {
       this.#isKnown = false;
       return;

@@ -1,12 +1,22 @@
 // Records the trace that the kcov device reports to the host while the guest runs: outside the
 // guest, in order, with its sources.
-import { AreaWatch, Elf, type RecordKind, type Trace, TraceBuilder } from '../coverage/record.ts';
+import {
+  AreaWatch,
+  CallFrames,
+  Elf,
+  pcOf,
+  type RecordKind,
+  type Trace,
+  TraceBuilder,
+} from '../coverage/record.ts';
 import type { KcovContext, KcovOrigin, KcovSink, Machine } from '../emulator/index.ts';
-import { CrossingWatch } from './crossings.ts';
+import { type CrossingSink, CrossingWatch } from './crossings.ts';
+import type { KernelCode, TrapCode } from './kernel-frames.ts';
 
 export class TraceRecorder implements KcovSink {
   readonly #builder: TraceBuilder;
   readonly #test: () => string;
+  readonly #elf: Elf;
   readonly #keepLost: boolean;
   /** System calls of each thread, so that two calls of one number are two sources. */
   readonly #calls = new Map<number, { syscall: number; call: number }>();
@@ -24,7 +34,8 @@ export class TraceRecorder implements KcovSink {
    */
   constructor(dialect: string, kernel: Uint8Array, test: string | (() => string), keepLost = false) {
     this.#keepLost = keepLost;
-    this.#builder = new TraceBuilder({ dialect, image: new Elf(kernel, 'kernel').imageId });
+    this.#elf = new Elf(kernel, 'kernel');
+    this.#builder = new TraceBuilder({ dialect, image: this.#elf.imageId });
     this.#test = typeof test === 'string' ? () => test : test;
   }
 
@@ -33,12 +44,19 @@ export class TraceRecorder implements KcovSink {
     const readHalf = (address: number): number => machine.ram.read32(address);
     this.#watch = new AreaWatch(readHalf, finding => this.#builder.finding(finding));
     machine.board.kcov?.observe(this);
-    this.#crossings = new CrossingWatch(machine, {
-      crossing: (context, addr, entered, left) => {
-        const test = this.#test();
-        if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
+    const crossing: CrossingSink['crossing'] = (context, addr, entered, left) => {
+      const test = this.#test();
+      if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
+    };
+    this.#crossings = new CrossingWatch(
+      machine,
+      { crossing },
+      {
+        trap: trapCodeOf(this.#elf),
+        hook: hookOf(this.#elf),
+        unwinder: new CallFrames(this.#elf),
       },
-    });
+    );
   }
 
   /** The source of a thread's records outside its system calls. */
@@ -114,4 +132,23 @@ function pointOf(isEdge: boolean, words: Uint32Array): { kind: RecordKind; pc: b
   const at = words.length - 2;
   const pc = (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!);
   return { kind: at > 0 ? 'cmp' : isEdge ? 'edge' : 'pc', pc };
+}
+
+/** The labels of kernel/trap/entry.S; undefined for a kernel that has others. */
+function trapCodeOf({ symbols }: Elf): TrapCode | undefined {
+  const at = (name: string): bigint | undefined => {
+    const found = symbols.named(name);
+    return found.length === 1 ? pcOf(found[0]!.addr) : undefined;
+  };
+  const [vector, fromKernel, common] = [at('trap_vector'), at('trap_from_kernel'), at('trap_common')];
+  const [restore, end] = [at('restore'), at('trap_return')];
+  if (vector === undefined || fromKernel === undefined || common === undefined) return undefined;
+  if (restore === undefined || end === undefined) return undefined;
+  const isOurs = vector < fromKernel && fromKernel < common && common < restore && restore < end;
+  return isOurs ? { vector, fromKernel, common, restore, end } : undefined;
+}
+
+function hookOf({ symbols }: Elf): KernelCode['hook'] {
+  const [hook] = symbols.named('__sanitizer_cov_trace_pc');
+  return hook && { low: pcOf(hook.addr), high: pcOf(hook.addr + hook.size) };
 }

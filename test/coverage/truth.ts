@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, pcOf, type Trace } from '../../coverage/index.ts';
 import { Verdicts } from '../../coverage/model/verdict.ts';
-import { createMachine, type MachineOptions } from '../../emulator/index.ts';
+import { createMachine, type Machine, type MachineOptions } from '../../emulator/index.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { buildKernel, buildProgram, type Dialect } from '../../toolchain/index.ts';
 import { initrd } from '../kernel/boot.ts';
@@ -167,6 +167,8 @@ export interface RunOptions {
   /** Trace the program from outside; false for one that enables kcov itself. */
   self?: boolean;
   budget?: number;
+  /** Runs the machine in place of `budget`: to the place where the run is cut. */
+  drive?: (machine: Machine) => void;
   schedSeed?: bigint;
 }
 
@@ -182,6 +184,7 @@ export async function truthOf(
     args = '',
     self = true,
     budget = 2_000_000_000,
+    drive = machine => void machine.run(budget),
     schedSeed,
   } = options;
   const image = await kernelImage(dialect);
@@ -211,7 +214,7 @@ export async function truthOf(
     ...(schedSeed === undefined ? {} : { schedSeed }),
   } satisfies MachineOptions);
   recorder.attach(machine);
-  machine.run(budget);
+  drive(machine);
   const trace = recorder.finish();
   const counts = machine.retired!.read();
   const unrecorded = unique ? [] : unrecordedHooks(image, trace, counts);
