@@ -502,7 +502,7 @@ export function addExport(cov: Command): void {
         : takesTrace(format, options)
           ? exportTrace(format, trace, imageOf([trace], options), more)
           : exportCounted(format, countedOf(paths, options, trace), options);
-      if (trace.header.filtered && !WITH_NOTES.includes(format))
+      if (whole.header.filtered && !WITH_NOTES.includes(format))
         tell(`kcovbox: the trace is filtered: ${FILTERED}\n`);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
