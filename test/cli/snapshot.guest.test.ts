@@ -117,7 +117,7 @@ describe('--from', () => {
       return stderr;
     };
     expect(refused('--smp', '2', HELLO)).toMatch(
-      /of another run: machine\.harts is 2, was 1; give the program, kernel and options of that run$/m,
+      /of another run: --smp is 2, was 1; give the program, kernel and options of that run$/m,
     );
     expect(refused('--exact', '--cover', at('x.info'), HELLO)).toMatch(/--from with --exact: /);
     expect(refused(join(ROOT, 'examples', 'factorial.c'))).toMatch(
