@@ -212,7 +212,7 @@ export class FwCfg implements Device {
     const { ram, clock, work } = this.#ports;
     const { request, target } = s;
     const burst = Math.min(BURST, s.left);
-    // As on QEMU, nothing can be moved to and from anywhere.
+    // A request of no bytes succeeds at any address, as on QEMU.
     const isOk = s.left === 0 || ram.has(target, s.left);
     if (isOk) {
       work.spend(burst);

@@ -25,7 +25,6 @@ export {
   parseFaults,
 } from './bus/fault-kinds.ts';
 export { type Hostile, hostileText, parseHostile } from './bus/hostile.ts';
-export { type CallFrame, callFrames } from './debug/frames.ts';
 export { GdbStub } from './debug/gdb.ts';
 export { readRegister, registerNumber, writeRegister } from './debug/gdb-registers.ts';
 export { readMemory, translate, writeMemory } from './debug/guest-memory.ts';

@@ -13,25 +13,50 @@ const PT_LOAD = 1;
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
-/**
- * Opens a regular file and runs `body` on it. Errors: one line. `what` names the role: "kernel".
- */
-function open<T>(path: string, what: string, body: (fd: number, status: Stats) => T): T {
-  let fd: number | undefined;
+/** Runs `body`; an error of the system becomes one line. `what` names the role: "kernel". */
+function told<T>(path: string, what: string, body: () => T): T {
   try {
-    const status = statSync(path); // before it is opened: opening a pipe waits for its other end
-    if (!status.isFile()) throw refused(`${what} ${path} is ${kindOf(status)}, not a file`);
-    fd = openSync(path, 'r');
-    return body(fd, status);
+    return body();
   } catch (error) {
     if (error instanceof KcovboxError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'no such file' : (systemReason(code) ?? (error as Error).message);
     throw refused(`${what} ${path}: ${why}`);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
+
+interface Held {
+  /** The caller closes it. */
+  readonly fd: number;
+  readonly status: Stats;
+}
+
+/** Opens a regular file. Errors: one line. */
+const hold = (path: string, what: string): Held =>
+  told(path, what, () => {
+    const status = statSync(path); // before it is opened: opening a pipe waits for its other end
+    if (!status.isFile()) throw refused(`${what} ${path} is ${kindOf(status)}, not a file`);
+    return { fd: openSync(path, 'r'), status };
+  });
+
+/** Runs `body` on a held file, and closes it. Errors: one line. */
+const use = <T>(
+  path: string,
+  what: string,
+  { fd, status }: Held,
+  body: (fd: number, status: Stats) => T,
+): T =>
+  told(path, what, () => {
+    try {
+      return body(fd, status);
+    } finally {
+      closeSync(fd);
+    }
+  });
+
+/** Opens a regular file and runs `body` on it. Errors: one line. */
+const open = <T>(path: string, what: string, body: (fd: number, status: Stats) => T): T =>
+  use(path, what, hold(path, what), body);
 
 function kindOf(status: Stats): string {
   if (status.isDirectory()) return 'a folder';
@@ -51,15 +76,8 @@ export const readInput = (path: string, what: string, max = FILE_MAX): Uint8Arra
  * then. Errors: as `readInput`.
  */
 export function holdInput(path: string, what: string): () => Uint8Array {
-  const { size } = open(path, what, (_, status) => status);
-  const fd = openSync(path, 'r');
-  return () => {
-    try {
-      return readWhole(fd, size, `${what} ${path}`, FILE_MAX);
-    } finally {
-      closeSync(fd);
-    }
-  };
+  const held = hold(path, what);
+  return () => use(path, what, held, (fd, { size }) => readWhole(fd, size, `${what} ${path}`, FILE_MAX));
 }
 
 /** `name`: of the role and the file. */
@@ -102,8 +120,10 @@ export function readLoaded(path: string, what: string): Uint8Array | undefined {
  * the file changes.
  */
 export function openDisk(path: string): DiskImage {
-  const { size, mtimeMs } = open(path, 'drive', (_, status) => status);
-  const fd = openSync(path, 'r');
+  const {
+    fd,
+    status: { size, mtimeMs },
+  } = hold(path, 'drive');
   const changed = (): never => {
     throw refused(`drive ${path} has changed while the guest ran; give it a copy`);
   };

@@ -5,8 +5,8 @@
 // which a context goes to sleep is stored, and the outer frames that it shares with the chain at
 // wake-up cancel out. Frames that remain at the end of the run never returned.
 
-import type { CallFrame, KcovContext, KcovSwitch, Machine } from '../emulator/index.ts';
-import { type KernelCode, kernelFrames } from './kernel-frames.ts';
+import type { KcovContext, KcovSwitch, Machine } from '../emulator/index.ts';
+import { type CallFrame, type KernelCode, kernelFrames } from './kernel-frames.ts';
 
 /**
  * Bits of a context's mode that let the pc hook leave a PC: KCOV_RECORD_PC and KCOV_RECORD_UNIQ_PC.

@@ -11,7 +11,9 @@ export interface ReturnRegisters {
   readonly s0: bigint;
 }
 
-const [ZERO, RA, SP, S0] = [0, 1, 2, 8];
+/** Numbers of the registers that lead to the caller. */
+export const [RA, SP, S0] = [1, 2, 8];
+const ZERO = 0;
 const INSNS_MAX = 48;
 /** They end the walk: control may go elsewhere, or memory changes. */
 const OTHER =

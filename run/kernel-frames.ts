@@ -7,9 +7,15 @@
 // activation is unwound by its call frame information (DWARF 5 §6.4), the others by their frame
 // pointers, and what a trap interrupted from the registers in its trap frame.
 
-import type { CallFrames } from '../coverage/record.ts';
-import { type CallFrame, type Hart, layout, type Machine, readMemory } from '../emulator/index.ts';
-import { atReturn } from './epilogue.ts';
+import { CallFrames, type Elf, pcOf } from '../coverage/record.ts';
+import { cause, csrNamed, type Hart, layout, type Machine, readMemory } from '../emulator/index.ts';
+import { atReturn, RA, type ReturnRegisters, S0, SP } from './epilogue.ts';
+
+export interface CallFrame {
+  /** Frame pointer of the function that will return, which names the activation. */
+  readonly fp: bigint;
+  readonly returns: bigint;
+}
 
 /** The known parts of a kernel's code. */
 export interface KernelCode {
@@ -33,30 +39,48 @@ export interface TrapCode {
 }
 
 /** Registers that lead to the caller. */
-interface Point {
+interface Point extends ReturnRegisters {
   readonly pc: bigint;
-  readonly ra: bigint;
-  /** Undefined: not known. */
-  readonly sp: bigint | undefined;
-  readonly s0: bigint;
 }
 
 /** Offsets in struct trapframe (kernel/include/asm.h). */
 const TF_BYTES = 304n;
 const TF = { ra: 0n, sp: 8n, s0: 56n, epc: 248n, status: 256n } as const;
-const USER = 0;
-const SSTATUS = 0x100;
-const SEPC = 0x141;
+const SSTATUS = csrNamed('sstatus').number;
+const SEPC = csrNamed('sepc').number;
 /** The trap came from S-mode (Priv, Supervisor Status Register). */
 const SPP = 0x100n;
 /** Of the instructions of entry.S, sret among them, and of a call. */
 const INSN_BYTES = 4n;
-const RA = 1;
-const SP = 2;
-const S0 = 8;
 const FRAMES_MAX = 256;
 /** In entry.S and hooks.S. */
 const RET = 0x8067;
+
+/** The known parts of a kernel, by its labels and its call frame information. */
+export const kernelCodeOf = (elf: Elf): KernelCode => ({
+  trap: trapCodeOf(elf),
+  hook: hookOf(elf),
+  unwinder: new CallFrames(elf),
+});
+
+/** The labels of kernel/trap/entry.S; undefined for a kernel that has others. */
+function trapCodeOf({ symbols }: Elf): TrapCode | undefined {
+  const at = (name: string): bigint | undefined => {
+    const found = symbols.named(name);
+    return found.length === 1 ? pcOf(found[0]!.addr) : undefined;
+  };
+  const [vector, fromKernel, common] = [at('trap_vector'), at('trap_from_kernel'), at('trap_common')];
+  const [restore, end] = [at('restore'), at('trap_return')];
+  if (vector === undefined || fromKernel === undefined || common === undefined) return undefined;
+  if (restore === undefined || end === undefined) return undefined;
+  const isOurs = vector < fromKernel && fromKernel < common && common < restore && restore < end;
+  return isOurs ? { vector, fromKernel, common, restore, end } : undefined;
+}
+
+function hookOf({ symbols }: Elf): KernelCode['hook'] {
+  const [hook] = symbols.named('__sanitizer_cov_trace_pc');
+  return hook && { low: pcOf(hook.addr), high: pcOf(hook.addr + hook.size) };
+}
 
 /** Undefined where they cannot be known. */
 export function kernelFrames(
@@ -85,19 +109,19 @@ export function kernelFrames(
 
   /** The innermost activation, and the frame pointer of its caller. */
   function caller({ pc, ra, sp, s0 }: Point): (CallFrame & { readonly above: bigint }) | undefined {
-    const out = sp === undefined ? undefined : atReturn(pc, { ra, sp, s0 }, insn, word);
+    const out = atReturn(pc, { ra, sp, s0 }, insn, word);
     if (out) return { fp: out.sp, returns: out.ra, above: out.s0 };
     const registers = new Map<number, bigint>([
       [RA, ra],
+      [SP, sp],
       [S0, s0],
     ]);
-    if (sp !== undefined) registers.set(SP, sp);
     const up = unwinder.unwind(pc, registers, read);
     const above = up?.caller.get(S0);
     if (up && up.returns !== undefined && above !== undefined)
       return { fp: up.cfa, returns: up.returns, above };
     // A function without call frame information is a hook or another leaf: it has no frame.
-    return up || sp === undefined ? undefined : { fp: sp, returns: left(pc, ra), above: s0 };
+    return up ? undefined : { fp: sp, returns: left(pc, ra), above: s0 };
   }
 
   /** Adds the activations at a point; false: they cannot be known. */
@@ -124,7 +148,8 @@ export function kernelFrames(
   /** Adds what the trap of this frame interrupted. */
   function interrupted(frame: bigint): boolean {
     const [status, pc, ra, sp, s0] = [TF.status, TF.epc, TF.ra, TF.sp, TF.s0].map(at => word(frame + at));
-    if (status === undefined || pc === undefined || ra === undefined || s0 === undefined) return false;
+    if (status === undefined || pc === undefined) return false;
+    if (ra === undefined || sp === undefined || s0 === undefined) return false;
     if ((status & SPP) === 0n) return true;
     frames.push({ fp: frame, returns: pc });
     return walk({ pc, ra, sp, s0 });
@@ -140,7 +165,7 @@ export function kernelFrames(
     return walk({ pc: csr(SEPC), ra, sp: live, s0 });
   };
   let isKnown: boolean;
-  if (hart.state.get(layout.PRIV) === USER) isKnown = true;
+  if (hart.state.get(layout.PRIV) === cause.U) isKnown = true;
   else if (!trap || !isVector(pc)) isKnown = walk({ pc, ra, sp, s0 });
   else if (pc < trap.common) isKnown = edge(pc > trap.fromKernel + INSN_BYTES ? sp + TF_BYTES : sp);
   // In between s0 is 0 for a program, and the trap frame of the kernel is being filled.

@@ -1,17 +1,9 @@
 // Records the trace that the kcov device reports to the host while the guest runs: outside the
 // guest, in order, with its sources.
-import {
-  AreaWatch,
-  CallFrames,
-  Elf,
-  pcOf,
-  type RecordKind,
-  type Trace,
-  TraceBuilder,
-} from '../coverage/record.ts';
+import { AreaWatch, Elf, type RecordKind, type Trace, TraceBuilder } from '../coverage/record.ts';
 import type { KcovContext, KcovOrigin, KcovSink, Machine } from '../emulator/index.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
-import type { KernelCode, TrapCode } from './kernel-frames.ts';
+import { kernelCodeOf } from './kernel-frames.ts';
 
 export class TraceRecorder implements KcovSink {
   readonly #builder: TraceBuilder;
@@ -48,15 +40,7 @@ export class TraceRecorder implements KcovSink {
       const test = this.#test();
       if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
     };
-    this.#crossings = new CrossingWatch(
-      machine,
-      { crossing },
-      {
-        trap: trapCodeOf(this.#elf),
-        hook: hookOf(this.#elf),
-        unwinder: new CallFrames(this.#elf),
-      },
-    );
+    this.#crossings = new CrossingWatch(machine, { crossing }, kernelCodeOf(this.#elf));
   }
 
   /** The source of a thread's records outside its system calls. */
@@ -132,23 +116,4 @@ function pointOf(isEdge: boolean, words: Uint32Array): { kind: RecordKind; pc: b
   const at = words.length - 2;
   const pc = (BigInt(words[at + 1]!) << 32n) | BigInt(words[at]!);
   return { kind: at > 0 ? 'cmp' : isEdge ? 'edge' : 'pc', pc };
-}
-
-/** The labels of kernel/trap/entry.S; undefined for a kernel that has others. */
-function trapCodeOf({ symbols }: Elf): TrapCode | undefined {
-  const at = (name: string): bigint | undefined => {
-    const found = symbols.named(name);
-    return found.length === 1 ? pcOf(found[0]!.addr) : undefined;
-  };
-  const [vector, fromKernel, common] = [at('trap_vector'), at('trap_from_kernel'), at('trap_common')];
-  const [restore, end] = [at('restore'), at('trap_return')];
-  if (vector === undefined || fromKernel === undefined || common === undefined) return undefined;
-  if (restore === undefined || end === undefined) return undefined;
-  const isOurs = vector < fromKernel && fromKernel < common && common < restore && restore < end;
-  return isOurs ? { vector, fromKernel, common, restore, end } : undefined;
-}
-
-function hookOf({ symbols }: Elf): KernelCode['hook'] {
-  const [hook] = symbols.named('__sanitizer_cov_trace_pc');
-  return hook && { low: pcOf(hook.addr), high: pcOf(hook.addr + hook.size) };
 }

@@ -107,7 +107,7 @@ export function findPrebuilt(name: string, present?: readonly string[]): Prebuil
 
 /**
  * The kernels of the package, as they were packed; unlike `findPrebuilt`, this does not ask whether
- * the sources are unmodified, because who looks for a kernel by its contents wants these bytes.
+ * the sources are unmodified: a search for a kernel by its contents needs these bytes.
  */
 export function prebuiltKernels(): { readonly conf: string; readonly bytes: Uint8Array }[] {
   const prefix = kernelName('');

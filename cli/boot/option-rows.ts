@@ -298,7 +298,8 @@ export const OWN_OPTIONS: readonly OptionRow[] = [
   works(
     'snapshot-at',
     'MOMENT',
-    'first-instruction (in U-mode, default), marker[:N] (the finisher has N << 16 | 0x4d4b), or a number of units',
+    'first-instruction (in U-mode, default), marker[:N] (the finisher has N << 16 | 0x4d4b), ' +
+      'or a number of units',
     (o, v) => void (o.snapshotAt = parseMoment(v)),
   ),
   works(

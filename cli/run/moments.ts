@@ -46,7 +46,8 @@ export function saveAt(
     const { journal } = machine;
     if (feed !== null && journal.entries.length > 0)
       throw new UserError(
-        `snapshot ${path}: input from a file or a pipe has arrived before unit ${machine.spent}; choose an earlier moment`,
+        `snapshot ${path}: input from a file or a pipe has arrived before unit ${machine.spent}; ` +
+          'choose an earlier moment',
       );
     const console = log.bytes === log.text.length ? log.text : null;
     const of = canonicalJson(contextOf(run));
@@ -92,10 +93,12 @@ export function startFrom(path: string, run: RunDescription | BootDescription): 
   if (manifest.of === null && !isAny)
     throw new UserError(`snapshot ${path} is of no kcovbox run; see boot -loadvm`);
   const wanted = canonicalJson(contextOf(run));
-  if (!isAny && manifest.of !== wanted)
+  if (!isAny && manifest.of !== wanted) {
+    const what = difference(manifest.of!, wanted, run.format === 'kcovbox boot');
     throw new UserError(
-      `snapshot ${path} is of another run: ${difference(manifest.of!, wanted, run.format === 'kcovbox boot')}; give the program, kernel and options of that run`,
+      `snapshot ${path} is of another run: ${what}; give the program, kernel and options of that run`,
     );
+  }
   return { from: { snapshot, feed: manifest.feed }, console, hasCr: manifest.hasCr };
 }
 

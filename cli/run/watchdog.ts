@@ -104,7 +104,8 @@ export class Watchdog {
     if (Atomics.load(this.#shared, TERMINATED) === 0) return;
     const name = ENDING_SIGNALS.find(each => constants.signals[each] === signal);
     tell(
-      `kcovbox: interrupted by ${name} in a device or a call of the host that did not return; no file is written\n`,
+      `kcovbox: interrupted by ${name} in a device or a call of the host that did not return; ` +
+        'no file is written\n',
     );
   };
 

@@ -110,7 +110,8 @@ function checkTrace(program: string, { cover, kcov }: RunOptions): void {
   if (kcov !== 'device') throw new UserError(`--trace needs the kcov device: omit --kcov ${kcov}`);
   if (!/\.c$/i.test(program))
     throw new UserError(
-      `--trace compiles kcov into a C program, and ${program} is compiled already; compile it with -include kcov-self.h`,
+      `--trace compiles kcov into a C program, and ${program} is compiled already; ` +
+        'compile it with -include kcov-self.h',
     );
 }
 
@@ -224,7 +225,8 @@ export function register(program: Command): void {
     .option('--snapshot <file>', 'save the run at a moment, to go on from there with --from')
     .option(
       '--snapshot-at <moment>',
-      'first-instruction (of the program, default), marker[:N] (a number written to /dev/marker), or a number of instructions and exceptions since power-on',
+      'first-instruction (of the program, default), marker[:N] (a number written to /dev/marker), ' +
+        'or a number of instructions and exceptions since power-on',
       parseMoment,
     )
     .option('--cold', 'boot even if the state after the boot is cached; the run is the same')

@@ -264,9 +264,8 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
   }
   const functions = files.map(file =>
     file.functions.map((fn): PageFunction => {
-      const { hits, isLeast } = coverage.functionCalls(fn);
-      const calls = coverage.counts ? hits : -1;
-      return [fn.name, fn.line, calls, coverage.coveredPoints(fn.points), fn.points.length, isLeast ? 1 : 0];
+      const { hits, isLeast } = coverage.counts ? coverage.functionCalls(fn) : { hits: -1, isLeast: false };
+      return [fn.name, fn.line, hits, coverage.coveredPoints(fn.points), fn.points.length, isLeast ? 1 : 0];
     }),
   );
   return { index, files: pages(), functions };

@@ -14,6 +14,9 @@ export const esc = (text: unknown): string => String(text).replace(/[&<>"]/g, c 
 
 export const count = (n: number): string => n.toLocaleString('en-US');
 
+/** A count that may be a lower bound. */
+export const atLeast = (n: number, isLeast: 0 | 1): string => `${isLeast ? '\u2265' : ''}${count(n)}`;
+
 export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

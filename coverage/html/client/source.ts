@@ -13,7 +13,7 @@ import {
   setTitle,
   totalsOf,
 } from './data.ts';
-import { count, element, esc, main, meter, plural, shown } from './dom.ts';
+import { atLeast, count, element, esc, main, meter, plural, shown } from './dom.ts';
 import { highlighted } from './highlight.ts';
 import { drawNoFile } from './nowhere.ts';
 import { detail, hasDetail } from './points.ts';
@@ -41,7 +41,7 @@ function counted(row: PageFile['l'][number], letter: string): string {
   if (!ran) return letter === 'u' && isWhole ? '0' : '';
   if (!isWhole) return 'ran';
   const [, , hits, isLeast] = row;
-  return hits < 0 ? 'seen' : `${isLeast ? '\u2265' : ''}${count(hits)}`;
+  return hits < 0 ? 'seen' : atLeast(hits, isLeast);
 }
 
 function spoken(letter: string, text: string): string {

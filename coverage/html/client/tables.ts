@@ -1,6 +1,6 @@
 /** The tables of functions and of tests. */
 import { allFunctions, D, POINT } from './data.ts';
-import { capital, count, esc, main, meter, ordered, plural, shown, sortHead } from './dom.ts';
+import { atLeast, capital, count, esc, main, meter, ordered, plural, shown, sortHead } from './dom.ts';
 import { only, state } from './state.ts';
 import { fileLink, here, keyOfGroup, link } from './url.ts';
 
@@ -38,7 +38,7 @@ export function drawFunctions(): string {
       fn =>
         `<tr><td class="name"><a href="${esc(fileLink(fn.path, fn.line))}">${esc(fn.name)}</a></td><td class="bar">${meter(fn.covered, 0, fn.total)}</td>` +
         `<td class="num">${shown(fn.covered, fn.total)}%</td><td class="num quiet wide-only">${fn.covered} / ${fn.total}</td>` +
-        `${D.counts ? `<td class="num wide-only">${fn.isLeast ? '\u2265' : ''}${count(fn.calls)}</td>` : ''}<td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
+        `${D.counts ? `<td class="num wide-only">${atLeast(fn.calls, fn.isLeast)}</td>` : ''}<td class="name quiet wide-only">${esc(fn.path)}:${fn.line}</td></tr>`,
     );
   const head = (k: string, text: string, css = '') => sortHead('fn', k, text, state.functions, css);
   const more = all.length > ROWS ? `; the first ${count(ROWS)} are listed, search finds all` : '';
