@@ -22,7 +22,7 @@ import {
 import { fpHelper } from '../hart/softfloat.ts';
 import { FETCH } from '../hart/walk.ts';
 import { decoderOf } from '../isa/index.ts';
-import { DEVICE_DONE_LEAVE, DeviceAccess } from './access/device.ts';
+import { DeviceAccess } from './access/device.ts';
 import { RegionAccess } from './access/region.ts';
 import { DecodedPages } from './interp/decoded-pages.ts';
 import { buildInterpreter, type Regions } from './interp/interp.ts';
@@ -68,8 +68,9 @@ export interface RegionSlow {
   readonly jump: NonNullable<unknown>;
   /** See `addRegionSlow`. */
   readonly slow: (kind: number) => number;
-  /** See `addRegionDevice`. */
-  readonly device: (va: bigint, funct3: number, ic: number, view: number) => number;
+  /** See `RegionDeviceImports`. */
+  readonly deviceLoad: (pa: number, log2: number) => number;
+  readonly deviceSettle: (ic: number) => number;
   /** True if the load at this address has read a device. */
   readonly isDeviceLoad: (pc: bigint) => boolean;
 }
@@ -168,7 +169,8 @@ export class InterpEngine implements Engine {
       dispatch: exports['dispatch']!,
       jump: exports['jump']!,
       slow: exports['regionSlow'],
-      device: exports['regionDevice'],
+      deviceLoad: this.#devices.loadAt,
+      deviceSettle: ic => this.#regionSettle(ic),
       isDeviceLoad: pc => this.#devices.isKnown(pc),
     });
   }
@@ -222,8 +224,6 @@ export class InterpEngine implements Engine {
       decode: rec => this.pages.decode(rec),
       boundary: () => this.#boundary(),
       regionSlow: kind => this.#regionSlow(kind),
-      regionDevice: this.#devices.loadAt,
-      regionSettle: ic => this.#regionSettle(ic),
       hot: rec => jit?.hot(rec) ?? ENTRY_COLD,
       enter: rec => jit?.enter(rec) ?? -1,
     };
@@ -287,7 +287,7 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * After a device load of a compiled region that changed IC from `ic` or set RECHECK: true if the
+   * After a device load of a compiled region that changed IC from `ic` or set RECHECK: 0 if the
    * region may continue. The flag of an earlier store may end it unnecessarily, which is harmless.
    */
   #regionSettle(ic: number): number {
@@ -296,7 +296,7 @@ export class InterpEngine implements Engine {
     this.#isHostStore = false;
     if (this.#settled() && i32[IC >> 2] === ic && !isHostStore) return 0;
     i32[IC >> 2]! -= 1;
-    return DEVICE_DONE_LEAVE;
+    return 1;
   }
 
   /**

@@ -9,7 +9,7 @@ import { FpHelpers } from '../../emulator/engine/jit/emit/fp-helpers.ts';
 import { discover } from '../../emulator/engine/jit/region/region.ts';
 import { WALK_M } from '../../emulator/hart/layout.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
-import { I32, I64, ModuleBuilder } from '../../emulator/wasm/module.ts';
+import { I32, ModuleBuilder } from '../../emulator/wasm/module.ts';
 import { wasmText } from '../support/wasm-text.ts';
 
 const ENTRY = 0x8000_1000n;
@@ -45,15 +45,17 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
     lastTarget: () => undefined,
   });
   const m = new ModuleBuilder();
-  const [slow, soft, device] = [
+  const [slow, soft, load, settle] = [
     m.importFunction('env', 'slow', [I32], [I32]),
     m.importFunction('env', 'soft', [I32], []),
-    m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
+    m.importFunction('env', 'deviceLoad', [I32, I32], [I32]),
+    m.importFunction('env', 'deviceSettle', [I32], [I32]),
   ];
   const dispatch = m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS);
   const jump = m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS);
   const door = m.func(REGION_PARAMS, REGION_RESULTS);
   const body = m.func(REGION_PARAMS, REGION_RESULTS);
+  const device = { load, settle, ramBase: 0x8000_0000 };
   const port = { slow, device, isDeviceLoad: () => false, fp: new FpHelpers(m, soft), physicalOffset: 0n };
   const linker = {
     dispatch,

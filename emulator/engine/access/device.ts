@@ -2,10 +2,10 @@
 // The hart handles every other slow access and every fault (emulator/hart/access.ts). Hot: no
 // allocation, no BigInt. Compiled regions leave for device accesses, with one exception: when the
 // interpreter has seen a load read a device, the region is compiled with a call for it
-// (`addRegionDevice`) and stays.
+// (`emitRegionDeviceLoad`) and stays.
 
 import type { Bus } from '../../bus/bus.ts';
-import type { Device } from '../../bus/device.ts';
+import type { Device, Width } from '../../bus/device.ts';
 import type { Ram } from '../../bus/ram.ts';
 import {
   DATA_VIEW,
@@ -19,7 +19,7 @@ import {
   TLB_SLOW,
   TLB_WRITE,
 } from '../../hart/layout.ts';
-import { type FunctionHandle, I32, I64, type ModuleBuilder } from '../../wasm/module.ts';
+import { type CodeWriter, I32, type I64, type Local } from '../../wasm/module.ts';
 
 const ARG = SLOW_ARG >> 2;
 const VALUE = SLOW_VALUE >> 2;
@@ -127,61 +127,67 @@ export class DeviceAccess {
   }
 }
 
-/** Results of the function below. */
-export const DEVICE_LEAVE = 1;
-export const DEVICE_DONE_LEAVE = 2;
-
-/** Host functions that the function below calls. */
+/** Host functions of a device load in a region. */
 export interface RegionDeviceImports {
-  /** (pa, log2 of the bytes) -> 0 done, DEVICE_LEAVE no access was made. */
+  /** (pa, log2 of the bytes) -> 0, or 1 if no access was made. */
   readonly load: number;
-  /** (ic) -> 0 or DEVICE_DONE_LEAVE: the device changed IC or set RECHECK. */
+  /** (ic) -> 0, or 1 if the region must end: the device changed IC or set RECHECK. */
   readonly settle: number;
-  /** `addRegionSlow`. */
-  readonly slow: number;
 }
 
-/**
- * Adds a load for compiled regions that may read a device: (va: i64, funct3, ic, view: i32) -> 0
- * done, DEVICE_LEAVE no access was made, DEVICE_DONE_LEAVE done, but leave after this load with the
- * IC in the window. The value is in the low bytes of SLOW_VALUE. `ic`: instructions left, this one
- * included, so that the device sees the exact time. `slow` serves all other addresses.
- */
-export function addRegionDevice(
-  m: ModuleBuilder,
-  ramBase: number,
-  imports: RegionDeviceImports,
-): FunctionHandle {
-  const f = m.func([I64, I32, I32, I32], [I32], 'region device');
-  const { code: c } = f;
-  const [va, funct3, ic, view] = f.params;
-  const [entry, log2] = [c.local(I32), c.local(I32)];
-  c.local_get(va).i32_wrap_i64().i32_const(8).i32_shr_u();
-  c.i32_const(0xff0).i32_and().local_get(view).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(entry);
-  c.i64_load(TLB_READ).local_get(va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or().i64_eq();
+/** A load in a region that may read a device. */
+export interface RegionDeviceLoad extends RegionDeviceImports {
+  readonly va: Local<I64>;
+  readonly bytes: Width;
+  readonly view: number;
+  readonly ramBase: number;
+  /** 1 afterwards: leave after this load with the IC in the window. */
+  readonly isLast: Local<I32>;
+  /** Pushes the instructions left, this one included, so that the device sees the exact time. */
+  ic(): void;
+  /** Leaves before this load if the i32 on the stack is not 0. */
+  leaveIf(): void;
+  /** Loads from any other address. */
+  otherwise(): void;
+}
+
+/** Emits the load. Its value is in the low bytes of SLOW_VALUE. */
+export function emitRegionDeviceLoad(c: CodeWriter, o: RegionDeviceLoad): void {
+  const view = o.view * TLB_BYTES;
+  const page = c.local(I32);
+  const entry = c.local(I32);
+  c.i32_const(0).local_set(o.isLast);
+  c.local_get(o.va).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and().local_tee(entry);
+  c.i64_load(TLB_READ + view);
+  c.local_get(o.va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or().i64_eq();
   c.local_get(entry)
-    .i32_load(TLB_READ + 12)
-    .i32_const(ramBase / 4096)
-    .i32_lt_u();
-  // Aligned: the bits below the width are 0.
-  c.i32_const(1).local_get(funct3).i32_const(3).i32_and().local_tee(log2).i32_shl().i32_const(1).i32_sub();
-  c.local_get(va).i32_wrap_i64().i32_and().i32_eqz();
-  c.i32_and().i32_and().i32_eqz().if_(undefined, 'unlikely');
-  c.i32_const(0).local_get(va).i64_store(SLOW_ARG);
-  c.local_get(funct3).call(imports.slow).return_();
+    .i32_load(TLB_READ + view + 12)
+    .local_tee(page)
+    .i32_const(o.ramBase / 4096)
+    .i32_lt_u()
+    .i32_and();
+  if (o.bytes > 1)
+    c.local_get(o.va)
+      .i32_wrap_i64()
+      .i32_const(o.bytes - 1)
+      .i32_and()
+      .i32_eqz()
+      .i32_and();
+  c.if_(undefined, 'likely');
+  c.i32_const(0);
+  o.ic();
+  c.i32_store(IC);
+  c.local_get(page).i32_const(12).i32_shl();
+  c.local_get(o.va).i32_wrap_i64().i32_const(0xfff).i32_and().i32_or().i32_const(Math.log2(o.bytes));
+  c.call(o.load);
+  o.leaveIf();
+  c.i32_const(0).i32_load(IC);
+  o.ic();
+  c.i32_ne().i32_const(0).i32_load(RECHECK).i32_or().if_(undefined, 'unlikely');
+  o.ic();
+  c.call(o.settle).local_set(o.isLast).end();
+  c.else_();
+  o.otherwise();
   c.end();
-  c.i32_const(0).local_get(ic).i32_store(IC);
-  c.local_get(entry)
-    .i32_load(TLB_READ + 12)
-    .i32_const(12)
-    .i32_shl();
-  c.local_get(va).i32_wrap_i64().i32_const(0xfff).i32_and().i32_or().local_get(log2);
-  c.call(imports.load).if_(undefined, 'unlikely');
-  c.i32_const(DEVICE_LEAVE).return_();
-  c.end();
-  c.i32_const(0).i32_load(IC).local_get(ic).i32_ne().i32_const(0).i32_load(RECHECK).i32_or();
-  c.if_(I32, 'unlikely');
-  c.local_get(ic).call(imports.settle).else_().i32_const(0).end();
-  c.release(entry, log2);
-  return f;
+  c.release(page, entry);
 }

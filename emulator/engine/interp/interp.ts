@@ -24,7 +24,6 @@ import {
   type LocalScope,
   ModuleBuilder,
 } from '../../wasm/module.ts';
-import { addRegionDevice } from '../access/device.ts';
 import { addRefill, addRegionSlow } from '../access/refill.ts';
 import type { DirtyPlace } from '../dirty-pages.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../jit/emit/entry.ts';
@@ -79,8 +78,8 @@ export interface Regions {
 }
 
 /**
- * The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason, regionSlow
- * (refill.ts), regionDevice (access/device.ts).
+ * The module's bytes. Imports: env.memory and host.*; exports: run() -> exit reason and regionSlow
+ * (refill.ts).
  */
 export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer> {
   const m = new ModuleBuilder();
@@ -96,9 +95,6 @@ export function buildInterpreter(options: InterpOptions): Uint8Array<ArrayBuffer
   if (options.regions) addDispatch(m, options.regions);
   const regionSlow = addRegionSlow(m, refill.index, imports.regionSlow).index;
   m.export('regionSlow', 'func', regionSlow);
-  const { regionDevice: load, regionSettle: settle } = imports;
-  const device = addRegionDevice(m, options.ram.base, { load, settle, slow: regionSlow });
-  m.export('regionDevice', 'func', device.index);
   return m.finish({ names: options.names ?? false });
 }
 

@@ -39,9 +39,6 @@ export interface InterpImports {
   decode(rec: number): void;
   /** Accesses of a compiled region that refill.ts cannot serve; see `addRegionSlow`. */
   regionSlow(kind: number): number;
-  /** The device load of a compiled region, and its consequences; see `addRegionDevice`. */
-  regionDevice(pa: number, log2: number): number;
-  regionSettle(ic: number): number;
   /** Arrivals at `rec`, which is at PC, have run out. Returns the new R_ENTRY; may compile. */
   hot(rec: number): number;
   /**
@@ -73,8 +70,6 @@ const SIGNATURES: Record<Name, readonly [params: number, results: number]> = {
   straddle: [1, 1],
   decode: [1, 0],
   regionSlow: [1, 1],
-  regionDevice: [2, 1],
-  regionSettle: [1, 1],
   hot: [1, 1],
   enter: [1, 1],
   boundary: [0, 1],

@@ -3,7 +3,7 @@
 
 import type { Ram } from '../../bus/ram.ts';
 import { fpHelper, type Hart } from '../../hart/index.ts';
-import { I32, I64, ModuleBuilder } from '../../wasm/module.ts';
+import { I32, ModuleBuilder } from '../../wasm/module.ts';
 import type { RegionSlow } from '../engine.ts';
 import type { RetiredPlace } from '../retired.ts';
 import type { CodeCache } from './cache/code-cache.ts';
@@ -73,14 +73,15 @@ export class Compiler {
     const port = {
       slow: m.importFunction('env', 'slow', [I32], [I32]),
       soft: m.importFunction('env', 'soft', [I32], []),
-      device: m.importFunction('env', 'device', [I64, I32, I32, I32], [I32]),
+      deviceLoad: m.importFunction('env', 'deviceLoad', [I32, I32], [I32]),
+      deviceSettle: m.importFunction('env', 'deviceSettle', [I32], [I32]),
       dispatch: m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS),
       jump: m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS),
     };
     m.importMemory('env', 'memory', { min: 1 });
     const jit = {
       slow: port.slow,
-      device: port.device,
+      device: { load: port.deviceLoad, settle: port.deviceSettle, ramBase: ram.base },
       isDeviceLoad: slow.isDeviceLoad,
       fp: new FpHelpers(m, port.soft),
       physicalOffset: BigInt(ram.base - ram.hostBase),
@@ -126,8 +127,8 @@ export class Compiler {
   /** The module's entry points by slot, and its table of links. */
   #instantiate(bytes: Uint8Array<ArrayBuffer>): Readonly<Record<string, unknown>> {
     const { memory } = this.#p.ram;
-    const { slow, device, dispatch, jump } = this.#p.slow;
-    const env = { memory, slow, device, dispatch, jump, soft: this.#soft };
+    const { slow, deviceLoad, deviceSettle, dispatch, jump } = this.#p.slow;
+    const env = { memory, slow, deviceLoad, deviceSettle, dispatch, jump, soft: this.#soft };
     return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 

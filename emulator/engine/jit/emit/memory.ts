@@ -74,6 +74,7 @@ export interface MemoryContext {
 
 /** Kinds of slow accesses: see `MemoryPlace.slow`. */
 export const SLOW_STORE = 8;
+const slowLoad = (bytes: Width, signed: boolean): number => Math.log2(bytes) | (signed ? 0 : 4);
 
 /** Host address of an access: an i32 local and a constant. */
 interface Host {
@@ -134,7 +135,7 @@ export class JitMemory {
     return this.#load(
       this.#value,
       bytes,
-      Math.log2(bytes) | (signed ? 0 : 4),
+      slowLoad(bytes, signed),
       host => this.#fetch(host, bytes, signed),
       () => void this.#c.i32_const(0).i64_load(SLOW_VALUE),
     );
@@ -154,9 +155,14 @@ export class JitMemory {
 
   /**
    * Loads into i64 local `into`, without the probe of its group; `slow` loads from anything but
-   * plain RAM.
+   * plain RAM: into `into`, or with `rest` into SLOW_VALUE.
    */
-  loadAlone(into: Local<I64>, bytes: Width, signed: boolean, slow: (address: Local<I64>) => void): void {
+  loadAlone(
+    into: Local<I64>,
+    bytes: Width,
+    signed: boolean,
+    slow: (address: Local<I64>, rest: () => void) => void,
+  ): void {
     const { group, index } = this.#o;
     // The other accesses of the group need its probe.
     if (group?.first === index && group.members > 1) {
@@ -168,7 +174,9 @@ export class JitMemory {
       this.#fetch(host, bytes, signed);
       this.#c.local_set(into);
     };
-    this.#access(bytes, false, fast, slow);
+    this.#access(bytes, false, fast, address =>
+      slow(address, () => this.#slowArm(address, slowLoad(bytes, signed))),
+    );
   }
 
   /** Pushes the result of the slow path from the low bytes of SLOW_VALUE. */

@@ -19,7 +19,7 @@ import {
   type LocalScope,
   type ValType,
 } from '../../../wasm/module.ts';
-import { DEVICE_LEAVE } from '../../access/device.ts';
+import { emitRegionDeviceLoad, type RegionDeviceImports } from '../../access/device.ts';
 import type { RetiredPlace } from '../../retired.ts';
 import {
   type Atomic,
@@ -50,8 +50,7 @@ import type { RunCounts } from './run-counts.ts';
 export interface JitPort {
   /** See `MemoryPlace.slow`. */
   readonly slow: number;
-  /** `addRegionDevice`. */
-  readonly device: number;
+  readonly device: RegionDeviceImports & { readonly ramBase: number };
   /** True if the load at this address has read a device. */
   readonly isDeviceLoad: (pc: bigint) => boolean;
   /** Functions of this module around soft-float. */
@@ -243,16 +242,23 @@ export class JitOps implements Ops {
   #loadDevice(bytes: Width, signed: boolean): void {
     const { c, insn } = this;
     const rd = this.x[insn.rd]!;
-    const answer = this.temp(I32);
-    this.#memory.loadAlone(rd, bytes, signed, address => {
-      c.local_get(address)
-        .i32_const(Math.log2(bytes) | (signed ? 0 : 4))
-        .local_get(this.ic);
-      if (this.before > 0) c.i32_const(this.before).i32_sub();
-      c.i32_const(this.#view).call(this.#port.device).local_tee(answer).i32_const(DEVICE_LEAVE).i32_eq();
-      this.leaveIf();
+    const isLast = this.temp(I32);
+    this.#memory.loadAlone(rd, bytes, signed, (va, otherwise) => {
+      emitRegionDeviceLoad(c, {
+        ...this.#port.device,
+        va,
+        bytes,
+        view: this.#view,
+        isLast,
+        ic: () => {
+          c.local_get(this.ic);
+          if (this.before > 0) c.i32_const(this.before).i32_sub();
+        },
+        leaveIf: () => this.leaveIf(),
+        otherwise,
+      });
       this.#memory.takeSlow(bytes, signed);
-      c.local_set(rd).local_get(answer).if_(undefined, 'unlikely');
+      c.local_set(rd).local_get(isLast).if_(undefined, 'unlikely');
       this.#leaveBehind();
       c.end();
     });
