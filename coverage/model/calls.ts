@@ -9,13 +9,12 @@
  * the copy, and instructions without a line look like the caller's. A hook is not moved, so only a
  * hook with a line of the caller proves that a cycle leaves the copy.
  */
-import type { Addr } from '../base/bytes.ts';
 import type { Scope } from '../dwarf/dwarf.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
 import { EXIT } from '../elf/flow.ts';
-import { blocksFrom } from './lines.ts';
+import { blocksFrom, mayHaveRun, pairs } from './lines.ts';
 import type { Program, ProgramFunction } from './program.ts';
-import { NOT_RUN, RAN } from './reach.ts';
+import { RAN } from './reach.ts';
 import type { FunctionVerdict, LineJudge } from './verdict.ts';
 
 export interface FunctionCalls {
@@ -47,21 +46,11 @@ export function callsOf(run: Run, fn: ProgramFunction): FunctionCalls {
   }
   for (const copy of fn.copies) {
     hits += callsOfCopy(run, copy);
-    isOpen ||= mayHaveRun(verdicts, copy);
+    isOpen ||= mayHaveRun(verdicts, copy.ranges);
   }
   // Also where recording began inside of it.
   if (hits === 0 && fn.points.some(point => executions[point]! > 0)) return { hits: 1, isLeast: true };
   return { hits, isLeast: isOpen || !(hits > 0 ? counts : absence) };
-}
-
-/** True unless no instruction of the copy ran. */
-function mayHaveRun(verdicts: LineJudge, copy: Scope): boolean {
-  for (const [low, high] of pairs(copy.ranges)) {
-    const verdict = verdicts.at(low);
-    if (!verdict || verdict.blocks.length === 0) return true;
-    for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] !== NOT_RUN) return true;
-  }
-  return false;
 }
 
 /** A lower bound for the calls of an inlined copy. */
@@ -115,8 +104,4 @@ function isOfCaller({ sites, symbolizer: { dwarf } }: Program, site: number, cop
   const table = dwarf.lineTable(copy.unit);
   const row = table ? table.find(call) : -1;
   return row >= 0 && table!.rows.line[row]! > 0;
-}
-
-function* pairs(ranges: readonly Addr[]): Generator<[low: Addr, high: Addr]> {
-  for (let i = 0; i < ranges.length; i += 2) yield [ranges[i]!, ranges[i + 1]!];
 }

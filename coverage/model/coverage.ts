@@ -133,6 +133,7 @@ export class Coverage {
   readonly mapped: Int32Array;
   readonly verdicts: LineJudge;
   private readonly lines = new Map<LineCode, LineVerdict>();
+  private lazyDoubtful: Set<LineCode> | undefined;
 
   /** With `exact` the trace only names the run: the counts are those of retired instructions. */
   constructor(trace: Trace, program: Program, exact?: ExactCounts) {
@@ -186,11 +187,15 @@ export class Coverage {
     return new Coverage(trace, new Program(elf, { hooks: hooksOf(trace), ...options }));
   }
 
+  private get doubtful(): Set<LineCode> {
+    return (this.lazyDoubtful ??= this.program.instances.doubtful(this.verdicts));
+  }
+
   /** The proven facts about a line. */
   line(code: LineCode): LineVerdict {
     let verdict = this.lines.get(code);
     if (!verdict) {
-      verdict = judgeLine(code, this.verdicts);
+      verdict = judgeLine(code, this.verdicts, () => this.doubtful.has(code));
       this.lines.set(code, verdict);
     }
     return verdict;

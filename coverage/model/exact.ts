@@ -1,6 +1,6 @@
 /**
  * Coverage by retired instructions instead of records: the engine counted, so nothing is inferred
- * and nothing is unknown. Works for every image with debug information; its points are the entries
+ * and no code is unknown. Works for every image with debug information; its points are the entries
  * of its functions.
  */
 import { type Addr, addrOf, CoverageError } from '../base/bytes.ts';

@@ -61,6 +61,20 @@ export function* blocksFrom({ blocks }: FunctionVerdict, low: Addr, high: Addr):
   for (; i < blocks.length && blocks[i]!.low < high; i++) yield i;
 }
 
+export function* pairs(ranges: readonly Addr[]): Generator<[low: Addr, high: Addr]> {
+  for (let i = 0; i < ranges.length; i += 2) yield [ranges[i]!, ranges[i + 1]!];
+}
+
+/** True unless no instruction of the ranges ran. */
+export function mayHaveRun(verdicts: LineJudge, ranges: readonly Addr[]): boolean {
+  for (const [low, high] of pairs(ranges)) {
+    const verdict = verdicts.at(low);
+    if (!verdict || verdict.blocks.length === 0) return true;
+    for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] !== NOT_RUN) return true;
+  }
+  return false;
+}
+
 /**
  * Adds the blocks of `[low, high)` to a tally; blocks that only represent an edge go to another.
  */
@@ -78,15 +92,23 @@ function addRanges(ranges: readonly Addr[], verdicts: LineJudge, into: Tally, ed
   }
 }
 
-/** The verdict on a line. Code that cannot be read counts as unknown. */
-export function judgeLine({ own, hooks, calls }: LineCode, verdicts: LineJudge): LineVerdict {
+/**
+ * The verdict on a line. Code that cannot be read counts as unknown. `isDoubtful`: the line may
+ * have run where it has no code.
+ */
+export function judgeLine(
+  { own, hooks, calls }: LineCode,
+  verdicts: LineJudge,
+  isDoubtful: () => boolean,
+): LineVerdict {
   const strong = new Tally();
   const edges = new Tally();
   const inlined = new Tally();
   addRanges(own, verdicts, strong, edges);
   addRanges(hooks, verdicts, edges, edges);
   addRanges(calls, verdicts, inlined, inlined);
-  const state = stateOf(strong, [edges, inlined]);
+  const known = stateOf(strong, [edges, inlined]);
+  const state = known === 'uncovered' && isDoubtful() ? 'unknown' : known;
   const ran = didRun(state);
   if (!verdicts.proof.counts)
     return { state, hits: ran || state === 'unknown' ? undefined : 0, isLeast: false };

@@ -11,6 +11,7 @@ import { type Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import { CallSites, HOOK_PC } from '../elf/callsites.ts';
 import type { Elf } from '../elf/elf.ts';
 import { ImageFlow } from '../elf/flow.ts';
+import { Instances } from './instances.ts';
 import type { KeepPoint } from './keep.ts';
 import { placeLines } from './line-code.ts';
 import type { LineCode } from './lines.ts';
@@ -73,6 +74,7 @@ export class Program {
   private readonly cleaned = new Map<string, string>();
   private readonly outerByStart = new Map<Addr, number>();
   private readonly loopEntries = new Map<number, boolean>();
+  private lazyInstances: Instances | undefined;
 
   constructor(elf: Elf, options: ProgramOptions = {}) {
     this.elf = elf;
@@ -197,9 +199,23 @@ export class Program {
   }
 
   private addCopy(copy: Scope): void {
-    const { name, linkageName, declFile, declLine } = this.symbolizer.dwarf.functionName(copy.offset);
-    const key = functionKey(linkageName || name, this.clean(declFile), declLine);
-    this.functionByKey.get(key)?.copies.push(copy);
+    this.functionByKey.get(this.keyOf(copy))?.copies.push(copy);
+  }
+
+  /** The identity of the function that a scope is an instance of. */
+  keyOf({ offset }: Scope): string {
+    const { name, linkageName, declFile, declLine } = this.symbolizer.dwarf.functionName(offset);
+    return functionKey(linkageName || name, this.clean(declFile), declLine);
+  }
+
+  /** The code of a line; undefined if it has none. */
+  findLine(path: string, line: number): LineCode | undefined {
+    return this.fileByPath.get(path)?.lines.get(line);
+  }
+
+  /** Built when they are first needed. */
+  get instances(): Instances {
+    return (this.lazyInstances ??= new Instances(this));
   }
 
   /** True if the code of the copy is in one function, whose flow then has all cycles of it. */

@@ -32,6 +32,7 @@ export function bareTruth(
   code: string,
   driver: string,
   level: string,
+  cflags: readonly string[] = [],
 ): Comparison & { calls: CallRow[] } {
   const dir = join(scratch(), name);
   mkdirSync(dir, { recursive: true });
@@ -39,7 +40,16 @@ export function bareTruth(
   writeFileSync(at('code.c'), code);
   writeFileSync(at('driver.c'), DRIVER_HEAD + driver);
   writeFileSync(at('start.S'), '.section .init,"ax"\n.globl _start\n_start: la sp, 0x80200000\n call main\n');
-  run('clang-19', [...FLAGS, level, '-fsanitize-coverage=trace-pc', '-c', at('code.c'), '-o', at('code.o')]);
+  run('clang-19', [
+    ...FLAGS,
+    level,
+    ...cflags,
+    '-fsanitize-coverage=trace-pc',
+    '-c',
+    at('code.c'),
+    '-o',
+    at('code.o'),
+  ]);
   const rest = [
     '-nostdlib',
     '-static',

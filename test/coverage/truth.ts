@@ -5,7 +5,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Coverage, cleanPath, Elf, HOOK_PC, hex, Program, pcOf, type Trace } from '../../coverage/index.ts';
+import {
+  Coverage,
+  cleanPath,
+  Elf,
+  HOOK_PC,
+  hex,
+  type LineState,
+  Program,
+  pcOf,
+  type Trace,
+} from '../../coverage/index.ts';
 import { Verdicts } from '../../coverage/model/verdict.ts';
 import { createMachine, type Machine, type MachineOptions } from '../../emulator/index.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
@@ -66,6 +76,9 @@ export interface Comparison {
   wrongCounts: string[];
   inconsistent: string[];
   trace: Trace;
+  /** By `file:line`: what the model says, and the executions of its own instructions. */
+  states: Map<string, LineState>;
+  own: Map<string, number>;
 }
 
 /**
@@ -93,12 +106,15 @@ export function compare(image: Image, trace: Trace, counts: BigUint64Array): Com
     wrongCounts: [],
     inconsistent: [],
     trace,
+    states: new Map(),
+    own,
   };
   for (const file of program.files) {
     for (const [line, code] of file.lines) {
       const name = `${file.path}:${line}`;
       const times = truth.get(name);
       const { state, hits, isLeast } = coverage.line(code);
+      result.states.set(name, state);
       if (times === undefined) {
         result.wrong.push(`${name} has no code`);
         continue;

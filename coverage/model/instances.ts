@@ -1,0 +1,117 @@
+/**
+ * A function may be compiled several times: out of line, and into its callers. A compiler leaves
+ * out of one instance the code that it can compute itself, so a line may have code in some
+ * instances and none in others. If an instance without code for the line ran, that the code of the
+ * line did not run elsewhere proves nothing: the line is unknown.
+ */
+import { type Addr, upperBound } from '../base/bytes.ts';
+import type { Scope } from '../dwarf/dwarf.ts';
+import { ROW_END_SEQUENCE } from '../dwarf/line.ts';
+import type { Symbolizer } from '../dwarf/symbolize.ts';
+import type { CallSites } from '../elf/callsites.ts';
+import type { ImageFlow } from '../elf/flow.ts';
+import { type LineCode, mayHaveRun } from './lines.ts';
+import type { LineJudge } from './verdict.ts';
+
+/** A program whose lines are placed. */
+interface Placed {
+  readonly sites: CallSites;
+  readonly flow: ImageFlow;
+  readonly symbolizer: Symbolizer;
+  /** The identity of the function that a scope is an instance of. */
+  keyOf(scope: Scope): string;
+  findLine(path: string, line: number): LineCode | undefined;
+}
+
+interface Instance {
+  readonly scope: Scope;
+  /** The lines of the function that have code in it. */
+  readonly lines: ReadonlySet<LineCode>;
+}
+
+export class Instances {
+  /** By function: the instances of one that has several. */
+  readonly #groups: readonly (readonly Instance[])[];
+
+  constructor(program: Placed) {
+    const groups = new Map<string, Scope[]>();
+    const add = (scope: Scope): void => {
+      const key = program.keyOf(scope);
+      const group = groups.get(key);
+      if (group) group.push(scope);
+      else groups.set(key, [scope]);
+      for (const child of scope.children) add(child);
+    };
+    for (const scope of outermostOf(program)) add(scope);
+    this.#groups = [...groups.values()]
+      .filter(group => group.length > 1)
+      .map(group => group.map(scope => ({ scope, lines: linesOf(program, scope) })));
+  }
+
+  /** Lines that may have run in an instance that has no code for them. */
+  doubtful(verdicts: LineJudge): Set<LineCode> {
+    const doubtful = new Set<LineCode>();
+    for (const group of this.#groups) {
+      const ran = group.filter(({ scope }) => mayHaveRun(verdicts, scope.ranges));
+      if (ran.length === 0) continue;
+      for (const { lines } of group)
+        for (const line of lines) if (ran.some(other => !other.lines.has(line))) doubtful.add(line);
+    }
+    return doubtful;
+  }
+}
+
+/** The out-of-line functions with a hook, also of a kind that does not count here. */
+function outermostOf({ sites, flow, symbolizer: { dwarf } }: Placed): Set<Scope> {
+  const found = new Set<Scope>();
+  for (let site = 0; site < sites.count; ) {
+    const range = flow.rangeAt(sites.call[site]!);
+    const unit = range && dwarf.unitAt(range.low);
+    const outermost = unit && dwarf.scopesAt(unit, range.low).at(-1);
+    if (outermost) found.add(outermost);
+    site = range ? Math.max(site + 1, sites.firstFrom(range.high)) : site + 1;
+  }
+  return found;
+}
+
+/** The lines of a function that have code in this instance, those of inlined calls included. */
+function linesOf(program: Placed, scope: Scope): Set<LineCode> {
+  const lines = new Set<LineCode>();
+  const { unit, children } = scope;
+  const table = program.symbolizer.dwarf.lineTable(unit);
+  if (!table) return lines;
+  const add = (file: number, line: number): void => {
+    const code = program.findLine(table.cleanPath(file, unit.compDir), line);
+    if (code) lines.add(code);
+  };
+  const { address, file, line, flags } = table.rows;
+  for (const [low, high] of without(
+    scope.ranges,
+    children.flatMap(child => child.ranges),
+  )) {
+    const [from, to] = table.range(low, high);
+    for (let row = from; row < to; row++)
+      if (!(flags[row]! & ROW_END_SEQUENCE) && address[row + 1]! > low) add(file[row]!, line[row]!);
+  }
+  for (const { callFile, callLine } of children) add(callFile, callLine);
+  return lines;
+}
+
+/** The parts of ranges (low, high, low, high, ...) that lie outside of others. */
+function* without(ranges: readonly Addr[], others: readonly Addr[]): Generator<[low: Addr, high: Addr]> {
+  const holes = Array.from(
+    { length: others.length / 2 },
+    (_, i) => [others[2 * i]!, others[2 * i + 1]!] as const,
+  );
+  holes.sort(([a], [b]) => a - b);
+  for (let i = 0; i < ranges.length; i += 2) {
+    let low = ranges[i]!;
+    const high = ranges[i + 1]!;
+    let hole = upperBound(holes.length, low, k => holes[k]![1]);
+    for (; hole < holes.length && holes[hole]![0] < high; hole++) {
+      if (holes[hole]![0] > low) yield [low, holes[hole]![0]];
+      low = Math.max(low, holes[hole]![1]);
+    }
+    if (low < high) yield [low, high];
+  }
+}
