@@ -54,8 +54,10 @@ export class Instances {
     for (const group of this.#groups) {
       const ran = group.filter(({ scope }) => mayHaveRun(verdicts, scope.ranges));
       if (ran.length === 0) continue;
+      const held = new Map<LineCode, number>();
+      for (const { lines } of ran) for (const line of lines) held.set(line, (held.get(line) ?? 0) + 1);
       for (const { lines } of group)
-        for (const line of lines) if (ran.some(other => !other.lines.has(line))) doubtful.add(line);
+        for (const line of lines) if (held.get(line) !== ran.length) doubtful.add(line);
     }
     return doubtful;
   }
