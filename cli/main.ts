@@ -24,6 +24,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   why: () => import('./verbs/why.ts'),
   dap: () => import('./verbs/dap.ts'),
   capsule: () => import('./verbs/capsule.ts'),
+  serve: () => import('./verbs/serve.ts'),
   dev: () => import('./verbs/dev.ts'),
   faults: () => import('./verbs/faults.ts'),
   ktest: () => import('./verbs/ktest.ts'),

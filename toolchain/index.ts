@@ -1,6 +1,7 @@
 // The public API of toolchain/: building the guest kernel and guest programs on the host.
 export { cacheDir, cached, markUsed, nameOfKey, objectDir, packageRoot, writeWhole } from './cache.ts';
 export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } from './compilers.ts';
+export { confinedFlags } from './confined.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
 export { makeWritable } from './folders.ts';

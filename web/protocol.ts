@@ -28,6 +28,8 @@ export interface Assets {
   readonly sources: string;
   /** Names of system calls by their numbers. */
   readonly syscalls: Readonly<Record<string, string>>;
+  /** Path of the compiler, where the page's host is `kcovbox serve`. */
+  readonly compiler?: string;
 }
 
 /** Which instructions count as covered: those that kcov recorded, or all that retired. */
@@ -137,7 +139,17 @@ export type Lines = readonly (readonly [line: number, state: LineState, hits: nu
 
 /** Name, arguments and answer of each request. */
 export interface Requests {
-  open: [{ capsule: Uint8Array; name: string; assets: Assets; base: string }, Opened];
+  /** `texts`: of sources by path, beside those of the page. */
+  open: [
+    {
+      capsule: Uint8Array;
+      name: string;
+      assets: Assets;
+      base: string;
+      texts: Readonly<Record<string, string>>;
+    },
+    Opened,
+  ];
   files: [{ measure: Measure }, readonly FileRow[]];
   lines: [{ measure: Measure; path: string }, { text: string | undefined; lines: Lines }];
   seek: [{ unit: number; hart?: number }, Focus];

@@ -15,6 +15,10 @@ const SYSCALLS_MAX = 512;
 const SOURCES = ['kernel', 'guest-programs', 'examples'];
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+/**
+ * Files of this kind are named .packed: some hosts send a .gz with Content-Encoding, and then the
+ * browser unpacks it before the page can.
+ */
 const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 });
 
 /** A capsule with its program and without the kernel, which several share. */
@@ -41,7 +45,7 @@ async function kernelFiles(dialect: string, folder: string): Promise<KernelFiles
   const end = Math.max(...segments.map(({ data }) => data.byteOffset - bytes.byteOffset + data.length));
   const hash = sha256(bytes);
   const parts = [bytes.subarray(0, end), bytes.subarray(end)].map((part, i) => {
-    const name = `kernels/${dialect}-${hash.slice(0, 12)}.${i === 0 ? 'load' : 'debug'}.gz`;
+    const name = `kernels/${dialect}-${hash.slice(0, 12)}.${i === 0 ? 'load' : 'debug'}.packed`;
     writeFileSync(join(folder, name), gzip(part));
     return name;
   });
@@ -68,7 +72,7 @@ export async function makeAssets(root: string, folder: string): Promise<Assets> 
     return { id, title, about, dialect, capsule: `programs/${id}.kcapsule` };
   });
   const sources = Buffer.from(JSON.stringify(sourceTexts(root)));
-  const path = `sources-${sha256(sources).slice(0, 12)}.json.gz`;
+  const path = `sources-${sha256(sources).slice(0, 12)}.packed`;
   writeFileSync(join(folder, path), gzip(sources));
   const syscalls: Record<string, string> = {};
   for (let n = 0; n < SYSCALLS_MAX; n++) {

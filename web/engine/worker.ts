@@ -48,7 +48,7 @@ function sourcesOf(path: string, base: string): Promise<Record<string, string>> 
 }
 
 const HANDLERS: Handlers = {
-  async open({ capsule: bytes, name, assets, base }) {
+  async open({ capsule: bytes, name, assets, base, texts: own }) {
     current = undefined; // its memory can be used again
     const texts = sourcesOf(assets.sources, base);
     const capsule = readCapsule(bytes, name);
@@ -59,7 +59,7 @@ const HANDLERS: Handlers = {
       ? capsule.read('kernel.bin')
       : await kernelOf(kernelHash(description), assets, base);
     const images = { kernel, initrd: capsule.read('initrd.bin') };
-    current = new OpenedRun(capsule, images, await texts, assets.syscalls);
+    current = new OpenedRun(capsule, images, { ...(await texts), ...own }, assets.syscalls);
     return { ...current.summary, files: fetched };
   },
   files: ({ measure }) => run().states.files(measure),

@@ -22,7 +22,7 @@ interface Fetching {
 const scope = globalThis as unknown as Scope;
 const CACHE = 'kcovbox page 1';
 /** As Vite names files, and web/assets/main.ts kernels and sources. */
-const HASHED = /-[\w-]{8,}\.(js|css|load\.gz|debug\.gz|json\.gz)$/;
+const HASHED = /-[\w-]{8,}\.(js|css|packed)$/;
 
 async function fromNetwork(request: Request): Promise<Response> {
   const answer = await fetch(request);

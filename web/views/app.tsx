@@ -7,6 +7,7 @@ import { Files } from './files.tsx';
 import { Header } from './header.tsx';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
+import { OWN_NAME, Own } from './own.tsx';
 import { readPlace, writePlace } from './place.ts';
 import type { Shown } from './shown.ts';
 import { Source } from './source.tsx';
@@ -54,13 +55,19 @@ export function App() {
   }, []);
 
   const open = useCallback(
-    (bytes: Uint8Array, name: string, all: Assets, at: { unit?: number; shown?: Shown }) =>
+    (
+      bytes: Uint8Array,
+      name: string,
+      all: Assets,
+      at: { unit?: number; shown?: Shown },
+      texts: Readonly<Record<string, string>> = {},
+    ) =>
       doing(async () => {
         client.restart();
         setMessage('');
         setMoments(undefined);
         setBreakpoints([]);
-        const now = await client.ask('open', { capsule: bytes, name, assets: all, base });
+        const now = await client.ask('open', { capsule: bytes, name, assets: all, base, texts });
         setOpened(now);
         setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
         take(await client.ask('seek', { unit: Math.min(at.unit ?? now.start, now.last) }));
@@ -136,6 +143,13 @@ export function App() {
       if (assets) await open(new Uint8Array(await file.arrayBuffer()), file.name, assets, {});
     });
 
+  const openOwn = (bytes: Uint8Array, source: string) =>
+    doing(async () => {
+      turn.current++;
+      setProgram(undefined);
+      if (assets) await open(bytes, OWN_NAME, assets, {}, { [OWN_NAME]: source });
+    });
+
   useEffect(() => {
     const over = (event: DragEvent) => event.preventDefault();
     const dropped = (event: DragEvent) => {
@@ -160,7 +174,14 @@ export function App() {
         isBusy={isBusy}
         onProgram={id => assets && void openProgram(id, assets)}
         onFile={file => void openFile(file)}
-      />
+      >
+        {assets?.compiler !== undefined && (
+          <Own
+            compiler={new URL(assets.compiler, base)}
+            onCapsule={(bytes, text) => void openOwn(bytes, text)}
+          />
+        )}
+      </Header>
       <p class="message" role="status">
         {message}
       </p>

@@ -35,6 +35,7 @@ export function Controls({
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
+      if (target.closest('dialog')) return;
       if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
         return;
       const row = ROWS.find(({ key }) => key === event.key);

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Assets, Opened } from '../protocol.ts';
 
@@ -8,6 +9,7 @@ export function Header({
   isBusy,
   onProgram,
   onFile,
+  children,
 }: {
   assets: Assets | undefined;
   program: string | undefined;
@@ -15,6 +17,8 @@ export function Header({
   isBusy: boolean;
   onProgram: (id: string) => void;
   onFile: (file: File) => void;
+  /** More buttons. */
+  children?: ComponentChildren;
 }) {
   const input = useRef<HTMLInputElement>(null);
   const row = assets?.programs.find(({ id }) => id === program);
@@ -52,6 +56,7 @@ export function Header({
           event.currentTarget.value = '';
         }}
       />
+      {children}
       <p class="about">{row?.about ?? ''}</p>
       <Verdict opened={opened} isBusy={isBusy} />
     </header>

@@ -126,6 +126,9 @@ const highlight = HighlightStyle.define([
   { tag: tags.processingInstruction, color: 'var(--keyword)' },
 ]);
 
+/** Colours of C, by the colour scheme. */
+export const colours = syntaxHighlighting(highlight);
+
 export function Source({
   client,
   opened,
@@ -181,7 +184,7 @@ export function Source({
           marksField,
           hitsGutter,
           cpp(),
-          syntaxHighlighting(highlight),
+          colours,
           EditorView.domEventHandlers({
             click(event, editor) {
               const at = editor.posAtCoords(event);

@@ -1,0 +1,104 @@
+// The host of the page on this machine. Every address begins with a secret word, so that another
+// page of the browser, or another user of the machine, can neither read from it nor have C compiled
+// (docs/threat-model.md).
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import sirv from 'sirv';
+import { DIALECTS, type Dialect } from '../../toolchain/index.ts';
+import { type ProgramRequest, type Recorded, type Recorder, SOURCE_MAX } from './recorder.ts';
+
+const HARTS_MAX = 8;
+const STATUS = { capsule: 200, refused: 422, busy: 503, slow: 504, failed: 500 } as const;
+const HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-cache',
+} as const;
+
+export interface PageServer {
+  readonly server: Server;
+  /** The path of the page, with the secret. */
+  readonly path: string;
+}
+
+/** `folder`: the built page. Without a recorder nothing is compiled. */
+export function pageServer(folder: string, recorder: Recorder | undefined): PageServer {
+  const secret = randomBytes(16).toString('hex');
+  const files = sirv(folder, { dev: true, etag: true });
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const rest = restOf(request, secret);
+    if (rest === undefined) plain(response, 404, 'not found: take the whole address that serve printed');
+    else if (rest === 'compile') void compile(request, response, recorder);
+    else if (request.method !== 'GET' && request.method !== 'HEAD') plain(response, 405, 'only GET');
+    else if (rest === 'assets.json' && recorder) assets(response, folder);
+    else {
+      request.url = `/${rest}`;
+      files(request, response, () => plain(response, 404, 'no such file'));
+    }
+  });
+  return { server, path: `/${secret}/` };
+}
+
+/** The path behind the secret; undefined for anybody who does not know it. */
+function restOf({ url = '/', headers, socket }: IncomingMessage, secret: string): string | undefined {
+  // A name that a stranger lets point to this machine is refused (DNS rebinding).
+  const port = socket.localPort;
+  if (headers.host !== `127.0.0.1:${port}` && headers.host !== `localhost:${port}`) return undefined;
+  const [, word, rest] = /^\/([^/]*)\/([^?#]*)/.exec(url) ?? [];
+  if (word?.length !== secret.length || rest === undefined) return undefined;
+  return timingSafeEqual(Buffer.from(word), Buffer.from(secret)) ? rest : undefined;
+}
+
+function plain(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
+
+/** The index of the page, with the address of the compiler. */
+function assets(response: ServerResponse, folder: string): void {
+  const index = JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8'));
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ ...index, compiler: 'compile' }));
+}
+
+async function compile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  recorder: Recorder | undefined,
+): Promise<void> {
+  if (!recorder) return plain(response, 404, 'serve was started with --no-compile');
+  if (request.method !== 'POST') return plain(response, 405, 'only POST');
+  const { origin, host } = request.headers;
+  if (origin !== undefined && origin !== `http://${host}`) return plain(response, 403, 'another origin');
+  const wanted = await requestOf(request);
+  if (typeof wanted === 'string') return plain(response, 400, wanted);
+  let recorded: Recorded;
+  try {
+    recorded = await recorder.record(wanted, () => !response.destroyed);
+  } catch (error) {
+    recorded = { kind: 'failed', said: (error as Error).message };
+  }
+  if (response.destroyed) return;
+  if (recorded.kind !== 'capsule') return plain(response, STATUS[recorded.kind], recorded.said);
+  response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(recorded.bytes);
+}
+
+/** The program that a request brings; a text says what is wrong with it. */
+async function requestOf(request: IncomingMessage): Promise<ProgramRequest | string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > SOURCE_MAX) return `the program is larger than ${SOURCE_MAX >> 10} KiB`;
+    chunks.push(chunk);
+  }
+  const query = new URL(request.url ?? '/', 'http://page').searchParams;
+  const dialect = query.get('dialect') ?? 'openbsd';
+  const harts = Number(query.get('harts') ?? 1);
+  if (!DIALECTS.includes(dialect as Dialect)) return `no dialect ${dialect.slice(0, 40)}`;
+  if (!Number.isInteger(harts) || harts < 1 || harts > HARTS_MAX) return `harts: 1 to ${HARTS_MAX}`;
+  return { source: Buffer.concat(chunks).toString('utf8'), dialect: dialect as Dialect, harts };
+}

@@ -1,0 +1,174 @@
+// `kcovbox serve` and the page that it serves, through the command: C that is written in Chromium
+// is compiled, recorded and run in the page. Others on this machine get nothing.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findTool, hasGlibc } from '../../toolchain/index.ts';
+import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { COMMAND, ROOT } from '../support/command.ts';
+
+const reason = !existsSync(CHROMIUM)
+  ? `no ${CHROMIUM}`
+  : !hasGlibc() || !findTool('clang')
+    ? 'no compiler of programs'
+    : undefined;
+if (reason) console.warn(`serve skipped: ${reason}`);
+const PATIENCE = 120_000;
+
+const SOURCE = `#include <stdio.h>
+int twice(int x)
+{
+  return 2 * x;
+}
+int main(void)
+{
+  printf("twice is %d\\n", twice(21));
+  return 4;
+}
+`;
+
+describe.skipIf(reason)('kcovbox serve', () => {
+  let serve: ChildProcess;
+  let home: string;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    execFileSync(process.execPath, ['setup/web.mjs', '--if-stale'], { cwd: ROOT });
+    serve = spawn(process.execPath, [COMMAND, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    home = await new Promise(done => serve.stdout!.once('data', chunk => done(`${chunk}`.trim())));
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  }, 600_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    serve?.kill('SIGTERM');
+  });
+
+  const compile = async (source: string | Uint8Array, query = ''): Promise<[number, string]> => {
+    const answer = await fetch(`${home}compile${query}`, { method: 'POST', body: source as string });
+    return [answer.status, await answer.text()];
+  };
+
+  it(
+    'C that is written in the page runs in it, with its lines',
+    async () => {
+      const page = await browser.newPage({ viewport: { width: 1400, height: 860 } });
+      page.setDefaultTimeout(PATIENCE);
+      const errors: string[] = [];
+      page.on('pageerror', error => errors.push(error.message));
+      await page.goto(home);
+      await page.getByRole('button', { name: 'Write C' }).click();
+      const editor = page.getByLabel('C program');
+      await editor.fill('int main(void) { return nothing; }');
+      await page.getByRole('button', { name: 'Compile and run' }).click();
+      await page.getByText(/program\.c:1:25: error: use of undeclared identifier 'nothing'/).waitFor();
+      await editor.fill(SOURCE);
+      await page.keyboard.press('Control+Enter');
+      await page.waitForSelector('.verdict.same[title*="status 4"]');
+      // The moment is the beginning of main, in the text that was written.
+      await page.locator('.editor .cm-line.l-now', { hasText: 'printf' }).waitFor();
+      await page.keyboard.press('s');
+      await page.locator('.editor .cm-line.l-now', { hasText: 'return 2 * x' }).waitFor();
+      expect(errors).toEqual([]);
+      await page.close();
+    },
+    PATIENCE,
+  );
+
+  it('reads no file of the host for a program', { timeout: PATIENCE }, async () => {
+    const main = 'int main(void) { return 0; }\n';
+    const secrets = [
+      ['#include "/etc/passwd"\n', /'\/etc\/passwd' file not found/],
+      ['#include "../../../../../../etc/passwd"\n', /file not found/],
+      ['#if __has_include("/etc/passwd")\n#error it is there\n#endif\n#error no\n', /error: no\n/],
+      ['const char text[] = {\n#embed "/etc/passwd"\n};\n', /'\/etc\/passwd' file not found/],
+      ['__asm__(".incbin \\"/etc/passwd\\"");\n', /inline assembly is disabled/],
+    ] as const;
+    for (const [text, answer] of secrets) {
+      const [status, said] = await compile(text + main);
+      expect(status, text).toBe(422);
+      expect(said).toMatch(answer);
+      expect(said).not.toMatch(/root:|kcovbox-serve-/);
+    }
+    // The linker would quote the file.
+    const [status, said] = await compile(`#pragma comment(lib, "/etc/passwd")\n${main}`);
+    expect(status).toBe(200);
+    expect(said).not.toContain('root:');
+  });
+
+  it('refuses what is too large, of no dialect, or of no number of harts, in one line', async () => {
+    const line = /^[^\n]+\n$/;
+    for (const [source, query] of [
+      [new Uint8Array(300_000), ''],
+      ['', '?dialect=plan9'],
+      ['', '?harts=0'],
+      ['', '?harts=1e9'],
+    ] as const) {
+      const [status, said] = await compile(source, query);
+      expect(status).toBe(400);
+      expect(said).toMatch(line);
+    }
+  });
+
+  it('answers nobody without the secret, with another name of the host, or from another page', async () => {
+    const url = new URL(home);
+    const status = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<number> =>
+      new Promise((done, failed) => {
+        const asked = request({ host: '127.0.0.1', port: url.port, path, headers, method }, response => {
+          response.resume();
+          done(response.statusCode!);
+        });
+        asked.on('error', failed).end();
+      });
+    expect(await status(url.pathname)).toBe(200);
+    expect(await status('/')).toBe(404);
+    expect(await status('/assets.json')).toBe(404);
+    expect(await status(`/${'0'.repeat(32)}/`)).toBe(404);
+    expect(await status(url.pathname, { host: `evil.example:${url.port}` })).toBe(404);
+    expect(await status(`${url.pathname}compile`, { origin: 'http://evil.example' }, 'POST')).toBe(403);
+    for (const path of [
+      '../package.json',
+      '%2e%2e/package.json',
+      '..%2fpackage.json',
+      'a/../../package.json',
+    ])
+      expect(await status(url.pathname + path), path).toBe(404);
+  });
+
+  it('ends in order, and leaves nothing behind', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kcovbox-serve-test-'));
+    const own = spawn(process.execPath, [COMMAND, 'serve', '--port', '0'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TMPDIR: folder },
+    });
+    await new Promise(done => own.stdout!.once('data', done));
+    expect(readdirSync(folder)).toHaveLength(1);
+    const ended = new Promise(done => own.once('exit', done));
+    own.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(readdirSync(folder)).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says in one line that there is no page, or that the port is taken', () => {
+    const run = (...args: string[]): string => {
+      try {
+        execFileSync(process.execPath, [COMMAND, 'serve', ...args], { encoding: 'utf8', stdio: 'pipe' });
+        return 'status 0';
+      } catch (error) {
+        return (error as { stderr: string }).stderr;
+      }
+    };
+    expect(run(join(ROOT, 'docs'))).toMatch(
+      /^kcovbox: serve: .*docs holds no page: it has no assets\.json\n$/,
+    );
+    const { port } = new URL(home);
+    expect(run('--port', port)).toBe(
+      `kcovbox: serve: port ${port}: another program has this port; choose one with --port, 0 for any\n`,
+    );
+  });
+});

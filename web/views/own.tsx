@@ -1,0 +1,149 @@
+// A program of one's own: an editor, and the compiler of `kcovbox serve`, which answers with the
+// capsule of the run.
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { cpp } from '@codemirror/lang-cpp';
+import { EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { colours } from './source.tsx';
+
+/** The name of the program's file in the compiler's messages and in the debug information. */
+export const OWN_NAME = 'program.c';
+
+const DIALECTS = { openbsd: 'OpenBSD', netbsd: 'NetBSD', freebsd: 'FreeBSD', linux: 'Linux' } as const;
+const HARTS = [1, 2, 4];
+/** The text of this tab, which survives a reload. */
+const KEPT = 'kcovbox-program';
+
+const FIRST = `#include <stdio.h>
+#include <unistd.h>
+
+int main(void)
+{
+	long n = read(-1, NULL, 0);
+	printf("read says %ld\\n", n);
+	return 0;
+}
+`;
+
+interface Wanted {
+  readonly dialect: string;
+  readonly harts: number;
+}
+
+/** The capsule of the run. Errors: the words of the compiler or of the host. */
+async function compiled(compiler: URL, source: string, { dialect, harts }: Wanted): Promise<Uint8Array> {
+  const url = new URL(compiler);
+  url.search = `${new URLSearchParams({ dialect, harts: `${harts}` })}`;
+  const response = await fetch(url, { method: 'POST', body: source });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+export function Own({
+  compiler,
+  onCapsule,
+}: {
+  compiler: URL;
+  onCapsule: (bytes: Uint8Array, source: string) => void;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView>();
+  const [wanted, setWanted] = useState<Wanted>({ dialect: 'openbsd', harts: 1 });
+  const [said, setSaid] = useState('');
+  const [isBusy, setBusy] = useState(false);
+
+  const run = async (): Promise<void> => {
+    const source = editor.current?.state.doc.toString() ?? '';
+    sessionStorage.setItem(KEPT, source);
+    setBusy(true);
+    setSaid('');
+    try {
+      const bytes = await compiled(compiler, source, wanted);
+      dialog.current?.close();
+      onCapsule(bytes, source);
+    } catch (error) {
+      setSaid((error as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const latest = useRef(run);
+  latest.current = run;
+
+  useEffect(() => {
+    const submit = {
+      key: 'Mod-Enter',
+      run: () => {
+        void latest.current();
+        return true;
+      },
+    };
+    const view = new EditorView({
+      doc: sessionStorage.getItem(KEPT) ?? FIRST,
+      extensions: [
+        lineNumbers(),
+        cpp(),
+        colours,
+        history(),
+        keymap.of([submit, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+        EditorView.contentAttributes.of({ 'aria-label': 'C program' }),
+      ],
+      parent: place.current!,
+    });
+    editor.current = view;
+    return () => view.destroy();
+  }, []);
+
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => dialog.current?.showModal()}
+        title="compile, run and step through it"
+      >
+        Write C
+      </button>
+      <dialog ref={dialog} class="own" aria-label="a program of your own">
+        <div class="own-text" ref={place} />
+        <pre class="own-said" role="status">
+          {said}
+        </pre>
+        <div class="own-row">
+          <label>
+            kernel{' '}
+            <select
+              value={wanted.dialect}
+              onChange={event => setWanted({ ...wanted, dialect: event.currentTarget.value })}
+            >
+              {Object.entries(DIALECTS).map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            harts{' '}
+            <select
+              value={wanted.harts}
+              onChange={event => setWanted({ ...wanted, harts: Number(event.currentTarget.value) })}
+            >
+              {HARTS.map(n => (
+                <option key={n} value={n}>
+                  {n}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+          <button type="button" class="main" disabled={isBusy} onClick={() => void run()} title="Ctrl+Enter">
+            {isBusy ? 'compiling' : 'Compile and run'}
+          </button>
+        </div>
+      </dialog>
+    </>
+  );
+}
