@@ -1,6 +1,6 @@
 // Imports a TypeScript module of the checkout, for scripts that need only one of them.
-import { rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './ensure.mjs';
 
@@ -19,6 +19,7 @@ export async function importTypeScript(path) {
   });
   // Below the package, which modules look for above themselves.
   const script = join(ROOT, 'dist', `${basename(path, '.ts')}.${process.pid}.mjs`);
+  mkdirSync(dirname(script), { recursive: true });
   writeFileSync(script, outputFiles[0].text);
   try {
     return await import(pathToFileURL(script).href);

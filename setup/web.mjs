@@ -16,7 +16,7 @@ const SOURCES = ['web', 'emulator', 'devices', 'coverage', 'debug', 'run', 'host
 
 /** True when the page is newer than all that it is made from. */
 function isFresh() {
-  const page = join(WEB, 'index.html');
+  const page = join(WEB, 'kcovbox.html'); // the last that is written
   if (!existsSync(page)) return false;
   const built = statSync(page).mtimeMs;
   const folders = [...SOURCES, 'guest-programs'].map(name => join(ROOT, name));
@@ -54,7 +54,22 @@ await build({
     },
   },
 });
+
+const { build: bundle } = await import('esbuild');
+const { outputFiles } = await bundle({
+  entryPoints: [join(ROOT, 'web', 'file', 'start.ts')],
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'iife',
+  target: 'es2022',
+});
+const { makeFile } = await importTypeScript('web/file/one-file.ts');
+const size = makeFile(WEB, outputFiles[0].text.trim(), join(WEB, 'kcovbox.html'));
+
 const bytes = name => statSync(join(WEB, name)).size;
 const files = filesOf(WEB).filter(name => statSync(join(WEB, name)).isFile());
 const total = files.reduce((sum, name) => sum + bytes(name), 0);
-say(`dist/web: ${files.length} files, ${(total / 1e6).toFixed(1)} MB`);
+say(
+  `dist/web: ${files.length} files, ${(total / 1e6).toFixed(1)} MB; kcovbox.html alone has ${(size / 1e6).toFixed(1)} MB`,
+);

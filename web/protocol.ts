@@ -2,11 +2,11 @@
 // hexadecimal texts, places of the run are units.
 import type { LineState } from '../coverage/index.ts';
 
-/** Where the images of a capsule that does not have them are found. */
-export interface KernelFiles {
+/** An image that capsules name by its hash: a kernel, or an archive with a program. */
+export interface ImageFiles {
   /** SHA-256 of the whole image. */
   readonly sha256: string;
-  /** Parts of the image in order, compressed with gzip: the loaded part, debug information. */
+  /** Parts of the image in order, compressed with gzip: of a kernel, what is loaded and the rest. */
   readonly parts: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface ProgramRow {
 /** dist/web/index of the assets. */
 export interface Assets {
   readonly programs: readonly ProgramRow[];
-  readonly kernels: readonly KernelFiles[];
+  readonly images: readonly ImageFiles[];
   /** Path of the source texts, compressed with gzip: a JSON object by path. */
   readonly sources: string;
   /** Names of system calls by their numbers. */
@@ -31,6 +31,9 @@ export interface Assets {
   /** Path of the compiler, where the page's host is `kcovbox serve`. */
   readonly compiler?: string;
 }
+
+/** Files that are in the page itself, unpacked, by their paths; where it is one file. */
+export type Inlined = ReadonlyMap<string, Uint8Array>;
 
 /** Which instructions count as covered: those that kcov recorded, or all that retired. */
 export type Measure = 'kcov' | 'all';
@@ -146,6 +149,7 @@ export interface Requests {
       name: string;
       assets: Assets;
       base: string;
+      inlined: Inlined | undefined;
       texts: Readonly<Record<string, string>>;
     },
     Opened,

@@ -1,6 +1,5 @@
 // The page in headless Chromium, as `npm run web` builds it, from a host that sets no headers, in a
 // folder of its own. The oracle is the run that Node recorded: its hashes, console and coverage.
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,30 +7,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseCapsule } from '../../host/capsule.ts';
 import { PROGRAMS } from '../../web/assets/programs.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
-import { ROOT } from '../support/command.ts';
 import { serve } from '../support/static-server.ts';
+import { buildPage, capsuleOf, Observed, PATIENCE, settled, WEB } from './built.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the page skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
-const WEB = join(ROOT, 'dist', 'web');
-const PATIENCE = 120_000;
-
-const capsuleOf = (id: string) =>
-  parseCapsule(readFileSync(join(WEB, 'programs', `${id}.kcapsule`)), `${id}.kcapsule`);
 
 describe.skipIf(reason)('the page', () => {
   const dir = mkdtempSync(join(tmpdir(), 'kcovbox-page-'));
   let server: Server;
   let browser: Browser;
   let home: string;
-  const errors: string[] = [];
-  const requests: string[] = [];
+  const observed = new Observed();
 
   beforeAll(async () => {
-    execFileSync(process.execPath, ['setup/web.mjs', '--if-stale'], { cwd: ROOT });
+    buildPage();
     server = serve(WEB, '/courses/2026/').listen(0, '127.0.0.1');
     await new Promise(done => server.once('listening', done));
     home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/courses/2026/`;
@@ -46,22 +38,12 @@ describe.skipIf(reason)('the page', () => {
 
   async function opened(hash = '', width = 1400): Promise<Page> {
     const page = await browser.newPage({ viewport: { width, height: 860 } });
-    page.setDefaultTimeout(PATIENCE);
-    page.on('pageerror', error => errors.push(error.message));
-    page.on('console', message => {
-      if (message.type() === 'error') errors.push(message.text());
-    });
-    page.on('request', request => requests.push(request.url()));
+    observed.add(page);
     await page.goto(`${home}${hash}`);
     await page.waitForSelector('.verdict.same, .verdict.other');
     await page.waitForSelector('.verdict:not(.busy)');
     return page;
   }
-  /** Until the worker has answered. */
-  const settled = async (page: Page): Promise<void> => {
-    await page.waitForTimeout(50);
-    await page.waitForSelector('.verdict:not(.busy)');
-  };
   const unitOf = async (page: Page): Promise<number> =>
     Number(await page.locator('.unit input').inputValue());
 
@@ -264,6 +246,7 @@ describe.skipIf(reason)('the page', () => {
   );
 
   it('asks no other host, needs no eval, and reports no error', () => {
+    const { errors, requests } = observed;
     expect(requests.filter(url => !url.startsWith(home) && !/^(data|blob):/.test(url))).toEqual([]);
     expect(readFileSync(join(WEB, 'index.html'), 'utf8')).not.toContain("'unsafe-eval'");
     expect(errors).toEqual([]);

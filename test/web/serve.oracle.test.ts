@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findTool, hasGlibc } from '../../toolchain/index.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { COMMAND, ROOT } from '../support/command.ts';
+import { buildPage } from './built.ts';
 
 const reason = !existsSync(CHROMIUM)
   ? `no ${CHROMIUM}`
@@ -37,7 +38,7 @@ describe.skipIf(reason)('kcovbox serve', () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    execFileSync(process.execPath, ['setup/web.mjs', '--if-stale'], { cwd: ROOT });
+    buildPage();
     serve = spawn(process.execPath, [COMMAND, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
     home = await new Promise(done => serve.stdout!.once('data', chunk => done(`${chunk}`.trim())));
     browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });

@@ -6,9 +6,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readElf } from '../../emulator/index.ts';
+import { parseCapsule } from '../../host/capsule.ts';
 import { syscallName } from '../../host/sources.ts';
 import { buildKernel } from '../../toolchain/index.ts';
-import type { Assets, KernelFiles, ProgramRow } from '../protocol.ts';
+import type { Assets, ImageFiles, ProgramRow } from '../protocol.ts';
 import { PROGRAMS, type ProgramSource } from './programs.ts';
 
 const SYSCALLS_MAX = 512;
@@ -21,10 +22,17 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
  */
 const gzip = (bytes: Uint8Array): Uint8Array => gzipSync(bytes, { level: 9 });
 
-/** A capsule with its program and without the kernel, which several share. */
-function record({ id, dialect, path, options = [] }: ProgramSource, root: string, folder: string): void {
+/**
+ * A capsule with the hashes of its images alone. Its program is beside it, so that an address can
+ * name the program by its hash, too.
+ */
+function record(
+  { id, dialect, path, options = [] }: ProgramSource,
+  root: string,
+  folder: string,
+): ImageFiles {
   const whole = join(folder, `${id}.whole`);
-  const file = join(folder, `${id}.kcapsule`);
+  const file = join(folder, 'programs', `${id}.kcapsule`);
   const kcovbox = (...words: string[]) =>
     spawnSync(process.execPath, [join(root, 'bin', 'kcovbox.cjs'), ...words], {
       cwd: root,
@@ -32,13 +40,18 @@ function record({ id, dialect, path, options = [] }: ProgramSource, root: string
       input: '',
     });
   const ran = kcovbox('run', '--dialect', dialect, ...options, '--record', whole, path);
-  const thin = kcovbox('capsule', 'thin', '--keep', 'initrd.bin', '-o', file, whole);
-  rmSync(whole, { force: true });
+  const thin = kcovbox('capsule', 'thin', '-o', file, whole);
   if (thin.status !== 0) throw new Error(`${path} was not recorded: ${ran.stderr}${thin.stderr}`);
+  const image = parseCapsule(readFileSync(whole), whole).read('initrd.bin');
+  rmSync(whole);
+  const hash = sha256(image);
+  const name = `programs/${id}-${hash.slice(0, 12)}.packed`;
+  writeFileSync(join(folder, name), gzip(image));
+  return { sha256: hash, parts: [name] };
 }
 
 /** The image in two parts: what is loaded, and what names it. */
-async function kernelFiles(dialect: string, folder: string): Promise<KernelFiles> {
+async function kernelFiles(dialect: string, folder: string): Promise<ImageFiles> {
   const { path } = await buildKernel(dialect);
   const bytes = readFileSync(path);
   const { segments } = readElf(bytes, path);
@@ -63,11 +76,11 @@ function sourceTexts(root: string): Record<string, string> {
 export async function makeAssets(root: string, folder: string): Promise<Assets> {
   rmSync(folder, { recursive: true, force: true });
   for (const name of ['programs', 'kernels']) mkdirSync(join(folder, name), { recursive: true });
-  const kernels: KernelFiles[] = [];
+  const images: ImageFiles[] = [];
   for (const dialect of new Set(PROGRAMS.map(program => program.dialect)))
-    kernels.push(await kernelFiles(dialect, folder));
+    images.push(await kernelFiles(dialect, folder));
   const programs = PROGRAMS.map((program): ProgramRow => {
-    record(program, root, join(folder, 'programs'));
+    images.push(record(program, root, folder));
     const { id, title, about, dialect } = program;
     return { id, title, about, dialect, capsule: `programs/${id}.kcapsule` };
   });
@@ -79,7 +92,7 @@ export async function makeAssets(root: string, folder: string): Promise<Assets> 
     const name = syscallName(n);
     if (name !== undefined) syscalls[n] = name;
   }
-  const assets = { programs, kernels, sources: path, syscalls };
+  const assets = { programs, images, sources: path, syscalls };
   writeFileSync(join(folder, 'assets.json'), JSON.stringify(assets));
   return assets;
 }

@@ -2,6 +2,7 @@
 import { inflateSync } from 'fflate';
 import { Sha256 } from '../../coverage/index.ts';
 import type { CapsuleHost } from '../../run/capsule/index.ts';
+import type { Inlined } from '../protocol.ts';
 
 export const sha256 = (contents: string | Uint8Array): string =>
   new Sha256().update(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents).hex();
@@ -21,11 +22,26 @@ function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
 
 export const HOST: CapsuleHost = { sha256, inflate };
 
-/** Addresses that `fetchPacked` was asked for. */
+/** Addresses that `Beside` was asked for. */
 export const fetched: string[] = [];
 
-/** A file beside the page, unpacked. Errors: one line with its address. */
-export async function fetchPacked(address: string): Promise<Uint8Array> {
+/** The files beside the page, or in it. */
+export class Beside {
+  readonly #base: string;
+  readonly #inlined: Inlined | undefined;
+
+  constructor(base: string, inlined: Inlined | undefined) {
+    this.#base = base;
+    this.#inlined = inlined;
+  }
+
+  /** A file, unpacked. Errors: one line with its address. */
+  async read(path: string): Promise<Uint8Array> {
+    return this.#inlined?.get(path) ?? fetchPacked(new URL(path, this.#base).href);
+  }
+}
+
+async function fetchPacked(address: string): Promise<Uint8Array> {
   fetched.push(address);
   const response = await fetch(address).catch(() => undefined);
   if (!response?.ok || !response.body)

@@ -2,13 +2,17 @@
 import { CoverageError } from '../../coverage/index.ts';
 import { DebugError } from '../../debug/expression.ts';
 import { HostError, KcovboxError } from '../../emulator/index.ts';
+import type { Capsule } from '../../run/capsule/index.ts';
 import type { Answer, Assets, RequestName, Requests } from '../protocol.ts';
-import { fetched, fetchPacked, sha256 } from './host.ts';
+import { Beside, fetched, sha256 } from './host.ts';
 import { OpenedRun, readCapsule } from './opened.ts';
 
 type Handlers = {
   readonly [N in RequestName]: (args: Requests[N][0]) => Requests[N][1] | Promise<Requests[N][1]>;
 };
+
+/** The images of a run, as messages name them. */
+const IMAGES = { 'kernel.bin': 'kernel', 'initrd.bin': 'program' } as const;
 
 let current: OpenedRun | undefined;
 let sources: { path: string; texts: Promise<Record<string, string>> } | undefined;
@@ -18,47 +22,54 @@ function run(): OpenedRun {
   return current;
 }
 
-/** All parts of a kernel image, checked. */
-async function kernelOf(hash: string, assets: Assets, base: string): Promise<Uint8Array> {
-  const known = assets.kernels.find(kernel => kernel.sha256 === hash);
+/** An image of the capsule, or the one of this page that has its hash: all parts of it, checked. */
+async function imageOf(
+  capsule: Capsule,
+  part: keyof typeof IMAGES,
+  assets: Assets,
+  beside: Beside,
+): Promise<Uint8Array> {
+  const { isPresent, sha256: hash } = capsule.part(part)!;
+  if (isPresent) return capsule.read(part);
+  const known = assets.images.find(image => image.sha256 === hash);
   if (!known)
     throw new KcovboxError(
       'input',
-      `the capsule has no kernel, and this page has none with sha256 ${hash.slice(0, 16)}...: record it without --thin`,
+      `the capsule has no ${IMAGES[part]}, and this page has none with sha256 ${hash.slice(0, 16)}...: record it without --thin`,
     );
-  const parts = await Promise.all(known.parts.map(path => fetchPacked(new URL(path, base).href)));
-  const kernel = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const parts = await Promise.all(known.parts.map(path => beside.read(path)));
+  const image = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const part of parts) {
-    kernel.set(part, at);
-    at += part.length;
+  for (const bytes of parts) {
+    image.set(bytes, at);
+    at += bytes.length;
   }
-  if (sha256(kernel) !== hash) throw new KcovboxError('input', 'the kernel beside this page is damaged');
-  return kernel;
+  if (sha256(image) !== hash)
+    throw new KcovboxError('input', `the ${IMAGES[part]} beside this page is damaged: build the page again`);
+  return image;
 }
 
-function sourcesOf(path: string, base: string): Promise<Record<string, string>> {
+function sourcesOf(path: string, beside: Beside): Promise<Record<string, string>> {
   if (sources?.path !== path) {
-    const texts = fetchPacked(new URL(path, base).href).then(
-      bytes => JSON.parse(new TextDecoder().decode(bytes)) as Record<string, string>,
-    );
+    const texts = beside
+      .read(path)
+      .then(bytes => JSON.parse(new TextDecoder().decode(bytes)) as Record<string, string>);
     sources = { path, texts };
   }
   return sources.texts;
 }
 
 const HANDLERS: Handlers = {
-  async open({ capsule: bytes, name, assets, base, texts: own }) {
+  async open({ capsule: bytes, name, assets, base, inlined, texts: own }) {
     current = undefined; // its memory can be used again
-    const texts = sourcesOf(assets.sources, base);
     const capsule = readCapsule(bytes, name);
-    const { run: description } = capsule.manifest;
-    if (!capsule.part('initrd.bin')?.isPresent)
-      throw new KcovboxError('input', `${name} does not have its program: record it without --thin`);
-    const kernel = capsule.part('kernel.bin')?.isPresent
-      ? capsule.read('kernel.bin')
-      : await kernelOf(kernelHash(description), assets, base);
-    const images = { kernel, initrd: capsule.read('initrd.bin') };
+    const beside = new Beside(base, inlined);
+    const texts = sourcesOf(assets.sources, beside);
+    const [kernel, initrd] = await Promise.all([
+      imageOf(capsule, 'kernel.bin', assets, beside),
+      imageOf(capsule, 'initrd.bin', assets, beside),
+    ]);
+    const images = { kernel, initrd };
     current = new OpenedRun(capsule, images, { ...(await texts), ...own }, assets.syscalls);
     return { ...current.summary, files: fetched };
   },
@@ -71,9 +82,6 @@ const HANDLERS: Handlers = {
   moments: ({ place }) => run().moments(place),
   lastWrite: ({ what }) => run().lastWrite(what),
 };
-
-const kernelHash = (description: ReturnType<typeof readCapsule>['manifest']['run']): string =>
-  description.format === 'kcovbox run' ? description.images.kernel.sha256 : '';
 
 /** One line. Anything that a person cannot correct is a defect of ours, and says so. */
 function lineOf(error: unknown): string {

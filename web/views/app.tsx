@@ -5,6 +5,7 @@ import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { Files } from './files.tsx';
 import { Header } from './header.tsx';
+import { base, inlined, load } from './load.ts';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
 import { OWN_NAME, Own } from './own.tsx';
@@ -14,8 +15,6 @@ import { Source } from './source.tsx';
 import { State } from './state.tsx';
 import { Terminal } from './terminal.tsx';
 import { TimeAxis } from './time-axis.tsx';
-
-const base = document.baseURI;
 
 export function App() {
   const client = useMemo(() => new Client(), []);
@@ -67,7 +66,7 @@ export function App() {
         setMessage('');
         setMoments(undefined);
         setBreakpoints([]);
-        const now = await client.ask('open', { capsule: bytes, name, assets: all, base, texts });
+        const now = await client.ask('open', { capsule: bytes, name, assets: all, base, inlined, texts });
         setOpened(now);
         setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
         take(await client.ask('seek', { unit: Math.min(at.unit ?? now.start, now.last) }));
@@ -80,22 +79,21 @@ export function App() {
   const openProgram = useCallback(
     (id: string, all: Assets, at: { unit?: number; shown?: Shown } = {}) =>
       doing(async () => {
-        const row = all.programs.find(one => one.id === id) ?? all.programs[0]!;
+        const named = all.programs.find(one => one.id === id);
+        const row = named ?? all.programs[0]!;
         const own = ++turn.current;
         setProgram(row.id);
-        const response = await fetch(new URL(row.capsule, base));
-        if (!response.ok) throw new Error(`${row.capsule} cannot be loaded: ${response.status}`);
-        const bytes = new Uint8Array(await response.arrayBuffer());
-        if (own === turn.current) await open(bytes, row.title, all, at);
+        const bytes = await load(row.capsule);
+        if (own !== turn.current) return;
+        await open(bytes, row.title, all, named ? at : {});
+        if (!named) setMessage(`this page has no program ${id}, and shows another`);
       }),
     [doing, open],
   );
 
   useEffect(() => {
     void doing(async () => {
-      const response = await fetch(new URL('assets.json', base));
-      if (!response.ok) throw new Error(`assets.json cannot be loaded: ${response.status}`);
-      const all = (await response.json()) as Assets;
+      const all = JSON.parse(new TextDecoder().decode(await load('assets.json'))) as Assets;
       setAssets(all);
       const { program: wanted, unit, file, line } = readPlace(location.hash);
       await openProgram(wanted ?? all.programs[0]!.id, all, {

@@ -1,8 +1,16 @@
 // The page's end of the worker: one promise for each request.
-import type { Answer, Request, RequestName, Requests } from '../protocol.ts';
+import type { Answer, Inlined, Request, RequestName, Requests } from '../protocol.ts';
+import { inlined } from './load.ts';
 
 /** The error of requests that `restart` has ended. */
 export const STOPPED = 'stopped';
+
+let workerUrl: string | undefined;
+/** The address of the worker's script where the page is one file. */
+const inlinedWorker = (files: Inlined): string =>
+  (workerUrl ??= URL.createObjectURL(
+    new Blob([files.get('worker.js') as Uint8Array<ArrayBuffer>], { type: 'text/javascript' }),
+  ));
 
 export class Client {
   readonly #waiting = new Map<number, { done: (value: unknown) => void; failed: (error: Error) => void }>();
@@ -10,7 +18,9 @@ export class Client {
   #worker = this.#started();
 
   #started(): Worker {
-    const worker = new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
+    const worker = inlined
+      ? new Worker(inlinedWorker(inlined))
+      : new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
     worker.onmessage = ({ data }: MessageEvent<Answer>) => {
       const waiting = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);
