@@ -6,7 +6,7 @@ import type { LineState } from '../coverage/index.ts';
 export interface ImageFiles {
   /** SHA-256 of the whole image. */
   readonly sha256: string;
-  /** Parts of the image in order, compressed with gzip: of a kernel, what is loaded and the rest. */
+  /** Parts in order, packed with gzip: of a kernel, the loaded part and the rest. */
   readonly parts: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForSelector('.verdict:not(.busy)');
 }
 
-/** What went wrong in any page, and all that was requested. */
+/** Errors of all pages, and their requests. */
 export class Observed {
   readonly errors: string[] = [];
   readonly requests: string[] = [];

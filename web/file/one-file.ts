@@ -23,7 +23,7 @@ const policy = (script: string): string =>
     "form-action 'none'",
   ].join('; ');
 
-/** What is packed: by the paths that assets.json has, but unpacked. */
+/** The files that are packed, by the paths of assets.json, but unpacked. */
 function contents(folder: string): Map<string, Uint8Array> {
   const read = (path: string): Buffer => readFileSync(join(folder, path));
   const script = (start: string): Buffer => {

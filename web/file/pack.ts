@@ -193,7 +193,7 @@ class Matcher {
 /** Is the nearer distance worth more than a byte of length? */
 const isMuchNearer = (near: number, far: number): boolean => near < far >>> 7;
 
-/** What to write at a place: a literal, a match, or the distance of a recent match again. */
+/** One step: a literal, a match, or the distance of a recent match again. */
 type Choice = { readonly length: number; readonly distance: number; readonly repeat: number };
 const LITERAL: Choice = { length: 1, distance: -1, repeat: -1 };
 
