@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import sirv from 'sirv';
 import { DIALECTS, type Dialect } from '../../toolchain/index.ts';
-import { type ProgramRequest, type Recorded, type Recorder, SOURCE_MAX } from './recorder.ts';
+import { type ProgramRequest, type Recorder, SOURCE_MAX } from './recorder.ts';
 
 const HARTS_MAX = 8;
 const STATUS = { capsule: 200, refused: 422, busy: 503, slow: 504, failed: 500 } as const;
@@ -28,17 +28,24 @@ export interface PageServer {
 export function pageServer(folder: string, recorder: Recorder | undefined): PageServer {
   const secret = randomBytes(16).toString('hex');
   const files = sirv(folder, { dev: true, etag: true });
-  const server = createServer((request, response) => {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const rest = restOf(request, secret);
     if (rest === undefined) plain(response, 404, 'not found: take the whole address that serve printed');
-    else if (rest === 'compile') void compile(request, response, recorder);
+    else if (rest === 'compile') await compile(request, response, recorder);
     else if (request.method !== 'GET' && request.method !== 'HEAD') plain(response, 405, 'only GET');
     else if (rest === 'assets.json' && recorder) assets(response, folder);
     else {
       request.url = `/${rest}`;
       files(request, response, () => plain(response, 404, 'no such file'));
     }
+  }
+  const server = createServer((request, response) => {
+    // A request that breaks off, or a page that is being built anew, ends its own answer only.
+    answer(request, response).catch((error: Error) => {
+      if (response.headersSent) response.destroy();
+      else plain(response, 500, error.message);
+    });
   });
   return { server, path: `/${secret}/` };
 }
@@ -75,12 +82,7 @@ async function compile(
   if (origin !== undefined && origin !== `http://${host}`) return plain(response, 403, 'another origin');
   const wanted = await requestOf(request);
   if (typeof wanted === 'string') return plain(response, 400, wanted);
-  let recorded: Recorded;
-  try {
-    recorded = await recorder.record(wanted, () => !response.destroyed);
-  } catch (error) {
-    recorded = { kind: 'failed', said: (error as Error).message };
-  }
+  const recorded = await recorder.record(wanted, () => !response.destroyed);
   if (response.destroyed) return;
   if (recorded.kind !== 'capsule') return plain(response, STATUS[recorded.kind], recorded.said);
   response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(recorded.bytes);

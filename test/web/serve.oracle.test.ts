@@ -140,6 +140,19 @@ describe.skipIf(reason)('kcovbox serve', () => {
       expect(await status(url.pathname + path), path).toBe(404);
   });
 
+  it('goes on after requests that break off', async () => {
+    const url = new URL(`${home}compile`);
+    for (let n = 0; n < 5; n++)
+      await new Promise<void>(done => {
+        const asked = request(url, { method: 'POST', headers: { 'content-length': '1000' } });
+        asked.on('error', () => done());
+        asked.write('int main');
+        setTimeout(() => asked.destroy(), 50);
+      });
+    expect((await fetch(home)).status).toBe(200);
+    expect((await fetch(`${home}%E0%A4%A`)).status).toBe(404);
+  });
+
   it('ends in order, and leaves nothing behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kcovbox-serve-test-'));
     const own = spawn(process.execPath, [COMMAND, 'serve', '--port', '0'], {
