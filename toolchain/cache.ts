@@ -17,6 +17,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ToolchainError } from './errors.ts';
 import { makeFolders, makeWritable } from './folders.ts';
+import { nameFullDisk } from './full-disk.ts';
 import { sha256OfParts } from './hash.ts';
 import { systemReason } from './system-errors.ts';
 
@@ -102,8 +103,12 @@ export function objectDir(): string {
 export function writeWhole(path: string, bytes: string | Uint8Array): void {
   makeFolders(dirname(path));
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, bytes);
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, bytes);
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
 /** The state of a file or folder when its contents were read. */
@@ -333,6 +338,8 @@ async function findOrBuild(
     // again.
     if (read.some(path => changedSince(path, started))) rmSync(manifestPath, { force: true });
     else hash = writeManifest(manifestPath, key, [...new Set(read)].sort(), base);
+  } catch (error) {
+    throw nameFullDisk(error, dirname(base));
   } finally {
     rmSync(temporary, { force: true });
   }
