@@ -43,7 +43,8 @@ const MAY_BE_EMPTY = ['args', 'options'];
 
 /** Options with a path as value, by the word that stands for it in the help. */
 const PATH = /<(file|elf|dir|trace)(\.\w+)?>$/;
-const GLOB = /<glob>$/;
+/** An empty pattern would select everything. */
+const PATTERN = /<(glob|regex)>$/;
 
 /**
  * An empty path is a variable of a script that was not set: `--result "$OUT"`. The system's own
@@ -51,7 +52,7 @@ const GLOB = /<glob>$/;
  */
 function refuseEmpty(command: Command): void {
   for (const option of command.options) {
-    const what = PATH.test(option.flags) ? 'path' : GLOB.test(option.flags) ? 'value' : undefined;
+    const what = PATH.test(option.flags) ? 'path' : PATTERN.test(option.flags) ? 'pattern' : undefined;
     if (what && [command.getOptionValue(option.attributeName())].flat().includes(''))
       throw new UserError(`${option.flags}: the ${what} is empty`);
   }

@@ -46,6 +46,9 @@ export function packageVersion(): string {
 /** Reading and writing files on this host. */
 export const HOST: CapsuleHost = { sha256, inflate };
 
+/** The name of one that has no path. */
+export const UNNAMED = 'the argument capsule';
+
 /**
  * Does something with a capsule. Errors: KcovboxError, where what is wrong with it is one line that
  * begins with its name.
@@ -54,8 +57,8 @@ export function inCapsule<T>(name: string, body: () => T): T {
   try {
     return body();
   } catch (error) {
-    if (error instanceof FormatError) throw new KcovboxError('input', `capsule ${name} ${error.message}`);
-    throw error;
+    if (!(error instanceof FormatError)) throw error;
+    throw new KcovboxError('input', `${name === UNNAMED ? name : `capsule ${name}`} ${error.message}`);
   }
 }
 

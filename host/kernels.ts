@@ -1,8 +1,15 @@
 // Kernels whose symbols are at hand: those that were built here, and those that travel in the
 // package.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { cacheDir, prebuiltKernels } from '../toolchain/index.ts';
+
+/**
+ * How reports call a kernel that was built here or packaged. `path`: of the file; one outside of the
+ * cache is the user's own, and has his name for it.
+ */
+export const kernelTitle = (conf: string, path = ''): string =>
+  path === '' || path.startsWith(join(cacheDir(), sep)) ? `kernel ${conf}` : path;
 
 export interface KnownKernel {
   /** Its configuration, such as `linux+kasan`. */

@@ -3,7 +3,7 @@ import {
   annotate,
   annotatedText,
   Coverage,
-  Elf,
+  type Elf,
   type ExactCounts,
   exportCoverage,
   exportTrace,
@@ -21,15 +21,14 @@ export function warnIfEmpty(trace: Trace, target: string, why: string): void {
   tell(`kcovbox: ${target === '-' ? 'the trace' : target} has no records: ${why}\n`);
 }
 
-/** Writes `trace` of the kernel with these bytes. */
+/** Writes `trace` of a kernel. */
 export async function writeCoverage(
   target: string,
   format: CoverFormat,
   trace: Trace,
-  kernel: Uint8Array,
+  elf: Elf,
   title: string,
 ): Promise<void> {
-  const elf = new Elf(kernel, 'kernel.elf');
   const readSource = sourceReader({}, elf.bytes);
   const root = sourceRootOf(elf.bytes) ?? { sourceRoot: packageRoot() };
   const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? 0) || 0;

@@ -14,6 +14,7 @@ import {
   PLAIN,
   readTrace,
   type Selection,
+  shortId,
   type Trace,
 } from '../../coverage/index.ts';
 import { readInput } from '../../host/input.ts';
@@ -111,7 +112,7 @@ export function imageOf(traces: readonly Trace[], options: ImageOptions): Elf {
   const found = wanted ? findById(wanted) : undefined;
   if (found) return found;
   const which = wanted
-    ? `no kernel built here or packaged is ${wanted.slice(0, 23)}, on which the trace was recorded`
+    ? `no kernel built here or packaged is ${shortId(wanted)}, on which the trace was recorded`
     : 'the trace names no image';
   throw new MissingImage(`${which}: give it with -k`);
 }

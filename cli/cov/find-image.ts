@@ -1,7 +1,7 @@
 // Finds an image without a path: the kernel, built here or packaged, in which PCs are return
 // addresses of hooks, or which has the identity that a trace names.
 import { type Addr, CallSites, Elf } from '../../coverage/index.ts';
-import { builtKernels, type KnownKernel, packagedKernels } from '../../host/kernels.ts';
+import { builtKernels, type KnownKernel, kernelTitle, packagedKernels } from '../../host/kernels.ts';
 import { tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
 
@@ -14,7 +14,7 @@ function* opened(kernels: Iterable<KnownKernel>): Generator<Found> {
   for (const { conf, file, read } of kernels) {
     let elf: Elf;
     try {
-      elf = new Elf(read(), `kernel ${conf}`);
+      elf = new Elf(read(), kernelTitle(conf));
     } catch {
       continue; // a build in progress
     }
@@ -29,11 +29,11 @@ export function findById(id: string): Elf | undefined {
   return undefined;
 }
 
-/** True if every PC is a return address of a hook of `elf`. */
+/** True if every PC is a return address of a hook of `elf`, or every one a call of a hook. */
 function fits(elf: Elf, pcs: readonly Addr[]): boolean {
   try {
     const sites = new CallSites(elf);
-    return pcs.every(pc => sites.find(pc) >= 0);
+    return pcs.every(pc => sites.find(pc) >= 0) || pcs.every(pc => sites.call[sites.firstFrom(pc)] === pc);
   } catch {
     return false; // a kernel without hooks
   }
@@ -48,7 +48,7 @@ function fitting(kernels: Iterable<KnownKernel>, pcs: readonly Addr[]): Found[] 
 }
 
 /**
- * The kernel that `pcs` fit, as kcov recorded them, with a note on standard error; one of the
+ * The kernel that `pcs` fit, as kcov recorded them or as rawcover has them, with a note on standard error; one of the
  * package only where none that was built here does. Of several with one name, such as those of
  * somebody who edits a kernel, it is the last used. Errors: none fits, or kernels of several names
  * do, which happens with few PCs.
@@ -58,9 +58,7 @@ export function findByPcs(pcs: readonly Addr[]): Elf {
   const found = built.length > 0 ? built : fitting(packagedKernels(), pcs);
   const [first] = found; // the last used
   if (!first)
-    throw new UserError(
-      'no kernel built here or packaged has hooks that return to these PCs: give the image with -k',
-    );
+    throw new UserError('no kernel built here or packaged calls hooks at these PCs: give the image with -k');
   const names = [...new Set(found.map(({ conf }) => conf))];
   if (names.length > 1)
     throw new UserError(

@@ -75,6 +75,7 @@ export const parseWithin =
   };
 
 export function parseRegex(text: string): RegExp {
+  if (text === '') throw new InvalidArgumentError('the pattern is empty');
   try {
     return new RegExp(text);
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Elf } from '../../coverage/index.ts';
 import { counted, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { bootKey, dropBooted, findBooted, keepBooted } from '../../host/booted.ts';
 import type { GuestImages } from '../../host/guest.ts';
+import { kernelTitle } from '../../host/kernels.ts';
 import { type MachineChoice, machineOptions } from '../../host/machine.ts';
 import { CONSOLE_KEPT, INPUT_MAX, type RunDescription, type RunOutcome } from '../../run/index.ts';
 import { outcomeOf } from '../../run/outcome.ts';
@@ -135,11 +136,10 @@ export async function execute(
   const { snapshot, from } = outputs;
   const wantsFacts = [result, record, recorded, snapshot].some(wanted => wanted !== undefined);
   const format = cover === undefined ? undefined : chooseFormat(cover, outputs.format, '--cover');
+  const kernelName = kernelTitle(choice.conf, images.kernelPath);
   // Modules that only some runs need are loaded by those: a small program takes no longer than
   // loading them.
-  const exact = outputs.exact
-    ? await exactWindow(cover!, format!, images.kernel, images.kernelPath)
-    : undefined;
+  const exact = outputs.exact ? await exactWindow(cover!, format!, images.kernel, kernelName) : undefined;
   const recorder =
     cover === undefined || exact
       ? undefined
@@ -216,7 +216,8 @@ export async function execute(
       const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
       const trace = recorder.finish();
       warnIfEmpty(trace, cover!, whyEmpty);
-      await writeCoverage(cover!, format, trace, images.kernel, title);
+      const { Elf } = await import('../../coverage/index.ts');
+      await writeCoverage(cover!, format, trace, new Elf(images.kernel, kernelName), title);
     },
     async () => {
       if (result === undefined || !facts) return;

@@ -1,9 +1,17 @@
 // `kcovbox cache`: lists and removes built files.
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { Elf, shortId } from '../../coverage/index.ts';
 import { counted } from '../../emulator/base/words.ts';
-import { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from '../../toolchain/index.ts';
-import { UserError } from '../io/fail.ts';
+import { builtKernels } from '../../host/kernels.ts';
+import {
+  type CacheEntry,
+  cacheEntries,
+  cacheFolders,
+  packageRoot,
+  pruneCache,
+} from '../../toolchain/index.ts';
+import { printable, UserError } from '../io/fail.ts';
 
 const HOUR = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { h: HOUR, d: 24 * HOUR, w: 7 * 24 * HOUR };
@@ -30,12 +38,28 @@ function ageOf({ used }: CacheEntry): string {
 const SUMMED = ['fact', 'objects'] as const;
 const isSummed = ({ kind }: CacheEntry): boolean => (SUMMED as readonly string[]).includes(kind);
 
+/**
+ * What tells kernels of one configuration apart, by path: the identity that traces and reports name
+ * them by, and the source tree unless it is that of the package.
+ */
+function kernelNotes(): Map<string, string> {
+  const notes = new Map<string, string>();
+  for (const { path, tree, read } of builtKernels()) {
+    const of = tree === undefined || tree === join(packageRoot(), 'kernel') ? '' : `  of ${printable(tree)}`;
+    try {
+      notes.set(path, `  ${shortId(new Elf(read(), path).imageId)}${of}`);
+    } catch {} // damaged: it will be built again
+  }
+  return notes;
+}
+
 function list(): void {
   const entries = cacheEntries();
+  const notes = kernelNotes();
   for (const entry of entries)
     if (!isSummed(entry))
       console.log(
-        `${sizeOf([entry]).padStart(9)}  ${ageOf(entry).padStart(5)}  ${entry.kind.padEnd(7)}  ${basename(entry.path)}`,
+        `${sizeOf([entry]).padStart(9)}  ${ageOf(entry).padStart(5)}  ${entry.kind.padEnd(7)}  ${basename(entry.path)}${notes.get(entry.path) ?? ''}`,
       );
   for (const kind of SUMMED) {
     const files = entries.filter(entry => entry.kind === kind);
@@ -52,7 +76,11 @@ export function register(program: Command): void {
   cache
     .command('ls')
     .description('list the files of the cache with their sizes and the time since their last use')
-    .addHelpText('after', '\nExamples:\n  kcovbox cache ls\n  kcovbox cache ls | grep kernel')
+    .addHelpText(
+      'after',
+      '\nA kernel has the identity that traces name it by, and the tree it was built from, if that is another.\n' +
+        'Examples:\n  kcovbox cache ls\n  kcovbox cache ls | grep kernel',
+    )
     .action(list);
   cache
     .command('prune')

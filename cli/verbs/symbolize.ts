@@ -12,6 +12,7 @@ import {
   hex,
   Symbolizer,
 } from '../../coverage/index.ts';
+import { tell } from '../../toolchain/index.ts';
 import { openElf } from '../cov/files.ts';
 import { findByPcs } from '../cov/find-image.ts';
 import { printable, UserError } from '../io/fail.ts';
@@ -101,23 +102,35 @@ function print(answer: Answer, json: boolean | undefined): string {
   return `${answer.pc}: ${lines.join('\n')}\n`;
 }
 
-/** The PC at the front of a line; the rest of the line is ignored. */
-function parsePc(line: string, number: number): Addr {
-  const [word = ''] = line.trim().split(/\s+/);
-  if (!/^(0x)?[0-9a-f]{1,16}$/i.test(word))
-    throw new UserError(
-      `line ${number}: "${line.trim().slice(0, 40)}" does not begin with a PC: expected hexadecimal digits`,
-    );
-  return addrOf(BigInt(/^0x/i.test(word) ? word : `0x${word}`));
+/** The first word of a line in hexadecimal, or the first one with 0x behind other words. */
+function pcIn(line: string): Addr | undefined {
+  const words = line.trim().split(/\s+/);
+  const word = /^[0-9a-f]{1,16}$/i.test(words[0]!)
+    ? `0x${words[0]}`
+    : words.find(each => /^0x[0-9a-f]{1,16}$/i.test(each));
+  return word === undefined ? undefined : addrOf(BigInt(word));
 }
 
-/** The lines of standard input as PCs. */
+/** The PCs of standard input. Errors: UserError, if there are lines and none has one. */
 async function* readPcs(): AsyncGenerator<Addr> {
   let number = 0;
+  let found = 0;
+  let without = 0;
+  let first = '';
   for await (const line of linesOf(process.stdin, 'standard input')) {
     number++;
-    if (line.trim() !== '') yield parsePc(line, number);
+    if (line.trim() === '') continue;
+    const pc = pcIn(line);
+    if (pc === undefined) {
+      if (++without === 1) first = `line ${number}: "${line.trim().slice(0, 40)}" has no PC`;
+    } else {
+      found++;
+      yield pc;
+    }
   }
+  if (without === 0) return;
+  if (found === 0) throw new UserError(`${first}: expected hexadecimal digits`);
+  tell(`kcovbox: ${printable(first)}${without > 1 ? `, nor have ${without - 1} more` : ''}\n`);
 }
 
 /** Answers every PC, once there are enough of them to find the image by. */
@@ -151,10 +164,10 @@ export function register(program: Command): void {
     .option('--no-inlines', 'print only the innermost line and its function')
     .addHelpText(
       'after',
-      '\nThe first word of each line is the PC; the rest is ignored.\n' +
+      '\nThe PC of a line is its first word, or the first that begins with 0x; the rest is ignored.\n' +
         'A PC where the image has no code is ?? ??:0, as with addr2line; --strict makes it an error.\n' +
-        'Examples:\n  kcovbox run prog.c | grep ^0x | kcovbox symbolize\n' +
-        '  kcovbox cov export --format rawcover a.kcov | kcovbox symbolize -k kernel.elf --json',
+        'Examples:\n  kcovbox run prog.c | kcovbox symbolize\n' +
+        '  kcovbox cov export --format rawcover a.kcov | kcovbox symbolize --json',
     )
     .action(async (options: Options) => {
       if (options.addresses && options.kernel === undefined)

@@ -64,7 +64,8 @@ export function checkImage(trace: Trace, elf: Elf): void {
   }
 }
 
-function shortId(id: string): string {
+/** An identity as far as messages and lists show it. */
+export function shortId(id: string): string {
   const [kind, hash] = id.split(':');
   return hash && hash.length > 16 ? `${kind}:${hash.slice(0, 16)}` : id;
 }

@@ -40,8 +40,11 @@ export function* explainPc(elf: Elf, pc: Addr, options: ExplainOptions = {}): Ge
   const symbol = elf.symbols.at(addr);
   const where = symbol ? `${symbol.name}+0x${(addr - symbol.addr).toString(16)}` : 'no symbol';
   yield `${palette.bold(hex(pc))}  ${where}`;
-  if (site >= 0) yield `  return address of the call of ${HOOKS[sites!.hook[site]!]} at ${hex(addr)}`;
-  else if (!elf.isExecutable(pc)) yield palette.bad(`  no code: ${elf.name} has no executable section there`);
+  if (site >= 0) {
+    const call = `call of ${HOOKS[sites!.hook[site]!]}`;
+    yield pc === addr ? `  ${call}` : `  return address of the ${call} at ${hex(addr)}`;
+  } else if (!elf.isExecutable(pc))
+    yield palette.bad(`  no code: ${elf.name} has no executable section there`);
   else yield palette.warn('  not a call site of a coverage hook');
   yield* frameLines(elf, addr, palette);
   if (site >= 0) {

@@ -36,10 +36,12 @@ export interface Selection {
   readonly pcs?: readonly string[];
 }
 
+const A_PATTERN = is('a pattern that is not empty', value => typeof value === 'string' && value !== '');
+
 /** @internal */
 export const SELECTION = optionsOf<Selection>({
-  files: optional(listOf(aString)),
-  functions: optional(aString),
+  files: optional(listOf(A_PATTERN)),
+  functions: optional(A_PATTERN),
   pcs: optional(listOf(aString)),
 });
 

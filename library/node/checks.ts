@@ -32,6 +32,12 @@ export const A_PATH = is(
   value => typeof value === 'string' && value !== '' && !value.includes('\0'),
 );
 
+/** @internal */
+export const A_CONF = is(
+  'the name of a configuration, such as "linux" or "openbsd+kasan"',
+  value => typeof value === 'string',
+);
+
 const MIB = 2 ** 20;
 const PATH = optional(A_PATH);
 const A_WORD = is('a string without NUL', value => typeof value === 'string' && !value.includes('\0'));
@@ -71,7 +77,7 @@ export const RUN = optionsOf<RunOptions>({
   env: optional(ENVIRONMENT),
   input: optional(INPUT),
   dialect: DIALECT,
-  conf: optional(aString),
+  conf: optional(A_CONF),
   kernel: PATH,
   kernelSource: PATH,
   cflags: WORDS,

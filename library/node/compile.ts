@@ -1,9 +1,8 @@
 // The compilers: programs and kernels of the guest as files in the cache.
 import { readFileSync } from 'node:fs';
-import { aString } from '../../emulator/base/arguments.ts';
 import { compileProgram } from '../../host/guest.ts';
 import { buildKernel as buildInner } from '../../toolchain/index.ts';
-import { A_PATH, COMPILE, check, KERNEL } from './checks.ts';
+import { A_CONF, A_PATH, COMPILE, check, KERNEL } from './checks.ts';
 import { guarded } from './errors.ts';
 import type { CompileOptions, KernelOptions } from './options.ts';
 
@@ -57,7 +56,7 @@ export interface KernelFile {
  */
 export const buildKernel = (conf: string, options: KernelOptions = {}): Promise<KernelFile> =>
   guarded(async () => {
-    check('buildKernel', ['conf', conf, aString], ['options', options, KERNEL]);
+    check('buildKernel', ['conf', conf, A_CONF], ['options', options, KERNEL]);
     const say = options.onMessage ?? (() => {});
     const { path, built } = await buildInner(conf, { source: options.source, say });
     return { path, bytes: readFileSync(path), isCached: !built };

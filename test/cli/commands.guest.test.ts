@@ -21,6 +21,7 @@ const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-commands-'));
 const file = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
 const run = (...args: string[]): Ran => kcovbox(args, { cwd });
 const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
+const LINUX = join(ROOT, 'guest-programs', 'linux-kcov.c');
 
 beforeAll(() => {
   file('exit7.c', 'int main(void) { return 7; }\n');
@@ -74,6 +75,12 @@ describe('output and format', () => {
     expect(existsSync(join(cwd, '-'))).toBe(false);
   });
 
+  test('reports of the run and of its trace call the kernel by one name', () => {
+    expect(run('cov', 'report', 'a.kcov').stdout).toMatch(/^kernel openbsd {2}/);
+    expect(run('run', '--cover', '-', EXAMPLE).stdout).toMatch(/^kernel openbsd {2}/m);
+    expect(run('run', '--exact', '--cover', '-', EXAMPLE).stdout).toMatch(/^kernel openbsd {2}/m);
+  });
+
   test('the kernel has one name in the trace and in the result', () => {
     const { stdout } = run('run', '--result', '-', EXAMPLE);
     const facts = JSON.parse(run('cov', 'stats', '--json', 'a.kcov').stdout) as { image: string };
@@ -95,6 +102,26 @@ describe('images are found', () => {
     expect(stdout).toMatch(/^0x[0-9a-f]{16}: trap_handle kernel\/trap\/trap\.c:\d+$/m);
     const kernel = run('build', 'kernel').stdout.trim();
     expect(kcovbox(['symbolize', '-k', kernel], { cwd, input: pcs }).stdout).toBe(stdout);
+  });
+
+  test('takes what the example programs print, and says which lines have no PC', () => {
+    const pcs = run('run', '--dialect', 'linux', LINUX).stdout;
+    expect(pcs).toMatch(/^pc 0x[0-9a-f]{16}\n/);
+    const input = `\nzebra\n${pcs}the end\n`;
+    const { status, stdout, stderr } = kcovbox(['symbolize'], { cwd, input });
+    expect(stderr).toMatch(/^kcovbox: these are PCs of the linux kernel/m);
+    expect(stderr).toMatch(/^kcovbox: line 2: "zebra" has no PC, nor have 1 more$/m);
+    expect([status, stdout.match(/^0x/gm)!.length]).toEqual([0, pcs.trim().split('\n').length]);
+  });
+
+  test('finds the kernel of call addresses too, as rawcover has them', () => {
+    run('run', '--cover', 'raw.kcov', EXAMPLE);
+    const input = run('cov', 'export', '--format', 'rawcover', 'raw.kcov').stdout;
+    const { status, stdout, stderr } = kcovbox(['symbolize'], { cwd, input });
+    expect(stderr).toMatch(/^kcovbox: these are PCs of the openbsd kernel/);
+    expect([status, stdout.match(/^0x/gm)!.length]).toEqual([0, input.trim().split('\n').length]);
+    const kernel = run('build', 'kernel').stdout.trim();
+    expect(kcovbox(['symbolize', '-k', kernel], { cwd, input }).stdout).toBe(stdout);
   });
 
   test('of several kernels of one name, the last used; other names are a question', () => {
@@ -122,6 +149,9 @@ describe('images are found', () => {
       stderr:
         'kcovbox: these are PCs of the openbsd kernel; of the 3 that fit, openbsd-bbbbbbbbbbbb.elf was used last; -k chooses another of kcovbox cache ls\n',
     });
+    const listed = kcovbox(['cache', 'ls'], { cwd, env: { KCOVBOX_CACHE: cache } }).stdout;
+    const notes = listed.match(/(?<=openbsd-\w{12}\.elf {2})sha256:[0-9a-f]{16} {2}of \/tree$/gm);
+    expect(new Set(notes).size).toBe(3);
     add('mine-dddddddddddd', 'openbsd+mine', 4, 5);
     expect(symbolize()).toMatchObject({
       status: 125,

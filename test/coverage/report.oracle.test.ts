@@ -132,6 +132,8 @@ describe.skipIf(reason)('reports', () => {
       ...explainPc(elf, addrOf(pc), { trace, disassemble: bytes => `${bytes.length} bytes` }),
     ].join('\n');
     expect(text).toContain('return address of the call of __sanitizer_cov_trace_pc');
+    const call = addrOf(pc) - 4;
+    expect([...explainPc(elf, call)][1]).toBe('  call of __sanitizer_cov_trace_pc');
     expect(text).toMatch(/run_all main\.c:\d+:\d+/);
     expect(text).toMatch(/=> 0xffffffff[0-9a-f]+ {2}4 bytes/);
     expect(text).toMatch(/covered 1 times, by\n +1 {2}first test, process 1 thread 1, system call 63/);

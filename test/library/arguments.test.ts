@@ -179,6 +179,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => coverage.measure(trace, 'a.elf' as Any), /image is "a\.elf", expected an Image: new Image/],
     [() => coverage.measure(trace, image, { file: 'x' } as Any), /select\.file does not exist; there are/],
     [() => coverage.measure(trace, image, { files: 'x' as Any }), /select\.files is "x", expected an array/],
+    [() => coverage.measure(trace, image, { files: [''] }), /select\.files\[0\] is "", expected a pattern/],
+    [() => coverage.measure(trace, image, { functions: '' }), /select\.functions is "", expected a pattern/],
   ],
   'coverage.measureInstructions': [
     [() => coverage.measureInstructions({} as Any, {} as Any), /^measureInstructions: image is an object/],
@@ -236,7 +238,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => node.compile('a.c', { cflags: '-O2' as Any }), /options\.cflags is "-O2", expected an array/],
   ],
   'node.buildKernel': [
-    [() => node.buildKernel(undefined as Any), /^buildKernel: conf is undefined, expected a string$/],
+    [() => node.buildKernel(undefined as Any), /^buildKernel: conf is undefined, expected the name of/],
+    [
+      () => node.buildKernel({ conf: 'linux' } as Any),
+      /conf is an object, expected the name of a configuration, such as "linux" or "openbsd\+kasan"$/,
+    ],
     [() => node.buildKernel('linux', { source: 3 as Any }), /options\.source is 3, expected a path/],
   ],
   'node.run': [
@@ -268,7 +274,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => node.replay(undefined as Any), /capsule is undefined/],
     [() => node.replay(kernel, { maxInsns: 5 } as Any), /options\.maxInsns does not exist; there are engine/],
     [() => node.replay(kernel, { files: 'x' as Any }), /options\.files is "x", expected an array$/],
-    [() => node.replay(kernel), /is not a capsule/],
+    [() => node.replay(kernel), /^the argument capsule is not a capsule; make one with --record$/],
   ],
   'node.why': [
     [() => node.why('a.kcapsule' as Any), /^why: capsule is "a\.kcapsule", expected the bytes of a c/],
@@ -280,7 +286,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => node.why(kernel, { seed: 1 as Any }), /options\.seed is 1, expected a bigint/],
     [() => node.why(kernel, { seed: -1n }), /options\.seed is -1n, expected a bigint from 0n/],
     [() => node.why(kernel, { engine: 'lockstep' as Any }), /options\.engine is "lockstep"/],
-    [() => node.why(kernel), /is not a capsule/],
+    [() => node.why(kernel), /^the argument capsule is not a capsule; make one with --record$/],
   ],
   'node.Run': [
     [() => new (node.Run as Any)(), /^new Run: the constructor is private; run and replay make one$/],
