@@ -142,10 +142,10 @@ export type Lines = readonly (readonly [line: number, state: LineState, hits: nu
 
 /** Name, arguments and answer of each request. */
 export interface Requests {
-  /** `texts`: of sources by path, beside those of the page. */
+  /** `capsule`: or the text of an address. `texts`: sources that the page has not, by path. */
   open: [
     {
-      capsule: Uint8Array;
+      capsule: Uint8Array | string;
       name: string;
       assets: Assets;
       base: string;
@@ -160,6 +160,10 @@ export interface Requests {
   look: [{ hart?: number; level?: number }, Focus];
   move: [Motion, Focus];
   breakpoints: [{ places: readonly string[] }, readonly string[]];
+  /** The run in the letters of an address, and its bytes without the images of the page. */
+  share: [object, { run: string | undefined; bytes: number }];
+  /** A capsule with all images. */
+  file: [object, Uint8Array];
   moments: [{ place: string }, readonly MomentRow[]];
   lastWrite: [{ what: string }, (MomentRow & { readonly place: string }) | undefined];
 }

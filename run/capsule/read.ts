@@ -17,7 +17,7 @@ import {
 } from './schema.ts';
 import { checkSeal } from './seal.ts';
 import { archive } from './write.ts';
-import { type Entry, type Inflate, readZip, unpack } from './zip.ts';
+import { type Entry, type Inflate, pack, readZip, unpack } from './zip.ts';
 
 /** The interface to the host for reading. */
 export interface CapsuleHost {
@@ -141,6 +141,18 @@ export class Capsule {
       isLeftOut(part.name) ? { ...part, isPresent: false } : part,
     );
     const entries = [...this.#entries.values()].filter(({ name }) => name !== MANIFEST && !isLeftOut(name));
+    return archive({ ...this.manifest, parts }, entries, this.#host.sha256);
+  }
+
+  /** The same capsule with those of the images that it has not; they have the manifest's hashes. */
+  with(images: ReadonlyMap<string, Uint8Array>): Uint8Array {
+    const missing = this.manifest.parts.filter(({ name, isPresent }) => !isPresent && images.has(name));
+    const parts = this.manifest.parts.map(part =>
+      missing.includes(part) ? { ...part, isPresent: true } : part,
+    );
+    const added = missing.map(({ name }) => pack(name, images.get(name)!));
+    const own = [...this.#entries.values()].filter(({ name }) => name !== MANIFEST);
+    const entries = [...own, ...added].sort((a, b) => partRow(a.name)!.rank - partRow(b.name)!.rank);
     return archive({ ...this.manifest, parts }, entries, this.#host.sha256);
   }
 }

@@ -93,6 +93,15 @@ describe('a capsule', () => {
     expect(() => verify(thin).read('kernel.bin')).toThrow('kernel.bin is not in it');
   });
 
+  it('made whole again is the one that was made thin', () => {
+    const images = new Map([...SAMPLE.images].map(([name, bytes]) => [name, bytes as Uint8Array]));
+    const thin = Capsule.open(FILE, HOST).without(new Set(images.keys()));
+    expect(Buffer.compare(Capsule.open(thin, HOST).with(images), FILE)).toBe(0);
+    // One that is there stays.
+    const half = Capsule.open(FILE, HOST).without(new Set(['kernel.bin']));
+    expect(Buffer.compare(Capsule.open(half, HOST).with(images), FILE)).toBe(0);
+  });
+
   it('whose console is longer than what is kept has its hash all the same', () => {
     const kept = new Uint8Array(2 ** 20 + 5).fill(97);
     const printed = { text: kept, bytes: 2 ** 30 };

@@ -58,6 +58,7 @@ export class OpenedRun {
     images: Images,
     sources: Readonly<Record<string, string>>,
     syscalls: Readonly<Record<string, string>>,
+    unitsMax = Number.POSITIVE_INFINITY,
   ) {
     const { run, outcome } = capsule.manifest;
     if (run.format !== 'kcovbox run') throw new KcovboxError('input', 'not a capsule of kcovbox run');
@@ -76,9 +77,10 @@ export class OpenedRun {
       onConsole: byte => once.put(byte),
     });
     const printed = new Printed(() => machine.spentNow);
+    const end = endOf(run, outcome);
     const timeline = new Timeline(machine, {
       spacing: SPACING,
-      end: endOf(run, outcome),
+      end: { ...end, units: Math.min(end.units, unitsMax) },
       companions: [once],
     });
     const { dialect } = run.kernel;

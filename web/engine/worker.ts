@@ -4,8 +4,9 @@ import { DebugError } from '../../debug/expression.ts';
 import { HostError, KcovboxError } from '../../emulator/index.ts';
 import type { Capsule } from '../../run/capsule/index.ts';
 import type { Answer, Assets, RequestName, Requests } from '../protocol.ts';
+import { checkLength, fromAddress, toAddress, UNITS_MAX } from './address.ts';
 import { Beside, fetched, sha256 } from './host.ts';
-import { OpenedRun, readCapsule } from './opened.ts';
+import { type Images, OpenedRun, readCapsule } from './opened.ts';
 
 type Handlers = {
   readonly [N in RequestName]: (args: Requests[N][0]) => Requests[N][1] | Promise<Requests[N][1]>;
@@ -15,7 +16,14 @@ type Handlers = {
 const IMAGES = { 'kernel.bin': 'kernel', 'initrd.bin': 'program' } as const;
 
 let current: OpenedRun | undefined;
+/** The parts of `current`. */
+let opened: { capsule: Capsule; images: Images; known: ReadonlySet<string> } | undefined;
 let sources: { path: string; texts: Promise<Record<string, string>> } | undefined;
+
+function made(): NonNullable<typeof opened> {
+  if (!opened) throw new KcovboxError('input', 'no capsule is open');
+  return opened;
+}
 
 function run(): OpenedRun {
   if (!current) throw new KcovboxError('input', 'no capsule is open');
@@ -60,9 +68,12 @@ function sourcesOf(path: string, beside: Beside): Promise<Record<string, string>
 }
 
 const HANDLERS: Handlers = {
-  async open({ capsule: bytes, name, assets, base, inlined, texts: own }) {
+  async open({ capsule: given, name, assets, base, inlined, texts: own }) {
     current = undefined; // its memory can be used again
-    const capsule = readCapsule(bytes, name);
+    opened = undefined;
+    const isAddress = typeof given === 'string';
+    const capsule = readCapsule(isAddress ? fromAddress(given) : given, name);
+    if (isAddress) checkLength(capsule);
     const beside = new Beside(base, inlined);
     const texts = sourcesOf(assets.sources, beside);
     const [kernel, initrd] = await Promise.all([
@@ -70,7 +81,14 @@ const HANDLERS: Handlers = {
       imageOf(capsule, 'initrd.bin', assets, beside),
     ]);
     const images = { kernel, initrd };
-    current = new OpenedRun(capsule, images, { ...(await texts), ...own }, assets.syscalls);
+    current = new OpenedRun(
+      capsule,
+      images,
+      { ...(await texts), ...own },
+      assets.syscalls,
+      isAddress ? UNITS_MAX : undefined,
+    );
+    opened = { capsule, images, known: new Set(assets.images.map(image => image.sha256)) };
     return { ...current.summary, files: fetched };
   },
   files: ({ measure }) => run().states.files(measure),
@@ -79,6 +97,21 @@ const HANDLERS: Handlers = {
   look: ({ hart, level }) => run().look(hart, level),
   move: motion => run().move(motion),
   breakpoints: ({ places }) => run().setBreakpoints(places),
+  share() {
+    const { capsule, known } = made();
+    const names = capsule.manifest.parts.filter(part => known.has(part.sha256)).map(({ name }) => name);
+    const thin = capsule.without(new Set(names));
+    return { run: toAddress(thin, capsule.manifest.outcome), bytes: thin.length };
+  },
+  file() {
+    const { capsule, images } = made();
+    return capsule.with(
+      new Map([
+        ['kernel.bin', images.kernel],
+        ['initrd.bin', images.initrd],
+      ]),
+    );
+  },
   moments: ({ place }) => run().moments(place),
   lastWrite: ({ what }) => run().lastWrite(what),
 };

@@ -9,7 +9,8 @@ import { base, inlined, load } from './load.ts';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
 import { OWN_NAME, Own } from './own.tsx';
-import { readPlace, writePlace } from './place.ts';
+import { type Place, readPlace, writePlace } from './place.ts';
+import { Share } from './share.tsx';
 import type { Shown } from './shown.ts';
 import { Source } from './source.tsx';
 import { State } from './state.tsx';
@@ -20,6 +21,8 @@ export function App() {
   const client = useMemo(() => new Client(), []);
   const [assets, setAssets] = useState<Assets>();
   const [program, setProgram] = useState<string>();
+  /** The run that the address holds. */
+  const [run, setRun] = useState<string>();
   const [opened, setOpened] = useState<Opened>();
   const [focus, setFocus] = useState<Focus>();
   const [shown, setShown] = useState<Shown>();
@@ -53,12 +56,21 @@ export function App() {
     if (frame && frame.line > 0) setShown({ file: frame.file, line: frame.line });
   }, []);
 
+  /** Moment and line of an address. */
+  const goTo = useCallback(
+    async ({ unit, file, line }: Place, { first, start, last }: Opened) => {
+      take(await client.ask('seek', { unit: Math.max(first, Math.min(unit ?? start, last)) }));
+      if (file !== undefined) setShown({ file, line: line ?? 1 });
+    },
+    [client, take],
+  );
+
   const open = useCallback(
     (
-      bytes: Uint8Array,
+      bytes: Uint8Array | string,
       name: string,
       all: Assets,
-      at: { unit?: number; shown?: Shown },
+      at: Place,
       texts: Readonly<Record<string, string>> = {},
     ) =>
       doing(async () => {
@@ -66,23 +78,32 @@ export function App() {
         setMessage('');
         setMoments(undefined);
         setBreakpoints([]);
-        const now = await client.ask('open', { capsule: bytes, name, assets: all, base, inlined, texts });
+        const now = await client
+          .ask('open', { capsule: bytes, name, assets: all, base, inlined, texts })
+          .catch((error: Error) => {
+            // A newer request has its own run.
+            if (error.message !== STOPPED) {
+              setOpened(undefined);
+              setFocus(undefined);
+            }
+            throw error;
+          });
         setOpened(now);
         setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
-        take(await client.ask('seek', { unit: Math.min(at.unit ?? now.start, now.last) }));
-        if (at.shown) setShown(at.shown);
+        await goTo(at, now);
         await keepForOffline(now.files);
       }),
-    [client, doing, take],
+    [client, doing, goTo],
   );
 
   const openProgram = useCallback(
-    (id: string, all: Assets, at: { unit?: number; shown?: Shown } = {}) =>
+    (id: string, all: Assets, at: Place = {}) =>
       doing(async () => {
         const named = all.programs.find(one => one.id === id);
         const row = named ?? all.programs[0]!;
         const own = ++turn.current;
         setProgram(row.id);
+        setRun(undefined);
         const bytes = await load(row.capsule);
         if (own !== turn.current) return;
         await open(bytes, row.title, all, named ? at : {});
@@ -91,23 +112,53 @@ export function App() {
     [doing, open],
   );
 
+  const openRun = useCallback(
+    (text: string, all: Assets, at: Place) =>
+      doing(async () => {
+        turn.current++;
+        setProgram(undefined);
+        setRun(text);
+        await open(text, 'of the address', all, at);
+      }),
+    [doing, open],
+  );
+
+  const openPlace = useCallback(
+    (place: Place, all: Assets) =>
+      place.run === undefined
+        ? openProgram(place.program ?? all.programs[0]!.id, all, place)
+        : openRun(place.run, all, place),
+    [openProgram, openRun],
+  );
+
   useEffect(() => {
     void doing(async () => {
       const all = JSON.parse(new TextDecoder().decode(await load('assets.json'))) as Assets;
       setAssets(all);
-      const { program: wanted, unit, file, line } = readPlace(location.hash);
-      await openProgram(wanted ?? all.programs[0]!.id, all, {
-        ...(unit !== undefined && { unit }),
-        ...(file !== undefined && { shown: { file, line: line ?? 1 } }),
-      });
+      await openPlace(readPlace(location.hash), all);
     });
-  }, [doing, openProgram]);
+  }, [doing, openPlace]);
+
+  const place: Place = { program, run, unit: focus?.unit, file: shown?.file, line: shown?.line };
+  useEffect(() => {
+    if (!focus) return;
+    // A run of a file has no address.
+    const hash = (program ?? run) ? writePlace(place) : '';
+    history.replaceState(null, '', hash || base.replace(/#.*/, ''));
+  }, [program, run, focus, shown]);
 
   useEffect(() => {
-    if (!program || !focus) return;
-    const place = { program, unit: focus.unit, ...(shown && { file: shown.file, line: shown.line }) };
-    history.replaceState(null, '', writePlace(place));
-  }, [program, focus, shown]);
+    // Another address for this page: a link, or a person who writes one.
+    const changed = () => {
+      const next = readPlace(location.hash);
+      if (!assets) return;
+      if (opened && next.run === run && (next.run ?? next.program) === (run ?? program))
+        void doing(() => goTo(next, opened));
+      else void openPlace(next, assets);
+    };
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  });
 
   const seek = (unit: number, hart?: number) =>
     doing(async () => take(await client.ask('seek', { unit, ...(hart !== undefined && { hart }) })));
@@ -138,6 +189,7 @@ export function App() {
     doing(async () => {
       turn.current++;
       setProgram(undefined);
+      setRun(undefined);
       if (assets) await open(new Uint8Array(await file.arrayBuffer()), file.name, assets, {});
     });
 
@@ -145,6 +197,7 @@ export function App() {
     doing(async () => {
       turn.current++;
       setProgram(undefined);
+      setRun(undefined);
       if (assets) await open(bytes, OWN_NAME, assets, {}, { [OWN_NAME]: source });
     });
 
@@ -173,6 +226,9 @@ export function App() {
         onProgram={id => assets && void openProgram(id, assets)}
         onFile={file => void openFile(file)}
       >
+        {opened && (
+          <Share client={client} name={opened.title} place={{ ...place, program: undefined }} doing={doing} />
+        )}
         {assets?.compiler !== undefined && (
           <Own
             compiler={new URL(assets.compiler, base)}

@@ -66,7 +66,7 @@ export function Header({
 /** Whether the run in this page is the one that was recorded. */
 function Verdict({ opened, isBusy }: { opened: Opened | undefined; isBusy: boolean }) {
   if (isBusy) return <output class="verdict busy">working</output>;
-  if (!opened) return null;
+  if (!opened) return <output class="verdict none">no run</output>;
   const { differences, stateHash, end } = opened;
   return differences.length === 0 ? (
     <output class="verdict same" title={`state ${stateHash}, ${end}`}>

@@ -1,10 +1,12 @@
-// The place in the address bar: a program of the menu, a moment, a line.
+// The place in the address bar: a program of the menu or a whole run, a moment, a line.
 
 export interface Place {
-  readonly program?: string;
-  readonly unit?: number;
-  readonly file?: string;
-  readonly line?: number;
+  readonly program?: string | undefined;
+  /** A capsule; web/engine/address.ts reads it. */
+  readonly run?: string | undefined;
+  readonly unit?: number | undefined;
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
 }
 
 /** Anything that is no place is left out: anybody may write the address. */
@@ -14,17 +16,18 @@ export function readPlace(hash: string): Place {
     const text = words.get(name) ?? '';
     return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   };
-  const [program, file] = [words.get('program'), words.get('file')];
-  const [unit, line] = [number('unit'), number('line')];
+  const program = words.get('program') ?? '';
   return {
-    ...(program !== null && /^[\w-]{1,40}$/.test(program) && { program }),
-    ...(unit !== undefined && { unit }),
-    ...(file !== null && { file }),
-    ...(line !== undefined && { line }),
+    run: words.get('run') ?? undefined,
+    program: /^[\w-]{1,40}$/.test(program) ? program : undefined,
+    unit: number('unit'),
+    file: words.get('file') ?? undefined,
+    line: number('line'),
   };
 }
 
 export function writePlace(place: Place): string {
-  const words = Object.entries(place).filter(([, value]) => value !== undefined);
-  return `#${new URLSearchParams(words.map(([name, value]) => [name, String(value)]))}`;
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(place)) if (value !== undefined) words.set(name, `${value}`);
+  return words.size === 0 ? '' : `#${words}`;
 }
