@@ -5,8 +5,8 @@ import { basename, join, sep } from 'node:path';
 import { cacheDir, prebuiltKernels } from '../toolchain/index.ts';
 
 /**
- * How reports call a kernel that was built here or packaged. `path`: of the file; one outside of the
- * cache is the user's own, and has his name for it.
+ * The name of a kernel in reports: its configuration, or else the path that the user gave, which is
+ * outside of the cache.
  */
 export const kernelTitle = (conf: string, path = ''): string =>
   path === '' || path.startsWith(join(cacheDir(), sep)) ? `kernel ${conf}` : path;

@@ -30,7 +30,7 @@ function bytesFree(folder: string): number {
   }
 }
 
-/** What a build in `folder` of the cache throws: one line about the disk instead, if that is full. */
+/** Replaces the error of a build in `folder` of the cache by one line, if the disk is full. */
 export function nameFullDisk(error: unknown, folder: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;

@@ -39,8 +39,8 @@ const SUMMED = ['fact', 'objects'] as const;
 const isSummed = ({ kind }: CacheEntry): boolean => (SUMMED as readonly string[]).includes(kind);
 
 /**
- * What tells kernels of one configuration apart, by path: the identity that traces and reports name
- * them by, and the source tree unless it is that of the package.
+ * The difference between kernels of one configuration, by path: the identity in traces and reports,
+ * and the source tree unless it is that of the package.
  */
 function kernelNotes(): Map<string, string> {
   const notes = new Map<string, string>();
