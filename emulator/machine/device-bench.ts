@@ -31,8 +31,12 @@ export interface BenchOptions {
 
 const OPTIONS = optionsOf<BenchOptions>({ params: optional(recordOf(aString)), seed: optional(aUint64) });
 const OFFSET = aWhole(0);
-const BYTES = oneOf(1, 2, 4);
+const BYTES = oneOf(1, 2, 4, 8);
 const VALUE = is('a number', value => typeof value === 'number');
+const WIDE_VALUE = is(
+  'a whole number or a bigint',
+  value => typeof value === 'bigint' || Number.isInteger(value),
+);
 const NS = is(
   'nanoseconds: a number from 0 on',
   value => typeof value === 'number' && value >= 0 && value < Infinity,
@@ -40,6 +44,16 @@ const NS = is(
 const SAVED = is('what DeviceBench.save returned', value => hasParts(value, 'device', 'clock', 'now', 'irq'));
 
 const check = (where: string, ...args: readonly Argument[]): void => checkArguments('machine', where, args);
+
+/** Of 8 bytes as the bus reads them: two times 4, the low half first. */
+function wide(
+  read: (offset: number, bytes: number) => number,
+  offset: number,
+  bytes: number,
+): number | bigint {
+  if (bytes < 8) return read(offset, bytes);
+  return BigInt(read(offset, 4)) | (BigInt(read(offset + 4, 4)) << 32n);
+}
 
 /**
  * One device after reset, its registers, its interrupt line, and 64 KiB of memory. The definition's
@@ -81,22 +95,35 @@ export class DeviceBench {
     this.#device.reset();
   }
 
-  /** A driver's read access at this offset; handlers run. */
-  read(offset: number, bytes = 4): number {
+  /** A driver's read access at this offset; handlers run. One of 8 bytes is a bigint. */
+  read(offset: number, bytes: 8): bigint;
+  read(offset: number, bytes?: number): number;
+  read(offset: number, bytes = 4): number | bigint {
     check('DeviceBench.read', ['offset', offset, OFFSET], ['bytes', bytes, BYTES]);
-    return this.#device.read(offset, bytes);
+    return wide((at, width) => this.#device.read(at, width), offset, bytes);
   }
 
-  /** The stored value; no handler runs. */
-  peek(offset: number, bytes = 4): number {
+  /** The stored value; no handler runs. One of 8 bytes is a bigint. */
+  peek(offset: number, bytes: 8): bigint;
+  peek(offset: number, bytes?: number): number;
+  peek(offset: number, bytes = 4): number | bigint {
     check('DeviceBench.peek', ['offset', offset, OFFSET], ['bytes', bytes, BYTES]);
-    return this.#device.peek(offset, bytes);
+    return wide((at, width) => this.#device.peek(at, width), offset, bytes);
   }
 
-  /** A driver's write access. */
-  write(offset: number, value: number, bytes = 4): void {
-    check('DeviceBench.write', ['offset', offset, OFFSET], ['value', value, VALUE], ['bytes', bytes, BYTES]);
-    this.#device.write(offset, bytes, value);
+  /** A driver's write access; `value` may be a bigint for 8 bytes. */
+  write(offset: number, value: number | bigint, bytes: 8): void;
+  write(offset: number, value: number, bytes?: number): void;
+  write(offset: number, value: number | bigint, bytes = 4): void {
+    const right = bytes === 8 ? WIDE_VALUE : VALUE;
+    check('DeviceBench.write', ['offset', offset, OFFSET], ['value', value, right], ['bytes', bytes, BYTES]);
+    if (bytes < 8) {
+      this.#device.write(offset, bytes, Number(value));
+      return;
+    }
+    const all = BigInt.asUintN(64, BigInt(value));
+    this.#device.write(offset, 4, Number(all & 0xffff_ffffn));
+    this.#device.write(offset + 4, 4, Number(all >> 32n));
   }
 
   /** Lets nanoseconds pass; alarms fire at their times. */

@@ -44,6 +44,36 @@ const timer = defineDevice({
   },
 });
 
+test('accesses of 8 bytes are those of the bus: two of 4, the low half first', () => {
+  const order: string[] = [];
+  const wide = defineDevice({
+    name: 'wide',
+    compatible: 'test,wide',
+    doc: 'Records the order.',
+    registers: {
+      low: { at: 0, access: 'rw', doc: 'one half' },
+      high: { at: 4, access: 'rw', doc: 'the other' },
+      both: { at: 8, bytes: 8, access: 'rw', doc: 'a register of 8 bytes' },
+    },
+    onRead: { low: () => order.push('read low'), high: () => order.push('read high') },
+    onWrite: {
+      low: (_, value) => void order.push(`low ${value}`),
+      high: (_, value) => void order.push(`high ${value}`),
+    },
+  });
+  const bench = new DeviceBench(wide);
+  bench.write(0, 0x1_0000_0002, 8);
+  expect(order).toEqual(['low 2', 'high 1']);
+  expect(bench.peek(0, 8)).toBe(0x1_0000_0002n);
+  order.length = 0;
+  expect(bench.read(0, 8)).toBe(0x2_0000_0001n);
+  expect(order).toEqual(['read low', 'read high']);
+  bench.write(8, 0xffff_ffff_0000_0001n, 8);
+  expect([bench.read(8, 8), bench.read(8), bench.read(12)]).toEqual([0xffff_ffff_0000_0001n, 1, 0xffff_ffff]);
+  bench.write(8, -1, 8);
+  expect(bench.read(8, 8)).toBe(2n ** 64n - 1n);
+});
+
 test('registers, alarms, the interrupt, memory and the log', () => {
   const bench = new DeviceBench(timer, { params: { scale: '100' } });
   expect(bench.read(0)).toBe(0x1234);

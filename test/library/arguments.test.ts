@@ -321,11 +321,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'device.DeviceBench.read': [
     [() => bench.read('0' as Any), /^DeviceBench\.read: offset is "0"/],
-    [() => bench.read(0, 3), /bytes is 3, expected one of 1, 2, 4$/],
+    [() => bench.read(0, 3), /bytes is 3, expected one of 1, 2, 4, 8$/],
   ],
   'device.DeviceBench.peek': [[() => bench.peek(-4), /^DeviceBench\.peek: offset is -4/]],
   'device.DeviceBench.write': [
     [() => bench.write(0, '5' as Any), /^DeviceBench\.write: value is "5", expected a number$/],
+    [() => bench.write(0, 5n as Any), /^DeviceBench\.write: value is 5n, expected a number$/],
+    [() => bench.write(0, 0.5, 8), /value is 0\.5, expected a whole number or a bigint$/],
     [() => bench.write(0, 5, 16), /bytes is 16/],
   ],
   'device.DeviceBench.advance': [
