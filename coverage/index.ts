@@ -15,7 +15,15 @@ export { Elf, type ElfSymbol, type Section, SymbolTable } from './elf/elf.ts';
 export type { ExportOptions } from './export/common.ts';
 export { exportCoverage, exportTrace, FORMATS, type Format, isFormat, takesTrace } from './export/index.ts';
 export { type CallPath, callPaths, type PathNode } from './model/callpath.ts';
-export { Coverage, checkImage, percent, type Share, shortId, type Totals } from './model/coverage.ts';
+export {
+  Coverage,
+  checkImage,
+  hooksOfBoth,
+  percent,
+  type Share,
+  shortId,
+  type Totals,
+} from './model/coverage.ts';
 export { type CoverageDiff, diffCoverage, diffReport, lineRuns } from './model/diff.ts';
 export { codeWindow, type ExactCounts } from './model/exact.ts';
 export { type ExplainOptions, explainPc } from './model/explain.ts';

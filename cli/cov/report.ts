@@ -16,6 +16,7 @@ import {
   FORMATS,
   type Format,
   functionReport,
+  hooksOfBoth,
   KINDS,
   mergeTraces,
   type NamedTrace,
@@ -363,7 +364,10 @@ export function addDiff(cov: Command): void {
         { trace: b, path: pathB },
       ]);
       const [nameA, nameB] = distinctNames(pathA, pathB);
-      const program = new Program(imageOf([a, b], options), { keep: selection(options) });
+      const program = new Program(imageOf([a, b], options), {
+        hooks: hooksOfBoth(a, b),
+        keep: selection(options),
+      });
       checkSelected(program.count, options);
       const diff = diffCoverage(new Coverage(a, program), new Coverage(b, program));
       if (options.json) console.log(JSON.stringify(diff, null, 2));

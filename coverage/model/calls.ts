@@ -27,21 +27,21 @@ export interface FunctionCalls {
 export interface Run {
   readonly program: Program;
   readonly verdicts: LineJudge;
-  /** Times that each point ran, at least; exactly if the proof has counts. */
-  readonly executions: Float64Array;
+  /** Times that each site ran, at least; exactly if the proof has counts. NaN: not counted. */
+  readonly siteHits: Float64Array;
 }
 
 /** The calls of a function that ran, in part or in whole, while coverage was recorded. */
 export function callsOf(run: Run, fn: ProgramFunction): FunctionCalls {
-  const { program, verdicts, executions } = run;
+  const { program, verdicts, siteHits } = run;
   const { absence, counts } = verdicts.proof;
   let hits = 0;
   let isOpen = fn.inlined.length > 0 && fn.copies.length === 0;
-  for (const point of fn.entries) {
-    if (executions[point] === 0) continue;
+  for (const site of fn.entries) {
+    if (!(siteHits[site]! > 0)) continue;
     // A jump to the entry repeats the hook without a call.
-    const isLoop = program.isLoopEntry(point);
-    hits += isLoop ? 1 : executions[point]!;
+    const isLoop = program.isLoopEntry(site);
+    hits += isLoop ? 1 : siteHits[site]!;
     isOpen ||= isLoop;
   }
   for (const copy of fn.copies) {
@@ -49,12 +49,12 @@ export function callsOf(run: Run, fn: ProgramFunction): FunctionCalls {
     isOpen ||= mayHaveRun(verdicts, copy.ranges);
   }
   // Also where recording began inside of it.
-  if (hits === 0 && fn.points.some(point => executions[point]! > 0)) return { hits: 1, isLeast: true };
+  if (hits === 0 && fn.sites.some(site => siteHits[site]! > 0)) return { hits: 1, isLeast: true };
   return { hits, isLeast: isOpen || !(hits > 0 ? counts : absence) };
 }
 
 /** A lower bound for the calls of an inlined copy. */
-function callsOfCopy({ program, verdicts, executions }: Run, copy: Scope): number {
+function callsOfCopy({ program, verdicts, siteHits }: Run, copy: Scope): number {
   let least = 0;
   for (const [low, high] of pairs(copy.ranges)) {
     const verdict = verdicts.at(low);
@@ -65,8 +65,7 @@ function callsOfCopy({ program, verdicts, executions }: Run, copy: Scope): numbe
     }
     const { sites } = program;
     for (let site = sites.firstFrom(low); site < sites.count && sites.call[site]! < high; site++) {
-      const point = program.pointOfSite[site]!;
-      const times = point < 0 ? 0 : executions[point]!;
+      const times = siteHits[site]!;
       if (times > least)
         least = times > 1 && runsOnce(program, verdict, site, copy) ? times : Math.max(1, least);
     }

@@ -92,9 +92,20 @@ export function mapPoints(trace: Trace, program: Program): Int32Array {
   return mapped;
 }
 
-/** True if the trace has only comparisons; then their call sites are the denominators. */
+/** Of a trace that has only comparisons, their call sites are the denominators. */
 function hooksOf(trace: Trace): 'pc' | 'cmp' {
   return trace.pointKind.includes(KIND_PC) || !trace.pointKind.includes(KIND_CMP) ? 'pc' : 'cmp';
+}
+
+/** Of two traces that are compared. Errors: CoverageError if one has only comparisons. */
+export function hooksOfBoth(a: Trace, b: Trace): 'pc' | 'cmp' {
+  const kinds = [a, b].filter(trace => trace.pointKind.length > 0).map(hooksOf);
+  if (new Set(kinds).size > 1)
+    throw new CoverageError(
+      `the ${kinds[0] === 'cmp' ? 'first' : 'second'} trace has only comparisons, and the other has points: ` +
+        'compare traces of one kind',
+    );
+  return kinds[0] ?? 'pc';
 }
 
 /**
@@ -124,10 +135,10 @@ function proofFor(trace: Trace, program: Program): Proof {
 export class Coverage {
   readonly program: Program;
   readonly trace: Trace;
-  /** Records by point. */
+  /** Records by point, identified lost ones too: executions, if `counts`. */
   readonly hits: Float64Array;
-  /** Records by point and identified lost ones: executions, if `counts`. */
-  readonly executions: Float64Array;
+  /** The same by site, also outside of a selection; NaN for a hook that does not count. */
+  readonly siteHits: Float64Array;
   /** By test, in order of first appearance. */
   readonly tests: readonly TestHits[];
   /** Program point of each trace point, or -1. */
@@ -144,8 +155,8 @@ export class Coverage {
     if (exact) {
       const verdicts = new ExactVerdicts(program.flow, exact);
       this.mapped = new Int32Array(0);
-      this.hits = Float64Array.from({ length: program.count }, (_, i) => verdicts.countAt(program.call(i)));
-      this.executions = this.hits;
+      this.siteHits = Float64Array.from(program.sites.call, call => verdicts.countAt(call));
+      this.hits = Float64Array.from(program.points, site => this.siteHits[site]!);
       const points = Uint32Array.from(this.hits.keys()).filter(i => this.hits[i]! > 0);
       const hits = Float64Array.from(points, point => this.hits[point]!);
       this.tests = [{ name: trace.tests[0] ?? '', points, hits }];
@@ -153,14 +164,10 @@ export class Coverage {
       return;
     }
     this.mapped = mapPoints(trace, program);
-    this.hits = new Float64Array(program.count);
     this.tests = hitsByTest(trace, this.mapped, program.count);
-    for (const { points, hits } of this.tests) {
-      for (let i = 0; i < points.length; i++) this.hits[points[i]!]! += hits[i]!;
-    }
-    const bySite = siteHits(trace, program);
-    this.executions = Float64Array.from(program.points, site => bySite[site]!);
-    this.verdicts = new Verdicts(program.flow, trace, proofFor(trace, program), site => bySite[site]!);
+    this.siteHits = siteHits(trace, program);
+    this.hits = Float64Array.from(program.points, site => this.siteHits[site]!);
+    this.verdicts = new Verdicts(program.flow, trace, proofFor(trace, program), site => this.siteHits[site]!);
   }
 
   /** True if the records of this trace count executions. */
@@ -214,7 +221,7 @@ export class Coverage {
   }
 
   isFunctionCovered(fn: ProgramFunction): boolean {
-    return fn.points.some(point => this.executions[point]! > 0);
+    return fn.sites.some(site => this.siteHits[site]! > 0);
   }
 
   fileTotals(file: ProgramFile): Totals {

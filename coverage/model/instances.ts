@@ -27,13 +27,19 @@ interface Instance {
   readonly scope: Scope;
   /** The lines of the function that have code in it. */
   readonly lines: ReadonlySet<LineCode>;
+  /** The functions that are inlined into it, by the place of the call. */
+  readonly calls: ReadonlyMap<string, Scope>;
 }
 
 export class Instances {
   /** By function: the instances of one that has several. */
   readonly #groups: readonly (readonly Instance[])[];
+  /** By inlined call: the lines of the functions inlined there. */
+  readonly #linesBelow = new Map<Scope, ReadonlySet<LineCode>>();
+  readonly #program: Placed;
 
   constructor(program: Placed) {
+    this.#program = program;
     const groups = new Map<string, Scope[]>();
     const add = (scope: Scope): void => {
       const key = program.keyOf(scope);
@@ -45,7 +51,9 @@ export class Instances {
     for (const scope of outermostOf(program)) add(scope);
     this.#groups = [...groups.values()]
       .filter(group => group.length > 1)
-      .map(group => group.map(scope => ({ scope, lines: linesOf(program, scope) })));
+      .map(group =>
+        group.map(scope => ({ scope, lines: linesOf(program, scope), calls: callsOf(program, scope) })),
+      );
   }
 
   /** Lines that may have run in an instance that has no code for them. */
@@ -54,14 +62,39 @@ export class Instances {
     for (const group of this.#groups) {
       const ran = group.filter(({ scope }) => mayHaveRun(verdicts, scope.ranges));
       if (ran.length === 0) continue;
-      const held = new Map<LineCode, number>();
-      for (const { lines } of ran) for (const line of lines) held.set(line, (held.get(line) ?? 0) + 1);
-      for (const { lines } of group)
-        for (const line of lines) if (held.get(line) !== ran.length) doubtful.add(line);
+      const lines = counted(ran.map(instance => instance.lines));
+      const calls = counted(ran.map(instance => instance.calls.keys()));
+      for (const instance of group) {
+        for (const line of instance.lines) if (lines.get(line) !== ran.length) doubtful.add(line);
+        // A call that was computed wholly may have run all that is below it.
+        for (const [call, child] of instance.calls)
+          if (calls.get(call) !== ran.length) for (const line of this.#below(child)) doubtful.add(line);
+      }
     }
     return doubtful;
   }
+
+  #below(scope: Scope): ReadonlySet<LineCode> {
+    let lines = this.#linesBelow.get(scope);
+    if (!lines) {
+      const all = [linesOf(this.#program, scope), ...scope.children.map(child => this.#below(child))];
+      lines = new Set(all.flatMap(set => [...set]));
+      this.#linesBelow.set(scope, lines);
+    }
+    return lines;
+  }
 }
+
+/** How many of the collections have each member. */
+function counted<T>(collections: readonly Iterable<T>[]): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const members of collections)
+    for (const member of members) counts.set(member, (counts.get(member) ?? 0) + 1);
+  return counts;
+}
+
+const callsOf = (program: Placed, { children }: Scope): Map<string, Scope> =>
+  new Map(children.map(child => [`${program.keyOf(child)}\n${child.callLine}:${child.callColumn}`, child]));
 
 /** The out-of-line functions with a hook, also of a kind that does not count here. */
 function outermostOf({ sites, flow, symbolizer: { dwarf } }: Placed): Set<Scope> {

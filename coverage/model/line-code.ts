@@ -15,31 +15,47 @@ import type { LineCode } from './lines.ts';
 interface Placed {
   readonly sites: CallSites;
   readonly symbolizer: Symbolizer;
-  readonly points: Uint32Array;
+  /** Point of each site, -1 outside of a selection. */
+  readonly pointOfSite: Int32Array;
   readonly flow: ImageFlow;
 }
 
 type LineOf = (path: string, line: number) => LineCode | undefined;
 
-/** Add the code of all lines; `lineOf` finds or makes a line, `onCopy` gets each inlined call. */
+/**
+ * Adds the code of all lines in functions with one of `sites`, and answers with the lines that
+ * `keep` selects. `lineOf` finds or makes a line, `onCopy` gets each inlined call.
+ */
 export function placeLines(
   program: Placed,
+  sites: readonly number[],
   keep: KeepPoint | undefined,
   lineOf: LineOf,
   onCopy: (copy: Scope) => void,
-): void {
-  const { sites, flow } = program;
-  let last: CodeRange | undefined;
-  for (let point = 0; point < program.points.length; point++) {
-    const range = flow.rangeAt(sites.call[program.points[point]!]!);
-    if (!range || range === last) continue;
-    last = range;
-    placeRows(program, range, keep, lineOf);
-    placeCalls(program, range, keep, lineOf, onCopy);
+): Set<LineCode> {
+  const { symbolizer, flow } = program;
+  const shown = new Set<LineCode>();
+  const ranges = new Map<CodeRange, boolean>();
+  for (const site of sites) {
+    const range = flow.rangeAt(program.sites.call[site]!);
+    if (range) ranges.set(range, ranges.get(range) === true || program.pointOfSite[site]! >= 0);
   }
+  for (const [range, hasPoint] of ranges) {
+    const add = (code: LineCode, at: Addr): void => {
+      if (hasPoint && (!keep || keep({ call: at, frames: symbolizer.frames(at) }))) shown.add(code);
+    };
+    placeRows(program, range, lineOf, add);
+    placeCalls(program, range, lineOf, onCopy, add);
+  }
+  return shown;
 }
 
-function placeRows(program: Placed, range: CodeRange, keep: KeepPoint | undefined, lineOf: LineOf): void {
+function placeRows(
+  program: Placed,
+  range: CodeRange,
+  lineOf: LineOf,
+  show: (code: LineCode, at: Addr) => void,
+): void {
   const { dwarf } = program.symbolizer;
   const unit = dwarf.unitAt(range.low);
   const table = unit && dwarf.lineTable(unit);
@@ -51,9 +67,11 @@ function placeRows(program: Placed, range: CodeRange, keep: KeepPoint | undefine
     if (flags[row]! & ROW_END_SEQUENCE || line[row] === 0) continue;
     const low = Math.max(address[row]!, range.low);
     const high = Math.min(address[row + 1]!, range.high);
-    if (high <= low || !keeps(program, keep, low)) continue;
+    if (high <= low) continue;
     const code = lineOf(table.cleanPath(file[row]!, unit.compDir), line[row]!);
-    if (code) site = addCode(program, code, low, high, site);
+    if (!code) continue;
+    site = addCode(program, code, low, high, site);
+    show(code, low);
   }
 }
 
@@ -81,17 +99,13 @@ function addCode(
   return site;
 }
 
-function keeps(program: Placed, keep: KeepPoint | undefined, call: Addr): boolean {
-  return !keep || keep({ call, frames: program.symbolizer.frames(call) });
-}
-
 /** The line of an inlined call includes the inlined code. */
 function placeCalls(
   program: Placed,
   range: CodeRange,
-  keep: KeepPoint | undefined,
   lineOf: LineOf,
   onCopy: (copy: Scope) => void,
+  show: (code: LineCode, at: Addr) => void,
 ): void {
   const { dwarf } = program.symbolizer;
   const unit = dwarf.unitAt(range.low);
@@ -99,9 +113,10 @@ function placeCalls(
   if (!table) return;
   const walk = (scope: Scope) => {
     if (scope.isInlined) onCopy(scope);
-    if (scope.isInlined && keeps(program, keep, scope.ranges[0]!)) {
+    if (scope.isInlined) {
       const code = lineOf(table.cleanPath(scope.callFile, unit.compDir), scope.callLine);
-      if (code) code.calls.push(...scope.ranges);
+      code?.calls.push(...scope.ranges);
+      if (code) show(code, scope.ranges[0]!);
     }
     for (const child of scope.children) walk(child);
   };

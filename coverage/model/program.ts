@@ -23,9 +23,11 @@ export interface ProgramFunction {
   line: number;
   /** Numbers of the points inside it, those of functions inlined into it included. */
   points: number[];
-  /** Points at the entry of an out-of-line copy. */
+  /** All sites inside it, of points and outside of a selection. */
+  sites: number[];
+  /** Sites at the entry of an out-of-line copy. */
   entries: number[];
-  /** Points of inlined copies. */
+  /** Sites of inlined copies. */
   inlined: number[];
   /** The inlined copies, those without a point too. */
   copies: Scope[];
@@ -87,6 +89,7 @@ export class Program {
     this.sites = new CallSites(elf, this.hooks === 'none' ? 'entries' : 'hooks');
     this.pointOfSite = new Int32Array(this.sites.count).fill(-1);
     const chosen: number[] = [];
+    const counting: number[] = [];
     this.outerOf = new Uint32Array(this.sites.count);
     this.isEntry = new Uint8Array(this.sites.count);
     for (let site = 0; site < this.sites.count; site++) {
@@ -94,23 +97,25 @@ export class Program {
       const call = this.sites.call[site]!;
       if (this.hooks === 'none' && !this.symbolizer.dwarf.unitAt(call)) continue;
       const frames = this.symbolizer.frames(call);
-      if (options.keep && !options.keep({ call, frames })) continue;
-      this.pointOfSite[site] = chosen.length;
-      this.place(chosen.length, site, frames);
-      chosen.push(site);
+      counting.push(site);
+      const isChosen = !options.keep || options.keep({ call, frames });
+      if (isChosen) this.pointOfSite[site] = chosen.push(site) - 1;
+      this.place(this.pointOfSite[site]!, site, frames);
     }
     this.points = Uint32Array.from(chosen);
     this.count = chosen.length;
     this.flow = new ImageFlow(this.sites);
-    placeLines(
+    const shown = placeLines(
       this,
+      counting,
       options.keep,
       (path, line) => this.lineCode(path, line),
       copy => this.addCopy(copy),
     );
-    this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
-    this.functions = [...this.functionByKey.values()];
+    this.functions = [...this.functionByKey.values()].filter(({ points }) => points.length > 0);
     for (const fn of this.functions) this.file(fn.file).functions.push(fn);
+    if (options.keep) this.hideOthers(shown);
+    this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
     const byLine = (a: ProgramFunction, b: ProgramFunction) => a.line - b.line || byText(a.name, b.name);
     for (const file of this.files) file.functions.sort(byLine);
   }
@@ -170,32 +175,46 @@ export class Program {
     if (points && points[points.length - 1] !== point) points.push(point);
   }
 
-  private place(point: number, site: number, frames: Frame[]): void {
-    const low = this.sites.blockLow[site]!;
-    this.placeInOuter(point, site, low, frames[frames.length - 1]!);
-    for (const [depth, frame] of frames.entries()) {
-      const fn = this.functionFor(frame);
-      if (fn.points[fn.points.length - 1] !== point) fn.points.push(point);
-      if (frame.inline) fn.inlined.push(point);
-      else if (this.isEntry[point]) fn.entries.push(point);
-      if (depth > 0) this.addLine(this.clean(frame.file), frame.line, point);
+  /**
+   * A selection chooses the lines that are shown. The verdict on each needs all of its code, so
+   * nothing else is left out until here.
+   */
+  private hideOthers(shown: ReadonlySet<LineCode>): void {
+    for (const [path, file] of this.fileByPath) {
+      for (const [line, code] of file.lines)
+        if (!shown.has(code) && code.points.length === 0) file.lines.delete(line);
+      if (file.lines.size + file.functions.length + file.points.length === 0) this.fileByPath.delete(path);
     }
-    const home = this.clean(frames[0]!.file);
-    this.file(home).points.push(point);
-    this.addLine(home, frames[0]!.line, point);
   }
 
-  private placeInOuter(point: number, site: number, low: Addr, frame: Frame): void {
+  /** `point`: of the site, -1 outside of a selection. */
+  private place(point: number, site: number, frames: Frame[]): void {
+    const low = this.sites.blockLow[site]!;
     const symbol = this.elf.symbols.at(this.sites.call[site]!);
     const start = symbol?.addr ?? low;
+    const isEntry = low === start;
+    for (const frame of frames) {
+      const fn = this.functionFor(frame);
+      if (fn.sites[fn.sites.length - 1] !== site) fn.sites.push(site);
+      if (point >= 0 && fn.points[fn.points.length - 1] !== point) fn.points.push(point);
+      if (frame.inline) fn.inlined.push(site);
+      else if (isEntry) fn.entries.push(site);
+    }
+    if (point < 0) return;
+    this.isEntry[point] = isEntry ? 1 : 0;
+    this.placeInOuter(point, start, frames[frames.length - 1]!.function || symbol?.name || '?');
+    for (const { file, line } of frames) this.addLine(this.clean(file), line, point);
+    this.file(this.clean(frames[0]!.file)).points.push(point);
+  }
+
+  private placeInOuter(point: number, start: Addr, name: string): void {
     let outer = this.outerByStart.get(start);
     if (outer === undefined) {
       outer = this.outer.length;
-      this.outer.push({ name: frame.function || symbol?.name || '?', start });
+      this.outer.push({ name, start });
       this.outerByStart.set(start, outer);
     }
     this.outerOf[point] = outer;
-    this.isEntry[point] = low === start ? 1 : 0;
   }
 
   private addCopy(copy: Scope): void {
@@ -224,13 +243,13 @@ export class Program {
     return range !== undefined && copy.ranges.every(addr => addr >= range.low && addr <= range.high);
   }
 
-  /** True if a jump of the function may go to its entry, where this point is. */
-  isLoopEntry(point: number): boolean {
-    let isLoop = this.loopEntries.get(point);
+  /** True if a jump of the function may go to its entry, where this site is. */
+  isLoopEntry(site: number): boolean {
+    let isLoop = this.loopEntries.get(site);
     if (isLoop === undefined) {
-      const range = this.flow.rangeAt(this.call(point));
+      const range = this.flow.rangeAt(this.sites.call[site]!);
       isLoop = range !== undefined && this.flow.flow(range).blocks.some(({ out }) => out.includes(0));
-      this.loopEntries.set(point, isLoop);
+      this.loopEntries.set(site, isLoop);
     }
     return isLoop;
   }
@@ -240,7 +259,7 @@ export class Program {
     const key = functionKey(frame.function, file, frame.declLine);
     let fn = this.functionByKey.get(key);
     if (!fn) {
-      const none = { points: [], entries: [], inlined: [], copies: [] };
+      const none = { points: [], sites: [], entries: [], inlined: [], copies: [] };
       fn = { name: frame.function || '?', file, line: frame.declLine, ...none };
       this.functionByKey.set(key, fn);
       this.file(file);

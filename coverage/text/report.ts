@@ -104,7 +104,8 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
     yield palette.dim(`  ${totals.lines.partly} of the covered lines ran only in part`);
   if (totals.lines.unknown > 0 && program.hooks !== 'cmp')
     yield palette.dim(
-      `  ${counted(totals.lines.unknown, 'more line')} may have run or not: the records do not show it`,
+      `  ${counted(totals.lines.unknown, 'more line')} may have run or not: ` +
+        (program.hooks === 'none' ? 'a copy that ran has no code for them' : 'the records do not show it'),
     );
   if (!coverage.counts && totals.lines.covered > 0)
     yield palette.dim('  no hit counts: the trace does not hold every execution');

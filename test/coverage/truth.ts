@@ -13,7 +13,6 @@ import {
   hex,
   type LineState,
   Program,
-  pcOf,
   type Trace,
 } from '../../coverage/index.ts';
 import { Verdicts } from '../../coverage/model/verdict.ts';
@@ -145,21 +144,12 @@ export function compare(image: Image, trace: Trace, counts: BigUint64Array): Com
  */
 function unrecordedHooks({ program, low }: Image, trace: Trace, counts: BigUint64Array): string[] {
   const { sites, points } = program;
-  const recorded = new Map<number, number>();
-  const add = (point: number, times: number): void =>
-    void recorded.set(point, (recorded.get(point) ?? 0) + times);
-  new Coverage(trace, program).hits.forEach((hits, point) => {
-    add(point, hits);
-  });
-  const pointAt = new Map(Array.from(points, (site, point) => [pcOf(sites.ret[site]!), point]));
-  for (const { kind, pc, count } of trace.missed) {
-    const point = kind === HOOK_PC ? pointAt.get(pc) : undefined;
-    if (point !== undefined) add(point, count);
-  }
+  const { hits } = new Coverage(trace, program);
   return Array.from(points, (site, point) => {
     const retired = Number(counts[(sites.call[site]! - low) / 2] ?? 0n);
-    const times = recorded.get(point) ?? 0;
-    return retired === times ? '' : `${hex(sites.call[site]!)}: ${retired} ran, ${times} recorded`;
+    return retired === hits[point]
+      ? ''
+      : `${hex(sites.call[site]!)}: ${retired} ran, ${hits[point]} recorded`;
   }).filter(text => text !== '');
 }
 

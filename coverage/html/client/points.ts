@@ -51,13 +51,20 @@ function testsOf(file: PageFile, line: number): string {
   return `<p>Points here were reached by ${names.slice(0, TESTS).join(', ')}${more}.</p>`;
 }
 
+/** The reason why a line is unknown of which no code ran. */
+function doubtOf(file: PageFile, line: number, letter: string): string {
+  const isDoubtful = letter === 'x' && (file.k[line] ?? []).every(([, , state]) => state === 2);
+  if (!isDoubtful || here.only || here.a) return '';
+  return '<p>None of its code ran; but a copy of its function ran in which the compiler left no code for it.</p>';
+}
+
 /** The block under a line. */
 export function detail(file: PageFile, line: number, letter: string): string {
   const points = (file.q[line] ?? []).map(number => file.points[number]!);
   const taken = points.filter(point => point[1] > 0).length;
   const about = letter ? `Line ${line}: ${STATE_WORDS[letter] ?? ''}` : `Line ${line}`;
   return (
-    `<div class="detail" role="group" aria-label="Points of line ${line}"><p><b>${about}</b></p>${testsOf(file, line)}` +
+    `<div class="detail" role="group" aria-label="Points of line ${line}"><p><b>${about}</b></p>${doubtOf(file, line, letter)}${testsOf(file, line)}` +
     table(
       `${plural(points.length, 'point')}, ${taken} taken${here.only || here.a ? ' in all records' : ''}`,
       points.map(point => pointRow(file, point)),

@@ -94,7 +94,7 @@ function legend(): string {
   return (
     `<span class="legend">${entry('c', 'covered', 'all instructions of the line ran')}` +
     `${entry('p', 'partly', 'some instructions of the line ran')}${entry('u', 'not run', 'proven: no instruction of the line ran')}` +
-    `${entry('x', 'unknown', 'the records prove neither; not in the totals')}</span>`
+    `${entry('x', 'unknown', `${D.hooks === 'none' ? 'a copy of the function without code for it ran' : 'the records prove neither'}; not in the totals`)}</span>`
   );
 }
 
