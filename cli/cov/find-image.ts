@@ -49,9 +49,9 @@ function fitting(kernels: Iterable<KnownKernel>, pcs: readonly Addr[]): Found[] 
 
 /**
  * The kernel that `pcs` fit, as kcov recorded them or as rawcover has them, with a note on standard
- * error; one of the package only where none that was built here does. Of several with one name, such
- * as those of somebody who edits a kernel, it is the last used. Errors: none fits, or kernels of
- * several names do, which happens with few PCs.
+ * error; one of the package only where none that was built here does. Of several with one name,
+ * such as those of somebody who edits a kernel, it is the last used. Errors: none fits, or kernels
+ * of several names do, which happens with few PCs.
  */
 export function findByPcs(pcs: readonly Addr[]): Elf {
   const built = fitting(builtKernels(), pcs);

@@ -41,7 +41,7 @@ export function pageServer(folder: string, recorder: Recorder | undefined): Page
     }
   }
   const server = createServer((request, response) => {
-    // A request that breaks off, or a page that is being built anew, ends its own answer only.
+    // A request that breaks off, or a page that is just being built, ends its own answer only.
     answer(request, response).catch((error: Error) => {
       if (response.headersSent) response.destroy();
       else plain(response, 500, error.message);
