@@ -71,7 +71,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('why', () => {
     await expect(why(lost, { failure: { status: 9 } })).rejects.toEqual(
       input(/another end: not exit status 9$/),
     );
-    await expect(why(new Uint8Array(9))).rejects.toEqual(input(/^capsule given /));
+    await expect(why(new Uint8Array(9))).rejects.toEqual(input(/^the argument capsule is not a capsule/));
     await expect(why(recordBoot(dir))).rejects.toEqual(input(/is of kcovbox boot: kcovbox why takes it$/));
     for (const [options, message] of [
       [{ forks: 1 }, /options\.forks is 1, expected a whole number from 5 to 100000/],
