@@ -112,6 +112,7 @@ const LINES: Readonly<Record<string, Line>> = {
   'cov merge': { args: ['ok.kcov', 'other.kcov'] },
   'cov filter': { args: ['ok.kcov'] },
   'cov export': { args: ['ok.kcov'] },
+  serve: { args: [], leftOut: 'it serves until it is ended; web/serve.oracle.test.ts runs it' },
   check: { args: [], leftOut: 'it needs an oracle; check.oracle.test.ts runs it' },
   'cache ls': { args: [] },
   'cache prune': { args: ['--older-than', '99999w'] },

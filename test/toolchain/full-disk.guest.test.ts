@@ -30,7 +30,6 @@ describe.skipIf(!canMount)('a full disk', () => {
   test.each([
     [4, 'program', 'build ok.c'],
     [64, 'program', 'build ok.c'],
-    [64, 'program', 'run ok.c'],
     [200, 'kernel', 'build kernel --conf openbsd+debug'],
     [1500, 'kernel', 'build kernel'],
   ])('of %i KiB below the cache of a %s: %s', (kib, kind, line) => {
