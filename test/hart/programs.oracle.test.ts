@@ -23,6 +23,9 @@ const cpuOf = (name: string): { theirs: string; ours: string } =>
     : { theirs: qemuCpu(new Set(withoutTypes)), ours: 'rv64,svpbmt=off,svnapot=off' };
 const BOARD = ['-M', 'virt', '-bios', 'none', '-display', 'none', '-monitor', 'none'];
 
+const isQemu7 = (): boolean =>
+  /version 7\./.test(spawnSync(qemu!, ['--version'], { encoding: 'utf8' }).stdout);
+
 function onQemu(
   name: string,
   bytes: Uint8Array,
@@ -53,8 +56,11 @@ function here(name: string, bytes: Uint8Array): { status: number | null; text: s
   return { status: result.kind === 'exit' ? result.status : null, text };
 }
 
+/** What QEMU 7.2 does not know, or does wrong (docs/oracles.md). */
+const NEWER = ['cbo', 'user-code'];
+
 describe.skipIf(absent)('privileged programs end the same way on qemu', () => {
-  for (const name of programs().filter(p => !p.startsWith('emulator-only') && p !== 'cbo')) {
+  for (const name of programs().filter(p => !p.startsWith('emulator-only') && !NEWER.includes(p))) {
     test(name, () => {
       const bytes = assemble(name);
       const theirs = onQemu(name, bytes);
@@ -64,10 +70,13 @@ describe.skipIf(absent)('privileged programs end the same way on qemu', () => {
   }
 });
 
-describe.skipIf(noAssembler || QEMU_NEW === undefined)('cache blocks on a QEMU that has them', () => {
-  test('cbo', () => {
-    const bytes = assemble('cbo');
-    const theirs = onQemu('cbo', bytes, QEMU_NEW, qemuCpu(DEFAULT_EXTENSIONS, 10));
+describe.skipIf(noAssembler || QEMU_NEW === undefined)('and on a newer one', () => {
+  test.each(NEWER)('%s', name => {
+    const theirs = onQemu(name, assemble(name), QEMU_NEW, qemuCpu(DEFAULT_EXTENSIONS, 10));
     expect(theirs.status, 'the failing case').toBe(0);
   });
+});
+
+test.skipIf(absent || !isQemu7())('qemu 7 executes code of U in S', () => {
+  expect(onQemu('user-code', assemble('user-code')).status, 'the failing case').toBe(1);
 });

@@ -8,6 +8,7 @@
 // Each hart has steps of its own. Snippets, functions, tables and data belong to all of them, so
 // they change code and translations under one another.
 
+import { PTE_U, PTE_X } from '../../../emulator/hart/walk.ts';
 import type { Random } from '../random.ts';
 import { ENTRY_INSN, plain, snippet } from './code.ts';
 import {
@@ -52,6 +53,12 @@ function leaf(r: Random, isPortable: boolean): bigint {
   const low = r.oneIn(12) ? r.below(256) : flags;
   return (BigInt(RAM / PAGE + first) << 10n) | BigInt(low);
 }
+
+/**
+ * A leaf without X if it has U: QEMU 7.2 lets S execute such a page, if S has loaded from it with
+ * SUM (docs/oracles.md).
+ */
+const notForBoth = (low: number): number => ((low & PTE_U) === 0 ? low : low & ~PTE_X);
 
 /**
  * Pages of a window that most accesses and most changes of the tables are about; 4 to 7 are code.
@@ -164,7 +171,9 @@ function store(r: Random, portable: boolean, entries: readonly number[]): Action
       // Not over the snippets in the upper half of the first table.
       if (table === 0 && index >= 256) return store(r, portable, entries);
       const va = WINDOW + (table & 1) * 0x20_0000 + index * PAGE;
-      const words = [Number(value & 0xffff_ffffn), Number(value >> 32n)];
+      const isCodeOfS = (table & 1) === 0 && index >= 4 && index < 8;
+      const low = Number(value & 0xffff_ffffn);
+      const words = [portable && isCodeOfS ? notForBoth(low) : low, Number(value >> 32n)];
       const fence = portable
         ? 'sfence'
         : r.pick(['none', 'sfence', 'sfence-page', 'sfence-page', 'sfence-page'] as const);
