@@ -7,6 +7,7 @@ import { packageRoot, tell, tieTools } from '../toolchain/index.ts';
 import { printable, report, UserError } from './io/fail.ts';
 import { checkDistinct, endOfStdout, writeOut } from './io/output.ts';
 import { refuseRepeats } from './io/repeated.ts';
+import { refuseOtherBytes, refuseOtherFolder } from './io/utf8.ts';
 
 interface Verb {
   register(program: Command): void;
@@ -43,8 +44,13 @@ const MAY_BE_EMPTY = ['args', 'options'];
 
 /** Options with a path as value, by the word that stands for it in the help. */
 const PATH = /<(file|elf|dir|trace)(\.\w+)?>$/;
-/** An empty pattern would select everything. */
-const PATTERN = /<(glob|regex)>$/;
+/** Options with other values that must not be empty, by the word in the help. */
+const NOUNS: readonly (readonly [what: string, flags: RegExp])[] = [
+  ['path', PATH],
+  ['pattern', /<(glob|regex)>$/], // an empty one would select everything
+  ['name', /^--(module|test-name) /],
+  ['title', /^--title /],
+];
 
 /**
  * An empty path is a variable of a script that was not set: `--result "$OUT"`. The system's own
@@ -52,7 +58,7 @@ const PATTERN = /<(glob|regex)>$/;
  */
 function refuseEmpty(command: Command): void {
   for (const option of command.options) {
-    const what = PATH.test(option.flags) ? 'path' : PATTERN.test(option.flags) ? 'pattern' : undefined;
+    const what = NOUNS.find(([, flags]) => flags.test(option.flags))?.[0];
     if (what && [command.getOptionValue(option.attributeName())].flat().includes(''))
       throw new UserError(`${option.flags}: the ${what} is empty`);
   }
@@ -159,6 +165,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
   };
   inherit(program);
   return program.hook('preAction', (_, command) => {
+    refuseOtherFolder();
     refuseEmpty(command);
     refuseOverwrites(command);
   });
@@ -203,6 +210,7 @@ function unknownCommand(program: Command, words: readonly string[]): string | un
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     tieTools();
+    refuseOtherBytes(argv.slice(2));
     const words = unfoldHelp(argv);
     if (words[2] !== 'run') watchStdout();
     const program = await createProgram(words[2]);

@@ -18,6 +18,8 @@ import { checkInput, holdInput, readInput, readLoaded } from './input.ts';
  */
 const PROGRAM_MAX = 512 * 2 ** 20;
 const EXECUTABLE = 0o100755;
+/** With /bin/ in front it is a path of the guest's kernel, 256 bytes with its end. */
+const NAME_MAX = 250;
 
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
@@ -207,10 +209,12 @@ export async function packProgram(
   program: string,
   options: Pick<GuestOptions, 'dialect' | 'cflags' | 'trace' | 'files' | 'say'>,
 ): Promise<Pick<GuestImages, 'name' | 'program' | 'programHash' | 'initrd'>> {
-  const { bytes, hash } = await loadProgram(program, options);
   const name = basename(program).replace(/\.c$/i, '');
   if (!/^[\x21-\x7e]+$/.test(name))
     throw refused(`program name "${name}" has blanks or characters other than ASCII; rename it`);
+  if (name.length > NAME_MAX)
+    throw refused(`program name "${name.slice(0, 16)}..." has more than ${NAME_MAX} characters; rename it`);
+  const { bytes, hash } = await loadProgram(program, options);
   const entry = { path: `bin/${name}`, mode: EXECUTABLE, data: bytes };
   const initrd = writeCpio([...(options.files ?? []), entry]);
   return { name, program: bytes, programHash: hash, initrd };
@@ -255,7 +259,9 @@ export async function prepareGuest(
   ].join(' ');
   const env = Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`));
   const argv = args.map(word);
-  const tail = [`init=/bin/${packed.name}`, ...env, ...(args.length > 0 ? ['--', ...argv] : [])].join(' ');
+  const tail = [word(`init=/bin/${packed.name}`), ...env, ...(args.length > 0 ? ['--', ...argv] : [])].join(
+    ' ',
+  );
   const whole = `${append} ${tail}`;
   checkWords(whole, [
     { noun: 'arguments', text: argv.join(' '), remedy: 'pass them in a file or on standard input' },

@@ -50,6 +50,7 @@ export const systemReason = (code: string | undefined): string | undefined => RE
 export function systemMessage(error: NodeJS.ErrnoException): string {
   const { code, syscall = '', path = '', message } = error;
   const reason = systemReason(code);
+  if (syscall === 'uv_cwd') return 'the current folder is no longer there; change to another one (cd)';
   if (reason === undefined) return message;
   const call = syscall.startsWith('spawn') ? 'cannot start' : (CALLS[syscall] ?? `cannot ${syscall}`);
   return syscall === '' ? message : `${[call, path].filter(Boolean).join(' ')}: ${reason}`;

@@ -31,6 +31,8 @@ export function parseQemu(words: readonly string[]): QemuOptions {
     given.add(row);
     const value = row.value === undefined ? '' : (inline ?? words[++i]);
     if (value === undefined) throw new UserError(`boot: ${text} needs a value: ${row.value}`);
+    if (value === '' && /\bFILE$/.test(row.value ?? ''))
+      throw new UserError(`boot: ${text}: the path is empty`);
     if (row.effect === 'warns') options.warnings.push(`${text} is ignored: ${row.doc}`);
     read(row, options, text, value);
     if (options.wants) return options;
