@@ -1,5 +1,6 @@
 // The published schemas: file names in docs/schemas/ and what they describe.
 import { arrival, capsuleManifest } from './capsule/schema.ts';
+import { coverageDiff, coverageFile, coverageStats, symbolized } from './coverage/schema.ts';
 import { faultSweep } from './faults/schema.ts';
 import { bootDescription, runDescription, runResult } from './schema.ts';
 import { snapshotManifest } from './snapshot/schema.ts';
@@ -14,4 +15,8 @@ export const SCHEMAS = {
   snapshot: snapshotManifest,
   'fault-sweep': faultSweep,
   why: whyFile,
+  coverage: coverageFile,
+  'coverage-stats': coverageStats,
+  'coverage-diff': coverageDiff,
+  symbolized,
 } as const;

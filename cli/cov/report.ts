@@ -257,10 +257,12 @@ export function addStats(cov: Command): void {
         console.log(JSON.stringify({ ...facts, totals: totals ?? null }, null, 2));
         return;
       }
-      const rows: [string, string][] = Object.entries(facts).map(([key, value]) => [
-        key.replaceAll('_', ' '),
-        printable(Array.isArray(value) ? value.join(', ') : String(value)),
-      ]);
+      const rows: [string, string][] = Object.entries(facts)
+        .filter(([, value]) => value !== false)
+        .map(([key, value]) => [
+          key.replaceAll('_', ' '),
+          printable(Array.isArray(value) ? value.join(', ') : value === true ? FILTERED : String(value)),
+        ]);
       const share = (s: Share) => `${s.covered} of ${s.total} (${percent(s)}%)`;
       if (coverage && totals) {
         const { covered } = totals.lines;
@@ -297,10 +299,10 @@ function factsOf(trace: Trace) {
     threads: new Set(trace.sources.map(s => `${s.process} ${s.thread} ${s.test}`)).size,
     remote_sources: trace.sources.filter(s => s.context === 'remote').length,
     lost: trace.lostTotal,
-    ...(trace.header.filtered && { filtered: FILTERED }),
+    filtered: trace.header.filtered === true,
     tests: trace.tests.filter(name => name !== ''),
     findings: trace.findings,
-  } as Record<string, string | number | string[]>;
+  } as Record<string, string | number | boolean | string[]>;
 }
 
 interface DiffOptions extends Common {

@@ -42,7 +42,7 @@ export function exportJson(coverage: Coverage): Iterable<Uint8Array> {
       denominators: DENOMINATORS[program.hooks],
       records: trace.records.length,
       lost: trace.lostTotal,
-      ...(trace.header.filtered && { filtered: true }),
+      filtered: trace.header.filtered === true,
       findings: trace.findings,
       tests: coverage.tests.map(test => ({
         name: test.name,

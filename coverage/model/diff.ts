@@ -24,8 +24,9 @@ export interface DiffLine {
 }
 
 export interface CoverageDiff {
-  /** Traces that are filtered: they may have run code that counts for the other one alone. */
-  filtered: ('A' | 'B')[];
+  /** Filtered traces may have run code that counts for the other one alone. */
+  filteredA: boolean;
+  filteredB: boolean;
   points: { onlyA: number; onlyB: number; both: number; neither: number };
   /** Functions in which the two differ. */
   functions: DiffFunction[];
@@ -69,11 +70,11 @@ export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
   }
   const differing = functions.filter(fn => fn.onlyA + fn.onlyB > 0);
   differing.sort((x, y) => byText(x.file, y.file) || x.line - y.line || byText(x.name, y.name));
-  const filtered = [
-    ...(a.trace.header.filtered ? ['A' as const] : []),
-    ...(b.trace.header.filtered ? ['B' as const] : []),
+  const [filteredA, filteredB] = [a, b].map(({ trace }) => trace.header.filtered === true) as [
+    boolean,
+    boolean,
   ];
-  return { filtered, points, functions: differing, linesOnlyA, linesOnlyB };
+  return { filteredA, filteredB, points, functions: differing, linesOnlyA, linesOnlyB };
 }
 
 /** `a.c:3-5,9` for runs of lines. */
@@ -100,8 +101,8 @@ export function* diffReport(
 ): Generator<string> {
   const { onlyA, onlyB, both, neither } = diff.points;
   yield `points  ${palette.bad(`only ${nameA}: ${onlyA}`)}  ${palette.good(`only ${nameB}: ${onlyB}`)}  both: ${both}  neither: ${neither}`;
-  for (const trace of diff.filtered)
-    yield palette.warn(`${trace === 'A' ? nameA : nameB} is filtered: ${FILTERED}`);
+  if (diff.filteredA) yield palette.warn(`${nameA} is filtered: ${FILTERED}`);
+  if (diff.filteredB) yield palette.warn(`${nameB} is filtered: ${FILTERED}`);
   if (diff.functions.length === 0) {
     yield 'the two cover the same points';
     return;

@@ -15,8 +15,9 @@ export interface FunctionDiff {
 }
 
 export interface CoverageDiff {
-  /** The coverages of filtered traces: records that were left out may cover more. */
-  readonly filtered: readonly ('A' | 'B')[];
+  /** The trace is filtered: records that were left out may cover more. */
+  readonly filteredA: boolean;
+  readonly filteredB: boolean;
   readonly points: {
     readonly onlyA: number;
     readonly onlyB: number;
