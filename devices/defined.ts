@@ -127,7 +127,8 @@ const DEFINITION: Check = optionsOf<DeviceDefinition>({
 /** Refuses a definition that could not work; the first thing that is wrong, in one line. */
 export function checkDefinition(value: unknown): DeviceDefinition {
   const d = value as DeviceDefinition;
-  const bad = (why: string): HostError => new HostError(`device ${String(d?.name ?? '')}: ${why}`);
+  const name = typeof d?.name === 'string' && /^[\x21-\x7e]{1,40}$/.test(d.name) ? ` ${d.name}` : '';
+  const bad = (why: string): HostError => new HostError(`device${name}: ${why}`);
   if (anObject(value, '') !== undefined) throw new HostError('the device is not an object');
   if (!/^[a-z][a-z0-9_]{0,23}$/.test(String(d.name ?? '')))
     throw bad('name is not a lower-case C identifier');
@@ -149,6 +150,16 @@ export function checkDefinition(value: unknown): DeviceDefinition {
       if (!(id in d.registers)) throw bad(`rules.${name}.write.${id} is of no register`);
   mapOf(d);
   return d;
+}
+
+/**
+ * Checks a definition and gives its handlers their types; the result is the definition itself.
+ * Errors: KcovboxError with the first thing that is wrong.
+ */
+export function defineDevice<R extends string, P extends Params, S extends Record<string, Plain>>(
+  definition: DeviceDefinition<R, P, S>,
+): DeviceDefinition {
+  return checkDefinition(definition);
 }
 
 function checkRegister(id: string, spec: RegisterSpec, bad: (why: string) => HostError): void {

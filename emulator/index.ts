@@ -1,6 +1,6 @@
 // The public API of the emulator. All code outside emulator/ and devices/ imports from here.
 
-export { checkDefinition } from '../devices/defined.ts';
+export { checkDefinition, defineDevice } from '../devices/defined.ts';
 export type {
   KcovContext,
   KcovRecord,
@@ -12,7 +12,7 @@ export type { DiskImage } from '../devices/virtio-disk.ts';
 export { hex } from './base/bits.ts';
 export { type ErrorKind, HostError, KcovboxError } from './base/errors.ts';
 export { counted } from './base/words.ts';
-export { type DeviceDefinition, defineDevice, type Violation } from './bus/define.ts';
+export type { DeviceDefinition, Violation } from './bus/define.ts';
 export { rdlOf } from './bus/define-rdl.ts';
 export { headerOf, pageOf } from './bus/define-text.ts';
 export {

@@ -8,17 +8,16 @@
  */
 
 export { type ErrorKind, KcovboxError } from '../emulator/base/errors.ts';
-export {
-  type DeviceContext,
-  type DeviceDefinition,
-  defineDevice,
-  type FieldSpec,
-  type Params,
-  type Plain,
-  type RegisterSpec,
-  type RuleSpec,
-  type Transfer,
+export type {
+  DeviceContext,
+  DeviceDefinition,
+  FieldSpec,
+  Params,
+  Plain,
+  RegisterSpec,
+  RuleSpec,
+  Transfer,
 } from '../emulator/bus/define.ts';
 export type { RamPort } from '../emulator/bus/device.ts';
 export type { Access } from '../emulator/bus/regmap.ts';
-export { type BenchOptions, DeviceBench } from '../emulator/machine/device-bench.ts';
+export { type BenchOptions, DeviceBench, defineDevice } from '../emulator/machine/device-bench.ts';

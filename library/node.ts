@@ -20,6 +20,7 @@ export type {
   RecordedFiles,
   ReplayOptions,
   RunOptions,
+  Signal,
   WhyOptions,
   WhyPlace,
 } from './node/options.ts';

@@ -24,6 +24,10 @@ export const hasParts = (value: unknown, ...names: readonly PropertyKey[]): bool
   isObject(value) && names.every(name => name in value);
 
 export const aString = is('a string', value => typeof value === 'string');
+export const aName = is(
+  'a name: a string that is not empty',
+  value => typeof value === 'string' && value !== '',
+);
 export const aBoolean = is('true or false', value => typeof value === 'boolean');
 export const aBigint = is('a bigint, such as 5n', value => typeof value === 'bigint');
 /** A value of 64 bits, such as a seed: a larger or negative one would be another one. */
@@ -60,11 +64,16 @@ export const listOf =
       ? firstOf(value, (part, i) => check(part, `${path}[${i}]`))
       : `${path} is ${shown(value)}, expected an array`;
 
-/** An object with any names. */
+const aRecord = is(
+  'an object with names and values, such as { name: value }',
+  value => isObject(value) && !(Symbol.iterator in value),
+);
+
+/** An object with any names; the entries of a Map, for example, would not be seen. */
 export const recordOf =
   (check: Check): Check =>
   (value, path) =>
-    anObject(value, path) ??
+    aRecord(value, path) ??
     firstOf(Object.entries(value as object), ([name, part]) => check(part, `${path}.${name}`));
 
 /** The parts of a `T` have these checks; it may have more, as an object of the caller's own has. */

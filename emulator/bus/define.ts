@@ -126,13 +126,6 @@ export interface DeviceDefinition<
   readonly rules?: Readonly<Record<string, RuleSpec<R, DeviceContext<R, P, S>>>>;
 }
 
-/** Checks nothing and changes nothing: it gives the handlers their types. */
-export function defineDevice<R extends string, P extends Params, S extends Record<string, Plain>>(
-  definition: DeviceDefinition<R, P, S>,
-): DeviceDefinition {
-  return definition as unknown as DeviceDefinition;
-}
-
 /** Why a value is not plain data, as a path ("queue[3].at is a function"); undefined when it is. */
 export function notPlain(value: unknown, path: string, depth = 0): string | undefined {
   if (depth > 16) return `${path} is nested too deeply`;

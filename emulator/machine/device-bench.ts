@@ -29,6 +29,8 @@ export interface BenchOptions {
   readonly seed?: bigint;
 }
 
+export { defineDevice } from '../../devices/defined.ts';
+
 const OPTIONS = optionsOf<BenchOptions>({ params: optional(recordOf(aString)), seed: optional(aUint64) });
 const OFFSET = aWhole(0);
 const BYTES = oneOf(1, 2, 4, 8);

@@ -4,6 +4,7 @@ import { FORMATS as ALL, type ExportOptions as InnerOptions } from '../../covera
 import {
   aBoolean,
   aFunction,
+  aName,
   aString,
   aWhole,
   oneOf,
@@ -56,12 +57,12 @@ export interface ExportOptions {
 
 /** @internal */
 export const EXPORT_OPTIONS = optionsOf<ExportOptions>({
-  title: optional(aString),
+  title: optional(aName),
   readSource: optional(aFunction),
   syscallName: optional(aFunction),
   sourceRoot: optional(aString),
   sourcePrefix: optional(aString),
-  module: optional(aString),
+  module: optional(aName),
   epoch: optional(aWhole(0)),
   table: optional(oneOf('records', 'files', 'functions', 'pcs')),
   kind: optional(oneOf('pc', 'cmp', 'edge')),

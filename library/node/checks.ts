@@ -3,6 +3,7 @@ import {
   type Argument,
   aBoolean,
   aFunction,
+  aName,
   aString,
   aUint64,
   aWhole,
@@ -26,10 +27,13 @@ import type { CompileOptions, KernelOptions, ReplayOptions, RunOptions, WhyOptio
 export const check = (where: string, ...args: readonly Argument[]): void =>
   checkArguments('input', where, args);
 
+/** Without NUL and halves of surrogate pairs, which no byte sequence of UTF-8 stands for. */
+const isWord = (value: unknown): boolean => typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value);
+
 /** @internal */
 export const A_PATH = is(
   'a path: a string that is not empty and has no NUL',
-  value => typeof value === 'string' && value !== '' && !value.includes('\0'),
+  value => value !== '' && isWord(value),
 );
 
 /** @internal */
@@ -40,7 +44,7 @@ export const A_CONF = is(
 
 const MIB = 2 ** 20;
 const PATH = optional(A_PATH);
-const A_WORD = is('a string without NUL', value => typeof value === 'string' && !value.includes('\0'));
+const A_WORD = is('a string of Unicode characters other than NUL', isWord);
 const WORDS = optional(listOf(A_WORD));
 const FUNCTION = optional(aFunction);
 const DIALECT = optional(oneOf(...DIALECTS));
@@ -58,7 +62,9 @@ const ENVIRONMENT: Check = (value, path) =>
     Object.keys(value as object).every(name => /^[A-Za-z_]\w*$/.test(name)),
   )(value, path);
 
-const SIGNAL = is('an AbortSignal', value => hasParts(value, 'aborted', 'throwIfAborted'));
+const SIGNAL = is('an AbortSignal', value =>
+  hasParts(value, 'aborted', 'throwIfAborted', 'addEventListener', 'removeEventListener'),
+);
 
 const MEMORY = is(
   'bytes: a whole number of MiB from 16 MiB to 2 GiB, such as 256 * 2 ** 20',
@@ -93,7 +99,7 @@ export const RUN = optionsOf<RunOptions>({
   maxInsns: optional(aWhole(1)),
   cover: optional(aBoolean),
   trace: optional(aBoolean),
-  testName: optional(aString),
+  testName: optional(aName),
   onOutput: FUNCTION,
   onMessage: FUNCTION,
   signal: optional(SIGNAL),
@@ -103,7 +109,7 @@ export const RUN = optionsOf<RunOptions>({
 export const REPLAY = optionsOf<ReplayOptions>({
   engine: ENGINE,
   cover: optional(aBoolean),
-  testName: optional(aString),
+  testName: optional(aName),
   onOutput: FUNCTION,
   signal: optional(SIGNAL),
   cflags: WORDS,

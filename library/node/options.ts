@@ -3,6 +3,22 @@
 /** Whose kcov, system calls and headers. */
 export type Dialect = 'openbsd' | 'netbsd' | 'freebsd' | 'linux';
 
+/**
+ * An `AbortSignal`, by the parts of it that are used: so the types of this module need neither
+ * those of the DOM nor those of Node.js.
+ */
+export interface Signal {
+  readonly aborted: boolean;
+  /** What the caller gave to `AbortController.abort`. */
+  readonly reason: unknown;
+  /** Throws `reason` if the signal is aborted. */
+  throwIfAborted(): void;
+  /** Calls `listener` when the signal is aborted. */
+  addEventListener(type: 'abort', listener: () => void): void;
+  /** Calls it no more. */
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 export interface CompileOptions {
   /** Whose headers come first on the include path. Default: `openbsd`. */
   readonly dialect?: Dialect;
@@ -75,7 +91,7 @@ export interface RunOptions {
    * Ends the run early; it rejects with the signal's reason. The source of `input` is closed; a
    * stream is destroyed.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 /** Images that a thin capsule names by hash only, where they are not in the cache. */
@@ -114,7 +130,7 @@ export interface WhyOptions extends RecordedFiles {
   /** Called behind each fork with what is known of its place. */
   readonly onProgress?: (place: WhyPlace) => void;
   /** Ends the search early; it rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Signal;
 }
 
 /** Forks that started at one place of the recorded run. */

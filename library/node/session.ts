@@ -7,6 +7,7 @@ import { createMachine, type Machine, type MachineOptions, type RunResult } from
 import { Feed, type InputStream, PIECE } from '../../run/feed.ts';
 import { Newlines } from '../../run/newlines.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
+import type { Signal } from './options.ts';
 
 /** Instructions, and work of devices, of a slice: some tens of milliseconds. */
 const SLICE = 20_000_000;
@@ -26,7 +27,7 @@ export interface SessionOptions {
   /** Instead of `input`. */
   readonly recorded?: Recorded | undefined;
   readonly maxInsns: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Signal | undefined;
   readonly onOutput?: ((chunk: Uint8Array) => void) | undefined;
   /** Called before the first instruction. */
   readonly prepare: (machine: Machine) => void;
@@ -45,12 +46,12 @@ const turn = (): Promise<void> => new Promise(done => setImmediate(done));
 /** Bytes of the input in pieces as the feed wants them. */
 class Pieces implements InputStream {
   readonly #source: AsyncIterator<Uint8Array | string>;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: Signal | undefined;
   #held = Buffer.alloc(0);
   #isOver = false;
 
   /** The signal ends the wait for a chunk. */
-  constructor(input: Input, signal: AbortSignal | undefined) {
+  constructor(input: Input, signal: Signal | undefined) {
     this.#signal = signal;
     const whole = typeof input === 'string' ? Buffer.from(input) : input;
     this.#source = isBytes(whole)

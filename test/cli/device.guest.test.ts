@@ -161,8 +161,13 @@ test.each([
   ['export const a = 1 +;', /^kcovbox: device bad\.ts:1: Unexpected token\n$/],
   ['let hits = 0; export default {};', /variable hits is outside of "state"/],
   [
-    "import { defineDevice } from 'kcovbox/device';\n\nvar a = { b: 1 }; export default defineDevice(a);",
+    "import { defineDevice } from 'kcovbox/device';\n\nvar a = { b: 1 }; export default defineDevice(\n" +
+      "  { name: 'x', compatible: 'a,b', doc: 'd', registers: { r: { at: 0, access: 'r', doc: 'd' } } });",
     /variable a is/,
+  ],
+  [
+    "import { defineDevice } from 'kcovbox/device'; export default defineDevice({ name: 'x' });",
+    /^kcovbox: device x: compatible is not a word, such as "vendor,device"$/m,
   ],
   ['enum A { x }; export default {};', /variable A is outside/],
   [
@@ -171,7 +176,7 @@ test.each([
   ],
   [
     'const seen: number[] = [1]; f(); seen.push(2); export default {}; function f() { let n = 1; n++; }',
-    /device : name is not/,
+    /^kcovbox: device: name is not/,
   ],
   ["import fs from 'node:fs'; export default fs;", /it imports node:fs; a device can import nothing/],
   ['export default { name: Date.now() };', /^kcovbox: device bad\.ts:1: Date is not defined\n$/],

@@ -1,8 +1,7 @@
 // Devices made of a definition: registers, state, alarms, DMA, parameters, snapshots, and what is
 // refused.
 import { expect, test } from 'vitest';
-import { checkDefinition } from '../../devices/defined.ts';
-import { defineDevice } from '../../emulator/bus/define.ts';
+import { checkDefinition, defineDevice } from '../../devices/defined.ts';
 import { headerOf, pageOf, panelOf } from '../../emulator/bus/define-text.ts';
 import { RAM_BASE } from '../../emulator/index.ts';
 import { DeviceBench } from '../../emulator/machine/device-bench.ts';

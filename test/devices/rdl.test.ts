@@ -1,7 +1,7 @@
 // `kcovbox dev rdl` against the grammar of SystemRDL 2.0 (annex B), the part that it uses: a parser
 // that knows no other way, and what it reads must be the registers of the definition.
 import { expect, test } from 'vitest';
-import { defineDevice } from '../../emulator/bus/define.ts';
+import { defineDevice } from '../../devices/defined.ts';
 import { rdlOf } from '../../emulator/bus/define-rdl.ts';
 
 interface Field {

@@ -221,6 +221,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'coverage.Coverage.export': [
     [() => measured.export('pdf' as Any), /^Coverage\.export: format is "pdf", expected one of kcov, raw/],
     [() => measured.export('html', { titel: 'x' } as Any), /options\.titel does not exist; there are title/],
+    [() => measured.export('html', { title: '' }), /options\.title is "", expected a name: a string that/],
+    [() => measured.export('drcov', { module: '' }), /options\.module is "", expected a name: a string/],
     [() => measured.export('csv', { table: 'x' as Any }), /options\.table is "x"/],
   ],
   'coverage.Coverage.exportChunks': [
@@ -252,11 +254,27 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     [() => node.run('a.c', { arg: [] } as Any), /options\.arg does not exist; there are args, env/],
     [() => node.run('a.c', { args: 'x' as Any }), /options\.args is "x", expected an array$/],
     [() => node.run('a.c', { args: [3 as Any] }), /options\.args\[0\] is 3/],
-    [() => node.run('a.c', { env: 'A=b' as Any }), /options\.env is "A=b", expected an object$/],
+    [() => node.run('a.c', { env: 'A=b' as Any }), /options\.env is "A=b", expected an object with/],
+    [
+      () => node.run('a.c', { env: new Map([['A', 'b']]) as Any }),
+      /env is a value of type Map, expected an obj/,
+    ],
+    [() => node.run('a.c', { env: { '': 'c' } }), /options\.env is an object, expected names of letters/],
+    [() => node.run('a.c', { env: { 'A=B': 'c' } }), /options\.env is an object, expected names of letters/],
+    [() => node.run('a.c', { env: { 'A\0': 'c' } }), /options\.env is an object, expected names of letters/],
+    [
+      () => node.run('a.c', { args: ['\ud800'] }),
+      /options\.args\[0\] is "\\ud800", expected a string of Unicode/,
+    ],
+    [() => node.run('a\udc00.c'), /program is "a\\udc00\.c", expected a path/],
+    [
+      () => node.run('a.c', { testName: '' }),
+      /options\.testName is "", expected a name: a string that is not/,
+    ],
     [() => node.run('a.c', { env: { 'A B': 'c' } }), /options\.env is an object, expected names of letters/],
     [
       () => node.run('a.c', { env: { A: 'b\0' } }),
-      /options\.env\.A is "b\\u0000", expected a string without/,
+      /options\.env\.A is "b\\u0000", expected a string of Unicode/,
     ],
     [() => node.run('a.c', { input: 3 as Any }), /options\.input is 3, expected text, a Uint8Array, or an/],
     [() => node.run('a.c', { harts: '2' as Any }), /options\.harts is "2", expected a whole number from 1/],
@@ -300,7 +318,22 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'device.KcovboxError': NOT_CALLED,
   // It only gives types; the machine and the bench refuse what cannot be a device.
   'device.defineDevice': [
-    [() => new device.DeviceBench(device.defineDevice('x' as Any)), /^the device is not an object$/],
+    [() => device.defineDevice('x' as Any), /^the device is not an object$/],
+    [() => device.defineDevice(undefined as Any), /^the device is not an object$/],
+    [() => device.defineDevice({} as Any), /^device: name is not a lower-case C identifier$/],
+    [() => device.defineDevice(definition({ name: 5 })), /^device: name is not a lower-case C identifier$/],
+    [() => device.defineDevice(definition({ compatible: '' })), /^device d: compatible is not a word/],
+    [() => device.defineDevice(definition({ registers: [] })), /^device d: registers is an array, expected/],
+    [
+      () => device.defineDevice(definition({ registers: new Map() })),
+      /registers is a value of type Map, exp/,
+    ],
+    [
+      () => device.defineDevice(definition({ onRead: { x: () => 1 } })),
+      /^device d: onRead\.x is of no regis/,
+    ],
+    [() => device.defineDevice(definition({ state: { f: () => 1 } })), /^device d: state\.f is a function$/],
+    [() => device.defineDevice(definition({ size: 5 })), /^device d: size 5 is not a power of two/],
   ],
   'device.DeviceBench': [
     [() => new device.DeviceBench(undefined as Any), /^the device is not an object$/],

@@ -65,9 +65,28 @@ describe('the package', () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(['module', 'commonjs'])('a strict %s that uses it compiles', type => {
-    const folder = join(app, `types-${type}`);
-    const source = `import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
+  /** What a project may declare besides the language. */
+  const SURROUNDINGS = {
+    dom: { lib: ['es2023', 'dom'], types: [] },
+    node: { lib: ['es2022'], types: ['node'] },
+    none: { lib: ['es2022'], types: [] },
+  } as const;
+  type Surroundings = keyof typeof SURROUNDINGS;
+
+  test.each<[string, Surroundings]>([
+    ['module', 'dom'],
+    ['commonjs', 'node'],
+    ['module', 'none'],
+  ])('a strict %s with the types of %s compiles', (type, surroundings) => {
+    const folder = join(app, `types-${type}-${surroundings}`);
+    const signal = `const stop = new AbortController();
+export const stopped = run('a.c', { signal: stop.signal });
+run('a.c', { signal: AbortSignal.timeout(1000) });
+`;
+    const more =
+      surroundings === 'none' ? 'declare const console: { log(...all: unknown[]): void };' : signal;
+    const source = `${more}
+import { Machine, KcovboxError, type Device } from 'kcovbox/emulator';
 import { measure, readTrace, Image, type Coverage } from 'kcovbox/coverage';
 import { run, replay, why, type Run, type Why } from 'kcovbox/node';
 import { DeviceBench } from 'kcovbox/device';
@@ -93,13 +112,13 @@ console.log(new KcovboxError('input', 'x').kind satisfies string);
     const config = {
       compilerOptions: {
         target: 'es2023',
-        lib: ['es2023', 'dom'],
+        ...SURROUNDINGS[surroundings],
+        typeRoots: [join(ROOT, 'node_modules', '@types')],
         module: 'nodenext',
         strict: true,
         exactOptionalPropertyTypes: true,
         noEmit: true,
         skipLibCheck: false,
-        types: [],
       },
       files: ['a.ts', 'summer.ts'],
     };
