@@ -9,7 +9,7 @@ export type Dialect = 'openbsd' | 'netbsd' | 'freebsd' | 'linux';
  */
 export interface Signal {
   readonly aborted: boolean;
-  /** What the caller gave to `AbortController.abort`. */
+  /** The argument of `AbortController.abort`. */
   readonly reason: unknown;
   /** Throws `reason` if the signal is aborted. */
   throwIfAborted(): void;

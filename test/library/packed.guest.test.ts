@@ -65,7 +65,7 @@ describe('the package', () => {
     expect(problems).toEqual([]);
   });
 
-  /** What a project may declare besides the language. */
+  /** Types that a project may have besides those of the language. */
   const SURROUNDINGS = {
     dom: { lib: ['es2023', 'dom'], types: [] },
     node: { lib: ['es2022'], types: ['node'] },
