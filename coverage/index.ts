@@ -6,6 +6,7 @@ export { CallFrames, type Registers } from './dwarf/cfi.ts';
 export type { Scope } from './dwarf/dwarf.ts';
 export { Entries } from './dwarf/entries.ts';
 export { ROW_END_SEQUENCE, ROW_IS_STMT, ROW_PROLOGUE_END } from './dwarf/line.ts';
+export { linesOnly } from './dwarf/lines-only.ts';
 export { type FrameView, type Place, wordOf } from './dwarf/location.ts';
 export { type Frame, Symbolizer } from './dwarf/symbolize.ts';
 export { isSigned, LONG, type Member, pointerTo, type Type, UNSIGNED_LONG, VOID } from './dwarf/types.ts';

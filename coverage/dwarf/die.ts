@@ -30,7 +30,7 @@ export const DW_TAG = {
   skeleton_unit: 0x4a,
 } as const;
 
-const DW_AT = {
+export const DW_AT = {
   sibling: 0x01,
   name: 0x03,
   stmt_list: 0x10,
