@@ -22,6 +22,7 @@ export interface Statement {
 }
 
 const PROGRAM = 'program';
+export const KERNEL = 'kernel';
 /** Statements that a prologue may have. */
 const PROLOGUE_MAX = 64;
 
@@ -226,7 +227,7 @@ export function executablesOf(images: ReadonlyMap<string, Uint8Array>, program?:
   const initrd = images.get('initrd.bin');
   const file = program !== undefined && initrd ? fileOfCpio(initrd, `bin/${program}`) : undefined;
   const kernel = images.get('kernel.bin');
-  return [file && imageOf(file, PROGRAM), kernel && imageOf(kernel, 'kernel')].filter(
+  return [file && imageOf(file, PROGRAM), kernel && imageOf(kernel, KERNEL)].filter(
     image => image !== undefined,
   );
 }

@@ -66,7 +66,7 @@ const VALUE_MAX = 1 << 16;
 
 export class DebugSession {
   readonly timeline: Timeline;
-  readonly images: readonly Image[];
+  #images: readonly Image[];
   #hart: number;
   #level = 0;
   #frames: { readonly at: string; readonly list: readonly Frame[] } | undefined;
@@ -79,8 +79,18 @@ export class DebugSession {
   /** `images`: in the order in which names are looked up, the program first. */
   constructor(timeline: Timeline, images: readonly Image[]) {
     this.timeline = timeline;
-    this.images = images;
+    this.#images = images;
     this.#hart = timeline.machine.scheduler.turn;
+  }
+
+  get images(): readonly Image[] {
+    return this.#images;
+  }
+
+  /** `more`: the same code with more debug information. */
+  replaceImage(image: Image, more: Image): void {
+    this.#images = this.#images.map(one => (one === image ? more : one));
+    this.#frames = undefined;
   }
 
   get hart(): Hart {

@@ -1,5 +1,5 @@
 // Builds the page into dist/web/: recorded programs, kernels and sources (web/assets/), then the
-// page itself with Vite. `npm run web`; with --if-stale nothing happens while no source is newer.
+// page itself. `npm run web`; with --if-stale nothing happens while no source is newer.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureNpm, ensurePackages, ROOT, say } from './ensure.mjs';
@@ -30,42 +30,10 @@ if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);
 const { makeAssets, filesOf } = await importTypeScript('web/assets/main.ts');
 await makeAssets(ROOT, ASSETS);
 
-const { build } = await import('vite');
-await build({
-  configFile: false,
-  root: join(ROOT, 'web'),
-  base: './', // any host, any folder
-  publicDir: ASSETS,
-  logLevel: 'warn',
-  esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
-  worker: { format: 'iife' },
-  build: {
-    outDir: WEB,
-    emptyOutDir: true,
-    target: 'es2022',
-    modulePreload: false,
-    chunkSizeWarningLimit: 1000,
-    rollupOptions: {
-      input: { index: join(ROOT, 'web', 'index.html'), offline: join(ROOT, 'web', 'offline', 'worker.ts') },
-      // A service worker is found by its name, above all that it serves.
-      output: {
-        entryFileNames: ({ name }) => (name === 'offline' ? 'offline.js' : 'assets/[name]-[hash].js'),
-      },
-    },
-  },
-});
-
-const { build: bundle } = await import('esbuild');
-const { outputFiles } = await bundle({
-  entryPoints: [join(ROOT, 'web', 'file', 'start.ts')],
-  bundle: true,
-  minify: true,
-  write: false,
-  format: 'iife',
-  target: 'es2022',
-});
+const { writePage, firstOfFile } = await import('./web-scripts.mjs');
+await writePage(WEB, ASSETS);
 const { makeFile } = await importTypeScript('web/file/one-file.ts');
-const size = makeFile(WEB, outputFiles[0].text.trim(), join(WEB, 'kcovbox.html'));
+const size = makeFile(WEB, await firstOfFile(), join(WEB, 'kcovbox.html'));
 
 const bytes = name => statSync(join(WEB, name)).size;
 const files = filesOf(WEB).filter(name => statSync(join(WEB, name)).isFile());

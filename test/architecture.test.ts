@@ -116,9 +116,11 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'web/protocol.ts',
   ],
   'web/protocol.ts': ['coverage/index.ts'],
-  'web/views': ['web/protocol.ts'],
+  'web/start': ['web/protocol.ts', 'web/file/unpack.ts'],
+  'web/libraries': [],
+  'web/views': ['web/protocol.ts', 'web/start'],
   'web/offline': [],
-  'web/assets': ['emulator/index.ts', 'toolchain/index.ts', 'host', 'web/protocol.ts'],
+  'web/assets': ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'host', 'web/protocol.ts'],
   bench: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
   examples: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts'],
 };

@@ -2,12 +2,33 @@
 // hexadecimal texts, places of the run are units.
 import type { LineState } from '../coverage/index.ts';
 
-/** An image that capsules name by its hash: a kernel, or an archive with a program. */
+/** A file that is packed with gzip, with the SHA-256 of its contents. */
+export interface Part {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** An image that capsules name by its hash: an archive with a program. */
 export interface ImageFiles {
   /** SHA-256 of the whole image. */
   readonly sha256: string;
-  /** Parts in order, packed with gzip: of a kernel, the loaded part and the rest. */
-  readonly parts: readonly string[];
+  readonly path: string;
+}
+
+/**
+ * A kernel in three parts, each of use before the next one is there: what is loaded, what names
+ * lines, and the rest of the debug information.
+ */
+export interface KernelFiles {
+  /** SHA-256 of the whole image. */
+  readonly sha256: string;
+  readonly load: Part;
+  /** The header and the end of an ELF file; the loaded part is between them. */
+  readonly lines: Part;
+  /** The whole image from the loaded part on, without what `lines` has too. */
+  readonly rest: string;
+  /** Pieces of that: place in the whole image, place in the image with lines, bytes. */
+  readonly copies: readonly (readonly [at: number, from: number, bytes: number])[];
 }
 
 /** One line of the list of programs. */
@@ -18,19 +39,41 @@ export interface ProgramRow {
   readonly dialect: string;
   /** Path of the capsule, relative to the page. */
   readonly capsule: string;
+  /** Files without which nothing is shown, in the order of their use. */
+  readonly needs: readonly string[];
 }
 
-/** dist/web/index of the assets. */
+/** A line of the source, of one of the programs. */
+export interface FirstPlace {
+  readonly program: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** dist/web/assets.json. */
 export interface Assets {
   readonly programs: readonly ProgramRow[];
+  /** What an address without a place shows. */
+  readonly first: FirstPlace;
+  readonly kernels: readonly KernelFiles[];
   readonly images: readonly ImageFiles[];
-  /** Path of the source texts, compressed with gzip: a JSON object by path. */
-  readonly sources: string;
+  /** Source texts: below the folder each has its name and `.packed`. */
+  readonly sources: { readonly folder: string; readonly names: readonly string[] };
   /** Names of system calls by their numbers. */
   readonly syscalls: Readonly<Record<string, string>>;
   /** Path of the compiler, where the page's host is `kcovbox serve`. */
   readonly compiler?: string;
 }
+
+/** Paths of the page's own scripts, packed, where it is a folder. */
+export interface Scripts {
+  readonly page: string;
+  readonly worker: string;
+  readonly libraries: Readonly<Record<Library, string>>;
+  /** Names this build of the page and its data. */
+  readonly build: string;
+}
+export type Library = 'xterm' | 'uplot';
 
 /** Files that are in the page itself, unpacked, by their paths; where it is one file. */
 export type Inlined = ReadonlyMap<string, Uint8Array>;
@@ -67,8 +110,6 @@ export interface Opened {
   /** The first and the last place. */
   readonly first: number;
   readonly last: number;
-  /** The program's first instruction. */
-  readonly start: number;
   /** Empty: the run is the recorded one. Else the differences. */
   readonly differences: readonly string[];
   readonly stateHash: string;
@@ -78,12 +119,16 @@ export interface Opened {
   /** False: the program never switched kcov on. */
   readonly hasRecords: boolean;
   readonly records: number;
+  readonly growth: Growth;
+}
+
+/** What takes a second look at the run. */
+export interface Details {
+  /** The program's first statement in main. */
+  readonly start: number;
   readonly events: readonly RunEvent[];
-  /** Addresses of the files that the worker has loaded. */
-  readonly files: readonly string[];
   /** Events that were left out of the list. */
   readonly moreEvents: number;
-  readonly growth: Growth;
 }
 
 export interface FrameRow {
@@ -119,7 +164,8 @@ export interface Focus {
   readonly harts: readonly { readonly id: number; readonly place: string; readonly isWaiting: boolean }[];
   readonly frames: readonly FrameRow[];
   readonly level: number;
-  readonly variables: readonly VariableRow[];
+  /** Undefined: types and variables of this image are not loaded; ask for `state`. */
+  readonly variables: readonly VariableRow[] | undefined;
   readonly registers: readonly (readonly [name: string, value: string])[];
   readonly records: number;
   readonly buffer: BufferView | undefined;
@@ -148,16 +194,18 @@ export interface Requests {
       capsule: Uint8Array | string;
       name: string;
       assets: Assets;
-      base: string;
-      inlined: Inlined | undefined;
       texts: Readonly<Record<string, string>>;
     },
     Opened,
   ];
+  details: [object, Details];
   files: [{ measure: Measure }, readonly FileRow[]];
   lines: [{ measure: Measure; path: string }, { text: string | undefined; lines: Lines }];
-  seek: [{ unit: number; hart?: number }, Focus];
+  /** Without a unit: to the beginning of the program. */
+  seek: [{ unit?: number; hart?: number }, Focus];
   look: [{ hart?: number; level?: number }, Focus];
+  /** The focus with its variables. */
+  state: [object, Focus];
   move: [Motion, Focus];
   breakpoints: [{ places: readonly string[] }, readonly string[]];
   /** The run in the letters of an address, and its bytes without the images of the page. */
@@ -177,3 +225,11 @@ export interface Request<N extends RequestName = RequestName> {
 export type Answer =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly error: string };
+
+/** The worker has no network: it asks the page for the files beside it, which are sent unpacked. */
+export interface Wanted {
+  readonly want: string;
+}
+export type Sent =
+  | { readonly path: string; readonly bytes: Uint8Array }
+  | { readonly path: string; readonly error: string };

@@ -3,16 +3,21 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { Elf, linesOnly, Program } from '../../coverage/index.ts';
 import { readElf } from '../../emulator/index.ts';
 import { parseCapsule } from '../../host/capsule.ts';
 import { syscallName } from '../../host/sources.ts';
 import { buildKernel } from '../../toolchain/index.ts';
-import type { Assets, ImageFiles, ProgramRow } from '../protocol.ts';
+import type { Assets, ImageFiles, KernelFiles, Part, ProgramRow } from '../protocol.ts';
 import { PROGRAMS, type ProgramSource } from './programs.ts';
 
 const SYSCALLS_MAX = 512;
+/** Of an ELF file. */
+const HEADER = 64;
+/** What `read` runs, the call of the first program. */
+const FIRST_FUNCTION = 'sys_read';
 const SOURCES = ['kernel', 'guest-programs', 'examples'];
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -44,25 +49,63 @@ function record(
   if (thin.status !== 0) throw new Error(`${path} was not recorded: ${ran.stderr}${thin.stderr}`);
   const image = parseCapsule(readFileSync(whole), whole).read('initrd.bin');
   rmSync(whole);
-  const hash = sha256(image);
-  const name = `programs/${id}-${hash.slice(0, 12)}.packed`;
-  writeFileSync(join(folder, name), gzip(image));
-  return { sha256: hash, parts: [name] };
+  return written(folder, `programs/${id}`, image);
 }
 
-/** The image in two parts: what is loaded, and what names it. */
-async function kernelFiles(dialect: string, folder: string): Promise<ImageFiles> {
+/** Paths and hashes of parts that are written below `folder`. */
+function written(folder: string, name: string, bytes: Uint8Array): Part {
+  const hash = sha256(bytes);
+  const path = `${name}-${hash.slice(0, 12)}.packed`;
+  writeFileSync(join(folder, path), gzip(bytes));
+  return { path, sha256: hash };
+}
+
+/** Sections that the image with lines has as they are, by their places in both. */
+function copiesOf(whole: Elf, lines: Elf, end: number): KernelFiles['copies'] {
+  const copies = whole.sections.flatMap(section => {
+    const other = lines.section(section.name);
+    const isCopy = section.offset >= end && section.size > 0 && other !== undefined;
+    return isCopy && Buffer.from(whole.data(section)).equals(lines.data(other))
+      ? [[section.offset, other.offset, section.size] as const]
+      : [];
+  });
+  return copies.sort(([a], [b]) => a - b);
+}
+
+/** The image in three parts: what is loaded, what names lines, and what names variables. */
+async function kernelFiles(dialect: string, folder: string): Promise<{ files: KernelFiles; elf: Elf }> {
   const { path } = await buildKernel(dialect);
   const bytes = readFileSync(path);
   const { segments } = readElf(bytes, path);
-  const end = Math.max(...segments.map(({ data }) => data.byteOffset - bytes.byteOffset + data.length));
-  const hash = sha256(bytes);
-  const parts = [bytes.subarray(0, end), bytes.subarray(end)].map((part, i) => {
-    const name = `kernels/${dialect}-${hash.slice(0, 12)}.${i === 0 ? 'load' : 'debug'}.packed`;
-    writeFileSync(join(folder, name), gzip(part));
-    return name;
+  const starts = segments.map(({ data }) => data.byteOffset - bytes.byteOffset);
+  if (starts.some(start => start < HEADER)) throw new Error(`${path}: its header is loaded`);
+  const end = Math.max(...segments.map(({ data }, i) => starts[i]! + data.length));
+  const lines = linesOnly(bytes, end, path);
+  const elf = new Elf(lines, path);
+  const copies = copiesOf(new Elf(bytes, path), elf, end);
+  let at = end;
+  const rest = copies.map(([place, , size]) => {
+    const before = bytes.subarray(at, place);
+    at = place + size;
+    return before;
   });
-  return { sha256: hash, parts };
+  const part = (name: string, contents: Uint8Array): Part =>
+    written(folder, `kernels/${dialect}.${name}`, contents);
+  const files = {
+    sha256: sha256(bytes),
+    load: part('load', bytes.subarray(0, end)),
+    lines: part('lines', Buffer.concat([lines.subarray(0, HEADER), lines.subarray(end)])),
+    rest: part('rest', Buffer.concat([...rest, bytes.subarray(at)])).path,
+    copies,
+  };
+  return { files, elf };
+}
+
+/** The line that a function begins at. */
+function placeOf(elf: Elf, name: string): { file: string; line: number } {
+  const [found] = new Program(elf).functions.filter(fn => fn.name === name);
+  if (!found) throw new Error(`the kernel has no function ${name}`);
+  return { file: found.file, line: found.line };
 }
 
 /** Texts by their path in the repository. */
@@ -76,25 +119,49 @@ function sourceTexts(root: string): Record<string, string> {
 export async function makeAssets(root: string, folder: string): Promise<Assets> {
   rmSync(folder, { recursive: true, force: true });
   for (const name of ['programs', 'kernels']) mkdirSync(join(folder, name), { recursive: true });
-  const images: ImageFiles[] = [];
+  const kernels = new Map<string, Awaited<ReturnType<typeof kernelFiles>>>();
   for (const dialect of new Set(PROGRAMS.map(program => program.dialect)))
-    images.push(await kernelFiles(dialect, folder));
+    kernels.set(dialect, await kernelFiles(dialect, folder));
+  const images: ImageFiles[] = [];
   const programs = PROGRAMS.map((program): ProgramRow => {
-    images.push(record(program, root, folder));
+    const image = record(program, root, folder);
+    images.push(image);
     const { id, title, about, dialect } = program;
-    return { id, title, about, dialect, capsule: `programs/${id}.kcapsule` };
+    const { load, lines } = kernels.get(dialect)!.files;
+    const capsule = `programs/${id}.kcapsule`;
+    return { id, title, about, dialect, capsule, needs: [capsule, load.path, lines.path, image.path] };
   });
-  const sources = Buffer.from(JSON.stringify(sourceTexts(root)));
-  const path = `sources-${sha256(sources).slice(0, 12)}.packed`;
-  writeFileSync(join(folder, path), gzip(sources));
+  const [{ id, dialect }] = PROGRAMS as [ProgramSource];
+  const assets = {
+    programs,
+    first: { program: id, ...placeOf(kernels.get(dialect)!.elf, FIRST_FUNCTION) },
+    kernels: [...kernels.values()].map(({ files }) => files),
+    images,
+    sources: writeSources(sourceTexts(root), folder),
+    syscalls: syscallNames(),
+  };
+  writeFileSync(join(folder, 'assets.json'), JSON.stringify(assets));
+  return assets;
+}
+
+/** Each in a file of its own. */
+function writeSources(texts: Record<string, string>, folder: string): Assets['sources'] {
+  const sources = `sources-${sha256(Buffer.from(JSON.stringify(texts))).slice(0, 12)}`;
+  for (const [name, text] of Object.entries(texts)) {
+    const path = join(folder, sources, `${name}.packed`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, gzip(Buffer.from(text)));
+  }
+  return { folder: sources, names: Object.keys(texts) };
+}
+
+function syscallNames(): Record<string, string> {
   const syscalls: Record<string, string> = {};
   for (let n = 0; n < SYSCALLS_MAX; n++) {
     const name = syscallName(n);
     if (name !== undefined) syscalls[n] = name;
   }
-  const assets = { programs, images, sources: path, syscalls };
-  writeFileSync(join(folder, 'assets.json'), JSON.stringify(assets));
-  return assets;
+  return syscalls;
 }
 
 /** Bytes of each file, for the report of the build. */

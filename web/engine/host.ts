@@ -2,7 +2,7 @@
 import { inflateSync } from 'fflate';
 import { Sha256 } from '../../coverage/index.ts';
 import type { CapsuleHost } from '../../run/capsule/index.ts';
-import type { Inlined } from '../protocol.ts';
+import type { Sent } from '../protocol.ts';
 
 export const sha256 = (contents: string | Uint8Array): string =>
   new Sha256().update(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents).hex();
@@ -22,30 +22,22 @@ function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
 
 export const HOST: CapsuleHost = { sha256, inflate };
 
-/** Addresses that `Beside` was asked for. */
-export const fetched: string[] = [];
+const waiting = new Map<string, { done: (bytes: Uint8Array) => void; failed: (error: Error) => void }[]>();
 
-/** The files beside the page, or in it. */
-export class Beside {
-  readonly #base: string;
-  readonly #inlined: Inlined | undefined;
-
-  constructor(base: string, inlined: Inlined | undefined) {
-    this.#base = base;
-    this.#inlined = inlined;
-  }
-
-  /** A file, unpacked. Errors: one line with its address. */
-  async read(path: string): Promise<Uint8Array> {
-    return this.#inlined?.get(path) ?? fetchPacked(new URL(path, this.#base).href);
-  }
+/** A file beside the page, unpacked. Errors: one line with its path. */
+export function beside(path: string): Promise<Uint8Array> {
+  return new Promise((done, failed) => {
+    const others = waiting.get(path);
+    waiting.set(path, [...(others ?? []), { done, failed }]);
+    if (!others) self.postMessage({ want: path });
+  });
 }
 
-async function fetchPacked(address: string): Promise<Uint8Array> {
-  fetched.push(address);
-  const response = await fetch(address).catch(() => undefined);
-  if (!response?.ok || !response.body)
-    throw new Error(`${address} cannot be loaded: ${response?.status ?? 'no connection'}`);
-  const unpacked = response.body.pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(unpacked).arrayBuffer());
+/** The answer of the page. */
+export function arrived(sent: Sent): void {
+  const takers = waiting.get(sent.path) ?? [];
+  waiting.delete(sent.path);
+  for (const { done, failed } of takers)
+    if ('bytes' in sent) done(sent.bytes);
+    else failed(new Error(sent.error));
 }

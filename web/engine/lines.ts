@@ -1,41 +1,57 @@
 // The state of source lines, for the list of files and the source view.
-import { Coverage, type Elf, type ExactCounts, type ProgramFile, type Trace } from '../../coverage/index.ts';
+import {
+  Coverage,
+  type Elf,
+  type ExactCounts,
+  hooksOfBoth,
+  Program,
+  type ProgramFile,
+  type Trace,
+} from '../../coverage/index.ts';
 import type { FileRow, Lines, Measure } from '../protocol.ts';
 
 export class LineStates {
-  readonly #make: Readonly<Record<Measure, () => Coverage>>;
+  readonly #elf: Elf;
+  readonly #program: Program;
+  #make: Readonly<Record<Measure, () => Coverage>> | undefined;
   readonly #made = new Map<Measure, Coverage>();
-  readonly #sources: Readonly<Record<string, string>>;
 
-  constructor(
-    elf: Elf,
-    trace: Trace,
-    exact: ExactCounts,
-    name: string,
-    sources: Readonly<Record<string, string>>,
-  ) {
+  constructor(elf: Elf) {
+    this.#elf = elf;
+    this.#program = new Program(elf);
+  }
+
+  /** What the run has recorded. `name`: of its program. */
+  take(trace: Trace, exact: ExactCounts, name: string): void {
     this.#make = {
-      kcov: () => Coverage.of(trace, elf),
-      all: () => Coverage.exact(elf, exact, name),
+      kcov: () =>
+        hooksOfBoth(trace, trace) === 'pc'
+          ? new Coverage(trace, this.#program)
+          : Coverage.of(trace, this.#elf),
+      all: () => Coverage.exact(this.#elf, exact, name),
     };
-    this.#sources = sources;
   }
 
   #of(measure: Measure): Coverage {
     let coverage = this.#made.get(measure);
-    if (!coverage) this.#made.set(measure, (coverage = this.#make[measure]()));
+    if (!coverage) this.#made.set(measure, (coverage = this.#make![measure]()));
     return coverage;
   }
 
   /** Files with code, by path. */
-  files(measure: Measure): FileRow[] {
+  files(measure: Measure): Omit<FileRow, 'hasText'>[] {
     const coverage = this.#of(measure);
-    const row = (file: ProgramFile): FileRow => {
+    const row = (file: ProgramFile): Omit<FileRow, 'hasText'> => {
       const { covered, total } = coverage.fileTotals(file).lines;
-      return { path: file.path, covered, total, hasText: this.text(file.path) !== undefined };
+      return { path: file.path, covered, total };
     };
     const rows = coverage.program.files.filter(({ path }) => path !== '').map(row);
     return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** Is it a file of the kernel? */
+  has(path: string): boolean {
+    return this.#program.files.some(file => file.path === path);
   }
 
   lines(measure: Measure, path: string): Lines {
@@ -46,17 +62,5 @@ export class LineStates {
       const { state, hits } = coverage.line(code);
       return [line, state, hits ?? -1];
     });
-  }
-
-  /** Source text, by the path of the debug information: of several files the least deep one. */
-  text(path: string): string | undefined {
-    const clean = path.replace(/^(\.\/)+/, '');
-    if (Object.hasOwn(this.#sources, clean)) return this.#sources[clean];
-    // A program is compiled in its own folder, so its debug information has the name alone.
-    const names = Object.keys(this.#sources).filter(
-      name => clean.endsWith(`/${name}`) || name.endsWith(`/${clean}`),
-    );
-    const [name] = names.sort((a, b) => a.length - b.length);
-    return name === undefined ? undefined : this.#sources[name];
   }
 }

@@ -1,7 +1,7 @@
 // A capsule that is open in the page: its run, executed once and compared, and a debugger that goes
 // to any moment of it.
-import { codeWindow, Elf } from '../../coverage/index.ts';
-import { executablesOf, programOf } from '../../debug/image.ts';
+import { codeWindow } from '../../coverage/index.ts';
+import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
 import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
 import {
   createMachine,
@@ -15,13 +15,15 @@ import {
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, differences, endOf, guestOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
-import type { Focus, Lines, Measure, Motion, Opened } from '../protocol.ts';
+import type { Details, FileRow, Focus, Lines, Measure, Motion, Opened, VariableRow } from '../protocol.ts';
 import { eventsOf } from './events.ts';
 import { type FirstPass, firstPass, Printed } from './first-pass.ts';
 import { HOST } from './host.ts';
+import type { KernelImage } from './images.ts';
 import { bufferOf } from './kcov-buffer.ts';
-import { LineStates } from './lines.ts';
+import type { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
+import type { Sources } from './sources.ts';
 
 /** Instructions between two snapshots at first: a seek executes at most so many. */
 const SPACING = 1_000_000;
@@ -29,8 +31,15 @@ const VARIABLES_MAX = 200;
 const MOMENTS_MAX = 1000;
 
 export interface Images {
-  readonly kernel: Uint8Array;
+  readonly kernel: KernelImage;
   readonly initrd: Uint8Array;
+}
+
+/** What is known beside the run. */
+interface Facts {
+  readonly states: LineStates;
+  readonly sources: Sources;
+  readonly syscalls: Readonly<Record<string, string>>;
 }
 
 /** The capsule's facts before its images are there. Errors: one line. */
@@ -48,25 +57,28 @@ export function readCapsule(bytes: Uint8Array, name: string): Capsule {
 
 export class OpenedRun {
   readonly session: DebugSession;
-  readonly states: LineStates;
-  readonly summary: Omit<Opened, 'files'>;
-  readonly #start: number;
-  readonly #program: ProgramLines | undefined;
+  readonly summary: Opened;
+  readonly #states: LineStates;
+  readonly #sources: Sources;
+  readonly #syscalls: Readonly<Record<string, string>>;
+  /** The kernel without types and variables. */
+  #linesOnly: Image | undefined;
+  readonly #image: Image | undefined;
+  #programLines: ProgramLines | undefined;
+  #details: Details | undefined;
 
   constructor(
     capsule: Capsule,
-    images: Images,
-    sources: Readonly<Record<string, string>>,
-    syscalls: Readonly<Record<string, string>>,
+    { kernel, initrd }: Images,
+    { states, sources, syscalls }: Facts,
     unitsMax = Number.POSITIVE_INFINITY,
   ) {
     const { run, outcome } = capsule.manifest;
     if (run.format !== 'kcovbox run') throw new KcovboxError('input', 'not a capsule of kcovbox run');
-    const elf = new Elf(images.kernel, 'kernel');
-    const window = codeWindow(elf);
+    const window = codeWindow(kernel.elf);
     const parts = new Map([
-      ['kernel.bin', images.kernel],
-      ['initrd.bin', images.initrd],
+      ['kernel.bin', kernel.bytes],
+      ['initrd.bin', initrd],
     ]);
     const once = new Once(byte => printed.put(byte));
     const machine = createMachine({
@@ -84,16 +96,33 @@ export class OpenedRun {
       companions: [once],
     });
     const { dialect } = run.kernel;
-    const recorded = { dialect, kernel: images.kernel, test: run.program.name };
+    const recorded = { dialect, kernel: kernel.bytes, test: run.program.name };
     const pass = firstPass(timeline, printed, recorded, outcome, window.low);
     const executables = executablesOf(parts, run.program.name);
     this.session = new DebugSession(timeline, executables);
-    this.states = new LineStates(elf, pass.trace, pass.exact, run.program.name, sources);
-    const isOwn = (path: string): boolean => this.states.text(path) !== undefined;
-    const program = programOf(executables);
-    this.#program = program && new ProgramLines(timeline, program, isOwn);
-    this.#start = this.#firstOfProgram();
-    this.summary = this.#summary(capsule, pass, syscalls);
+    if (!kernel.isWhole) this.#linesOnly = executables.find(({ name }) => name === KERNEL);
+    states.take(pass.trace, pass.exact, run.program.name);
+    this.#states = states;
+    this.#sources = sources;
+    this.#syscalls = syscalls;
+    this.#image = programOf(executables);
+    this.summary = this.#summary(capsule, pass);
+  }
+
+  /** Found when it is first asked for. */
+  get details(): Details {
+    if (this.#details) return this.#details;
+    const { events, more } = eventsOf(this.session.timeline, this.#syscalls);
+    this.#details = { start: this.#firstOfProgram(), events, moreEvents: more };
+    return this.#details;
+  }
+
+  /** Executes the run again when it is first asked for. */
+  get #program(): ProgramLines | undefined {
+    if (!this.#image) return undefined;
+    return (this.#programLines ??= new ProgramLines(this.session.timeline, this.#image, path =>
+      this.#sources.has(path),
+    ));
   }
 
   /** The place of the program's first statement in main, or of the run. */
@@ -106,15 +135,10 @@ export class OpenedRun {
     }
   }
 
-  #summary(
-    capsule: Capsule,
-    pass: FirstPass,
-    syscalls: Readonly<Record<string, string>>,
-  ): Omit<Opened, 'files'> {
+  #summary(capsule: Capsule, pass: FirstPass): Opened {
     const { timeline } = this.session;
     const { run } = capsule.manifest;
     const { outcome } = pass;
-    const { events, more } = eventsOf(timeline, syscalls);
     return {
       title: run.format === 'kcovbox run' ? run.program.name : '',
       dialect: run.format === 'kcovbox run' ? run.kernel.dialect : '',
@@ -122,26 +146,38 @@ export class OpenedRun {
       instructions: outcome.instret,
       first: timeline.first,
       last: timeline.latest,
-      start: this.#start,
       differences: differences(capsule, outcome, pass.console.bytes),
       stateHash: outcome.stateHash,
       end: outcome.end === 'exit' ? `exit, status ${outcome.status}` : outcome.end,
       console: pass.console,
       hasRecords: pass.hasRecords,
       records: outcome.records,
-      events,
-      moreEvents: more,
       growth: pass.growth,
     };
   }
 
-  /** Lines of a file of the kernel or the program. */
-  lines(measure: Measure, path: string): { text: string | undefined; lines: Lines } {
-    const lines = this.#program?.has(path) ? this.#program.lines(path) : this.states.lines(measure, path);
-    return { text: this.states.text(path), lines };
+  files(measure: Measure): FileRow[] {
+    return this.#states.files(measure).map(row => ({ ...row, hasText: this.#sources.has(row.path) }));
   }
 
-  seek(unit: number, hart?: number): Focus {
+  /** Lines of a file of the kernel or the program. */
+  async lines(measure: Measure, path: string): Promise<{ text: string | undefined; lines: Lines }> {
+    const text = this.#sources.text(path);
+    text.catch(() => {}); // awaited below
+    const program = this.#states.has(path) ? undefined : this.#program;
+    const lines = program?.has(path) ? program.lines(path) : this.#states.lines(measure, path);
+    return { text: await text, lines };
+  }
+
+  /** The kernel with all of its debug information. */
+  takeWhole(bytes: Uint8Array): void {
+    if (!this.#linesOnly) return;
+    this.session.replaceImage(this.#linesOnly, new Image(bytes, KERNEL));
+    this.#linesOnly = undefined;
+  }
+
+  /** Without a unit: to the beginning of the program. */
+  seek(unit = this.details.start, hart?: number): Focus {
     this.session.goto(unit, hart);
     return this.focus();
   }
@@ -207,11 +243,7 @@ export class OpenedRun {
         isInlined,
       })),
       level,
-      variables: session.locals.slice(0, VARIABLES_MAX).map(variable => {
-        const value = session.valueOf(variable);
-        const { name, isParameter, type } = variable;
-        return { name, isParameter, type: type.name, value: value && session.show(value) };
-      }),
+      variables: this.#variables(),
       registers: [
         ['pc', hart.state.pc] as const,
         ...X_NAMES.map((name, n) => [name, hart.state.getX(n)] as const),
@@ -220,6 +252,16 @@ export class OpenedRun {
       buffer: bufferOf(machine, hart),
       reason: reason ? reasonText(reason) : '',
     };
+  }
+
+  #variables(): VariableRow[] | undefined {
+    const { session } = this;
+    if (this.#linesOnly && session.frame.image === this.#linesOnly) return undefined;
+    return session.locals.slice(0, VARIABLES_MAX).map(variable => {
+      const value = session.valueOf(variable);
+      const { name, isParameter, type } = variable;
+      return { name, isParameter, type: type.name, value: value && session.show(value) };
+    });
   }
 
   #placeOf(pc: bigint): string {

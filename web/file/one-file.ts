@@ -4,11 +4,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { Assets } from '../protocol.ts';
+import type { Assets, Scripts } from '../protocol.ts';
 import { pack } from './pack.ts';
 
 /** The file is for one system: two kernels are too large for it. */
 const DIALECT = 'openbsd';
+/** The names of the scripts, in the page as a folder. */
+const SCRIPTS = /\s*<script type="application\/json" id="scripts">(.*?)<\/script>/;
 export const FILE_MAX = 3_000_000;
 
 /** Its scripts are the one with this hash, and those that it unpacks; nothing is requested. */
@@ -26,35 +28,30 @@ const policy = (script: string): string =>
 /** The files that are packed, by the paths of assets.json, but unpacked. */
 function contents(folder: string): Map<string, Uint8Array> {
   const read = (path: string): Buffer => readFileSync(join(folder, path));
-  const script = (start: string): Buffer => {
-    const name = readdirSync(join(folder, 'assets')).find(
-      one => one.startsWith(start) && one.endsWith('.js'),
-    );
-    return read(join('assets', name!));
-  };
   const all = JSON.parse(read('assets.json').toString()) as Assets;
-  const programs = all.programs.filter(({ dialect }) => dialect === DIALECT);
-  const isWanted = (part: string): boolean =>
-    part.startsWith(`kernels/${DIALECT}-`) ||
-    programs.some(({ id }) => part.startsWith(`programs/${id}-`) && part.endsWith('.packed'));
-  const images = all.images.filter(({ parts }) => parts.every(isWanted));
+  const programs = all.programs.filter(program => program.dialect === DIALECT);
+  const needs = new Set(programs.flatMap(program => program.needs));
+  const kernels = all.kernels.filter(({ load }) => needs.has(load.path));
+  const images = all.images.filter(({ path }) => needs.has(path));
   const files = new Map<string, Uint8Array>();
-  for (const part of images.flatMap(({ parts }) => parts)) files.set(part, gunzipSync(read(part)));
+  for (const { load, lines, rest } of kernels)
+    for (const path of [load.path, lines.path, rest]) files.set(path, gunzipSync(read(path)));
+  for (const { path } of images) files.set(path, gunzipSync(read(path)));
   const named = Buffer.concat([...files.values()]);
-  const texts = Object.entries(
-    JSON.parse(gunzipSync(read(all.sources)).toString()) as Record<string, string>,
-  );
   // Of a text that no image names no line can be shown.
-  const shown = texts.filter(([path]) => named.includes(path.slice(path.lastIndexOf('/') + 1)));
-  files.set(all.sources, Buffer.from(JSON.stringify(Object.fromEntries(shown))));
+  const names = all.sources.names.filter(path => named.includes(path.slice(path.lastIndexOf('/') + 1)));
+  const texts = names.map(name => `${all.sources.folder}/${name}.packed`);
+  for (const path of texts) files.set(path, gunzipSync(read(path)));
   for (const { capsule } of programs) files.set(capsule, read(capsule));
-  files.set('assets.json', Buffer.from(JSON.stringify({ ...all, programs, images })));
-  files.set('page.js', script('index-'));
-  files.set('worker.js', script('worker-'));
+  const sources = { folder: all.sources.folder, names };
+  files.set('assets.json', Buffer.from(JSON.stringify({ ...all, programs, kernels, images, sources })));
+  const packed = JSON.parse(read('index.html').toString().match(SCRIPTS)![1]!) as Scripts;
+  const scripts = { page: packed.page, worker: packed.worker, ...packed.libraries };
+  for (const [name, path] of Object.entries(scripts)) files.set(`${name}.js`, gunzipSync(read(path)));
   return files;
 }
 
-/** `start`: the bundle of start.ts. Answers with the size; an error when it is too large. */
+/** `start`: the bundle of web/start/file.ts. Answers with the size; an error when it is too large. */
 export function makeFile(folder: string, start: string, target: string): number {
   const files = contents(folder);
   const sizes = [...files].map(([name, { length }]) => [name, length]);
@@ -63,7 +60,9 @@ export function makeFile(folder: string, start: string, target: string): number 
   const css = readFileSync(join(folder, 'assets', style), 'utf8');
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
     .replace(/(Content-Security-Policy"\s+content=")[^"]*/, (_, before: string) => before + policy(start))
+    .replace(SCRIPTS, '')
     .replace(/\s*<script[^>]*><\/script>/, '')
+    .replace(/\s*<link rel="preload"[^>]*>/g, '')
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${css}</style>`)
     .replace(
       '</body>',

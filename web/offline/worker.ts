@@ -21,8 +21,8 @@ interface Fetching {
 
 const scope = globalThis as unknown as Scope;
 const CACHE = 'kcovbox page 1';
-/** As Vite names files, and web/assets/main.ts kernels and sources. */
-const HASHED = /-[\w-]{8,}\.(js|css|packed)$/;
+/** As setup/web.mjs names scripts, and web/assets/main.ts kernels and sources. */
+const HASHED = /-\w{8,}(\/.*)?\.(js|css|packed)$/;
 
 async function fromNetwork(request: Request): Promise<Response> {
   const answer = await fetch(request);
@@ -53,7 +53,7 @@ async function keep(urls: readonly string[]): Promise<void> {
 /** A new build has new names: scripts and styles that the page did not load are of an old one. */
 async function dropOld(cache: Cache, loaded: ReadonlySet<string>): Promise<void> {
   for (const { url } of await cache.keys())
-    if (/-[\w-]{8,}\.(js|css)$/.test(new URL(url).pathname) && !loaded.has(url)) await cache.delete(url);
+    if (/\/assets\/[^/]*$/.test(new URL(url).pathname) && !loaded.has(url)) await cache.delete(url);
 }
 
 scope.addEventListener('install', event => event.waitUntil(scope.skipWaiting()));

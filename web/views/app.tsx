@@ -1,11 +1,12 @@
 // The page: one focus (a moment, a frame, a line) that all views show and every view can move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Assets, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
+import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
 import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { Files } from './files.tsx';
 import { Header } from './header.tsx';
-import { base, inlined, load } from './load.ts';
+import { keptLines } from './kept.ts';
+import { base, load } from './load.ts';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
 import { OWN_NAME, Own } from './own.tsx';
@@ -24,8 +25,13 @@ export function App() {
   /** The run that the address holds. */
   const [run, setRun] = useState<string>();
   const [opened, setOpened] = useState<Opened>();
+  const [details, setDetails] = useState<Details>();
   const [focus, setFocus] = useState<Focus>();
-  const [shown, setShown] = useState<Shown>();
+  /** Of the last visit, until the run is there. */
+  const [kept] = useState(() => keptLines(readPlace(location.hash)));
+  const [shown, setShown] = useState<Shown | undefined>(
+    () => kept && { file: kept.path, line: readPlace(location.hash).line ?? 1 },
+  );
   const [measure, setMeasure] = useState<Measure>('kcov');
   const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
   const [moments, setMoments] = useState<{ place: string; rows: readonly MomentRow[] }>();
@@ -34,6 +40,8 @@ export function App() {
   const busy = useRef(0);
   /** Of the programs that were asked for, the last one is opened. */
   const turn = useRef(0);
+  /** Called when the source is drawn. */
+  const drawn = useRef<() => void>();
 
   /** Runs one request; what goes wrong is one line for the reader. */
   const doing = useCallback(async (work: () => Promise<void>): Promise<void> => {
@@ -58,8 +66,9 @@ export function App() {
 
   /** Moment and line of an address. */
   const goTo = useCallback(
-    async ({ unit, file, line }: Place, { first, start, last }: Opened) => {
-      take(await client.ask('seek', { unit: Math.max(first, Math.min(unit ?? start, last)) }));
+    async ({ unit, file, line }: Place, { first, last }: Opened) => {
+      const at = unit === undefined ? {} : { unit: Math.max(first, Math.min(unit, last)) };
+      take(await client.ask('seek', at));
       if (file !== undefined) setShown({ file, line: line ?? 1 });
     },
     [client, take],
@@ -79,7 +88,7 @@ export function App() {
         setMoments(undefined);
         setBreakpoints([]);
         const now = await client
-          .ask('open', { capsule: bytes, name, assets: all, base, inlined, texts })
+          .ask('open', { capsule: bytes, name, assets: all, texts })
           .catch((error: Error) => {
             // A newer request has its own run.
             if (error.message !== STOPPED) {
@@ -88,10 +97,19 @@ export function App() {
             }
             throw error;
           });
+        setDetails(undefined);
+        setFocus(undefined);
         setOpened(now);
         setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
+        setShown(at.file === undefined ? undefined : { file: at.file, line: at.line ?? 1 });
+        // The reader sees the line before the machine goes to the moment.
+        if (at.file !== undefined)
+          await new Promise<void>(done => {
+            drawn.current = done;
+          });
         await goTo(at, now);
-        await keepForOffline(now.files);
+        setDetails(await client.ask('details', {}));
+        await keepForOffline();
       }),
     [client, doing, goTo],
   );
@@ -126,7 +144,11 @@ export function App() {
   const openPlace = useCallback(
     (place: Place, all: Assets) =>
       place.run === undefined
-        ? openProgram(place.program ?? all.programs[0]!.id, all, place)
+        ? openProgram(
+            place.program ?? all.first.program,
+            all,
+            place.program === undefined ? all.first : place,
+          )
         : openRun(place.run, all, place),
     [openProgram, openRun],
   );
@@ -140,6 +162,8 @@ export function App() {
   }, [doing, openPlace]);
 
   const place: Place = { program, run, unit: focus?.unit, file: shown?.file, line: shown?.line };
+  const isSame = opened?.differences.length === 0;
+  const isFirst = assets?.first.program === program && assets?.first.file === shown?.file;
   useEffect(() => {
     if (!focus) return;
     // A run of a file has no address.
@@ -160,8 +184,15 @@ export function App() {
     return () => removeEventListener('hashchange', changed);
   });
 
-  const seek = (unit: number, hart?: number) =>
-    doing(async () => take(await client.ask('seek', { unit, ...(hart !== undefined && { hart }) })));
+  const seek = (unit?: number, hart?: number) =>
+    doing(async () =>
+      take(
+        await client.ask('seek', {
+          ...(unit !== undefined && { unit }),
+          ...(hart !== undefined && { hart }),
+        }),
+      ),
+    );
   const look = (args: { hart?: number; level?: number }) =>
     doing(async () => take(await client.ask('look', args)));
   const move = (motion: Motion) => doing(async () => take(await client.ask('move', motion)));
@@ -202,6 +233,15 @@ export function App() {
     });
 
   useEffect(() => {
+    // Variables of the kernel are in a part of its image that is loaded now.
+    if (focus && !focus.variables)
+      void doing(async () => {
+        const whole = await client.ask('state', {});
+        setFocus(now => (now === focus ? whole : now));
+      });
+  }, [client, doing, focus]);
+
+  useEffect(() => {
     const over = (event: DragEvent) => event.preventDefault();
     const dropped = (event: DragEvent) => {
       event.preventDefault();
@@ -239,29 +279,36 @@ export function App() {
       <p class="message" role="status">
         {message}
       </p>
-      {opened && focus ? (
+      {opened || kept ? (
         <main>
-          <Files
-            client={client}
-            opened={opened}
-            measure={measure}
-            shown={shown}
-            onMeasure={setMeasure}
-            onShow={setShown}
-          />
+          <nav class="files" aria-label="files">
+            {opened && details && (
+              <Files
+                client={client}
+                opened={opened}
+                measure={measure}
+                shown={shown}
+                onMeasure={setMeasure}
+                onShow={setShown}
+              />
+            )}
+          </nav>
           <section class="middle" aria-label="source">
-            <Controls opened={opened} focus={focus} onMove={move} onSeek={seek} />
+            {opened && <Controls opened={opened} focus={focus} onMove={move} onSeek={seek} />}
             <Source
               client={client}
               opened={opened}
+              kept={kept}
+              keep={place.program === undefined || !isSame ? undefined : { program: place.program, isFirst }}
               measure={measure}
               focus={focus}
               shown={shown}
               breakpoints={breakpoints}
               onToggle={toggle}
               onLine={ask}
+              onDrawn={() => drawn.current?.()}
             />
-            {moments && (
+            {moments && focus && (
               <Moments
                 place={moments.place}
                 rows={moments.rows}
@@ -271,10 +318,20 @@ export function App() {
               />
             )}
           </section>
-          <State focus={focus} onLook={look} onLastWrite={lastWrite} />
+          <aside class="state" aria-label="state">
+            {focus && <State focus={focus} onLook={look} onLastWrite={lastWrite} />}
+          </aside>
           <div class="below">
-            <TimeAxis opened={opened} focus={focus} moments={moments?.rows ?? []} onSeek={seek} />
-            <Terminal opened={opened} focus={focus} />
+            {opened && details && focus && (
+              <TimeAxis
+                opened={opened}
+                details={details}
+                focus={focus}
+                moments={moments?.rows ?? []}
+                onSeek={seek}
+              />
+            )}
+            {opened && details && focus && <Terminal opened={opened} focus={focus} />}
           </div>
         </main>
       ) : (

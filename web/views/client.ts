@@ -1,27 +1,19 @@
 // The page's end of the worker: one promise for each request.
-import type { Answer, Inlined, Request, RequestName, Requests } from '../protocol.ts';
-import { inlined } from './load.ts';
+import type { Answer, Request, RequestName, Requests, Sent, Wanted } from '../protocol.ts';
+import { inlined, load, workerScript } from './load.ts';
 
 /** The error of requests that `restart` has ended. */
 export const STOPPED = 'stopped';
-
-let workerUrl: string | undefined;
-/** The address of the worker's script where the page is one file. */
-const inlinedWorker = (files: Inlined): string =>
-  (workerUrl ??= URL.createObjectURL(
-    new Blob([files.get('worker.js') as Uint8Array<ArrayBuffer>], { type: 'text/javascript' }),
-  ));
 
 export class Client {
   readonly #waiting = new Map<number, { done: (value: unknown) => void; failed: (error: Error) => void }>();
   #next = 1;
   #worker = this.#started();
 
-  #started(): Worker {
-    const worker = inlined
-      ? new Worker(inlinedWorker(inlined))
-      : new Worker(new URL('../engine/worker.ts', import.meta.url), { type: 'module' });
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+  async #started(): Promise<Worker> {
+    const worker = new Worker(await workerScript());
+    worker.onmessage = ({ data }: MessageEvent<Answer | Wanted>) => {
+      if ('want' in data) return void this.#send(worker, data.want);
       const waiting = this.#waiting.get(data.id);
       this.#waiting.delete(data.id);
       if (data.ok) waiting?.done(data.value);
@@ -31,6 +23,19 @@ export class Client {
     return worker;
   }
 
+  /** The worker has no network. */
+  async #send(worker: Worker, path: string): Promise<void> {
+    let sent: Sent;
+    try {
+      const bytes = await load(path);
+      sent = { path, bytes };
+      worker.postMessage(sent, inlined ? [] : [bytes.buffer]);
+    } catch (error) {
+      sent = { path, error: (error as Error).message };
+      worker.postMessage(sent);
+    }
+  }
+
   #fail(why: string): void {
     for (const { failed } of this.#waiting.values()) failed(new Error(why));
     this.#waiting.clear();
@@ -38,7 +43,10 @@ export class Client {
 
   /** Ends whatever runs, however long it would take, and frees its memory. */
   restart(): void {
-    this.#worker.terminate();
+    void this.#worker.then(
+      worker => worker.terminate(),
+      () => {},
+    );
     this.#fail(STOPPED);
     this.#worker = this.#started();
   }
@@ -49,7 +57,7 @@ export class Client {
     const request: Request<N> = { id, name, args };
     return new Promise<unknown>((done, failed) => {
       this.#waiting.set(id, { done, failed });
-      this.#worker.postMessage(request);
+      this.#worker.then(worker => worker.postMessage(request), failed);
     }) as Promise<Requests[N][1]>;
   }
 }

@@ -28,9 +28,9 @@ export function Controls({
   onSeek,
 }: {
   opened: Opened;
-  focus: Focus;
+  focus: Focus | undefined;
   onMove: (motion: Motion) => void;
-  onSeek: (unit: number) => void;
+  onSeek: (unit?: number) => void;
 }) {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
@@ -48,7 +48,7 @@ export function Controls({
   });
   return (
     <div class="controls" role="toolbar" aria-label="motion">
-      <button type="button" title="to the beginning of the program" onClick={() => onSeek(opened.start)}>
+      <button type="button" title="to the beginning of the program" onClick={() => onSeek()}>
         ⇤
       </button>
       {ROWS.map(({ way, direction, key, label, title }) => (
@@ -72,14 +72,14 @@ export function Controls({
           type="number"
           min={opened.first}
           max={opened.last}
-          value={focus.unit}
+          value={focus?.unit ?? ''}
           onChange={event => {
             const unit = event.currentTarget.valueAsNumber;
             if (Number.isSafeInteger(unit)) onSeek(Math.min(opened.last, Math.max(opened.first, unit)));
           }}
         />
       </label>
-      <span class="reason">{focus.reason}</span>
+      <span class="reason">{focus?.reason}</span>
     </div>
   );
 }

@@ -37,7 +37,7 @@ export function Files({
   }, [client, opened, measure]);
   const wanted = rows.filter(row => row.path.includes(filter) && (hasAll || row.covered > 0));
   return (
-    <nav class="files" aria-label="files">
+    <>
       <fieldset>
         <legend>Lines that</legend>
         <label>
@@ -84,6 +84,6 @@ export function Files({
         <input type="checkbox" checked={hasAll} onChange={event => setAll(event.currentTarget.checked)} />{' '}
         also files without such lines
       </label>
-    </nav>
+    </>
   );
 }

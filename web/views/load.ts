@@ -1,18 +1,42 @@
 // The files beside the page; where the page is one file, they are in it (web/file/).
-import type { Inlined } from '../protocol.ts';
+import type { Inlined, Library } from '../protocol.ts';
+import { fetchFile } from '../start/fetch.ts';
+import { addressOf } from '../start/script.ts';
+
+/** What the first script of the folder hands over (web/start/folder.ts). */
+interface Folder {
+  readonly worker: Promise<Uint8Array>;
+  readonly libraries: Readonly<Record<Library, string>>;
+  /** Names this build of the page and its data. */
+  readonly build: string;
+  /** Files that were requested before the page was there. */
+  readonly early: Map<string, Promise<Uint8Array>>;
+}
 
 declare global {
   var kcovboxFiles: Inlined | undefined;
+  var kcovboxFolder: Folder | undefined;
 }
 
 export const base = document.baseURI;
 export const inlined = globalThis.kcovboxFiles;
+const folder = globalThis.kcovboxFolder;
+export const build = folder?.build;
 
-/** Errors: one line with the path. */
+/** A file, unpacked. Errors: one line with the path. */
 export async function load(path: string): Promise<Uint8Array> {
-  const own = inlined?.get(path);
-  if (own) return own;
-  const response = await fetch(new URL(path, base)).catch(() => undefined);
-  if (!response?.ok) throw new Error(`${path} cannot be loaded: ${response?.status ?? 'no connection'}`);
-  return new Uint8Array(await response.arrayBuffer());
+  const own = inlined?.get(path) ?? folder?.early.get(path);
+  folder?.early.delete(path); // its bytes are sent on, and can be taken once
+  return own ?? fetchFile(path);
+}
+
+let workerAddress: Promise<string> | undefined;
+/** The address of the worker's script. */
+export const workerScript = (): Promise<string> =>
+  (workerAddress ??= (inlined ? Promise.resolve(inlined.get('worker.js')!) : folder!.worker).then(addressOf));
+
+/** A library of web/libraries/, as a module. */
+export async function library<T>(name: Library): Promise<T> {
+  const script = inlined?.get(`${name}.js`) ?? (await fetchFile(folder!.libraries[name]));
+  return (await import(addressOf(script))) as T;
 }

@@ -2,13 +2,13 @@
 // (web/offline/worker.ts). Where there is none, as in a sandboxed frame, nothing happens.
 import { inlined } from './load.ts';
 
-/** Call when a program is open; `files`: those that its worker has loaded. */
-export async function keepForOffline(files: readonly string[]): Promise<void> {
+/** Call when a program is open. */
+export async function keepForOffline(): Promise<void> {
   if (inlined) return; // all is there
   try {
     await navigator.serviceWorker.register('offline.js', { scope: './' });
     const { active } = await navigator.serviceWorker.ready;
     const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
-    active?.postMessage([document.baseURI.replace(/#.*/, ''), ...loaded, ...files]);
+    active?.postMessage([document.baseURI.replace(/#.*/, ''), ...loaded]);
   } catch {} // not allowed here
 }

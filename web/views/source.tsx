@@ -14,6 +14,7 @@ import { tags } from '@lezer/highlight';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Focus, Lines, Measure, Opened } from '../protocol.ts';
 import type { Client } from './client.ts';
+import { type Kept, keepLines } from './kept.ts';
 import type { Shown } from './shown.ts';
 
 interface Marks {
@@ -132,34 +133,51 @@ export const colours = syntaxHighlighting(highlight);
 export function Source({
   client,
   opened,
+  kept,
+  keep,
   measure,
   focus,
   shown,
   breakpoints,
   onToggle,
   onLine,
+  onDrawn,
 }: {
   client: Client;
-  opened: Opened;
+  opened: Opened | undefined;
+  /** To be shown while the run is not there. */
+  kept: Kept | undefined;
+  /** Where the lines that are drawn can be found again; undefined: they cannot. */
+  keep: Pick<Kept, 'program' | 'isFirst'> | undefined;
   measure: Measure;
-  focus: Focus;
+  focus: Focus | undefined;
   shown: Shown | undefined;
   breakpoints: readonly string[];
   onToggle: (place: string) => void;
   onLine: (place: string) => void;
+  /** When the states of lines are in the page, or there is no text. */
+  onDrawn: () => void;
 }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>();
-  const [content, setContent] = useState<{ path: string; text: string | undefined; lines: Lines }>();
+  const [content, setContent] = useState<
+    { path: string; text: string | undefined; lines: Lines } | undefined
+  >(kept);
   const path = shown?.file ?? '';
-  const acts = useRef({ path, onToggle, onLine });
-  acts.current = { path, onToggle, onLine };
+  const acts = useRef({ path, keep, onToggle, onLine });
+  acts.current = { path, keep, onToggle, onLine };
 
   useEffect(() => {
-    if (path === '') return;
+    if (path === '' || !opened) return;
     let isOld = false;
     void client.ask('lines', { measure, path }).then(
-      answer => isOld || setContent({ path, ...answer }),
+      answer => {
+        if (isOld) return;
+        setContent({ path, ...answer });
+        const { text, lines } = answer;
+        if (acts.current.keep && text !== undefined)
+          keepLines({ ...acts.current.keep, path, measure, text, lines });
+      },
       () => isOld || setContent({ path, text: undefined, lines: [] }),
     );
     return () => {
@@ -202,12 +220,13 @@ export function Source({
     };
   }, [text]);
 
-  const frame = focus.frames[focus.level];
+  const frame = focus?.frames[focus.level];
   const now = frame?.file === path ? frame.line : 0;
   const line = shown?.line ?? 0;
   useEffect(() => {
     const editor = view.current;
-    if (!editor || content?.path !== path) return;
+    if (content?.path !== path) return;
+    if (!editor) return onDrawn();
     const own = breakpoints.filter(place => place.startsWith(`${path}:`));
     const marks = {
       lines: content.lines,
@@ -219,6 +238,7 @@ export function Source({
     if (line >= 1 && line <= editor.state.doc.lines)
       effects.push(EditorView.scrollIntoView(editor.state.doc.line(line).from, { y: 'center' }));
     editor.dispatch({ effects });
+    onDrawn();
   }, [content, path, breakpoints, now, line]);
 
   return (

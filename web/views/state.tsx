@@ -11,7 +11,7 @@ export function State({
   onLastWrite: (what: string) => void;
 }) {
   return (
-    <aside class="state" aria-label="state">
+    <>
       {focus.harts.length > 1 && (
         <section>
           <h2>Harts</h2>
@@ -51,9 +51,10 @@ export function State({
       </section>
       <section>
         <h2>Variables</h2>
-        {focus.variables.length === 0 && <p class="empty">There are none here.</p>}
+        {!focus.variables && <p class="empty">The kernel's types are being loaded.</p>}
+        {focus.variables?.length === 0 && <p class="empty">There are none here.</p>}
         <dl>
-          {focus.variables.map(({ name, type, value }) => (
+          {focus.variables?.map(({ name, type, value }) => (
             <div key={name}>
               <dt title={type}>{name}</dt>
               <dd>
@@ -104,6 +105,6 @@ export function State({
           ))}
         </dl>
       </details>
-    </aside>
+    </>
   );
 }

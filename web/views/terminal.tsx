@@ -1,7 +1,8 @@
 // The output of the guest up to the moment.
-import { Terminal as Xterm } from '@xterm/xterm';
-import { useEffect, useRef } from 'preact/hooks';
+import type { Terminal as Xterm } from '@xterm/xterm';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Focus, Opened } from '../protocol.ts';
+import { library } from './load.ts';
 
 const ROWS = 12;
 const COLUMNS = 80;
@@ -20,38 +21,47 @@ export function printedAt(units: Float64Array, unit: number): number {
 
 export function Terminal({ opened, focus }: { opened: Opened; focus: Focus }) {
   const host = useRef<HTMLDivElement>(null);
-  const xterm = useRef<Xterm>();
+  const [xterm, setXterm] = useState<Xterm>();
   const written = useRef(0);
   useEffect(() => {
-    const made = new Xterm({
-      rows: ROWS,
-      cols: COLUMNS,
-      convertEol: true,
-      disableStdin: true,
-      fontSize: 12.5,
-      fontFamily: MONO,
-      screenReaderMode: true,
-      theme: { background: '#16181b', foreground: '#e7e5df', cursor: '#16181b' },
+    let made: Xterm | undefined;
+    let isOver = false;
+    void library<typeof import('@xterm/xterm')>('xterm').then(({ Terminal: Made }) => {
+      if (isOver) return;
+      made = new Made({
+        rows: ROWS,
+        cols: COLUMNS,
+        convertEol: true,
+        disableStdin: true,
+        fontSize: 12.5,
+        fontFamily: MONO,
+        screenReaderMode: true,
+        theme: { background: '#16181b', foreground: '#e7e5df', cursor: '#16181b' },
+      });
+      made.open(host.current!);
+      setXterm(made);
     });
-    made.open(host.current!);
-    xterm.current = made;
-    return () => made.dispose();
+    return () => {
+      isOver = true;
+      made?.dispose();
+    };
   }, []);
   useEffect(() => {
-    xterm.current!.reset();
+    xterm?.reset();
     written.current = 0;
-  }, [opened]);
+  }, [opened, xterm]);
   useEffect(() => {
+    if (!xterm) return;
     const { bytes, units } = opened.console;
     const isEnd = focus.unit >= opened.last;
     const now = isEnd ? bytes.length : printedAt(units, focus.unit);
     if (now < written.current) {
-      xterm.current!.reset();
+      xterm.reset();
       written.current = 0;
     }
-    xterm.current!.write(bytes.subarray(written.current, now));
+    xterm.write(bytes.subarray(written.current, now));
     written.current = now;
-  }, [opened, focus]);
+  }, [opened, focus, xterm]);
   return (
     <section class="terminal" aria-label="console">
       <h2>Console</h2>

@@ -1,8 +1,9 @@
 // The run on one axis: a lane of events for each hart, and the points that kcov recorded so far.
 // A click goes to a moment; dragging zooms, a double click shows all again.
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
-import type { Focus, MomentRow, Opened, RunEvent } from '../protocol.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
+import type { Details, Focus, MomentRow, Opened, RunEvent } from '../protocol.ts';
+import { library } from './load.ts';
 
 const LANE = 16;
 const HEIGHT = 130;
@@ -41,7 +42,7 @@ function eventNear(plot: uPlot, events: readonly RunEvent[], left: number): RunE
   return best;
 }
 
-function drawLanes(plot: uPlot, { events, harts }: Opened, { focus, moments }: Marks): void {
+function drawLanes(plot: uPlot, { events }: Details, { harts }: Opened, { focus, moments }: Marks): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   const colors = new Map<string, string>();
@@ -71,17 +72,20 @@ function drawLanes(plot: uPlot, { events, harts }: Opened, { focus, moments }: M
 
 export function TimeAxis({
   opened,
+  details,
   focus,
   moments,
   onSeek,
 }: {
   opened: Opened;
+  details: Details;
   focus: Focus;
   moments: readonly MomentRow[];
   onSeek: (unit: number, hart?: number) => void;
 }) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();
+  const [Plot, setPlot] = useState<typeof uPlot>();
   const label = useRef<HTMLOutputElement>(null);
   const marks = useRef<Marks>({ focus, moments });
   const seek = useRef(onSeek);
@@ -89,12 +93,22 @@ export function TimeAxis({
   seek.current = onSeek;
 
   useEffect(() => {
-    const { growth, first, last, harts, start } = opened;
+    let isOver = false;
+    void library<{ default: typeof uPlot }>('uplot').then(made => isOver || setPlot(() => made.default));
+    return () => {
+      isOver = true;
+    };
+  }, []);
+
+  useEffect(() => {
+    if (!Plot) return;
+    const { growth, first, last, harts } = opened;
+    const { start, events } = details;
     const element = host.current!;
     const units = [first, ...growth.units, last];
     const points = [0, ...growth.points, growth.points.at(-1) ?? 0];
     const color = (name: string) => () => colorOf(name);
-    const made = new uPlot(
+    const made = new Plot(
       {
         width: element.clientWidth,
         height: HEIGHT + harts * LANE,
@@ -116,17 +130,17 @@ export function TimeAxis({
             label: 'points',
             stroke: color('--good'),
             width: 2,
-            paths: uPlot.paths.stepped!({ align: 1 }),
+            paths: Plot.paths.stepped!({ align: 1 }),
             points: { show: false },
           },
         ],
         cursor: { y: false, points: { show: false }, drag: { x: true, setScale: true, dist: 8 } },
         hooks: {
-          draw: [now => drawLanes(now, opened, marks.current)],
+          draw: [now => drawLanes(now, details, opened, marks.current)],
           setCursor: [
             now => {
               const left = now.cursor.left ?? -1;
-              const near = left < 0 ? undefined : eventNear(now, opened.events, left);
+              const near = left < 0 ? undefined : eventNear(now, events, left);
               label.current!.textContent = near
                 ? `${near.name}, unit ${near.unit.toLocaleString('en-US')}`
                 : '';
@@ -141,7 +155,7 @@ export function TimeAxis({
     const clicked = (): void => {
       const left = made.cursor.left ?? -1;
       if (left < 0 || made.select.width > 0) return;
-      const near = eventNear(made, opened.events, left);
+      const near = eventNear(made, events, left);
       const unit = Math.round(made.posToVal(left, 'x'));
       if (near) seek.current(near.unit, near.hart);
       else seek.current(Math.min(last, Math.max(first, unit)));
@@ -155,11 +169,11 @@ export function TimeAxis({
       resized.disconnect();
       made.destroy();
     };
-  }, [opened]);
+  }, [opened, details, Plot]);
 
   useEffect(() => plot.current?.redraw(false), [focus, moments]);
 
-  const { events } = opened;
+  const { events } = details;
   const go = (by: 1 | -1): void => {
     const next =
       by > 0
@@ -183,7 +197,7 @@ export function TimeAxis({
         </button>
       </h2>
       <div ref={host} />
-      {opened.moreEvents > 0 && <p>{opened.moreEvents} more events are not drawn.</p>}
+      {details.moreEvents > 0 && <p>{details.moreEvents} more events are not drawn.</p>}
     </section>
   );
 }

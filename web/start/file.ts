@@ -1,5 +1,6 @@
 // The only script that the page as one file has in its text: unpacks the others, and starts them.
-import { unpack } from './unpack.ts';
+import { unpack } from '../file/unpack.ts';
+import { fail, start } from './script.ts';
 
 /** Contents by path: a line of JSON with the sizes, then one behind the other. */
 function filesOf(bytes: Uint8Array): Map<string, Uint8Array> {
@@ -12,12 +13,7 @@ try {
   const text = atob(document.getElementById('files')!.textContent.trim());
   const files = filesOf(unpack(Uint8Array.from(text, letter => letter.charCodeAt(0))));
   globalThis.kcovboxFiles = files;
-  const page = new Blob([files.get('page.js') as Uint8Array<ArrayBuffer>], { type: 'text/javascript' });
-  const script = document.createElement('script');
-  script.type = 'module';
-  script.src = URL.createObjectURL(page);
-  document.head.append(script);
+  start(files.get('page.js')!);
 } catch (error) {
-  document.getElementById('app')!.textContent =
-    `This file cannot be opened: ${(error as Error).message}. Get it again, as a whole.`;
+  fail(`This file cannot be opened: ${(error as Error).message}. Get it again, as a whole.`);
 }

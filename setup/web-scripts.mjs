@@ -1,0 +1,79 @@
+// Bundles the scripts and the style of the page (web/), and writes its index.html. Scripts are
+// packed with gzip, because a host need not compress what it serves; the first script unpacks them.
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { ROOT } from './ensure.mjs';
+
+const LIBRARIES = ['xterm', 'uplot'];
+
+/** The script and the style of an entry. */
+async function bundled(entry, format = 'iife') {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [`web/${entry}`],
+    outdir: 'unused',
+    bundle: true,
+    minify: true,
+    write: false,
+    format,
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfigRaw: {},
+    legalComments: 'none',
+    logLevel: 'error',
+  });
+  const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim();
+  return { script: text('.js'), style: text('.css') };
+}
+
+/** Writes a file whose name has the hash of its contents; the path. */
+function hashed(folder, name, end, text) {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const path = `assets/${name}-${hash}.${end}`;
+  writeFileSync(join(folder, path), end === 'packed' ? gzipSync(text, { level: 9 }) : text);
+  return path;
+}
+
+/** `folder`: gets the page, and a copy of everything in `assets`. */
+export async function writePage(folder, assets) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, 'assets'), { recursive: true });
+  cpSync(assets, folder, { recursive: true });
+  const packed = async (name, entry, format) =>
+    hashed(folder, name, 'packed', (await bundled(entry, format)).script);
+  const page = await bundled('views/main.tsx');
+  const libraries = {};
+  for (const name of LIBRARIES) libraries[name] = await packed(name, `libraries/${name}.ts`, 'esm');
+  const scripts = {
+    page: hashed(folder, 'page', 'packed', page.script),
+    worker: await packed('worker', 'engine/worker.ts'),
+    libraries,
+  };
+  scripts.build = createHash('sha256')
+    .update(JSON.stringify(scripts))
+    .update(readFileSync(join(folder, 'assets.json')))
+    .digest('hex')
+    .slice(0, 12);
+  const start = hashed(folder, 'start', 'js', (await bundled('start/folder.ts')).script);
+  const style = hashed(folder, 'page', 'css', page.style);
+  const early = [scripts.worker, scripts.page, 'assets.json'].map(
+    path => `<link rel="preload" as="fetch" crossorigin href="${path}" />`,
+  );
+  const head = [
+    ...early,
+    `<link rel="stylesheet" href="${style}" />`,
+    `<script type="application/json" id="scripts">${JSON.stringify(scripts)}</script>`,
+    `<script defer src="${start}"></script>`,
+  ];
+  const html = readFileSync(join(ROOT, 'web', 'index.html'), 'utf8');
+  writeFileSync(join(folder, 'index.html'), html.replace('<!-- scripts -->', head.join('\n    ')));
+  for (const [name, entry] of [['offline.js', 'offline/worker.ts']])
+    writeFileSync(join(folder, name), (await bundled(entry)).script);
+}
+
+/** The script of the page as one file. */
+export const firstOfFile = async () => (await bundled('start/file.ts')).script;

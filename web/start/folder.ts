@@ -1,0 +1,40 @@
+// The first script of the page as a folder. The scripts and all files of the first program are
+// requested at once, before any of them is there, so that the line is never idle.
+import type { Assets, Scripts } from '../protocol.ts';
+import { fetchFile } from './fetch.ts';
+import { fail, start } from './script.ts';
+
+const { page, worker, libraries, build } = JSON.parse(
+  document.getElementById('scripts')!.textContent,
+) as Scripts;
+const early = new Map<string, Promise<Uint8Array>>();
+const request = (path: string): Promise<Uint8Array> => {
+  const file = fetchFile(path);
+  file.catch(() => {}); // the page says it
+  early.set(path, file);
+  return file;
+};
+
+/** The files of the program that the address names. */
+async function requestProgram(): Promise<void> {
+  const { programs, first, sources } = JSON.parse(
+    new TextDecoder().decode(await request('assets.json')),
+  ) as Assets;
+  const words = new URLSearchParams(location.hash.slice(1));
+  if (words.has('run') || words.has('wait')) return;
+  const id = words.get('program') ?? first.program;
+  const [capsule, load, lines, image] = programs.find(program => program.id === id)?.needs ?? [];
+  if (!capsule || !load || !lines || !image) return;
+  request(capsule);
+  const file = words.has('program') ? words.get('file') : first.file;
+  if (file && sources.names.includes(file)) request(`${sources.folder}/${file}.packed`);
+  request(lines);
+  // While the program comes, the worker reads the lines.
+  await request(load);
+  request(image);
+}
+
+globalThis.kcovboxFolder = { worker: fetchFile(worker), libraries, build, early };
+globalThis.kcovboxFolder.worker.catch(() => {}); // the page says it
+void requestProgram().catch(() => {});
+fetchFile(page).then(start, (error: Error) => fail(`${error.message}. Load the page again.`));

@@ -1,0 +1,18 @@
+// Starts the page from the bytes of its script: a host need not compress, because the page unpacks
+// what it loads.
+
+/** The address of a script. It stays for the life of the page. */
+export const addressOf = (script: Uint8Array | ArrayBuffer): string =>
+  URL.createObjectURL(new Blob([script as Uint8Array<ArrayBuffer>], { type: 'text/javascript' }));
+
+export function start(script: Uint8Array | ArrayBuffer): void {
+  const element = document.createElement('script');
+  element.type = 'module';
+  element.src = addressOf(script);
+  document.head.append(element);
+}
+
+/** Instead of the page. */
+export function fail(why: string): void {
+  document.getElementById('app')!.textContent = why;
+}
