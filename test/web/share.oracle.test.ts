@@ -74,7 +74,7 @@ describe.skipIf(reason)('sharing a run', () => {
   const messageOf = (page: Page) => page.locator('.message').textContent();
   async function shared(page: Page): Promise<string> {
     await page.getByRole('button', { name: 'Share' }).click();
-    const address = await page.locator('.share input').inputValue();
+    const address = await page.locator('.sharing input').inputValue();
     await page.getByRole('button', { name: 'Close' }).first().click();
     return address;
   }
@@ -143,7 +143,7 @@ describe.skipIf(reason)('sharing a run', () => {
       await page.locator('.message', { hasText: /^$/ }).waitFor({ state: 'attached' });
       await settled(page);
       await page.getByRole('button', { name: 'Share' }).click();
-      const text = page.locator('.share p', { hasText: 'does not fit into an address: it takes' });
+      const text = page.locator('.sharing p', { hasText: 'does not fit into an address: it takes' });
       await text.waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),

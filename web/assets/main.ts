@@ -64,9 +64,10 @@ function written(folder: string, name: string, bytes: Uint8Array): Part {
 function copiesOf(whole: Elf, lines: Elf, end: number): KernelFiles['copies'] {
   const copies = whole.sections.flatMap(section => {
     const other = lines.section(section.name);
-    const isCopy = section.offset >= end && section.size > 0 && other !== undefined;
-    return isCopy && Buffer.from(whole.data(section)).equals(lines.data(other))
-      ? [[section.offset, other.offset, section.size] as const]
+    const data = whole.data(section); // none of .bss
+    const isCopy = section.offset >= end && data.length > 0 && other !== undefined;
+    return isCopy && Buffer.from(data).equals(lines.data(other))
+      ? [[section.offset, other.offset, data.length] as const]
       : [];
   });
   return copies.sort(([a], [b]) => a - b);

@@ -58,7 +58,7 @@ export function Share({
       <button type="button" onClick={() => void open()} title="the run as an address or as a file">
         Share
       </button>
-      <dialog ref={dialog} class="share" aria-label="share the run">
+      <dialog ref={dialog} class="sharing" aria-label="share the run">
         {shared?.run === undefined ? (
           <p>
             This run does not fit into an address: it takes {((shared?.bytes ?? 0) / 1000).toFixed(1)} kB. A
