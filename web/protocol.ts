@@ -53,7 +53,7 @@ export interface FirstPlace {
 /** dist/web/assets.json. */
 export interface Assets {
   readonly programs: readonly ProgramRow[];
-  /** What an address without a place shows. */
+  /** Shown for an address without a place. */
   readonly first: FirstPlace;
   readonly kernels: readonly KernelFiles[];
   readonly images: readonly ImageFiles[];
@@ -122,7 +122,7 @@ export interface Opened {
   readonly growth: Growth;
 }
 
-/** What takes a second look at the run. */
+/** Facts that take a second execution. */
 export interface Details {
   /** The program's first statement in main. */
   readonly start: number;

@@ -17,7 +17,7 @@ const VERSION = 4;
 const ADDRESS_BYTES = 8;
 const HEADER = 64;
 const SECTION_HEADER = 64;
-/** Sections that are copied; .debug_info and .debug_abbrev are written anew. */
+/** Sections that are copied; .debug_info and .debug_abbrev are written again. */
 const COPIED = new Set(['.debug_line', '.debug_ranges', '.debug_frame', '.symtab', '.strtab', '.shstrtab']);
 
 interface Node {

@@ -1,6 +1,6 @@
-// What a first visit costs: bytes and time until a line of the kernel is coloured, over an emulated
-// line of 10 Mbit/s and 40 ms, from a host that compresses nothing and sets no header. The limits are
-// those of an idle machine; how busy this one is, is measured beside.
+// The cost of a first visit: bytes and time until a line of the kernel is coloured, over a line of
+// 10 Mbit/s and 40 ms that Chromium emulates, from a host that compresses nothing and sets no header. The limits
+// are those of an idle machine; how busy this one is, is measured beside.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

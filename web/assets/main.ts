@@ -16,7 +16,7 @@ import { PROGRAMS, type ProgramSource } from './programs.ts';
 const SYSCALLS_MAX = 512;
 /** Of an ELF file. */
 const HEADER = 64;
-/** What `read` runs, the call of the first program. */
+/** The first program calls it. */
 const FIRST_FUNCTION = 'sys_read';
 const SOURCES = ['kernel', 'guest-programs', 'examples'];
 

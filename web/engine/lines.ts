@@ -21,7 +21,7 @@ export class LineStates {
     this.#program = new Program(elf);
   }
 
-  /** What the run has recorded. `name`: of its program. */
+  /** Takes the records of the run. `name`: of its program. */
   take(trace: Trace, exact: ExactCounts, name: string): void {
     this.#make = {
       kcov: () =>

@@ -35,7 +35,7 @@ export interface Images {
   readonly initrd: Uint8Array;
 }
 
-/** What is known beside the run. */
+/** Facts beside the run. */
 interface Facts {
   readonly states: LineStates;
   readonly sources: Sources;

@@ -51,7 +51,9 @@ function contents(folder: string): Map<string, Uint8Array> {
   return files;
 }
 
-/** `start`: the bundle of web/start/file.ts. Answers with the size; an error when it is too large. */
+/**
+ * `start`: the bundle of web/start/file.ts. Answers with the size; an error when it is too large.
+ */
 export function makeFile(folder: string, start: string, target: string): number {
   const files = contents(folder);
   const sizes = [...files].map(([name, { length }]) => [name, length]);

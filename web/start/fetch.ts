@@ -1,4 +1,6 @@
-/** A file beside the page; one that is named .packed is unpacked. Errors: one line with the path. */
+/**
+ * A file beside the page; one that is named .packed is unpacked. Errors: one line with the path.
+ */
 export async function fetchFile(path: string): Promise<Uint8Array> {
   const response = await fetch(new URL(path, document.baseURI)).catch(() => undefined);
   if (!response?.ok || !response.body)

@@ -3,7 +3,7 @@ import type { Inlined, Library } from '../protocol.ts';
 import { fetchFile } from '../start/fetch.ts';
 import { addressOf } from '../start/script.ts';
 
-/** What the first script of the folder hands over (web/start/folder.ts). */
+/** The first script of the folder hands it over (web/start/folder.ts). */
 interface Folder {
   readonly worker: Promise<Uint8Array>;
   readonly libraries: Readonly<Record<Library, string>>;
