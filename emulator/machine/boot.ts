@@ -13,7 +13,15 @@ import { cause, type Hart, layout as L } from '../hart/index.ts';
 import { boardTree } from './board.ts';
 import type { Placed } from './devices.ts';
 import { encodeFdt } from './fdt.ts';
-import { checkFdt, type ImageFile, type Loaded, loadExtra, loadImage, loadInitrd } from './loader.ts';
+import {
+  checkFdt,
+  type ImageFile,
+  type Loaded,
+  loadExtra,
+  loadImage,
+  loadInitrd,
+  requireDisjoint,
+} from './loader.ts';
 import { fdtAddress, initrdAddress, MAP, MIB, PAYLOAD_BASE, RAM_BASE } from './memory-map.ts';
 import type { Complete } from './options.ts';
 import type { Sbi } from './sbi.ts';
@@ -57,14 +65,15 @@ export function boot(m: BootContext): Booted {
   const fdt = o.dtb ? checkFdt(o.dtb) : deviceTree(m, initrd);
   const used = Math.max(firmware?.end ?? 0, kernel?.end ?? 0, initrd?.end ?? 0);
   const at = fdtAddress(o.ramBytes, fdt.length, used);
-  if (at < used && !o.initrd)
+  if (at < Math.max(used, RAM_BASE) && !o.initrd)
     throw new HostError(`${hex(o.ramBytes)} bytes of ram leave no room for the device tree`);
-  if (o.initrd) loadInitrd(ram, bus, o.initrd, initrd!.start, at);
-  for (const load of o.loads ?? []) {
-    const { start, end } = loadExtra(ram, bus, load);
-    if (start < at + fdt.length && at < end)
-      throw new HostError(`${load.image.name}: lies over the device tree at ${hex(at)}`);
-  }
+  requireDisjoint([
+    [{ name: 'the device tree', start: at, end: at + fdt.length }],
+    firmware?.ranges ?? [],
+    kernel?.ranges ?? [],
+    o.initrd ? [loadInitrd(ram, bus, o.initrd, initrd!.start, at)] : [],
+    ...(o.loads ?? []).map(load => loadExtra(ram, bus, load)),
+  ]);
   ram.write(at, fdt);
   const image = firmware ?? kernel;
   // Without a kernel the image comes from a loader, and starts at the kernel's address.

@@ -27,12 +27,21 @@ export interface Loaded {
   /** Lowest and highest address loaded, half-open. */
   start: number;
   end: number;
+  /** The addresses that it occupies. */
+  readonly ranges: readonly Range[];
   /** Read at the first use. */
   readonly symbols: ElfSymbol[];
   /** Physical address of a symbol, when the image is an ELF file that has it. */
   find(name: string): number | undefined;
   /** The physical address of code or data linked at a virtual address. */
   physical(va: bigint): number;
+}
+
+/** Physical addresses that an image occupies, half-open. */
+export interface Range {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 const IMAGE_MAGIC = 0x0543_5352;
@@ -73,6 +82,7 @@ function loadElf(ram: Ram, bus: Bus, file: ImageFile): Loaded {
     entry,
     start,
     end,
+    ranges: placed.map(({ at, memBytes }) => ({ name: file.name, start: at, end: at + memBytes })),
     get symbols() {
       return elf.symbols;
     },
@@ -118,7 +128,15 @@ function loadRaw(ram: Ram, bus: Bus, file: ImageFile, base: number): Loaded {
   }
   requireRam(ram, bus, name, base, size);
   ram.write(base, bytes);
-  return { entry: base, start: base, end: base + size, symbols: [], find: () => undefined, physical: Number };
+  const range = { start: base, end: base + size };
+  return {
+    ...range,
+    entry: base,
+    ranges: [{ ...range, name }],
+    symbols: [],
+    find: () => undefined,
+    physical: Number,
+  };
 }
 
 export function isLinuxImage(bytes: Uint8Array): boolean {
@@ -128,19 +146,40 @@ export function isLinuxImage(bytes: Uint8Array): boolean {
 
 /**
  * QEMU's -device loader: an ELF file at its own addresses, or plain bytes at an address. Returns
- * the range, half-open.
+ * the addresses that it occupies.
  */
-export function loadExtra(
-  ram: Ram,
-  bus: Bus,
-  { image, at, raw }: LoadOption,
-): { start: number; end: number } {
+export function loadExtra(ram: Ram, bus: Bus, { image, at, raw }: LoadOption): readonly Range[] {
   const { name, bytes } = image;
-  if (!raw && isElf(bytes)) return loadElf(ram, bus, image);
+  if (!raw && isElf(bytes)) return loadElf(ram, bus, image).ranges;
   if (at === undefined) throw new HostError(`${name}: is not an elf file, so the loader needs addr=`);
   requireRam(ram, bus, name, at, bytes.length);
   ram.write(at, bytes);
-  return { start: at, end: at + bytes.length };
+  return [{ name, start: at, end: at + bytes.length }];
+}
+
+/**
+ * Refuses images that lie over one another, as QEMU does: one of them would be damaged. Segments of
+ * one image may, as ELF does not forbid it.
+ *
+ * Why comparing with one range is enough: in the order of their starts, let r be the first that
+ * meets an earlier one x of another image, and `last` the earlier one that ends last. Then `last`
+ * contains the start of r too. If it were of the image of r, `last` and x would have met before.
+ */
+export function requireDisjoint(images: readonly (readonly Range[])[]): void {
+  const ranges = images
+    .flatMap((image, index) => image.map(range => ({ ...range, index })))
+    .filter(({ start, end }) => start < end);
+  ranges.sort((a, b) => a.start - b.start);
+  let last = ranges[0];
+  for (const range of ranges) {
+    if (range.index !== last!.index && range.start < last!.end) {
+      const text = ({ name, start, end }: Range): string => `${name} at ${hex(start)}..${hex(end)}`;
+      throw new HostError(
+        `${text(range)} lies over ${text(last!)}; move one of them (more ram moves an initrd)`,
+      );
+    }
+    if (range.end > last!.end) last = range;
+  }
 }
 
 const FDT_MAGIC = 0xd00d_feed;
@@ -156,8 +195,10 @@ export function checkFdt({ name, bytes }: ImageFile): Uint8Array {
   return bytes.subarray(0, size);
 }
 
-/** Loads the initial RAM disk after the kernel and below the device tree. */
-export function loadInitrd(ram: Ram, bus: Bus, file: ImageFile, at: number, limit: number): void {
+/**
+ * Loads the initial RAM disk after the kernel and below the device tree. Returns its addresses.
+ */
+export function loadInitrd(ram: Ram, bus: Bus, file: ImageFile, at: number, limit: number): Range {
   const size = file.bytes.length;
   if (size === 0) throw new HostError(`${file.name}: is empty`);
   requireRam(ram, bus, file.name, at, size);
@@ -167,6 +208,7 @@ export function loadInitrd(ram: Ram, bus: Bus, file: ImageFile, at: number, limi
     );
   }
   ram.write(at, file.bytes);
+  return { name: file.name, start: at, end: at + size };
 }
 
 function requireRam(ram: Ram, bus: Bus, what: string, at: number, bytes: number): void {

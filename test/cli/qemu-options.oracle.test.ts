@@ -91,6 +91,21 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))("QEMU's command line", () 
     expect([ours.status, ours.stderr]).toEqual([status, '']);
   });
 
+  writeFileSync(join(dir, 'large.bin'), new Uint8Array(5 << 20));
+
+  // QEMU does not compare with the images of loaders.
+  test.each([`-bios ${kernel} -kernel ${kernel}`, '-bios none -kernel large.bin -initrd four -m 8M'])(
+    '%s is refused, as in QEMU',
+    line => {
+      const words = ['-display', 'none', ...line.split(' ')];
+      const options = { cwd: dir, timeout: 30_000, encoding: 'utf8', input: '' } as const;
+      const theirs = spawnSync(QEMU!, ['-M', 'virt', ...words], options);
+      expect([theirs.status, theirs.stderr]).toEqual([1, expect.stringContaining('overlap')]);
+      const ours = spawnSync(process.execPath, [COMMAND, 'boot', ...words], options);
+      expect([ours.status, ours.stderr]).toEqual([125, expect.stringContaining(' lies over ')]);
+    },
+  );
+
   test('an ELF segment that starts below RAM', () => {
     // As GNU ld -Ttext=0x80000000 makes it: one segment that begins with the headers, a page below
     // RAM.
