@@ -1,5 +1,5 @@
-// The cost of a first visit: bytes and time until a line of the kernel is coloured, over a line of
-// 10 Mbit/s and 40 ms that Chromium emulates, from a host that compresses nothing and sets no header. The limits
+// The cost of a first visit: bytes and time until a line of the kernel is coloured. Chromium
+// emulates a line of 10 Mbit/s and 40 ms; the host compresses nothing and sets no header. The limits
 // are those of an idle machine; how busy this one is, is measured beside.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
