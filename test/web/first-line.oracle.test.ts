@@ -1,6 +1,6 @@
 // The cost of a first visit: bytes and time until a line of the kernel is coloured. Chromium
-// emulates a line of 10 Mbit/s and 40 ms; the host compresses nothing and sets no header. The limits
-// are those of an idle machine; how busy this one is, is measured beside.
+// emulates a line of 10 Mbit/s and 40 ms; the host compresses nothing and sets no header. The
+// limits are those of an idle machine; how busy this one is, is measured beside.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
