@@ -25,14 +25,17 @@ export interface BuiltKernel extends KnownKernel {
   readonly path: string;
   /** The source tree, where the manifest names it. */
   readonly tree: string | undefined;
+  /** Paths of the drivers from outside of the tree. */
+  readonly drivers: readonly string[];
 }
 
-/** The source tree and the configuration, from the key in the manifest of a built kernel. */
-function madeFrom(path: string): { tree?: string; conf?: string } {
+/** The words of the key in the manifest of a built kernel (toolchain/kernel.ts). */
+function madeFrom(path: string): { tree?: string; conf?: string; drivers?: string[] } {
   try {
     const { key } = JSON.parse(readFileSync(`${path}.json`, 'utf8')) as { key?: unknown };
-    const [kind, tree, conf] = typeof key === 'string' ? key.split('\0') : [];
-    return kind === 'kernel' && tree && conf ? { tree, conf } : {};
+    const [kind, tree, conf, _compiler, ...more] = typeof key === 'string' ? key.split('\0') : [];
+    // Behind the drivers are the headers of devices.
+    return kind === 'kernel' && tree && conf ? { tree, conf, drivers: more.slice(0, -1) } : {};
   } catch {
     return {};
   }
@@ -53,8 +56,8 @@ export function builtKernels(): BuiltKernel[] {
       .map(name => ({ path: join(dir, name), time: lastUse(join(dir, name)) }))
       .sort((a, b) => b.time - a.time)
       .map(({ path }) => {
-        const { tree, conf = 'kernel' } = madeFrom(path);
-        return { path, tree, conf, file: basename(path), read: () => readFileSync(path) };
+        const { tree, conf = 'kernel', drivers = [] } = madeFrom(path);
+        return { path, tree, conf, drivers, file: basename(path), read: () => readFileSync(path) };
       });
   } catch {
     return [];

@@ -120,8 +120,9 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
       writeFileSync(output, prebuilt.bytes, { mode: 0o755 });
       return read;
     }
-    compiled = await new KernelBuild(source, conf, options.say).run(output, own, headers);
-    return [...read, ...own];
+    const build = await new KernelBuild(source, conf, options.say).run(output, own, headers);
+    compiled = build.compiled;
+    return [...read, ...build.read];
   });
   return { ...product, compiled };
 }
@@ -157,16 +158,23 @@ class KernelBuild {
     return `kernel configuration ${this.#conf} does not build`;
   }
 
-  /** Leaves the kernel at `output`; answers with the number of sources that were compiled. */
-  async run(output: string, drivers: readonly string[], headers: Headers): Promise<number> {
+  /**
+   * Leaves the kernel at `output`; answers with the number of sources of the tree that were
+   * compiled, and the files that the drivers were made from.
+   */
+  async run(
+    output: string,
+    drivers: readonly string[],
+    headers: Headers,
+  ): Promise<{ compiled: number; read: string[] }> {
     const out = makeOutput(output);
     try {
       const compilations = await this.#plan(out);
       const own = await this.#compileDrivers(drivers, headers, compilations, out);
       const compiled = await this.#compileAll(compilations, out);
-      await this.#make(out, `${out}/kernel.elf`, 'OBJECTS=given', `EXTRA=${own.join(' ')}`);
+      await this.#make(out, `${out}/kernel.elf`, 'OBJECTS=given', `EXTRA=${own.objects.join(' ')}`);
       moveFile(join(out, 'kernel.elf'), output);
-      return compiled;
+      return { compiled, read: own.read };
     } finally {
       rmSync(out, { recursive: true, force: true });
     }
@@ -193,15 +201,16 @@ class KernelBuild {
   }
 
   /**
-   * Drivers from outside of the tree, with the flags of one inside; answers with their objects. Not
-   * cached: they are what is being edited, and their headers exist for this build alone.
+   * Drivers from outside of the tree, with the flags of one inside; answers with their objects, and
+   * with the files that they include. Not cached: drivers are being edited, and the headers of
+   * devices exist for this build alone.
    */
   async #compileDrivers(
     drivers: readonly string[],
     headers: Headers,
     compilations: readonly Compilation[],
     out: string,
-  ): Promise<string[]> {
+  ): Promise<{ objects: string[]; read: string[] }> {
     const like = compilations.find(({ source }) => source === LIKE_DRIVERS);
     if (drivers.length > 0 && !like)
       throw new ToolchainError(
@@ -209,14 +218,16 @@ class KernelBuild {
       );
     for (const [name, text] of Object.entries(headers)) writeFileSync(join(out, name), text);
     const objects: string[] = [];
+    const read: string[] = [];
     for (const [i, source] of drivers.entries()) {
       const object = join(out, `own-${i}.o`);
-      const args = [...like!.flags, '-I', out, '-c', source, '-o', object];
+      const args = [...like!.flags, '-I', out, '-MD', '-MF', `${object}.d`, '-c', source, '-o', object];
       const failure = `driver ${source} does not compile`;
       await runTool(requireTool('clang'), args, this.#source, failure, CompileError);
       objects.push(object);
+      read.push(...filesOf(object, out).map(path => resolve(this.#source, path)));
     }
-    return objects;
+    return { objects, read };
   }
 
   async #compileAll(compilations: readonly Compilation[], out: string): Promise<number> {
@@ -250,12 +261,15 @@ class KernelBuild {
 
   /** Answers with the files that the compiler read. */
   async #compile({ source, flags, object }: Compilation, out: string): Promise<string[]> {
-    const depfile = `${object}.d`;
-    const args = [...flags, '-I', out, '-MD', '-MF', depfile, '-c', source, '-o', object];
+    const args = [...flags, '-I', out, '-MD', '-MF', `${object}.d`, '-c', source, '-o', object];
     await runTool(requireTool('clang'), args, this.#source, this.#failure);
-    return parseDepfile(readFileSync(depfile, 'utf8')).filter(path => !path.startsWith(`${out}/`));
+    return filesOf(object, out);
   }
 }
+
+/** The files that the compiler read for `object`, as it lists them, without those of the build. */
+const filesOf = (object: string, out: string): string[] =>
+  parseDepfile(readFileSync(`${object}.d`, 'utf8')).filter(path => !path.startsWith(`${out}/`));
 
 /**
  * A folder for this build alone, beside the product; make cannot take a path with blanks, so then

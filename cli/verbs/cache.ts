@@ -40,14 +40,15 @@ const isSummed = ({ kind }: CacheEntry): boolean => (SUMMED as readonly string[]
 
 /**
  * The difference between kernels of one configuration, by path: the identity in traces and reports,
- * and the source tree unless it is that of the package.
+ * the source tree unless it is that of the package, and drivers.
  */
 function kernelNotes(): Map<string, string> {
   const notes = new Map<string, string>();
-  for (const { path, tree, read } of builtKernels()) {
+  for (const { path, tree, drivers, read } of builtKernels()) {
     const of = tree === undefined || tree === join(packageRoot(), 'kernel') ? '' : `  of ${printable(tree)}`;
+    const own = drivers.length === 0 ? '' : `  with ${printable(drivers.join(', '))}`;
     try {
-      notes.set(path, `  ${shortId(new Elf(read(), path).imageId)}${of}`);
+      notes.set(path, `  ${shortId(new Elf(read(), path).imageId)}${of}${own}`);
     } catch {} // damaged: it will be built again
   }
   return notes;
@@ -78,7 +79,8 @@ export function register(program: Command): void {
     .description('list the files of the cache with their sizes and the time since their last use')
     .addHelpText(
       'after',
-      '\nA kernel has the identity that traces name it by, and the tree it was built from, if that is another.\n' +
+      '\nBehind a kernel are its identity, by which traces name it, the tree that it was built from unless\n' +
+        'that is kernel/ of the package, and the drivers of run --driver.\n' +
         'Examples:\n  kcovbox cache ls\n  kcovbox cache ls | grep kernel',
     )
     .action(list);

@@ -26,6 +26,17 @@ test('the device works, with parameters, in both engines and on several harts', 
   expect(few).toMatchObject({ status: 1, stdout: 'summer: Invalid argument\n' });
 });
 
+test('an edit of a file that the driver includes builds the kernel again; cache ls names the driver', () => {
+  const driver = readFileSync(join(dir, 'summer.c'), 'utf8');
+  writeFileSync(join(dir, 'own.c'), `#include "own $#.h"\n${driver}`);
+  writeFileSync(join(dir, 'own $#.h'), '');
+  const run = () => cli('run', '--device', 'summer.ts', '--driver', 'own.c', 'use.c', '--', '1', '2');
+  expect(run()).toMatchObject({ status: 0, stdout: expect.stringMatching(/^3$/m) });
+  expect(cli('cache', 'ls').stdout).toMatch(/ openbsd-\w{12}\.elf {2}sha256:\w{16} {2}with \S+\/own\.c$/m);
+  writeFileSync(join(dir, 'own $#.h'), '#error edited\n');
+  expect(run()).toMatchObject({ status: 123, stderr: expect.stringContaining('error: edited') });
+});
+
 test('a test inside the driver', () => {
   const { status, stdout } = cli('ktest', ...OWN, 'summer.*');
   expect(stdout).toContain('ok 1 summer.it_adds_up\n');
