@@ -23,6 +23,9 @@ import { printable, printableLine, UserError } from '../io/fail.ts';
 import { repeated } from '../io/repeated.ts';
 import { findById } from './find-image.ts';
 
+/** Of an argument, for the help. */
+export const TRACES = '.kcov files of one image; several count together';
+
 export interface ImageOptions {
   kernel?: string;
 }

@@ -21,6 +21,7 @@ import {
   openTrace,
   type SelectOptions,
   selection,
+  TRACES,
   tellUnproven,
   traceName,
   withProgress,
@@ -65,7 +66,7 @@ export function addMerge(cov: Command): void {
   cov
     .command('merge')
     .description('combine traces of one image; tests stay separate by name')
-    .argument('<trace...>')
+    .argument('<trace...>', TRACES)
     .requiredOption('-o, --output <file>', 'the merged trace, .kcov; - for standard output')
     .addHelpText('after', '\nExample:\n  kcovbox cov merge -o all.kcov a.kcov b.kcov')
     .action(async (paths: string[], options: { output: string }) => {
@@ -82,7 +83,7 @@ export function addFilter(cov: Command): void {
   const command = cov
     .command('filter')
     .description('select records of a trace')
-    .argument('<trace>')
+    .argument('<trace>', 'a .kcov file')
     .requiredOption('-o, --output <file>', 'the filtered trace, .kcov; - for standard output')
     .option('--thread <n>', 'records of this thread', parseNumber)
     .option('--process <n>', 'records of this process', parseNumber)

@@ -55,6 +55,7 @@ import {
   printLines,
   type SelectOptions,
   selection,
+  TRACES,
   tellUnproven,
   traceName,
   withProgress,
@@ -176,7 +177,7 @@ export function addReport(cov: Command): void {
     .description(
       'show coverage as a tree of files with bars, a table of functions, annotated source, or a page',
     )
-    .argument('<trace...>')
+    .argument('<trace...>', TRACES)
     .addOption(
       new Option(
         '--by <what>',
@@ -236,7 +237,7 @@ export function addStats(cov: Command): void {
   const command = cov
     .command('stats')
     .description('print facts of a trace and, with its image, the totals of coverage')
-    .argument('<trace...>')
+    .argument('<trace...>', TRACES)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  kcovbox cov stats --json a.kcov');
   addSelectOptions(addImageOption(command)).action(
@@ -340,8 +341,8 @@ export function addDiff(cov: Command): void {
   const command = cov
     .command('diff')
     .description('list points that only A or only B covered')
-    .argument('<A>')
-    .argument('<B>')
+    .argument('<A>', 'a .kcov file')
+    .argument('<B>', 'another one, of the same image')
     .option('-o, --output <file>', 'where to write: .html or .txt; - for standard output', '-')
     .addOption(
       new Option('--format <format>', 'output format; overrides the suffix of -o').choices(['text', 'html']),
@@ -465,7 +466,7 @@ export function addExport(cov: Command): void {
   const command = cov
     .command('export')
     .description('write a trace in the format of another tool')
-    .argument('<trace...>')
+    .argument('<trace...>', TRACES)
     .option(
       '-o, --output <file>',
       'where to write; the format follows from the suffix; - for standard output',

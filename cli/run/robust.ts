@@ -139,6 +139,6 @@ export function addRobustOptions(command: Command): Command {
 }
 
 export const ROBUST_HELP =
-  '\nA report is text on the console, in the form of Linux\'s ("BUG: KASAN: slab-out-of-bounds in f+0x1c"), and the\n' +
+  '\nA report of these checks is text on the console, as Linux prints it ("BUG: KASAN: slab-out-of-bounds in f+0x1c"), and the\n' +
   'kernel continues unless --panic-on-warn is given. Checks combine freely, with every --dialect and --kcov.\n' +
   'They cost time: --kasan executes about 3 times as many instructions. docs/kernel.md, section 8, describes each.\n';

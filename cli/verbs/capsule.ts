@@ -113,20 +113,20 @@ export function register(program: Command): void {
     .description('print what the run was and which parts the file has')
     .argument('<capsule>', 'file that --record wrote')
     .option('--json', 'the manifest as JSON')
-    .addHelpText('after', '\nExamples:\n  kcovbox capsule info bug.kcapsule')
+    .addHelpText('after', '\nExample:\n  kcovbox capsule info bug.kcapsule')
     .action(info);
   capsule
     .command('verify')
     .description('check every part against its hash, without running anything')
     .argument('<capsule>', 'file that --record wrote')
-    .addHelpText('after', '\nExamples:\n  kcovbox capsule verify bug.kcapsule && kcovbox replay bug.kcapsule')
+    .addHelpText('after', '\nExample:\n  kcovbox capsule verify bug.kcapsule && kcovbox replay bug.kcapsule')
     .action(verify);
   capsule
     .command('extract')
     .description('unpack the parts into a new folder, under the names that info shows')
     .argument('<capsule>', 'file that --record wrote')
     .requiredOption('-o, --output <dir>', 'a folder that does not exist, or is empty')
-    .addHelpText('after', '\nExamples:\n  kcovbox capsule extract -o bug bug.kcapsule')
+    .addHelpText('after', '\nExample:\n  kcovbox capsule extract -o bug bug.kcapsule')
     .action(extract);
   capsule
     .command('thin')

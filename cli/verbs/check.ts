@@ -118,11 +118,12 @@ export function register(program: Command): void {
     .passThroughOptions()
     .addHelpText(
       'after',
-      '\nOptions are those of `kcovbox boot`; --max-insns limits the comparison (default one million).\n' +
-        '--oracle qemu     (default) any kernel, one hart; needs qemu-system-riscv64. Counters, device registers and\n' +
-        '                  interrupts are adopted from QEMU and counted.\n' +
-        '--oracle unicorn  bare-metal M-mode images (-bios none); needs libunicorn2 and the npm package koffi.\n' +
-        'Exit status: 0 if all instructions agreed, else 1.\n\n' +
+      '\nThe options are those of `kcovbox boot`, and --oracle, which names the other CPU:\n' +
+        '  --oracle qemu      any kernel, one hart; needs qemu-system-riscv64 (default)\n' +
+        '  --oracle unicorn   bare-metal M-mode images (-bios none); needs libunicorn2 and the npm package koffi\n' +
+        'The comparison ends after one million instructions, or as many as --max-insns says. Counters, device\n' +
+        'registers and interrupts are taken over from QEMU, and their number is printed.\n' +
+        'The exit status is 0 if all instructions agreed, else 1.\n' +
         'Example:\n  kcovbox check -kernel kernel.elf -append "init=/init" --max-insns 500000',
     )
     .action(async (words: string[]) => {

@@ -65,8 +65,8 @@ export function register(program: Command): void {
       'after',
       '\nPrints the address of the page and serves it until Ctrl-C. The address holds a secret, so that no\n' +
         'other page and no other user can use it; only programs of this machine reach it. A program that\n' +
-        "is written in the page is compiled here without a look at any file but the C library's headers,\n" +
-        'without inline assembly, and runs in the emulator for at most a minute.\n' +
+        'is written in the page is compiled here: it can include the headers of the C library and no other\n' +
+        'file, and cannot have inline assembly. It runs in the emulator for at most a minute.\n' +
         'Examples:\n' +
         '  npm run web && kcovbox serve\n' +
         '  kcovbox serve --port 0 --no-compile dist/web',
