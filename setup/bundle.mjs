@@ -21,7 +21,18 @@ import { writeClient } from './client.mjs';
 import { ROOT } from './ensure.mjs';
 
 /** The folders whose TypeScript is part of the bundle. */
-const ROOMS = ['emulator', 'devices', 'coverage', 'debug', 'run', 'host', 'toolchain', 'cli', 'bench'];
+const ROOMS = [
+  'emulator',
+  'devices',
+  'coverage',
+  'debug',
+  'run',
+  'fuzz',
+  'host',
+  'toolchain',
+  'cli',
+  'bench',
+];
 export const BUNDLE = join(ROOT, 'dist', 'kcovbox.cjs');
 
 function newest(dir) {

@@ -65,10 +65,11 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   coverage: ['emulator/isa', 'emulator/base'],
   debug: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts'],
   run: ['emulator/base', 'emulator/index.ts', 'coverage/record.ts'],
+  fuzz: ['emulator/base', 'emulator/index.ts', 'run'],
   toolchain: ['emulator/base'],
   // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading
   // them.
-  host: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'run'],
+  host: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'run', 'fuzz'],
   cli: [
     'emulator/base',
     'emulator/index.ts',
@@ -76,6 +77,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'toolchain/index.ts',
     'debug',
     'run',
+    'fuzz',
     'host',
     'bench',
   ],
@@ -286,11 +288,11 @@ describe('determinism', () => {
     /\bdocument\b\s*\./,
     /\bcrypto\b/,
   ];
-  test('emulator, devices, coverage and run name no host clock, randomness, console or process', () => {
+  test('emulator, devices, coverage, run and fuzz name no host clock, randomness, console or process', () => {
     const wrong: string[] = [];
     for (const path of sources.filter(
       p =>
-        /^(emulator|devices|coverage|debug|run|library\/(emulator|coverage|bytes))/.test(p) &&
+        /^(emulator|devices|coverage|debug|run|fuzz|library\/(emulator|coverage|bytes))/.test(p) &&
         !p.startsWith('coverage/html/client'),
     ))
       for (const pattern of FORBIDDEN)
@@ -307,7 +309,7 @@ describe('determinism', () => {
 
   test('they import no Node module', () => {
     const wrong = sources
-      .filter(p => /^(emulator|devices|coverage|debug|run|library\/(emulator|coverage|bytes))/.test(p))
+      .filter(p => /^(emulator|devices|coverage|debug|run|fuzz|library\/(emulator|coverage|bytes))/.test(p))
       .filter(p => /from\s*'(node:|fs|path|os)/.test(read(p)));
     expect(wrong).toEqual([]);
   });

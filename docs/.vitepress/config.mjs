@@ -75,6 +75,7 @@ export default defineConfig({
           page('The guest kernel', '/kernel'),
           page('Locks of the guest kernel', '/locks'),
           page('Writing a driver', '/drivers'),
+          page('Fuzzing', '/fuzzing'),
           page('Debugging', '/debugging'),
           page('The page', '/page'),
           page('Threat model', '/threat-model'),

@@ -16,7 +16,8 @@ const git = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-sta
   encoding: 'utf8',
 });
 /** Sources of our code. Tests, and programs and drivers of the guest, use what is there. */
-const FOLDERS = /^(bench|bin|cli|coverage|debug|devices|emulator|host|library|run|setup|toolchain|web)\//;
+const FOLDERS =
+  /^(bench|bin|cli|coverage|debug|devices|emulator|fuzz|host|library|run|setup|toolchain|web)\//;
 const sources = git.stdout
   .split('\n')
   .filter(path => FOLDERS.test(path) && /\.(ts|tsx|mjs|cjs)$/.test(path) && !/\.generated\.ts$/.test(path));

@@ -1,0 +1,226 @@
+// Executes programs in a guest, each from the same snapshot. The agent (guest-programs/fuzz) has
+// prepared a process when the snapshot is taken; the host writes the program into its memory, lets
+// it run until the agent says that it is done, reads the records of kcov where they lie, and goes
+// back. So an execution is a function of the program alone.
+import {
+  createMachine,
+  HostError,
+  type Machine,
+  type MachineOptions,
+  translate,
+} from '../../emulator/index.ts';
+import { verdict } from '../../run/verdict.ts';
+import type { Program } from '../program/program.ts';
+import { encode } from './encode.ts';
+import { CONTROL, LAYOUT, MARK } from './layout.ts';
+
+/** The records of kcov during a program: points of the kernel, or comparisons. */
+export type Mode = 'pc' | 'cmp';
+
+/** How an execution ended. */
+export type End =
+  /** All calls returned. */
+  | 'done'
+  /** The program ended its process. */
+  | 'ended'
+  /** A call sleeps, and nothing can wake it. */
+  | 'asleep'
+  /** The instructions for one program are spent. */
+  | 'hang'
+  | 'panic';
+
+/** A call of an execution. */
+export interface Called {
+  /** Records of kcov before and behind it. */
+  readonly begin: number;
+  readonly end: number;
+  /** The returned value; undefined: it did not return. */
+  readonly value: bigint | undefined;
+}
+
+/** Valid until the next execution. */
+export interface Execution {
+  readonly end: End;
+  /** Calls that began. */
+  readonly calls: readonly Called[];
+  readonly mode: Mode;
+  /** Records of deferred work that the calls caused: points only. */
+  readonly extra: number;
+  /** Instructions and exceptions. */
+  readonly units: number;
+  readonly console: string;
+}
+
+export interface ExecutorOptions {
+  /** The guest: a kernel of dialect linux, and the agent as its program. */
+  readonly machine: MachineOptions;
+  /** Instructions after which a program hangs. */
+  readonly budget?: number;
+  /** 'boot': no snapshot; the guest boots for each program. To see what snapshots are worth. */
+  readonly reset?: 'snapshot' | 'boot';
+}
+
+/** A call that cannot be interrupted has so long: five ticks of the agent. */
+export const BUDGET = 50_000_000;
+/** Virtual time, idle time included, after which a program sleeps without end: twenty ticks. */
+const PATIENCE = 200_000_000;
+const BOOT_MAX = 2_000_000_000;
+const CONSOLE_MAX = 1 << 16;
+const PAGE = 4096;
+const MODE_BITS = { pc: 1, cmp: 2 } as const;
+const CONTEXT_MODE = 0;
+const CONTEXT_AREA = 8;
+/** Halves of a record: a point, or type, two operands and the place. */
+export const HALVES = { pc: 2, cmp: 8 } as const;
+
+export class Executor {
+  readonly machine: Machine;
+  /** Records of the agent's calls, in halves; the first two are their number. */
+  readonly area: Uint32Array;
+  readonly extra: Uint32Array;
+  readonly #budget: number;
+  readonly #reset: 'snapshot' | 'boot';
+  readonly #base: ReturnType<Machine['snapshot']>;
+  readonly #context: number;
+  readonly #control: readonly number[];
+  readonly #arena: readonly number[];
+  readonly #console = new Uint8Array(CONSOLE_MAX);
+  #printed = 0;
+  #isDirty = false;
+  /** Programs that were executed. */
+  executions = 0;
+
+  /** Errors: HostError when the guest does not come as far as the agent. */
+  constructor({ machine, budget = BUDGET, reset = 'snapshot' }: ExecutorOptions) {
+    this.#budget = budget;
+    this.#reset = reset;
+    this.machine = createMachine({
+      ...machine,
+      onConsole: byte => {
+        if (this.#printed < CONSOLE_MAX) this.#console[this.#printed++] = byte;
+      },
+    });
+    const atPowerOn = reset === 'boot' ? this.machine.snapshot() : undefined;
+    this.#boot();
+    const m = this.machine;
+    const device = m.board.kcov?.contextOf(0);
+    if (!device) throw new HostError('the agent records nothing: the kernel needs kcov of dialect linux');
+    this.#context = device.address;
+    this.#control = this.#pages(LAYOUT.CONTROL, LAYOUT.CONTROL_BYTES);
+    this.#arena = this.#pages(LAYOUT.ARENA, LAYOUT.ARENA_BYTES);
+    this.area = this.#halves(Number(m.ram.read64(this.#context + CONTEXT_AREA)), LAYOUT.AREA_WORDS);
+    this.extra = this.#halves(this.#pages(LAYOUT.EXTRA, LAYOUT.EXTRA_WORDS * 8)[0]!, LAYOUT.EXTRA_WORDS);
+    this.#base = atPowerOn ?? m.snapshot();
+  }
+
+  #boot(): void {
+    const m = this.machine;
+    m.stopsAtMark = MARK.READY;
+    const result = m.run(BOOT_MAX);
+    if (m.stopsAtMark !== undefined)
+      throw new HostError(`the agent did not begin (${result.kind}): ${this.#text().trim().slice(-200)}`);
+  }
+
+  /** Physical addresses of the pages of a part of the agent's memory. */
+  #pages(at: number, bytes: number): number[] {
+    const m = this.machine;
+    return Array.from({ length: bytes / PAGE }, (_, i) => {
+      const pa = translate(m, m.harts[m.scheduler.turn]!, BigInt(at + i * PAGE));
+      if (pa === undefined) throw new HostError('the agent has not prepared its memory');
+      return pa;
+    });
+  }
+
+  #halves(pa: number, words: number): Uint32Array {
+    const { ram } = this.machine;
+    if (!ram.has(pa, words * 8)) throw new HostError('the buffer of kcov is outside RAM');
+    return new Uint32Array(ram.data.buffer, ram.data.byteOffset + pa - ram.base, words * 2);
+  }
+
+  #write(pages: readonly number[], at: number, bytes: Uint8Array): void {
+    const { ram } = this.machine;
+    for (let from = 0; from < bytes.length; ) {
+      const offset = (at + from) % PAGE;
+      const to = Math.min(bytes.length, from + PAGE - offset);
+      ram.write(pages[Math.floor((at + from) / PAGE)]! + offset, bytes.subarray(from, to));
+      from = to;
+    }
+  }
+
+  #text(): string {
+    return new TextDecoder('latin1')
+      .decode(this.#console.subarray(0, this.#printed))
+      .replaceAll('\r\n', '\n');
+  }
+
+  /**
+   * Errors: FuzzError when the agent has no room for the program; HostError when the state after a
+   * reset is not that of the snapshot, which is checked at every 1,024th.
+   */
+  execute(program: Program, mode: Mode = 'pc', settles = false): Execution {
+    const { slots, words, arena } = encode(program);
+    this.goBack();
+    const m = this.machine;
+    if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
+    this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, ...words]));
+    this.#write(this.#arena, 0, arena);
+    m.ram.write32(this.#context + CONTEXT_MODE, MODE_BITS[mode]);
+    this.#isDirty = true;
+    this.executions++;
+    const before = m.spent;
+    m.stopsAtMark = MARK.DONE;
+    const end = this.#run();
+    m.stopsAtMark = undefined;
+    return {
+      end,
+      mode,
+      calls: this.#called(program.calls.length),
+      extra: Math.min(this.extra[0]!, LAYOUT.EXTRA_WORDS - 1),
+      units: m.spent - before,
+      console: this.#printed > 0 ? this.#text() : '',
+    };
+  }
+
+  /** To the state in which every program begins. */
+  goBack(): void {
+    if (!this.#isDirty) return;
+    this.#isDirty = false;
+    this.machine.restore(this.#base);
+    if (this.#reset === 'boot') this.#boot();
+    this.#printed = 0;
+  }
+
+  #run(): End {
+    const m = this.machine;
+    const limit = m.spent + this.#budget;
+    const deadline = m.time + this.#budget + PATIENCE;
+    for (;;) {
+      const result = m.run(limit - m.spent, deadline - m.time);
+      if (m.stopsAtMark === undefined) return 'done';
+      if (result.kind === 'budget' && m.spent >= limit) return 'hang';
+      if (result.kind === 'budget' && m.time >= deadline) return 'asleep';
+      if (result.kind === 'budget') continue; // devices had much to do
+      if (result.kind === 'halt') return 'asleep';
+      return verdict(result).outcome === 'panic' ? 'panic' : 'ended';
+    }
+  }
+
+  #called(count: number): Called[] {
+    const { ram } = this.machine;
+    const at = this.#control[0]! + CONTROL.RESULTS;
+    const calls: Called[] = [];
+    for (let i = 0; i < count; i++) {
+      const result = at + i * CONTROL.RESULT_BYTES;
+      const state = ram.read32(result + 24);
+      if (state === 0) break;
+      const begin = ram.read32(result);
+      const isDone = state === 2;
+      const end = isDone ? ram.read32(result + 8) : this.area[0]!;
+      calls.push({ begin, end: Math.max(begin, end), value: isDone ? ram.read64(result + 16) : undefined });
+    }
+    return calls;
+  }
+}
+
+const bytesOf = (words: readonly bigint[]): Uint8Array =>
+  new Uint8Array(BigUint64Array.from(words, word => BigInt.asUintN(64, word)).buffer);

@@ -1,0 +1,33 @@
+// The memory and the words that host and agent share: guest-programs/fuzz/agent.c has the same
+// numbers, and test/fuzz/language.test.ts compares the two.
+
+export const LAYOUT = {
+  CONTROL: 0x1000_0000,
+  CONTROL_BYTES: 0x8000,
+  ARENA: 0x2000_0000,
+  ARENA_BYTES: 0x2_0000,
+  AREA: 0x1010_0000,
+  AREA_WORDS: 65536,
+  EXTRA: 0x1030_0000,
+  EXTRA_WORDS: 8192,
+  MAX_CALLS: 64,
+  MAX_SLOTS: 128,
+} as const;
+
+/** Not of the agent: where programs map memory. */
+export const VMA_BASE = 0x3000_0000;
+
+/** Numbers that the agent writes to /dev/marker. */
+export const MARK = { READY: 1, DONE: 2 } as const;
+
+export const OP = { END: 0, CALL: 1, STORE: 2, LOAD: 3 } as const;
+export const CALL_FORKS = 1;
+
+/** Byte offsets in the control memory. */
+export const CONTROL = {
+  SLOTS: 0,
+  RESULTS: 8 * LAYOUT.MAX_SLOTS,
+  RESULT_BYTES: 32,
+  SETTLES: 8 * LAYOUT.MAX_SLOTS + 32 * LAYOUT.MAX_CALLS,
+  PROGRAM: 8 * LAYOUT.MAX_SLOTS + 32 * LAYOUT.MAX_CALLS + 8,
+} as const;

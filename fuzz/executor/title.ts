@@ -1,0 +1,88 @@
+// The title of a crash, in the shape that syzkaller gives it: the kind of the report and the
+// function, without numbers, so that two reports of one bug have one title.
+import type { End } from './executor.ts';
+
+/** Functions that are on top of a backtrace for any caller. */
+const HELPERS =
+  /^(?:mem(?:cpy|set|move|cmp)|str\w*|panic\w*|vpanic|__asan_\w+|kasan_\w+|__ubsan_\w+|lockdebug_\w+|k(?:m|z)alloc|kfree|slab_\w+|spin_(?:un)?lock\w*|mutex_(?:un)?lock\w*|backtrace|trap_\w+)$/;
+
+/** The function on top of the first backtrace behind `at`. */
+function topFrame(text: string, at: number): string {
+  const lines = text.slice(at).split('\n');
+  const start = lines.findIndex(line => line.startsWith('backtrace:'));
+  for (const line of start < 0 ? [] : lines.slice(start + 1)) {
+    const name = /^ {2}\[<[0-9a-f]+>\] ([\w.$]+)\+0x/.exec(line)?.[1];
+    if (name === undefined) break;
+    if (!HELPERS.test(name)) return name;
+  }
+  return 'unknown code';
+}
+
+interface Report {
+  readonly pattern: RegExp;
+  readonly title: (found: RegExpExecArray, text: string) => string;
+}
+
+const REPORTS: readonly Report[] = [
+  {
+    pattern: /^BUG: KASAN: (.+) in ([\w.$?]+)\+0x[0-9a-f]+\n(?:(Read|Write|Free) of)?/m,
+    title: ([, kind, where, access], text) => {
+      const place = HELPERS.test(where!) ? topFrame(text, text.indexOf(`KASAN: ${kind}`)) : where;
+      return `KASAN: ${kind}${access && access !== 'Free' ? ` ${access}` : ''} in ${place}`;
+    },
+  },
+  {
+    pattern: /^UBSAN: (.+) in \S+:\d+:\d+$/m,
+    title: ({ 1: kind, index }, text) => `UBSAN: ${kind} in ${topFrame(text, index)}`,
+  },
+  {
+    pattern: /^WARNING: possible circular locking dependency detected$/m,
+    title: ({ index }, text) => `possible deadlock in ${topFrame(text, index)}`,
+  },
+  {
+    pattern: /^INFO: task .* blocked .*$/m,
+    title: ({ index }, text) => `INFO: task hung in ${topFrame(text, index)}`,
+  },
+  {
+    pattern: /^(WARNING|BUG): (?!KASAN|possible circular)(.*)$/m,
+    title: ({ 1: kind, 2: what, index }, text) => `${kind}: ${plain(what!)} in ${topFrame(text, index)}`,
+  },
+  { pattern: /^panic: hart \d+ thread -?\d+ \(.*?\): (.*)$/m, title: panicTitle },
+];
+
+function panicTitle({ 1: what, index }: RegExpExecArray, text: string): string {
+  const where = topFrame(text, index);
+  const fault = /^(?:load|store|instruction) page fault in the kernel: address 0x([0-9a-f]+)/.exec(what!);
+  if (fault)
+    return Number.parseInt(fault[1]!, 16) < 4096
+      ? `BUG: unable to handle kernel NULL pointer dereference in ${where}`
+      : `BUG: unable to handle kernel paging request in ${where}`;
+  if (what!.startsWith('kernel stack overflow')) return `kernel stack overflow in ${where}`;
+  return `kernel panic: ${plain(what!)} in ${where}`;
+}
+
+/** Without what differs between two runs: numbers and addresses. */
+const plain = (text: string): string =>
+  text
+    .replace(/0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\b\d+\b/g, 'N')
+    .trim()
+    .slice(0, 100);
+
+/** The first report on a console; undefined: the kernel has reported nothing. */
+function reportTitle(text: string): string | undefined {
+  let first: { at: number; title: string } | undefined;
+  for (const { pattern, title } of REPORTS) {
+    const found = pattern.exec(text);
+    if (found && (!first || found.index < first.at)) first = { at: found.index, title: title(found, text) };
+  }
+  return first?.title;
+}
+
+/** `call`: the name of the last call that began. Undefined: nothing went wrong. */
+export function titleOf(end: End, console: string, call: string | undefined): string | undefined {
+  const report = console === '' ? undefined : reportTitle(console);
+  if (report !== undefined) return report;
+  if (end === 'panic') return 'kernel panic';
+  if (end === 'hang') return `INFO: task hung in sys_${call?.replace(/\$.*/, '') ?? 'unknown'}`;
+  return undefined;
+}

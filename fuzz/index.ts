@@ -1,0 +1,24 @@
+// The fuzzer as a library: descriptions, programs, executor, campaigns. Nothing here needs Node.
+export { type BatchResult, crashOf, reduce, runBatch } from './campaign/batch.ts';
+export {
+  type CampaignEnd,
+  type CampaignOptions,
+  coveredBy,
+  mergeEpoch,
+  type Progress,
+  progressOf,
+  runCampaign,
+} from './campaign/campaign.ts';
+export { type CampaignConfig, campaignConfig, epochSize } from './campaign/config.ts';
+export { type Crash, type EpochResult, State } from './campaign/state.ts';
+export { BUDGET, type Execution, Executor, type ExecutorOptions, HALVES } from './executor/executor.ts';
+export { covered, NumberSet } from './guide/edges.ts';
+export { comparisonsOf, hints } from './guide/hints.ts';
+export { parseDescriptions, type Source } from './language/parse.ts';
+export { parseSyscalls } from './language/syscalls.ts';
+export { type Descriptions, FuzzError } from './language/types.ts';
+export { Choice, Generator } from './program/generate.ts';
+export { mutate } from './program/mutate.ts';
+export { copyProgram, type Program } from './program/program.ts';
+export { Random } from './program/random.ts';
+export { parseProgram, programText } from './program/text.ts';

@@ -1,0 +1,165 @@
+// New calls and programs. A resource that a call takes is made by an earlier call of the program,
+// or by a call that is put in front of it, as far as possible.
+import {
+  type CallType,
+  type Descriptions,
+  type Direction,
+  fits,
+  type Resource,
+  type Type,
+} from '../language/types.ts';
+import {
+  type Arg,
+  CALLS_MAX,
+  type Call,
+  insertCalls,
+  made,
+  madeBefore,
+  mask,
+  type Program,
+  setLengths,
+  VMA_PAGES,
+} from './program.ts';
+import type { Random } from './random.ts';
+import { usual } from './text.ts';
+import { type Dictionary, newBytes, newFlags, newInt } from './values.ts';
+
+/** Calls that make a resource so that another call can take it, one in front of the other. */
+const DEPTH_MAX = 3;
+const bytesOf = (text: string): Uint8Array =>
+  Uint8Array.from(`${text}\0`, character => character.charCodeAt(0));
+
+/** The calls that may be made, and which of them make what. */
+export class Choice {
+  readonly calls: readonly CallType[];
+  readonly #makers = new Map<Resource, CallType[]>();
+
+  /** `patterns`: names of calls, with * for any text; absent: all. */
+  constructor(descriptions: Descriptions, patterns: readonly string[] = ['*']) {
+    const wanted = patterns.map(
+      p => new RegExp(`^${p.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`),
+    );
+    this.calls = descriptions.calls.filter(({ name }) => wanted.some(pattern => pattern.test(name)));
+    for (const resource of descriptions.resources.values())
+      this.#makers.set(
+        resource,
+        this.calls.filter(type => made(blank(type)).some(m => fits(m.resource, resource))),
+      );
+  }
+
+  makers(resource: Resource): readonly CallType[] {
+    return this.#makers.get(resource) ?? [];
+  }
+}
+
+/** A call whose arguments are all there, so that what it makes can be seen. */
+function blank(type: CallType): Call {
+  const fill = (t: Type): Arg => {
+    if (t.kind === 'pointer') return { kind: 'pointer', to: fill(t.to) };
+    if (t.kind === 'struct') return { kind: 'group', items: t.struct.fields.map(f => fill(f.type)) };
+    if (t.kind === 'array') return { kind: 'group', items: t.high > 0 ? [fill(t.of)] : [] };
+    return { kind: 'int', value: 0n };
+  };
+  return { type, args: type.args.map(f => fill(f.type)), failNth: 0 };
+}
+
+export class Generator {
+  readonly #random: Random;
+  readonly #choice: Choice;
+  readonly #dictionary: Dictionary;
+
+  constructor(random: Random, choice: Choice, dictionary: Dictionary) {
+    this.#random = random;
+    this.#choice = choice;
+    this.#dictionary = dictionary;
+  }
+
+  program(): Program {
+    const program: Program = { calls: [] };
+    const wanted = 1 + this.#random.below(8);
+    while (program.calls.length < wanted) this.insert(program, program.calls.length);
+    return program;
+  }
+
+  /** Puts a new call, and those that make what it takes, in front of call `at`. */
+  insert(program: Program, at: number): void {
+    this.#insert(program, at, this.#random.of(this.#choice.calls), 0);
+  }
+
+  /** The number of calls that were put in. */
+  #insert(program: Program, at: number, type: CallType, depth: number): number {
+    let index = at;
+    const args: Arg[] = [];
+    for (const field of type.args) {
+      const wanted = field.type.kind === 'resource' ? field.type.resource : undefined;
+      if (wanted) index += this.#provide(program, index, wanted, depth);
+    }
+    for (const field of type.args) args.push(this.#arg(program, index, field.type, 'in'));
+    const call: Call = { type, args, failNth: 0 };
+    setLengths(call);
+    if (program.calls.length < CALLS_MAX) insertCalls(program, index, [call]);
+    return index + 1 - at;
+  }
+
+  /** Puts a call that makes `wanted` in front of call `at`, if there is none, or sometimes. */
+  #provide(program: Program, at: number, wanted: Resource, depth: number): number {
+    const random = this.#random;
+    if (depth >= DEPTH_MAX || program.calls.length >= CALLS_MAX - 1) return 0;
+    const isThere = madeBefore(program, at, wanted).length > 0;
+    if (isThere ? !random.oneIn(6) : random.oneIn(12)) return 0;
+    const makers = this.#choice.makers(wanted);
+    if (makers.length === 0) return 0;
+    return this.#insert(program, at, random.of(makers), depth + 1);
+  }
+
+  /** A resource for call `at`. */
+  resource(program: Program, at: number, resource: Resource): Arg {
+    const there = madeBefore(program, at, resource);
+    if (there.length > 0 && !this.#random.oneIn(20))
+      return { kind: 'ref', ...this.#random.of(there), value: usual(resource) };
+    return { kind: 'int', value: mask(this.#random.of(resource.special), resource.width) };
+  }
+
+  /** A new argument of call `at`. */
+  #arg(program: Program, at: number, type: Type, direction: Direction): Arg {
+    const random = this.#random;
+    switch (type.kind) {
+      case 'int':
+        return { kind: 'int', value: direction === 'out' ? 0n : newInt(random, type, this.#dictionary) };
+      case 'const':
+        return { kind: 'int', value: direction === 'out' ? 0n : type.value };
+      case 'flags':
+        return { kind: 'int', value: direction === 'out' ? 0n : newFlags(random, type.set, type.width) };
+      case 'len':
+        return { kind: 'int', value: 0n };
+      case 'resource':
+        return direction === 'in' ? this.resource(program, at, type.resource) : { kind: 'int', value: 0n };
+      case 'vma':
+        return { kind: 'vma', page: random.below(VMA_PAGES) };
+      case 'pointer':
+        if (random.oneIn(type.optional ? 3 : 100)) return { kind: 'pointer', to: undefined };
+        return { kind: 'pointer', to: this.#arg(program, at, type.to, type.direction) };
+      case 'string':
+        return { kind: 'bytes', data: bytesOf(random.of(type.set.values)) };
+      case 'bytes': {
+        const data = newBytes(random, type.low, type.high);
+        return { kind: 'bytes', data: direction === 'out' ? data.fill(0) : data };
+      }
+      case 'struct':
+        return {
+          kind: 'group',
+          items: type.struct.fields.map(field => this.#arg(program, at, field.type, direction)),
+        };
+      case 'array': {
+        const count = type.low + random.below(Math.min(type.high - type.low, 6) + 1);
+        const items = Array.from({ length: count }, () => this.#arg(program, at, type.of, direction));
+        return { kind: 'group', items };
+      }
+    }
+  }
+
+  /** Another argument of the same type. */
+  fresh(program: Program, at: number, type: Type, direction: Direction): Arg {
+    return this.#arg(program, at, type, direction);
+  }
+}

@@ -1,0 +1,298 @@
+/*
+ * The fuzzer's agent: executes programs of system calls that the host writes into its memory, with
+ * kcov enabled. fuzz/executor/layout.ts repeats the addresses and the words below.
+ *
+ * The agent prepares the process in which every program starts, writes MARK_READY to /dev/marker,
+ * where the host takes its snapshot, executes one program and writes MARK_DONE. So a program never
+ * sees the traces of another one. Between the marks no C library is used: a program may have
+ * unmapped, closed or limited anything.
+ *
+ * A second process owns the remote descriptor of kcov and waits; the agent, its child, inherits its
+ * common handle, so deferred work of the program's calls is recorded there.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcov.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONTROL       0x10000000UL /* program, slots and results */
+#define CONTROL_BYTES 0x8000UL
+#define ARENA         0x20000000UL /* memory to which arguments point */
+#define ARENA_BYTES   0x20000UL
+#define AREA          0x10100000UL /* kcov's records */
+#define AREA_WORDS    65536UL
+#define EXTRA         0x10300000UL /* kcov's records of deferred work */
+#define EXTRA_WORDS   8192UL
+#define MARK_READY    "1"
+#define MARK_DONE     "2"
+#define FD_MARKER     250
+#define FD_FAIL       251
+#define FD_KCOV       252
+#define FD_EXTRA      253
+#define TICK_US       10000 /* a call that sleeps is interrupted */
+
+/* Operations of a program, each a word followed by its operands. */
+enum { OP_END, OP_CALL, OP_STORE, OP_LOAD };
+enum { CALL_FORKS = 1, CALL_MAY_FAIL = 2 };
+enum { MAX_CALLS = 64, MAX_SLOTS = 128 };
+#define NO_SLOT ((uint64_t)-1)
+
+struct value {
+    uint64_t is_slot, value;
+};
+struct call {
+    uint64_t number, flags, fail_nth, slot;
+    struct value args[6];
+};
+struct store {
+    uint64_t address, bytes, slot;
+};
+struct result {
+    uint64_t begin, end, value, state; /* records of kcov before and behind; 1 begun, 2 done */
+};
+struct control {
+    uint64_t slots[MAX_SLOTS];
+    struct result results[MAX_CALLS];
+    uint64_t settles; /* 1: sleep behind the last call, so that deferred work is done */
+    uint64_t program[];
+};
+
+#define control ((struct control *)CONTROL)
+#define area    ((volatile uint64_t *)AREA)
+#define extra   ((volatile uint64_t *)EXTRA)
+
+static inline uint64_t call6(uint64_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                             uint64_t e, uint64_t f)
+{
+    register uint64_t a0 asm("a0") = a, a1 asm("a1") = b, a2 asm("a2") = c, a3 asm("a3") = d,
+                         a4 asm("a4") = e, a5 asm("a5") = f, a7 asm("a7") = nr;
+    asm volatile("ecall"
+                 : "+r"(a0)
+                 : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5), "r"(a7)
+                 : "memory");
+    return a0;
+}
+
+/* A child ends at once, without its stack, which may be the parent's or none. */
+static inline uint64_t call6_forks(uint64_t nr, const uint64_t v[6])
+{
+    register uint64_t a0 asm("a0") = v[0], a1 asm("a1") = v[1], a2 asm("a2") = v[2],
+                         a3 asm("a3") = v[3], a4 asm("a4") = v[4], a5 asm("a5") = v[5],
+                         a7 asm("a7") = nr;
+    asm volatile("ecall\n\t"
+                 "bnez a0, 1f\n\t"
+                 "li a7, 93\n\t"
+                 "ecall\n"
+                 "1:"
+                 : "+r"(a0), "+r"(a7)
+                 : "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+                 : "memory");
+    return a0;
+}
+
+static void quit(void)
+{
+    call6(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+}
+
+/* Decimal, without the C library. */
+static uint64_t put_number(char *text, uint64_t n)
+{
+    char digits[20];
+    uint64_t count = 0, at = 0;
+    do
+        digits[count++] = (char)('0' + n % 10);
+    while (n /= 10);
+    while (count)
+        text[at++] = digits[--count];
+    return at;
+}
+
+static void fail_nth(uint64_t n)
+{
+    char text[24];
+    call6(SYS_write, FD_FAIL, (uint64_t)text, put_number(text, n), 0, 0, 0);
+}
+
+static void do_call(const struct call *c, struct result *result)
+{
+    uint64_t v[6], value;
+
+    for (int i = 0; i < 6; i++)
+        v[i] = c->args[i].is_slot ? control->slots[c->args[i].value] : c->args[i].value;
+    if (c->fail_nth)
+        fail_nth(c->fail_nth);
+    result->begin = area[0];
+    result->state = 1;
+    if (c->flags & CALL_FORKS)
+        value = call6_forks(c->number, v);
+    else
+        value = call6(c->number, v[0], v[1], v[2], v[3], v[4], v[5]);
+    result->end = area[0];
+    result->value = value;
+    result->state = 2;
+    if (c->fail_nth)
+        fail_nth(0);
+    if (c->slot != NO_SLOT && value < -4096UL)
+        control->slots[c->slot] = value;
+}
+
+static void do_store(const struct store *s)
+{
+    uint64_t value = control->slots[s->slot];
+    for (uint64_t i = 0; i < s->bytes; i++)
+        ((volatile uint8_t *)s->address)[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void do_load(const struct store *s)
+{
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < s->bytes; i++)
+        value |= (uint64_t)((volatile uint8_t *)s->address)[i] << 8 * i;
+    control->slots[s->slot] = value;
+}
+
+static void execute(const uint64_t *at)
+{
+    struct result *result = control->results;
+
+    for (;;) {
+        switch (*at++) {
+        case OP_CALL:
+            do_call((const struct call *)at, result++);
+            at += sizeof(struct call) / 8;
+            break;
+        case OP_STORE:
+            do_store((const struct store *)at);
+            at += sizeof(struct store) / 8;
+            break;
+        case OP_LOAD: /* out of memory that the call before it has filled */
+            if (result[-1].value < -4096UL)
+                do_load((const struct store *)at);
+            at += sizeof(struct store) / 8;
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+static void die(const char *what)
+{
+    printf("fuzz agent: %s: %s\n", what, strerror(errno));
+    fflush(stdout);
+    _exit(2);
+}
+
+static void *map(uint64_t at, uint64_t bytes, int flags, int fd)
+{
+    void *p = mmap((void *)at, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
+    if (p == MAP_FAILED)
+        die("mmap");
+    return p;
+}
+
+/* Out of the way of the descriptors that programs open. */
+static bool move_fd(int fd, int to)
+{
+    return fd >= 0 && dup3(fd, to, O_CLOEXEC) == to && close(fd) == 0;
+}
+
+static void open_kcov(uint64_t words, uint64_t at, int to)
+{
+    if (!move_fd(open("/sys/kernel/debug/kcov", O_RDWR), to))
+        die("/sys/kernel/debug/kcov");
+    if (ioctl(to, KCOV_INIT_TRACE, words))
+        die("KCOV_INIT_TRACE");
+    map(at, words * 8, MAP_SHARED, to);
+}
+
+static void touch(uint64_t at, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i += 4096)
+        *(volatile uint64_t *)(at + i) = 0;
+}
+
+/* The files that descriptions name. */
+static void make_files(void)
+{
+    if (mkdir("/tmp/w", 0777) || chdir("/tmp/w") || mkdir("d", 0777) || symlink("f", "l") ||
+        mkfifo("p", 0666))
+        die("/tmp/w");
+    int fd = open("f", O_RDWR | O_CREAT, 0666);
+    if (fd < 0 || write(fd, "0123456789abcdef0123456789abcdef", 32) != 32 || close(fd))
+        die("/tmp/w/f");
+}
+
+static void on_tick(int sig)
+{
+    (void)sig;
+}
+
+static void be_tested(void)
+{
+    struct itimerval tick = {{0, TICK_US}, {0, TICK_US}};
+    struct sigaction act = {.sa_handler = on_tick};
+
+    open_kcov(AREA_WORDS, AREA, FD_KCOV);
+    map(CONTROL, CONTROL_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    map(ARENA, ARENA_BYTES, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    touch(CONTROL, CONTROL_BYTES);
+    touch(ARENA, ARENA_BYTES);
+    touch(AREA, AREA_WORDS * 8);
+    touch(EXTRA, EXTRA_WORDS * 8);
+    make_files();
+    if (setpgid(0, 0) || sigaction(SIGALRM, &act, NULL) || setitimer(ITIMER_REAL, &tick, NULL))
+        die("preparation");
+    for (int std = 0; std < 3; std++)
+        if (close(std) || open("/dev/null", O_RDWR) != std)
+            die("/dev/null");
+    if (ioctl(FD_KCOV, KCOV_ENABLE, KCOV_TRACE_PC))
+        quit();
+    area[0] = 0;
+    call6(SYS_write, FD_MARKER, (uint64_t)MARK_READY, 1, 0, 0, 0);
+    execute(control->program);
+    if (control->settles) {
+        struct timespec short_time = {0, 1000};
+        call6(SYS_nanosleep, (uint64_t)&short_time, 0, 0, 0, 0, 0);
+    }
+    call6(SYS_write, FD_MARKER, (uint64_t)MARK_DONE, 1, 0, 0, 0);
+    quit();
+}
+
+int main(void)
+{
+    struct kcov_remote_arg arg = {
+        .trace_mode = KCOV_TRACE_PC, .area_size = EXTRA_WORDS, .common_handle = 1};
+    int status;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!move_fd(open("/dev/marker", O_WRONLY), FD_MARKER))
+        die("/dev/marker");
+    move_fd(open("/dev/fail-nth", O_WRONLY), FD_FAIL); /* where the kernel has it */
+    open_kcov(EXTRA_WORDS, EXTRA, FD_EXTRA);
+    if (ioctl(FD_EXTRA, KCOV_REMOTE_ENABLE, &arg))
+        die("KCOV_REMOTE_ENABLE");
+    pid_t child = fork();
+    if (child < 0)
+        die("fork");
+    if (child == 0)
+        be_tested();
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

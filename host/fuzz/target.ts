@@ -1,0 +1,46 @@
+// The guest of a campaign: a kernel of dialect linux with the agent as its program.
+import { join } from 'node:path';
+import type { EngineKind, MachineOptions } from '../../emulator/index.ts';
+import { Executor, type ExecutorOptions } from '../../fuzz/executor/executor.ts';
+import { packageRoot } from '../../toolchain/index.ts';
+import { type GuestImages, type GuestOptions, prepareGuest } from '../guest.ts';
+import { imageOptions } from '../machine.ts';
+
+/** Enough for the kernel with all its checks; what is not used costs nothing. */
+const RAM_BYTES = 64 * 2 ** 20;
+
+export interface TargetOptions {
+  /** Kernel configuration, which begins with linux; default: linux. */
+  readonly conf?: string;
+  readonly kernel?: string | undefined;
+  readonly kernelSource?: string | undefined;
+  /** Words for the kernel command line. */
+  readonly append?: string;
+  readonly engine?: Exclude<EngineKind, 'lockstep'>;
+  readonly say?: GuestOptions['say'];
+}
+
+export interface Target {
+  readonly images: GuestImages;
+  readonly machine: MachineOptions;
+}
+
+/** Builds what is missing. Errors: as `prepareGuest`. */
+export async function prepareTarget(options: TargetOptions = {}): Promise<Target> {
+  const { conf = 'linux', engine = 'jit', append, kernel, kernelSource, say } = options;
+  const agent = join(packageRoot(), 'guest-programs', 'fuzz', 'agent.c');
+  const images = await prepareGuest(agent, [], {
+    dialect: 'linux',
+    conf,
+    kernel,
+    kernelSource,
+    say,
+    kcov: 'device',
+    ...(append ? { append } : {}),
+  });
+  return { images, machine: { ...imageOptions(images), ramBytes: RAM_BYTES, engine } };
+}
+
+/** An executor for such a guest. Errors: HostError when the guest does not come to the agent. */
+export const openTarget = ({ machine }: Target, options: Omit<ExecutorOptions, 'machine'> = {}): Executor =>
+  new Executor({ machine, ...options });

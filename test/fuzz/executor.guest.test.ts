@@ -1,0 +1,172 @@
+// The executor against an independent observer: the records that the agent's buffer has for each
+// call are those that the kcov device reported to the host while that call ran, on the other
+// engine. And campaigns: equal on both engines, in any order of their batches.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import type { KcovSink } from '../../emulator/index.ts';
+import { titleOf } from '../../fuzz/executor/title.ts';
+import {
+  Choice,
+  campaignConfig,
+  type EpochResult,
+  type Executor,
+  Generator,
+  HALVES,
+  mergeEpoch,
+  parseProgram,
+  progressOf,
+  Random,
+  runBatch,
+  runCampaign,
+  State,
+} from '../../fuzz/index.ts';
+import { descriptionSources, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
+import { buildProgram } from '../../toolchain/index.ts';
+import { ROOT } from '../support/command.ts';
+import { seedFromEnvironment, seedText, Random as TestRandom } from '../support/random.ts';
+
+const descriptions = loadDescriptions(descriptionSources());
+const [compiled, interpreted] = [
+  openTarget(await prepareTarget({ engine: 'jit' })),
+  openTarget(await prepareTarget({ engine: 'interp' })),
+];
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+/** Records of the last execution, by call: words as text. */
+function byCall({ area }: Executor, execution: ReturnType<Executor['execute']>): string[] {
+  const halves = HALVES[execution.mode];
+  return execution.calls.map(({ begin, end }) =>
+    [...area.subarray(2 + halves * begin, 2 + halves * end)].join(' '),
+  );
+}
+
+it('the records of each call are those that the device reported during that call', () => {
+  const seed = seedFromEnvironment(0x5eed_0001);
+  const random = new Random(BigInt(seed));
+  const generator = new Generator(random, new Choice(descriptions), []);
+  let [calls, records] = [0, 0];
+  for (let n = 0; n < 150; n++) {
+    const program = generator.program();
+    const mode = n % 2 === 0 ? 'pc' : 'cmp';
+    const found = byCall(compiled, compiled.execute(program, mode));
+    // The observer knows the system call that a record belongs to, and when a new call begins.
+    const observed: { syscall: number; words: number[] }[] = [];
+    let context = 0;
+    const sink: KcovSink = {
+      record(origin, isEdge, words) {
+        if (origin.context !== 'task' || isEdge) return;
+        context ||= origin.contextAddress;
+        if (origin.contextAddress !== context) return;
+        const last = observed.at(-1);
+        if (last?.syscall === origin.syscall) last.words.push(...words);
+        else observed.push({ syscall: origin.syscall, words: [...words] });
+      },
+    };
+    interpreted.goBack();
+    interpreted.machine.board.kcov!.observe(sink);
+    const execution = interpreted.execute(program, mode);
+    interpreted.machine.board.kcov!.observe(undefined);
+    const all = observed.flatMap(({ words }) => words).join(' ');
+    const buffered = byCall(interpreted, execution);
+    expect(found, `seed ${seedText(seed)}, program ${n}`).toEqual(buffered);
+    let at = 0;
+    for (const [i, text] of buffered.entries()) {
+      if (text === '') continue;
+      at = all.indexOf(text, at);
+      expect(at, `call ${i} of program ${n}, seed ${seedText(seed)}`).toBeGreaterThanOrEqual(0);
+      at += text.length;
+      calls++;
+      records += execution.calls[i]!.end - execution.calls[i]!.begin;
+    }
+    // Each system call that was observed is one of the program, or the agent's own.
+    const own = new Set([...program.calls.map(({ type }) => type.number), 64, 94, 93, -1, 0xffff_ffff]);
+    const strangers = observed.filter(({ syscall }) => !own.has(syscall) && syscall !== 139);
+    expect(strangers.map(({ syscall }) => syscall)).toEqual([]);
+  }
+  expect(calls).toBeGreaterThan(300);
+  expect(records).toBeGreaterThan(10_000);
+});
+
+it('a campaign is the same on both engines and in any order of its batches', () => {
+  const config = campaignConfig.parse({ batches: 8, perBatch: 24, seed: '0x7' });
+  const results: EpochResult[] = [];
+  const epoch = (_: unknown, result: EpochResult) => void results.push(result);
+  const end = runCampaign({ config, descriptions, executor: compiled, executions: 576, epoch });
+  const state = new State(config, descriptions);
+  const random = new TestRandom(3);
+  for (const expected of results) {
+    const order = Array.from({ length: config.batches }, (_, i) => i);
+    order.sort(() => (random.oneIn(2) ? 1 : -1));
+    const batches = order.map((batch, i) => runBatch(state, i % 2 ? compiled : interpreted, batch));
+    const merged = mergeEpoch(state, batches);
+    expect(merged).toEqual(expected);
+    state.add(merged);
+  }
+  expect(progressOf(state)).toEqual(end.log.at(-1));
+  expect(end.log.at(-1)!.executions).toBe(576);
+  expect(end.log.at(-1)!.covered).toBeGreaterThan(1000);
+});
+
+it('names what goes wrong as syzkaller does', async () => {
+  const kernel = 'linux+kasan+ubsan+lockdep';
+  const executor = openTarget(await prepareTarget({ conf: kernel }));
+  const more = join(dir, 'provoke.kd');
+  const names = ['heap-overflow', 'use-after-free', 'shift', 'lock-order', 'null', 'panic', 'stack-overflow'];
+  writeFileSync(
+    more,
+    `strings provocations = ${names.map(n => `"${n}"`).join(', ')}\nstrings provoke = "/dev/provoke"\n` +
+      'call openat$provoke(dir: int32 = -100, path: ptr string provoke, flags: int32 = 1, mode: int32 = 0) -> fd\n' +
+      'call write$provoke(fd: fd, buf: ptr string provocations, n: int64[0:40])\n',
+  );
+  const all = loadDescriptions(descriptionSources([more]));
+  const titles = names.map(name => {
+    const text =
+      'r0 = openat$provoke(0xffffff9c, &"/dev/provoke\\x00", 0x1, 0x0)\n' +
+      `write$provoke(r0, &"${name}\\x00", 0x${name.length.toString(16)})\n`;
+    const { end, console } = executor.execute(parseProgram(text, all));
+    return titleOf(end, console, 'write');
+  });
+  expect(titles).toEqual([
+    'KASAN: slab-out-of-bounds Write in do_heap_overflow',
+    'KASAN: slab-use-after-free Write in do_use_after_free',
+    'UBSAN: shift-out-of-bounds in do_shift',
+    'possible deadlock in do_lock_order',
+    'BUG: unable to handle kernel NULL pointer dereference in do_null',
+    'kernel panic: provoked in do_panic',
+    'kernel stack overflow in recurse',
+  ]);
+});
+
+it('constants of the descriptions have the values of the headers', async () => {
+  const asserts: string[] = [];
+  const names = new Set<string>();
+  for (const set of descriptions.flags.values())
+    for (const [i, name] of set.names.entries()) {
+      names.add(name);
+      const message = `"${name}"`;
+      asserts.push(
+        `#ifdef ${name}\n_Static_assert((unsigned)(${name}) == (unsigned)(${set.values[i]}) || ` +
+          `(unsigned short)(${name}) == ${set.values[i]}, ${message});\n#endif`,
+      );
+    }
+  const headers =
+    'fcntl.h sched.h signal.h poll.h sys/epoll.h sys/eventfd.h sys/timerfd.h sys/inotify.h sys/mman.h sys/socket.h ' +
+    'sys/un.h sys/shm.h sys/stat.h sys/wait.h sys/resource.h sys/time.h sys/mount.h sys/file.h sys/xattr.h sys/random.h ' +
+    'sys/prctl.h sys/uio.h time.h unistd.h linux/fs.h linux/futex.h linux/membarrier.h linux/falloc.h linux/close_range.h';
+  const source = join(dir, 'constants.c');
+  const includes = headers
+    .split(' ')
+    .map(h => `#if __has_include(<${h}>)\n#include <${h}>\n#endif`)
+    .join('\n');
+  const kqueue = `#include "${join(ROOT, 'kernel/abi/event.h')}"`;
+  writeFileSync(
+    source,
+    `#define _GNU_SOURCE\n${includes}\n${kqueue}\n${asserts.join('\n')}\nint main(void) { return 0; }\n`,
+  );
+  expect(names.size).toBeGreaterThan(250);
+  await buildProgram(source, { dialect: 'linux' });
+});

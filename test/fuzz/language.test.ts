@@ -1,0 +1,70 @@
+// The description language: its errors, the calls that nobody has described, and the numbers that
+// the agent and the host share.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { CALL_FORKS, LAYOUT, MARK, OP } from '../../fuzz/executor/layout.ts';
+import { parseDescriptions } from '../../fuzz/language/parse.ts';
+import { parseSyscalls } from '../../fuzz/language/syscalls.ts';
+import { descriptionSources, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { ROOT } from '../support/command.ts';
+
+const rows = parseSyscalls(['SYSCALL(57, close, 1)\nSYSCALL(63, read, 3)\nSYSCALL(93, exit, 1)\n']);
+const parse = (text: string) => parseDescriptions(rows, [{ name: 'd.kd', text }]);
+
+it('describes calls on the kernel’s table, and leaves none out', () => {
+  const { calls, byName } = parse(
+    'resource fd: int32 = -1, 0 # a comment\n' +
+      'struct pair { a: fd,\n b: len16 a }\n' +
+      'call read(fd: fd, buf: out? bytes[0:8], n: len64 buf)\n' +
+      'call read$pair(fd: fd, buf: inout array[1:2] pair)',
+  );
+  expect(calls.map(({ name, number }) => `${name} ${number}`)).toEqual([
+    'close 57',
+    'read 63',
+    'read$pair 63',
+  ]);
+  expect(byName.get('close')!.args).toEqual([
+    { name: 'a0', type: { kind: 'int', width: 8, low: 0n, high: (1n << 64n) - 1n } },
+  ]);
+});
+
+it('the package describes most of the calls', () => {
+  const { calls } = loadDescriptions(descriptionSources());
+  const plain = calls.filter(({ args }) => args.length > 0 && args.every(({ name }, i) => name === `a${i}`));
+  expect(calls.length).toBeGreaterThan(230);
+  expect(plain.map(({ name }) => name)).toEqual([]);
+});
+
+it('a wrong description is refused with file, line and reason', () => {
+  const wrong: readonly [string, RegExp][] = [
+    ['thing x', /d.kd:1: "thing" begins no declaration/],
+    ['call write(a: int32)', /the kernel has no system call "write"/],
+    ['call exit(a: int32)', /exit would end the agent/],
+    ['call close(a: int32, b: int32)', /close has 1 arguments, not 2/],
+    ['\n\ncall close(a: what)', /d.kd:3: no type "what"/],
+    ['call close(a: bytes[1:2])', /argument a of close is bytes, which needs a pointer/],
+    ['call close(a: int8[3:2])', /\[3:2\] is not a range of 1 bytes/],
+    ['call close(a: len64 b)', /len b: there is no field "b" beside it/],
+    ['call close(a: ptr bytes[5000])', /\[5000:5000\]: 0 to 4096 are possible/],
+    ['resource r: int24', /"int24" is neither int8/],
+    ['call close() -> fd', /no resource "fd"/],
+    ['flags f = A 1\nflags f = B 2', /d.kd:2: "f" is declared twice/],
+    [' x', /line 1 continues nothing/],
+  ];
+  for (const [text, reason] of wrong) expect(() => parse(text), text).toThrow(reason);
+});
+
+it('agent.c and the host have the same numbers', () => {
+  const agent = readFileSync(join(ROOT, 'guest-programs/fuzz/agent.c'), 'utf8');
+  const number = (name: string): number => {
+    const found = new RegExp(`\\b${name}\\s*=?\\s*"?(0x[0-9a-f]+|\\d+)`).exec(agent);
+    if (!found) throw new Error(`agent.c has no ${name}`);
+    return Number(found[1]);
+  };
+  for (const [name, value] of Object.entries(LAYOUT)) expect(number(name), name).toBe(value);
+  expect([number('MARK_READY'), number('MARK_DONE')]).toEqual([MARK.READY, MARK.DONE]);
+  expect(/enum \{ OP_END, OP_CALL, OP_STORE, OP_LOAD \}/.test(agent)).toBe(true);
+  expect(Object.values(OP)).toEqual([0, 1, 2, 3]);
+  expect(number('CALL_FORKS')).toBe(CALL_FORKS);
+});

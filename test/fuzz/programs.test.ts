@@ -1,0 +1,132 @@
+// Programs are always well-typed: whatever the generator, the mutations and the hints make has a
+// text that reads back as the same program, and words for the agent that stay in its memory.
+import { expect, it } from 'vitest';
+import { encode } from '../../fuzz/executor/encode.ts';
+import { LAYOUT } from '../../fuzz/executor/layout.ts';
+import { type Comparison, hints } from '../../fuzz/guide/hints.ts';
+import { Choice, Generator } from '../../fuzz/program/generate.ts';
+import { mutate } from '../../fuzz/program/mutate.ts';
+import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
+import { Random } from '../../fuzz/program/random.ts';
+import { parseProgram, programText } from '../../fuzz/program/text.ts';
+import { descriptionSources, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { seedFromEnvironment, seedText } from '../support/random.ts';
+
+const descriptions = loadDescriptions(descriptionSources());
+const choice = new Choice(descriptions);
+
+/** Does the shape of the argument follow from its type, and do references go back? */
+function check(program: Program): void {
+  const fail = (why: string): never => {
+    throw new Error(`${why} in ${programText(program)}`);
+  };
+  if (program.calls.length > CALLS_MAX) fail('too many calls');
+  for (const [index, call] of program.calls.entries()) {
+    if (call.args.length !== call.type.args.length) fail('too few arguments');
+    visit(call, ({ type, arg, direction }) => {
+      const kinds: Record<typeof type.kind, Arg['kind'][]> = {
+        int: ['int'],
+        const: ['int'],
+        flags: ['int'],
+        len: ['int'],
+        resource: direction === 'in' ? ['int', 'ref'] : ['int'],
+        pointer: ['pointer'],
+        string: ['bytes'],
+        bytes: ['bytes'],
+        array: ['group'],
+        struct: ['group'],
+        vma: ['vma'],
+      };
+      if (!kinds[type.kind].includes(arg.kind)) fail(`${arg.kind} for ${type.kind}`);
+      if (arg.kind === 'ref' && arg.call >= index) fail('a reference to a later call');
+      if (arg.kind === 'int' && 'width' in type && arg.value >> BigInt(8 * type.width) !== 0n)
+        fail('a wide number');
+    });
+  }
+}
+
+function roundTrip(program: Program): void {
+  const text = programText(program);
+  const again = parseProgram(text, descriptions);
+  if (programText(again) !== text) expect(programText(again)).toBe(text);
+  const [a, b] = [encode(program), encode(again)];
+  if (Buffer.compare(a.arena, b.arena) !== 0 || `${a.words} ${a.slots}` !== `${b.words} ${b.slots}`)
+    throw new Error(`other words for ${text}`);
+  if (a.arena.length > LAYOUT.ARENA_BYTES) throw new Error(`${a.arena.length} bytes for ${text}`);
+}
+
+/** Comparisons with the program's own values, so that hints find something. */
+function comparisons(program: Program, random: Random): Comparison[][] {
+  return program.calls.map(call => {
+    const found: Comparison[] = [];
+    visit(call, ({ arg }) => {
+      const width = random.of([1, 2, 4, 8] as const);
+      const mine = arg.kind === 'int' ? arg.value : arg.kind === 'bytes' ? BigInt(arg.data[0] ?? 0) : 0n;
+      const second = BigInt.asUintN(8 * width, mine);
+      found.push({
+        width,
+        isConst: random.oneIn(2),
+        first: BigInt.asUintN(8 * width, random.word()),
+        second,
+      });
+    });
+    return found;
+  });
+}
+
+it('generated, changed and hinted programs are well-typed, and their text reads back', () => {
+  const seed = seedFromEnvironment(0x6b63_6f76);
+  const random = new Random(BigInt(seed));
+  const generator = new Generator(random, choice, [0x1234n, 0xffff_0000n]);
+  const others: Program[] = [];
+  let [references, hinted] = [0, 0];
+  for (let n = 0; n < 60; n++) {
+    let program = generator.program();
+    for (let step = 0; step < 8; step++) {
+      check(program);
+      roundTrip(program);
+      for (const call of program.calls)
+        visit(call, ({ arg }) => {
+          if (arg.kind === 'ref') references++;
+        });
+      for (const hint of hints(program, comparisons(program, random), 5)) {
+        hinted++;
+        check(hint);
+        roundTrip(hint);
+      }
+      const how = { random, generator, dictionary: [77n], others, failsAllocations: true };
+      program = mutate(program, how);
+    }
+    others.push(program);
+  }
+  expect(references, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
+  expect(hinted, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
+});
+
+it('a text names calls, resources and memory, and has one form', () => {
+  const text =
+    'pipe2(&{>r0, >r1}, 0x800)\n' +
+    'write(r1, &"a\\x00\\x22", 0x3)\n' +
+    'r2 = fcntl$dupfd(r0, 0x0, 0x14) !fail=2\n' +
+    'read(r2, &out[16], 0x10)\n' +
+    'mmap(vma(3), 0x1000, 0x3, 0x22, 0xffffffff, 0x0)\n';
+  const program = parseProgram(text, descriptions);
+  expect(programText(program)).toBe(text);
+  expect(program.calls[2]!.failNth).toBe(2);
+});
+
+it('a wrong text is refused with its line and the reason', () => {
+  const wrong: readonly [string, RegExp][] = [
+    ['nothing(0x1)', /program:1: no call "nothing" is described/],
+    ['close(r0)', /no earlier call makes r0/],
+    ['r0 = close(0x1)', /close returns no resource/],
+    ['r0 = getpid()\nclose(r0)', /program:2: r0 is a pid, where fd is wanted/],
+    ['close(0x1, 0x2)', /"\)" was expected at ", 0x2\)"/],
+    ['close(0x1) x', /"x" is too much/],
+    ['read(0x0, &out[99999], 0x0)', /out\[99999\]: 0 to 65536 are possible/],
+    ['munmap(vma(64), 0x0)', /vma\(64\): there are 64 pages/],
+    ['close(0x10000000000000000)', /more than 64 bits/],
+    [`${'sync()\n'.repeat(25)}`, /program:25: a program has at most 24 calls/],
+  ];
+  for (const [text, reason] of wrong) expect(() => parseProgram(text, descriptions), text).toThrow(reason);
+});
