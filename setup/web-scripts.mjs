@@ -71,7 +71,11 @@ export async function writePage(folder, assets) {
   ];
   const html = readFileSync(join(ROOT, 'web', 'index.html'), 'utf8');
   writeFileSync(join(folder, 'index.html'), html.replace('<!-- scripts -->', head.join('\n    ')));
-  for (const [name, entry] of [['offline.js', 'offline/worker.ts']])
+  cpSync(join(ROOT, 'web', 'element', 'textbook.html'), join(folder, 'textbook.html'));
+  for (const [name, entry] of [
+    ['offline.js', 'offline/worker.ts'],
+    ['kcovbox-run.js', 'element/kcovbox-run.ts'],
+  ])
     writeFileSync(join(folder, name), (await bundled(entry)).script);
 }
 

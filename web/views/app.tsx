@@ -3,8 +3,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
 import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
+import { awaitCapsule, tellVerdict } from './embedding.ts';
 import { Files } from './files.tsx';
-import { Header } from './header.tsx';
+import { Header, verdictOf } from './header.tsx';
 import { keptLines } from './kept.ts';
 import { base, load } from './load.ts';
 import { Moments } from './moments.tsx';
@@ -25,6 +26,7 @@ export function App() {
   /** The run that the address holds. */
   const [run, setRun] = useState<string>();
   const [opened, setOpened] = useState<Opened>();
+  const [{ embed }] = useState(() => readPlace(location.hash));
   const [details, setDetails] = useState<Details>();
   const [focus, setFocus] = useState<Focus>();
   /** Of the last visit, until the run is there. */
@@ -100,6 +102,7 @@ export function App() {
         setDetails(undefined);
         setFocus(undefined);
         setOpened(now);
+        tellVerdict(verdictOf(now));
         setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
         setShown(at.file === undefined ? undefined : { file: at.file, line: at.line ?? 1 });
         // The reader sees the line before the machine goes to the moment.
@@ -157,11 +160,17 @@ export function App() {
     void doing(async () => {
       const all = JSON.parse(new TextDecoder().decode(await load('assets.json'))) as Assets;
       setAssets(all);
-      await openPlace(readPlace(location.hash), all);
+      const place = readPlace(location.hash);
+      if (place.wait === undefined) await openPlace(place, all);
+      else
+        awaitCapsule(sent => {
+          if (sent.kcovbox === 'capsule') void open(sent.bytes, sent.name, all, place);
+          else setMessage(sent.text);
+        });
     });
-  }, [doing, openPlace]);
+  }, [doing, open, openPlace]);
 
-  const place: Place = { program, run, unit: focus?.unit, file: shown?.file, line: shown?.line };
+  const place: Place = { embed, program, run, unit: focus?.unit, file: shown?.file, line: shown?.line };
   const isSame = opened?.differences.length === 0;
   const isFirst = assets?.first.program === program && assets?.first.file === shown?.file;
   useEffect(() => {
@@ -257,12 +266,17 @@ export function App() {
   });
 
   return (
-    <div class="page">
+    <div class={embed ? 'page embedded' : 'page'}>
       <Header
         assets={assets}
         program={program}
         opened={opened}
         isBusy={isBusy}
+        whole={
+          embed && (program ?? run)
+            ? base.replace(/#.*/, '') + writePlace({ ...place, embed: undefined })
+            : undefined
+        }
         onProgram={id => assets && void openProgram(id, assets)}
         onFile={file => void openFile(file)}
       >

@@ -7,6 +7,7 @@ export function Header({
   program,
   opened,
   isBusy,
+  whole,
   onProgram,
   onFile,
   children,
@@ -15,6 +16,8 @@ export function Header({
   program: string | undefined;
   opened: Opened | undefined;
   isBusy: boolean;
+  /** Address of the whole page, where this one is in a frame of another. */
+  whole: string | undefined;
   onProgram: (id: string) => void;
   onFile: (file: File) => void;
   /** More buttons. */
@@ -58,10 +61,18 @@ export function Header({
       />
       {children}
       <p class="about">{row?.about ?? ''}</p>
+      {whole !== undefined && (
+        <a class="whole" href={whole} target="_blank" rel="noreferrer">
+          open the whole page
+        </a>
+      )}
       <Verdict opened={opened} isBusy={isBusy} />
     </header>
   );
 }
+
+export const verdictOf = ({ differences }: Opened): string =>
+  differences.length === 0 ? 'identical to the recorded run' : `not the recorded run: ${differences[0]}`;
 
 /** Whether the run in this page is the one that was recorded. */
 function Verdict({ opened, isBusy }: { opened: Opened | undefined; isBusy: boolean }) {
@@ -70,11 +81,11 @@ function Verdict({ opened, isBusy }: { opened: Opened | undefined; isBusy: boole
   const { differences, stateHash, end } = opened;
   return differences.length === 0 ? (
     <output class="verdict same" title={`state ${stateHash}, ${end}`}>
-      identical to the recorded run
+      {verdictOf(opened)}
     </output>
   ) : (
     <output class="verdict other" title={differences.join('\n')}>
-      not the recorded run: {differences[0]}
+      {verdictOf(opened)}
     </output>
   );
 }

@@ -7,6 +7,10 @@ export interface Place {
   readonly unit?: number | undefined;
   readonly file?: string | undefined;
   readonly line?: number | undefined;
+  /** In a frame of <kcovbox-run>; '1': it is. */
+  readonly embed?: '1' | undefined;
+  /** A capsule comes from the page around the frame. */
+  readonly wait?: '1' | undefined;
 }
 
 /** Anything that is no place is left out: anybody may write the address. */
@@ -23,6 +27,8 @@ export function readPlace(hash: string): Place {
     unit: number('unit'),
     file: words.get('file') ?? undefined,
     line: number('line'),
+    embed: words.get('embed') === '1' ? '1' : undefined,
+    wait: words.get('wait') === '1' ? '1' : undefined,
   };
 }
 

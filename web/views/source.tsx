@@ -214,7 +214,17 @@ export function Source({
       }),
     });
     view.current = made;
+    // The line stays in the middle while other views come beside it.
+    const resized = new ResizeObserver(() => {
+      const { shown: line } = made.state.field(marksField);
+      if (line >= 1 && line <= made.state.doc.lines)
+        made.dispatch({
+          effects: EditorView.scrollIntoView(made.state.doc.line(line).from, { y: 'center' }),
+        });
+    });
+    resized.observe(host.current);
     return () => {
+      resized.disconnect();
       made.destroy();
       view.current = undefined;
     };
