@@ -28,6 +28,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   serve: () => import('./verbs/serve.ts'),
   dev: () => import('./verbs/dev.ts'),
   faults: () => import('./verbs/faults.ts'),
+  experiment: () => import('./verbs/experiment.ts'),
   ktest: () => import('./verbs/ktest.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),

@@ -22,7 +22,7 @@ export const PERSONALITIES = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
 export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const hash64 = z.string().regex(/^[0-9a-f]{16}$/);
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const seed = z.string().regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/);
+export const seed = z.string().regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/);
 const word = z.string().max(APPEND_MAX);
 
 const image = z.strictObject({

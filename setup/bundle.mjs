@@ -28,6 +28,7 @@ const ROOMS = [
   'debug',
   'run',
   'fuzz',
+  'experiment',
   'host',
   'toolchain',
   'cli',

@@ -66,6 +66,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   debug: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts'],
   run: ['emulator/base', 'emulator/index.ts', 'coverage/record.ts'],
   fuzz: ['emulator/base', 'emulator/index.ts', 'run'],
+  experiment: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts', 'run'],
   toolchain: ['emulator/base'],
   // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading
   // them.
@@ -78,6 +79,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'debug',
     'run',
     'fuzz',
+    'experiment',
     'host',
     'bench',
   ],
@@ -293,8 +295,8 @@ describe('determinism', () => {
     const wrong: string[] = [];
     for (const path of sources.filter(
       p =>
-        /^(emulator|devices|coverage|debug|run|fuzz|library\/(emulator|coverage|bytes))/.test(p) &&
-        !p.startsWith('coverage/html/client'),
+        /^(emulator|devices|coverage|debug|run|fuzz|experiment|library\/(emulator|coverage|bytes))/.test(p) &&
+        !/^(coverage|experiment)\/html\/client/.test(p),
     ))
       for (const pattern of FORBIDDEN)
         if (pattern.test(code(path))) wrong.push(`${path} names ${pattern.source}`);
@@ -310,7 +312,9 @@ describe('determinism', () => {
 
   test('they import no Node module', () => {
     const wrong = sources
-      .filter(p => /^(emulator|devices|coverage|debug|run|fuzz|library\/(emulator|coverage|bytes))/.test(p))
+      .filter(p =>
+        /^(emulator|devices|coverage|debug|run|fuzz|experiment|library\/(emulator|coverage|bytes))/.test(p),
+      )
       .filter(p => /from\s*'(node:|fs|path|os)/.test(read(p)));
     expect(wrong).toEqual([]);
   });

@@ -1,0 +1,107 @@
+// From the file of an experiment to its plan: compiles programs and kernels, and describes each
+// variant by the hashes of its images.
+import { isAbsolute, join } from 'node:path';
+import { HostError, parseCpu } from '../../emulator/index.ts';
+import { seedText, trialSeed } from '../../experiment/plan.ts';
+import type { ExperimentFile, ExperimentPlan, ProgramOptions } from '../../experiment/schema.ts';
+import { describe } from '../../host/describe.ts';
+import { prepareGuest } from '../../host/guest.ts';
+import type { MachineChoice } from '../../host/machine.ts';
+import { UserError } from '../io/fail.ts';
+import { confOf } from '../run/robust.ts';
+import type { ReadExperiment } from './read.ts';
+
+const MIB = 2 ** 20;
+const MEMORY = 256;
+const MAX_INSNS = 100_000_000;
+
+export interface Prepared {
+  readonly plan: ExperimentPlan;
+  /** Kernels and root file systems by their SHA-256. */
+  readonly images: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Of a trial list. */
+const seedsOf = (file: ExperimentFile, variant: string): string[] =>
+  file.seeds?.map(given => seedText(BigInt(given))) ??
+  Array.from({ length: file.trials! }, (_, index) => trialSeed(BigInt(file.seed ?? 0), variant, index));
+
+function machineOf(options: ProgramOptions, fail: (key: string, why: string) => never): MachineChoice {
+  const isC = /\.c$/i.test(options.source);
+  const trace = options.trace ?? isC;
+  if (trace && !isC)
+    fail('trace', `kcov is compiled into a C program, and ${options.source} is compiled already`);
+  const dialectGiven = options.dialect;
+  const parts = (() => {
+    try {
+      return confOf(options.conf ?? dialectGiven ?? 'openbsd', undefined, dialectGiven);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return fail('conf', error.message);
+    }
+  })();
+  const cpu = (() => {
+    try {
+      return parseCpu(options.cpu ?? 'rv64');
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      return fail('cpu', error.message);
+    }
+  })();
+  return {
+    dialect: parts.dialect,
+    conf: options.conf ?? parts.dialect,
+    kcov: 'device',
+    engine: 'jit',
+    smp: options.harts ?? 1,
+    cpu,
+    memory: (options.memory ?? MEMORY) * MIB,
+    icount: options.icount ?? 0,
+    maxInsns: options['max-insns'] ?? MAX_INSNS,
+    cflags: options.cflags ?? [],
+    trace,
+    env: options.env ?? {},
+  };
+}
+
+/** Errors: UserError with the place in the file; those of compilers. */
+export async function preparePlan({ file, folder, at }: ReadExperiment): Promise<Prepared> {
+  const images = new Map<string, Uint8Array>();
+  const variants: ExperimentPlan['variants'] = [];
+  for (const [name, own] of Object.entries(file.variants)) {
+    const options = { ...file.program, ...own } as ProgramOptions;
+    const fail = (key: string, why: string): never => {
+      const isOwn = Object.hasOwn(own, key);
+      throw new UserError(`${at(isOwn ? ['variants', name, key] : ['program', key])}: ${key}: ${why}`);
+    };
+    const choice = machineOf(options, fail);
+    const source = isAbsolute(options.source) ? options.source : join(folder, options.source);
+    const guest = await prepareGuest(source, options.args ?? [], {
+      ...choice,
+      ...(options.append !== undefined && { append: options.append }),
+    });
+    const run = describe(guest, choice, [], false);
+    images.set(run.images.kernel.sha256, guest.kernel);
+    images.set(run.images.initrd, guest.initrd);
+    variants.push({ name, run, input: options.input ?? '', vary: options.vary ?? ['seed', 'sched-seed'] });
+  }
+  const names = variants.map(({ name }) => name);
+  const trials = names.flatMap(variant =>
+    seedsOf(file, variant).map((seed, index) => ({ variant, index, seed })),
+  );
+  const plan: ExperimentPlan = {
+    format: 'kcovbox experiment plan',
+    version: 1,
+    name: file.name,
+    kind: 'program',
+    baseline: file.baseline ?? names[0]!,
+    budget: file.budget,
+    sample: file.sample ?? null,
+    bugs: file.bugs ?? {},
+    stopWhenFound: file['stop-when-found'] ?? false,
+    functions: file.functions ?? [],
+    variants,
+    trials,
+  };
+  return { plan, images };
+}

@@ -1,0 +1,46 @@
+// Trials of a program on this host.
+import type { MachineOptions } from '../../emulator/index.ts';
+import type { PlannedTrial } from '../../experiment/schema.ts';
+import { type FinishedTrial, type Recording, Trial } from '../../experiment/trial.ts';
+import { formatCapsule } from '../../host/capsule.ts';
+import { machineOptions } from '../../host/machine.ts';
+import { choiceOf, guestOf } from '../../host/replay.ts';
+import type { RunDescription, RunOutcome } from '../../run/index.ts';
+import type { Folder } from './folder.ts';
+
+type Progress = (executions: number, instructions: number) => void;
+
+/** `choiceOf` takes the budget of a recorded run, or where that ended. */
+const NOT_ENDED = { time: Number.POSITIVE_INFINITY } as RunOutcome;
+
+function machineFor(folder: Folder, run: RunDescription): MachineOptions {
+  const images = new Map([
+    ['kernel.bin', folder.image(run.images.kernel.sha256)],
+    ['initrd.bin', folder.image(run.images.initrd)],
+  ]);
+  return machineOptions(guestOf(run, images, ''), choiceOf(run, NOT_ENDED, 'jit'));
+}
+
+function capsule(folder: Folder, { run, outcome, journal, printed }: Recording): Uint8Array {
+  const images = new Map([
+    ['kernel.bin', folder.image(run.images.kernel.sha256)],
+    ['initrd.bin', folder.image(run.images.initrd)],
+  ]);
+  return formatCapsule({ run, outcome, journal, printed, images }, true, 'of a bug');
+}
+
+/** Runs one trial to its end. */
+export const runTrial = (
+  folder: Folder,
+  planned: PlannedTrial,
+  progress: Progress = () => {},
+): Promise<FinishedTrial> =>
+  new Trial(folder.plan, planned, {
+    machineFor: run => machineFor(folder, run),
+    capsule: recording => capsule(folder, recording),
+    cpuSeconds: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    },
+    progress,
+  }).run();

@@ -1,0 +1,106 @@
+// `kcovbox experiment plan`, `run` and `resume`.
+import { availableParallelism } from 'node:os';
+import { type Command, Option } from 'commander';
+import { planHash } from '../../experiment/plan.ts';
+import { tell } from '../../toolchain/index.ts';
+import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+import { parseWithin } from '../io/values.ts';
+import type { Folder } from './folder.ts';
+import { openExperiment, openResults } from './open.ts';
+import { runPool } from './pool.ts';
+import { budgetText, durationText } from './words.ts';
+
+const JOBS_MAX = 256;
+
+interface RunOptions {
+  dir?: string;
+  jobs?: number;
+}
+
+function planText(folder: Folder): string {
+  const { plan } = folder;
+  const perVariant = plan.trials.length / plan.variants.length;
+  const lines = plan.variants.map(({ name, run }) => {
+    const { machine, kernel, program } = run;
+    const harts = `${machine.harts} hart${machine.harts === 1 ? '' : 's'}`;
+    return `  ${name}: ${program.argv.join(' ')} on ${kernel.conf}, ${harts}, ${machine.memory / 2 ** 20} MiB\n`;
+  });
+  return (
+    `${plan.name}: ${plan.variants.length} variants of ${perVariant} trials, each of ${budgetText(plan.budget)}\n` +
+    `${lines.join('')}plan ${planHash(plan)}\nfolder ${folder.path}\n`
+  );
+}
+
+async function runAll(folder: Folder, jobs: number): Promise<void> {
+  folder.sweep();
+  const { trials } = folder.plan;
+  const pending = folder.pending(trials);
+  const before = trials.length - pending.length;
+  if (before > 0) tell(`kcovbox: ${before} of ${trials.length} trials are finished already\n`);
+  const progress = progressLine();
+  const start = process.hrtime.bigint();
+  let done = 0;
+  const show = (): void => {
+    const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+    const left = done > 0 ? `, about ${durationText((seconds / done) * (pending.length - done))} left` : '';
+    progress.show(`${before + done} of ${trials.length} trials${left}`, done === pending.length);
+  };
+  show();
+  await runPool(folder, pending, jobs, () => {
+    done++;
+    show();
+  });
+  progress.clear();
+  writeTo('-', `${trials.length} trials of plan ${folder.hash.slice(0, 16)} in ${folder.path}\n`);
+}
+
+const jobsOption = (): Option =>
+  new Option('-j, --jobs <n>', 'worker processes (default: one for each processor)').argParser(
+    parseWithin(1, JOBS_MAX),
+  );
+const dirOption = 'folder of the results (default: FILE.experiment)';
+
+export function addPlan(command: Command): void {
+  command
+    .description('check the file, compile its programs and kernels, and write the plan')
+    .argument('<file>', 'file of the experiment')
+    .option('--dir <dir>', dirOption)
+    .addHelpText(
+      'after',
+      '\nThe folder then has all that the trials need: other machines need no compiler. The hash of the plan names\n' +
+        'the results, because equal plans give equal bytes.\nExample:\n  kcovbox experiment plan lost.yaml',
+    )
+    .action(async (path: string, { dir }: RunOptions) =>
+      writeTo('-', planText(await openExperiment(path, dir))),
+    );
+}
+
+export function addRun(command: Command): void {
+  command
+    .description('run all trials that are not finished, in worker processes')
+    .argument('<experiment>', 'file of the experiment, or its folder')
+    .option('--dir <dir>', dirOption)
+    .addOption(jobsOption())
+    .addHelpText(
+      'after',
+      '\nA trial is written whole or not at all: after a signal or a crash at any moment, resume goes on with the\n' +
+        'trials that are missing, and the results have the same bytes.\n' +
+        'Examples:\n  kcovbox experiment run lost.yaml\n  kcovbox experiment run -j 8 --dir /data/lost lost.yaml',
+    )
+    .action(async (path: string, { dir, jobs }: RunOptions) =>
+      runAll(await openExperiment(path, dir), jobs ?? availableParallelism()),
+    );
+}
+
+export function addResume(command: Command): void {
+  command
+    .description('go on with an experiment that was interrupted, from its folder alone')
+    .argument('<experiment>', 'file of the experiment, or its folder')
+    .option('--dir <dir>', dirOption)
+    .addOption(jobsOption())
+    .addHelpText('after', '\nExample:\n  kcovbox experiment resume lost.experiment')
+    .action(async (path: string, { dir, jobs }: RunOptions) =>
+      runAll(openResults(path, dir), jobs ?? availableParallelism()),
+    );
+}

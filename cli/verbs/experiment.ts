@@ -1,0 +1,19 @@
+// `kcovbox experiment`: many trials of variants from one file, on one machine or many.
+import type { Command } from 'commander';
+import { addPlan, addResume, addRun } from '../experiment/run.ts';
+import { addShard } from '../experiment/shard.ts';
+
+export function register(program: Command): void {
+  const experiment = program
+    .command('experiment')
+    .description('compare variants in many trials, from one file, with the same bytes on every machine')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox experiment run examples/experiment/lost.yaml\n' +
+        'docs/research.md describes the file, the folder and the statistics.',
+    );
+  addPlan(experiment.command('plan'));
+  addRun(experiment.command('run'));
+  addResume(experiment.command('resume'));
+  addShard(experiment.command('shard'));
+}

@@ -1,0 +1,50 @@
+// What follows from a plan: its hash, the seeds of its trials and executions, and its shards.
+import { Sha256 } from '../emulator/base/sha256.ts';
+import { canonicalJson } from '../run/index.ts';
+import type { ExperimentPlan, PlannedTrial } from './schema.ts';
+
+const encoder = new TextEncoder();
+const HASH_DIGITS = 16;
+
+const hashOf = (text: string): string => new Sha256().update(encoder.encode(text)).hex();
+
+/** Names a plan: equal plans give equal results. */
+export const planHash = (plan: ExperimentPlan): string => hashOf(canonicalJson(plan));
+
+/** 64 bits that follow from words, as a seed of a run. */
+const derived = (...words: readonly (string | number)[]): bigint =>
+  BigInt(`0x${hashOf(canonicalJson(words)).slice(0, HASH_DIGITS)}`);
+
+export const seedText = (value: bigint): string => `0x${value.toString(16)}`;
+
+/** The seed of a trial where the file does not list them. */
+export const trialSeed = (base: bigint, variant: string, index: number): string =>
+  seedText(derived('trial', seedText(base), variant, index));
+
+/** Of one of the seeds of an execution, which is counted from 1. */
+export const executionSeed = (trial: string, execution: number, what: string): bigint =>
+  derived('execution', trial, execution, what);
+
+const DIGITS = 4;
+
+/** The name of a trial, and of its folder: `plain/0007`. */
+export const trialId = ({ variant, index }: Pick<PlannedTrial, 'variant' | 'index'>): string =>
+  `${variant}/${String(index).padStart(DIGITS, '0')}`;
+
+/**
+ * The trials of shard `index` of `of`: a function of the plan and the two numbers. Trials are dealt
+ * in the order of their hashes, so that each shard has trials of every variant and length.
+ */
+export function shardOf(plan: ExperimentPlan, index: number, of: number): PlannedTrial[] {
+  const hash = planHash(plan);
+  const dealt = plan.trials
+    .map(trial => ({ trial, key: hashOf(`${hash} ${trialId(trial)}`) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  return dealt.filter((_, at) => at % of === index).map(({ trial }) => trial);
+}
+
+/** A stable draw of `share` of the trials, at least one of them: for a check of samples. */
+export function sampleOf(plan: ExperimentPlan, share: number): PlannedTrial[] {
+  const wanted = Math.max(1, Math.ceil(plan.trials.length * share));
+  return shardOf(plan, 0, 1).slice(0, wanted);
+}

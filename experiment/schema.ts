@@ -1,0 +1,148 @@
+// The files of an experiment: the one that a person writes, the plan that follows from it, and the
+// result of a trial. docs/schemas/ has them as JSON Schema.
+import * as z from 'zod';
+import { count, runDescription, seed, sha256 } from '../run/schema.ts';
+
+const MIB_MIN = 16;
+const MIB_MAX = 2048;
+export const TRIALS_MAX = 100_000;
+/** Fewer trials say little about a difference. */
+export const TRIALS_FEW = 10;
+
+const TEXT_MAX = 65_536;
+const text = z.string().max(TEXT_MAX);
+const name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'expected lower-case letters, digits, dots, dashes: at most 64');
+const positive = z.int().min(1).max(Number.MAX_SAFE_INTEGER);
+const givenSeed = z.union([
+  z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+  z.string().regex(/^0x[0-9a-fA-F]{1,16}$/, 'expected a whole number, or 0x and up to 16 digits'),
+]);
+
+/** The names of `--seed` and `--sched-seed`. */
+export const VARIED = ['seed', 'sched-seed'] as const;
+
+/** The options of a program's run, in the words of `kcovbox run`. */
+export const programOptions = z.strictObject({
+  source: z.string().min(1).max(4096).describe('C source or ELF file, relative to this file'),
+  trace: z.boolean().optional().describe('compile kcov into the program; default: into a C source'),
+  dialect: z.enum(['openbsd', 'netbsd', 'freebsd', 'linux']).optional(),
+  conf: z.string().max(256).optional().describe('kernel configuration, as linux+kasan'),
+  harts: z.int().min(1).max(8).optional(),
+  memory: z.int().min(MIB_MIN).max(MIB_MAX).optional().describe('MiB; default 256'),
+  cpu: z.string().max(4096).optional().describe("as QEMU's -cpu"),
+  icount: z.int().min(0).max(10).optional().describe('an instruction takes 2^N ns'),
+  cflags: z.array(text).max(256).optional(),
+  args: z
+    .array(text)
+    .max(256)
+    .optional()
+    .describe('{seed}, {execution} and {trial} stand for the numbers of the execution'),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text).optional(),
+  append: text.optional().describe('more words of the kernel command line'),
+  input: text.optional().describe('standard input'),
+  'max-insns': positive.optional().describe('of one execution; default 100,000,000'),
+  vary: z
+    .array(z.enum(VARIED))
+    .max(2)
+    .optional()
+    .describe('seeds that differ between executions; default both'),
+});
+export type ProgramOptions = z.infer<typeof programOptions>;
+
+const budget = z
+  .strictObject({
+    executions: positive.optional(),
+    instructions: positive.optional(),
+    'cpu-seconds': z.number().positive().max(1e9).optional().describe('not comparable between machines'),
+  })
+  .refine(given => Object.keys(given).length === 1, {
+    error: 'expected one of executions, instructions and cpu-seconds',
+  });
+
+const bug = z
+  .strictObject({
+    console: z.string().min(1).max(4096).optional().describe('a pattern for a line of the console'),
+    report: z.string().min(1).max(4096).optional().describe("a pattern for the kernel's report or panic"),
+    status: z.int().min(0).max(255).optional().describe('exit status of kcovbox run'),
+  })
+  .refine(given => Object.keys(given).length === 1, { error: 'expected one of console, report and status' });
+
+/** What a person writes. */
+export const experimentFile = z.strictObject({
+  name,
+  program: programOptions,
+  variants: z.record(name, programOptions.partial()).describe('by name, with options that differ'),
+  baseline: name.optional().describe('the variant that others are compared with; default: the first'),
+  trials: z.int().min(1).max(TRIALS_MAX).optional().describe('of each variant; their seeds follow from seed'),
+  seed: givenSeed.optional().describe('default 0'),
+  seeds: z.array(givenSeed).min(1).max(TRIALS_MAX).optional().describe('of the trials, instead of trials'),
+  budget,
+  sample: positive
+    .optional()
+    .describe('also count the coverage every so many instructions of an execution, not only at its end'),
+  bugs: z.record(name, bug).optional().describe('to look for, by name'),
+  'stop-when-found': z.boolean().optional().describe('a trial ends when it has found every bug'),
+  functions: z.array(z.string().min(1).max(256)).max(1000).optional().describe('of the kernel, to report on'),
+});
+export type ExperimentFile = z.infer<typeof experimentFile>;
+
+const trialKey = { variant: name, index: z.int().min(0).max(TRIALS_MAX), seed };
+
+/** The plan: everything that determines the bytes of the results. */
+export const experimentPlan = z.strictObject({
+  format: z.literal('kcovbox experiment plan'),
+  version: z.literal(1),
+  name,
+  kind: z.literal('program'),
+  baseline: name,
+  budget,
+  sample: positive.nullable(),
+  bugs: z.record(name, bug),
+  stopWhenFound: z.boolean(),
+  functions: z.array(z.string()),
+  variants: z
+    .array(
+      z.strictObject({
+        name,
+        run: runDescription.describe('of an execution, with placeholders and without seeds'),
+        input: text,
+        vary: z.array(z.enum(VARIED)),
+      }),
+    )
+    .min(1),
+  trials: z.array(z.strictObject(trialKey)).min(1),
+});
+export type ExperimentPlan = z.infer<typeof experimentPlan>;
+export type PlannedVariant = ExperimentPlan['variants'][number];
+export type PlannedTrial = ExperimentPlan['trials'][number];
+
+/** The result of a trial. */
+export const experimentTrial = z.strictObject({
+  format: z.literal('kcovbox experiment trial'),
+  version: z.literal(1),
+  plan: sha256.describe('of the plan as canonical JSON'),
+  ...trialKey,
+  end: z.enum(['budget', 'found']).describe('found: every bug, with stop-when-found'),
+  executions: count,
+  instructions: count.describe('of all executions, since power-on of each'),
+  growth: z
+    .array(z.tuple([count, count, count]))
+    .describe('executions, instructions and points covered, where the latter changed, and at the end'),
+  points: z
+    .array(z.tuple([z.string().regex(/^0x[0-9a-f]{1,16}$/), count]))
+    .describe('return address of the hook call, and the row of growth in which it was new'),
+  runs: z.array(z.string().regex(/^[0-9a-f]{16}$/)).describe('of each execution, a hash of its results'),
+  bugs: z.array(
+    z.strictObject({
+      bug: name,
+      execution: count.describe('1 is the first'),
+      instructions: count.describe('of the trial, at the end of that execution'),
+      status: z.int().min(0).max(255),
+      line: z.string().describe('of the console; empty for a status'),
+      capsule: z.string().describe('file beside this one; it repeats the execution'),
+    }),
+  ),
+});
+export type ExperimentTrial = z.infer<typeof experimentTrial>;
