@@ -21,6 +21,7 @@ const STEPS = [
     ['types', bin('tsc'), '--noEmit', '-p', '.'],
     ['types of the page', bin('tsc'), '--noEmit', '-p', 'web'],
     ['types of the HTML report', bin('tsc'), '--noEmit', '-p', 'coverage/html/client'],
+    ["types of an experiment's report", bin('tsc'), '--noEmit', '-p', 'experiment/html/client'],
     ['C format', ...node('setup', 'format-c.mjs')],
     ['unused exports and files', bin('knip'), '--no-progress'],
     ['documents and their links', bin('vitepress'), 'build', 'docs'],

@@ -1,20 +1,20 @@
-// Bundles the program and the style of the HTML report, coverage/html/client, into
-// coverage/html/client.generated.ts: three strings. That module is in the repository, so that
-// whatever reads TypeScript has it; a test holds it against this. Run by setup/bundle.mjs, and by
-// `node setup/client.mjs` after an edit of the client.
+// Bundles the programs and the styles of the HTML reports, coverage/html/client and
+// experiment/html/client, into client.generated.ts beside each: three strings. These modules are in
+// the repository, so that whatever reads TypeScript has them; a test holds them against this. Run
+// by setup/bundle.mjs, and by `node setup/client.mjs` after an edit of a client.
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './ensure.mjs';
 
-const MODULE = join(ROOT, 'coverage', 'html', 'client.generated.ts');
-const FOLDER = 'coverage/html/client';
+/** Folders that have a client/ and its client.generated.ts. */
+export const REPORTS = ['coverage/html', 'experiment/html'];
 
-async function bundled(entry) {
+async function bundled(path) {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [`${FOLDER}/${entry}`],
+    entryPoints: [path],
     bundle: true,
     write: false,
     metafile: true,
@@ -28,9 +28,9 @@ async function bundled(entry) {
   return { text: outputFiles[0].text.trim(), inputs: Object.keys(metafile.inputs) };
 }
 
-/** The text of the module, and the files that it was made from. */
-export async function clientModule() {
-  const entries = ['main.ts', 'style.css', 'dark.css'];
+/** The text of the module of a report, and the files of the project that it was made from. */
+export async function clientModule(report) {
+  const entries = ['main.ts', 'style.css', 'dark.css'].map(name => `${report}/client/${name}`);
   const [script, style, dark] = await Promise.all(entries.map(bundled));
   const text = [
     '/** Made by setup/client.mjs from client/; do not edit. */',
@@ -39,19 +39,23 @@ export async function clientModule() {
     `export const DARK_STYLE = ${JSON.stringify(dark.text)};`,
     '',
   ].join('\n');
-  return { text, inputs: [...script.inputs, ...style.inputs, ...dark.inputs] };
+  const inputs = [...script.inputs, ...style.inputs, ...dark.inputs];
+  return { text, inputs: inputs.filter(path => !path.startsWith('node_modules/')) };
 }
 
 /**
- * Writes the module, as of `time`, when it differs; answers with the files that it was made from.
+ * Writes the modules, as of `time`, where they differ; answers with the files that they were made
+ * from.
  */
 export async function writeClient(time = new Date()) {
-  const { text, inputs } = await clientModule();
-  if (!existsSync(MODULE) || readFileSync(MODULE, 'utf8') !== text) {
-    writeFileSync(MODULE, text);
-    utimesSync(MODULE, time, time);
+  const made = await Promise.all(REPORTS.map(clientModule));
+  for (const [i, { text }] of made.entries()) {
+    const path = join(ROOT, REPORTS[i], 'client.generated.ts');
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
+    writeFileSync(path, text);
+    utimesSync(path, time, time);
   }
-  return inputs;
+  return made.flatMap(({ inputs }) => inputs);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await writeClient();

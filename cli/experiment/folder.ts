@@ -1,7 +1,16 @@
 // The folder of an experiment: plan.json, the file as it was, images by their hashes, and one folder
 // for each finished trial. Everything appears under its name when it is whole, by a rename, so that
 // a process that is killed loses its own trial and nothing else; several processes may share it.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { planHash, trialId } from '../../experiment/plan.ts';
@@ -125,6 +134,11 @@ export class Folder {
 
   isDone(trial: PlannedTrial): boolean {
     return existsSync(join(this.pathOf(trial), TRIAL));
+  }
+
+  /** Milliseconds since 1970; undefined if it is not finished. For an estimate only. */
+  finishedAt(trial: PlannedTrial): number | undefined {
+    return statSync(join(this.pathOf(trial), TRIAL), { throwIfNoEntry: false })?.mtimeMs;
   }
 
   pending(trials: readonly PlannedTrial[]): PlannedTrial[] {

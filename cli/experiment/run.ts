@@ -1,6 +1,7 @@
 // `kcovbox experiment plan`, `run` and `resume`.
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
+import { budgetWords } from '../../experiment/budget.ts';
 import { planHash } from '../../experiment/plan.ts';
 import { tell } from '../../toolchain/index.ts';
 import { writeTo } from '../io/output.ts';
@@ -9,7 +10,7 @@ import { parseWithin } from '../io/values.ts';
 import type { Folder } from './folder.ts';
 import { openExperiment, openResults } from './open.ts';
 import { runPool } from './pool.ts';
-import { budgetText, durationText } from './words.ts';
+import { durationText } from './words.ts';
 
 const JOBS_MAX = 256;
 
@@ -27,7 +28,7 @@ function planText(folder: Folder): string {
     return `  ${name}: ${program.argv.join(' ')} on ${kernel.conf}, ${harts}, ${machine.memory / 2 ** 20} MiB\n`;
   });
   return (
-    `${plan.name}: ${plan.variants.length} variants of ${perVariant} trials, each of ${budgetText(plan.budget)}\n` +
+    `${plan.name}: ${plan.variants.length} variants of ${perVariant} trials, each of ${budgetWords(plan.budget)}\n` +
     `${lines.join('')}plan ${planHash(plan)}\nfolder ${folder.path}\n`
   );
 }

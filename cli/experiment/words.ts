@@ -1,14 +1,4 @@
-// Numbers of an experiment as people read them.
-import type { ExperimentPlan } from '../../experiment/schema.ts';
-
-const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
-
-export function budgetText(budget: ExperimentPlan['budget']): string {
-  if (budget.executions !== undefined)
-    return `${grouped(budget.executions)} execution${budget.executions === 1 ? '' : 's'}`;
-  if (budget.instructions !== undefined) return `${grouped(budget.instructions)} instructions`;
-  return `${budget['cpu-seconds']} s of CPU time`;
-}
+// Times of an experiment as people read them.
 
 /** `seconds` rounded: 40 s, 12 min, 3.5 h. */
 export function durationText(seconds: number): string {

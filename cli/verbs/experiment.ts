@@ -1,7 +1,9 @@
 // `kcovbox experiment`: many trials of variants from one file, on one machine or many.
 import type { Command } from 'commander';
+import { addReport, addStatus } from '../experiment/report.ts';
 import { addPlan, addResume, addRun } from '../experiment/run.ts';
 import { addShard } from '../experiment/shard.ts';
+import { addVerify } from '../experiment/verify.ts';
 
 export function register(program: Command): void {
   const experiment = program
@@ -15,5 +17,8 @@ export function register(program: Command): void {
   addPlan(experiment.command('plan'));
   addRun(experiment.command('run'));
   addResume(experiment.command('resume'));
+  addStatus(experiment.command('status'));
+  addReport(experiment.command('report'));
+  addVerify(experiment.command('verify'));
   addShard(experiment.command('shard'));
 }
