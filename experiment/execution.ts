@@ -32,7 +32,7 @@ export interface Executed extends Verdict {
   readonly machine: Machine;
   /** Instructions and exceptions since power-on, all boots together. */
   readonly instructions: number;
-  /** What the guest printed, at most TEXT_MAX bytes. */
+  /** The output of the guest, at most TEXT_MAX bytes. */
   readonly text: Uint8Array;
   readonly printed: number;
   readonly consoleHash: string;

@@ -1,4 +1,4 @@
-// What follows from a plan: its hash, the seeds of its trials and executions, and its shards.
+// The consequences of a plan: its hash, the seeds of its trials and executions, and its shards.
 import { Sha256 } from '../emulator/base/sha256.ts';
 import { canonicalJson } from '../run/index.ts';
 import type { ExperimentPlan, PlannedTrial } from './schema.ts';

@@ -69,7 +69,7 @@ const bug = z
   })
   .refine(given => Object.keys(given).length === 1, { error: 'expected one of console, report and status' });
 
-/** What a person writes. */
+/** The file that a person writes. */
 export const experimentFile = z.strictObject({
   name,
   program: programOptions,

@@ -90,13 +90,13 @@ type Bug = ExperimentPlan['bugs'][string];
 /** `isCut`: the budget of the trial ended the execution, and its status says nothing. */
 function look(bug: Bug, { text, status }: Executed, isCut: boolean): Found | undefined {
   if (bug.status !== undefined) return !isCut && bug.status === status ? { status, line: '' } : undefined;
-  const console = new TextDecoder().decode(text);
+  const printed = new TextDecoder().decode(text);
   if (bug.report !== undefined) {
-    const line = reportLine(console);
+    const line = reportLine(printed);
     return line !== undefined && new RegExp(bug.report).test(line) ? { status, line } : undefined;
   }
   const pattern = new RegExp(bug.console!);
-  const line = console.split('\n').find(line => pattern.test(line));
+  const line = printed.split('\n').find(line => pattern.test(line));
   return line === undefined ? undefined : { status, line };
 }
 

@@ -1,6 +1,7 @@
-// The folder of an experiment: plan.json, the file as it was, images by their hashes, and one folder
-// for each finished trial. Everything appears under its name when it is whole, by a rename, so that
-// a process that is killed loses its own trial and nothing else; several processes may share it.
+// The folder of an experiment: plan.json, the file as it was, images by their hashes, and one
+// folder for each finished trial. Everything appears under its name when it is whole, by a rename,
+// so that a process that is killed loses its own trial and nothing else; several processes may
+// share it.
 import {
   existsSync,
   mkdirSync,

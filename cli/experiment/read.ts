@@ -1,13 +1,14 @@
 // The file of an experiment: YAML, checked; what is wrong is one line with the file's name and the
 // place in it.
 import { dirname } from 'node:path';
-import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { type ExperimentFile, experimentFile } from '../../experiment/schema.ts';
 import { readInput } from '../../host/input.ts';
 import { UserError } from '../io/fail.ts';
 
 /** Of the file. */
 const BYTES_MAX = 1 << 20;
+const ALIASES_MAX = 100;
 
 type Path = readonly PropertyKey[];
 type Located = (path: Path) => string;
@@ -22,7 +23,9 @@ export interface ReadExperiment {
   readonly at: Located;
 }
 
-/** The key at `path` where the last one names a pair of a map, else the value, else what holds it. */
+/**
+ * The key at `path` where the last one names a pair of a map, else the value, else what holds it.
+ */
 function nodeAt(document: Document, path: Path): Node | undefined {
   for (let length = path.length; length > 0; length--) {
     const holder = document.getIn(path.slice(0, length - 1), true);
@@ -93,6 +96,15 @@ function checkWhole(file: ExperimentFile, fail: (path: Path, why: string) => nev
     }
 }
 
+/** Errors: UserError where aliases of aliases make a small file a large value. */
+function plainValue(document: Document, path: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: ALIASES_MAX });
+  } catch (error) {
+    throw new UserError(`${path}: ${(error as Error).message}`);
+  }
+}
+
 /** Errors: UserError, one line with the place. */
 export function parseExperiment(path: string, text: string): ReadExperiment {
   const lines = new LineCounter();
@@ -106,11 +118,8 @@ export function parseExperiment(path: string, text: string): ReadExperiment {
     throw new UserError(
       `${place(broken.pos[0])}: ${broken.message.split('\n')[0]!.replace(/ at line .*$/, '')}`,
     );
-  let aliases = 0;
-  visit(document, { Alias: () => void aliases++ });
-  if (aliases > 100) throw new UserError(`${path}: ${aliases} aliases are too many: at most 100`);
   const at: Located = where => place(nodeAt(document, where)?.range?.[0] ?? 0);
-  const parsed = experimentFile.safeParse(document.toJS({ maxAliasCount: 1000 }));
+  const parsed = experimentFile.safeParse(plainValue(document, path));
   if (!parsed.success) {
     const { path: where, message } = issueOf(parsed.error.issues[0] as unknown as Issue);
     throw new UserError(`${at(where)}: ${where.map(String).join('.') || 'the file'}: ${message}`);

@@ -1,5 +1,5 @@
-// `kcovbox experiment shard`: some of the trials, in this process. The trials are those of one shard
-// of N, or come as lines of standard input, for a program that deals them.
+// `kcovbox experiment shard`: some of the trials, in this process. The trials are those of one
+// shard of N, or come as lines of standard input, for a program that deals them.
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { shardOf, trialId } from '../../experiment/plan.ts';

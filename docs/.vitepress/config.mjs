@@ -69,6 +69,7 @@ export default defineConfig({
         items: [
           page('Architecture', '/architecture'),
           page('Determinism', '/determinism'),
+          page('Experiments', '/research'),
           page('The interpreter', '/interpreter'),
           page('The region JIT', '/jit'),
           page('kcov in four dialects', '/kcov-dialects'),

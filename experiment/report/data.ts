@@ -74,7 +74,7 @@ function comparisonsOf(variants: readonly VariantReport[], baseline: string): Co
 
 function patternText({ console, report, status }: ExperimentPlan['bugs'][string]): string {
   if (console !== undefined) return `a console line matches /${console}/`;
-  return report === undefined ? `exit status ${status}` : `a report of the kernel matches /${report}/`;
+  return report === undefined ? `the exit status is ${status}` : `a report of the kernel matches /${report}/`;
 }
 
 function bugsOf(plan: ExperimentPlan, curves: ReadonlyMap<string, readonly Curve[]>): BugReport[] {

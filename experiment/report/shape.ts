@@ -6,7 +6,7 @@ import type { LogRank, SurvivalStep } from '../statistics/survival.ts';
 /** The quantity on the x axis. */
 export type Axis = 'executions' | 'instructions';
 
-/** What is counted. */
+/** The quantities that are counted. */
 export const METRICS = ['points', 'lines', 'functions'] as const;
 export type Metric = (typeof METRICS)[number];
 
@@ -93,6 +93,6 @@ export interface ExperimentReport {
   readonly bugs: readonly BugReport[];
   readonly finds: readonly Find[];
   readonly functions: readonly FunctionRow[];
-  /** What a reader has to know before the numbers. */
+  /** Facts that a reader needs before the numbers. */
   readonly notes: readonly string[];
 }

@@ -30,7 +30,9 @@ export const COLUMNS = {
 export type Column = keyof typeof COLUMNS;
 export type TableRow = Readonly<Record<Column, Cell>>;
 
-/** A row for each trial and place of the grid; one more for each further bug found since the last. */
+/**
+ * A row for each trial and place of the grid; one more for each further bug found since the last.
+ */
 export function* tableRows(results: Results): Generator<TableRow> {
   const { plan } = results;
   const axis = axisOf(plan);

@@ -1,6 +1,6 @@
 // The median of a sample with the percentile interval of its bootstrap. The bootstrap is the ideal
-// one: the distribution of the median over all resamples is computed, not drawn, so the interval has
-// no error of a simulation and needs no seed.
+// one: the distribution of the median over all resamples is computed, not drawn, so the interval
+// has no error of a simulation and needs no seed.
 
 export interface Band {
   readonly median: number;

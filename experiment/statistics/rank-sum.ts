@@ -2,7 +2,9 @@
 // effect size of Vargha and Delaney, which is U as a share.
 import { upperTail, Z_95 } from './normal.ts';
 
-/** Of both samples together: up to here the distribution is exact, and its counts exact in doubles. */
+/**
+ * Of both samples together: up to here the distribution is exact, and its counts exact in doubles.
+ */
 const EXACT_MAX = 50;
 
 export interface RankSum {

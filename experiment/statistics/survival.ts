@@ -1,5 +1,5 @@
-// Times to an event of which some did not come within the budget: the curve of Kaplan and Meier, and
-// the log-rank test of two groups.
+// Times to an event of which some did not come within the budget: the curve of Kaplan and Meier,
+// and the log-rank test of two groups.
 import { chiSquareTail, Z_95 } from './normal.ts';
 
 /** When a trial found a bug; `isFound` false: it had not by then. */

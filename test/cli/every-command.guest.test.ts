@@ -48,8 +48,8 @@ describe('a command that needs another one after it', () => {
     if (words.length > 0) for (const child of command.commands) expect(ran.stderr).toContain(child.name());
   });
 
-  test('there are six of them, and more commands', () => {
-    expect(groups.length).toBeGreaterThanOrEqual(6);
+  test('there are seven of them, and more commands', () => {
+    expect(groups.length).toBeGreaterThanOrEqual(7);
     expect(leaves.length).toBeGreaterThanOrEqual(33);
   });
 });
@@ -65,6 +65,13 @@ describe('a command that lacks an argument', () => {
   });
 });
 
+const EXPERIMENT = `name: e
+program: { source: ok.c, memory: 16 }
+variants: { plain: {} }
+trials: 10
+budget: { executions: 1 }
+`;
+
 /** A command line that works, without its outputs. */
 interface Line {
   readonly args: readonly string[];
@@ -77,6 +84,8 @@ interface Line {
 
 const DEVICE = join(ROOT, 'examples', 'device', 'summer.ts');
 const FACTORIAL = [join(ROOT, 'examples', 'factorial.c'), '--', '3'];
+
+const RUNS_ELSEWHERE = 'it runs trials; experiment.guest.test.ts does so';
 
 /** By the words of the command; files are made below. */
 const LINES: Readonly<Record<string, Line>> = {
@@ -97,6 +106,13 @@ const LINES: Readonly<Record<string, Line>> = {
   'faults ls': { args: [] },
   'faults sweep': { args: ['--kind', 'irq-drop', ...FACTORIAL] },
   'faults hostile': { args: ['--runs', '2', ...FACTORIAL] },
+  'experiment plan': { args: ['e.yaml'] },
+  'experiment run': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
+  'experiment resume': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
+  'experiment status': { args: ['e.experiment'] },
+  'experiment report': { args: ['e.experiment'] },
+  'experiment verify': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
+  'experiment shard': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   ktest: { args: ['lib_test.*'] },
   boot: {
     args: ['-bios', 'none', '-kernel', 'stop.elf'],
@@ -141,6 +157,7 @@ const OUTPUTS: Readonly<Record<string, (path: string, words: string) => readonly
 /** Options that name an input. */
 const INPUTS = [
   '--device',
+  '--dir',
   '--driver',
   '--kernel',
   '--kernel-source',
@@ -204,6 +221,8 @@ describe('a command with outputs that cannot be written', () => {
     };
     made('run', '--trace', '--cover', 'ok.kcov', '--record', 'ok.kcapsule', 'ok.c');
     made('run', '--trace', '--cover', 'other.kcov', '--record', 'bad.kcapsule', 'bad.c');
+    file('e.yaml', EXPERIMENT);
+    made('experiment', 'run', '-j', '1', 'e.yaml');
     symlinkSync(made('build', 'kernel').trim(), join(dir, 'kernel.elf'));
     mkdirSync(tiny);
     hasTiny = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', tiny]).status === 0;

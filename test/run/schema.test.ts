@@ -3,10 +3,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { experimentFile, experimentPlan, experimentTrial } from '../../experiment/schema.ts';
 import { canonicalJson } from '../../run/canonical.ts';
 import type { RunDescription } from '../../run/schema.ts';
-import { SCHEMAS } from '../../run/schemas.ts';
+import { SCHEMAS as OF_RUNS } from '../../run/schemas.ts';
 import { SAMPLE } from './sample.ts';
+
+const SCHEMAS = {
+  ...OF_RUNS,
+  experiment: experimentFile,
+  'experiment-plan': experimentPlan,
+  'experiment-trial': experimentTrial,
+};
 
 describe.each(Object.entries(SCHEMAS))('docs/schemas/%s.json', (name, schema) => {
   const path = fileURLToPath(new URL(`../../docs/schemas/${name}.json`, import.meta.url));

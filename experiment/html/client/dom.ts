@@ -1,4 +1,6 @@
-/** Elements of the page. Text is text: names of the experiment and the guest's lines are no HTML. */
+/**
+ * Elements of the page. Text is text: names of the experiment and the guest's lines are no HTML.
+ */
 
 type Child = Node | string | number | undefined | readonly Child[];
 

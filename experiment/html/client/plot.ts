@@ -1,4 +1,7 @@
-/** Line charts of the report, by uPlot: steps, a logarithmic x axis, bands, and a legend with values. */
+/**
+ * Line charts of the report, by uPlot: steps, a logarithmic x axis, bands, and a legend with
+ * values.
+ */
 import uPlot from 'uplot';
 import { ink } from './dom.ts';
 import { short } from './words.ts';

@@ -1,4 +1,6 @@
-/** The variants, the functions in which they differ, and the lines that only one of them reached. */
+/**
+ * The variants, the functions in which they differ, and the lines that only one of them reached.
+ */
 import type { ExperimentReport } from '../../report/shape.ts';
 import { h, table } from './dom.ts';
 

@@ -1,0 +1,187 @@
+// `kcovbox experiment` as a user starts it: the same bytes from any number of workers, from shards
+// and after kill -9; a report; a capsule that repeats a find; a tampered result that is noticed.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExperimentPlan, ExperimentTrial } from '../../experiment/schema.ts';
+import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-experiment-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const cli = (...words: string[]): Ran => kcovbox(['experiment', ...words], { cwd });
+
+/** Some seeds open a pipe, and some fail. */
+const PROGRAM = `#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    unsigned long seed = strtoul(argv[1], NULL, 0);
+    int ends[2];
+    if (seed % LUCK == 0 && pipe(ends) == 0 && write(ends[1], "x", 1) == 1)
+        printf("opened %d\\n", ends[0]);
+    return seed % 8 == 1;
+}
+`;
+const FILE = `name: pipes
+program:
+  source: seeds.c
+  memory: 32
+  args: ['{seed}']
+  cflags: [-DLUCK=3]
+  vary: [sched-seed]
+variants:
+  often: {}
+  rarely: { cflags: [-DLUCK=20] }
+trials: 3
+budget: { executions: 3 }
+bugs:
+  opened: { console: '^opened' }
+  failed: { status: 1 }
+functions: [sys_pipe2]
+`;
+
+beforeAll(() => {
+  writeFileSync(join(cwd, 'seeds.c'), PROGRAM);
+  writeFileSync(join(cwd, 'pipes.yaml'), FILE);
+  const ran = cli('run', '-j', '2', 'pipes.yaml');
+  expect(ran.stderr).toMatch(/^kcovbox: warning: 3 trials of each variant: with fewer than 10 .*\n$/);
+  expect(ran).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^6 trials of plan [0-9a-f]{16} in /),
+  });
+});
+
+const whole = (folder: string): Map<string, string> =>
+  new Map(
+    readdirSync(join(cwd, folder), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile() && entry.name !== 'report.html')
+      .map(entry => join(entry.parentPath, entry.name))
+      .map(path => [path.slice(join(cwd, folder).length), readFileSync(path, 'latin1')]),
+  );
+const planOf = (folder: string): ExperimentPlan =>
+  JSON.parse(readFileSync(join(cwd, folder, 'plan.json'), 'utf8')) as ExperimentPlan;
+const trialOf = (path: string): ExperimentTrial =>
+  JSON.parse(
+    readFileSync(join(cwd, 'pipes.experiment', 'trials', path, 'trial.json'), 'utf8'),
+  ) as ExperimentTrial;
+const trials = planOf.bind(null, 'pipes.experiment');
+
+describe('the same bytes', () => {
+  test('from shards in any order', () => {
+    expect(cli('plan', '--dir', 'shards', 'pipes.yaml').stdout).toMatch(/^pipes: 2 variants of 3 trials/);
+    for (const index of ['2', '0', '1'])
+      expect(cli('shard', 'shards', '--index', index, '--of', '3')).toMatchObject({ status: 0, stderr: '' });
+    const task = kcovbox(['experiment', 'shard', 'shards', '--of', '3'], {
+      cwd,
+      env: { SLURM_ARRAY_TASK_ID: '1' },
+    });
+    expect(task.stdout.trim().split('\n')).toHaveLength(2);
+    expect(whole('shards')).toEqual(whole('pipes.experiment'));
+  });
+
+  test('after kill -9 of the command and its workers, and resume', async () => {
+    expect(cli('plan', '--dir', 'killed', 'pipes.yaml').status).toBe(0);
+    const path = join(cwd, 'killed');
+    const child = spawn(process.execPath, [COMMAND, 'experiment', 'run', '-j', '2', path], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    const ended = new Promise(resolve => child.on('close', resolve));
+    const isAnyDone = (): boolean =>
+      existsSync(join(path, 'trials')) && readdirSync(join(path, 'trials'), { recursive: true }).length > 4;
+    while (!isAnyDone() && child.exitCode === null) await new Promise(resolve => setTimeout(resolve, 5));
+    process.kill(-child.pid!, 'SIGKILL'); // the group: the workers too
+    await ended;
+    const resumed = cli('resume', '-j', '1', 'killed');
+    expect(resumed.status).toBe(0);
+    expect(whole('killed')).toEqual(whole('pipes.experiment'));
+  });
+});
+
+test('a find is a run of kcovbox: its capsule replays, and run with its options is the same', () => {
+  const find = trials()
+    .trials.map(({ variant, index }) => `${variant}/000${index}`)
+    .map(path => ({ path, bug: trialOf(path).bugs.find(({ bug }) => bug === 'opened') }))
+    .find(({ bug }) => bug);
+  expect(find).toBeDefined();
+  const folder = join('pipes.experiment', 'trials', find!.path);
+  const { images } = planOf('pipes.experiment').variants.find(({ name }) => find!.path.startsWith(name))!.run;
+  const paths = [images.kernel.sha256, images.initrd].map(hash => join('pipes.experiment', 'images', hash));
+  const capsule = join(folder, find!.bug!.capsule);
+  const replayed = kcovbox(['replay', '--result', 'replayed.json', capsule, ...paths], { cwd });
+  expect(replayed.stderr).toMatch(/the same run/);
+  expect(replayed.stdout).toBe(`${find!.bug!.line}\n`);
+  const result = JSON.parse(readFileSync(join(cwd, 'replayed.json'), 'utf8')) as {
+    run: { machine: { schedSeed: string }; program: { argv: string[]; cflags: string[] } };
+    outcome: unknown;
+  };
+  const { machine, program } = result.run;
+  const words = ['--trace', '--cover', 'x.kcov', '-m', '32M', '--sched-seed', machine.schedSeed, '--result'];
+  const more = ['run.json', '--max-insns', '100000000', '--cflags', program.cflags[0]!, 'seeds.c', '--'];
+  expect(kcovbox(['run', ...words, ...more, program.argv[1]!], { cwd }).stdout).toBe(replayed.stdout);
+  const run = JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8')) as typeof result;
+  expect(run).toMatchObject({ run: result.run, outcome: result.outcome as object });
+});
+
+test('report and status', () => {
+  const { status, stdout } = cli('report', 'pipes.yaml');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^often: 3 of 3 trials, median \d+/m);
+  expect(stdout).toMatch(/^opened: often \d of 3/m);
+  const page = readFileSync(join(cwd, 'pipes.experiment', 'report.html'), 'utf8');
+  expect(page).toContain('kernel/fs/');
+  expect(cli('report', '-o', '-', 'shards').stdout).toBe(page);
+  expect(cli('status', 'pipes.yaml').stdout).toMatch(/^pipes: 6 of 6 trials finished\n/);
+  expect(JSON.parse(cli('status', '--format', 'json', 'shards').stdout)).toMatchObject({ pending: [] });
+});
+
+test('verify runs trials again, and names the first execution that differs', () => {
+  expect(cli('verify', '--sample', '20%', 'shards')).toMatchObject({
+    status: 0,
+    stdout: '2 trials ran again: equal\n',
+    stderr: '',
+  });
+  cpSync(join(cwd, 'shards'), join(cwd, 'edited'), { recursive: true });
+  for (const { variant, index } of trials().trials) {
+    const path = join(cwd, 'edited', 'trials', variant, `000${index}`, 'trial.json');
+    const trial = JSON.parse(readFileSync(path, 'utf8')) as ExperimentTrial;
+    const runs = trial.runs.map((hash, i) => (i === 1 ? '0'.repeat(16) : hash));
+    writeFileSync(path, readFileSync(path, 'utf8').replace(JSON.stringify(trial.runs), JSON.stringify(runs)));
+  }
+  const { status, stderr, stdout } = cli('verify', '--sample', '0.01', 'edited');
+  expect([status, stdout]).toEqual([1, '1 trial ran again: 1 differ\n']);
+  expect(stderr).toMatch(
+    /^kcovbox: trial \w+\/\d+: trial\.json differs from byte \d+ on; execution 2 is the first/,
+  );
+});
+
+test.each([
+  [['run', 'nothing.yaml'], /experiment nothing\.yaml: no such file/],
+  [['run', '.'], /\. is not the folder of an experiment: it has no plan\.json/],
+  [['plan', 'bad.yaml'], /bad\.yaml:9:12: variants\.often\.harts: .*8/],
+  [
+    ['plan', '--dir', 'pipes.experiment', 'other.yaml'],
+    /holds the results of plan [0-9a-f]{16}, and the file is now/,
+  ],
+  [['plan', '--dir', 'full', 'pipes.yaml'], /full is not empty and holds no plan/],
+  [['shard', 'shards', '--of', '2'], /no engine says which shard this is .*give --index/],
+  [['shard', 'shards', '--of', '2', '--index', '2'], /--index 2 of --of 2: the first is 0/],
+  [['shard', 'shards'], /how many shards are there\? Give --of N/],
+  [['verify', '--sample', '0', 'shards'], /expected a share/],
+  [['status', '--dir', 'none', 'pipes.yaml'], /none: no such folder/],
+  [['report', 'broken'], /plan broken\/plan\.json: not JSON; it is damaged/],
+] as const)('%j is refused in one line', (words, message) => {
+  if (!existsSync(join(cwd, 'full'))) {
+    cpSync(join(cwd, 'seeds.c'), join(cwd, 'full', 'seeds.c'), { recursive: true });
+    cpSync(join(cwd, 'shards', 'plan.json'), join(cwd, 'broken', 'plan.json'), { recursive: true });
+    writeFileSync(join(cwd, 'broken', 'plan.json'), '{"format"');
+    writeFileSync(join(cwd, 'bad.yaml'), FILE.replace('often: {}', 'often: { harts: 9 }'));
+    writeFileSync(join(cwd, 'other.yaml'), FILE.replace('executions: 3', 'executions: 4'));
+  }
+  const ran = cli(...words);
+  expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringMatching(message) });
+  expect(ran.stderr).toSatisfy(isOneLine);
+});
