@@ -1,7 +1,7 @@
 // The consequences of a plan: its hash, the seeds of its trials and executions, and its shards.
 import { Sha256 } from '../emulator/base/sha256.ts';
 import { canonicalJson } from '../run/index.ts';
-import type { ExperimentPlan, PlannedTrial } from './schema.ts';
+import type { ExperimentPlan, PlannedTrial, PlannedVariant } from './schema.ts';
 
 const encoder = new TextEncoder();
 const HASH_DIGITS = 16;
@@ -10,6 +10,9 @@ const hashOf = (text: string): string => new Sha256().update(encoder.encode(text
 
 /** Names a plan: equal plans give equal results. */
 export const planHash = (plan: ExperimentPlan): string => hashOf(canonicalJson(plan));
+
+/** Names the configuration of a variant, its seeds apart. */
+export const variantHash = (variant: PlannedVariant): string => hashOf(canonicalJson(variant));
 
 /** 64 bits that follow from words, as a seed of a run. */
 const derived = (...words: readonly (string | number)[]): bigint =>

@@ -32,6 +32,7 @@ import type { Prepared } from './prepare.ts';
 
 export const PLAN = 'plan.json';
 export const SOURCE = 'experiment.yaml';
+const PARTS = ['images', 'sources'];
 const TRIALS = 'trials';
 const TRIAL = 'trial.json';
 const FILE_MAX = 2 ** 29;
@@ -95,7 +96,7 @@ export class Folder {
    * Makes the folder, or opens it where it holds the same plan. Errors: UserError if it holds
    * another plan or other files.
    */
-  static create(path: string, { plan, images }: Prepared, source: string): Folder {
+  static create(path: string, { plan, images, sources }: Prepared, source: string): Folder {
     if (existsSync(join(path, PLAN))) {
       const old = Folder.open(path);
       if (old.hash === planHash(plan)) return old;
@@ -105,14 +106,15 @@ export class Folder {
       );
     }
     told(path, () => {
-      mkdirSync(join(path, 'images'), { recursive: true });
+      for (const name of PARTS) mkdirSync(join(path, name), { recursive: true });
       const others = readdirSync(path).filter(
-        name => !['images', SOURCE].includes(name) && !name.endsWith('.tmp'),
+        name => ![...PARTS, SOURCE].includes(name) && !name.endsWith('.tmp'),
       );
       if (others.length > 0)
         throw new UserError(`${path} is not empty and holds no plan; give another folder with --dir`);
     });
     for (const [hash, bytes] of images) writeFile(join(path, 'images', hash), bytes);
+    for (const [name, bytes] of sources) writeFile(join(path, 'sources', name), bytes);
     writeFile(join(path, SOURCE), source);
     writeFile(join(path, PLAN), jsonText(plan)); // last: the folder is whole when it is there
     return new Folder(path, plan);

@@ -1,12 +1,14 @@
 // From the file of an experiment to its plan: compiles programs and kernels, and describes each
 // variant by the hashes of its images.
-import { isAbsolute, join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import { HostError, parseCpu } from '../../emulator/index.ts';
 import { seedText, trialSeed } from '../../experiment/plan.ts';
 import type { ExperimentFile, ExperimentPlan, ProgramOptions } from '../../experiment/schema.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
+import { readInput } from '../../host/input.ts';
 import type { MachineChoice } from '../../host/machine.ts';
+import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
 import type { ReadExperiment } from './read.ts';
@@ -19,6 +21,8 @@ export interface Prepared {
   readonly plan: ExperimentPlan;
   /** Kernels and root file systems by their SHA-256. */
   readonly images: ReadonlyMap<string, Uint8Array>;
+  /** C sources by their names, for readers. */
+  readonly sources: ReadonlyMap<string, Uint8Array>;
 }
 
 /** Of a trial list. */
@@ -67,6 +71,7 @@ function machineOf(options: ProgramOptions, fail: (key: string, why: string) => 
 /** Errors: UserError with the place in the file; those of compilers. */
 export async function preparePlan({ file, folder, at }: ReadExperiment): Promise<Prepared> {
   const images = new Map<string, Uint8Array>();
+  const sources = new Map<string, Uint8Array>();
   const variants: ExperimentPlan['variants'] = [];
   for (const [name, own] of Object.entries(file.variants)) {
     const options = { ...file.program, ...own } as ProgramOptions;
@@ -81,6 +86,12 @@ export async function preparePlan({ file, folder, at }: ReadExperiment): Promise
       ...(options.append !== undefined && { append: options.append }),
     });
     const run = describe(guest, choice, [], false);
+    if (/\.c$/i.test(source)) {
+      const text = readInput(source, 'program');
+      const isOther =
+        sources.has(basename(source)) && sha256(sources.get(basename(source))!) !== sha256(text);
+      sources.set(isOther ? `${name}-${basename(source)}` : basename(source), text);
+    }
     images.set(run.images.kernel.sha256, guest.kernel);
     images.set(run.images.initrd, guest.initrd);
     variants.push({ name, run, input: options.input ?? '', vary: options.vary ?? ['seed', 'sched-seed'] });
@@ -103,5 +114,5 @@ export async function preparePlan({ file, folder, at }: ReadExperiment): Promise
     variants,
     trials,
   };
-  return { plan, images };
+  return { plan, images, sources };
 }

@@ -33,7 +33,7 @@ function planText(folder: Folder): string {
   );
 }
 
-async function runAll(folder: Folder, jobs: number): Promise<void> {
+export async function runAll(folder: Folder, jobs: number): Promise<void> {
   folder.sweep();
   const { trials } = folder.plan;
   const pending = folder.pending(trials);

@@ -1,5 +1,6 @@
 // `kcovbox experiment`: many trials of variants from one file, on one machine or many.
 import type { Command } from 'commander';
+import { addExport, addReproduce } from '../experiment/export.ts';
 import { addReport, addStatus } from '../experiment/report.ts';
 import { addPlan, addResume, addRun } from '../experiment/run.ts';
 import { addShard } from '../experiment/shard.ts';
@@ -20,5 +21,7 @@ export function register(program: Command): void {
   addStatus(experiment.command('status'));
   addReport(experiment.command('report'));
   addVerify(experiment.command('verify'));
+  addExport(experiment.command('export'));
+  addReproduce(experiment.command('reproduce'));
   addShard(experiment.command('shard'));
 }

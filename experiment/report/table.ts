@@ -1,5 +1,5 @@
 // The measurements as a table with the column names of FuzzBench, and ours to the right of them.
-import { planHash, trialId } from '../plan.ts';
+import { planHash, trialId, variantHash } from '../plan.ts';
 import { axisOf, gridOf, rowAt } from './curves.ts';
 import { curvesOf, type Results } from './data.ts';
 
@@ -40,7 +40,8 @@ export function* tableRows(results: Results): Generator<TableRow> {
   const grid = gridOf(plan, [...curves.values()].flat());
   const numbers = new Map(plan.trials.map((trial, i) => [trialId(trial), i]));
   for (const [variant, own] of curves) {
-    const { run } = plan.variants.find(({ name }) => name === variant)!;
+    const planned = plan.variants.find(({ name }) => name === variant)!;
+    const config = variantHash(planned);
     for (const curve of own) {
       const { trial } = curve;
       const bugs = trial.bugs.map(one => ({
@@ -58,7 +59,7 @@ export function* tableRows(results: Results): Generator<TableRow> {
             experiment_filestore: '',
             experiment: plan.name,
             fuzzer: variant,
-            benchmark: run.program.name,
+            benchmark: planned.run.program.name,
             time_started: '',
             time_ended: '',
             trial_id: numbers.get(trialId(trial))!,
@@ -72,7 +73,7 @@ export function* tableRows(results: Results): Generator<TableRow> {
             pcs_covered: row.points,
             lines_covered: row.lines,
             functions_covered: row.functions,
-            config_hash: run.images.initrd,
+            config_hash: config,
           };
       }
     }

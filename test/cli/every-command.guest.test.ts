@@ -111,6 +111,8 @@ const LINES: Readonly<Record<string, Line>> = {
   'experiment resume': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   'experiment status': { args: ['e.experiment'] },
   'experiment report': { args: ['e.experiment'] },
+  'experiment export': { args: ['e.experiment'] },
+  'experiment reproduce': { args: ['e.crate'], leftOut: RUNS_ELSEWHERE },
   'experiment verify': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   'experiment shard': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   ktest: { args: ['lib_test.*'] },

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExperimentPlan, ExperimentTrial } from '../../experiment/schema.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
@@ -158,7 +159,54 @@ test('verify runs trials again, and names the first execution that differs', () 
   );
 });
 
+test('a crate has everything: the experiment is repeated from it alone', () => {
+  const day = ['--date', '2026-11-24', '--author', 'A. Person', '--license', 'https://spdx.org/licenses/MIT'];
+  expect(cli('export', '--format', 'crate', ...day, '-o', 'crate', 'shards').stderr).toBe('');
+  const read = (name: string): string => readFileSync(join(cwd, 'crate', name), 'utf8');
+  const { '@graph': graph } = JSON.parse(read('ro-crate-metadata.json')) as {
+    '@graph': { '@id': string; '@type': string; hasPart?: { '@id': string }[]; sha256?: string }[];
+  };
+  const described = graph.filter(one => one['@type'] === 'File').map(one => one['@id']);
+  const files = readdirSync(join(cwd, 'crate'), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name !== 'ro-crate-metadata.json')
+    .map(entry => join(entry.parentPath, entry.name).slice(join(cwd, 'crate').length + 1));
+  expect(described.sort()).toEqual(files.sort());
+  expect(
+    graph
+      .find(one => one['@id'] === './')!
+      .hasPart!.map(part => part['@id'])
+      .sort(),
+  ).toEqual(described);
+  expect(read('sources/seeds.c')).toBe(PROGRAM);
+
+  const again = cli('reproduce', '-o', 'again', 'crate');
+  expect(again.stdout).toMatch(/reproduced: every byte is equal\n$/);
+  expect(read('data.csv')).toBe(cli('export', '-o', '-', 'pipes.yaml').stdout);
+
+  writeFileSync(join(cwd, 'crate', 'data.csv'), `${read('data.csv')}x`);
+  const tampered = cli('reproduce', '-o', 'third', 'crate');
+  expect(tampered.stderr).toMatch(
+    /^kcovbox: crate crate: data\.csv has other contents than its description says/,
+  );
+  expect([tampered.status, existsSync(join(cwd, 'third'))]).toEqual([125, false]);
+});
+
+test('Parquet has the rows of CSV', async () => {
+  const path = join(cwd, 'data.parquet');
+  expect(cli('export', '--format', 'parquet', '-o', path, 'shards')).toMatchObject({ status: 0, stderr: '' });
+  const { buffer, byteOffset, length } = readFileSync(path);
+  const rows = await parquetReadObjects({
+    file: buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer,
+  });
+  const text = rows.map(row => Object.values(row).join(',')).join('\n');
+  expect(`${Object.keys(rows[0]!).join(',')}\n${text}\n`).toBe(cli('export', '-o', '-', 'shards').stdout);
+});
+
 test.each([
+  [['export', '--format', 'crate', '-o', 'x', 'shards'], /give --date YYYY-MM-DD/],
+  [['export', '--date', '2026-02-30', '-o', 'x', 'shards'], /expected a day/],
+  [['export', '--license', 'MIT', '-o', '-', 'shards'], /are of a crate, and the format is csv/],
+  [['reproduce', '-o', 'x', 'shards'], /crate shards\/ro-crate-metadata\.json: no such file/],
   [['run', 'nothing.yaml'], /experiment nothing\.yaml: no such file/],
   [['run', '.'], /\. is not the folder of an experiment: it has no plan\.json/],
   [['plan', 'bad.yaml'], /bad\.yaml:9:12: variants\.often\.harts: .*8/],
