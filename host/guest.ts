@@ -170,6 +170,13 @@ function checkProgram(path: string, bytes: Uint8Array): void {
 const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
 
 /**
+ * A variable of the environment. The kernel looks for its own words behind every blank, also one of
+ * a value (kernel/lib/cmdline.c); none begins with quotation marks, which stand for nothing here.
+ */
+const variable = ([name, value]: readonly [string, string]): string =>
+  word(`env.${name}=${value}`).replaceAll('\\ ', '\\ ""');
+
+/**
  * Words and characters that the kernel takes from its command line: WORDS_MAX in
  * kernel/proc/init.c, one page of arguments.
  */
@@ -257,7 +264,7 @@ export async function prepareGuest(
     ...(options.append ? [options.append] : []),
     options.tty ?? 'tty=stream', // the first of equal words counts
   ].join(' ');
-  const env = Object.entries(options.env ?? {}).map(([key, value]) => word(`env.${key}=${value}`));
+  const env = Object.entries(options.env ?? {}).map(variable);
   const argv = args.map(word);
   const tail = [word(`init=/bin/${packed.name}`), ...env, ...(args.length > 0 ? ['--', ...argv] : [])].join(
     ' ',

@@ -21,7 +21,7 @@ async function serve(given: string | undefined, { port, compile }: ServeOptions)
   if (!existsSync(join(folder, 'assets.json')))
     throw new UserError(
       given === undefined
-        ? 'serve: the page is not built; build it in a checkout with: npm run web'
+        ? 'serve: the page is not built; npm run web in a checkout builds dist/web: kcovbox serve CHECKOUT/dist/web'
         : `serve: ${given} holds no page: it has no assets.json`,
     );
   const { pageServer } = await import('../serve/server.ts');

@@ -11,6 +11,8 @@ afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 const NAMES = ['a"b', '\\', '--', "$x'y;z", '#%s<&>'];
 const ARGS = ['', '"', '\\', 'a b', '--', 'seed=5', 'ü', '\ufffd', '\n'];
+/** With words of the kernel, which are none in a value. */
+const VALUE = 'x bootinfo  seed=5 y="\\ ü\\';
 /** Prints its words and one variable as they are, each in one line of hexadecimal digits. */
 const SOURCE = `#include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +33,10 @@ beforeAll(() => {
 });
 
 test.each(NAMES)('a program may have the name %s', name => {
-  const args = ['run', '--trace', '--cover', 'a.kcov', '--result', 'a.json', '--env', 'V=x y="\\ü'];
+  const args = ['run', '--trace', '--cover', 'a.kcov', '--result', 'a.json', '--env', `V=${VALUE}`];
   const { status, stdout, stderr } = kcovbox([...args, '--', `./${name}.c`, ...ARGS], { cwd });
   expect([status, stderr]).toEqual([0, '']);
-  expect(stdout).toBe(hex([name, ...ARGS, 'x y="\\ü']));
+  expect(stdout).toBe(hex([name, ...ARGS, VALUE]));
   const { run } = JSON.parse(readFileSync(join(cwd, 'a.json'), 'utf8'));
   expect(run.program).toMatchObject({ name, argv: [name, ...ARGS] });
   expect(kcovbox(['cov', 'export', 'a.kcov', '-o', 'cov.json'], { cwd }).status).toBe(0);
