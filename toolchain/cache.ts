@@ -106,6 +106,10 @@ export function writeWhole(path: string, bytes: string | Uint8Array): void {
   try {
     writeFileSync(temporary, bytes);
     renameSync(temporary, path);
+  } catch (error) {
+    // The error of a write has no name, such as on a full disk.
+    (error as NodeJS.ErrnoException).path ??= path;
+    throw error;
   } finally {
     rmSync(temporary, { force: true });
   }

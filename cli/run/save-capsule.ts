@@ -4,7 +4,7 @@ import { describe } from '../../host/describe.ts';
 import type { GuestImages } from '../../host/guest.ts';
 import type { MachineChoice } from '../../host/machine.ts';
 import type { CapsuleContents } from '../../run/capsule/index.ts';
-import { tell } from '../../toolchain/index.ts';
+import { systemMessage, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeBytesTo } from '../io/output.ts';
 import type { Executed } from './execute.ts';
@@ -20,7 +20,7 @@ export function saveCapsule(
   try {
     keepImages(contents);
   } catch (error) {
-    const why = (error as Error).message;
+    const why = systemMessage(error as Error);
     tell(`kcovbox: the images of ${path} were not kept (${why}); replay will ask for them\n`);
   }
 }

@@ -45,6 +45,17 @@ describe.skipIf(!canMount)('a full disk', () => {
     expect(readdirSync(join(small, kind))).toEqual([]);
   });
 
+  test('below the images of a thin capsule, which is a remark that names the file', () => {
+    mount(6 * 1024); // for one kernel, not for two
+    const env = { KCOVBOX_CACHE: small };
+    const ended = kcovbox(['run', '--record', 'thin.kcapsule', '--thin', 'ok.c'], { cwd: dir, env });
+    expect([ended.status, ended.stdout]).toEqual([0, 'hello\n']);
+    const said = ended.stderr.replace(/^kcovbox: building .*\n/, '').replace(/[0-9a-f]{64}/, 'HASH');
+    expect(said).toBe(
+      `kcovbox: the images of thin.kcapsule were not kept (cannot write ${join(small, 'image', 'HASH')}: no space left on the device); replay will ask for them\n`,
+    );
+  });
+
   test('below the temporary files of the compiler', () => {
     mount(4);
     writeFileSync(join(small, 'rest'), '');
