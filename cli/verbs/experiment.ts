@@ -4,6 +4,7 @@ import { addExport, addReproduce } from '../experiment/export.ts';
 import { addReport, addStatus } from '../experiment/report.ts';
 import { addPlan, addResume, addRun } from '../experiment/run.ts';
 import { addShard } from '../experiment/shard.ts';
+import { addSubmit } from '../experiment/submit.ts';
 import { addVerify } from '../experiment/verify.ts';
 
 export function register(program: Command): void {
@@ -24,4 +25,5 @@ export function register(program: Command): void {
   addExport(experiment.command('export'));
   addReproduce(experiment.command('reproduce'));
   addShard(experiment.command('shard'));
+  addSubmit(experiment.command('submit'));
 }
