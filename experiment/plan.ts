@@ -11,6 +11,16 @@ const hashOf = (text: string): string => new Sha256().update(encoder.encode(text
 /** Names a plan: equal plans give equal results. */
 export const planHash = (plan: ExperimentPlan): string => hashOf(canonicalJson(plan));
 
+/** Of any JSON value, with as many digits as an execution or an epoch has in a trial. */
+export const shortHash = (value: unknown): string => hashOf(canonicalJson(value)).slice(0, HASH_DIGITS);
+
+/** The files of `images/` that a variant needs. */
+export const imagesOf = (variant: PlannedVariant): string[] => [
+  variant.run.images.kernel.sha256,
+  variant.run.images.initrd,
+  ...('descriptions' in variant ? [variant.descriptions] : []),
+];
+
 /** Names the configuration of a variant, its seeds apart. */
 export const variantHash = (variant: PlannedVariant): string => hashOf(canonicalJson(variant));
 

@@ -1,6 +1,7 @@
 // The files of an experiment: the one that a person writes, the plan that follows from it, and the
 // result of a trial. docs/schemas/ has them as JSON Schema.
 import * as z from 'zod';
+import { campaignConfig } from '../fuzz/index.ts';
 import { count, runDescription, seed, sha256 } from '../run/schema.ts';
 
 const MIB_MIN = 16;
@@ -51,6 +52,26 @@ export const programOptions = z.strictObject({
 });
 export type ProgramOptions = z.infer<typeof programOptions>;
 
+/** The options of a campaign of the fuzzer, in the words of `kcovbox fuzz`. */
+export const fuzzOptions = z.strictObject({
+  conf: z.string().max(256).optional().describe('kernel configuration, which begins with linux'),
+  append: text.optional().describe('more words of the kernel command line'),
+  calls: campaignConfig.shape.calls
+    .unwrap()
+    .optional()
+    .describe('patterns for names of calls; * is any text'),
+  describe: z.array(z.string().min(1).max(4096)).max(64).optional().describe('files with more descriptions'),
+  signal: z.enum(['edge', 'point']).optional().describe('coverage that makes a program worth keeping'),
+  comparisons: z.boolean().optional().describe("try the operands of the kernel's comparisons"),
+  snapshots: z.boolean().optional().describe('false: the guest boots for each program'),
+  'fail-nth': z.boolean().optional().describe('allocations of calls may fail'),
+  settles: z.boolean().optional().describe('sleep behind the last call'),
+  'max-insns': positive.optional().describe('after which a program hangs'),
+  batches: z.int().min(1).max(1024).optional().describe('of an epoch'),
+  'per-batch': z.int().min(8).max(65_536).optional().describe('executions of a batch'),
+});
+export type FuzzOptions = z.infer<typeof fuzzOptions>;
+
 const budget = z
   .strictObject({
     executions: positive.optional(),
@@ -69,52 +90,84 @@ const bug = z
   })
   .refine(given => Object.keys(given).length === 1, { error: 'expected one of console, report and status' });
 
-/** The file that a person writes. */
-export const experimentFile = z.strictObject({
+const ofEveryFile = {
   name,
-  program: programOptions,
-  variants: z.record(name, programOptions.partial()).describe('by name, with options that differ'),
   baseline: name.optional().describe('the variant that others are compared with; default: the first'),
   trials: z.int().min(1).max(TRIALS_MAX).optional().describe('of each variant; their seeds follow from seed'),
   seed: givenSeed.optional().describe('default 0'),
   seeds: z.array(givenSeed).min(1).max(TRIALS_MAX).optional().describe('of the trials, instead of trials'),
   budget,
-  sample: positive
-    .optional()
-    .describe('also count the coverage every so many instructions of an execution, not only at its end'),
   bugs: z.record(name, bug).optional().describe('to look for, by name'),
   'stop-when-found': z.boolean().optional().describe('a trial ends when it has found every bug'),
   functions: z.array(z.string().min(1).max(256)).max(1000).optional().describe('of the kernel, to report on'),
+};
+
+/** A file about a program that runs many times. */
+export const programFile = z.strictObject({
+  ...ofEveryFile,
+  program: programOptions,
+  variants: z.record(name, programOptions.partial()).describe('by name, with options that differ'),
+  sample: positive
+    .optional()
+    .describe('also count the coverage every so many instructions of an execution, not only at its end'),
 });
-export type ExperimentFile = z.infer<typeof experimentFile>;
+export type ProgramFile = z.infer<typeof programFile>;
+
+/** A file about campaigns of the fuzzer. */
+export const fuzzFile = z.strictObject({
+  ...ofEveryFile,
+  fuzz: fuzzOptions,
+  variants: z.record(name, fuzzOptions).describe('by name, with options that differ'),
+});
+export type FuzzFile = z.infer<typeof fuzzFile>;
+
+/** The file that a person writes. */
+export const experimentFile = z.union([programFile, fuzzFile]);
+export type ExperimentFile = ProgramFile | FuzzFile;
 
 const trialKey = { variant: name, index: z.int().min(0).max(TRIALS_MAX), seed };
 
-/** The plan: everything that determines the bytes of the results. */
-export const experimentPlan = z.strictObject({
+const plannedProgram = z.strictObject({
+  name,
+  run: runDescription.describe('of an execution, with placeholders and without seeds'),
+  input: text,
+  vary: z.array(z.enum(VARIED)),
+});
+export type PlannedProgram = z.infer<typeof plannedProgram>;
+
+const plannedFuzz = z.strictObject({
+  name,
+  run: runDescription.describe('of the guest'),
+  campaign: campaignConfig.omit({ seed: true }),
+  descriptions: sha256.describe('of the texts of descriptions, and the tables of system calls'),
+});
+export type PlannedFuzz = z.infer<typeof plannedFuzz>;
+
+const ofEveryPlan = {
   format: z.literal('kcovbox experiment plan'),
   version: z.literal(1),
   name,
-  kind: z.literal('program'),
   baseline: name,
   budget,
-  sample: positive.nullable(),
   bugs: z.record(name, bug),
   stopWhenFound: z.boolean(),
   functions: z.array(z.string()),
-  variants: z
-    .array(
-      z.strictObject({
-        name,
-        run: runDescription.describe('of an execution, with placeholders and without seeds'),
-        input: text,
-        vary: z.array(z.enum(VARIED)),
-      }),
-    )
-    .min(1),
   trials: z.array(z.strictObject(trialKey)).min(1),
-});
+};
+
+/** The plan: everything that determines the bytes of the results. */
+export const experimentPlan = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...ofEveryPlan,
+    kind: z.literal('program'),
+    sample: positive.nullable(),
+    variants: z.array(plannedProgram).min(1),
+  }),
+  z.strictObject({ ...ofEveryPlan, kind: z.literal('fuzz'), variants: z.array(plannedFuzz).min(1) }),
+]);
 export type ExperimentPlan = z.infer<typeof experimentPlan>;
+export type ProgramPlan = Extract<ExperimentPlan, { kind: 'program' }>;
+export type FuzzPlan = Extract<ExperimentPlan, { kind: 'fuzz' }>;
 export type PlannedVariant = ExperimentPlan['variants'][number];
 export type PlannedTrial = ExperimentPlan['trials'][number];
 
@@ -133,15 +186,17 @@ export const experimentTrial = z.strictObject({
   points: z
     .array(z.tuple([z.string().regex(/^0x[0-9a-f]{1,16}$/), count]))
     .describe('return address of the hook call, and the row of growth in which it was new'),
-  runs: z.array(z.string().regex(/^[0-9a-f]{16}$/)).describe('of each execution, a hash of its results'),
+  runs: z
+    .array(z.string().regex(/^[0-9a-f]{16}$/))
+    .describe('a hash of the results of each execution; of a campaign: of each epoch'),
   bugs: z.array(
     z.strictObject({
       bug: name,
       execution: count.describe('1 is the first'),
       instructions: count.describe('of the trial, at the end of that execution'),
       status: z.int().min(0).max(255),
-      line: z.string().describe('of the console; empty for a status'),
-      capsule: z.string().describe('file beside this one; it repeats the execution'),
+      line: z.string().describe('of the console; empty for a status; of a campaign: the title'),
+      file: z.string().describe('beside this one: a capsule of the execution, or the program of a campaign'),
     }),
   ),
 });

@@ -8,8 +8,8 @@ import type { Arrival } from '../run/input.ts';
 import { outcomeOf } from '../run/outcome.ts';
 import { CoverageSet } from './coverage-set.ts';
 import { type Executed, executeOnce } from './execution.ts';
-import { executionSeed, planHash, seedText } from './plan.ts';
-import type { ExperimentPlan, ExperimentTrial, PlannedTrial, PlannedVariant } from './schema.ts';
+import { executionSeed, planHash, seedText, shortHash } from './plan.ts';
+import type { ExperimentPlan, ExperimentTrial, PlannedProgram, PlannedTrial, ProgramPlan } from './schema.ts';
 
 /** The parts of a capsule. */
 export interface Recording {
@@ -40,11 +40,10 @@ export interface FinishedTrial {
 const encoder = new TextEncoder();
 const sha256 = (data: Uint8Array | string): string =>
   new Sha256().update(typeof data === 'string' ? encoder.encode(data) : data).hex();
-const RUN_DIGITS = 16;
 
 /** The description of one execution. */
 export function descriptionOf(
-  { run, vary }: PlannedVariant,
+  { run, vary }: PlannedProgram,
   { index, seed }: PlannedTrial,
   execution: number,
 ): RunDescription {
@@ -101,10 +100,10 @@ function look(bug: Bug, { text, status }: Executed, isCut: boolean): Found | und
 }
 
 export class Trial {
-  readonly #plan: ExperimentPlan;
+  readonly #plan: ProgramPlan;
   readonly #hash: string;
   readonly #planned: PlannedTrial;
-  readonly #variant: PlannedVariant;
+  readonly #variant: PlannedProgram;
   readonly #host: TrialHost;
   readonly #input: Uint8Array;
   readonly #set = new CoverageSet();
@@ -115,7 +114,7 @@ export class Trial {
   readonly #files = new Map<string, Uint8Array>();
   #instructions = 0;
 
-  constructor(plan: ExperimentPlan, planned: PlannedTrial, host: TrialHost) {
+  constructor(plan: ProgramPlan, planned: PlannedTrial, host: TrialHost) {
     this.#plan = plan;
     this.#hash = planHash(plan);
     this.#planned = planned;
@@ -173,8 +172,8 @@ export class Trial {
     });
     this.#instructions += executed.instructions;
     const { status, instructions, consoleHash } = executed;
-    const facts = [status, instructions, consoleHash, this.#set.takeRecords()].join(' ');
-    this.#runs.push(sha256(facts).slice(0, RUN_DIGITS));
+    const facts = [status, instructions, consoleHash, this.#set.takeRecords()];
+    this.#runs.push(shortHash(facts));
     this.#addRow(execution, this.#instructions, false);
     await this.#look(run, execution, executed, isShort && executed.outcome === 'budget');
   }
@@ -193,9 +192,9 @@ export class Trial {
     for (const [bug, pattern] of Object.entries(this.#plan.bugs)) {
       const found = known.has(bug) ? undefined : look(pattern, executed, isCut);
       if (!found) continue;
-      const capsule = `${bug}.kcapsule`;
-      this.#bugs.push({ bug, execution, instructions: this.#instructions, ...found, capsule });
-      this.#files.set(capsule, await this.#record(run));
+      const file = `${bug}.kcapsule`;
+      this.#bugs.push({ bug, execution, instructions: this.#instructions, ...found, file });
+      this.#files.set(file, await this.#record(run));
     }
   }
 

@@ -66,7 +66,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   debug: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts'],
   run: ['emulator/base', 'emulator/index.ts', 'coverage/record.ts'],
   fuzz: ['emulator/base', 'emulator/index.ts', 'run'],
-  experiment: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts', 'run'],
+  experiment: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts', 'run', 'fuzz/index.ts'],
   toolchain: ['emulator/base'],
   // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading
   // them.

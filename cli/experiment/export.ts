@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { reportPage } from '../../experiment/html/page.ts';
-import { trialId } from '../../experiment/plan.ts';
+import { imagesOf, trialId } from '../../experiment/plan.ts';
 import { reportOf } from '../../experiment/report/data.ts';
 import { tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -88,9 +88,7 @@ async function reproduce(crate: string, output: string, jobs: number): Promise<s
   const old = Folder.open(crate);
   if (old.plan.budget['cpu-seconds'] !== undefined)
     throw new UserError(`crate ${crate}: its budget is CPU time, which gives other results on each machine`);
-  const hashes = new Set(
-    old.plan.variants.flatMap(({ run }) => [run.images.kernel.sha256, run.images.initrd]),
-  );
+  const hashes = new Set(old.plan.variants.flatMap(imagesOf));
   const images = new Map([...hashes].map(hash => [hash, old.image(hash)]));
   const source = readFileSync(join(crate, SOURCE), 'utf8');
   const now = Folder.create(output, { plan: old.plan, images, sources: new Map() }, source);

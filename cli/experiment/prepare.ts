@@ -3,7 +3,13 @@
 import { basename, isAbsolute, join } from 'node:path';
 import { HostError, parseCpu } from '../../emulator/index.ts';
 import { seedText, trialSeed } from '../../experiment/plan.ts';
-import type { ExperimentFile, ExperimentPlan, ProgramOptions } from '../../experiment/schema.ts';
+import type {
+  ExperimentFile,
+  ExperimentPlan,
+  PlannedFuzz,
+  PlannedProgram,
+  ProgramOptions,
+} from '../../experiment/schema.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
@@ -68,51 +74,72 @@ function machineOf(options: ProgramOptions, fail: (key: string, why: string) => 
   };
 }
 
+interface Parts {
+  readonly images: Map<string, Uint8Array>;
+  readonly sources: Map<string, Uint8Array>;
+}
+type Fail = (key: string, why: string) => never;
+
+async function prepareProgram(
+  name: string,
+  options: ProgramOptions,
+  folder: string,
+  { images, sources }: Parts,
+  fail: Fail,
+): Promise<PlannedProgram> {
+  const choice = machineOf(options, fail);
+  const source = isAbsolute(options.source) ? options.source : join(folder, options.source);
+  const guest = await prepareGuest(source, options.args ?? [], {
+    ...choice,
+    ...(options.append !== undefined && { append: options.append }),
+  });
+  const run = describe(guest, choice, [], false);
+  if (/\.c$/i.test(source)) {
+    const text = readInput(source, 'program');
+    const known = sources.get(basename(source));
+    const isOther = known !== undefined && sha256(known) !== sha256(text);
+    sources.set(isOther ? `${name}-${basename(source)}` : basename(source), text);
+  }
+  images.set(run.images.kernel.sha256, guest.kernel);
+  images.set(run.images.initrd, guest.initrd);
+  return { name, run, input: options.input ?? '', vary: options.vary ?? ['seed', 'sched-seed'] };
+}
+
 /** Errors: UserError with the place in the file; those of compilers. */
 export async function preparePlan({ file, folder, at }: ReadExperiment): Promise<Prepared> {
-  const images = new Map<string, Uint8Array>();
-  const sources = new Map<string, Uint8Array>();
-  const variants: ExperimentPlan['variants'] = [];
-  for (const [name, own] of Object.entries(file.variants)) {
-    const options = { ...file.program, ...own } as ProgramOptions;
-    const fail = (key: string, why: string): never => {
-      const isOwn = Object.hasOwn(own, key);
-      throw new UserError(`${at(isOwn ? ['variants', name, key] : ['program', key])}: ${key}: ${why}`);
-    };
-    const choice = machineOf(options, fail);
-    const source = isAbsolute(options.source) ? options.source : join(folder, options.source);
-    const guest = await prepareGuest(source, options.args ?? [], {
-      ...choice,
-      ...(options.append !== undefined && { append: options.append }),
-    });
-    const run = describe(guest, choice, [], false);
-    if (/\.c$/i.test(source)) {
-      const text = readInput(source, 'program');
-      const isOther =
-        sources.has(basename(source)) && sha256(sources.get(basename(source))!) !== sha256(text);
-      sources.set(isOther ? `${name}-${basename(source)}` : basename(source), text);
-    }
-    images.set(run.images.kernel.sha256, guest.kernel);
-    images.set(run.images.initrd, guest.initrd);
-    variants.push({ name, run, input: options.input ?? '', vary: options.vary ?? ['seed', 'sched-seed'] });
-  }
-  const names = variants.map(({ name }) => name);
-  const trials = names.flatMap(variant =>
-    seedsOf(file, variant).map((seed, index) => ({ variant, index, seed })),
-  );
-  const plan: ExperimentPlan = {
-    format: 'kcovbox experiment plan',
-    version: 1,
+  const parts: Parts = { images: new Map(), sources: new Map() };
+  const names = Object.keys(file.variants);
+  const common = {
+    format: 'kcovbox experiment plan' as const,
+    version: 1 as const,
     name: file.name,
-    kind: 'program',
     baseline: file.baseline ?? names[0]!,
     budget: file.budget,
-    sample: file.sample ?? null,
     bugs: file.bugs ?? {},
     stopWhenFound: file['stop-when-found'] ?? false,
     functions: file.functions ?? [],
-    variants,
-    trials,
+    trials: names.flatMap(variant => seedsOf(file, variant).map((seed, index) => ({ variant, index, seed }))),
   };
-  return { plan, images, sources };
+  /** Says where in the file an option of a variant is. */
+  const failIn =
+    (kind: string, name: string): Fail =>
+    (key, why) => {
+      const isOwn = Object.hasOwn(file.variants[name]!, key);
+      throw new UserError(`${at(isOwn ? ['variants', name, key] : [kind, key])}: ${key}: ${why}`);
+    };
+  if ('fuzz' in file) {
+    const { prepareFuzz } = await import('./campaign.ts');
+    const variants: PlannedFuzz[] = [];
+    for (const [name, own] of Object.entries(file.variants)) {
+      const options = { ...file.fuzz, ...own };
+      variants.push(await prepareFuzz(name, options, folder, parts.images, failIn('fuzz', name)));
+    }
+    return { plan: { ...common, kind: 'fuzz', variants }, ...parts };
+  }
+  const variants: PlannedProgram[] = [];
+  for (const [name, own] of Object.entries(file.variants)) {
+    const options = { ...file.program, ...own } as ProgramOptions;
+    variants.push(await prepareProgram(name, options, folder, parts, failIn('program', name)));
+  }
+  return { plan: { ...common, kind: 'program', sample: file.sample ?? null, variants }, ...parts };
 }

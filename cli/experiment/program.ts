@@ -1,6 +1,6 @@
 // Trials of a program on this host.
 import type { MachineOptions } from '../../emulator/index.ts';
-import type { PlannedTrial } from '../../experiment/schema.ts';
+import type { PlannedTrial, ProgramPlan } from '../../experiment/schema.ts';
 import { type FinishedTrial, type Recording, Trial } from '../../experiment/trial.ts';
 import { formatCapsule } from '../../host/capsule.ts';
 import { machineOptions } from '../../host/machine.ts';
@@ -8,10 +8,10 @@ import { choiceOf, guestOf } from '../../host/replay.ts';
 import type { RunDescription, RunOutcome } from '../../run/index.ts';
 import type { Folder } from './folder.ts';
 
-type Progress = (executions: number, instructions: number) => void;
+export type Progress = (executions: number, instructions: number) => void;
 
 /** `choiceOf` takes the budget of a recorded run, or where that ended. */
-const NOT_ENDED = { time: Number.POSITIVE_INFINITY } as RunOutcome;
+export const NOT_ENDED = { time: Number.POSITIVE_INFINITY } as RunOutcome;
 
 function machineFor(folder: Folder, run: RunDescription): MachineOptions {
   const images = new Map([
@@ -29,18 +29,22 @@ function capsule(folder: Folder, { run, outcome, journal, printed }: Recording):
   return formatCapsule({ run, outcome, journal, printed, images }, true, 'of a bug');
 }
 
-/** Runs one trial to its end. */
-export const runTrial = (
+/** Seconds of the processor. */
+export function usedCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Runs one trial of a program to its end. */
+export const runProgramTrial = (
   folder: Folder,
+  plan: ProgramPlan,
   planned: PlannedTrial,
-  progress: Progress = () => {},
+  progress: Progress,
 ): Promise<FinishedTrial> =>
-  new Trial(folder.plan, planned, {
+  new Trial(plan, planned, {
     machineFor: run => machineFor(folder, run),
     capsule: recording => capsule(folder, recording),
-    cpuSeconds: () => {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1e6;
-    },
+    cpuSeconds: usedCpu,
     progress,
   }).run();

@@ -2,7 +2,7 @@
 // place in it.
 import { dirname } from 'node:path';
 import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
-import { type ExperimentFile, experimentFile } from '../../experiment/schema.ts';
+import { type ExperimentFile, fuzzFile, programFile } from '../../experiment/schema.ts';
 import { readInput } from '../../host/input.ts';
 import { UserError } from '../io/fail.ts';
 
@@ -86,6 +86,9 @@ function checkWhole(file: ExperimentFile, fail: (path: Path, why: string) => nev
       );
     seen.set(BigInt(given), i);
   }
+  if ('fuzz' in file)
+    for (const [name, { report }] of Object.entries(file.bugs ?? {}))
+      if (report === undefined) fail(['bugs', name], 'a campaign has titles of crashes: give report');
   if (file['stop-when-found'] && Object.keys(file.bugs ?? {}).length === 0)
     fail(['stop-when-found'], 'there are no bugs to find; add bugs, or omit it');
   for (const [path, pattern] of patternsOf(file))
@@ -119,7 +122,9 @@ export function parseExperiment(path: string, text: string): ReadExperiment {
       `${place(broken.pos[0])}: ${broken.message.split('\n')[0]!.replace(/ at line .*$/, '')}`,
     );
   const at: Located = where => place(nodeAt(document, where)?.range?.[0] ?? 0);
-  const parsed = experimentFile.safeParse(plainValue(document, path));
+  const value = plainValue(document, path);
+  const isFuzz = typeof value === 'object' && value !== null && 'fuzz' in value;
+  const parsed = (isFuzz ? fuzzFile : programFile).safeParse(value);
   if (!parsed.success) {
     const { path: where, message } = issueOf(parsed.error.issues[0] as unknown as Issue);
     throw new UserError(`${at(where)}: ${where.map(String).join('.') || 'the file'}: ${message}`);

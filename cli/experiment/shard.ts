@@ -8,8 +8,8 @@ import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { parseCount, parseWithin } from '../io/values.ts';
 import type { Folder } from './folder.ts';
+import { runTrial } from './kinds.ts';
 import { openExperiment } from './open.ts';
-import { runTrial } from './program.ts';
 
 interface ShardOptions {
   dir?: string;

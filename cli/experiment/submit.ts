@@ -11,8 +11,8 @@ import { writeFile, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
 import { parseCount } from '../io/values.ts';
 import type { Folder } from './folder.ts';
+import { runTrial } from './kinds.ts';
 import { openExperiment } from './open.ts';
-import { runTrial } from './program.ts';
 import { durationText } from './words.ts';
 
 interface SubmitOptions {

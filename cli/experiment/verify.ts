@@ -6,8 +6,8 @@ import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { differenceOf, type Folder, filesOf } from './folder.ts';
+import { runTrial } from './kinds.ts';
 import { openResults } from './open.ts';
-import { runTrial } from './program.ts';
 import { parseShare } from './report.ts';
 
 interface VerifyOptions {

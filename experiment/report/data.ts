@@ -1,7 +1,7 @@
 // Everything that the report of an experiment shows, from the plan and the finished trials.
 import { budgetWords } from '../budget.ts';
 import { planHash, trialId } from '../plan.ts';
-import { type ExperimentPlan, type ExperimentTrial, TRIALS_FEW } from '../schema.ts';
+import { type ExperimentPlan, type ExperimentTrial, type PlannedFuzz, TRIALS_FEW } from '../schema.ts';
 import { median, medianBand } from '../statistics/median.ts';
 import { effectSize, holm, rankSum } from '../statistics/rank-sum.ts';
 import { kaplanMeier, logRank, medianTime, type Time } from '../statistics/survival.ts';
@@ -28,8 +28,24 @@ export interface Results {
 
 type Planned = ExperimentPlan['variants'][number];
 
-function wordsOf({ run }: Planned): string[] {
+/** The facts of a campaign that are not the usual ones. */
+function campaignWords({ run, campaign }: PlannedFuzz): string[] {
+  const { calls, signal, comparisons, snapshots, failNth, settles } = campaign;
+  return [
+    `kernel ${run.kernel.conf}`,
+    `calls ${calls.join(' ')}`,
+    `keeps by ${signal}`,
+    comparisons ? 'comparisons' : 'no comparisons',
+    ...(snapshots ? [] : ['no snapshots']),
+    ...(failNth ? ['allocations fail'] : []),
+    ...(settles ? ['deferred work'] : []),
+  ];
+}
+
+function wordsOf(variant: Planned): string[] {
+  const { run } = variant;
   const { program, kernel, machine } = run;
+  if ('campaign' in variant) return campaignWords(variant);
   const harts = `${machine.harts} hart${machine.harts === 1 ? '' : 's'}`;
   return [
     program.argv.join(' '),
@@ -168,7 +184,7 @@ export function reportOf(results: Results): ExperimentReport {
     };
   });
   const finds = all.flatMap(({ trial }) =>
-    trial.bugs.map(({ bug, execution, instructions, line, capsule }): Find => {
+    trial.bugs.map(({ bug, execution, instructions, line, file }): Find => {
       const id = trialId(trial);
       const { images } = plan.variants.find(({ name }) => name === trial.variant)!.run;
       return {
@@ -177,7 +193,7 @@ export function reportOf(results: Results): ExperimentReport {
         execution,
         instructions,
         line,
-        capsule: `trials/${id}/${capsule}`,
+        file: `trials/${id}/${file}`,
         images: [`images/${images.kernel.sha256}`, `images/${images.initrd}`],
       };
     }),

@@ -60,7 +60,8 @@ export interface Find {
   readonly execution: number;
   readonly instructions: number;
   readonly line: string;
-  readonly capsule: string;
+  /** A capsule; of a campaign the program. */
+  readonly file: string;
   readonly images: readonly string[];
 }
 

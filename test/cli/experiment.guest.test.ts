@@ -111,7 +111,7 @@ test('a find is a run of kcovbox: its capsule replays, and run with its options 
   const folder = join('pipes.experiment', 'trials', find!.path);
   const { images } = planOf('pipes.experiment').variants.find(({ name }) => find!.path.startsWith(name))!.run;
   const paths = [images.kernel.sha256, images.initrd].map(hash => join('pipes.experiment', 'images', hash));
-  const capsule = join(folder, find!.bug!.capsule);
+  const capsule = join(folder, find!.bug!.file);
   const replayed = kcovbox(['replay', '--result', 'replayed.json', capsule, ...paths], { cwd });
   expect(replayed.stderr).toMatch(/the same run/);
   expect(replayed.stdout).toBe(`${find!.bug!.line}\n`);

@@ -57,7 +57,7 @@ const resultsOf = (growths: readonly Growth[], foundAt: readonly number[] = []):
               instructions: at * 1000,
               status: 1,
               line: '',
-              capsule: 'crash.kcapsule',
+              file: 'crash.kcapsule',
             },
           ];
     return sampleTrial(plan.trials[i]!, growth, bugs);
@@ -136,9 +136,7 @@ describe('the report', () => {
       [0, 2],
     ]);
     expect(report.notes.join()).toMatch(/has 2 trials: with fewer than 10/);
-    expect(report.finds).toMatchObject([
-      { trial: 'plain/0000', capsule: 'trials/plain/0000/crash.kcapsule' },
-    ]);
+    expect(report.finds).toMatchObject([{ trial: 'plain/0000', file: 'trials/plain/0000/crash.kcapsule' }]);
     expect(report.variants[1]!.only).toEqual(['f.c:4', 'f.c:5', 'f.c:6']);
   });
 

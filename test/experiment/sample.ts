@@ -1,6 +1,6 @@
 // A plan and trials that no machine ran, for tests of what follows from them.
 import { trialSeed } from '../../experiment/plan.ts';
-import type { ExperimentPlan, ExperimentTrial, PlannedTrial } from '../../experiment/schema.ts';
+import type { ExperimentTrial, PlannedTrial, ProgramPlan } from '../../experiment/schema.ts';
 import type { RunDescription } from '../../run/index.ts';
 import { SAMPLE } from '../run/sample.ts';
 
@@ -16,7 +16,7 @@ const run = {
 } as RunDescription;
 
 /** `trials`: of each of the two variants. */
-export function samplePlan({ trials }: { trials: number }): ExperimentPlan {
+export function samplePlan({ trials }: { trials: number }): ProgramPlan {
   const names = ['plain', 'other'];
   return {
     format: 'kcovbox experiment plan',

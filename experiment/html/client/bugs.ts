@@ -83,19 +83,19 @@ export function bugsSection(report: ExperimentReport): HTMLElement | undefined {
 
 export function findsSection({ finds }: ExperimentReport): HTMLElement | undefined {
   if (finds.length === 0) return undefined;
-  const rows = finds.map(({ trial, bug, execution, instructions, line, capsule, images }) => [
+  const rows = finds.map(({ trial, bug, execution, instructions, line, file, images }) => [
     trial,
     bug,
     grouped(execution),
     grouped(instructions),
     line === '' ? '' : h('code', {}, line),
-    h(
-      'span',
-      {},
-      h('a', { href: capsule }, 'capsule'),
-      ' ',
-      h('code', { class: 'command' }, `kcovbox replay ${capsule} ${images.join(' ')}`),
-    ),
+    file.endsWith('.kcapsule')
+      ? [
+          h('a', { href: file }, 'capsule'),
+          ' ',
+          h('code', { class: 'command' }, `kcovbox replay ${file} ${images.join(' ')}`),
+        ]
+      : h('a', { href: file }, 'program'),
   ]);
   return h(
     'section',
@@ -104,7 +104,7 @@ export function findsSection({ finds }: ExperimentReport): HTMLElement | undefin
     h(
       'details',
       { ...(finds.length <= 12 && { open: '' }) },
-      h('summary', {}, `${finds.length} finds, each with a capsule that repeats it`),
+      h('summary', {}, `${finds.length} finds, each with a file that repeats it`),
       table(['trial', 'bug', 'execution', 'instructions', 'line', 'repeat it in this folder'], rows),
     ),
   );

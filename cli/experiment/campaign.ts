@@ -1,0 +1,141 @@
+// Trials of the fuzzer on this host: its guest, its descriptions, and executors that later trials of
+// the same guest use again.
+import { readdirSync, readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { DEFAULT_EXTENSIONS } from '../../emulator/index.ts';
+import { FuzzTrial } from '../../experiment/fuzz-trial.ts';
+import type { FuzzOptions, FuzzPlan, PlannedFuzz, PlannedTrial } from '../../experiment/schema.ts';
+import type { FinishedTrial } from '../../experiment/trial.ts';
+import {
+  BUDGET,
+  campaignConfig,
+  type Descriptions,
+  Executor,
+  parseDescriptions,
+  parseSyscalls,
+  type Source,
+} from '../../fuzz/index.ts';
+import { describe } from '../../host/describe.ts';
+import { descriptionSources } from '../../host/fuzz/descriptions.ts';
+import { prepareTarget } from '../../host/fuzz/target.ts';
+import { machineOptions } from '../../host/machine.ts';
+import { choiceOf, guestOf } from '../../host/replay.ts';
+import { packageRoot, sha256 } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+import { confOf } from '../run/robust.ts';
+import type { Folder } from './folder.ts';
+import { NOT_ENDED, type Progress, usedCpu } from './program.ts';
+
+/** The texts that decide which programs a campaign makes. */
+interface Texts {
+  readonly tables: readonly string[];
+  readonly sources: readonly Source[];
+}
+
+function syscallTables(): string[] {
+  const kernel = join(packageRoot(), 'kernel');
+  const options = join(kernel, 'opt');
+  const ofOptions = readdirSync(options)
+    .sort()
+    .filter(option => readdirSync(join(options, option)).includes('syscalls.def'))
+    .map(option => join(options, option, 'syscalls.def'));
+  return [join(kernel, 'syscall', 'syscalls.def'), ...ofOptions].map(path => readFileSync(path, 'utf8'));
+}
+
+const parse = ({ tables, sources }: Texts): Descriptions =>
+  parseDescriptions(parseSyscalls([...tables]), [...sources]);
+
+function campaignOf(options: FuzzOptions): PlannedFuzz['campaign'] {
+  const { seed: _, ...campaign } = campaignConfig.parse({
+    ...(options.calls && { calls: options.calls }),
+    ...(options.signal && { signal: options.signal }),
+    comparisons: options.comparisons ?? true,
+    snapshots: options.snapshots ?? true,
+    failNth: options['fail-nth'] ?? false,
+    settles: options.settles ?? false,
+    budget: options['max-insns'] ?? BUDGET,
+    ...(options.batches && { batches: options.batches }),
+    ...(options['per-batch'] && { perBatch: options['per-batch'] }),
+  });
+  return campaign;
+}
+
+type Fail = (key: string, why: string) => never;
+
+/** One variant of a file, and the images that it needs. Errors: UserError; those of compilers. */
+export async function prepareFuzz(
+  name: string,
+  options: FuzzOptions,
+  folder: string,
+  images: Map<string, Uint8Array>,
+  fail: Fail,
+): Promise<PlannedFuzz> {
+  const conf = options.conf ?? 'linux';
+  try {
+    confOf(conf, undefined, 'linux');
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    fail('conf', error.message);
+  }
+  const { images: guest, machine } = await prepareTarget({
+    conf,
+    ...(options.append !== undefined && { append: options.append }),
+  });
+  const run = describe(
+    guest,
+    {
+      dialect: 'linux',
+      conf,
+      kcov: 'device',
+      engine: 'jit',
+      smp: 1,
+      cpu: DEFAULT_EXTENSIONS,
+      memory: machine.ramBytes!,
+      icount: 0,
+      cflags: [],
+      env: {},
+    },
+    [],
+    false,
+  );
+  const more = (options.describe ?? []).map(path => (isAbsolute(path) ? path : join(folder, path)));
+  const texts: Texts = { tables: syscallTables(), sources: descriptionSources(more) };
+  parse(texts);
+  const bytes = new TextEncoder().encode(JSON.stringify(texts));
+  images.set(run.images.kernel.sha256, guest.kernel);
+  images.set(run.images.initrd, guest.initrd);
+  images.set(sha256(bytes), bytes);
+  return { name, run, campaign: campaignOf(options), descriptions: sha256(bytes) };
+}
+
+/** Of the last guest: booting it and compiling its code is a part of a trial that others share. */
+let open: { readonly key: string; readonly executor: Executor } | undefined;
+
+function executorFor(folder: Folder, { run, campaign }: PlannedFuzz): Executor {
+  const { budget, snapshots } = campaign;
+  const key = [run.images.kernel.sha256, run.images.initrd, run.kernel.append, budget, snapshots].join(' ');
+  if (open?.key === key) return open.executor;
+  const images = new Map([
+    ['kernel.bin', folder.image(run.images.kernel.sha256)],
+    ['initrd.bin', folder.image(run.images.initrd)],
+  ]);
+  const machine = machineOptions(guestOf(run, images, ''), choiceOf(run, NOT_ENDED, 'jit'));
+  const executor = new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot' });
+  open = { key, executor };
+  return executor;
+}
+
+/** Runs one campaign to its end. */
+export const runCampaignTrial = (
+  folder: Folder,
+  plan: FuzzPlan,
+  planned: PlannedTrial,
+  progress: Progress,
+): FinishedTrial =>
+  new FuzzTrial(plan, planned, {
+    executor: variant => executorFor(folder, variant),
+    descriptions: ({ descriptions }) =>
+      parse(JSON.parse(new TextDecoder().decode(folder.image(descriptions))) as Texts),
+    cpuSeconds: usedCpu,
+    progress,
+  }).run();

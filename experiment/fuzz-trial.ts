@@ -1,0 +1,111 @@
+// A trial of the fuzzer: one campaign with the trial's seed, until the budget is spent. Coverage and
+// finds are known behind each epoch.
+import {
+  type Crash,
+  type Descriptions,
+  type EpochResult,
+  type Executor,
+  epochSize,
+  mergeEpoch,
+  runBatch,
+  State,
+} from '../fuzz/index.ts';
+import { planHash, shortHash } from './plan.ts';
+import type { ExperimentTrial, FuzzPlan, PlannedFuzz, PlannedTrial } from './schema.ts';
+import type { FinishedTrial } from './trial.ts';
+
+/** The host's part of a trial. */
+export interface FuzzHost {
+  executor(variant: PlannedFuzz): Executor;
+  descriptions(variant: PlannedFuzz): Descriptions;
+  cpuSeconds(): number;
+  progress(executions: number, instructions: number): void;
+}
+
+/** Points are numbered by their place in the kernel; an edge is a pair of them (fuzz/guide). */
+const POINTS = 2 ** 24;
+const KERNEL_BASE = 0xffff_ffff_8000_0000n;
+
+const returnAddress = (point: number): string => `0x${(KERNEL_BASE + BigInt(point) * 2n).toString(16)}`;
+
+export class FuzzTrial {
+  readonly #plan: FuzzPlan;
+  readonly #planned: PlannedTrial;
+  readonly #variant: PlannedFuzz;
+  readonly #host: FuzzHost;
+  readonly #seen = new Set<number>();
+  readonly #growth: [number, number, number][] = [];
+  readonly #points: [string, number][] = [];
+  readonly #runs: string[] = [];
+  readonly #bugs: ExperimentTrial['bugs'] = [];
+  readonly #files = new Map<string, Uint8Array>();
+
+  constructor(plan: FuzzPlan, planned: PlannedTrial, host: FuzzHost) {
+    this.#plan = plan;
+    this.#planned = planned;
+    this.#variant = plan.variants.find(({ name }) => name === planned.variant)!;
+    this.#host = host;
+  }
+
+  run(): FinishedTrial {
+    const { budget, stopWhenFound, bugs } = this.#plan;
+    const config = { ...this.#variant.campaign, seed: this.#planned.seed };
+    const executor = this.#host.executor(this.#variant);
+    const state = new State(config, this.#host.descriptions(this.#variant));
+    const size = epochSize(config);
+    const deadline = this.#host.cpuSeconds() + (budget['cpu-seconds'] ?? Number.POSITIVE_INFINITY);
+    const wanted = stopWhenFound ? Object.keys(bugs).length : Number.POSITIVE_INFINITY;
+    const { executions: most = Number.POSITIVE_INFINITY, instructions = Number.POSITIVE_INFINITY } = budget;
+    while (
+      state.epoch * size < most &&
+      state.units < instructions &&
+      this.#host.cpuSeconds() < deadline &&
+      this.#bugs.length < wanted
+    ) {
+      const batches = Array.from({ length: config.batches }, (_, batch) => runBatch(state, executor, batch));
+      const result = mergeEpoch(state, batches);
+      state.add(result);
+      this.#see(result, state.epoch * size, state.units);
+      this.#host.progress(state.epoch * size, state.units);
+    }
+    const trial: ExperimentTrial = {
+      format: 'kcovbox experiment trial',
+      version: 1,
+      plan: planHash(this.#plan),
+      ...this.#planned,
+      end: this.#bugs.length >= wanted ? 'found' : 'budget',
+      executions: state.epoch * size,
+      instructions: state.units,
+      growth: this.#growth,
+      points: this.#points,
+      runs: this.#runs,
+      bugs: this.#bugs,
+    };
+    return { trial, files: this.#files };
+  }
+
+  #see(result: EpochResult, executions: number, instructions: number): void {
+    const row = this.#growth.length;
+    for (const { elements } of result.entries)
+      for (const element of elements) {
+        const point = element % POINTS;
+        if (this.#seen.has(point)) continue;
+        this.#seen.add(point);
+        this.#points.push([returnAddress(point), row]);
+      }
+    this.#growth.push([executions, instructions, this.#seen.size]);
+    const entries = result.entries.map(({ text, execution }) => [text, execution]);
+    this.#runs.push(shortHash([result.units, entries, result.crashes, result.words]));
+    for (const crash of result.crashes) this.#look(crash, instructions);
+  }
+
+  #look({ title, text, execution }: Crash, instructions: number): void {
+    const known = new Set(this.#bugs.map(({ bug }) => bug));
+    for (const [bug, { report }] of Object.entries(this.#plan.bugs)) {
+      if (known.has(bug) || report === undefined || !new RegExp(report).test(title)) continue;
+      const file = `${bug}.txt`;
+      this.#bugs.push({ bug, execution, instructions, status: 0, line: title, file });
+      this.#files.set(file, new TextEncoder().encode(text));
+    }
+  }
+}
