@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExperimentPlan, ExperimentTrial } from '../../experiment/schema.ts';
+import { sha256 } from '../../toolchain/index.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-experiment-'));
@@ -60,7 +61,7 @@ const whole = (folder: string): Map<string, string> =>
     readdirSync(join(cwd, folder), { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile() && entry.name !== 'report.html')
       .map(entry => join(entry.parentPath, entry.name))
-      .map(path => [path.slice(join(cwd, folder).length), readFileSync(path, 'latin1')]),
+      .map(path => [path.slice(join(cwd, folder).length), sha256(readFileSync(path))]),
   );
 const planOf = (folder: string): ExperimentPlan =>
   JSON.parse(readFileSync(join(cwd, folder, 'plan.json'), 'utf8')) as ExperimentPlan;

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { sha256 } from '../../toolchain/index.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
 import { missingSlurm, SlurmCluster, wait } from './slurm-cluster.ts';
 
@@ -20,7 +21,7 @@ const filesOf = (folder: string): Map<string, string> =>
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name))
       .filter(path => !path.includes('/slurm/'))
-      .map(path => [path.slice(join(cwd, folder).length), readFileSync(path, 'latin1')]),
+      .map(path => [path.slice(join(cwd, folder).length), sha256(readFileSync(path))]),
   );
 const trialsOf = (folder: string): string[] =>
   [...filesOf(folder).keys()].filter(path => path.endsWith('/trial.json'));
