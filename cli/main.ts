@@ -103,6 +103,10 @@ function refuseOverwrites(command: Command): void {
   );
 }
 
+/** `experiment submit`. */
+const pathOf = (command: Command): string =>
+  command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
 /** `cov` alone is a wrong argument like any other: one line, and the help only for --help. */
 function wantCommand(group: Command): void {
   const { help } = group;
@@ -110,10 +114,10 @@ function wantCommand(group: Command): void {
   const names = group.commands.map(command => command.name()).join(', ');
   const remedy = isProgram
     ? 'start with kcovbox demo; kcovbox --help lists all'
-    : `there are ${names}; kcovbox ${group.name()} --help explains them`;
+    : `there are ${names}; kcovbox ${pathOf(group)} --help explains them`;
   group.help = ((context?: { error?: boolean }) => {
     if (context?.error)
-      throw new UserError(`${isProgram ? '' : `${group.name()}: `}a command is missing; ${remedy}`);
+      throw new UserError(`${isProgram ? '' : `${pathOf(group)}: `}a command is missing; ${remedy}`);
     return (help as () => never).call(group);
   }) as Command['help'];
 }

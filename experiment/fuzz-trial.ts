@@ -1,5 +1,5 @@
-// A trial of the fuzzer: one campaign with the trial's seed, until the budget is spent. Coverage and
-// finds are known behind each epoch.
+// A trial of the fuzzer: one campaign with the trial's seed, until the budget is spent. Coverage
+// and finds are known behind each epoch.
 import {
   type Crash,
   type Descriptions,

@@ -1,5 +1,5 @@
-// Trials of the fuzzer on this host: its guest, its descriptions, and executors that later trials of
-// the same guest use again.
+// Trials of the fuzzer on this host: its guest, its descriptions, and executors that later trials
+// of the same guest use again.
 import { readdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { DEFAULT_EXTENSIONS } from '../../emulator/index.ts';

@@ -28,7 +28,6 @@ import { firstIssue } from '../../run/issue.ts';
 import { sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
-import type { Prepared } from './prepare.ts';
 
 export const PLAN = 'plan.json';
 export const SOURCE = 'experiment.yaml';
@@ -36,6 +35,15 @@ const PARTS = ['images', 'sources'];
 const TRIALS = 'trials';
 const TRIAL = 'trial.json';
 const FILE_MAX = 2 ** 29;
+
+/** A plan with all that its trials need. */
+export interface Prepared {
+  readonly plan: ExperimentPlan;
+  /** Kernels and root file systems by their SHA-256. */
+  readonly images: ReadonlyMap<string, Uint8Array>;
+  /** C sources by their names, for readers. */
+  readonly sources: ReadonlyMap<string, Uint8Array>;
+}
 
 /** JSON as the files have it: equal values have equal bytes. */
 export const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;

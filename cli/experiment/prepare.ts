@@ -17,19 +17,12 @@ import type { MachineChoice } from '../../host/machine.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
+import type { Prepared } from './folder.ts';
 import type { ReadExperiment } from './read.ts';
 
 const MIB = 2 ** 20;
 const MEMORY = 256;
 const MAX_INSNS = 100_000_000;
-
-export interface Prepared {
-  readonly plan: ExperimentPlan;
-  /** Kernels and root file systems by their SHA-256. */
-  readonly images: ReadonlyMap<string, Uint8Array>;
-  /** C sources by their names, for readers. */
-  readonly sources: ReadonlyMap<string, Uint8Array>;
-}
 
 /** Of a trial list. */
 const seedsOf = (file: ExperimentFile, variant: string): string[] =>

@@ -122,7 +122,9 @@ async function submitSlurm(path: string, options: SubmitOptions): Promise<void> 
 }
 
 export function addSubmit(command: Command): void {
-  command.description('hand the trials to a batch system');
+  command
+    .description('hand the trials to a batch system')
+    .addHelpText('after', '\nExample:\n  kcovbox experiment submit slurm lost.experiment');
   command
     .command('slurm')
     .description('one job array for the trials, and a job behind it that writes the report')

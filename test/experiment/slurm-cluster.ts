@@ -1,5 +1,5 @@
-// A Slurm of two nodes on this machine: munged, slurmctld and two slurmd with names of their own, on
-// loopback, below one folder. Started and ended by their process ids.
+// A Slurm of two nodes on this machine: munged, slurmctld and two slurmd with names of their own,
+// on loopback, below one folder. Started and ended by their process ids.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';

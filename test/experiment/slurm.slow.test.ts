@@ -1,5 +1,6 @@
-// `kcovbox experiment submit slurm` on a real Slurm: 200 trials in an array on two nodes, one of which
-// is killed in the middle. The folder has the bytes of a local run. (KCOVBOX_TRIALS=n for others.)
+// `kcovbox experiment submit slurm` on a real Slurm: 200 trials in an array on two nodes, one of
+// which is killed in the middle. The folder has the bytes of a local run. (KCOVBOX_TRIALS=n for
+// others.)
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
