@@ -5,7 +5,6 @@ import { HostError, parseCpu } from '../../emulator/index.ts';
 import { seedText, trialSeed } from '../../experiment/plan.ts';
 import type {
   ExperimentFile,
-  ExperimentPlan,
   PlannedFuzz,
   PlannedProgram,
   ProgramOptions,
