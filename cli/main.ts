@@ -29,6 +29,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   dev: () => import('./verbs/dev.ts'),
   faults: () => import('./verbs/faults.ts'),
   experiment: () => import('./verbs/experiment.ts'),
+  bugs: () => import('./verbs/bugs.ts'),
   ktest: () => import('./verbs/ktest.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),

@@ -7,6 +7,7 @@
 #include "file.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "opt/filelock/filelock.h"
 #include "fs.h"
 #include "klib.h"
@@ -43,6 +44,7 @@ static void file_free(struct file *file)
     inode_put(file->inode);
     inode_put(file->dir);
     mount_put(file->mnt);
+    BUG_NOTE_WATCHED(fget_unlocked, file);
     kfree(file->path);
     kfree(file);
 }

@@ -5,6 +5,7 @@
  * a number that an open(2) in progress owns: no other call gets it, and a lookup gives -EBADF.
  * files->lock is a spinlock, so no file is put while it is held: that may sleep.
  */
+#include "bugs.h"
 #include "file.h"
 #include "fs.h"
 #include "abi/errno.h"
@@ -192,15 +193,21 @@ bool files_look(struct files *t, int fd, void (*look)(struct file *f, void *arg)
 struct file *files_get(struct files *t, int fd)
 {
     struct file *f = NULL;
+    bool locks = !BUG(fget_unlocked);
 
-    spin_lock(&t->lock);
+    if (locks)
+        spin_lock(&t->lock);
     if (fd >= 0 && fd < t->cap)
         f = t->slots[fd];
     if (f == RESERVED)
         f = NULL;
-    if (f)
+    if (f) {
+        BUG_WATCH(fget_unlocked, f);
         file_get(f);
-    spin_unlock(&t->lock);
+        BUG_WATCH(fget_unlocked, NULL);
+    }
+    if (locks)
+        spin_unlock(&t->lock);
     return f;
 }
 

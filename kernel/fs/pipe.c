@@ -12,6 +12,7 @@
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "signal.h"
@@ -216,6 +217,7 @@ void pipe_release(struct file *file)
     mutex_unlock(&p->lock);
     mutex_unlock(&fs_lock);
     if (dead) {
+        BUG_NOTE_WATCHED(fifo_open_unlocked, p);
         kfree(p->buf);
         kfree(p);
     }

@@ -5,6 +5,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "mm/internal.h"
 #include "proc.h"
@@ -159,7 +160,10 @@ static long vm_access(struct vm *vm, u8 *buf, va_t va, size_t n, bool write)
         pa_t pa;
         size_t offset = va & PAGE_MASK, chunk = MIN(n, PAGE_SIZE - offset);
         struct vma *vma = buf ? vm_find(vm, va) : NULL;
-        bool denied = vma && !allowed(vma, write ? VM_WRITE : VM_READ);
+        bool lax = BUG(vm_shared_write) && vma && vma->flags & VMA_SHARED;
+        bool denied = vma && !allowed(vma, write && !lax ? VM_WRITE : VM_READ);
+        if (write && lax)
+            BUG_NOTE(vm_shared_write, ~vma->prot & VM_WRITE);
         error = denied ? -EFAULT : fetch_page(vm, va, write, &pa);
         if (error)
             break;

@@ -5,6 +5,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "file.h"
 #include "klib.h"
 #include "proc.h"
@@ -29,17 +30,22 @@ static int copy_process(struct proc *child, struct proc *parent, u64 flags)
     if (child->exit_signal > NSIG)
         child->exit_signal = 0;
     child->exe_path = parent->exe_path ? kstrdup(parent->exe_path) : NULL;
-    child->exe = parent->exe ? file_get(parent->exe) : NULL;
+    child->exe = BUG(fork_exe_file) ? parent->exe : parent->exe ? file_get(parent->exe) : NULL;
     child->sigacts =
         flags & CLONE_SIGHAND ? sigacts_share(parent->sigacts) : sigacts_copy(parent->sigacts);
+    BUG_NOTE(fork_exe_file, !child->sigacts);
     if (!child->sigacts)
         return -ENOMEM;
     if (flags & CLONE_CLEAR_SIGHAND)
         sigacts_exec(child, NULL);
     if (flags & CLONE_VM)
         vm_get(child->vm = parent->vm);
-    else if (!(child->vm = vm_clone(parent->vm)))
+    else if (!(child->vm = vm_clone(parent->vm))) {
+        BUG_NOTE(fork_exe_file, 1);
         return -ENOMEM;
+    }
+    if (BUG(fork_exe_file) && child->exe)
+        file_get(child->exe);
     child->fs = flags & CLONE_FS ? fsctx_share(parent->fs) : fsctx_copy(parent->fs);
     child->files = flags & CLONE_FILES ? files_share(parent->files) : files_copy(parent->files);
     return child->fs && child->files ? 0 : -ENOMEM;

@@ -5,6 +5,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "file.h"
 #include "klib.h"
 #include "proc.h"
@@ -137,6 +138,7 @@ void proc_put(struct proc *p)
 {
     if (atomic_sub(&p->refs, 1) != 0)
         return;
+    BUG_NOTE(signalfd_epoll, !list_empty(&p->sig_wait.waiters));
     signal_flush(&p->sigqueue);
     kfree(p->exe_path);
     kfree(p);

@@ -3,6 +3,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -50,7 +51,10 @@ long sys_rt_sigprocmask(u64 how, u64 set_addr, u64 old_addr, u64 size)
 
 void signal_user_info(siginfo_t *info, int sig, int code)
 {
-    memset(info, 0, sizeof(*info));
+    if (BUG(tkill_siginfo_leak) && code == SI_TKILL)
+        BUG_NOTE(tkill_siginfo_leak, 1);
+    else
+        memset(info, 0, sizeof(*info));
     info->si_signo = sig;
     info->si_code = code;
     info->kill.pid = curproc->pid;
@@ -104,7 +108,8 @@ long sys_kill(u64 pid_arg, u64 sig)
     signal_user_info(&info, (int)sig, SI_USER);
     if (pid > 0)
         return kill_one(pid, (int)sig, &info);
-    if (pid == (int)0x80000000) /* has no negation */
+    BUG_NOTE_MORE(kill_int_min, 1, (u32)pid ^ 0x80000000u);
+    if (!BUG(kill_int_min) && pid == (int)0x80000000) /* has no negation */
         return -ESRCH;
     struct broadcast b = {.pgid = pid == -1  ? -1
                                   : pid == 0 ? curproc->pgid

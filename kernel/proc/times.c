@@ -4,6 +4,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -22,7 +23,9 @@ bool timespec_ok(const struct timespec *ts)
 
 u64 saturating_ns(i64 sec, i64 nsec)
 {
-    return sec > 4000000000L ? 4000000000UL * NS_PER_SEC : (u64)sec * NS_PER_SEC + (u64)nsec;
+    BUG_NOTE_MORE(nanosleep_overflow, (u64)sec, 4000000000UL);
+    return !BUG(nanosleep_overflow) && sec > 4000000000L ? 4000000000UL * NS_PER_SEC
+                                                         : (u64)sec * NS_PER_SEC + (u64)nsec;
 }
 
 u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock)

@@ -3,6 +3,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/wait.h"
@@ -110,7 +111,8 @@ long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
     /* 0x20000000, __WNOTHREAD, has no effect: a child belongs to its parent's whole process. */
     if (options & ~(u64)(WNOHANG | WUNTRACED | WCONTINUED | WCLONE | WALL | 0x20000000))
         return -EINVAL;
-    if (pid == (int)0x80000000) /* has no negation */
+    BUG_NOTE_MORE(wait4_int_min, 1, (u32)pid ^ 0x80000000u);
+    if (!BUG(wait4_int_min) && pid == (int)0x80000000) /* has no negation */
         return -ESRCH;
     struct wait_request rq = {.options = (u32)options | WEXITED};
     struct wait_result r;

@@ -67,12 +67,16 @@ export class Guest {
     }
   }
 
-  /** Runs to the end, or until `maxInsns` units since power-on are spent. */
-  async runToEnd(maxInsns: number): Promise<Ended> {
+  /**
+   * Runs to the end, or until `maxInsns` units since power-on are spent, or until virtual time
+   * `maxTime`: a guest that only waits spends few units.
+   */
+  async runToEnd(maxInsns: number, maxTime = Number.POSITIVE_INFINITY): Promise<Ended> {
     for (;;) {
       const left = maxInsns - this.machine.spent;
-      if (left <= 0) return this.#ended({ kind: 'budget' });
-      const result = await this.#piece(left, Number.POSITIVE_INFINITY);
+      const duration = maxTime - this.machine.time;
+      if (left <= 0 || duration <= 0) return this.#ended({ kind: 'budget' });
+      const result = await this.#piece(left, duration);
       if (result) return this.#ended(result);
     }
   }

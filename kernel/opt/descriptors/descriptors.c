@@ -1,6 +1,7 @@
 /* descriptors.c: close_range(2) and unshare(2): private copies of what a process shares. */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "bugs.h"
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
@@ -23,7 +24,9 @@ long sys_close_range(u64 first, u64 last, u64 flags)
     t = curproc->files;
     for (int fd = files_next(t, MIN((u32)first, 0x7fffffffu)); fd >= 0 && (u32)fd <= (u32)last;
          fd = files_next(t, fd + 1)) {
-        if (flags & CLOSE_RANGE_CLOEXEC)
+        BUG_NOTE(close_range_cloexec, flags & CLOSE_RANGE_UNSHARE);
+        if (flags & CLOSE_RANGE_CLOEXEC &&
+            !(BUG(close_range_cloexec) && flags & CLOSE_RANGE_UNSHARE))
             fd_set_cloexec(fd, true);
         else
             fd_close(fd);

@@ -12,6 +12,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
@@ -152,12 +153,15 @@ static long control(struct epoll *ep, int op, struct file *file, int fd,
                     const struct epoll_event *ev)
 {
     struct item *item = find_item(ep, file, fd);
+    bool loop;
 
     switch (op) {
     case EPOLL_CTL_ADD:
         if (item)
             return -EEXIST;
-        return makes_loop(ep, file, 1) ? -ELOOP : item_new(ep, file, fd, ev);
+        loop = makes_loop(ep, file, 1);
+        BUG_NOTE(epoll_loop, loop);
+        return !BUG(epoll_loop) && loop ? -ELOOP : item_new(ep, file, fd, ev);
     case EPOLL_CTL_DEL:
         if (!item)
             return -ENOENT;

@@ -3,6 +3,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
@@ -53,7 +54,11 @@ static i64 counter_read(struct file *file, struct iter *to, i64 *pos)
         long err;
 
         spin_lock(&c->lock);
-        value = c->semaphore ? c->count != 0 : c->count;
+        if (BUG(eventfd_semaphore_underflow) && c->semaphore)
+            value = 1;
+        else
+            value = c->semaphore ? c->count != 0 : c->count;
+        BUG_NOTE_MORE(eventfd_semaphore_underflow, c->semaphore, c->count);
         c->count -= value;
         spin_unlock(&c->lock);
         if (value)

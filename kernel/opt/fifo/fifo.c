@@ -2,6 +2,7 @@
 #include "fs/pipe.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 
@@ -14,6 +15,9 @@ long pipe_fcntl_size(struct file *f, bool set, u64 size)
         return -EBADF;
     if (!set)
         return p->capacity;
+    BUG_NOTE(pipe_size_truncation, size >> 32);
+    if (BUG(pipe_size_truncation))
+        size = (u32)size;
     if (size > PIPE_CAPACITY_MAX)
         return curproc->euid ? -EPERM : -EINVAL;
     mutex_lock(&p->lock);
@@ -32,7 +36,8 @@ static struct pipe *fifo_attach(struct inode *inode, struct file *file)
 {
     struct pipe *p;
 
-    mutex_lock(&fs_lock);
+    if (!BUG(fifo_open_unlocked))
+        mutex_lock(&fs_lock);
     p = inode->bound;
     if (!p) {
         p = pipe_new();
@@ -42,13 +47,16 @@ static struct pipe *fifo_attach(struct inode *inode, struct file *file)
         }
     }
     if (p) {
+        BUG_WATCH(fifo_open_unlocked, p);
         mutex_lock(&p->lock);
+        BUG_WATCH(fifo_open_unlocked, NULL);
         p->readers += !!(file->fflags & FF_READ);
         p->writers += !!(file->fflags & FF_WRITE);
         p->opens[0] += !!(file->fflags & FF_READ);
         p->opens[1] += !!(file->fflags & FF_WRITE);
     }
-    mutex_unlock(&fs_lock);
+    if (!BUG(fifo_open_unlocked))
+        mutex_unlock(&fs_lock);
     return p;
 }
 

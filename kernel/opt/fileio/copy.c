@@ -1,6 +1,7 @@
 /* copy.c: sendfile(2) and copy_file_range(2): bytes from one open file to another. */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "fs/open.h"
 #include "klib.h"
 #include "proc.h"
@@ -24,9 +25,17 @@ static long copy_between(struct file *in, i64 *in_pos, struct file *out, i64 *ou
         i64 start = *in_pos, written;
 
         iter_kernel(&it, page, MIN(count - done, PAGE_SIZE));
-        n = file_read(in, &it, in_pos);
+        BUG_NOTE(sendfile_write_only, ~in->fflags & FF_READ);
+        if (BUG(sendfile_write_only) && in->ops->read)
+            n = in->ops->read(in, &it, in_pos);
+        else
+            n = file_read(in, &it, in_pos);
         if (n <= 0)
             break;
+        if (BUG(sendfile_overlong)) {
+            BUG_NOTE_MORE(sendfile_overlong, MIN(count - done, PAGE_SIZE), (u64)n);
+            n = MIN(count - done, PAGE_SIZE);
+        }
         iter_kernel(&it, page, n);
         written = file_write(out, &it, out_pos);
         if (written < 0) {

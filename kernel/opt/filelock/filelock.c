@@ -9,6 +9,7 @@
 #include "filelock.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "fs.h"
 #include "klib.h"
 #include "proc.h"
@@ -225,11 +226,16 @@ static void release(struct inode *inode, void *owner)
     if (list_empty(&locks)) /* the usual case; the caller is not setting a lock meanwhile */
         return;
     mutex_lock(&lock_mutex);
-    list_for_each_safe(l, &locks, struct lock, link)
+    list_for_each_safe(l, &locks, struct lock, link) {
+        if (BUG(fcntl_close_race) && l->owner != owner) {
+            BUG_NOTE(fcntl_close_race, l->file == owner);
+            continue;
+        }
         if (l->inode == inode && (l->owner == owner || l->file == owner)) {
             drop(l);
             any = true;
         }
+    }
     mutex_unlock(&lock_mutex);
     if (any)
         wake_up(&lock_wait);

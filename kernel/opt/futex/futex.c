@@ -6,6 +6,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -13,6 +14,8 @@
 #include "syscall.h"
 
 #define BUCKETS 64
+
+long user_load32(const u32 *addr, u32 *value); /* mm/uaccess.S: for a canary */
 
 struct futex_waiter {
     struct list link;
@@ -85,10 +88,21 @@ static long futex_wait(va_t addr, u32 expected, u32 bitset, u64 deadline)
     long error = vm_futex_key(curproc->vm, addr, &w.key);
     if (error)
         return error;
-    enqueue(&w);
+    bool joins_late = BUG(futex_lost_wake);
+    if (!joins_late)
+        enqueue(&w);
     error = user_read32(addr, &value);
-    if (!error && value != expected)
+    if (!error && value != expected) {
         error = -EAGAIN;
+        if (BUG(futex_key_double_put)) {
+            BUG_NOTE(futex_key_double_put, w.key.page);
+            futex_put_key(&w.key);
+        }
+    }
+    if (joins_late) {
+        enqueue(&w);
+        BUG_NOTE(futex_lost_wake, user_load32((const u32 *)addr, &value) | (value ^ expected));
+    }
     if (!error)
         error = sleep_until_woken(&w, deadline);
     return dequeue(&w) ? 0 : error;

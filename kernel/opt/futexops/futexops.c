@@ -1,6 +1,7 @@
 /* futexops.c: the commands of futex(2) that move waiters or change a second word. */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "bugs.h"
 #include "opt/futex/futex.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -46,7 +47,8 @@ static long two_keys(va_t addr, va_t addr2, struct futex_key *key, struct futex_
 static long futex_requeue(va_t addr, va_t addr2, int nwake, int nmove, const u32 *expected)
 {
     struct futex_key from, to;
-    if (nwake < 0 || nmove < 0)
+    BUG_NOTE(futex_requeue_negative, (u32)(nwake | nmove) >> 31);
+    if (!BUG(futex_requeue_negative) && (nwake < 0 || nmove < 0))
         return -EINVAL;
     long result = two_keys(addr, addr2, &from, &to);
     if (result)

@@ -10,6 +10,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "opt/notify/notify.h"
 #include "fs/open.h"
@@ -235,6 +236,14 @@ long sys_inotify_init1(u64 flags)
     if (!f) {
         kfree(in);
         return -ENOMEM;
+    }
+    if (BUG(inotify_double_free)) {
+        long fd = fd_install(f, (u32)flags);
+        if (fd < 0) {
+            BUG_NOTE(inotify_double_free, 1);
+            kfree(in);
+        }
+        return fd;
     }
     return fd_install(f, (u32)flags);
 }

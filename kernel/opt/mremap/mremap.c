@@ -5,6 +5,7 @@
 #include "abi/mman.h"
 #include "abi/sched.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "mm/internal.h"
 #include "proc.h"
@@ -113,8 +114,10 @@ static long remap_locked(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32
 
 static long remap(struct vm *vm, va_t addr, u64 old_len, u64 new_len, u32 flags, va_t new_addr)
 {
-    if (addr & PAGE_MASK || flags & ~(u32)(MREMAP_MAYMOVE | MREMAP_FIXED) || !new_len ||
-        old_len > USER_TOP || new_len > USER_TOP || addr >= USER_TOP)
+    BUG_NOTE_MORE(mremap_zero_length, 1, new_len);
+    if (addr & PAGE_MASK || flags & ~(u32)(MREMAP_MAYMOVE | MREMAP_FIXED) ||
+        (!BUG(mremap_zero_length) && !new_len) || old_len > USER_TOP || new_len > USER_TOP ||
+        addr >= USER_TOP)
         return -EINVAL;
     if (flags & MREMAP_FIXED && !(flags & MREMAP_MAYMOVE))
         return -EINVAL;

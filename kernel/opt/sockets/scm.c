@@ -7,6 +7,7 @@
 #include "scm.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "vm.h"
 
@@ -39,6 +40,13 @@ static long collect_rights(u64 data, u64 bytes, struct file ***files, u32 *n)
     if (!all)
         return -ENOMEM;
     *files = all;
+    if (BUG(sendmsg_double_fetch)) {
+        struct cmsghdr again;
+        if (get_user(again, data - sizeof(again)))
+            return -EFAULT;
+        BUG_NOTE_MORE(sendmsg_double_fetch, (again.len - sizeof(again)) / sizeof(i32), count);
+        count = (again.len - sizeof(again)) / sizeof(i32);
+    }
     for (u64 i = 0; i < count; i++) {
         struct file *f;
         i32 fd;
@@ -83,6 +91,12 @@ long scm_collect(u64 control, u64 len, struct file ***files, u32 *n)
         control += step;
         len -= step;
     }
+    if (err && BUG(scm_error_leak)) {
+        BUG_NOTE(scm_error_leak, *n);
+        kfree(*files);
+        *files = NULL;
+        *n = 0;
+    }
     if (err) {
         scm_drop(*files, *n);
         *files = NULL;
@@ -120,6 +134,10 @@ static bool put_rights(struct unix_recv *how, bool cloexec, u64 *at, u64 *left)
     ok = done && put_cmsg(at, left, SCM_RIGHTS, fds, done * sizeof(*fds));
     for (u32 i = 0; !ok && i < done; i++)
         fd_close(fds[i]);
+    for (u32 i = done; BUG(scm_truncation_leak) && i < how->nfiles; i++) {
+        BUG_NOTE(scm_truncation_leak, 1);
+        file_get(how->files[i]);
+    }
     kfree(fds);
     return ok && done == how->nfiles;
 }

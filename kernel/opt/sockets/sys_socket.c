@@ -5,6 +5,7 @@
 #include "unix.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "fs/open.h"
 #include "proc.h"
@@ -163,8 +164,9 @@ static long addr_from_user(u64 addr, u64 len, struct unix_addr *out)
     u16 family;
 
     memset(out, 0, sizeof(*out));
-    if (len < sizeof(family) || len > sizeof(family) + UNIX_PATH_MAX)
+    if (len < sizeof(family) || (!BUG(unix_path_length) && len > sizeof(family) + UNIX_PATH_MAX))
         return -EINVAL;
+    BUG_NOTE_MORE(unix_path_length, len, sizeof(family) + UNIX_PATH_MAX);
     if (get_user(family, addr))
         return -EFAULT;
     if (family != AF_UNIX)
@@ -188,10 +190,13 @@ static long addr_to_user(const struct unix_addr *a, u64 addr, u64 len_addr)
         return 0;
     if (get_user(have, len_addr))
         return -EFAULT;
-    if ((i32)have < 0)
+    if (!BUG(getsockname_negative_length) && (i32)have < 0)
         return -EINVAL;
+    BUG_NOTE(getsockname_negative_length, have >> 31);
     memcpy(buf + 2, a->path, a->len);
-    if (copyout(addr, buf, MIN(have, want)))
+    if (copyout(addr, buf,
+                BUG(getsockname_negative_length) ? (u32)MIN((i32)have, (i32)want)
+                                                 : MIN(have, want)))
         return -EFAULT;
     return put_user(len_addr, want);
 }
@@ -421,6 +426,10 @@ long sys_recvmsg(u64 fd, u64 msg, u64 flags)
         n = iter_from_user_iov(&it, h.iov, h.iovlen, &storage);
     if (!n)
         n = flags & MSG_OOB ? -EOPNOTSUPP : unix_receive(sock_of(f), &it, &how);
+    if (BUG(recvmsg_early_put)) {
+        BUG_NOTE_MORE(recvmsg_early_put, 2, (u32)f->refs);
+        file_put(f);
+    }
     if (n >= 0) {
         h.flags = how.truncated ? MSG_TRUNC : 0;
         if (how.truncated && flags & MSG_TRUNC)
@@ -435,7 +444,8 @@ long sys_recvmsg(u64 fd, u64 msg, u64 flags)
     }
     scm_drop(how.files, how.nfiles);
     kfree(storage);
-    file_put(f);
+    if (!BUG(recvmsg_early_put))
+        file_put(f);
     return n;
 }
 

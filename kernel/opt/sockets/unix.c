@@ -11,6 +11,7 @@
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "signal.h"
@@ -52,6 +53,7 @@ struct usock *unix_get(struct usock *s)
 
 static void message_free(struct message *m)
 {
+    BUG_NOTE_WATCHED(unix_peek_unlocked, m);
     for (u32 i = 0; i < m->nfiles; i++)
         file_put(m->files[i]);
     kfree(m->files);
@@ -299,8 +301,16 @@ static void hand_over_files(struct message *m, struct unix_recv *how)
         how->files = kmalloc(m->nfiles * sizeof(*how->files));
         if (!how->files)
             return;
+        if (BUG(unix_peek_unlocked)) {
+            BUG_WATCH(unix_peek_unlocked, m);
+            mutex_unlock(&unix_mutex);
+        }
         for (u32 i = 0; i < m->nfiles; i++)
             how->files[i] = file_get(m->files[i]);
+        if (BUG(unix_peek_unlocked)) {
+            mutex_lock(&unix_mutex);
+            BUG_WATCH(unix_peek_unlocked, NULL);
+        }
     } else {
         how->files = m->files;
         m->files = NULL;

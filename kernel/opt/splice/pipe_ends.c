@@ -2,6 +2,7 @@
 #include "fs/pipe.h"
 #include "abi/errno.h"
 #include "abi/signal.h"
+#include "bugs.h"
 #include "klib.h"
 #include "poll.h"
 #include "proc.h"
@@ -39,7 +40,14 @@ i64 pipe_hold(struct file *f, char *buf, u64 n, bool nonblock)
         mutex_unlock(&p->lock);
         if (got != -EAGAIN || nonblock || f->oflags & O_NONBLOCK)
             return got;
-        got = wait_event_interruptible(&p->wait, !p->held && (p->len || !p->writers));
+        if (BUG(pipe_splice_lost_wake)) {
+            bool waited = false;
+            got = wait_event_interruptible(
+                &p->wait,
+                waited || (waited = true, BUG_NOTE(pipe_splice_lost_wake, p->len), false));
+        } else {
+            got = wait_event_interruptible(&p->wait, !p->held && (p->len || !p->writers));
+        }
         if (got)
             return got;
     }

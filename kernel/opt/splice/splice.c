@@ -9,6 +9,7 @@
 #include "fs/open.h"
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "fs/pipe.h"
 #include "proc.h"
@@ -42,7 +43,12 @@ static i64 from_pipe(struct splice *s, bool first)
             put = pipe_push(s->out, s->page, MIN(got, put));
     } else {
         iter_kernel(&it, s->page, (u64)got);
-        put = file_write(s->out, &it, s->out_pos);
+        if (BUG(splice_past_limit) && s->out_pos && s->out->ops->write) {
+            BUG_NOTE_MORE(splice_past_limit, (u64)*s->out_pos + (u64)got, POS_MAX);
+            put = s->out->ops->write(s->out, &it, s->out_pos);
+        } else {
+            put = file_write(s->out, &it, s->out_pos);
+        }
     }
     pipe_unhold(s->in, put > 0 && !s->keep ? (u64)put : 0);
     return put;

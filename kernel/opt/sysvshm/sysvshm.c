@@ -9,6 +9,7 @@
  */
 #include "abi/errno.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "opt/memfd/memfd.h"
 #include "fs/open.h"
@@ -124,6 +125,7 @@ static struct inode *take_out(struct segment *s)
 {
     struct inode *inode = s->inode;
 
+    BUG_NOTE_WATCHED(shmat_unpinned, s);
     segments[s->id & ((1 << INDEX_BITS) - 1)] = NULL;
     inode->dev_priv = NULL;
     kfree(s);
@@ -199,12 +201,22 @@ static int shm_mmap(struct file *file, struct vma *vma)
 
 static const struct file_ops shm_fops = {.mmap = shm_mmap};
 
-static struct segment *make_segment(struct super *sb, int key, u64 size, u32 mode)
+static struct segment *make_segment(struct super *sb, int key, u64 size, u32 mode,
+                                    struct segment **slot)
 {
     struct segment *s = kzalloc(sizeof(*s));
-    struct inode *inode = s ? tmpfs_inode(sb, S_IFREG | mode) : NULL;
+    struct inode *inode;
 
+    if (BUG(shmget_early_publish)) {
+        *slot = s;
+        mutex_unlock(&shm_lock);
+    }
+    inode = s ? tmpfs_inode(sb, S_IFREG | mode) : NULL;
+    if (BUG(shmget_early_publish))
+        mutex_lock(&shm_lock);
     if (!inode) {
+        if (BUG(shmget_early_publish))
+            *slot = NULL;
         kfree(s);
         return NULL;
     }
@@ -235,7 +247,7 @@ static long add_segment(struct super *sb, int key, u64 size, u32 mode)
         index++;
     if (index == SEGMENTS_MAX)
         return -ENOSPC;
-    s = sb ? make_segment(sb, key, size, mode) : NULL;
+    s = sb ? make_segment(sb, key, size, mode, &segments[index]) : NULL;
     if (!s)
         return -ENOMEM;
     s->id = (sequence++ & 0x7fff) << INDEX_BITS | index;
@@ -279,17 +291,18 @@ static long open_segment(int id, u64 flags, struct file **out)
     mutex_lock(&shm_lock);
     s = find(id);
     err = !s ? -EINVAL : !may(s, want) ? -EACCES : 0;
-    if (!err)
+    if (!err && !BUG(shmat_unpinned))
         attach(s);
     mutex_unlock(&shm_lock);
     if (err)
         return err;
+    BUG_WATCH(shmat_unpinned, s);
     ksnprintf(name, sizeof(name), "/SYSV%08x (deleted)", s->key);
     err = file_open_path(&(struct path){NULL, s->inode}, flags & SHM_RDONLY ? O_RDONLY : O_RDWR,
                          name, out);
     if (err) {
         mutex_lock(&shm_lock);
-        struct inode *gone = detach(s);
+        struct inode *gone = BUG(shmat_unpinned) ? NULL : detach(s);
         mutex_unlock(&shm_lock);
         inode_put(gone);
     }
@@ -302,7 +315,8 @@ static void opened_enough(struct file *f)
     struct inode *gone;
 
     mutex_lock(&shm_lock);
-    gone = detach(f->inode->dev_priv);
+    gone = BUG(shmat_unpinned) ? NULL : detach(f->inode->dev_priv);
+    BUG_WATCH(shmat_unpinned, NULL);
     mutex_unlock(&shm_lock);
     inode_put(gone);
     file_put(f);
@@ -458,6 +472,7 @@ static long tell_limits(u32 command, u64 addr)
             continue;
         highest = i;
         use.used_ids++;
+        BUG_NOTE(shmget_early_publish, !segments[i]->inode);
         use.total += ALIGN_UP((u64)segments[i]->inode->size, PAGE_SIZE) / PAGE_SIZE;
         use.resident += page_cache_pages(segments[i]->inode);
     }

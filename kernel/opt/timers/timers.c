@@ -11,6 +11,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "alloc.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -73,7 +74,8 @@ static void send(struct posix_timer *t, u64 expired)
     memset(&info, 0, sizeof(info));
     info.si_code = SI_TIMER;
     info.timer.tid = t->id;
-    info.timer.overrun = (int)MIN(expired - 1, DELAYTIMER_MAX);
+    BUG_NOTE_MORE(timer_overrun, expired - 1, DELAYTIMER_MAX);
+    info.timer.overrun = (int)(BUG(timer_overrun) ? expired - 1 : MIN(expired - 1, DELAYTIMER_MAX));
     info.timer.value = t->value;
     if (thread)
         signal_send_thread_locked(thread, t->signo, &info);
@@ -158,14 +160,26 @@ static void delete(struct posix_timer *t)
 void posix_timers_delete(struct proc *p)
 {
     mutex_lock(&p->timer_lock);
-    while (!list_empty(&p->timers))
-        delete (list_first(&p->timers, struct posix_timer, link));
+    while (!list_empty(&p->timers)) {
+        struct posix_timer *t = list_first(&p->timers, struct posix_timer, link);
+        if (BUG(exec_cpu_timer) && t->counts_cpu && p->nlive) {
+            BUG_NOTE(exec_cpu_timer, t->timeout.armed);
+            spin_lock(&proc_lock);
+            list_remove(&t->link);
+            spin_unlock(&proc_lock);
+            kfree(t);
+            continue;
+        }
+        delete (t);
+    }
     mutex_unlock(&p->timer_lock);
 }
 
 static long check_event(const struct sigevent *ev)
 {
-    if (ev->notify != SIGEV_SIGNAL && ev->notify != SIGEV_NONE && ev->notify != SIGEV_THREAD_ID)
+    BUG_NOTE(timer_sigev_notify, ev->notify & ~(SIGEV_THREAD_ID | SIGEV_NONE));
+    if (!BUG(timer_sigev_notify) && ev->notify != SIGEV_SIGNAL && ev->notify != SIGEV_NONE &&
+        ev->notify != SIGEV_THREAD_ID)
         return -EINVAL;
     if (ev->notify != SIGEV_NONE && (ev->signo < 1 || ev->signo > NSIG))
         return -EINVAL;

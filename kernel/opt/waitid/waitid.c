@@ -1,12 +1,15 @@
 /* waitid.c: waitid(2): wait4(2) with more choices and a larger result. */
 #include "abi/errno.h"
 #include "abi/sched.h"
+#include "bugs.h"
 #include "klib.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "proc/wait.h"
 #include "syscall.h"
 #include "vm.h"
+
+size_t user_copy(void *dst, const void *src, size_t n); /* mm/uaccess.S: checks no address */
 
 static void fill_info(siginfo_t *info, const struct wait_result *r)
 {
@@ -30,8 +33,13 @@ static long wait_info(const struct wait_request *rq, va_t info_addr, va_t rusage
         return found;
     if (found)
         fill_info(&info, &r);
-    if (info_addr && copyout(info_addr, &info, sizeof(info)))
+    if (info_addr && BUG(waitid_kernel_write)) {
+        BUG_NOTE_MORE(waitid_kernel_write, info_addr, USER_TOP - 1);
+        if (user_copy((void *)info_addr, &info, sizeof(info)))
+            return -EFAULT;
+    } else if (info_addr && copyout(info_addr, &info, sizeof(info))) {
         return -EFAULT;
+    }
     return found && rusage_addr && put_rusage(rusage_addr, &r) ? -EFAULT : 0;
 }
 

@@ -1,0 +1,22 @@
+#include "../trigger.h"
+#include <pthread.h>
+
+static void *opener(void *arg)
+{
+    for (int i = 0; i < 1000; i++) {
+        int fd = open("/fifo", O_RDWR | O_NONBLOCK);
+        if (fd >= 0)
+            close(fd);
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    NEED(mkfifo("/fifo", 0600));
+    pthread_create(&thread, NULL, opener, NULL);
+    opener(NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}

@@ -1,0 +1,184 @@
+// `kcovbox bugs`: historical bugs of BSD and Linux kernels, re-created in the guest kernel: a list,
+// the page of one, a run that shows it, and the score of a corpus of programs.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { BugOutcome } from '../../run/bugs/outcome.ts';
+import { BUG_CLASSES, type Bug } from '../../run/bugs/row.ts';
+import { guardsOf } from '../bugs/guards.ts';
+import { BUG_CONF, type BugRun, runProgram } from '../bugs/guest.ts';
+import { findBug, readBugs, triggerOf } from '../bugs/rows.ts';
+import { type Score, scoreCorpus } from '../bugs/score.ts';
+import { bugPage, bugTable, columns, enableCommand } from '../bugs/text.ts';
+import { printable, UserError } from '../io/fail.ts';
+import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+import { parseCount, parseHarts, parseSeed } from '../io/values.ts';
+
+interface KernelOptions {
+  conf: string;
+  engine: 'jit' | 'interp';
+  smp?: number;
+  schedSeed?: bigint;
+  maxInsns: number;
+}
+
+/** Of a trigger; the longest needs a fifth of it. */
+const INSNS_MAX = 2_000_000_000;
+
+function addKernelOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--conf <name>', 'kernel configuration; it must contain bugs').default(BUG_CONF))
+    .addOption(new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit'))
+    .option('--smp <harts>', 'number of harts, 1 to 8', parseHarts)
+    .option('--sched-seed <hex>', 'seed of the order in which harts take turns', parseSeed)
+    .addOption(
+      new Option('--max-insns <n>', 'instructions and exceptions after which a run hangs')
+        .argParser(parseCount)
+        .default(INSNS_MAX),
+    );
+}
+
+const howTo = (options: KernelOptions, bug?: Bug): BugRun => ({
+  conf: options.conf,
+  engine: options.engine,
+  harts: options.smp ?? bug?.harts ?? 1,
+  schedSeed: options.schedSeed ?? (bug?.schedSeed === undefined ? undefined : BigInt(bug.schedSeed)),
+  maxInsns: options.maxInsns,
+});
+
+function list({ class: wanted }: { class?: string }): void {
+  writeTo('-', bugTable(readBugs().filter(bug => wanted === undefined || bug.class === wanted)));
+}
+
+function show(id: string): void {
+  const bug = findBug(id);
+  const code = readFileSync(triggerOf(id), 'utf8');
+  writeTo('-', `${bugPage(bug, guardsOf(id))}\n${code}\n${enableCommand([bug])}\n`);
+}
+
+function outcomeText(id: string, { status, detected, line, canaries }: BugOutcome): string {
+  const canary = canaries.find(one => one.id === id);
+  const times = (n: number | undefined): string => `${(n ?? 0).toLocaleString('en-US')} times`;
+  return columns([
+    ['reached', times(canary?.reached)],
+    ['triggered', times(canary?.triggered)],
+    ['detected', detected === undefined ? 'no' : `${detected}: ${printable(line)}`],
+    ['status', String(status)],
+  ]);
+}
+
+async function runOne(id: string, options: KernelOptions & { off?: true }): Promise<number> {
+  const bug = findBug(id);
+  const outcome = await runProgram(triggerOf(id), options.off ? [] : [id], howTo(options, bug));
+  writeTo('-', outcomeText(id, outcome));
+  const canary = outcome.canaries.find(one => one.id === id);
+  if (!canary) throw new UserError(`the kernel of ${options.conf} has no canary of ${id}`);
+  const isClean = outcome.detected === undefined && outcome.status === 0 && canary.reached === 0;
+  const isShown = outcome.detected !== undefined && canary.triggered > 0;
+  return (options.off ? isClean : isShown) ? 0 : 1;
+}
+
+/** The C programs of a corpus: a file, or those in a folder. */
+function programsIn(path: string): string[] {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  const names = readdirSync(path).filter(name => name.endsWith('.c'));
+  if (names.length === 0) throw new UserError(`${path}: there is no C program in this folder`);
+  return names.sort().map(name => join(path, name));
+}
+
+function scoreText(scores: ReadonlyMap<string, Score>, classes: ReadonlyMap<string, string>): string {
+  const all = [...scores];
+  const rows = all.filter(([, { reached }]) => reached.length > 0);
+  const cell = (programs: readonly string[]): string => String(programs.length || '-');
+  const first = ({ detected, triggered }: Score): string => printable(detected[0] ?? triggered[0] ?? '');
+  const count = (of: (score: Score) => readonly string[]): number =>
+    all.filter(([, score]) => of(score).length > 0).length;
+  const table = columns([
+    ['bug', 'class', 'reached', 'triggered', 'detected', 'first program'],
+    ...rows.map(([id, score]) => [
+      id,
+      classes.get(id) ?? '',
+      cell(score.reached),
+      cell(score.triggered),
+      cell(score.detected),
+      first(score),
+    ]),
+  ]);
+  const totals = `${count(s => s.reached)} reached, ${count(s => s.triggered)} triggered, ${count(s => s.detected)} detected`;
+  return `${table}\nof ${all.length} bugs: ${totals}\n`;
+}
+
+async function score(paths: readonly string[], options: KernelOptions): Promise<void> {
+  const programs = paths.flatMap(programsIn);
+  const bugs = readBugs();
+  const line = progressLine();
+  const how = howTo(options);
+  const scores = await scoreCorpus(
+    programs,
+    bugs.map(({ id }) => id),
+    (program, on) => runProgram(program, on, how),
+    done => line.show(`${done} of ${programs.length} programs`, false),
+  );
+  line.clear();
+  writeTo('-', scoreText(scores, new Map(bugs.map(bug => [bug.id, bug.class]))));
+}
+
+export function register(program: Command): void {
+  const bugs = program
+    .command('bugs')
+    .description('historical bugs of BSD and Linux kernels in the guest kernel, for comparing tools')
+    .addHelpText(
+      'after',
+      '\nEach is off in every ordinary kernel, and in kernels of the fragment bugs until the word bugs=ID of\n' +
+        'the command line names it. docs/bugs.md describes all of them.\n' +
+        'Examples:\n  kcovbox bugs list\n  kcovbox bugs run fifo_open_unlocked',
+    );
+  bugs
+    .command('list')
+    .description('list the bugs with their fixes upstream')
+    .addOption(new Option('--class <class>', 'only those of one class').choices(BUG_CLASSES))
+    .addHelpText('after', '\nExample:\n  kcovbox bugs list --class concurrency')
+    .action(list);
+  bugs
+    .command('show')
+    .description('print the page of a bug: its origin, its re-creation here, and its trigger')
+    .argument('<bug>', 'name of a bug')
+    .addHelpText('after', '\nExample:\n  kcovbox bugs show epoll_loop')
+    .action(show);
+  bugs
+    .command('enable')
+    .description('print the command line that runs a kernel with these bugs')
+    .argument('<bugs...>', 'names of bugs; one alone is shown with its trigger')
+    .addHelpText(
+      'after',
+      '\nThe line is one of kcovbox run; with --record FILE it makes a capsule.\n' +
+        'Example:\n  kcovbox bugs enable mremap_zero_length epoll_loop',
+    )
+    .action((ids: string[]) => writeTo('-', `${enableCommand(ids.map(findBug))}\n`));
+  addKernelOptions(bugs.command('run'))
+    .description('run the trigger of a bug, and print whether it was reached, triggered and detected')
+    .argument('<bug>', 'name of a bug')
+    .option('--off', 'run the trigger on the same kernel without the bug')
+    .addHelpText(
+      'after',
+      '\nReached: the faulty code was executed. Triggered: its condition held. Detected: a checker of the\n' +
+        'kernel, a panic, a hang, or the trigger itself saw it. The exit status is 0 if the bug was\n' +
+        'triggered and detected (with --off: if nothing was), and 1 otherwise.\n' +
+        'Example:\n  kcovbox bugs run mremap_zero_length',
+    )
+    .action(async (id: string, options: KernelOptions & { off?: true }) => {
+      process.exitCode = await runOne(id, options);
+    });
+  addKernelOptions(bugs.command('score'))
+    .description('run programs on kernels with the bugs, and count the bugs that they show')
+    .argument('<corpus...>', 'C programs, or folders of them')
+    .addHelpText(
+      'after',
+      '\nA program runs with all bugs, then again without those that it has triggered, until it triggers no\n' +
+        'new one. A bug is detected if the program with that bug alone ends with a report of the kernel, a\n' +
+        'panic, a hang, or another exit status than without bugs.\n' +
+        'Example:\n  kcovbox bugs score bugs/epoll_loop/trigger.c',
+    )
+    .action(score);
+}
