@@ -4,7 +4,10 @@ import { fail, ROOT } from './ensure.mjs';
 
 const files = execFileSync(
   'git',
-  ['ls-files', ...['kernel', 'guest-programs', 'examples', 'bench', 'bugs'].flatMap(d => [`${d}/*.c`, `${d}/*.h`])],
+  [
+    'ls-files',
+    ...['kernel', 'guest-programs', 'examples', 'bench', 'bugs'].flatMap(d => [`${d}/*.c`, `${d}/*.h`]),
+  ],
   { cwd: ROOT, encoding: 'utf8' },
 )
   .split('\n')

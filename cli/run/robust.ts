@@ -32,7 +32,17 @@ export interface KernelChoice {
 }
 
 /** In the order in which a configuration names them, so that equal kernels have equal names. */
-const FRAGMENTS = ['kasan', 'ubsan', 'ubsan-trap', 'debug', 'lockdep', 'poison', 'fail-nth', 'hung-task'];
+const FRAGMENTS = [
+  'kasan',
+  'ubsan',
+  'ubsan-trap',
+  'debug',
+  'lockdep',
+  'poison',
+  'fail-nth',
+  'hung-task',
+  'bugs',
+];
 /** The contents of the fragment "debug". */
 const IN_DEBUG = ['lockdep', 'poison', 'fail-nth', 'hung-task'];
 

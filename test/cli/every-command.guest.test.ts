@@ -119,6 +119,11 @@ const LINES: Readonly<Record<string, Line>> = {
     leftOut: 'it needs a batch system; slurm.slow.test.ts has one',
   },
   'experiment shard': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
+  'bugs list': { args: [] },
+  'bugs show': { args: ['epoll_loop'] },
+  'bugs enable': { args: ['epoll_loop'] },
+  'bugs run': { args: ['epoll_loop'] },
+  'bugs score': { args: [join(ROOT, 'bugs', 'epoll_loop', 'trigger.c')] },
   ktest: { args: ['lib_test.*'] },
   boot: {
     args: ['-bios', 'none', '-kernel', 'stop.elf'],

@@ -60,7 +60,7 @@ describe('options of the kernel', () => {
 
   it('the list of system calls has the options that have some, and CONFIG_SYSCALLS names them', () => {
     const listed = configure('def', 'conf/linux').match(/opt\/\w+/g);
-    const off = ['kasan', 'ubsan', 'lockdebug', 'hungtask', 'failinject', 'provoke', 'ktest'];
+    const off = ['kasan', 'ubsan', 'lockdebug', 'hungtask', 'failinject', 'provoke', 'ktest', 'bugs'];
     const wanted = folders.filter(
       folder => existsSync(join(OPT, folder, 'syscalls.def')) && !off.includes(folder),
     );
