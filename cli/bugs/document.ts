@@ -10,10 +10,11 @@ const head = (count: number): string => `# Historical bugs
 
 <!-- Generated: UPDATE_DOCS=1 npx vitest run --project unit test/kernel/bugs.test.ts -->
 
-Tools that look for bugs are compared best on bugs that kernels have had. The guest kernel re-creates
-${count} of them: the same missing check, lock or order, in its own code at the place that corresponds.
-None is invented; each names its fix. Ordinary kernels have none of them: the guards are compiled in
-by the fragment \`bugs\` alone, and without it the objects are the same bytes as without the guards.
+Tools that look for bugs are compared best on bugs that kernels have had. The guest kernel
+re-creates ${count} of them: the same missing check, lock or order, in its own code at the place that
+corresponds. None is invented; each names its fix. Ordinary kernels have none of them: the guards
+are compiled in by the fragment \`bugs\` alone, and without it the objects are the same bytes as
+without the guards.
 
     kcovbox bugs list                       the table below
     kcovbox bugs show epoll_loop            origin, re-creation and trigger of one
@@ -28,12 +29,13 @@ it makes a capsule, which \`kcovbox replay FILE\` repeats. \`bugs run\` uses the
 
 ## Reached, triggered, detected
 
-Each bug has a canary: two counters in the kernel's data that the host reads by their symbol. *Reached*
-counts executions of the faulty code. *Triggered* counts those in which the condition of the bug
-held: the length was too long, or the object was freed while it was used. Counting takes no branch
-and no comparison of instrumented code, so kcov records nothing of it, but a guard is a branch: a
-kernel with the fragment has more points than one without. *Detected* is what somebody can see: a
-report of KASAN, UBSAN or lockdep, a panic, a hang, or a wrong result that a program checks.
+Each bug has a canary: two counters in the kernel's data that the host reads by their symbol.
+*Reached* counts executions of the faulty code. *Triggered* counts those in which the condition of
+the bug held: the length was too long, or the object was freed while it was used. Counting takes no
+branch and no comparison of instrumented code, so kcov records nothing of it, but a guard is a
+branch: a kernel with the fragment has more points than one without. *Detected* is an effect that
+somebody can see: a report of KASAN, UBSAN or lockdep, a panic, a hang, or a wrong result that a
+program checks.
 
 A bug of concurrency needs two harts. Its row names the seed of the order in which harts take turns
 (\`--sched-seed\`) where the usual order does not show it; the run is then the same on every machine.

@@ -1,4 +1,4 @@
-// The historical bugs of the package: bugs/ID/bug.json and bugs/ID/trigger.c.
+// The historical bugs of the package: a folder in bugs/ for each, with bug.json and trigger.c.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUG_CLASSES, type Bug, bugRow } from '../../run/bugs/row.ts';

@@ -1,10 +1,10 @@
-// bugs/ID/bug.json: where a historical bug comes from, what its re-creation changes in our kernel,
+// bug.json of a historical bug: where a historical bug comes from, what its re-creation changes in our kernel,
 // and which run shows it.
 import * as z from 'zod';
 
 export const BUG_CLASSES = ['memory', 'logic', 'concurrency'] as const;
 
-/** What shows the bug first, on the kernel with all checkers. */
+/** The first thing that shows a bug, on the kernel with all checkers. */
 export const DETECTORS = ['kasan', 'ubsan', 'panic', 'hang', 'result'] as const;
 export type Detector = (typeof DETECTORS)[number];
 

@@ -1,4 +1,4 @@
-// What a bug must show with its trigger, and what a kernel without it must not, through the command.
+// A bug with its trigger shows, and a kernel without it is clean, through the command.
 import { expect } from 'vitest';
 import type { Bug } from '../../run/bugs/row.ts';
 import { kcovbox, ROOT } from '../support/command.ts';
