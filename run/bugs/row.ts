@@ -1,5 +1,5 @@
-// bug.json of a historical bug: where a historical bug comes from, what its re-creation changes in our kernel,
-// and which run shows it.
+// bug.json of a historical bug: its origin, what its re-creation changes in our kernel, and which
+// run shows it.
 import * as z from 'zod';
 
 export const BUG_CLASSES = ['memory', 'logic', 'concurrency'] as const;
