@@ -18,6 +18,7 @@ export interface CrossingSink {
    * Control entered or left before the instruction at `addr`, in code that records into `context`.
    */
   crossing(context: KcovContext, addr: bigint, entered: number, left: number): void;
+  switched?(change: KcovSwitch): void;
 }
 
 interface Pause {
@@ -38,7 +39,10 @@ export class CrossingWatch {
     this.#machine = machine;
     this.#sink = sink;
     this.#code = code;
-    machine.board.kcov?.onSwitch(change => this.#switch(change));
+    machine.board.kcov?.onSwitch(change => {
+      sink.switched?.(change);
+      this.#switch(change);
+    });
   }
 
   /** True if any thread was ever recorded. */

@@ -31,8 +31,11 @@ export class TraceRecorder implements KcovSink {
     this.#test = typeof test === 'string' ? () => test : test;
   }
 
-  /** Starts to listen. Without the device there is nothing to listen to. */
-  attach(machine: Machine): void {
+  /**
+   * Starts to listen. Without the device there is nothing to listen to. `switched` is told when a
+   * hart records into another context.
+   */
+  attach(machine: Machine, switched?: CrossingSink['switched']): void {
     const readHalf = (address: number): number => machine.ram.read32(address);
     this.#watch = new AreaWatch(readHalf, finding => this.#builder.finding(finding));
     machine.board.kcov?.observe(this);
@@ -40,7 +43,11 @@ export class TraceRecorder implements KcovSink {
       const test = this.#test();
       if (test !== '') this.#builder.crossing(this.#threadOf(context, test), addr, entered, left);
     };
-    this.#crossings = new CrossingWatch(machine, { crossing }, kernelCodeOf(this.#elf));
+    this.#crossings = new CrossingWatch(
+      machine,
+      { crossing, ...(switched && { switched }) },
+      kernelCodeOf(this.#elf),
+    );
   }
 
   /** The source of a thread's records outside its system calls. */

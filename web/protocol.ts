@@ -92,7 +92,7 @@ export interface FileRow {
 export interface RunEvent {
   readonly unit: number;
   readonly hart: number;
-  readonly kind: 'syscall' | 'interrupt' | 'exception';
+  readonly kind: 'syscall' | 'interrupt' | 'exception' | 'kcov';
   readonly name: string;
 }
 
@@ -116,8 +116,8 @@ export interface Opened {
   readonly end: string;
   /** The output, and the place of each byte. */
   readonly console: { readonly bytes: Uint8Array; readonly units: Float64Array };
-  /** False: the program never switched kcov on. */
-  readonly hasRecords: boolean;
+  /** False: kcov has recorded no PC, but comparisons at most. */
+  readonly hasPoints: boolean;
   readonly records: number;
   readonly growth: Growth;
 }
@@ -129,6 +129,8 @@ export interface Details {
   readonly events: readonly RunEvent[];
   /** Events that were left out of the list. */
   readonly moreEvents: number;
+  /** Places of the records of each thread and remote section. */
+  readonly lanes: readonly { readonly name: string; readonly units: readonly number[] }[];
 }
 
 export interface FrameRow {
@@ -147,14 +149,59 @@ export interface VariableRow {
   readonly isParameter: boolean;
 }
 
-/** The buffer of the kcov descriptor that the hart records into. */
+/** One record in a kcov buffer. */
+export interface BufferRow {
+  readonly index: number;
+  /** The recorded PC. */
+  readonly word: string;
+  /** The place of the call that recorded it. */
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+  /** When it was written; undefined: not known. */
+  readonly unit: number | undefined;
+  readonly comparison: string | undefined;
+}
+
+/** The kcov buffer into which the hart records, or the one that was recorded into last. */
 export interface BufferView {
+  readonly owner: string;
   readonly mode: string;
-  readonly tid: number;
-  readonly handle: string;
+  /** Its size; 0: not known now. */
   readonly words: number;
-  /** Word 0 and the words behind it, as far as they are shown. */
-  readonly shown: readonly string[];
+  /** Word 0. */
+  readonly count: string;
+  /** The last ones. */
+  readonly rows: readonly BufferRow[];
+}
+
+/** A function of the kernel that ran. */
+export interface FunctionRow {
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  /** Calls; at least so many where `isLeast`. */
+  readonly calls: number;
+  readonly isLeast: boolean;
+  readonly covered: number;
+  readonly total: number;
+}
+
+/** The calls of one system call or remote section, as the order of its records shows them. */
+export interface CallsOf {
+  readonly label: string;
+  readonly by: string;
+  readonly records: number;
+  readonly isCut: boolean;
+  readonly nodes: readonly {
+    readonly name: string;
+    readonly depth: number;
+    readonly file: string;
+    readonly line: number;
+    /** Of its first record; undefined: not known. */
+    readonly unit: number | undefined;
+    readonly isInlined: boolean;
+  }[];
 }
 
 /** The state at one moment: what all views show. */
@@ -200,6 +247,8 @@ export interface Requests {
   ];
   details: [object, Details];
   files: [{ measure: Measure }, readonly FileRow[]];
+  functions: [{ measure: Measure }, readonly FunctionRow[]];
+  calls: [object, { readonly calls: readonly CallsOf[]; readonly more: number }];
   lines: [{ measure: Measure; path: string }, { text: string | undefined; lines: Lines }];
   /** Without a unit: to the beginning of the program. */
   seek: [{ unit?: number; hart?: number }, Focus];

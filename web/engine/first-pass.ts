@@ -8,25 +8,8 @@ import { outcomeOf } from '../../run/outcome.ts';
 import { TraceRecorder } from '../../run/trace-recorder.ts';
 import { verdict } from '../../run/verdict.ts';
 import type { Growth } from '../protocol.ts';
-
-/** Numbers in the order in which they come. */
-class Numbers {
-  #all = new Float64Array(1024);
-  length = 0;
-
-  push(value: number): void {
-    if (this.length === this.#all.length) {
-      const more = new Float64Array(2 * this.length);
-      more.set(this.#all);
-      this.#all = more;
-    }
-    this.#all[this.length++] = value;
-  }
-
-  take(): Float64Array {
-    return this.#all.slice(0, this.length);
-  }
-}
+import { KcovLog } from './kcov-log.ts';
+import { Numbers } from './numbers.ts';
 
 /** The guest's output, without the CR of its terminal, with the place at which each byte came. */
 export class Printed {
@@ -58,8 +41,8 @@ export interface FirstPass {
   readonly outcome: RunOutcome;
   readonly console: { readonly bytes: Uint8Array; readonly units: Float64Array };
   readonly trace: Trace;
-  readonly hasRecords: boolean;
   readonly growth: Growth;
+  readonly log: KcovLog;
   /** Executions of every instruction of the kernel. */
   readonly exact: ExactCounts;
 }
@@ -74,15 +57,17 @@ export function firstPass(
 ): FirstPass {
   const { machine } = timeline;
   const recorder = new TraceRecorder(recorded.dialect, recorded.kernel, recorded.test, true);
-  recorder.attach(machine);
+  const log = new KcovLog();
+  recorder.attach(machine, change => log.switched(change, machine.spentNow));
   const known = new Set<number>();
   const units: number[] = [];
   const points: number[] = [];
   machine.board.kcov?.observe({
     record(origin, isEdge, words, area, index) {
       recorder.record(origin, isEdge, words, area, index);
+      log.note(origin, words.length > 2, area, index, machine.spentNow);
       const pc = words[words.length - 2]!;
-      if (words.length > 2 || isEdge || known.has(pc)) return;
+      if (isEdge || known.has(pc)) return;
       known.add(pc);
       units.push(machine.spentNow);
       points.push(known.size);
@@ -97,8 +82,8 @@ export function firstPass(
     outcome: outcomeOf(timeline.machine, { ...judge(result, end), consoleHash: sha256 }),
     console,
     trace,
-    hasRecords: recorder.wasOn,
     growth: { units, points },
+    log,
     exact: { low, counts: machine.retired!.read() },
   };
 }

@@ -1,10 +1,14 @@
-// The contents of the kcov descriptor of a hart's thread, read from guest memory.
+// The contents of a kcov buffer at a moment, read from guest memory: of the context into which the
+// hart records, or of the one that was recorded into last.
 import { CTX, RECORD } from '../../devices/kcov-layout.ts';
 import type { Hart, Machine } from '../../emulator/index.ts';
-import type { BufferView } from '../protocol.ts';
+import type { BufferRow, BufferView } from '../protocol.ts';
+import { type KcovLog, nameOf } from './kcov-log.ts';
 
-const SHOWN = 128;
+/** Rows that are shown: the last ones. */
+const ROWS_MAX = 100;
 const WORD = 8;
+const CMP_WORDS = 4;
 const MODES: readonly (readonly [bit: number, name: string])[] = [
   [RECORD.PC, 'PCs'],
   [RECORD.CMP, 'comparisons'],
@@ -12,23 +16,80 @@ const MODES: readonly (readonly [bit: number, name: string])[] = [
   [RECORD.UNIQ_EDGE, 'distinct edges'],
   [RECORD.UNIQ_CMP, 'distinct comparisons'],
 ];
+const ANY_CMP = RECORD.CMP | RECORD.UNIQ_CMP;
+/** The place of a PC: its call, in front of the recorded address. */
+type Describe = (pc: bigint) => { readonly function: string; readonly file: string; readonly line: number };
 
-/** Undefined: the hart records nowhere. */
-export function bufferOf({ ram, board }: Machine, hart: Hart): BufferView | undefined {
+interface Buffer {
+  readonly owner: string;
+  readonly mode: string;
+  readonly area: number;
+  readonly words: number;
+  readonly isCmp: boolean;
+}
+
+/** Undefined: nothing has been recorded yet. */
+export function bufferOf(
+  machine: Machine,
+  hart: Hart,
+  log: KcovLog,
+  describe: Describe,
+): BufferView | undefined {
+  const { ram, spent } = machine;
+  const buffer = current(machine, hart) ?? latest(log, spent);
+  if (!buffer || !ram.has(buffer.area, WORD)) return undefined;
+  const word = (i: number): bigint => BigInt.asUintN(64, ram.read64(buffer.area + i * WORD));
+  const count = word(0);
+  const size = buffer.isCmp ? CMP_WORDS : 1;
+  // Word 0 belongs to the user, who may store anything.
+  let end = Number(count < 1_000_000n ? count : 0n);
+  while (end > 0 && !ram.has(buffer.area, WORD * (1 + end * size))) end = Math.floor(end / 2);
+  const rows: BufferRow[] = [];
+  for (let i = Math.max(0, end - ROWS_MAX); i < end; i++) {
+    const at = 1 + i * size;
+    const pc = word(at + size - 1);
+    const { function: name, file, line } = describe(pc - 1n);
+    const record = log.writer(buffer.area, i, spent);
+    rows.push({
+      index: i,
+      word: hex(pc),
+      function: name,
+      file,
+      line,
+      unit: record === undefined ? undefined : log.unitOf(record),
+      comparison: buffer.isCmp ? comparison(word(at), word(at + 1), word(at + 2)) : undefined,
+    });
+  }
+  const { owner, mode, words } = buffer;
+  return { owner, mode, words, count: count.toLocaleString('en-US'), rows };
+}
+
+const hex = (value: bigint): string => `0x${value.toString(16)}`;
+
+/** Type, two operands: bit 0 of the type says that the first is a constant. */
+function comparison(type: bigint, first: bigint, second: bigint): string {
+  const bits = 8 << Number((type >> 1n) & 3n);
+  return `${hex(first)}${type & 1n ? ' (constant)' : ''} with ${hex(second)}, ${bits} bits`;
+}
+
+function current({ ram, board }: Machine, hart: Hart): Buffer | undefined {
   const context = board.kcov?.contextOf(hart.id);
-  if (!context || !ram.has(context.address, CTX.SIZE)) return undefined;
-  const word = (address: number): bigint => BigInt.asUintN(64, ram.read64(address));
-  const area = Number(word(context.address + CTX.AREA));
-  const words = Number(word(context.address + CTX.WORDS));
-  const shown: string[] = [];
-  for (let i = 0; i < Math.min(words, SHOWN) && ram.has(area + i * WORD, WORD); i++)
-    shown.push(`0x${word(area + i * WORD).toString(16)}`);
+  if (!context || context.mode === 0 || !ram.has(context.address, CTX.SIZE)) return undefined;
+  const word = (at: number): number => Number(BigInt.asUintN(64, ram.read64(context.address + at)));
   const names = MODES.filter(([bit]) => (context.mode & bit) !== 0).map(([, name]) => name);
+  const isEdge = (context.mode & (RECORD.PC | RECORD.UNIQ_PC | ANY_CMP)) === 0;
   return {
-    mode: names.join(', ') || 'off',
-    tid: context.tid,
-    handle: context.context === 'task' ? '' : `0x${context.handle.toString(16)}`,
-    words,
-    shown,
+    owner: context.context === 'task' ? `thread ${context.tid}` : `remote section ${hex(context.handle)}`,
+    mode: `records ${names.join(', ')}`,
+    area: word(isEdge ? CTX.EDGE_AREA : CTX.AREA),
+    words: word(CTX.WORDS),
+    isCmp: (context.mode & ANY_CMP) !== 0,
   };
+}
+
+function latest(log: KcovLog, unit: number): Buffer | undefined {
+  const record = log.before(unit);
+  if (record < 0) return undefined;
+  const { origin, area, isCmp } = log.at(record);
+  return { owner: nameOf(origin), mode: 'does not record on this hart now', area, words: 0, isCmp };
 }

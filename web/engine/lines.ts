@@ -8,7 +8,9 @@ import {
   type ProgramFile,
   type Trace,
 } from '../../coverage/index.ts';
-import type { FileRow, Lines, Measure } from '../protocol.ts';
+import type { CallsOf, FileRow, FunctionRow, Lines, Measure } from '../protocol.ts';
+import { callsOf } from './calls.ts';
+import type { KcovLog } from './kcov-log.ts';
 
 export class LineStates {
   readonly #elf: Elf;
@@ -47,6 +49,25 @@ export class LineStates {
     };
     const rows = coverage.program.files.filter(({ path }) => path !== '').map(row);
     return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** Functions that ran, the ones that were called most first. */
+  functions(measure: Measure): FunctionRow[] {
+    const coverage = this.#of(measure);
+    const rows = coverage.program.functions.map(fn => {
+      const { hits, isLeast } = coverage.functionCalls(fn);
+      const { name, file, line, points } = fn;
+      const covered = coverage.coveredPoints(points);
+      return { name, file, line, calls: hits, isLeast, covered, total: points.length };
+    });
+    return rows
+      .filter(({ calls, covered }) => calls > 0 || covered > 0)
+      .sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1));
+  }
+
+  /** Rebuilt from the order of the records. */
+  calls(log: KcovLog, syscalls: Readonly<Record<string, string>>): { calls: CallsOf[]; more: number } {
+    return callsOf(this.#of('kcov'), log, syscalls);
   }
 
   /** Is it a file of the kernel? */

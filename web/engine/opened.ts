@@ -1,6 +1,6 @@
 // A capsule that is open in the page: its run, executed once and compared, and a debugger that goes
 // to any moment of it.
-import { codeWindow } from '../../coverage/index.ts';
+import { codeWindow, KIND_PC } from '../../coverage/index.ts';
 import { executablesOf, Image, KERNEL, programOf } from '../../debug/image.ts';
 import { DebugSession, type Reason, type Motion as Steps } from '../../debug/session.ts';
 import {
@@ -15,12 +15,24 @@ import {
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, differences, endOf, guestOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
-import type { Details, FileRow, Focus, Lines, Measure, Motion, Opened, VariableRow } from '../protocol.ts';
+import type {
+  CallsOf,
+  Details,
+  FileRow,
+  Focus,
+  FunctionRow,
+  Lines,
+  Measure,
+  Motion,
+  Opened,
+  VariableRow,
+} from '../protocol.ts';
 import { eventsOf } from './events.ts';
 import { type FirstPass, firstPass, Printed } from './first-pass.ts';
 import { HOST } from './host.ts';
 import type { KernelImage } from './images.ts';
 import { bufferOf } from './kcov-buffer.ts';
+import type { KcovLog } from './kcov-log.ts';
 import type { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
 import type { Sources } from './sources.ts';
@@ -29,6 +41,11 @@ import type { Sources } from './sources.ts';
 const SPACING = 1_000_000;
 const VARIABLES_MAX = 200;
 const MOMENTS_MAX = 1000;
+/** Hooks of kcov, as the compiler names them. */
+const HOOK = /^__sanitizer_cov_trace_/;
+/** Records that are drawn of one thread, and threads. */
+const LANE_MAX = 20_000;
+const LANES_MAX = 12;
 
 export interface Images {
   readonly kernel: KernelImage;
@@ -60,6 +77,7 @@ export class OpenedRun {
   readonly summary: Opened;
   readonly #states: LineStates;
   readonly #sources: Sources;
+  readonly #log: KcovLog;
   readonly #syscalls: Readonly<Record<string, string>>;
   /** The kernel without types and variables. */
   #linesOnly: Image | undefined;
@@ -104,6 +122,7 @@ export class OpenedRun {
     states.take(pass.trace, pass.exact, run.program.name);
     this.#states = states;
     this.#sources = sources;
+    this.#log = pass.log;
     this.#syscalls = syscalls;
     this.#image = programOf(executables);
     this.summary = this.#summary(capsule, pass);
@@ -113,7 +132,9 @@ export class OpenedRun {
   get details(): Details {
     if (this.#details) return this.#details;
     const { events, more } = eventsOf(this.session.timeline, this.#syscalls);
-    this.#details = { start: this.#firstOfProgram(), events, moreEvents: more };
+    const all = [...events, ...this.#log.events].sort((a, b) => a.unit - b.unit);
+    const lanes = this.#log.lanes(LANE_MAX).slice(0, LANES_MAX);
+    this.#details = { start: this.#firstOfProgram(), events: all, moreEvents: more, lanes };
     return this.#details;
   }
 
@@ -150,7 +171,7 @@ export class OpenedRun {
       stateHash: outcome.stateHash,
       end: outcome.end === 'exit' ? `exit, status ${outcome.status}` : outcome.end,
       console: pass.console,
-      hasRecords: pass.hasRecords,
+      hasPoints: pass.trace.pointKind.includes(KIND_PC),
       records: outcome.records,
       growth: pass.growth,
     };
@@ -158,6 +179,14 @@ export class OpenedRun {
 
   files(measure: Measure): FileRow[] {
     return this.#states.files(measure).map(row => ({ ...row, hasText: this.#sources.has(row.path) }));
+  }
+
+  functions(measure: Measure): FunctionRow[] {
+    return this.#states.functions(measure);
+  }
+
+  calls(): { calls: CallsOf[]; more: number } {
+    return this.#states.calls(this.#log, this.#syscalls);
   }
 
   /** Lines of a file of the kernel or the program. */
@@ -179,6 +208,9 @@ export class OpenedRun {
   /** Without a unit: to the beginning of the program. */
   seek(unit = this.details.start, hart?: number): Focus {
     this.session.goto(unit, hart);
+    // The reader looks for the code that a hook records, not for the hook.
+    const { frames } = this.session;
+    if (frames.length > 1 && HOOK.test(frames[0]!.function)) this.session.selectFrame(1);
     return this.focus();
   }
 
@@ -249,7 +281,7 @@ export class OpenedRun {
         ...X_NAMES.map((name, n) => [name, hart.state.getX(n)] as const),
       ].map(([name, value]) => [name, `0x${value.toString(16)}`]),
       records: machine.kcovRecords,
-      buffer: bufferOf(machine, hart),
+      buffer: bufferOf(machine, hart, this.#log, pc => session.describe(pc)),
       reason: reason ? reasonText(reason) : '',
     };
   }

@@ -63,6 +63,8 @@ const HANDLERS: Handlers = {
     return current.summary;
   },
   details: () => run().details,
+  functions: ({ measure }) => run().functions(measure),
+  calls: () => run().calls(),
   files: ({ measure }) => run().files(measure),
   lines: ({ measure, path }) => run().lines(measure, path),
   seek: ({ unit, hart }) => run().seek(unit, hart),

@@ -1,10 +1,10 @@
 // The page: one focus (a moment, a frame, a line) that all views show and every view can move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
+import { Browse } from './browse.tsx';
 import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict } from './embedding.ts';
-import { Files } from './files.tsx';
 import { Header, verdictOf } from './header.tsx';
 import { keptLines } from './kept.ts';
 import { base, load } from './load.ts';
@@ -103,7 +103,7 @@ export function App() {
         setFocus(undefined);
         setOpened(now);
         tellVerdict(verdictOf(now));
-        setMeasure(now.hasRecords && now.records > 0 ? 'kcov' : 'all');
+        setMeasure(now.hasPoints ? 'kcov' : 'all');
         setShown(at.file === undefined ? undefined : { file: at.file, line: at.line ?? 1 });
         // The reader sees the line before the machine goes to the moment.
         if (at.file !== undefined)
@@ -295,18 +295,19 @@ export function App() {
       </p>
       {opened || kept ? (
         <main>
-          <nav class="files" aria-label="files">
+          <section class="files" aria-label="kernel">
             {opened && details && (
-              <Files
+              <Browse
                 client={client}
                 opened={opened}
                 measure={measure}
                 shown={shown}
                 onMeasure={setMeasure}
                 onShow={setShown}
+                onSeek={seek}
               />
             )}
-          </nav>
+          </section>
           <section class="middle" aria-label="source">
             {opened && <Controls opened={opened} focus={focus} onMove={move} onSeek={seek} />}
             <Source
@@ -333,7 +334,9 @@ export function App() {
             )}
           </section>
           <aside class="state" aria-label="state">
-            {focus && <State focus={focus} onLook={look} onLastWrite={lastWrite} />}
+            {focus && (
+              <State focus={focus} onLook={look} onLastWrite={lastWrite} onSeek={seek} onShow={setShown} />
+            )}
           </aside>
           <div class="below">
             {opened && details && focus && (

@@ -1,59 +1,20 @@
 // Files of the kernel with the share of their lines that ran.
-import { useEffect, useState } from 'preact/hooks';
-import type { FileRow, Measure, Opened } from '../protocol.ts';
-import type { Client } from './client.ts';
-import type { Shown } from './shown.ts';
+import { useState } from 'preact/hooks';
+import type { FileRow } from '../protocol.ts';
+import { useAnswer } from './answer.ts';
+import type { BrowseProps } from './browse-props.ts';
 
 const percent = ({ covered, total }: FileRow): number =>
   total === 0 ? 0 : Math.round((100 * covered) / total);
 
-export function Files({
-  client,
-  opened,
-  measure,
-  shown,
-  onMeasure,
-  onShow,
-}: {
-  client: Client;
-  opened: Opened;
-  measure: Measure;
-  shown: Shown | undefined;
-  onMeasure: (measure: Measure) => void;
-  onShow: (shown: Shown) => void;
-}) {
-  const [rows, setRows] = useState<readonly FileRow[]>([]);
+export function Files({ client, opened, measure, shown, onShow }: BrowseProps) {
   const [filter, setFilter] = useState('');
   const [hasAll, setAll] = useState(false);
-  useEffect(() => {
-    let isOld = false;
-    void client.ask('files', { measure }).then(
-      now => isOld || setRows(now),
-      () => isOld || setRows([]),
-    );
-    return () => {
-      isOld = true;
-    };
-  }, [client, opened, measure]);
+  const answer = useAnswer(client, opened, 'files', { measure }, []);
+  const rows = answer ?? [];
   const wanted = rows.filter(row => row.path.includes(filter) && (hasAll || row.covered > 0));
   return (
     <>
-      <fieldset>
-        <legend>Lines that</legend>
-        <label>
-          <input
-            type="radio"
-            name="measure"
-            checked={measure === 'kcov'}
-            onChange={() => onMeasure('kcov')}
-          />{' '}
-          kcov recorded
-        </label>
-        <label>
-          <input type="radio" name="measure" checked={measure === 'all'} onChange={() => onMeasure('all')} />{' '}
-          ran
-        </label>
-      </fieldset>
       <input
         type="search"
         placeholder="filter files"
@@ -77,7 +38,8 @@ export function Files({
           </li>
         ))}
       </ol>
-      {wanted.length === 0 && (
+      {!answer && <p class="empty">The lines are being counted.</p>}
+      {answer && wanted.length === 0 && (
         <p class="empty">No file {filter === '' ? 'was recorded' : 'has this name'}.</p>
       )}
       <label class="all">

@@ -1,14 +1,20 @@
 // The state at the moment: calls, variables, the kcov buffer, registers, harts.
 import type { Focus } from '../protocol.ts';
+import { Buffer } from './buffer.tsx';
+import type { Shown } from './shown.ts';
 
 export function State({
   focus,
   onLook,
   onLastWrite,
+  onSeek,
+  onShow,
 }: {
   focus: Focus;
   onLook: (args: { hart?: number; level?: number }) => void;
   onLastWrite: (what: string) => void;
+  onSeek: (unit: number) => void;
+  onShow: (shown: Shown) => void;
 }) {
   return (
     <>
@@ -76,23 +82,7 @@ export function State({
       </section>
       <section>
         <h2>kcov buffer</h2>
-        {focus.buffer ? (
-          <>
-            <p>
-              thread {focus.buffer.tid} records {focus.buffer.mode}
-              {focus.buffer.handle !== '' && `, handle ${focus.buffer.handle}`}; {focus.buffer.words} words
-            </p>
-            <ol class="words" start={0}>
-              {focus.buffer.shown
-                .slice(0, Math.min(64, 1 + Number(focus.buffer.shown[0] ?? 0)))
-                .map((word, i) => (
-                  <li key={i}>{i === 0 ? `${Number(word)} records` : word}</li>
-                ))}
-            </ol>
-          </>
-        ) : (
-          <p class="empty">This hart records nothing now; {focus.records} records were made up to here.</p>
-        )}
+        <Buffer buffer={focus.buffer} unit={focus.unit} onSeek={onSeek} onShow={onShow} />
       </section>
       <details>
         <summary>Registers</summary>

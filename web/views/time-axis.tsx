@@ -14,7 +14,10 @@ const KINDS: Readonly<Record<RunEvent['kind'], { readonly color: string; readonl
   syscall: { color: '--accent', height: 1 },
   interrupt: { color: '--warn', height: 0.7 },
   exception: { color: '--bad', height: 0.45 },
+  kcov: { color: '--mark-strong', height: 0.85 },
 };
+
+const nameOf = ({ name, unit }: RunEvent): string => `${name}, unit ${unit.toLocaleString('en-US')}`;
 
 /** Canvases take no variables: the colour that one has now. */
 function colorOf(name: string): string {
@@ -42,7 +45,12 @@ function eventNear(plot: uPlot, events: readonly RunEvent[], left: number): RunE
   return best;
 }
 
-function drawLanes(plot: uPlot, { events }: Details, { harts }: Opened, { focus, moments }: Marks): void {
+function drawLanes(
+  plot: uPlot,
+  { events, lanes }: Details,
+  { harts }: Opened,
+  { focus, moments }: Marks,
+): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   const colors = new Map<string, string>();
@@ -51,7 +59,7 @@ function drawLanes(plot: uPlot, { events }: Details, { harts }: Opened, { focus,
     if (color === undefined) colors.set(name, (color = colorOf(name)));
     return color;
   };
-  const top = bbox.top - harts * LANE * ratio;
+  const top = bbox.top - ((harts + lanes.length) * LANE + 6) * ratio;
   const bar = (unit: number, y: number, height: number, color: string, width = 1): void => {
     const x = Math.round(plot.valToPos(unit, 'x', true));
     if (x < bbox.left || x > bbox.left + bbox.width) return;
@@ -63,6 +71,18 @@ function drawLanes(plot: uPlot, { events }: Details, { harts }: Opened, { focus,
     const { color, height } = KINDS[kind];
     const room = (LANE - 3) * ratio;
     bar(unit, top + hart * LANE * ratio + room * (1 - height), room * height, color);
+  }
+  const label = (lane: number, text: string): void => {
+    ctx.fillStyle = colored('--soft');
+    ctx.font = `${10 * ratio}px sans-serif`;
+    ctx.textAlign = 'right';
+    ctx.fillText(text, bbox.left - 6 * ratio, top + (lane * LANE + LANE - 5) * ratio, bbox.left);
+  };
+  for (let hart = 0; hart < harts; hart++) label(hart, `hart ${hart}`);
+  for (const [i, lane] of lanes.entries()) {
+    label(harts + i, lane.name.replace('remote section', 'remote').replace(/0x\w{8,}(?=\w{4}$)/, '0x…'));
+    const y = top + (harts + i) * LANE * ratio;
+    for (const unit of lane.units) bar(unit, y + 4 * ratio, (LANE - 8) * ratio, '--good');
   }
   const whole = bbox.top + bbox.height - top;
   for (const { unit } of moments) bar(unit, top, whole, '--mark-strong');
@@ -103,7 +123,8 @@ export function TimeAxis({
   useEffect(() => {
     if (!Plot) return;
     const { growth, first, last, harts } = opened;
-    const { start, events } = details;
+    const { start, events, lanes } = details;
+    const rows = harts + lanes.length;
     const element = host.current!;
     const units = [first, ...growth.units, last];
     const points = [0, ...growth.points, growth.points.at(-1) ?? 0];
@@ -111,8 +132,8 @@ export function TimeAxis({
     const made = new Plot(
       {
         width: element.clientWidth,
-        height: HEIGHT + harts * LANE,
-        padding: [harts * LANE + 6, 12, 0, 0],
+        height: HEIGHT + rows * LANE,
+        padding: [rows * LANE + 12, 12, 0, 0],
         legend: { show: false },
         scales: { x: { time: false, min: start, max: last } },
         axes: [
@@ -122,7 +143,7 @@ export function TimeAxis({
             space: 90, // pixels: a label has up to eleven characters
             values: (_, all) => all.map(u => u.toLocaleString('en-US')),
           },
-          { stroke: color('--soft'), grid: { stroke: color('--rule') }, size: 60 },
+          { stroke: color('--soft'), grid: { stroke: color('--rule') }, size: 92 },
         ],
         series: [
           {},
@@ -141,9 +162,7 @@ export function TimeAxis({
             now => {
               const left = now.cursor.left ?? -1;
               const near = left < 0 ? undefined : eventNear(now, events, left);
-              label.current!.textContent = near
-                ? `${near.name}, unit ${near.unit.toLocaleString('en-US')}`
-                : '';
+              label.current!.textContent = near ? nameOf(near) : '';
             },
           ],
         },
@@ -162,7 +181,7 @@ export function TimeAxis({
     };
     made.over.addEventListener('click', clicked);
     const resized = new ResizeObserver(() =>
-      made.setSize({ width: element.clientWidth, height: HEIGHT + harts * LANE }),
+      made.setSize({ width: element.clientWidth, height: HEIGHT + rows * LANE }),
     );
     resized.observe(element);
     return () => {
@@ -179,7 +198,9 @@ export function TimeAxis({
       by > 0
         ? events.find(({ unit }) => unit > focus.unit)
         : events.findLast(({ unit }) => unit < focus.unit);
-    if (next) onSeek(next.unit, next.hart);
+    if (!next) return;
+    onSeek(next.unit, next.hart);
+    label.current!.textContent = nameOf(next);
   };
   return (
     <section class="time" aria-label="time axis">
@@ -187,7 +208,7 @@ export function TimeAxis({
         Time axis <output ref={label} />
         <span class="legend">
           <i class="k-syscall" /> system call <i class="k-interrupt" /> interrupt <i class="k-exception" />{' '}
-          exception <i class="k-points" /> points recorded
+          exception <i class="k-kcov" /> kcov <i class="k-points" /> recorded
         </span>
         <button type="button" onClick={() => go(-1)} title="to the event before">
           ← event
