@@ -21,7 +21,7 @@ interface Turns {
 
 export class Scheduler {
   readonly #harts: number;
-  readonly #seed: bigint | undefined;
+  #seed: bigint | undefined;
   /** Absent: round robin. */
   #turns: Turns | undefined;
   #turn = 0;
@@ -73,6 +73,12 @@ export class Scheduler {
     this.#turns = this.#seeded();
     this.#turn = 0;
     this.#end = SLICE;
+  }
+
+  /** At power-on: from now on the order of a machine with this seed. */
+  reseed(seed: bigint): void {
+    this.#seed = seed;
+    this.reset();
   }
 
   #seeded(): Turns | undefined {
