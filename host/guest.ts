@@ -95,6 +95,8 @@ export interface GuestOptions {
   readonly say?: ((text: string) => void) | undefined;
   /** False: the machine's kernel may lack its symbols, which saves reading them. */
   readonly needsSymbols?: boolean;
+  /** Of the program in the guest; default: that of its file, without .c. */
+  readonly name?: string | undefined;
   /** More files of the root file system. */
   readonly files?: readonly CpioEntry[];
 }
@@ -214,9 +216,9 @@ function checkWords(whole: string, parts: readonly Given[]): void {
 /** A program in a root file system of its own. */
 export async function packProgram(
   program: string,
-  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'trace' | 'files' | 'say'>,
+  options: Pick<GuestOptions, 'dialect' | 'cflags' | 'trace' | 'files' | 'say' | 'name'>,
 ): Promise<Pick<GuestImages, 'name' | 'program' | 'programHash' | 'initrd'>> {
-  const name = basename(program).replace(/\.c$/i, '');
+  const name = options.name ?? basename(program).replace(/\.c$/i, '');
   if (!/^[\x21-\x7e]+$/.test(name))
     throw refused(`program name "${name}" has blanks or characters other than ASCII; rename it`);
   if (name.length > NAME_MAX)

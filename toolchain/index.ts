@@ -12,5 +12,7 @@ export { prebuiltKernels } from './prebuilt.ts';
 export { buildProgram, type ProgramOptions } from './program.ts';
 export { type CacheEntry, cacheEntries, cacheFolders, pruneCache } from './prune.ts';
 export { standardError, tell } from './standard-error.ts';
+export { buildConfined, type Sources } from './student.ts';
 export { systemMessage, systemReason } from './system-errors.ts';
 export { GLIBC_ROOT, hasGlibc, runTool, tieTools } from './tools.ts';
+export { canLimit, forbiddenDirective } from './untrusted.ts';

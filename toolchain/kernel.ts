@@ -11,10 +11,11 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, findTool, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
@@ -25,6 +26,7 @@ import { type Compilation, ObjectCache, parseConfig } from './objects.ts';
 import { findPrebuilt, inPackage, kernelName } from './prebuilt.ts';
 import { tell } from './standard-error.ts';
 import { runTool } from './tools.ts';
+import { compileChecked, visibleOnly, withoutFolder } from './untrusted.ts';
 
 /** Personalities in the order the documents name them; also the names of kernel/conf files. */
 export const DIALECTS = ['openbsd', 'netbsd', 'freebsd', 'linux'] as const;
@@ -54,6 +56,11 @@ export interface KernelOptions {
   readonly drivers?: readonly string[];
   /** Headers for them by name: those of the user's own devices. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Files by path below the tree that replace its own or are added, written by strangers: what is
+   * compiled for them sees the tree and nothing else of this machine (untrusted.ts).
+   */
+  readonly overlay?: ReadonlyMap<string, Uint8Array> | undefined;
   /** Takes the line about a build that will take seconds; default: standard error. */
   readonly say?: ((line: string) => void) | undefined;
 }
@@ -108,10 +115,26 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
   for (const path of own)
     if (!isFile(path)) throw new ToolchainError(`driver ${path}: there is no such file`);
   const extra = own.length === 0 ? [] : [...own, JSON.stringify(headers)];
-  const key = ['kernel', source, conf, compiler, ...extra].join('\0');
+  const { overlay } = options;
+  const laid = overlay
+    ? ['overlay of strangers 2', ...[...overlay].flat().map(part => sha256OfParts(part))]
+    : [];
+  const key = ['kernel', source, conf, compiler, ...extra, ...laid].join('\0');
   let compiled = 0;
   const product = await cached('kernel', key, { label: conf, suffix: '.elf' }, async output => {
     const read = kernelSources(source);
+    if (overlay) {
+      const tree = makeTree(source, overlay);
+      try {
+        const build = new KernelBuild(tree, conf, options.say, true);
+        compiled = await build.run(output, own, headers);
+      } catch (error) {
+        throw withoutFolder(error, tree);
+      } finally {
+        rmSync(tree, { recursive: true, force: true });
+      }
+      return [...read, ...own];
+    }
     const prebuilt =
       options.source === undefined && own.length === 0
         ? findPrebuilt(kernelName(conf), kernelInputs())
@@ -147,11 +170,13 @@ class KernelBuild {
   readonly #source: string;
   readonly #conf: string;
   readonly #say: (line: string) => void;
+  readonly #isUntrusted: boolean;
 
-  constructor(source: string, conf: string, say: KernelOptions['say'] = tellLine) {
+  constructor(source: string, conf: string, say: KernelOptions['say'] = tellLine, isUntrusted = false) {
     this.#source = source;
     this.#conf = conf;
     this.#say = say;
+    this.#isUntrusted = isUntrusted;
   }
 
   get #failure(): string {
@@ -183,7 +208,8 @@ class KernelBuild {
   #make(out: string, ...words: readonly string[]): Promise<string> {
     const tools = [`CC=${requireTool('clang')}`, `LD=${requireTool('ld')}`, `NM=${requireTool('nm')}`];
     const args = ['-s', '--no-print-directory', `CONF=${this.#conf}`, `OUT=${out}`, ...tools, ...words];
-    return runTool(requireTool('make'), args, this.#source, this.#failure);
+    const Failure = this.#isUntrusted ? CompileError : ToolchainError;
+    return runTool(requireTool('make'), args, this.#source, this.#failure, Failure);
   }
 
   /** The compilations of the Makefile. */
@@ -234,8 +260,18 @@ class KernelBuild {
     const headers = kernelSources(this.#source).filter(path => /\.(h|def)$/.test(path));
     const names = headers.map(path => path.slice(this.#source.length));
     const config = parseConfig(readFileSync(join(out, 'config.h'), 'utf8'));
-    const objects = new ObjectCache(this.#source, sha256OfParts(clangIdentity(), ...names), config);
-    const missing = compilations.filter(compilation => !objects.fetch(compilation));
+    const context = [clangIdentity(), ...names];
+    const trusted = new ObjectCache(this.#source, sha256OfParts(...context), config);
+    // By way of assembly text an object has other bytes.
+    const objects = this.#isUntrusted
+      ? new ObjectCache(this.#source, sha256OfParts(...context, 'by way of assembly'), config)
+      : trusted;
+    const missing = compilations.filter(
+      compilation => !trusted.fetch(compilation) && (objects === trusted || !objects.fetch(compilation)),
+    );
+    const visible = this.#isUntrusted
+      ? await visibleOnly([this.#source, out], join(out, 'overlay.yaml'))
+      : [];
     const workers = Math.max(1, Math.min(availableParallelism(), missing.length));
     const seconds = 1 + Math.ceil((missing.length * SECONDS_PER_SOURCE) / workers);
     if (missing.length > 0 && seconds > ANNOUNCED)
@@ -246,7 +282,7 @@ class KernelBuild {
       for (const compilation of waiting) {
         if (failed) return;
         try {
-          objects.store(compilation, await this.#compile(compilation, out));
+          objects.store(compilation, await this.#compile(compilation, out, visible));
         } catch (error) {
           failed = true;
           throw error;
@@ -260,9 +296,19 @@ class KernelBuild {
   }
 
   /** Answers with the files that the compiler read. */
-  async #compile({ source, flags, object }: Compilation, out: string): Promise<string[]> {
-    const args = [...flags, '-I', out, '-MD', '-MF', `${object}.d`, '-c', source, '-o', object];
-    await runTool(requireTool('clang'), args, this.#source, this.#failure);
+  async #compile(
+    { source, flags, object }: Compilation,
+    out: string,
+    visible: readonly string[],
+  ): Promise<string[]> {
+    const common = [...flags, '-I', out, '-MD', '-MF', `${object}.d`];
+    if (this.#isUntrusted && source.endsWith('.c')) {
+      const isolated = [...common, '-MT', object, ...visible];
+      await compileChecked(source, isolated, object, this.#source, this.#failure);
+    } else {
+      const args = [...common, '-c', source, '-o', object];
+      await runTool(requireTool('clang'), args, this.#source, this.#failure);
+    }
     return filesOf(object, out);
   }
 }
@@ -270,6 +316,30 @@ class KernelBuild {
 /** The files that the compiler read for `object`, as it lists them, without those of the build. */
 const filesOf = (object: string, out: string): string[] =>
   parseDepfile(readFileSync(`${object}.d`, 'utf8')).filter(path => !path.startsWith(`${out}/`));
+
+/** A tree for one build: the files of `source` as links, and those of `overlay`. */
+function makeTree(source: string, overlay: NonNullable<KernelOptions['overlay']>): string {
+  const tree = mkdtempSync(join(tmpdir(), 'kcovbox-kernel-'));
+  for (const path of kernelSources(source)) {
+    const to = join(tree, relative(source, path));
+    if (statSync(path).isDirectory()) mkdirSync(to, { recursive: true });
+    else symlinkSync(path, to);
+  }
+  // The Makefile also reads these, whose names are those of no source.
+  for (const name of readdirSync(join(source, 'opt'))) {
+    const option = join(source, 'opt', name, 'option');
+    if (isFile(option)) symlinkSync(option, join(tree, 'opt', name, 'option'));
+  }
+  for (const [path, bytes] of overlay) {
+    const to = join(tree, path);
+    if (relative(tree, to).startsWith('..'))
+      throw new ToolchainError(`${path} lies outside of the kernel tree`);
+    makeFolders(dirname(to));
+    rmSync(to, { force: true });
+    writeFileSync(to, bytes);
+  }
+  return tree;
+}
 
 /**
  * A folder for this build alone, beside the product; make cannot take a path with blanks, so then
