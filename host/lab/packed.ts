@@ -1,0 +1,30 @@
+// A submission as one file: a ZIP archive of the files that count, the same bytes each time.
+import { FormatError, pack } from '../../run/capsule/index.ts';
+import { readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
+import { inflate } from '../capsule.ts';
+import { readInput } from '../input.ts';
+import { type Files, hashOfFiles, type Lab, refused, type Submission } from './lab.ts';
+
+const ARCHIVE_MAX = 4 << 20;
+const FILE_MAX = 256 << 10;
+
+export const packSubmission = ({ files }: Submission): Uint8Array =>
+  writeZip([...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, bytes]) => pack(name, bytes)));
+
+/** The files of an archive that `packSubmission` made. */
+export function unpackSubmission(lab: Lab, path: string, name: string): Submission {
+  const given: Files = new Map();
+  try {
+    for (const entry of readZip(readInput(path, 'submission', ARCHIVE_MAX), ARCHIVE_MAX)) {
+      if (entry.size > FILE_MAX) throw new FormatError(`has a file of more than 256 KiB: ${entry.name}`);
+      given.set(entry.name, unpack(entry, inflate));
+    }
+  } catch (error) {
+    if (error instanceof FormatError) throw refused(`submission ${path} ${error.message}`);
+    throw error;
+  }
+  const names = lab.manifest.files.map(file => file.name);
+  const files: Files = new Map(names.flatMap(file => (given.has(file) ? [[file, given.get(file)!]] : [])));
+  const missing = names.filter(file => !files.has(file));
+  return { name, files, sha256: hashOfFiles(files), missing, ignored: [] };
+}

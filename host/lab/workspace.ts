@@ -1,0 +1,53 @@
+// A student's folder: the text, the starter, the tests to read, and a file that says which lab it
+// is.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type Lab, openLab, refused } from './lab.ts';
+
+const MARK = 'lab.kcovbox';
+const mark = z.strictObject({
+  format: z.literal('kcovbox lab folder'),
+  version: z.literal(1),
+  lab: z.string(),
+});
+
+/** Fills a new or empty folder. */
+export function startLab(lab: Lab, folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw refused(`${folder} is not empty; name another folder: kcovbox lab start ${lab.name} DIR`);
+  const write = (path: string, bytes: Uint8Array | string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  };
+  write('README.md', readFileSync(join(lab.folder, 'text.md')));
+  for (const [path, bytes] of [...lab.starter, ...lab.tests]) write(path, bytes);
+  const name = resolve(lab.folder) === resolve(openable(lab)) ? lab.name : resolve(lab.folder);
+  write(MARK, `${JSON.stringify({ format: 'kcovbox lab folder', version: 1, lab: name })}\n`);
+}
+
+/** The folder that the lab's name finds. */
+function openable(lab: Lab): string {
+  try {
+    return openLab(lab.name).folder;
+  } catch {
+    return '';
+  }
+}
+
+/** The lab of a student's folder. */
+export function labOf(folder: string): Lab {
+  const path = join(folder, MARK);
+  if (!existsSync(path))
+    throw refused(
+      `${resolve(folder)} is not the folder of a lab: it has no ${MARK}; kcovbox lab start makes one`,
+    );
+  let parsed: z.ZodSafeParseResult<z.infer<typeof mark>>;
+  try {
+    parsed = mark.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    throw refused(`${path} is damaged; kcovbox lab start makes another folder`);
+  }
+  if (!parsed.success) throw refused(`${path} is damaged; kcovbox lab start makes another folder`);
+  return openLab(parsed.data.lab);
+}
