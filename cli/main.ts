@@ -31,6 +31,8 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   experiment: () => import('./verbs/experiment.ts'),
   bugs: () => import('./verbs/bugs.ts'),
   ktest: () => import('./verbs/ktest.ts'),
+  lab: () => import('./verbs/lab.ts'),
+  grade: () => import('./verbs/grade.ts'),
   boot: () => import('./verbs/boot.ts'),
   build: () => import('./verbs/build.ts'),
   disasm: () => import('./verbs/disasm.ts'),

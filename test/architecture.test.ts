@@ -68,9 +68,10 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   fuzz: ['emulator/base', 'emulator/index.ts', 'run'],
   experiment: ['emulator/base', 'emulator/index.ts', 'coverage/index.ts', 'run', 'fuzz/index.ts'],
   toolchain: ['emulator/base'],
+  grade: ['emulator/base', 'run'],
   // The files of run/ and host/ are loaded one by one: a small program takes no longer than loading
   // them.
-  host: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'run', 'fuzz'],
+  host: ['emulator/index.ts', 'coverage/index.ts', 'toolchain/index.ts', 'run', 'fuzz', 'grade'],
   cli: [
     'emulator/base',
     'emulator/index.ts',
@@ -80,6 +81,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'run',
     'fuzz',
     'experiment',
+    'grade',
     'host',
     'bench',
   ],
@@ -291,12 +293,13 @@ describe('determinism', () => {
     /\bdocument\b\s*\./,
     /\bcrypto\b/,
   ];
-  test('emulator, devices, coverage, run and fuzz name no host clock, randomness, console or process', () => {
+  test('emulator, devices, coverage, run and so on name no host clock, randomness, console or process', () => {
     const wrong: string[] = [];
     for (const path of sources.filter(
       p =>
-        /^(emulator|devices|coverage|debug|run|fuzz|experiment|library\/(emulator|coverage|bytes))/.test(p) &&
-        !/^(coverage|experiment)\/html\/client/.test(p),
+        /^(emulator|devices|coverage|debug|run|fuzz|experiment|grade|library\/(emulator|coverage|bytes))/.test(
+          p,
+        ) && !/^(coverage|experiment)\/html\/client/.test(p),
     ))
       for (const pattern of FORBIDDEN)
         if (pattern.test(code(path))) wrong.push(`${path} names ${pattern.source}`);
@@ -313,7 +316,9 @@ describe('determinism', () => {
   test('they import no Node module', () => {
     const wrong = sources
       .filter(p =>
-        /^(emulator|devices|coverage|debug|run|fuzz|experiment|library\/(emulator|coverage|bytes))/.test(p),
+        /^(emulator|devices|coverage|debug|run|fuzz|experiment|grade|library\/(emulator|coverage|bytes))/.test(
+          p,
+        ),
       )
       .filter(p => /from\s*'(node:|fs|path|os)/.test(read(p)));
     expect(wrong).toEqual([]);

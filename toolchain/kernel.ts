@@ -127,7 +127,7 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
       const tree = makeTree(source, overlay);
       try {
         const build = new KernelBuild(tree, conf, options.say, true);
-        compiled = await build.run(output, own, headers);
+        ({ compiled } = await build.run(output, own, headers));
       } catch (error) {
         throw withoutFolder(error, tree);
       } finally {

@@ -73,6 +73,7 @@ export default defineConfig({
           page('The interpreter', '/interpreter'),
           page('The region JIT', '/jit'),
           page('kcov in four dialects', '/kcov-dialects'),
+          page('Coursework', '/teaching'),
           page('The guest kernel', '/kernel'),
           page('Locks of the guest kernel', '/locks'),
           page('Writing a driver', '/drivers'),

@@ -125,6 +125,14 @@ const LINES: Readonly<Record<string, Line>> = {
   'bugs run': { args: ['epoll_loop'] },
   'bugs score': { args: ['ok.c'] },
   ktest: { args: ['lib_test.*'] },
+  'lab ls': { args: [] },
+  'lab start': { args: ['3', 'made.kcov'] },
+  'lab test': { args: ['--only', 'answers', 'lab'] },
+  'lab hint': { args: ['--lab', 'lab'] },
+  'lab submit': { args: ['lab'] },
+  'lab new': { args: ['made.kcov'] },
+  'lab check': { args: [], leftOut: 'it takes minutes; lab/ runs it' },
+  grade: { args: ['class', '--lab', '0'] },
   boot: {
     args: ['-bios', 'none', '-kernel', 'stop.elf'],
     outputs: path => ['--record', path],
@@ -177,6 +185,9 @@ const INPUTS = [
   '--source',
   '--trace',
   '--source-root',
+  '--teacher',
+  '--lab',
+  '--classroom',
 ];
 const NAMES_A_PATH = /<(file|elf|dir|trace)(\.\w+)?>/;
 
@@ -197,8 +208,10 @@ const outputsOf = ({
 function contentsOf(path: string): [name: string, hash: string][] {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return [];
-  const names = status.isDirectory() ? readdirSync(path).sort() : [''];
-  return names.map(name => [name, sha256(readFileSync(join(path, name)))]);
+  const names = status.isDirectory() ? (readdirSync(path, { recursive: true }) as string[]).sort() : [''];
+  return names
+    .filter(name => statSync(join(path, name)).isFile())
+    .map(name => [name, sha256(readFileSync(join(path, name)))]);
 }
 
 /** An output that every verb may write: some take names of traces alone. */
@@ -230,6 +243,8 @@ describe('a command with outputs that cannot be written', () => {
       expect([0, 3]).toContain(status);
       return stdout;
     };
+    made('lab', 'start', '0', 'lab');
+    mkdirSync(join(dir, 'class', 'ada'), { recursive: true });
     made('run', '--trace', '--cover', 'ok.kcov', '--record', 'ok.kcapsule', 'ok.c');
     made('run', '--trace', '--cover', 'other.kcov', '--record', 'bad.kcapsule', 'bad.c');
     file('e.yaml', EXPERIMENT);

@@ -327,7 +327,30 @@ const COV: readonly Line[] = [
   ['cov export --module m -o x.html a.kcov', /--module is for drcov and modoff, and the output is html/],
 ];
 
-for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, COV }))
+const LAB: readonly Line[] = [
+  ['lab', /lab: a command is missing; there are ls, start, test, hint, submit, new, check; /],
+  ['lab start 99', /there is no lab 99; there are 00-first-trace, /],
+  ['lab start 0 folder/x/../../ok.c', /cannot write folder\/x\/\.\.\/\.\.\/ok\.c: /],
+  ['lab start 0 .', /\. is not empty; name another folder: kcovbox lab start 00-first-trace DIR/],
+  ['lab test', /is not the folder of a lab: it has no lab\.kcovbox; kcovbox lab start makes one/],
+  ['lab test nowhere', /nowhere is not the folder of a lab/],
+  ['lab hint', /is not the folder of a lab/],
+  ['lab submit -o x.zip', /is not the folder of a lab/],
+  ['lab submit', /required option '-o, --output <file>'/],
+  ['lab new .', /lab new: \. is not empty/],
+  ['lab check folder', /there is no lab folder; there are /],
+  ['grade folder', /required option '--lab <lab>'/],
+  ['grade folder --lab 77', /there is no lab 77/],
+  ['grade folder --lab 0', /folder has no submissions: one folder or one \.zip of lab submit for each/],
+  ['grade nowhere --lab 0', /nowhere is not a folder of submissions/],
+  ['grade text --lab 0', /text is not a folder of submissions/],
+  ['grade . --lab 0 -o .', /grade: \. is not empty; give a new folder with -o/],
+  ['grade . --lab 0 --alike 0', /'0' is invalid.*percent/],
+  ['grade . --lab 0 --classroom text', /--classroom text: /],
+  ['grade . --lab 0 --classroom r.json', /--classroom r\.json: classroom: /],
+];
+
+for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, COV, LAB }))
   describe(part, () => {
     for (const [line, message, status = 125] of lines)
       test(`kcovbox ${line}`, () => {

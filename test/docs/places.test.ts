@@ -17,7 +17,7 @@ const git = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-sta
 });
 /** Sources of our code. Tests, and programs and drivers of the guest, use what is there. */
 const FOLDERS =
-  /^(bench|bin|cli|coverage|debug|devices|emulator|experiment|fuzz|host|library|run|setup|toolchain|web)\//;
+  /^(bench|bin|cli|coverage|debug|devices|emulator|experiment|fuzz|grade|host|library|run|setup|toolchain|web)\//;
 const sources = git.stdout
   .split('\n')
   .filter(path => FOLDERS.test(path) && /\.(ts|tsx|mjs|cjs)$/.test(path) && !/\.generated\.ts$/.test(path));

@@ -1,0 +1,231 @@
+// `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { type Classroom, classroom50, csv, gradescope, junit, summary } from '../../grade/formats.ts';
+import { classPage } from '../../grade/page.ts';
+import type { LabScore } from '../../grade/schema.ts';
+import { alike, codePrint, type Likeness } from '../../grade/similarity.ts';
+import { judge, solutionOf } from '../../host/lab/judge.ts';
+import { type Lab, openLab, readSubmission, type Submission } from '../../host/lab/lab.ts';
+import { unpackSubmission } from '../../host/lab/packed.ts';
+import { canLimit, tell } from '../../toolchain/index.ts';
+import { printable, UserError } from '../io/fail.ts';
+import { fillFolder, writeFile, writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+
+interface GradeOptions {
+  lab: string;
+  output?: string;
+  teacher?: string;
+  alike: number;
+  classroom?: string;
+  capsules: boolean;
+  unsafe?: true;
+}
+
+const say = (line: string): void => tell(`${line}\n`);
+
+/** Folders and archives, by name; anything else in the folder is no submission. */
+function submissionsIn(lab: Lab, folder: string): Submission[] {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new UserError(`${folder} is not a folder of submissions`);
+  const submissions = readdirSync(folder, { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(entry => {
+      const path = join(folder, entry.name);
+      if (entry.name.startsWith('.')) return [];
+      if (entry.isDirectory()) return [readSubmission(lab, path, entry.name)];
+      if (entry.isFile() && entry.name.endsWith('.zip'))
+        return [unpackOrEmpty(lab, path, entry.name.slice(0, -4))];
+      return [];
+    });
+  if (submissions.length === 0)
+    throw new UserError(`${folder} has no submissions: one folder or one .zip of lab submit for each`);
+  const double = submissions.find(({ name }, i) => submissions.findIndex(other => other.name === name) !== i);
+  if (double)
+    throw new UserError(
+      `${folder} has two submissions named ${printable(double.name)}: a folder and an archive`,
+    );
+  return submissions;
+}
+
+/** An archive that is damaged is a submission without files, not the end of the whole class. */
+function unpackOrEmpty(lab: Lab, path: string, name: string): Submission {
+  try {
+    return unpackSubmission(lab, path, name);
+  } catch (error) {
+    say(`kcovbox: ${printable((error as Error).message)}`);
+    const missing = lab.manifest.files.map(file => file.name);
+    return { name, files: new Map(), sha256: '0'.repeat(64), missing, ignored: [] };
+  }
+}
+
+const classroomFacts = z.strictObject({
+  classroom: z.string().min(1),
+  assignment: z.string().min(1).optional(),
+  owner: z.string().min(1).optional(),
+  submission: z.string().regex(/^submit\//),
+  commit: z.string().min(1),
+  release: z.string().min(1),
+  review: z.string().min(1),
+  datetime: z.string().regex(/^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/),
+});
+
+/** The facts of Classroom 50 about the submission, which its runner knows. */
+function readClassroom(path: string): Omit<Classroom, 'owner'> & { owner?: string | undefined } {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UserError(`--classroom ${path}: ${(error as Error).message}`);
+  }
+  const parsed = classroomFacts.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UserError(`--classroom ${path}: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+/** Judges several at a time: while one is compiled, another one runs. Results stay in order. */
+async function judgeAll(
+  lab: Lab,
+  submissions: readonly Submission[],
+  { output, teacher, capsules }: GradeOptions,
+): Promise<LabScore[]> {
+  const solution = solutionOf(lab, teacher);
+  const scores: LabScore[] = new Array(submissions.length);
+  const progress = progressLine();
+  const waiting = submissions.entries();
+  let done = 0;
+  const work = async (): Promise<void> => {
+    for (const [i, submission] of waiting) {
+      const folder = output !== undefined && capsules ? join(output, submission.name) : undefined;
+      scores[i] = await judge(lab, submission, {
+        solution,
+        capsules: folder,
+        explains: output !== undefined,
+        say: () => {},
+      });
+      progress.show(`${++done} of ${submissions.length} submissions`, done === submissions.length);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), submissions.length) }, work));
+  progress.clear();
+  return scores;
+}
+
+function likenesses(lab: Lab, submissions: readonly Submission[], least: number): Likeness[] {
+  const textsOf = (files: ReadonlyMap<string, Uint8Array>): string[] =>
+    [...files]
+      .filter(([name]) => /\.[ch]$/.test(name))
+      .map(([, bytes]) => Buffer.from(bytes).toString('utf8'));
+  const prints = new Map(submissions.map(({ name, files }) => [name, codePrint(textsOf(files))]));
+  return alike(prints, codePrint(textsOf(lab.starter)), least);
+}
+
+function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string {
+  const width = Math.max(10, ...scores.map(({ submission }) => printable(submission.name).length));
+  const rows = scores.map(({ submission, points, of, status, checks }) => {
+    const first = checks.find(check => check.status === status && status !== 'pass');
+    const why = first ? `${first.id}: ${first.why}` : 'all checks passed';
+    return `${printable(submission.name).padEnd(width)} ${`${points}/${of}`.padStart(7)}  ${status.padEnd(7)} ${printable(why)}\n`;
+  });
+  const { mean, median } = summary(scores);
+  const alikeRows = pairs.map(
+    ({ a, b, percent }) => `alike: ${printable(a)} and ${printable(b)}, ${percent} %\n`,
+  );
+  return `${rows.join('')}${alikeRows.join('')}${scores.length} submissions, mean ${mean}, median ${median}\n`;
+}
+
+async function grade(folder: string, options: GradeOptions): Promise<number> {
+  if (!canLimit() && !options.unsafe)
+    throw new UserError(
+      'grade: this system has no shell that limits the compiler; use a container, or --unsafe',
+    );
+  const lab = openLab(options.lab);
+  const { output, classroom } = options;
+  const facts = classroom === undefined ? undefined : readClassroom(classroom);
+  if (facts && output === undefined)
+    throw new UserError('--classroom without -o: add -o DIR for its result.json');
+  const submissions = submissionsIn(lab, folder);
+  const isNew = output !== undefined && !existsSync(output);
+  if (output !== undefined) fillFolder(output, 'grade', () => {});
+  const { scores, pairs } = await (async () => {
+    try {
+      const all = await judgeAll(lab, submissions, options);
+      const alikes = likenesses(lab, submissions, options.alike);
+      if (output !== undefined) writeResults(output, lab, all, alikes, facts);
+      return { scores: all, pairs: alikes };
+    } catch (error) {
+      // Half of the results would be taken for all of them.
+      if (output !== undefined) empty(output, isNew);
+      throw error;
+    }
+  })();
+  writeTo('-', table(scores, pairs));
+  return scores.some(({ status }) => status === 'error') ? 1 : 0;
+}
+
+function empty(folder: string, isNew: boolean): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+  if (isNew) rmSync(folder, { recursive: true, force: true });
+}
+
+function writeResults(
+  output: string,
+  lab: Lab,
+  scores: readonly LabScore[],
+  pairs: readonly Likeness[],
+  facts: ReturnType<typeof readClassroom> | undefined,
+): void {
+  const write = (path: string, value: string | object): void =>
+    writeFile(join(output, path), typeof value === 'string' ? value : `${JSON.stringify(value, null, 2)}\n`);
+  for (const score of scores) {
+    const { name } = score.submission;
+    mkdirSync(join(output, name), { recursive: true });
+    write(join(name, 'score.json'), score);
+    write(join(name, 'results.json'), gradescope(score));
+    if (facts) write(join(name, 'result.json'), classroom50(score, { ...facts, owner: facts.owner ?? name }));
+  }
+  write('class.html', classPage(`${lab.name}: ${lab.manifest.title}`, scores, pairs));
+  write('junit.xml', junit(scores));
+  write('scores.csv', csv(scores));
+}
+
+function parsePercent(text: string): number {
+  const percent = Number(text);
+  if (/^\d{1,3}$/.test(text) && percent >= 1 && percent <= 100) return percent;
+  throw new InvalidArgumentError('expected a whole number of percent, 1 to 100');
+}
+
+export function register(program: Command): void {
+  program
+    .command('grade')
+    .description('judge the submissions of a lab: the same points and hashes on every machine')
+    .argument('<dir>', 'one folder, or one archive of lab submit, for each submission')
+    .requiredOption('--lab <lab>', 'number, name or folder of the lab')
+    .option(
+      '-o, --output <dir>',
+      'a new folder for class.html, junit.xml, scores.csv and a folder for each submission',
+    )
+    .option(
+      '--teacher <dir>',
+      "the teacher's folder of the lab, for checks with mutants (default: LAB/teacher)",
+    )
+    .option('--alike <percent>', 'report pairs that have so much in common', parsePercent, 80)
+    .option('--classroom <file>', 'facts of Classroom 50 as JSON: writes result.json for it too')
+    .option('--no-capsules', 'do not record the runs that failed')
+    .option('--unsafe', 'also where the compiler cannot be limited')
+    .addHelpText(
+      'after',
+      "\nOnly the files that the lab names are read from a submission; tests are the lab's own. The exit status is\n" +
+        '0 when all were judged, 1 when kcovbox could not judge one of them.\n' +
+        'Examples:\n  kcovbox grade submissions --lab 1\n  kcovbox grade submissions --lab 1 -o graded',
+    )
+    .action(async (folder: string, options: GradeOptions) => {
+      process.exitCode = await grade(folder, options);
+    });
+}

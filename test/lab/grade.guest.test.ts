@@ -1,0 +1,55 @@
+// `kcovbox grade` on simulated submissions: each gets the grade that it deserves, with the reason
+// in one line; twice the same bytes. The slow test does all labs.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openLab } from '../../host/lab/lab.ts';
+import { kcovbox, shell } from '../support/command.ts';
+import { undeserved, writeAttacks } from './attacks.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-grade-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('a failed check leaves a run that replays; an archive is the same bytes and the same hash', () => {
+  const work = join(dir, 'work');
+  expect(kcovbox(['lab', 'start', '0', work], { cwd: dir }).status).toBe(0);
+  const tested = kcovbox(['lab', 'test', '--only', 'places'], { cwd: work });
+  expect(tested).toMatchObject({ status: 1, stderr: '' });
+  expect(tested.stdout).toMatch(
+    /^fail +0\/60 +places: .*\n {2}why +0 of 3 places ran; not fs\/sys_rw\.c:\d+ /m,
+  );
+  const [, command = ''] = /^ {2}back +(kcovbox debug .*)$/m.exec(tested.stdout) ?? [];
+  const at = shell(`${command} -x 'goto end' -x where`, { cwd: work });
+  expect(at.status).toBe(0);
+  expect(at.stdout).toMatch(/poweroff|machine_off|at kernel\//);
+  expect(kcovbox(['replay', join('failed', 'places.kcapsule')], { cwd: work }).status).toBe(0);
+  const submit = () => kcovbox(['lab', 'submit', '-o', 'ada.zip'], { cwd: work });
+  expect(submit()).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^ada\.zip: first\.c, answers\.txt\n/),
+  });
+  const bytes = readFileSync(join(work, 'ada.zip'));
+  submit();
+  expect(readFileSync(join(work, 'ada.zip')).equals(bytes)).toBe(true);
+});
+
+test.each(['0', '7'])('each submission of lab %s gets its grade', word => {
+  const lab = openLab(word);
+  const folder = join(dir, `class-${word}`);
+  const attacks = writeAttacks(lab, folder);
+  const graded = join(dir, `graded-${word}`);
+  const ran = kcovbox(['grade', folder, '--lab', word, '-o', graded, '--no-capsules'], {
+    cwd: dir,
+    timeout: 170_000,
+  });
+  expect(ran.stderr).toBe('');
+  expect(ran.status).toBe(0);
+  expect(attacks.map(attack => undeserved(graded, attack)).filter(Boolean)).toEqual([]);
+  expect(attacks.length).toBeGreaterThanOrEqual(10);
+  // Standard output has one line for each submission, behind them what is alike, and the sum.
+  const lines = ran.stdout.trimEnd().split('\n');
+  expect(lines.filter(line => /^\S+ +\d+\/100 /.test(line))).toHaveLength(attacks.length);
+  expect(lines.at(-1)).toMatch(new RegExp(`^${attacks.length} submissions, mean `));
+  expect(readdirSync(graded)).toEqual(expect.arrayContaining(['class.html', 'junit.xml', 'scores.csv']));
+});
