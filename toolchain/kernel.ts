@@ -117,7 +117,7 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
   const extra = own.length === 0 ? [] : [...own, JSON.stringify(headers)];
   const { overlay } = options;
   const laid = overlay
-    ? ['overlay of strangers 2', ...[...overlay].flat().map(part => sha256OfParts(part))]
+    ? ['overlay', ...[...overlay].flat().map(part => sha256OfParts(part))]
     : [];
   const key = ['kernel', source, conf, compiler, ...extra, ...laid].join('\0');
   let compiled = 0;
@@ -264,7 +264,7 @@ class KernelBuild {
     const trusted = new ObjectCache(this.#source, sha256OfParts(...context), config);
     // By way of assembly text an object has other bytes.
     const objects = this.#isUntrusted
-      ? new ObjectCache(this.#source, sha256OfParts(...context, 'by way of assembly'), config)
+      ? new ObjectCache(this.#source, sha256OfParts(...context, 'checked'), config)
       : trusted;
     const missing = compilations.filter(
       compilation => !trusted.fetch(compilation) && (objects === trusted || !objects.fetch(compilation)),
