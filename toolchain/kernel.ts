@@ -116,9 +116,7 @@ export async function buildKernel(conf: string, options: KernelOptions = {}): Pr
     if (!isFile(path)) throw new ToolchainError(`driver ${path}: there is no such file`);
   const extra = own.length === 0 ? [] : [...own, JSON.stringify(headers)];
   const { overlay } = options;
-  const laid = overlay
-    ? ['overlay', ...[...overlay].flat().map(part => sha256OfParts(part))]
-    : [];
+  const laid = overlay ? ['overlay', ...[...overlay].flat().map(part => sha256OfParts(part))] : [];
   const key = ['kernel', source, conf, compiler, ...extra, ...laid].join('\0');
   let compiled = 0;
   const product = await cached('kernel', key, { label: conf, suffix: '.elf' }, async output => {
@@ -264,7 +262,7 @@ class KernelBuild {
     const trusted = new ObjectCache(this.#source, sha256OfParts(...context), config);
     // By way of assembly text an object has other bytes.
     const objects = this.#isUntrusted
-      ? new ObjectCache(this.#source, sha256OfParts(...context, 'checked'), config)
+      ? new ObjectCache(this.#source, sha256OfParts(...context, 'from checked text'), config)
       : trusted;
     const missing = compilations.filter(
       compilation => !trusted.fetch(compilation) && (objects === trusted || !objects.fetch(compilation)),

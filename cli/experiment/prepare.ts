@@ -3,12 +3,7 @@
 import { basename, isAbsolute, join } from 'node:path';
 import { HostError, parseCpu } from '../../emulator/index.ts';
 import { seedText, trialSeed } from '../../experiment/plan.ts';
-import type {
-  ExperimentFile,
-  PlannedFuzz,
-  PlannedProgram,
-  ProgramOptions,
-} from '../../experiment/schema.ts';
+import type { ExperimentFile, PlannedFuzz, PlannedProgram, ProgramOptions } from '../../experiment/schema.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
