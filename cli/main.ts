@@ -28,6 +28,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   serve: () => import('./verbs/serve.ts'),
   dev: () => import('./verbs/dev.ts'),
   faults: () => import('./verbs/faults.ts'),
+  fuzz: () => import('./verbs/fuzz.ts'),
   experiment: () => import('./verbs/experiment.ts'),
   bugs: () => import('./verbs/bugs.ts'),
   ktest: () => import('./verbs/ktest.ts'),
@@ -231,4 +232,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_KCOVBOX;
     return report(error);
   }
+}
+
+/** The body of a worker thread of `fuzz` (fuzz/pool.ts). */
+export async function fuzzWorker(): Promise<void> {
+  (await import('./fuzz/worker.ts')).serveBatches();
 }

@@ -1,4 +1,6 @@
 // The fuzzer as a library: descriptions, programs, executor, campaigns. Nothing here needs Node.
+
+export { type CampaignConfig, campaignConfig } from '../run/fuzz/schema.ts';
 export { type BatchResult, crashOf, reduce, runBatch } from './campaign/batch.ts';
 export {
   type CampaignEnd,
@@ -9,14 +11,16 @@ export {
   progressOf,
   runCampaign,
 } from './campaign/campaign.ts';
-export { type CampaignConfig, campaignConfig, epochSize } from './campaign/config.ts';
+export { epochSize } from './campaign/config.ts';
 export { type Crash, type EpochResult, State } from './campaign/state.ts';
 export { BUDGET, type Execution, Executor, type ExecutorOptions, HALVES } from './executor/executor.ts';
+export { titleOf } from './executor/title.ts';
 export { covered, NumberSet } from './guide/edges.ts';
 export { comparisonsOf, hints } from './guide/hints.ts';
 export { parseDescriptions, type Source } from './language/parse.ts';
 export { parseSyscalls } from './language/syscalls.ts';
 export { type Descriptions, FuzzError } from './language/types.ts';
+export { programC } from './program/c.ts';
 export { Choice, Generator } from './program/generate.ts';
 export { mutate } from './program/mutate.ts';
 export { copyProgram, type Program } from './program/program.ts';

@@ -33,7 +33,9 @@ export interface MachineChoice {
 }
 
 /** Of the emulator, for the kernel, the initrd and the command line. */
-export function imageOptions(images: GuestImages): MachineOptions {
+export function imageOptions(
+  images: Pick<GuestImages, 'kernel' | 'loaded' | 'initrd' | 'append' | 'tail'>,
+): MachineOptions {
   const { loaded, initrd, append, tail } = images;
   const options = { kernel: { name: 'kernel', bytes: loaded ?? images.kernel }, append };
   if (tail === undefined) return { ...options, initrd: { name: 'initrd', bytes: initrd } };

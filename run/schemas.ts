@@ -2,6 +2,7 @@
 import { arrival, capsuleManifest } from './capsule/schema.ts';
 import { coverageDiff, coverageFile, coverageStats, symbolized } from './coverage/schema.ts';
 import { faultSweep } from './faults/schema.ts';
+import { campaignEpoch, campaignManifest } from './fuzz/schema.ts';
 import { bootDescription, runDescription, runResult } from './schema.ts';
 import { snapshotManifest } from './snapshot/schema.ts';
 import { whyFile } from './why/schema.ts';
@@ -15,6 +16,8 @@ export const SCHEMAS = {
   snapshot: snapshotManifest,
   'fault-sweep': faultSweep,
   why: whyFile,
+  'fuzz-campaign': campaignManifest,
+  'fuzz-epoch': campaignEpoch,
   coverage: coverageFile,
   'coverage-stats': coverageStats,
   'coverage-diff': coverageDiff,

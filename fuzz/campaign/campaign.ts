@@ -1,12 +1,13 @@
 // A campaign: epochs of batches. Batches may run anywhere; their results are merged in the order of
 // their numbers. So corpus, finds and the executions at which they appear follow from the
 // configuration, the images and the seed.
+import type { CampaignConfig } from '../../run/fuzz/schema.ts';
 import type { Executor } from '../executor/executor.ts';
 import { covered, NumberSet } from '../guide/edges.ts';
 import type { Descriptions } from '../language/types.ts';
 import { parseProgram } from '../program/text.ts';
 import { type BatchResult, runBatch } from './batch.ts';
-import { type CampaignConfig, epochSize } from './config.ts';
+import { epochSize } from './config.ts';
 import { type Covering, type Crash, type EpochResult, State } from './state.ts';
 
 /** One line of the log: totals behind an epoch. */

@@ -1,11 +1,11 @@
 // The knowledge of a campaign between two epochs. Every worker has the same.
 
+import type { CampaignConfig } from '../../run/fuzz/schema.ts';
 import { NumberSet } from '../guide/edges.ts';
 import type { Descriptions } from '../language/types.ts';
 import { Choice } from '../program/generate.ts';
 import type { Program } from '../program/program.ts';
 import { parseProgram } from '../program/text.ts';
-import type { CampaignConfig } from './config.ts';
 
 /** A program that is kept, as batches report it and epochs record it. */
 export interface Entry {

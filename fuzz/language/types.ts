@@ -1,8 +1,12 @@
 // The types of arguments of system calls, as descriptions declare them (docs/fuzzing.md).
 
+import { KcovboxError } from '../../emulator/base/errors.ts';
+
 /** An error in a description, a program or a configuration of the fuzzer. */
-export class FuzzError extends Error {
-  override readonly name = 'FuzzError';
+export class FuzzError extends KcovboxError {
+  constructor(message: string) {
+    super('input', message);
+  }
 }
 
 /** Bytes of an integer. */

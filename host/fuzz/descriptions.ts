@@ -1,16 +1,21 @@
 // The descriptions of the package, and those of the user, from files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDescriptions, type Source } from '../../fuzz/language/parse.ts';
-import { parseSyscalls } from '../../fuzz/language/syscalls.ts';
-import type { Descriptions } from '../../fuzz/language/types.ts';
+import { type Descriptions, parseDescriptions, parseSyscalls, type Source } from '../../fuzz/index.ts';
 import { packageRoot } from '../../toolchain/index.ts';
 import { readInput } from '../input.ts';
 
 /** In the order in which they need one another. */
 const FILES = ['files', 'processes', 'memory', 'events', 'sockets'];
+/** Most bytes of a description. */
+const BYTES_MAX = 1 << 20;
 
-/** The kernel's tables of system calls: of the core, and of its options. */
+export interface DescriptionTexts {
+  /** The kernel's tables of system calls: of the core, and of its options. */
+  readonly tables: readonly string[];
+  readonly sources: readonly Source[];
+}
+
 function tables(): string[] {
   const kernel = join(packageRoot(), 'kernel');
   const options = join(kernel, 'opt');
@@ -21,15 +26,16 @@ function tables(): string[] {
   return all.map(path => readFileSync(path, 'utf8'));
 }
 
-/** The texts of all descriptions; `more`: paths of further ones. */
-export function descriptionSources(more: readonly string[] = []): Source[] {
+/** `more`: paths of descriptions of the user's. Errors: as `readInput`. */
+export function descriptionTexts(more: readonly string[] = []): DescriptionTexts {
   const own = FILES.map(name => join(packageRoot(), 'fuzz', 'descriptions', `${name}.kd`));
-  return [...own, ...more].map(path => ({
-    name: path.replace(/.*\//, ''),
-    text: new TextDecoder().decode(readInput(path, 'description')),
+  const sources = [...own, ...more].map(path => ({
+    name: path.replace(/.*[/\\]/, ''),
+    text: new TextDecoder().decode(readInput(path, 'description', BYTES_MAX)),
   }));
+  return { tables: tables(), sources };
 }
 
 /** Errors: FuzzError with file and line. */
-export const loadDescriptions = (sources: readonly Source[]): Descriptions =>
-  parseDescriptions(parseSyscalls(tables()), sources);
+export const loadDescriptions = ({ tables, sources }: DescriptionTexts): Descriptions =>
+  parseDescriptions(parseSyscalls(tables), sources);

@@ -36,9 +36,21 @@ export async function prepareTarget(options: TargetOptions = {}): Promise<Target
     kernelSource,
     say,
     kcov: 'device',
+    needsSymbols: false,
     ...(append ? { append } : {}),
   });
   return { images, machine: { ...imageOptions(images), ramBytes: RAM_BYTES, engine } };
+}
+
+/** The machine of a target whose images and command line a file has kept. */
+export function targetMachine(
+  kernel: Uint8Array,
+  initrd: Uint8Array,
+  { append, tail }: { readonly append: string; readonly tail: string },
+  engine: NonNullable<TargetOptions['engine']>,
+): MachineOptions {
+  const images = { kernel, loaded: undefined, initrd, append, tail: tail === '' ? undefined : tail };
+  return { ...imageOptions(images), ramBytes: RAM_BYTES, engine };
 }
 
 /** An executor for such a guest. Errors: HostError when the guest does not come to the agent. */

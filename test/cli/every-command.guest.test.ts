@@ -85,6 +85,7 @@ interface Line {
 const DEVICE = join(ROOT, 'examples', 'device', 'summer.ts');
 const FACTORIAL = [join(ROOT, 'examples', 'factorial.c'), '--', '3'];
 
+const FUZZES_ELSEWHERE = 'it needs a campaign; fuzz.guest.test.ts runs it';
 const RUNS_ELSEWHERE = 'it runs trials; experiment.guest.test.ts does so';
 
 /** By the words of the command; files are made below. */
@@ -106,6 +107,11 @@ const LINES: Readonly<Record<string, Line>> = {
   'faults ls': { args: [] },
   'faults sweep': { args: ['--kind', 'irq-drop', ...FACTORIAL] },
   'faults hostile': { args: ['--runs', '2', ...FACTORIAL] },
+  'fuzz run': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
+  'fuzz verify': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
+  'fuzz repro': { args: ['campaign'], leftOut: FUZZES_ELSEWHERE },
+  'fuzz exec': { args: ['p.txt'] },
+  'fuzz bench': { args: [], leftOut: 'it measures; fuzz.guest.test.ts runs it' },
   'experiment plan': { args: ['e.yaml'] },
   'experiment run': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
   'experiment resume': { args: ['e.experiment'], leftOut: RUNS_ELSEWHERE },
@@ -188,6 +194,7 @@ const INPUTS = [
   '--teacher',
   '--lab',
   '--classroom',
+  '--describe',
 ];
 const NAMES_A_PATH = /<(file|elf|dir|trace)(\.\w+)?>/;
 
@@ -235,6 +242,7 @@ describe('a command with outputs that cannot be written', () => {
     mkdirSync(dir);
     const file = (name: string, text: string | Uint8Array): void => writeFileSync(join(dir, name), text);
     file('ok.c', '#include <stdio.h>\nint main(void) { return puts("hello") < 0; }\n');
+    file('p.txt', 'r0 = dup(0x0)\nclose(r0)\n');
     file('bad.c', 'int main(void) { return 3; }\n');
     file('stop.elf', assemble(`li a0, 0\n${FINISH}`).bytes);
     const made = (...args: string[]): string => {

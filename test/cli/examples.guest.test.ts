@@ -18,6 +18,7 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox cache prune', 'test/cli/commands.guest.test.ts: it would empty the cache'],
   ['kcovbox check', 'test/cli/check.oracle.test.ts'],
   ['kcovbox serve', 'it serves until it is ended: test/web/serve.oracle.test.ts'],
+  ['kcovbox fuzz', 'test/cli/fuzz.guest.test.ts'],
   ['kcovbox experiment', 'test/cli/experiment.guest.test.ts'],
   ['kcovbox faults', 'test/cli/faults.guest.test.ts'],
   ['kcovbox debug', 'test/debug'],

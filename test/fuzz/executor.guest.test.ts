@@ -22,13 +22,13 @@ import {
   runCampaign,
   State,
 } from '../../fuzz/index.ts';
-import { descriptionSources, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
 import { buildProgram } from '../../toolchain/index.ts';
 import { ROOT } from '../support/command.ts';
 import { seedFromEnvironment, seedText, Random as TestRandom } from '../support/random.ts';
 
-const descriptions = loadDescriptions(descriptionSources());
+const descriptions = loadDescriptions(descriptionTexts());
 const [compiled, interpreted] = [
   openTarget(await prepareTarget({ engine: 'jit' })),
   openTarget(await prepareTarget({ engine: 'interp' })),
@@ -122,7 +122,7 @@ it('names what goes wrong as syzkaller does', async () => {
       'call openat$provoke(dir: int32 = -100, path: ptr string provoke, flags: int32 = 1, mode: int32 = 0) -> fd\n' +
       'call write$provoke(fd: fd, buf: ptr string provocations, n: int64[0:40])\n',
   );
-  const all = loadDescriptions(descriptionSources([more]));
+  const all = loadDescriptions(descriptionTexts([more]));
   const titles = names.map(name => {
     const text =
       'r0 = openat$provoke(0xffffff9c, &"/dev/provoke\\x00", 0x1, 0x0)\n' +

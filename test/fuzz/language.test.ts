@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { CALL_FORKS, LAYOUT, MARK, OP } from '../../fuzz/executor/layout.ts';
 import { parseDescriptions } from '../../fuzz/language/parse.ts';
 import { parseSyscalls } from '../../fuzz/language/syscalls.ts';
-import { descriptionSources, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { ROOT } from '../support/command.ts';
 
 const rows = parseSyscalls(['SYSCALL(57, close, 1)\nSYSCALL(63, read, 3)\nSYSCALL(93, exit, 1)\n']);
@@ -30,7 +30,7 @@ it('describes calls on the kernel’s table, and leaves none out', () => {
 });
 
 it('the package describes most of the calls', () => {
-  const { calls } = loadDescriptions(descriptionSources());
+  const { calls } = loadDescriptions(descriptionTexts());
   const plain = calls.filter(({ args }) => args.length > 0 && args.every(({ name }, i) => name === `a${i}`));
   expect(calls.length).toBeGreaterThan(230);
   expect(plain.map(({ name }) => name)).toEqual([]);

@@ -9,10 +9,10 @@ import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
 import { Random } from '../../fuzz/program/random.ts';
 import { parseProgram, programText } from '../../fuzz/program/text.ts';
-import { descriptionSources, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
-const descriptions = loadDescriptions(descriptionSources());
+const descriptions = loadDescriptions(descriptionTexts());
 const choice = new Choice(descriptions);
 
 /** Does the shape of the argument follow from its type, and do references go back? */

@@ -1,0 +1,201 @@
+// `kcovbox fuzz bench`: the cost of an execution, and whether two executions of one program are the
+// same, to the record.
+import type { EngineKind } from '../../emulator/index.ts';
+import {
+  Choice,
+  type Executor,
+  Generator,
+  HALVES,
+  type Program,
+  programText,
+  Random,
+} from '../../fuzz/index.ts';
+import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
+import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+import { chooseKernel, type RobustOptions } from '../run/robust.ts';
+
+export interface BenchOptions extends RobustOptions {
+  rounds: number;
+  engine: Exclude<EngineKind, 'lockstep'>;
+}
+
+const PROGRAMS = 64;
+const CALLS = 5;
+const SEED = 0x5n;
+/** Executions of each program before the measured ones: code that is compiled by then. */
+const WARM = 40;
+/** Calls that return at once, as most do. */
+const USUAL = [
+  'openat*',
+  'read',
+  'write',
+  'pread64',
+  'pwrite64',
+  'lseek',
+  'close',
+  'dup*',
+  'pipe2',
+  'fcntl$getfl',
+  'fstat',
+  'newfstatat',
+  'mkdirat',
+  'unlinkat',
+  'ftruncate',
+  'mmap',
+  'munmap',
+  'mprotect',
+  'socketpair',
+  'eventfd2',
+  'epoll_create1',
+  'getpid',
+  'clock_gettime',
+  'renameat',
+  'getdents64',
+];
+
+type What = 'points' | 'comparisons' | 'both';
+
+interface Row {
+  readonly what: What;
+  readonly target: number;
+  readonly reset: number;
+  readonly pages: number;
+  readonly units: number;
+  readonly records: number;
+  readonly rate: number;
+}
+
+function programs(): Program[] {
+  const random = new Random(SEED);
+  const choice = new Choice(loadDescriptions(descriptionTexts()), USUAL);
+  const generator = new Generator(random, choice, []);
+  const found: Program[] = [];
+  while (found.length < PROGRAMS) {
+    const program = generator.program();
+    if (program.calls.length === CALLS) found.push(program);
+  }
+  return found;
+}
+
+const micros = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+const nanos = (): number => Number(process.hrtime.bigint());
+
+function modesOf(what: What): readonly ('pc' | 'cmp')[] {
+  return what === 'both' ? ['pc', 'cmp'] : [what === 'points' ? 'pc' : 'cmp'];
+}
+
+function measure(executor: Executor, all: readonly Program[], what: What, rounds: number): Row {
+  const modes = modesOf(what);
+  const { snapshots } = executor.machine;
+  let [target, reset, units, records] = [0, 0, 0, 0];
+  const pages = snapshots.restoredPages;
+  const cpu = micros();
+  for (let round = 0; round < rounds; round++)
+    for (const program of all)
+      for (const mode of modes) {
+        const start = nanos();
+        const execution = executor.execute(program, mode);
+        const done = nanos();
+        executor.goBack();
+        reset += nanos() - done;
+        target += done - start;
+        units += execution.units;
+        records += execution.calls.reduce((sum, { begin, end }) => sum + end - begin, 0);
+      }
+  const spent = micros() - cpu;
+  const count = rounds * all.length;
+  // The clock on the wall divides the time of the processor.
+  const share = spent / (target + reset) / count;
+  const per = (n: number): number => n / count;
+  const restored = per(snapshots.restoredPages - pages) / modes.length;
+  const times = { target: target * share, reset: reset * share, rate: (1e6 * count) / spent };
+  return { what, ...times, pages: restored, units: per(units), records: per(records) };
+}
+
+/** All records of a program's calls and the values that they returned. */
+function observe(executor: Executor, program: Program, mode: 'pc' | 'cmp'): Uint32Array {
+  const { calls, units, end } = executor.execute(program, mode);
+  const last = calls.at(-1)?.end ?? 0;
+  const values = calls.flatMap(({ value = 0n }) => [Number(value & 0xffff_ffffn), Number(value >> 32n)]);
+  const records = executor.area.subarray(2, 2 + HALVES[mode] * last);
+  return Uint32Array.from([...records, ...values, units, end.length]);
+}
+
+/** The first difference between two executions of each program, with others between them. */
+function unstable(executor: Executor, all: readonly Program[]): string | undefined {
+  for (const mode of ['pc', 'cmp'] as const) {
+    const first = all.map(program => observe(executor, program, mode));
+    for (const [i, program] of [...all.entries()].reverse()) {
+      const again = observe(executor, program, mode);
+      const before = first[i]!;
+      const at = before.findIndex((half, k) => half !== again[k]);
+      if (at < 0 && before.length === again.length) continue;
+      const index = at < 0 ? Math.min(before.length, again.length) : at;
+      const hex = (half: number | undefined): string =>
+        half === undefined ? 'nothing' : `0x${half.toString(16)}`;
+      return (
+        `record ${Math.floor(index / HALVES[mode])} (${mode}) of program ${i} was ${hex(before[index])}, ` +
+        `then ${hex(again[index])}:\n${programText(program)}`
+      );
+    }
+  }
+  return undefined;
+}
+
+function table(rows: readonly Row[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+  const whole = (n: number): string => Math.round(n).toLocaleString('en-US');
+  return (
+    line([
+      'records',
+      'us target',
+      'us reset',
+      'pages',
+      'instructions',
+      'records',
+      'executions per CPU second',
+    ]) +
+    line(['---', '---', '---', '---', '---', '---', '---']) +
+    rows
+      .map(({ what, target, reset, pages, units, records, rate }) =>
+        line([what, target.toFixed(1), reset.toFixed(1), ...[pages, units, records, rate].map(whole)]),
+      )
+      .join('')
+  );
+}
+
+export async function bench(options: BenchOptions): Promise<number> {
+  const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
+  const { engine, kernelSource } = options;
+  const target = await prepareTarget({ conf, engine, kernelSource, append: words.join(' ') });
+  const executor = openTarget(target);
+  const all = programs();
+  const progress = progressLine();
+  progress.show('stability');
+  const different = unstable(executor, all);
+  if (different !== undefined) {
+    progress.clear();
+    writeTo('-', `stability: NOT 100 %: ${different}`);
+    return 3;
+  }
+  progress.show('warming up');
+  measure(executor, all, 'both', WARM);
+  const rows = (['points', 'comparisons', 'both'] as const).map(what => {
+    progress.show(what);
+    return measure(executor, all, what, options.rounds);
+  });
+  progress.clear();
+  const count = (rows.length + 1) * options.rounds * PROGRAMS;
+  writeTo(
+    '-',
+    `${PROGRAMS} programs of ${CALLS} calls, ${options.rounds} times each\n\n${table(rows)}\n` +
+      `stability: 100 % of ${2 * PROGRAMS} programs; ` +
+      `RAM and devices hashed at every 1,024th of ${count.toLocaleString('en-US')} resets\n`,
+  );
+  return 0;
+}

@@ -1,0 +1,214 @@
+// `kcovbox fuzz run` and `verify`: campaigns in folders.
+import { availableParallelism } from 'node:os';
+import { counted, type EngineKind, type MachineOptions } from '../../emulator/index.ts';
+import { epochSize, progressOf, Random } from '../../fuzz/index.ts';
+import { descriptionTexts } from '../../host/fuzz/descriptions.ts';
+import { prepareTarget, targetMachine } from '../../host/fuzz/target.ts';
+import { type CampaignConfig, campaignConfig } from '../../run/fuzz/schema.ts';
+import { UserError } from '../io/fail.ts';
+import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
+import { chooseKernel, type RobustOptions } from '../run/robust.ts';
+import {
+  appendEpoch,
+  createFolder,
+  finishFolder,
+  isCampaign,
+  lineOf,
+  readFolder,
+  repairFolder,
+  type Stored,
+} from './folder.ts';
+import { Pool } from './pool.ts';
+
+export interface RunOptions extends RobustOptions {
+  executions: number;
+  jobs?: number;
+  seed?: bigint;
+  call?: string[];
+  describe?: string[];
+  comparisons: boolean;
+  snapshots: boolean;
+  fail?: true;
+  settle?: true;
+  append?: string;
+  engine: Exclude<EngineKind, 'lockstep'>;
+}
+
+/** Where the configuration of a campaign comes from. */
+function configOf(options: RunOptions): CampaignConfig {
+  return campaignConfig.parse({
+    ...(options.seed !== undefined && { seed: `0x${options.seed.toString(16)}` }),
+    ...(options.call && { calls: options.call }),
+    comparisons: options.comparisons,
+    snapshots: options.snapshots,
+    failNth: options.fail === true,
+    settles: options.settle === true,
+  });
+}
+
+async function create(path: string, options: RunOptions): Promise<Stored> {
+  const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
+  const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
+  const { kernelSource, fail } = options;
+  const whole = fail && !/\+(fail-nth|debug)\b/.test(conf) ? `${conf}+fail-nth` : conf;
+  const { images } = await prepareTarget({ conf: whole, kernelSource, append });
+  const manifest = {
+    format: 'kcovbox fuzz campaign' as const,
+    version: 1 as const,
+    config: configOf(options),
+    conf: whole,
+    append: images.append,
+    tail: images.tail ?? '',
+  };
+  const kernel = images.loaded ?? images.kernel;
+  return createFolder(path, manifest, kernel, images.initrd, descriptionTexts(options.describe));
+}
+
+/** Options of `run` that belong to the campaign: they cannot change when it goes on. */
+const FIXED = [
+  'seed',
+  'call',
+  'describe',
+  'comparisons',
+  'snapshots',
+  'fail',
+  'settle',
+  'append',
+  'conf',
+  'kasan',
+  'ubsan',
+  'lockdep',
+  'poison',
+  'debug',
+  'kernelSource',
+];
+
+function reopen(path: string, isGiven: (option: string) => boolean): Stored {
+  const wrong = FIXED.find(isGiven);
+  if (wrong !== undefined)
+    throw new UserError(
+      `fuzz run ${path}: the campaign has begun, and --${wrong} belongs to it; omit it, or give a new folder`,
+    );
+  return readFolder(path);
+}
+
+export const machineOf = (stored: Stored, engine: RunOptions['engine']): MachineOptions =>
+  targetMachine(stored.kernel, stored.initrd, stored.manifest, engine);
+
+function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
+  const { manifest, texts, descriptions } = stored;
+  const data = { machine: machineOf(stored, engine), config: manifest.config, texts };
+  return new Pool(data, descriptions, Math.min(jobs, manifest.config.batches));
+}
+
+/** Runs a campaign, or goes on with it. */
+export async function runCampaignIn(
+  path: string,
+  options: RunOptions,
+  isGiven: (option: string) => boolean,
+): Promise<number> {
+  let stored = isCampaign(path) ? reopen(path, isGiven) : await create(path, options);
+  repairFolder(stored);
+  const pool = poolOf(stored, options.engine, options.jobs);
+  const line = progressLine();
+  let signal: EndingSignal | undefined;
+  let stop: () => void = () => {};
+  const stopped = new Promise<undefined>(resolve => {
+    stop = () => resolve(undefined);
+  });
+  const onSignal = (which: EndingSignal): void => {
+    signal = which;
+    stop();
+  };
+  for (const which of ENDING_SIGNALS) process.on(which, onSignal);
+  const start = process.hrtime.bigint();
+  try {
+    const { state } = pool;
+    const recalled = await Promise.race([pool.recall(stored.epochs).then(() => true), stopped]);
+    const before = recalled ? progressOf(state).executions : 0;
+    while (recalled && !signal && progressOf(state).executions < options.executions) {
+      const corpus = state.corpus.length;
+      const epoch = await Promise.race([pool.epoch(), stopped]);
+      if (!epoch || signal) break;
+      stored = appendEpoch(stored, epoch, corpus);
+      const { executions, covered } = progressOf(state);
+      const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+      const rate = Math.round((executions - before) / seconds);
+      line.show(
+        `${executions} executions, ${rate}/s, ${covered} covered, ${state.corpus.length} programs, ` +
+          `${state.crashes.size} crashes`,
+      );
+    }
+    line.clear();
+    finishFolder(stored);
+    if (!signal) writeTo('-', summary(stored));
+  } finally {
+    for (const which of ENDING_SIGNALS) process.off(which, onSignal);
+    await pool.close();
+  }
+  if (signal) return SIGNAL_STATUS[signal];
+  return stored.epochs.some(({ crashes }) => crashes.length > 0) ? 1 : 0;
+}
+
+/** The same for every run of the campaign. */
+function summary({ epochs, manifest }: Stored): string {
+  const executions = epochs.length * epochSize(manifest.config);
+  const programs = epochs.reduce((sum, { entries }) => sum + entries.length, 0);
+  const crashes = epochs.flatMap(epoch => epoch.crashes);
+  const rows = crashes.map(({ title, execution }) => `  at execution ${execution}: ${title}\n`);
+  const what = manifest.config.signal === 'edge' ? 'edges' : 'points';
+  return (
+    `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${what}, ${programs} programs, ` +
+    `${crashes.length} crashes\n${rows.join('')}`
+  );
+}
+
+export interface VerifyOptions {
+  sample: number;
+  seed: bigint;
+  jobs?: number;
+  engine: RunOptions['engine'];
+}
+
+/** Repeats some epochs of a campaign, and compares them with the journal. */
+export async function verifyCampaign(path: string, options: VerifyOptions): Promise<number> {
+  const stored = readFolder(path);
+  const { epochs } = stored;
+  if (epochs.length === 0) throw new UserError(`fuzz verify ${path}: the campaign has no epoch yet`);
+  const wanted = Math.max(1, Math.ceil((epochs.length * options.sample) / 100));
+  const random = new Random(options.seed);
+  const all = epochs.map((_, i) => i);
+  const chosen: number[] = [];
+  while (chosen.length < wanted) chosen.push(all.splice(random.below(all.length), 1)[0]!);
+  chosen.sort((a, b) => a - b);
+  const line = progressLine();
+  for (const [i, at] of chosen.entries()) {
+    line.show(`${i} of ${counted(chosen.length, 'epoch')}`);
+    const pool = poolOf(stored, options.engine, options.jobs);
+    try {
+      await pool.recall(epochs.slice(0, at));
+      const again = lineOf(await pool.epoch());
+      const before = lineOf(epochs[at]!);
+      if (again === before) continue;
+      line.clear();
+      writeTo('-', `epoch ${at} differs: ${firstDifference(before, again)}\n`);
+      return 3;
+    } finally {
+      await pool.close();
+    }
+  }
+  line.clear();
+  writeTo('-', `${counted(chosen.length, 'epoch')} of ${epochs.length} repeated: equal\n`);
+  return 0;
+}
+
+const AROUND = 30;
+
+function firstDifference(before: string, again: string): string {
+  let at = 0;
+  while (at < before.length && before[at] === again[at]) at++;
+  const near = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND));
+  return `byte ${at}, ${near(before)} by the journal, now ${near(again)}`;
+}

@@ -1,0 +1,201 @@
+// The folder of a campaign. Its journal, epochs.jsonl, gets one line for each epoch; all other files
+// but the images follow from it. A process that is killed leaves a line that is not whole at most,
+// which the next one removes.
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as z from 'zod';
+import { type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
+import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { readInput } from '../../host/input.ts';
+import { canonicalJson } from '../../run/canonical.ts';
+import {
+  type CampaignEpoch,
+  type CampaignManifest,
+  campaignDescriptions,
+  campaignEpoch,
+  campaignManifest,
+} from '../../run/fuzz/schema.ts';
+import { makeWritable, systemReason } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+import { writeFile } from '../io/output.ts';
+
+const MANIFEST = 'campaign.json';
+const JOURNAL = 'epochs.jsonl';
+const MANIFEST_MAX = 1 << 20;
+const IMAGE_MAX = 256 * 2 ** 20;
+const JOURNAL_MAX = 2 ** 30;
+
+export const sha256 = (bytes: string | Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');
+
+/** A campaign as its folder has it. */
+export interface Stored {
+  readonly path: string;
+  readonly manifest: CampaignManifest;
+  readonly kernel: Uint8Array;
+  readonly initrd: Uint8Array;
+  readonly texts: DescriptionTexts;
+  readonly descriptions: Descriptions;
+  readonly epochs: readonly CampaignEpoch[];
+}
+
+export const isCampaign = (path: string): boolean => existsSync(join(path, MANIFEST));
+
+/** Begins a campaign in a folder that is new or empty. */
+export function createFolder(
+  path: string,
+  manifest: Omit<CampaignManifest, 'kernel' | 'initrd' | 'descriptions'>,
+  kernel: Uint8Array,
+  initrd: Uint8Array,
+  texts: DescriptionTexts,
+): Stored {
+  try {
+    makeWritable(path);
+    if (readdirSync(path).length > 0) throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError(`fuzz: cannot write ${path}: ${reason(error)}`);
+  }
+  const descriptions = `${canonicalJson(texts)}\n`;
+  const whole: CampaignManifest = {
+    ...manifest,
+    kernel: sha256(kernel),
+    initrd: sha256(initrd),
+    descriptions: sha256(descriptions),
+  };
+  writeFile(join(path, 'kernel.bin'), kernel);
+  writeFile(join(path, 'initrd.bin'), initrd);
+  writeFile(join(path, 'descriptions.json'), descriptions);
+  writeFile(join(path, JOURNAL), '');
+  // The manifest last: with it the folder is a campaign.
+  writeFile(join(path, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`);
+  return { path, manifest: whole, kernel, initrd, texts, descriptions: loadDescriptions(texts), epochs: [] };
+}
+
+const reason = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return systemReason(code) ?? message;
+};
+
+function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UserError(`fuzz: ${where} is damaged: not JSON`);
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const { path, message } = result.error.issues[0]!;
+  throw new UserError(`fuzz: ${where} is damaged: ${[...path, message].join(': ')}`);
+}
+
+const textOf = (path: string, what: string, max: number): string =>
+  new TextDecoder().decode(readInput(path, what, max));
+
+/** Reads and checks a campaign. Errors: UserError with the file. */
+export function readFolder(path: string): Stored {
+  if (!isCampaign(path)) throw new UserError(`fuzz: ${path} has no ${MANIFEST}: it is not a campaign`);
+  const file = join(path, MANIFEST);
+  const manifest = parsed(campaignManifest, textOf(file, 'campaign', MANIFEST_MAX), file);
+  const checked = (name: string, wanted: string): Uint8Array => {
+    const bytes = readInput(join(path, name), 'campaign', IMAGE_MAX);
+    if (sha256(bytes) !== wanted)
+      throw new UserError(`fuzz: ${join(path, name)} is not the file that ${MANIFEST} names`);
+    return bytes;
+  };
+  const kernel = checked('kernel.bin', manifest.kernel);
+  const initrd = checked('initrd.bin', manifest.initrd);
+  const name = 'descriptions.json';
+  const json = new TextDecoder().decode(checked(name, manifest.descriptions));
+  const texts = parsed(campaignDescriptions, json, join(path, name));
+  const epochs = readJournal(join(path, JOURNAL));
+  return { path, manifest, kernel, initrd, texts, descriptions: loadDescriptions(texts), epochs };
+}
+
+/** The lines that are whole. */
+function readJournal(path: string): CampaignEpoch[] {
+  if (!existsSync(path)) return [];
+  const lines = textOf(path, 'journal', JOURNAL_MAX).split('\n').slice(0, -1);
+  return lines.map((line, i) => {
+    const epoch = parsed(campaignEpoch, line, `${path}:${i + 1}`);
+    if (epoch.epoch !== i) throw new UserError(`fuzz: ${path}:${i + 1} is damaged: epoch ${epoch.epoch}`);
+    return epoch;
+  });
+}
+
+export const lineOf = (epoch: CampaignEpoch): string => `${canonicalJson(epoch)}\n`;
+
+/** Removes a line that is not whole, and writes the files that follow from the others. */
+export function repairFolder(stored: Stored): void {
+  const journal = join(stored.path, JOURNAL);
+  const whole = Buffer.byteLength(stored.epochs.map(lineOf).join(''));
+  if (!existsSync(journal)) writeFile(journal, '');
+  if (statSync(journal).size > whole) truncateSync(journal, whole);
+  writeCoverage(stored);
+  let count = 0;
+  for (const epoch of stored.epochs) count = writeEntries(stored, epoch, count);
+}
+
+const HEADER = 'executions,instructions,covered,corpus,crashes\n';
+
+/** coverage.csv: a line for each epoch. */
+function writeCoverage({ path, epochs, manifest }: Stored): void {
+  const { batches, perBatch } = manifest.config;
+  let [corpus, crashes, units] = [0, 0, 0];
+  const rows = epochs.map(({ epoch, covered, ...line }) => {
+    corpus += line.entries.length;
+    crashes += line.crashes.length;
+    units += line.units;
+    return `${(epoch + 1) * batches * perBatch},${units},${covered},${corpus},${crashes}\n`;
+  });
+  writeFile(join(path, 'coverage.csv'), HEADER + rows.join(''));
+}
+
+/** Appends an epoch; with it, its programs and crashes. */
+export function appendEpoch(stored: Stored, epoch: CampaignEpoch, corpus: number): Stored {
+  try {
+    appendFileSync(join(stored.path, JOURNAL), lineOf(epoch), { flush: true } as object);
+  } catch (error) {
+    throw new UserError(`fuzz: cannot write ${join(stored.path, JOURNAL)}: ${reason(error)}`);
+  }
+  const next = { ...stored, epochs: [...stored.epochs, epoch] };
+  writeEntries(next, epoch, corpus);
+  return next;
+}
+
+/** When a run ends. */
+export const finishFolder = (stored: Stored): void => writeCoverage(stored);
+
+function writeEntries(stored: Stored, epoch: CampaignEpoch, from: number): number {
+  const corpus = join(stored.path, 'corpus');
+  mkdirSync(corpus, { recursive: true });
+  let count = from;
+  for (const { text } of epoch.entries) {
+    const file = join(corpus, `${String(++count).padStart(6, '0')}.txt`);
+    if (!existsSync(file)) writeFile(file, text);
+  }
+  for (const crash of epoch.crashes) writeCrash(stored, crash);
+  return count;
+}
+
+/** The name of a crash's folder. */
+export const slugOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 80);
+
+function writeCrash({ path, descriptions }: Stored, { title, text, execution }: Crash): void {
+  const dir = join(path, 'crashes', slugOf(title));
+  mkdirSync(dir, { recursive: true });
+  const put = (name: string, contents: string): void => {
+    if (!existsSync(join(dir, name))) writeFile(join(dir, name), contents);
+  };
+  put('title.txt', `${title}\n`);
+  put('execution.txt', `${execution}\n`);
+  put('program.txt', text);
+  put('repro.c', programC(parseProgram(text, descriptions), title));
+}

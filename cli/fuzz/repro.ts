@@ -1,0 +1,65 @@
+// `kcovbox fuzz repro`: the C program of each crash, compiled and run by `kcovbox run` on the
+// campaign's kind of kernel. Where it shows the same title, its run is recorded as a capsule.
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { titleOf } from '../../fuzz/index.ts';
+import { EXIT_BUDGET } from '../../run/verdict.ts';
+import { UserError } from '../io/fail.ts';
+import { writeTo } from '../io/output.ts';
+import { progressLine } from '../io/progress.ts';
+import { readFolder } from './folder.ts';
+
+const EXIT_PANIC = 126;
+const EXIT_COMPILE = 123;
+const CONSOLE_MAX = 16 * 2 ** 20;
+
+interface Ended {
+  readonly status: number;
+  readonly console: string;
+}
+
+/** Runs this command with other words. */
+function kcovbox(words: readonly string[]): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const options = { maxBuffer: CONSOLE_MAX, encoding: 'latin1' as const };
+    execFile(process.execPath, [process.argv[1]!, ...words], options, (error, console, said) => {
+      const status = error ? error.code : 0;
+      if (typeof status !== 'number') reject(error as Error);
+      else if (status === EXIT_COMPILE || status === 125)
+        reject(new UserError(`fuzz repro: ${said.trim().split('\n').at(-1)?.replace('kcovbox: ', '')}`));
+      else resolve({ status, console: console.replaceAll('\r\n', '\n') });
+    });
+  });
+}
+
+/** The crashes of a campaign, by folder. */
+export async function reproduce(path: string): Promise<number> {
+  const { manifest } = readFolder(path);
+  const crashes = join(path, 'crashes');
+  const names = existsSync(crashes) ? readdirSync(crashes).sort() : [];
+  const line = progressLine();
+  let [text, missed] = ['', 0];
+  for (const [i, name] of names.entries()) {
+    line.show(`${i} of ${names.length}`);
+    const dir = join(crashes, name);
+    const title = readFileSync(join(dir, 'title.txt'), 'utf8').trim();
+    const budget = String(manifest.config.budget * 2);
+    const capsule = join(dir, 'repro.kcapsule');
+    const common = ['--no-symbolize', '--conf', manifest.conf, '--max-insns', budget, '--record', capsule];
+    const { status, console } = await kcovbox(['run', ...common, join(dir, 'repro.c')]);
+    const end = status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done';
+    // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
+    const found = titleOf(
+      end,
+      console,
+      title.startsWith('INFO: task hung in sys_') ? title.slice(22) : undefined,
+    );
+    const isSame = found === title;
+    if (!isSame) missed++;
+    text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;
+  }
+  line.clear();
+  writeTo('-', text === '' ? 'no crashes\n' : text);
+  return missed > 0 ? 1 : 0;
+}

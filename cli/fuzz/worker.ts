@@ -1,0 +1,57 @@
+// A thread that executes batches of a campaign. It has the whole state of the campaign, and brings
+// it up to date with each epoch that the main thread sends.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { MachineOptions } from '../../emulator/index.ts';
+import {
+  type BatchResult,
+  coveredBy,
+  type EpochResult,
+  Executor,
+  runBatch,
+  State,
+} from '../../fuzz/index.ts';
+import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import type { CampaignConfig } from '../../run/fuzz/schema.ts';
+
+export interface WorkerData {
+  readonly machine: MachineOptions;
+  readonly config: CampaignConfig;
+  readonly texts: DescriptionTexts;
+}
+
+export type Task =
+  | { readonly kind: 'batch'; readonly batch: number }
+  | { readonly kind: 'epoch'; readonly result: EpochResult }
+  /** Asks what these programs cover. */
+  | { readonly kind: 'cover'; readonly texts: readonly string[] };
+
+export type Answer =
+  | { readonly kind: 'batch'; readonly result: BatchResult }
+  | { readonly kind: 'cover'; readonly elements: readonly (readonly number[])[] }
+  | { readonly kind: 'error'; readonly message: string };
+
+/** The executor that a campaign's configuration asks for. */
+export const executorFor = (machine: MachineOptions, { budget, snapshots }: CampaignConfig): Executor =>
+  new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot' });
+
+/** Serves tasks until the main thread ends. */
+export function serveBatches(): void {
+  const { machine, config, texts } = workerData as WorkerData;
+  const state = new State(config, loadDescriptions(texts));
+  let executor: Executor | undefined;
+  const open = (): Executor => (executor ??= executorFor(machine, config));
+  const answer = (task: Task): Answer | undefined => {
+    if (task.kind === 'epoch') state.add(task.result);
+    else if (task.kind === 'batch') return { kind: 'batch', result: runBatch(state, open(), task.batch) };
+    else return { kind: 'cover', elements: task.texts.map(text => coveredBy(state, open(), text)) };
+    return undefined;
+  };
+  parentPort!.on('message', (task: Task) => {
+    try {
+      const found = answer(task);
+      if (found) parentPort!.postMessage(found);
+    } catch (error) {
+      parentPort!.postMessage({ kind: 'error', message: (error as Error).message } satisfies Answer);
+    }
+  });
+}

@@ -1,0 +1,150 @@
+// `kcovbox fuzz`: coverage-guided campaigns of system calls from a snapshot.
+import { type Command, Option } from 'commander';
+import { type BenchOptions, bench } from '../fuzz/bench.ts';
+import { type RunOptions, runCampaignIn, type VerifyOptions, verifyCampaign } from '../fuzz/campaign.ts';
+import { type ExecOptions, execProgram } from '../fuzz/exec.ts';
+import { reproduce } from '../fuzz/repro.ts';
+import { repeated } from '../io/repeated.ts';
+import { parseCount, parseSeed, parseWithin } from '../io/values.ts';
+import { addRobustOptions, ROBUST_HELP } from '../run/robust.ts';
+
+const EXECUTIONS = 100_000;
+const JOBS_MAX = 256;
+const ROUNDS = 200;
+const SAMPLE = 5;
+
+const engineOption = (): Option =>
+  new Option('--engine <name>', 'execution engine').choices(['jit', 'interp']).default('jit');
+const jobsOption = (): Option =>
+  new Option('-j, --jobs <n>', 'worker threads (default: processors); no result depends on it').argParser(
+    parseWithin(1, JOBS_MAX),
+  );
+
+/** The kernel is of dialect linux: the agent uses its kcov. */
+const withKernel = (command: Command): Command =>
+  addRobustOptions(
+    command
+      .option('--conf <name>', 'kernel configuration, which begins with linux')
+      .option('--kernel-source <dir>', 'build the kernel from this tree'),
+  );
+
+function addRun(command: Command): void {
+  withKernel(command)
+    .description('begin a campaign in a new folder, or go on with the one that is there')
+    .argument('<dir>', 'folder of the campaign')
+    .addOption(
+      new Option('-n, --executions <n>', 'executions of the whole campaign, rounded up to an epoch')
+        .argParser(parseCount)
+        .default(EXECUTIONS),
+    )
+    .addOption(jobsOption())
+    .addOption(new Option('--seed <hex>', 'seed of the campaign (default: 1)').argParser(parseSeed))
+    .option('--call <pattern>', 'calls that programs make, such as "read*" (repeatable)', repeated)
+    .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
+    .option('--no-comparisons', 'do not try the operands of comparisons')
+    .option('--no-snapshots', 'boot the guest for each program')
+    .option('--fail', 'let allocations of calls fail, too')
+    .option('--settle', 'sleep behind the last call, so that deferred work is recorded')
+    .option('--append <text>', 'more words of the kernel command line')
+    .addOption(engineOption())
+    .addHelpText(
+      'after',
+      '\nEqual options give equal campaigns: the same corpus and crashes at the same executions, on any machine,\n' +
+        'with any number of workers. The folder has campaign.json, epochs.jsonl (a line for each epoch),\n' +
+        'coverage.csv, corpus/ and crashes/. A campaign that was killed goes on with the same command and\n' +
+        'loses the epoch under way at most. The exit status is 1 when there is a crash.\n' +
+        'Examples:\n' +
+        '  kcovbox fuzz run --kasan --lockdep -n 1000000 campaign\n' +
+        '  kcovbox fuzz run -n 50000 --call "*pipe*" --call read --call write --seed 7 pipes\n' +
+        ROBUST_HELP,
+    )
+    .action(async (path: string, options: RunOptions, self: Command) => {
+      const isGiven = (option: string) => self.getOptionValueSource(option) === 'cli';
+      process.exitCode = await runCampaignIn(path, options, isGiven);
+    });
+}
+
+function addVerify(command: Command): void {
+  command
+    .description('repeat epochs of a campaign on this machine, and compare them byte by byte')
+    .argument('<dir>', 'folder of the campaign')
+    .addOption(
+      new Option('--sample <percent>', 'share of the epochs').argParser(parseWithin(1, 100)).default(SAMPLE),
+    )
+    .addOption(new Option('--seed <hex>', 'seed of the sample').argParser(parseSeed).default(1n, '1'))
+    .addOption(jobsOption())
+    .addOption(engineOption())
+    .addHelpText(
+      'after',
+      '\nThe programs that were kept before the epoch are executed again, and must cover what the journal says.\n' +
+        'The exit status is 3 when an epoch differs; the first difference is printed.\n' +
+        'Examples:\n  kcovbox fuzz verify campaign\n  kcovbox fuzz verify --sample 100 -j 1 campaign',
+    )
+    .action(async (path: string, options: VerifyOptions) => {
+      process.exitCode = await verifyCampaign(path, options);
+    });
+}
+
+function addBench(command: Command): void {
+  withKernel(command)
+    .description('measure executions of five-call programs: target and reset time, pages, stability')
+    .addOption(new Option('--rounds <n>', 'executions of each program').argParser(parseCount).default(ROUNDS))
+    .addOption(engineOption())
+    .addHelpText(
+      'after',
+      '\nTimes are of the processor. Stability is the share of programs whose two executions, with others between\n' +
+        'them, have the same records and values. Less than 100 % is an error, exit status 3, which names the\n' +
+        'first different record.\n' +
+        'Examples:\n  kcovbox fuzz bench\n  kcovbox fuzz bench --kasan --rounds 50',
+    )
+    .action(async (options: BenchOptions) => {
+      process.exitCode = await bench(options);
+    });
+}
+
+function addExec(command: Command): void {
+  withKernel(command)
+    .description('execute one program, and print its calls; or print it as C')
+    .argument('<file>', 'text of a program')
+    .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
+    .option('--functions', 'print the functions of the kernel that each call entered')
+    .option('-c', 'print a C program that makes the same calls')
+    .addHelpText(
+      'after',
+      '\nThe exit status is 1 when the program crashes the kernel.\n' +
+        'Examples:\n  kcovbox fuzz exec --functions campaign/corpus/000001.txt\n' +
+        '  kcovbox fuzz exec -c campaign/corpus/000001.txt > repro.c',
+    )
+    .action(async (path: string, options: ExecOptions) => {
+      process.exitCode = await execProgram(path, options);
+    });
+}
+
+function addRepro(command: Command): void {
+  command
+    .description("compile and run the C program of each crash, and record its capsule where it's the same")
+    .argument('<dir>', 'folder of the campaign')
+    .addHelpText(
+      'after',
+      '\nThe capsules are crashes/*/repro.kcapsule; kcovbox replay repeats them. The exit status is 1 when a\n' +
+        'program does not show the title of its crash.\nExamples:\n  kcovbox fuzz repro campaign',
+    )
+    .action(async (path: string) => {
+      process.exitCode = await reproduce(path);
+    });
+}
+
+export function register(program: Command): void {
+  const fuzz = program
+    .command('fuzz')
+    .description('find bugs of the kernel with random system calls, guided by coverage and comparisons')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  kcovbox fuzz run --kasan campaign\n  kcovbox fuzz repro campaign\n  kcovbox fuzz verify campaign',
+    );
+  addRun(fuzz.command('run'));
+  addVerify(fuzz.command('verify'));
+  addRepro(fuzz.command('repro'));
+  addExec(fuzz.command('exec'));
+  addBench(fuzz.command('bench'));
+}

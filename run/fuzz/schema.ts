@@ -1,0 +1,83 @@
+// The files of a campaign of `kcovbox fuzz`: its manifest, and a line of its journal for each epoch.
+import * as z from 'zod';
+import { count, sha256 } from '../schema.ts';
+
+/** Longest text of a program. */
+const TEXT_MAX = 1 << 20;
+const text = z.string().max(TEXT_MAX);
+
+/**
+ * All that determines a campaign, besides its images. Equal campaigns are equal on any machine and
+ * with any number of workers.
+ */
+export const campaignConfig = z.strictObject({
+  seed: z
+    .string()
+    .regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/)
+    .default('0x1')
+    .describe('of all random choices'),
+  calls: z
+    .array(z.string().regex(/^[\w$*]{1,64}$/))
+    .min(1)
+    .max(1000)
+    .default(['*'])
+    .describe('names of calls that programs may make; * stands for any text'),
+  signal: z.enum(['edge', 'point']).default('edge').describe('coverage that makes a program worth keeping'),
+  comparisons: z.boolean().default(true).describe('try the operands of the comparisons of the kernel'),
+  snapshots: z.boolean().default(true).describe('false: the guest boots for each program'),
+  failNth: z.boolean().default(false).describe('allocations of calls may fail; the kernel needs fail-nth'),
+  settles: z.boolean().default(false).describe('sleep behind the last call, so that deferred work is done'),
+  budget: z
+    .int()
+    .min(100_000)
+    .max(10_000_000_000)
+    .default(50_000_000)
+    .describe('instructions after which a program hangs'),
+  batches: z.int().min(1).max(1024).default(16).describe('of an epoch'),
+  perBatch: z.int().min(8).max(65_536).default(64).describe('executions of a batch'),
+});
+export type CampaignConfig = z.infer<typeof campaignConfig>;
+
+/** `campaign.json`. */
+export const campaignManifest = z.strictObject({
+  format: z.literal('kcovbox fuzz campaign'),
+  version: z.literal(1),
+  config: campaignConfig,
+  conf: z.string().max(255).describe('configuration of the kernel, for the programs of crashes'),
+  append: z
+    .string()
+    .max(1 << 16)
+    .describe('kernel command line'),
+  tail: z
+    .string()
+    .max(1 << 16)
+    .describe('its end, which the kernel reads behind the boot'),
+  kernel: sha256.describe('of kernel.bin'),
+  initrd: sha256.describe('of initrd.bin, which holds the agent'),
+  descriptions: sha256.describe('of descriptions.json'),
+});
+export type CampaignManifest = z.infer<typeof campaignManifest>;
+
+/** `descriptions.json`: the kernel's tables of system calls, and the description files. */
+export const campaignDescriptions = z.strictObject({
+  tables: z.array(text).max(1000),
+  sources: z.array(z.strictObject({ name: z.string().max(255), text })).max(1000),
+});
+
+export const crash = z.strictObject({
+  title: z.string().max(1000),
+  text: text.describe('the program, with as few calls as show the title'),
+  execution: count.describe('that found it, from 1 on'),
+});
+
+/** A line of `epochs.jsonl`. */
+export const campaignEpoch = z.strictObject({
+  epoch: count,
+  entries: z.array(z.strictObject({ text, execution: count })).describe('programs that are kept'),
+  crashes: z.array(crash),
+  words: z.array(z.string().regex(/^0x[0-9a-f]{1,16}$/)).describe('new words of the dictionary'),
+  units: count.describe('instructions of the executions'),
+  more: count.describe('executions beyond the own of the epoch, to reduce programs'),
+  covered: count.describe('edges or points that the corpus covers, behind this epoch'),
+});
+export type CampaignEpoch = z.infer<typeof campaignEpoch>;

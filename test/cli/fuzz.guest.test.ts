@@ -1,0 +1,164 @@
+// `kcovbox fuzz` as a user starts it: campaigns with planted bugs, found within a stated number of
+// executions; the same bytes with any number of workers, on both engines, on every Node.js, and
+// after a kill -9; crashes that are repeated by a C program and a capsule.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const cli = (...words: string[]): Ran => kcovbox(['fuzz', ...words], { cwd });
+
+/** The contents of a folder, by path. */
+function contents(dir: string, without: readonly string[] = []): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const entry of readdirSync(join(cwd, dir), { withFileTypes: true, recursive: true }))
+    if (entry.isFile() && !without.includes(entry.name)) {
+      const path = join(entry.parentPath ?? entry.path, entry.name);
+      files[path.slice(join(cwd, dir).length)] = readFileSync(path, 'latin1');
+    }
+  return files;
+}
+
+/** Bugs of the debug kernel that one call shows, once its name is right. */
+const PLANTED = `strings provoke = "/dev/provoke"
+strings provocations = "heap-overflow", "use-after-free", "shift", "lock-order", "null", "panic", "nothing"
+resource provoke_fd: fd
+call openat$provoke(dir: int32 = -100, path: ptr string provoke, flags: int32 = 1, mode: int32 = 0) -> provoke_fd
+call write$provoke(fd: provoke_fd, buf: ptr string provocations, n: len64 buf)
+`;
+const CALLS = ['*$provoke', 'read', 'write', 'openat', 'pipe2', 'dup', 'close'].flatMap(c => ['--call', c]);
+/** Within so many executions all of them are found. */
+const WITHIN = 2048;
+
+describe('planted bugs', () => {
+  let ran: Ran;
+  beforeAll(() => {
+    writeFileSync(join(cwd, 'planted.kd'), PLANTED);
+    const kernel = ['--kasan', '--ubsan', '--lockdep'];
+    ran = cli('run', ...kernel, '--describe', 'planted.kd', ...CALLS, '-n', String(WITHIN), '-j', '2', 'planted');
+  });
+
+  test('are found with their titles, at executions that the summary names', () => {
+    expect(ran).toMatchObject({ status: 1, stderr: '' });
+    const titles = [...ran.stdout.matchAll(/^ {2}at execution (\d+): (.*)$/gm)];
+    expect(titles.map(([, , title]) => title).sort()).toEqual([
+      'BUG: unable to handle kernel NULL pointer dereference in do_null',
+      'KASAN: slab-out-of-bounds Write in do_heap_overflow',
+      'KASAN: slab-use-after-free Write in do_use_after_free',
+      'UBSAN: shift-out-of-bounds in do_shift',
+      'kernel panic: provoked in do_panic',
+      'possible deadlock in do_lock_order',
+    ]);
+    for (const [, execution] of titles) expect(Number(execution)).toBeLessThanOrEqual(WITHIN);
+  });
+
+  test('each is repeated by its C program, and by the capsule of that', () => {
+    const repro = cli('repro', 'planted');
+    expect(repro).toMatchObject({ status: 0, stderr: '' });
+    expect(repro.stdout.match(/^same {2}/gm)).toHaveLength(6);
+    const folder = join('planted', 'crashes', 'kasan-slab-out-of-bounds-write-in-do-heap-overflow');
+    const replay = kcovbox(['replay', join(folder, 'repro.kcapsule')], { cwd });
+    expect(replay.stderr).toMatch(/^kcovbox: the same run: /);
+    expect(replay.stdout).toContain('BUG: KASAN: slab-out-of-bounds in do_heap_overflow');
+    const again = cli('exec', '--kasan', '--ubsan', '--lockdep', '--describe', 'planted.kd', join(folder, 'program.txt'));
+    expect(again.status).toBe(1);
+    expect(again.stdout).toMatch(/^crash: KASAN: slab-out-of-bounds Write in do_heap_overflow$/m);
+  });
+});
+
+describe('one campaign', () => {
+  const N = '3072';
+  beforeAll(() => {
+    expect(cli('run', '-n', N, '-j', '1', '--seed', '5', 'one')).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('is the same with three workers on the interpreter, in two parts', () => {
+    cli('run', '-n', '1024', '-j', '3', '--engine', 'interp', '--seed', '5', 'three');
+    expect(cli('run', '-n', N, '-j', '2', '--engine', 'interp', 'three')).toMatchObject({ status: 0, stderr: '' });
+    expect(contents('three')).toEqual(contents('one'));
+  });
+
+  test('goes on after kill -9, with the same bytes', async () => {
+    const words = [COMMAND, 'fuzz', 'run', '-n', N, '-j', '2', '--seed', '5', 'killed'];
+    const child = spawn(process.execPath, words, { cwd, stdio: 'ignore' });
+    const journal = join(cwd, 'killed', 'epochs.jsonl');
+    while (!existsSync(journal) || readFileSync(journal, 'utf8') === '') await new Promise(r => setTimeout(r, 50));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    // A line that was not written whole.
+    appendFileSync(journal, '{"epoch":');
+    expect(cli('run', '-n', N, '-j', '2', 'killed')).toMatchObject({ status: 0, stderr: '' });
+    expect(contents('killed')).toEqual(contents('one'));
+  });
+
+  test('ends in order at SIGINT', async () => {
+    const words = [COMMAND, 'fuzz', 'run', '-n', '100000000', '-j', '2', 'interrupted'];
+    const child = spawn(process.execPath, words, { cwd, stdio: 'ignore' });
+    const journal = join(cwd, 'interrupted', 'epochs.jsonl');
+    while (!existsSync(journal) || readFileSync(journal, 'utf8') === '') await new Promise(r => setTimeout(r, 50));
+    child.kill('SIGINT');
+    const [status] = await once(child, 'exit');
+    expect(status).toBe(130);
+    expect(readFileSync(join(cwd, 'interrupted', 'coverage.csv'), 'utf8').split('\n').length).toBeGreaterThan(2);
+  });
+
+  test('verify repeats it, and names the first byte that differs', () => {
+    expect(cli('verify', '--sample', '100', 'one')).toMatchObject({
+      status: 0,
+      stdout: '3 epochs of 3 repeated: equal\n',
+      stderr: '',
+    });
+    const journal = join(cwd, 'three', 'epochs.jsonl');
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"units":(\d+)\}\n$/, '"units":7}\n'));
+    const differs = cli('verify', '--sample', '100', 'three');
+    expect(differs.status).toBe(3);
+    expect(differs.stdout).toMatch(/^epoch 2 differs: byte \d+, ".*7}\\n" by the journal, now "/);
+  });
+});
+
+test('a bench says that executions are stable', () => {
+  const { status, stdout } = cli('bench', '--rounds', '1');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^stability: 100 % of 128 programs; RAM and devices hashed at every 1,024th of/m);
+  expect(stdout).toMatch(/^\| both \|/m);
+});
+
+test('a program is executed call by call, with the functions that each entered', () => {
+  writeFileSync(join(cwd, 'p.txt'), 'pipe2(&{>r0, >r1}, 0x0)\nwrite(r1, &"abc", 0x3)\nread(r0, &out[8], 0x8)\n');
+  const { status, stdout } = cli('exec', '--functions', 'p.txt');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^pipe2: 0x0, \d+ points\n {2}.*\bpipe_new\b|sys_pipe2/m);
+  expect(stdout).toMatch(/^write: 0x3, \d+ points\n {2}.*\bpipe_write\b/m);
+  expect(stdout).toMatch(/^read: 0x3, \d+ points\n {2}.*\bpipe_read\b/m);
+  expect(stdout).toMatch(/^done, [\d,]+ instructions$/m);
+  const c = cli('exec', '-c', 'p.txt');
+  writeFileSync(join(cwd, 'p.c'), c.stdout);
+  expect(kcovbox(['run', '--dialect', 'linux', 'p.c'], { cwd })).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('a wrong line is one line', () => {
+  writeFileSync(join(cwd, 'wrong.kd'), 'call nothing()\n');
+  writeFileSync(join(cwd, 'wrong.txt'), 'close(0x1\n');
+  const wrong: readonly [string[], RegExp][] = [
+    [['run', '-n', '0', 'x'], /-n, --executions/],
+    [['run', '.'], /fuzz: \. is not empty; give a new folder/],
+    [['run', '--seed', '6', 'one'], /fuzz run one: the campaign has begun, and --seed belongs to it/],
+    [['run', '--describe', 'wrong.kd', 'y'], /wrong\.kd:1: the kernel has no system call "nothing"/],
+    [['run', '--conf', 'openbsd', 'y'], /--conf openbsd is a kernel of openbsd, --dialect says linux/],
+    [['verify', '.'], /fuzz: \. has no campaign\.json: it is not a campaign/],
+    [['exec', 'wrong.txt'], /wrong\.txt:1: "\)" was expected at the end of the line/],
+    [['exec', 'none.txt'], /program none\.txt: no such file/],
+  ];
+  for (const [words, reason] of wrong) {
+    const ran = cli(...words);
+    expect([ran.status, ran.stdout], words.join(' ')).toEqual([125, '']);
+    expect(ran.stderr).toSatisfy(isOneLine);
+    expect(ran.stderr).toMatch(reason);
+  }
+  expect(existsSync(join(cwd, 'y'))).toBe(false);
+});
