@@ -184,7 +184,7 @@ export async function bench(options: BenchOptions): Promise<number> {
     return 3;
   }
   progress.show('warming up');
-  measure(executor, all, 'both', WARM);
+  measure(executor, all, 'both', Math.min(WARM, options.rounds));
   const rows = (['points', 'comparisons', 'both'] as const).map(what => {
     progress.show(what);
     return measure(executor, all, what, options.rounds);

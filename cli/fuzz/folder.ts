@@ -1,6 +1,6 @@
-// The folder of a campaign. Its journal, epochs.jsonl, gets one line for each epoch; all other files
-// but the images follow from it. A process that is killed leaves a line that is not whole at most,
-// which the next one removes.
+// The folder of a campaign. Its journal, epochs.jsonl, gets one line for each epoch; all other
+// files but the images follow from it. A process that is killed leaves a line that is not whole at
+// most, which the next one removes.
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,6 +50,8 @@ export function createFolder(
   initrd: Uint8Array,
   texts: DescriptionTexts,
 ): Stored {
+  const parsedTexts = loadDescriptions(texts);
+  const descriptions = `${canonicalJson(texts)}\n`;
   try {
     makeWritable(path);
     if (readdirSync(path).length > 0) throw new UserError(`fuzz: ${path} is not empty; give a new folder`);
@@ -57,7 +59,6 @@ export function createFolder(
     if (error instanceof UserError) throw error;
     throw new UserError(`fuzz: cannot write ${path}: ${reason(error)}`);
   }
-  const descriptions = `${canonicalJson(texts)}\n`;
   const whole: CampaignManifest = {
     ...manifest,
     kernel: sha256(kernel),
@@ -70,7 +71,7 @@ export function createFolder(
   writeFile(join(path, JOURNAL), '');
   // The manifest last: with it the folder is a campaign.
   writeFile(join(path, MANIFEST), `${JSON.stringify(whole, null, 2)}\n`);
-  return { path, manifest: whole, kernel, initrd, texts, descriptions: loadDescriptions(texts), epochs: [] };
+  return { path, manifest: whole, kernel, initrd, texts, descriptions: parsedTexts, epochs: [] };
 }
 
 const reason = (error: unknown): string => {

@@ -1,4 +1,5 @@
-// The files of a campaign of `kcovbox fuzz`: its manifest, and a line of its journal for each epoch.
+// The files of a campaign of `kcovbox fuzz`: its manifest, and a line of its journal for each
+// epoch.
 import * as z from 'zod';
 import { count, sha256 } from '../schema.ts';
 

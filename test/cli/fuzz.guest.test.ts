@@ -3,7 +3,15 @@
 // after a kill -9; crashes that are repeated by a C program and a capsule.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,7 +48,18 @@ describe('planted bugs', () => {
   beforeAll(() => {
     writeFileSync(join(cwd, 'planted.kd'), PLANTED);
     const kernel = ['--kasan', '--ubsan', '--lockdep'];
-    ran = cli('run', ...kernel, '--describe', 'planted.kd', ...CALLS, '-n', String(WITHIN), '-j', '2', 'planted');
+    ran = cli(
+      'run',
+      ...kernel,
+      '--describe',
+      'planted.kd',
+      ...CALLS,
+      '-n',
+      String(WITHIN),
+      '-j',
+      '2',
+      'planted',
+    );
   });
 
   test('are found with their titles, at executions that the summary names', () => {
@@ -65,21 +84,32 @@ describe('planted bugs', () => {
     const replay = kcovbox(['replay', join(folder, 'repro.kcapsule')], { cwd });
     expect(replay.stderr).toMatch(/^kcovbox: the same run: /);
     expect(replay.stdout).toContain('BUG: KASAN: slab-out-of-bounds in do_heap_overflow');
-    const again = cli('exec', '--kasan', '--ubsan', '--lockdep', '--describe', 'planted.kd', join(folder, 'program.txt'));
+    const again = cli(
+      'exec',
+      '--kasan',
+      '--ubsan',
+      '--lockdep',
+      '--describe',
+      'planted.kd',
+      join(folder, 'program.txt'),
+    );
     expect(again.status).toBe(1);
     expect(again.stdout).toMatch(/^crash: KASAN: slab-out-of-bounds Write in do_heap_overflow$/m);
   });
 });
 
 describe('one campaign', () => {
-  const N = '3072';
+  const N = '2048';
   beforeAll(() => {
     expect(cli('run', '-n', N, '-j', '1', '--seed', '5', 'one')).toMatchObject({ status: 0, stderr: '' });
   });
 
   test('is the same with three workers on the interpreter, in two parts', () => {
     cli('run', '-n', '1024', '-j', '3', '--engine', 'interp', '--seed', '5', 'three');
-    expect(cli('run', '-n', N, '-j', '2', '--engine', 'interp', 'three')).toMatchObject({ status: 0, stderr: '' });
+    expect(cli('run', '-n', N, '-j', '2', '--engine', 'interp', 'three')).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
     expect(contents('three')).toEqual(contents('one'));
   });
 
@@ -87,7 +117,8 @@ describe('one campaign', () => {
     const words = [COMMAND, 'fuzz', 'run', '-n', N, '-j', '2', '--seed', '5', 'killed'];
     const child = spawn(process.execPath, words, { cwd, stdio: 'ignore' });
     const journal = join(cwd, 'killed', 'epochs.jsonl');
-    while (!existsSync(journal) || readFileSync(journal, 'utf8') === '') await new Promise(r => setTimeout(r, 50));
+    while (!existsSync(journal) || readFileSync(journal, 'utf8') === '')
+      await new Promise(r => setTimeout(r, 50));
     child.kill('SIGKILL');
     await once(child, 'exit');
     // A line that was not written whole.
@@ -100,24 +131,27 @@ describe('one campaign', () => {
     const words = [COMMAND, 'fuzz', 'run', '-n', '100000000', '-j', '2', 'interrupted'];
     const child = spawn(process.execPath, words, { cwd, stdio: 'ignore' });
     const journal = join(cwd, 'interrupted', 'epochs.jsonl');
-    while (!existsSync(journal) || readFileSync(journal, 'utf8') === '') await new Promise(r => setTimeout(r, 50));
+    while (!existsSync(journal) || readFileSync(journal, 'utf8') === '')
+      await new Promise(r => setTimeout(r, 50));
     child.kill('SIGINT');
     const [status] = await once(child, 'exit');
     expect(status).toBe(130);
-    expect(readFileSync(join(cwd, 'interrupted', 'coverage.csv'), 'utf8').split('\n').length).toBeGreaterThan(2);
+    expect(readFileSync(join(cwd, 'interrupted', 'coverage.csv'), 'utf8').split('\n').length).toBeGreaterThan(
+      2,
+    );
   });
 
   test('verify repeats it, and names the first byte that differs', () => {
     expect(cli('verify', '--sample', '100', 'one')).toMatchObject({
       status: 0,
-      stdout: '3 epochs of 3 repeated: equal\n',
+      stdout: '2 epochs of 2 repeated: equal\n',
       stderr: '',
     });
     const journal = join(cwd, 'three', 'epochs.jsonl');
-    writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"units":(\d+)\}\n$/, '"units":7}\n'));
+    writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"units":\d+(?=[^\n]*\n$)/, '"units":7'));
     const differs = cli('verify', '--sample', '100', 'three');
     expect(differs.status).toBe(3);
-    expect(differs.stdout).toMatch(/^epoch 2 differs: byte \d+, ".*7}\\n" by the journal, now "/);
+    expect(differs.stdout).toMatch(/^epoch 1 differs: byte \d+, ".*units.*7,.*" by the journal, now "/);
   });
 });
 
@@ -129,7 +163,10 @@ test('a bench says that executions are stable', () => {
 });
 
 test('a program is executed call by call, with the functions that each entered', () => {
-  writeFileSync(join(cwd, 'p.txt'), 'pipe2(&{>r0, >r1}, 0x0)\nwrite(r1, &"abc", 0x3)\nread(r0, &out[8], 0x8)\n');
+  writeFileSync(
+    join(cwd, 'p.txt'),
+    'pipe2(&{>r0, >r1}, 0x0)\nwrite(r1, &"abc", 0x3)\nread(r0, &out[8], 0x8)\n',
+  );
   const { status, stdout } = cli('exec', '--functions', 'p.txt');
   expect(status).toBe(0);
   expect(stdout).toMatch(/^pipe2: 0x0, \d+ points\n {2}.*\bpipe_new\b|sys_pipe2/m);
