@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -147,9 +148,10 @@ describe('one campaign', () => {
       stdout: '2 epochs of 2 repeated: equal\n',
       stderr: '',
     });
-    const journal = join(cwd, 'three', 'epochs.jsonl');
+    cpSync(join(cwd, 'one'), join(cwd, 'other'), { recursive: true });
+    const journal = join(cwd, 'other', 'epochs.jsonl');
     writeFileSync(journal, readFileSync(journal, 'utf8').replace(/"units":\d+(?=[^\n]*\n$)/, '"units":7'));
-    const differs = cli('verify', '--sample', '100', 'three');
+    const differs = cli('verify', '--sample', '100', 'other');
     expect(differs.status).toBe(3);
     expect(differs.stdout).toMatch(/^epoch 1 differs: byte \d+, ".*units.*7,.*" by the journal, now "/);
   });
