@@ -1,49 +1,21 @@
 // Trials of the fuzzer on this host: its guest, its descriptions, and executors that later trials
 // of the same guest use again.
-import { readdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { DEFAULT_EXTENSIONS } from '../../emulator/index.ts';
 import { FuzzTrial } from '../../experiment/fuzz-trial.ts';
 import type { FuzzOptions, FuzzPlan, PlannedFuzz, PlannedTrial } from '../../experiment/schema.ts';
 import type { FinishedTrial } from '../../experiment/trial.ts';
-import {
-  BUDGET,
-  campaignConfig,
-  type Descriptions,
-  Executor,
-  parseDescriptions,
-  parseSyscalls,
-  type Source,
-} from '../../fuzz/index.ts';
+import { BUDGET, campaignConfig, Executor } from '../../fuzz/index.ts';
 import { describe } from '../../host/describe.ts';
-import { descriptionSources } from '../../host/fuzz/descriptions.ts';
+import { type DescriptionTexts, descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { prepareTarget } from '../../host/fuzz/target.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
-import { packageRoot, sha256 } from '../../toolchain/index.ts';
+import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
 import type { Folder } from './folder.ts';
 import { NOT_ENDED, type Progress, usedCpu } from './program.ts';
-
-/** The texts that decide which programs a campaign makes. */
-interface Texts {
-  readonly tables: readonly string[];
-  readonly sources: readonly Source[];
-}
-
-function syscallTables(): string[] {
-  const kernel = join(packageRoot(), 'kernel');
-  const options = join(kernel, 'opt');
-  const ofOptions = readdirSync(options)
-    .sort()
-    .filter(option => readdirSync(join(options, option)).includes('syscalls.def'))
-    .map(option => join(options, option, 'syscalls.def'));
-  return [join(kernel, 'syscall', 'syscalls.def'), ...ofOptions].map(path => readFileSync(path, 'utf8'));
-}
-
-const parse = ({ tables, sources }: Texts): Descriptions =>
-  parseDescriptions(parseSyscalls([...tables]), [...sources]);
 
 function campaignOf(options: FuzzOptions): PlannedFuzz['campaign'] {
   const { seed: _, ...campaign } = campaignConfig.parse({
@@ -99,8 +71,8 @@ export async function prepareFuzz(
     false,
   );
   const more = (options.describe ?? []).map(path => (isAbsolute(path) ? path : join(folder, path)));
-  const texts: Texts = { tables: syscallTables(), sources: descriptionSources(more) };
-  parse(texts);
+  const texts = descriptionTexts(more);
+  loadDescriptions(texts);
   const bytes = new TextEncoder().encode(JSON.stringify(texts));
   images.set(run.images.kernel.sha256, guest.kernel);
   images.set(run.images.initrd, guest.initrd);
@@ -135,7 +107,7 @@ export const runCampaignTrial = (
   new FuzzTrial(plan, planned, {
     executor: variant => executorFor(folder, variant),
     descriptions: ({ descriptions }) =>
-      parse(JSON.parse(new TextDecoder().decode(folder.image(descriptions))) as Texts),
+      loadDescriptions(JSON.parse(new TextDecoder().decode(folder.image(descriptions))) as DescriptionTexts),
     cpuSeconds: usedCpu,
     progress,
   }).run();
