@@ -63,7 +63,10 @@ function outcomeText(id: string, { status, detected, line, canaries }: BugOutcom
   return columns([
     ['reached', times(canary?.reached)],
     ['triggered', times(canary?.triggered)],
-    ['detected', detected === undefined ? 'no' : `${detected}: ${printable(line)}`],
+    [
+      'detected',
+      detected === undefined ? 'no' : `${detected}: ${printable(line.replace(/^(panic|wrong): /, ''))}`,
+    ],
     ['status', String(status)],
   ]);
 }

@@ -46,7 +46,7 @@ describe.skipIf(!ready)('the kernel without options', () => {
 
   // docs/kernel.md names the number, and says what counts: lines of all files that the compiler
   // reads, headers included, without blank lines and lines that have only a comment.
-  it.each(CONFIGURATIONS)('%s has at most 16,700 lines of code', conf => {
+  it.each(CONFIGURATIONS)('%s has at most 16,800 lines of code', conf => {
     const out = join(folder, conf);
     const make = (...words: readonly string[]) =>
       runProgram(requireTool('make'), [
@@ -69,7 +69,7 @@ describe.skipIf(!ready)('the kernel without options', () => {
       if (!path.startsWith('/')) files.add(path);
     let lines = 0;
     for (const path of files) lines += linesOfCode(readFileSync(join(ROOT, 'kernel', path), 'utf8'));
-    expect(lines).toBeLessThanOrEqual(16_700);
+    expect(lines).toBeLessThanOrEqual(16_800);
     expect(lines).toBeGreaterThan(16_000); // else the count is wrong, or the document
   });
 
