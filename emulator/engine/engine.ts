@@ -26,7 +26,7 @@ import { DeviceAccess } from './access/device.ts';
 import { RegionAccess } from './access/region.ts';
 import { DecodedPages } from './interp/decoded-pages.ts';
 import { buildInterpreter, type Regions } from './interp/interp.ts';
-import { ENTRY_COLD } from './interp/records.ts';
+import { ENTRY_COLD, R_RM } from './interp/records.ts';
 import type { InterpImports } from './interp/slow.ts';
 import type { RetiredCounts } from './retired.ts';
 
@@ -324,8 +324,15 @@ export class InterpEngine implements Engine {
   #fpEnable(rec: number, writes: number): number {
     const i32 = this.#i32;
     if ((i32[MSTATUS >> 2]! & FS) === 0) return this.#illegal(this.pages.wordAt(rec));
+    if (writes && !this.#hasMode(rec)) return this.#illegal(this.pages.wordAt(rec));
     if (writes) i32[MSTATUS >> 2]! |= FS;
     return i32[IC >> 2]! - 1;
+  }
+
+  /** False if the instruction takes its rounding mode from frm, which holds none. */
+  #hasMode(rec: number): boolean {
+    const rm = (this.#i32[(rec + R_RM) >> 2]! >>> (8 * (R_RM & 3))) & 7;
+    return rm !== RM_DYNAMIC || this.#i32[FRM >> 2]! <= RM_LAST;
   }
 
   #soft(rec: number, op: number, rm: number): number {

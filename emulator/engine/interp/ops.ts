@@ -418,6 +418,11 @@ export class InterpOps implements Ops {
     c.end();
   }
 
+  fpDirty(): void {
+    const { c } = this;
+    c.i32_const(0).i32_const(0).i32_load(MSTATUS).i32_const(FS).i32_or().i32_store(MSTATUS);
+  }
+
   fbits(n: 1 | 2 | 3): void {
     this.#fpField(n).i64_load();
   }

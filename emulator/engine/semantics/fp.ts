@@ -348,8 +348,9 @@ const widen: Rule = o => {
 export const loadRule =
   (bytes: FpWidth): Rule =>
   o => {
-    o.fpEnabled(true);
+    o.fpEnabled(false);
     o.loadFp(bytes);
+    o.fpDirty();
   };
 
 export const storeRule =

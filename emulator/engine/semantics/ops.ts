@@ -151,9 +151,11 @@ export interface Ops {
 
   /**
    * The first call of every FP rule. Leaves (illegal instruction) when FS = Off; sets FS = Dirty
-   * when `writes`.
+   * when `writes`. A rule that may leave later calls `fpDirty` at its end instead.
    */
   fpEnabled(writes: boolean): void;
+  /** Sets FS = Dirty. */
+  fpDirty(): void;
   /** i64: raw bits of fs1, fs2 or fs3. */
   fbits(n: 1 | 2 | 3): void;
   /**

@@ -318,6 +318,8 @@ export class JitOps implements Ops {
   fpEnabled(_writes: boolean): void {
     this.fp.enabled();
   }
+  /** FS is Dirty where a region executes floating point. */
+  fpDirty(): void {}
   fbits(n: 1 | 2 | 3): void {
     this.c.local_get(this.fp.register(n)).i64_reinterpret_f64();
   }
