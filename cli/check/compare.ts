@@ -129,7 +129,7 @@ export class Lockstep {
     }
     for (const row of this.#csrs) {
       const number = row.name === 'mstatus' && this.#skipsFirmware ? SSTATUS : row.number;
-      const value = witness.csr(row.name) & row.mask;
+      const value = (witness.csr(row.name) ?? 0n) & row.mask;
       csr.write(number, Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n)));
     }
   }
@@ -202,7 +202,7 @@ export class Lockstep {
 
   #csrDifference(witness: QemuState, csr: Compared): bigint {
     const ours = this.#hart.csr.peek(csr.number) ?? 0n;
-    return (ours ^ witness.csr(csr.name)) & csr.mask;
+    return (ours ^ (witness.csr(csr.name) ?? ours)) & csr.mask;
   }
 
   /**
@@ -215,6 +215,7 @@ export class Lockstep {
     for (const level of ['s', 'm']) {
       const cause = witness.csr(`${level}cause`);
       if (witness.csr(`${level}epc`) !== pc) continue;
+      if (cause === undefined) continue;
       if (cause >> 63n === 1n) {
         hart.raise(Number(cause & 0xfn) | INTERRUPT | 0, 0n);
         this.report.interrupts++;
@@ -270,8 +271,10 @@ export class Lockstep {
     note('pc', witness.pc, state.get64(L.PC));
     for (let n = 0; n < 32; n++) note(`x${n}`, wide(witness.x, n), state.get64(L.X + 8 * n));
     for (let n = 0; n < 32; n++) note(`f${n}`, wide(witness.f, n), state.get64(L.F + 8 * n));
-    for (const csr of this.#csrs)
-      note(csr.name, witness.csr(csr.name) & csr.mask, (this.#hart.csr.peek(csr.number) ?? 0n) & csr.mask);
+    for (const csr of this.#csrs) {
+      const ours = this.#hart.csr.peek(csr.number) ?? 0n;
+      note(csr.name, (witness.csr(csr.name) ?? ours) & csr.mask, ours & csr.mask);
+    }
     this.report.difference = lines.slice(0, DIFFERENCE_LINES);
     return false;
   }

@@ -7,6 +7,7 @@ import {
   closeSync,
   constants,
   createReadStream,
+  existsSync,
   mkdtempSync,
   openSync,
   readSync,
@@ -23,10 +24,11 @@ export interface QemuState {
   /** lo and hi words of x0..x31, f0..f31. */
   readonly x: Int32Array;
   readonly f: Int32Array;
-  csr(name: string): bigint;
+  /** Undefined: QEMU logs no CSR that cannot be read now, as satp in S-mode with TVM. */
+  csr(name: string): bigint | undefined;
 }
 
-/** The position of each value in a record; all records have the same length. */
+/** The position of each value in a record. */
 interface RecordLayout {
   readonly bytes: number;
   readonly x: number[];
@@ -34,7 +36,7 @@ interface RecordLayout {
   readonly csrs: ReadonlyMap<string, number>;
 }
 
-const FIRST_WORD = ' pc       ';
+const FIRST_WORD = Buffer.from(' pc       ');
 /** Facts from the monitor about a machine that has been built and not started. */
 const PAUSED = 'VM status: paused';
 const DIGITS = 16;
@@ -83,12 +85,12 @@ class Record implements QemuState {
   }
 
   get pc(): bigint {
-    return this.csr('pc');
+    return this.csr('pc')!;
   }
 
-  csr(name: string): bigint {
+  csr(name: string): bigint | undefined {
     const at = this.#layout.csrs.get(name);
-    if (at === undefined) throw new Error(`qemu logs no ${name}`);
+    if (at === undefined) return undefined;
     const hi = BigInt(word(this.#bytes, this.#at + at) >>> 0);
     return (hi << 32n) | BigInt(word(this.#bytes, this.#at + at + 8) >>> 0);
   }
@@ -140,7 +142,7 @@ export class QemuTrace {
     const ended = new Promise(resolve => child.once('close', resolve));
     // The open completes when the other end is opened, too: if QEMU has ended before that, we open
     // it ourselves.
-    child.once('exit', () => closeSync(openSync(log, constants.O_RDWR | constants.O_NONBLOCK)));
+    child.once('exit', () => releaseReader(log));
     let complaint = '';
     child.stderr!.on('data', text => {
       complaint += text;
@@ -179,22 +181,36 @@ export class QemuTrace {
     for await (const chunk of log) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       let at = 0;
-      layout ??= firstLayout(bytes);
-      if (layout !== undefined) {
-        for (; at + layout.bytes <= bytes.length; at += layout.bytes) {
-          record.set(bytes, at, layout);
-          if (!step(record)) return true;
-        }
+      for (;;) {
+        const end = endOf(bytes, at, layout);
+        if (end < 0) break;
+        // A record is shorter where a CSR is missing.
+        if (layout?.bytes !== end - at) layout = layoutOf(bytes.toString('latin1', at, end));
+        record.set(bytes, at, layout);
+        if (!step(record)) return true;
+        at = end;
       }
       rest = bytes.subarray(at);
+    }
+    // Nothing follows the last one; QEMU may have been ended in the middle of it.
+    if (layout !== undefined && rest.length === layout.bytes) {
+      record.set(rest, 0, layout);
+      step(record);
     }
     return layout !== undefined;
   }
 
   close(): void {
     this.#child?.kill('SIGKILL');
+    const log = join(this.#directory, 'log');
+    if (existsSync(log)) releaseReader(log);
     rmSync(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** Completes an open of the pipe that waits for its other end; the process could not exit. */
+function releaseReader(log: string): void {
+  closeSync(openSync(log, constants.O_RDWR | constants.O_NONBLOCK));
 }
 
 /** Lets QEMU, started with -S and its monitor on stdio, continue after `atReset`. */
@@ -213,8 +229,17 @@ function startPaused(child: ChildProcess, atReset: () => void): void {
   });
 }
 
-/** The layout, once two records begin in `bytes`. */
-function firstLayout(bytes: Buffer): RecordLayout | undefined {
-  const end = bytes.indexOf(FIRST_WORD, FIRST_WORD.length);
-  return end < 0 ? undefined : layoutOf(bytes.toString('latin1', 0, end));
+/**
+ * The end of the record at `at`, which is the start of the next, or -1 if that is not there yet.
+ */
+function endOf(bytes: Buffer, at: number, layout: RecordLayout | undefined): number {
+  const likely = at + (layout?.bytes ?? 0);
+  const { length } = FIRST_WORD;
+  if (
+    likely > at &&
+    likely + length <= bytes.length &&
+    FIRST_WORD.compare(bytes, likely, likely + length) === 0
+  )
+    return likely;
+  return bytes.indexOf(FIRST_WORD, at + length);
 }

@@ -11,6 +11,7 @@ import { Lockstep, type LockstepReport } from '../check/compare.ts';
 import { QemuTrace } from '../check/qemu-trace.ts';
 import { checkWithUnicorn } from '../check/unicorn.ts';
 import { UserError } from '../io/fail.ts';
+import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 
 /** The default limit: long enough for a kernel's boot, short enough to wait for. */
 const DEFAULT_INSNS = 1_000_000;
@@ -96,6 +97,11 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     adopt();
     machine.ram.write(start, loaded);
   };
+  // QEMU would run on without a reader.
+  const onExit = (): void => trace.close();
+  const onSignal = (signal: EndingSignal): void => process.exit(SIGNAL_STATUS[signal]);
+  process.on('exit', onExit);
+  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
   try {
     // With the built-in firmware we adopt QEMU's memory when its firmware jumps to the kernel, else
     // before the first instruction.
@@ -103,6 +109,8 @@ export async function checkWithQemu(options: QemuOptions): Promise<LockstepRepor
     await trace.run(state => lockstep.step(state, atEntry) && lockstep.report.agreed < limit, atReset);
   } finally {
     trace.close();
+    process.off('exit', onExit);
+    for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   }
   return lockstep.report;
 }

@@ -1,8 +1,11 @@
 // `kcovbox check` in use. The toy kernel from its first instruction to power-off, including a
 // static glibc program, compared with QEMU: all registers after every instruction.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { parseQemu } from '../../cli/boot/qemu-options.ts';
 import { checkWithUnicorn } from '../../cli/check/unicorn.ts';
@@ -10,6 +13,7 @@ import { prepareGuest } from '../../cli/run/guest.ts';
 import { checkWithQemu } from '../../cli/verbs/check.ts';
 import { Machine } from '../../emulator/index.ts';
 import { allInMemory } from '../../host/guest.ts';
+import { assemble, FINISH } from '../support/asm.ts';
 import { generateProgram, type Profile } from '../support/oracle/generate.ts';
 import { buildImage } from '../support/oracle/image.ts';
 import { EVERYTHING, INTEGER_DOUBLE } from '../support/oracle/profiles.ts';
@@ -18,6 +22,7 @@ import { UNICORN } from '../support/oracle/unicorn.ts';
 import { Random, seedFromEnvironment, seedText } from '../support/random.ts';
 import { findProgram, missing, withScratchAsync } from '../support/tools.ts';
 
+const COMMAND = join(import.meta.dirname, '../../bin/kcovbox.cjs');
 const absent = missing('qemu-system-riscv64', QEMU) || missing('clang', findProgram('clang-19', 'clang'));
 
 /** Floating point, so that its state and registers are compared too. */
@@ -30,6 +35,35 @@ int main(void) {
     return printf("%.17g\\n", sum) == 19 ? 0 : 1;
 }
 `;
+
+/** M-mode enters S-mode with TVM, where satp is illegal, and without, fifty times each. */
+const UNDER_TVM = `
+  li t0, -1
+  csrw pmpaddr0, t0
+  li t0, 0x1f
+  csrw pmpcfg0, t0
+  la t0, trap
+  csrw mtvec, t0
+  li s0, 100
+1: li t0, (3 << 11) | (1 << 20)
+  csrc mstatus, t0
+  li t0, 1 << 11
+  andi t1, s0, 1
+  slli t1, t1, 20
+  or t0, t0, t1
+  csrs mstatus, t0
+  la t0, 2f
+  csrw mepc, t0
+  mret
+2: addi a1, a1, 3
+  csrr a2, satp
+  ecall
+  .balign 4
+trap: csrr a3, mcause
+  addi s0, s0, -1
+  bnez s0, 1b
+  li a0, 0
+${FINISH}`;
 
 const seed = seedFromEnvironment(0x57e9);
 
@@ -52,6 +86,38 @@ describe.skipIf(missing('qemu-system-riscv64', QEMU))(
         console.info(`qemu and kcovbox: ${report.agreed} instructions of random programs agreed one by one`);
         expect(report.difference?.join('\n')).toBeUndefined();
         expect(report.agreed).toBeGreaterThan(50_000);
+      });
+    });
+
+    test.each([
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ] as const)('%s ends qemu, too, and leaves no files', async (signal, status) => {
+      await withScratchAsync(async directory => {
+        const kernel = join(directory, 'loop.elf');
+        writeFileSync(kernel, assemble('1: addi a0, a0, 1\nj 1b').bytes);
+        const words = ['check', '-bios', 'none', '-kernel', kernel, '--max-insns', '1000000000'];
+        const env = { ...process.env, TMPDIR: directory };
+        const child = spawn(process.execPath, [COMMAND, ...words], { env, stdio: 'ignore' });
+        const isRunning = (): boolean =>
+          spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout.includes(`-D ${directory}`);
+        const ended = once(child, 'exit');
+        while (!isRunning()) await setTimeout(50);
+        child.kill(signal);
+        expect(await ended).toEqual([status, null]);
+        while (isRunning()) await setTimeout(50);
+        expect(readdirSync(directory)).toEqual(['loop.elf']);
+      });
+    });
+
+    // Where satp cannot be read QEMU leaves it out of its log.
+    test('S-mode under TVM agrees, and M-mode behind it', async () => {
+      await withScratchAsync(async directory => {
+        const kernel = join(directory, 'tvm.elf');
+        writeFileSync(kernel, assemble(UNDER_TVM).bytes);
+        const report = await checkWithQemu(parseQemu(['-bios', 'none', '-kernel', kernel, '--kcov', 'off']));
+        expect(report.difference?.join('\n')).toBeUndefined();
+        expect(report.agreed).toBeGreaterThan(6 * 50);
       });
     });
   },
