@@ -1,5 +1,4 @@
 /* bugs.h: switches and canaries of historical bugs, for include/bugs.h. */
- */
 #pragma once
 #include "types.h"
 
