@@ -16,7 +16,7 @@ const built = spawnSync(process.execPath, [join(ROOT, 'setup/build-xv6.mjs')], {
 });
 const noXv6 = missing(`xv6 (${built.stderr.trim()})`, built.status === 0 ? built.stdout : undefined);
 const DIR = dirname(built.stdout.trim());
-const OURS = [process.execPath, COMMAND, 'boot'];
+const OURS = [process.execPath, join(dirname(COMMAND), 'kcovbox-qemu.cjs')];
 /** The output of the shell after the last command. */
 const DONE = /\ndone\n\$ /;
 
