@@ -10,7 +10,7 @@
 
 struct edu {
     struct device *dev;
-    volatile u8 *regs; /* mmio_read32(e->regs + REGISTER), mmio_write32(e->regs + REGISTER, value) */
+    volatile u8 *regs; /* mmio_read32(e->regs + OFFSET), mmio_write32(e->regs + OFFSET, value) */
 };
 
 /* data is the argument of the ioctl in kernel memory; it is copied back behind this. */
