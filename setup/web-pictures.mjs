@@ -1,6 +1,6 @@
-// Pictures of the page in docs/images, of what `npm run web` has built: `node setup/web-pictures.mjs`
-// renews them; `--look DIR` instead shows the views at 420 and 1400 pixels in both colour schemes,
-// for people to look at.
+// Pictures of the page in docs/images, of what `npm run web` has built: `node setup/web-
+// pictures.mjs` renews them; `--look DIR` instead shows the views at 420 and 1400 pixels in
+// both colour schemes, for people to look at.
 import { createReadStream, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
