@@ -1,11 +1,12 @@
-// Experiments about the fuzzer: a trial is a campaign, the same bytes whether its executor is new
-// or has run another trial, and equal to the campaign of the library with the trial's seed.
+// Experiments about the fuzzer: a trial is a campaign, with the same bytes whether its executor is
+// new or has run other trials.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ExperimentTrial, FuzzPlan } from '../../experiment/schema.ts';
-import { isOneLine, kcovbox } from '../support/command.ts';
+import { sha256 } from '../../toolchain/index.ts';
+import { isOneLine, kcovbox, ROOT } from '../support/command.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-kind-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -24,19 +25,35 @@ budget: { executions: 128 }
 bugs: { any: { report: '.' } }
 `;
 
+/** The worked example of docs/research.md, in small. */
+const EXAMPLE = readFileSync(join(ROOT, 'examples', 'experiment', 'comparisons.yaml'), 'utf8')
+  .replace('trials: 20', 'trials: 2')
+  .replace('fuzz: {}', 'fuzz: { per-batch: 16 }')
+  .replace('executions: 8192', 'executions: 512');
+
 beforeAll(() => {
   writeFileSync(join(cwd, 'pipes.yaml'), FILE);
-  expect(cli('run', '-j', '2', 'pipes.yaml').status).toBe(0);
+  writeFileSync(join(cwd, 'comparisons.yaml'), EXAMPLE);
+  expect(cli('run', '-j', '1', '--dir', 'one', 'pipes.yaml').status).toBe(0);
 });
 
 const trialOf = (folder: string, id: string): string =>
   readFileSync(join(cwd, folder, 'trials', id, 'trial.json'), 'utf8');
+const filesOf = (folder: string): [string, string][] =>
+  readdirSync(join(cwd, folder), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .map((path): [string, string] => [path.slice(join(cwd, folder).length), sha256(readFileSync(path))])
+    .sort();
 
-test('one process for all trials gives the bytes of two', () => {
-  expect(cli('plan', '--dir', 'one', 'pipes.yaml').status).toBe(0);
-  expect(cli('shard', 'one', '--index', '0', '--of', '1').status).toBe(0);
-  for (const id of ['without/0000', 'without/0001', 'with/0000', 'with/0001'])
-    expect(trialOf('one', id)).toBe(trialOf('pipes.experiment', id));
+test('the worked example, from one process and from two: every file is equal, the report too', () => {
+  for (const jobs of ['1', '2']) {
+    expect(cli('run', '-j', jobs, '--dir', jobs, 'comparisons.yaml').status).toBe(0);
+    expect(cli('report', jobs).stdout).toMatch(/^with vs without, points: A12 /m);
+    expect(cli('export', '-o', join(jobs, 'data.csv'), jobs).status).toBe(0);
+  }
+  expect(filesOf('2')).toEqual(filesOf('1'));
+  expect(trialOf('1', 'with/0000')).not.toBe(trialOf('1', 'without/0000'));
 });
 
 test('trials differ, each has its budget, and points are hook calls of the kernel', () => {
