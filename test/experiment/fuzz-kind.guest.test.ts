@@ -29,7 +29,7 @@ bugs: { any: { report: '.' } }
 const EXAMPLE = readFileSync(join(ROOT, 'examples', 'experiment', 'comparisons.yaml'), 'utf8')
   .replace('trials: 20', 'trials: 2')
   .replace('fuzz: {}', 'fuzz: { per-batch: 16 }')
-  .replace('executions: 8192', 'executions: 512');
+  .replace('executions: 4096', 'executions: 512');
 
 beforeAll(() => {
   writeFileSync(join(cwd, 'pipes.yaml'), FILE);
