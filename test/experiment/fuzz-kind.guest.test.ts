@@ -28,7 +28,7 @@ bugs: { any: { report: '.' } }
 /** The worked example of docs/research.md, in small. */
 const EXAMPLE = readFileSync(join(ROOT, 'examples', 'experiment', 'comparisons.yaml'), 'utf8')
   .replace('trials: 20', 'trials: 2')
-  .replace('fuzz: {}', 'fuzz: { per-batch: 16 }')
+  .replace('batches: 8, per-batch: 32', 'batches: 4, per-batch: 32')
   .replace('executions: 4096', 'executions: 512');
 
 beforeAll(() => {

@@ -35,6 +35,18 @@ const translucent = (colour: string, share: number): string =>
     .toString(16)
     .padStart(2, '0')}`;
 
+/** 1, 2, 5, 10 and so on inside the axis, and its two ends; labels must not touch. */
+function ticksOf(x: readonly number[], isNarrow: boolean): number[] {
+  const [first, last] = [x[0]!, x.at(-1)!];
+  const steps: number[] = [];
+  for (let decade = 1; decade <= last; decade *= 10) steps.push(decade, 2 * decade, 5 * decade);
+  const apart = (last / first) ** (isNarrow ? 0.14 : 0.06);
+  const inner = steps.filter(step => step > first * apart && step < last / apart);
+  const kept: number[] = [first];
+  for (const step of inner) if (step > kept.at(-1)! * apart) kept.push(step);
+  return last > first ? [...kept, last] : kept;
+}
+
 /** Replaces what `host` shows. */
 export function plot(host: HTMLElement, options: PlotOptions): void {
   host.replaceChildren();
@@ -90,6 +102,10 @@ export function plot(host: HTMLElement, options: PlotOptions): void {
           ...axis,
           label: options.xLabel,
           space: isNarrow ? 46 : 60,
+          ...(isLog && {
+            splits: (_: uPlot) => ticksOf(x, isNarrow),
+            filter: (_: uPlot, ticks: number[]) => ticks,
+          }),
           values: (_, ticks) => ticks.map(tick => (tick === null ? '' : short(tick))),
         },
         { ...axis, label: options.yLabel, size: 58, values: (_, ticks) => ticks.map(yText) },
