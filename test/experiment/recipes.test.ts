@@ -1,5 +1,5 @@
-// The files in examples/experiment: experiments that the schema accepts, and a Job of Kubernetes that
-// starts the shards it counts. (recipes.slow.test.ts runs the others.)
+// The files in examples/experiment: experiments that the schema accepts, and a Job of Kubernetes
+// that starts the shards it counts. (recipes.slow.test.ts runs the others.)
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
