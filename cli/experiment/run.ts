@@ -36,7 +36,8 @@ function planText(folder: Folder): string {
 export async function runAll(folder: Folder, jobs: number): Promise<void> {
   folder.sweep();
   const { trials } = folder.plan;
-  const pending = folder.pending(trials);
+  // The variants in turn, so that a report of unfinished trials has some of each.
+  const pending = folder.pending(trials).sort((a, b) => a.index - b.index);
   const before = trials.length - pending.length;
   if (before > 0) tell(`kcovbox: ${before} of ${trials.length} trials are finished already\n`);
   const progress = progressLine();
