@@ -59,6 +59,7 @@ async function create(path: string, options: RunOptions): Promise<Stored> {
     version: 1 as const,
     config: configOf(options),
     conf: whole,
+    words: append,
     append: images.append,
     tail: images.tail ?? '',
   };

@@ -10,6 +10,7 @@ import { chooseKernel, type RobustOptions } from '../run/robust.ts';
 
 export interface ExecOptions extends RobustOptions {
   describe?: string[];
+  append?: string;
   c?: true;
   functions?: true;
 }
@@ -30,8 +31,12 @@ export async function execProgram(path: string, options: ExecOptions): Promise<n
     return 0;
   }
   const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
-  const { kernelSource } = options;
-  const target = await prepareTarget({ conf, kernelSource, append: words.join(' ') });
+  const { kernelSource, append = '' } = options;
+  const target = await prepareTarget({
+    conf,
+    kernelSource,
+    append: [...words, append].filter(Boolean).join(' '),
+  });
   const executor = openTarget(target);
   const execution = executor.execute(program, 'pc', true);
   const title = crashOf(program, execution);

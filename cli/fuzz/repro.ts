@@ -46,7 +46,17 @@ export async function reproduce(path: string): Promise<number> {
     const title = readFileSync(join(dir, 'title.txt'), 'utf8').trim();
     const budget = String(manifest.config.budget * 2);
     const capsule = join(dir, 'repro.kcapsule');
-    const common = ['--no-symbolize', '--conf', manifest.conf, '--max-insns', budget, '--record', capsule];
+    const words = manifest.words === '' ? [] : ['--append', manifest.words];
+    const common = [
+      ...words,
+      '--no-symbolize',
+      '--conf',
+      manifest.conf,
+      '--max-insns',
+      budget,
+      '--record',
+      capsule,
+    ];
     const { status, console } = await kcovbox(['run', ...common, join(dir, 'repro.c')]);
     const end = status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done';
     // A hang is the campaign's word for a spent budget: its title names the call, which C does not.

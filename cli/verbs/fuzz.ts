@@ -38,6 +38,7 @@ function addRun(command: Command): void {
         .default(EXECUTIONS),
     )
     .addOption(jobsOption())
+    .option('--append <text>', 'more words of the kernel command line')
     .addOption(new Option('--seed <hex>', 'seed of the campaign (default: 1)').argParser(parseSeed))
     .option('--call <pattern>', 'calls that programs make, such as "read*" (repeatable)', repeated)
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
@@ -45,7 +46,6 @@ function addRun(command: Command): void {
     .option('--no-snapshots', 'boot the guest for each program')
     .option('--fail', 'let allocations of calls fail, too')
     .option('--settle', 'sleep behind the last call, so that deferred work is recorded')
-    .option('--append <text>', 'more words of the kernel command line')
     .addOption(engineOption())
     .addHelpText(
       'after',
@@ -107,6 +107,7 @@ function addExec(command: Command): void {
     .description('execute one program, and print its calls; or print it as C')
     .argument('<file>', 'text of a program')
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
+    .option('--append <text>', 'more words of the kernel command line')
     .option('--functions', 'print the functions of the kernel that each call entered')
     .option('-c', 'print a C program that makes the same calls')
     .addHelpText(

@@ -45,6 +45,10 @@ export const campaignManifest = z.strictObject({
   version: z.literal(1),
   config: campaignConfig,
   conf: z.string().max(255).describe('configuration of the kernel, for the programs of crashes'),
+  words: z
+    .string()
+    .max(1 << 16)
+    .describe('for its command line, for the programs of crashes'),
   append: z
     .string()
     .max(1 << 16)

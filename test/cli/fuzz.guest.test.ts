@@ -1,7 +1,7 @@
 // `kcovbox fuzz` as a user starts it: campaigns with planted bugs, found within a stated number of
 // executions; the same bytes with any number of workers, on both engines, on every Node.js, and
 // after a kill -9; crashes that are repeated by a C program and a capsule.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
+import { otherNodeVersions } from '../support/nodes.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -112,6 +113,13 @@ describe('one campaign', () => {
       stderr: '',
     });
     expect(contents('three')).toEqual(contents('one'));
+  });
+
+  test.each(otherNodeVersions())('is the same on Node.js $major', ({ major, path }) => {
+    const words = ['fuzz', 'run', '-n', N, '-j', '2', '--seed', '5', `node${major}`];
+    const { status } = spawnSync(path, [COMMAND, ...words], { cwd, input: '', timeout: 120_000 });
+    expect(status).toBe(0);
+    expect(contents(`node${major}`)).toEqual(contents('one'));
   });
 
   test('goes on after kill -9, with the same bytes', async () => {

@@ -1,0 +1,55 @@
+// Long doses of `kcovbox fuzz`: many more programs against the device's own report of records, and
+// a campaign whose memory does not grow.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { Choice, campaignConfig, Generator, Random, runCampaign } from '../../fuzz/index.ts';
+import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
+import { kcovbox } from '../support/command.ts';
+import { seedFromEnvironment, seedText } from '../support/random.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-slow-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const descriptions = loadDescriptions(descriptionTexts());
+
+test('both engines give each program the same records', async () => {
+  const seed = seedFromEnvironment(0x5eed_0002);
+  const generator = new Generator(new Random(BigInt(seed)), new Choice(descriptions), []);
+  const [a, b] = [
+    openTarget(await prepareTarget({ engine: 'jit' })),
+    openTarget(await prepareTarget({ engine: 'interp' })),
+  ];
+  for (let n = 0; n < 20_000; n++) {
+    const program = generator.program();
+    const mode = n % 2 ? 'cmp' : 'pc';
+    const [x, y] = [a.execute(program, mode), b.execute(program, mode)];
+    expect(x, `program ${n}, seed ${seedText(seed)}`).toEqual(y);
+    const last = 2 + (x.calls.at(-1)?.end ?? 0) * (mode === 'pc' ? 2 : 8);
+    if (
+      Buffer.compare(Buffer.from(a.area.slice(2, last).buffer), Buffer.from(b.area.slice(2, last).buffer)) !==
+      0
+    )
+      throw new Error(`other records of program ${n}, seed ${seedText(seed)}`);
+  }
+});
+
+test('memory does not grow over a long campaign', async () => {
+  const executor = openTarget(await prepareTarget());
+  const config = campaignConfig.parse({ seed: '0x9' });
+  const sizes: number[] = [];
+  const epoch = () => void sizes.push(process.memoryUsage().rss);
+  runCampaign({ config, descriptions, executor, executions: 200_000, epoch });
+  const tenth = sizes[Math.floor(sizes.length / 10)]!;
+  expect(sizes.at(-1)! / tenth).toBeLessThan(1.25);
+});
+
+test('a campaign of 50,000 executions is repeated whole', () => {
+  expect(kcovbox(['fuzz', 'run', '-n', '50000', 'c'], { cwd, timeout: 1_200_000 }).status).toBe(0);
+  const verified = kcovbox(['fuzz', 'verify', '--sample', '10', '--engine', 'interp', 'c'], {
+    cwd,
+    timeout: 1_200_000,
+  });
+  expect(verified).toMatchObject({ status: 0, stdout: '5 epochs of 49 repeated: equal\n' });
+});
