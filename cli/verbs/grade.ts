@@ -27,6 +27,9 @@ interface GradeOptions {
   unsafe?: true;
 }
 
+/** Pairs in the table; the page has all. */
+const ALIKE_SHOWN = 20;
+
 const say = (line: string): void => tell(`${line}\n`);
 
 /** Folders and archives, by name; anything else in the folder is no submission. */
@@ -134,9 +137,11 @@ function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string 
     return `${printable(submission.name).padEnd(width)} ${`${points}/${of}`.padStart(7)}  ${status.padEnd(7)} ${printable(why)}\n`;
   });
   const { mean, median } = summary(scores);
-  const alikeRows = pairs.map(
-    ({ a, b, percent }) => `alike: ${printable(a)} and ${printable(b)}, ${percent} %\n`,
-  );
+  const alikeRows = pairs
+    .slice(0, ALIKE_SHOWN)
+    .map(({ a, b, percent }) => `alike: ${printable(a)} and ${printable(b)}, ${percent} %\n`);
+  const more = pairs.length - alikeRows.length;
+  if (more > 0) alikeRows.push(`alike: ${more} more pairs; -o DIR writes all of them to class.html\n`);
   return `${rows.join('')}${alikeRows.join('')}${scores.length} submissions, mean ${mean}, median ${median}\n`;
 }
 
