@@ -78,7 +78,6 @@ export function checkOutputs(outputs: Outputs): void {
     throw new UserError(
       `--format ${outputs.format} without --cover: add --cover FILE, or - for standard output`,
     );
-  if (outputs.testName === '') throw new UserError('--test-name: the name is empty');
   if (outputs.testName !== undefined && outputs.cover === undefined)
     throw new UserError('--test-name without --cover: it names the test in a coverage file');
   if (outputs.exact && outputs.cover === undefined)

@@ -154,7 +154,7 @@ const RUN: readonly Line[] = [
   ['run --driver nolink.c␣ ok.c', /driver .*nolink\.c : there is no such file/],
   ['run --driver text ok.c', /driver .*text does not compile/, 123],
   ['run --kernel-source nothing ok.c', /kernel tree .*nothing: no such folder/],
-  ['run --trace --test-name "" --cover x.info ok.c', /--test-name: the name is empty/],
+  ['run --trace --test-name "" --cover x.info ok.c', /--test-name <name>: the name is empty/],
   [
     'run --fault edu:irq-drop@5=abc ok.c',
     /edu:irq-drop@5=abc: behind irq-drop comes @N.*=TIME, such as @5=20us/,
