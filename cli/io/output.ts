@@ -150,7 +150,8 @@ export const writeTo = (path: string, text: string): void =>
 
 /**
  * Writes several outputs: one that fails does not keep the others from being written. Errors: the
- * last failure, and a line for each before it; a reader that has gone only if there is no other.
+ * last failure, and a line for each other one before it, once where two outputs share a file; a
+ * reader that has gone only if there is no other.
  */
 export async function writeEach(outputs: Iterable<() => unknown>): Promise<void> {
   const failures: unknown[] = [];
@@ -160,7 +161,8 @@ export async function writeEach(outputs: Iterable<() => unknown>): Promise<void>
     } catch (error) {
       failures.push(error);
     }
-  const errors = failures.filter(failure => !(failure instanceof QuietEnd));
+  const failed = failures.filter(failure => !(failure instanceof QuietEnd));
+  const errors = [...new Map(failed.map(error => [String(error), error])).values()];
   for (const error of errors.slice(0, -1)) report(error);
   if (failures.length > 0) throw errors.at(-1) ?? failures[0];
 }

@@ -24,6 +24,7 @@ const EXAMPLE = join(ROOT, 'guest-programs', 'openbsd-kcov.c');
 const LINUX = join(ROOT, 'guest-programs', 'linux-kcov.c');
 
 beforeAll(() => {
+  file('says.c', '#include <stdio.h>\nint main(void) { return puts("hi") < 0; }\n');
   file('exit7.c', 'int main(void) { return 7; }\n');
   file('reads.c', '#include <unistd.h>\nint main(void) { return read(-1, 0, 0) != 0; }\n');
   expect(run('run', '--cover', 'a.kcov', '--test-name', 'first test', EXAMPLE).status).toBe(0);
@@ -380,14 +381,18 @@ describe('help', () => {
     expect(stdout).toMatch(usage);
   });
 
-  test.each(['--help', 'run --help', 'cov export --help', '--version'])(
-    '%s to a full disk is one line',
-    args => {
-      const { status, stderr } = shell(`kcovbox ${args} > /dev/full`, { cwd });
-      expect(status).toBe(125);
-      expect(stderr).toSatisfy(isOneLine);
-    },
-  );
+  test.each([
+    '--help',
+    'run --help',
+    'cov export --help',
+    '--version',
+    'run says.c',
+    'run --trace --cover - says.c', // two outputs
+  ])('%s to a full disk is one line', args => {
+    const { status, stderr } = shell(`kcovbox ${args} > /dev/full`, { cwd });
+    expect(status).toBe(125);
+    expect(stderr).toSatisfy(isOneLine);
+  });
 });
 
 describe('what is left behind', () => {
