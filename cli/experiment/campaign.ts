@@ -5,7 +5,7 @@ import { DEFAULT_EXTENSIONS } from '../../emulator/index.ts';
 import { FuzzTrial } from '../../experiment/fuzz-trial.ts';
 import type { FuzzOptions, FuzzPlan, PlannedFuzz, PlannedTrial } from '../../experiment/schema.ts';
 import type { FinishedTrial } from '../../experiment/trial.ts';
-import { BUDGET, campaignConfig, Executor } from '../../fuzz/index.ts';
+import { BUDGET, Choice, campaignConfig, Executor, FuzzError } from '../../fuzz/index.ts';
 import { describe } from '../../host/describe.ts';
 import { type DescriptionTexts, descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { prepareTarget } from '../../host/fuzz/target.ts';
@@ -72,12 +72,22 @@ export async function prepareFuzz(
   );
   const more = (options.describe ?? []).map(path => (isAbsolute(path) ? path : join(folder, path)));
   const texts = descriptionTexts(more);
-  loadDescriptions(texts);
+  const told = <T>(key: string, body: () => T): T => {
+    try {
+      return body();
+    } catch (error) {
+      if (!(error instanceof FuzzError)) throw error;
+      return fail(key, error.message);
+    }
+  };
+  const descriptions = told('describe', () => loadDescriptions(texts));
+  const campaign = campaignOf(options);
+  told('calls', () => new Choice(descriptions, campaign.calls));
   const bytes = new TextEncoder().encode(JSON.stringify(texts));
   images.set(run.images.kernel.sha256, guest.kernel);
   images.set(run.images.initrd, guest.initrd);
   images.set(sha256(bytes), bytes);
-  return { name, run, campaign: campaignOf(options), descriptions: sha256(bytes) };
+  return { name, run, campaign, descriptions: sha256(bytes) };
 }
 
 /** Of the last guest: booting it and compiling its code is a part of a trial that others share. */

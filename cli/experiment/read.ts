@@ -1,7 +1,7 @@
 // The file of an experiment: YAML, checked; what is wrong is one line with the file's name and the
 // place in it.
 import { dirname } from 'node:path';
-import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { type ExperimentFile, fuzzFile, programFile } from '../../experiment/schema.ts';
 import { readInput } from '../../host/input.ts';
 import { UserError } from '../io/fail.ts';
@@ -9,6 +9,9 @@ import { UserError } from '../io/fail.ts';
 /** Of the file. */
 const BYTES_MAX = 1 << 20;
 const ALIASES_MAX = 100;
+/** No bytes of UTF-8 stand for half of a surrogate pair, and a word of a program ends at NUL. */
+const NO_WORD = /[\0\p{Surrogate}]/u;
+const NO_TEXT = /\p{Surrogate}/u;
 
 type Path = readonly PropertyKey[];
 type Located = (path: Path) => string;
@@ -44,6 +47,10 @@ function issueOf(issue: Issue): { path: Path; message: string } {
   const inner = issue.errors?.flat().find(({ code }) => code !== 'invalid_type');
   if (issue.code === 'invalid_union' && inner)
     return { ...issueOf(inner), path: [...issue.path, ...inner.path] };
+  if (issue.code === 'invalid_key' && issue.issues?.[0])
+    return { path: issue.path, message: issue.issues[0].message };
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined'))
+    return { path: issue.path, message: 'it is missing' };
   if (issue.code !== 'unrecognized_keys') return { path: issue.path, message: issue.message };
   const [key = ''] = issue.keys ?? [];
   return { path: [...issue.path, key], message: `there is no such key; docs/research.md lists all` };
@@ -55,6 +62,7 @@ interface Issue {
   readonly message: string;
   readonly keys?: string[];
   readonly errors?: Issue[][];
+  readonly issues?: Issue[];
 }
 
 function patternsOf({ bugs = {} }: ExperimentFile): [Path, string][] {
@@ -63,6 +71,18 @@ function patternsOf({ bugs = {} }: ExperimentFile): [Path, string][] {
       bug[key] === undefined ? [] : [[['bugs', name, key], bug[key]] as [Path, string]],
     ),
   );
+}
+
+/** The path of the first string that cannot be what it stands for. */
+function badText(value: unknown, path: Path = []): Path | undefined {
+  if (typeof value === 'string')
+    return (path.at(-1) === 'input' ? NO_TEXT : NO_WORD).test(value) ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const bad = badText(item, [...path, Array.isArray(value) ? Number(key) : key]);
+    if (bad) return bad;
+  }
+  return undefined;
 }
 
 /** Rules between several values. */
@@ -86,6 +106,8 @@ function checkWhole(file: ExperimentFile, fail: (path: Path, why: string) => nev
       );
     seen.set(BigInt(given), i);
   }
+  const bad = badText(file);
+  if (bad) fail(bad, 'it has a NUL or half of a surrogate pair; no program can get that');
   if ('fuzz' in file)
     for (const [name, { report }] of Object.entries(file.bugs ?? {}))
       if (report === undefined) fail(['bugs', name], 'a campaign has titles of crashes: give report');
@@ -104,8 +126,27 @@ function plainValue(document: Document, path: string): unknown {
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX });
   } catch (error) {
-    throw new UserError(`${path}: ${(error as Error).message}`);
+    const { message } = error as Error;
+    throw new UserError(
+      `${path}: ${/alias count/.test(message) ? 'its aliases make it too large' : message}`,
+    );
   }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'a second document begins here; an experiment is a file of its own',
+};
+
+/** Errors: UserError for a key that is left out of a value, because objects have it already. */
+function refuseProto(document: Document, place: (offset: number) => string): void {
+  visit(document, {
+    Pair(_, { key }) {
+      if (isScalar(key) && key.value === '__proto__')
+        throw new UserError(
+          `${place(key.range?.[0] ?? 0)}: __proto__: it cannot be a name; choose another one`,
+        );
+    },
+  });
 }
 
 /** Errors: UserError, one line with the place. */
@@ -117,10 +158,11 @@ export function parseExperiment(path: string, text: string): ReadExperiment {
     return `${path}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
   };
   const [broken] = document.errors;
-  if (broken)
-    throw new UserError(
-      `${place(broken.pos[0])}: ${broken.message.split('\n')[0]!.replace(/ at line .*$/, '')}`,
-    );
+  if (broken) {
+    const message = WORDS[broken.code] ?? broken.message.split('\n')[0]!.replace(/ at line .*$/, '');
+    throw new UserError(`${place(broken.pos[0])}: ${message}`);
+  }
+  refuseProto(document, place);
   const at: Located = where => place(nodeAt(document, where)?.range?.[0] ?? 0);
   const value = plainValue(document, path);
   const isFuzz = typeof value === 'object' && value !== null && 'fuzz' in value;
@@ -135,5 +177,16 @@ export function parseExperiment(path: string, text: string): ReadExperiment {
   return { file: parsed.data, text, folder: dirname(path), at };
 }
 
-export const readExperiment = (path: string): ReadExperiment =>
-  parseExperiment(path, new TextDecoder().decode(readInput(path, 'experiment', BYTES_MAX)));
+/** Errors: UserError, one line with the file. */
+export function readExperiment(path: string): ReadExperiment {
+  const bytes = readInput(path, 'experiment', BYTES_MAX);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UserError(
+      `experiment ${path}: it has bytes that are not UTF-8; an experiment is text in UTF-8`,
+    );
+  }
+  return parseExperiment(path, text);
+}

@@ -1,6 +1,7 @@
 // `kcovbox experiment plan`, `run` and `resume`.
 import { availableParallelism } from 'node:os';
 import { type Command, Option } from 'commander';
+import { counted } from '../../emulator/index.ts';
 import { budgetWords } from '../../experiment/budget.ts';
 import { planHash } from '../../experiment/plan.ts';
 import { tell } from '../../toolchain/index.ts';
@@ -28,7 +29,7 @@ function planText(folder: Folder): string {
     return `  ${name}: ${program.argv.join(' ')} on ${kernel.conf}, ${harts}, ${machine.memory / 2 ** 20} MiB\n`;
   });
   return (
-    `${plan.name}: ${plan.variants.length} variants of ${perVariant} trials, each of ${budgetWords(plan.budget)}\n` +
+    `${plan.name}: ${counted(plan.variants.length, 'variant')} of ${counted(perVariant, 'trial')}, each of ${budgetWords(plan.budget)}\n` +
     `${lines.join('')}plan ${planHash(plan)}\nfolder ${folder.path}\n`
   );
 }
@@ -54,7 +55,7 @@ export async function runAll(folder: Folder, jobs: number): Promise<void> {
     show();
   });
   progress.clear();
-  writeTo('-', `${trials.length} trials of plan ${folder.hash.slice(0, 16)} in ${folder.path}\n`);
+  writeTo('-', `${counted(trials.length, 'trial')} of plan ${folder.hash.slice(0, 16)} in ${folder.path}\n`);
 }
 
 const jobsOption = (): Option =>

@@ -4,6 +4,7 @@ import {
   type CallType,
   type Descriptions,
   type Direction,
+  FuzzError,
   fits,
   type Resource,
   type Type,
@@ -34,11 +35,16 @@ export class Choice {
   readonly calls: readonly CallType[];
   readonly #makers = new Map<Resource, CallType[]>();
 
-  /** `patterns`: names of calls, with * for any text; absent: all. */
+  /**
+   * `patterns`: names of calls, with * for any text; absent: all. Errors: FuzzError for one that
+   * matches no call.
+   */
   constructor(descriptions: Descriptions, patterns: readonly string[] = ['*']) {
     const wanted = patterns.map(
       p => new RegExp(`^${p.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`),
     );
+    const idle = wanted.findIndex(pattern => !descriptions.calls.some(({ name }) => pattern.test(name)));
+    if (idle >= 0) throw new FuzzError(`no call matches "${patterns[idle]}"`);
     this.calls = descriptions.calls.filter(({ name }) => wanted.some(pattern => pattern.test(name)));
     for (const resource of descriptions.resources.values())
       this.#makers.set(

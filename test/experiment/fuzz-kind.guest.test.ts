@@ -88,6 +88,11 @@ test.each([
     FILE.replace('without: {', 'without: { conf: openbsd,'),
     /:7:14: conf: --conf openbsd is a kernel of openbsd/,
   ],
+  [FILE.replace("'close'", "'clsoe'"), /:3:3: calls: no call matches "clsoe"/],
+  [
+    FILE.replace('  batches', '  describe: [pipes.yaml]\n  batches'),
+    /:4:3: describe: pipes\.yaml:1: "name" begins no declaration/,
+  ],
 ])('%j is refused with its place', (text, message) => {
   writeFileSync(join(cwd, 'bad.yaml'), text);
   const ran = cli('plan', 'bad.yaml');

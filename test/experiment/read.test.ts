@@ -47,6 +47,12 @@ test.each([
     GOOD.replace(/bugs:[\s\S]*/, 'stop-when-found: true\n'),
     /^x\.yaml:6:1: stop-when-found: there are no bugs/,
   ],
+  [GOOD.replace('more: {', '__proto__: {'), /^x\.yaml:3:24: __proto__: it cannot be a name/],
+  [GOOD.replace('more: {', '../up: {'), /^x\.yaml:3:24: variants\.\.\.\/up: expected lower-case letters/],
+  [GOOD.replace(/^budget.*\n/m, ''), /^x\.yaml:1:1: budget: it is missing$/],
+  [`${GOOD}---\n${GOOD}`, /^x\.yaml:8:1: a second document begins here/],
+  [GOOD.replace('a.c,', 'a.c, args: [a, "b\\0"],'), /^x\.yaml:2:35: program\.args\.1: it has a NUL/],
+  [GOOD.replace('a.c,', 'a.c, input: "\\ud800",'), /^x\.yaml:2:25: program\.input: .*surrogate/],
   [GOOD.replace('name: good', 'name: ../up'), /^x\.yaml:1:1: name: expected lower-case letters/],
 ])('%j', (text, message) => {
   let line = '';
@@ -59,11 +65,16 @@ test.each([
   expect(line).not.toMatch(/\n/);
 });
 
+test('standard input may have any character', () => {
+  const { file } = read(GOOD.replace('a.c,', 'a.c, input: "a\\0b",'));
+  expect(file).toMatchObject({ program: { input: 'a\0b' } });
+});
+
 test('a million aliases are refused, not expanded', () => {
   const bomb = Array.from(
     { length: 9 },
     (_, i) => `a${i}: &a${i} [${`*a${i - 1}, `.repeat(9).slice(0, -2)}]`,
   );
   bomb[0] = 'a0: &a0 [x, x, x, x, x, x, x, x, x]';
-  expect(() => read(`${bomb.join('\n')}\n${GOOD}`)).toThrow(/^x\.yaml/);
+  expect(() => read(`${bomb.join('\n')}\n${GOOD}`)).toThrow(/^x\.yaml: its aliases make it too large$/);
 });
