@@ -53,8 +53,8 @@ function tables(random: Random): [at: number, value: bigint][] {
 
 const address = (random: Random): bigint => {
   const [a, b, c] = [random.below(4), random.below(4), random.below(16)];
-  const va =
-    BigInt(a) * 2n ** 30n + BigInt(b) * 2n ** 21n + BigInt(c) * 4096n + BigInt(random.below(512) * 8);
+  const inPage = random.below(512) * 8 + (random.oneIn(3) ? random.below(8) : 0);
+  const va = BigInt(a) * 2n ** 30n + BigInt(b) * 2n ** 21n + BigInt(c) * 4096n + BigInt(inPage);
   return random.oneIn(40) ? va | (1n << 39n) : va;
 };
 

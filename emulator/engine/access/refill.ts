@@ -52,7 +52,7 @@ export const REFUSED = 1;
 /**
  * Adds (va: i64, bytes - 1: i32, is store: i32) -> host address of va after filling the TLB, 0 if
  * the hart must do it, or REFUSED if the TLB marks the page as a device's or as one that holds
- * code. The access is aligned if the result is not 0.
+ * code. The access lies within one page if the result is neither; it need not be aligned.
  */
 export function addRefill(m: ModuleBuilder, place: RefillPlace): FunctionHandle {
   const f = m.func([I64, I32, I32], [I32], 'refill');
@@ -96,11 +96,15 @@ class Refill {
   write(): void {
     const c = this.#c;
     const decline = c.block();
-    c.local_get(this.#va).i32_wrap_i64().local_get(this.#lowBits).i32_and().br_if(decline);
-    c.i32_const(0).i32_load(WALK_M).i32_const(0).i32_load(WALK);
-    c.i32_const(0).i32_load(DATA_VIEW).local_tee(this.#view).i32_const(VIEW_M).i32_eq();
-    c.select().local_tee(this.#table).i32_const(WALK_NONE).i32_eq().br_if(decline);
+    c.i32_const(0).i32_load(DATA_VIEW).local_set(this.#view);
     this.#findEntry();
+    c.local_get(this.#va).i32_wrap_i64().local_get(this.#lowBits).i32_and().if_();
+    this.#misaligned(decline);
+    c.end();
+    c.i32_const(0).i32_load(WALK_M).i32_const(0).i32_load(WALK);
+    c.local_get(this.#view).i32_const(VIEW_M).i32_eq();
+    c.select().local_tee(this.#table).i32_const(WALK_NONE).i32_eq().br_if(decline);
+    this.#refuseSlow();
     const found = c.block();
     c.local_get(this.#table).i32_const(WALK_BARE).i32_eq().if_();
     c.local_get(this.#va).i64_const(-4096).i64_and();
@@ -113,6 +117,24 @@ class Refill {
     c.return_();
     c.end().i32_const(0);
     this.#own.release();
+  }
+
+  /**
+   * The tag that a fast test compares rejects every misaligned address, so the page may well be in
+   * the TLB. Crossing into the next page is the hart's.
+   */
+  #misaligned(decline: Label): void {
+    const c = this.#c;
+    c.local_get(this.#va).i32_wrap_i64().i32_const(0xfff).i32_and().local_get(this.#lowBits).i32_add();
+    c.i32_const(0xfff).i32_gt_u().br_if(decline);
+    c.local_get(this.#entry).i64_load(TLB_READ).local_get(this.#va).i64_const(-4096).i64_and().i64_eq();
+    c.if_();
+    c.local_get(this.#va).i32_wrap_i64();
+    c.local_get(this.#entry)
+      .i32_load(TLB_READ + 8)
+      .i32_add()
+      .return_();
+    c.end();
   }
 
   /** Physical address on the stack -> `offset`. */
@@ -266,7 +288,7 @@ class Refill {
     c.end().end();
   }
 
-  /** Finds the entry in the table of the view; an entry marked as slow needs the hart. */
+  /** Finds the entry in the table of the view. */
   #findEntry(): void {
     const c = this.#c;
     c.local_get(this.#va)
@@ -276,8 +298,19 @@ class Refill {
       .i32_const(TLB_BYTES - 16)
       .i32_and();
     c.local_get(this.#view).local_get(this.#isStore).i32_const(VIEWS).i32_mul().i32_add();
-    c.local_tee(this.#number).i32_const(TLB_BYTES).i32_mul().i32_add().local_tee(this.#entry);
-    c.i64_load(TLB_READ).local_get(this.#va).i64_const(-4096).i64_and().i64_const(TLB_SLOW).i64_or();
+    c.local_tee(this.#number).i32_const(TLB_BYTES).i32_mul().i32_add().local_set(this.#entry);
+  }
+
+  /** An entry marked as slow needs the hart. */
+  #refuseSlow(): void {
+    const c = this.#c;
+    c.local_get(this.#entry)
+      .i64_load(TLB_READ)
+      .local_get(this.#va)
+      .i64_const(-4096)
+      .i64_and()
+      .i64_const(TLB_SLOW)
+      .i64_or();
     c.i64_eq().if_();
     c.i32_const(REFUSED).return_().end();
   }
