@@ -145,7 +145,14 @@ export class InterpEngine implements Engine {
       this.#onHostStore();
     };
     this.pages.onTable = () => this.invalidated();
-    this.pages.onTableStored = () => this.#dropTranslations(harts);
+    this.pages.onTableStored = () => {
+      for (const hart of harts) hart.mmu.tlb.flushTranslated();
+      this.#refetch();
+    };
+    this.pages.onEntryStored = index => {
+      for (const hart of harts) hart.mmu.tlb.flushEntry(index);
+      this.#refetch();
+    };
     this.pages.dirty.onCheckpoint = () => {
       for (const hart of harts) hart.mmu.tlb.flushWrites();
     };
@@ -230,11 +237,10 @@ export class InterpEngine implements Engine {
   }
 
   /**
-   * Called after a store to a page table: no hart may use a translation from before
-   * (docs/adr/0010). The running hart also translates the address of its next instruction again.
+   * After a store to a page table no hart uses a translation from before (docs/adr/0010): the
+   * running hart also translates the address of its next instruction again.
    */
-  #dropTranslations(harts: readonly Hart[]): void {
-    for (const hart of harts) hart.mmu.tlb.flushTranslated();
+  #refetch(): void {
     if (!this.#isRunning) return;
     this.#mustRefetch = true;
     this.#i32[RECHECK >> 2] = 1;

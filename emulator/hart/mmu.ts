@@ -86,7 +86,7 @@ export class Mmu {
         walk = this.#hostBase + root * 4096;
         // The walk in WebAssembly checks only the tables below the root. A store to the root
         // flushes, and a flush calls this function again.
-        this.#ports.code.tableRead?.(root);
+        this.#ports.code.tableRead?.(root, 2);
       }
     }
     s.set(WALK, walk | 0);

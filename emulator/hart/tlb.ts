@@ -134,6 +134,20 @@ export class Tlb {
     this.#bump();
   }
 
+  /**
+   * After a store to the entry `index`, 0 to 511, of a table of the last level, wherever that is
+   * mapped. The last table of leaves stays known: its entries are read at each walk.
+   */
+  flushEntry(index: number): void {
+    const i32 = this.#state.i32;
+    for (const table of TABLES)
+      for (let view = 0; view < TRANSLATED; view++) {
+        const at = (this.#state.base + this.#entry(table, view, index << 12)) >> 2;
+        if (((i32[at]! >>> 12) & 511) === index) invalidate(i32, at);
+      }
+    this.#bump();
+  }
+
   /** After a change of MXR: only read permissions have changed. */
   flushReads(): void {
     for (let view = 0; view < TRANSLATED; view++) this.#flushTable(0, view);

@@ -99,7 +99,7 @@ export class Walker {
     for (let level = sv39 ? 2 : 3; level >= 0; level--) {
       const at = this.#entry(ppn, vpnField(lo, hi, level), PMP_R);
       if (at < 0) return ACCESS_FAULT;
-      if (update) this.#ports.code.tableRead?.(ppn - this.#firstPage);
+      if (update) this.#ports.code.tableRead?.(ppn - this.#firstPage, level);
       const pte = i32[at]!;
       const pteHi = i32[at + 1]!;
       if ((pte & PTE_V) === 0 || (pteHi & PTE_RESERVED) !== 0) return PAGE_FAULT;

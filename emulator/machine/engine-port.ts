@@ -108,8 +108,8 @@ export class PageWatch implements CodePort {
     this.onFetch?.(lo, hi, page);
   }
 
-  tableRead(page: number): void {
-    this.#code.tableRead?.(page);
+  tableRead(page: number, level: number): void {
+    this.#code.tableRead?.(page, level);
   }
 
   stored(pa: number, bytes: number, effect?: TableEffect): void {

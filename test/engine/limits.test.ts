@@ -142,21 +142,46 @@ describe('a flush', () => {
   });
 });
 
-test('a store to a page table flushes each hart once, and none until the next walk', () => {
+/** Eight harts, and their view of code pages. */
+function eightHarts() {
   const machine = Machine.create({
     kernel: { name: 'none.bin', bytes: new Uint8Array(4) },
     ...{ bios: 'none', kcov: 'off', engine: 'interp', harts: 8, ramBytes: 2 * MIB },
   });
-  const { code } = machine.harts[0]!.ports;
+  return machine.harts[0]!.ports.code;
+}
+
+test('a store to a page table flushes each hart once, and none until the next walk', () => {
+  const code = eightHarts();
   const flush = vi.spyOn(Tlb.prototype, 'flushTranslated');
   for (let round = 0; round < 3; round++) {
-    code.tableRead!(16);
+    code.tableRead!(16, 1);
     flush.mockClear();
     code.stored(RAM_BASE + 16 * 4096, 8, 'changes');
     expect(flush).toHaveBeenCalledTimes(8);
     code.stored(RAM_BASE + 16 * 4096 + 8, 8, 'changes');
     expect(flush).toHaveBeenCalledTimes(8);
   }
+});
+
+test('a store to a table of the last level flushes one entry, or all after many', () => {
+  const code = eightHarts();
+  const all = vi.spyOn(Tlb.prototype, 'flushTranslated');
+  const one = vi.spyOn(Tlb.prototype, 'flushEntry');
+  code.tableRead!(16, 0);
+  all.mockClear();
+  for (let round = 0; round < 1000; round++) code.stored(RAM_BASE + 16 * 4096 + 8 * 7, 8, 'changes');
+  expect([one.mock.calls.length, all.mock.calls.length]).toEqual([8000, 0]);
+  for (let entry = 100; entry < 300; entry++) code.stored(RAM_BASE + 16 * 4096 + 8 * entry, 8, 'changes');
+  expect(all).toHaveBeenCalledTimes(8);
+  one.mockClear();
+  // A table of two levels at once, and a store to two entries.
+  code.tableRead!(17, 0);
+  code.tableRead!(17, 1);
+  code.stored(RAM_BASE + 17 * 4096, 8, 'changes');
+  code.tableRead!(18, 0);
+  code.stored(RAM_BASE + 18 * 4096 + 4, 8, 'changes');
+  expect([one.mock.calls.length, all.mock.calls.length]).toEqual([0, 24]);
 });
 
 describe('decoded records', () => {

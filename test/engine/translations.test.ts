@@ -3,8 +3,10 @@
 // in any pieces, leave what a hart leaves that has no TLB at all: here the interpreter, all of
 // whose translations are dropped after every instruction.
 
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { DecodedPages } from '../../emulator/engine/interp/decoded-pages.ts';
 import * as L from '../../emulator/hart/layout.ts';
+import { Tlb } from '../../emulator/hart/tlb.ts';
 import { setPriv } from '../../emulator/hart/view.ts';
 import { encode as e } from '../../emulator/isa/index.ts';
 import { type EngineFactory, Flat, interpreter, jit, RAM_BASE } from '../support/flat.ts';
@@ -141,6 +143,31 @@ function run(
 
 const nothing = (): void => {};
 const dropAll = (flat: Flat): void => flat.hart.mmu.tlb.flushAll();
+
+/** In one of the programs the engine differs from an interpreter that drops all translations. */
+const isFaultFound = (programs: number): boolean =>
+  Array.from({ length: programs }, (_, number) => program(new Random(SEED + number))).some(code => {
+    const wanted = JSON.stringify(observed(run(interpreter, code, () => 1, dropAll)), asText);
+    return JSON.stringify(observed(run(interpreter, code, () => 40_000, nothing)), asText) !== wanted;
+  });
+const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+
+describe('a fault is found', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  test('an entry of the last level keeps its translation', () => {
+    vi.spyOn(Tlb.prototype, 'flushEntry').mockImplementation(() => {});
+    expect(isFaultFound(12)).toBe(true);
+  });
+
+  test('a table above the last level counts as one of it', () => {
+    const real = DecodedPages.prototype.tableRead;
+    vi.spyOn(DecodedPages.prototype, 'tableRead').mockImplementation(function (this: DecodedPages, page) {
+      real.call(this, page, 0);
+    });
+    expect(isFaultFound(12)).toBe(true);
+  });
+});
 
 describe(`changed page tables are seen at once, seed ${seedText(SEED)}`, () => {
   test.each(Array.from({ length: PROGRAMS }, (_, i) => i))('program %i', number => {

@@ -34,7 +34,7 @@ import {
   type ModuleBuilder,
 } from '../../wasm/module.ts';
 import { CLEAN, type DirtyPlace } from '../dirty-pages.ts';
-import { TABLE } from '../interp/decoded-pages.ts';
+import { TABLE, UPPER_TABLE } from '../interp/decoded-pages.ts';
 
 /** Bits of a PTE above its page number: N, PBMT and reserved ones. */
 const PTE_HIGH = -1n << 54n;
@@ -182,7 +182,7 @@ class Refill {
       .i32_const(511)
       .i32_and();
     c.i32_const(3).i32_shl().local_get(this.#table).i32_add().i64_load().local_set(this.#pte);
-    if (level < 2) this.#needWatched(decline);
+    if (level < 2) this.#needWatched(level, decline);
     // Valid, and none of the bits above the page number.
     this.#pteBits(PTE_HIGH | BigInt(PTE_V))
       .i64_const(PTE_V)
@@ -200,17 +200,19 @@ class Refill {
    * A store to the table must drop cached translations, so the table must be marked; the hart's
    * walk marks it the first time (and `Mmu` marks the root).
    */
-  #needWatched(decline: Label): void {
+  #needWatched(level: number, decline: Label): void {
     const { codeMap, ram } = this.#place;
+    const wanted = level > 0 ? TABLE | UPPER_TABLE : TABLE;
     // RAM begins at a page boundary, so the page number gives the offset directly.
     this.#c
       .local_get(this.#table)
       .i32_const(12)
       .i32_shr_u()
       .i32_load8_u(codeMap - ram.hostBase / 4096)
-      .i32_const(TABLE)
+      .i32_const(wanted)
       .i32_and()
-      .i32_eqz()
+      .i32_const(wanted)
+      .i32_ne()
       .br_if(decline);
   }
 

@@ -59,6 +59,11 @@ const WATCHED = 2;
 const TRANSLATED = 4;
 /** A walk has read it as a page table, and the TLBs may hold its translations. */
 export const TABLE = 8;
+/**
+ * A walk has read it as a table above the last level, where an entry stands for many pages. Set
+ * only with TABLE.
+ */
+export const UPPER_TABLE = 16;
 /** Any of these: the byte of the map without the mark of dirty-pages.ts. */
 const ANNOUNCED = 0x7f;
 /**
@@ -66,6 +71,8 @@ const ANNOUNCED = 0x7f;
  * table is no longer watched until the next walk.
  */
 const FILLS_UNTIL_UNWATCHED = 16;
+/** The same for changes of different entries of a table of the last level. */
+const CHANGES_UNTIL_UNWATCHED = 16;
 /** A byte for each page of the largest RAM. */
 const CODE_MAP_BYTES = 0x10_0000;
 /** Stores to a page, without a decode in between, after which it counts as data again. */
@@ -119,6 +126,9 @@ export class DecodedPages implements CodePort {
   /** The page table whose entries were filled last, and the number of such stores in a row. */
   #filledPage = -1;
   #fills = 0;
+  /** Its entry that was changed last, and the changes of another entry than the last. */
+  #changedEntry = -1;
+  #changes = 0;
   /** True if any page is DECODED. */
   #marked = false;
   /**
@@ -131,6 +141,8 @@ export class DecodedPages implements CodePort {
    */
   onTable: () => void = () => {};
   onTableStored: () => void = () => {};
+  /** The same when only pages with this number in the last level can be affected. */
+  onEntryStored: (index: number) => void = () => {};
   /** Called when stores to a RAM page must be reported from now on. */
   onCode: (page: number) => void = () => {};
   /** Called after a store to a RAM page that is protected. */
@@ -190,27 +202,44 @@ export class DecodedPages implements CodePort {
       const to = Math.min(last - page * 4096, 4095);
       if ((marks & DECODED) !== 0) this.#forgetRange(page, from, to);
       if ((marks & TRANSLATED) !== 0) this.onCodeStored(page);
-      if ((marks & TABLE) !== 0 && effect !== 'none') this.#tableStored(page, effect);
+      if ((marks & TABLE) !== 0 && effect !== 'none') this.#tableStored(page, from, to, effect);
     }
   }
 
-  tableRead(page: number): void {
-    if ((this.#isCode[page]! & TABLE) !== 0) return;
-    this.#mark(page, TABLE);
+  tableRead(page: number, level: number): void {
+    const wanted = level > 0 ? TABLE | UPPER_TABLE : TABLE;
+    if ((this.#isCode[page]! & wanted) === wanted) return;
+    this.#mark(page, wanted);
     this.#fills = 0;
+    this.#changes = 0;
     this.onTable();
   }
 
   /**
    * Drops all translations and clears the mark until a walk reads the page again, so a guest that
-   * rewrites a whole table pays for one store. An invalid entry is in no TLB, so a store that fills
-   * it drops nothing.
+   * rewrites a whole table pays for few stores. Two stores drop less: an invalid entry is in no
+   * TLB; and an entry of the last level is in one place of each table only, because its number
+   * there is part of the address of its page. Kernels that patch their code change one entry
+   * thousands of times.
    */
-  #tableStored(page: number, effect: TableEffect): void {
-    if (page !== this.#filledPage) this.#fills = 0;
+  #tableStored(page: number, from: number, to: number, effect: TableEffect): void {
+    if (page !== this.#filledPage) {
+      this.#fills = 0;
+      this.#changes = 0;
+      this.#changedEntry = -1;
+    }
     this.#filledPage = page;
     if (effect === 'fills' && ++this.#fills < FILLS_UNTIL_UNWATCHED) return;
-    this.#isCode[page]! &= ~TABLE;
+    const index = from >> 3;
+    if (effect === 'changes' && to >> 3 === index && (this.#isCode[page]! & UPPER_TABLE) === 0) {
+      if (index !== this.#changedEntry) this.#changes++;
+      this.#changedEntry = index;
+      if (this.#changes < CHANGES_UNTIL_UNWATCHED) {
+        this.onEntryStored(index);
+        return;
+      }
+    }
+    this.#isCode[page]! &= ~(TABLE | UPPER_TABLE);
     this.onTableStored();
   }
 
