@@ -30,8 +30,8 @@ export interface CodePort {
   /** A hart stores to the page now. */
   dirtied?(page: number): void;
   /**
-   * A walk whose result is cached reads a table of this level, 0 = the last, in this page: stores to
-   * it must be reported.
+   * A walk whose result is cached reads a table of this level, 0 = the last, in this page: stores
+   * to it must be reported.
    */
   tableRead?(page: number, level: number): void;
   /** A hart is about to fetch code at a virtual address from this page, which is new to its TLB. */
