@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
+import { Choice, type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { readInput } from '../../host/input.ts';
 import { canonicalJson } from '../../run/canonical.ts';
@@ -51,6 +51,7 @@ export function createFolder(
   texts: DescriptionTexts,
 ): Stored {
   const parsedTexts = loadDescriptions(texts);
+  new Choice(parsedTexts, manifest.config.calls); // throws where a pattern matches none
   const descriptions = `${canonicalJson(texts)}\n`;
   try {
     makeWritable(path);

@@ -335,6 +335,7 @@ const LAB: readonly Line[] = [
   ['lab test', /is not the folder of a lab: it has no lab\.kcovbox; kcovbox lab start makes one/],
   ['lab test nowhere', /nowhere is not the folder of a lab/],
   ['lab hint', /is not the folder of a lab/],
+  ['lab submit -o x.tar', /lab submit -o x\.tar: the archive is a \.zip/],
   ['lab submit -o x.zip', /is not the folder of a lab/],
   ['lab submit', /required option '-o, --output <file>'/],
   ['lab new .', /lab new: \. is not empty/],
@@ -350,7 +351,19 @@ const LAB: readonly Line[] = [
   ['grade . --lab 0 --classroom r.json', /--classroom r\.json: classroom: /],
 ];
 
-for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, COV, LAB }))
+const FUZZ: readonly Line[] = [
+  ['fuzz run --call nope* new', /no call matches "nope\*"/],
+  ['fuzz run --describe ok.c new', /ok\.c:1: "int" begins no declaration/],
+  ['fuzz run --seed zz new', /'zz' is invalid.*hexadecimal/],
+  ['fuzz run folder/../ok.c', /cannot write|is not a folder/],
+  ['fuzz exec text', /text:1: /],
+  ['fuzz exec folder', /program folder is a folder, not a file/],
+  ['fuzz verify folder', /folder has no campaign\.json/],
+  ['experiment plan text', /text:1:1: /],
+  ['experiment run folder', /folder/],
+];
+
+for (const [part, lines] of Object.entries({ GENERAL, RUN, REPLAY, BOOT, BUILD, COV, LAB, FUZZ }))
   describe(part, () => {
     for (const [line, message, status = 125] of lines)
       test(`kcovbox ${line}`, () => {
