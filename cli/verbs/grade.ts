@@ -1,10 +1,11 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { counted } from '../../emulator/index.ts';
 import { type Classroom, classroom50, csv, gradescope, junit, summary } from '../../grade/formats.ts';
 import { classPage } from '../../grade/page.ts';
 import type { LabScore } from '../../grade/schema.ts';
@@ -32,6 +33,15 @@ const ALIKE_SHOWN = 20;
 
 const say = (line: string): void => tell(`${line}\n`);
 
+const isArchive = (entry: Dirent): boolean => entry.isFile() && /\.zip$/i.test(entry.name);
+
+/** Says which files the teacher may take for submissions, and are not. */
+function tellOthers(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (!entry.name.startsWith('.') && !entry.isDirectory() && !isArchive(entry))
+      say(`kcovbox: ${printable(entry.name)} is not judged: it is neither a folder nor a .zip of lab submit`);
+}
+
 /** Folders and archives, by name; anything else in the folder is no submission. */
 function submissionsIn(lab: Lab, folder: string): Submission[] {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
@@ -42,9 +52,7 @@ function submissionsIn(lab: Lab, folder: string): Submission[] {
       const path = join(folder, entry.name);
       if (entry.name.startsWith('.')) return [];
       if (entry.isDirectory()) return [readSubmission(lab, path, entry.name)];
-      if (entry.isFile() && entry.name.endsWith('.zip'))
-        return [unpackOrEmpty(lab, path, entry.name.slice(0, -4))];
-      return [];
+      return isArchive(entry) ? [unpackOrEmpty(lab, path, entry.name.slice(0, -4))] : [];
     });
   if (submissions.length === 0)
     throw new UserError(`${folder} has no submissions: one folder or one .zip of lab submit for each`);
@@ -142,7 +150,7 @@ function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string 
     .map(({ a, b, percent }) => `alike: ${printable(a)} and ${printable(b)}, ${percent} %\n`);
   const more = pairs.length - alikeRows.length;
   if (more > 0) alikeRows.push(`alike: ${more} more pairs; -o DIR writes all of them to class.html\n`);
-  return `${rows.join('')}${alikeRows.join('')}${scores.length} submissions, mean ${mean}, median ${median}\n`;
+  return `${rows.join('')}${alikeRows.join('')}${counted(scores.length, 'submission')}, mean ${mean}, median ${median}\n`;
 }
 
 async function grade(folder: string, options: GradeOptions): Promise<number> {
@@ -158,6 +166,7 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
   const submissions = submissionsIn(lab, folder);
   const isNew = output !== undefined && !existsSync(output);
   if (output !== undefined) fillFolder(output, 'grade', () => {});
+  tellOthers(folder);
   const { scores, pairs } = await (async () => {
     try {
       const all = await judgeAll(lab, submissions, options);

@@ -81,6 +81,10 @@ function hint(id: string | undefined, { lab: folder }: { lab: string }): void {
 }
 
 function submit(folder: string, { output: target }: { output: string }): void {
+  if (target !== '-' && !/\.zip$/i.test(target))
+    throw new UserError(
+      `lab submit -o ${target}: the archive is a .zip, and grade reads no other; name it so`,
+    );
   const lab = labOf(folder);
   const submission = readSubmission(lab, folder);
   if (submission.missing.length > 0)

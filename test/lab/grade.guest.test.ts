@@ -1,6 +1,6 @@
 // `kcovbox grade` on simulated submissions: each gets the grade that it deserves, with the reason
 // in one line; twice the same bytes. The slow test does all labs.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -32,6 +32,14 @@ test('a failed check leaves a run that replays; an archive is the same bytes and
   const bytes = readFileSync(join(work, 'ada.zip'));
   submit();
   expect(readFileSync(join(work, 'ada.zip')).equals(bytes)).toBe(true);
+  // Nobody goes without points for the name of a file and without a word.
+  const few = join(dir, 'few');
+  mkdirSync(few);
+  writeFileSync(join(few, 'ADA.ZIP'), bytes);
+  writeFileSync(join(few, 'bob.tar'), bytes);
+  const graded = kcovbox(['grade', 'few', '--lab', '0', '--no-capsules'], { cwd: dir });
+  expect(graded).toMatchObject({ status: 0, stdout: expect.stringMatching(/^ADA .*\n1 submission,/s) });
+  expect(graded.stderr).toMatch(/^kcovbox: bob\.tar is not judged: .*\n$/);
 });
 
 test.each(['0', '7'])('each submission of lab %s gets its grade', word => {
