@@ -95,6 +95,9 @@ const V8_FLAGS = [
   // JavaScript is optimised later than by default: a small program has ended by then. Its
   // threads would compile functions whose optimised code never runs.
   { flag: '--interrupt-budget=1000000', v8: ['11.3'] },
+  // Most warm regions of a system end before optimising them would pay; loops get there anyway,
+  // after some milliseconds (docs/performance.md).
+  { flag: '--wasm-tiering-budget=50000000', v8: ['11.3', '12.4', '13.6'] },
   // Fused multiply-add; later versions have it without a flag, and wasm/host-fma.ts looks whether
   // it is there.
   { flag: '--experimental-wasm-relaxed-simd', v8: ['11.3'] },

@@ -83,6 +83,8 @@ export interface RegionHost extends Regions {
   /** See InterpImports; `DecodedPages` has the facts about `rec`. */
   hot(rec: number): number;
   enter(rec: number): number;
+  /** A quantum of so many units is over. */
+  ran(units: number): void;
   /** Sets the functions that regions call; once, before any is compiled. */
   useSlow(slow: RegionSlow): void;
 }
@@ -106,6 +108,7 @@ export class InterpEngine implements Engine {
   readonly pages: DecodedPages;
   readonly #ram: Ram;
   readonly #run: () => ExitReason;
+  readonly #regions: RegionHost | undefined;
   readonly #i32: Int32Array;
   readonly #devices: DeviceAccess;
   readonly #regionAccess: RegionAccess;
@@ -137,6 +140,7 @@ export class InterpEngine implements Engine {
     this.#i32 = new Int32Array(ram.memory.buffer);
     this.#devices = new DeviceAccess(ram, harts[0]!.ports.bus);
     this.#regionAccess = new RegionAccess(ram);
+    this.#regions = options.jit;
     const decode = decoderOf(harts[0]!.ports.extensions);
     this.pages = new DecodedPages(ram, area.base, area.pages, harts.length, decode);
     for (const hart of harts) hart.ports.code = this.pages;
@@ -199,7 +203,9 @@ export class InterpEngine implements Engine {
     this.#isRunning = true;
     const reason = this.#run();
     this.#isRunning = false;
-    this.#spent += this.#unitsOfQuantum();
+    const units = this.#unitsOfQuantum();
+    this.#spent += units;
+    this.#regions?.ran(units);
     return reason;
   }
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { emitRegion } from '../../emulator/engine/jit/emit/emit.ts';
 import { REGION_PARAMS, REGION_RESULTS } from '../../emulator/engine/jit/emit/entry.ts';
 import { FpHelpers } from '../../emulator/engine/jit/emit/fp-helpers.ts';
-import { discover } from '../../emulator/engine/jit/region/region.ts';
+import { discover, type Tier } from '../../emulator/engine/jit/region/region.ts';
 import { WALK_M } from '../../emulator/hart/layout.ts';
 import { decode, encode as e } from '../../emulator/isa/index.ts';
 import { I32, ModuleBuilder } from '../../emulator/wasm/module.ts';
@@ -34,16 +34,17 @@ const FLAT = {
   ...{ dataFirst: 0x1_0000, walk: WALK_M },
 };
 
-function listing(words: readonly number[], flat?: typeof FLAT): string {
+function listing(words: readonly number[], flat?: typeof FLAT, tier?: Tier): string {
   const fetch = (at: number) => (at >= 0 && at < 4 * words.length ? decode(words[at / 4]!) : undefined);
-  const region = discover(ENTRY, {
+  const view = {
     fetch,
     isEntry: () => false,
     inlineAt: () => undefined,
     word: () => undefined,
     pointer: () => undefined,
     lastTarget: () => undefined,
-  });
+  };
+  const region = discover(ENTRY, view, tier);
   const m = new ModuleBuilder();
   const [slow, soft, load, settle] = [
     m.importFunction('env', 'slow', [I32], [I32]),
@@ -69,6 +70,7 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
   const placement = {
     ...{ fetchView: 3, dataView: 3, ppns: region.pages.map(() => 0x80001) },
     ...(flat && { flat }),
+    ...(tier === 'warm' && { sample: { at: 0x1_8000, slot: 7 } }),
   };
   emitRegion({ door, body }, region, placement, port, linker, FLAT);
   return `${wasmText(door.code.view())}\n;; body\n${wasmText(body.code.view())}`;
@@ -77,6 +79,10 @@ function listing(words: readonly number[], flat?: typeof FLAT): string {
 describe('the code of a region', () => {
   test.each(Object.entries(REGIONS))('for %s is the listed one', async (name, words) => {
     await expect(listing(words)).toMatchFileSnapshot(`golden/${name}.txt`);
+  });
+
+  test.each(['addi', 'ld', 'sd', 'loop'])('for %s, warm, is the listed one', async name => {
+    await expect(listing(REGIONS[name]!, undefined, 'warm')).toMatchFileSnapshot(`golden/${name}-warm.txt`);
   });
 
   test.each(['ld', 'sd'])('for %s without translation is the listed one', async name => {

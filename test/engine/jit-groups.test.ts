@@ -112,7 +112,7 @@ describe('coverage hooks among address groups', () => {
       const pieces = [{ kind: 'hooked', size, seed }] as const;
       const tracing = { ...NO_TRACING, mode, words: 3000 };
       const program = { pieces, seed, offset: 0, tracing };
-      const { how, inlined } = compareEngines(program, seed % 2 ? 'sv39' : 'identity', []);
+      const { how, inlined } = compareEngines(program, seed % 2 ? 'sv39' : 'identity', 'hot', []);
       expect(how).toBeUndefined();
       if (mode === 'pc') expect(inlined).toBeGreaterThan(60);
     }

@@ -3,6 +3,7 @@
 
 import type { Ram } from '../../bus/ram.ts';
 import { fpHelper, type Hart } from '../../hart/index.ts';
+import { rowOf } from '../../isa/index.ts';
 import { I32, ModuleBuilder } from '../../wasm/module.ts';
 import type { RegionSlow } from '../engine.ts';
 import type { RetiredPlace } from '../retired.ts';
@@ -16,8 +17,10 @@ import { FpHelpers } from './emit/fp-helpers.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
 import { pagesOfCalls } from './inline-table.ts';
-import type { Region } from './region/region.ts';
+import { insnsOf, type Region } from './region/region.ts';
 
+/** The index of a function that the module does not import, because it does not call it. */
+const ABSENT = -1;
 /** Export of a module's table of links. */
 const LINKS = 'links';
 
@@ -45,12 +48,29 @@ export interface CompilerParts {
   readonly cache: CodeCache;
   readonly boundary: DataBoundary;
   readonly jumpCache: JumpCache;
+  /** Byte address where warm regions leave their slot; see Placement. */
+  readonly sampleAt: number;
   readonly slow: RegionSlow;
   readonly hart: () => Hart;
   readonly retired: RetiredPlace | undefined;
   /** See `JitTuning.clock`. */
   readonly clock: () => number;
   readonly times: JitTimes;
+}
+
+function hasFloat(region: Region): boolean {
+  for (const { op } of insnsOf(region)) if (rowOf(op).isFloat) return true;
+  return false;
+}
+
+/** The addresses between the first and the last instruction. */
+function spanOf({ blocks }: Region): { from: number; to: number } {
+  let [from, to] = [0, 0];
+  for (const { insns } of blocks) {
+    from = Math.min(from, insns[0]?.at ?? 0);
+    to = Math.max(to, insns.at(-1)?.at ?? 0);
+  }
+  return { from, to };
 }
 
 export class Compiler {
@@ -70,11 +90,15 @@ export class Compiler {
     const { ram, ramPlace, slow, boundary, cache, clock, times } = this.#p;
     const begin = clock();
     const m = new ModuleBuilder();
+    // V8 compiles a wrapper for each imported function of JavaScript, in every module.
+    const all = [...regions.values()];
+    const hasFloats = all.some(hasFloat);
+    const isHot = all.some(({ tier }) => tier === 'hot');
     const port = {
       slow: m.importFunction('env', 'slow', [I32], [I32]),
-      soft: m.importFunction('env', 'soft', [I32], []),
-      deviceLoad: m.importFunction('env', 'deviceLoad', [I32, I32], [I32]),
-      deviceSettle: m.importFunction('env', 'deviceSettle', [I32], [I32]),
+      soft: hasFloats ? m.importFunction('env', 'soft', [I32], []) : ABSENT,
+      deviceLoad: isHot ? m.importFunction('env', 'deviceLoad', [I32, I32], [I32]) : ABSENT,
+      deviceSettle: isHot ? m.importFunction('env', 'deviceSettle', [I32], [I32]) : ABSENT,
       dispatch: m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS),
       jump: m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS),
     };
@@ -97,9 +121,12 @@ export class Compiler {
     const regionType = m.type(REGION_PARAMS, REGION_RESULTS);
     for (const [entry, { region, door, body }] of jobs) {
       const linker = this.#linker(entry, { ...port, regionType }, jobs, callees);
-      emitRegion({ door, body }, region, this.#placement(entry), jit, linker, ramPlace);
+      emitRegion({ door, body }, region, this.#placement(entry, region), jit, linker, ramPlace);
       m.export(String(entry.slot), 'func', door.index);
+      entry.heat.size = region.size;
+      entry.warmSpan = region.tier === 'warm' ? spanOf(region) : undefined;
       cache.stats.insns += region.size;
+      if (region.tier === 'hot') cache.stats.hot++;
     }
     if (callees.size > 0) {
       const limits = { min: callees.size, max: callees.size };
@@ -113,14 +140,14 @@ export class Compiler {
     times.instantiate += clock() - emitted;
     for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot] as CompiledEntry);
     const module: CompiledModule = {
-      entries: [...jobs.keys()],
+      entries: new Set(jobs.keys()),
       callees: [...callees.keys()],
       links: functions[LINKS] as WebAssembly.Table | undefined,
       pages: this.pagesOf(regions),
       wasmBytes: bytes.length,
       parked: undefined,
     };
-    if (module.entries.some(({ isFlat }) => isFlat)) boundary.rely(module);
+    if ([...jobs.keys()].some(({ isFlat }) => isFlat)) boundary.rely(module);
     return module;
   }
 
@@ -144,10 +171,16 @@ export class Compiler {
     return pages;
   }
 
-  #placement({ fetchView, dataView, isFlat, pages }: EntryPoint): Placement {
-    const { ramPlace, boundary } = this.#p;
+  #placement({ fetchView, dataView, isFlat, pages, slot }: EntryPoint, { tier }: Region): Placement {
+    const { ramPlace, boundary, sampleAt } = this.#p;
     const flat = { ...ramPlace, dataFirst: boundary.first * 4096, walk: walkOf(dataView) };
-    return { fetchView, dataView, ...(isFlat && { flat }), ppns: pages.map(({ ppn }) => ppn) };
+    return {
+      fetchView,
+      dataView,
+      ...(isFlat && { flat }),
+      ppns: pages.map(({ ppn }) => ppn),
+      ...(tier === 'warm' && { sample: { at: sampleAt, slot } }),
+    };
   }
 
   #linker(
@@ -172,7 +205,8 @@ export class Compiler {
       direct: va => {
         const entry = target(va);
         const callee = entry && jobs.get(entry);
-        if (!callee) return undefined;
+        // A warm callee may become hot by itself, and then only its links lead to the new code.
+        if (!callee || callee.region.tier === 'warm') return undefined;
         const isVerified = entry.pages.every(({ va: page }) => from.pages.some(own => own.va === page));
         return (isVerified ? callee.body : callee.door).index;
       },

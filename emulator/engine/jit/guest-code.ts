@@ -92,7 +92,7 @@ export class GuestCode {
   codeView(entry: bigint, views: Views, questions: CodeQuestions): CodeView {
     const address = (at: number): bigint => BigInt.asUintN(64, entry + BigInt(at));
     return {
-      fetch: at => this.#fetch(address(at), views.fetchView),
+      fetch: this.#fetcher(entry, views.fetchView),
       isEntry: at => questions.isEntry(address(at)),
       inlineAt: at => questions.inlineAt(address(at)),
       lastTarget: at => this.#lastTarget(address(at), entry, views.fetchView),
@@ -118,29 +118,41 @@ export class GuestCode {
     return this.#view.getUint32(this.#ram.hostBase + at, true);
   }
 
-  /** Decodes at va; undefined if the page is not in the exec TLB, or the instruction is marked. */
-  #fetch(va: bigint, view: number): Insn | undefined {
-    const low = this.#halfWord(va, view);
-    if (low < 0 || this.#isMarked(va, view)) return undefined;
-    if ((low & 3) !== 3) return this.#decode(low);
-    const high = this.#halfWord(BigInt.asUintN(64, va + 2n), view);
-    return high < 0 ? undefined : this.#decode((low | (high << 16)) >>> 0);
-  }
-
-  /** The interpreter has to ask a debugger before this instruction. */
-  #isMarked(va: bigint, view: number): boolean {
+  /**
+   * Decodes at a displacement from `entry`; undefined if the page is not in the exec TLB, or the
+   * instruction is marked, because the interpreter has to ask a debugger before it. Each page is
+   * looked up once, and the rest is arithmetic of small integers.
+   */
+  #fetcher(entry: bigint, view: number): (at: number) => Insn | undefined {
     const { breaks } = this.#pages;
-    return !breaks.isEmpty && breaks.has(this.placeOf(va, view));
+    const inPage = Number(entry & 0xfffn);
+    const first = entry & ~0xfffn;
+    /** By page from that of the entry: the number of its first half-word of RAM, -1 = absent. */
+    const places = new Map<number, number>();
+    const placeAt = (at: number): number => {
+      const offset = inPage + at;
+      const page = offset >> 12;
+      let place = places.get(page);
+      if (place === undefined) {
+        place = this.placeOf(BigInt.asUintN(64, first + BigInt(page) * 4096n), view);
+        places.set(page, place);
+      }
+      return place < 0 ? -1 : place + ((offset & 0xfff) >> 1);
+    };
+    const halfWord = (place: number): number => this.#view.getUint16(this.#ram.hostBase + place * 2, true);
+    return at => {
+      const place = placeAt(at);
+      if (place < 0 || (!breaks.isEmpty && breaks.has(place))) return undefined;
+      const low = halfWord(place);
+      if ((low & 3) !== 3) return this.#decode(low);
+      const next = placeAt(at + 2);
+      return next < 0 ? undefined : this.#decode((low | (halfWord(next) << 16)) >>> 0);
+    };
   }
 
   #decode(word: number): Insn | undefined {
     const insn = newInsn();
     return this.#pages.decodeWord(word, insn) ? insn : undefined;
-  }
-
-  #halfWord(va: bigint, view: number): number {
-    const place = this.placeOf(va, view);
-    return place < 0 ? -1 : this.#view.getUint16(this.#ram.hostBase + place * 2, true);
   }
 
   /** The last target of the `jalr` at `at`, as a displacement from `entry`. */

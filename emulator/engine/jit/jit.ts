@@ -24,12 +24,12 @@ import { Links } from './cache/links.ts';
 import { NO_SLOT, SlotTable } from './cache/slots.ts';
 import { Compiler, type JitTimes } from './compiler.ts';
 import type { RamPlace } from './emit/memory.ts';
-import { GuestCode } from './guest-code.ts';
+import { GuestCode, sameViews } from './guest-code.ts';
 import type { InlineCall } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
-import { discover, isCostly, type Region } from './region/region.ts';
+import { discover, isCostly, type Region, type Tier } from './region/region.ts';
 
 /** Settings for tests and experiments; none changes the guest's results. */
 export interface JitTuning {
@@ -68,6 +68,8 @@ export class Jit implements RegionHost {
   readonly unitsAt: number | undefined;
   readonly table: WebAssembly.Table;
   readonly times: JitTimes = { discover: 0, emit: 0, instantiate: 0 };
+  readonly #sampleAt: number;
+  readonly #sample: Int32Array;
   readonly #clock: () => number;
   readonly #ram: Ram;
   readonly #heat: HeatThresholds;
@@ -85,6 +87,8 @@ export class Jit implements RegionHost {
   #boundary!: DataBoundary;
   #compiler!: Compiler;
   #waiting: EntryPoint[] = [];
+  /** Those in whose warm regions a quantum has ended. */
+  readonly #sampled = new Set<EntryPoint>();
   #warmUp: number;
 
   constructor(ram: Ram, options: JitOptions) {
@@ -99,6 +103,8 @@ export class Jit implements RegionHost {
     this.#jumps = new JumpCacheMemory(ram.memory, options.base);
     this.jumpCache = this.#jumps.jumpCache;
     this.jumpCacheMask = this.#jumps.jumpCacheMask;
+    this.#sampleAt = options.base + JumpCacheMemory.bytes + 8;
+    this.#sample = new Int32Array(ram.memory.buffer, this.#sampleAt, 1);
     if (options.countUnits) this.unitsAt = options.base + JumpCacheMemory.bytes;
     this.#slots = new SlotTable(ram.memory, this.#limits.slots);
     this.table = this.#slots.table;
@@ -135,6 +141,7 @@ export class Jit implements RegionHost {
       cache: this.#cache,
       boundary: this.#boundary,
       jumpCache: { jumpCache: this.jumpCache, jumpCacheMask: this.jumpCacheMask },
+      sampleAt: this.#sampleAt,
       slow: this.#slow,
       hart: () => engine.hart,
       retired: this.#retired,
@@ -207,6 +214,48 @@ export class Jit implements RegionHost {
     return found.slot;
   }
 
+  /**
+   * Called after a quantum of `units`, while no region runs: compiles the warm region that it ended
+   * in or near again as a hot one, if it has run long enough, and others that nearly have.
+   */
+  ran(units: number): void {
+    const slot = this.#sample[0]!;
+    this.#sample[0] = NO_SLOT;
+    const entry = slot === NO_SLOT ? this.#warmAtPc() : this.#cache.entryIn(slot);
+    if (!entry?.module) return;
+    entry.heat.units += units;
+    this.#sampled.add(entry);
+    if (this.#tierOf(entry) === 'hot') this.#promote();
+  }
+
+  /** A warm region whose code the interpreter was executing, because a region had left. */
+  #warmAtPc(): EntryPoint | undefined {
+    const { pc } = this.#code;
+    const views = this.#code.views();
+    const place = this.#code.placeOf(pc, views.fetchView);
+    if (place < 0) return undefined;
+    for (const { entries } of this.#cache.modulesOf(Math.floor(place / 2048)))
+      for (const entry of entries) {
+        const at = Number(BigInt.asIntN(64, pc - entry.va));
+        const { warmSpan } = entry;
+        if (warmSpan && at >= warmSpan.from && at <= warmSpan.to && sameViews(entry, views)) return entry;
+      }
+    return undefined;
+  }
+
+  #promote(): void {
+    const regions = new Map<EntryPoint, Region>();
+    for (const entry of this.#sampled) {
+      const { units, size } = entry.heat;
+      const isNear = entry.module && units >= (this.#heat.unitsToPromote * size) / 2;
+      if (!isNear || regions.size >= this.#heat.batchEntries || !this.#isMapped(entry)) continue;
+      const region = this.#discover(entry, 'hot');
+      if (region.size > 0) regions.set(entry, region);
+    }
+    this.#compile(regions);
+    for (const entry of this.#sampled) if (!entry.module || regions.has(entry)) this.#sampled.delete(entry);
+  }
+
   // Heat.
 
   /** Counts a tick of the entry point at PC in the current views; may compile it. */
@@ -234,7 +283,7 @@ export class Jit implements RegionHost {
   #measure(entry: EntryPoint): void {
     const { heat } = entry;
     const { ticksToMeasure, ticksPerInsn, ticksPerCostlyInsn } = this.#heat;
-    const region = this.#discover(entry);
+    const region = this.#discover(entry, this.#tierOf(entry));
     const { size } = region;
     const perInsn = isCostly(region) ? ticksPerCostlyInsn : ticksPerInsn;
     const page = Math.floor(entry.place / 2048);
@@ -243,9 +292,9 @@ export class Jit implements RegionHost {
   }
 
   #compileBatch(current: EntryPoint): void {
-    const regions = new Map<EntryPoint, Region>();
     const batch = this.#waiting;
     this.#waiting = [];
+    const regions = new Map<EntryPoint, Region>();
     for (const entry of batch) {
       entry.isWaiting = false;
       // Discovery reads through the current TLB, so an entry point of another address space must
@@ -254,15 +303,26 @@ export class Jit implements RegionHost {
         this.#cache.stats.deferred++;
         continue;
       }
-      const region = this.#discover(entry);
+      const region = this.#discover(entry, this.#tierOf(entry));
       if (region.size > 0) regions.set(entry, region);
       else cool(entry.heat);
     }
+    this.#compile(regions);
+  }
+
+  #tierOf({ heat: { units, size } }: EntryPoint): Tier {
+    const { unitsToPromote } = this.#heat;
+    // An entry point that was never compiled has no size yet.
+    return unitsToPromote === 0 || (size > 0 && units >= unitsToPromote * size) ? 'hot' : 'warm';
+  }
+
+  #compile(regions: Map<EntryPoint, Region>): void {
     if (regions.size === 0) return;
     // Modules that are dropped give back their slots, so slots are taken behind both.
     this.#boundary.raise(Math.max(...this.#compiler.pagesOf(regions)));
     this.#cache.reserve(regions.size);
     this.#takeSlots(regions);
+    for (const entry of regions.keys()) this.#cache.supersede(entry);
     if (regions.size > 0) this.#cache.install(this.#compiler.compile(regions));
   }
 
@@ -276,7 +336,7 @@ export class Jit implements RegionHost {
     }
   }
 
-  #discover(entry: EntryPoint): Region {
+  #discover(entry: EntryPoint, tier: Tier): Region {
     const from = this.#clock();
     const code = this.#code.codeView(entry.va, entry, {
       isEntry: va => {
@@ -285,7 +345,7 @@ export class Jit implements RegionHost {
       },
       inlineAt: va => this.#inline.at(va, this.#code),
     });
-    const region = discover(entry.va, code);
+    const region = discover(entry.va, code, tier);
     const page = entry.va & ~0xfffn;
     entry.pages = region.pages.map(displacement => {
       const va = BigInt.asUintN(64, page + BigInt(displacement) * 4096n);
@@ -318,6 +378,7 @@ export class Jit implements RegionHost {
   #forgetAll(): void {
     this.#cache.clear();
     this.#waiting = [];
+    this.#sampled.clear();
     this.#jumps.clear();
   }
 }

@@ -18,6 +18,8 @@ export interface Policy {
   readonly arrivals: number;
   readonly wasmBytes?: number;
   readonly decodedPages: number;
+  /** 0: only hot regions; Infinity: only warm ones. */
+  readonly unitsToPromote: number;
 }
 
 /** Small caches, so that modules are parked, revived and dropped all the time. */
@@ -27,10 +29,11 @@ export const drawPolicy = (random: Random): Policy => ({
   arrivals: random.pick([1, 2, 5]),
   ...(random.oneIn(4) && { wasmBytes: 20_000 }),
   decodedPages: random.oneIn(5) ? 3 : 32,
+  unitsToPromote: random.pick([0, 0, 1, Infinity]),
 });
 
 const compiledBy =
-  ({ slots, batch, arrivals, wasmBytes }: Policy, made: (jit: Jit) => void): EngineFactory =>
+  ({ slots, batch, arrivals, wasmBytes, unitsToPromote }: Policy, made: (jit: Jit) => void): EngineFactory =>
   (ram, harts, area) => {
     const heat = {
       ...HEAT_EAGER,
@@ -38,6 +41,7 @@ const compiledBy =
       batchEntries: batch,
       ticksToFillBatch: batch > 1 ? 3 : 0,
       forgiveUnits: 2000,
+      unitsToPromote,
     };
     const cache = { slots, ...(wasmBytes !== undefined && { wasmBytes }) };
     const jit = new Jit(ram, { heat, cache, base: area.base + InterpEngine.areaBytes(area.pages) });

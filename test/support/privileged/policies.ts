@@ -26,6 +26,17 @@ export const POLICIES: readonly Configuration[] = [
     piece: 20_000,
     tuning: { heat: { warmUpTicks: 0, ticksToMeasure: 2 } },
   },
+  { name: 'warm', engine: 'jit', piece: 5000, tuning: { heat: { ...eager, unitsToPromote: Infinity } } },
+  { name: 'soon hot', engine: 'jit', piece: 90, tuning: { heat: { ...eager, unitsToPromote: 2 } } },
+  {
+    name: 'soon hot, batches, eight slots',
+    engine: 'jit',
+    piece: 400,
+    tuning: {
+      heat: { ...eager, batchEntries: 6, ticksToFillBatch: 5, unitsToPromote: 5 },
+      cache: { slots: 8 },
+    },
+  },
   { name: 'never', engine: 'jit', piece: 3000, tuning: { heat: { ticksToMeasure: Infinity } } },
   {
     name: 'large batches',

@@ -3,7 +3,8 @@
 import { StateHash } from '../../../emulator/base/state-hash.ts';
 import { InterpEngine } from '../../../emulator/engine/engine.ts';
 import { Jit } from '../../../emulator/engine/jit/jit.ts';
-import { HEAT_EAGER } from '../../../emulator/engine/jit/policy/heat.ts';
+import { HEAT_EAGER, HEAT_EAGER_WARM } from '../../../emulator/engine/jit/policy/heat.ts';
+import type { Tier } from '../../../emulator/engine/jit/region/region.ts';
 import * as L from '../../../emulator/hart/layout.ts';
 import { setPriv } from '../../../emulator/hart/view.ts';
 import { kcovInlineCalls } from '../../../emulator/machine/kcov-inline/index.ts';
@@ -137,9 +138,10 @@ export const interpreted: EngineFactory = (ram, harts, area) => new InterpEngine
 
 /** The JIT with the probe inlined; hooks are, once the device has announced them. */
 const compiledWith =
-  (probe: number, made: (jit: Jit) => void): EngineFactory =>
+  (probe: number, tier: Tier, made: (jit: Jit) => void): EngineFactory =>
   (ram, harts, area) => {
-    const regions = new Jit(ram, { heat: HEAT_EAGER, base: area.base + InterpEngine.areaBytes(area.pages) });
+    const heat = tier === 'hot' ? HEAT_EAGER : HEAT_EAGER_WARM;
+    const regions = new Jit(ram, { heat, base: area.base + InterpEngine.areaBytes(area.pages) });
     const engine = new InterpEngine(ram, harts, area, { jit: regions });
     regions.attach(engine);
     regions.setInlineCalls('probe', [probeCall(probe)]);
@@ -172,11 +174,11 @@ export function enterMapping(flat: Flat, mapping: Mapping | 'user'): void {
 }
 
 /** Prepares a machine, with the interpreter or with the JIT. */
-function machineOf(program: ShapeProgram, mapping: Mapping, isCompiled: boolean): Prepared {
+function machineOf(program: ShapeProgram, mapping: Mapping, tier: Tier | undefined): Prepared {
   const code = assembleProgram(program);
   let jit: Jit | undefined;
   const flat = new Flat({
-    engine: isCompiled ? compiledWith(code.probe, made => (jit = made)) : interpreted,
+    engine: tier ? compiledWith(code.probe, tier, made => (jit = made)) : interpreted,
     ramBytes: RAM_BYTES,
     pages: 32,
   });
@@ -224,10 +226,11 @@ export interface Comparison {
 export function compareEngines(
   program: ShapeProgram,
   mapping: Mapping,
+  tier: Tier,
   pieces: readonly number[],
 ): Comparison {
-  const interpreter = machineOf(program, mapping, false);
-  const compiled = machineOf(program, mapping, true);
+  const interpreter = machineOf(program, mapping, undefined);
+  const compiled = machineOf(program, mapping, tier);
   const { end } = interpreter.code;
   const hasEnded = (): boolean => Number(interpreter.flat.pc) === end;
   let instructions = 0;
@@ -259,8 +262,8 @@ export function crashOf(run: () => void): string | undefined {
 }
 
 /** State of the compiled program at its end, where it stays. */
-export function finalState(program: ShapeProgram, mapping: Mapping): Final {
-  const prepared = machineOf(program, mapping, true);
+export function finalState(program: ShapeProgram, mapping: Mapping, tier: Tier): Final {
+  const prepared = machineOf(program, mapping, tier);
   prepared.flat.run(MOST);
   return stateOf(prepared);
 }

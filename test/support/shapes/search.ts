@@ -1,5 +1,6 @@
 // The search for programs whose compiled form differs from the interpreted one.
 
+import type { Tier } from '../../../emulator/engine/jit/region/region.ts';
 import { Random } from '../random.ts';
 import type { Piece } from './pieces.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from './program.ts';
 
 const MAPPINGS: readonly Mapping[] = ['sv39', 'identity', 'bare'];
+const TIERS: readonly Tier[] = ['hot', 'warm'];
 /** Longest piece between two comparisons of a program that is cut, and how many cuts. */
 const PIECE = 60_000;
 const CUTS = 6;
@@ -24,7 +26,7 @@ export interface SearchResult {
   readonly inlined: number;
   /** The first program that differs, shrunk, and how. */
   readonly found:
-    | { readonly program: ShapeProgram; readonly mapping: Mapping; readonly how: string }
+    | { readonly program: ShapeProgram; readonly mapping: Mapping; readonly tier: Tier; readonly how: string }
     | undefined;
 }
 
@@ -40,7 +42,7 @@ function drawCuts(random: Random): number[] {
 }
 
 /**
- * Runs up to so many programs, each in one mapping, until one differs; of pieces of all kinds, or
+ * Runs up to so many programs, each in one mapping and tier, until one differs; of pieces of all kinds, or
  * of some. `onCompared` gets the comparison of each program.
  */
 export function search(
@@ -48,6 +50,7 @@ export function search(
   programs: number,
   kinds?: readonly Piece['kind'][],
   onCompared?: (comparison: Comparison) => void,
+  tiers: readonly Tier[] = TIERS,
 ): SearchResult {
   const random = new Random(seed);
   let instructions = 0;
@@ -55,16 +58,17 @@ export function search(
   for (let done = 0; done < programs; done++) {
     const program = drawProgram(random, kinds);
     const mapping = MAPPINGS[done % MAPPINGS.length]!;
+    const tier = tiers[done % tiers.length]!;
     const cuts = drawCuts(random);
-    const result = compareEngines(program, mapping, cuts);
+    const result = compareEngines(program, mapping, tier, cuts);
     instructions += result.instructions;
     inlined += result.inlined;
     onCompared?.(result);
     if (result.how === undefined) continue;
     const howOf = (candidate: ShapeProgram): string | undefined =>
-      compareEngines(candidate, mapping, cuts).how;
+      compareEngines(candidate, mapping, tier, cuts).how;
     const small = shrinkProgram(program, candidate => howOf(candidate) !== undefined);
-    const found = { program: small, mapping, how: howOf(small)! };
+    const found = { program: small, mapping, tier, how: howOf(small)! };
     return { programs: done + 1, instructions, inlined, found };
   }
   return { programs, instructions, inlined, found: undefined };

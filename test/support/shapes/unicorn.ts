@@ -1,6 +1,7 @@
 // The programs of the region-shape search on libunicorn. Apart from the search itself, which also
 // runs in a browser.
 
+import type { Tier } from '../../../emulator/engine/jit/region/region.ts';
 import type { Image } from '../oracle/image.ts';
 import { unicornRunner } from '../oracle/unicorn.ts';
 import { Random } from '../random.ts';
@@ -20,12 +21,16 @@ import type { SearchResult } from './search.ts';
  * The same end as on libunicorn, which has no kcov device: no hook records. How it differs, or
  * undefined.
  */
-function compareWithUnicorn(drawn: ShapeProgram, mapping: 'identity' | 'bare'): string | undefined {
+function compareWithUnicorn(
+  drawn: ShapeProgram,
+  mapping: 'identity' | 'bare',
+  tier: Tier,
+): string | undefined {
   const program = { ...drawn, tracing: NO_TRACING };
   const code = assembleProgram(program);
   const bytes = initialMemory(code, program, mapping);
   const wanted = unicornRunner.run({ bytes, end: BigInt(code.end) } as Image);
-  const { ram, pc } = finalState(program, mapping);
+  const { ram, pc } = finalState(program, mapping, tier);
   if (pc !== BigInt(code.end)) return `pc ${pc.toString(16)} and ${code.end.toString(16)}`;
   return differentByte(ram, wanted);
 }
@@ -36,9 +41,11 @@ export function searchWithUnicorn(seed: number, programs: number): Pick<SearchRe
   for (let done = 0; done < programs; done++) {
     const drawn = drawProgram(random);
     const mapping = done % 2 === 0 ? 'identity' : 'bare';
-    if (compareWithUnicorn(drawn, mapping) === undefined) continue;
-    const program = shrinkProgram(drawn, small => compareWithUnicorn(small, mapping) !== undefined);
-    return { found: { program, mapping, how: compareWithUnicorn(program, mapping)! } };
+    const tier = done % 4 < 2 ? 'hot' : 'warm';
+    const howOf = (program: ShapeProgram) => compareWithUnicorn(program, mapping, tier);
+    if (howOf(drawn) === undefined) continue;
+    const program = shrinkProgram(drawn, small => howOf(small) !== undefined);
+    return { found: { program, mapping, tier, how: howOf(program)! } };
   }
   return { found: undefined };
 }

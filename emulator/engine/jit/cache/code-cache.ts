@@ -31,6 +31,8 @@ export const CACHE_DEFAULT: CacheLimits = { slots: 4095, wasmBytes: 64 << 20 };
 /** Figures since the start, for tests and profiles. */
 export interface CacheStats {
   regions: number;
+  /** Those that were made hot, which warm ones may have preceded. */
+  hot: number;
   insns: number;
   modules: number;
   wasmBytes: number;
@@ -55,6 +57,7 @@ export class CodeCache {
   readonly links: Links;
   readonly stats: CacheStats = {
     regions: 0,
+    hot: 0,
     insns: 0,
     modules: 0,
     wasmBytes: 0,
@@ -73,6 +76,8 @@ export class CodeCache {
   readonly #linked = new Set<CompiledModule>();
   readonly #parked = new Set<CompiledModule>();
   readonly #modulesOfPage = new Map<number, Set<CompiledModule>>();
+  /** By slot. */
+  readonly #owners = new Map<number, EntryPoint>();
   #wasmBytes = 0;
 
   constructor(
@@ -114,7 +119,7 @@ export class CodeCache {
     for (const modules of [this.#parked, this.#linked]) {
       for (const module of modules) {
         if (fits()) break;
-        this.stats.evicted += module.entries.length;
+        this.stats.evicted += module.entries.size;
         for (const { heat } of module.entries) cool(heat);
         this.drop(module);
       }
@@ -129,7 +134,7 @@ export class CodeCache {
     this.#linked.add(module);
     this.#wasmBytes += module.wasmBytes;
     this.stats.modules++;
-    this.stats.regions += module.entries.length;
+    this.stats.regions += module.entries.size;
     this.stats.wasmBytes += module.wasmBytes;
     for (const page of module.pages) {
       this.#pages.protect(page);
@@ -139,6 +144,7 @@ export class CodeCache {
     }
     for (const entry of module.entries) {
       entry.module = module;
+      this.#owners.set(entry.slot, entry);
       this.#setState(entry, ENTRY_COMPILED);
       this.links.connect(entry, this.slots.get(entry.slot));
     }
@@ -146,13 +152,31 @@ export class CodeCache {
   }
 
   /**
+   * The entry point is about to run the code of another module. It keeps its slot. No region may be
+   * running.
+   */
+  supersede(entry: EntryPoint): void {
+    const { module } = entry;
+    if (!module) return;
+    module.entries.delete(entry);
+    module.parked?.delete(entry);
+    entry.module = undefined;
+    if (module.entries.size === 0) this.drop(module);
+  }
+
+  /** The entry point whose region is in a slot. */
+  entryIn(slot: number): EntryPoint | undefined {
+    return this.#owners.get(slot);
+  }
+
+  /**
    * Called when control arrives at an entry point of the module: links it again if it was parked.
    */
   revive(module: CompiledModule): void {
     if (!module.parked) return;
-    for (const [i, entry] of module.entries.entries()) {
-      this.slots.set(entry.slot, module.parked[i]!);
-      this.links.connect(entry, module.parked[i]!);
+    for (const [entry, region] of module.parked) {
+      this.slots.set(entry.slot, region);
+      this.links.connect(entry, region);
       this.#setState(entry, ENTRY_COMPILED);
     }
     module.parked = undefined;
@@ -171,10 +195,11 @@ export class CodeCache {
   drop(module: CompiledModule): void {
     if (!this.#linked.delete(module) && !this.#parked.delete(module)) return;
     this.#wasmBytes -= module.wasmBytes;
-    this.stats.dropped += module.entries.length;
+    this.stats.dropped += module.entries.size;
     for (const entry of module.entries) {
       entry.module = undefined;
       this.links.disconnect(entry);
+      this.#owners.delete(entry.slot);
       this.slots.give(entry.slot);
       entry.slot = NO_SLOT;
       this.#setState(entry, this.#arrivals);
@@ -201,7 +226,7 @@ export class CodeCache {
     let left = Math.ceil(this.#linked.size / 4);
     for (const module of this.#linked) {
       if (left-- <= 0) break;
-      module.parked = module.entries.map(({ slot }) => this.slots.get(slot));
+      module.parked = new Map([...module.entries].map(entry => [entry, this.slots.get(entry.slot)]));
       this.#linked.delete(module);
       this.#parked.add(module);
       for (const entry of module.entries) {

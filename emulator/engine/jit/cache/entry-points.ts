@@ -18,13 +18,16 @@ export interface EntryPoint extends Views {
   /** Modules that call it from outside, and the index of its link in each. */
   readonly callers: Map<CompiledModule, number>;
   module: CompiledModule | undefined;
+  /** While its region is warm: the addresses that it spans, as displacements from `va`. */
+  warmSpan: { readonly from: number; readonly to: number } | undefined;
   /** The pages of its region, as of the last discovery. */
   pages: readonly MappedPage[];
 }
 
 /** Entry points that were compiled together. */
 export interface CompiledModule {
-  readonly entries: readonly EntryPoint[];
+  /** Those that still run its code: a hot region replaces a warm one of another module. */
+  readonly entries: Set<EntryPoint>;
   /** Entry points outside that it calls, by their index in `links`. */
   readonly callees: readonly EntryPoint[];
   /** Its own table of their functions; absent if there are none. */
@@ -33,7 +36,7 @@ export interface CompiledModule {
   readonly pages: Set<number>;
   readonly wasmBytes: number;
   /** While it is parked: the contents of its slots. */
-  parked: CompiledEntry[] | undefined;
+  parked: Map<EntryPoint, CompiledEntry> | undefined;
 }
 
 /** Entry points beyond this number are dropped, unless they are referenced. */
@@ -76,6 +79,7 @@ export class EntryPoints {
       slot: NO_SLOT,
       callers: new Map(),
       module: undefined,
+      warmSpan: undefined,
       pages: [],
     };
     const list = this.#points.get(place);

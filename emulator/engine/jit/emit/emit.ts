@@ -73,12 +73,11 @@ class RegionEmitter {
   readonly #plan: RegisterPlan;
   readonly #fp: FpPlan;
   readonly #linker: Linker;
+  readonly #isWarm: boolean;
+  readonly #sample: Placement['sample'];
   readonly #ops: JitOps;
   readonly #cost: Int32Array;
-  /**
-   * By block position: the range-check group of each instruction, and whether a TLB probe is in a
-   * loop.
-   */
+  /** See accessesOf; empty in a warm region. */
   readonly #accesses: readonly AccessBlock[];
   readonly #loaded: ReadonlySet<number>;
   readonly #inline: InlineCalls;
@@ -101,24 +100,25 @@ class RegionEmitter {
     [this.#depth, this.#count] = body.params;
     this.#region = region;
     this.#shape = structure(region.blocks);
-    this.#plan = planRegisters(this.#shape);
+    this.#isWarm = region.tier === 'warm';
+    this.#sample = placement.sample;
+    this.#plan = planRegisters(this.#shape, this.#isWarm);
     this.#fp = planFp(this.#shape);
     this.#linker = linker;
     this.#cost = longestWays(this.#shape);
-    const inLoop = loopBlocks(this.#shape);
     const { flat } = placement;
-    this.#accesses = this.#shape.order.map(({ insns }, i) => ({
-      insns,
-      inLoop: inLoop[i] === 1 && !flat,
-      groups: findGroups(insns, flat !== undefined),
-    }));
+    this.#accesses = this.#isWarm ? [] : accessesOf(this.#shape, flat !== undefined);
     this.#loaded = loadedInLoops(this.#accesses);
     assignCaches(this.#accesses, this.#loaded);
     const { entry } = region;
-    const memory = { view: placement.dataView, ...(flat && { flat }) };
+    const isWarm = this.#isWarm;
+    const memory = { view: placement.dataView, leavesOnMiss: isWarm, ...(flat && { flat }) };
     this.#runs = new RunCounts(this.#c, region, port.retired);
-    const epilogue = (mask: Mask) => this.#epilogueOf(mask);
-    this.#ops = new JitOps(body, port, this.#plan.used, { entry, memory }, epilogue, this.#runs);
+    const exits = {
+      leave: (pc: bigint, before: number, dirty: Mask) => this.#leaveFor(pc, before, dirty),
+      epilogue: (dirty: Mask) => this.#epilogueOf(dirty),
+    };
+    this.#ops = new JitOps(body, port, this.#plan.used, { entry, isWarm, memory }, exits, this.#runs);
     this.#inline = new InlineCalls(this.#ops, region, this.#shape.order, placement, ram, this.#runs);
     this.#emit();
   }
@@ -160,10 +160,22 @@ class RegionEmitter {
   #checkStart(): void {
     const c = this.#c;
     c.local_get(this.#count).i32_const(this.#cost[0]!).i32_lt_s().if_(undefined, 'unlikely');
+    this.#takeSample();
     c.i64_const(BigInt.asIntN(64, this.#region.entry | 1n))
       .local_get(this.#count)
       .return_();
     c.end();
+  }
+
+  /** The quantum ends in a warm region: the policy counts it (policy/heat.ts). */
+  #takeSample(): void {
+    if (this.#sample) this.#c.i32_const(this.#sample.at).i32_const(this.#sample.slot).i32_store();
+  }
+
+  /** Registers that an instruction leaves dirty. */
+  #written(insn: Insn): Mask {
+    const { writes } = usage(insn);
+    return this.#isWarm ? { x: 0, f: writes.f } : writes;
   }
 
   /** All sets of dirty registers at the exits of the region. */
@@ -173,9 +185,9 @@ class RegionEmitter {
       if (this.#shape.isLoop[block.order]) yield { ...dirty };
       for (const { insn } of block.insns) {
         if (canLeave(insn)) yield { ...dirty };
-        const { writes } = usage(insn);
-        dirty.x |= writes.x;
-        dirty.f |= writes.f;
+        const written = this.#written(insn);
+        dirty.x |= written.x;
+        dirty.f |= written.f;
       }
       yield { ...dirty };
       if (isCall(block)) yield CLEAN;
@@ -193,6 +205,7 @@ class RegionEmitter {
   #checkTime(block: Block, dirty: Mask): void {
     const c = this.#c;
     c.local_get(this.#ops.ic).i32_const(this.#cost[block.order]!).i32_lt_s().if_(undefined, 'unlikely');
+    this.#takeSample();
     this.#leaveTo(block.at, dirty, 1n);
     c.end();
   }
@@ -200,8 +213,22 @@ class RegionEmitter {
   /** `open`: where the run that is open ends, if one is. */
   #leaveTo(at: number, dirty: Mask, odd: bigint, open: number | null = at): void {
     if (open !== null) this.#runs.end(open);
-    this.#c.i64_const(BigInt.asIntN(64, this.#ops.addressOf(at) | odd)).local_set(this.#ops.leavePc);
-    this.#c.br(this.#epilogueOf(dirty));
+    this.#leaveFor(this.#ops.addressOf(at) | odd, 0, dirty);
+  }
+
+  /** See RegionExits. Where nothing is to be stored, a return is shorter than a shared epilogue. */
+  #leaveFor(pc: bigint, before: number, dirty: Mask): void {
+    const c = this.#c;
+    const { ic, leavePc } = this.#ops;
+    const isShort = this.#isWarm && dirty.x === 0 && dirty.f === 0 && !this.#inline.isUsed;
+    if (isShort) {
+      c.i64_const(BigInt.asIntN(64, pc)).local_get(ic);
+      if (before > 0) c.i32_const(before).i32_sub();
+      c.return_();
+      return;
+    }
+    if (before > 0) c.local_get(ic).i32_const(before).i32_sub().local_set(ic);
+    c.i64_const(BigInt.asIntN(64, pc)).local_set(leavePc).br(this.#epilogueOf(dirty));
   }
 
   #exit(at: number): void {
@@ -212,21 +239,21 @@ class RegionEmitter {
     const ops = this.#ops;
     const c = this.#c;
     const dirty = { ...this.#plan.dirtyIn[block.order]! };
-    const { groups, inLoop } = this.#accesses[block.order]!;
+    const access = this.#accesses[block.order];
     ops.fp.beginBlock(this.#fp.checked[block.order] === 1);
     for (const [i, { at, insn }] of block.insns.entries()) {
       ops.insn = insn;
       ops.at = at;
       ops.before = i;
       ops.index = i;
-      ops.group = groups[i];
-      ops.isChase = inLoop && this.#loaded.has(insn.rs1);
+      ops.group = access?.groups[i];
+      ops.isChase = access?.inLoop === true && this.#loaded.has(insn.rs1);
       ops.dirty = { ...dirty };
       SEMANTICS[insn.name](ops);
       ops.endRule();
-      const { writes } = usage(insn);
-      dirty.x |= writes.x;
-      dirty.f |= writes.f;
+      const written = this.#written(insn);
+      dirty.x |= written.x;
+      dirty.f |= written.f;
     }
     ops.dirty = dirty;
     const length = block.insns.length;
@@ -303,7 +330,8 @@ class RegionEmitter {
         break;
       case 'inline':
         this.#inlineCall(block, dirty);
-        follow(end.next, { x: dirty.x | end.call.writes, f: dirty.f });
+        if (this.#isWarm) ops.spill({ x: end.call.writes, f: 0 });
+        follow(end.next, { x: dirty.x | (this.#isWarm ? 0 : end.call.writes), f: dirty.f });
         break;
       case 'call':
       case 'callIndirect':
@@ -470,6 +498,16 @@ class RegionEmitter {
     if (this.#fp.wanted[next.block.order]) ops.fp.enter();
     if (!this.#shape.isLoop[next.block.order]) this.#checkTime(next.block, CLEAN);
   }
+}
+
+/** By block position: its range-check groups, and whether a TLB probe is in a loop. */
+function accessesOf(shape: Structure, isFlat: boolean): AccessBlock[] {
+  const inLoop = loopBlocks(shape);
+  return shape.order.map(({ insns }, i) => ({
+    insns,
+    inLoop: inLoop[i] === 1 && !isFlat,
+    groups: findGroups(insns, isFlat),
+  }));
 }
 
 /**

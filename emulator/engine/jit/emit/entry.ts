@@ -19,6 +19,8 @@ export interface Placement {
   readonly flat?: FlatRam & { readonly walk: number };
   /** Physical page numbers of `region.pages`. */
   readonly ppns: readonly number[];
+  /** Present in a warm region: it stores `slot` at this address when a quantum ends in it. */
+  readonly sample?: { readonly at: number; readonly slot: number };
 }
 
 /**

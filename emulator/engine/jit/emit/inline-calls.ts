@@ -50,6 +50,11 @@ export class InlineCalls {
     }
   }
 
+  /** True if a call of the region is executed inline. */
+  get isUsed(): boolean {
+    return this.#parts.size > 0;
+  }
+
   /** At the region's entry, before registers are loaded. */
   enter(): void {
     if (!this.#isVerified) return;

@@ -48,6 +48,11 @@ export interface MemoryPlace {
   /** Present if addresses are physical. */
   readonly flat?: FlatRam;
   /**
+   * Accesses that the TLB cannot serve leave the region, so that it calls no function for them: the
+   * interpreter makes them, and fills the TLB.
+   */
+  readonly leavesOnMiss: boolean;
+  /**
    * Function index: (width log2 | zero-extend << 2 | store << 3) -> 0 done, 1 leave; address and
    * value in SLOW_ARG, SLOW_VALUE.
    */
@@ -68,6 +73,8 @@ export interface MemoryContext {
   /** Locals of x1..x31. */
   readonly x: readonly (Local<I64> | undefined)[];
   rs1(): void;
+  /** Leaves the region before this instruction. */
+  leave(): void;
   /** Leaves the region before this instruction if the i32 on the stack is not 0. */
   leaveIf(): void;
 }
@@ -207,6 +214,10 @@ export class JitMemory {
         c.local_set(into);
       },
       address => {
+        if (this.#place.leavesOnMiss) {
+          this.#o.leave();
+          return;
+        }
         this.#slowArm(address, kind);
         slow();
         c.local_set(into);
@@ -235,11 +246,16 @@ export class JitMemory {
         value();
         this.#put(put, host.offset);
       },
-      address =>
+      address => {
+        if (this.#place.leavesOnMiss) {
+          this.#o.leave();
+          return;
+        }
         this.#slowArm(address, Math.log2(bytes) | SLOW_STORE, () => {
           value();
           this.#put(put === 'f64' ? put : 8, SLOW_VALUE);
-        }),
+        });
+      },
     );
     if (shared !== undefined) c.end();
     this.#endGroup();
@@ -385,7 +401,7 @@ export class JitMemory {
     c.local_get(address).i32_wrap_i64().i32_const(8).i32_shr_u().i32_const(0xff0).i32_and();
     c.local_tee(this.#host).i64_load(at);
     c.local_get(address)
-      .i64_const(~0xfffn | BigInt(bytes - 1))
+      .i64_const(-4096 | (bytes - 1))
       .i64_and()
       .i64_eq()
       .if_(undefined, 'likely');

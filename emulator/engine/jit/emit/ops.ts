@@ -61,6 +61,24 @@ export interface JitPort {
   readonly retired?: RetiredPlace | undefined;
 }
 
+/** How a region is left before an instruction, as its emitter arranges it. */
+export interface RegionExits {
+  /**
+   * Leaves for `pc`; bit 0 tells callers that the interpreter executes the instruction there first.
+   * `before`: instructions that are not yet subtracted from `ic`; `dirty`: registers to store.
+   */
+  leave(pc: bigint, before: number, dirty: Mask): void;
+  /** The same with the pc in `leavePc`, as a label. */
+  epilogue(dirty: Mask): Label;
+}
+
+/** A region, as its instructions see it. */
+export interface RegionContext {
+  readonly entry: bigint;
+  readonly isWarm: boolean;
+  readonly memory: Omit<MemoryPlace, 'slow'>;
+}
+
 export class JitOps implements Ops {
   readonly c: CodeWriter;
   readonly #port: JitPort;
@@ -79,7 +97,9 @@ export class JitOps implements Ops {
   readonly #entry: bigint;
   /** View of loads and stores. */
   readonly #view: number;
-  readonly #epilogue: (dirty: Mask) => Label;
+  readonly #exits: RegionExits;
+  /** Written registers are stored to the window at once: see `planRegisters`. */
+  readonly #isWarm: boolean;
   readonly #memory: JitMemory;
   readonly #runs: RunCounts;
 
@@ -101,8 +121,8 @@ export class JitOps implements Ops {
     body: RegionFunction,
     port: JitPort,
     used: Mask,
-    region: { readonly entry: bigint; readonly memory: Omit<MemoryPlace, 'slow'> },
-    epilogue: (dirty: Mask) => Label,
+    region: RegionContext,
+    exits: RegionExits,
     runs: RunCounts,
   ) {
     const { code: c } = body;
@@ -110,7 +130,8 @@ export class JitOps implements Ops {
     this.#port = port;
     this.#entry = region.entry;
     this.#view = region.memory.view;
-    this.#epilogue = epilogue;
+    this.#exits = exits;
+    this.#isWarm = region.isWarm;
     this.#runs = runs;
     this.#temps = c.scope();
     const own = c.scope();
@@ -147,11 +168,8 @@ export class JitOps implements Ops {
    * Leaves before this instruction; the interpreter continues there. Bit 0 of the pc tells callers.
    */
   leave(): void {
-    const { c } = this;
     this.#runs.end(this.at);
-    if (this.before > 0) c.local_get(this.ic).i32_const(this.before).i32_sub().local_set(this.ic);
-    c.i64_const(BigInt.asIntN(64, this.addressOf(this.at) | 1n)).local_set(this.leavePc);
-    c.br(this.#epilogue(this.dirty));
+    this.#exits.leave(this.addressOf(this.at) | 1n, this.before, this.dirty);
   }
 
   /** Leaves if the i32 on the stack is not 0. */
@@ -197,9 +215,13 @@ export class JitOps implements Ops {
     this.c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + this.insn.bytes)));
   }
   rd(value: () => void): void {
+    const { c } = this;
+    const { rd } = this.insn;
+    if (rd !== 0 && this.#isWarm) c.i32_const(0);
     value();
-    if (this.insn.rd === 0) this.c.drop();
-    else this.c.local_set(this.x[this.insn.rd]!);
+    if (rd === 0) c.drop();
+    else if (this.#isWarm) c.local_tee(this.x[rd]!).i64_store(rd * 8);
+    else c.local_set(this.x[rd]!);
   }
   rdw(value: () => void): void {
     this.rd(() => {
@@ -228,7 +250,8 @@ export class JitOps implements Ops {
   // Memory.
 
   load(bytes: Width, signed: boolean): void {
-    if (this.insn.rd !== 0 && this.#port.isDeviceLoad(this.addressOf(this.at))) {
+    // A warm region leaves: it is small, and one that polls a device becomes hot.
+    if (!this.#isWarm && this.insn.rd !== 0 && this.#port.isDeviceLoad(this.addressOf(this.at))) {
       this.#loadDevice(bytes, signed);
       return;
     }
@@ -278,7 +301,7 @@ export class JitOps implements Ops {
     // An odd pc: every caller returns to the dispatcher, which checks interrupts and the end of the
     // quantum.
     c.i64_const(BigInt.asIntN(64, this.addressOf(this.at + insn.bytes) | 1n)).local_set(this.leavePc);
-    c.br(this.#epilogue(this.dirty));
+    c.br(this.#exits.epilogue(this.dirty));
   }
 
   loadFp(bytes: FpWidth): void {

@@ -2,10 +2,12 @@
 // in the decoded record; each time that counter runs out, the entry point's hotness counter gets
 // one tick.
 //
-// The problem: compiling costs about 200 us per guest instruction, so code that runs briefly must
-// never be compiled. The trick is ski rental: wait until interpreting the entry point has cost
-// about what compiling it will. A wrong decision then costs at most twice the best one, whatever
-// the guest does.
+// The problem: compiling costs 30 us per guest instruction for a warm region and 200 for a hot one,
+// so code that runs briefly must never be compiled, nor optimised for loops. The trick is ski
+// rental, twice: wait until interpreting the entry point has cost about what a warm region will,
+// and until that has run about as long as making a hot one takes. A wrong decision then costs at most
+// twice the best one, whatever the guest does. Time in a warm region is sampled: where a quantum
+// ends inside one, the units of the quantum count for it.
 
 /**
  * All counts are deterministic: they depend on what the guest executes, never on the host's clock.
@@ -29,6 +31,11 @@ export interface HeatThresholds {
    * first.
    */
   readonly warmUpTicks: number;
+  /**
+   * Units of virtual time that a warm region must run, for each of its instructions, until it is
+   * compiled again as a hot one. 0 = regions are hot at once; Infinity = they stay warm.
+   */
+  readonly unitsToPromote: number;
   /** Units of virtual time until one invalidation of a page is forgiven; see invalidations.ts. */
   readonly forgiveUnits: number;
 }
@@ -36,11 +43,12 @@ export interface HeatThresholds {
 export const HEAT_DEFAULT: HeatThresholds = {
   arrivalsPerTick: 200,
   ticksToMeasure: 20,
-  ticksPerInsn: 3,
-  ticksPerCostlyInsn: 1,
+  ticksPerInsn: 1,
+  ticksPerCostlyInsn: 0.3,
   ticksToFillBatch: 1,
   batchEntries: 12,
   warmUpTicks: 1500,
+  unitsToPromote: 500_000,
   forgiveUnits: 4_000_000,
 };
 
@@ -52,7 +60,11 @@ export const HEAT_EAGER: HeatThresholds = {
   ticksPerInsn: 0,
   ticksPerCostlyInsn: 0,
   warmUpTicks: 0,
+  unitsToPromote: 0,
 };
+
+/** The same, with warm regions only. */
+export const HEAT_EAGER_WARM: HeatThresholds = { ...HEAT_EAGER, unitsToPromote: Infinity };
 
 /** The counters of one entry point. */
 export interface Heat {
@@ -60,14 +72,17 @@ export interface Heat {
   ticks: number;
   /** Ticks at which it waits for a batch; Infinity until it has been measured. */
   due: number;
-  /** Guest instructions of its region when it was measured. */
+  /** Guest instructions of its region when it was last compiled. */
   size: number;
+  /** Units of virtual time sampled in its warm region. */
+  units: number;
 }
 
-export const coldHeat = (): Heat => ({ ticks: 0, due: Infinity, size: 0 });
+export const coldHeat = (): Heat => ({ ticks: 0, due: Infinity, size: 0, units: 0 });
 
 /** After an invalidation the count starts again. */
 export function cool(heat: Heat): void {
   heat.ticks = 0;
   heat.due = Infinity;
+  heat.units = 0;
 }

@@ -62,8 +62,15 @@ export interface Block {
   order: number;
 }
 
+/**
+ * How a region is made. `warm`: cheap to compile; a function by itself, whose exits are small.
+ * `hot`: for loops; small callees are inlined, small loops unrolled, address translations shared.
+ */
+export type Tier = 'warm' | 'hot';
+
 export interface Region {
   readonly entry: bigint;
+  readonly tier: Tier;
   /** The entry's block first. */
   readonly blocks: readonly Block[];
   /** Guest instructions in all blocks. */
@@ -104,13 +111,15 @@ export interface CodeView extends TableReader {
 }
 
 /** Finds the region at `entry`. */
-export function discover(entry: bigint, code: CodeView): Region {
+export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Region {
   const body = collect(0, code, REGION_INSNS);
   const blocks = assemble(body, code);
   guess(blocks, code);
-  const budget = Math.min(INLINE_BUDGET, REGION_INSNS - body.insns.size);
-  const copied = inline(blocks, code, budget, [0]);
-  const size = body.insns.size + copied + unroll(blocks);
+  let size = body.insns.size;
+  if (tier === 'hot') {
+    size += inline(blocks, code, Math.min(INLINE_BUDGET, REGION_INSNS - size), [0]);
+    size += unroll(blocks);
+  }
   const pages = new Set<number>();
   const base = Number(entry & 0xfffn);
   for (const { insns } of blocks)
@@ -118,7 +127,7 @@ export function discover(entry: bigint, code: CodeView): Region {
       pages.add((base + at) >> 12);
       pages.add((base + at + insn.bytes - 1) >> 12);
     }
-  return { entry, blocks, size, pages: [...pages].sort((a, b) => a - b) };
+  return { entry, tier, blocks, size, pages: [...pages].sort((a, b) => a - b) };
 }
 
 /**

@@ -93,7 +93,7 @@ function factsOf(block: Block): Facts {
 }
 
 /** Forward: registers that may differ from the window at the start of each block. */
-function dirtyAtStart(order: readonly Block[], facts: readonly Facts[]): Mask[] {
+function dirtyAtStart(order: readonly Block[], written: readonly Mask[]): Mask[] {
   const dirty = order.map(() => ({ x: 0, f: 0 }));
   for (let changed = true; changed; ) {
     changed = false;
@@ -101,8 +101,8 @@ function dirtyAtStart(order: readonly Block[], facts: readonly Facts[]): Mask[] 
       if (isCall(block)) continue; // stored before the call
       for (const to of successors(block)) {
         const target = dirty[to.order]!;
-        const x = target.x | dirty[i]!.x | facts[i]!.writes.x;
-        const f = target.f | dirty[i]!.f | facts[i]!.writes.f;
+        const x = target.x | dirty[i]!.x | written[i]!.x;
+        const f = target.f | dirty[i]!.f | written[i]!.f;
         if (x === target.x && f === target.f) continue;
         target.x = x;
         target.f = f;
@@ -144,10 +144,13 @@ function liveAtStart(order: readonly Block[], facts: readonly Facts[], dirty: re
 
 /**
  * Solves both problems for a region. After an exit, the next code reads registers from the window.
+ * `writesThrough`: every x register is also stored to the window when it is written, so none is
+ * ever dirty.
  */
-export function planRegisters(shape: Structure): RegisterPlan {
+export function planRegisters(shape: Structure, writesThrough = false): RegisterPlan {
   const facts = shape.order.map(factsOf);
-  const dirtyIn = dirtyAtStart(shape.order, facts);
+  const written = facts.map(({ writes: { x, f } }) => ({ x: writesThrough ? 0 : x, f }));
+  const dirtyIn = dirtyAtStart(shape.order, written);
   const liveIn = liveAtStart(shape.order, facts, dirtyIn);
   const used = { x: 0, f: 0 };
   for (const { reads, writes } of facts) {
