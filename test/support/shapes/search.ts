@@ -42,8 +42,8 @@ function drawCuts(random: Random): number[] {
 }
 
 /**
- * Runs up to so many programs, each in one mapping and tier, until one differs; of pieces of all kinds, or
- * of some. `onCompared` gets the comparison of each program.
+ * Runs up to so many programs, each in one mapping and tier, until one differs; of pieces of all
+ * kinds, or of some. `onCompared` gets the comparison of each program.
  */
 export function search(
   seed: number,

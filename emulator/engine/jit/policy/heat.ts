@@ -5,9 +5,9 @@
 // The problem: compiling costs 30 us per guest instruction for a warm region and 200 for a hot one,
 // so code that runs briefly must never be compiled, nor optimised for loops. The trick is ski
 // rental, twice: wait until interpreting the entry point has cost about what a warm region will,
-// and until that has run about as long as making a hot one takes. A wrong decision then costs at most
-// twice the best one, whatever the guest does. Time in a warm region is sampled: where a quantum
-// ends inside one, the units of the quantum count for it.
+// and until that has run about as long as making a hot one takes. A wrong decision then costs at
+// most twice the best one, whatever the guest does. Time in a warm region is sampled: where a
+// quantum ends inside one, the units of the quantum count for it.
 
 /**
  * All counts are deterministic: they depend on what the guest executes, never on the host's clock.
