@@ -42,7 +42,7 @@ function kernelSources(dir: string): string[] {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) return entry.name === 'build' ? [] : kernelSources(path);
     if (!isFile(path)) return []; // opening a pipe would wait for its other end
-    return /\.(c|h|S|ld|def|awk)$|Makefile$/.test(entry.name) || dir.endsWith('conf') ? [path] : [];
+    return /\.(c|h|S|ld|def|awk)$|^(Makefile|option)$/.test(entry.name) || dir.endsWith('conf') ? [path] : [];
   });
   return [dir, ...below].sort();
 }

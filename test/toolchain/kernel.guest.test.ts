@@ -72,6 +72,18 @@ test('an edit compiles one source; an edit of a header those that include it; bo
   expect(readFileSync(path).equals(makeKernel('openbsd'))).toBe(true);
 });
 
+test('an edit of an option is an edit of the kernel', async () => {
+  const option = join(tree, 'opt', 'pty', 'option');
+  const text = readFileSync(option, 'utf8');
+  const { path } = await build();
+  writeFileSync(option, text.replace('option PTY', 'option PTY off'));
+  const without = await build();
+  expect(without.built).toBe(true);
+  expect(readFileSync(without.path, 'latin1')).not.toContain('devpts');
+  writeFileSync(option, text);
+  expect(readFileSync((await build()).path).equals(readFileSync(path))).toBe(true);
+});
+
 test('a broken source says where, and leaves the last kernel alone', async () => {
   const source = join(tree, 'fs', 'pipe.c');
   const text = readFileSync(source, 'utf8');
