@@ -282,10 +282,11 @@ export class Jit implements RegionHost {
    */
   #measure(entry: EntryPoint): void {
     const { heat } = entry;
-    const { ticksToMeasure, ticksPerInsn, ticksPerCostlyInsn } = this.#heat;
+    const { ticksToMeasure, ticksPerInsn, ticksPerCostlyInsn, hotTicksFactor } = this.#heat;
     const region = this.#discover(entry, this.#tierOf(entry));
-    const { size } = region;
-    const perInsn = isCostly(region) ? ticksPerCostlyInsn : ticksPerInsn;
+    const { size, tier } = region;
+    const factor = tier === 'hot' ? hotTicksFactor : 1;
+    const perInsn = factor * (isCostly(region) ? ticksPerCostlyInsn : ticksPerInsn);
     const page = Math.floor(entry.place / 2048);
     const backoff = 2 ** this.#invalidations.of(page, this.#engine.now);
     heat.due = size === 0 ? Infinity : (ticksToMeasure + perInsn * size) * backoff;
@@ -311,9 +312,11 @@ export class Jit implements RegionHost {
   }
 
   #tierOf({ heat: { units, size } }: EntryPoint): Tier {
-    const { unitsToPromote } = this.#heat;
+    const { unitsToPromote, narrowInsns } = this.#heat;
+    const isNarrow = this.#cache.stats.insns < narrowInsns;
     // An entry point that was never compiled has no size yet.
-    return unitsToPromote === 0 || (size > 0 && units >= unitsToPromote * size) ? 'hot' : 'warm';
+    const hasRun = size > 0 && units >= unitsToPromote * size;
+    return isNarrow || unitsToPromote === 0 || hasRun ? 'hot' : 'warm';
   }
 
   #compile(regions: Map<EntryPoint, Region>): void {

@@ -27,7 +27,12 @@ export const POLICIES: readonly Configuration[] = [
     tuning: { heat: { warmUpTicks: 0, ticksToMeasure: 2 } },
   },
   { name: 'warm', engine: 'jit', piece: 5000, tuning: { heat: { ...eager, unitsToPromote: Infinity } } },
-  { name: 'soon hot', engine: 'jit', piece: 90, tuning: { heat: { ...eager, unitsToPromote: 2 } } },
+  {
+    name: 'soon hot',
+    engine: 'jit',
+    piece: 90,
+    tuning: { heat: { ...eager, unitsToPromote: 2, narrowInsns: 60 } },
+  },
   {
     name: 'soon hot, batches, eight slots',
     engine: 'jit',

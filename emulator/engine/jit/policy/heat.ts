@@ -8,6 +8,9 @@
 // and until that has run about as long as making a hot one takes. A wrong decision then costs at
 // most twice the best one, whatever the guest does. Time in a warm region is sampled: where a
 // quantum ends inside one, the units of the quantum count for it.
+//
+// Of a narrow guest, all code is loops sooner or later: while little has been compiled, regions are
+// hot at once, and wait as long as hot ones cost. That is bounded by `narrowInsns`, once a run.
 
 /**
  * All counts are deterministic: they depend on what the guest executes, never on the host's clock.
@@ -36,6 +39,13 @@ export interface HeatThresholds {
    * compiled again as a hot one. 0 = regions are hot at once; Infinity = they stay warm.
    */
   readonly unitsToPromote: number;
+  /**
+   * Instructions that may be compiled before a guest counts as wide. Until then regions are hot at
+   * once: the loops of a narrow guest repay it.
+   */
+  readonly narrowInsns: number;
+  /** Ticks for a region that is hot at once, by those for a warm one. */
+  readonly hotTicksFactor: number;
   /** Units of virtual time until one invalidation of a page is forgiven; see invalidations.ts. */
   readonly forgiveUnits: number;
 }
@@ -49,6 +59,8 @@ export const HEAT_DEFAULT: HeatThresholds = {
   batchEntries: 12,
   warmUpTicks: 1500,
   unitsToPromote: 500_000,
+  narrowInsns: 3000,
+  hotTicksFactor: 3,
   forgiveUnits: 4_000_000,
 };
 
@@ -61,6 +73,7 @@ export const HEAT_EAGER: HeatThresholds = {
   ticksPerCostlyInsn: 0,
   warmUpTicks: 0,
   unitsToPromote: 0,
+  narrowInsns: 0,
 };
 
 /** The same, with warm regions only. */
