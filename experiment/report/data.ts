@@ -1,4 +1,5 @@
 // Everything that the report of an experiment shows, from the plan and the finished trials.
+import { counted } from '../../emulator/index.ts';
 import { budgetWords } from '../budget.ts';
 import { planHash, trialId } from '../plan.ts';
 import { type ExperimentPlan, type ExperimentTrial, type PlannedFuzz, TRIALS_FEW } from '../schema.ts';
@@ -136,7 +137,7 @@ function notesOf({ plan, trials }: Results, curves: ReadonlyMap<string, readonly
   const fewest = Math.min(...[...curves.values()].map(own => own.length));
   if (fewest < TRIALS_FEW)
     notes.push(
-      `A variant has ${fewest} trials: with fewer than ${TRIALS_FEW} a difference can rarely be told from chance.`,
+      `A variant has ${counted(fewest, 'trial')}: with fewer than ${TRIALS_FEW} a difference can rarely be told from chance.`,
     );
   for (const [name, own] of curves)
     if (areEqual(own))
