@@ -20,6 +20,8 @@ const ELSEWHERE: readonly (readonly [begin: string, where: string])[] = [
   ['kcovbox serve', 'it serves until it is ended: test/web/serve.oracle.test.ts'],
   ['kcovbox fuzz', 'test/cli/fuzz.guest.test.ts'],
   ['kcovbox experiment', 'test/cli/experiment.guest.test.ts'],
+  ['kcovbox lab ', 'test/lab/grade.guest.test.ts; lab check: test/lab/labs.slow.test.ts'],
+  ['kcovbox grade', 'test/lab/grade.guest.test.ts'],
   ['kcovbox faults', 'test/cli/faults.guest.test.ts'],
   ['kcovbox debug', 'test/debug'],
   ['kcovbox why', 'test/debug/why.guest.test.ts'],
@@ -60,7 +62,7 @@ beforeAll(() => {
   for (const name of ['kernel', 'my-kernel'])
     cpSync(join(ROOT, 'kernel'), join(cwd, name), { recursive: true });
   writeFileSync(join(cwd, 'prog.c'), PROGRAM);
-  cpSync(join(ROOT, 'examples'), join(cwd, 'examples'), { recursive: true });
+  for (const name of ['examples', 'bugs']) cpSync(join(ROOT, name), join(cwd, name), { recursive: true });
   writeFileSync(
     join(cwd, 'mydev.ts'),
     `import { defineDevice } from 'kcovbox/device';
