@@ -22,7 +22,7 @@ interface Left {
   /** Of the final state; one for each arrival of an interrupt. */
   readonly hashes: readonly string[];
   readonly instructions: number;
-  /** Regions compiled, or records that compiled code made itself: a proof that it ran. */
+  /** Regions compiled: a proof that compiled code ran. */
   readonly compiled: number;
 }
 
@@ -37,8 +37,8 @@ const PROFILE = { steps: 40, rounds: 3, isPortable: false };
 
 const SEARCHES: Readonly<Record<Dose['search'], (dose: Dose, left: Left[]) => string | undefined>> = {
   shapes({ seed, programs }, left) {
-    const { found } = search(seed, programs, undefined, ({ hash, instructions, inlined }) =>
-      left.push({ hashes: [hash()], instructions, compiled: inlined }),
+    const { found } = search(seed, programs, undefined, ({ hash, instructions, regions }) =>
+      left.push({ hashes: [hash()], instructions, compiled: regions }),
     );
     return found && JSON.stringify(found);
   },

@@ -153,6 +153,7 @@ interface Prepared {
   readonly flat: Flat;
   readonly code: Code;
   readonly records: () => Records;
+  readonly regions: () => number;
 }
 
 /** Puts the hart of a machine with this RAM into a mapping; `user` is `sv39` in U-mode. */
@@ -185,7 +186,7 @@ function machineOf(program: ShapeProgram, mapping: Mapping, tier: Tier | undefin
   flat.ram.write(RAM_BASE, initialMemory(code, program, mapping));
   enterMapping(flat, mapping);
   const records = addKcov(flat, table => jit?.setInlineCalls('kcov', kcovInlineCalls(table)));
-  return { flat, code, records };
+  return { flat, code, records, regions: () => jit?.stats.regions ?? 0 };
 }
 
 /** More than any program needs; a compiled one that is wrong may need more. */
@@ -215,6 +216,8 @@ export interface Comparison {
   readonly instructions: number;
   /** Records that compiled code made itself. */
   readonly inlined: number;
+  /** Regions that were compiled. */
+  readonly regions: number;
   /** Of the compiled program's state, there; computed when asked for. */
   readonly hash: () => string;
 }
@@ -246,7 +249,8 @@ export function compareEngines(
     const how = crash ?? difference(stateOf(interpreter), stateOf(compiled));
     if (how === undefined && !hasEnded()) continue;
     const inlined = compiled.records().compiled;
-    return { how, instructions, inlined, hash: () => hashOf(stateOf(compiled)) };
+    const regions = compiled.regions();
+    return { how, instructions, inlined, regions, hash: () => hashOf(stateOf(compiled)) };
   }
   throw new Error(`no end after ${MOST} instructions`);
 }
