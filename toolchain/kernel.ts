@@ -323,11 +323,6 @@ function makeTree(source: string, overlay: NonNullable<KernelOptions['overlay']>
     if (statSync(path).isDirectory()) mkdirSync(to, { recursive: true });
     else symlinkSync(path, to);
   }
-  // The Makefile also reads these, whose names are those of no source.
-  for (const name of readdirSync(join(source, 'opt'))) {
-    const option = join(source, 'opt', name, 'option');
-    if (isFile(option)) symlinkSync(option, join(tree, 'opt', name, 'option'));
-  }
   for (const [path, bytes] of overlay) {
     const to = join(tree, path);
     if (relative(tree, to).startsWith('..'))
