@@ -13,13 +13,17 @@ const gc = runInNewContext('gc') as () => void;
 const TOTAL = Number(process.env['KCOVBOX_CODE_UNITS'] || 1e10);
 const SAMPLES = 10;
 
-test('memory is flat while a guest makes and discards code for 10^10 instructions', async () => {
+/** Of a warm region until it is compiled again; 0 = regions are hot at once. */
+const UNITS_TO_PROMOTE = [0, 5];
+const FLAT = 'memory is flat while a guest makes and discards code for 10^10 instructions, promoted after %i';
+
+test.each(UNITS_TO_PROMOTE)(FLAT, async unitsToPromote => {
   const instances = watchInstances();
   const machine = codeWriter({
     places: 2048,
     iterations: 500_000,
     rewrites: true,
-    tuning: { heat: { ...HEAT_EAGER, forgiveUnits: 1 } },
+    tuning: { heat: { ...HEAT_EAGER, forgiveUnits: 1, unitsToPromote } },
   });
   const lines: string[] = [];
   const resident: number[] = [];
