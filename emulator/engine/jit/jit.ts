@@ -222,7 +222,8 @@ export class Jit implements RegionHost {
     const slot = this.#sample[0]!;
     this.#sample[0] = NO_SLOT;
     const entry = slot === NO_SLOT ? this.#warmAtPc() : this.#cache.entryIn(slot);
-    if (!entry?.module) return;
+    // A hot one may have taken over the slot since.
+    if (!entry?.module || !entry.warmSpan) return;
     entry.heat.units += units;
     this.#sampled.add(entry);
     if (this.#tierOf(entry) === 'hot') this.#promote();
@@ -247,13 +248,13 @@ export class Jit implements RegionHost {
     const regions = new Map<EntryPoint, Region>();
     for (const entry of this.#sampled) {
       const { units, size } = entry.heat;
-      const isNear = entry.module && units >= (this.#heat.unitsToPromote * size) / 2;
+      const isNear = entry.module && entry.warmSpan && units >= (this.#heat.unitsToPromote * size) / 2;
       if (!isNear || regions.size >= this.#heat.batchEntries || !this.#isMapped(entry)) continue;
       const region = this.#discover(entry, 'hot');
       if (region.size > 0) regions.set(entry, region);
     }
     this.#compile(regions);
-    for (const entry of this.#sampled) if (!entry.module || regions.has(entry)) this.#sampled.delete(entry);
+    for (const entry of this.#sampled) if (!entry.module || !entry.warmSpan) this.#sampled.delete(entry);
   }
 
   // Heat.
