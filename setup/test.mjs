@@ -1,15 +1,16 @@
 // `npm test`: installs missing tools (including the oracles), then runs every test project but the
-// slow one, and some tests on the other versions of Node.js. Its last line is `N passed, N failed`.
+// slow one, and some tests on the other versions of Node.js. It ends with the failed tests and their
+// messages, for a log that was cut, and the line `N passed, N failed`.
 // Arguments are passed on to vitest, except for --failed-checks=N of .ci/run, which counts so many
 // failures more.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle, isFresh } from './bundle.mjs';
 import { ensureNpm, ensurePackages, ROOT, say } from './ensure.mjs';
 import { testKernels } from './kernels.mjs';
 import { ensureNodes, NODE_TESTS, otherNodes } from './nodes.mjs';
 import { BUILD, ORACLES } from './packages.mjs';
+import { failureLines, vitest } from './vitest.mjs';
 
 ensureNpm();
 ensurePackages(BUILD, 'compiling the guest');
@@ -35,49 +36,20 @@ const CHECKS = '--failed-checks=';
 const failedChecks = Number(process.argv.find(word => word.startsWith(CHECKS))?.slice(CHECKS.length) ?? 0);
 const words = process.argv.slice(2).filter(word => !word.startsWith(CHECKS));
 
-/** Runs vitest with this Node.js; what it counted. */
-function vitest(node, args) {
-  const report = join(ROOT, '.cache', `test-report-${process.pid}.json`);
-  mkdirSync(join(ROOT, '.cache'), { recursive: true });
-  const reporters = [
-    '--reporter=default',
-    `--reporter=${join(ROOT, 'test', 'support', 'second-attempts.ts')}`,
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-  ];
-  const script = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-  const { status } = spawnSync(node, [script, 'run', ...reporters, ...args], { cwd: ROOT, stdio: 'inherit' });
-  try {
-    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    );
-    // A file that could not even be loaded has no failed test of its own, nor has an error outside
-    // of tests; each counts as one.
-    const broken = testResults.filter(
-      file => file.status === 'failed' && file.assertionResults.length === 0,
-    ).length;
-    const known = numFailedTests + broken;
-    const failed = known || (status === 0 && numPassedTests > 0 ? 0 : 1);
-    return { passed: numPassedTests, failed, skipped: numPendingTests };
-  } catch {
-    say('vitest left no report');
-    return { passed: 0, failed: 1, skipped: 0 };
-  } finally {
-    rmSync(report, { force: true });
-  }
-}
-
 const projects = ['unit', 'guest', 'oracle'].flatMap(name => ['--project', name]);
-const counts = [vitest(process.execPath, [...projects, ...words])];
+const major = process.versions.node.split('.')[0];
+const runs = [{ where: `Node.js ${major}`, ...vitest(process.execPath, [...projects, ...words]) }];
 // A selection is for a person who looks for something; all of the tests include the other versions.
 if (words.length === 0)
   for (const { major, path } of otherNodes())
     for (const args of NODE_TESTS) {
       console.log(`\non Node.js ${major}: ${args.join(' ')}`);
-      counts.push(vitest(path, args));
+      runs.push({ where: `Node.js ${major}`, ...vitest(path, args) });
     }
-const sum = name => counts.reduce((total, count) => total + count[name], 0);
-const failed = failedChecks + sum('failed');
-if (sum('skipped') > 0) console.log(`${sum('skipped')} skipped, with the reasons above`);
-console.log(`${sum('passed')} passed, ${failed} failed`);
+const sum = count => runs.reduce((total, run) => total + count(run), 0);
+const failed = failedChecks + sum(run => run.failures.length);
+const skipped = sum(run => run.skipped);
+for (const line of failureLines(runs)) console.log(line);
+if (skipped > 0) console.log(`${skipped} skipped, with the reasons above`);
+console.log(`${sum(run => run.passed)} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
