@@ -78,6 +78,8 @@ interface Line {
   readonly input?: string;
   /** Its output does not fit into options: paths are words of the line. */
   readonly outputs?: (path: string) => readonly string[];
+  /** The only suffix that it takes for an output; otherwise .kcov, which every other verb takes. */
+  readonly suffix?: string;
   /** Not tried with outputs that fail; the reason. */
   readonly leftOut?: string;
 }
@@ -135,7 +137,7 @@ const LINES: Readonly<Record<string, Line>> = {
   'lab start': { args: ['3', 'made.kcov'] },
   'lab test': { args: ['--only', 'answers', 'lab'] },
   'lab hint': { args: ['--lab', 'lab'] },
-  'lab submit': { args: ['lab'] },
+  'lab submit': { args: ['lab'], suffix: '.zip' },
   'lab new': { args: ['made.kcov'] },
   'lab check': { args: [], leftOut: 'it takes minutes; lab/ runs it' },
   grade: { args: ['class', '--lab', '0'] },
@@ -221,8 +223,6 @@ function contentsOf(path: string): [name: string, hash: string][] {
     .map(name => [name, sha256(readFileSync(join(path, name)))]);
 }
 
-/** An output that every verb may write: some take names of traces alone. */
-const MADE = 'made.kcov';
 const FULL = 'kcovbox: cannot write standard output: no space left on the device\n';
 /** Lines of work in progress; the rest is what the command says at its end. */
 const PROGRESS = /^(?:\S+: (?:built|up to date)$|\d+\/\d+ |building |kcovbox: the same run)/;
@@ -276,15 +276,17 @@ describe('a command with outputs that cannot be written', () => {
   });
 
   describe.each(tried.map(leaf => [wordsOf(leaf), leaf] as const))('%s', (_, leaf) => {
-    const { args, input = '' } = LINES[leaf.words.join(' ')] ?? { args: [] };
+    const { args, input = '', suffix = '.kcov' } = LINES[leaf.words.join(' ')] ?? { args: [] };
+    const made = `made${suffix}`;
+    const x = `x${suffix}`;
     /** Where output is required. */
     const required = (path: string): readonly string[] =>
       leaf.command.options.some(({ mandatory }) => mandatory) ? ['-o', path] : [];
     const words = (path: string): string[] => [...leaf.words, ...required(path), ...args];
     const at = (redirection: string): Ran => {
-      const quoted = words(MADE).map(word => `'${word}'`);
+      const quoted = words(made).map(word => `'${word}'`);
       const ran = shell(`kcovbox ${quoted.join(' ')} ${redirection}`, { cwd: dir, input });
-      rmSync(join(dir, MADE), { recursive: true, force: true });
+      rmSync(join(dir, made), { recursive: true, force: true });
       return ran;
     };
     const files = (): string[] => readdirSync(dir).sort();
@@ -312,16 +314,16 @@ describe('a command with outputs that cannot be written', () => {
 
     test('standard error is full, or its reader has gone: everything else is as it was', () => {
       const lines = [
-        [...words(MADE)],
-        ...outputsOf(leaf).map(({ at: to }) => [...leaf.words, ...to(MADE), ...args]),
+        [...words(made)],
+        ...outputsOf(leaf).map(({ at: to }) => [...leaf.words, ...to(made), ...args]),
       ];
       for (const line of lines) {
         const quoted = line.map(word => `'${word}'`).join(' ');
         const ended = (redirection: string): unknown => {
           const ran = shell(`kcovbox ${quoted} ${redirection}`, { cwd: dir, input });
           const output = readFileSync(join(dir, 'printed'), 'utf8').replace(/\d\.\d\d s\b/g, 'T s');
-          const written = contentsOf(join(dir, MADE));
-          for (const name of [MADE, 'printed']) rmSync(join(dir, name), { recursive: true, force: true });
+          const written = contentsOf(join(dir, made));
+          for (const name of [made, 'printed']) rmSync(join(dir, name), { recursive: true, force: true });
           // Samples of time differ.
           const isTimed = ['bench', 'cache', 'doctor'].includes(leaf.words[0]!);
           return [ran.status, isTimed ? written.length : [output, written]];
@@ -342,11 +344,11 @@ describe('a command with outputs that cannot be written', () => {
     const outputs = outputsOf(leaf);
     test.runIf(outputs.length > 0)('its files are written where standard output fails', () => {
       for (const { at: output, name } of outputs) {
-        const line = [...leaf.words, ...output(MADE), ...args].map(word => `'${word}'`).join(' ');
+        const line = [...leaf.words, ...output(made), ...args].map(word => `'${word}'`).join(' ');
         const written = (redirection: string): [number | null, string, unknown] => {
           const ran = shell(`kcovbox ${line} ${redirection}`, { cwd: dir, input });
-          const files = contentsOf(join(dir, MADE));
-          rmSync(join(dir, MADE), { recursive: true, force: true });
+          const files = contentsOf(join(dir, made));
+          rmSync(join(dir, made), { recursive: true, force: true });
           // Samples of time differ.
           return [ran.status, said(ran.stderr), leaf.words[0] === 'bench' ? files.length : files];
         };
@@ -382,17 +384,21 @@ describe('a command with outputs that cannot be written', () => {
         if (dash.status === 125)
           expect([name, said(dash.stderr)]).toEqual([name, expect.stringMatching(/ -: /)]);
         else expect([name, dash.stdout === '']).toEqual([name, false]);
-        refused('/proc/x.kcov', /cannot write \/proc\/x/, output);
-        refused('ok.c/x.kcov', /cannot write ok\.c\/x.kcov: a part of its path is not a folder/, output);
+        refused(`/proc/${x}`, /cannot write \/proc\/x/, output);
+        refused(`ok.c/${x}`, /cannot write ok\.c\/x\.\w+: a part of its path is not a folder/, output);
         if (!isFolder) {
-          refused('nowhere/x.kcov', /cannot write nowhere\/x.kcov: no such folder/, output);
-          refused('/dev/full', /cannot write \/dev\/full: no space left on the device/, output);
+          refused(`nowhere/${x}`, /cannot write nowhere\/x\.\w+: no such folder/, output);
+          // A link, because its name has the suffix that the verb wants.
+          const full = join(cwd, `full${suffix}`);
+          rmSync(full, { force: true });
+          symlinkSync('/dev/full', full);
+          refused(full, /cannot write .*full\.\w+: no space left on the device/, output);
         }
         if (!hasTiny) continue;
         // Fills what is left, so that even the first byte finds no room.
         writeFileSync(join(tiny, 'rest'), '');
         spawnSync('dd', ['if=/dev/zero', `of=${join(tiny, 'rest')}`, 'bs=4096']);
-        refused(join(tiny, 'x.kcov'), /cannot write .*tiny\/x.*: no space left on the device/, output);
+        refused(join(tiny, x), /cannot write .*tiny\/x.*: no space left on the device/, output);
         expect(readdirSync(tiny).sort()).toEqual(['filler', 'rest']);
       }
     });
