@@ -1,6 +1,6 @@
 // `npm test`: installs missing tools (including the oracles), then runs every test project but the
-// slow one, and some tests on the other versions of Node.js. It ends with the failed tests and their
-// messages, for a log that was cut, and the line `N passed, N failed`.
+// slow one, and some tests on the other versions of Node.js. It ends with the failed tests and
+// their messages, for a log that was cut, and the line `N passed, N failed`.
 // Arguments are passed on to vitest, except for --failed-checks=N of .ci/run, which counts so many
 // failures more.
 import { spawnSync } from 'node:child_process';

@@ -42,7 +42,7 @@ const COLUMNS = 300;
 
 const cut = line => (line.length > COLUMNS ? `${line.slice(0, COLUMNS)} ...` : line);
 
-/** The failures of `{ where, failures }` runs as lines: file, name, and the start of the message. */
+/** The failures of `{ where, failures }` runs as lines: file, name, start of the message. */
 export function failureLines(runs) {
   const all = runs.flatMap(({ where, failures }) => failures.map(failure => ({ where, ...failure })));
   const shown = all.slice(0, TESTS).flatMap(({ where, file, name, message }) => {
