@@ -1,7 +1,6 @@
 /*
  * Page faults: map the page of an address. Anonymous memory gets a zeroed page, other areas get
- * theirs from the area's ops; private pages are shared read-only until the first write copies
- * them.
+ * theirs from the area's ops. Writes to shared pages: cow.c.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -16,12 +15,6 @@ static int fault_object(struct vma *vma, va_t va, u32 access, pa_t *pa)
     return vma->ops->fault(vma, vma->offset + (va - vma->start), access, pa);
 }
 
-static void drop(pa_t pa)
-{
-    if (pa_is_ram(pa))
-        page_put(pa);
-}
-
 static int map_new_anonymous(struct vma *vma, u64 *pte)
 {
     pa_t pa = page_alloc_zeroed();
@@ -29,16 +22,6 @@ static int map_new_anonymous(struct vma *vma, u64 *pte)
         return -ENOMEM;
     pt_set(vma->vm, pte, pa, vma, true);
     return 0;
-}
-
-/* A new page with the contents of pa. Drops the caller's reference to pa. */
-static int copy_page(pa_t pa, pa_t *copy)
-{
-    *copy = page_alloc(0);
-    if (*copy)
-        memcpy(pa_to_va(*copy), pa_to_va(pa), PAGE_SIZE);
-    drop(pa);
-    return *copy ? 0 : -ENOMEM;
 }
 
 static int map_new_object(struct vma *vma, va_t va, u64 *pte, u32 access)
@@ -50,38 +33,12 @@ static int map_new_object(struct vma *vma, va_t va, u64 *pte, u32 access)
         return error;
     bool writable = shared && (access == VM_WRITE || vma->flags & VMA_DEVICE);
     if (!shared && access == VM_WRITE) {
-        error = copy_page(pa, &pa);
+        error = cow_copy(pa, &pa);
         writable = true;
     }
     if (!error)
         pt_set(vma->vm, pte, pa, vma, writable);
     return error;
-}
-
-/* The page is mapped read-only: it is shared by copy on write, or a clean page of an object. */
-static int make_writable(struct vma *vma, va_t va, u64 *pte)
-{
-    pa_t pa = PTE_PA(*pte);
-    if (vma->flags & VMA_SHARED) {
-        pa_t again;
-        int error = vma->ops ? fault_object(vma, va, VM_WRITE, &again) : 0;
-        if (error)
-            return error;
-        if (vma->ops)
-            drop(again);
-    } else if (!pa_is_ram(pa) || page_refs(pa) > 1) {
-        pa_t copy = page_alloc(0);
-        if (!copy)
-            return -ENOMEM;
-        memcpy(pa_to_va(copy), pa_to_va(pa), PAGE_SIZE);
-        *pte = 0;
-        vma->vm->resident--;
-        tlb_shootdown(vma->vm, va, va + PAGE_SIZE);
-        drop(pa);
-        pa = copy;
-    }
-    pt_set(vma->vm, pte, pa, vma, true);
-    return 0;
 }
 
 int vma_fault(struct vma *vma, va_t va, u32 access)
@@ -98,7 +55,7 @@ int vma_fault(struct vma *vma, va_t va, u32 access)
     else if (!(*pte & PTE_V))
         error = -EACCES;
     else if (access == VM_WRITE && !(*pte & PTE_W))
-        error = make_writable(vma, va, pte);
+        error = cow_make_writable(vma, va, pte);
     sfence_vma(va);
     return error;
 }

@@ -23,6 +23,12 @@ void pt_protect(struct vm *vm, struct vma *vma);    /* apply vma->prot to the ma
 void pt_set(struct vm *vm, u64 *pte, pa_t pa, const struct vma *vma, bool writable);
 void pt_free(struct vm *vm);
 
+/* cow.c */
+/* A new page with the contents of pa. Drops the caller's reference to pa. */
+int cow_copy(pa_t pa, pa_t *copy);
+/* The page is mapped read-only: it is shared by copy on write, or a clean page of an object. */
+int cow_make_writable(struct vma *vma, va_t va, u64 *pte);
+
 /* fault.c */
 int vma_fault(struct vma *vma, va_t va, u32 access);
 /* Maps every page of a new area; 0 or a negative errno. */
