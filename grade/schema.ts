@@ -37,8 +37,12 @@ const run = {
     .optional(),
   /** Default: that of the lab. */
   budget: budget.optional(),
-  /** The n-th allocation of the program's first thread fails. */
+  /** Words for the kernel's command line. `{seed}` as in `args`. */
   append: z.string().max(200).optional(),
+  /** Devices of the board besides its own: files of the lab's, or the student's. */
+  devices: z.array(below).max(4).optional(),
+  /** Files of the student's that are replaced by the teacher's. */
+  solution: z.array(fileName).max(8).optional(),
 };
 
 const dialect = z.enum(['openbsd', 'netbsd', 'freebsd', 'linux']);
@@ -54,6 +58,8 @@ const labCheck = z.discriminatedUnion('kind', [
     /** Regular expressions; each must match a line of the output. */
     prints: z.array(z.string().max(300)).max(50).optional(),
     reaches: z.array(place).max(50).optional(),
+    /** The output lists addresses that the run executed, as kcov does; among them the places. */
+    lists: z.array(place).max(50).optional(),
   }),
   /** Each place that the student's program executes is a part of the points. */
   z.strictObject({ kind: z.literal('cover'), ...common, ...run, places: z.array(place).min(1).max(100) }),
@@ -65,6 +71,8 @@ const labCheck = z.discriminatedUnion('kind', [
     dialect,
     /** The number of the call, which `{call}` stands for in `args`. */
     calls: z.array(z.int().min(0).max(500)).min(1).max(20),
+    /** The records of work for the program, done elsewhere, instead of those of the call. */
+    remote: z.boolean().optional(),
   }),
   /** The student's tests fail on kernels that have a fault, and pass on the one without. */
   z.strictObject({
@@ -80,6 +88,16 @@ const labCheck = z.discriminatedUnion('kind', [
   }),
   /** The program passes with each of so many orders of the harts. */
   z.strictObject({ kind: z.literal('sweep'), ...common, ...run, seeds: z.int().min(1).max(2000) }),
+  /** The program with each kind of fault at the first events of a device: the kernel survives. */
+  z.strictObject({
+    kind: z.literal('faults'),
+    ...common,
+    ...run,
+    /** Names of the devices that fail. */
+    of: z.array(z.string().min(1).max(40)).min(1).max(4),
+    /** So many events of each kind. */
+    events: z.int().min(1).max(50),
+  }),
   /** A text file of the student's names a seed with which the program fails on the starter. */
   z.strictObject({ kind: z.literal('seed'), ...common, ...run, file: fileName }),
   /** A text file of the student's has `KEY: VALUE` lines; each right one is a part. */
@@ -111,12 +129,21 @@ export const labManifest = z.strictObject({
   conf: z.string().regex(/^[a-z-]+(?:\+[a-z-]+)*$/),
   /** Of each run. */
   budget,
+  /** Folders of the kernel whose files are empty until the student writes there. */
+  empty: z.array(below).max(4).optional(),
+  /** Files of the lab that are compiled into its kernel. */
+  given: z
+    .array(z.strictObject({ file: below, place: below }))
+    .max(8)
+    .optional(),
   /** The student's files. One with a place is compiled into the kernel, there. */
   files: z
     .array(
       z.strictObject({
         name: fileName,
         place: below.optional(),
+        /** A device of the board, which runs in the emulator: see `devices` of the checks. */
+        device: z.literal(true).optional(),
         /** Only lines that are like this count, and they are added to the kernel's file. */
         adds: z.string().max(200).optional(),
       }),

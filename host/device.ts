@@ -113,7 +113,15 @@ function describeError(path: string, error: unknown): KcovboxError {
  */
 export function loadDevice(text: string): LoadedDevice {
   const { path, params } = splitDevice(text);
-  const bytes = readInput(path, 'device');
+  return loadDeviceBytes(path, readInput(path, 'device'), params);
+}
+
+/** The same of bytes that the caller has; `path` is for messages. */
+export function loadDeviceBytes(
+  path: string,
+  bytes: Uint8Array,
+  params: Readonly<Record<string, string>> = {},
+): LoadedDevice {
   const source = new TextDecoder().decode(bytes);
   const code = translate(path, source);
   const sha256 = createHash('sha256').update(bytes).digest('hex');

@@ -1,5 +1,14 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-import { type Dirent, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  type Dirent,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -13,6 +22,7 @@ import { alike, codePrint, type Likeness } from '../../grade/similarity.ts';
 import { judge, solutionOf } from '../../host/lab/judge.ts';
 import { type Lab, openLab, readSubmission, type Submission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
+import { isSandboxed, runSandboxed } from '../../host/lab/sandbox.ts';
 import { canLimit, tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { fillFolder, writeFile, writeTo } from '../io/output.ts';
@@ -153,12 +163,39 @@ function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string 
   return `${rows.join('')}${alikeRows.join('')}${counted(scores.length, 'submission')}, mean ${mean}, median ${median}\n`;
 }
 
-async function grade(folder: string, options: GradeOptions): Promise<number> {
-  if (!canLimit() && !options.unsafe)
+/** Exit status of the same command in a sandbox; undefined: go on here. */
+function inSandbox(lab: Lab, folder: string, options: GradeOptions): number | undefined {
+  if (options.unsafe || isSandboxed()) return undefined;
+  const { output, teacher, classroom } = options;
+  const hasDevice = lab.manifest.files.some(file => file.device);
+  if (!existsSync(folder)) return undefined;
+  const isNew = output !== undefined && !existsSync(output);
+  if (output !== undefined) fillFolder(output, 'grade', () => {});
+  const reads = [folder, lab.folder, teacher, classroom].filter(
+    path => path !== undefined && existsSync(path),
+  );
+  const status = runSandboxed(process.argv.slice(2), {
+    reads: reads as string[],
+    writes: output === undefined ? [] : [output],
+    ownCache: hasDevice,
+  });
+  if (isNew && (status === undefined || readdirSync(output).length === 0)) rmdirSync(output);
+  if (status !== undefined) return status;
+  if (hasDevice)
+    throw new UserError(
+      `grade: ${lab.name} has devices of students, which run on this machine: install bubblewrap, or use a container and --unsafe`,
+    );
+  if (!canLimit())
     throw new UserError(
       'grade: this system has no shell that limits the compiler; use a container, or --unsafe',
     );
+  return undefined;
+}
+
+async function grade(folder: string, options: GradeOptions): Promise<number> {
   const lab = openLab(options.lab);
+  const ended = inSandbox(lab, folder, options);
+  if (ended !== undefined) return ended;
   const { output, classroom } = options;
   const facts = classroom === undefined ? undefined : readClassroom(classroom);
   if (facts && output === undefined)
@@ -232,7 +269,7 @@ export function register(program: Command): void {
     .option('--alike <percent>', 'report pairs that have so much in common', parsePercent, 80)
     .option('--classroom <file>', 'facts of Classroom 50 as JSON: writes result.json for it too')
     .option('--no-capsules', 'do not record the runs that failed')
-    .option('--unsafe', 'also where the compiler cannot be limited')
+    .option('--unsafe', 'without a sandbox of the system: where this machine is a container of its own')
     .addHelpText(
       'after',
       "\nOnly the files that the lab names are read from a submission; tests are the lab's own. The exit status is\n" +

@@ -1,16 +1,19 @@
 // The kinds of check: each decides from runs, and says why in one line.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KcovboxError, type KcovSink } from '../../emulator/index.ts';
+import { FAULT_KINDS, type FaultKind, faultText, KcovboxError, type KcovSink } from '../../emulator/index.ts';
 import { mutantsOf } from '../../grade/mutate.ts';
 import type { CheckOf, CheckScore, CheckStatus, LabCheck } from '../../grade/schema.ts';
 import { share } from '../../grade/score.ts';
 import { styleFaults } from '../../grade/style.ts';
 import { Guest } from '../../run/faults/guest.ts';
+import { isBad } from '../../run/faults/outcome.ts';
+import { sweep } from '../../run/faults/sweep.ts';
 import { CompileError, packageRoot } from '../../toolchain/index.ts';
 import { type Files, readFolder } from './lab.ts';
+import { listFault } from './listed.ts';
 import { describePlace, notReached, pathOf, type ReadSource } from './places.ts';
-import { finish, type Prepared, type Ran, type RunSpec, type Runs } from './runs.ts';
+import { finish, NeedsTeacher, type Prepared, type Ran, type RunSpec, type Runs } from './runs.ts';
 
 /** The outcome of a check. */
 export interface Decision {
@@ -90,9 +93,9 @@ async function explain(bench: Bench, prepared: Prepared, places: readonly string
 
 async function runCheck(bench: Bench, check: CheckOf<'run'>): Promise<Decision> {
   const { runs } = bench;
-  const { status = 0, prints = [], reaches = [] } = check;
+  const { status = 0, prints = [], reaches = [], lists } = check;
   const prepared = await runs.prepare(check);
-  const ran = await runs.run(prepared, reaches.length > 0);
+  const ran = await runs.run(prepared, reaches.length > 0 || lists !== undefined);
   const fail = async (why: string): Promise<Decision> => ({
     status: failing(ran),
     points: 0,
@@ -108,6 +111,8 @@ async function runCheck(bench: Bench, check: CheckOf<'run'>): Promise<Decision> 
   const read = sourcesOf(runs);
   const [place] = ran.coverage ? notReached(ran.coverage, reaches, read) : [];
   if (place !== undefined) return fail(`the run did not execute ${describePlace(place, read)}`);
+  const wrong = lists && listFault(ran.text, ran.exact!.elf, ran.exact!.counts, lists, read);
+  if (wrong !== undefined) return fail(wrong);
   return { status: 'pass', points: check.points, why: 'as expected' };
 }
 
@@ -148,21 +153,25 @@ interface Recorded {
 class Records implements KcovSink {
   list: Recorded[] = [];
   readonly #call: number;
+  readonly #isRemote: boolean;
   #index = 0;
 
-  constructor(call: number) {
+  constructor(call: number, isRemote: boolean) {
     this.#call = call;
+    this.#isRemote = isRemote;
   }
 
   record(...[origin, isEdge, words, , index]: Parameters<KcovSink['record']>): void {
-    if (origin.context !== 'task' || isEdge || words.length > 2) return;
-    if (index <= this.#index && !this.hasCall) this.list = [];
+    if ((origin.context !== 'task') !== this.#isRemote || isEdge || words.length > 2) return;
+    // A section elsewhere has a buffer of its own, which is appended when the section ends.
+    if (index <= this.#index && !this.#isRemote && !this.hasCall) this.list = [];
     this.#index = index;
     const pc = ((BigInt(words[1]!) << 32n) | BigInt(words[0]!)).toString(16);
     this.list.push({ pc, call: origin.syscall });
   }
 
   get hasCall(): boolean {
+    if (this.#isRemote) return this.list.length > 0;
     return this.list.some(({ call }) => call === this.#call);
   }
 }
@@ -171,11 +180,17 @@ async function kcovCheck(bench: Bench, check: CheckOf<'kcov'>): Promise<Decision
   const { runs } = bench;
   const call = check.calls[runs.seed % check.calls.length]!;
   const prepared = await runs.prepare(check, { dialect: check.dialect, call });
-  const records = new Records(call);
+  const records = new Records(call, check.remote === true);
   const ran = await runs.run(prepared, false, guest => guest.machine.board.kcov?.observe(records));
-  const why = endFault(ran, 0, prepared.budget) ?? printFault(ran.text, records, call);
+  const why =
+    endFault(ran, 0, prepared.budget) ??
+    (check.remote ? remoteFault(ran.text, records) : printFault(ran.text, records, call));
   if (why !== undefined) return { status: failing(ran), points: 0, why, failed: prepared };
-  return { status: 'pass', points: check.points, why: `prints the records of system call ${call}` };
+  return {
+    status: 'pass',
+    points: check.points,
+    why: check.remote ? 'prints the records of its work' : `prints the records of system call ${call}`,
+  };
 }
 
 /** Why the printed records are not those of the call; undefined if they are. */
@@ -193,6 +208,17 @@ function printFault(text: string, records: Records, call: number): string | unde
     return `record 0x${other.pc} of system call ${other.call} is printed too, not only those of ${call}`;
   const missing = list.findIndex((record, i) => i >= printed.length && record.call === call);
   return missing < 0 ? undefined : `record ${missing + 1} is not printed: 0x${list[missing]!.pc}`;
+}
+
+/** The same for records of remote sections; their order is that in which the sections ended. */
+function remoteFault(text: string, { list }: Records): string | undefined {
+  if (list.length === 0) return 'kcov recorded nothing of the work that was deferred';
+  const printed = [...text.matchAll(/^0x([0-9a-f]+)$/gm)].map(match => match[1]!);
+  const known = new Set(list.map(({ pc }) => pc));
+  const other = printed.find(pc => !known.has(pc));
+  if (other !== undefined) return `0x${other} is printed, and was not recorded in a remote section`;
+  if (printed.length === list.length) return undefined;
+  return `${printed.length} addresses are printed, ${list.length} were recorded`;
 }
 
 /** A mutant ends after so many times the units of the run without a fault. */
@@ -267,6 +293,33 @@ async function sweepCheck(bench: Bench, check: CheckOf<'sweep'>): Promise<Decisi
   return { status: 'pass', points: check.points, why: `passes with all ${check.seeds} schedule seeds` };
 }
 
+/** All kinds but the one that no kernel survives without an IOMMU. */
+const FAULTS = (Object.keys(FAULT_KINDS) as FaultKind[]).filter(kind => kind !== 'dma-misdirect');
+
+async function faultsCheck(bench: Bench, check: CheckOf<'faults'>): Promise<Decision> {
+  const { runs } = bench;
+  const prepared = await runs.prepare(check);
+  const ran = await runs.run(prepared);
+  const why = endFault(ran, 0, prepared.budget);
+  if (why !== undefined)
+    return { status: failing(ran), points: 0, why: `without a fault: ${why}`, failed: prepared };
+  const { rows } = await sweep({
+    machine: prepared.machine,
+    devices: check.of,
+    kinds: FAULTS,
+    events: check.events,
+  });
+  const bad = rows.filter(({ outcome }) => isBad(outcome));
+  const [first] = bad;
+  if (!first) return { status: 'pass', points: check.points, why: `survives all ${rows.length} faults` };
+  return {
+    status: bad.length < rows.length ? 'part' : 'fail',
+    points: share(check.points, rows.length - bad.length, rows.length) >> 1,
+    why: `survives ${rows.length - bad.length} of ${rows.length} faults; ${faultText(first.fault)}: ${first.outcome} ${quote(first.line)}`,
+    failed: await runs.prepare(check, { faults: [first.fault] }),
+  };
+}
+
 async function seedCheck(bench: Bench, check: CheckOf<'seed'>): Promise<Decision> {
   const { runs } = bench;
   const text = textOf(runs, check.file).trim();
@@ -317,6 +370,7 @@ const KINDS: { [K in LabCheck['kind']]: (bench: Bench, check: CheckOf<K>) => Dec
     kcov: kcovCheck,
     mutants: mutantsCheck,
     sweep: sweepCheck,
+    faults: faultsCheck,
     seed: seedCheck,
     answers: answersCheck,
     style: styleCheck,
@@ -332,6 +386,7 @@ export async function decide(bench: Bench, check: LabCheck): Promise<Decision> {
       check,
     );
   } catch (error) {
+    if (error instanceof NeedsTeacher) return { status: 'skipped', points: 0, why: 'judged by the teacher' };
     if (error instanceof CompileError) {
       const why = FIRST_ERROR.exec(error.detail ?? '')?.[1] ?? error.message;
       return { status: 'compile', points: 0, why: quote(why).slice(1, -1) };

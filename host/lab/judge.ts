@@ -31,7 +31,7 @@ export function solutionOf(lab: Lab, teacher = join(lab.folder, 'teacher')): Fil
 
 export async function judge(lab: Lab, submission: Submission, options: JudgeOptions = {}): Promise<LabScore> {
   const { capsules, only, explains = false, say = () => {}, decided } = options;
-  const runs = new Runs(lab, submission, say);
+  const runs = new Runs(lab, submission, say, options.solution);
   const bench: Bench = { runs, solution: options.solution, explains };
   const scores: CheckScore[] = [];
   const absent = submission.missing;

@@ -7,7 +7,7 @@ import { refused } from './lab.ts';
 export type ReadSource = (path: string) => string | undefined;
 
 /** Debug information calls the tree so. */
-const PREFIX = 'kernel/';
+export const PREFIX = 'kernel/';
 
 /** Lines of a file by state; a line that is missing has no code. */
 function lineStates(coverage: Coverage, path: string): Map<number, boolean> {
@@ -28,7 +28,7 @@ function extents(source: string): { name: string; from: number; to: number }[] {
 }
 
 /** The lines of a place. Errors: one line, when the lab names one that does not exist. */
-function linesOf(place: string, read: ReadSource): { path: string; lines: number[] } {
+export function linesOf(place: string, read: ReadSource): { path: string; lines: number[] } {
   const [path = '', what = ''] = place.split(/: (.*)/s);
   const source = read(path);
   if (source === undefined) throw refused(`the place "${place}": the kernel has no file ${path}`);

@@ -66,7 +66,7 @@ async function proveMutants(
   tell: (proof: Proof) => void,
   say: (line: string) => void,
 ): Promise<Record<string, readonly string[]>> {
-  const runs = new Runs(lab, submission, say);
+  const runs = new Runs(lab, submission, say, solution);
   const bench: Bench = { runs, solution, explains: false };
   const chosen: Record<string, readonly string[]> = {};
   for (const check of lab.manifest.checks) {

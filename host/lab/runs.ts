@@ -1,27 +1,40 @@
 // One run of a program for a check: built from the submission and the lab, with an instruction
 // budget, empty input, and nothing of this machine in it.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Coverage, codeWindow, Elf } from '../../coverage/index.ts';
-import { type MachineOptions, parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
+import { Coverage, codeWindow, Elf, type ExactCounts } from '../../coverage/index.ts';
+import { type Fault, type MachineOptions, parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import type { LabCheck } from '../../grade/schema.ts';
 import { Guest } from '../../run/faults/guest.ts';
 import { reportLine } from '../../run/faults/outcome.ts';
 import { outcomeOf } from '../../run/outcome.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
-import { buildConfined, buildKernel, type Dialect, packageRoot, sha256 } from '../../toolchain/index.ts';
+import {
+  buildConfined,
+  buildKernel,
+  CompileError,
+  type Dialect,
+  packageRoot,
+  sha256,
+} from '../../toolchain/index.ts';
 import { formatCapsule } from '../capsule.ts';
 import { describe } from '../describe.ts';
+import { type LoadedDevice, loadDeviceBytes } from '../device.ts';
 import { type GuestImages, prepareGuest } from '../guest.ts';
 import { type MachineChoice, machineOptions } from '../machine.ts';
-import type { Files, Lab, Submission } from './lab.ts';
+import { type Files, type Lab, refused, type Submission } from './lab.ts';
 
 /** Bytes of RAM of a run. */
 const MEMORY = 64 * 2 ** 20;
 
 /** Of a check that runs a program. */
 export type RunSpec = Pick<Extract<LabCheck, { kind: 'run' }>, 'program'> &
-  Partial<Pick<Extract<LabCheck, { kind: 'run' }>, 'args' | 'harts' | 'with' | 'budget' | 'append'>>;
+  Partial<
+    Pick<
+      Extract<LabCheck, { kind: 'run' }>,
+      'args' | 'harts' | 'with' | 'budget' | 'append' | 'devices' | 'solution'
+    >
+  >;
 
 export interface Ran extends Verdict {
   readonly text: string;
@@ -30,6 +43,7 @@ export interface Ran extends Verdict {
   /** A report of the kernel or its panic. */
   readonly report: string | undefined;
   readonly coverage?: Coverage;
+  readonly exact?: { readonly elf: Elf; readonly counts: ExactCounts };
 }
 
 /** The parts of a run. */
@@ -47,7 +61,11 @@ interface Variant {
   readonly overlay?: Files;
   readonly call?: number;
   readonly budget?: number;
+  readonly faults?: readonly Fault[];
 }
+
+/** A check needs a file of the teacher's, which is not on the machines of students. */
+export class NeedsTeacher extends Error {}
 
 /** The runs of one submission. */
 export class Runs {
@@ -55,16 +73,23 @@ export class Runs {
   readonly submission: Submission;
   /** Folders of reports and notes of the compiler. */
   readonly #say: (line: string) => void;
+  readonly #solution: Files | undefined;
 
-  constructor(lab: Lab, submission: Submission, say: (line: string) => void) {
+  constructor(lab: Lab, submission: Submission, say: (line: string) => void, solution?: Files) {
     this.lab = lab;
     this.submission = submission;
     this.#say = say;
+    this.#solution = solution;
   }
 
-  /** The files that are compiled into the kernel, by place. */
+  /** The files that are compiled into the kernel, by place: those of the lab, and these. */
   placed(files: ReadonlyMap<string, Uint8Array> = this.submission.files): Files {
-    const overlay: Files = new Map();
+    const overlay = emptied(this.lab.manifest.empty ?? []);
+    for (const { file, place } of this.lab.manifest.given ?? []) {
+      const bytes = this.lab.tests.get(file);
+      if (!bytes) throw refused(`the lab has no file ${file}`);
+      overlay.set(place, bytes);
+    }
     for (const { name, place, adds } of this.lab.manifest.files) {
       const bytes = files.get(name);
       if (place === undefined || !bytes) continue;
@@ -93,17 +118,18 @@ export class Runs {
 
   async prepare(spec: RunSpec, variant: Variant = {}): Promise<Prepared> {
     const { manifest } = this.lab;
+    const files = this.#withSolution(spec.solution ?? []);
     const own = manifest.conf.split('+');
     const dialect = variant.dialect ?? (own[0] as Dialect);
     const conf = [dialect, ...own.slice(1), ...(spec.with ?? [])].join('+');
     const [kernel, program] = await Promise.all([
-      this.kernel(conf, variant.overlay),
+      this.kernel(conf, variant.overlay ?? this.placed(files)),
       this.program(spec.program, dialect),
     ]);
     const words = { seed: `${this.seed}`, call: `${variant.call ?? ''}` };
-    const args = (spec.args ?? []).map(arg =>
-      arg.replace(/\{(seed|call)\}/g, (_, name: keyof typeof words) => words[name]),
-    );
+    const filled = (text: string): string =>
+      text.replace(/\{(seed|call)\}/g, (_, name: keyof typeof words) => words[name]);
+    const args = (spec.args ?? []).map(filled);
     const budget = variant.budget ?? spec.budget ?? manifest.budget;
     const choice: MachineChoice = {
       dialect,
@@ -116,10 +142,14 @@ export class Runs {
       schedSeed: variant.schedSeed,
       icount: 0,
       maxInsns: budget,
+      ...(spec.devices && { devices: spec.devices.map(name => this.#device(name, files)) }),
+      ...(variant.faults && { faults: variant.faults }),
       cflags: [],
       env: {},
     };
-    const append = [spec.with?.length ? 'panic_on_warn' : '', spec.append ?? ''].filter(Boolean).join(' ');
+    const append = [spec.with?.length ? 'panic_on_warn' : '', filled(spec.append ?? '')]
+      .filter(Boolean)
+      .join(' ');
     const images = await prepareGuest(program, args, {
       ...choice,
       kernel,
@@ -127,6 +157,27 @@ export class Runs {
       ...(append && { append }),
     });
     return { images, choice, machine: machineOptions(images, choice), budget };
+  }
+
+  /** The submission's files, these ones from the teacher. */
+  #withSolution(names: readonly string[]): Files {
+    const files = new Map(this.submission.files);
+    for (const name of names) {
+      const bytes = this.#solution?.get(name);
+      if (!bytes) throw new NeedsTeacher(name);
+      files.set(name, bytes);
+    }
+    return files;
+  }
+
+  #device(name: string, files: Files): LoadedDevice {
+    const bytes = this.lab.tests.get(name) ?? files.get(name);
+    if (!bytes) throw refused(`the lab has no device ${name}`);
+    try {
+      return loadDeviceBytes(name, bytes);
+    } catch (error) {
+      throw new CompileError((error as Error).message);
+    }
   }
 
   /** `exact`: counts what the kernel executes. */
@@ -142,7 +193,7 @@ export class Runs {
     const ran = await finish(guest, budget);
     if (!elf || !retired) return ran;
     const counts = { low: retired.low, counts: guest.machine.retired!.read() };
-    return { ...ran, coverage: Coverage.exact(elf, counts, 'check') };
+    return { ...ran, coverage: Coverage.exact(elf, counts, 'check'), exact: { elf, counts } };
   }
 
   /** The run again, as a capsule. */
@@ -184,6 +235,15 @@ function withLines(place: string, bytes: Uint8Array, adds: string): Uint8Array {
     .split('\n')
     .map(line => line.trim());
   return Buffer.from(`${own}${lines.filter(line => pattern.test(line)).join('\n')}\n`);
+}
+
+/** Files of the kernel's folders that have nothing in them. */
+function emptied(folders: readonly string[]): Files {
+  const files: Files = new Map();
+  for (const folder of folders)
+    for (const name of readdirSync(join(packageRoot(), 'kernel', folder)).sort())
+      if (/\.[chS]$/.test(name)) files.set(`${folder}/${name}`, Buffer.from('/* empty */\n'));
+  return files;
 }
 
 /** Runs a guest to its end. */

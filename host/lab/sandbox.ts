@@ -1,0 +1,72 @@
+// Grading in a sandbox of the system: bubblewrap shows a process the tools, the package and the
+// folders that it is given, and neither a network nor anything else of the machine (ADR 0015).
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { cacheDir, packageRoot, which } from '../../toolchain/index.ts';
+
+/** Set in the process inside. */
+const INSIDE = 'KCOVBOX_SANDBOX';
+
+export const isSandboxed = (): boolean => process.env[INSIDE] === 'bwrap';
+
+/** Of the system: what compilers and Node.js need. */
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc/alternatives', '/etc/ld.so.cache'];
+
+export interface Visible {
+  /** Paths that may be read. */
+  readonly reads: readonly string[];
+  /** Folders that may be written. */
+  readonly writes: readonly string[];
+  /** Nothing that is built inside may be used later: code of strangers runs there, not emulated. */
+  readonly ownCache: boolean;
+}
+
+const bind = (option: string, path: string): string[] => [option, path, path];
+
+function optionsFor({ reads, writes }: Visible, cache: string): string[] {
+  const readable = [packageRoot(), dirname(realpathSync(process.execPath)), ...reads];
+  return [
+    ...['--unshare-all', '--die-with-parent', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...SYSTEM.filter(existsSync).flatMap(path => bind('--ro-bind', path)),
+    ...readable.map(path => resolve(path)).flatMap(path => bind('--ro-bind', path)),
+    ...['--bind', cache, cacheDir()],
+    ...writes.map(path => resolve(path)).flatMap(path => bind('--bind', path)),
+    ...['--chdir', process.cwd()],
+  ];
+}
+
+/** Folder that is there inside too, so that relative paths mean the same. */
+const HERE = (): string[] => ['--dir', process.cwd()];
+
+/** Variables that the command itself reads; the others may hold secrets. */
+const environment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(?:PATH|TERM|LANG|NO_COLOR|KCOVBOX_\w+)$/.test(name)),
+  );
+
+/**
+ * Runs this command again inside; its exit status. Undefined: the system has no bubblewrap, or
+ * does not let it work (as in many containers).
+ */
+export function runSandboxed(words: readonly string[], visible: Visible): number | undefined {
+  const bwrap = which('bwrap');
+  if (bwrap === undefined) return undefined;
+  mkdirSync(cacheDir(), { recursive: true });
+  const cache = visible.ownCache ? mkdtempSync(join(tmpdir(), 'kcovbox-grade-cache-')) : cacheDir();
+  try {
+    const options = [...HERE(), ...optionsFor(visible, cache)];
+    const env = { ...environment(), [INSIDE]: 'bwrap' };
+    const works = spawnSync(bwrap, [...options, '--', '/bin/true'], { stdio: 'ignore', env }).status === 0;
+    if (!works) return undefined;
+    const command = [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), ...words];
+    const { status } = spawnSync(bwrap, [...options, '--', ...command], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env,
+    });
+    return status ?? 125;
+  } finally {
+    if (visible.ownCache) rmSync(cache, { recursive: true, force: true });
+  }
+}
