@@ -101,7 +101,9 @@ static long futex_wait(va_t addr, u32 expected, u32 bitset, u64 deadline)
     }
     if (joins_late) {
         enqueue(&w);
-        BUG_NOTE(futex_lost_wake, user_load32((const u32 *)addr, &value) | (value ^ expected));
+        /* The word has changed since it was read: where it was the expected one then. */
+        BUG_NOTE(futex_lost_wake, (user_load32((const u32 *)addr, &value) | (value ^ expected)) &
+                                      (u64)(~error >> 63));
     }
     if (!error)
         error = sleep_until_woken(&w, deadline);
