@@ -208,9 +208,12 @@ export class KcovDevice implements Device {
   }
 
   write(offset: number, bytes: number, value: number): void {
-    // The map below would do the same; hooks come here for every record.
-    if (bytes === 4 && offset >= REG.TRIGGER && offset < REG.TRIGGER + 8 * HOOK.COUNT && offset % 4 === 0)
+    // The map below would do the same; hooks come here for every record and its operands.
+    const isWord = bytes === 4 && offset % 4 === 0;
+    if (isWord && offset >= REG.TRIGGER && offset < REG.TRIGGER + 8 * HOOK.COUNT)
       this.#set('trigger', value >>> 0, (offset - REG.TRIGGER) >> 3, (offset >> 2) & 1);
+    else if (isWord && offset >= REG.ARG0 && offset < REG.ARG0 + 16)
+      this.#set('arg', value >>> 0, (offset - REG.ARG0) >> 3, (offset >> 2) & 1);
     else KCOV_MAP.write(offset, bytes, value, this.#set, this.#get);
   }
 
