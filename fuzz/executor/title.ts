@@ -23,31 +23,32 @@ interface Report {
   readonly title: (found: RegExpExecArray, text: string) => string;
 }
 
+/** Not only at the start of a line: a program may have written part of one to /dev/kmsg. */
 const REPORTS: readonly Report[] = [
   {
-    pattern: /^BUG: KASAN: (.+) in ([\w.$?]+)\+0x[0-9a-f]+\n(?:(Read|Write|Free) of)?/m,
+    pattern: /BUG: KASAN: (.+) in ([\w.$?]+)\+0x[0-9a-f]+\n(?:(Read|Write|Free) of)?/m,
     title: ([, kind, where, access], text) => {
       const place = HELPERS.test(where!) ? topFrame(text, text.indexOf(`KASAN: ${kind}`)) : where;
       return `KASAN: ${kind}${access && access !== 'Free' ? ` ${access}` : ''} in ${place}`;
     },
   },
   {
-    pattern: /^UBSAN: (.+) in \S+:\d+:\d+$/m,
+    pattern: /UBSAN: (.+) in \S+:\d+:\d+$/m,
     title: ({ 1: kind, index }, text) => `UBSAN: ${kind} in ${topFrame(text, index)}`,
   },
   {
-    pattern: /^WARNING: possible circular locking dependency detected$/m,
+    pattern: /WARNING: possible circular locking dependency detected$/m,
     title: ({ index }, text) => `possible deadlock in ${topFrame(text, index)}`,
   },
   {
-    pattern: /^INFO: task .* blocked .*$/m,
+    pattern: /INFO: task .* blocked .*$/m,
     title: ({ index }, text) => `INFO: task hung in ${topFrame(text, index)}`,
   },
   {
-    pattern: /^(WARNING|BUG): (?!KASAN|possible circular)(.*)$/m,
+    pattern: /(WARNING|BUG): (?!KASAN|possible circular)(.*)$/m,
     title: ({ 1: kind, 2: what, index }, text) => `${kind}: ${plain(what!)} in ${topFrame(text, index)}`,
   },
-  { pattern: /^panic: hart \d+ thread -?\d+ \(.*?\): (.*)$/m, title: panicTitle },
+  { pattern: /panic: hart \d+ thread -?\d+ \(.*?\): (.*)$/m, title: panicTitle },
 ];
 
 function panicTitle({ 1: what, index }: RegExpExecArray, text: string): string {

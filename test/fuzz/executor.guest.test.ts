@@ -139,6 +139,10 @@ it('names what goes wrong as syzkaller does', async () => {
     'kernel panic: provoked in do_panic',
     'kernel stack overflow in recurse',
   ]);
+  // Behind a part of a line that a program has written to /dev/kmsg.
+  const text =
+    'xypanic: hart 0 thread 6 (agent): provoked\nbacktrace:\n  [<ffffffff8027c65a>] do_panic+0x20\n';
+  expect(titleOf('panic', text, 'write')).toBe('kernel panic: provoked in do_panic');
 });
 
 it('constants of the descriptions have the values of the headers', async () => {
