@@ -21,6 +21,7 @@ without the guards.
     kcovbox bugs run epoll_loop             runs the trigger, and says what happened
     kcovbox bugs run epoll_loop --off       the same without the bug: nothing happens
     kcovbox bugs score programs/            which bugs the C programs of a folder show
+    kcovbox bugs score campaign/            the same of a campaign of kcovbox fuzz
 
 In a kernel with the fragment, a bug is off until the word \`bugs=ID,ID\` of the command line names
 it. \`kcovbox bugs enable ID\` prints a command line of \`kcovbox run\` for that; with \`--record FILE\`
@@ -43,6 +44,8 @@ A bug of concurrency needs two harts. Its row names the seed of the order in whi
 \`score\` runs each program with all bugs, and again without those that it has triggered, until it
 triggers no new one. Each bug that was triggered is then switched on alone: it is detected if the
 run ends worse than without bugs. A tool that keeps its programs in another form prints them as C.
+The programs of a [campaign](fuzzing.md) run on its own kernel, from its snapshot; there a bug is
+detected if the title of a crash differs, or a value that a call returns.
 
 `;
 

@@ -4,6 +4,7 @@ import { counted, type EngineKind, type MachineOptions } from '../../emulator/in
 import { epochSize, progressOf, Random } from '../../fuzz/index.ts';
 import { descriptionTexts } from '../../host/fuzz/descriptions.ts';
 import { prepareTarget, targetMachine } from '../../host/fuzz/target.ts';
+import { findCanaries } from '../../run/bugs/canaries.ts';
 import { type CampaignConfig, campaignConfig } from '../../run/fuzz/schema.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
@@ -37,31 +38,35 @@ export interface RunOptions extends RobustOptions {
 }
 
 /** Where the configuration of a campaign comes from. */
-function configOf(options: RunOptions): CampaignConfig {
+function configOf(options: RunOptions, canFail: boolean): CampaignConfig {
   return campaignConfig.parse({
     ...(options.seed !== undefined && { seed: `0x${options.seed.toString(16)}` }),
     ...(options.call && { calls: options.call }),
     comparisons: options.comparisons,
     snapshots: options.snapshots,
-    failNth: options.fail === true,
+    failNth: canFail,
     settles: options.settle === true,
   });
 }
+
+const HAS_FAIL_NTH = /\+(fail-nth|debug)\b/;
 
 async function create(path: string, options: RunOptions): Promise<Stored> {
   const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
   const append = [...words, ...(options.append ? [options.append] : [])].join(' ');
   const { kernelSource, fail } = options;
-  const whole = fail && !/\+(fail-nth|debug)\b/.test(conf) ? `${conf}+fail-nth` : conf;
+  const whole = fail && !HAS_FAIL_NTH.test(conf) ? `${conf}+fail-nth` : conf;
   const { images } = await prepareTarget({ conf: whole, kernelSource, append });
+  const canaries = findCanaries(images.kernel);
   const manifest = {
     format: 'kcovbox fuzz campaign' as const,
     version: 1 as const,
-    config: configOf(options),
+    config: configOf(options, HAS_FAIL_NTH.test(whole)),
     conf: whole,
     words: append,
     append: images.append,
     tail: images.tail ?? '',
+    ...(canaries && { canaries }),
   };
   const kernel = images.loaded ?? images.kernel;
   return createFolder(path, manifest, kernel, images.initrd, descriptionTexts(options.describe));
@@ -100,8 +105,9 @@ export const machineOf = (stored: Stored, engine: RunOptions['engine']): Machine
 
 function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availableParallelism()): Pool {
   const { manifest, texts, descriptions } = stored;
-  const data = { machine: machineOf(stored, engine), config: manifest.config, texts };
-  return new Pool(data, descriptions, Math.min(jobs, manifest.config.batches));
+  const { config, canaries } = manifest;
+  const data = { machine: machineOf(stored, engine), config, canaries, texts };
+  return new Pool(data, descriptions, Math.min(jobs, config.batches));
 }
 
 /** Runs a campaign, or goes on with it. */
@@ -153,6 +159,15 @@ export async function runCampaignIn(
   return stored.epochs.some(({ crashes }) => crashes.length > 0) ? 1 : 0;
 }
 
+/** Historical bugs, where the kernel has them. */
+function bugSummary(epochs: Stored['epochs'], all: number): string {
+  const finds = epochs.flatMap(({ bugs }) => bugs);
+  const triggered = finds.filter(({ kind }) => kind === 'triggered');
+  const rows = triggered.map(({ bug, execution }) => `  at execution ${execution}: ${bug}\n`);
+  const reached = finds.length - triggered.length;
+  return `of ${all} historical bugs: ${reached} reached, ${triggered.length} triggered\n${rows.join('')}`;
+}
+
 /** The same for every run of the campaign. */
 function summary({ epochs, manifest }: Stored): string {
   const executions = epochs.length * epochSize(manifest.config);
@@ -162,7 +177,7 @@ function summary({ epochs, manifest }: Stored): string {
   const what = manifest.config.signal === 'edge' ? 'edges' : 'points';
   return (
     `${executions} executions: ${epochs.at(-1)?.covered ?? 0} ${what}, ${programs} programs, ` +
-    `${crashes.length} crashes\n${rows.join('')}`
+    `${crashes.length} crashes\n${rows.join('')}${manifest.canaries ? bugSummary(epochs, manifest.canaries.rows) : ''}`
   );
 }
 

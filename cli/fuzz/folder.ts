@@ -10,6 +10,7 @@ import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descrip
 import { readInput } from '../../host/input.ts';
 import { canonicalJson } from '../../run/canonical.ts';
 import {
+  type BugFind,
   type CampaignEpoch,
   type CampaignManifest,
   campaignDescriptions,
@@ -22,6 +23,8 @@ import { writeFile } from '../io/output.ts';
 
 const MANIFEST = 'campaign.json';
 const JOURNAL = 'epochs.jsonl';
+/** A folder for each historical bug that was triggered. */
+export const BUGS = 'bugs';
 const MANIFEST_MAX = 1 << 20;
 const IMAGE_MAX = 256 * 2 ** 20;
 const JOURNAL_MAX = 2 ** 30;
@@ -179,6 +182,7 @@ function writeEntries(stored: Stored, epoch: CampaignEpoch, from: number): numbe
     if (!existsSync(file)) writeFile(file, text);
   }
   for (const crash of epoch.crashes) writeCrash(stored, crash);
+  for (const find of epoch.bugs) if (find.kind === 'triggered') writeBug(stored, find);
   return count;
 }
 
@@ -190,14 +194,29 @@ export const slugOf = (title: string): string =>
     .replace(/^-|-$/g, '')
     .slice(0, 80);
 
-function writeCrash({ path, descriptions }: Stored, { title, text, execution }: Crash): void {
-  const dir = join(path, 'crashes', slugOf(title));
-  mkdirSync(dir, { recursive: true });
-  const put = (name: string, contents: string): void => {
-    if (!existsSync(join(dir, name))) writeFile(join(dir, name), contents);
-  };
-  put('title.txt', `${title}\n`);
-  put('execution.txt', `${execution}\n`);
-  put('program.txt', text);
-  put('repro.c', programC(parseProgram(text, descriptions), title));
+function writeCrash(stored: Stored, { title, text, execution }: Crash): void {
+  const folder = join(stored.path, 'crashes', slugOf(title));
+  writeFind(folder, { 'title.txt': `${title}\n`, ...filesOf(stored, title, text, execution) });
+}
+
+/** A historical bug that was triggered. */
+function writeBug(stored: Stored, { bug, text, execution }: BugFind): void {
+  writeFind(join(stored.path, BUGS, bug), filesOf(stored, bug, text, execution));
+}
+
+const filesOf = (
+  { descriptions }: Stored,
+  title: string,
+  text: string,
+  execution: number,
+): Record<string, string> => ({
+  'execution.txt': `${execution}\n`,
+  'program.txt': text,
+  'repro.c': programC(parseProgram(text, descriptions), title),
+});
+
+function writeFind(folder: string, files: Readonly<Record<string, string>>): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, contents] of Object.entries(files))
+    if (!existsSync(join(folder, name))) writeFile(join(folder, name), contents);
 }

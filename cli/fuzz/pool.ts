@@ -72,12 +72,12 @@ export class Pool {
     const answers = tasks.length > 0 ? await this.#share(tasks) : [];
     const elements = answers.flatMap(answer => (answer.kind === 'cover' ? answer.elements : []));
     let at = 0;
-    for (const { epoch, entries, crashes, words, units, more, covered } of epochs) {
+    for (const { entries, covered, ...epoch } of epochs) {
       const covering = entries.map(entry => ({ ...entry, elements: elements[at++]! }));
-      this.#add({ epoch, entries: covering, crashes, words, units, more });
+      this.#add({ ...epoch, entries: covering });
       if (this.state.covered.size !== covered)
         throw new HostError(
-          `epoch ${epoch}: the corpus covers ${this.state.covered.size} elements, and ${covered} by the journal`,
+          `epoch ${epoch.epoch}: the corpus covers ${this.state.covered.size} elements, and ${covered} by the journal`,
         );
     }
   }
@@ -97,11 +97,13 @@ export class Pool {
 }
 
 const journalled = (result: EpochResult, covered: number): CampaignEpoch => ({
-  epoch: result.epoch,
+  ...result,
   entries: result.entries.map(({ text, execution }) => ({ text, execution })),
   crashes: [...result.crashes],
+  bugs: [...result.bugs],
   words: [...result.words],
-  units: result.units,
-  more: result.more,
+  looked: [...result.looked],
+  steps: [...result.steps],
+  yields: result.yields,
   covered,
 });

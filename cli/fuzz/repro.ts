@@ -4,11 +4,13 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { titleOf } from '../../fuzz/index.ts';
+import type { CampaignManifest } from '../../run/fuzz/schema.ts';
 import { EXIT_BUDGET } from '../../run/verdict.ts';
+import { bugWords, runProgram } from '../bugs/guest.ts';
 import { UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { readFolder } from './folder.ts';
+import { BUGS, readFolder } from './folder.ts';
 
 const EXIT_PANIC = 126;
 const EXIT_COMPILE = 123;
@@ -33,11 +35,26 @@ function kcovbox(words: readonly string[]): Promise<Ended> {
   });
 }
 
-/** The crashes of a campaign, by folder. */
+/** Does the C program trigger the historical bug alone? Records its capsule. */
+async function reproduceBug(dir: string, bug: string, manifest: CampaignManifest): Promise<boolean> {
+  const { conf, config } = manifest;
+  const program = join(dir, 'repro.c');
+  const maxInsns = config.budget * 2;
+  const how = { conf, engine: 'jit', harts: 1, schedSeed: undefined, maxInsns } as const;
+  const { canaries } = await runProgram(program, [bug], how);
+  if (!canaries.some(({ id, triggered }) => id === bug && triggered > 0)) return false;
+  const capsule = join(dir, 'repro.kcapsule');
+  const words = ['--conf', conf, '--append', bugWords([bug]), '--max-insns', String(maxInsns)];
+  await kcovbox(['run', '--no-symbolize', ...words, '--record', capsule, program]);
+  return true;
+}
+
+/** The crashes and historical bugs of a campaign, by folder. */
 export async function reproduce(path: string): Promise<number> {
   const { manifest } = readFolder(path);
   const crashes = join(path, 'crashes');
   const names = existsSync(crashes) ? readdirSync(crashes).sort() : [];
+  const bugs = existsSync(join(path, BUGS)) ? readdirSync(join(path, BUGS)).sort() : [];
   const line = progressLine();
   let [text, missed] = ['', 0];
   for (const [i, name] of names.entries()) {
@@ -68,6 +85,12 @@ export async function reproduce(path: string): Promise<number> {
     const isSame = found === title;
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;
+  }
+  for (const [i, bug] of bugs.entries()) {
+    line.show(`${names.length + i} of ${names.length + bugs.length}`);
+    const isSame = await reproduceBug(join(path, BUGS, bug), bug, manifest);
+    if (!isSame) missed++;
+    text += `${isSame ? 'same' : 'other'}  ${bug}${isSame ? '' : ': the C program does not trigger it'}\n`;
   }
   line.clear();
   writeTo('-', text === '' ? 'no crashes\n' : text);

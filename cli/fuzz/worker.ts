@@ -11,11 +11,13 @@ import {
   State,
 } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
+import type { CanaryTable } from '../../run/bugs/canaries.ts';
 import type { CampaignConfig } from '../../run/fuzz/schema.ts';
 
 export interface WorkerData {
   readonly machine: MachineOptions;
   readonly config: CampaignConfig;
+  readonly canaries: CanaryTable | undefined;
   readonly texts: DescriptionTexts;
 }
 
@@ -31,15 +33,18 @@ export type Answer =
   | { readonly kind: 'error'; readonly message: string };
 
 /** The executor that a campaign's configuration asks for. */
-export const executorFor = (machine: MachineOptions, { budget, snapshots }: CampaignConfig): Executor =>
-  new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot' });
+export const executorFor = (
+  machine: MachineOptions,
+  { budget, snapshots }: CampaignConfig,
+  canaries?: CanaryTable,
+): Executor => new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot', canaries });
 
 /** Serves tasks until the main thread ends. */
 export function serveBatches(): void {
-  const { machine, config, texts } = workerData as WorkerData;
+  const { machine, config, canaries, texts } = workerData as WorkerData;
   const state = new State(config, loadDescriptions(texts));
   let executor: Executor | undefined;
-  const open = (): Executor => (executor ??= executorFor(machine, config));
+  const open = (): Executor => (executor ??= executorFor(machine, config, canaries));
   const answer = (task: Task): Answer | undefined => {
     if (task.kind === 'epoch') state.add(task.result);
     else if (task.kind === 'batch') return { kind: 'batch', result: runBatch(state, open(), task.batch) };

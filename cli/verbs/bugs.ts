@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BugOutcome } from '../../run/bugs/outcome.ts';
 import { BUG_CLASSES, type Bug } from '../../run/bugs/row.ts';
+import { isBad, judge } from '../../run/faults/outcome.ts';
+import { campaignRuns } from '../bugs/campaign.ts';
 import { guardsOf } from '../bugs/guards.ts';
 import { BUG_CONF, type BugRun, runProgram } from '../bugs/guest.ts';
 import { findBug, readBugs, triggerOf } from '../bugs/rows.ts';
-import { type Score, scoreCorpus } from '../bugs/score.ts';
+import { type Runs, type Score, type Shown, scoreCorpus } from '../bugs/score.ts';
 import { bugPage, bugTable, columns, enableCommand } from '../bugs/text.ts';
+import { isCampaign } from '../fuzz/folder.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
@@ -112,17 +115,40 @@ function scoreText(scores: ReadonlyMap<string, Score>, classes: ReadonlyMap<stri
   return `${table}\nof ${all.length} bugs: ${totals}\n`;
 }
 
+/** Of C programs: whole runs, from power-on. */
+function programRuns(how: BugRun): Runs<Shown & Pick<BugOutcome, 'ended'>> {
+  return {
+    async with(program, on) {
+      const { canaries, ended } = await runProgram(program, on, how);
+      const those = (kind: 'reached' | 'triggered'): string[] =>
+        canaries.filter(canary => canary[kind] > 0).map(({ id }) => id);
+      return { reached: those('reached'), triggered: those('triggered'), ended };
+    },
+    isWorse(alone, without) {
+      const { outcome } = judge(alone.ended, without.ended);
+      return isBad(outcome) || outcome === 'error';
+    },
+  };
+}
+
 async function score(paths: readonly string[], options: KernelOptions): Promise<void> {
-  const programs = paths.flatMap(programsIn);
   const bugs = readBugs();
+  const ids = bugs.map(({ id }) => id);
   const line = progressLine();
-  const how = howTo(options);
-  const scores = await scoreCorpus(
-    programs,
-    bugs.map(({ id }) => id),
-    (program, on) => runProgram(program, on, how),
-    done => line.show(`${done} of ${programs.length} programs`, false),
-  );
+  const scoreOf = <R extends Shown>(
+    programs: readonly string[],
+    runs: Runs<R>,
+  ): Promise<Map<string, Score>> =>
+    scoreCorpus(programs, ids, runs, done => line.show(`${done} of ${programs.length} programs`, false));
+  const campaign = paths.find(isCampaign);
+  if (campaign !== undefined && paths.length > 1)
+    throw new UserError(`bugs score: ${campaign} is a campaign, which is scored alone; give one folder`);
+  let scores: Map<string, Score>;
+  if (campaign === undefined) scores = await scoreOf(paths.flatMap(programsIn), programRuns(howTo(options)));
+  else {
+    const { programs, runs } = campaignRuns(campaign);
+    scores = await scoreOf(programs, runs);
+  }
   line.clear();
   writeTo('-', scoreText(scores, new Map(bugs.map(bug => [bug.id, bug.class]))));
 }
@@ -175,13 +201,14 @@ export function register(program: Command): void {
     });
   addKernelOptions(bugs.command('score'))
     .description('run programs on kernels with the bugs, and count the bugs that they show')
-    .argument('<corpus...>', 'C programs, or folders of them')
+    .argument('<corpus...>', 'C programs, folders of them, or the folder of a campaign of fuzz run')
     .addHelpText(
       'after',
       '\nA program runs with all bugs, then again without those that it has triggered, until it triggers no\n' +
         'new one. A bug is detected if the program with that bug alone ends with a report of the kernel, a\n' +
-        'panic, a hang, or another exit status than without bugs.\n' +
-        'Example:\n  kcovbox bugs score bugs/epoll_loop/trigger.c',
+        'panic, a hang, or another exit status than without bugs. The programs of a campaign run on its own\n' +
+        'kernel, from its snapshot; there other values that calls return show a bug, too.\n' +
+        'Examples:\n  kcovbox bugs score bugs/epoll_loop/trigger.c\n  kcovbox bugs score campaign',
     )
     .action(score);
 }

@@ -44,17 +44,19 @@ function addRun(command: Command): void {
     .option('--describe <file>', 'a description of further calls (repeatable)', repeated)
     .option('--no-comparisons', 'do not try the operands of comparisons')
     .option('--no-snapshots', 'boot the guest for each program')
-    .option('--fail', 'let allocations of calls fail, too')
+    .option('--fail', 'let allocations of calls fail, too; on by itself for kernels with fail-nth or debug')
     .option('--settle', 'sleep behind the last call, so that deferred work is recorded')
     .addOption(engineOption())
     .addHelpText(
       'after',
       '\nEqual options give equal campaigns: the same corpus and crashes at the same executions, on any machine,\n' +
         'with any number of workers. The folder has campaign.json, epochs.jsonl (a line for each epoch),\n' +
-        'coverage.csv, corpus/ and crashes/. A campaign that was killed goes on with the same command and\n' +
-        'loses the epoch under way at most. The exit status is 1 when there is a crash.\n' +
+        'coverage.csv, corpus/, crashes/ and, if the kernel has historical bugs, bugs/. A campaign that was\n' +
+        'killed goes on with the same command and loses the epoch under way at most. The exit status is 1\n' +
+        'when there is a crash.\n' +
         'Examples:\n' +
         '  kcovbox fuzz run --kasan --lockdep -n 1000000 campaign\n' +
+        '  kcovbox fuzz run --conf linux+kasan+ubsan+debug+bugs --append bugs=all campaign\n' +
         '  kcovbox fuzz run -n 50000 --call "*pipe*" --call read --call write --seed 7 pipes\n' +
         ROBUST_HELP,
     )

@@ -1,31 +1,37 @@
 // A batch: a fixed number of executions that depend on the state at the start of the epoch and on
 // the number of the batch alone. Batches of an epoch do not know of one another, so they can run
 // in any order and anywhere.
+import type { Canaries } from '../../run/bugs/canaries.ts';
+import type { BugFind } from '../../run/fuzz/schema.ts';
 import type { Execution, Executor } from '../executor/executor.ts';
 import { titleOf } from '../executor/title.ts';
 import { covered, NumberSet } from '../guide/edges.ts';
-import { comparisonsOf, constantsOf, hints } from '../guide/hints.ts';
+import { comparisonsOf, constantsOf } from '../guide/hints.ts';
+import { type Step, steps } from '../guide/steps.ts';
 import { Generator } from '../program/generate.ts';
 import { type Mutation, mutate } from '../program/mutate.ts';
 import { copyProgram, type Program, removeCall } from '../program/program.ts';
 import { Random } from '../program/random.ts';
 import { programText } from '../program/text.ts';
 import { epochSize } from './config.ts';
-import type { Covering, Crash, State } from './state.ts';
+import { noYields, type Source, type Yields } from './shares.ts';
+import { bugKey, type Covering, type Crash, type Kept, type State } from './state.ts';
 
 export interface BatchResult {
   readonly batch: number;
   readonly entries: readonly Covering[];
   readonly crashes: readonly Crash[];
+  readonly bugs: readonly BugFind[];
   readonly words: readonly bigint[];
+  readonly looked: readonly number[];
+  readonly steps: readonly string[];
+  readonly yields: Yields;
   readonly units: number;
   readonly more: number;
 }
 
-/** Of a batch's executions, the share that hints may take. */
-const HINT_SHARE = 0.6;
-/** One new program in so many. */
-const NEW_IN = 12;
+/** Most executions that look for steps without making one. */
+const LOOKS_MAX = 4;
 
 /** A seed for each batch of each epoch: mixed, so that neighbours have nothing in common. */
 function batchSeed(seed: bigint, epoch: number, batch: number): bigint {
@@ -41,7 +47,14 @@ class Batch {
   readonly #how: Mutation;
   readonly #entries: Covering[] = [];
   readonly #crashes: Crash[] = [];
+  readonly #bugs: BugFind[] = [];
   readonly #words: bigint[] = [];
+  readonly #looked: number[] = [];
+  /** Values that this batch has tried, and those that are left of the entry it looks at. */
+  readonly #stepped = new Set<string>();
+  #steps: Step[] = [];
+  readonly #agenda: number[];
+  readonly #yields = noYields();
   /** Covered by entries of this batch. */
   readonly #own = new NumberSet();
   #left: number;
@@ -49,15 +62,16 @@ class Batch {
   #more = 0;
 
   constructor(state: State, executor: Executor, batch: number) {
-    const { config, dictionary, corpus, choice } = state;
+    const { config, dictionary, corpus, choice, neighbours } = state;
     this.#state = state;
     this.#executor = executor;
     this.#batch = batch;
     this.#random = new Random(batchSeed(BigInt(config.seed), state.epoch, batch));
     this.#left = config.perBatch;
+    this.#agenda = state.agenda(batch);
     this.#how = {
       random: this.#random,
-      generator: new Generator(this.#random, choice, dictionary),
+      generator: new Generator(this.#random, choice, dictionary, neighbours),
       dictionary,
       others: corpus.map(({ program }) => program),
       failsAllocations: config.failNth,
@@ -65,33 +79,71 @@ class Batch {
   }
 
   run(): BatchResult {
-    const { agenda, corpus } = this.#state;
-    const own = agenda[this.#batch];
-    if (own !== undefined && this.#state.config.comparisons) this.#hints(corpus[own]!.program);
     while (this.#left > 0) {
-      const isNew = corpus.length === 0 || this.#random.oneIn(NEW_IN);
-      const base = own !== undefined && this.#random.oneIn(2) ? corpus[own]! : this.#pick();
-      this.#try(isNew || !base ? this.#how.generator.program() : mutate(base.program, this.#how));
+      const source = this.#source();
+      const program = this.#next(source);
+      if (!program) continue;
+      const kept = this.#entries.length;
+      this.#try(program);
+      this.#yields[source][0]++;
+      this.#yields[source][1] += this.#entries.length - kept;
     }
-    const [entries, crashes, words] = [this.#entries, this.#crashes, this.#words];
-    return { batch: this.#batch, entries, crashes, words, units: this.#units, more: this.#more };
+    return {
+      batch: this.#batch,
+      entries: this.#entries,
+      crashes: this.#crashes,
+      bugs: this.#bugs,
+      words: this.#words,
+      looked: this.#looked,
+      steps: [...this.#stepped],
+      yields: this.#yields,
+      units: this.#units,
+      more: this.#more,
+    };
+  }
+
+  /** Where the next program comes from. */
+  #source(): Source {
+    const { corpus, shares } = this.#state;
+    if (corpus.length === 0) return 'new';
+    const hasSteps = this.#steps.length > 0 || this.#agenda.length > 0;
+    return shares.pick(this.#random, hasSteps ? ['new', 'change', 'step'] : ['new', 'change']);
+  }
+
+  /** undefined: all steps of some entries have been made. */
+  #next(source: Source): Program | undefined {
+    if (source === 'new') return this.#how.generator.program();
+    if (source === 'change') return mutate(this.#pick().program, this.#how);
+    for (let looks = 0; this.#steps.length === 0 && this.#agenda.length > 0; looks++) {
+      if (looks === LOOKS_MAX) return undefined;
+      this.#look(this.#agenda.shift()!);
+    }
+    const step = this.#steps.shift();
+    if (!step) return undefined;
+    this.#stepped.add(step.key);
+    return step.program();
   }
 
   /** Younger entries more often than old ones. */
-  #pick(): State['corpus'][number] | undefined {
+  #pick(): Kept {
     const { corpus } = this.#state;
-    if (corpus.length === 0) return undefined;
     const back = Math.min(this.#random.below(corpus.length), this.#random.below(corpus.length));
-    return corpus[corpus.length - 1 - (this.#random.oneIn(2) ? back : this.#random.below(corpus.length))];
+    return corpus[corpus.length - 1 - (this.#random.oneIn(2) ? back : this.#random.below(corpus.length))]!;
   }
 
-  #hints(program: Program): void {
-    const execution = this.#execute(program, 'cmp');
+  /** Finds the steps from an entry. It is a try of this source like others, which keeps nothing. */
+  #look(index: number): void {
+    const { program } = this.#state.corpus[index]!;
+    const { comparisons: looksAt } = this.#state.config;
+    this.#looked.push(index);
+    this.#yields.step[0]++;
+    const execution = this.#execute(program, looksAt ? 'cmp' : 'pc');
     if (!execution) return;
     const comparisons = comparisonsOf(this.#executor, execution);
     for (const word of constantsOf(comparisons)) if (!this.#state.hasWord(word)) this.#words.push(word);
-    const most = Math.floor(this.#state.config.perBatch * HINT_SHARE);
-    for (const hint of hints(program, comparisons, most)) this.#try(hint);
+    this.#steps = steps(program, comparisons, execution.calls).filter(
+      ({ key }) => !this.#state.stepped.has(key) && !this.#stepped.has(key),
+    );
   }
 
   #execute(program: Program, mode: 'pc' | 'cmp' = 'pc'): Execution | undefined {
@@ -100,8 +152,13 @@ class Batch {
     const execution = this.#executor.execute(program, mode, this.#state.config.settles);
     this.#units += execution.units;
     const title = crashOf(program, execution);
-    if (title !== undefined) this.#crash(title, program);
-    return execution;
+    const isNew = this.#isNewCrash(title) || this.#newBugs(execution.bugs).length > 0;
+    if (!isNew) return execution;
+    // Reducing it executes other programs, so it is executed once more.
+    for (const find of this.#newBugs(execution.bugs)) this.#bug(find, program);
+    if (title !== undefined && this.#isNewCrash(title)) this.#crash(title, program);
+    this.#more++;
+    return this.#executor.execute(program, mode, this.#state.config.settles);
   }
 
   /** Number of the last execution among all of the campaign. */
@@ -146,15 +203,38 @@ class Batch {
     this.#entries.push({ text: programText(best), execution, elements: [...elements] });
   }
 
-  #crash(title: string, program: Program): void {
-    if (this.#state.crashes.has(title) || this.#crashes.some(crash => crash.title === title)) return;
+  /** Bugs that the campaign had not reached, or not triggered. */
+  #newBugs(bugs: Canaries | undefined): { bug: string; kind: BugFind['kind'] }[] {
+    if (!bugs) return [];
+    return (['reached', 'triggered'] as const)
+      .flatMap(kind => bugs[kind].map(bug => ({ bug, kind })))
+      .filter(({ bug, kind }) => {
+        const key = bugKey({ bug, kind });
+        return !this.#state.bugs.has(key) && !this.#bugs.some(find => bugKey(find) === key);
+      });
+  }
+
+  #bug({ bug, kind }: { bug: string; kind: BugFind['kind'] }, program: Program): void {
     const execution = this.#number;
-    const small = reduce(program, candidate => {
+    const small = this.#reduce(program, again => again.bugs?.[kind].includes(bug) === true);
+    this.#bugs.push({ bug, kind, text: programText(small), execution });
+  }
+
+  #isNewCrash(title: string | undefined): boolean {
+    if (title === undefined || this.#state.crashes.has(title)) return false;
+    return !this.#crashes.some(crash => crash.title === title);
+  }
+
+  #reduce(program: Program, shows: (execution: Execution, candidate: Program) => boolean): Program {
+    return reduce(program, candidate => {
       this.#more++;
-      return (
-        crashOf(candidate, this.#executor.execute(candidate, 'pc', this.#state.config.settles)) === title
-      );
+      return shows(this.#executor.execute(candidate, 'pc', this.#state.config.settles), candidate);
     });
+  }
+
+  #crash(title: string, program: Program): void {
+    const execution = this.#number;
+    const small = this.#reduce(program, (again, candidate) => crashOf(candidate, again) === title);
     this.#crashes.push({ title, text: programText(small), execution });
   }
 }

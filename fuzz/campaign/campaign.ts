@@ -1,14 +1,15 @@
 // A campaign: epochs of batches. Batches may run anywhere; their results are merged in the order of
 // their numbers. So corpus, finds and the executions at which they appear follow from the
 // configuration, the images and the seed.
-import type { CampaignConfig } from '../../run/fuzz/schema.ts';
+import type { BugFind, CampaignConfig } from '../../run/fuzz/schema.ts';
 import type { Executor } from '../executor/executor.ts';
 import { covered, NumberSet } from '../guide/edges.ts';
 import type { Descriptions } from '../language/types.ts';
 import { parseProgram } from '../program/text.ts';
 import { type BatchResult, runBatch } from './batch.ts';
 import { epochSize } from './config.ts';
-import { type Covering, type Crash, type EpochResult, State } from './state.ts';
+import { addYields, noYields } from './shares.ts';
+import { bugKey, type Covering, type Crash, type EpochResult, State } from './state.ts';
 
 /** One line of the log: totals behind an epoch. */
 export interface Progress {
@@ -28,7 +29,11 @@ export interface Progress {
 export function mergeEpoch(state: State, results: readonly BatchResult[]): EpochResult {
   const entries: Covering[] = [];
   const crashes = new Map<string, Crash>();
+  const bugs = new Map<string, BugFind>();
   const words = new Set<string>();
+  const steps = new Set<string>();
+  const looked: number[] = [];
+  const yields = noYields();
   const own = new NumberSet();
   let [units, more] = [0, 0];
   for (const result of [...results].sort((a, b) => a.batch - b.batch)) {
@@ -39,11 +44,26 @@ export function mergeEpoch(state: State, results: readonly BatchResult[]): Epoch
       entries.push(entry);
     }
     for (const crash of result.crashes) if (!crashes.has(crash.title)) crashes.set(crash.title, crash);
+    for (const find of result.bugs) if (!bugs.has(bugKey(find))) bugs.set(bugKey(find), find);
+    looked.push(...result.looked);
+    for (const step of result.steps) steps.add(step);
+    addYields(yields, result.yields);
     for (const word of result.words) words.add(`0x${word.toString(16)}`);
     units += result.units;
     more += result.more;
   }
-  return { epoch: state.epoch, entries, crashes: [...crashes.values()], words: [...words], units, more };
+  return {
+    epoch: state.epoch,
+    entries,
+    crashes: [...crashes.values()],
+    bugs: [...bugs.values()],
+    words: [...words],
+    looked,
+    steps: [...steps],
+    yields,
+    units,
+    more,
+  };
 }
 
 export const progressOf = (state: State): Progress => ({

@@ -9,6 +9,7 @@ import {
   type MachineOptions,
   translate,
 } from '../../emulator/index.ts';
+import { type Canaries, type CanaryTable, CanaryWatch } from '../../run/bugs/canaries.ts';
 import { verdict } from '../../run/verdict.ts';
 import type { Program } from '../program/program.ts';
 import { encode } from './encode.ts';
@@ -49,6 +50,8 @@ export interface Execution {
   /** Instructions and exceptions. */
   readonly units: number;
   readonly console: string;
+  /** Historical bugs that it has reached and triggered; undefined: the kernel has no canaries. */
+  readonly bugs: Canaries | undefined;
 }
 
 export interface ExecutorOptions {
@@ -58,6 +61,8 @@ export interface ExecutorOptions {
   readonly budget?: number;
   /** 'boot': no snapshot; the guest boots for each program. To see what snapshots are worth. */
   readonly reset?: 'snapshot' | 'boot';
+  /** Where the kernel has its canaries of historical bugs. */
+  readonly canaries?: CanaryTable | undefined;
 }
 
 /** A call that cannot be interrupted has so long: five ticks of the agent. */
@@ -84,6 +89,8 @@ export class Executor {
   readonly #context: number;
   readonly #control: readonly number[];
   readonly #arena: readonly number[];
+  readonly #watch: CanaryWatch | undefined;
+  #only: ReadonlySet<string> | undefined;
   readonly #console = new Uint8Array(CONSOLE_MAX);
   #printed = 0;
   #isDirty = false;
@@ -91,7 +98,7 @@ export class Executor {
   executions = 0;
 
   /** Errors: HostError when the guest does not come as far as the agent. */
-  constructor({ machine, budget = BUDGET, reset = 'snapshot' }: ExecutorOptions) {
+  constructor({ machine, budget = BUDGET, reset = 'snapshot', canaries }: ExecutorOptions) {
     this.#budget = budget;
     this.#reset = reset;
     this.machine = createMachine({
@@ -110,6 +117,7 @@ export class Executor {
     this.#arena = this.#pages(LAYOUT.ARENA, LAYOUT.ARENA_BYTES);
     this.area = this.#halves(Number(m.ram.read64(this.#context + CONTEXT_AREA)), LAYOUT.AREA_WORDS);
     this.extra = this.#halves(this.#pages(LAYOUT.EXTRA, LAYOUT.EXTRA_WORDS * 8)[0]!, LAYOUT.EXTRA_WORDS);
+    this.#watch = canaries && new CanaryWatch(m, canaries);
     this.#base = atPowerOn ?? m.snapshot();
   }
 
@@ -164,6 +172,7 @@ export class Executor {
     if (slots.length > 0) this.#write(this.#control, CONTROL.SLOTS, bytesOf(slots));
     this.#write(this.#control, CONTROL.SETTLES, bytesOf([settles ? 1n : 0n, ...words]));
     this.#write(this.#arena, 0, arena);
+    if (this.#only) this.#watch?.enable(this.#only);
     m.ram.write32(this.#context + CONTEXT_MODE, MODE_BITS[mode]);
     this.#isDirty = true;
     this.executions++;
@@ -178,7 +187,13 @@ export class Executor {
       extra: Math.min(this.extra[0]!, LAYOUT.EXTRA_WORDS - 1),
       units: m.spent - before,
       console: this.#printed > 0 ? this.#text() : '',
+      bugs: this.#watch?.read(),
     };
+  }
+
+  /** From now on these bugs are on, and no others; undefined: those of the command line. */
+  enableBugs(ids: ReadonlySet<string> | undefined): void {
+    this.#only = ids;
   }
 
   /** To the state in which every program begins. */

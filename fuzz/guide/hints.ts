@@ -1,8 +1,8 @@
 // Input-to-state correspondence: where an operand of a comparison in the kernel is the value of an
-// argument, the program with the other operand in its place is worth an execution. A switch is one
-// comparison for each of its cases.
+// argument, the other operand in its place is worth an execution. A switch is one comparison for
+// each of its cases.
 import { type Execution, type Executor, HALVES } from '../executor/executor.ts';
-import { copyProgram, mask, type Place, type Program, visit } from '../program/program.ts';
+import { mask } from '../program/program.ts';
 
 /** A comparison that a call has made. */
 export interface Comparison {
@@ -46,56 +46,6 @@ export function constantsOf(comparisons: readonly (readonly Comparison[])[]): bi
   return [...found];
 }
 
-/** Programs with one argument replaced, at most `most`; each once. */
-export function hints(
-  program: Program,
-  comparisons: readonly (readonly Comparison[])[],
-  most: number,
-): Program[] {
-  const found: Program[] = [];
-  const seen = new Set<string>();
-  /** Copies the program, and finds the n-th place of call `call` there. */
-  const copyWith = (call: number, n: number, change: (place: Place) => void): void => {
-    const copy = copyProgram(program);
-    let at = 0;
-    visit(copy.calls[call]!, place => {
-      if (at++ === n) change(place);
-    });
-    found.push(copy);
-  };
-  for (const [index, call] of program.calls.entries()) {
-    const compared = comparisons[index];
-    if (!compared?.length) continue;
-    let n = -1;
-    visit(call, ({ type, arg, direction }) => {
-      n++;
-      const at = n;
-      if (direction === 'out') return;
-      if (arg.kind === 'int' && 'width' in type && type.kind !== 'const')
-        for (const value of replacements(arg.value, type.width, compared)) {
-          if (found.length >= most || !isNew(seen, `${index} ${at} ${value}`)) continue;
-          copyWith(index, at, place => {
-            if (place.arg.kind === 'int') place.arg.value = value;
-          });
-        }
-      else if (arg.kind === 'bytes')
-        for (const { offset, width, value } of replacementsIn(arg.data, compared)) {
-          if (found.length >= most || !isNew(seen, `${index} ${at} ${offset} ${width} ${value}`)) continue;
-          copyWith(index, at, place => {
-            if (place.arg.kind === 'bytes') put(place.arg.data, offset, width, value);
-          });
-        }
-    });
-  }
-  return found;
-}
-
-function isNew(seen: Set<string>, key: string): boolean {
-  if (seen.has(key)) return false;
-  seen.add(key);
-  return true;
-}
-
 /** The pairs "operand that may come from an argument, what it is compared with". */
 function pairs({ isConst, first, second }: Comparison): [bigint, bigint][] {
   return isConst
@@ -106,7 +56,12 @@ function pairs({ isConst, first, second }: Comparison): [bigint, bigint][] {
       ];
 }
 
-function* replacements(value: bigint, width: number, comparisons: readonly Comparison[]): Generator<bigint> {
+/** Values that may take the place of `value`. */
+export function* replacements(
+  value: bigint,
+  width: number,
+  comparisons: readonly Comparison[],
+): Generator<bigint> {
   for (const comparison of comparisons) {
     const bytes = Math.min(width, comparison.width);
     for (const [mine, other] of pairs(comparison)) {
@@ -127,7 +82,8 @@ function isExtension(operand: bigint, bytes: number): boolean {
   return mask(operand, bytes) === operand || BigInt.asIntN(64, operand) === BigInt.asIntN(8 * bytes, operand);
 }
 
-function* replacementsIn(
+/** The same for a part of memory. */
+export function* replacementsIn(
   data: Uint8Array,
   comparisons: readonly Comparison[],
 ): Generator<{ offset: number; width: number; value: bigint }> {
@@ -152,7 +108,7 @@ function get(data: Uint8Array, at: number, width: number): bigint {
   return value;
 }
 
-function put(data: Uint8Array, at: number, width: number, value: bigint): void {
+export function put(data: Uint8Array, at: number, width: number, value: bigint): void {
   for (let i = 0; i < width; i++) data[at + i] = Number((value >> BigInt(8 * i)) & 255n);
 }
 

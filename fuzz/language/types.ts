@@ -88,6 +88,13 @@ export function fits(made: Resource, wanted: Resource): boolean {
   return false;
 }
 
+/** The widest kind that the resource belongs to. */
+export function rootOf(resource: Resource): Resource {
+  let root = resource;
+  while (root.parent) root = root.parent;
+  return root;
+}
+
 /** Bytes that the type takes, where that does not depend on the value; else undefined. */
 export function fixedSize(type: Type): number | undefined {
   switch (type.kind) {

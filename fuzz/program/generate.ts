@@ -7,6 +7,7 @@ import {
   FuzzError,
   fits,
   type Resource,
+  rootOf,
   type Type,
 } from '../language/types.ts';
 import {
@@ -20,10 +21,12 @@ import {
   type Program,
   setLengths,
   VMA_PAGES,
+  visit,
 } from './program.ts';
 import type { Random } from './random.ts';
+import { type Neighbours, Takers } from './relations.ts';
 import { usual } from './text.ts';
-import { type Dictionary, newBytes, newFlags, newInt } from './values.ts';
+import { BAD_POINTERS, type Dictionary, newBytes, newFlags, newInt, wholeInt } from './values.ts';
 
 /** Calls that make a resource so that another call can take it, one in front of the other. */
 const DEPTH_MAX = 3;
@@ -33,6 +36,7 @@ const bytesOf = (text: string): Uint8Array =>
 /** The calls that may be made, and which of them make what. */
 export class Choice {
   readonly calls: readonly CallType[];
+  readonly takers: Takers;
   readonly #makers = new Map<Resource, CallType[]>();
 
   /**
@@ -46,6 +50,7 @@ export class Choice {
     const idle = wanted.findIndex(pattern => !descriptions.calls.some(({ name }) => pattern.test(name)));
     if (idle >= 0) throw new FuzzError(`no call matches "${patterns[idle]}"`);
     this.calls = descriptions.calls.filter(({ name }) => wanted.some(pattern => pattern.test(name)));
+    this.takers = new Takers(descriptions, this.calls);
     for (const resource of descriptions.resources.values())
       this.#makers.set(
         resource,
@@ -73,11 +78,14 @@ export class Generator {
   readonly #random: Random;
   readonly #choice: Choice;
   readonly #dictionary: Dictionary;
+  readonly #neighbours: Neighbours | undefined;
 
-  constructor(random: Random, choice: Choice, dictionary: Dictionary) {
+  /** `neighbours`: of the programs that a campaign has kept. */
+  constructor(random: Random, choice: Choice, dictionary: Dictionary, neighbours?: Neighbours) {
     this.#random = random;
     this.#choice = choice;
     this.#dictionary = dictionary;
+    this.#neighbours = neighbours;
   }
 
   program(): Program {
@@ -89,7 +97,22 @@ export class Generator {
 
   /** Puts a new call, and those that make what it takes, in front of call `at`. */
   insert(program: Program, at: number): void {
-    this.#insert(program, at, this.#random.of(this.#choice.calls), 0);
+    this.#insert(program, at, this.#next(program, at), 0);
+  }
+
+  /** A call that goes with one before it, or any. */
+  #next({ calls }: Program, at: number): CallType {
+    const random = this.#random;
+    if (at > 0 && !random.oneIn(3)) {
+      const before = calls[random.below(at)]!;
+      const makes = made(before);
+      const related =
+        makes.length > 0 && random.oneIn(2)
+          ? this.#choice.takers.of(random.of(makes).resource, random)
+          : this.#neighbours?.of(before.type, random);
+      if (related) return related;
+    }
+    return random.of(this.#choice.calls);
   }
 
   /** The number of calls that were put in. */
@@ -120,10 +143,29 @@ export class Generator {
 
   /** A resource for call `at`. */
   resource(program: Program, at: number, resource: Resource): Arg {
-    const there = madeBefore(program, at, resource);
-    if (there.length > 0 && !this.#random.oneIn(20))
-      return { kind: 'ref', ...this.#random.of(there), value: usual(resource) };
-    return { kind: 'int', value: mask(this.#random.of(resource.special), resource.width) };
+    const random = this.#random;
+    // Now and then one of another kind, which is an error for most calls.
+    const wanted = random.oneIn(12) ? rootOf(resource) : resource;
+    const there = madeBefore(program, at, wanted);
+    if (there.length > 0 && !random.oneIn(12))
+      return { kind: 'ref', ...random.of(there), value: usual(resource) };
+    const value = random.oneIn(3)
+      ? newInt(random, wholeInt(resource.width), this.#dictionary)
+      : random.of(resource.special);
+    return { kind: 'int', value: mask(value, resource.width) };
+  }
+
+  /** A page of the zone for mappings: mostly one that another call uses, so that calls meet. */
+  #page(program: Program, at: number): number {
+    const random = this.#random;
+    const used: number[] = [];
+    for (const call of program.calls.slice(0, at))
+      visit(call, ({ arg }) => {
+        if (arg.kind === 'vma') used.push(arg.page);
+      });
+    if (used.length === 0 || random.oneIn(4)) return random.below(VMA_PAGES);
+    const page = random.of(used);
+    return random.oneIn(4) ? (page + 1) % VMA_PAGES : page;
   }
 
   /** A new argument of call `at`. */
@@ -141,9 +183,10 @@ export class Generator {
       case 'resource':
         return direction === 'in' ? this.resource(program, at, type.resource) : { kind: 'int', value: 0n };
       case 'vma':
-        return { kind: 'vma', page: random.below(VMA_PAGES) };
+        return { kind: 'vma', page: this.#page(program, at) };
       case 'pointer':
         if (random.oneIn(type.optional ? 3 : 100)) return { kind: 'pointer', to: undefined };
+        if (random.oneIn(100)) return { kind: 'int', value: random.of(BAD_POINTERS) };
         return { kind: 'pointer', to: this.#arg(program, at, type.to, type.direction) };
       case 'string':
         return { kind: 'bytes', data: bytesOf(random.of(type.set.values)) };

@@ -6,6 +6,7 @@ import {
   type Call,
   copyCall,
   copyProgram,
+  dropDangling,
   type Place,
   type Program,
   redirect,
@@ -111,19 +112,4 @@ function changePlace(program: Program, at: number, place: Place, how: Mutation):
     arg.page = random.oneIn(2) ? (arg.page + 1) % VMA_PAGES : random.below(VMA_PAGES);
   else replace(generator.fresh(program, at, type, direction));
   return false;
-}
-
-/** A reference to what no call makes any more becomes the usual value. */
-function dropDangling(program: Program): void {
-  const counts = program.calls.map(call => {
-    let outs = 0;
-    visit(call, ({ type, direction }) => {
-      if (type.kind === 'resource' && direction !== 'in') outs++;
-    });
-    return outs;
-  });
-  for (const call of program.calls)
-    visit(call, ({ arg, replace }) => {
-      if (arg.kind === 'ref' && arg.out > counts[arg.call]!) replace({ kind: 'int', value: arg.value });
-    });
 }

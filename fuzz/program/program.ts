@@ -3,7 +3,10 @@
 import { type CallType, type Direction, fits, type Resource, type Type } from '../language/types.ts';
 
 export type Arg =
-  /** A number: int, const, flags, len, or a resource that no call has made. Masked to its width. */
+  /**
+   * A number: int, const, flags, len, a resource that no call has made, or a pointer that leads
+   * nowhere useful. Masked to its width.
+   */
   | { kind: 'int'; value: bigint }
   /** A resource that an earlier call has made: what it returned (0), or the n-th that it stored. */
   | { kind: 'ref'; call: number; out: number; value: bigint }
@@ -130,6 +133,21 @@ export function redirect(
 export function removeCall(program: Program, index: number): void {
   program.calls.splice(index, 1);
   redirect(program.calls, index, call => (call === index ? undefined : call > index ? call - 1 : call));
+}
+
+/** A reference to what no call makes any more becomes the usual value. */
+export function dropDangling(program: Program): void {
+  const counts = program.calls.map(call => {
+    let outs = 0;
+    visit(call, ({ type, direction }) => {
+      if (type.kind === 'resource' && direction !== 'in') outs++;
+    });
+    return outs;
+  });
+  for (const call of program.calls)
+    visit(call, ({ arg, replace }) => {
+      if (arg.kind === 'ref' && arg.out > counts[arg.call]!) replace({ kind: 'int', value: arg.value });
+    });
 }
 
 /** Makes room for calls in front of call `index`. */

@@ -4,16 +4,17 @@
 //   pipe2(&{>r1, >r2}, 0x0)
 //   write(r2, &"\x01\x02", 0x2) !fail=3
 //
-// Numbers are hexadecimal; &X points to X, nil is NULL; {} is a struct, [] an array; out[N] is
-// memory of N bytes for the kernel to fill; vma(N) is page N of the zone for mappings; rN is a
-// resource: `rN =` names what a call returned, >rN one that it stored. A program has one text.
+// Numbers are hexadecimal; &X points to X, nil is NULL, another pointer is a number; {} is a struct,
+// [] an array; out[N] is memory of N bytes for the kernel to fill; vma(N) is page N of the zone for
+// mappings; rN is a resource: `rN =` names what a call returned, >rN one that it stored. A program
+// has one text.
 import { type Cursor, cursorOver } from '../language/cursor.ts';
 import {
   type Descriptions,
   type Direction,
   FuzzError,
-  fits,
   type Resource,
+  rootOf,
   type Type,
 } from '../language/types.ts';
 import { type Arg, CALLS_MAX, type Call, mask, type Program, VMA_PAGES, visit } from './program.ts';
@@ -148,6 +149,7 @@ class Reader {
         return this.#resource(c, type.resource, direction);
       case 'pointer':
         if (c.has('nil')) return { kind: 'pointer', to: undefined };
+        if (!c.sees('&')) return { kind: 'int', value: mask(c.number(), 8) };
         c.take('&');
         return { kind: 'pointer', to: this.#arg(c, type.to, type.direction) };
       case 'vma': {
@@ -193,7 +195,7 @@ class Reader {
     const name = c.word();
     const made = this.#named.get(name);
     if (!made || made.call === this.#calls.length) throw c.error(`no earlier call makes ${name}`);
-    if (!fits(made.resource, resource))
+    if (rootOf(made.resource) !== rootOf(resource))
       throw c.error(`${name} is a ${made.resource.name}, where ${resource.name} is wanted`);
     return { kind: 'ref', call: made.call, out: made.out, value: usual(resource) };
   }

@@ -48,6 +48,15 @@ const INTERESTING: readonly bigint[] = [
   (1n << 64n) - 100n,
 ];
 
+/** Pointers that lead nowhere: no address at all, the first page, the kernel's RAM, and its end. */
+export const BAD_POINTERS: readonly bigint[] = [1n << 63n, 8n, 0xffff_ffff_8010_0000n, (1n << 64n) - 8n];
+
+/** The limits of numbers with and without sign. */
+export function extremes(width: number): bigint[] {
+  const top = 1n << BigInt(8 * width - 1);
+  return [0n, 1n, top - 1n, top, 2n * top - 1n, ...(width === 8 ? [1n << 32n, 1n << 31n] : [])];
+}
+
 export function newFlags(random: Random, { kind, values }: FlagSet, width: number): bigint {
   if (random.oneIn(50)) return mask(random.word(), width);
   if (kind === 'values' || random.oneIn(3)) return mask(random.of(values), width);
@@ -56,13 +65,27 @@ export function newFlags(random: Random, { kind, values }: FlagSet, width: numbe
   return mask(bits, width);
 }
 
+/** A number without a range, of so many bytes. */
+export const wholeInt = (width: number): { width: number; low: bigint; high: bigint } => ({
+  width,
+  low: 0n,
+  high: (1n << BigInt(8 * width)) - 1n,
+});
+
+/** Every third one near an end of the range: small numbers and limits are where code decides. */
+function inRange(random: Random, low: bigint, high: bigint): bigint {
+  const near = BigInt(random.below(4));
+  if (near > high - low || !random.oneIn(3)) return random.between(low, high);
+  return random.oneIn(3) ? high - near : low + near;
+}
+
 export function newInt(
   random: Random,
   { width, low, high }: { width: number; low: bigint; high: bigint },
   dictionary: Dictionary,
 ): bigint {
   const isWhole = low === 0n && high === (1n << BigInt(8 * width)) - 1n;
-  if (!isWhole && !random.oneIn(30)) return random.between(low, high);
+  if (!isWhole && !random.oneIn(20)) return inRange(random, low, high);
   if (dictionary.length > 0 && random.oneIn(4)) return mask(random.of(dictionary), width);
   switch (random.below(4)) {
     case 0:
@@ -70,7 +93,7 @@ export function newInt(
     case 1:
       return mask(BigInt(random.below(16)), width);
     default:
-      return mask(random.of(INTERESTING), width);
+      return random.oneIn(3) ? random.of(extremes(width)) : mask(random.of(INTERESTING), width);
   }
 }
 

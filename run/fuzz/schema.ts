@@ -57,6 +57,10 @@ export const campaignManifest = z.strictObject({
     .string()
     .max(1 << 16)
     .describe('its end, which the kernel reads behind the boot'),
+  canaries: z
+    .strictObject({ pa: count, rows: z.int().min(1).max(1000) })
+    .optional()
+    .describe('of historical bugs, in the memory of the kernel'),
   kernel: sha256.describe('of kernel.bin'),
   initrd: sha256.describe('of initrd.bin, which holds the agent'),
   descriptions: sha256.describe('of descriptions.json'),
@@ -75,12 +79,32 @@ export const crash = z.strictObject({
   execution: count.describe('that found it, from 1 on'),
 });
 
+/** The first time that a campaign reached or triggered a historical bug of its kernel. */
+export const bugFind = z.strictObject({
+  bug: z.string().max(64),
+  kind: z.enum(['reached', 'triggered']),
+  text: text.describe('a program that does so'),
+  execution: count.describe('that did so first, from 1 on'),
+});
+export type BugFind = z.infer<typeof bugFind>;
+
+/**
+ * Sources of programs: new, changed at random, or changed in one place to a value that is
+ * known to be worth it: a limit, or an operand of a comparison.
+ */
+export const SOURCES = ['new', 'change', 'step'] as const;
+const yields = z.tuple([count, count]).describe('programs of this source, and how many were kept');
+
 /** A line of `epochs.jsonl`. */
 export const campaignEpoch = z.strictObject({
   epoch: count,
   entries: z.array(z.strictObject({ text, execution: count })).describe('programs that are kept'),
   crashes: z.array(crash),
   words: z.array(z.string().regex(/^0x[0-9a-f]{1,16}$/)).describe('new words of the dictionary'),
+  bugs: z.array(bugFind).default([]).describe('historical bugs that were new'),
+  looked: z.array(count).describe('entries of the corpus that were changed step by step'),
+  steps: z.array(z.string().max(200)).describe('values that were tried: call, place and value'),
+  yields: z.strictObject({ new: yields, change: yields, step: yields }),
   units: count.describe('instructions of the executions'),
   more: count.describe('executions beyond the own of the epoch, to reduce programs'),
   covered: count.describe('edges or points that the corpus covers, behind this epoch'),

@@ -170,6 +170,50 @@ describe('one campaign', () => {
   });
 });
 
+describe('historical bugs', () => {
+  const N = '4096';
+  beforeAll(() => {
+    cli('run', '--conf', 'linux+kasan+ubsan+bugs', '--append', 'bugs=all', '-n', N, '-j', '2', 'bugs');
+  });
+  const found = (dir: string): string[] => readdirSync(join(cwd, dir, 'bugs')).sort();
+
+  test('are triggered, and the summary says when', () => {
+    const { status, stdout } = cli('run', '-n', N, 'bugs');
+    expect(status).toBeLessThanOrEqual(1);
+    const triggered = Number(/^of 37 historical bugs: \d+ reached, (\d+) triggered$/m.exec(stdout)?.[1]);
+    expect(triggered).toBeGreaterThanOrEqual(5);
+    expect(found('bugs')).toHaveLength(triggered);
+    for (const bug of found('bugs')) expect(stdout).toMatch(new RegExp(`^  at execution \\d+: ${bug}$`, 'm'));
+  });
+
+  test('each find is triggered by its C program alone, and has a capsule', () => {
+    const { stdout } = cli('repro', 'bugs');
+    for (const bug of found('bugs')) {
+      expect(stdout).toMatch(new RegExp(`^same {2}${bug}$`, 'm'));
+      expect(existsSync(join(cwd, 'bugs', 'bugs', bug, 'repro.kcapsule'))).toBe(true);
+    }
+  });
+
+  test('bugs score reads the campaign, and agrees with it', () => {
+    const { status, stdout } = kcovbox(['bugs', 'score', 'bugs'], { cwd });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^of 37 bugs: \\d+ reached, ${found('bugs').length} triggered, `, 'm'));
+    for (const bug of found('bugs'))
+      expect(stdout).toMatch(
+        new RegExp(`^${bug} .*bugs/bugs/${bug}/program.txt|^${bug} +\\w+ +\\d+ +\\d+ `, 'm'),
+      );
+  });
+});
+
+test('bugs score refuses a campaign whose kernel has none', () => {
+  const ran = kcovbox(['bugs', 'score', 'one'], { cwd });
+  expect(ran.status).toBe(125);
+  expect(ran.stderr).toSatisfy(isOneLine);
+  expect(ran.stderr).toContain(
+    'one: the kernel of this campaign has no bugs; begin one with --conf NAME+bugs',
+  );
+});
+
 test('a bench says that executions are stable', () => {
   const { status, stdout } = cli('bench', '--rounds', '1');
   expect(status).toBe(0);

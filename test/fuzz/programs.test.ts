@@ -1,9 +1,10 @@
-// Programs are always well-typed: whatever the generator, the mutations and the hints make has a
+// Programs are always well-typed: whatever the generator, the mutations and the steps make has a
 // text that reads back as the same program, and words for the agent that stay in its memory.
 import { expect, it } from 'vitest';
 import { encode } from '../../fuzz/executor/encode.ts';
 import { LAYOUT } from '../../fuzz/executor/layout.ts';
-import { type Comparison, hints } from '../../fuzz/guide/hints.ts';
+import type { Comparison } from '../../fuzz/guide/hints.ts';
+import { steps } from '../../fuzz/guide/steps.ts';
 import { Choice, Generator } from '../../fuzz/program/generate.ts';
 import { mutate } from '../../fuzz/program/mutate.ts';
 import { type Arg, CALLS_MAX, type Program, visit } from '../../fuzz/program/program.ts';
@@ -30,7 +31,7 @@ function check(program: Program): void {
         flags: ['int'],
         len: ['int'],
         resource: direction === 'in' ? ['int', 'ref'] : ['int'],
-        pointer: ['pointer'],
+        pointer: ['pointer', 'int'],
         string: ['bytes'],
         bytes: ['bytes'],
         array: ['group'],
@@ -55,7 +56,7 @@ function roundTrip(program: Program): void {
   if (a.arena.length > LAYOUT.ARENA_BYTES) throw new Error(`${a.arena.length} bytes for ${text}`);
 }
 
-/** Comparisons with the program's own values, so that hints find something. */
+/** Comparisons with the program's own values, so that steps find something. */
 function comparisons(program: Program, random: Random): Comparison[][] {
   return program.calls.map(call => {
     const found: Comparison[] = [];
@@ -74,12 +75,12 @@ function comparisons(program: Program, random: Random): Comparison[][] {
   });
 }
 
-it('generated, changed and hinted programs are well-typed, and their text reads back', () => {
+it('generated, changed and stepped programs are well-typed, and their text reads back', () => {
   const seed = seedFromEnvironment(0x6b63_6f76);
   const random = new Random(BigInt(seed));
   const generator = new Generator(random, choice, [0x1234n, 0xffff_0000n]);
   const others: Program[] = [];
-  let [references, hinted] = [0, 0];
+  let [references, stepped] = [0, 0];
   for (let n = 0; n < 60; n++) {
     let program = generator.program();
     for (let step = 0; step < 8; step++) {
@@ -89,10 +90,14 @@ it('generated, changed and hinted programs are well-typed, and their text reads 
         visit(call, ({ arg }) => {
           if (arg.kind === 'ref') references++;
         });
-      for (const hint of hints(program, comparisons(program, random), 5)) {
-        hinted++;
-        check(hint);
-        roundTrip(hint);
+      const called = program.calls.map(() => ({ begin: 0, end: 0, value: random.word() }));
+      const all = steps(program, comparisons(program, random), called);
+      for (let n = Math.min(all.length, 5); n > 0; n--) {
+        const { program: copy } = random.of(all);
+        const next = copy();
+        stepped++;
+        check(next);
+        roundTrip(next);
       }
       const how = { random, generator, dictionary: [77n], others, failsAllocations: true };
       program = mutate(program, how);
@@ -100,7 +105,7 @@ it('generated, changed and hinted programs are well-typed, and their text reads 
     others.push(program);
   }
   expect(references, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
-  expect(hinted, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
+  expect(stepped, `seed ${seedText(seed)}`).toBeGreaterThan(1000);
 });
 
 it('a text names calls, resources and memory, and has one form', () => {
