@@ -4,10 +4,10 @@
 //   pipe2(&{>r1, >r2}, 0x0)
 //   write(r2, &"\x01\x02", 0x2) !fail=3
 //
-// Numbers are hexadecimal; &X points to X, nil is NULL, another pointer is a number; {} is a struct,
-// [] an array; out[N] is memory of N bytes for the kernel to fill; vma(N) is page N of the zone for
-// mappings; rN is a resource: `rN =` names what a call returned, >rN one that it stored. A program
-// has one text.
+// Numbers are hexadecimal; &X points to X, nil is NULL, another pointer is a number; {} is a
+// struct, [] an array; out[N] is memory of N bytes for the kernel to fill; vma(N) is page N of the
+// zone for mappings; rN is a resource: `rN =` names what a call returned, >rN one that it stored. A
+// program has one text.
 import { type Cursor, cursorOver } from '../language/cursor.ts';
 import {
   type Descriptions,
