@@ -3,6 +3,7 @@
 import {
   type Crash,
   type Descriptions,
+  type Entry,
   type EpochResult,
   type Executor,
   epochSize,
@@ -97,15 +98,22 @@ export class FuzzTrial {
     const entries = result.entries.map(({ text, execution }) => [text, execution]);
     this.#runs.push(shortHash([result.units, entries, result.crashes, result.words]));
     for (const crash of result.crashes) this.#look(crash, instructions);
+    for (const find of result.bugs)
+      if (find.kind === 'triggered')
+        for (const [bug, { canary }] of Object.entries(this.#plan.bugs))
+          if (canary === find.bug) this.#found(bug, `triggers ${canary}`, find, instructions);
   }
 
-  #look({ title, text, execution }: Crash, instructions: number): void {
-    const known = new Set(this.#bugs.map(({ bug }) => bug));
-    for (const [bug, { report }] of Object.entries(this.#plan.bugs)) {
-      if (known.has(bug) || report === undefined || !new RegExp(report).test(title)) continue;
-      const file = `${bug}.txt`;
-      this.#bugs.push({ bug, execution, instructions, status: 0, line: title, file });
-      this.#files.set(file, new TextEncoder().encode(text));
-    }
+  #look(crash: Crash, instructions: number): void {
+    for (const [bug, { report }] of Object.entries(this.#plan.bugs))
+      if (report !== undefined && new RegExp(report).test(crash.title))
+        this.#found(bug, crash.title, crash, instructions);
+  }
+
+  #found(bug: string, line: string, { text, execution }: Entry, instructions: number): void {
+    if (this.#bugs.some(found => found.bug === bug)) return;
+    const file = `${bug}.txt`;
+    this.#bugs.push({ bug, execution, instructions, status: 0, line, file });
+    this.#files.set(file, new TextEncoder().encode(text));
   }
 }

@@ -87,8 +87,15 @@ const bug = z
     console: z.string().min(1).max(4096).optional().describe('a pattern for a line of the console'),
     report: z.string().min(1).max(4096).optional().describe("a pattern for the kernel's report or panic"),
     status: z.int().min(0).max(255).optional().describe('exit status of kcovbox run'),
+    canary: z
+      .string()
+      .regex(/^\w{1,64}$/)
+      .optional()
+      .describe('a historical bug of the kernel that is triggered; of a campaign alone'),
   })
-  .refine(given => Object.keys(given).length === 1, { error: 'expected one of console, report and status' });
+  .refine(given => Object.keys(given).length === 1, {
+    error: 'expected one of console, report, status and canary',
+  });
 
 const ofEveryFile = {
   name,

@@ -12,7 +12,7 @@ export {
   runCampaign,
 } from './campaign/campaign.ts';
 export { epochSize } from './campaign/config.ts';
-export { type Crash, type EpochResult, State } from './campaign/state.ts';
+export { type Crash, type Entry, type EpochResult, State } from './campaign/state.ts';
 export { BUDGET, type Execution, Executor, type ExecutorOptions, HALVES } from './executor/executor.ts';
 export { titleOf } from './executor/title.ts';
 export { covered, NumberSet } from './guide/edges.ts';

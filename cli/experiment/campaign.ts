@@ -11,6 +11,7 @@ import { type DescriptionTexts, descriptionTexts, loadDescriptions } from '../..
 import { prepareTarget } from '../../host/fuzz/target.ts';
 import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, guestOf } from '../../host/replay.ts';
+import { findCanaries } from '../../run/bugs/canaries.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { confOf } from '../run/robust.ts';
@@ -102,7 +103,8 @@ function executorFor(folder: Folder, { run, campaign }: PlannedFuzz): Executor {
     ['initrd.bin', folder.image(run.images.initrd)],
   ]);
   const machine = machineOptions(guestOf(run, images, ''), choiceOf(run, NOT_ENDED, 'jit'));
-  const executor = new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot' });
+  const canaries = findCanaries(folder.image(run.images.kernel.sha256));
+  const executor = new Executor({ machine, budget, reset: snapshots ? 'snapshot' : 'boot', canaries });
   open = { key, executor };
   return executor;
 }

@@ -108,9 +108,11 @@ function checkWhole(file: ExperimentFile, fail: (path: Path, why: string) => nev
   }
   const bad = badText(file);
   if (bad) fail(bad, 'it has a NUL or half of a surrogate pair; no program can get that');
-  if ('fuzz' in file)
-    for (const [name, { report }] of Object.entries(file.bugs ?? {}))
-      if (report === undefined) fail(['bugs', name], 'a campaign has titles of crashes: give report');
+  for (const [name, { report, canary }] of Object.entries(file.bugs ?? {}))
+    if ('fuzz' in file && report === undefined && canary === undefined)
+      fail(['bugs', name], 'a campaign has titles of crashes: give report or canary');
+    else if (!('fuzz' in file) && canary !== undefined)
+      fail(['bugs', name, 'canary'], 'a program shows a bug by console, report or status: give one of them');
   if (file['stop-when-found'] && Object.keys(file.bugs ?? {}).length === 0)
     fail(['stop-when-found'], 'there are no bugs to find; add bugs, or omit it');
   for (const [path, pattern] of patternsOf(file))

@@ -89,7 +89,8 @@ function comparisonsOf(variants: readonly VariantReport[], baseline: string): Co
   return pairs.map((pair, i) => ({ ...pair, corrected: corrected[i]! }));
 }
 
-function patternText({ console, report, status }: ExperimentPlan['bugs'][string]): string {
+function patternText({ console, report, status, canary }: ExperimentPlan['bugs'][string]): string {
+  if (canary !== undefined) return `the historical bug ${canary} is triggered`;
   if (console !== undefined) return `a console line matches /${console}/`;
   return report === undefined ? `the exit status is ${status}` : `a report of the kernel matches /${report}/`;
 }

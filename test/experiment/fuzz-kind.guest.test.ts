@@ -99,3 +99,17 @@ test.each([
   expect(ran).toMatchObject({ status: 125, stdout: '', stderr: expect.stringMatching(message) });
   expect(ran.stderr).toSatisfy(isOneLine);
 });
+
+test('a bug is the canary of a historical one, where the kernel has them', () => {
+  const file = FILE.replace(
+    / {2}calls: .*\n/,
+    "  conf: linux+bugs\n  append: 'bugs=all'\n  calls: ['getpid', 'tkill']\n",
+  );
+  writeFileSync(join(cwd, 'canary.yaml'), file.replace("report: '.'", 'canary: tkill_siginfo_leak'));
+  expect(cli('run', '-j', '1', '--dir', 'canary', 'canary.yaml').status).toBe(0);
+  const { bugs } = JSON.parse(trialOf('canary', 'with/0000')) as ExperimentTrial;
+  expect(bugs).toMatchObject([{ bug: 'any', line: 'triggers tkill_siginfo_leak' }]);
+  expect(readFileSync(join(cwd, 'canary', 'trials', 'with', '0000', 'any.txt'), 'utf8')).toMatch(
+    /^.*tkill\(/m,
+  );
+});
