@@ -15,6 +15,7 @@ import { callsOf, type FunctionCalls } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineVerdict } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
+import { SourceOrder } from './source-order.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
 import { type LineJudge, type Proof, proofOf, Verdicts } from './verdict.ts';
 
@@ -146,6 +147,7 @@ export class Coverage {
   readonly verdicts: LineJudge;
   private readonly lines = new Map<LineCode, LineVerdict>();
   private lazyDoubtful: Set<LineCode> | undefined;
+  private lazyOrder: SourceOrder | undefined;
 
   /** With `exact` the trace only names the run: the counts are those of retired instructions. */
   constructor(trace: Trace, program: Program, exact?: ExactCounts) {
@@ -195,15 +197,18 @@ export class Coverage {
     return new Coverage(trace, new Program(elf, { hooks: hooksOf(trace), ...options }));
   }
 
-  private get doubtful(): Set<LineCode> {
-    return (this.lazyDoubtful ??= this.program.instances.doubtful(this.verdicts));
+  /** True if a line may have run although none of its code did. */
+  private isDoubtful(code: LineCode): boolean {
+    this.lazyDoubtful ??= this.program.instances.doubtful(this.verdicts);
+    this.lazyOrder ??= new SourceOrder(this.program, this.verdicts);
+    return this.lazyDoubtful.has(code) || this.lazyOrder.isOutOfOrder(code);
   }
 
   /** The proven facts about a line. */
   line(code: LineCode): LineVerdict {
     let verdict = this.lines.get(code);
     if (!verdict) {
-      verdict = judgeLine(code, this.verdicts, () => this.doubtful.has(code));
+      verdict = judgeLine(code, this.verdicts, () => this.isDoubtful(code));
       this.lines.set(code, verdict);
     }
     return verdict;

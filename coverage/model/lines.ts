@@ -11,6 +11,10 @@ import type { FunctionVerdict, LineJudge } from './verdict.ts';
 
 /** Code of one line: addresses as low, high, low, high, ... */
 export interface LineCode {
+  line: number;
+  /** The lines of the file with code in front of it and behind it. */
+  previous: LineCode | undefined;
+  next: LineCode | undefined;
   /** Points on the line: hooks in its code, and in functions inlined at it. */
   points: number[];
   own: Addr[];
@@ -18,6 +22,21 @@ export interface LineCode {
   hooks: Addr[];
   /** Code of functions inlined at the line. */
   calls: Addr[];
+}
+
+/** A line without code so far. */
+export function newLine(line: number): LineCode {
+  return { line, previous: undefined, next: undefined, points: [], own: [], hooks: [], calls: [] };
+}
+
+/** A copy of the lines of a file, once each knows its neighbours. */
+export function linked(lines: ReadonlyMap<number, LineCode>): ReadonlyMap<number, LineCode> {
+  const sorted = [...lines].sort(([a], [b]) => a - b);
+  for (const [i, [, code]] of sorted.entries()) {
+    code.previous = sorted[i - 1]?.[1];
+    code.next = sorted[i + 1]?.[1];
+  }
+  return new Map(sorted);
 }
 
 /**

@@ -14,7 +14,7 @@ import { ImageFlow } from '../elf/flow.ts';
 import { Instances } from './instances.ts';
 import type { KeepPoint } from './keep.ts';
 import { placeLines } from './line-code.ts';
-import type { LineCode } from './lines.ts';
+import { type LineCode, linked, newLine } from './lines.ts';
 
 export interface ProgramFunction {
   name: string;
@@ -72,6 +72,8 @@ export class Program {
   /** Point of each site, -1 for one that does not count. */
   readonly pointOfSite: Int32Array;
   private readonly fileByPath = new Map<string, ProgramFile>();
+  /** The lines of all files, also those outside of a selection. */
+  private readonly linesByPath = new Map<string, ReadonlyMap<number, LineCode>>();
   private readonly functionByKey = new Map<string, ProgramFunction>();
   private readonly cleaned = new Map<string, string>();
   private readonly outerByStart = new Map<Addr, number>();
@@ -114,6 +116,7 @@ export class Program {
     );
     this.functions = [...this.functionByKey.values()].filter(({ points }) => points.length > 0);
     for (const fn of this.functions) this.file(fn.file).functions.push(fn);
+    for (const [path, { lines }] of this.fileByPath) this.linesByPath.set(path, linked(lines));
     if (options.keep) this.hideOthers(shown);
     this.files = [...this.fileByPath.values()].sort((a, b) => byText(a.path, b.path));
     const byLine = (a: ProgramFunction, b: ProgramFunction) => a.line - b.line || byText(a.name, b.name);
@@ -166,7 +169,7 @@ export class Program {
     if (line === 0 || path === '') return undefined;
     const { lines } = this.file(path);
     let code = lines.get(line);
-    if (!code) lines.set(line, (code = { points: [], own: [], hooks: [], calls: [] }));
+    if (!code) lines.set(line, (code = newLine(line)));
     return code;
   }
 
@@ -227,9 +230,9 @@ export class Program {
     return functionKey(linkageName || name, this.clean(declFile), declLine);
   }
 
-  /** The code of a line; undefined if it has none. */
+  /** The code of a line, also outside of a selection; undefined if it has none. */
   findLine(path: string, line: number): LineCode | undefined {
-    return this.fileByPath.get(path)?.lines.get(line);
+    return this.linesByPath.get(path)?.get(line);
   }
 
   /** Built when they are first needed. */

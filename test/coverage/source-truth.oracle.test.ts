@@ -1,8 +1,9 @@
 /**
  * The verdict on a line of optimized code against the execution of its source: the same program
  * without optimization, where every line has its code. A line is red when none of its instructions
- * ran, and the compiler may compute a line instead of leaving code for it. `KCOVBOX_SEED` and
- * `KCOVBOX_RUNS` select a long run.
+ * ran, and the compiler may compute a line instead of leaving code for it. Not every such line can
+ * be told from the image: their share is bounded. `KCOVBOX_SEED` and `KCOVBOX_RUNS` select a long
+ * run.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +32,17 @@ void main(void)
 }
 `;
 
+const MOVED_DRIVER = `
+extern int moved(int, int), threaded(int);
+volatile int three = 3;
+void main(void)
+{
+    moved(three, three);
+    threaded(three);
+    done();
+}
+`;
+
 const numberOf = (line: string): number => Number(line.slice(line.lastIndexOf(':') + 1));
 
 describe.skipIf(reason)('red lines of optimized code', () => {
@@ -49,11 +61,24 @@ describe.skipIf(reason)('red lines of optimized code', () => {
     expect(stateOf('place(x, at + 1)')).toBe('uncovered');
   });
 
+  it.each(LEVELS)('a line whose code was moved, or left on another path, is unknown, at %s', level => {
+    const text = readFileSync(join(FIXTURES, 'moved.c'), 'utf8');
+    const code = `volatile int sink;\n${text}`;
+    const { states } = bareTruth(`moved${level}`, code, MOVED_DRIVER, level);
+    const byNumber = new Map([...states].map(([line, state]) => [numberOf(line), state]));
+    const stateOf = (part: string): string | undefined =>
+      byNumber.get(1 + code.split('\n').findIndex(line => line.includes(part)));
+    expect(stateOf('difference = a')).toBe('unknown');
+    expect(stateOf('if (n > 4)')).not.toBe('uncovered');
+    expect(stateOf('sink = a')).toBe('uncovered');
+    expect(stateOf('sink = 2')).toBe('uncovered');
+  });
+
   it('few red lines of random functions ran', () => {
-    const sum = { red: 0, ran: 0, lines: 0 };
+    const sum = { red: 0, ran: 0, unknown: 0, lines: 0 };
     let number = 0;
     const seed = seedFromEnvironment(20261124);
-    const numRuns = Number(process.env['KCOVBOX_RUNS'] ?? 10);
+    const numRuns = Number(process.env['KCOVBOX_RUNS'] ?? 20);
     fc.assert(
       fc.property(randomFile, fc.constantFrom(...LEVELS), (code, level) => {
         const name = `source${number++}`;
@@ -64,6 +89,7 @@ describe.skipIf(reason)('red lines of optimized code', () => {
         for (const [line, state] of states) {
           const n = numberOf(line);
           sum.lines++;
+          if (state === 'unknown') sum.unknown++;
           // Without optimization every return goes through the last brace.
           if (state !== 'uncovered' || text[n - 1] === '}') continue;
           sum.red++;
@@ -72,8 +98,11 @@ describe.skipIf(reason)('red lines of optimized code', () => {
       }),
       { seed, numRuns, endOnFailure: false, interruptAfterTimeLimit: 500_000 },
     );
-    console.info(`random functions: ${sum.lines} lines, ${sum.red} red, ${sum.ran} of them ran`);
+    console.info(
+      `random functions: ${sum.lines} lines, ${sum.unknown} unknown, ${sum.red} red, ${sum.ran} of them ran`,
+    );
     expect(sum.red).toBeGreaterThan(50);
-    expect(sum.ran / sum.red).toBeLessThan(0.05);
+    expect(sum.ran / sum.red).toBeLessThan(0.01);
+    expect(sum.unknown / sum.lines).toBeLessThan(0.02);
   });
 });
