@@ -60,6 +60,7 @@ export {
 export { globToRegExp, keepPoint, parsePcRange, type Selection } from './trace/select.ts';
 export {
   FILTERED,
+  filteredNote,
   KIND_CMP,
   KIND_EDGE,
   KIND_PC,

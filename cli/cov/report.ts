@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   addrOf,
   annotateCoverage,
+  annotatedText,
   Coverage,
   diffCoverage,
   diffReport,
@@ -13,8 +14,8 @@ import {
   exportCoverage,
   exportTrace,
   FILTERED,
-  FORMATS,
   type Format,
+  filteredNote,
   functionReport,
   hooksOfBoth,
   KINDS,
@@ -60,7 +61,7 @@ import {
   traceName,
   withProgress,
 } from './files.ts';
-import { chooseFormat } from './formats.ts';
+import { COVER_FORMATS, type CoverFormat, chooseFormat } from './formats.ts';
 
 type Common = ImageOptions & SelectOptions & SourceOptions;
 
@@ -152,7 +153,7 @@ function* sourceText(coverage: Coverage, options: ReportOptions, colours: Palett
     isEmpty = false;
     yield line;
   }
-  if (coverage.trace.header.filtered) yield colours.warn(`filtered: ${FILTERED}`);
+  if (coverage.trace.header.filtered) yield colours.warn(`filtered: ${filteredNote(coverage.trace)}`);
   if (!isEmpty) return;
   const asked = describeSelection(options);
   const remedy = named ? '' : '; -f NAME shows one all the same';
@@ -411,31 +412,38 @@ export function addExplain(cov: Command): void {
 }
 
 interface ExportCommand extends Common, ExportOptions {
-  format?: Format;
+  format?: CoverFormat;
   output: string;
 }
 
-const EXPORT_OPTIONS: Readonly<Record<string, readonly Format[]>> = {
+const EXPORT_OPTIONS: Readonly<Record<string, readonly CoverFormat[]>> = {
   sourceRoot: ['lcov', 'cobertura'],
   module: ['drcov', 'modoff'],
   title: ['html'],
   inOrder: ['rawcover'],
   table: ['csv'],
   kind: ['raw'],
-  source: ['html'],
+  source: ['html', 'source'],
 };
 
 /** Formats that hold the note themselves. */
-const WITH_NOTES: readonly Format[] = ['kcov', 'json', 'html'];
+const WITH_NOTES: readonly CoverFormat[] = ['kcov', 'json', 'html', 'source'];
 
 /** The requested format, or the one of the suffix. Errors: neither exists. */
-function exportFormat({ format, output }: ExportCommand): Format {
+function exportFormat({ format, output }: ExportCommand): CoverFormat {
   if (format) return format;
   if (output === '-')
-    throw new UserError(`standard output has no suffix: add --format, one of ${FORMATS.join(', ')}`);
+    throw new UserError(`standard output has no suffix: add --format, one of ${COVER_FORMATS.join(', ')}`);
   const chosen = chooseFormat(output, undefined, '-o');
-  if (chosen === 'source') throw new UserError(`-o ${output}: add --format, one of ${FORMATS.join(', ')}`);
+  if (chosen === 'source')
+    throw new UserError(`-o ${output}: add --format, one of ${COVER_FORMATS.join(', ')}`);
   return chosen;
+}
+
+/** The text of `run --cover -`. */
+function* sourceChunks(coverage: Coverage, options: ExportCommand): Generator<Uint8Array> {
+  const read = sourceReader(options, coverage.program.elf.bytes);
+  yield new TextEncoder().encode(annotatedText(coverage, read));
 }
 
 /**
@@ -462,6 +470,28 @@ function checkKind({ kind, ...options }: ExportCommand, selected: Trace): void {
     );
 }
 
+/** One of the exporters' formats. */
+function exported(
+  format: Format,
+  whole: Trace,
+  paths: readonly string[],
+  options: ExportCommand,
+): Iterable<Uint8Array> {
+  const trace = takesTrace(format, options) ? selectedPart(whole, options) : whole;
+  if (trace.records.length === 0 && whole.records.length > 0)
+    tell(`kcovbox: no record matches ${describeSelection(options)}; the result is empty\n`);
+  checkKind(options, trace);
+  const { format: _, ...rest } = options;
+  const more = { ...exportOptions(rest), keep: undefined };
+  const isBare =
+    format === 'kcov' ||
+    format === 'raw' ||
+    (format === 'csv' && !options.kernel && trace.header.image === '');
+  if (isBare) return exportTrace(format, trace, undefined, more);
+  if (takesTrace(format, options)) return exportTrace(format, trace, imageOf([trace], options), more);
+  return exportCounted(format, countedOf(paths, options, trace), options);
+}
+
 export function addExport(cov: Command): void {
   const command = cov
     .command('export')
@@ -473,7 +503,7 @@ export function addExport(cov: Command): void {
       '-',
     )
     .addOption(
-      new Option('--format <format>', 'output format; overrides the suffix of -o').choices([...FORMATS]),
+      new Option('--format <format>', 'output format; overrides the suffix of -o').choices(COVER_FORMATS),
     )
     .option('--source-root <dir>', 'prefix of relative source paths (lcov, cobertura)')
     .option('--module <name>', 'name of the image (drcov, modoff)')
@@ -495,22 +525,12 @@ export function addExport(cov: Command): void {
       const format = exportFormat(options);
       checkFormatOptions(options, format, EXPORT_OPTIONS);
       const whole = together(paths);
-      const trace = takesTrace(format, options) ? selectedPart(whole, options) : whole;
-      if (trace.records.length === 0 && whole.records.length > 0)
-        tell(`kcovbox: no record matches ${describeSelection(options)}; the result is empty\n`);
-      checkKind(options, trace);
-      const more = { ...exportOptions(options), keep: undefined };
-      const bare =
-        format === 'kcov' ||
-        format === 'raw' ||
-        (format === 'csv' && !options.kernel && trace.header.image === '');
-      const chunks = bare
-        ? exportTrace(format, trace, undefined, more)
-        : takesTrace(format, options)
-          ? exportTrace(format, trace, imageOf([trace], options), more)
-          : exportCounted(format, countedOf(paths, options, trace), options);
+      const chunks =
+        format === 'source'
+          ? sourceChunks(countedOf(paths, options, whole), options)
+          : exported(format, whole, paths, options);
       if (whole.header.filtered && !WITH_NOTES.includes(format))
-        tell(`kcovbox: the trace is filtered: ${FILTERED}\n`);
+        tell(`kcovbox: the trace is filtered: ${filteredNote(whole)}\n`);
       await writeChunks(options.output, withProgress(`writing ${format}`, chunks));
     },
   );

@@ -1,7 +1,7 @@
 // One run of a program in the guest, for `run` and `replay`: boots the images, and writes the
 // outputs that were asked for.
 
-import type { Elf } from '../../coverage/index.ts';
+import type { Elf, Trace } from '../../coverage/index.ts';
 import { counted, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
 import { bootKey, dropBooted, findBooted, keepBooted } from '../../host/booted.ts';
 import type { GuestImages } from '../../host/guest.ts';
@@ -214,7 +214,7 @@ export async function execute(
       if (!recorder || format === undefined) return;
       const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
       const trace = recorder.finish();
-      warnIfEmpty(trace, cover!, whyEmpty);
+      warnIfEmpty(trace, cover!, whyNoRecords(end, trace, recorder.wasOn, whyEmpty));
       const { Elf } = await import('../../coverage/index.ts');
       await writeCoverage(cover!, format, trace, new Elf(images.kernel, kernelName), title);
     },
@@ -230,6 +230,17 @@ export async function execute(
     () => console.check(),
   ]);
   return executed;
+}
+
+/**
+ * The reason why a run recorded nothing. `otherwise`: that of a program that ended by itself and
+ * never recorded.
+ */
+function whyNoRecords(end: SessionEnd, trace: Trace, wasOn: boolean, otherwise: string): string {
+  if (trace.lostTotal > 0) return `all ${trace.lostTotal} were lost, because the buffer was full`;
+  if (wasOn) return 'kcov was on, but the program executed nothing that it records';
+  if (!end.machine.board.kcov || end.outcome === 'exit') return otherwise;
+  return 'the run ended before the program enabled kcov';
 }
 
 /** The description of a run that has ended, and its outcome. */

@@ -6,7 +6,7 @@ import type { LineCode, LineState } from '../model/lines.ts';
 import type { ProgramFile } from '../model/program.ts';
 import { NOT_RUN, RAN } from '../model/reach.ts';
 import { testsReaching } from '../model/tests.ts';
-import { FILTERED, KIND_CMP } from '../trace/trace.ts';
+import { filteredNote, KIND_CMP } from '../trace/trace.ts';
 import { type Group, groupsOf, groupTotals, runsOfStates, stateNumber } from './groups.ts';
 import type {
   CompareRow,
@@ -235,7 +235,7 @@ export function pageData(coverage: Coverage, options: ExportOptions): PageData {
     hasShare: coverage.hasShare,
     records: trace.records.length,
     lost: trace.lostTotal,
-    filtered: trace.header.filtered ? FILTERED : '',
+    filtered: filteredNote(trace),
     findings: trace.findings,
     tests: testRows(coverage, groups),
     groups: groups.map(({ kind, name }) => ({ kind, name })),

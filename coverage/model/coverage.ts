@@ -15,9 +15,10 @@ import { callsOf, type FunctionCalls } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
 import { judgeLine, type LineCode, type LineVerdict } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
+import { type Proof, proofOf } from './proof.ts';
 import { SourceOrder } from './source-order.ts';
 import { hitsByTest, type TestHits } from './tests.ts';
-import { type LineJudge, type Proof, proofOf, Verdicts } from './verdict.ts';
+import { type LineJudge, Verdicts } from './verdict.ts';
 
 export interface Share {
   covered: number;
@@ -182,7 +183,7 @@ export class Coverage {
    * would always be 100 %.
    */
   get hasShare(): boolean {
-    return this.verdicts.proof.absence || this.trace.records.length === 0;
+    return this.verdicts.proof.absence;
   }
 
   /** Coverage of `image` by retired instructions, of a run named `test`. */

@@ -6,8 +6,9 @@
 import { type Addr, addrOf, CoverageError } from '../base/bytes.ts';
 import type { Elf } from '../elf/elf.ts';
 import type { FlowBlock, ImageFlow } from '../elf/flow.ts';
+import type { Proof } from './proof.ts';
 import { NOT_RUN, RAN } from './reach.ts';
-import type { FunctionVerdict, LineJudge, Proof } from './verdict.ts';
+import type { FunctionVerdict, LineJudge } from './verdict.ts';
 
 /** By i: the number of times the instruction at `low + 2 * i` retired. */
 export interface ExactCounts {

@@ -13,24 +13,8 @@ import { type Addr, addrOf, hex, upperBound } from '../base/bytes.ts';
 import type { CodeRange, FlowBlock, FunctionFlow, ImageFlow } from '../elf/flow.ts';
 import type { Trace } from '../trace/trace.ts';
 import { conserve } from './conserve.ts';
+import type { Proof } from './proof.ts';
 import { NOT_RUN, RAN, reach, UNKNOWN } from './reach.ts';
-
-/** The proofs that a trace permits. */
-export interface Proof {
-  /** A hook without a record did not run. */
-  absence: boolean;
-  /** The number of records is the number of executions. */
-  counts: boolean;
-  /** The crossings between recorded and unrecorded execution are known. */
-  crossings: boolean;
-}
-
-export function proofOf(trace: Trace): Proof {
-  const crossings = trace.header.flow === 'known';
-  const missed = trace.missed.reduce((sum, row) => sum + row.count, 0);
-  const absence = crossings && trace.lostTotal === missed;
-  return { crossings, absence, counts: absence && !trace.sources.some(source => source.unique) };
-}
 
 export interface FunctionVerdict {
   low: Addr;

@@ -15,7 +15,7 @@ import {
 } from '../model/coverage.ts';
 import type { LineVerdict } from '../model/lines.ts';
 import type { ProgramFile, ProgramFunction } from '../model/program.ts';
-import { FILTERED, KIND_EDGE } from '../trace/trace.ts';
+import { filteredNote, KIND_EDGE } from '../trace/trace.ts';
 
 /** How to colour; the plain palette leaves text alone. */
 export interface Palette {
@@ -112,7 +112,7 @@ export function* summaryLines(coverage: Coverage, palette: Palette): Generator<s
   const edges = trace.countOf(KIND_EDGE);
   if (edges > 0)
     yield palette.warn(`  ${counted(edges, 'edge record')} not counted: an edge value has no line`);
-  if (trace.header.filtered) yield palette.warn(`  filtered: ${FILTERED}`);
+  if (trace.header.filtered) yield palette.warn(`  filtered: ${filteredNote(trace)}`);
   for (const finding of trace.findings) yield palette.bad(`  finding: ${finding}`);
 }
 

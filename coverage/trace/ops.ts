@@ -79,6 +79,8 @@ export function filterTrace(trace: Trace, keep: RecordFilter): Trace {
   });
   append(builder, trace, keep, source => source);
   const kept = builder.finish();
+  // Without any record there is no sign that the selected code was traced at all.
+  if (kept.records.length === 0) delete kept.header.flow;
   const size = ({ records, sources, crossings, lostTotal }: Trace) =>
     `${records.length} ${sources.length} ${crossings.length} ${lostTotal}`;
   return size(kept) === size(trace) ? trace : kept;

@@ -87,6 +87,10 @@ export interface TraceHeader {
 /** The sentence in each report of a filtered trace. */
 export const FILTERED = 'code that is not covered here may have run in the records that were left out';
 
+/** The note about a filtered trace; '' for one that has all of its records. */
+export const filteredNote = ({ header, records }: Trace): string =>
+  header.filtered ? `${records.length === 0 ? 'no record is left; ' : ''}${FILTERED}` : '';
+
 /** Columns of a finished trace. Treat them as read-only. */
 export class Trace {
   header: TraceHeader;

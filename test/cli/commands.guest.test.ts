@@ -280,6 +280,29 @@ describe('--trace', () => {
   });
 });
 
+describe('an empty coverage file', () => {
+  test.each([
+    ['hello world', ['--max-insns', '1000000']],
+    ['of a program that --trace traces', ['--max-insns', '1000000', '--trace']],
+  ])('of a run that was cut says so: %s', (_, options) => {
+    const { status, stderr } = run('run', ...options, '--cover', 'cut.info', 'exit7.c');
+    expect(status).toBe(124);
+    expect(stderr).toMatch(
+      /^kcovbox: the instruction budget.*\nkcovbox: cut\.info has no records: the run ended before the program enabled kcov\n$/,
+    );
+  });
+});
+
+describe('annotated source', () => {
+  test('is one format of run and of cov export', () => {
+    const { stdout } = run('run', '--cover', '-', '--format', 'source', EXAMPLE);
+    expect(stdout).toMatch(/ \+ .*syscall/);
+    const exported = run('cov', 'export', '--format', 'source', 'a.kcov');
+    expect(exported).toMatchObject({ status: 0, stderr: '' });
+    expect(stdout.endsWith(exported.stdout.replaceAll('first test', 'openbsd-kcov'))).toBe(true);
+  });
+});
+
 describe('thresholds and reports', () => {
   test('are judged with a word, and checked before the work', () => {
     const missed = run('cov', 'report', '--fail-under', '90', 'a.kcov');
