@@ -10,10 +10,12 @@ import type { Source, Trace } from '../trace/trace.ts';
 import { type GroupTotals, type PageGroup, STATE_LETTERS } from './page.ts';
 
 /**
- * Work that all groups may cost together: records filtered, and lines judged at 64 records each.
+ * Work that all groups may cost together: records filtered; sources chosen, and lines judged, at 64
+ * records each.
  */
 const GROUP_WORK = 100_000_000;
 const LINE_WORK = 64;
+const SOURCE_WORK = 64;
 
 export interface Group extends PageGroup {
   coverage: Coverage;
@@ -42,7 +44,8 @@ export const belongs = (source: Source, { kind, name }: PageGroup): boolean =>
 export function groupsOf({ trace, program }: Coverage): Groups {
   const all = candidates(trace);
   const lines = program.files.reduce((sum, file) => sum + file.lines.size, 0);
-  const most = Math.floor(GROUP_WORK / (trace.records.length + LINE_WORK * lines + 1));
+  const work = trace.records.length + SOURCE_WORK * trace.sources.length + LINE_WORK * lines + 1;
+  const most = Math.floor(GROUP_WORK / work);
   const groups = all.slice(0, most).map(group => {
     const part = filterTrace(trace, { source: source => belongs(source, group) });
     return { ...group, coverage: new Coverage(part, program) };
