@@ -3,15 +3,16 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-#define EACH 200
+#define EACH_MAX 1000
 
-static char arrived[2 * EACH];
+static unsigned long each = 200;
+static char arrived[2 * EACH_MAX];
 static int box;
 
 static void *post(void *arg)
 {
-    for (unsigned long i = 0; i < EACH; i++) {
-        unsigned long message = (unsigned long)arg * EACH + i;
+    for (unsigned long i = 0; i < each; i++) {
+        unsigned long message = (unsigned long)arg * each + i;
 
         if (write(box, &message, sizeof(message)) != sizeof(message))
             return (void *)1;
@@ -21,10 +22,10 @@ static void *post(void *arg)
 
 static void *take(void *arg)
 {
-    for (int i = 0; i < EACH; i++) {
+    for (unsigned long i = 0; i < each; i++) {
         unsigned long message;
 
-        if (read(box, &message, sizeof(message)) != sizeof(message) || message >= 2 * EACH)
+        if (read(box, &message, sizeof(message)) != sizeof(message) || message >= 2 * each)
             return (void *)1;
         __atomic_add_fetch(&arrived[message], 1, __ATOMIC_RELAXED);
     }
@@ -46,12 +47,15 @@ static void each_number_arrives_once(void)
         bad = end ? end : bad;
     }
     CHECK(!bad);
-    for (int i = 0; i < 2 * EACH; i++)
+    for (unsigned long i = 0; i < 2 * each; i++)
         CHECK(arrived[i] == 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : each;
+
+    each = wanted < EACH_MAX ? wanted : EACH_MAX;
     RUN(each_number_arrives_once);
     DONE();
 }
