@@ -38,13 +38,23 @@ export const outputOf = ({ why, path = [], try: commands = [] }: CheckScore): st
 export const gradescope = (score: LabScore): object => ({
   score: score.points,
   output: `${score.lab.name}: ${score.points} of ${score.of}; hash ${score.sha256}`,
+  output_format: 'text',
+  test_output_format: 'text',
+  test_name_format: 'text',
   visibility: 'visible',
-  tests: score.checks.map(check => ({
+  stdout_visibility: 'hidden',
+  tests: score.checks.map((check, i) => ({
     name: `${check.id}: ${check.says}`,
+    name_format: 'text',
+    number: `${i + 1}`,
     score: check.points,
     max_score: check.of,
     status: isGood(check) ? 'passed' : 'failed',
     output: outputOf(check),
+    output_format: 'text',
+    tags: [check.status],
+    visibility: 'visible',
+    extra_data: { capsule: check.capsule ?? null, try: check.try ?? [] },
   })),
   extra_data: { kcovbox: { sha256: score.sha256, lab: score.lab, submission: score.submission } },
 });

@@ -24,6 +24,7 @@ import { type Lab, openLab, readSubmission, type Submission } from '../../host/l
 import { unpackSubmission } from '../../host/lab/packed.ts';
 import { isSandboxed, runSandboxed } from '../../host/lab/sandbox.ts';
 import { canLimit, tell } from '../../toolchain/index.ts';
+import { judgeApart, needsOwnProcess } from '../grade/apart.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { fillFolder, writeFile, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
@@ -124,12 +125,14 @@ async function judgeAll(
   const work = async (): Promise<void> => {
     for (const [i, submission] of waiting) {
       const folder = output !== undefined && capsules ? join(output, submission.name) : undefined;
-      scores[i] = await judge(lab, submission, {
-        solution,
-        capsules: folder,
-        explains: output !== undefined,
-        say: () => {},
-      });
+      scores[i] = needsOwnProcess(lab)
+        ? await judgeApart(lab, submission, teacher, folder)
+        : await judge(lab, submission, {
+            solution,
+            capsules: folder,
+            explains: output !== undefined,
+            say: () => {},
+          });
       progress.show(`${++done} of ${submissions.length} submissions`, done === submissions.length);
     }
   };

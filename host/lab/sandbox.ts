@@ -46,6 +46,13 @@ const environment = (): NodeJS.ProcessEnv =>
     Object.entries(process.env).filter(([name]) => /^(?:PATH|TERM|LANG|NO_COLOR|KCOVBOX_\w+)$/.test(name)),
   );
 
+/** Does bubblewrap work here? */
+export const canSandbox = (): boolean => {
+  const bwrap = which('bwrap');
+  const options = ['--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', '/bin/true'];
+  return bwrap !== undefined && spawnSync(bwrap, options, { stdio: 'ignore' }).status === 0;
+};
+
 /**
  * Runs this command again inside; its exit status. Undefined: the system has no bubblewrap, or
  * does not let it work (as in many containers).

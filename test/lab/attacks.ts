@@ -22,6 +22,9 @@ const KERNEL_LOOP =
   '\n#include "boot.h"\nstatic void never(void)\n{\n    for (;;)\n        ;\n}\nINITCALL(never);\n';
 const KERNEL_PRINTS =
   '#include "types.h"\n#include "boot.h"\n#include "klib.h"\nstatic void say(void)\n{\n    kprintf("ok all\\n");\n}\nINITCALL(say);\n';
+/** The realm of a device is no border; the sandbox has no such file. */
+const READS =
+  "\nconst Outside = require.constructor;\nexport const leak = Outside('return process')().getBuiltinModule('node:fs').readFileSync('/etc/passwd', 'utf8');\n";
 const INCBIN = '\n__asm__(".data\\n.incbin \\"/etc/passwd\\"");\n';
 
 /** Writes the submissions below `folder`; answers with the grades they deserve. */
@@ -54,6 +57,16 @@ export function writeAttacks(lab: Lab, folder: string): Attack[] {
   for (const path of lab.tests.keys())
     if (path.endsWith('.c')) writeFileSync(join(edited, path), 'int main(void)\n{\n    return 0;\n}\n');
   mkdirSync(join(folder, 'nothing'));
+  const device = lab.manifest.files.find(file => file.device)?.name;
+  if (device !== undefined) {
+    const change = (name: string, text: (own: string) => string): void => {
+      const path = join(write(name, solution), device);
+      writeFileSync(path, text(readFileSync(path, 'utf8')));
+    };
+    change('device-loops', own => own.replace('finish(dev) {', 'finish(dev) {\n      for (;;);'));
+    change('device-reads', own => own + READS);
+    change('device-broken', own => `${own}\nconst x = ;\n`);
+  }
   const attack = (name: string, status: CheckStatus[], least: number, most: number, why: RegExp): Attack => ({
     name,
     status,
@@ -78,6 +91,9 @@ export function writeAttacks(lab: Lab, folder: string): Attack[] {
       50,
       /inline assembly may not use \.incbin|inline assembly is disabled|gnu-style/i,
     ),
+    attack('device-loops', ['budget'], 0, 50, /its device does not come to an end/),
+    attack('device-reads', ['compile'], 0, 50, /ENOENT/),
+    attack('device-broken', ['compile'], 0, 50, /device\.ts:\d+/),
     attack('prints', ['fail', 'part', 'compile'], 0, 50, /./),
   ];
   return all.filter(({ name }) => readdirSync(folder).includes(name));
