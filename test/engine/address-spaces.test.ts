@@ -101,7 +101,7 @@ test.each([2, 4, 8])('all code of %i processes is compiled', processes => {
     kcov: 'off',
     ramBytes: 32 * MIB,
     tuning: {
-      heat: { ...HEAT_DEFAULT, ticksPerInsn: 1, hotTicksFactor: 1, arrivalsPerTick: 20, warmUpTicks: 0 },
+      heat: { ...HEAT_DEFAULT, ticksPerInsn: 1, arrivalsPerTick: 20, warmUpTicks: 0 },
       countUnits: true,
     },
   });

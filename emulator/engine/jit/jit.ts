@@ -29,7 +29,7 @@ import type { InlineCall } from './inline-call.ts';
 import { InlineTable } from './inline-table.ts';
 import { cool, HEAT_DEFAULT, type HeatThresholds } from './policy/heat.ts';
 import { InvalidationCounts } from './policy/invalidations.ts';
-import { discover, isCostly, type Region, type Tier } from './region/region.ts';
+import { discover, hasInlineCalls, type Region, type Tier } from './region/region.ts';
 
 /** Settings for tests and experiments; none changes the guest's results. */
 export interface JitTuning {
@@ -283,11 +283,11 @@ export class Jit implements RegionHost {
    */
   #measure(entry: EntryPoint): void {
     const { heat } = entry;
-    const { ticksToMeasure, ticksPerInsn, ticksPerCostlyInsn, hotTicksFactor } = this.#heat;
+    const { ticksToMeasure, ticksPerInsn, ticksPerInsnWithCalls, hotTicksPerInsn } = this.#heat;
     const region = this.#discover(entry, this.#tierOf(entry));
     const { size, tier } = region;
-    const factor = tier === 'hot' ? hotTicksFactor : 1;
-    const perInsn = factor * (isCostly(region) ? ticksPerCostlyInsn : ticksPerInsn);
+    const forWarm = hasInlineCalls(region) ? ticksPerInsnWithCalls : ticksPerInsn;
+    const perInsn = tier === 'hot' ? hotTicksPerInsn : forWarm;
     const page = Math.floor(entry.place / 2048);
     const backoff = 2 ** this.#invalidations.of(page, this.#engine.now);
     heat.due = size === 0 ? Infinity : (ticksToMeasure + perInsn * size) * backoff;

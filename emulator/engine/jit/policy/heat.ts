@@ -2,7 +2,7 @@
 // in the decoded record; each time that counter runs out, the entry point's hotness counter gets
 // one tick.
 //
-// The problem: compiling costs 30 us per guest instruction for a warm region and 200 for a hot one,
+// The problem: compiling costs 40 us per guest instruction for a warm region and 200 for a hot one,
 // so code that runs briefly must never be compiled, nor optimised for loops. The trick is ski
 // rental, twice: wait until interpreting the entry point has cost about what a warm region will,
 // and until that has run about as long as making a hot one takes. A wrong decision then costs at
@@ -20,10 +20,12 @@ export interface HeatThresholds {
   readonly arrivalsPerTick: number;
   /** Ticks until discovery measures the region. Infinity = nothing is ever compiled. */
   readonly ticksToMeasure: number;
-  /** Further ticks for each of its instructions until it waits for a batch. */
+  /** Further ticks for each of its instructions until a warm region waits for a batch. */
   readonly ticksPerInsn: number;
-  /** The same for a region whose interpretation costs much more (`isCostly` of region.ts). */
-  readonly ticksPerCostlyInsn: number;
+  /** The same for a warm region with inlined calls, which take more code than the calls. */
+  readonly ticksPerInsnWithCalls: number;
+  /** The same for a region that is hot at once. */
+  readonly hotTicksPerInsn: number;
   /** Further ticks after which it is compiled although its batch is not full. */
   readonly ticksToFillBatch: number;
   /** Entry points that make a batch. A batch is one WebAssembly module. */
@@ -44,8 +46,6 @@ export interface HeatThresholds {
    * once: the loops of a narrow guest repay it.
    */
   readonly narrowInsns: number;
-  /** Ticks for a region that is hot at once, by those for a warm one. */
-  readonly hotTicksFactor: number;
   /** Units of virtual time until one invalidation of a page is forgiven; see invalidations.ts. */
   readonly forgiveUnits: number;
 }
@@ -53,14 +53,14 @@ export interface HeatThresholds {
 export const HEAT_DEFAULT: HeatThresholds = {
   arrivalsPerTick: 200,
   ticksToMeasure: 20,
-  ticksPerInsn: 1,
-  ticksPerCostlyInsn: 0.3,
-  ticksToFillBatch: 1,
+  ticksPerInsn: 0.15,
+  ticksPerInsnWithCalls: 0.5,
+  hotTicksPerInsn: 1,
+  ticksToFillBatch: 30,
   batchEntries: 12,
   warmUpTicks: 1500,
   unitsToPromote: 500_000,
-  narrowInsns: 3000,
-  hotTicksFactor: 3,
+  narrowInsns: 2000,
   forgiveUnits: 4_000_000,
 };
 
@@ -70,7 +70,9 @@ export const HEAT_EAGER: HeatThresholds = {
   arrivalsPerTick: 40,
   ticksToMeasure: 1,
   ticksPerInsn: 0,
-  ticksPerCostlyInsn: 0,
+  ticksPerInsnWithCalls: 0,
+  hotTicksPerInsn: 0,
+  ticksToFillBatch: 1,
   warmUpTicks: 0,
   unitsToPromote: 0,
   narrowInsns: 0,

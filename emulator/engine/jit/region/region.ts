@@ -130,12 +130,7 @@ export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Reg
   return { entry, tier, blocks, size, pages: [...pages].sort((a, b) => a - b) };
 }
 
-/**
- * True if interpreting the region costs much more than its size says: floats are computed in
- * TypeScript, and so may be the work of calls that compiled code executes inline.
- */
-export const isCostly = ({ blocks }: Region): boolean =>
-  blocks.some(({ insns, end }) => end.kind === 'inline' || insns.some(({ insn }) => rowOf(insn.op).isFloat));
+export const hasInlineCalls = ({ blocks }: Region): boolean => blocks.some(({ end }) => end.kind === 'inline');
 
 /** Instructions of one function, and the starts of its blocks. */
 interface Body {
