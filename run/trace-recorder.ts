@@ -1,17 +1,32 @@
 // Records the trace that the kcov device reports to the host while the guest runs: outside the
 // guest, in order, with its sources.
-import { AreaWatch, Elf, type RecordKind, type Trace, TraceBuilder } from '../coverage/record.ts';
+import {
+  AreaWatch,
+  Elf,
+  type RecordKind,
+  type Source,
+  type Trace,
+  TraceBuilder,
+} from '../coverage/record.ts';
 import type { KcovContext, KcovOrigin, KcovSink, Machine } from '../emulator/index.ts';
 import { type CrossingSink, CrossingWatch } from './crossings.ts';
 import { kernelCodeOf } from './kernel-frames.ts';
 
+/** A system call, and the sources of its records: several if its context or its test changes. */
+interface Call {
+  readonly syscall: number;
+  readonly call: number;
+  readonly sources: { readonly source: Source; readonly number: number }[];
+}
+
 export class TraceRecorder implements KcovSink {
+  readonly isPassive = true;
   readonly #builder: TraceBuilder;
   readonly #test: () => string;
   readonly #elf: Elf;
   readonly #keepLost: boolean;
-  /** System calls of each thread, so that two calls of one number are two sources. */
-  readonly #calls = new Map<number, { syscall: number; call: number }>();
+  /** The last system call of each thread, so that two calls of one number are two sources. */
+  readonly #calls = new Map<number, Call>();
   /** The last origin with its test, and their source. */
   #origin: KcovOrigin | undefined;
   #originTest = '';
@@ -79,27 +94,34 @@ export class TraceRecorder implements KcovSink {
 
   #sourceOf(origin: KcovOrigin, test: string): number {
     if (origin === this.#origin && test === this.#originTest) return this.#source;
-    const { context, handle, tid, pid, syscall } = origin;
     this.#origin = origin;
     this.#originTest = test;
-    this.#source = this.#builder.source({
-      test,
-      process: pid,
-      thread: tid,
-      syscall,
-      call: this.#callOf(tid, syscall),
-      context: context === 'task' ? 'task' : 'remote',
-      handle,
-      ...(origin.isUnique && { unique: true }),
-    });
+    const { handle, tid, pid, syscall, isUnique } = origin;
+    const context = origin.context === 'task' ? 'task' : 'remote';
+    const { call, sources } = this.#callOf(tid, syscall);
+    const known = sources.find(
+      ({ source }) =>
+        source.test === test &&
+        source.process === pid &&
+        source.context === context &&
+        source.handle === handle &&
+        (source.unique ?? false) === isUnique,
+    );
+    this.#source = known?.number ?? -1;
+    if (!known) {
+      const source: Source = { test, process: pid, thread: tid, syscall, call, context, handle };
+      if (isUnique) source.unique = true;
+      this.#source = this.#builder.newSource(source);
+      sources.push({ source, number: this.#source });
+    }
     return this.#source;
   }
 
-  #callOf(tid: number, syscall: number): number {
+  #callOf(tid: number, syscall: number): Call {
     const last = this.#calls.get(tid);
-    if (last?.syscall === syscall) return last.call;
-    const call = (last?.call ?? 0) + 1;
-    this.#calls.set(tid, { syscall, call });
+    if (last?.syscall === syscall) return last;
+    const call = { syscall, call: (last?.call ?? 0) + 1, sources: [] };
+    this.#calls.set(tid, call);
     return call;
   }
 

@@ -272,6 +272,16 @@ export class TraceBuilder {
     return number;
   }
 
+  /**
+   * The number of a source that differs from all others, as the caller knows: unlike `source`, this
+   * remembers no text for it. A traced run has one for each system call.
+   */
+  newSource(source: Source): number {
+    const test = visible(source.test);
+    this.lostBy.push(0);
+    return this.sources.push(test === source.test ? source : { ...source, test }) - 1;
+  }
+
   get count(): number {
     return this.records.count;
   }
