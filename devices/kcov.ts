@@ -8,8 +8,8 @@
 // its data is in guest RAM; its own state is only the registers with the addresses. It never stores
 // outside a buffer, whatever word 0 holds; an address outside RAM sets ERROR and drops that record,
 // and the guest continues. Engines may do the same work inline: `hooks` has the addresses,
-// kcov-layout.ts the layout of contexts. While `isObserved` they must call the device instead,
-// because a listener outside the guest is registered.
+// kcov-layout.ts the layout of contexts. While a listener outside the guest is registered, they
+// must call the device instead: `KcovHooks.report` where there is one, else the real hook.
 
 import type { Device, FdtNode, HartPort, Placement, RamPort, WorkPort } from '../emulator/bus/device.ts';
 import { regmap } from '../emulator/bus/regmap.ts';
@@ -62,6 +62,11 @@ export interface KcovRecord extends KcovOrigin {
  * call. `index` is its place in the buffer `area`, -1 for a lost one.
  */
 export interface KcovSink {
+  /**
+   * It takes the record and does nothing else: it neither reads registers or the time of the
+   * machine nor stops it. Compiled code then reports records without leaving.
+   */
+  readonly isPassive?: boolean;
   record(origin: KcovOrigin, isEdge: boolean, words: Uint32Array, area: number, index: number): void;
 }
 
@@ -96,6 +101,11 @@ export interface KcovHooks {
   kvaOffset: bigint;
   /** Physical address of the hart blocks. */
   harts: number;
+  /**
+   * Present while there is a passive listener: records are not made inline, but by this function,
+   * in the current context and with operands latched in it. Not for hooks of switches.
+   */
+  report?: (kind: number, pcLo: number, pcHi: number) => void;
 }
 
 /**
@@ -131,6 +141,9 @@ export class KcovDevice implements Device {
   /** The table that compiled code knows, as text. */
   #published = '';
   #onSwitch: ((change: KcovSwitch) => void) | undefined;
+  #isPassive = false;
+  readonly #report = (kind: number, pcLo: number, pcHi: number): void =>
+    this.trigger(kind, pcLo >>> 0, pcHi >>> 0);
   /** Low half of the store under way; the bus passes the high one next, and nothing in between. */
   #low = 0;
 
@@ -170,6 +183,7 @@ export class KcovDevice implements Device {
 
   /** The same for a sink that needs no object for each record. */
   observe(sink: KcovSink | undefined): void {
+    this.#isPassive = sink?.isPassive === true;
     this.#recorder.sink = sink && {
       record: (ctx, isEdge, words, area, index) =>
         sink.record(this.#origins.of(ctx, words.length > 2), isEdge, words, area, index),
@@ -363,14 +377,14 @@ export class KcovDevice implements Device {
 
   #setHooks(hooks: KcovHooks | undefined): void {
     this.#hooks = hooks;
-    const inline = this.isObserved || hooks?.harts === 0 ? undefined : hooks;
+    const inline = (this.isObserved && !this.#isPassive) || hooks?.harts === 0 ? undefined : hooks;
     // All compiled code is dropped with each publication: a snapshot that changes nothing makes
     // none.
-    const key = inline ? [inline.addresses, ...Object.values(inline)].join() : '';
+    const key = inline ? [this.isObserved, ...Object.values(inline)].join() : '';
     if (key === this.#published) return;
     this.#published = key;
     this.#ports.work?.spend(PUBLISH_WORK);
-    this.#ports.publishHooks?.(inline);
+    this.#ports.publishHooks?.(inline && this.isObserved ? { ...inline, report: this.#report } : inline);
   }
 
   #refuse(code: number, address: number): void {

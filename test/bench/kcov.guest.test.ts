@@ -17,9 +17,11 @@ interface Ran {
   readonly records: number;
   /** Of these, the ones that went through the device. */
   readonly byDevice: number;
+  /** Of all records that a passive listener heard, with their places. */
+  readonly digest: number;
 }
 
-async function count(w: Workload, options: MachineOptions, listen = false): Promise<Ran> {
+async function count(w: Workload, options: MachineOptions, listen?: 'active' | 'passive'): Promise<Ran> {
   const kernel = { name: w.name, bytes: readFileSync(await buildGuest({ ...w, warmUp: 2, repeat: 6 })) };
   let text = '';
   const onConsole = (byte: number): void => {
@@ -27,7 +29,20 @@ async function count(w: Workload, options: MachineOptions, listen = false): Prom
   };
   const machine = createMachine({ kernel, bios: 'none', ramBytes: 128 << 20, onConsole, ...options });
   let heard = 0;
-  if (listen) machine.board.kcov!.onRecord(() => heard++);
+  let digest = 0;
+  const take = (word: number): void => {
+    digest = (Math.imul(digest, 31) + word) | 0;
+  };
+  if (listen === 'active') machine.board.kcov!.onRecord(() => heard++);
+  if (listen === 'passive')
+    machine.board.kcov!.observe({
+      isPassive: true,
+      record: (origin, _isEdge, words, area, index) => {
+        heard++;
+        for (const word of words) take(word);
+        for (const word of [origin.contextAddress, area, index]) take(word);
+      },
+    });
   expect(machine.run(100_000_000)).toEqual({ kind: 'exit', status: 0 });
   const records = machine.kcovRecords;
   if (listen) expect(heard).toBe(records);
@@ -35,6 +50,7 @@ async function count(w: Workload, options: MachineOptions, listen = false): Prom
     sum: /end ([0-9a-f]{16})/.exec(text)![1]!,
     records,
     byDevice: machine.board.kcov?.records ?? 0,
+    digest,
   };
 }
 
@@ -64,7 +80,10 @@ describe.skipIf(!which('clang-19'))('traced workloads', () => {
       const jit = await count(w, { engine: 'jit', eager: true });
       const interp = await count(w, { engine: 'interp' });
       expect(jit.records).toBe(interp.records);
-      expect((await count(w, { engine: 'jit', eager: true }, true)).records).toBe(interp.records);
+      expect((await count(w, { engine: 'jit', eager: true }, 'active')).records).toBe(interp.records);
+      const passive = await count(w, { engine: 'jit', eager: true }, 'passive');
+      expect(passive).toEqual(await count(w, { engine: 'interp' }, 'passive'));
+      expect(passive.byDevice).toBe(interp.records);
       expect(interp.byDevice).toBe(interp.records);
       expect(jit.records).toBeGreaterThan(1000);
       // The rest was counted where it was recorded.

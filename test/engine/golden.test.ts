@@ -57,7 +57,8 @@ function listing(words: readonly number[], flat?: typeof FLAT, tier?: Tier): str
   const door = m.func(REGION_PARAMS, REGION_RESULTS);
   const body = m.func(REGION_PARAMS, REGION_RESULTS);
   const device = { load, settle, ramBase: 0x8000_0000 };
-  const port = { slow, device, isDeviceLoad: () => false, fp: new FpHelpers(m, soft), physicalOffset: 0n };
+  const fp = new FpHelpers(m, soft);
+  const port = { slow, device, isDeviceLoad: () => false, fp, physicalOffset: 0n, hosts: new Map() };
   const linker = {
     dispatch,
     jump,

@@ -16,6 +16,7 @@ import { type JumpCache, type Placement, REGION_PARAMS, REGION_RESULTS } from '.
 import { FpHelpers } from './emit/fp-helpers.ts';
 import type { RamPlace } from './emit/memory.ts';
 import { type GuestCode, sameViews, walkOf } from './guest-code.ts';
+import type { HostCall, InlineFamily } from './inline-call.ts';
 import { pagesOfCalls } from './inline-table.ts';
 import { insnsOf, type Region } from './region/region.ts';
 
@@ -63,6 +64,9 @@ function hasFloat(region: Region): boolean {
   return false;
 }
 
+const inlineFamilies = ({ blocks }: Region): InlineFamily[] =>
+  blocks.flatMap(({ end }) => (end.kind === 'inline' ? [end.call.family] : []));
+
 /** The addresses between the first and the last instruction. */
 function spanOf({ blocks }: Region): { from: number; to: number } {
   let [from, to] = [0, 0];
@@ -102,6 +106,14 @@ export class Compiler {
       dispatch: m.importFunction('env', 'dispatch', [...REGION_PARAMS, I32], REGION_RESULTS),
       jump: m.importFunction('env', 'jump', REGION_PARAMS, REGION_RESULTS),
     };
+    const hosts = new Map<InlineFamily, number>();
+    const hostCalls: Record<string, HostCall> = {};
+    for (const family of new Set(all.flatMap(inlineFamilies))) {
+      if (!family.host) continue;
+      const name = `host${hosts.size}`;
+      hosts.set(family, m.importFunction('env', name, [I32, I32, I32], []));
+      hostCalls[name] = family.host;
+    }
     m.importMemory('env', 'memory', { min: 1 });
     const jit = {
       slow: port.slow,
@@ -109,6 +121,7 @@ export class Compiler {
       isDeviceLoad: slow.isDeviceLoad,
       fp: new FpHelpers(m, port.soft),
       physicalOffset: BigInt(ram.base - ram.hostBase),
+      hosts,
       retired: this.#p.retired,
     };
     const jobs = new Map<EntryPoint, Job>();
@@ -135,7 +148,7 @@ export class Compiler {
     }
     const bytes = m.finish();
     const emitted = clock();
-    const functions = this.#instantiate(bytes);
+    const functions = this.#instantiate(bytes, hostCalls);
     times.emit += emitted - begin;
     times.instantiate += clock() - emitted;
     for (const { slot } of jobs.keys()) cache.slots.set(slot, functions[slot] as CompiledEntry);
@@ -152,10 +165,13 @@ export class Compiler {
   }
 
   /** The module's entry points by slot, and its table of links. */
-  #instantiate(bytes: Uint8Array<ArrayBuffer>): Readonly<Record<string, unknown>> {
+  #instantiate(
+    bytes: Uint8Array<ArrayBuffer>,
+    hosts: Readonly<Record<string, HostCall>>,
+  ): Readonly<Record<string, unknown>> {
     const { memory } = this.#p.ram;
     const { slow, deviceLoad, deviceSettle, dispatch, jump } = this.#p.slow;
-    const env = { memory, slow, deviceLoad, deviceSettle, dispatch, jump, soft: this.#soft };
+    const env = { memory, slow, deviceLoad, deviceSettle, dispatch, jump, soft: this.#soft, ...hosts };
     return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports;
   }
 

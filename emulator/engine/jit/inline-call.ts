@@ -31,6 +31,8 @@ export interface InlineCall {
   readonly family: InlineFamily;
 }
 
+export type HostCall = (a: number, b: number, c: number) => void;
+
 /** Calls that share one set of facts in a region. */
 export interface InlineFamily {
   /**
@@ -38,6 +40,11 @@ export interface InlineFamily {
    * calls.
    */
   accepts(insns: Iterable<Insn>): boolean;
+  /**
+   * A function of the host that calls may use: three numbers of 32 bits. It neither reads registers
+   * or time nor changes translations, code or the quantum.
+   */
+  readonly host?: HostCall | undefined;
   /** Begins the emission of one region. */
   begin(context: InlineContext): InlineEmitter;
 }
@@ -51,6 +58,8 @@ export interface InlineContext {
   readonly ic: Local<I32>;
   /** i32: not 0 if the region's calls lead to the compared code. A call is inlined only then. */
   readonly isVerified: Local<I32>;
+  /** Index of the family's function `host`, if it has one. */
+  readonly host: number | undefined;
   /** View of loads and stores. */
   readonly dataView: number;
   readonly ram: RamPlace;

@@ -2,7 +2,8 @@
 // in kernel/kcov/hooks.S and the kcov device would do, without calling either: same registers (t0,
 // t1, ra), same bytes in context and buffer, same number of retired instructions. It makes the real
 // call if it cannot prove equality: a translation is missing, the context is elsewhere, UNIQ modes,
-// FreeBSD's switch records, a buffer that holds code, a listener on the device.
+// FreeBSD's switch records, a buffer that holds code, a listener on the device. A passive listener
+// gets its records from the device, which compiled code calls without leaving.
 //
 // The stub's paths, by retired instructions after the call itself (hooks.S is drawn there):
 //   ld beqz ret                                     3   no live context: t0 = 0
@@ -18,7 +19,7 @@ import type {
   InlineSite,
 } from '../../engine/jit/inline-call.ts';
 import { type Insn, rowOf } from '../../isa/index.ts';
-import { type CodeWriter, I64 } from '../../wasm/module.ts';
+import { type CodeWriter, I64, type Label } from '../../wasm/module.ts';
 import { DISABLED, KnownContext } from './context.ts';
 import { RecordWriter } from './records.ts';
 import {
@@ -45,6 +46,7 @@ export function kcovInlineCalls(table: HookTable): InlineCall[] {
   const kinds = new Map<InlineCall, number>();
   const family: InlineFamily = {
     accepts: keepsThreadPointer,
+    host: table.report,
     begin: context => new HookEmitter(context, table, kinds),
   };
   for (const [kind, address] of table.addresses.entries()) {
@@ -123,7 +125,7 @@ class HookEmitter implements InlineEmitter {
       .i32_eq()
       .if_();
     if (isPc) this.#records.pc(real, behind);
-    else if (kind === HOOK.SWITCH) this.#records.switch(real, behind);
+    else if (kind === HOOK.SWITCH) this.#switch(real, behind);
     else this.#records.cmp(real, kind, behind);
     c.local_get(known.live).local_set(t0).i64_const(deviceVa(this.#table)).local_set(t1);
     this.#retire(call, retOf(kind));
@@ -150,6 +152,12 @@ class HookEmitter implements InlineEmitter {
     c.i32_const(0).local_set(known.state);
     c.end();
     c.release(live);
+  }
+
+  /** The device limits the work of a switch, which may end the quantum: a listener's is real. */
+  #switch(real: Label, behind: bigint): void {
+    if (this.#table.report) this.#c.br(real);
+    else this.#records.switch(real, behind);
   }
 
   /** The stub ran up to displacement `end` and, from wherever that is, its `ret`. */

@@ -20,15 +20,18 @@ export class RecordWriter {
   readonly #ram: RamPlace;
   readonly #table: HookTable;
   readonly #known: KnownContext;
+  /** Index of the function that makes the records for a listener. */
+  readonly #host: number | undefined;
   /** i64: records since the region's entry, stored and lost ones, for `Machine.kcovRecords`. */
   readonly #made: Local<I64>;
 
-  constructor({ c, x, ram }: InlineContext, table: HookTable, known: KnownContext) {
+  constructor({ c, x, ram, host }: InlineContext, table: HookTable, known: KnownContext) {
     this.#c = c;
     this.#x = x;
     this.#ram = ram;
     this.#table = table;
     this.#known = known;
+    this.#host = host;
     this.#made = c.zeroed(I64);
   }
 
@@ -95,7 +98,29 @@ export class RecordWriter {
     this.#c.i64_add().local_set(this.#made);
   }
 
+  /** The device makes the record, whose pages hold no code; operands are latched. */
+  #report(real: Label, words: number, kind: number, pc: bigint): void {
+    const c = this.#c;
+    const [at, count] = [c.local(I32), c.local(I64)];
+    this.#count(words, count);
+    c.i64_lt_u().if_();
+    this.#slot(at, count, words);
+    this.#known.noCode(at, 0, real);
+    if (words > 1) this.#known.noCode(at, words * 8 - 1, real);
+    c.end();
+    c.release(at, count);
+    if (words > 1) this.#latch();
+    c.i32_const(kind)
+      .i32_const(Number(BigInt.asIntN(32, pc)))
+      .i32_const(Number(BigInt.asIntN(32, pc >> 32n)));
+    c.call(this.#host!);
+  }
+
   pc(real: Label, pc: bigint): void {
+    if (this.#host !== undefined) {
+      this.#report(real, 1, HOOK.PC, pc);
+      return;
+    }
     this.#record(real, 1, at => this.#word(at, 0, () => void this.#c.i64_const(BigInt.asIntN(64, pc))));
   }
 
@@ -107,6 +132,10 @@ export class RecordWriter {
 
   /** type, arg1, arg2, pc. */
   cmp(real: Label, kind: number, pc: bigint): void {
+    if (this.#host !== undefined) {
+      this.#report(real, CMP_WORDS, kind, pc);
+      return;
+    }
     const c = this.#c;
     const isConst = kind >= HOOK.CONST_CMP1;
     const log2 = kind - (isConst ? HOOK.CONST_CMP1 : HOOK.CMP1);

@@ -17,6 +17,8 @@ export interface HookTable {
   readonly harts: number;
   /** Physical address of the device. */
   readonly device: bigint;
+  /** Makes each record, if present: `KcovHooks.report`. */
+  readonly report?: (kind: number, pcLo: number, pcHi: number) => void;
 }
 
 /** The kernel's virtual address of the device, signed. */

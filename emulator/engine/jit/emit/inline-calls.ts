@@ -45,7 +45,8 @@ export class InlineCalls {
     this.#isVerified = isVerified;
     for (const { family } of this.#calls) {
       if (this.#parts.has(family)) continue;
-      const emitter = family.begin({ c, x, ic, isVerified, dataView: placement.dataView, ram, ran });
+      const host = ops.hostOf(family);
+      const emitter = family.begin({ c, x, ic, isVerified, host, dataView: placement.dataView, ram, ran });
       this.#parts.set(family, { emitter, clean: cleanBlocks(order, family) });
     }
   }

@@ -38,6 +38,7 @@ import {
   type PlainAccess,
   plainCsr,
 } from '../../semantics/system.ts';
+import type { InlineFamily } from '../inline-call.ts';
 import type { Group } from '../region/groups.ts';
 import type { Mask } from '../region/registers.ts';
 import type { RegionFunction } from './entry.ts';
@@ -57,6 +58,8 @@ export interface JitPort {
   readonly fp: FpHelpers;
   /** Physical address = host address + this (i64). */
   readonly physicalOffset: bigint;
+  /** Functions of the host that inlined calls use. */
+  readonly hosts: ReadonlyMap<InlineFamily, number>;
   /** Counters of retired instructions, absent unless somebody asked. */
   readonly retired?: RetiredPlace | undefined;
 }
@@ -145,6 +148,11 @@ export class JitOps implements Ops {
     this.target = own.local(I64);
     this.#memory = new JitMemory(this, { ...region.memory, slow: port.slow });
     this.fp = new JitFloat(this, port.fp);
+  }
+
+  /** Index of the function of the host that a family's calls use. */
+  hostOf(family: InlineFamily): number | undefined {
+    return this.#port.hosts.get(family);
   }
 
   /** The rule has returned: its scratch locals are free. */

@@ -130,7 +130,8 @@ export function discover(entry: bigint, code: CodeView, tier: Tier = 'hot'): Reg
   return { entry, tier, blocks, size, pages: [...pages].sort((a, b) => a - b) };
 }
 
-export const hasInlineCalls = ({ blocks }: Region): boolean => blocks.some(({ end }) => end.kind === 'inline');
+export const hasInlineCalls = ({ blocks }: Region): boolean =>
+  blocks.some(({ end }) => end.kind === 'inline');
 
 /** Instructions of one function, and the starts of its blocks. */
 interface Body {
