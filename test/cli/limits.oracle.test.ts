@@ -1,0 +1,60 @@
+// Files of traces at their limits, and writers that are killed. Through bin/, as a user runs them.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { CallSites, Elf, HOOK_PC, pcOf, TraceBuilder, writeTrace } from '../../coverage/index.ts';
+import { buildFixture, bytesOf, missing, scratch } from '../coverage/support.ts';
+import { COMMAND, kcovbox } from '../support/command.ts';
+
+const reason = missing('traces at their limits', 'clang-19', 'ld.lld-19');
+
+test('an export that is killed leaves the target as it was, and the next one cleans up', async () => {
+  const cwd = scratch();
+  const builder = new TraceBuilder({ dialect: 'linux' });
+  const source = builder.source({ test: 'long' });
+  for (let i = 0; i < 3_000_000; i++) builder.pcHalves(source, 4 * (i % 1000), 0xffff_ffff);
+  writeFileSync(join(cwd, 'long.kcov'), bytesOf(writeTrace(builder.finish())));
+  writeFileSync(join(cwd, 'out.csv'), 'as it was\n');
+  const leftovers = (): string[] => readdirSync(cwd).filter(name => name.endsWith('.tmp'));
+  const child = spawn(process.execPath, [COMMAND, 'cov', 'export', '-o', 'out.csv', 'long.kcov'], { cwd });
+  const ended = new Promise<NodeJS.Signals | null>(done => child.on('exit', (_, signal) => done(signal)));
+  while (leftovers().length === 0 && child.exitCode === null) await delay(2);
+  child.kill('SIGKILL');
+  expect(await ended).toBe('SIGKILL');
+  expect(readFileSync(join(cwd, 'out.csv'), 'utf8')).toBe('as it was\n');
+  expect(leftovers()).toEqual([`out.csv.${child.pid}.tmp`]);
+  expect(kcovbox(['cov', 'export', '-o', 'out.csv', 'long.kcov'], { cwd }).status).toBe(0);
+  expect(leftovers()).toEqual([]);
+  expect(readFileSync(join(cwd, 'out.csv')).length).toBeGreaterThan(30_000_000);
+});
+
+test.skipIf(reason)('100,000 tests in one trace: every verb ends', () => {
+  const cwd = scratch();
+  const path = buildFixture();
+  const elf = new Elf(readFileSync(path), path);
+  const sites = new CallSites(elf);
+  const pcs = Array.from(sites.ret, pcOf).filter((_, site) => sites.hook[site] === HOOK_PC);
+  const builder = new TraceBuilder({ dialect: 'linux', image: elf.imageId, flow: 'known' });
+  for (let i = 0; i < 100_000; i++)
+    builder.pc(builder.source({ test: `test ${i}`, thread: i, syscall: 63, call: i }), pcs[i % pcs.length]!);
+  writeFileSync(join(cwd, 'many.kcov'), bytesOf(writeTrace(builder.finish())));
+  for (const words of [
+    ['stats', '-k', path, 'many.kcov'],
+    ['report', '-k', path, '-o', 'many.html', 'many.kcov'],
+    ['export', '-k', path, '-o', 'many.json', 'many.kcov'],
+    ['export', '-k', path, '-o', 'many.info', 'many.kcov'],
+    ['filter', '--test', 'test 5', '-o', 'one.kcov', 'many.kcov'],
+    ['merge', '-o', 'all.kcov', 'many.kcov', 'one.kcov'],
+    ['diff', '-k', path, '-o', 'both.html', 'many.kcov', 'one.kcov'],
+  ]) {
+    // Ten seconds of a processor that others use as well; memory is bounded by the heap of Node.
+    const { status, stderr } = kcovbox(['cov', ...words], {
+      cwd,
+      timeout: 60_000,
+      env: { NODE_OPTIONS: '--max-old-space-size=1024' },
+    });
+    expect({ words, status, stderr }).toEqual({ words, status: 0, stderr: '' });
+  }
+});
