@@ -26,12 +26,13 @@ export interface Visible {
 const bind = (option: string, path: string): string[] => [option, path, path];
 
 function optionsFor({ reads, writes }: Visible, cache: string): string[] {
-  const readable = [packageRoot(), dirname(realpathSync(process.execPath)), ...reads];
+  const readable = [dirname(realpathSync(process.execPath)), ...reads];
   return [
     ...['--unshare-all', '--die-with-parent', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
     ...SYSTEM.filter(existsSync).flatMap(path => bind('--ro-bind', path)),
+    ...bind('--ro-bind', packageRoot()),
+    ...['--bind', cache, cacheDir()], // of a checkout it lies in the package, and may hold Node.js
     ...readable.map(path => resolve(path)).flatMap(path => bind('--ro-bind', path)),
-    ...['--bind', cache, cacheDir()],
     ...writes.map(path => resolve(path)).flatMap(path => bind('--bind', path)),
     ...['--chdir', process.cwd()],
   ];
@@ -65,7 +66,9 @@ export function runSandboxed(words: readonly string[], visible: Visible): number
   try {
     const options = [...HERE(), ...optionsFor(visible, cache)];
     const env = { ...environment(), [INSIDE]: 'bwrap' };
-    const works = spawnSync(bwrap, [...options, '--', '/bin/true'], { stdio: 'ignore', env }).status === 0;
+    const works =
+      spawnSync(bwrap, [...options, '--', process.execPath, '--version'], { stdio: 'ignore', env }).status ===
+      0;
     if (!works) return undefined;
     const command = [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), ...words];
     const { status } = spawnSync(bwrap, [...options, '--', ...command], {

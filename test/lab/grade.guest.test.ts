@@ -40,6 +40,9 @@ test('a failed check leaves a run that replays; an archive is the same bytes and
   const graded = kcovbox(['grade', 'few', '--lab', '0', '--no-capsules'], { cwd: dir });
   expect(graded).toMatchObject({ status: 0, stdout: expect.stringMatching(/^ADA .*\n1 submission,/s) });
   expect(graded.stderr).toMatch(/^kcovbox: bob\.tar is not judged: .*\n$/);
+  // The sandbox of the system, where there is one, changes nothing.
+  const outside = kcovbox(['grade', 'few', '--lab', '0', '--no-capsules', '--unsafe'], { cwd: dir });
+  expect(outside).toEqual(graded);
 });
 
 test.each(['0', '7'])('each submission of lab %s gets its grade', word => {

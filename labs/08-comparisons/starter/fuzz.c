@@ -17,7 +17,7 @@ int main(void)
 
     if (vault < 0)
         return 1;
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 1000; i++) {
         for (int k = 0; k < BYTES; k++)
             message[k] = (unsigned char)rand();
         if (write(vault, message, BYTES) == BYTES) {
