@@ -12,6 +12,8 @@ import { writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { BUGS, readFolder } from './folder.ts';
 
+/** The title of a hang, before the name of the call. */
+const HUNG = 'INFO: task hung in sys_';
 const EXIT_PANIC = 126;
 const EXIT_COMPILE = 123;
 const CONSOLE_MAX = 16 * 2 ** 20;
@@ -77,11 +79,7 @@ export async function reproduce(path: string): Promise<number> {
     const { status, console } = await kcovbox(['run', ...common, join(dir, 'repro.c')]);
     const end = status === EXIT_PANIC ? 'panic' : status === EXIT_BUDGET ? 'hang' : 'done';
     // A hang is the campaign's word for a spent budget: its title names the call, which C does not.
-    const found = titleOf(
-      end,
-      console,
-      title.startsWith('INFO: task hung in sys_') ? title.slice(22) : undefined,
-    );
+    const found = titleOf(end, console, title.startsWith(HUNG) ? title.slice(HUNG.length) : undefined);
     const isSame = found === title;
     if (!isSame) missed++;
     text += `${isSame ? 'same' : 'other'}  ${title}${isSame ? '' : `; the C program: ${found ?? 'no crash'}`}\n`;
