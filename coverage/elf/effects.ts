@@ -1,4 +1,4 @@
-/** What an instruction does beyond computing a value (Unpriv §2.5, §2.6, §27). */
+/** The effects of an instruction other than its result (Unpriv §2.5, §2.6, §27). */
 import type { CodeScan } from './code.ts';
 import type { CodeRange } from './flow.ts';
 import { jumpOf } from './jumps.ts';
