@@ -7,10 +7,26 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { ROOT } from './ensure.mjs';
 
-const LIBRARIES = ['xterm', 'uplot'];
+const LIBRARIES = ['xterm', 'uplot', 'cpp'];
+/**
+ * Modules of the page that a library uses too: two copies of them would not know each other's
+ * objects. web/views/shared.ts hands them over.
+ */
+const SHARED = {
+  name: 'shared modules',
+  setup(build) {
+    build.onResolve({ filter: /^@(codemirror\/(language|state|view)|lezer\/(common|highlight))$/ }, () => ({
+      path: 'shared',
+      namespace: 'shared',
+    }));
+    build.onLoad({ filter: /.*/, namespace: 'shared' }, () => ({
+      contents: 'module.exports = globalThis.kcovboxShared;',
+    }));
+  },
+};
 
 /** The script and the style of an entry. */
-async function bundled(entry, format = 'iife') {
+async function bundled(entry, format = 'iife', plugins = []) {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: [`web/${entry}`],
@@ -25,6 +41,7 @@ async function bundled(entry, format = 'iife') {
     tsconfigRaw: {},
     legalComments: 'none',
     logLevel: 'error',
+    plugins,
   });
   const text = end => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim();
   return { script: text('.js'), style: text('.css') };
@@ -43,29 +60,28 @@ export async function writePage(folder, assets) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'assets'), { recursive: true });
   cpSync(assets, folder, { recursive: true });
-  const packed = async (name, entry, format) =>
-    hashed(folder, name, 'packed', (await bundled(entry, format)).script);
+  const packed = async (name, entry, format, plugins) =>
+    hashed(folder, name, 'packed', (await bundled(entry, format, plugins)).script);
   const page = await bundled('views/main.tsx');
   const libraries = {};
-  for (const name of LIBRARIES) libraries[name] = await packed(name, `libraries/${name}.ts`, 'esm');
+  for (const name of LIBRARIES) libraries[name] = await packed(name, `libraries/${name}.ts`, 'esm', [SHARED]);
   const scripts = {
     page: hashed(folder, 'page', 'packed', page.script),
+    style: hashed(folder, 'style', 'packed', page.style),
     worker: await packed('worker', 'engine/worker.ts'),
     libraries,
   };
   scripts.build = createHash('sha256')
     .update(JSON.stringify(scripts))
-    .update(readFileSync(join(folder, 'assets.json')))
+    .update(readFileSync(join(folder, 'assets.packed')))
     .digest('hex')
     .slice(0, 12);
   const start = hashed(folder, 'start', 'js', (await bundled('start/folder.ts')).script);
-  const style = hashed(folder, 'page', 'css', page.style);
-  const early = [scripts.worker, scripts.page, 'assets.json'].map(
+  const early = [scripts.worker, scripts.page, scripts.style, 'assets.packed'].map(
     path => `<link rel="preload" as="fetch" crossorigin href="${path}" />`,
   );
   const head = [
     ...early,
-    `<link rel="stylesheet" href="${style}" />`,
     `<script type="application/json" id="scripts">${JSON.stringify(scripts)}</script>`,
     `<script defer src="${start}"></script>`,
   ];

@@ -50,7 +50,7 @@ export interface FirstPlace {
   readonly line: number;
 }
 
-/** dist/web/assets.json. */
+/** dist/web/assets.packed. */
 export interface Assets {
   readonly programs: readonly ProgramRow[];
   /** Shown for an address without a place. */
@@ -68,12 +68,13 @@ export interface Assets {
 /** Paths of the page's own scripts, packed, where it is a folder. */
 export interface Scripts {
   readonly page: string;
+  readonly style: string;
   readonly worker: string;
   readonly libraries: Readonly<Record<Library, string>>;
   /** Names this build of the page and its data. */
   readonly build: string;
 }
-export type Library = 'xterm' | 'uplot';
+export type Library = 'xterm' | 'uplot' | 'cpp';
 
 /** Files that are in the page itself, unpacked, by their paths; where it is one file. */
 export type Inlined = ReadonlyMap<string, Uint8Array>;

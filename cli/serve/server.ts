@@ -5,6 +5,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import sirv from 'sirv';
 import { DIALECTS, type Dialect } from '../../toolchain/index.ts';
 import { type ProgramRequest, type Recorder, SOURCE_MAX } from './recorder.ts';
@@ -34,7 +35,7 @@ export function pageServer(folder: string, recorder: Recorder | undefined): Page
     if (rest === undefined) plain(response, 404, 'not found: take the whole address that serve printed');
     else if (rest === 'compile') await compile(request, response, recorder);
     else if (request.method !== 'GET' && request.method !== 'HEAD') plain(response, 405, 'only GET');
-    else if (rest === 'assets.json' && recorder) assets(response, folder);
+    else if (rest === 'assets.packed' && recorder) assets(response, folder);
     else {
       request.url = `/${rest}`;
       files(request, response, () => plain(response, 404, 'no such file'));
@@ -66,9 +67,9 @@ function plain(response: ServerResponse, status: number, text: string): void {
 
 /** The index of the page, with the address of the compiler. */
 function assets(response: ServerResponse, folder: string): void {
-  const index = JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8'));
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ ...index, compiler: 'compile' }));
+  const index = JSON.parse(gunzipSync(readFileSync(join(folder, 'assets.packed'))).toString());
+  response.writeHead(200, { 'content-type': 'application/octet-stream' });
+  response.end(gzipSync(JSON.stringify({ ...index, compiler: 'compile' })));
 }
 
 async function compile(

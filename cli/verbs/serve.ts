@@ -18,11 +18,11 @@ interface ServeOptions {
 
 async function serve(given: string | undefined, { port, compile }: ServeOptions): Promise<void> {
   const folder = resolve(given ?? join(packageRoot(), 'dist', 'web'));
-  if (!existsSync(join(folder, 'assets.json')))
+  if (!existsSync(join(folder, 'assets.packed')))
     throw new UserError(
       given === undefined
         ? 'serve: the page is not built; npm run web in a checkout builds dist/web: kcovbox serve CHECKOUT/dist/web'
-        : `serve: ${given} holds no page: it has no assets.json`,
+        : `serve: ${given} holds no page: it has no assets.packed`,
     );
   const { pageServer } = await import('../serve/server.ts');
   const { Recorder } = await import('../serve/recorder.ts');

@@ -42,6 +42,11 @@ export class Bytes {
     this.u8(value);
   }
 
+  sleb(value: number): void {
+    for (; value < -0x40 || value >= 0x40; value >>= 7) this.u8((value & 0x7f) | 0x80);
+    this.u8(value & 0x7f);
+  }
+
   /** With a zero behind it. */
   text(value: string): void {
     this.bytes(new TextEncoder().encode(value));

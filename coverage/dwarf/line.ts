@@ -87,7 +87,7 @@ export class LineTable {
   readonly version: number;
   /** The offset of the next program in .debug_line. */
   readonly end: number;
-  private readonly header: LineHeader;
+  readonly header: Readonly<Pick<LineHeader, 'version' | 'dirs' | 'files'>>;
   private readonly clean: string[] = [];
 
   constructor(header: LineHeader, rows: Rows, sequences: Sequence[]) {

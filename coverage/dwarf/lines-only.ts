@@ -1,8 +1,8 @@
 /**
  * An image with the part of its debug information that answers questions about lines: line
  * programs, functions and inlined calls with their ranges and names, call frames, symbols. Types,
- * variables and their places are left out; they are two thirds of it. The result is an ELF file
- * with DWARF 4, so that every reader gives the same answers about lines
+ * variables and their places, and columns, are left out; they are three quarters of it. The result
+ * is an ELF file with DWARF 4, so that every reader gives the same answers about lines
  * (test/coverage/lines-only.guest.test.ts).
  */
 import { CoverageError } from '../base/bytes.ts';
@@ -12,13 +12,15 @@ import { DW_AT, DW_TAG, type Unit } from './die.ts';
 import { Dwarf } from './dwarf.ts';
 import { Entries, type Entry } from './entries.ts';
 import { DW_FORM } from './forms.ts';
+import { writeLinePrograms } from './line-out.ts';
+import { usedSymbols } from './symbols-out.ts';
 
 const VERSION = 4;
 const ADDRESS_BYTES = 8;
 const HEADER = 64;
 const SECTION_HEADER = 64;
-/** Sections that are copied; .debug_info and .debug_abbrev are written again. */
-const COPIED = new Set(['.debug_line', '.debug_ranges', '.debug_frame', '.symtab', '.strtab', '.shstrtab']);
+/** Sections that are copied; some others are written again. */
+const COPIED = new Set(['.debug_ranges', '.debug_frame', '.shstrtab']);
 
 interface Node {
   readonly entry: Entry;
@@ -44,7 +46,6 @@ const KEPT: readonly (readonly [attribute: number, form: number])[] = [
   [DW_AT.decl_line, DW_FORM.udata],
   [DW_AT.call_file, DW_FORM.udata],
   [DW_AT.call_line, DW_FORM.udata],
-  [DW_AT.call_column, DW_FORM.udata],
 ];
 
 /** Functions and inlined calls below an entry; what else holds them is left out. */
@@ -65,11 +66,14 @@ class Writer {
   readonly #entries: Entries;
   readonly #codes = new Map<string, number>();
   readonly #kept: ReadonlyMap<number, Node>;
+  readonly #programs: ReadonlyMap<number, number>;
   #references: { readonly at: number; readonly target: number; readonly unit: number }[] = [];
 
-  constructor(entries: Entries, kept: ReadonlyMap<number, Node>) {
+  /** `programs`: the new places of line programs by the old ones. */
+  constructor(entries: Entries, kept: ReadonlyMap<number, Node>, programs: ReadonlyMap<number, number>) {
     this.#entries = entries;
     this.#kept = kept;
+    this.#programs = programs;
   }
 
   unit(root: Entry, nodes: readonly Node[]): void {
@@ -121,7 +125,7 @@ class Writer {
     else if (form === DW_FORM.udata) info.uleb(name === DW_AT.high_pc ? this.#size(entry, value) : value);
     else {
       if (form === DW_FORM.ref4) this.#references.push({ at: info.length, target: value, unit });
-      info.u32(value);
+      info.u32(name === DW_AT.stmt_list ? this.#programs.get(value)! : value);
     }
   }
 
@@ -156,7 +160,8 @@ function keptOf(all: readonly Node[]): Map<number, Node> {
   return kept;
 }
 
-function debugSections(elf: Elf): { info: Uint8Array; abbrevs: Uint8Array } {
+/** Contents by name. */
+function debugSections(elf: Elf): [string, Uint8Array][] {
   const dwarf = new Dwarf(elf);
   const entries = new Entries(dwarf);
   const units = dwarf.units.map((unit: Unit) => {
@@ -167,10 +172,15 @@ function debugSections(elf: Elf): { info: Uint8Array; abbrevs: Uint8Array } {
   });
   // A function of C is named in its own unit, so references are within it.
   const kept = new Map(units.flatMap(({ nodes }) => [...keptOf(nodes)]));
-  const writer = new Writer(entries, kept);
+  const { line, offsets } = writeLinePrograms(dwarf.sections);
+  const writer = new Writer(entries, kept, offsets);
   for (const { root, nodes } of units) writer.unit(root, nodes);
   writer.end();
-  return { info: writer.info.take(), abbrevs: writer.abbrevs.take() };
+  return [
+    ['.debug_info', writer.info.take()],
+    ['.debug_abbrev', writer.abbrevs.take()],
+    ['.debug_line', line],
+  ];
 }
 
 /**
@@ -179,13 +189,10 @@ function debugSections(elf: Elf): { info: Uint8Array; abbrevs: Uint8Array } {
  */
 export function linesOnly(bytes: Uint8Array, loaded: number, name = 'image'): Uint8Array {
   const elf = new Elf(bytes, name);
-  const { info, abbrevs } = debugSections(elf);
+  const symbols = usedSymbols(elf);
   const isKept = (section: Section): boolean =>
     section.index === 0 || (section.flags & SHF_ALLOC) !== 0 || COPIED.has(section.name);
-  const written = new Map([
-    ['.debug_info', info],
-    ['.debug_abbrev', abbrevs],
-  ]);
+  const written = new Map([...debugSections(elf), ['.symtab', symbols.table], ['.strtab', symbols.strings]]);
   const sections = elf.sections.filter(section => isKept(section) || written.has(section.name));
   const out = new Bytes();
   out.bytes(bytes.subarray(0, loaded));
@@ -210,6 +217,7 @@ export function linesOnly(bytes: Uint8Array, loaded: number, name = 'image'): Ui
     view.setBigUint64(24, BigInt(places[i]!.offset), true);
     view.setBigUint64(32, BigInt(places[i]!.size), true);
     view.setUint32(40, Math.max(0, indexOf(link)), true);
+    if (sections[i]!.name === '.symtab') view.setUint32(44, symbols.locals, true);
     out.bytes(row);
   }
   const result = out.take();

@@ -2,8 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { parseCapsule } from '../../host/capsule.ts';
+import type { Assets } from '../../web/protocol.ts';
 import { ROOT } from '../support/command.ts';
 
 export const WEB = join(ROOT, 'dist', 'web');
@@ -13,6 +15,9 @@ export const PATIENCE = 120_000;
 export const buildPage = (): void => {
   execFileSync('flock', ['package.json', process.execPath, 'setup/web.mjs', '--if-stale'], { cwd: ROOT });
 };
+
+export const assetsOf = (): Assets =>
+  JSON.parse(gunzipSync(readFileSync(join(WEB, 'assets.packed'))).toString());
 
 /** The capsule that Node recorded. */
 export const capsuleOf = (id: string) =>

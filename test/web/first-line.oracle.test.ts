@@ -1,17 +1,15 @@
 // The cost of a first visit: bytes and time until a line of the kernel is coloured. Chromium
 // emulates a line of 10 Mbit/s and 40 ms; the host compresses nothing and sets no header. The
 // limits are those of an idle machine; how busy this one is, is measured beside.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cpus, loadavg } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Assets } from '../../web/protocol.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
 import { serve } from '../support/static-server.ts';
-import { buildPage, Observed, PATIENCE, WEB } from './built.ts';
+import { assetsOf, buildPage, Observed, PATIENCE, WEB } from './built.ts';
 
 const reason = existsSync(CHROMIUM) ? undefined : `the first line skipped: no ${CHROMIUM}`;
 if (reason) console.warn(reason);
@@ -105,11 +103,11 @@ describe.skipIf(reason)('a first visit', () => {
     PATIENCE,
   );
 
-  it('transfers at most 800 kB of page, engine and kernel, and 300 kB of lines', async () => {
+  it('transfers at most 800 kB until then, of which 300 kB name lines', async () => {
     const context = await browser.newContext();
     const { came } = await visit(context);
     await context.close();
-    const { programs, kernels, first } = JSON.parse(readFileSync(join(WEB, 'assets.json'), 'utf8')) as Assets;
+    const { programs, kernels, first } = assetsOf();
     const [capsule, load, lines, image] = programs.find(({ id }) => id === first.program)!.needs as [
       string,
       string,
@@ -118,14 +116,15 @@ describe.skipIf(reason)('a first visit', () => {
     ];
     const sum = (paths: Iterable<string>): number =>
       [...paths].reduce((all, path) => all + (came.get(path) ?? Number.NaN), 0);
-    const scripts = [...came.keys()].filter(path => /^(|assets\/.*|assets\.json)$/.test(path));
-    expect(sum([...scripts, capsule, load])).toBeLessThanOrEqual(800_000);
+    const scripts = [...came.keys()].filter(path => /^(|assets\/.*|assets\.packed)$/.test(path));
+    expect(sum(came.keys())).toBeLessThanOrEqual(800_000);
+    expect(sum([...scripts, capsule, load])).toBeGreaterThan(300_000);
     expect(sum([lines])).toBeLessThanOrEqual(300_000);
     expect(sum([image])).toBeGreaterThan(0);
     // Nothing else is needed for it: no types, and one source text.
     const others = [...came.keys()].filter(path => ![...scripts, capsule, load, lines, image].includes(path));
     expect(others).toEqual([expect.stringMatching(/^sources-\w+\/kernel\/fs\/sys_rw\.c\.packed$/)]);
-    expect(scripts.filter(path => /xterm/.test(path))).toEqual([]);
+    expect(scripts.filter(path => /xterm|uplot|cpp/.test(path))).toEqual([]);
     expect(kernels.some(({ rest }) => came.has(rest))).toBe(false);
   });
 

@@ -135,7 +135,7 @@ describe.skipIf(reason)('the page as one file', () => {
     await verdict(page);
     const host = serve(WEB).listen(0, '127.0.0.1');
     await new Promise(done => host.once('listening', done));
-    const address = `http://127.0.0.1:${(host.address() as AddressInfo).port}/assets.json`;
+    const address = `http://127.0.0.1:${(host.address() as AddressInfo).port}/assets.packed`;
     const answer = `fetch(${JSON.stringify(address)}).then(() => 'connected', () => 'refused')`;
     expect(await page.evaluate(answer)).toBe('refused');
     const inWorker = `new Promise(done => {

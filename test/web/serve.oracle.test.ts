@@ -127,7 +127,7 @@ describe.skipIf(reason)('kcovbox serve', () => {
       });
     expect(await status(url.pathname)).toBe(200);
     expect(await status('/')).toBe(404);
-    expect(await status('/assets.json')).toBe(404);
+    expect(await status('/assets.packed')).toBe(404);
     expect(await status(`/${'0'.repeat(32)}/`)).toBe(404);
     expect(await status(url.pathname, { host: `evil.example:${url.port}` })).toBe(404);
     expect(await status(`${url.pathname}compile`, { origin: 'http://evil.example' }, 'POST')).toBe(403);
@@ -178,7 +178,7 @@ describe.skipIf(reason)('kcovbox serve', () => {
       }
     };
     expect(run(join(ROOT, 'docs'))).toMatch(
-      /^kcovbox: serve: .*docs holds no page: it has no assets\.json\n$/,
+      /^kcovbox: serve: .*docs holds no page: it has no assets\.packed\n$/,
     );
     const { port } = new URL(home);
     expect(run('--port', port)).toBe(

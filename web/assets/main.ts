@@ -141,7 +141,7 @@ export async function makeAssets(root: string, folder: string): Promise<Assets> 
     sources: writeSources(sourceTexts(root), folder),
     syscalls: syscallNames(),
   };
-  writeFileSync(join(folder, 'assets.json'), JSON.stringify(assets));
+  writeFileSync(join(folder, 'assets.packed'), gzip(Buffer.from(JSON.stringify(assets))));
   return assets;
 }
 

@@ -1,7 +1,7 @@
 // Makes the page as one HTML file of the page as a folder: all scripts and data of one system are
 // packed together, so that programs share what they have in common. Run by setup/web.mjs.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Assets, Scripts } from '../protocol.ts';
@@ -25,10 +25,10 @@ const policy = (script: string): string =>
     "form-action 'none'",
   ].join('; ');
 
-/** The files that are packed, by the paths of assets.json, but unpacked. */
-function contents(folder: string): Map<string, Uint8Array> {
+/** The files that are packed, by the paths of assets.packed, but unpacked. */
+function contents(folder: string, packed: Scripts): Map<string, Uint8Array> {
   const read = (path: string): Buffer => readFileSync(join(folder, path));
-  const all = JSON.parse(read('assets.json').toString()) as Assets;
+  const all = JSON.parse(gunzipSync(read('assets.packed')).toString()) as Assets;
   const programs = all.programs.filter(program => program.dialect === DIALECT);
   const needs = new Set(programs.flatMap(program => program.needs));
   const kernels = all.kernels.filter(({ load }) => needs.has(load.path));
@@ -44,10 +44,10 @@ function contents(folder: string): Map<string, Uint8Array> {
   for (const path of texts) files.set(path, gunzipSync(read(path)));
   for (const { capsule } of programs) files.set(capsule, read(capsule));
   const sources = { folder: all.sources.folder, names };
-  files.set('assets.json', Buffer.from(JSON.stringify({ ...all, programs, kernels, images, sources })));
-  const packed = JSON.parse(read('index.html').toString().match(SCRIPTS)![1]!) as Scripts;
-  const scripts = { page: packed.page, worker: packed.worker, ...packed.libraries };
-  for (const [name, path] of Object.entries(scripts)) files.set(`${name}.js`, gunzipSync(read(path)));
+  files.set('assets.packed', Buffer.from(JSON.stringify({ ...all, programs, kernels, images, sources })));
+  const { page, worker, libraries } = packed;
+  for (const [name, path] of Object.entries({ page, worker, ...libraries }))
+    files.set(`${name}.js`, gunzipSync(read(path)));
   return files;
 }
 
@@ -55,17 +55,17 @@ function contents(folder: string): Map<string, Uint8Array> {
  * `start`: the bundle of web/start/file.ts. Answers with the size; an error when it is too large.
  */
 export function makeFile(folder: string, start: string, target: string): number {
-  const files = contents(folder);
+  const html = readFileSync(join(folder, 'index.html'), 'utf8');
+  const scripts = JSON.parse(html.match(SCRIPTS)![1]!) as Scripts;
+  const files = contents(folder, scripts);
   const sizes = [...files].map(([name, { length }]) => [name, length]);
   const packed = pack(Buffer.concat([Buffer.from(`${JSON.stringify(sizes)}\n`), ...files.values()]));
-  const style = readdirSync(join(folder, 'assets')).find(name => name.endsWith('.css'))!;
-  const css = readFileSync(join(folder, 'assets', style), 'utf8');
-  const page = readFileSync(join(folder, 'index.html'), 'utf8')
+  const css = gunzipSync(readFileSync(join(folder, scripts.style))).toString();
+  const page = html
     .replace(/(Content-Security-Policy"\s+content=")[^"]*/, (_, before: string) => before + policy(start))
-    .replace(SCRIPTS, '')
+    .replace(SCRIPTS, () => `<style>${css}</style>`)
     .replace(/\s*<script[^>]*><\/script>/, '')
     .replace(/\s*<link rel="preload"[^>]*>/g, '')
-    .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${css}</style>`)
     .replace(
       '</body>',
       () => `  <script type="text/plain" id="files">${Buffer.from(packed).toString('base64')}</script>

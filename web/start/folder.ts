@@ -4,7 +4,7 @@ import type { Assets, Scripts } from '../protocol.ts';
 import { fetchFile } from './fetch.ts';
 import { fail, start } from './script.ts';
 
-const { page, worker, libraries, build } = JSON.parse(
+const { page, style, worker, libraries, build } = JSON.parse(
   document.getElementById('scripts')!.textContent,
 ) as Scripts;
 const early = new Map<string, Promise<Uint8Array>>();
@@ -18,7 +18,7 @@ const request = (path: string): Promise<Uint8Array> => {
 /** The files of the program that the address names. */
 async function requestProgram(): Promise<void> {
   const { programs, first, sources } = JSON.parse(
-    new TextDecoder().decode(await request('assets.json')),
+    new TextDecoder().decode(await request('assets.packed')),
   ) as Assets;
   const words = new URLSearchParams(location.hash.slice(1));
   if (words.has('run') || words.has('wait')) return;
@@ -37,4 +37,12 @@ async function requestProgram(): Promise<void> {
 globalThis.kcovboxFolder = { worker: fetchFile(worker), libraries, build, early };
 globalThis.kcovboxFolder.worker.catch(() => {}); // the page says it
 void requestProgram().catch(() => {});
-fetchFile(page).then(start, (error: Error) => fail(`${error.message}. Load the page again.`));
+Promise.all([fetchFile(page), fetchFile(style)]).then(
+  ([script, rules]) => {
+    const element = document.createElement('style');
+    element.textContent = new TextDecoder().decode(rules);
+    document.head.append(element);
+    start(script);
+  },
+  (error: Error) => fail(`${error.message}. Load the page again.`),
+);

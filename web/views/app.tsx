@@ -158,7 +158,7 @@ export function App() {
 
   useEffect(() => {
     void doing(async () => {
-      const all = JSON.parse(new TextDecoder().decode(await load('assets.json'))) as Assets;
+      const all = JSON.parse(new TextDecoder().decode(await load('assets.packed'))) as Assets;
       setAssets(all);
       const place = readPlace(location.hash);
       if (place.wait === undefined) await openPlace(place, all);

@@ -35,8 +35,19 @@ let workerAddress: Promise<string> | undefined;
 export const workerScript = (): Promise<string> =>
   (workerAddress ??= (inlined ? Promise.resolve(inlined.get('worker.js')!) : folder!.worker).then(addressOf));
 
-/** A library of web/libraries/, as a module. */
-export async function library<T>(name: Library): Promise<T> {
+const libraries = new Map<Library, Promise<unknown>>();
+/** A library of web/libraries/, as a module. Errors: one line with its path. */
+export function library<T>(name: Library): Promise<T> {
+  let made = libraries.get(name);
+  if (!made) {
+    made = imported(name);
+    libraries.set(name, made);
+    made.catch(() => libraries.delete(name)); // the connection may come back
+  }
+  return made as Promise<T>;
+}
+
+async function imported(name: Library): Promise<unknown> {
   const script = inlined?.get(`${name}.js`) ?? (await fetchFile(folder!.libraries[name]));
-  return (await import(addressOf(script))) as T;
+  return import(addressOf(script));
 }

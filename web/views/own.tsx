@@ -1,10 +1,9 @@
 // A program of one's own: an editor, and the compiler of `kcovbox serve`, which answers with the
 // capsule of the run.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { cpp } from '@codemirror/lang-cpp';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { colours } from './source.tsx';
+import { addLanguage, colours } from './language.ts';
 
 /** The name of the program's file in the compiler's messages and in the debug information. */
 export const OWN_NAME = 'program.c';
@@ -83,7 +82,6 @@ export function Own({
       doc: sessionStorage.getItem(KEPT) ?? FIRST,
       extensions: [
         lineNumbers(),
-        cpp(),
         colours,
         history(),
         keymap.of([submit, ...defaultKeymap, ...historyKeymap, indentWithTab]),
@@ -92,6 +90,7 @@ export function Own({
       parent: place.current!,
     });
     editor.current = view;
+    addLanguage(view);
     return () => view.destroy();
   }, []);
 

@@ -1,6 +1,4 @@
 // The source of one file: states of its lines, breakpoints, and the line of the moment.
-import { cpp } from '@codemirror/lang-cpp';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorState, RangeSet, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import {
   Decoration,
@@ -10,11 +8,11 @@ import {
   gutter,
   lineNumbers,
 } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Focus, Lines, Measure, Opened } from '../protocol.ts';
 import type { Client } from './client.ts';
 import { type Kept, keepLines } from './kept.ts';
+import { addLanguage, colours } from './language.ts';
 import type { Shown } from './shown.ts';
 
 interface Marks {
@@ -119,17 +117,6 @@ const breakGutter = (toggle: (line: number) => void) =>
     },
   });
 
-const highlight = HighlightStyle.define([
-  { tag: tags.comment, color: 'var(--comment)' },
-  { tag: [tags.keyword, tags.typeName, tags.modifier], color: 'var(--keyword)' },
-  { tag: tags.string, color: 'var(--string)' },
-  { tag: tags.number, color: 'var(--number)' },
-  { tag: tags.processingInstruction, color: 'var(--keyword)' },
-]);
-
-/** Colours of C, by the colour scheme. */
-export const colours = syntaxHighlighting(highlight);
-
 export function Source({
   client,
   opened,
@@ -160,6 +147,7 @@ export function Source({
 }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>();
+  const withLanguage = useRef<EditorView>();
   const [content, setContent] = useState<
     { path: string; text: string | undefined; lines: Lines } | undefined
   >(kept);
@@ -201,7 +189,6 @@ export function Source({
           lineNumbers(),
           marksField,
           hitsGutter,
-          cpp(),
           colours,
           EditorView.domEventHandlers({
             click(event, editor) {
@@ -249,6 +236,9 @@ export function Source({
       effects.push(EditorView.scrollIntoView(editor.state.doc.line(line).from, { y: 'center' }));
     editor.dispatch({ effects });
     onDrawn();
+    if (withLanguage.current === editor) return;
+    withLanguage.current = editor;
+    addLanguage(editor); // the states of lines come first
   }, [content, path, breakpoints, now, line]);
 
   return (
