@@ -29,6 +29,8 @@ export interface KernelFiles {
   readonly rest: string;
   /** Pieces of that: place in the whole image, place in the image with lines, bytes. */
   readonly copies: readonly (readonly [at: number, from: number, bytes: number])[];
+  /** The place of `tid` in struct thread. */
+  readonly tidPlace?: number | undefined;
 }
 
 /** One line of the list of programs. */
@@ -95,6 +97,15 @@ export interface RunEvent {
   readonly hart: number;
   readonly kind: 'syscall' | 'interrupt' | 'exception' | 'kcov';
   readonly name: string;
+  /** The thread that trapped; undefined: not known. */
+  readonly thread?: number | undefined;
+}
+
+/** A thread or a remote section: units of its records and of its traps. */
+export interface Lane {
+  readonly name: string;
+  readonly units: readonly number[];
+  readonly traps: readonly number[];
 }
 
 /** The new points that kcov recorded up to a unit. */
@@ -130,8 +141,9 @@ export interface Details {
   readonly events: readonly RunEvent[];
   /** Events that were left out of the list. */
   readonly moreEvents: number;
-  /** Places of the records of each thread and remote section. */
-  readonly lanes: readonly { readonly name: string; readonly units: readonly number[] }[];
+  readonly lanes: readonly Lane[];
+  /** Threads and sections that were left out. */
+  readonly moreLanes: number;
 }
 
 export interface FrameRow {
@@ -153,8 +165,9 @@ export interface VariableRow {
 /** One record in a kcov buffer. */
 export interface BufferRow {
   readonly index: number;
-  /** The recorded PC. */
+  /** The recorded PC, and the physical address of the record. */
   readonly word: string;
+  readonly address: string;
   /** The place of the call that recorded it. */
   readonly function: string;
   readonly file: string;
@@ -170,9 +183,11 @@ export interface BufferView {
   readonly mode: string;
   /** Its size; 0: not known now. */
   readonly words: number;
-  /** Word 0. */
+  /** Word 0, and its physical address. */
   readonly count: string;
-  /** The last ones. */
+  readonly address: string;
+  /** Records in it, and a page of them. */
+  readonly records: number;
   readonly rows: readonly BufferRow[];
 }
 
@@ -221,6 +236,24 @@ export interface Focus {
   readonly reason: string;
 }
 
+/** A moment at which a datum was written. */
+export interface DatumWrite extends MomentRow {
+  readonly place: string;
+  /** Behind it; '': not known. */
+  readonly value: string;
+}
+
+/** A datum that the reader follows; web/engine/datum.ts has the forms of its name. */
+export interface DatumView {
+  readonly what: string;
+  readonly value: string;
+  readonly place: string;
+  /** The last ones before the moment, the latest first. */
+  readonly writes: readonly DatumWrite[];
+  /** Are these all? */
+  readonly isWhole: boolean;
+}
+
 export interface Motion {
   readonly way: 'step' | 'next' | 'finish' | 'instruction' | 'continue';
   readonly direction: 'forward' | 'back';
@@ -263,7 +296,13 @@ export interface Requests {
   /** A capsule with all images. */
   file: [object, Uint8Array];
   moments: [{ place: string }, readonly MomentRow[]];
-  lastWrite: [{ what: string }, (MomentRow & { readonly place: string }) | undefined];
+  /** A page of records of the kcov buffer, from an index on; without one: the last page. */
+  buffer: [{ from?: number }, BufferView | undefined];
+  /** From now on the datum is the one that has this name at this moment. */
+  follow: [{ what: string }, undefined];
+  /** `at`: names the moment, so that the question differs. */
+  datum: [{ at: string }, DatumView | undefined];
+  write: [{ direction: 'forward' | 'back' }, DatumWrite | undefined];
 }
 
 export type RequestName = keyof Requests;

@@ -6,10 +6,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Elf, linesOnly, Program } from '../../coverage/index.ts';
+import { Image } from '../../debug/image.ts';
 import { readElf } from '../../emulator/index.ts';
 import { parseCapsule } from '../../host/capsule.ts';
 import { syscallName } from '../../host/sources.ts';
 import { buildKernel } from '../../toolchain/index.ts';
+import { tidPlace } from '../engine/threads.ts';
 import type { Assets, ImageFiles, KernelFiles, Part, ProgramRow } from '../protocol.ts';
 import { PROGRAMS, type ProgramSource } from './programs.ts';
 
@@ -98,6 +100,7 @@ async function kernelFiles(dialect: string, folder: string): Promise<{ files: Ke
     lines: part('lines', Buffer.concat([lines.subarray(0, HEADER), lines.subarray(end)])),
     rest: part('rest', Buffer.concat([...rest, bytes.subarray(at)])).path,
     copies,
+    tidPlace: tidPlace(new Image(bytes, path)),
   };
   return { files, elf };
 }

@@ -13,6 +13,8 @@ export interface KernelImage {
   readonly bytes: Uint8Array;
   /** False: types and variables are in `whole` only. */
   readonly isWhole: boolean;
+  /** Of an image that is not whole: see threads.ts. */
+  readonly tidPlace?: number | undefined;
   whole(): Promise<Uint8Array>;
 }
 
@@ -41,6 +43,7 @@ export async function kernelOf(capsule: Capsule, { kernels }: Assets): Promise<K
     elf: new Elf(bytes, 'kernel'),
     bytes,
     isWhole: false,
+    tidPlace: files.tidPlace,
     whole: () => (whole ??= wholeOf(files, load, bytes)),
   };
 }

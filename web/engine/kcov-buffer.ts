@@ -5,7 +5,7 @@ import type { Hart, Machine } from '../../emulator/index.ts';
 import type { BufferRow, BufferView } from '../protocol.ts';
 import { type KcovLog, nameOf } from './kcov-log.ts';
 
-/** Rows that are shown: the last ones. */
+/** Rows of a page. */
 const ROWS_MAX = 100;
 const WORD = 8;
 const CMP_WORDS = 4;
@@ -28,12 +28,13 @@ interface Buffer {
   readonly isCmp: boolean;
 }
 
-/** Undefined: nothing has been recorded yet. */
+/** Rows from `from` on, or the last ones. Undefined: nothing has been recorded yet. */
 export function bufferOf(
   machine: Machine,
   hart: Hart,
   log: KcovLog,
   describe: Describe,
+  from = Number.POSITIVE_INFINITY,
 ): BufferView | undefined {
   const { ram, spent } = machine;
   const buffer = current(machine, hart) ?? latest(log, spent);
@@ -45,7 +46,8 @@ export function bufferOf(
   let end = Number(count < 1_000_000n ? count : 0n);
   while (end > 0 && !ram.has(buffer.area, WORD * (1 + end * size))) end = Math.floor(end / 2);
   const rows: BufferRow[] = [];
-  for (let i = Math.max(0, end - ROWS_MAX); i < end; i++) {
+  const start = Math.max(0, Math.min(from, end - ROWS_MAX));
+  for (let i = start; i < Math.min(end, start + ROWS_MAX); i++) {
     const at = 1 + i * size;
     const pc = word(at + size - 1);
     const { function: name, file, line } = describe(pc - 1n);
@@ -53,6 +55,7 @@ export function bufferOf(
     rows.push({
       index: i,
       word: hex(pc),
+      address: `0x${(buffer.area + at * WORD).toString(16)}`,
       function: name,
       file,
       line,
@@ -61,7 +64,8 @@ export function bufferOf(
     });
   }
   const { owner, mode, words } = buffer;
-  return { owner, mode, words, count: count.toLocaleString('en-US'), rows };
+  const address = `0x${buffer.area.toString(16)}`;
+  return { owner, mode, words, count: count.toLocaleString('en-US'), address, records: end, rows };
 }
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;

@@ -16,6 +16,7 @@ import { machineOptions } from '../../host/machine.ts';
 import { choiceOf, differences, endOf, guestOf } from '../../host/replay.ts';
 import { Capsule, FormatError } from '../../run/capsule/index.ts';
 import type {
+  BufferView,
   CallsOf,
   Details,
   FileRow,
@@ -27,15 +28,19 @@ import type {
   Opened,
   VariableRow,
 } from '../protocol.ts';
+import { Data } from './datum.ts';
 import { eventsOf } from './events.ts';
 import { type FirstPass, firstPass, Printed } from './first-pass.ts';
 import { HOST } from './host.ts';
 import type { KernelImage } from './images.ts';
 import { bufferOf } from './kcov-buffer.ts';
 import type { KcovLog } from './kcov-log.ts';
+import { lanesOf } from './lanes.ts';
 import type { LineStates } from './lines.ts';
 import { ProgramLines } from './program-lines.ts';
+import { RemoteFunctions } from './remotes.ts';
 import type { Sources } from './sources.ts';
+import { tidPlace } from './threads.ts';
 
 /** Instructions between two snapshots at first: a seek executes at most so many. */
 const SPACING = 1_000_000;
@@ -43,9 +48,6 @@ const VARIABLES_MAX = 200;
 const MOMENTS_MAX = 1000;
 /** Hooks of kcov, as the compiler names them. */
 const HOOK = /^__sanitizer_cov_trace_/;
-/** Records that are drawn of one thread, and threads. */
-const LANE_MAX = 20_000;
-const LANES_MAX = 12;
 
 export interface Images {
   readonly kernel: KernelImage;
@@ -75,10 +77,12 @@ export function readCapsule(bytes: Uint8Array, name: string): Capsule {
 export class OpenedRun {
   readonly session: DebugSession;
   readonly summary: Opened;
+  readonly data: Data;
   readonly #states: LineStates;
   readonly #sources: Sources;
   readonly #log: KcovLog;
   readonly #syscalls: Readonly<Record<string, string>>;
+  readonly #kernelFacts: Parameters<typeof eventsOf>[2];
   /** The kernel without types and variables. */
   #linesOnly: Image | undefined;
   readonly #image: Image | undefined;
@@ -118,7 +122,13 @@ export class OpenedRun {
     const pass = firstPass(timeline, printed, recorded, outcome, window.low);
     const executables = executablesOf(parts, run.program.name);
     this.session = new DebugSession(timeline, executables);
-    if (!kernel.isWhole) this.#linesOnly = executables.find(({ name }) => name === KERNEL);
+    const image = executables.find(({ name }) => name === KERNEL);
+    if (!kernel.isWhole) this.#linesOnly = image;
+    this.#kernelFacts = {
+      remotes: new RemoteFunctions(kernel.elf),
+      tidPlace: kernel.isWhole && image ? tidPlace(image) : kernel.tidPlace,
+    };
+    this.data = new Data(this.session, pc => this.#placeOf(pc));
     states.take(pass.trace, pass.exact, run.program.name);
     this.#states = states;
     this.#sources = sources;
@@ -131,10 +141,10 @@ export class OpenedRun {
   /** Found when it is first asked for. */
   get details(): Details {
     if (this.#details) return this.#details;
-    const { events, more } = eventsOf(this.session.timeline, this.#syscalls);
+    const { events, more } = eventsOf(this.session.timeline, this.#syscalls, this.#kernelFacts);
     const all = [...events, ...this.#log.events].sort((a, b) => a.unit - b.unit);
-    const lanes = this.#log.lanes(LANE_MAX).slice(0, LANES_MAX);
-    this.#details = { start: this.#firstOfProgram(), events: all, moreEvents: more, lanes };
+    const { lanes, more: moreLanes } = lanesOf(this.#log, events);
+    this.#details = { start: this.#firstOfProgram(), events: all, moreEvents: more, lanes, moreLanes };
     return this.#details;
   }
 
@@ -250,9 +260,10 @@ export class OpenedRun {
     return this.session.moments(place, MOMENTS_MAX).map(({ unit, hart }) => ({ unit, hart }));
   }
 
-  lastWrite(what: string): { unit: number; hart: number; place: string } | undefined {
-    const store = this.session.lastWrite(what);
-    return store && { unit: store.unit, hart: store.hart, place: this.#placeOf(store.pc) };
+  /** Records of the kcov buffer from an index on; without one: the last ones. */
+  buffer(from?: number): BufferView | undefined {
+    const { hart, timeline } = this.session;
+    return bufferOf(timeline.machine, hart, this.#log, pc => this.session.describe(pc), from);
   }
 
   focus(reason?: Reason): Focus {
@@ -281,7 +292,7 @@ export class OpenedRun {
         ...X_NAMES.map((name, n) => [name, hart.state.getX(n)] as const),
       ].map(([name, value]) => [name, `0x${value.toString(16)}`]),
       records: machine.kcovRecords,
-      buffer: bufferOf(machine, hart, this.#log, pc => session.describe(pc)),
+      buffer: this.buffer(),
       reason: reason ? reasonText(reason) : '',
     };
   }

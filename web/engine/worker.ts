@@ -87,10 +87,15 @@ const HANDLERS: Handlers = {
     return capsule.with(images);
   },
   moments: ({ place }) => run().moments(place),
-  async lastWrite({ what }) {
-    await withState(run().focus()); // its name may be that of a variable of the kernel
-    return run().lastWrite(what);
+  buffer: ({ from }) => run().buffer(from),
+  async follow({ what }) {
+    // It may be a variable of the kernel.
+    if (!/^[$@]/.test(what)) await withState(run().focus());
+    run().data.follow(what);
+    return undefined;
   },
+  datum: () => run().data.view(),
+  write: ({ direction }) => run().data.write(direction),
 };
 
 /** One line. Anything that a person cannot correct is a defect of ours, and says so. */

@@ -1,11 +1,13 @@
-// The page: one focus (a moment, a frame, a line) that all views show and every view can move.
+// The page: one focus (a moment, a frame, a datum, a line) that all views show and every view can
+// move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
-import { Browse } from './browse.tsx';
+import { Browse, type Way } from './browse.tsx';
 import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict } from './embedding.ts';
 import { Header, verdictOf } from './header.tsx';
+import { Help } from './help.tsx';
 import { keptLines } from './kept.ts';
 import { base, load } from './load.ts';
 import { Moments } from './moments.tsx';
@@ -17,7 +19,8 @@ import type { Shown } from './shown.ts';
 import { Source } from './source.tsx';
 import { State } from './state.tsx';
 import { Terminal } from './terminal.tsx';
-import { TimeAxis } from './time-axis.tsx';
+import { TimeAxis, type TimeCommands } from './time-axis.tsx';
+import { useKeys } from './use-keys.ts';
 
 export function App() {
   const client = useMemo(() => new Client(), []);
@@ -37,6 +40,14 @@ export function App() {
   const [measure, setMeasure] = useState<Measure>('kcov');
   const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
   const [moments, setMoments] = useState<{ place: string; rows: readonly MomentRow[] }>();
+  const [datum, setDatum] = useState<string>();
+  const [way, setWay] = useState<Way>('files');
+  const help = useRef<HTMLDialogElement>(null);
+  const datumField = useRef<HTMLInputElement>(null);
+  const unitField = useRef<HTMLInputElement>(null);
+  const time = useRef<TimeCommands>();
+  /** Of the text that is shown. */
+  const lineCount = useRef(0);
   const [message, setMessage] = useState('');
   const [isBusy, setBusy] = useState(false);
   const busy = useRef(0);
@@ -68,10 +79,13 @@ export function App() {
 
   /** Moment and line of an address. */
   const goTo = useCallback(
-    async ({ unit, file, line }: Place, { first, last }: Opened) => {
+    async ({ unit, file, line, datum: what }: Place, { first, last }: Opened) => {
       const at = unit === undefined ? {} : { unit: Math.max(first, Math.min(unit, last)) };
       take(await client.ask('seek', at));
       if (file !== undefined) setShown({ file, line: line ?? 1 });
+      if (what === undefined) return;
+      await client.ask('follow', { what });
+      setDatum(what);
     },
     [client, take],
   );
@@ -89,6 +103,7 @@ export function App() {
         setMessage('');
         setMoments(undefined);
         setBreakpoints([]);
+        setDatum(undefined);
         const now = await client
           .ask('open', { capsule: bytes, name, assets: all, texts })
           .catch((error: Error) => {
@@ -170,7 +185,10 @@ export function App() {
     });
   }, [doing, open, openPlace]);
 
-  const place: Place = { embed, program, run, unit: focus?.unit, file: shown?.file, line: shown?.line };
+  const place: Place = {
+    ...{ embed, program, run, datum },
+    ...{ unit: focus?.unit, file: shown?.file, line: shown?.line },
+  };
   const isSame = opened?.differences.length === 0;
   const isFirst = assets?.first.program === program && assets?.first.file === shown?.file;
   useEffect(() => {
@@ -178,7 +196,7 @@ export function App() {
     // A run of a file has no address.
     const hash = (program ?? run) ? writePlace(place) : '';
     history.replaceState(null, '', hash || base.replace(/#.*/, ''));
-  }, [program, run, focus, shown]);
+  }, [program, run, focus, shown, datum]);
 
   useEffect(() => {
     // Another address for this page: a link, or a person who writes one.
@@ -216,15 +234,73 @@ export function App() {
     });
   const ask = (place: string) =>
     doing(async () => setMoments({ place, rows: await client.ask('moments', { place }) }));
-  const lastWrite = (what: string) =>
+  const goToWrite = async (what: string, direction: 'forward' | 'back'): Promise<void> => {
+    const write = await client.ask('write', { direction });
+    const [verb, side] = direction === 'back' ? ['was last', 'before'] : ['is next', 'behind'];
+    if (!write) return setMessage(`nothing writes ${what} ${side} this moment`);
+    take(await client.ask('seek', { unit: write.unit, hart: write.hart }));
+    setMessage(`${what} ${verb} written here: ${write.place}`);
+  };
+  const follow = (what: string, thenGo = false) =>
     doing(async () => {
-      const store = await client.ask('lastWrite', { what });
-      if (!store) setMessage(`nothing has stored to ${what} before this moment`);
-      else {
-        await seek(store.unit, store.hart);
-        setMessage(`${what} was last written here: ${store.place}`);
-      }
+      setMessage('');
+      await client.ask('follow', { what });
+      setDatum(what);
+      if (thenGo) await goToWrite(what, 'back');
     });
+  const write = (direction: 'forward' | 'back') =>
+    doing(async () => {
+      if (datum === undefined) setMessage('choose a datum first: a variable, a register or a word (d)');
+      else await goToWrite(datum, direction);
+    });
+  const line = shown && `${shown.file}:${shown.line}`;
+  const goLine = (by: 1 | -1): void => {
+    const next = (shown?.line ?? 0) + by;
+    if (shown && next >= 1 && next <= lineCount.current) setShown({ file: shown.file, line: next });
+  };
+  const goMoment = (by: 1 | -1) =>
+    doing(async () => {
+      if (line === undefined || !focus) return;
+      const rows = moments?.place === line ? moments.rows : await client.ask('moments', { place: line });
+      setMoments({ place: line, rows });
+      const next =
+        by > 0 ? rows.find(({ unit }) => unit > focus.unit) : rows.findLast(({ unit }) => unit < focus.unit);
+      if (next) take(await client.ask('seek', { ...next }));
+      else setMessage(`${line} does not run ${by > 0 ? 'behind' : 'before'} this moment`);
+    });
+  const goFrame = (by: 1 | -1): void => {
+    const level = (focus?.level ?? 0) + by;
+    if (focus?.frames[level]) void look({ level });
+  };
+  useKeys(
+    motion => void move(motion),
+    {
+      begin: () => void seek(),
+      end: () => opened && void seek(opened.last),
+      'event-before': () => time.current?.event(-1),
+      'event-next': () => time.current?.event(1),
+      'line-before': () => goLine(-1),
+      'line-next': () => goLine(1),
+      breakpoint: () => line && void toggle(line),
+      moments: () => line && void ask(line),
+      'moment-before': () => void goMoment(-1),
+      'moment-next': () => void goMoment(1),
+      caller: () => goFrame(1),
+      callee: () => goFrame(-1),
+      wrote: () => void write('back'),
+      writes: () => void write('forward'),
+      datum: () => datumField.current?.select(),
+      unit: () => unitField.current?.select(),
+      files: () => setWay('files'),
+      functions: () => setWay('functions'),
+      calls: () => setWay('calls'),
+      'zoom-in': () => time.current?.zoom(0.5),
+      'zoom-out': () => time.current?.zoom(2),
+      'zoom-all': () => time.current?.zoom(0),
+      help: () => help.current?.showModal(),
+    },
+    opened !== undefined,
+  );
   const openFile = (file: File) =>
     doing(async () => {
       turn.current++;
@@ -293,11 +369,17 @@ export function App() {
       <p class="message" role="status">
         {message}
       </p>
+      <p class="hidden" aria-live="polite">
+        {focus && sentenceOf(focus)}
+      </p>
+      <Help dialog={help} />
       {opened || kept ? (
         <main>
           <section class="files" aria-label="kernel">
             {opened && details && (
               <Browse
+                way={way}
+                onWay={setWay}
                 client={client}
                 opened={opened}
                 measure={measure}
@@ -309,7 +391,16 @@ export function App() {
             )}
           </section>
           <section class="middle" aria-label="source">
-            {opened && <Controls opened={opened} focus={focus} onMove={move} onSeek={seek} />}
+            {opened && (
+              <Controls
+                opened={opened}
+                focus={focus}
+                field={unitField}
+                onMove={move}
+                onSeek={seek}
+                onHelp={() => help.current?.showModal()}
+              />
+            )}
             <Source
               client={client}
               opened={opened}
@@ -319,6 +410,7 @@ export function App() {
               focus={focus}
               shown={shown}
               breakpoints={breakpoints}
+              lineCount={lineCount}
               onToggle={toggle}
               onLine={ask}
               onDrawn={() => drawn.current?.()}
@@ -335,7 +427,17 @@ export function App() {
           </section>
           <aside class="state" aria-label="state">
             {focus && (
-              <State focus={focus} onLook={look} onLastWrite={lastWrite} onSeek={seek} onShow={setShown} />
+              <State
+                client={client}
+                focus={focus}
+                datum={datum}
+                field={datumField}
+                onLook={look}
+                onFollow={follow}
+                onWrite={write}
+                onSeek={seek}
+                onShow={setShown}
+              />
             )}
           </aside>
           <div class="below">
@@ -345,6 +447,7 @@ export function App() {
                 details={details}
                 focus={focus}
                 moments={moments?.rows ?? []}
+                commands={time}
                 onSeek={seek}
               />
             )}
@@ -356,4 +459,11 @@ export function App() {
       )}
     </div>
   );
+}
+
+/** The focus for people who hear the page. */
+function sentenceOf({ unit, frames, level, reason }: Focus): string {
+  const frame = frames[level];
+  const where = frame ? `${frame.function}, ${frame.file} line ${frame.line}` : 'nowhere';
+  return `unit ${unit}: ${where}${reason === '' ? '' : `; ${reason}`}`;
 }

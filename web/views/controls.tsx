@@ -1,57 +1,30 @@
-// Motion in both directions, by buttons and by keys.
-import { useEffect } from 'preact/hooks';
+// Motion in both directions, by buttons; keys.ts has the keys of all of them.
+import type { RefObject } from 'preact';
 import type { Focus, Motion, Opened } from '../protocol.ts';
-
-interface Row extends Motion {
-  readonly key: string;
-  readonly label: string;
-  readonly title: string;
-}
-
-const ROWS: readonly Row[] = [
-  { way: 'continue', direction: 'back', key: 'C', label: '↞', title: 'back to the breakpoint before' },
-  { way: 'next', direction: 'back', key: 'N', label: '←', title: 'to the line before, over calls' },
-  { way: 'step', direction: 'back', key: 'S', label: '↖', title: 'to the line before, into calls' },
-  { way: 'instruction', direction: 'back', key: 'I', label: '‹', title: 'one instruction back' },
-  { way: 'instruction', direction: 'forward', key: 'i', label: '›', title: 'one instruction' },
-  { way: 'step', direction: 'forward', key: 's', label: '↘', title: 'to the next line, into calls' },
-  { way: 'next', direction: 'forward', key: 'n', label: '→', title: 'to the next line, over calls' },
-  { way: 'continue', direction: 'forward', key: 'c', label: '↠', title: 'to the next breakpoint' },
-  { way: 'finish', direction: 'back', key: 'F', label: '↥', title: 'back to the call of this function' },
-  { way: 'finish', direction: 'forward', key: 'f', label: '↧', title: 'out of this function' },
-];
+import { attributesOf, MOTIONS } from './keys.ts';
 
 export function Controls({
   opened,
   focus,
+  field,
   onMove,
   onSeek,
+  onHelp,
 }: {
   opened: Opened;
   focus: Focus | undefined;
+  /** The field of the unit. */
+  field: RefObject<HTMLInputElement>;
   onMove: (motion: Motion) => void;
   onSeek: (unit?: number) => void;
+  onHelp: () => void;
 }) {
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (target.closest('dialog')) return;
-      if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
-        return;
-      const row = ROWS.find(({ key }) => key === event.key);
-      if (!row) return;
-      event.preventDefault();
-      onMove({ way: row.way, direction: row.direction });
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  });
   return (
     <div class="controls" role="toolbar" aria-label="motion">
-      <button type="button" title="to the beginning of the program" onClick={() => onSeek()}>
+      <button type="button" {...attributesOf('begin')} onClick={() => onSeek()}>
         ⇤
       </button>
-      {ROWS.map(({ way, direction, key, label, title }) => (
+      {MOTIONS.map(({ way, direction, key, label, title }) => (
         <button
           key={key}
           type="button"
@@ -63,12 +36,13 @@ export function Controls({
           {label}
         </button>
       ))}
-      <button type="button" title="to the end of the run" onClick={() => onSeek(opened.last)}>
+      <button type="button" {...attributesOf('end')} onClick={() => onSeek(opened.last)}>
         ⇥
       </button>
       <label class="unit">
         unit{' '}
         <input
+          ref={field}
           type="number"
           min={opened.first}
           max={opened.last}
@@ -79,6 +53,9 @@ export function Controls({
           }}
         />
       </label>
+      <button type="button" {...attributesOf('help')} onClick={onHelp}>
+        keys
+      </button>
       <span class="reason">{focus?.reason}</span>
     </div>
   );

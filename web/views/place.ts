@@ -7,6 +7,8 @@ export interface Place {
   readonly unit?: number | undefined;
   readonly file?: string | undefined;
   readonly line?: number | undefined;
+  /** The datum that is followed. */
+  readonly datum?: string | undefined;
   /** In a frame of <kcovbox-run>; '1': it is. */
   readonly embed?: '1' | undefined;
   /** A capsule comes from the page around the frame. */
@@ -27,6 +29,7 @@ export function readPlace(hash: string): Place {
     unit: number('unit'),
     file: words.get('file') ?? undefined,
     line: number('line'),
+    datum: words.get('datum')?.slice(0, 200) || undefined,
     embed: words.get('embed') === '1' ? '1' : undefined,
     wait: words.get('wait') === '1' ? '1' : undefined,
   };

@@ -126,6 +126,7 @@ export function Source({
   focus,
   shown,
   breakpoints,
+  lineCount,
   onToggle,
   onLine,
   onDrawn,
@@ -140,6 +141,8 @@ export function Source({
   focus: Focus | undefined;
   shown: Shown | undefined;
   breakpoints: readonly string[];
+  /** Is set to the lines of the text. */
+  lineCount: { current: number };
   onToggle: (place: string) => void;
   onLine: (place: string) => void;
   /** When the states of lines are in the page, or there is no text. */
@@ -201,6 +204,7 @@ export function Source({
       }),
     });
     view.current = made;
+    lineCount.current = made.state.doc.lines;
     // The line stays in the middle while other views come beside it.
     const resized = new ResizeObserver(() => {
       const { shown: line } = made.state.field(marksField);
@@ -244,10 +248,23 @@ export function Source({
   return (
     <div class="source">
       <h2>{path}</h2>
+      <p class="hidden" aria-live="polite">
+        {content?.path === path &&
+          line > 0 &&
+          lineText(content.lines, line, breakpoints.includes(`${path}:${line}`))}
+      </p>
       {content && content.path === path && text === undefined && (
         <p class="empty">The text of this file is not in the page.</p>
       )}
       <div class="editor" ref={host} hidden={text === undefined} />
     </div>
   );
+}
+
+/** The line that is looked at, for people who hear the page. */
+function lineText(lines: Lines, line: number, isBreakpoint: boolean): string {
+  const [, state, hits = -1] = lines.find(([n]) => n === line) ?? [];
+  const ran = state === undefined ? 'has no code' : STATE_TEXT[state];
+  const times = hits > 0 ? `, ${hits} times` : '';
+  return `line ${line} ${ran}${times}${isBreakpoint ? ', breakpoint' : ''}`;
 }

@@ -1,19 +1,32 @@
-// The state at the moment: calls, variables, the kcov buffer, registers, harts.
+// The state at the moment: the datum, calls, variables, the kcov buffer, registers, harts.
+import type { RefObject } from 'preact';
 import type { Focus } from '../protocol.ts';
 import { Buffer } from './buffer.tsx';
+import type { Client } from './client.ts';
+import { Datum } from './datum.tsx';
 import type { Shown } from './shown.ts';
 
 export function State({
+  client,
   focus,
+  datum,
+  field,
   onLook,
-  onLastWrite,
+  onFollow,
+  onWrite,
   onSeek,
   onShow,
 }: {
+  client: Client;
   focus: Focus;
+  /** Its name. */
+  datum: string | undefined;
+  field: RefObject<HTMLInputElement>;
   onLook: (args: { hart?: number; level?: number }) => void;
-  onLastWrite: (what: string) => void;
-  onSeek: (unit: number) => void;
+  /** `thenGo`: to the last store. */
+  onFollow: (what: string, thenGo?: boolean) => void;
+  onWrite: (direction: 'forward' | 'back') => void;
+  onSeek: (unit: number, hart?: number) => void;
   onShow: (shown: Shown) => void;
 }) {
   return (
@@ -55,6 +68,15 @@ export function State({
           ))}
         </ol>
       </section>
+      <Datum
+        client={client}
+        focus={focus}
+        what={datum}
+        field={field}
+        onFollow={onFollow}
+        onWrite={onWrite}
+        onSeek={onSeek}
+      />
       <section>
         <h2>Variables</h2>
         {!focus.variables && <p class="empty">The kernel's types are being loaded.</p>}
@@ -62,7 +84,17 @@ export function State({
         <dl>
           {focus.variables?.map(({ name, type, value }) => (
             <div key={name}>
-              <dt title={type}>{name}</dt>
+              <dt title={type}>
+                <button
+                  type="button"
+                  class="name"
+                  aria-pressed={datum === name}
+                  disabled={value === undefined}
+                  onClick={() => onFollow(name)}
+                >
+                  {name}
+                </button>
+              </dt>
               <dd>
                 {value ?? <i>optimised out</i>}
                 {value !== undefined && (
@@ -70,7 +102,7 @@ export function State({
                     type="button"
                     class="who"
                     title={`go to the last store to ${name}`}
-                    onClick={() => onLastWrite(name)}
+                    onClick={() => onFollow(name, true)}
                   >
                     who wrote this?
                   </button>
@@ -82,15 +114,47 @@ export function State({
       </section>
       <section>
         <h2>kcov buffer</h2>
-        <Buffer buffer={focus.buffer} unit={focus.unit} onSeek={onSeek} onShow={onShow} />
+        <Buffer
+          client={client}
+          buffer={focus.buffer}
+          unit={focus.unit}
+          onFollow={onFollow}
+          onSeek={onSeek}
+          onShow={onShow}
+        />
       </section>
       <details>
         <summary>Registers</summary>
         <dl class="registers">
           {focus.registers.map(([name, value]) => (
             <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
+              <dt>
+                {name === 'pc' || name === 'zero' ? (
+                  name
+                ) : (
+                  <button
+                    type="button"
+                    class="name"
+                    aria-pressed={datum === `$${name}`}
+                    onClick={() => onFollow(`$${name}`)}
+                  >
+                    {name}
+                  </button>
+                )}
+              </dt>
+              <dd>
+                {value}
+                {name !== 'pc' && name !== 'zero' && (
+                  <button
+                    type="button"
+                    class="who"
+                    title={`go to the last change of ${name}`}
+                    onClick={() => onFollow(`$${name}`, true)}
+                  >
+                    who wrote this?
+                  </button>
+                )}
+              </dd>
             </div>
           ))}
         </dl>

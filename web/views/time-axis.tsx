@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { Details, Focus, MomentRow, Opened, RunEvent } from '../protocol.ts';
+import { attributesOf } from './keys.ts';
 import { library } from './load.ts';
 
 const LANE = 16;
@@ -17,7 +18,7 @@ const KINDS: Readonly<Record<RunEvent['kind'], { readonly color: string; readonl
   kcov: { color: '--mark-strong', height: 0.85 },
 };
 
-const nameOf = ({ name, unit }: RunEvent): string => `${name}, unit ${unit.toLocaleString('en-US')}`;
+const nameOf = ({ name, unit }: Place): string => `${name}, unit ${unit.toLocaleString('en-US')}`;
 
 /** Canvases take no variables: the colour that one has now. */
 function colorOf(name: string): string {
@@ -29,16 +30,37 @@ function colorOf(name: string): string {
   return color;
 }
 
+/** What the keys do with the axis. */
+export interface TimeCommands {
+  event(by: 1 | -1): void;
+  /** The visible part, this many times as long around the moment; 0: all. */
+  zoom(factor: number): void;
+}
+
 interface Marks {
   focus: Focus;
   moments: readonly MomentRow[];
 }
 
-/** The event nearest to a pixel, if one is near. */
-function eventNear(plot: uPlot, events: readonly RunEvent[], left: number): RunEvent | undefined {
-  let best: RunEvent | undefined;
+interface Place {
+  readonly unit: number;
+  readonly hart?: number;
+  readonly name?: string;
+}
+
+/** What can be met in the lane at a height: events of a hart, records and traps of a thread. */
+function placesAt(top: number, { events, lanes }: Details, { harts }: Opened): readonly Place[] {
+  const row = Math.floor((top + (harts + lanes.length) * LANE + 6) / LANE);
+  const lane = lanes[row - harts];
+  if (lane) return [...lane.units, ...lane.traps].map(unit => ({ unit, name: lane.name }));
+  return row >= 0 && row < harts ? events.filter(({ hart }) => hart === row) : events;
+}
+
+/** The one nearest to a pixel, if one is near. */
+function placeNear(plot: uPlot, places: readonly Place[], left: number): Place | undefined {
+  let best: Place | undefined;
   let distance = NEAR + 1;
-  for (const event of events) {
+  for (const event of places) {
     const away = Math.abs(plot.valToPos(event.unit, 'x') - left);
     if (away < distance) [best, distance] = [event, away];
   }
@@ -82,6 +104,7 @@ function drawLanes(
   for (const [i, lane] of lanes.entries()) {
     label(harts + i, lane.name.replace('remote section', 'remote').replace(/0x\w{8,}(?=\w{4}$)/, '0x…'));
     const y = top + (harts + i) * LANE * ratio;
+    for (const unit of lane.traps) bar(unit, y + 3 * ratio, (LANE - 6) * ratio, '--accent');
     for (const unit of lane.units) bar(unit, y + 4 * ratio, (LANE - 8) * ratio, '--good');
   }
   const whole = bbox.top + bbox.height - top;
@@ -95,12 +118,15 @@ export function TimeAxis({
   details,
   focus,
   moments,
+  commands,
   onSeek,
 }: {
   opened: Opened;
   details: Details;
   focus: Focus;
   moments: readonly MomentRow[];
+  /** Is set to what the keys do. */
+  commands: { current: TimeCommands | undefined };
   onSeek: (unit: number, hart?: number) => void;
 }) {
   const host = useRef<HTMLDivElement>(null);
@@ -123,7 +149,7 @@ export function TimeAxis({
   useEffect(() => {
     if (!Plot) return;
     const { growth, first, last, harts } = opened;
-    const { start, events, lanes } = details;
+    const { start, lanes } = details;
     const rows = harts + lanes.length;
     const element = host.current!;
     const units = [first, ...growth.units, last];
@@ -158,28 +184,32 @@ export function TimeAxis({
         cursor: { y: false, points: { show: false }, drag: { x: true, setScale: true, dist: 8 } },
         hooks: {
           draw: [now => drawLanes(now, details, opened, marks.current)],
-          setCursor: [
-            now => {
-              const left = now.cursor.left ?? -1;
-              const near = left < 0 ? undefined : eventNear(now, events, left);
-              label.current!.textContent = near ? nameOf(near) : '';
-            },
-          ],
         },
       },
       [units, points],
       element,
     );
     plot.current = made;
-    const clicked = (): void => {
-      const left = made.cursor.left ?? -1;
+    // The lanes are above the plotting area, whose own events end at its border.
+    const at = ({ clientX, clientY }: MouseEvent): { left: number; near: Place | undefined } => {
+      const box = made.over.getBoundingClientRect();
+      const left = clientX - box.left;
+      if (left < 0 || left > box.width) return { left: -1, near: undefined };
+      return { left, near: placeNear(made, placesAt(clientY - box.top, details, opened), left) };
+    };
+    const clicked = (event: MouseEvent): void => {
+      const { left, near } = at(event);
       if (left < 0 || made.select.width > 0) return;
-      const near = eventNear(made, events, left);
       const unit = Math.round(made.posToVal(left, 'x'));
       if (near) seek.current(near.unit, near.hart);
       else seek.current(Math.min(last, Math.max(first, unit)));
     };
-    made.over.addEventListener('click', clicked);
+    const moved = (event: MouseEvent): void => {
+      const { near } = at(event);
+      label.current!.textContent = near ? nameOf(near) : '';
+    };
+    made.root.addEventListener('click', clicked);
+    made.root.addEventListener('mousemove', moved);
     const resized = new ResizeObserver(() =>
       made.setSize({ width: element.clientWidth, height: HEIGHT + rows * LANE }),
     );
@@ -202,6 +232,13 @@ export function TimeAxis({
     onSeek(next.unit, next.hart);
     label.current!.textContent = nameOf(next);
   };
+  const zoom = (factor: number): void => {
+    const { min = opened.first, max = opened.last } = plot.current?.scales['x'] ?? {};
+    const half = Math.max(20, ((max - min) * factor) / 2);
+    const range = factor === 0 ? { min: opened.first, max: opened.last } : aroundOf(focus.unit, half, opened);
+    plot.current?.setScale('x', range);
+  };
+  commands.current = { event: go, zoom };
   return (
     <section class="time" aria-label="time axis">
       <h2>
@@ -210,15 +247,25 @@ export function TimeAxis({
           <i class="k-syscall" /> system call <i class="k-interrupt" /> interrupt <i class="k-exception" />{' '}
           exception <i class="k-kcov" /> kcov <i class="k-points" /> recorded
         </span>
-        <button type="button" onClick={() => go(-1)} title="to the event before">
+        <button type="button" onClick={() => go(-1)} {...attributesOf('event-before')}>
           ← event
         </button>
-        <button type="button" onClick={() => go(1)} title="to the next event">
+        <button type="button" onClick={() => go(1)} {...attributesOf('event-next')}>
           event →
         </button>
       </h2>
-      <div ref={host} />
+      <div
+        ref={host}
+        role="img"
+        aria-label={`${events.length} events of ${opened.harts} harts, and ${details.lanes.length} threads and remote sections`}
+      />
       {details.moreEvents > 0 && <p>{details.moreEvents} more events are not drawn.</p>}
+      {details.moreLanes > 0 && <p>{details.moreLanes} more threads are not drawn.</p>}
     </section>
   );
+}
+
+function aroundOf(unit: number, half: number, { first, last }: Opened): { min: number; max: number } {
+  const min = Math.max(first, unit - half);
+  return { min, max: Math.min(last, min + 2 * half) };
 }
