@@ -87,15 +87,3 @@ export const attributesOf = (act: Act) => ({
   'aria-label': titles.get(act)!,
   'aria-keyshortcuts': keys.get(act)!,
 });
-
-/** The row of a key that the page takes; undefined: the key belongs to a field, or to nobody. */
-export function rowOf(event: KeyboardEvent): MotionKey | ActKey | undefined {
-  const target = event.target as HTMLElement;
-  if (event.ctrlKey || event.altKey || event.metaKey || target.closest('dialog')) return undefined;
-  const isField =
-    /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !/^(radio|checkbox)$/.test(typeOf(target));
-  if (isField) return undefined;
-  return MOTIONS.find(({ key }) => key === event.key) ?? ACTS.find(({ key }) => key === event.key);
-}
-
-const typeOf = (target: HTMLElement): string => (target as HTMLInputElement).type ?? '';

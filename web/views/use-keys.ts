@@ -1,7 +1,7 @@
 // The page acts on its keys (keys.ts), wherever the focus of the keyboard is but in a field.
 import { useEffect } from 'preact/hooks';
 import type { Motion } from '../protocol.ts';
-import { type Act, rowOf } from './keys.ts';
+import { ACTS, type Act, type ActKey, MOTIONS, type MotionKey } from './keys.ts';
 
 export function useKeys(
   onMove: (motion: Motion) => void,
@@ -21,3 +21,15 @@ export function useKeys(
     return () => removeEventListener('keydown', pressed);
   });
 }
+
+/** The row of a key that the page takes; undefined: the key belongs to a field, or to nobody. */
+function rowOf(event: KeyboardEvent): MotionKey | ActKey | undefined {
+  const target = event.target as HTMLElement;
+  if (event.ctrlKey || event.altKey || event.metaKey || target.closest('dialog')) return undefined;
+  const isField =
+    /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !/^(radio|checkbox)$/.test(typeOf(target));
+  if (isField) return undefined;
+  return MOTIONS.find(({ key }) => key === event.key) ?? ACTS.find(({ key }) => key === event.key);
+}
+
+const typeOf = (target: HTMLElement): string => (target as HTMLInputElement).type ?? '';
