@@ -20,8 +20,10 @@ export interface ImageFiles {
  * lines, and the rest of the debug information.
  */
 export interface KernelFiles {
-  /** SHA-256 of the whole image. */
+  readonly dialect: string;
+  /** SHA-256 of the whole image, and its length. */
   readonly sha256: string;
+  readonly bytes: number;
   readonly load: Part;
   /** The header and the end of an ELF file; the loaded part is between them. */
   readonly lines: Part;
@@ -269,11 +271,15 @@ export type Lines = readonly (readonly [line: number, state: LineState, hits: nu
 
 /** Name, arguments and answer of each request. */
 export interface Requests {
-  /** `capsule`: or the text of an address. `texts`: sources that the page has not, by path. */
+  /**
+   * `capsule`: or the text of an address, or a program, which is recorded on the kernel of
+   * `dialect`. `texts`: sources that the page has not, by path.
+   */
   open: [
     {
       capsule: Uint8Array | string;
       name: string;
+      dialect?: string;
       assets: Assets;
       texts: Readonly<Record<string, string>>;
     },

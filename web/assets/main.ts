@@ -95,7 +95,9 @@ async function kernelFiles(dialect: string, folder: string): Promise<{ files: Ke
   const part = (name: string, contents: Uint8Array): Part =>
     written(folder, `kernels/${dialect}.${name}`, contents);
   const files = {
+    dialect,
     sha256: sha256(bytes),
+    bytes: bytes.length,
     load: part('load', bytes.subarray(0, end)),
     lines: part('lines', Buffer.concat([lines.subarray(0, HEADER), lines.subarray(end)])),
     rest: part('rest', Buffer.concat([...rest, bytes.subarray(at)])).path,

@@ -36,6 +36,11 @@ export async function kernelOf(capsule: Capsule, { kernels }: Assets): Promise<K
   }
   const files = kernels.find(kernel => kernel.sha256 === hash);
   if (!files) throw missing('kernel', hash);
+  return kernelOfFiles(files);
+}
+
+/** A kernel of the page. */
+export async function kernelOfFiles(files: KernelFiles): Promise<KernelImage> {
   const [load, lines] = await Promise.all([partOf(files.load), partOf(files.lines)]);
   const bytes = joined(lines.subarray(0, HEADER), load.subarray(HEADER), lines.subarray(HEADER));
   let whole: Promise<Uint8Array> | undefined;

@@ -1,7 +1,7 @@
 // The worker of the page: owns the machine, answers one request at a time.
 import { CoverageError } from '../../coverage/index.ts';
 import { DebugError } from '../../debug/expression.ts';
-import { HostError, KcovboxError } from '../../emulator/index.ts';
+import { HostError, isElf, KcovboxError } from '../../emulator/index.ts';
 import type { Capsule } from '../../run/capsule/index.ts';
 import type { Answer, Focus, RequestName, Requests } from '../protocol.ts';
 import { checkLength, fromAddress, toAddress, UNITS_MAX } from './address.ts';
@@ -9,6 +9,7 @@ import { arrived } from './host.ts';
 import { type KernelImage, kernelOf, programOf } from './images.ts';
 import { LineStates } from './lines.ts';
 import { OpenedRun, readCapsule } from './opened.ts';
+import { recordProgram } from './record.ts';
 import { Sources } from './sources.ts';
 
 type Handlers = {
@@ -39,11 +40,17 @@ async function withState(focus: Focus): Promise<Focus> {
 }
 
 const HANDLERS: Handlers = {
-  async open({ capsule: given, name, assets, texts }) {
+  async open({ capsule: given, name, assets, texts, dialect }) {
     current = undefined; // its memory can be used again
     opened = undefined;
     const isAddress = typeof given === 'string';
-    const capsule = readCapsule(isAddress ? fromAddress(given) : given, name);
+    const isProgram = !isAddress && isElf(given);
+    const bytes = isAddress
+      ? fromAddress(given)
+      : isProgram
+        ? await recordProgram(given, name, assets, dialect)
+        : given;
+    const capsule = readCapsule(bytes, name);
     if (isAddress) checkLength(capsule);
     const program = programOf(capsule, assets);
     program.catch(() => {}); // the kernel's fault is said first

@@ -53,6 +53,8 @@ export function App() {
   const busy = useRef(0);
   /** Of the programs that were asked for, the last one is opened. */
   const turn = useRef(0);
+  /** Of the run that was open last: a program without a capsule runs on its kernel. */
+  const dialect = useRef('openbsd');
   /** Called when the source is drawn. */
   const drawn = useRef<() => void>();
 
@@ -105,7 +107,7 @@ export function App() {
         setBreakpoints([]);
         setDatum(undefined);
         const now = await client
-          .ask('open', { capsule: bytes, name, assets: all, texts })
+          .ask('open', { capsule: bytes, name, assets: all, texts, dialect: dialect.current })
           .catch((error: Error) => {
             // A newer request has its own run.
             if (error.message !== STOPPED) {
@@ -117,6 +119,7 @@ export function App() {
         setDetails(undefined);
         setFocus(undefined);
         setOpened(now);
+        dialect.current = now.dialect;
         tellVerdict(verdictOf(now));
         setMeasure(now.hasPoints ? 'kcov' : 'all');
         setShown(at.file === undefined ? undefined : { file: at.file, line: at.line ?? 1 });

@@ -42,16 +42,15 @@ export function Header({
       <button
         type="button"
         onClick={() => input.current?.click()}
-        title="a .kcapsule of kcovbox run --record"
+        title="a .kcapsule of kcovbox run --record, or a static RISC-V program"
       >
-        Open a capsule
+        Open a file
       </button>
       <input
         ref={input}
         class="hidden"
         type="file"
-        accept=".kcapsule"
-        aria-label="capsule file"
+        aria-label="capsule or program"
         tabIndex={-1}
         onChange={event => {
           const file = event.currentTarget.files?.[0];
