@@ -1,13 +1,16 @@
 // One focus for all views: a datum that is followed through time, the keys, the lanes of the time
 // axis, and the pages of the kcov buffer. The oracle is the machine itself: the instruction that
 // is said to write a datum changes it when it runs, and the program's own output.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACTS, MOTIONS } from '../../web/views/keys.ts';
 import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { kcovbox, ROOT } from '../support/command.ts';
 import { serve } from '../support/static-server.ts';
 import { buildPage, capsuleOf, Observed, PATIENCE, settled, WEB } from './built.ts';
 
@@ -18,6 +21,7 @@ describe.skipIf(reason)('the focus', () => {
   let server: Server;
   let browser: Browser;
   let home: string;
+  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-focus-'));
   const observed = new Observed();
 
   beforeAll(async () => {
@@ -31,6 +35,7 @@ describe.skipIf(reason)('the focus', () => {
   afterAll(async () => {
     await browser?.close();
     server?.close();
+    rmSync(dir, { recursive: true, force: true });
   });
 
   async function opened(hash: string): Promise<Page> {
@@ -107,16 +112,20 @@ describe.skipIf(reason)('the focus', () => {
       await press(page, 'i');
       expect(await register(page, 'a0').locator('dd').textContent()).toBe(value);
       // A variable, by its expression; its memory stays the datum when the name is out of sight.
-      await press(page, '<', 'n', 'd');
+      await press(page, '<', 'n', 'n', 'n', 'd');
       await page.keyboard.type('words + 0');
       await page.keyboard.press('Enter');
       await settled(page);
-      expect(await messageOf(page)).toContain('words');
+      expect(await messageOf(page)).toMatch(/^words \+ 0: /);
       await page.getByLabel('datum to follow').fill('words');
       await page.keyboard.press('Enter');
       await page.locator('.source .cm-content').focus();
       await settled(page);
-      await press(page, 'W', 'i');
+      expect(await datumValue(page)).toBe('512');
+      await press(page, 'w');
+      expect(await messageOf(page)).toMatch(/^words was last written here: main at /);
+      expect(await datumValue(page)).not.toBe('512');
+      await press(page, 'i');
       expect(await datumValue(page)).toBe('512');
       await press(page, '>');
       expect(await page.locator('.datum-value').textContent()).toMatch(/8 bytes at 0x/);
@@ -226,7 +235,18 @@ describe.skipIf(reason)('the focus', () => {
   it(
     'the buffer turns through all records',
     async () => {
-      const page = await opened('#program=constants');
+      // The program of the menu, with thirty calls.
+      const [source, capsule] = [join(dir, 'many.c'), join(dir, 'many.kcapsule')];
+      const text = readFileSync(join(ROOT, 'examples', 'bare.c'), 'utf8');
+      const call = 'call(SYS_read, -1, 0, 0, 0, 0);';
+      expect(text).toContain(call);
+      writeFileSync(source, text.replace(call, `for (int i = 0; i < 30; i++) ${call}`));
+      const flags = ['--cflags', '-g -O0 -nostdlib -static', '--record', capsule];
+      kcovbox(['run', ...flags, source], { cwd: dir });
+      const page = await opened('#program=bare');
+      await page.locator('input[type=file]').setInputFiles(capsule);
+      await page.locator('.verdict.same[title*="status"]').waitFor();
+      await settled(page);
       await press(page, '>');
       const pages = page.locator('.pages');
       const range = async (): Promise<[number, number, number]> => {

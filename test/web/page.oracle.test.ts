@@ -231,7 +231,7 @@ describe.skipIf(reason)('the page', () => {
       const kept = `caches.keys().then(async names => {
       const lists = await Promise.all(names.map(async name => (await caches.open(name)).keys()));
       const urls = lists.flat().map(({ url }) => url);
-      const kinds = ['.packed', '.kcapsule', '.js', '.css', '/'];
+      const kinds = ['.packed', '.kcapsule', '.js', '/'];
       return kinds.every(end => urls.some(url => url.endsWith(end)));
     })`;
       while (!(await page.evaluate(kept))) await page.waitForTimeout(100);

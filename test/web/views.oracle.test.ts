@@ -67,7 +67,7 @@ describe.skipIf(reason)('the views', () => {
       // Behind a section: its records are in its buffer, the latest first.
       await page.getByTitle('to the end of the run').click();
       await settled(page);
-      const rows = page.locator('.records button');
+      const rows = page.locator('.records .record');
       const titles = await rows.evaluateAll(buttons => buttons.map(button => button.getAttribute('title')));
       const words = titles.map(title => /^(0x[0-9a-f]{16}), written at unit ([\d,]+)$/.exec(title!)!);
       expect(words.length).toBeGreaterThan(0);

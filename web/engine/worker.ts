@@ -98,7 +98,11 @@ const HANDLERS: Handlers = {
   async follow({ what }) {
     // It may be a variable of the kernel.
     if (!/^[$@]/.test(what)) await withState(run().focus());
-    run().data.follow(what);
+    try {
+      run().data.follow(what);
+    } catch (error) {
+      throw error instanceof DebugError ? new DebugError(`${what}: ${error.message}`) : error;
+    }
     return undefined;
   },
   datum: () => run().data.view(),

@@ -263,13 +263,15 @@ export function App() {
   };
   const goMoment = (by: 1 | -1) =>
     doing(async () => {
-      if (line === undefined || !focus) return;
-      const rows = moments?.place === line ? moments.rows : await client.ask('moments', { place: line });
-      setMoments({ place: line, rows });
+      // The line of the list, which stays while the moments change.
+      const place = moments?.place ?? line;
+      if (place === undefined || !focus) return;
+      const rows = moments?.rows ?? (await client.ask('moments', { place }));
+      setMoments({ place, rows });
       const next =
         by > 0 ? rows.find(({ unit }) => unit > focus.unit) : rows.findLast(({ unit }) => unit < focus.unit);
       if (next) take(await client.ask('seek', { ...next }));
-      else setMessage(`${line} does not run ${by > 0 ? 'behind' : 'before'} this moment`);
+      else setMessage(`${place} does not run ${by > 0 ? 'behind' : 'before'} this moment`);
     });
   const goFrame = (by: 1 | -1): void => {
     const level = (focus?.level ?? 0) + by;
