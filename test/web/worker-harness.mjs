@@ -28,13 +28,15 @@ async function measure({ post, take, load }, assets, small, large) {
   };
   const open = capsule => timed(() => ask('open', { capsule, name: 'capsule', assets, texts: {} }));
   const first = await open(small);
-  let best = Number.POSITIVE_INFINITY;
-  let opened;
-  for (let i = 0; i < 3; i++) {
-    const [less, more] = [await open(small), await open(large)];
-    opened = more.value;
-    best = Math.min(best, (more.ms - less.ms) / (opened.instructions - less.value.instructions));
+  // Of many, the shortest: other processes only add to it.
+  const shortest = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [less, opened] = [first.value, first.value];
+  for (let i = 0; i < 4; i++) {
+    const [few, many] = [await open(small), await open(large)];
+    [less, opened] = [few.value, many.value];
+    for (const [k, { ms }] of [few, many].entries()) shortest[k] = Math.min(shortest[k], ms);
   }
+  const best = (shortest[1] - shortest[0]) / (opened.instructions - less.instructions);
   let seed = 12345;
   const random = below => {
     seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
