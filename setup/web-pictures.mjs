@@ -16,6 +16,11 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/cs
 /** Picture, address, the buttons that are pressed, and whether docs/ shows it. */
 const VIEWS = [
   { name: 'page', address: '', buttons: ['Calls'], isInDocs: true },
+  {
+    name: 'page-datum',
+    address: '#program=bare',
+    buttons: ['to the end of the run', 'follow word 0 as a datum'],
+  },
   { name: 'page-buffer', address: '#program=constants', buttons: ['to the end of the run'] },
   { name: 'page-remote', address: '#program=remote-linux', buttons: ['to the end of the run'] },
   { name: 'page-textbook', address: 'textbook.html', buttons: [], isInDocs: true },
