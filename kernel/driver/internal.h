@@ -35,6 +35,21 @@ void devices_retry(void); /* (driver_lock) probes deferred devices again */
 int device_probe(struct device *dev, const struct driver_row *row);
 int device_release(struct device *dev, bool is_lost); /* from its driver */
 struct device *device_find(const struct bus *bus, const char *name);
+/* opt/hotplug */
+#ifdef CONFIG_HOTPLUG
+void device_may_go(struct device *dev); /* once, before dev_lost */
+/* Puts operations in front of *ops that answer -ENODEV when the device has gone. */
+int node_gate_open(struct device *dev, const char *name, const struct file_ops **ops, void *priv);
+void node_gate_close(const struct file_ops *gate);
+#else
+static inline void device_may_go(struct device *dev) {}
+static inline int node_gate_open(struct device *dev, const char *name, const struct file_ops **ops,
+                                 void *priv)
+{
+    return 0;
+}
+static inline void node_gate_close(const struct file_ops *gate) {}
+#endif
 /* opt/sysfs */
 int device_bind(const struct bus *bus, const char *driver, const char *device);
 int device_unbind(const struct bus *bus, const char *driver, const char *device);

@@ -138,7 +138,7 @@ static int device_open(struct inode *inode, struct file *file)
     mutex_lock(&fs_lock);
     for (struct registration *r = registrations; r; r = r->next)
         if (r->rdev == inode->rdev && r->type == (inode->mode & S_IFMT)) {
-            inode->dev_priv = r->priv;
+            file->priv = inode->dev_priv = r->priv;
             ops = r->ops; /* r itself may go when the lock is dropped */
             break;
         }

@@ -103,6 +103,7 @@ int file_open_path(const struct path *at, u32 oflags, const char *shown, struct 
     if (!f)
         return -ENOMEM;
     f->ops = oflags & O_PATH ? &path_fops : at->inode->fops;
+    f->priv = at->inode->dev_priv;
     f->path = kstrdup(shown);
     if (!f->path)
         err = -ENOMEM;

@@ -5,5 +5,5 @@
 
 extern struct mount *mounts; /* oldest first; (fs_lock) */
 void super_drop(struct super *sb);
-/* sys_dirs.c: the directory at becomes *which, the current one or the root; takes over at. */
+/* opt/directories: the directory at becomes *which, the current one or the root; takes over at. */
 long change_to(struct path *at, struct path *which);

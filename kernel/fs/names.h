@@ -1,4 +1,4 @@
-/* names.h: the parts of sys_names.c that calls on names share. */
+/* names.h: what the calls on names share: fs/sys_names.c, opt/directories/names.c. */
 #pragma once
 
 #include "fs/namei.h"

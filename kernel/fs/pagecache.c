@@ -138,7 +138,7 @@ void *page_cache_get(struct inode *inode, u64 index, bool for_write, int *err)
 }
 
 /* The same, but NULL with *err == 0 for a hole. */
-static void *get_for_read(struct inode *inode, u64 index, int *err)
+void *page_cache_look(struct inode *inode, u64 index, int *err)
 {
     struct page_cache *c = inode->pages;
     u64 *slot;
@@ -166,7 +166,7 @@ i64 page_cache_read(struct inode *inode, struct iter *to, i64 pos)
     while (to->left && pos < inode->size) {
         u64 in_page = pos & PAGE_MASK;
         u64 n = MIN(MIN(PAGE_SIZE - in_page, to->left), (u64)(inode->size - pos));
-        char *page = get_for_read(inode, pos >> PAGE_SHIFT, &err);
+        char *page = page_cache_look(inode, pos >> PAGE_SHIFT, &err);
         u64 moved;
 
         if (err)
@@ -218,7 +218,7 @@ i64 page_cache_write(struct inode *inode, struct iter *from, i64 pos)
 }
 
 /* Drops every page at or above first from the subtree; true if that frees all of it. */
-static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 first)
+bool page_cache_drop(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 first)
 {
     u64 span = 1UL << (level * FANOUT_SHIFT);
     bool empty = true;
@@ -229,8 +229,8 @@ static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 
         return false;
     if (level) {
         for (u32 i = 0; i < FANOUT; i++)
-            if (!drop_from(c, &slots(*slot)[i], level - 1, base + i * (span >> FANOUT_SHIFT),
-                           first))
+            if (!page_cache_drop(c, &slots(*slot)[i], level - 1, base + i * (span >> FANOUT_SHIFT),
+                                 first))
                 empty = false;
         if (!empty)
             return false;
@@ -242,57 +242,13 @@ static bool drop_from(struct page_cache *c, u64 *slot, u32 level, u64 base, u64 
     return true;
 }
 
-/*
- * Clears the last page beyond the new end. It becomes dirty, because the old bytes would otherwise
- * come back from the disk when the file grows again.
- */
-static int zero_tail(struct inode *inode, i64 size)
-{
-    int err = 0;
-    char *page = size & PAGE_MASK ? get_for_read(inode, size >> PAGE_SHIFT, &err) : NULL;
-
-    if (!page)
-        return err;
-    page_put(va_to_pa(page));
-    page = page_cache_get(inode, size >> PAGE_SHIFT, true, &err);
-    if (page) {
-        memset(page + (size & PAGE_MASK), 0, PAGE_SIZE - (size & PAGE_MASK));
-        page_put(va_to_pa(page));
-    }
-    return err;
-}
-
-/* Needs inode->lock. Sets the size. Bytes beyond it are lost: they read as zeros after a growth. */
-int page_cache_truncate(struct inode *inode, i64 size)
-{
-    bool shrinks = size < inode->size;
-    u64 end = ALIGN_UP(size, PAGE_SIZE);
-    int err = shrinks ? zero_tail(inode, size) : 0;
-
-    if (err)
-        return err;
-    atomic_store(&inode->size, size);
-    if (shrinks) {
-        struct page_cache *c = inode->pages;
-
-        vm_object_revoke(&inode->mapped, end, ~PAGE_MASK);
-        if (c) {
-            mutex_lock(&c->lock);
-            drop_from(c, &c->root, c->height, 0, end >> PAGE_SHIFT);
-            mutex_unlock(&c->lock);
-        }
-    }
-    inode_touch(inode, true);
-    return 0;
-}
-
 void page_cache_free(struct inode *inode)
 {
     struct page_cache *c = inode->pages;
 
     if (!c)
         return;
-    drop_from(c, &c->root, c->height, 0, 0);
+    page_cache_drop(c, &c->root, c->height, 0, 0);
     kfree(c);
     inode->pages = NULL;
 }

@@ -122,18 +122,6 @@ static int tmpfs_name(struct inode *dir, char *buf)
     return -ENOENT;
 }
 
-static int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink)
-{
-    for (struct entry *e = node_of(dir)->entries; e; e = e->next) {
-        if (e->number < *pos)
-            continue;
-        if (!sink->put(sink, e->name, e->inode->ino, e->inode->mode, e->number + 1))
-            return 0;
-        *pos = e->number + 1;
-    }
-    return 0;
-}
-
 static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out)
 {
     struct inode *inode;
@@ -196,16 +184,6 @@ static i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n)
 
     memcpy(buf, node_of(inode)->target, len);
     return len;
-}
-
-static bool tmpfs_is_empty(struct inode *dir)
-{
-    return !node_of(dir)->entries;
-}
-
-static int tmpfs_truncate(struct inode *inode, i64 size)
-{
-    return page_cache_truncate(inode, size);
 }
 
 /* Only on a tmpfs proper: devfs, debugfs and devpts have no attributes. */

@@ -1,6 +1,7 @@
-/* tmpfs_node.h: the inside of a tmpfs, for tmpfs.c and opt/links. */
+/* tmpfs_node.h: the inside of a tmpfs, for tmpfs.c, opt/directories and opt/links. */
 #pragma once
 
+#include "abi/errno.h"
 #include "opt/xattr/xattr.h"
 #include "fs/tmpfs.h"
 
@@ -28,6 +29,23 @@ struct entry **tmpfs_find(struct inode *dir, const char *name);
 int tmpfs_add(struct inode *dir, const char *name, struct inode *inode);
 void tmpfs_remove(struct inode *dir, struct entry **at);
 int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode);
+
+#ifdef CONFIG_TRUNCATE
+int tmpfs_truncate(struct inode *inode, i64 size);
+#else
+static inline int tmpfs_truncate(struct inode *inode, i64 size)
+{
+    return -EINVAL;
+}
+#endif
+
+#ifdef CONFIG_DIRECTORIES
+int tmpfs_readdir(struct inode *dir, i64 *pos, struct dir_sink *sink);
+bool tmpfs_is_empty(struct inode *dir);
+#else
+#define tmpfs_readdir  NULL
+#define tmpfs_is_empty NULL
+#endif
 
 #ifdef CONFIG_LINKS
 int tmpfs_rename(struct inode *from, const char *old, struct inode *inode, struct inode *to,

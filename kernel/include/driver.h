@@ -118,7 +118,11 @@ u64 dma_addr(const void *buf); /* the address of buf for the device */
 /* True from step 1 of the removal on. Every sleep of a driver tests it in its condition. */
 bool dev_gone(const struct device *dev);
 /* The hardware is no longer there (its registers read as all ones). Any context. */
+#ifdef CONFIG_HOTPLUG
 void dev_lost(struct device *dev);
+#else
+static inline void dev_lost(struct device *dev) {}
+#endif
 
 /* A reference to the binding, for users without an open file: a mounted disk. */
 struct binding *binding_get(struct binding *b);

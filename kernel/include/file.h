@@ -186,7 +186,7 @@ int vfs_open(const char *path, u32 flags, u32 mode, struct file **out);
 /*
  * Character devices. The node appears at once in every mounted devfs (debugfs); mode is the
  * permission bits. A name contains no '/'; registering it twice is -EEXIST. open() finds priv in
- * inode->dev_priv.
+ * inode->dev_priv and in file->priv, where it stays unless open() changes it.
  */
 int devfs_register(const char *name, const struct file_ops *ops, u32 mode);
 int devfs_register_dev(const char *name, const struct file_ops *ops, u32 mode, u64 rdev,

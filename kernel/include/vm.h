@@ -29,11 +29,17 @@ struct vm_object {
     struct list areas; /* (lock) vma->in_object */
     u64 round;         /* number of vm_object_revoke() calls */
 };
+#ifdef CONFIG_TRUNCATE
 void vm_object_init(struct vm_object *object);
 void vm_object_add(struct vma *vma, struct vm_object *object);
 void vm_object_remove(struct vma *vma);
 /* Every mapping of bytes from..to (page-aligned) faults again, private copies too; may sleep. */
 void vm_object_revoke(struct vm_object *object, u64 from, u64 to);
+#else
+static inline void vm_object_init(struct vm_object *object) {}
+static inline void vm_object_add(struct vma *vma, struct vm_object *object) {}
+static inline void vm_object_remove(struct vma *vma) {}
+#endif
 
 /* vma->prot and access bits; the values of PROT_READ etc. */
 #define VM_READ  1
@@ -91,16 +97,13 @@ struct vm {
     size_t peak;
     /* for /proc/self/{cmdline,environ} */
     va_t arg_start, arg_end, env_start, env_end;
-    struct task reaper; /* of vm_put_later */
+    struct task reaper; /* opt/truncate: destroys it later */
 };
 
 struct vm *vm_new(void);
 struct vm *vm_clone(struct vm *vm); /* fork: shared areas shared, private ones copy-on-write */
 void vm_get(struct vm *vm);
-bool vm_get_alive(struct vm *vm); /* false when the last reference is gone already */
 void vm_put(struct vm *vm);
-/* For callers that hold locks: a kernel thread destroys vm after the last reference. */
-void vm_put_later(struct vm *vm);
 void vm_activate(struct vm *vm); /* NULL = kernel table; called by the scheduler */
 
 /*

@@ -2,6 +2,8 @@
 #pragma once
 #include "vm.h"
 
+void vm_destroy(void *vm); /* vm.c: after the last reference */
+
 /* vma.c */
 struct vma *vma_new(struct vm *vm, va_t start, va_t end, u32 prot, u32 flags);
 void vma_link(struct vm *vm, struct vma *vma);
@@ -35,5 +37,14 @@ int vma_fault(struct vma *vma, va_t va, u32 access);
 int vma_premap(struct vma *vma);
 /* mmap.c: are all pages of the range in areas? Needs vm->lock. */
 bool range_mapped(struct vm *vm, va_t addr, va_t end);
+/* opt/handlers: maps the code to which handlers return; false without memory */
+#ifdef CONFIG_HANDLERS
+bool trampoline_map(struct vm *vm);
+#else
+static inline bool trampoline_map(struct vm *vm)
+{
+    return true;
+}
+#endif
 /* shmem.c: MAP_SHARED | MAP_ANONYMOUS */
 int shmem_map(struct vma *vma);

@@ -12,26 +12,6 @@
 #include "riscv.h"
 #include "sbi.h"
 
-/* Return code of signal handlers: li a7, 139 (rt_sigreturn); ecall. Mapped in every process. */
-static const u32 trampoline_code[] = {0x08b00893, 0x00000073};
-static pa_t trampoline_page;
-
-static int trampoline_fault(struct vma *vma, u64 offset, u32 access, pa_t *pa)
-{
-    (void)vma, (void)offset, (void)access;
-    if (!trampoline_page) {
-        trampoline_page = page_alloc_zeroed();
-        if (!trampoline_page)
-            return -ENOMEM;
-        memcpy(pa_to_va(trampoline_page), trampoline_code, sizeof(trampoline_code));
-    }
-    page_get(trampoline_page);
-    *pa = trampoline_page;
-    return 0;
-}
-
-static const struct vm_ops trampoline_ops = {.fault = trampoline_fault};
-
 static struct vm *vm_alloc(void)
 {
     struct vm *vm = kzalloc(sizeof(*vm));
@@ -52,17 +32,10 @@ static struct vm *vm_alloc(void)
 struct vm *vm_new(void)
 {
     struct vm *vm = vm_alloc();
-    if (!vm)
-        return NULL;
-    struct vma *vma =
-        vma_new(vm, USER_TRAMPOLINE, USER_TRAMPOLINE + PAGE_SIZE, VM_READ | VM_EXEC, VMA_DEVICE);
-    if (!vma) {
+    if (vm && !trampoline_map(vm)) {
         vm_put(vm);
         return NULL;
     }
-    vma->max_prot = VM_READ | VM_EXEC;
-    vma->ops = &trampoline_ops;
-    vma_insert(vm, vma);
     return vm;
 }
 
@@ -139,23 +112,13 @@ void vm_get(struct vm *vm)
     atomic_add(&vm->refs, 1);
 }
 
-bool vm_get_alive(struct vm *vm)
-{
-    int refs = atomic_load(&vm->refs);
-    while (refs > 0)
-        if (__atomic_compare_exchange_n(&vm->refs, &refs, refs + 1, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            return true;
-    return false;
-}
-
 static void leave(void *arg)
 {
     if (this_cpu()->vm == arg)
         vm_activate(NULL);
 }
 
-static void vm_destroy(void *arg)
+void vm_destroy(void *arg)
 {
     struct vm *vm = arg;
     irq_push_off();
@@ -176,14 +139,6 @@ void vm_put(struct vm *vm)
 {
     if (atomic_sub(&vm->refs, 1) == 0)
         vm_destroy(vm);
-}
-
-void vm_put_later(struct vm *vm)
-{
-    if (atomic_sub(&vm->refs, 1) != 0)
-        return;
-    task_init(&vm->reaper, vm_destroy, vm);
-    task_add(reaper_taskq, &vm->reaper);
 }
 
 /* Interrupts off. Kernel threads keep the last user table until it goes away (vm_put). */

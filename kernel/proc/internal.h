@@ -52,20 +52,21 @@ int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
 sigset_t signal_deliverable(const struct thread *t); /* not blocked */
 
-/* opt/altstack: the alternate stack of the current thread, whose stack pointer is sp */
-#ifdef CONFIG_ALTSTACK
-struct sigaltstack altstack_get(u64 sp); /* flags: SS_DISABLE, SS_ONSTACK or 0 */
-long altstack_set(const struct sigaltstack *new, u64 sp);
-u64 altstack_for(const struct k_sigaction *act, u64 sp); /* the stack pointer of its handler */
-#else
-static inline struct sigaltstack altstack_get(u64 sp)
+/* opt/handlers. Without it sigaction() refuses handlers with ENOSYS. */
+#ifdef CONFIG_HANDLERS
+void run_handler(struct k_sigaction act, int sig, const siginfo_t *info, struct trapframe *tf);
+static inline bool may_handle(const struct k_sigaction *act)
 {
-    return (struct sigaltstack){.flags = SS_DISABLE};
+    return true;
 }
-static inline void altstack_set(const struct sigaltstack *new, u64 sp) {}
-static inline u64 altstack_for(const struct k_sigaction *act, u64 sp)
+#else
+static inline void run_handler(struct k_sigaction act, int sig, const siginfo_t *info,
+                               struct trapframe *tf)
 {
-    return sp;
+}
+static inline bool may_handle(const struct k_sigaction *act)
+{
+    return act->handler == SIG_DFL || act->handler == SIG_IGN;
 }
 #endif
 

@@ -19,6 +19,8 @@ long sys_rt_sigaction(u64 sig, u64 new_addr, u64 old_addr, u64 size)
         return -EINVAL;
     if (new_addr && copyin(&new, new_addr, sizeof(new)))
         return -EFAULT;
+    if (new_addr && !may_handle(&new))
+        return -ENOSYS;
     spin_lock(&proc_lock);
     struct k_sigaction *a = &curproc->sigacts->act[sig - 1];
     old = *a;

@@ -1,5 +1,6 @@
 /* altstack.c: sigaltstack(2). */
 #include "abi/errno.h"
+#include "opt/altstack/altstack.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"

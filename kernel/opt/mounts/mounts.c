@@ -1,4 +1,4 @@
-/* mounts.c: taking mounts off the tree, and chroot(2). */
+/* mounts.c: mounting, taking mounts off the tree, and chroot(2). */
 #include "abi/errno.h"
 #include "alloc.h"
 #include "bugs.h"
@@ -99,6 +99,43 @@ long sys_umount2(u64 target, u64 flags)
     err = copyinstr(where, target, PATH_LEN_MAX);
     if (err >= 0)
         err = fs_umount(where, (u32)flags);
+    kfree(where);
+    return err;
+}
+
+/* A short string argument of mount(2): type, source and options. NULL reads as "". */
+static long copy_word(char *buf, u64 size, u64 addr)
+{
+    long n;
+
+    buf[0] = 0;
+    if (!addr)
+        return 0;
+    n = copyinstr(buf, addr, size);
+    return n == -ENAMETOOLONG ? -EINVAL : n < 0 ? n : 0;
+}
+
+long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
+{
+    char kind[32], src[128], options[256];
+    char *where;
+    long err;
+
+    if (curproc->euid)
+        return -EPERM;
+    err = copy_word(kind, sizeof(kind), type);
+    if (!err)
+        err = copy_word(src, sizeof(src), source);
+    if (!err)
+        err = copy_word(options, sizeof(options), data);
+    if (err)
+        return err;
+    where = kmalloc(PATH_LEN_MAX);
+    if (!where)
+        return -ENOMEM;
+    err = copyinstr(where, target, PATH_LEN_MAX);
+    if (err >= 0)
+        err = fs_mount(src, where, kind, (u32)flags, options);
     kfree(where);
     return err;
 }

@@ -36,6 +36,25 @@ void vm_object_remove(struct vma *vma)
     spin_unlock(&object->lock);
 }
 
+static bool vm_get_alive(struct vm *vm)
+{
+    int refs = atomic_load(&vm->refs);
+    while (refs > 0)
+        if (__atomic_compare_exchange_n(&vm->refs, &refs, refs + 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return true;
+    return false;
+}
+
+/* For callers that hold locks: a kernel thread destroys vm after the last reference. */
+static void vm_put_later(struct vm *vm)
+{
+    if (atomic_sub(&vm->refs, 1) != 0)
+        return;
+    task_init(&vm->reaper, vm_destroy, vm);
+    task_add(reaper_taskq, &vm->reaper);
+}
+
 /*
  * The address space of an area without the mark of this round, with a reference; NULL when all are
  * marked. An address space without references runs no program and drops its pages itself.
