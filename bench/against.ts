@@ -36,36 +36,48 @@ export function missingForPairs(checkout: string): string | undefined {
   return which('taskset') ? undefined : 'taskset is not installed';
 }
 
+export interface PairsOptions {
+  readonly progress: ProgressReport;
+  /** The results after each pair, so that a stopped run is not lost. */
+  readonly onPair?: (rows: readonly PairedRow[]) => void;
+}
+
 /** Errors: a run that does not end, or whose result differs from that of the other checkout. */
 export async function runPairs(
   checkout: string,
   workloads: readonly Workload[],
   rounds: number,
-  progress: ProgressReport,
+  { progress, onPair }: PairsOptions,
 ): Promise<PairedRow[]> {
   const [now, before] = [packageRoot(), checkout].map(path => onOneProcessor(checkoutEngine(path)));
   const rows: PairedRow[] = [];
   const total = rounds * workloads.length;
   for (const workload of workloads) {
     await now!.command(workload); // builds the guest, once
-    const pairs = [];
+    const pairs: PairedRow['pairs'][number][] = [];
+    rows.push({ workload, pairs });
     for (let round = 0; round < rounds; round++) {
-      progress(rows.length * rounds + round, total, workload.name);
+      progress((rows.length - 1) * rounds + round, total, workload.name);
       const both = [now!, before!].map(engine => measure(engine, workload, { cpuSeconds }));
       const [a, b] = await Promise.all(both);
       if (a!.check !== b!.check)
         throw new Error(`${workload.name}: this checkout computed ${a!.check}, the other ${b!.check}`);
       pairs.push({ now: a!.seconds, before: b!.seconds, ratio: a!.seconds / b!.seconds });
+      onPair?.(rows);
     }
-    rows.push({ workload, pairs });
   }
   progress(total, total, 'done');
   return rows;
 }
 
-/** Markdown: medians of the CPU seconds and of the ratios, and the range of the ratios. */
+/**
+ * Markdown: medians of the CPU seconds and of the ratios, and the range of the ratios. Rows of an
+ * interrupted run have fewer pairs, or none, and then are left out.
+ */
 export function pairsTable(rows: readonly PairedRow[], rounds: number): string {
-  const lines = rows.map(({ workload, pairs }) => {
+  const measured = rows.filter(({ pairs }) => pairs.length > 0);
+  const isWhole = measured.every(({ pairs }) => pairs.length === rounds);
+  const lines = measured.map(({ workload, pairs }) => {
     const of = (key: 'now' | 'before' | 'ratio'): number[] => pairs.map(pair => pair[key]);
     const ratios = of('ratio');
     const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
@@ -77,6 +89,6 @@ export function pairsTable(rows: readonly PairedRow[], rounds: number): string {
     '| --- | ---: | ---: | ---: | ---: |',
     ...lines,
     '',
-    `CPU seconds between the marks, medians of ${rounds}, both at the same time on one processor.`,
+    `CPU seconds between the marks, medians of ${isWhole ? '' : 'at most '}${rounds}, both at the same time on one processor.`,
   ].join('\n');
 }

@@ -41,6 +41,8 @@ export interface BenchOptions {
   readonly progress?: ProgressReport;
   /** The results after each round, so that a stopped run is not lost. */
   readonly onRound?: (report: Report) => void;
+  /** The same after each measurement. */
+  readonly onSample?: (report: Report) => void;
 }
 
 export const median = (values: readonly number[]): number => {
@@ -107,6 +109,7 @@ export async function runBench(options: BenchOptions): Promise<Report> {
         } catch (error) {
           notes.set(key, (error as Error).message);
         }
+        options.onSample?.(report(options.rounds));
       }
     options.onRound?.(report(round + 1));
   }

@@ -138,7 +138,9 @@ export async function measure(
     // A boot is measured from the start of the process.
     let begin: number | undefined = w.system && !w.system.script ? 0 : undefined;
     let result: Measurement | undefined;
-    const timer = setTimeout(() => child.kill('SIGKILL'), limitSeconds * 1000);
+    const kill = (): boolean => child.kill('SIGKILL');
+    const timer = setTimeout(kill, limitSeconds * 1000);
+    process.once('exit', kill); // an interrupted benchmark leaves no engine running
     child.stderr.on('data', chunk => (output += chunk));
     child.stdout.on('data', chunk => {
       output += chunk;
@@ -146,12 +148,13 @@ export async function measure(
       const end = /^end ([0-9a-f]{16})/m.exec(output);
       if (end && begin !== undefined && !result) {
         result = { seconds: (cpuSeconds(child.pid!) - begin) * scale, check: end[1]! };
-        child.kill('SIGKILL');
+        kill();
       }
     });
     child.on('error', reject);
     child.on('close', () => {
       clearTimeout(timer);
+      process.off('exit', kill);
       if (result) resolve(result);
       else
         reject(

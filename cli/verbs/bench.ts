@@ -2,7 +2,7 @@
 // run.
 import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { missingForPairs, pairsTable, runPairs } from '../../bench/against.ts';
+import { missingForPairs, type PairedRow, pairsTable, runPairs } from '../../bench/against.ts';
 import { type Report, runBench } from '../../bench/bench.ts';
 import { ENGINES } from '../../bench/engines.ts';
 import { reportSvg, reportTable } from '../../bench/report.ts';
@@ -15,6 +15,7 @@ import { resetTable, runResets } from '../bench/reset.ts';
 import { benchSeek } from '../bench/seek.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { checkOutput, writeTo } from '../io/output.ts';
+import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 import { parseCount } from '../io/values.ts';
 
 /** Bytes; a report with every workload has some tens of thousands. */
@@ -68,6 +69,24 @@ function progressBar(): { progress: (done: number, total: number, what: string) 
     },
     stop: () => bar.stop(),
   };
+}
+
+/**
+ * A measurement that a signal may end: then `partial` shows the results so far, and the command
+ * ends with the status of the signal.
+ */
+async function interruptible<T>(work: Promise<T>, partial: () => void): Promise<T> {
+  const onSignal = (signal: EndingSignal): void => {
+    partial();
+    tell('kcovbox: bench: interrupted; the results above are those so far\n');
+    process.exit(SIGNAL_STATUS[signal]);
+  };
+  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
+  try {
+    return await work;
+  } finally {
+    for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
+  }
 }
 
 /** Writes the outputs of a measurement; the table, where none of them is standard output. */
@@ -181,9 +200,16 @@ export function register(program: Command): void {
         if (reason !== undefined) throw new UserError(`bench --against: ${reason}`);
         const paired = names.length > 0 ? WORKLOADS.filter(w => names.includes(w.name)) : PROGRAMS;
         const { progress, stop } = progressBar();
-        const rows = await runPairs(options.against, paired, options.rounds, progress);
-        stop();
-        show(pairsTable(rows, options.rounds), options, { json: rows });
+        let soFar: readonly PairedRow[] = [];
+        const showPairs = (rows: readonly PairedRow[]): void => {
+          stop();
+          show(pairsTable(rows, options.rounds), options, { json: rows });
+        };
+        const onPair = (rows: readonly PairedRow[]): void => {
+          soFar = rows;
+        };
+        const pairs = runPairs(options.against, paired, options.rounds, { progress, onPair });
+        showPairs(await interruptible(pairs, () => showPairs(soFar)));
         return;
       }
       const engines = chosen(
@@ -192,16 +218,23 @@ export function register(program: Command): void {
         'engine',
       );
       const { progress, stop } = progressBar();
-      const report = await runBench({
+      let latest: Report | undefined;
+      const showReport = (report: Report): void => {
+        stop();
+        show(reportTable(report), options, { json: report, svg: () => reportSvg(report) });
+      };
+      const measured = runBench({
         rounds: options.rounds,
         workloads: names,
         engines,
         onRound: soFar => {
           if (json !== undefined && json !== '-') writeTo(json, `${JSON.stringify(soFar, null, 2)}\n`);
         },
+        onSample: soFar => {
+          latest = soFar;
+        },
         progress,
       });
-      stop();
-      show(reportTable(report), options, { json: report, svg: () => reportSvg(report) });
+      showReport(await interruptible(measured, () => latest && showReport(latest)));
     });
 }

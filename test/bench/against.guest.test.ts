@@ -1,5 +1,6 @@
 // `kcovbox bench --against`: this checkout beside itself.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -22,6 +23,24 @@ test.skipIf(!which('taskset'))('two checkouts run in pairs on one processor', ()
     expect(ratio).toBeCloseTo(now! / before!, 1);
   }
   expect(stdout).toContain('medians of 1, both at the same time on one processor');
+});
+
+test.skipIf(!which('taskset'))('Ctrl-C shows the rows so far, and leaves no engine running', async () => {
+  const words = ['bench', '--against', ROOT, '-r', '50', 'patch', 'ecall'];
+  const child = spawn(process.execPath, [join(ROOT, 'bin', 'kcovbox.cjs'), ...words]);
+  const [out, err] = [child.stdout, child.stderr].map(stream => {
+    const chunks: Buffer[] = [];
+    stream.on('data', chunk => chunks.push(chunk));
+    return () => Buffer.concat(chunks).toString();
+  });
+  while (!err!().includes('2/100 ecall\n')) await new Promise(done => setTimeout(done, 10));
+  const ended = once(child, 'close'); // also of its children's copies of the pipes
+  child.kill('SIGINT');
+  expect((await ended)[0]).toBe(130);
+  expect(err!()).toMatch(/\nkcovbox: bench: interrupted; the results above are those so far\n$/);
+  expect(out!()).toMatch(/^\| ecall \| [\d.]+ \| [\d.]+ \| [\d.]+ \| [\d.]+ to [\d.]+ \|$/m);
+  expect(out!()).not.toContain('patch');
+  expect(out!()).toContain('medians of at most 50, both');
 });
 
 test('a folder that is no checkout is refused in one line', () => {
