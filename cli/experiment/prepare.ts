@@ -3,10 +3,12 @@
 import { basename, isAbsolute, join } from 'node:path';
 import { HostError, parseCpu } from '../../emulator/index.ts';
 import { seedText, trialSeed } from '../../experiment/plan.ts';
+import { Places } from '../../experiment/report/places.ts';
 import type { ExperimentFile, PlannedFuzz, PlannedProgram, ProgramOptions } from '../../experiment/schema.ts';
 import { describe } from '../../host/describe.ts';
 import { prepareGuest } from '../../host/guest.ts';
 import { readInput } from '../../host/input.ts';
+import { kernelTitle } from '../../host/kernels.ts';
 import type { MachineChoice } from '../../host/machine.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -92,8 +94,28 @@ async function prepareProgram(
   return { name, run, input: options.input ?? '', vary: options.vary ?? ['seed', 'sched-seed'] };
 }
 
+/** Errors: UserError if a function that the file names has no points in any kernel of the plan. */
+function checkFunctions({ plan, images }: Prepared, { at }: ReadExperiment): void {
+  if (plan.functions.length === 0) return;
+  const kernels = new Map(plan.variants.map(({ run }) => [run.images.kernel.sha256, run.kernel.conf]));
+  const known = new Set<string>();
+  for (const [hash, conf] of kernels)
+    for (const name of new Places(images.get(hash)!, kernelTitle(conf)).functionNames()) known.add(name);
+  for (const [i, name] of plan.functions.entries())
+    if (!known.has(name))
+      throw new UserError(
+        `${at(['functions', i])}: functions: the kernel ${[...kernels.values()].join(', ')} has no function ${name} with a point`,
+      );
+}
+
 /** Errors: UserError with the place in the file; those of compilers. */
-export async function preparePlan({ file, folder, at }: ReadExperiment): Promise<Prepared> {
+export async function preparePlan(read: ReadExperiment): Promise<Prepared> {
+  const prepared = await prepareVariants(read);
+  checkFunctions(prepared, read);
+  return prepared;
+}
+
+async function prepareVariants({ file, folder, at }: ReadExperiment): Promise<Prepared> {
   const parts: Parts = { images: new Map(), sources: new Map() };
   const names = Object.keys(file.variants);
   const common = {

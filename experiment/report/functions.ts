@@ -2,7 +2,7 @@
 import type { ExperimentPlan } from '../schema.ts';
 import { median } from '../statistics/median.ts';
 import type { Curve } from './curves.ts';
-import type { Places } from './places.ts';
+import { nameOf, type Places } from './places.ts';
 import type { FunctionRow } from './shape.ts';
 
 const ROWS_MAX = 100;
@@ -32,7 +32,7 @@ export function functionRows(
       spread(variants.map(({ trials }, i) => trials / Math.max(1, groups[i]!.own.length))),
       spread(variants.map(({ points, total }) => points / Math.max(1, total))),
     );
-    const isWanted = plan.functions.includes(key.slice(key.lastIndexOf(':') + 1));
+    const isWanted = plan.functions.includes(nameOf(key));
     return { key, isWanted, variants, difference };
   });
   return rows

@@ -9,6 +9,9 @@ export interface Place {
   readonly line: string;
 }
 
+/** Of the key of a function: its name alone. */
+export const nameOf = (functionKey: string): string => functionKey.slice(functionKey.lastIndexOf(':') + 1);
+
 export class Places {
   readonly #program: Program;
   readonly #known = new Map<string, Place>();
@@ -33,6 +36,11 @@ export class Places {
 
   get functions(): number {
     return this.functionPoints.size;
+  }
+
+  /** Names of the functions with points, without their files. */
+  *functionNames(): Generator<string> {
+    for (const key of this.functionPoints.keys()) yield nameOf(key);
   }
 
   #placeOf(point: number): Place {

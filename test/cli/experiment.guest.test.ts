@@ -210,6 +210,10 @@ test.each([
   [['reproduce', '-o', 'x', 'shards'], /crate shards\/ro-crate-metadata\.json: no such file/],
   [['run', 'nothing.yaml'], /experiment nothing\.yaml: no such file/],
   [['run', '.'], /\. is not the folder of an experiment: it has no plan\.json/],
+  [
+    ['plan', 'nope.yaml'],
+    /nope\.yaml:16:24: functions: the kernel \S+ has no function sys_nope with a point$/m,
+  ],
   [['plan', 'bad.yaml'], /bad\.yaml:9:12: variants\.often\.harts: .*8/],
   [
     ['plan', '--dir', 'pipes.experiment', 'other.yaml'],
@@ -228,6 +232,7 @@ test.each([
     cpSync(join(cwd, 'shards', 'plan.json'), join(cwd, 'broken', 'plan.json'), { recursive: true });
     writeFileSync(join(cwd, 'broken', 'plan.json'), '{"format"');
     writeFileSync(join(cwd, 'bad.yaml'), FILE.replace('often: {}', 'often: { harts: 9 }'));
+    writeFileSync(join(cwd, 'nope.yaml'), FILE.replace('sys_pipe2', 'sys_pipe2, sys_nope'));
     writeFileSync(join(cwd, 'other.yaml'), FILE.replace('executions: 3', 'executions: 4'));
   }
   const ran = cli(...words);
