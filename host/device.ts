@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import vm from 'node:vm';
 import { transform } from 'sucrase';
 import { checkDefinition, type DeviceDefinition, defineDevice, KcovboxError } from '../emulator/index.ts';
-import { readInput } from './input.ts';
+import { decodeText, readInput } from './input.ts';
 
 export interface LoadedDevice {
   readonly path: string;
@@ -122,7 +122,7 @@ export function loadDeviceBytes(
   bytes: Uint8Array,
   params: Readonly<Record<string, string>> = {},
 ): LoadedDevice {
-  const source = new TextDecoder().decode(bytes);
+  const source = decodeText(bytes, path, 'device');
   const code = translate(path, source);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const module = { exports: {} as { default?: unknown } };

@@ -72,6 +72,22 @@ export const readInput = (path: string, what: string, max = FILE_MAX): Uint8Arra
   open(path, what, (fd, { size }) => readWhole(fd, size, `${what} ${path}`, max));
 
 /**
+ * The text in the bytes of a file. Errors: for bytes that are not UTF-8, which a decoder would
+ * replace: the file would then mean something else than it says.
+ */
+export function decodeText(bytes: Uint8Array, path: string, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refused(`${what} ${path} has bytes that are not UTF-8; save it as UTF-8`);
+  }
+}
+
+/** Text of an input file. Errors: as `readInput` and `decodeText`. */
+export const readText = (path: string, what: string, max = FILE_MAX): string =>
+  decodeText(readInput(path, what, max), path, what);
+
+/**
  * Opens a file now, and answers with a function that reads it once: also when its name has gone by
  * then. Errors: as `readInput`.
  */

@@ -8,7 +8,7 @@ import { reportPage } from '../../experiment/html/page.ts';
 import { trialId } from '../../experiment/plan.ts';
 import { reportOf } from '../../experiment/report/data.ts';
 import { packageVersion } from '../../host/capsule.ts';
-import { readInput } from '../../host/input.ts';
+import { readInput, readText } from '../../host/input.ts';
 import { firstIssue } from '../../run/issue.ts';
 import { sha256 } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -176,7 +176,7 @@ const METADATA_MAX = 2 ** 28;
 /** Compares every file with its hash in the description. Errors: UserError, one line. */
 export function checkCrate(path: string): number {
   const file = join(path, METADATA);
-  const text = new TextDecoder().decode(readInput(file, 'crate', METADATA_MAX));
+  const text = readText(file, 'crate', METADATA_MAX);
   let value: unknown;
   try {
     value = JSON.parse(text);

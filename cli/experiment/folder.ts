@@ -23,7 +23,7 @@ import {
   type PlannedTrial,
 } from '../../experiment/schema.ts';
 import type { FinishedTrial } from '../../experiment/trial.ts';
-import { readInput } from '../../host/input.ts';
+import { readInput, readText } from '../../host/input.ts';
 import { firstIssue } from '../../run/issue.ts';
 import { sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
@@ -64,7 +64,7 @@ function told<T>(path: string, body: () => T): T {
 
 /** Errors: UserError, one line with the file. */
 function parse<T>(path: string, what: string, schema: { safeParse(value: unknown): Parsed<T> }): T {
-  const text = new TextDecoder().decode(readInput(path, what, FILE_MAX));
+  const text = readText(path, what, FILE_MAX);
   let value: unknown;
   try {
     value = JSON.parse(text);

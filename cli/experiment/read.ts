@@ -3,7 +3,7 @@
 import { dirname } from 'node:path';
 import { isMap, isPair, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import { type ExperimentFile, fuzzFile, programFile } from '../../experiment/schema.ts';
-import { readInput } from '../../host/input.ts';
+import { readText } from '../../host/input.ts';
 import { UserError } from '../io/fail.ts';
 
 /** Of the file. */
@@ -181,14 +181,5 @@ export function parseExperiment(path: string, text: string): ReadExperiment {
 
 /** Errors: UserError, one line with the file. */
 export function readExperiment(path: string): ReadExperiment {
-  const bytes = readInput(path, 'experiment', BYTES_MAX);
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new UserError(
-      `experiment ${path}: it has bytes that are not UTF-8; an experiment is text in UTF-8`,
-    );
-  }
-  return parseExperiment(path, text);
+  return parseExperiment(path, readText(path, 'experiment', BYTES_MAX));
 }

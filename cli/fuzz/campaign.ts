@@ -72,30 +72,15 @@ async function create(path: string, options: RunOptions): Promise<Stored> {
   return createFolder(path, manifest, kernel, images.initrd, descriptionTexts(options.describe));
 }
 
-/** Options of `run` that belong to the campaign: they cannot change when it goes on. */
-const FIXED = [
-  'seed',
-  'call',
-  'describe',
-  'comparisons',
-  'snapshots',
-  'fail',
-  'settle',
-  'append',
-  'conf',
-  'kasan',
-  'ubsan',
-  'lockdep',
-  'poison',
-  'debug',
-  'kernelSource',
-];
+/** Options of `run` that may change when a campaign goes on; all others belong to it. */
+const FREE: readonly string[] = ['--executions', '--jobs', '--engine'];
 
-function reopen(path: string, isGiven: (option: string) => boolean): Stored {
-  const wrong = FIXED.find(isGiven);
+/** `given`: the long names of the options on the command line. */
+function reopen(path: string, given: readonly string[]): Stored {
+  const wrong = given.find(option => !FREE.includes(option));
   if (wrong !== undefined)
     throw new UserError(
-      `fuzz run ${path}: the campaign has begun, and --${wrong} belongs to it; omit it, or give a new folder`,
+      `fuzz run ${path}: the campaign has begun, and ${wrong} belongs to it; omit it, or give a new folder`,
     );
   return readFolder(path);
 }
@@ -114,9 +99,9 @@ function poolOf(stored: Stored, engine: RunOptions['engine'], jobs = availablePa
 export async function runCampaignIn(
   path: string,
   options: RunOptions,
-  isGiven: (option: string) => boolean,
+  given: readonly string[],
 ): Promise<number> {
-  let stored = isCampaign(path) ? reopen(path, isGiven) : await create(path, options);
+  let stored = isCampaign(path) ? reopen(path, given) : await create(path, options);
   repairFolder(stored);
   const pool = poolOf(stored, options.engine, options.jobs);
   const line = progressLine();

@@ -3,7 +3,7 @@ import { Elf, Symbolizer } from '../../coverage/index.ts';
 import { crashOf, type Execution, type Executor, HALVES, parseProgram, programC } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
-import { readInput } from '../../host/input.ts';
+import { readText } from '../../host/input.ts';
 import { printable } from '../io/fail.ts';
 import { writeTo } from '../io/output.ts';
 import { chooseKernel, type RobustOptions } from '../run/robust.ts';
@@ -24,7 +24,7 @@ const valueText = (value: bigint | undefined): string => {
 };
 
 export async function execProgram(path: string, options: ExecOptions): Promise<number> {
-  const text = new TextDecoder().decode(readInput(path, 'program', PROGRAM_MAX));
+  const text = readText(path, 'program', PROGRAM_MAX);
   const program = parseProgram(text, loadDescriptions(descriptionTexts(options.describe)), path);
   if (options.c) {
     writeTo('-', programC(program, `from ${path.replace(/.*[/\\]/, '')}`));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import { Choice, type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
 import { type DescriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
-import { readInput } from '../../host/input.ts';
+import { readInput, readText } from '../../host/input.ts';
 import { canonicalJson } from '../../run/canonical.ts';
 import {
   type BugFind,
@@ -96,14 +96,11 @@ function parsed<T>(schema: z.ZodType<T>, text: string, where: string): T {
   throw new UserError(`fuzz: ${where} is damaged: ${[...path, message].join(': ')}`);
 }
 
-const textOf = (path: string, what: string, max: number): string =>
-  new TextDecoder().decode(readInput(path, what, max));
-
 /** Reads and checks a campaign. Errors: UserError with the file. */
 export function readFolder(path: string): Stored {
   if (!isCampaign(path)) throw new UserError(`fuzz: ${path} has no ${MANIFEST}: it is not a campaign`);
   const file = join(path, MANIFEST);
-  const manifest = parsed(campaignManifest, textOf(file, 'campaign', MANIFEST_MAX), file);
+  const manifest = parsed(campaignManifest, readText(file, 'campaign', MANIFEST_MAX), file);
   const checked = (name: string, wanted: string): Uint8Array => {
     const bytes = readInput(join(path, name), 'campaign', IMAGE_MAX);
     if (sha256(bytes) !== wanted)
@@ -122,7 +119,7 @@ export function readFolder(path: string): Stored {
 /** The lines that are whole. */
 function readJournal(path: string): CampaignEpoch[] {
   if (!existsSync(path)) return [];
-  const lines = textOf(path, 'journal', JOURNAL_MAX).split('\n').slice(0, -1);
+  const lines = readText(path, 'journal', JOURNAL_MAX).split('\n').slice(0, -1);
   return lines.map((line, i) => {
     const epoch = parsed(campaignEpoch, line, `${path}:${i + 1}`);
     if (epoch.epoch !== i) throw new UserError(`fuzz: ${path}:${i + 1} is damaged: epoch ${epoch.epoch}`);

@@ -61,8 +61,14 @@ function addRun(command: Command): void {
         ROBUST_HELP,
     )
     .action(async (path: string, options: RunOptions, self: Command) => {
-      const isGiven = (option: string) => self.getOptionValueSource(option) === 'cli';
-      process.exitCode = await runCampaignIn(path, options, isGiven);
+      const given = self.options.filter(
+        option => self.getOptionValueSource(option.attributeName()) === 'cli',
+      );
+      process.exitCode = await runCampaignIn(
+        path,
+        options,
+        given.map(({ long }) => long!),
+      );
     });
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Descriptions, parseDescriptions, parseSyscalls, type Source } from '../../fuzz/index.ts';
 import { packageRoot } from '../../toolchain/index.ts';
-import { readInput } from '../input.ts';
+import { readText } from '../input.ts';
 
 /** In the order in which they need one another. */
 const FILES = ['files', 'processes', 'memory', 'events', 'sockets'];
@@ -26,12 +26,12 @@ function tables(): string[] {
   return all.map(path => readFileSync(path, 'utf8'));
 }
 
-/** `more`: paths of descriptions of the user's. Errors: as `readInput`. */
+/** `more`: paths of descriptions of the user's. Errors: as `readText`. */
 export function descriptionTexts(more: readonly string[] = []): DescriptionTexts {
   const own = FILES.map(name => join(packageRoot(), 'fuzz', 'descriptions', `${name}.kd`));
   const sources = [...own, ...more].map(path => ({
     name: path.replace(/.*[/\\]/, ''),
-    text: new TextDecoder().decode(readInput(path, 'description', BYTES_MAX)),
+    text: readText(path, 'description', BYTES_MAX),
   }));
   return { tables: tables(), sources };
 }

@@ -239,11 +239,17 @@ test('a program is executed call by call, with the functions that each entered',
 
 test('a wrong line is one line', () => {
   writeFileSync(join(cwd, 'wrong.kd'), 'call nothing()\n');
+  writeFileSync(join(cwd, 'bytes.kd'), Buffer.from('strings s = "\xff"\n', 'latin1'));
   writeFileSync(join(cwd, 'wrong.txt'), 'close(0x1\n');
   const wrong: readonly [string[], RegExp][] = [
     [['run', '-n', '0', 'x'], /-n, --executions/],
     [['run', '.'], /fuzz: \. is not empty; give a new folder/],
     [['run', '--seed', '6', 'one'], /fuzz run one: the campaign has begun, and --seed belongs to it/],
+    [['run', '--hung-task', '9', 'one'], /the campaign has begun, and --hung-task belongs to it/],
+    [['run', '--kernel-source', '.', 'one'], /the campaign has begun, and --kernel-source belongs to it/],
+    [['run', '--no-comparisons', 'one'], /the campaign has begun, and --no-comparisons belongs to it/],
+    [['run', '--describe', 'bytes.kd', 'y'], /description bytes\.kd has bytes that are not UTF-8; save it/],
+    [['exec', 'bytes.kd'], /program bytes\.kd has bytes that are not UTF-8; save it as UTF-8/],
     [['run', '--describe', 'wrong.kd', 'y'], /wrong\.kd:1: the kernel has no system call "nothing"/],
     [['run', '--conf', 'openbsd', 'y'], /--conf openbsd is a kernel of openbsd, --dialect says linux/],
     [['verify', '.'], /fuzz: \. has no campaign\.json: it is not a campaign/],
