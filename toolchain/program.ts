@@ -8,10 +8,9 @@ import { clangIdentity, requireTool } from './compilers.ts';
 import { parseDepfile } from './depfile.ts';
 import { CompileError, ToolchainError } from './errors.ts';
 import { DIALECTS, type Dialect } from './kernel.ts';
-import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { findPrebuilt, hasPrebuilt, inPackage, programName } from './prebuilt.ts';
 import { tell } from './standard-error.ts';
-import { GLIBC_ROOT, hasGlibc, runTool } from './tools.ts';
+import { GLIBC_ROOT, requireGlibc, runTool } from './tools.ts';
 
 export interface ProgramOptions {
   /** Whose headers come first on the include path. */
@@ -22,6 +21,12 @@ export interface ProgramOptions {
   readonly trace?: boolean;
   /** Takes the compiler's warnings; default: standard error. */
   readonly say?: ((text: string) => void) | undefined;
+}
+
+/** Errors: ToolchainError if a tool is missing that builds kernels or programs. */
+export function requireBuildTools(): void {
+  for (const tool of ['clang', 'ld', 'nm', 'make'] as const) requireTool(tool);
+  requireGlibc();
 }
 
 /** Include folder of a personality, or of what all share. */
@@ -151,8 +156,7 @@ export async function buildProgram(
   const unmodified = await unmodifiedProgram(path, options);
   if (unmodified) return unmodified;
   const clang = requireTool('clang');
-  if (!hasGlibc())
-    throw new ToolchainError(`no riscv64 C library; run npm start once, or ${APT_INSTALL} ${DEBIAN.glibc}`);
+  requireGlibc();
   const flags = [
     ...programFlags(path, options).filter(f => f !== '-fno-caret-diagnostics'),
     ...(options.trace ? ['-include', join(packageRoot(), 'guest-programs', 'kcov-self.h')] : []),

@@ -7,11 +7,9 @@ import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, requireTool } from './compilers.ts';
 import { confinedFlags } from './confined.ts';
 import { parseDepfile } from './depfile.ts';
-import { ToolchainError } from './errors.ts';
 import { sha256OfParts } from './hash.ts';
-import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { type ProgramOptions, programFlags } from './program.ts';
-import { hasGlibc } from './tools.ts';
+import { requireGlibc } from './tools.ts';
 import { runLimited, withoutFolder } from './untrusted.ts';
 
 /** Contents by path below the folder. */
@@ -26,8 +24,7 @@ export async function buildConfined(
   name: string,
   options: Pick<ProgramOptions, 'dialect'>,
 ): Promise<string> {
-  if (!hasGlibc())
-    throw new ToolchainError(`no riscv64 C library; run npm start once, or ${APT_INSTALL} ${DEBIAN.glibc}`);
+  requireGlibc();
   const parts = [...sources].sort(([a], [b]) => (a < b ? -1 : 1)).flat();
   const key = [
     'confined',

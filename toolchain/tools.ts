@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type CompileError, ToolchainError } from './errors.ts';
+import { APT_INSTALL, DEBIAN } from './packages.ts';
 import { systemMessage } from './system-errors.ts';
 
 /** Loaded when something is built: a cached program starts sooner without. */
@@ -14,6 +15,14 @@ export const GLIBC_ROOT = '/usr/riscv64-linux-gnu';
 
 /** True when programs can be linked against a riscv64 glibc. */
 export const hasGlibc = (): boolean => existsSync(join(GLIBC_ROOT, 'lib', 'libc.a'));
+
+/** Errors: ToolchainError that says what to install. */
+export function requireGlibc(): void {
+  if (hasGlibc()) return;
+  throw new ToolchainError(
+    `the riscv64 C library is not here; install it (Debian, Ubuntu: ${APT_INSTALL} ${DEBIAN.glibc}); kcovbox doctor lists installed tools`,
+  );
+}
 
 /** Signals whose default action would end us and leave our compilers running. */
 const FATAL = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

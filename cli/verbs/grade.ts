@@ -1,24 +1,15 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-import {
-  type Dirent,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { type Dirent, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { counted } from '../../emulator/index.ts';
 import { type Classroom, classroom50, csv, gradescope, junit, summary } from '../../grade/formats.ts';
 import { classPage } from '../../grade/page.ts';
 import type { LabScore } from '../../grade/schema.ts';
 import { alike, codePrint, type Likeness } from '../../grade/similarity.ts';
+import { readText } from '../../host/input.ts';
 import { judge, solutionOf } from '../../host/lab/judge.ts';
 import { type Lab, openLab, readSubmission, type Submission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
@@ -28,6 +19,8 @@ import { judgeApart, needsOwnProcess } from '../grade/apart.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { fillFolder, writeFile, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
+import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
+import { parseWithin } from '../io/values.ts';
 
 interface GradeOptions {
   lab: string;
@@ -41,6 +34,9 @@ interface GradeOptions {
 
 /** Pairs in the table; the page has all. */
 const ALIKE_SHOWN = 20;
+
+/** Bytes of the facts. */
+const CLASSROOM_MAX = 1 << 20;
 
 const say = (line: string): void => tell(`${line}\n`);
 
@@ -99,11 +95,12 @@ const classroomFacts = z.strictObject({
 
 /** The facts of Classroom 50 about the submission, which its runner knows. */
 function readClassroom(path: string): Omit<Classroom, 'owner'> & { owner?: string | undefined } {
+  const text = readText(path, 'facts', CLASSROOM_MAX);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(text);
   } catch (error) {
-    throw new UserError(`--classroom ${path}: ${(error as Error).message}`);
+    throw new UserError(`--classroom ${path} is not JSON: ${(error as Error).message}`);
   }
   const parsed = classroomFacts.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -207,6 +204,15 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
   const isNew = output !== undefined && !existsSync(output);
   if (output !== undefined) fillFolder(output, 'grade', () => {});
   tellOthers(folder);
+  // Half of the results would be taken for all of them.
+  const discard = (): void => {
+    if (output !== undefined) empty(output, isNew);
+  };
+  const onSignal = (signal: EndingSignal): void => {
+    discard();
+    process.exit(SIGNAL_STATUS[signal]);
+  };
+  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
   const { scores, pairs } = await (async () => {
     try {
       const all = await judgeAll(lab, submissions, options);
@@ -214,9 +220,10 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
       if (output !== undefined) writeResults(output, lab, all, alikes, facts);
       return { scores: all, pairs: alikes };
     } catch (error) {
-      // Half of the results would be taken for all of them.
-      if (output !== undefined) empty(output, isNew);
+      discard();
       throw error;
+    } finally {
+      for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
     }
   })();
   writeTo('-', table(scores, pairs));
@@ -249,12 +256,6 @@ function writeResults(
   write('scores.csv', csv(scores));
 }
 
-function parsePercent(text: string): number {
-  const percent = Number(text);
-  if (/^\d{1,3}$/.test(text) && percent >= 1 && percent <= 100) return percent;
-  throw new InvalidArgumentError('expected a whole number of percent, 1 to 100');
-}
-
 export function register(program: Command): void {
   program
     .command('grade')
@@ -269,7 +270,7 @@ export function register(program: Command): void {
       '--teacher <dir>',
       "the teacher's folder of the lab, for checks with mutants (default: LAB/teacher)",
     )
-    .option('--alike <percent>', 'report pairs that have so much in common', parsePercent, 80)
+    .option('--alike <percent>', 'report pairs that have so much in common', parseWithin(1, 100), 80)
     .option('--classroom <file>', 'facts of Classroom 50 as JSON: writes result.json for it too')
     .option('--no-capsules', 'do not record the runs that failed')
     .option('--unsafe', 'without a sandbox of the system: where this machine is a container of its own')

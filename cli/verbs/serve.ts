@@ -16,13 +16,17 @@ interface ServeOptions {
   readonly compile: boolean;
 }
 
+/** The package does not contain the page, and the tools that build it. */
+const unbuilt = (): string =>
+  existsSync(join(packageRoot(), 'setup', 'web.mjs'))
+    ? 'serve: the page is not built yet; build it first: npm run web'
+    : 'serve: the package does not contain the page; run npm run web in a checkout of kcovbox, then kcovbox serve CHECKOUT/dist/web';
+
 async function serve(given: string | undefined, { port, compile }: ServeOptions): Promise<void> {
   const folder = resolve(given ?? join(packageRoot(), 'dist', 'web'));
   if (!existsSync(join(folder, 'assets.packed')))
     throw new UserError(
-      given === undefined
-        ? 'serve: the page is not built; npm run web in a checkout builds dist/web: kcovbox serve CHECKOUT/dist/web'
-        : `serve: ${given} holds no page: it has no assets.packed`,
+      given === undefined ? unbuilt() : `serve: ${given} holds no page: it has no assets.packed`,
     );
   const { pageServer } = await import('../serve/server.ts');
   const { Recorder } = await import('../serve/recorder.ts');

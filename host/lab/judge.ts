@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CheckScore, LabCheck, LabScore } from '../../grade/schema.ts';
 import { scoreOf } from '../../grade/score.ts';
-import { writeWhole } from '../../toolchain/index.ts';
+import { requireBuildTools, writeWhole } from '../../toolchain/index.ts';
 import { asScore, type Bench, decide } from './checks.ts';
 import { type Files, hashText, type Lab, readFolder, type Submission } from './lab.ts';
 import { Runs } from './runs.ts';
@@ -29,14 +29,22 @@ export function solutionOf(lab: Lab, teacher = join(lab.folder, 'teacher')): Fil
   return existsSync(folder) ? readFolder(folder) : undefined;
 }
 
+/** Kinds of checks that compile nothing. */
+const WITHOUT_TOOLS: readonly LabCheck['kind'][] = ['style', 'answers'];
+
+/**
+ * Judges the checks in their order. Errors: ToolchainError, before the first check, if a tool is
+ * missing that one of them needs: that is nobody's score.
+ */
 export async function judge(lab: Lab, submission: Submission, options: JudgeOptions = {}): Promise<LabScore> {
   const { capsules, only, explains = false, say = () => {}, decided } = options;
   const runs = new Runs(lab, submission, say, options.solution);
   const bench: Bench = { runs, solution: options.solution, explains };
   const scores: CheckScore[] = [];
   const absent = submission.missing;
-  for (const check of lab.manifest.checks) {
-    if (only && !only.includes(check.id)) continue;
+  const wanted = lab.manifest.checks.filter(({ id }) => !only || only.includes(id));
+  if (absent.length === 0 && wanted.some(({ kind }) => !WITHOUT_TOOLS.includes(kind))) requireBuildTools();
+  for (const check of wanted) {
     const decision =
       absent.length > 0
         ? ({

@@ -5,6 +5,7 @@ import { KcovboxError } from '../../emulator/index.ts';
 import { type LabManifest, labManifest } from '../../grade/schema.ts';
 import { firstIssue } from '../../run/issue.ts';
 import { packageRoot, sha256, sha256OfParts } from '../../toolchain/index.ts';
+import { readText } from '../input.ts';
 
 export const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
@@ -14,6 +15,8 @@ export type Files = Map<string, Uint8Array>;
 /** Of a file of the student's or of the lab's, in bytes. */
 const FILE_MAX = 256 << 10;
 const FILES_MAX = 64;
+/** Bytes of lab.json, and of mutants.json. */
+const JSON_MAX = 1 << 20;
 
 export interface Lab {
   /** `NN-NAME` */
@@ -53,8 +56,9 @@ export const labNames = (): string[] =>
 export const labsFolder = (): string => join(packageRoot(), 'labs');
 
 function readJson(path: string): unknown {
+  const text = readText(path, 'lab', JSON_MAX);
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(text);
   } catch (error) {
     throw refused(`${path} is not JSON: ${(error as Error).message}`);
   }

@@ -248,6 +248,8 @@ function emptied(folders: readonly string[]): Files {
 
 /** Runs a guest to its end. */
 export async function finish(guest: Guest, budget: number): Promise<Ran> {
+  // Runs of programs that are compiled already would keep signals waiting until the last one.
+  await new Promise(turn => setImmediate(turn));
   const { text, result } = await guest.runToEnd(budget);
   return { ...verdict(result), text, spent: guest.machine.spent, report: reportLine(text) };
 }

@@ -3,9 +3,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { readText } from '../input.ts';
 import { type Lab, openLab, refused } from './lab.ts';
 
 const MARK = 'lab.kcovbox';
+/** Bytes. */
+const MARK_MAX = 1 << 16;
 const mark = z.strictObject({
   format: z.literal('kcovbox lab folder'),
   version: z.literal(1),
@@ -44,7 +47,7 @@ export function labOf(folder: string): Lab {
     );
   let parsed: z.ZodSafeParseResult<z.infer<typeof mark>>;
   try {
-    parsed = mark.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    parsed = mark.safeParse(JSON.parse(readText(path, 'lab', MARK_MAX)));
   } catch {
     throw refused(`${path} is damaged; kcovbox lab start makes another folder`);
   }

@@ -117,6 +117,43 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     expect(readdirSync(cache)).not.toContain('booted');
   });
 
+  test('the library example of the README prints what its comment says', () => {
+    const [, text] = /## As a library\n\n```js\n([\s\S]*?)```/.exec(
+      readFileSync(join(ROOT, 'README.md'), 'utf8'),
+    )!;
+    writeFileSync(join(app, 'example.mjs'), text!);
+    const [HOME, PATH] = [join(home, `${node.major}`), toolsOf(node.major, node.path)];
+    const env = { PATH, HOME, XDG_CACHE_HOME: join(HOME, 'cache') };
+    const ran = spawnSync(node.path, ['example.mjs'], { cwd: app, encoding: 'utf8', env });
+    expect(ran).toMatchObject({ status: 0, stderr: '', stdout: '0 hello, reader, from a riscv64 machine\n' });
+    expect(text).toContain(`// ${ran.stdout}`);
+  });
+
+  test('serve says in one line that the page is not in the package', () => {
+    const { status, stderr, stdout } = kcovbox(node, 'serve');
+    expect([status, stdout]).toEqual([125, '']);
+    expect(stderr).toMatch(
+      /^kcovbox: serve: the package does not contain the page; run npm run web in .*\n$/,
+    );
+  });
+
+  test('labs and grading say what to install, and judge nothing', () => {
+    const folder = join(app, `lab-${node.major}`);
+    expect(kcovbox(node, 'lab', 'start', '1', join(folder, 'ada'))).toMatchObject({ status: 0 });
+    const graded = join(app, `graded-${node.major}`);
+    for (const words of [
+      ['lab', 'test', join(folder, 'ada')],
+      ['grade', folder, '--lab', '1', '-o', graded],
+    ]) {
+      const { status, stdout, stderr } = kcovbox(node, ...words);
+      expect([status, stdout]).toEqual([125, '']);
+      expect(stderr).toMatch(
+        /^kcovbox: clang 16 or newer with the riscv64 target is not here; install it .*\n$/,
+      );
+    }
+    expect(existsSync(graded)).toBe(false);
+  });
+
   test('the kernels are the bytes of a build', async () => {
     for (const dialect of DIALECTS) {
       const { status, stdout } = kcovbox(node, 'build', 'kernel', '--dialect', dialect);
