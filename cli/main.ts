@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT_KCOVBOX } from '../run/verdict.ts';
 import { packageRoot, tell, tieTools } from '../toolchain/index.ts';
 import { printable, report, UserError } from './io/fail.ts';
+import { foldHelp } from './io/help-width.ts';
 import { checkDistinct, endOfStdout, writeOut } from './io/output.ts';
 import { refuseRepeats } from './io/repeated.ts';
 import { refuseOtherBytes, refuseOtherFolder } from './io/utf8.ts';
@@ -107,6 +108,9 @@ function refuseOverwrites(command: Command): void {
   );
 }
 
+/** Columns; commander's default, where standard output is no terminal. */
+const helpWidth = (): number => process.stdout.columns ?? 80;
+
 /** `experiment submit`. */
 const pathOf = (command: Command): string =>
   command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
@@ -142,7 +146,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
     .exitOverride()
     .configureOutput({
       // Synchronous: errors are thrown, and no text is lost.
-      writeOut: text => writeOut(new TextEncoder().encode(text)),
+      writeOut: text => writeOut(new TextEncoder().encode(foldHelp(text, helpWidth()))),
       writeErr: text => tell(text),
       outputError: (text, write) =>
         write(

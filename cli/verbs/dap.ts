@@ -32,7 +32,7 @@ export function register(program: Command): void {
         'wrote, and may name "images" and "sources" (folders). The debugger steps back, too; its console\n' +
         'takes the commands of kcovbox debug.\n' +
         'Example:\n' +
-        '  {"type": "kcovbox", "request": "launch", "capsule": "bug.kcapsule", "sources": ["."]}',
+        '  {"type": "kcovbox", "request": "launch",\n   "capsule": "bug.kcapsule", "sources": ["."]}',
     )
     .action(serve);
 }
