@@ -1,5 +1,6 @@
 // Drives the page's worker, and takes times: the same text in Chromium and, as a program, in Node.
-// `node worker-harness.mjs DIST/WEB < {"small": PATH, "large": PATH}` prints what `measure` answers.
+// `node worker-harness.mjs DIST/WEB < {"small": PATH, "large": PATH}` prints the result of
+// `measure`.
 
 /**
  * `post` sends to the worker, `take` sets who hears it; `load` reads a file of the page, unpacked.

@@ -1,9 +1,9 @@
-// A datum that the reader follows: a variable, a register, a word of memory. Which instruction wrote
-// it before a moment, which one writes it next, and the values that it had.
+// A datum that the reader follows: a variable, a register, a word of memory. Which instruction
+// wrote it before a moment, which one writes it next, and the values that it had.
 //
-// Its name is an expression of C, as of a debugger; `$a0`, a register of the hart; or `@0x80001000`,
-// the physical address of eight bytes, because a kcov buffer is mapped at other places in the
-// program and in the kernel.
+// Its name is an expression of C, as of a debugger; `$a0`, a register of the hart; or
+// `@0x80001000`, the physical address of eight bytes, because a kcov buffer is mapped at other
+// places in the program and in the kernel.
 import { DebugError } from '../../debug/expression.ts';
 import type { DebugSession } from '../../debug/session.ts';
 import { exhaust, type Hart, type Range, type Store, X_NAMES } from '../../emulator/index.ts';

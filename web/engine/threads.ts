@@ -6,7 +6,7 @@ const SSCRATCH = 0x140;
 const TP = 4;
 const ID_BYTES = 4;
 
-/** The place of `tid` in struct thread; undefined: it is another kernel, or its types are missing. */
+/** The place of `tid` in struct thread; undefined: another kernel, or its types are missing. */
 export function tidPlace({ variables }: Image): number | undefined {
   const type = variables.types.named('struct thread');
   if (type?.kind !== 'struct') return undefined;
