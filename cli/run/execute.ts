@@ -110,6 +110,8 @@ export interface Tests {
   line(text: string): void;
   /** The test that runs now, or ''. */
   name(): string;
+  /** Has one begun? */
+  hasBegun(): boolean;
 }
 
 /** The difference between `run`, `replay` and `ktest`. */
@@ -214,7 +216,11 @@ export async function execute(
       if (!recorder || format === undefined) return;
       const { warnIfEmpty, writeCoverage } = await import('../cov/cover.ts');
       const trace = recorder.finish();
-      warnIfEmpty(trace, cover!, whyNoRecords(end, trace, recorder.wasOn, whyEmpty));
+      warnIfEmpty(
+        trace,
+        cover!,
+        whyNoRecords(end, trace, recorder.wasOn && (tests?.hasBegun() ?? true), whyEmpty),
+      );
       const { Elf } = await import('../../coverage/index.ts');
       await writeCoverage(cover!, format, trace, new Elf(images.kernel, kernelName), title);
     },
@@ -233,8 +239,8 @@ export async function execute(
 }
 
 /**
- * The reason why a run recorded nothing. `otherwise`: that of a program that ended by itself and
- * never recorded.
+ * The reason why a run recorded nothing. `wasOn`: kcov was on while something was to be recorded.
+ * `otherwise`: the reason of a program that ended by itself and never recorded.
  */
 function whyNoRecords(end: SessionEnd, trace: Trace, wasOn: boolean, otherwise: string): string {
   if (trace.lostTotal > 0) return `all ${trace.lostTotal} were lost, because the buffer was full`;

@@ -23,11 +23,14 @@ interface KtestOptions extends RunOptions {
 /** The name of the test that runs, from the runner's lines on the console. */
 class RunningTest {
   name = '';
+  hasBegun = false;
 
   readonly line = (text: string): void => {
     const [, begun] = /^# begin (\S+)$/.exec(text) ?? [];
-    if (begun !== undefined) this.name = begun;
-    else if (/^(not )?ok \d/.test(text)) this.name = '';
+    if (begun !== undefined) {
+      this.name = begun;
+      this.hasBegun = true;
+    } else if (/^(not )?ok \d/.test(text)) this.name = '';
   };
 }
 
@@ -61,7 +64,7 @@ async function ktest(pattern: string | undefined, options: KtestOptions, command
     ...(more === '' ? {} : { append: more }),
   });
   const running = new RunningTest();
-  const tests = { line: running.line, name: () => running.name };
+  const tests = { line: running.line, name: () => running.name, hasBegun: () => running.hasBegun };
   const { end } = await execute(images, choice, outputs, {
     tests,
     whyEmpty: whyEmpty(options.kcov, 'no test ran'),
