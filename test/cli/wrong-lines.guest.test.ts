@@ -307,7 +307,7 @@ const COV: readonly Line[] = [
     /-f \^cache_fault\$ selects pc records and none of kind cmp: choose another \(--kind\)$/m,
   ],
   ['cov export -o x.raw both.kcov', /the trace holds pc and cmp records; a raw area holds one kind: choose/],
-  ['cov export -S folder -o x.info a.kcov', /--source is for html, and the output is lcov/],
+  ['cov export -S folder -o x.info a.kcov', /--source is for html and source, and the output is lcov/],
   ['cov export --module "" -o x.txt a.kcov', /--module <name>: the name is empty/],
   ['cov report --title "" -o x.html a.kcov', /--title <text>: the title is empty/],
   ['cov export -F nomatch -o x.raw a.kcov', /nothing instrumented matches -F nomatch/],
@@ -346,8 +346,8 @@ const LAB: readonly Line[] = [
   ['grade nowhere --lab 0', /nowhere is not a folder of submissions/],
   ['grade text --lab 0', /text is not a folder of submissions/],
   ['grade . --lab 0 -o .', /grade: \. is not empty; give a new folder with -o/],
-  ['grade . --lab 0 --alike 0', /'0' is invalid.*percent/],
-  ['grade . --lab 0 --classroom text', /--classroom text: /],
+  ['grade . --lab 0 --alike 0', /--alike <percent>.*'0' is invalid\. expected 1 to 100/],
+  ['grade . --lab 0 --classroom text', /--classroom text is not JSON: /],
   ['grade . --lab 0 --classroom r.json', /--classroom r\.json: classroom: /],
 ];
 
