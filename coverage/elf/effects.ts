@@ -1,6 +1,7 @@
 /** The effects of an instruction other than its result (Unpriv §2.5, §2.6, §27). */
+import type { Addr } from '../base/bytes.ts';
 import type { CodeScan } from './code.ts';
-import type { CodeRange } from './flow.ts';
+import type { CodeRange, ImageFlow } from './flow.ts';
 import { jumpOf } from './jumps.ts';
 
 const OP_STORE = 0x23;
@@ -20,7 +21,7 @@ const S0 = 8;
 export type Effect = 'effect' | 'branch' | 'none';
 
 /** `at` is the offset of an instruction of the function `range` in its section. */
-export function effectOf(code: CodeScan, at: number, range: CodeRange): Effect {
+function effectOf(code: CodeScan, at: number, range: CodeRange): Effect {
   const jump = jumpOf(code, at);
   if (jump?.kind === 'branch') return 'branch';
   if (jump?.kind === 'jump') return jump.to < range.low || jump.to >= range.high ? 'effect' : 'none';
@@ -44,5 +45,25 @@ export function effectOf(code: CodeScan, at: number, range: CodeRange): Effect {
       return 'effect';
     default:
       return 'none';
+  }
+}
+
+/**
+ * The instructions in `ranges` (low, high, low, high, ...) with their effects. Code that is in no
+ * function or no section counts as one instruction with an effect.
+ */
+export function* effectsIn(
+  scans: readonly CodeScan[],
+  flow: ImageFlow,
+  ranges: readonly Addr[],
+): Generator<[addr: Addr, effect: Effect]> {
+  for (let i = 0; i < ranges.length; i += 2) {
+    const [low, high] = [ranges[i]!, ranges[i + 1]!];
+    const scan = scans.find(({ base, size }) => low >= base && low < base + size);
+    const range = flow.rangeAt(low);
+    if (!scan || !range) yield [low, 'effect'];
+    else
+      for (let at = low - scan.base; at < high - scan.base; at += scan.length(at))
+        yield [scan.base + at, effectOf(scan, at, range)];
   }
 }

@@ -11,6 +11,7 @@
  */
 import type { Scope } from '../dwarf/dwarf.ts';
 import { HOOK_PC } from '../elf/callsites.ts';
+import { effectsIn } from '../elf/effects.ts';
 import { EXIT } from '../elf/flow.ts';
 import { blocksFrom, mayHaveRun, pairs } from './lines.ts';
 import type { Program, ProgramFunction } from './program.ts';
@@ -55,14 +56,11 @@ export function callsOf(run: Run, fn: ProgramFunction): FunctionCalls {
 
 /** A lower bound for the calls of an inlined copy. */
 function callsOfCopy({ program, verdicts, siteHits }: Run, copy: Scope): number {
+  if (program.hooks === 'none') return hasActed(program, verdicts, copy) ? 1 : 0;
   let least = 0;
   for (const [low, high] of pairs(copy.ranges)) {
     const verdict = verdicts.at(low);
     if (!verdict) continue;
-    if (program.hooks === 'none') {
-      for (const i of blocksFrom(verdict, low, high)) if (verdict.states[i] === RAN) return 1;
-      continue;
-    }
     const { sites } = program;
     for (let site = sites.firstFrom(low); site < sites.count && sites.call[site]! < high; site++) {
       const times = siteHits[site]!;
@@ -71,6 +69,19 @@ function callsOfCopy({ program, verdicts, siteHits }: Run, copy: Scope): number 
     }
   }
   return least;
+}
+
+/**
+ * True if an instruction of the copy with an effect ran. Others prove no call: a compiler executes
+ * cheap ones before it is known whether their function is called.
+ */
+function hasActed({ sites, flow }: Program, verdicts: LineJudge, copy: Scope): boolean {
+  for (const [addr, effect] of effectsIn(sites.scans, flow, copy.ranges)) {
+    const verdict = effect === 'effect' ? verdicts.at(addr) : undefined;
+    if (verdict)
+      for (const i of blocksFrom(verdict, addr, addr + 1)) if (verdict.states[i] === RAN) return true;
+  }
+  return false;
 }
 
 /** True if a call of the copy runs the block of this site at most once. */

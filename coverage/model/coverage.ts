@@ -13,7 +13,7 @@ import type { Elf } from '../elf/elf.ts';
 import { KIND_CMP, KIND_EDGE, KIND_PC, type Trace, TraceBuilder } from '../trace/trace.ts';
 import { callsOf, type FunctionCalls } from './calls.ts';
 import { type ExactCounts, ExactVerdicts } from './exact.ts';
-import { judgeLine, type LineCode, type LineVerdict } from './lines.ts';
+import { judgeLine, type LineCode, type LineVerdict, mayHaveRun } from './lines.ts';
 import { Program, type ProgramFile, type ProgramFunction, type ProgramOptions } from './program.ts';
 import { type Proof, proofOf } from './proof.ts';
 import { SourceOrder } from './source-order.ts';
@@ -227,7 +227,8 @@ export class Coverage {
   }
 
   isFunctionCovered(fn: ProgramFunction): boolean {
-    return fn.sites.some(site => this.siteHits[site]! > 0);
+    if (fn.sites.some(site => this.siteHits[site]! > 0)) return true;
+    return this.program.hooks === 'none' && fn.copies.some(copy => mayHaveRun(this.verdicts, copy.ranges));
   }
 
   fileTotals(file: ProgramFile): Totals {

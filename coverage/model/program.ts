@@ -114,7 +114,10 @@ export class Program {
       (path, line) => this.lineCode(path, line),
       copy => this.addCopy(copy),
     );
-    this.functions = [...this.functionByKey.values()].filter(({ points }) => points.length > 0);
+    this.functions = [...this.functionByKey.values()].filter(
+      // Without entries there is no site to select by: addCopy() has selected.
+      ({ points, sites }) => points.length > 0 || (this.hooks === 'none' && sites.length === 0),
+    );
     for (const fn of this.functions) this.file(fn.file).functions.push(fn);
     for (const [path, { lines }] of this.fileByPath) this.linesByPath.set(path, linked(lines));
     if (options.keep) this.hideOthers(shown);
@@ -220,14 +223,28 @@ export class Program {
     this.outerOf[point] = outer;
   }
 
+  /** Where instructions are counted, a function needs no entry: it may have inlined copies alone. */
   private addCopy(copy: Scope): void {
-    this.functionByKey.get(this.keyOf(copy))?.copies.push(copy);
+    const { name, file, line } = this.identityOf(copy);
+    const known = this.functionByKey.get(functionKey(name, file, line));
+    if (known) known.copies.push(copy);
+    else if (this.hooks === 'none' && this.isChosen(copy.ranges[0]!))
+      this.functionAt(name, file, line).copies.push(copy);
+  }
+
+  private isChosen(call: Addr): boolean {
+    return !this.keep || this.keep({ call, frames: this.symbolizer.frames(call) });
+  }
+
+  private identityOf({ offset }: Scope): { name: string; file: string; line: number } {
+    const { name, linkageName, declFile, declLine } = this.symbolizer.dwarf.functionName(offset);
+    return { name: linkageName || name, file: this.clean(declFile), line: declLine };
   }
 
   /** The identity of the function that a scope is an instance of. */
-  keyOf({ offset }: Scope): string {
-    const { name, linkageName, declFile, declLine } = this.symbolizer.dwarf.functionName(offset);
-    return functionKey(linkageName || name, this.clean(declFile), declLine);
+  keyOf(scope: Scope): string {
+    const { name, file, line } = this.identityOf(scope);
+    return functionKey(name, file, line);
   }
 
   /** The code of a line, also outside of a selection; undefined if it has none. */
@@ -258,12 +275,15 @@ export class Program {
   }
 
   private functionFor(frame: Frame): ProgramFunction {
-    const file = this.clean(frame.declFile || frame.file);
-    const key = functionKey(frame.function, file, frame.declLine);
+    return this.functionAt(frame.function, this.clean(frame.declFile || frame.file), frame.declLine);
+  }
+
+  private functionAt(name: string, file: string, line: number): ProgramFunction {
+    const key = functionKey(name, file, line);
     let fn = this.functionByKey.get(key);
     if (!fn) {
       const none = { points: [], sites: [], entries: [], inlined: [], copies: [] };
-      fn = { name: frame.function || '?', file, line: frame.declLine, ...none };
+      fn = { name: name || '?', file, line, ...none };
       this.functionByKey.set(key, fn);
       this.file(file);
     }

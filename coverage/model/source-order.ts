@@ -17,7 +17,7 @@ import { type Addr, upperBound } from '../base/bytes.ts';
 import { ROW_END_SEQUENCE } from '../dwarf/line.ts';
 import type { Frame, Symbolizer } from '../dwarf/symbolize.ts';
 import type { CallSites } from '../elf/callsites.ts';
-import { effectOf } from '../elf/effects.ts';
+import { effectsIn } from '../elf/effects.ts';
 import type { CodeRange, FlowBlock, ImageFlow } from '../elf/flow.ts';
 import { blocksFrom, judgeLine, type LineCode, type LineState, pairs } from './lines.ts';
 import { NOT_RUN } from './reach.ts';
@@ -90,15 +90,9 @@ export class SourceOrder {
   #effects(ranges: readonly Addr[]): { branches: boolean; effects: boolean } {
     const { sites, flow } = this.#program;
     let branches = false;
-    for (const [low, high] of pairs(ranges)) {
-      const scan = sites.scans.find(({ base, size }) => low >= base && low < base + size);
-      const range = flow.rangeAt(low);
-      if (!scan || !range) return { branches, effects: true };
-      for (let at = low - scan.base; at < high - scan.base; at += scan.length(at)) {
-        const effect = effectOf(scan, at, range);
-        if (effect === 'effect') return { branches, effects: true };
-        branches ||= effect === 'branch';
-      }
+    for (const [, effect] of effectsIn(sites.scans, flow, ranges)) {
+      if (effect === 'effect') return { branches, effects: true };
+      branches ||= effect === 'branch';
     }
     return { branches, effects: false };
   }
