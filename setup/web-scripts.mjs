@@ -10,7 +10,7 @@ import { ROOT } from './ensure.mjs';
 const LIBRARIES = ['xterm', 'uplot', 'cpp'];
 /**
  * Modules of the page that a library uses too: two copies of them would not know each other's
- * objects. web/views/shared.ts hands them over.
+ * objects. web/views/language.ts hands them over.
  */
 const SHARED = {
   name: 'shared modules',

@@ -223,7 +223,7 @@ export class Program {
     this.outerOf[point] = outer;
   }
 
-  /** Where instructions are counted, a function needs no entry: it may have inlined copies alone. */
+  /** Where instructions are counted, a function may have inlined copies alone. */
   private addCopy(copy: Scope): void {
     const { name, file, line } = this.identityOf(copy);
     const known = this.functionByKey.get(functionKey(name, file, line));

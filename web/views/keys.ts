@@ -1,7 +1,7 @@
-// The keys of the page: one table, from which the page acts, its help and docs/page.md.
+// The keys of the page: one table, from which the page acts and shows its help.
 import type { Motion } from '../protocol.ts';
 
-/** What a key does that is no motion. */
+/** The actions of keys, apart from motions. */
 export type Act =
   | 'begin'
   | 'end'
