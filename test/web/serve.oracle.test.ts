@@ -64,6 +64,8 @@ describe.skipIf(reason)('kcovbox serve', () => {
       await page.goto(home);
       await page.getByRole('button', { name: 'Write C' }).click();
       const editor = page.getByLabel('C program');
+      // Keys go to the program at once; Chromium would give the focus to its scroller.
+      await page.locator('[aria-label="C program"]:focus').waitFor();
       await editor.fill('int main(void) { return nothing; }');
       await page.getByRole('button', { name: 'Compile and run' }).click();
       await page.getByText(/program\.c:1:25: error: use of undeclared identifier 'nothing'/).waitFor();

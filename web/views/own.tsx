@@ -98,7 +98,10 @@ export function Own({
     <>
       <button
         type="button"
-        onClick={() => dialog.current?.showModal()}
+        onClick={() => {
+          dialog.current?.showModal();
+          editor.current?.focus(); // else the dialog focuses the scroller, which takes no keys
+        }}
         title="compile, run and step through it"
       >
         Write C
