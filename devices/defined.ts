@@ -214,7 +214,8 @@ export class DefinedDevice implements Device {
     this.definition = checkDefinition(definition);
     this.name = definition.name;
     this.map = mapOf(definition);
-    this.#params = Object.freeze({ ...params });
+    const named = onlyDeclared<Params>('parameter', Object.keys(params));
+    this.#params = Object.freeze(Object.defineProperties(named, Object.getOwnPropertyDescriptors(params)));
     this.#ports = ports;
     for (const [name, fire] of Object.entries(definition.onAlarm ?? {}))
       this.#alarms.set(
@@ -342,7 +343,7 @@ export class DefinedDevice implements Device {
   }
 
   #registers(): Record<string, number> {
-    const view: Record<string, number> = {};
+    const view: Record<string, number> = onlyDeclared('register', Object.keys(this.definition.registers));
     for (const [id, { bytes = 4 }] of specsOf(this.definition))
       Object.defineProperty(view, id, {
         enumerable: true,
@@ -412,6 +413,25 @@ export class DefinedDevice implements Device {
     z = Math.imul(z ^ (z >>> 13), 0xc2b2_ae35);
     return (z ^ (z >>> 16)) >>> 0;
   }
+}
+
+/** The members of every object, and the one that JSON.stringify asks for. */
+const COMMON = Object.assign(Object.create(Object.prototype), { toJSON: undefined }) as object;
+
+/**
+ * An object for these names, whose prototype refuses all others: types of a device's file are not
+ * checked, and a misspelt name would be undefined, which reads as 0. Declared names cost nothing.
+ */
+function onlyDeclared<T extends object>(kind: string, names: readonly string[]): T {
+  const refuse = (name: string): never => {
+    throw new Error(`there is no ${kind} ${name}: ${names.join(', ')}`);
+  };
+  const guard: ProxyHandler<object> = {
+    get: (common, name) =>
+      typeof name === 'symbol' || name in common ? Reflect.get(common, name) : refuse(name),
+    set: (_, name) => refuse(String(name)),
+  };
+  return Object.create(new Proxy(COMMON, guard)) as T;
 }
 
 function hashOf(text: string): bigint {

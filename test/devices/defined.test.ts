@@ -121,6 +121,22 @@ test('DMA outside of memory is refused, and a sealed state takes no new names', 
   expect(() => new DeviceBench(hostile).write(4, 1)).toThrow(/object is not extensible/);
 });
 
+test('a register or parameter that is not declared is an error, not undefined', () => {
+  const misspelt = (onWrite: Record<string, (dev: never) => void>) => () =>
+    new DeviceBench(checkDefinition({ ...timer, onWrite })).write(4, 1);
+  type Loose = { reg: Record<string, number>; param: Record<string, unknown>; log: (text: string) => void };
+  expect(misspelt({ load: (dev: Loose) => dev.log(`${dev.reg.lod}`) })).toThrow(
+    'device tick: onWrite.load: there is no register lod: id, load, status, address, slots, dice',
+  );
+  expect(misspelt({ load: (dev: Loose) => void (dev.reg.lod! |= 1) })).toThrow(/there is no register lod/);
+  expect(misspelt({ load: (dev: Loose) => dev.log(`${dev.param.scal}`) })).toThrow(
+    'device tick: onWrite.load: there is no parameter scal: scale, loud, tag',
+  );
+  expect(
+    misspelt({ load: (dev: Loose) => dev.log(JSON.stringify([dev.reg, dev.param, `${dev.reg}`])) }),
+  ).not.toThrow();
+});
+
 const wrong = (change: object): unknown => ({ ...timer, ...change });
 test.each([
   [wrong({ name: 'Not C' }), /name is not/],
