@@ -164,6 +164,16 @@ const ANNOUNCED = 2;
 
 const tellLine = (line: string): void => tell(`${line}\n`);
 
+/** A header that is not there may be one that a device makes. */
+const failureOfDriver =
+  (source: string, made: readonly string[]) =>
+  (said: string): string => {
+    const [, missing] = /'(\w+\.h)' file not found/.exec(said) ?? [];
+    const has = made.length === 0 ? '' : `; those given make ${made.join(', ')}`;
+    const hint = missing ? `: the header of a device comes with --device FILE${has}` : '';
+    return `driver ${source} does not compile${hint}`;
+  };
+
 class KernelBuild {
   readonly #source: string;
   readonly #conf: string;
@@ -246,7 +256,7 @@ class KernelBuild {
     for (const [i, source] of drivers.entries()) {
       const object = join(out, `own-${i}.o`);
       const args = [...like!.flags, '-I', out, '-MD', '-MF', `${object}.d`, '-c', source, '-o', object];
-      const failure = `driver ${source} does not compile`;
+      const failure = failureOfDriver(source, Object.keys(headers));
       await runTool(requireTool('clang'), args, this.#source, failure, CompileError);
       objects.push(object);
       read.push(...filesOf(object, out).map(path => resolve(this.#source, path)));

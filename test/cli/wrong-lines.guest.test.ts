@@ -23,6 +23,7 @@ beforeAll(() => {
   file('s.sh', '#!/bin/sh\necho hi\n');
   file('empty.elf', '');
   file('text', 'hello\n'.repeat(50));
+  file('own.c', '#include "own.h"\n');
   file('cut.elf', Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0]));
   file('bad.kcov', 'not a trace\n');
   file('a b.c', 'int main(void) { return 0; }\n');
@@ -153,6 +154,7 @@ const RUN: readonly Line[] = [
   ['run --trace ok.c', /--trace without --cover/],
   ['run --driver nolink.c␣ ok.c', /driver .*nolink\.c : there is no such file/],
   ['run --driver text ok.c', /driver .*text does not compile/, 123],
+  ['run --driver own.c ok.c', /own\.c does not compile: the header of a device comes with --device/, 123],
   ['run --kernel-source nothing ok.c', /kernel tree .*nothing: no such folder/],
   ['run --trace --test-name "" --cover x.info ok.c', /--test-name <name>: the name is empty/],
   [
