@@ -162,9 +162,9 @@ export async function createProgram(first: string | undefined): Promise<Command>
       'after',
       '\nExit status: that of the guest program (128+n when signal n killed it); 123 the program does not compile;\n' +
         '124 budget spent; 125 kcovbox failed; 126 guest kernel panicked; 127 the guest could not start the program.\n\n' +
-        'Examples:\n  kcovbox demo                         the lines that one read(2) covers\n' +
-        '  kcovbox run --cover a.html prog.c    run a program and show its coverage\n' +
-        '  kcovbox help cov report              help for one command',
+        'Examples:\n  kcovbox demo                                 the lines that one read(2) covers\n' +
+        '  kcovbox run --trace --cover a.html prog.c    run a program and show its coverage\n' +
+        '  kcovbox help cov report                      help for one command',
     );
   const wanted = first !== undefined && Object.hasOwn(VERBS, first) ? [VERBS[first]!] : Object.values(VERBS);
   for (const load of wanted) (await load()).register(program);
