@@ -1,6 +1,7 @@
 // A submission with a device is judged by a process of its own: a device may loop without end in
 // the emulator, which no budget of the guest's ends.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,30 @@ import { packageRoot } from '../../toolchain/index.ts';
 const SECONDS = 150;
 /** Set in the process of one submission. */
 const ALONE = 'KCOVBOX_GRADE_ALONE';
+
+/** Milliseconds in which a process may end in order; a device that loops hears of no signal. */
+const PATIENCE_MS = 1000;
+
+/** The processes that run now, each with the folder of its files. */
+const running = new Map<ChildProcess, string>();
+let isEnding = false;
+
+/** Ends them for good, and removes their files: for a command that a signal ends. */
+export async function endApart(): Promise<void> {
+  isEnding = true;
+  await Promise.all(
+    [...running].map(async ([child, folder]) => {
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, 'exit');
+        child.kill('SIGTERM');
+        const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+        await gone;
+        clearTimeout(timer);
+      }
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }),
+  );
+}
 
 export const needsOwnProcess = (lab: Lab): boolean =>
   process.env[ALONE] === undefined && lab.manifest.files.some(file => file.device);
@@ -33,7 +58,8 @@ export async function judgeApart(
     const words = ['grade', join(folder, 'in'), '--lab', lab.folder, '-o', out, '--unsafe'];
     if (teacher !== undefined) words.push('--teacher', teacher);
     if (capsules === undefined) words.push('--no-capsules');
-    const wasEnded = await limited([process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), ...words]);
+    const command = [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), ...words];
+    const wasEnded = await limited(command, folder);
     const path = join(out, submission.name, 'score.json');
     if (!existsSync(path)) return unended(lab, submission, wasEnded);
     const score = labScore.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -44,14 +70,22 @@ export async function judgeApart(
   }
 }
 
-/** Ends when the process does; true: it was ended, because it has used up its seconds. */
-function limited(command: readonly string[]): Promise<boolean> {
+/**
+ * Ends when the process does; true: it was ended, because it has used up its seconds. Under
+ * `endApart` it never ends, so that nothing follows.
+ */
+function limited(command: readonly string[], folder: string): Promise<boolean> {
   const script = `ulimit -t ${SECONDS}; exec "$0" "$@"`;
   const env = { ...process.env, [ALONE]: '1' };
   const child = spawn('/bin/sh', ['-c', script, ...command], { stdio: 'ignore', env });
+  running.set(child, folder);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('exit', (_, signal) => resolve(signal !== null));
+    child.on('exit', (_, signal) => {
+      if (isEnding) return;
+      running.delete(child);
+      resolve(signal !== null);
+    });
   });
 }
 

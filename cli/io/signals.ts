@@ -4,3 +4,16 @@ export const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 export type EndingSignal = keyof typeof SIGNAL_STATUS;
 
 export const ENDING_SIGNALS = Object.keys(SIGNAL_STATUS) as EndingSignal[];
+
+/** Calls `act` for each signal that would end the command, until `work` is done. */
+export async function whileSignals<T>(
+  act: (signal: EndingSignal) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (const signal of ENDING_SIGNALS) process.on(signal, act);
+  try {
+    return await work();
+  } finally {
+    for (const signal of ENDING_SIGNALS) process.off(signal, act);
+  }
+}

@@ -1,5 +1,5 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-import { type Dirent, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -13,13 +13,13 @@ import { readText } from '../../host/input.ts';
 import { judge, solutionOf } from '../../host/lab/judge.ts';
 import { type Lab, openLab, readSubmission, type Submission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
-import { isSandboxed, runSandboxed } from '../../host/lab/sandbox.ts';
-import { canLimit, tell } from '../../toolchain/index.ts';
-import { judgeApart, needsOwnProcess } from '../grade/apart.ts';
+import { tell } from '../../toolchain/index.ts';
+import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
+import { discardResults, inSandbox } from '../grade/sandboxed.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { fillFolder, writeFile, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
-import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
+import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
 import { parseWithin } from '../io/values.ts';
 
 interface GradeOptions {
@@ -163,38 +163,9 @@ function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string 
   return `${rows.join('')}${alikeRows.join('')}${counted(scores.length, 'submission')}, mean ${mean}, median ${median}\n`;
 }
 
-/** Exit status of the same command in a sandbox; undefined: go on here. */
-function inSandbox(lab: Lab, folder: string, options: GradeOptions): number | undefined {
-  if (options.unsafe || isSandboxed()) return undefined;
-  const { output, teacher, classroom } = options;
-  const hasDevice = lab.manifest.files.some(file => file.device);
-  if (!existsSync(folder)) return undefined;
-  const isNew = output !== undefined && !existsSync(output);
-  if (output !== undefined) fillFolder(output, 'grade', () => {});
-  const reads = [folder, lab.folder, teacher, classroom].filter(
-    path => path !== undefined && existsSync(path),
-  );
-  const status = runSandboxed(process.argv.slice(2), {
-    reads: reads as string[],
-    writes: output === undefined ? [] : [output],
-    ownCache: hasDevice,
-  });
-  if (isNew && (status === undefined || readdirSync(output).length === 0)) rmdirSync(output);
-  if (status !== undefined) return status;
-  if (hasDevice)
-    throw new UserError(
-      `grade: ${lab.name} has devices of students, which run on this machine: install bubblewrap, or use a container and --unsafe`,
-    );
-  if (!canLimit())
-    throw new UserError(
-      'grade: this system has no shell that limits the compiler; use a container, or --unsafe',
-    );
-  return undefined;
-}
-
 async function grade(folder: string, options: GradeOptions): Promise<number> {
   const lab = openLab(options.lab);
-  const ended = inSandbox(lab, folder, options);
+  const ended = await inSandbox(lab, folder, options);
   if (ended !== undefined) return ended;
   const { output, classroom } = options;
   const facts = classroom === undefined ? undefined : readClassroom(classroom);
@@ -206,14 +177,14 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
   tellOthers(folder);
   // Half of the results would be taken for all of them.
   const discard = (): void => {
-    if (output !== undefined) empty(output, isNew);
+    if (output !== undefined) discardResults(output, isNew);
   };
-  const onSignal = (signal: EndingSignal): void => {
+  const onSignal = async (signal: EndingSignal): Promise<void> => {
+    await endApart();
     discard();
     process.exit(SIGNAL_STATUS[signal]);
   };
-  for (const signal of ENDING_SIGNALS) process.on(signal, onSignal);
-  const { scores, pairs } = await (async () => {
+  const { scores, pairs } = await whileSignals(onSignal, async () => {
     try {
       const all = await judgeAll(lab, submissions, options);
       const alikes = likenesses(lab, submissions, options.alike);
@@ -222,17 +193,10 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
     } catch (error) {
       discard();
       throw error;
-    } finally {
-      for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
     }
-  })();
+  });
   writeTo('-', table(scores, pairs));
   return scores.some(({ status }) => status === 'error') ? 1 : 0;
-}
-
-function empty(folder: string, isNew: boolean): void {
-  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-  if (isNew) rmSync(folder, { recursive: true, force: true });
 }
 
 function writeResults(

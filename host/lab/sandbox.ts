@@ -1,9 +1,10 @@
 // Grading in a sandbox of the system: bubblewrap shows a process the tools, the package and the
 // folders that it is given, and neither a network nor anything else of the machine (ADR 0015).
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { cacheDir, packageRoot, which } from '../../toolchain/index.ts';
 
 /** Set in the process inside. */
@@ -56,9 +57,15 @@ export const canSandbox = (): boolean => {
 
 /**
  * Runs this command again inside; its exit status. Undefined: the system has no bubblewrap, or
- * does not let it work (as in many containers).
+ * does not let it work (as in many containers). `stop` ends all that runs inside: with bubblewrap
+ * the first process of the sandbox dies, and with that one every other. When the promise is
+ * settled, nothing writes any more.
  */
-export function runSandboxed(words: readonly string[], visible: Visible): number | undefined {
+export async function runSandboxed(
+  words: readonly string[],
+  visible: Visible,
+  stop: AbortSignal,
+): Promise<number | undefined> {
   const bwrap = which('bwrap');
   if (bwrap === undefined) return undefined;
   mkdirSync(cacheDir(), { recursive: true });
@@ -71,12 +78,33 @@ export function runSandboxed(words: readonly string[], visible: Visible): number
       0;
     if (!works) return undefined;
     const command = [process.execPath, join(packageRoot(), 'bin', 'kcovbox.cjs'), ...words];
-    const { status } = spawnSync(bwrap, [...options, '--', ...command], {
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env,
-    });
-    return status ?? 125;
+    return await statusOf(bwrap, [...options, '--', ...command], env, stop);
   } finally {
-    if (visible.ownCache) rmSync(cache, { recursive: true, force: true });
+    // A process that was just killed may still make a file in it.
+    if (visible.ownCache) rmSync(cache, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+function statusOf(
+  bwrap: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  stop: AbortSignal,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // The pipe carries nothing. The command inside has it too, so that its end is the end of both:
+    // bubblewrap itself is gone before what runs inside is.
+    const child = spawn(bwrap, words, { stdio: ['ignore', 'inherit', 'inherit', 'pipe'], env });
+    (child.stdio[3] as Readable).resume();
+    const kill = (): void => void child.kill('SIGKILL');
+    if (stop.aborted) kill();
+    stop.addEventListener('abort', kill);
+    process.once('exit', kill);
+    child.on('error', reject);
+    child.on('close', status => {
+      stop.removeEventListener('abort', kill);
+      process.off('exit', kill);
+      resolve(status ?? 125);
+    });
+  });
 }

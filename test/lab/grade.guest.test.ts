@@ -1,21 +1,11 @@
 // `kcovbox grade` on simulated submissions: each gets the grade that it deserves, with the reason
 // in one line; twice the same bytes. The slow test does all labs.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openLab } from '../../host/lab/lab.ts';
-import { COMMAND, kcovbox, shell } from '../support/command.ts';
+import { kcovbox, shell } from '../support/command.ts';
 import { undeserved, writeAttacks } from './attacks.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'kcovbox-grade-'));
@@ -53,22 +43,6 @@ test('a failed check leaves a run that replays; an archive is the same bytes and
   // The sandbox of the system, where there is one, changes nothing.
   const outside = kcovbox(['grade', 'few', '--lab', '0', '--no-capsules', '--unsafe'], { cwd: dir });
   expect(outside).toEqual(graded);
-});
-
-test('an interrupted grading leaves no results that could be taken for all of them', async () => {
-  const folder = join(dir, 'interrupted');
-  for (let i = 0; i < 12; i++)
-    expect(kcovbox(['lab', 'start', '0', join(folder, `s${i}`)], { cwd: dir }).status).toBe(0);
-  const graded = join(dir, 'graded-in-part');
-  // Without the sandbox, whose parent waits for it.
-  const words = [COMMAND, 'grade', folder, '--lab', '0', '-o', graded, '--unsafe'];
-  const child = spawn(process.execPath, words, { stdio: 'ignore' });
-  const hasSome = () => existsSync(graded) && readdirSync(graded).length > 0;
-  while (!hasSome() && child.exitCode === null) await new Promise(done => setTimeout(done, 10));
-  expect(hasSome()).toBe(true);
-  child.kill('SIGINT');
-  expect((await once(child, 'close'))[0]).toBe(130);
-  expect(existsSync(graded)).toBe(false);
 });
 
 test.each(['0', '7'])('each submission of lab %s gets its grade', word => {

@@ -1,0 +1,97 @@
+// `kcovbox grade` that a signal ends: no results that could be taken for those of the whole class,
+// and no process. The signal goes to the parent alone, as `kill` sends it; a terminal sends it to
+// all of them.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLab } from '../../host/lab/lab.ts';
+import { canSandbox } from '../../host/lab/sandbox.ts';
+import { COMMAND, kcovbox } from '../support/command.ts';
+import { missing } from '../support/tools.ts';
+import { writeAttacks } from './attacks.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-interrupt-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const folder = join(dir, 'class');
+beforeAll(() => {
+  for (let i = 0; i < 12; i++)
+    expect(kcovbox(['lab', 'start', '0', join(folder, `s${i}`)], { cwd: dir }).status).toBe(0);
+});
+
+/** A file of /proc; empty when the process has gone. */
+function ofProcess(pid: string, file: string): string {
+  try {
+    return readFileSync(join('/proc', pid, file), 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** The processes with this variable, which all that a command starts have from it. */
+const withVariable = (variable: string): string[] =>
+  readdirSync('/proc').filter(
+    pid => /^\d+$/.test(pid) && ofProcess(pid, 'environ').split('\0').includes(variable),
+  );
+
+/** Processor seconds of a process. */
+function secondsOf(pid: string): number {
+  const fields = ofProcess(pid, 'stat')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+const STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
+let count = 0;
+
+/** Sends the signal when `isReady`, and checks what is left. */
+async function interrupt(
+  signal: keyof typeof STATUS,
+  words: readonly string[],
+  isReady: (graded: string, variable: string) => boolean,
+): Promise<void> {
+  const value = `${dir}-${++count}`;
+  const graded = join(dir, `graded-${count}`);
+  const env = { ...process.env, KCOVBOX_TEST_MARK: value };
+  const variable = `KCOVBOX_TEST_MARK=${value}`;
+  const child = spawn(process.execPath, [COMMAND, 'grade', ...words, '-o', graded], { stdio: 'ignore', env });
+  const ended = once(child, 'exit');
+  while (!isReady(graded, variable) && child.exitCode === null)
+    await new Promise(done => setTimeout(done, 10));
+  expect(child.exitCode).toBe(null);
+  child.kill(signal);
+  const [status] = await ended;
+  const left = withVariable(variable).map(pid => ofProcess(pid, 'cmdline'));
+  expect({ status, isThere: existsSync(graded), left }).toEqual({
+    status: STATUS[signal],
+    isThere: false,
+    left: [],
+  });
+}
+
+const hasSome = (graded: string): boolean => existsSync(graded) && readdirSync(graded).length > 0;
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s, without a sandbox', signal =>
+  interrupt(signal, [folder, '--lab', '0', '--unsafe'], hasSome),
+);
+
+test.skipIf(missing('bubblewrap that works', canSandbox() || undefined)).each(['SIGINT', 'SIGTERM'] as const)(
+  '%s, in the sandbox',
+  signal => interrupt(signal, [folder, '--lab', '0'], hasSome),
+);
+
+test('SIGTERM, while a device loops in a process of its own', async () => {
+  const loops = join(dir, 'loops');
+  writeAttacks(openLab('10'), loops);
+  for (const name of readdirSync(loops))
+    if (name !== 'device-loops') rmSync(join(loops, name), { recursive: true });
+  const isJudging = (_: string, variable: string): boolean =>
+    withVariable(variable).some(
+      pid => ofProcess(pid, 'environ').includes('KCOVBOX_GRADE_ALONE=1') && secondsOf(pid) > 4,
+    );
+  await interrupt('SIGTERM', [loops, '--lab', '10', '--unsafe'], isJudging);
+});
