@@ -41,7 +41,7 @@ export async function runAll(folder: Folder, jobs: number): Promise<void> {
   const pending = folder.pending(trials).sort((a, b) => a.index - b.index);
   const before = trials.length - pending.length;
   if (before > 0) tell(`kcovbox: ${before} of ${trials.length} trials are finished already\n`);
-  const progress = progressLine();
+  const progress = progressLine({ logs: true });
   const start = process.hrtime.bigint();
   let done = 0;
   const show = (): void => {

@@ -104,7 +104,7 @@ export async function runCampaignIn(
   let stored = isCampaign(path) ? reopen(path, given) : await create(path, options);
   repairFolder(stored);
   const pool = poolOf(stored, options.engine, options.jobs);
-  const line = progressLine();
+  const line = progressLine({ logs: true });
   let signal: EndingSignal | undefined;
   let stop: () => void = () => {};
   const stopped = new Promise<undefined>(resolve => {

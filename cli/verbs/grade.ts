@@ -116,7 +116,7 @@ async function judgeAll(
 ): Promise<LabScore[]> {
   const solution = solutionOf(lab, teacher);
   const scores: LabScore[] = new Array(submissions.length);
-  const progress = progressLine();
+  const progress = progressLine({ logs: true });
   const waiting = submissions.entries();
   let done = 0;
   const work = async (): Promise<void> => {

@@ -1,5 +1,7 @@
 // Long doses of `kcovbox fuzz`: many more programs against the device's own report of records, and
 // a campaign whose memory does not grow.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Choice, campaignConfig, Generator, Random, runCampaign } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
-import { kcovbox } from '../support/command.ts';
+import { COMMAND, kcovbox } from '../support/command.ts';
 import { seedFromEnvironment, seedText } from '../support/random.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'kcovbox-fuzz-slow-'));
@@ -52,4 +54,19 @@ test('a campaign of 50,000 executions is repeated whole', () => {
     timeout: 1_200_000,
   });
   expect(verified).toMatchObject({ status: 0, stdout: '5 epochs of 49 repeated: equal\n' });
+});
+
+test('a campaign without a terminal says where it is', async () => {
+  const words = [COMMAND, 'fuzz', 'run', '-n', '100000000', 'long'];
+  const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  const closed = once(child, 'close');
+  let said = '';
+  child.stderr.on('data', chunk => {
+    said += chunk;
+    if (/executions/.test(said)) child.kill('SIGINT');
+  });
+  expect((await closed)[0]).toBe(130);
+  expect(said).toMatch(
+    /^(?:kcovbox: building .*\n)?kcovbox: \d+ executions, \d+\/s, \d+ covered, \d+ programs, 0 crashes\n$/,
+  );
 });

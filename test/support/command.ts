@@ -20,7 +20,10 @@ export interface RunIn {
   readonly timeout?: number;
 }
 
-/** Runs `kcovbox ARGS`; standard input is empty unless given. */
+/** Where long work is: how many of these lines there are depends on the speed of the machine. */
+const PROGRESS = /^kcovbox: \d+ (?:executions, \d+\/s, |of \d+ (?:submissions|trials)(?! are)).*\n/gm;
+
+/** Runs `kcovbox ARGS`; standard input is empty unless given. Lines of progress are left out. */
 export function kcovbox(args: readonly string[], options: RunIn): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, [COMMAND, ...args], {
     encoding: 'utf8',
@@ -30,7 +33,7 @@ export function kcovbox(args: readonly string[], options: RunIn): Ran {
     timeout: options.timeout ?? 120_000,
     maxBuffer: 1 << 28,
   });
-  return { status, stdout, stderr };
+  return { status, stdout, stderr: stderr.replace(PROGRESS, '') };
 }
 
 /** A shell line in which `kcovbox` is the command. */
