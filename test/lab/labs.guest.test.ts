@@ -1,0 +1,35 @@
+// Each lab can be solved, and is not solved as it is handed out. grade.guest.test.ts says the same
+// of labs 0 and 7, with all attacks; labs.slow.test.ts has `lab check`, mutants and texts too.
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { labScore } from '../../grade/schema.ts';
+import { labNames, openLab } from '../../host/lab/lab.ts';
+import { kcovbox } from '../support/command.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'kcovbox-labs-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Of the points, in percent. */
+const STARTER_MAX = 50;
+const labs = labNames().filter(name => !/^(00|07)-/.test(name));
+
+test.each(labs)('the solution of %s has all points, the starter at most half', name => {
+  const { folder, manifest } = openLab(name);
+  const given = join(dir, name);
+  cpSync(join(folder, 'teacher', 'solution'), join(given, 'solution'), { recursive: true });
+  cpSync(join(folder, 'starter'), join(given, 'starter'), { recursive: true });
+  const graded = join(dir, `graded-${name}`);
+  // A sandbox would build the kernels of a lab with a device anew; the device here is our own.
+  const unsafe = manifest.files.some(file => file.device) ? ['--unsafe'] : [];
+  const words = ['grade', given, '--lab', name, '-o', graded, '--no-capsules', ...unsafe];
+  expect(kcovbox(words, { cwd: dir, timeout: 170_000 })).toMatchObject({ status: 0, stderr: '' });
+  const scoreOf = (submission: string) =>
+    labScore.parse(JSON.parse(readFileSync(join(graded, submission, 'score.json'), 'utf8')));
+  const [solution, starter] = [scoreOf('solution'), scoreOf('starter')];
+  expect(solution.checks.filter(({ status }) => status !== 'pass')).toEqual([]);
+  expect(solution.points).toBe(solution.of);
+  expect(starter.status).not.toBe('error');
+  expect((100 * starter.points) / starter.of).toBeLessThanOrEqual(STARTER_MAX);
+});
