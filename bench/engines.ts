@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KcovboxError } from '../emulator/index.ts';
 import { packageRoot, which } from '../toolchain/index.ts';
 import { benchDir, buildGuest, buildNative, buildWasm } from './build.ts';
 import { missingGuest, systemGuest } from './system/guest.ts';
@@ -121,8 +122,8 @@ export interface MeasureOptions {
 }
 
 /**
- * Runs one workload once. Errors: the process ended without its lines, or took longer than the
- * limit.
+ * Runs one workload once. Errors: KcovboxError when the process ended without its lines, or took
+ * longer than the limit.
  */
 export async function measure(
   engine: BenchEngine,
@@ -139,7 +140,11 @@ export async function measure(
     let begin: number | undefined = w.system && !w.system.script ? 0 : undefined;
     let result: Measurement | undefined;
     const kill = (): boolean => child.kill('SIGKILL');
-    const timer = setTimeout(kill, limitSeconds * 1000);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      kill();
+    }, limitSeconds * 1000);
     process.once('exit', kill); // an interrupted benchmark leaves no engine running
     child.stderr.on('data', chunk => (output += chunk));
     child.stdout.on('data', chunk => {
@@ -156,12 +161,11 @@ export async function measure(
       clearTimeout(timer);
       process.off('exit', kill);
       if (result) resolve(result);
-      else
-        reject(
-          new Error(
-            `${engine.name} did not finish ${w.name}: ${output.trim().split('\n').at(-1) ?? 'no output'}`,
-          ),
-        );
+      else {
+        const within = isLate ? ` within ${limitSeconds} s` : '';
+        const last = output.trim().split('\n').at(-1) || 'no output';
+        reject(new KcovboxError('machine', `${engine.name} did not finish ${w.name}${within}: ${last}`));
+      }
     });
   });
 }

@@ -1,7 +1,7 @@
 // Figures of the JIT on a system workload: one run in this process, beside the measured ones.
 
 import { readFileSync } from 'node:fs';
-import { Machine } from '../../emulator/index.ts';
+import { KcovboxError, Machine } from '../../emulator/index.ts';
 import { SYSTEM_RAM_MIB, systemGuest } from './guest.ts';
 import type { SystemWork } from './phases.ts';
 
@@ -55,7 +55,13 @@ export async function figuresOf(work: SystemWork): Promise<Figures> {
     if (!begin && /^begin/m.test(text)) begin = place();
     if (kind !== 'budget') break;
   }
-  if (!begin || !/^end /m.test(text)) throw new Error(`no end: ${text.trim().split('\n').at(-1) ?? ''}`);
+  if (!begin || !/^end /m.test(text)) {
+    const last = text.trim().split('\n').at(-1) || 'no output';
+    throw new KcovboxError(
+      'machine',
+      `bench: the guest did not finish while its figures were taken: ${last}`,
+    );
+  }
   const end = place();
   const instructions = end.instret - begin.instret;
   const { insns, regions, modules, wasmBytes, dropped, evicted } = jit.stats;

@@ -3,13 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { mutantsOf } from '../../grade/mutate.ts';
 import type { CheckOf, LabScore } from '../../grade/schema.ts';
 import { CompileError, packageRoot, writeWhole } from '../../toolchain/index.ts';
 import { type Bench, isKilled, sourceOf } from './checks.ts';
 import { judge, solutionOf } from './judge.ts';
-import { type Files, type Lab, readSubmission, refused, type Submission } from './lab.ts';
+import { type Files, type Lab, labsFolder, readSubmission, refused, type Submission } from './lab.ts';
 import { Runs } from './runs.ts';
 import { startLab } from './workspace.ts';
 
@@ -41,7 +41,7 @@ export async function prove(
   { chooses, tell, say }: { chooses: boolean; tell: (proof: Proof) => void; say: (line: string) => void },
 ): Promise<void> {
   const solution = solutionOf(lab);
-  if (!solution) throw refused(`${lab.name} has no folder teacher/solution`);
+  if (!solution) throw refused(`lab check: ${withoutSolution(lab)}`);
   const submission = readSubmission(lab, join(lab.folder, 'teacher', 'solution'), 'solution');
   const mutants = await proveMutants(lab, submission, solution, chooses, tell, say);
   const ready = { ...lab, mutants };
@@ -57,6 +57,12 @@ export async function prove(
   tell({ what: 'the starter does not', fault: error ?? tooMuch });
   for (const proof of runCommands(lab)) tell(proof);
 }
+
+/** The package leaves the solutions of its labs out, because students install it. */
+const withoutSolution = ({ name, folder }: Lab): string =>
+  dirname(folder) === labsFolder()
+    ? `the installed package has no solutions of its labs; in a checkout of kcovbox they are in labs/${name}/teacher/solution: kcovbox lab check CHECKOUT/labs/${name}`
+    : `${folder} has no folder teacher/solution; put the files there that have all points`;
 
 async function proveMutants(
   lab: Lab,

@@ -1,6 +1,7 @@
 // `kcovbox bench --against`: this checkout beside itself.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -50,3 +51,22 @@ test('a folder that is no checkout is refused in one line', () => {
     `kcovbox: bench --against: ${tmpdir()} is no checkout of kcovbox: it has no bin/kcovbox.cjs`,
   );
 });
+
+test.skipIf(!which('taskset'))(
+  'a workload that does not finish is one line, with the last one it said',
+  () => {
+    const checkout = mkdtempSync(join(tmpdir(), 'kcovbox-against-'));
+    try {
+      mkdirSync(join(checkout, 'bin'));
+      const fails = 'console.error("kcovbox: boot: no such option"); process.exit(125);\n';
+      writeFileSync(join(checkout, 'bin', 'kcovbox.cjs'), fails);
+      const { status, stderr } = bench('--against', checkout, '-r', '1', 'patch');
+      expect(status).toBe(125);
+      expect(stderr.trim().split('\n').slice(1)).toEqual([
+        `kcovbox: ${checkout} did not finish patch: kcovbox: boot: no such option`,
+      ]);
+    } finally {
+      rmSync(checkout, { recursive: true, force: true });
+    }
+  },
+);

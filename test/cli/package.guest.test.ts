@@ -137,6 +137,15 @@ describe.each(nodeVersions())('installed, without a compiler, on Node.js $major'
     );
   });
 
+  test('lab check says that the package has no solutions, and where they are', () => {
+    const { status, stdout, stderr } = kcovbox(node, 'lab', 'check', '1');
+    expect([status, stdout]).toEqual([125, '01-why-this-path\n']);
+    expect(stderr).toBe(
+      'kcovbox: lab check: the installed package has no solutions of its labs; in a checkout of kcovbox they are ' +
+        'in labs/01-why-this-path/teacher/solution: kcovbox lab check CHECKOUT/labs/01-why-this-path\n',
+    );
+  });
+
   test('labs and grading say what to install, and judge nothing', () => {
     const folder = join(app, `lab-${node.major}`);
     expect(kcovbox(node, 'lab', 'start', '1', join(folder, 'ada'))).toMatchObject({ status: 0 });
