@@ -1,5 +1,5 @@
-// Grading inside of the system's sandbox, where there is one; and the folder of results, which holds
-// those of the whole class or none.
+// Grading inside of the system's sandbox, where there is one; and the folder of results, which
+// holds those of the whole class or none.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lab } from '../../host/lab/lab.ts';

@@ -4,7 +4,7 @@ import { progressLine } from '../../cli/io/progress.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What `act` writes to a standard error that is a file; `wait` lets seconds go by. */
+/** The text of `act` on a standard error that is a file; `wait` lets seconds go by. */
 function logOf(act: (wait: (seconds: number) => void) => void): string {
   let now = 5_000_000_000n;
   let text = '';

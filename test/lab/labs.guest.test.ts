@@ -21,7 +21,7 @@ test.each(labs)('the solution of %s has all points, the starter at most half', n
   cpSync(join(folder, 'teacher', 'solution'), join(given, 'solution'), { recursive: true });
   cpSync(join(folder, 'starter'), join(given, 'starter'), { recursive: true });
   const graded = join(dir, `graded-${name}`);
-  // A sandbox would build the kernels of a lab with a device anew; the device here is our own.
+  // A sandbox would build the kernels of a lab with a device again; the device here is our own.
   const unsafe = manifest.files.some(file => file.device) ? ['--unsafe'] : [];
   const words = ['grade', given, '--lab', name, '-o', graded, '--no-capsules', ...unsafe];
   expect(kcovbox(words, { cwd: dir, timeout: 170_000 })).toMatchObject({ status: 0, stderr: '' });
