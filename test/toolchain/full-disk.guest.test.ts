@@ -11,7 +11,7 @@ const small = join(dir, 'small');
 mkdirSync(small);
 const mount = (kib: number): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', small]).status === 0;
-const unmount = () => spawnSync('umount', [small]);
+const unmount = () => spawnSync('umount', ['-l', small]);
 
 const canMount = mount(64);
 if (canMount) unmount();
