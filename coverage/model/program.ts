@@ -100,8 +100,7 @@ export class Program {
       if (this.hooks === 'none' && !this.symbolizer.dwarf.unitAt(call)) continue;
       const frames = this.symbolizer.frames(call);
       counting.push(site);
-      const isChosen = !options.keep || options.keep({ call, frames });
-      if (isChosen) this.pointOfSite[site] = chosen.push(site) - 1;
+      if (this.isChosen(call, frames)) this.pointOfSite[site] = chosen.push(site) - 1;
       this.place(this.pointOfSite[site]!, site, frames);
     }
     this.points = Uint32Array.from(chosen);
@@ -232,8 +231,8 @@ export class Program {
       this.functionAt(name, file, line).copies.push(copy);
   }
 
-  private isChosen(call: Addr): boolean {
-    return !this.keep || this.keep({ call, frames: this.symbolizer.frames(call) });
+  private isChosen(call: Addr, frames?: Frame[]): boolean {
+    return !this.keep || this.keep({ call, frames: frames ?? this.symbolizer.frames(call) });
   }
 
   private identityOf({ offset }: Scope): { name: string; file: string; line: number } {
