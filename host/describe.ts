@@ -3,15 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Elf } from '../coverage/index.ts';
-import { type EngineKind, faultText, hostileText, type JournalEntry } from '../emulator/index.ts';
-import {
-  canonicalJson,
-  describeExtensions,
-  describeInput,
-  type RunDescription,
-  type RunOutcome,
-  type RunResult,
-} from '../run/index.ts';
+import type { EngineKind, JournalEntry } from '../emulator/index.ts';
+import { canonicalJson, type RunDescription, type RunOutcome, type RunResult } from '../run/index.ts';
 import {
   cacheDir,
   clangIdentity,
@@ -21,12 +14,9 @@ import {
   sha256,
   writeWhole,
 } from '../toolchain/index.ts';
-import type { LoadedDevice } from './device.ts';
+import { describeRun } from './description.ts';
 import type { GuestImages } from './guest.ts';
 import type { MachineChoice } from './machine.ts';
-
-const hexOf = (seed: bigint | undefined): string | null =>
-  seed === undefined ? null : `0x${seed.toString(16)}`;
 
 /**
  * `journal`: what has arrived by the end of the run; `isInteractive`: as it was typed, not by the
@@ -38,48 +28,9 @@ export function describe(
   journal: readonly JournalEntry[],
   isInteractive: boolean,
 ): RunDescription {
-  const { size } = images;
-  return {
-    format: 'kcovbox run',
-    version: 1,
-    images: { kernel: kernelImage(images), ...programImages(images) },
-    program: {
-      name: images.name,
-      argv: [images.name, ...images.args],
-      environment: { ...choice.env },
-      cflags: [...choice.cflags],
-      ...(choice.trace && { trace: true as const }),
-    },
-    kernel: {
-      dialect: choice.dialect,
-      conf: choice.conf,
-      append: images.append,
-      ...(images.tail !== undefined && { tail: images.tail }),
-    },
-    machine: {
-      harts: choice.smp,
-      ...describeExtensions(choice.cpu),
-      memory: choice.memory,
-      kcov: choice.kcov,
-      seed: hexOf(choice.seed),
-      schedSeed: hexOf(choice.schedSeed),
-      icountShift: choice.icount,
-      devices: size ? [{ kind: 'console', rows: size.rows, cols: size.cols }] : [],
-      ...(choice.devices?.length && { own: choice.devices.map(ownDevice) }),
-      ...(choice.faults?.length && { faults: choice.faults.map(faultText) }),
-      ...(choice.hostile?.length && { hostile: choice.hostile.map(hostileText) }),
-    },
-    budget: choice.maxInsns ?? null,
-    input: describeInput(journal, isInteractive ? 'interactive' : 'idle-64k', sha256),
-  };
+  const names = { kernel: kernelImage(images), ...programImages(images) };
+  return describeRun(names, images, choice, journal, isInteractive, sha256);
 }
-
-/** A device of the user's own, by its code and its parameters. */
-const ownDevice = ({ definition, sha256: code, params }: LoadedDevice) => ({
-  name: definition.name,
-  sha256: code,
-  params: { ...params },
-});
 
 /**
  * A fact that takes longer to find out than a small program runs: kept in the cache under `name`,

@@ -10,6 +10,7 @@ import {
   type Dialect,
   writeCpio,
 } from '../toolchain/index.ts';
+import { type CommandLineOptions, commandLine } from './command-line.ts';
 import type { LoadedDevice } from './device.ts';
 import { checkInput, holdInput, readInput, readLoaded } from './input.ts';
 import { checkProgram, EXECUTABLE, NAME_MAX } from './program.ts';
@@ -60,7 +61,7 @@ export interface GuestImages {
   readonly programHash?: string | undefined;
 }
 
-export interface GuestOptions {
+export interface GuestOptions extends CommandLineOptions {
   readonly dialect: Dialect;
   /** Kernel configuration; default: the dialect. */
   readonly conf?: string;
@@ -75,13 +76,6 @@ export interface GuestOptions {
   readonly cflags?: readonly string[];
   /** Compile kcov into the program, which is C. */
   readonly trace?: boolean | undefined;
-  readonly append?: string;
-  /** More variables of the program's environment. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly kcov: 'device' | 'guest' | 'off';
-  readonly seed?: bigint | undefined;
-  /** The word that says how the guest's tty begins; default: as a stream of bytes as they are. */
-  readonly tty?: string;
   /** Of the window of the person in front of it. */
   readonly size?: WindowSize | undefined;
   /** Takes lines about builds and the compiler's warnings; default: standard error. */
@@ -122,54 +116,6 @@ async function loadProgram(
   const bytes = readInput(path, 'program');
   checkProgram(path, bytes);
   return { bytes };
-}
-
-/**
- * A word of the kernel command line, as kernel/proc/init.c reads it: a backslash keeps the next
- * character.
- */
-const word = (text: string): string => (text === '' ? '""' : text.replace(/[\\" ]/g, '\\$&'));
-
-/**
- * A variable of the environment. The kernel looks for its own words behind every blank, also one of
- * a value (kernel/lib/cmdline.c); none begins with quotation marks, which stand for nothing here.
- */
-const variable = ([name, value]: readonly [string, string]): string =>
-  word(`env.${name}=${value}`).replaceAll('\\ ', '\\ ""');
-
-/**
- * Words and characters that the kernel takes from its command line: WORDS_MAX in
- * kernel/proc/init.c, one page of arguments.
- */
-const WORDS_MAX = 256;
-const CHARACTERS_MAX = 65_000;
-
-/** A part of the kernel command line that the user gave. */
-interface Given {
-  readonly noun: string;
-  readonly text: string;
-  readonly remedy: string;
-}
-
-const wordsOf = (text: string): number => text.match(/(?:\\.|"[^"]*"|[^ ])+/gs)?.length ?? 0;
-
-/** Refuses what the kernel would cut off without a word, and blames the part that takes most. */
-function checkWords(whole: string, parts: readonly Given[]): void {
-  const check = (
-    most: number,
-    measure: (text: string) => number,
-    say: (noun: string, n: number) => string,
-  ) => {
-    const total = measure(whole);
-    if (total <= most) return;
-    const sizes = parts.map(({ text }) => measure(text));
-    const size = Math.max(...sizes);
-    const { noun, remedy } = parts[sizes.indexOf(size)]!;
-    const fit = Math.max(0, most - (total - size));
-    throw refused(`${say(noun, size)}: ${fit} fit on the kernel's command line; ${remedy}`);
-  };
-  check(WORDS_MAX, wordsOf, (noun, n) => `${n} ${noun} are too many`);
-  check(CHARACTERS_MAX, Buffer.byteLength, (noun, n) => `the ${noun} take ${n} bytes`);
 }
 
 /** A program in a root file system of its own. */
@@ -218,24 +164,8 @@ export async function prepareGuest(
     packProgram(program, options),
     kernelFor(options),
   ]);
-  const append = [
-    'quiet',
-    `kcov=${options.kcov}`,
-    ...(options.seed === undefined ? [] : [`seed=0x${options.seed.toString(16)}`]),
-    ...(options.append ? [options.append] : []),
-    options.tty ?? 'tty=stream', // the first of equal words counts
-  ].join(' ');
-  const env = Object.entries(options.env ?? {}).map(variable);
-  const argv = args.map(word);
-  const tail = [word(`init=/bin/${packed.name}`), ...env, ...(args.length > 0 ? ['--', ...argv] : [])].join(
-    ' ',
-  );
+  const { append, tail } = commandLine(packed.name, args, options);
   const whole = `${append} ${tail}`;
-  checkWords(whole, [
-    { noun: 'arguments', text: argv.join(' '), remedy: 'pass them in a file or on standard input' },
-    { noun: 'words to append', text: options.append ?? '', remedy: 'give fewer' },
-    { noun: 'variables of the environment', text: env.join(' '), remedy: 'pass them in a file' },
-  ]);
   // A small program ends before all of the kernel is read, most of which is debugging data.
   const loaded =
     options.needsSymbols === false && kernelHash !== undefined ? readLoaded(kernelPath, 'kernel') : undefined;

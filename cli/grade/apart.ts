@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Submission } from '../../grade/judge/lab.ts';
 import { type LabScore, labScore } from '../../grade/schema.ts';
 import { scoreOf } from '../../grade/score.ts';
-import { hashText, type Lab, type Submission } from '../../host/lab/lab.ts';
-import { packageRoot } from '../../toolchain/index.ts';
+import type { Lab } from '../../host/lab/lab.ts';
+import { packageRoot, sha256 } from '../../toolchain/index.ts';
 
 /** Processor seconds of one submission, ten times those of a solution. It guards the machine. */
 const SECONDS = 150;
@@ -90,15 +91,15 @@ function limited(command: readonly string[], folder: string): Promise<boolean> {
 }
 
 /** The score of a submission whose judgement did not come to an end. */
-const unended = (lab: Lab, { name, sha256 }: Submission, wasEnded: boolean): LabScore =>
+const unended = (lab: Lab, { name, sha256: ofFiles }: Submission, wasEnded: boolean): LabScore =>
   scoreOf(
     { name: lab.name, sha256: lab.sha256 },
-    { name, sha256 },
+    { name, sha256: ofFiles },
     lab.manifest.checks.map(({ id, says, points: of }) => ({
       ...{ id, says, of, status: wasEnded ? ('budget' as const) : ('error' as const), points: 0 },
       why: wasEnded
         ? `its device does not come to an end within ${SECONDS} s of processor time`
         : 'kcovbox could not judge this: it ended without a score',
     })),
-    hashText,
+    sha256,
   );

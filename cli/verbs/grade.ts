@@ -6,13 +6,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { counted } from '../../emulator/index.ts';
 import { type Classroom, classroom50, csv, gradescope, junit, summary } from '../../grade/formats.ts';
+import type { Submission } from '../../grade/judge/lab.ts';
 import { classPage } from '../../grade/page.ts';
 import type { LabScore } from '../../grade/schema.ts';
 import { alike, codePrint, type Likeness } from '../../grade/similarity.ts';
 import { readText } from '../../host/input.ts';
-import { judge, solutionOf } from '../../host/lab/judge.ts';
-import { type Lab, openLab, readSubmission, type Submission } from '../../host/lab/lab.ts';
+import { type Lab, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
+import { judgeHere, solutionOf } from '../../host/lab/workshop.ts';
 import { tell } from '../../toolchain/index.ts';
 import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
 import { discardResults, inSandbox } from '../grade/sandboxed.ts';
@@ -124,11 +125,10 @@ async function judgeAll(
       const folder = output !== undefined && capsules ? join(output, submission.name) : undefined;
       scores[i] = needsOwnProcess(lab)
         ? await judgeApart(lab, submission, teacher, folder)
-        : await judge(lab, submission, {
+        : await judgeHere(lab, submission, {
             solution,
             capsules: folder,
             explains: output !== undefined,
-            say: () => {},
           });
       progress.show(`${++done} of ${submissions.length} submissions`, done === submissions.length);
     }

@@ -2,11 +2,12 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { judge, SOURCE } from '../../host/lab/judge.ts';
+import { SOURCE } from '../../grade/judge/judge.ts';
 import { labNames, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { packSubmission } from '../../host/lab/packed.ts';
 import { prove } from '../../host/lab/prove.ts';
 import { newLab } from '../../host/lab/template.ts';
+import { judgeHere } from '../../host/lab/workshop.ts';
 import { labOf, startLab } from '../../host/lab/workspace.ts';
 import { tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
@@ -54,7 +55,7 @@ async function test(folder: string, options: { only?: string[] }): Promise<numbe
   const capsules = join(folder, FAILED);
   const hasPlaces = lab.manifest.files.some(({ place }) => place !== undefined);
   const source = `${hasPlaces ? `--source ${join(folder, FAILED, SOURCE)} ` : ''}--source ${folder} `;
-  const score = await judge(lab, submission, {
+  const score = await judgeHere(lab, submission, {
     capsules,
     only: options.only,
     explains: true,

@@ -1,16 +1,18 @@
 // A lab on this host: its folder, and what a student hands in.
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { KcovboxError } from '../../emulator/index.ts';
-import { type LabManifest, labManifest } from '../../grade/schema.ts';
+import {
+  type Files,
+  hashOfFiles,
+  type LabContents,
+  refused,
+  type Submission,
+  submissionOf,
+} from '../../grade/judge/lab.ts';
+import { labManifest } from '../../grade/schema.ts';
 import { firstIssue } from '../../run/issue.ts';
-import { packageRoot, sha256, sha256OfParts } from '../../toolchain/index.ts';
+import { packageRoot, sha256OfParts } from '../../toolchain/index.ts';
 import { readText } from '../input.ts';
-
-export const refused = (why: string): KcovboxError => new KcovboxError('input', why);
-
-/** Contents by path below a folder. */
-export type Files = Map<string, Uint8Array>;
 
 /** Of a file of the student's or of the lab's, in bytes. */
 const FILE_MAX = 256 << 10;
@@ -18,18 +20,8 @@ const FILES_MAX = 64;
 /** Bytes of lab.json, and of mutants.json. */
 const JSON_MAX = 1 << 20;
 
-export interface Lab {
-  /** `NN-NAME` */
-  readonly name: string;
+export interface Lab extends LabContents {
   readonly folder: string;
-  readonly manifest: LabManifest;
-  readonly starter: Files;
-  /** By path below the lab, and `check.h` of all labs. */
-  readonly tests: Files;
-  /** Chosen mutants by check. */
-  readonly mutants: Readonly<Record<string, readonly string[]>>;
-  /** Of everything that decides a score. */
-  readonly sha256: string;
 }
 
 /** The files of a folder, without those in folders below it; none where there is no folder. */
@@ -43,9 +35,6 @@ export function readFolder(folder: string, prefix = ''): Files {
   }
   return files;
 }
-
-export const hashOfFiles = (files: ReadonlyMap<string, Uint8Array>): string =>
-  sha256OfParts(...[...files].sort(([a], [b]) => (a < b ? -1 : 1)).flat());
 
 /** The labs of the package: names of folders. */
 export const labNames = (): string[] =>
@@ -89,36 +78,16 @@ export function openLab(word: string): Lab {
     starter,
     tests,
     mutants,
-    sha256: sha256OfParts(text, hashOfFiles(starter), hashOfFiles(tests)),
+    sha256: sha256OfParts(text, hashOfFiles(starter, sha256OfParts), hashOfFiles(tests, sha256OfParts)),
   };
-}
-
-export interface Submission {
-  readonly name: string;
-  readonly files: Files;
-  readonly sha256: string;
-  /** Files of the lab that are not there. */
-  readonly missing: readonly string[];
-  /** Changed copies of the lab's own files: they do not count. */
-  readonly ignored: readonly string[];
 }
 
 /** Only the files that the lab names; everything else is the lab's own or nobody's. */
 export function readSubmission(lab: Lab, folder: string, name = basename(resolve(folder))): Submission {
-  const given = readFolder(folder);
-  const files: Files = new Map();
-  const missing: string[] = [];
-  for (const { name: file } of lab.manifest.files) {
-    const bytes = given.get(file);
-    if (bytes) files.set(file, bytes);
-    else missing.push(file);
-  }
   const ignored: string[] = [];
   for (const [path, bytes] of readFolder(join(folder, 'tests'), 'tests/')) {
     const own = lab.tests.get(path);
     if (own && Buffer.compare(own, bytes) !== 0) ignored.push(path);
   }
-  return { name, files, sha256: hashOfFiles(files), missing, ignored };
+  return { ...submissionOf(lab, readFolder(folder), name, sha256OfParts), ignored };
 }
-
-export const hashText = (text: string): string => sha256(new TextEncoder().encode(text));

@@ -1,9 +1,11 @@
 // A submission as one file: a ZIP archive of the files that count, the same bytes each time.
+import { type Files, refused, type Submission, submissionOf } from '../../grade/judge/lab.ts';
 import { FormatError, pack } from '../../run/capsule/index.ts';
 import { readZip, unpack, writeZip } from '../../run/capsule/zip.ts';
+import { sha256OfParts } from '../../toolchain/index.ts';
 import { inflate } from '../capsule.ts';
 import { readInput } from '../input.ts';
-import { type Files, hashOfFiles, type Lab, refused, type Submission } from './lab.ts';
+import type { Lab } from './lab.ts';
 
 const ARCHIVE_MAX = 4 << 20;
 const FILE_MAX = 256 << 10;
@@ -23,8 +25,5 @@ export function unpackSubmission(lab: Lab, path: string, name: string): Submissi
     if (error instanceof FormatError) throw refused(`submission ${path} ${error.message}`);
     throw error;
   }
-  const names = lab.manifest.files.map(file => file.name);
-  const files: Files = new Map(names.flatMap(file => (given.has(file) ? [[file, given.get(file)!]] : [])));
-  const missing = names.filter(file => !files.has(file));
-  return { name, files, sha256: hashOfFiles(files), missing, ignored: [] };
+  return submissionOf(lab, given, name, sha256OfParts);
 }

@@ -4,13 +4,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { type Bench, isKilled, sourceOf } from '../../grade/judge/checks.ts';
+import { type Files, refused, type Submission } from '../../grade/judge/lab.ts';
+import { Runs } from '../../grade/judge/runs.ts';
 import { mutantsOf } from '../../grade/mutate.ts';
 import type { CheckOf, LabScore } from '../../grade/schema.ts';
 import { CompileError, packageRoot, writeWhole } from '../../toolchain/index.ts';
-import { type Bench, isKilled, sourceOf } from './checks.ts';
-import { judge, solutionOf } from './judge.ts';
-import { type Files, type Lab, labsFolder, readSubmission, refused, type Submission } from './lab.ts';
-import { Runs } from './runs.ts';
+import { type Lab, labsFolder, readSubmission } from './lab.ts';
+import { judgeHere, solutionOf, workshop } from './workshop.ts';
 import { startLab } from './workspace.ts';
 
 export interface Proof {
@@ -47,10 +48,10 @@ export async function prove(
   const ready = { ...lab, mutants };
   if (chooses && Object.keys(mutants).length > 0)
     writeWhole(join(lab.folder, 'mutants.json'), `${JSON.stringify(mutants, null, 2)}\n`);
-  const right = await judge(ready, submission, { solution, say });
+  const right = await judgeHere(ready, submission, { solution, say });
   tell({ what: 'the solution passes', fault: firstOf(right, check => check.status !== 'pass') });
   const starter = readSubmission(lab, join(lab.folder, 'starter'), 'starter');
-  const wrong = await judge(ready, starter, { solution, say });
+  const wrong = await judgeHere(ready, starter, { solution, say });
   const error = firstOf(wrong, check => check.status === 'error');
   const percent = Math.round((100 * wrong.points) / wrong.of);
   const tooMuch = percent > STARTER_MAX ? `it has ${percent} % of the points` : undefined;
@@ -72,13 +73,13 @@ async function proveMutants(
   tell: (proof: Proof) => void,
   say: (line: string) => void,
 ): Promise<Record<string, readonly string[]>> {
-  const runs = new Runs(lab, submission, say, solution);
+  const runs = new Runs(lab, submission, workshop(say), solution);
   const bench: Bench = { runs, solution, explains: false };
   const chosen: Record<string, readonly string[]> = {};
   for (const check of lab.manifest.checks) {
     if (check.kind !== 'mutants') continue;
     const base: Files = check.of === 'solution' ? runs.placed(solution) : new Map();
-    const all = mutantsOf(sourceOf(check, base), check.functions).map(({ name }) => name);
+    const all = mutantsOf(sourceOf(runs, check, base), check.functions).map(({ name }) => name);
     const names = chooses ? spread(all) : (lab.mutants[check.id] ?? []);
     const killed: string[] = [];
     for (const name of names) {

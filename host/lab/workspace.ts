@@ -3,8 +3,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { refused } from '../../grade/judge/lab.ts';
 import { readText } from '../input.ts';
-import { type Lab, openLab, refused } from './lab.ts';
+import { type Lab, openLab } from './lab.ts';
 
 const MARK = 'lab.kcovbox';
 /** Bytes. */

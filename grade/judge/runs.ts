@@ -1,28 +1,19 @@
 // One run of a program for a check: built from the submission and the lab, with an instruction
 // budget, empty input, and nothing of this machine in it.
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { Coverage, codeWindow, Elf, type ExactCounts } from '../../coverage/index.ts';
 import { type Fault, type MachineOptions, parseCpu, RUN_HASH_INTERVAL } from '../../emulator/index.ts';
-import type { LabCheck } from '../../grade/schema.ts';
+import { commandLine } from '../../host/command-line.ts';
+import { machineOptions } from '../../host/machine.ts';
+import { checkProgram, EXECUTABLE } from '../../host/program.ts';
 import { Guest } from '../../run/faults/guest.ts';
 import { reportLine } from '../../run/faults/outcome.ts';
 import { outcomeOf } from '../../run/outcome.ts';
 import { type Verdict, verdict } from '../../run/verdict.ts';
-import {
-  buildConfined,
-  buildKernel,
-  CompileError,
-  type Dialect,
-  packageRoot,
-  sha256,
-} from '../../toolchain/index.ts';
-import { formatCapsule } from '../capsule.ts';
-import { describe } from '../describe.ts';
-import { type LoadedDevice, loadDeviceBytes } from '../device.ts';
-import { type GuestImages, prepareGuest } from '../guest.ts';
-import { type MachineChoice, machineOptions } from '../machine.ts';
-import { type Files, type Lab, refused, type Submission } from './lab.ts';
+import { writeCpio } from '../../toolchain/cpio.ts';
+import { CompileError } from '../../toolchain/errors.ts';
+import type { LabCheck } from '../schema.ts';
+import { bytesOf, type Files, type LabContents, refused, type Submission, textOf } from './lab.ts';
+import type { Choice, Dialect, Images, Workshop } from './workshop.ts';
 
 /** Bytes of RAM of a run. */
 const MEMORY = 64 * 2 ** 20;
@@ -48,8 +39,8 @@ export interface Ran extends Verdict {
 
 /** The parts of a run. */
 export interface Prepared {
-  readonly images: GuestImages;
-  readonly choice: MachineChoice;
+  readonly images: Images;
+  readonly choice: Choice;
   readonly machine: MachineOptions;
   readonly budget: number;
 }
@@ -69,22 +60,21 @@ export class NeedsTeacher extends Error {}
 
 /** The runs of one submission. */
 export class Runs {
-  readonly lab: Lab;
+  readonly lab: LabContents;
   readonly submission: Submission;
-  /** Folders of reports and notes of the compiler. */
-  readonly #say: (line: string) => void;
+  readonly workshop: Workshop;
   readonly #solution: Files | undefined;
 
-  constructor(lab: Lab, submission: Submission, say: (line: string) => void, solution?: Files) {
+  constructor(lab: LabContents, submission: Submission, workshop: Workshop, solution?: Files) {
     this.lab = lab;
     this.submission = submission;
-    this.#say = say;
+    this.workshop = workshop;
     this.#solution = solution;
   }
 
   /** The files that are compiled into the kernel, by place: those of the lab, and these. */
   placed(files: ReadonlyMap<string, Uint8Array> = this.submission.files): Files {
-    const overlay = emptied(this.lab.manifest.empty ?? []);
+    const overlay = this.#emptied(this.lab.manifest.empty ?? []);
     for (const { file, place } of this.lab.manifest.given ?? []) {
       const bytes = this.lab.tests.get(file);
       if (!bytes) throw refused(`the lab has no file ${file}`);
@@ -93,7 +83,7 @@ export class Runs {
     for (const { name, place, adds } of this.lab.manifest.files) {
       const bytes = files.get(name);
       if (place === undefined || !bytes) continue;
-      overlay.set(place, adds === undefined ? bytes : withLines(place, bytes, adds));
+      overlay.set(place, adds === undefined ? bytes : this.#withLines(place, bytes, adds));
     }
     return overlay;
   }
@@ -103,17 +93,11 @@ export class Runs {
     return Number.parseInt(this.submission.sha256.slice(0, 8), 16) >>> 1;
   }
 
-  /** Path of the kernel. */
-  async kernel(conf: string, overlay = this.placed()): Promise<string> {
-    const options = { say: this.#say, ...(overlay.size > 0 && { overlay }) };
-    return (await buildKernel(conf, options)).path;
-  }
-
-  /** Path of the program. The lab's own are the same files for every submission. */
-  program(name: string, dialect: Dialect): Promise<string> {
+  /** The lab's own programs are the same files for every submission. */
+  #program(name: string, dialect: Dialect): Promise<Uint8Array> {
     const { tests } = this.lab;
     const files = tests.has(name) ? tests : new Map([...this.submission.files, ...tests]);
-    return buildConfined(files, name, { dialect });
+    return this.workshop.program(files, name, dialect);
   }
 
   async prepare(spec: RunSpec, variant: Variant = {}): Promise<Prepared> {
@@ -123,15 +107,15 @@ export class Runs {
     const dialect = variant.dialect ?? (own[0] as Dialect);
     const conf = [dialect, ...own.slice(1), ...(spec.with ?? [])].join('+');
     const [kernel, program] = await Promise.all([
-      this.kernel(conf, variant.overlay ?? this.placed(files)),
-      this.program(spec.program, dialect),
+      this.workshop.kernel(conf, variant.overlay ?? this.placed(files)),
+      this.#program(spec.program, dialect),
     ]);
     const words = { seed: `${this.seed}`, call: `${variant.call ?? ''}` };
     const filled = (text: string): string =>
       text.replace(/\{(seed|call)\}/g, (_, name: keyof typeof words) => words[name]);
     const args = (spec.args ?? []).map(filled);
     const budget = variant.budget ?? spec.budget ?? manifest.budget;
-    const choice: MachineChoice = {
+    const choice: Choice = {
       dialect,
       conf,
       kcov: 'device',
@@ -150,12 +134,12 @@ export class Runs {
     const append = [spec.with?.length ? 'panic_on_warn' : '', filled(spec.append ?? '')]
       .filter(Boolean)
       .join(' ');
-    const images = await prepareGuest(program, args, {
-      ...choice,
-      kernel,
-      name: basename(spec.program, '.c'), // the cache has another
-      ...(append && { append }),
-    });
+    const name = spec.program.replace(/^.*\//, '').replace(/\.c$/, '');
+    checkProgram(name, program);
+    const initrd = writeCpio([{ path: `bin/${name}`, mode: EXECUTABLE, data: program }]);
+    const line = commandLine(name, args, { kcov: choice.kcov, append });
+    const whole = { append: `${line.append} ${line.tail}`, tail: undefined };
+    const images = { kernelPath: '', kernel, program, initrd, size: undefined, name, args, ...whole };
     return { images, choice, machine: machineOptions(images, choice), budget };
   }
 
@@ -170,11 +154,11 @@ export class Runs {
     return files;
   }
 
-  #device(name: string, files: Files): LoadedDevice {
+  #device(name: string, files: Files): ReturnType<Workshop['device']> {
     const bytes = this.lab.tests.get(name) ?? files.get(name);
     if (!bytes) throw refused(`the lab has no device ${name}`);
     try {
-      return loadDeviceBytes(name, bytes);
+      return this.workshop.device(name, bytes);
     } catch (error) {
       throw new CompileError((error as Error).message);
     }
@@ -190,7 +174,7 @@ export class Runs {
     const retired = elf && codeWindow(elf);
     const guest = new Guest({ ...machine, ...(retired && { retired }) });
     attach?.(guest);
-    const ran = await finish(guest, budget);
+    const ran = await this.finish(guest, budget);
     if (!elf || !retired) return ran;
     const counts = { low: retired.low, counts: guest.machine.retired!.read() };
     return { ...ran, coverage: Coverage.exact(elf, counts, 'check'), exact: { elf, counts } };
@@ -199,57 +183,41 @@ export class Runs {
   /** The run again, as a capsule. */
   async record({ images, choice, machine, budget }: Prepared): Promise<Uint8Array> {
     const guest = new Guest({ ...machine, runHash: RUN_HASH_INTERVAL });
-    const ran = await finish(guest, budget);
-    const printed = Buffer.from(ran.text, 'latin1');
-    const { journal } = guest.machine;
-    return formatCapsule(
-      {
-        run: describe(images, choice, journal.entries, false),
-        outcome: outcomeOf(guest.machine, {
-          end: ran.outcome,
-          status: ran.status,
-          consoleHash: sha256(printed),
-        }),
-        journal: journal.entries,
-        printed: { text: printed, bytes: printed.length },
-        images: new Map([
-          ['kernel.bin', images.kernel],
-          ['initrd.bin', images.initrd],
-        ]),
-      },
-      false,
-      `of ${images.name}`,
-    );
+    const { text, outcome: end, status } = await this.finish(guest, budget);
+    const printed = Uint8Array.from(text, letter => letter.charCodeAt(0)); // each is a byte
+    const consoleHash = this.workshop.sha256(printed);
+    const outcome = outcomeOf(guest.machine, { end, status, consoleHash });
+    const journal = guest.machine.journal.entries;
+    return this.workshop.capsule({ images, choice, outcome, journal, printed });
   }
-}
 
-/**
- * The kernel's file with lines of the student's: those who add the same lines compile the same
- * text.
- */
-function withLines(place: string, bytes: Uint8Array, adds: string): Uint8Array {
-  const own = readFileSync(join(packageRoot(), 'kernel', place), 'utf8');
-  const pattern = new RegExp(`^(?:${adds})$`);
-  const lines = Buffer.from(bytes)
-    .toString('utf8')
-    .split('\n')
-    .map(line => line.trim());
-  return Buffer.from(`${own}${lines.filter(line => pattern.test(line)).join('\n')}\n`);
-}
+  /** Runs a guest to its end. */
+  async finish(guest: Guest, budget: number): Promise<Ran> {
+    await this.workshop.turn(); // compiled programs would run one after the other until the last
+    const { text, result } = await guest.runToEnd(budget);
+    return { ...verdict(result), text, spent: guest.machine.spent, report: reportLine(text) };
+  }
 
-/** Files of the kernel's folders that have nothing in them. */
-function emptied(folders: readonly string[]): Files {
-  const files: Files = new Map();
-  for (const folder of folders)
-    for (const name of readdirSync(join(packageRoot(), 'kernel', folder)).sort())
-      if (/\.[chS]$/.test(name)) files.set(`${folder}/${name}`, Buffer.from('/* empty */\n'));
-  return files;
-}
+  /**
+   * The kernel's file with lines of the student's: those who add the same lines compile the same
+   * text.
+   */
+  #withLines(place: string, bytes: Uint8Array, adds: string): Uint8Array {
+    const own = this.workshop.source(place);
+    if (own === undefined) throw refused(`the kernel has no file ${place}`);
+    const pattern = new RegExp(`^(?:${adds})$`);
+    const lines = textOf(bytes)
+      .split('\n')
+      .map(line => line.trim());
+    return bytesOf(`${own}${lines.filter(line => pattern.test(line)).join('\n')}\n`);
+  }
 
-/** Runs a guest to its end. */
-export async function finish(guest: Guest, budget: number): Promise<Ran> {
-  // Runs of programs that are compiled already would keep signals waiting until the last one.
-  await new Promise(turn => setImmediate(turn));
-  const { text, result } = await guest.runToEnd(budget);
-  return { ...verdict(result), text, spent: guest.machine.spent, report: reportLine(text) };
+  /** Files of the kernel's folders that have nothing in them. */
+  #emptied(folders: readonly string[]): Files {
+    const files: Files = new Map();
+    for (const folder of folders)
+      for (const name of this.workshop.folder(folder))
+        if (/\.[chS]$/.test(name)) files.set(`${folder}/${name}`, bytesOf('/* empty */\n'));
+    return files;
+  }
 }

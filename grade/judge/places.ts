@@ -1,6 +1,6 @@
 // Places of the kernel's source, and which of them a run has executed.
 import { type Coverage, didRun } from '../../coverage/index.ts';
-import { functionsOf, lineAt, tokensOf } from '../../grade/tokens.ts';
+import { functionsOf, lineAt, tokensOf } from '../tokens.ts';
 import { refused } from './lab.ts';
 
 /** Source text by path below the kernel. */

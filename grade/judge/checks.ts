@@ -1,19 +1,17 @@
 // The kinds of check: each decides from runs, and says why in one line.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { FAULT_KINDS, type FaultKind, faultText, KcovboxError, type KcovSink } from '../../emulator/index.ts';
-import { mutantsOf } from '../../grade/mutate.ts';
-import type { CheckOf, CheckScore, CheckStatus, LabCheck } from '../../grade/schema.ts';
-import { share } from '../../grade/score.ts';
-import { styleFaults } from '../../grade/style.ts';
 import { Guest } from '../../run/faults/guest.ts';
 import { isBad } from '../../run/faults/outcome.ts';
 import { sweep } from '../../run/faults/sweep.ts';
-import { CompileError, packageRoot } from '../../toolchain/index.ts';
-import { type Files, readFolder } from './lab.ts';
+import { CompileError } from '../../toolchain/errors.ts';
+import { mutantsOf } from '../mutate.ts';
+import type { CheckOf, CheckScore, CheckStatus, LabCheck } from '../schema.ts';
+import { share } from '../score.ts';
+import { styleFaults } from '../style.ts';
+import { bytesOf, type Files, refused, textOf } from './lab.ts';
 import { listFault } from './listed.ts';
 import { describePlace, notReached, pathOf, type ReadSource } from './places.ts';
-import { finish, NeedsTeacher, type Prepared, type Ran, type RunSpec, type Runs } from './runs.ts';
+import { NeedsTeacher, type Prepared, type Ran, type RunSpec, type Runs } from './runs.ts';
 
 /** The outcome of a check. */
 export interface Decision {
@@ -70,12 +68,7 @@ const sourcesOf =
   (runs: Runs): ReadSource =>
   path => {
     const own = runs.placed().get(path);
-    if (own) return Buffer.from(own).toString('utf8');
-    try {
-      return readFileSync(join(packageRoot(), 'kernel', path), 'utf8');
-    } catch {
-      return undefined;
-    }
+    return own ? textOf(own) : runs.workshop.source(path);
   };
 
 /** The files whose lines explain a failure: the student's own ones, and those that places name. */
@@ -249,18 +242,17 @@ async function mutantsCheck(bench: Bench, check: CheckOf<'mutants'>): Promise<De
 }
 
 /** The text of `file` with the fault of this name. */
-export function mutated(check: CheckOf<'mutants'>, base: Files, name: string): Files {
-  const text = sourceOf(check, base);
-  const mutant = mutantsOf(text, check.functions).find(known => known.name === name);
+function mutated(runs: Runs, check: CheckOf<'mutants'>, base: Files, name: string): Files {
+  const mutant = mutantsOf(sourceOf(runs, check, base), check.functions).find(known => known.name === name);
   if (!mutant) throw new KcovboxError('input', `the lab has no mutant "${name}" any more: kcovbox lab check`);
-  return new Map([...base, [check.file, Buffer.from(mutant.source)]]);
+  return new Map([...base, [check.file, bytesOf(mutant.source)]]);
 }
 
-export function sourceOf(check: CheckOf<'mutants'>, base: Files): string {
+export function sourceOf({ workshop }: Runs, check: CheckOf<'mutants'>, base: Files): string {
   const own = base.get(check.file);
-  return own
-    ? Buffer.from(own).toString('utf8')
-    : readFileSync(join(packageRoot(), 'kernel', check.file), 'utf8');
+  const text = own ? textOf(own) : workshop.source(check.file);
+  if (text === undefined) throw refused(`${check.id}: the kernel has no file ${check.file}`);
+  return text;
 }
 
 export async function isKilled(
@@ -270,7 +262,9 @@ export async function isKilled(
   name: string,
   budget: number,
 ): Promise<boolean> {
-  const ran = await runs.run(await runs.prepare(check, { overlay: mutated(check, base, name), budget }));
+  const ran = await runs.run(
+    await runs.prepare(check, { overlay: mutated(runs, check, base, name), budget }),
+  );
   return endFault(ran, 0, budget) !== undefined;
 }
 
@@ -283,7 +277,7 @@ async function sweepCheck(bench: Bench, check: CheckOf<'sweep'>): Promise<Decisi
   for (let seed = 1; seed <= check.seeds; seed++) {
     guest.goTo(start);
     guest.machine.scheduler.reseed(BigInt(seed));
-    const ran = await finish(guest, prepared.budget);
+    const ran = await runs.finish(guest, prepared.budget);
     const fault = endFault(ran, 0, prepared.budget);
     if (fault === undefined) continue;
     const failed = await runs.prepare(spec, { schedSeed: BigInt(seed) });
@@ -322,9 +316,9 @@ async function faultsCheck(bench: Bench, check: CheckOf<'faults'>): Promise<Deci
 
 async function seedCheck(bench: Bench, check: CheckOf<'seed'>): Promise<Decision> {
   const { runs } = bench;
-  const text = textOf(runs, check.file).trim();
+  const text = givenText(runs, check.file).trim();
   if (!/^\d{1,18}$/.test(text)) return fault(`${check.file} is not a number`);
-  const overlay = runs.placed(readFolder(join(runs.lab.folder, 'starter')));
+  const overlay = runs.placed(runs.lab.starter);
   const spec: RunSpec = { ...check, harts: check.harts ?? 2 };
   const prepared = await runs.prepare(spec, { overlay, schedSeed: BigInt(text) });
   const ran = await runs.run(prepared);
@@ -335,12 +329,12 @@ async function seedCheck(bench: Bench, check: CheckOf<'seed'>): Promise<Decision
 }
 
 const fault = (why: string): Decision => ({ status: 'fail', points: 0, why });
-const textOf = ({ submission }: Runs, name: string): string =>
-  Buffer.from(submission.files.get(name) ?? '').toString('utf8');
+const givenText = ({ submission }: Runs, name: string): string =>
+  textOf(submission.files.get(name) ?? new Uint8Array(0));
 
 function answersCheck({ runs }: Bench, check: CheckOf<'answers'>): Decision {
   const given = new Map<string, string>();
-  for (const [, key, value] of textOf(runs, check.file).matchAll(/^([a-z][a-z-]*):[ \t]*(.*)$/gm))
+  for (const [, key, value] of givenText(runs, check.file).matchAll(/^([a-z][a-z-]*):[ \t]*(.*)$/gm))
     given.set(key!, value!.trim());
   const keys = Object.keys(check.answers);
   const wrong = keys.filter(
@@ -358,7 +352,7 @@ function answersCheck({ runs }: Bench, check: CheckOf<'answers'>): Decision {
 }
 
 function styleCheck({ runs }: Bench, check: CheckOf<'style'>): Decision {
-  const faults = check.files.flatMap(name => styleFaults(name, textOf(runs, name), check));
+  const faults = check.files.flatMap(name => styleFaults(name, givenText(runs, name), check));
   if (faults.length === 0) return { status: 'pass', points: check.points, why: 'within the limits' };
   return fault(faults.length === 1 ? faults[0]! : `${faults[0]}, and ${faults.length - 1} more`);
 }
