@@ -1,11 +1,11 @@
 // Grading in a sandbox of the system: bubblewrap shows a process the tools, the package and the
 // folders that it is given, and neither a network nor anything else of the machine (ADR 0015).
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { cacheDir, packageRoot, which } from '../../toolchain/index.ts';
+import { cacheDir, makeFolders, packageRoot, which } from '../../toolchain/index.ts';
 
 /** Set in the process inside. */
 const INSIDE = 'KCOVBOX_SANDBOX';
@@ -42,11 +42,16 @@ function optionsFor({ reads, writes }: Visible, cache: string): string[] {
 /** Folder that is there inside too, so that relative paths mean the same. */
 const HERE = (): string[] => ['--dir', process.cwd()];
 
-/** Variables that the command itself reads; the others may hold secrets. */
-const environment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
+/**
+ * Variables that the command itself reads; the others may hold secrets. Inside there is no home
+ * folder, so the place of the cache is given.
+ */
+const environment = (): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(?:PATH|TERM|LANG|NO_COLOR|KCOVBOX_\w+)$/.test(name)),
-  );
+  ),
+  KCOVBOX_CACHE: cacheDir(),
+});
 
 /** Does bubblewrap work here? */
 export const canSandbox = (): boolean => {
@@ -68,7 +73,7 @@ export async function runSandboxed(
 ): Promise<number | undefined> {
   const bwrap = which('bwrap');
   if (bwrap === undefined) return undefined;
-  mkdirSync(cacheDir(), { recursive: true });
+  makeFolders(cacheDir());
   const cache = visible.ownCache ? mkdtempSync(join(tmpdir(), 'kcovbox-grade-cache-')) : cacheDir();
   try {
     const options = [...HERE(), ...optionsFor(visible, cache)];

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -87,6 +88,19 @@ test('the tarball is small, and has what it needs', () => {
     '@alexaltea/capstone-js',
   ]);
   expect(readdirSync(toolsOf(0, process.execPath)).sort()).toEqual(['env', 'node', 'sh']);
+});
+
+test('grading with a compiler and the cache in the home folder, where KCOVBOX_CACHE is not set', () => {
+  const folder = join(dir, 'class');
+  mkdirSync(folder);
+  const solution = join(ROOT, 'labs', '01-why-this-path', 'teacher', 'solution');
+  cpSync(solution, join(folder, 'ada'), { recursive: true });
+  const HOME = join(dir, 'teacher');
+  mkdirSync(HOME);
+  const env = { PATH: process.env['PATH'], HOME };
+  const graded = spawnSync(bin, ['grade', folder, '--lab', '1'], { cwd: dir, encoding: 'utf8', env });
+  expect(graded).toMatchObject({ status: 0, stderr: '' });
+  expect(graded.stdout).toMatch(/^ada +100\/100 +pass .*\n1 submission, /);
 });
 
 describe.each(nodeVersions())('installed, without a compiler, on Node.js $major', node => {
