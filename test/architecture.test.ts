@@ -334,6 +334,14 @@ describe('determinism', () => {
     expect(wrong).toEqual(['toolchain/standard-error.ts']);
   });
 
+  // A recursive mkdirSync never returns where a folder takes no new ones and says ENOENT (/proc).
+  test('folders with those above them are made in one place, which ends everywhere', () => {
+    const wrong = sources
+      .filter(path => /^(cli|toolchain|host|library|bench)\//.test(path))
+      .filter(path => /\bmkdir(Sync)?\([^;]*\brecursive\b/.test(code(path)));
+    expect(wrong).toEqual([]);
+  });
+
   test('they import no Node module', () => {
     const wrong = sources
       .filter(p =>

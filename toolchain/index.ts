@@ -4,7 +4,7 @@ export { clangIdentity, clangVersion, findTool, requireTool, type Tool, which } 
 export { confinedFlags } from './confined.ts';
 export { type CpioEntry, writeCpio } from './cpio.ts';
 export { CompileError, ToolchainError } from './errors.ts';
-export { makeWritable } from './folders.ts';
+export { makeFolders, makeWritable } from './folders.ts';
 export { RunningSha256, sha256, sha256OfParts } from './hash.ts';
 export { buildKernel, DIALECTS, type Dialect, hasPrebuiltKernels, kernelConfigs } from './kernel.ts';
 export { APT_INSTALL, DEBIAN } from './packages.ts';

@@ -330,7 +330,7 @@ function makeTree(source: string, overlay: NonNullable<KernelOptions['overlay']>
   const tree = mkdtempSync(join(tmpdir(), 'kcovbox-kernel-'));
   for (const path of kernelSources(source)) {
     const to = join(tree, relative(source, path));
-    if (statSync(path).isDirectory()) mkdirSync(to, { recursive: true });
+    if (statSync(path).isDirectory()) makeFolders(to);
     else symlinkSync(path, to);
   }
   for (const [path, bytes] of overlay) {

@@ -3,10 +3,11 @@
 // is unmodified is used, and then the bytes are those of a build with the compiler that the index
 // names. All are compressed as one: kernels of different dialects have most of their bytes in
 // common, and take 40 % of the room that they would take alone.
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { packageRoot, writeWhole } from './cache.ts';
+import { makeFolders } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
 
 // Loaded when needed: most runs find everything in the cache.
@@ -132,7 +133,7 @@ export const dropPrebuilt = (): void => rmSync(folder(), { recursive: true, forc
 
 /** Writes the index last, so that there is a whole one or none. */
 export function writePrebuilt(compiler: string, products: readonly Product[]): void {
-  mkdirSync(folder(), { recursive: true });
+  makeFolders(folder());
   let at = 0;
   const rows = products.map(({ name, inputs, bytes }): Row => {
     const sorted = [...inputs].sort();

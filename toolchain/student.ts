@@ -1,12 +1,13 @@
 // Programs from sources that lie in memory, written by strangers: compiled in a folder that exists
 // for the compiler alone, of which it sees that folder and the headers of the guest.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cached, packageRoot } from './cache.ts';
 import { clangIdentity, requireTool } from './compilers.ts';
 import { confinedFlags } from './confined.ts';
 import { parseDepfile } from './depfile.ts';
+import { makeFolders } from './folders.ts';
 import { sha256OfParts } from './hash.ts';
 import { type ProgramOptions, programFlags } from './program.ts';
 import { requireGlibc } from './tools.ts';
@@ -39,7 +40,7 @@ export async function buildConfined(
     const folder = mkdtempSync(join(tmpdir(), 'kcovbox-lab-'));
     try {
       for (const [path, bytes] of sources) {
-        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        makeFolders(dirname(join(folder, path)));
         writeFileSync(join(folder, path), bytes);
       }
       const own = programFlags(join(folder, 'program.c'), options);

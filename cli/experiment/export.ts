@@ -1,12 +1,12 @@
 // `kcovbox experiment export` and `reproduce`.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { reportPage } from '../../experiment/html/page.ts';
 import { imagesOf, trialId } from '../../experiment/plan.ts';
 import { reportOf } from '../../experiment/report/data.ts';
-import { tell } from '../../toolchain/index.ts';
+import { makeFolders, tell } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { checkOutput, fillFolder, writeBytesTo, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
@@ -36,7 +36,7 @@ function parseDay(text: string): string {
 
 function writeAll(path: string, files: ReadonlyMap<string, Uint8Array>): void {
   for (const [name, bytes] of files) {
-    mkdirSync(join(path, dirname(name)), { recursive: true });
+    makeFolders(join(path, dirname(name)));
     writeFileSync(join(path, name), bytes);
   }
 }

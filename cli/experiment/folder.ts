@@ -25,7 +25,7 @@ import {
 import type { FinishedTrial } from '../../experiment/trial.ts';
 import { readInput, readText } from '../../host/input.ts';
 import { firstIssue } from '../../run/issue.ts';
-import { sha256, systemReason } from '../../toolchain/index.ts';
+import { makeFolders, sha256, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
 
@@ -114,7 +114,7 @@ export class Folder {
       );
     }
     told(path, () => {
-      for (const name of PARTS) mkdirSync(join(path, name), { recursive: true });
+      for (const name of PARTS) makeFolders(join(path, name));
       const others = readdirSync(path).filter(
         name => ![...PARTS, SOURCE].includes(name) && !name.endsWith('.tmp'),
       );
@@ -180,7 +180,7 @@ export class Folder {
     const path = this.pathOf(planned);
     const files = filesOf(finished);
     told(path, () => {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolders(dirname(path));
       const temporary = join(dirname(path), `.${basename(path)}.${hostname()}.${process.pid}.tmp`);
       rmSync(temporary, { recursive: true, force: true });
       mkdirSync(temporary);

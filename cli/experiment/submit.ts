@@ -1,11 +1,11 @@
 // `kcovbox experiment submit slurm`: the trials as one job array, and a collector behind it. A
 // campaign of any size is two calls of the controller.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { trialId } from '../../experiment/plan.ts';
-import { packageRoot, tell, which } from '../../toolchain/index.ts';
+import { makeFolders, packageRoot, tell, which } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile, writeTo } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
@@ -63,7 +63,7 @@ async function tasksFor(folder: Folder): Promise<number> {
 function writeScripts(folder: Folder, tasks: number): { array: string; collect: string } {
   const path = resolve(folder.path);
   const logs = join(path, 'slurm');
-  mkdirSync(logs, { recursive: true });
+  makeFolders(logs);
   const write = (name: string, lines: readonly string[]): string => {
     const file = join(logs, name);
     writeFile(file, `#!/bin/sh\n${lines.join('\n')}\n`);

@@ -2,7 +2,7 @@
 // files but the images follow from it. A process that is killed leaves a line that is not whole at
 // most, which the next one removes.
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { Choice, type Crash, type Descriptions, parseProgram, programC } from '../../fuzz/index.ts';
@@ -17,7 +17,7 @@ import {
   campaignEpoch,
   campaignManifest,
 } from '../../run/fuzz/schema.ts';
-import { makeWritable, systemReason } from '../../toolchain/index.ts';
+import { makeFolders, makeWritable, systemReason } from '../../toolchain/index.ts';
 import { UserError } from '../io/fail.ts';
 import { writeFile } from '../io/output.ts';
 
@@ -172,7 +172,7 @@ export const finishFolder = (stored: Stored): void => writeCoverage(stored);
 
 function writeEntries(stored: Stored, epoch: CampaignEpoch, from: number): number {
   const corpus = join(stored.path, 'corpus');
-  mkdirSync(corpus, { recursive: true });
+  makeFolders(corpus);
   let count = from;
   for (const { text } of epoch.entries) {
     const file = join(corpus, `${String(++count).padStart(6, '0')}.txt`);
@@ -213,7 +213,7 @@ const filesOf = (
 });
 
 function writeFind(folder: string, files: Readonly<Record<string, string>>): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   for (const [name, contents] of Object.entries(files))
     if (!existsSync(join(folder, name))) writeFile(join(folder, name), contents);
 }

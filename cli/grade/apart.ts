@@ -2,14 +2,14 @@
 // the emulator, which no budget of the guest's ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Submission } from '../../grade/judge/lab.ts';
 import { type LabScore, labScore } from '../../grade/schema.ts';
 import { scoreOf } from '../../grade/score.ts';
 import type { Lab } from '../../host/lab/lab.ts';
-import { packageRoot, sha256 } from '../../toolchain/index.ts';
+import { makeFolders, packageRoot, sha256 } from '../../toolchain/index.ts';
 
 /** Processor seconds of one submission, ten times those of a solution. It guards the machine. */
 const SECONDS = 150;
@@ -53,7 +53,7 @@ export async function judgeApart(
   const folder = mkdtempSync(join(tmpdir(), 'kcovbox-grade-'));
   try {
     const own = join(folder, 'in', submission.name);
-    mkdirSync(own, { recursive: true });
+    makeFolders(own);
     for (const [name, bytes] of submission.files) writeFileSync(join(own, name), bytes);
     const out = join(folder, 'out');
     const words = ['grade', join(folder, 'in'), '--lab', lab.folder, '-o', out, '--unsafe'];

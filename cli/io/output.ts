@@ -179,32 +179,41 @@ function firstMissing(path: string): string | undefined {
 
 /**
  * Makes a folder, or takes one that is there and empty, and fills it with `write`; after a failure
- * it is as before. `what`: the command, for its message.
+ * it is as before. `what` and `remedy`, for messages: the command, and how to name another folder.
  */
-export function fillFolder(path: string, what: string, write: () => void): void {
-  if (path === '-') throw new UserError(`${what}: -o -: a folder cannot be standard output; give its name`);
-  const made = firstMissing(resolve(path));
+export function fillFolder(
+  path: string,
+  what: string,
+  write: () => void,
+  remedy = 'give a new folder with -o',
+): void {
+  if (path === '-') throw new UserError(`${what}: -: a folder cannot be standard output; ${remedy}`);
+  const folder = resolve(path); // without folders that `..` leaves again
+  const made = firstMissing(folder);
   const undo = (): void => {
     try {
       if (made !== undefined) rmSync(made, { recursive: true, force: true });
-      else for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
+      else
+        for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
     } catch {} // the failure before it is the one to report
   };
   let isEmpty: boolean;
   try {
-    makeWritable(path);
-    isEmpty = readdirSync(path).length === 0;
+    makeWritable(folder);
+    isEmpty = readdirSync(folder).length === 0;
   } catch (error) {
     if (made !== undefined) undo();
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UserError(`cannot write ${path}: ${reasonFor(path, code, message)}`);
   }
-  if (!isEmpty) throw new UserError(`${what}: ${path} is not empty; give a new folder with -o`);
+  if (!isEmpty) throw new UserError(`${what}: ${path} is not empty; ${remedy}`);
   try {
     write();
   } catch (error) {
     undo();
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof UserError) throw error;
+    throw new UserError(`cannot write ${path}: ${systemReason(code) ?? message}`);
   }
 }
 

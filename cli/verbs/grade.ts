@@ -1,5 +1,5 @@
 // `kcovbox grade`: all submissions of a lab, judged by the lab's own tests.
-import { type Dirent, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -14,7 +14,7 @@ import { readText } from '../../host/input.ts';
 import { type Lab, openLab, readSubmission } from '../../host/lab/lab.ts';
 import { unpackSubmission } from '../../host/lab/packed.ts';
 import { judgeHere, solutionOf } from '../../host/lab/workshop.ts';
-import { tell } from '../../toolchain/index.ts';
+import { makeFolders, tell } from '../../toolchain/index.ts';
 import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
 import { discardResults, inSandbox } from '../grade/sandboxed.ts';
 import { printable, UserError } from '../io/fail.ts';
@@ -165,6 +165,8 @@ function table(scores: readonly LabScore[], pairs: readonly Likeness[]): string 
 
 async function grade(folder: string, options: GradeOptions): Promise<number> {
   const lab = openLab(options.lab);
+  if (options.teacher !== undefined && solutionOf(lab, options.teacher) === undefined)
+    throw new UserError(`grade: --teacher ${options.teacher}: it has no folder solution/`);
   const ended = await inSandbox(lab, folder, options);
   if (ended !== undefined) return ended;
   const { output, classroom } = options;
@@ -210,7 +212,7 @@ function writeResults(
     writeFile(join(output, path), typeof value === 'string' ? value : `${JSON.stringify(value, null, 2)}\n`);
   for (const score of scores) {
     const { name } = score.submission;
-    mkdirSync(join(output, name), { recursive: true });
+    makeFolders(join(output, name));
     write(join(name, 'score.json'), score);
     write(join(name, 'results.json'), gradescope(score));
     if (facts) write(join(name, 'result.json'), classroom50(score, { ...facts, owner: facts.owner ?? name }));

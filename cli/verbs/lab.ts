@@ -1,5 +1,5 @@
 // `kcovbox lab`: coursework on a student's machine, and the kit for labs of one's own.
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { SOURCE } from '../../grade/judge/judge.ts';
@@ -9,9 +9,9 @@ import { prove } from '../../host/lab/prove.ts';
 import { newLab } from '../../host/lab/template.ts';
 import { judgeHere } from '../../host/lab/workshop.ts';
 import { labOf, startLab } from '../../host/lab/workspace.ts';
-import { tell } from '../../toolchain/index.ts';
+import { makeFolders, tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkOutput, writeBytesTo, writeTo } from '../io/output.ts';
+import { checkOutput, fillFolder, writeBytesTo, writeTo } from '../io/output.ts';
 import { checkText, totalText } from '../lab/show.ts';
 
 /** Of recorded runs, in the student's folder. */
@@ -29,18 +29,10 @@ function ls(): void {
 function start(word: string, folder: string | undefined): void {
   const lab = openLab(word);
   const target = folder ?? lab.name;
-  try {
-    startLab(lab, target);
-  } catch (error) {
-    throw writeError(error, target);
-  }
+  const remedy = `name another folder: kcovbox lab start ${lab.name} DIR`;
+  fillFolder(target, 'lab start', () => startLab(lab, target), remedy);
   const { title, minutes } = lab.manifest;
   writeTo('-', `${title}, about ${minutes} minutes: read ${join(target, 'README.md')}\n`);
-}
-
-function writeError(error: unknown, path: string): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' ? new UserError(`cannot write ${path}: ${code}`) : error;
 }
 
 async function test(folder: string, options: { only?: string[] }): Promise<number> {
@@ -97,12 +89,13 @@ function submit(folder: string, { output: target }: { output: string }): void {
 }
 
 function create(folder: string): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UserError(`lab new: ${folder} is not empty`);
-  for (const [path, text] of newLab(basename(resolve(folder)))) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
+  const write = (): void => {
+    for (const [path, text] of newLab(basename(resolve(folder)))) {
+      makeFolders(dirname(join(folder, path)));
+      writeFileSync(join(folder, path), text);
+    }
+  };
+  fillFolder(folder, 'lab new', write, 'name another folder: kcovbox lab new DIR');
   writeTo('-', `${folder}: edit lab.json and text.md, then kcovbox lab check ${folder}\n`);
 }
 

@@ -1,9 +1,10 @@
 // A student's folder: the text, the starter, the tests to read, and a file that says which lab it
 // is.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { refused } from '../../grade/judge/lab.ts';
+import { makeFolders } from '../../toolchain/index.ts';
 import { readText } from '../input.ts';
 import { type Lab, openLab } from './lab.ts';
 
@@ -18,10 +19,8 @@ const mark = z.strictObject({
 
 /** Fills a new or empty folder. */
 export function startLab(lab: Lab, folder: string): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw refused(`${folder} is not empty; name another folder: kcovbox lab start ${lab.name} DIR`);
   const write = (path: string, bytes: Uint8Array | string): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    makeFolders(dirname(join(folder, path)));
     writeFileSync(join(folder, path), bytes);
   };
   write('README.md', readFileSync(join(lab.folder, 'text.md')));
