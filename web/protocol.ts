@@ -43,6 +43,8 @@ export interface ProgramRow {
   readonly dialect: string;
   /** Path of the capsule, relative to the page. */
   readonly capsule: string;
+  /** Of the capsule: a hash of all of it, which names its images and its outcome. */
+  readonly seal: string;
   /** Files without which nothing is shown, in the order of their use. */
   readonly needs: readonly string[];
 }
@@ -269,6 +271,14 @@ export interface MomentRow {
 /** Lines of a file by number: their state, and executions where they are known. */
 export type Lines = readonly (readonly [line: number, state: LineState, hits: number])[];
 
+/** One source file with its states. */
+export interface SourceLines {
+  readonly text: string | undefined;
+  readonly lines: Lines;
+  /** Of the capsule (`ProgramRow`); undefined: the run was not the recorded one, or it has none. */
+  readonly seal: string | undefined;
+}
+
 /** Name, arguments and answer of each request. */
 export interface Requests {
   /**
@@ -289,7 +299,7 @@ export interface Requests {
   files: [{ measure: Measure }, readonly FileRow[]];
   functions: [{ measure: Measure }, readonly FunctionRow[]];
   calls: [object, { readonly calls: readonly CallsOf[]; readonly more: number }];
-  lines: [{ measure: Measure; path: string }, { text: string | undefined; lines: Lines }];
+  lines: [{ measure: Measure; path: string }, SourceLines];
   /** Without a unit: to the beginning of the program. */
   seek: [{ unit?: number; hart?: number }, Focus];
   look: [{ hart?: number; level?: number }, Focus];

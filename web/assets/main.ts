@@ -37,7 +37,7 @@ function record(
   { id, dialect, path, options = [] }: ProgramSource,
   root: string,
   folder: string,
-): ImageFiles {
+): { image: ImageFiles; seal: string } {
   const whole = join(folder, `${id}.whole`);
   const file = join(folder, 'programs', `${id}.kcapsule`);
   const kcovbox = (...words: string[]) =>
@@ -51,7 +51,9 @@ function record(
   if (thin.status !== 0) throw new Error(`${path} was not recorded: ${ran.stderr}${thin.stderr}`);
   const image = parseCapsule(readFileSync(whole), whole).read('initrd.bin');
   rmSync(whole);
-  return written(folder, `programs/${id}`, image);
+  const { seal } = parseCapsule(readFileSync(file), file).manifest;
+  if (seal === undefined) throw new Error(`${file} has no seal`);
+  return { image: written(folder, `programs/${id}`, image), seal };
 }
 
 /** Paths and hashes of parts that are written below `folder`. */
@@ -130,12 +132,12 @@ export async function makeAssets(root: string, folder: string): Promise<Assets> 
     kernels.set(dialect, await kernelFiles(dialect, folder));
   const images: ImageFiles[] = [];
   const programs = PROGRAMS.map((program): ProgramRow => {
-    const image = record(program, root, folder);
+    const { image, seal } = record(program, root, folder);
     images.push(image);
     const { id, title, about, dialect } = program;
     const { load, lines } = kernels.get(dialect)!.files;
     const capsule = `programs/${id}.kcapsule`;
-    return { id, title, about, dialect, capsule, needs: [capsule, load.path, lines.path, image.path] };
+    return { id, title, about, dialect, capsule, seal, needs: [capsule, load.path, lines.path, image.path] };
   });
   const [{ id, dialect }] = PROGRAMS as [ProgramSource];
   const assets = {

@@ -22,10 +22,10 @@ import type {
   FileRow,
   Focus,
   FunctionRow,
-  Lines,
   Measure,
   Motion,
   Opened,
+  SourceLines,
   VariableRow,
 } from '../protocol.ts';
 import { Data } from './datum.ts';
@@ -86,6 +86,8 @@ export class OpenedRun {
   /** The kernel without types and variables. */
   #linesOnly: Image | undefined;
   readonly #image: Image | undefined;
+  /** Undefined: the run was not the recorded one, or the capsule has none. */
+  readonly #seal: string | undefined;
   #programLines: ProgramLines | undefined;
   #details: Details | undefined;
 
@@ -136,6 +138,7 @@ export class OpenedRun {
     this.#syscalls = syscalls;
     this.#image = programOf(executables);
     this.summary = this.#summary(capsule, pass);
+    this.#seal = this.summary.differences.length === 0 ? capsule.manifest.seal : undefined;
   }
 
   /** Found when it is first asked for. */
@@ -200,12 +203,12 @@ export class OpenedRun {
   }
 
   /** Lines of a file of the kernel or the program. */
-  async lines(measure: Measure, path: string): Promise<{ text: string | undefined; lines: Lines }> {
+  async lines(measure: Measure, path: string): Promise<SourceLines> {
     const text = this.#sources.text(path);
     text.catch(() => {}); // awaited below
     const program = this.#states.has(path) ? undefined : this.#program;
     const lines = program?.has(path) ? program.lines(path) : this.#states.lines(measure, path);
-    return { text: await text, lines };
+    return { text: await text, lines, seal: this.#seal };
   }
 
   /** The kernel with all of its debug information. */

@@ -1,14 +1,14 @@
 // The page: one focus (a moment, a frame, a datum, a line) that all views show and every view can
 // move.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened } from '../protocol.ts';
+import type { Assets, Details, Focus, Measure, MomentRow, Motion, Opened, SourceLines } from '../protocol.ts';
 import { Browse, type Way } from './browse.tsx';
 import { Client, STOPPED } from './client.ts';
 import { Controls } from './controls.tsx';
 import { awaitCapsule, tellVerdict } from './embedding.ts';
 import { Header, verdictOf } from './header.tsx';
 import { Help } from './help.tsx';
-import { keptLines } from './kept.ts';
+import { differenceOf, keepLines, keptLines } from './kept.ts';
 import { base, load } from './load.ts';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
@@ -32,10 +32,10 @@ export function App() {
   const [{ embed }] = useState(() => readPlace(location.hash));
   const [details, setDetails] = useState<Details>();
   const [focus, setFocus] = useState<Focus>();
-  /** Of the last visit, until the run is there. */
-  const [kept] = useState(() => keptLines(readPlace(location.hash)));
+  /** Of the last visit, until the run confirms it. */
+  const [kept, setKept] = useState(() => keptLines(readPlace(location.hash)));
   const [shown, setShown] = useState<Shown | undefined>(
-    () => kept && { file: kept.path, line: readPlace(location.hash).line ?? 1 },
+    () => kept && { file: kept.path, line: readPlace(location.hash).line ?? kept.line },
   );
   const [measure, setMeasure] = useState<Measure>('kcov');
   const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
@@ -66,7 +66,9 @@ export function App() {
       await work();
     } catch (error) {
       const { message: why } = error as Error;
-      if (why !== STOPPED) setMessage(why);
+      if (why === STOPPED) return;
+      setMessage(why);
+      setKept(undefined); // no run confirms it
     } finally {
       busy.current--;
       setBusy(busy.current > 0);
@@ -121,7 +123,7 @@ export function App() {
         setOpened(now);
         dialect.current = now.dialect;
         tellVerdict(verdictOf(now));
-        setMeasure(now.hasPoints ? 'kcov' : 'all');
+        setMeasure(firstMeasure(now));
         setShown(at.file === undefined ? undefined : { file: at.file, line: at.line ?? 1 });
         // The reader sees the line before the machine goes to the moment.
         if (at.file !== undefined)
@@ -130,7 +132,7 @@ export function App() {
           });
         await goTo(at, now);
         setDetails(await client.ask('details', {}));
-        await keepForOffline();
+        void keepForOffline(); // a browser may never start a service worker
       }),
     [client, doing, goTo],
   );
@@ -143,6 +145,7 @@ export function App() {
         const own = ++turn.current;
         setProgram(row.id);
         setRun(undefined);
+        setKept(now => (now?.program === row.id ? now : undefined));
         const bytes = await load(row.capsule);
         if (own !== turn.current) return;
         await open(bytes, row.title, all, named ? at : {});
@@ -151,15 +154,21 @@ export function App() {
     [doing, open],
   );
 
+  /** What comes next is no program of the menu, but the run of the address or a file. */
+  const leaveMenu = useCallback((text?: string): void => {
+    turn.current++;
+    setProgram(undefined);
+    setRun(text);
+    setKept(undefined);
+  }, []);
+
   const openRun = useCallback(
     (text: string, all: Assets, at: Place) =>
       doing(async () => {
-        turn.current++;
-        setProgram(undefined);
-        setRun(text);
+        leaveMenu(text);
         await open(text, 'of the address', all, at);
       }),
-    [doing, open],
+    [doing, open, leaveMenu],
   );
 
   const openPlace = useCallback(
@@ -192,8 +201,6 @@ export function App() {
     ...{ embed, program, run, datum },
     ...{ unit: focus?.unit, file: shown?.file, line: shown?.line },
   };
-  const isSame = opened?.differences.length === 0;
-  const isFirst = assets?.first.program === program && assets?.first.file === shown?.file;
   useEffect(() => {
     if (!focus) return;
     // A run of a file has no address.
@@ -306,19 +313,22 @@ export function App() {
     },
     opened !== undefined,
   );
+  const linesCame = (path: string, answer: SourceLines): void => {
+    if (!assets || !opened || measure !== firstMeasure(opened)) return;
+    const difference = kept?.path === path ? differenceOf(kept, answer) : undefined;
+    if (difference) setMessage(difference);
+    setKept(undefined); // the run is there
+    keepLines(assets, path, answer);
+  };
   const openFile = (file: File) =>
     doing(async () => {
-      turn.current++;
-      setProgram(undefined);
-      setRun(undefined);
+      leaveMenu();
       if (assets) await open(new Uint8Array(await file.arrayBuffer()), file.name, assets, {});
     });
 
   const openOwn = (bytes: Uint8Array, source: string) =>
     doing(async () => {
-      turn.current++;
-      setProgram(undefined);
-      setRun(undefined);
+      leaveMenu();
       if (assets) await open(bytes, OWN_NAME, assets, {}, { [OWN_NAME]: source });
     });
 
@@ -353,6 +363,7 @@ export function App() {
         program={program}
         opened={opened}
         isBusy={isBusy}
+        isKept={kept !== undefined && !opened}
         whole={
           embed && (program ?? run)
             ? base.replace(/#.*/, '') + writePlace({ ...place, embed: undefined })
@@ -410,7 +421,6 @@ export function App() {
               client={client}
               opened={opened}
               kept={kept}
-              keep={place.program === undefined || !isSame ? undefined : { program: place.program, isFirst }}
               measure={measure}
               focus={focus}
               shown={shown}
@@ -418,6 +428,7 @@ export function App() {
               lineCount={lineCount}
               onToggle={toggle}
               onLine={ask}
+              onLines={linesCame}
               onDrawn={() => drawn.current?.()}
             />
             {moments && focus && (
@@ -465,6 +476,9 @@ export function App() {
     </div>
   );
 }
+
+/** What a run shows first: programs without kcov have no records. */
+const firstMeasure = ({ hasPoints }: Opened): Measure => (hasPoints ? 'kcov' : 'all');
 
 /** The focus for people who hear the page. */
 function sentenceOf({ unit, frames, level, reason }: Focus): string {

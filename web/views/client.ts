@@ -9,6 +9,8 @@ export class Client {
   readonly #waiting = new Map<number, { done: (value: unknown) => void; failed: (error: Error) => void }>();
   #next = 1;
   #worker = this.#started();
+  /** Nothing was asked of it. */
+  #isIdle = true;
 
   async #started(): Promise<Worker> {
     const worker = new Worker(await workerScript());
@@ -43,6 +45,8 @@ export class Client {
 
   /** Ends whatever runs, however long it would take, and frees its memory. */
   restart(): void {
+    if (this.#isIdle) return;
+    this.#isIdle = true;
     void this.#worker.then(
       worker => worker.terminate(),
       () => {},
@@ -53,6 +57,7 @@ export class Client {
 
   /** Errors: one line for people. */
   ask<N extends RequestName>(name: N, args: Requests[N][0]): Promise<Requests[N][1]> {
+    this.#isIdle = false;
     const id = this.#next++;
     const request: Request<N> = { id, name, args };
     return new Promise<unknown>((done, failed) => {

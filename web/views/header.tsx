@@ -7,6 +7,7 @@ export function Header({
   program,
   opened,
   isBusy,
+  isKept,
   whole,
   onProgram,
   onFile,
@@ -16,6 +17,8 @@ export function Header({
   program: string | undefined;
   opened: Opened | undefined;
   isBusy: boolean;
+  /** Are lines of the last visit shown, until the run is there? */
+  isKept: boolean;
   /** Address of the whole page, where this one is in a frame of another. */
   whole: string | undefined;
   onProgram: (id: string) => void;
@@ -65,7 +68,7 @@ export function Header({
           open the whole page
         </a>
       )}
-      <Verdict opened={opened} isBusy={isBusy} />
+      <Verdict opened={opened} isBusy={isBusy} isKept={isKept} />
     </header>
   );
 }
@@ -74,8 +77,19 @@ export const verdictOf = ({ differences }: Opened): string =>
   differences.length === 0 ? 'identical to the recorded run' : `not the recorded run: ${differences[0]}`;
 
 /** Whether the run in this page is the one that was recorded. */
-function Verdict({ opened, isBusy }: { opened: Opened | undefined; isBusy: boolean }) {
-  if (isBusy) return <output class="verdict busy">working</output>;
+function Verdict({
+  opened,
+  isBusy,
+  isKept,
+}: {
+  opened: Opened | undefined;
+  isBusy: boolean;
+  isKept: boolean;
+}) {
+  if (isBusy)
+    return (
+      <output class="verdict busy">{isKept ? 'as on the last visit; the run is repeated' : 'working'}</output>
+    );
   if (!opened) return <output class="verdict none">no run</output>;
   const { differences, stateHash, end } = opened;
   return differences.length === 0 ? (

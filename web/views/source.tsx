@@ -9,9 +9,9 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Focus, Lines, Measure, Opened } from '../protocol.ts';
+import type { Focus, Lines, Measure, Opened, SourceLines } from '../protocol.ts';
 import type { Client } from './client.ts';
-import { type Kept, keepLines } from './kept.ts';
+import type { Kept } from './kept.ts';
 import { addLanguage, colours } from './language.ts';
 import type { Shown } from './shown.ts';
 
@@ -121,7 +121,6 @@ export function Source({
   client,
   opened,
   kept,
-  keep,
   measure,
   focus,
   shown,
@@ -129,14 +128,13 @@ export function Source({
   lineCount,
   onToggle,
   onLine,
+  onLines,
   onDrawn,
 }: {
   client: Client;
   opened: Opened | undefined;
   /** To be shown while the run is not there. */
   kept: Kept | undefined;
-  /** Where the lines that are drawn can be found again; undefined: they cannot. */
-  keep: Pick<Kept, 'program' | 'isFirst'> | undefined;
   measure: Measure;
   focus: Focus | undefined;
   shown: Shown | undefined;
@@ -145,6 +143,8 @@ export function Source({
   lineCount: { current: number };
   onToggle: (place: string) => void;
   onLine: (place: string) => void;
+  /** When the lines of a file have come. */
+  onLines: (path: string, answer: SourceLines) => void;
   /** When the states of lines are in the page, or there is no text. */
   onDrawn: () => void;
 }) {
@@ -155,8 +155,8 @@ export function Source({
     { path: string; text: string | undefined; lines: Lines } | undefined
   >(kept);
   const path = shown?.file ?? '';
-  const acts = useRef({ path, keep, onToggle, onLine });
-  acts.current = { path, keep, onToggle, onLine };
+  const acts = useRef({ path, onToggle, onLine, onLines });
+  acts.current = { path, onToggle, onLine, onLines };
 
   useEffect(() => {
     if (path === '' || !opened) return;
@@ -165,9 +165,7 @@ export function Source({
       answer => {
         if (isOld) return;
         setContent({ path, ...answer });
-        const { text, lines } = answer;
-        if (acts.current.keep && text !== undefined)
-          keepLines({ ...acts.current.keep, path, measure, text, lines });
+        acts.current.onLines(path, answer);
       },
       () => isOld || setContent({ path, text: undefined, lines: [] }),
     );

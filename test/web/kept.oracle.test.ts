@@ -1,0 +1,187 @@
+// The lines that the browser keeps between two visits: they are there before the run, they are
+// those of the run, and nothing but a capsule of the menu gets there.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, QUIET } from '../coverage/browser.ts';
+import { kcovbox, ROOT } from '../support/command.ts';
+import { serve } from '../support/static-server.ts';
+import { buildPage, Observed, PATIENCE, settled, WEB } from './built.ts';
+
+const reason = existsSync(CHROMIUM) ? undefined : `kept lines skipped: no ${CHROMIUM}`;
+if (reason) console.warn(reason);
+
+const FIRST = 'kcovbox-lines-first';
+/** States of the lines that are drawn, by their texts. */
+const DRAWN = `Object.fromEntries([...document.querySelectorAll('.editor .cm-line')]
+  .map(one => [one.textContent, [...one.classList].filter(name => /^l-(covered|partly|uncovered|unknown)/.test(name)).join()]))`;
+
+/** The editor draws as many lines as fit, so a few are in one of them only. */
+function expectSame(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): void {
+  const both = Object.keys(one).filter(text => text.trim() !== '' && Object.hasOwn(other, text));
+  const statesOf = (lines: Readonly<Record<string, string>>) => both.map(text => [text, lines[text]]);
+  expect(both.length).toBeGreaterThan(10);
+  expect(statesOf(other)).toEqual(statesOf(one));
+  expect(Object.values(one)).toContain('l-covered');
+}
+
+describe.skipIf(reason)('lines of the last visit', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'kcovbox-kept-'));
+  const capsule = join(dir, 'stranger.kcapsule');
+  let server: Server;
+  let browser: Browser;
+  let home: string;
+  const observed = new Observed();
+
+  beforeAll(async () => {
+    buildPage();
+    const source = join(ROOT, 'guest-programs', 'netbsd-kcov.c');
+    kcovbox(['run', '--dialect', 'netbsd', '--record', capsule, source], { cwd: dir });
+    server = serve(WEB, '/').listen(0, '127.0.0.1');
+    await new Promise(done => server.once('listening', done));
+    home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  }, 600_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** A reader who has seen the first view. Without the service worker, requests can be held. */
+  async function reader(): Promise<BrowserContext> {
+    const context = await browser.newContext({
+      viewport: { width: 1400, height: 860 },
+      serviceWorkers: 'block',
+    });
+    const page = await visit(context);
+    await page.waitForSelector('.verdict.same');
+    await page.close();
+    return context;
+  }
+  async function visit(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage();
+    observed.add(page);
+    await page.goto(home);
+    return page;
+  }
+  const stored = (page: Page): Promise<unknown> => page.evaluate('JSON.stringify({ ...localStorage })');
+
+  const drawn = async (page: Page) => (await page.evaluate(DRAWN)) as Record<string, string>;
+
+  /** Holds requests for files; the answer lets them go. */
+  async function hold(context: BrowserContext, files: string): Promise<() => void> {
+    let go = (): void => {};
+    const held = new Promise<void>(done => {
+      go = done;
+    });
+    await context.route(files, async route => {
+      await held;
+      await route.continue();
+    });
+    return go;
+  }
+
+  it(
+    'are shown before there is a kernel, and are those of the run',
+    async () => {
+      const context = await reader();
+      const go = await hold(context, '**/kernels/*');
+      const page = await visit(context);
+      await page.waitForSelector('.l-covered');
+      expect(await page.locator('.verdict').textContent()).toMatch(/^as on the last visit/);
+      const [before, storedBefore] = [await drawn(page), await stored(page)];
+      go();
+      await page.waitForSelector('.verdict.same');
+      expectSame(before, await drawn(page));
+      // All lines of the file, with their counts, as this run gave them.
+      expect(await stored(page)).toBe(storedBefore);
+      expect(await page.locator('.message').textContent()).toBe('');
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it(
+    'that are not those of the run are an error, and the lines of the run replace them',
+    async () => {
+      const context = await reader();
+      const page = await visit(context);
+      await page.waitForSelector('.verdict.same');
+      const ofRun = await drawn(page);
+      await page.evaluate(`{
+        const kept = JSON.parse(localStorage['${FIRST}']);
+        kept.lines = kept.lines.map(([line, state, hits]) => [line, state === 'covered' ? 'uncovered' : state, hits]);
+        localStorage['${FIRST}'] = JSON.stringify(kept);
+      }`);
+      await page.close();
+      const again = await visit(context);
+      await again.locator('.message', { hasText: 'were not those of the run' }).waitFor();
+      await again.waitForSelector('.verdict.same');
+      expectSame(ofRun, await drawn(again));
+      await again.close();
+      const third = await visit(context);
+      await third.waitForSelector('.verdict.same');
+      expect(await third.locator('.message').textContent()).toBe('');
+      // Storage that is no kept view is as good as none.
+      await third.evaluate(
+        `localStorage['${FIRST}'] = localStorage['${FIRST}'].replace(/"lines":.*/, '"lines":7}')`,
+      );
+      await third.close();
+      const fourth = await visit(context);
+      await fourth.waitForSelector('.verdict.same');
+      expectSame(ofRun, await drawn(fourth));
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it(
+    'are taken away when no run confirms them',
+    async () => {
+      const context = await reader();
+      await context.route('**/kernels/*', route => route.fulfill({ status: 404 }));
+      const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE);
+      await page.goto(home);
+      await page.locator('.message', { hasText: 'cannot be loaded' }).waitFor();
+      expect(await page.locator('.cm-line').count()).toBe(0);
+      expect(await page.locator('.verdict').textContent()).toBe('no run');
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it(
+    'are never those of a file, also while a program of the menu is on its way',
+    async () => {
+      const context = await reader();
+      const page = await visit(context);
+      await page.waitForSelector('.verdict.same');
+      const before = await stored(page);
+      expect(before).toContain(FIRST);
+      await page.locator('input[type=file]').setInputFiles(capsule);
+      await page.locator('.source h2', { hasText: 'netbsd-kcov.c' }).waitFor();
+      await settled(page);
+      const go = await hold(context, '**/hello.kcapsule');
+      await page.locator('header select').selectOption('hello');
+      // The lines of the file's run, under the name of the next program.
+      for (const name of ['ran', 'recorded', 'ran']) {
+        await page.getByRole('radio', { name: new RegExp(name) }).click();
+        await page.waitForTimeout(200);
+      }
+      expect(await stored(page)).toBe(before);
+      go();
+      await page.locator('.source h2', { hasText: 'hello.c' }).waitFor();
+      await context.close();
+    },
+    PATIENCE,
+  );
+
+  it('reports no error', () => expect(observed.errors).toEqual([]));
+});
