@@ -4,7 +4,7 @@ import { z } from 'zod';
 const id = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/);
 const fileName = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/);
 /** Below a folder: no step upwards, no absolute path. */
-const below = z.string().regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[A-Za-z0-9][\w./-]{0,127}$/);
+export const below = z.string().regex(/^(?!.*(?:^|\/)\.\.?(?:\/|$))[A-Za-z0-9][\w./-]{0,127}$/);
 /** Instructions. */
 const budget = z.int().min(1_000_000).max(4_000_000_000);
 

@@ -10,8 +10,8 @@ const hexOf = (seed: bigint | undefined): string | null =>
   seed === undefined ? null : `0x${seed.toString(16)}`;
 
 /**
- * The description of a run, whose images have these hashes. `journal`: what has arrived by the end of the run; `isInteractive`: as it was typed, not by the
- * rule of a stream.
+ * The description of a run, whose images have the hashes of `names`. `journal`: what has arrived by
+ * the end of the run; `isInteractive`: as it was typed, not by the rule of a stream.
  */
 export function describeRun(
   names: RunDescription['images'],

@@ -55,6 +55,17 @@ function hashed(folder, name, end, text) {
   return path;
 }
 
+/** A page of web/ with its scripts; `links` go in front of them. */
+function writeHtml(folder, name, links, scripts, start) {
+  const head = [
+    ...links,
+    `<script type="application/json" id="scripts">${JSON.stringify(scripts)}</script>`,
+    `<script defer src="${start}"></script>`,
+  ];
+  const html = readFileSync(join(ROOT, 'web', name), 'utf8');
+  writeFileSync(join(folder, name), html.replace('<!-- scripts -->', head.join('\n    ')));
+}
+
 /** `folder`: gets the page, and a copy of everything in `assets`. */
 export async function writePage(folder, assets) {
   rmSync(folder, { recursive: true, force: true });
@@ -80,13 +91,17 @@ export async function writePage(folder, assets) {
   const early = [scripts.worker, scripts.page, scripts.style, 'assets.packed'].map(
     path => `<link rel="preload" as="fetch" crossorigin href="${path}" />`,
   );
-  const head = [
-    ...early,
-    `<script type="application/json" id="scripts">${JSON.stringify(scripts)}</script>`,
-    `<script defer src="${start}"></script>`,
-  ];
-  const html = readFileSync(join(ROOT, 'web', 'index.html'), 'utf8');
-  writeFileSync(join(folder, 'index.html'), html.replace('<!-- scripts -->', head.join('\n    ')));
+  writeHtml(folder, 'index.html', early, scripts, start);
+  const labs = await bundled('labs/main.tsx', 'esm');
+  const labScripts = {
+    page: hashed(folder, 'labs', 'packed', labs.script),
+    style: hashed(folder, 'labs-style', 'packed', labs.style),
+    worker: await packed('labs-worker', 'judge/worker.ts'),
+    libraries,
+    build: scripts.build,
+  };
+  const labStart = hashed(folder, 'labs-start', 'js', (await bundled('start/labs.ts')).script);
+  writeHtml(folder, 'labs.html', [], labScripts, labStart);
   cpSync(join(ROOT, 'web', 'element', 'textbook.html'), join(folder, 'textbook.html'));
   for (const [name, entry] of [
     ['offline.js', 'offline/worker.ts'],

@@ -12,7 +12,19 @@ ensurePackages(BUILD, 'compiling the guest');
 const WEB = join(ROOT, 'dist', 'web');
 const ASSETS = join(ROOT, 'dist', 'web-assets');
 
-const SOURCES = ['web', 'emulator', 'devices', 'coverage', 'debug', 'run', 'host', 'kernel', 'examples'];
+const SOURCES = [
+  'web',
+  'emulator',
+  'devices',
+  'coverage',
+  'debug',
+  'run',
+  'host',
+  'kernel',
+  'examples',
+  'grade',
+  'labs',
+];
 
 /** True when the page is newer than all that it is made from. */
 function isFresh() {

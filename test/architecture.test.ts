@@ -140,6 +140,17 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   'web/libraries': [],
   'web/element': [],
   'web/views': ['web/protocol.ts', 'web/start', 'web/element'],
+  'web/judge': [
+    'emulator/index.ts',
+    'coverage/index.ts',
+    'run',
+    'grade',
+    'host/description.ts',
+    'toolchain/errors.ts',
+    'web/labs/messages.ts',
+  ],
+  'web/labs/messages.ts': ['grade'],
+  'web/labs': ['grade', 'run/capsule/zip.ts', 'web/labs/messages.ts', 'web/views'],
   'web/offline': [],
   'web/assets': [
     'emulator/index.ts',

@@ -7,7 +7,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import sirv from 'sirv';
+import { labsForPage } from '../../host/lab/portable.ts';
 import { DIALECTS, type Dialect } from '../../toolchain/index.ts';
+import { type Builder, REQUEST_MAX } from './builder.ts';
 import { type ProgramRequest, type Recorder, SOURCE_MAX } from './recorder.ts';
 
 const HARTS_MAX = 8;
@@ -19,14 +21,20 @@ const HEADERS = {
   'cache-control': 'no-cache',
 } as const;
 
+export interface Compilers {
+  readonly recorder: Recorder;
+  readonly builder: Builder;
+}
+
 export interface PageServer {
   readonly server: Server;
   /** The path of the page, with the secret. */
   readonly path: string;
 }
 
-/** `folder`: the built page. Without a recorder nothing is compiled. */
-export function pageServer(folder: string, recorder: Recorder | undefined): PageServer {
+/** `folder`: the built page. Without compilers nothing is compiled. */
+export function pageServer(folder: string, compilers: Compilers | undefined): PageServer {
+  const { recorder, builder } = compilers ?? {};
   const secret = randomBytes(16).toString('hex');
   const files = sirv(folder, { dev: true, etag: true });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -34,8 +42,10 @@ export function pageServer(folder: string, recorder: Recorder | undefined): Page
     const rest = restOf(request, secret);
     if (rest === undefined) plain(response, 404, 'not found: take the whole address that serve printed');
     else if (rest === 'compile') await compile(request, response, recorder);
+    else if (rest === 'build') await build(request, response, builder);
     else if (request.method !== 'GET' && request.method !== 'HEAD') plain(response, 405, 'only GET');
     else if (rest === 'assets.packed' && recorder) assets(response, folder);
+    else if (rest === 'labs.packed' && builder) labs(response);
     else {
       request.url = `/${rest}`;
       files(request, response, () => plain(response, 404, 'no such file'));
@@ -68,40 +78,76 @@ function plain(response: ServerResponse, status: number, text: string): void {
 /** The index of the page, with the address of the compiler. */
 function assets(response: ServerResponse, folder: string): void {
   const index = JSON.parse(gunzipSync(readFileSync(join(folder, 'assets.packed'))).toString());
-  response.writeHead(200, { 'content-type': 'application/octet-stream' });
-  response.end(gzipSync(JSON.stringify({ ...index, compiler: 'compile' })));
+  bytes(response, gzipSync(JSON.stringify({ ...index, compiler: 'compile' })));
 }
+
+/** The labs of this package, whose kernel is compiled; the page may be of another one. */
+const labs = (response: ServerResponse): void =>
+  bytes(response, gzipSync(JSON.stringify({ ...labsForPage(), builder: 'build' })));
+
+/** Does the page on this machine ask? Else it has its answer. */
+function isOwnPost({ method, headers }: IncomingMessage, response: ServerResponse, isOn: boolean): boolean {
+  const { origin, host } = headers;
+  if (!isOn) plain(response, 404, 'serve was started with --no-compile');
+  else if (method !== 'POST') plain(response, 405, 'only POST');
+  else if (origin !== undefined && origin !== `http://${host}`) plain(response, 403, 'another origin');
+  else return true;
+  return false;
+}
+
+const bytes = (response: ServerResponse, contents: Uint8Array): void =>
+  void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(contents);
 
 async function compile(
   request: IncomingMessage,
   response: ServerResponse,
   recorder: Recorder | undefined,
 ): Promise<void> {
-  if (!recorder) return plain(response, 404, 'serve was started with --no-compile');
-  if (request.method !== 'POST') return plain(response, 405, 'only POST');
-  const { origin, host } = request.headers;
-  if (origin !== undefined && origin !== `http://${host}`) return plain(response, 403, 'another origin');
+  if (!isOwnPost(request, response, recorder !== undefined)) return;
   const wanted = await requestOf(request);
   if (typeof wanted === 'string') return plain(response, 400, wanted);
-  const recorded = await recorder.record(wanted, () => !response.destroyed);
+  const recorded = await recorder!.record(wanted, () => !response.destroyed);
   if (response.destroyed) return;
-  if (recorded.kind !== 'capsule') return plain(response, STATUS[recorded.kind], recorded.said);
-  response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(recorded.bytes);
+  if (recorded.kind === 'capsule') bytes(response, recorded.bytes);
+  else plain(response, STATUS[recorded.kind], recorded.said);
+}
+
+/** Kernels and programs of labs. */
+async function build(
+  request: IncomingMessage,
+  response: ServerResponse,
+  builder: Builder | undefined,
+): Promise<void> {
+  if (!isOwnPost(request, response, builder !== undefined)) return;
+  const text = await bodyOf(request, REQUEST_MAX);
+  if (!text) return plain(response, 400, `the files are larger than ${REQUEST_MAX >> 20} MiB`);
+  const built = await builder!.build(text.toString('utf8'), () => !response.destroyed);
+  if (response.destroyed) return;
+  if (built.kind === 'built') bytes(response, built.bytes);
+  else if (built.kind === 'refused') plain(response, STATUS.refused, JSON.stringify(built.said));
+  else plain(response, built.kind === 'bad' ? 400 : STATUS[built.kind], built.said);
+}
+
+/** Undefined: it is too large. */
+async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > most) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The program that a request brings; a text says what is wrong with it. */
 async function requestOf(request: IncomingMessage): Promise<ProgramRequest | string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > SOURCE_MAX) return `the program is larger than ${SOURCE_MAX >> 10} KiB`;
-    chunks.push(chunk);
-  }
+  const source = await bodyOf(request, SOURCE_MAX);
+  if (!source) return `the program is larger than ${SOURCE_MAX >> 10} KiB`;
   const query = new URL(request.url ?? '/', 'http://page').searchParams;
   const dialect = query.get('dialect') ?? 'openbsd';
   const harts = Number(query.get('harts') ?? 1);
   if (!DIALECTS.includes(dialect as Dialect)) return `no dialect ${dialect.slice(0, 40)}`;
   if (!Number.isInteger(harts) || harts < 1 || harts > HARTS_MAX) return `harts: 1 to ${HARTS_MAX}`;
-  return { source: Buffer.concat(chunks).toString('utf8'), dialect: dialect as Dialect, harts };
+  return { source: source.toString('utf8'), dialect: dialect as Dialect, harts };
 }

@@ -29,13 +29,14 @@ async function serve(given: string | undefined, { port, compile }: ServeOptions)
       given === undefined ? unbuilt() : `serve: ${given} holds no page: it has no assets.packed`,
     );
   const { pageServer } = await import('../serve/server.ts');
+  const { Builder } = await import('../serve/builder.ts');
   const { Recorder } = await import('../serve/recorder.ts');
   const { confinedFlags, findTool, hasGlibc } = await import('../../toolchain/index.ts');
   const canCompile = compile && hasGlibc() && findTool('clang') !== undefined;
   if (compile && !canCompile)
     tell('kcovbox: no compiler for programs, so the page compiles none (kcovbox doctor)\n');
   const recorder = canCompile ? new Recorder(confinedFlags) : undefined;
-  const { server, path } = pageServer(folder, recorder);
+  const { server, path } = pageServer(folder, recorder && { recorder, builder: new Builder() });
   await new Promise<void>((done, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'another program has this port' : systemMessage(error);

@@ -21,10 +21,6 @@ export interface JudgeOptions {
   readonly decided?: (check: LabCheck, score: CheckScore) => void;
 }
 
-/** Kinds of checks that compile nothing. */
-const WITHOUT_TOOLS: readonly LabCheck['kind'][] = ['style', 'answers'];
-export const needsTools = ({ kind }: LabCheck): boolean => !WITHOUT_TOOLS.includes(kind);
-
 export const wantedOf = ({ manifest }: LabContents, only: readonly string[] | undefined): LabCheck[] =>
   manifest.checks.filter(({ id }) => !only || only.includes(id));
 

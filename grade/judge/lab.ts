@@ -1,5 +1,5 @@
 // A lab and a submission as contents alone, from a folder, an archive or the page.
-import { KcovboxError } from '../../emulator/index.ts';
+import { KcovboxError } from '../../emulator/base/errors.ts';
 import type { LabManifest } from '../schema.ts';
 
 export const refused = (why: string): KcovboxError => new KcovboxError('input', why);

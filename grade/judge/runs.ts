@@ -13,6 +13,7 @@ import { writeCpio } from '../../toolchain/cpio.ts';
 import { CompileError } from '../../toolchain/errors.ts';
 import type { LabCheck } from '../schema.ts';
 import { bytesOf, type Files, type LabContents, refused, type Submission, textOf } from './lab.ts';
+import { EMPTY } from './portable.ts';
 import type { Choice, Dialect, Images, Workshop } from './workshop.ts';
 
 /** Bytes of RAM of a run. */
@@ -217,7 +218,7 @@ export class Runs {
     const files: Files = new Map();
     for (const folder of folders)
       for (const name of this.workshop.folder(folder))
-        if (/\.[chS]$/.test(name)) files.set(`${folder}/${name}`, bytesOf('/* empty */\n'));
+        if (/\.[chS]$/.test(name)) files.set(`${folder}/${name}`, bytesOf(EMPTY));
     return files;
   }
 }

@@ -1,8 +1,9 @@
 // Judging on this host: its compilers, the package's kernel, recorded runs as files.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type JudgeOptions, judge, needsTools, wantedOf } from '../../grade/judge/judge.ts';
+import { type JudgeOptions, judge, wantedOf } from '../../grade/judge/judge.ts';
 import type { Files, Submission } from '../../grade/judge/lab.ts';
+import { needsTools } from '../../grade/judge/portable.ts';
 import type { Workshop } from '../../grade/judge/workshop.ts';
 import type { LabScore } from '../../grade/schema.ts';
 import {

@@ -9,6 +9,7 @@ import { Elf, linesOnly, Program } from '../../coverage/index.ts';
 import { Image } from '../../debug/image.ts';
 import { readElf } from '../../emulator/index.ts';
 import { parseCapsule } from '../../host/capsule.ts';
+import { labsForPage } from '../../host/lab/portable.ts';
 import { syscallName } from '../../host/sources.ts';
 import { buildKernel } from '../../toolchain/index.ts';
 import { tidPlace } from '../engine/threads.ts';
@@ -149,6 +150,7 @@ export async function makeAssets(root: string, folder: string): Promise<Assets> 
     syscalls: syscallNames(),
   };
   writeFileSync(join(folder, 'assets.packed'), gzip(Buffer.from(JSON.stringify(assets))));
+  writeFileSync(join(folder, 'labs.packed'), gzip(Buffer.from(JSON.stringify(labsForPage()))));
   return assets;
 }
 

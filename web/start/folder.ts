@@ -1,12 +1,9 @@
 // The first script of the page as a folder. The scripts and all files of the first program are
 // requested at once, before any of them is there, so that the line is never idle.
-import type { Assets, Scripts } from '../protocol.ts';
+import type { Assets } from '../protocol.ts';
 import { fetchFile } from './fetch.ts';
-import { fail, start } from './script.ts';
+import { startFolder } from './scripts.ts';
 
-const { page, style, worker, libraries, build } = JSON.parse(
-  document.getElementById('scripts')!.textContent,
-) as Scripts;
 const early = new Map<string, Promise<Uint8Array>>();
 const request = (path: string): Promise<Uint8Array> => {
   const file = fetchFile(path);
@@ -34,15 +31,5 @@ async function requestProgram(): Promise<void> {
   request(image);
 }
 
-globalThis.kcovboxFolder = { worker: fetchFile(worker), libraries, build, early };
-globalThis.kcovboxFolder.worker.catch(() => {}); // the page says it
+startFolder(early);
 void requestProgram().catch(() => {});
-Promise.all([fetchFile(page), fetchFile(style)]).then(
-  ([script, rules]) => {
-    const element = document.createElement('style');
-    element.textContent = new TextDecoder().decode(rules);
-    document.head.append(element);
-    start(script);
-  },
-  (error: Error) => fail(`${error.message}. Load the page again.`),
-);

@@ -9,7 +9,7 @@ import { awaitCapsule, tellVerdict } from './embedding.ts';
 import { Header, verdictOf } from './header.tsx';
 import { Help } from './help.tsx';
 import { differenceOf, keepLines, keptLines } from './kept.ts';
-import { base, load } from './load.ts';
+import { base, inlined, load } from './load.ts';
 import { Moments } from './moments.tsx';
 import { keepForOffline } from './offline.ts';
 import { OWN_NAME, Own } from './own.tsx';
@@ -372,6 +372,7 @@ export function App() {
         onProgram={id => assets && void openProgram(id, assets)}
         onFile={file => void openFile(file)}
       >
+        {!embed && !inlined && <a href="labs.html">Labs</a>}
         {opened && (
           <Share client={client} name={opened.title} place={{ ...place, program: undefined }} doing={doing} />
         )}

@@ -1,9 +1,8 @@
 // A program of one's own: an editor, and the compiler of `kcovbox serve`, which answers with the
 // capsule of the run.
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { EditorView, keymap, lineNumbers } from '@codemirror/view';
+import type { EditorView } from '@codemirror/view';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { addLanguage, colours } from './language.ts';
+import { cEditor } from './c-editor.ts';
 
 /** The name of the program's file in the compiler's messages and in the debug information. */
 export const OWN_NAME = 'program.c';
@@ -78,19 +77,8 @@ export function Own({
         return true;
       },
     };
-    const view = new EditorView({
-      doc: sessionStorage.getItem(KEPT) ?? FIRST,
-      extensions: [
-        lineNumbers(),
-        colours,
-        history(),
-        keymap.of([submit, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        EditorView.contentAttributes.of({ 'aria-label': 'C program' }),
-      ],
-      parent: place.current!,
-    });
+    const view = cEditor(place.current!, sessionStorage.getItem(KEPT) ?? FIRST, 'C program', [submit]);
     editor.current = view;
-    addLanguage(view);
     return () => view.destroy();
   }, []);
 
