@@ -30,4 +30,5 @@ export const ORACLES = [
   { need: 'gdb-multiarch', names: ['gdb-multiarch'] },
   { need: 'xmllint', names: ['libxml2-utils'] },
   { need: 'chromium', names: ['chromium'] },
+  { need: 'bwrap', names: ['bubblewrap'] }, // no judge: the tests of grading in a sandbox
 ];

@@ -8,6 +8,7 @@ export const DEBIAN = {
   make: 'make',
   glibc: 'libc6-dev-riscv64-cross libgcc-12-dev-riscv64-cross',
   qemu: 'qemu-system-misc',
+  bwrap: 'bubblewrap',
 } as const;
 
 export const APT_INSTALL = 'apt-get install';

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
+import { canSandbox } from '../../host/lab/sandbox.ts';
 import {
   APT_INSTALL,
   cacheDir,
@@ -113,7 +114,20 @@ function findings(): Finding[] {
     },
     cacheFinding(),
     found('qemu-system-riscv64', which('qemu-system-riscv64'), DEBIAN.qemu, true),
+    sandboxFinding(),
   ];
+}
+
+/** Of `grade`. */
+function sandboxFinding(): Finding {
+  const what = 'bubblewrap, for grade';
+  const path = which('bwrap');
+  const ok = path !== undefined && canSandbox();
+  const remedy =
+    path === undefined
+      ? `${INSTALL} ${DEBIAN.bwrap}`
+      : `${path} may not make a sandbox here, as in containers`;
+  return { what, ok, detail: ok ? path : remedy, optional: true };
 }
 
 /** A module whose only function ends in return_call; engines without tail calls refuse it. */

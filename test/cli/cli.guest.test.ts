@@ -308,6 +308,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^missing +clang 16 or newer/m);
     expect(stdout).toMatch(/^wrong +cache folder .*set KCOVBOX_CACHE/m);
     expect(stdout).toMatch(/apt-get install .* clang-19 lld-19 llvm-19 make$/m);
+    expect(stdout).toMatch(/^absent +bubblewrap, for grade +apt-get install .* bubblewrap$/m);
     expect(stdout).toMatch(/^cannot: demo, .*; needs .*cache folder/m);
     expect(stderr).toBe('');
   });
