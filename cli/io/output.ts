@@ -62,15 +62,15 @@ export function endOfStdout({ code, message }: NodeJS.ErrnoException): QuietEnd 
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
 /**
- * Removes files that killed writers of `path` left behind: `path.PID.tmp` of processes that no
+ * Removes files and folders that killed writers of `path` left behind: `path.PID.tmp` of processes that no
  * longer exist.
  */
-function sweep(path: string): void {
+export function sweep(path: string): void {
   const prefix = `${basename(path)}.`;
   try {
     for (const name of readdirSync(dirname(path))) {
       const pid = name.startsWith(prefix) && /^(\d+)\.tmp$/.exec(name.slice(prefix.length))?.[1];
-      if (pid && !isAlive(Number(pid))) rmSync(join(dirname(path), name), { force: true });
+      if (pid && !isAlive(Number(pid))) rmSync(join(dirname(path), name), { recursive: true, force: true });
     }
   } catch {} // the open that follows reports a problem with the folder
 }

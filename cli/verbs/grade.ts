@@ -16,9 +16,10 @@ import { unpackSubmission } from '../../host/lab/packed.ts';
 import { judgeHere, solutionOf } from '../../host/lab/workshop.ts';
 import { makeFolders, tell } from '../../toolchain/index.ts';
 import { endApart, judgeApart, needsOwnProcess } from '../grade/apart.ts';
-import { discardResults, inSandbox } from '../grade/sandboxed.ts';
+import { type Results, resultsIn } from '../grade/results.ts';
+import { inSandbox } from '../grade/sandboxed.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { fillFolder, writeFile, writeTo } from '../io/output.ts';
+import { writeFile, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { type EndingSignal, SIGNAL_STATUS, whileSignals } from '../io/signals.ts';
 import { parseWithin } from '../io/values.ts';
@@ -113,7 +114,8 @@ function readClassroom(path: string): Omit<Classroom, 'owner'> & { owner?: strin
 async function judgeAll(
   lab: Lab,
   submissions: readonly Submission[],
-  { output, teacher, capsules }: GradeOptions,
+  { teacher, capsules }: GradeOptions,
+  output: string | undefined,
 ): Promise<LabScore[]> {
   const solution = solutionOf(lab, teacher);
   const scores: LabScore[] = new Array(submissions.length);
@@ -167,35 +169,39 @@ async function grade(folder: string, options: GradeOptions): Promise<number> {
   const lab = openLab(options.lab);
   if (options.teacher !== undefined && solutionOf(lab, options.teacher) === undefined)
     throw new UserError(`grade: --teacher ${options.teacher}: it has no folder solution/`);
-  const ended = await inSandbox(lab, folder, options);
-  if (ended !== undefined) return ended;
-  const { output, classroom } = options;
+  const results = options.output === undefined ? undefined : resultsIn(options.output);
+  try {
+    return (
+      (await inSandbox(lab, folder, options, results)) ?? (await gradeHere(lab, folder, options, results))
+    );
+  } catch (error) {
+    results?.discard();
+    throw error;
+  }
+}
+
+async function gradeHere(
+  lab: Lab,
+  folder: string,
+  options: GradeOptions,
+  results: Results | undefined,
+): Promise<number> {
+  const { classroom } = options;
   const facts = classroom === undefined ? undefined : readClassroom(classroom);
-  if (facts && output === undefined)
-    throw new UserError('--classroom without -o: add -o DIR for its result.json');
+  if (facts && !results) throw new UserError('--classroom without -o: add -o DIR for its result.json');
   const submissions = submissionsIn(lab, folder);
-  const isNew = output !== undefined && !existsSync(output);
-  if (output !== undefined) fillFolder(output, 'grade', () => {});
   tellOthers(folder);
-  // Half of the results would be taken for all of them.
-  const discard = (): void => {
-    if (output !== undefined) discardResults(output, isNew);
-  };
   const onSignal = async (signal: EndingSignal): Promise<void> => {
     await endApart();
-    discard();
+    results?.discard();
     process.exit(SIGNAL_STATUS[signal]);
   };
   const { scores, pairs } = await whileSignals(onSignal, async () => {
-    try {
-      const all = await judgeAll(lab, submissions, options);
-      const alikes = likenesses(lab, submissions, options.alike);
-      if (output !== undefined) writeResults(output, lab, all, alikes, facts);
-      return { scores: all, pairs: alikes };
-    } catch (error) {
-      discard();
-      throw error;
-    }
+    const all = await judgeAll(lab, submissions, options, results?.folder);
+    const alikes = likenesses(lab, submissions, options.alike);
+    if (results) writeResults(results.folder, lab, all, alikes, facts);
+    results?.commit();
+    return { scores: all, pairs: alikes };
   });
   writeTo('-', table(scores, pairs));
   return scores.some(({ status }) => status === 'error') ? 1 : 0;

@@ -18,8 +18,8 @@ const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc/alternatives', 
 export interface Visible {
   /** Paths that may be read. */
   readonly reads: readonly string[];
-  /** Folders that may be written. */
-  readonly writes: readonly string[];
+  /** Folders that may be written, each with its name inside. */
+  readonly writes: readonly (readonly [folder: string, name: string])[];
   /** Nothing that is built inside may be used later: code of strangers runs there, not emulated. */
   readonly ownCache: boolean;
 }
@@ -34,7 +34,7 @@ function optionsFor({ reads, writes }: Visible, cache: string): string[] {
     ...bind('--ro-bind', packageRoot()),
     ...['--bind', cache, cacheDir()], // of a checkout it lies in the package, and may hold Node.js
     ...readable.map(path => resolve(path)).flatMap(path => bind('--ro-bind', path)),
-    ...writes.map(path => resolve(path)).flatMap(path => bind('--bind', path)),
+    ...writes.flatMap(([folder, name]) => ['--bind', resolve(folder), resolve(name)]),
     ...['--chdir', process.cwd()],
   ];
 }

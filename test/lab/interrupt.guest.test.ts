@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openLab } from '../../host/lab/lab.ts';
 import { canSandbox } from '../../host/lab/sandbox.ts';
@@ -48,6 +48,12 @@ function secondsOf(pid: string): number {
 const STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 let count = 0;
 
+/** Folders in which results are written before they take the name `graded`. */
+const unfinished = (graded: string): string[] =>
+  readdirSync(dir)
+    .filter(name => name.startsWith(`${basename(graded)}.`))
+    .map(name => join(dir, name));
+
 /** Sends the signal when `isReady`, and checks what is left. */
 async function interrupt(
   signal: keyof typeof STATUS,
@@ -66,14 +72,16 @@ async function interrupt(
   child.kill(signal);
   const [status] = await ended;
   const left = withVariable(variable).map(pid => ofProcess(pid, 'cmdline'));
-  expect({ status, isThere: existsSync(graded), left }).toEqual({
+  expect({ status, isThere: existsSync(graded), left, unfinished: unfinished(graded) }).toEqual({
     status: STATUS[signal],
     isThere: false,
     left: [],
+    unfinished: [],
   });
 }
 
-const hasSome = (graded: string): boolean => existsSync(graded) && readdirSync(graded).length > 0;
+const hasSome = (graded: string): boolean =>
+  unfinished(graded).some(folder => existsSync(folder) && readdirSync(folder).length > 0);
 
 test.each(['SIGINT', 'SIGTERM'] as const)('%s, without a sandbox', signal =>
   interrupt(signal, [folder, '--lab', '0', '--unsafe'], hasSome),
@@ -95,3 +103,26 @@ test('SIGTERM, while a device loops in a process of its own', async () => {
     );
   await interrupt('SIGTERM', [loops, '--lab', '10', '--unsafe'], isJudging);
 });
+
+// No command hears of SIGKILL: the folder of results is empty, and the next command finds it so.
+test.each([
+  ['without a sandbox', ['--unsafe']],
+  ['in the sandbox, where there is one', []],
+] as const)(
+  'SIGKILL leaves no half of the results, and the next run removes the rest, %s',
+  async (_, options) => {
+    const graded = join(dir, `killed-${options.length}`);
+    const words = ['grade', folder, '--lab', '0', '-o', graded, ...options];
+    const child = spawn(process.execPath, [COMMAND, ...words], { stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    while (!hasSome(graded) && child.exitCode === null) await new Promise(done => setTimeout(done, 10));
+    expect(child.exitCode).toBe(null);
+    child.kill('SIGKILL');
+    await ended;
+    expect(readdirSync(graded)).toEqual([]);
+    expect(unfinished(graded)).toHaveLength(1);
+    expect(kcovbox(words, { cwd: dir, timeout: 170_000 })).toMatchObject({ status: 0, stderr: '' });
+    expect(unfinished(graded)).toEqual([]);
+    expect(readdirSync(graded)).toEqual(expect.arrayContaining(['class.html', 'junit.xml', 's0', 's11']));
+  },
+);

@@ -1,0 +1,66 @@
+// The folder of results: it holds those of the whole class or none. They are written beside it, and
+// take its name at the end. A command that is killed leaves its folder there; the next one removes
+// it.
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isSandboxed } from '../../host/lab/sandbox.ts';
+import { systemMessage } from '../../toolchain/index.ts';
+import { UserError } from '../io/fail.ts';
+import { fillFolder, sweep } from '../io/output.ts';
+
+export interface Results {
+  /** Where they are written. */
+  readonly folder: string;
+  /** They are complete. */
+  commit(): void;
+  /** All is as before. */
+  discard(): void;
+}
+
+function empty(folder: string): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+/** `output`: a folder that is not there, or is empty. Errors: one line. */
+export function resultsIn(output: string): Results {
+  const isNew = !existsSync(output);
+  fillFolder(output, 'grade', () => {});
+  // The command outside of the sandbox has made the folder that is seen here under this name.
+  if (isSandboxed()) return { folder: output, commit() {}, discard: () => empty(output) };
+  const path = resolve(output);
+  sweep(path);
+  const folder = `${path}.${process.pid}.tmp`;
+  let isDone = false;
+  const discard = (): void => {
+    if (isDone) return;
+    rmSync(folder, { recursive: true, force: true });
+    if (isNew) rmSync(path, { recursive: true, force: true });
+  };
+  const orDiscard = (step: () => void): void => {
+    try {
+      step();
+    } catch (error) {
+      discard();
+      throw new UserError(`cannot write ${output}: ${systemMessage(error as NodeJS.ErrnoException)}`);
+    }
+  };
+  const commit = (): void => {
+    orDiscard(() => take(folder, path));
+    isDone = true;
+  };
+  orDiscard(() => mkdirSync(folder));
+  return { folder, commit, discard };
+}
+
+/** Gives the name of the empty folder `path` to `folder`. */
+function take(folder: string, path: string): void {
+  try {
+    renameSync(folder, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EBUSY' && code !== 'EXDEV' && code !== 'EPERM') throw error;
+    // A folder of another file system, as containers have it.
+    cpSync(folder, path, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
