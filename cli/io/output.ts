@@ -62,8 +62,8 @@ export function endOfStdout({ code, message }: NodeJS.ErrnoException): QuietEnd 
 const isReplaceable = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 
 /**
- * Removes files and folders that killed writers of `path` left behind: `path.PID.tmp` of processes that no
- * longer exist.
+ * Removes files and folders that killed writers of `path` left behind: `path.PID.tmp` of processes
+ * that no longer exist.
  */
 export function sweep(path: string): void {
   const prefix = `${basename(path)}.`;

@@ -110,3 +110,7 @@ export function undeserved(folder: string, { name, status, least, most, why }: A
   const isLine = score.checks.every(check => /^[^\p{Cc}]+$/u.test(check.why) && !check.why.includes('root:'));
   return isLine ? undefined : `${name} has a reason that is not one line: ${text}`;
 }
+
+/** Standard error without the lines that say where long work is: a busy machine has some. */
+export const withoutProgress = (stderr: string): string =>
+  stderr.replace(/^kcovbox: \d+ of \d+ submissions\n/gm, '');
