@@ -61,7 +61,10 @@ test('neither XML, HTML nor CSV lets a name out of its place', () => {
   expect(junit(scores)).toContain('tests="2" failures="1" errors="0" skipped="0"');
 });
 
-/** The facts of classroom50/result/v1: no other members but those of a test. */
+/**
+ * The rules of schemas/result-v1.schema.json of Classroom 50, as of November 2026: no other members
+ * but those of a test. Its optional `graded_at` and `submitted_by` are a clock and the runner's.
+ */
 const resultV1 = z.strictObject({
   schema: z.literal('classroom50/result/v1'),
   classroom: z.string().min(1),
@@ -100,6 +103,40 @@ test('the result of Classroom 50 follows its schema, and no score is above its m
   expect(result.score).toBe(73);
   expect(result.tests.map(({ passed }) => passed)).toEqual([true, false]);
   for (const check of [...result.tests, result]) expect(check.score).toBeLessThanOrEqual(check['max-score']);
+});
+
+const visibility = z.enum(['hidden', 'after_due_date', 'after_published', 'visible']);
+const format = z.enum(['text', 'html', 'simple_format', 'md', 'ansi']);
+/** The members that Gradescope describes; it publishes no schema. */
+const gradescopeResults = z.strictObject({
+  score: z.number(),
+  execution_time: z.number().optional(),
+  output: z.string(),
+  output_format: format,
+  test_output_format: format,
+  test_name_format: format,
+  visibility,
+  stdout_visibility: visibility,
+  extra_data: z.looseObject({}),
+  tests: z.array(
+    z.strictObject({
+      score: z.number(),
+      max_score: z.number(),
+      status: z.enum(['passed', 'failed']),
+      name: z.string(),
+      name_format: format,
+      number: z.string(),
+      output: z.string(),
+      output_format: format,
+      tags: z.array(z.string()),
+      visibility,
+      extra_data: z.looseObject({}),
+    }),
+  ),
+});
+
+test('the results of Gradescope have the members of its description', () => {
+  expect(gradescopeResults.safeParse(gradescope(score('ada'))).error).toBeUndefined();
 });
 
 test('the results of Gradescope add up', () => {
