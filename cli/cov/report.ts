@@ -39,7 +39,7 @@ import { tell } from '../../toolchain/index.ts';
 import { Disassembler } from '../disasm/instructions.ts';
 import { namingOf } from '../disasm/naming.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkOutput, writeChunks } from '../io/output.ts';
+import { checkOutput, printJson, writeChunks } from '../io/output.ts';
 import {
   addImageOption,
   addSelectOptions,
@@ -256,7 +256,7 @@ export function addStats(cov: Command): void {
       }
       const totals = coverage?.totals();
       if (options.json) {
-        console.log(JSON.stringify({ ...facts, totals: totals ?? null }, null, 2));
+        printJson({ ...facts, totals: totals ?? null });
         return;
       }
       const rows: [string, string][] = Object.entries(facts)
@@ -374,7 +374,7 @@ export function addDiff(cov: Command): void {
       });
       checkSelected(program.count, options);
       const diff = diffCoverage(new Coverage(a, program), new Coverage(b, program));
-      if (options.json) console.log(JSON.stringify(diff, null, 2));
+      if (options.json) printJson(diff);
       else if (format === 'html') {
         const page = diffPage({ trace: a, name: nameA }, { trace: b, name: nameB }, program, options);
         await writeChunks(output, page);

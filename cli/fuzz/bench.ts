@@ -12,13 +12,15 @@ import {
 } from '../../fuzz/index.ts';
 import { descriptionTexts, loadDescriptions } from '../../host/fuzz/descriptions.ts';
 import { openTarget, prepareTarget } from '../../host/fuzz/target.ts';
-import { writeTo } from '../io/output.ts';
+import type { FuzzBench } from '../../run/fuzz/schema.ts';
+import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { chooseKernel, type RobustOptions } from '../run/robust.ts';
 
 export interface BenchOptions extends RobustOptions {
   rounds: number;
   engine: Exclude<EngineKind, 'lockstep'>;
+  json?: true;
 }
 
 const PROGRAMS = 64;
@@ -55,17 +57,8 @@ const USUAL = [
   'getdents64',
 ];
 
-type What = 'points' | 'comparisons' | 'both';
-
-interface Row {
-  readonly what: What;
-  readonly target: number;
-  readonly reset: number;
-  readonly pages: number;
-  readonly units: number;
-  readonly records: number;
-  readonly rate: number;
-}
+type Row = FuzzBench['rows'][number];
+type What = Row['what'];
 
 function programs(): Program[] {
   const random = new Random(SEED);
@@ -127,7 +120,7 @@ function observe(executor: Executor, program: Program, mode: 'pc' | 'cmp'): Uint
 }
 
 /** The first difference between two executions of each program, with others between them. */
-function unstable(executor: Executor, all: readonly Program[]): string | undefined {
+function firstUnstable(executor: Executor, all: readonly Program[]): string | undefined {
   for (const mode of ['pc', 'cmp'] as const) {
     const first = all.map(program => observe(executor, program, mode));
     for (const [i, program] of [...all.entries()].reverse()) {
@@ -151,51 +144,54 @@ function table(rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   const whole = (n: number): string => Math.round(n).toLocaleString('en-US');
   return (
-    line([
-      'records',
-      'us target',
-      'us reset',
-      'pages',
-      'instructions',
-      'records',
-      'executions per CPU second',
-    ]) +
+    line(['records', 'target', 'reset', 'pages', 'instructions', 'records', 'executions in CPU time']) +
     line(['---', '---', '---', '---', '---', '---', '---']) +
     rows
       .map(({ what, target, reset, pages, units, records, rate }) =>
-        line([what, target.toFixed(1), reset.toFixed(1), ...[pages, units, records, rate].map(whole)]),
+        line([
+          what,
+          ...[target, reset].map(us => `${us.toFixed(1)} us`),
+          ...[pages, units, records].map(whole),
+          `${whole(rate)}/s`,
+        ]),
       )
       .join('')
   );
 }
 
+/** The result for a person. */
+function text({ rounds, unstable, rows }: FuzzBench): string {
+  if (unstable !== null) return `stability: NOT 100 %: ${unstable}`;
+  const count = (rows.length + 1) * rounds * PROGRAMS;
+  return (
+    `${PROGRAMS} programs of ${CALLS} calls, ${rounds} times each\n\n${table(rows)}\n` +
+    `stability: 100 % of ${2 * PROGRAMS} programs; ` +
+    `RAM and devices hashed at every 1,024th of ${count.toLocaleString('en-US')} resets\n`
+  );
+}
+
 export async function bench(options: BenchOptions): Promise<number> {
   const { conf, words } = chooseKernel({ ...options, dialect: 'linux' }, true);
-  const { engine, kernelSource } = options;
+  const { engine, kernelSource, rounds } = options;
   const target = await prepareTarget({ conf, engine, kernelSource, append: words.join(' ') });
   const executor = openTarget(target);
   const all = programs();
   const progress = progressLine();
   progress.show('stability');
-  const different = unstable(executor, all);
-  if (different !== undefined) {
-    progress.clear();
-    writeTo('-', `stability: NOT 100 %: ${different}`);
-    return 3;
+  const unstable = firstUnstable(executor, all) ?? null;
+  let rows: Row[] = [];
+  if (unstable === null) {
+    progress.show('warming up');
+    measure(executor, all, 'both', Math.min(WARM, rounds));
+    rows = (['points', 'comparisons', 'both'] as const).map(what => {
+      progress.show(what);
+      return measure(executor, all, what, rounds);
+    });
   }
-  progress.show('warming up');
-  measure(executor, all, 'both', Math.min(WARM, options.rounds));
-  const rows = (['points', 'comparisons', 'both'] as const).map(what => {
-    progress.show(what);
-    return measure(executor, all, what, options.rounds);
-  });
   progress.clear();
-  const count = (rows.length + 1) * options.rounds * PROGRAMS;
-  writeTo(
-    '-',
-    `${PROGRAMS} programs of ${CALLS} calls, ${options.rounds} times each\n\n${table(rows)}\n` +
-      `stability: 100 % of ${2 * PROGRAMS} programs; ` +
-      `RAM and devices hashed at every 1,024th of ${count.toLocaleString('en-US')} resets\n`,
-  );
-  return 0;
+  const format = 'kcovbox fuzz bench';
+  const done: FuzzBench = { format, version: 1, programs: PROGRAMS, calls: CALLS, rounds, unstable, rows };
+  if (options.json) printJson(done);
+  else writeTo('-', text(done));
+  return unstable === null ? 0 : 3;
 }

@@ -5,9 +5,9 @@ import { epochSize, progressOf, Random } from '../../fuzz/index.ts';
 import { descriptionTexts } from '../../host/fuzz/descriptions.ts';
 import { prepareTarget, targetMachine } from '../../host/fuzz/target.ts';
 import { findCanaries } from '../../run/bugs/canaries.ts';
-import { type CampaignConfig, campaignConfig } from '../../run/fuzz/schema.ts';
+import { type CampaignConfig, campaignConfig, type FuzzVerification } from '../../run/fuzz/schema.ts';
 import { UserError } from '../io/fail.ts';
-import { writeTo } from '../io/output.ts';
+import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { ENDING_SIGNALS, type EndingSignal, SIGNAL_STATUS } from '../io/signals.ts';
 import { chooseKernel, type RobustOptions } from '../run/robust.ts';
@@ -171,6 +171,7 @@ export interface VerifyOptions {
   seed: bigint;
   jobs?: number;
   engine: RunOptions['engine'];
+  json?: true;
 }
 
 /** Repeats some epochs of a campaign, and compares them with the journal. */
@@ -185,31 +186,42 @@ export async function verifyCampaign(path: string, options: VerifyOptions): Prom
   while (chosen.length < wanted) chosen.push(all.splice(random.below(all.length), 1)[0]!);
   chosen.sort((a, b) => a - b);
   const line = progressLine();
-  for (const [i, at] of chosen.entries()) {
-    line.show(`${i} of ${counted(chosen.length, 'epoch')}`);
+  const repeated: number[] = [];
+  let differs: FuzzVerification['differs'] = null;
+  for (const at of chosen) {
+    line.show(`${repeated.length} of ${counted(chosen.length, 'epoch')}`);
     const pool = poolOf(stored, options.engine, options.jobs);
     try {
       await pool.recall(epochs.slice(0, at));
       const again = lineOf(await pool.epoch());
       const before = lineOf(epochs[at]!);
-      if (again === before) continue;
-      line.clear();
-      writeTo('-', `epoch ${at} differs: ${firstDifference(before, again)}\n`);
-      return 3;
+      if (again !== before) differs = { epoch: at, ...firstDifference(before, again) };
     } finally {
       await pool.close();
     }
+    if (differs) break;
+    repeated.push(at);
   }
   line.clear();
-  writeTo('-', `${counted(chosen.length, 'epoch')} of ${epochs.length} repeated: equal\n`);
-  return 0;
+  const format = 'kcovbox fuzz verification';
+  const found: FuzzVerification = { format, version: 1, epochs: epochs.length, repeated, differs };
+  if (options.json) printJson(found);
+  else writeTo('-', verificationText(found));
+  return differs ? 3 : 0;
+}
+
+function verificationText({ epochs, repeated, differs }: FuzzVerification): string {
+  if (!differs) return `${counted(repeated.length, 'epoch')} of ${epochs} repeated: equal\n`;
+  const { epoch, byte, journal, now } = differs;
+  const [before, again] = [JSON.stringify(journal), JSON.stringify(now)];
+  return `epoch ${epoch} differs: byte ${byte}, ${before} by the journal, now ${again}\n`;
 }
 
 const AROUND = 30;
 
-function firstDifference(before: string, again: string): string {
-  let at = 0;
-  while (at < before.length && before[at] === again[at]) at++;
-  const near = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND));
-  return `byte ${at}, ${near(before)} by the journal, now ${near(again)}`;
+function firstDifference(before: string, again: string): { byte: number; journal: string; now: string } {
+  let byte = 0;
+  while (byte < before.length && before[byte] === again[byte]) byte++;
+  const near = (text: string): string => text.slice(Math.max(0, byte - AROUND), byte + AROUND);
+  return { byte, journal: near(before), now: near(again) };
 }

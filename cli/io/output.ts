@@ -148,6 +148,15 @@ export function writeBytesTo(path: string, bytes: Uint8Array): void {
 export const writeTo = (path: string, text: string): void =>
   writeBytesTo(path, new TextEncoder().encode(text));
 
+/** JSON that a terminal shows as it is, whatever words a stranger chose. */
+export function asciiJson(value: unknown, indent = 0): string {
+  const escaped = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, null, indent).replace(/[^\n -~]/g, escaped);
+}
+
+/** Output of `--json`. */
+export const printJson = (value: unknown): void => writeTo('-', `${asciiJson(value, 2)}\n`);
+
 /**
  * Writes several outputs: one that fails does not keep the others from being written. Errors: the
  * last failure, and a line for each other one before it, once where two outputs share a file; a

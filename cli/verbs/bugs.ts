@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { BugOutcome } from '../../run/bugs/outcome.ts';
 import { BUG_CLASSES, type Bug } from '../../run/bugs/row.ts';
+import type { BugListFile, BugRunFile, BugScoreFile } from '../../run/bugs/schema.ts';
 import { isBad, judge } from '../../run/faults/outcome.ts';
 import { campaignRuns } from '../bugs/campaign.ts';
 import { guardsOf } from '../bugs/guards.ts';
@@ -14,7 +15,7 @@ import { type Runs, type Score, type Shown, scoreCorpus } from '../bugs/score.ts
 import { bugPage, bugTable, columns, enableCommand } from '../bugs/text.ts';
 import { isCampaign } from '../fuzz/folder.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { writeTo } from '../io/output.ts';
+import { printJson, writeTo } from '../io/output.ts';
 import { progressLine } from '../io/progress.ts';
 import { parseCount, parseHarts, parseSeed } from '../io/values.ts';
 
@@ -50,8 +51,16 @@ const howTo = (options: KernelOptions, bug?: Bug): BugRun => ({
   maxInsns: options.maxInsns,
 });
 
-function list({ class: wanted }: { class?: string }): void {
-  writeTo('-', bugTable(readBugs().filter(bug => wanted === undefined || bug.class === wanted)));
+interface JsonOption {
+  json?: true;
+}
+
+const withJson = (command: Command): Command => command.option('--json', 'print JSON');
+
+function list({ class: wanted, json }: JsonOption & { class?: string }): void {
+  const bugs = readBugs().filter(bug => wanted === undefined || bug.class === wanted);
+  if (json) printJson({ format: 'kcovbox bugs', version: 1, bugs } satisfies BugListFile);
+  else writeTo('-', bugTable(bugs));
 }
 
 function show(id: string): void {
@@ -60,29 +69,42 @@ function show(id: string): void {
   writeTo('-', `${bugPage(bug, guardsOf(id))}\n${code}\n${enableCommand([bug])}\n`);
 }
 
-function outcomeText(id: string, { status, detected, line, canaries }: BugOutcome): string {
-  const canary = canaries.find(one => one.id === id);
-  const times = (n: number | undefined): string => `${(n ?? 0).toLocaleString('en-US')} times`;
+function outcomeText({ reached, triggered, detected, line, status }: BugRunFile): string {
+  const times = (n: number): string => `${n.toLocaleString('en-US')} time${n === 1 ? '' : 's'}`;
+  const said = printable(line.replace(/^(panic|wrong): /, ''));
   return columns([
-    ['reached', times(canary?.reached)],
-    ['triggered', times(canary?.triggered)],
-    [
-      'detected',
-      detected === undefined ? 'no' : `${detected}: ${printable(line.replace(/^(panic|wrong): /, ''))}`,
-    ],
+    ['reached', times(reached)],
+    ['triggered', times(triggered)],
+    ['detected', detected === null ? 'no' : `${detected}: ${said}`],
     ['status', String(status)],
   ]);
 }
 
-async function runOne(id: string, options: KernelOptions & { off?: true }): Promise<number> {
+async function runOne(id: string, options: KernelOptions & JsonOption & { off?: true }): Promise<number> {
   const bug = findBug(id);
-  const outcome = await runProgram(triggerOf(id), options.off ? [] : [id], howTo(options, bug));
-  writeTo('-', outcomeText(id, outcome));
+  const { conf, off, json } = options;
+  const outcome = await runProgram(triggerOf(id), off ? [] : [id], howTo(options, bug));
   const canary = outcome.canaries.find(one => one.id === id);
-  if (!canary) throw new UserError(`the kernel of ${options.conf} has no canary of ${id}`);
-  const isClean = outcome.detected === undefined && outcome.status === 0 && canary.reached === 0;
-  const isShown = outcome.detected !== undefined && canary.triggered > 0;
-  return (options.off ? isClean : isShown) ? 0 : 1;
+  if (!canary) throw new UserError(`the kernel of ${conf} has no canary of ${id}`);
+  const { reached, triggered } = canary;
+  const { detected = null, line, status } = outcome;
+  const found: BugRunFile = {
+    format: 'kcovbox bug run',
+    version: 1,
+    bug: id,
+    on: !off,
+    conf,
+    reached,
+    triggered,
+    detected,
+    line,
+    status,
+  };
+  if (json) printJson(found);
+  else writeTo('-', outcomeText(found));
+  const isClean = detected === null && status === 0 && reached === 0;
+  const isShown = detected !== null && triggered > 0;
+  return (off ? isClean : isShown) ? 0 : 1;
 }
 
 /** The C programs of a corpus: a file, or those in a folder. */
@@ -93,26 +115,24 @@ function programsIn(path: string): string[] {
   return names.sort().map(name => join(path, name));
 }
 
-function scoreText(scores: ReadonlyMap<string, Score>, classes: ReadonlyMap<string, string>): string {
-  const all = [...scores];
-  const rows = all.filter(([, { reached }]) => reached.length > 0);
+function scoreText({ bugs }: BugScoreFile): string {
+  const rows = bugs.filter(({ reached }) => reached.length > 0);
   const cell = (programs: readonly string[]): string => String(programs.length || '-');
   const first = ({ detected, triggered }: Score): string => printable(detected[0] ?? triggered[0] ?? '');
-  const count = (of: (score: Score) => readonly string[]): number =>
-    all.filter(([, score]) => of(score).length > 0).length;
+  const count = (of: keyof Score): number => bugs.filter(bug => bug[of].length > 0).length;
   const table = columns([
     ['bug', 'class', 'reached', 'triggered', 'detected', 'first program'],
-    ...rows.map(([id, score]) => [
-      id,
-      classes.get(id) ?? '',
-      cell(score.reached),
-      cell(score.triggered),
-      cell(score.detected),
-      first(score),
+    ...rows.map(bug => [
+      bug.id,
+      bug.class,
+      cell(bug.reached),
+      cell(bug.triggered),
+      cell(bug.detected),
+      first(bug),
     ]),
   ]);
-  const totals = `${count(s => s.reached)} reached, ${count(s => s.triggered)} triggered, ${count(s => s.detected)} detected`;
-  return `${table}\nof ${all.length} bugs: ${totals}\n`;
+  const totals = `${count('reached')} reached, ${count('triggered')} triggered, ${count('detected')} detected`;
+  return `${table}\nof ${bugs.length} bugs: ${totals}\n`;
 }
 
 /** Of C programs: whole runs, from power-on. */
@@ -131,7 +151,7 @@ function programRuns(how: BugRun): Runs<Shown & Pick<BugOutcome, 'ended'>> {
   };
 }
 
-async function score(paths: readonly string[], options: KernelOptions): Promise<void> {
+async function score(paths: readonly string[], options: KernelOptions & JsonOption): Promise<void> {
   const bugs = readBugs();
   const ids = bugs.map(({ id }) => id);
   const line = progressLine();
@@ -150,7 +170,13 @@ async function score(paths: readonly string[], options: KernelOptions): Promise<
     scores = await scoreOf(programs, runs);
   }
   line.clear();
-  writeTo('-', scoreText(scores, new Map(bugs.map(bug => [bug.id, bug.class]))));
+  const scored: BugScoreFile = {
+    format: 'kcovbox bug score',
+    version: 1,
+    bugs: bugs.map(bug => ({ id: bug.id, class: bug.class, ...scores.get(bug.id)! })),
+  };
+  if (options.json) printJson(scored);
+  else writeTo('-', scoreText(scored));
 }
 
 export function register(program: Command): void {
@@ -163,8 +189,7 @@ export function register(program: Command): void {
         'the command line names it. docs/bugs.md describes all of them.\n' +
         'Examples:\n  kcovbox bugs list\n  kcovbox bugs run fifo_open_unlocked',
     );
-  bugs
-    .command('list')
+  withJson(bugs.command('list'))
     .description('list the bugs with their fixes upstream')
     .addOption(new Option('--class <class>', 'only those of one class').choices(BUG_CLASSES))
     .addHelpText('after', '\nExample:\n  kcovbox bugs list --class concurrency')
@@ -185,7 +210,7 @@ export function register(program: Command): void {
         'Example:\n  kcovbox bugs enable mremap_zero_length epoll_loop',
     )
     .action((ids: string[]) => writeTo('-', `${enableCommand(ids.map(findBug))}\n`));
-  addKernelOptions(bugs.command('run'))
+  withJson(addKernelOptions(bugs.command('run')))
     .description('run the trigger of a bug, and print whether it was reached, triggered and detected')
     .argument('<bug>', 'name of a bug')
     .option('--off', 'run the trigger on the same kernel without the bug')
@@ -196,10 +221,10 @@ export function register(program: Command): void {
         'triggered and detected (with --off: if nothing was), and 1 otherwise.\n' +
         'Example:\n  kcovbox bugs run mremap_zero_length',
     )
-    .action(async (id: string, options: KernelOptions & { off?: true }) => {
+    .action(async (id: string, options: KernelOptions & JsonOption & { off?: true }) => {
       process.exitCode = await runOne(id, options);
     });
-  addKernelOptions(bugs.command('score'))
+  withJson(addKernelOptions(bugs.command('score')))
     .description('run programs on kernels with the bugs, and count the bugs that they show')
     .argument('<corpus...>', 'C programs, folders of them, or the folder of a campaign of fuzz run')
     .addHelpText(
@@ -208,7 +233,7 @@ export function register(program: Command): void {
         'new one. A bug is detected if the program with that bug alone ends with a report of the kernel, a\n' +
         'panic, a hang, or another exit status than without bugs. The programs of a campaign run on its own\n' +
         'kernel, from its snapshot; there other values that calls return show a bug, too.\n' +
-        'Examples:\n  kcovbox bugs score bugs/epoll_loop/trigger.c\n  kcovbox bugs score campaign',
+        'Examples:\n  kcovbox bugs score bugs/epoll_loop/trigger.c\n  kcovbox bugs score --json campaign',
     )
     .action(score);
 }

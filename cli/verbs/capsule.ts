@@ -5,7 +5,7 @@ import { counted } from '../../emulator/base/words.ts';
 import { inCapsule, openCapsule } from '../../host/capsule.ts';
 import { type Capsule, type CapsuleManifest, partRow } from '../../run/capsule/index.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkOutput, fillFolder, writeBytesTo, writeFile, writeTo } from '../io/output.ts';
+import { checkOutput, fillFolder, printJson, writeBytesTo, writeFile } from '../io/output.ts';
 import { repeated } from '../io/repeated.ts';
 
 const count = (n: number): string => n.toLocaleString('en-US');
@@ -37,17 +37,10 @@ function factsOf({ kcovbox, stateHash, run, outcome }: CapsuleManifest): [string
   ];
 }
 
-/** JSON that a terminal shows as it is, whatever words a stranger chose. */
-const asciiJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(
-    /[^\n -~]/g,
-    c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-
 function info(path: string, options: { json?: true }): void {
   const { manifest } = openCapsule(path);
   if (options.json) {
-    writeTo('-', `${asciiJson(manifest)}\n`);
+    printJson(manifest);
     return;
   }
   for (const [name, value] of factsOf(manifest)) console.log(`${`${name}:`.padEnd(14)}${printable(value)}`);

@@ -82,6 +82,7 @@ function addVerify(command: Command): void {
     .addOption(new Option('--seed <hex>', 'seed of the sample').argParser(parseSeed).default(1n, '1'))
     .addOption(jobsOption())
     .addOption(engineOption())
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nThe programs that were kept before the epoch are executed again, and must cover what the journal says.\n' +
@@ -98,6 +99,7 @@ function addBench(command: Command): void {
     .description('measure executions of five-call programs: target and reset time, pages, stability')
     .addOption(new Option('--rounds <n>', 'executions of each program').argParser(parseCount).default(ROUNDS))
     .addOption(engineOption())
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nTimes are of the processor. Stability is the share of programs whose two executions, with others between\n' +

@@ -11,7 +11,8 @@ import { judgeHere } from '../../host/lab/workshop.ts';
 import { labOf, startLab } from '../../host/lab/workspace.ts';
 import { makeFolders, tell } from '../../toolchain/index.ts';
 import { printable, UserError } from '../io/fail.ts';
-import { checkOutput, fillFolder, writeBytesTo, writeTo } from '../io/output.ts';
+import { checkOutput, fillFolder, printJson, writeBytesTo, writeTo } from '../io/output.ts';
+import { repeated } from '../io/repeated.ts';
 import { checkText, totalText } from '../lab/show.ts';
 
 /** Of recorded runs, in the student's folder. */
@@ -35,7 +36,12 @@ function start(word: string, folder: string | undefined): void {
   writeTo('-', `${title}, about ${minutes} minutes: read ${join(target, 'README.md')}\n`);
 }
 
-async function test(folder: string, options: { only?: string[] }): Promise<number> {
+interface TestOptions {
+  only?: string[];
+  json?: true;
+}
+
+async function test(folder: string, options: TestOptions): Promise<number> {
   const lab = labOf(folder);
   const ids = lab.manifest.checks.map(({ id }) => id);
   const unknown = options.only?.find(id => !ids.includes(id));
@@ -52,9 +58,12 @@ async function test(folder: string, options: { only?: string[] }): Promise<numbe
     only: options.only,
     explains: true,
     say,
-    decided: (_, check) => writeTo('-', checkText(check, capsules, source)),
+    decided: (_, check) => {
+      if (!options.json) writeTo('-', checkText(check, capsules, source));
+    },
   });
-  writeTo('-', totalText(score));
+  if (options.json) printJson(score);
+  else writeTo('-', totalText(score));
   return score.checks.some(({ status }) => status !== 'pass' && status !== 'skipped') ? 1 : 0;
 }
 
@@ -143,16 +152,14 @@ export function register(program: Command): void {
     .command('test')
     .description('judge the lab in a folder; each failure has its reason, its path and a recorded run')
     .argument('[dir]', 'the folder that start made', '.')
-    .option('--only <check>', 'only this check (repeatable)', (id: string, before: string[] = []) => [
-      ...before,
-      id,
-    ])
+    .option('--only <check>', 'only this check (repeatable)', repeated)
+    .option('--json', 'print the score as JSON')
     .addHelpText(
       'after',
       '\nThe exit status is 0 when all checks passed, else 1. Recorded runs are in failed/.\n' +
-        'Examples:\n  kcovbox lab test\n  kcovbox lab test --only schedules',
+        'Examples:\n  kcovbox lab test\n  kcovbox lab test --only schedules\n  kcovbox lab test --json',
     )
-    .action(async (folder: string, options: { only?: string[] }) => {
+    .action(async (folder: string, options: TestOptions) => {
       process.exitCode = await test(folder, options);
     });
   lab

@@ -17,6 +17,7 @@ import { openElf } from '../cov/files.ts';
 import { findByPcs } from '../cov/find-image.ts';
 import { printable, UserError } from '../io/fail.ts';
 import { linesOf } from '../io/lines.ts';
+import { asciiJson } from '../io/output.ts';
 
 /** PCs that are enough to find the image if it is not given. */
 const PROBES = 1000;
@@ -93,7 +94,7 @@ function print(answer: Answer, json: boolean | undefined): string {
       column: f.column,
       inline: f.inline,
     }));
-    return `${JSON.stringify({ pc: answer.pc, ...(answer.call && { call: answer.call }), frames })}\n`;
+    return `${asciiJson({ pc: answer.pc, ...(answer.call && { call: answer.call }), frames })}\n`;
   }
   const place = (f: Frame) => (f.file === '' ? '??:0' : `${printable(cleanPath(f.file))}:${f.line}`);
   const lines = answer.frames.map(

@@ -110,3 +110,50 @@ export const campaignEpoch = z.strictObject({
   covered: count.describe('edges or points that the corpus covers, behind this epoch'),
 });
 export type CampaignEpoch = z.infer<typeof campaignEpoch>;
+
+/** Output of `fuzz verify --json`. */
+export const fuzzVerification = z.strictObject({
+  format: z.literal('kcovbox fuzz verification'),
+  version: z.literal(1),
+  epochs: count.describe('of the campaign'),
+  repeated: z.array(count).describe('epochs that were repeated and are equal'),
+  differs: z
+    .strictObject({
+      epoch: count,
+      byte: count.describe('of the line in the journal, the first that differs'),
+      journal: z.string().describe('text around that byte'),
+      now: z.string().describe('the same of the repetition'),
+    })
+    .nullable()
+    .describe('null: no epoch differs'),
+});
+export type FuzzVerification = z.infer<typeof fuzzVerification>;
+
+const perExecution = z.number().min(0);
+
+/** Output of `fuzz bench --json`. */
+export const fuzzBench = z.strictObject({
+  format: z.literal('kcovbox fuzz bench'),
+  version: z.literal(1),
+  programs: count,
+  calls: count.describe('of a program'),
+  rounds: count.describe('executions of each program'),
+  unstable: z
+    .string()
+    .nullable()
+    .describe('the first difference between two executions of a program; null: there is none'),
+  rows: z
+    .array(
+      z.strictObject({
+        what: z.enum(['points', 'comparisons', 'both']).describe('that were recorded'),
+        target: perExecution.describe('microseconds of the processor in the guest'),
+        reset: perExecution.describe('microseconds of the processor for going back'),
+        pages: perExecution.describe('that were restored'),
+        units: perExecution.describe('instructions'),
+        records: perExecution,
+        rate: perExecution.describe('executions in a second of the processor'),
+      }),
+    )
+    .describe('means of an execution; empty where executions are not stable'),
+});
+export type FuzzBench = z.infer<typeof fuzzBench>;

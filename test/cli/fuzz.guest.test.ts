@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCHEMAS } from '../../run/schemas.ts';
 import { COMMAND, isOneLine, kcovbox, type Ran } from '../support/command.ts';
 import { otherNodeVersions } from '../support/nodes.ts';
 
@@ -167,6 +168,12 @@ describe('one campaign', () => {
     const differs = cli('verify', '--sample', '100', 'other');
     expect(differs.status).toBe(3);
     expect(differs.stdout).toMatch(/^epoch 1 differs: byte \d+, ".*units.*7,.*" by the journal, now "/);
+    const json = (campaign: string) =>
+      SCHEMAS['fuzz-verification'].parse(
+        JSON.parse(cli('verify', '--sample', '100', '--json', campaign).stdout),
+      );
+    expect(json('one')).toMatchObject({ epochs: 2, repeated: [0, 1], differs: null });
+    expect(json('other')).toMatchObject({ epochs: 2, repeated: [0], differs: { epoch: 1 } });
   });
 });
 
@@ -219,6 +226,11 @@ test('a bench says that executions are stable', () => {
   expect(status).toBe(0);
   expect(stdout).toMatch(/^stability: 100 % of 128 programs; RAM and devices hashed at every 1,024th of/m);
   expect(stdout).toMatch(/^\| both \|/m);
+  const json = cli('bench', '--rounds', '1', '--json');
+  expect(json).toMatchObject({ status: 0, stderr: '' });
+  const { unstable, rows } = SCHEMAS['fuzz-bench'].parse(JSON.parse(json.stdout));
+  expect(unstable).toBe(null);
+  expect(rows.map(({ what }) => what)).toEqual(['points', 'comparisons', 'both']);
 });
 
 test('a program is executed call by call, with the functions that each entered', () => {

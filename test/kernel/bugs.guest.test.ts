@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBugs, triggerOf } from '../../cli/bugs/rows.ts';
 import { readElf } from '../../emulator/index.ts';
+import { SCHEMAS } from '../../run/schemas.ts';
 import { buildKernel, findTool, hasGlibc } from '../../toolchain/index.ts';
 import { kcovbox, ROOT, shell } from '../support/command.ts';
 import { prebuilt } from '../support/kernels.ts';
@@ -107,6 +108,27 @@ describe.skipIf(!ready)('historical bugs', () => {
     });
   });
 
+  it('list and run print what their tables say as JSON, too', () => {
+    const json = (...words: string[]) => {
+      const { status, stdout, stderr } = kcovbox(['bugs', ...words, '--json'], { cwd: ROOT });
+      expect(stderr).toBe('');
+      return { status, value: JSON.parse(stdout) as unknown };
+    };
+    const list = json('list', '--class', 'concurrency');
+    expect(SCHEMAS.bugs.parse(list.value).bugs).toEqual(
+      readBugs().filter(bug => bug.class === 'concurrency'),
+    );
+    const found = json('run', 'epoll_loop');
+    expect(found.status).toBe(0);
+    const shown = SCHEMAS['bug-run'].parse(found.value);
+    const { stdout } = kcovbox(['bugs', 'run', 'epoll_loop'], { cwd: ROOT });
+    expect(stdout).toMatch(new RegExp(`^reached +${shown.reached.toLocaleString('en-US')} times?$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^detected +${shown.detected}: `, 'm'));
+    const off = json('run', 'epoll_loop', '--off');
+    expect(off.status).toBe(0);
+    expect(SCHEMAS['bug-run'].parse(off.value)).toMatchObject({ on: false, reached: 0, detected: null });
+  });
+
   it('score counts the bugs that a corpus shows, and no others', () => {
     const corpus = join(folder, 'corpus');
     mkdirSync(corpus);
@@ -121,5 +143,15 @@ describe.skipIf(!ready)('historical bugs', () => {
     expect(cells('epoll_loop')).toEqual(['1', '1', '1']);
     expect(cells('eventfd_semaphore_underflow')).toEqual(['1', '1', '1']);
     expect(stdout).toMatch(new RegExp(`^of ${count} bugs: \\d+ reached, 2 triggered, 2 detected$`, 'm'));
+    const json = kcovbox(['bugs', 'score', '--json', corpus], { cwd: ROOT });
+    const scored = SCHEMAS['bug-score'].parse(JSON.parse(json.stdout));
+    expect(scored.bugs).toHaveLength(count);
+    const program = join(corpus, 'epoll_loop.c');
+    expect(scored.bugs.find(({ id }) => id === 'epoll_loop')).toMatchObject({
+      reached: expect.arrayContaining([program]),
+      triggered: [program],
+      detected: [program],
+    });
+    expect(scored.bugs.filter(({ triggered }) => triggered.length > 0)).toHaveLength(2);
   });
 });

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { labScore } from '../../grade/schema.ts';
 import { openLab } from '../../host/lab/lab.ts';
 import { kcovbox, shell } from '../support/command.ts';
 import { undeserved, withoutProgress, writeAttacks } from './attacks.ts';
@@ -19,6 +20,11 @@ test('a failed check leaves a run that replays; an archive is the same bytes and
   expect(tested.stdout).toMatch(
     /^fail +0\/60 +places: .*\n {2}why +0 of 3 places ran; not fs\/sys_rw\.c:\d+ /m,
   );
+  const json = kcovbox(['lab', 'test', '--only', 'places', '--json'], { cwd: work });
+  expect(json).toMatchObject({ status: 1, stderr: '' });
+  const score = labScore.parse(JSON.parse(json.stdout));
+  expect(tested.stdout).toContain(`\nhash ${score.sha256}\n`);
+  expect(score.checks.find(({ id }) => id === 'places')).toMatchObject({ status: 'fail', points: 0, of: 60 });
   const [, command = ''] = /^ {2}back +(kcovbox debug .*)$/m.exec(tested.stdout) ?? [];
   const at = shell(`${command} -x 'goto end' -x where`, { cwd: work });
   expect(at.status).toBe(0);

@@ -1,5 +1,5 @@
 // docs/schemas/ holds the schemas of the files that kcovbox writes; UPDATE_DOCS=1 renews them.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -23,6 +23,12 @@ describe.each(Object.entries(SCHEMAS))('docs/schemas/%s.json', (name, schema) =>
     if (process.env['UPDATE_DOCS']) writeFileSync(path, text);
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
+});
+
+it('every schema has one row in docs/schemas.md', () => {
+  const folder = fileURLToPath(new URL('../../docs/schemas/', import.meta.url));
+  const rows = [...readFileSync(`${folder.slice(0, -1)}.md`, 'utf8').matchAll(/^\| `([\w-]+\.json)` \|/gm)];
+  expect(rows.map(([, name]) => name).sort()).toEqual(readdirSync(folder).sort());
 });
 
 describe('a run description', () => {
