@@ -215,7 +215,7 @@ export class DefinedDevice implements Device {
     this.name = definition.name;
     this.map = mapOf(definition);
     const named = onlyDeclared<Params>('parameter', Object.keys(params));
-    this.#params = Object.freeze(Object.defineProperties(named, Object.getOwnPropertyDescriptors(params)));
+    this.#params = Object.freeze(Object.defineProperties(named, propertiesOf(params)));
     this.#ports = ports;
     for (const [name, fire] of Object.entries(definition.onAlarm ?? {}))
       this.#alarms.set(
@@ -256,7 +256,7 @@ export class DefinedDevice implements Device {
       const one = bytes === 8 ? [reset >>> 0, Math.floor(reset / 2 ** 32) >>> 0] : [reset >>> 0];
       this.#regs[id] = Array.from({ length: count }, () => one).flat();
     }
-    this.#state = Object.seal(copy(this.definition.state ?? {}));
+    this.#state = this.#declared(copy(this.definition.state ?? {}));
     this.#rng = Number(BigInt.asUintN(32, this.#ports.seed ^ hashOf(this.name)));
     for (const alarm of this.#alarms.values()) alarm.clear();
     this.#ports.irq.lower();
@@ -264,7 +264,7 @@ export class DefinedDevice implements Device {
   }
 
   save(): unknown {
-    const why = notPlain(this.#state, 'state');
+    const why = notPlain({ ...this.#state }, 'state');
     if (why) throw new HostError(`device ${this.name}: ${why}`);
     return copy({ regs: this.#regs, state: this.#state, rng: this.#rng } satisfies Saved);
   }
@@ -272,8 +272,13 @@ export class DefinedDevice implements Device {
   load(saved: unknown): void {
     const { regs, state, rng } = copy(saved as Saved);
     this.#regs = regs;
-    this.#state = Object.seal(state);
+    this.#state = this.#declared(state);
     this.#rng = rng;
+  }
+
+  #declared(state: Record<string, Plain>): Record<string, Plain> {
+    const names = Object.keys(this.definition.state ?? {});
+    return Object.seal(Object.defineProperties(onlyDeclared('state', names), propertiesOf(state)));
   }
 
   reseed(seed: number): void {
@@ -415,8 +420,10 @@ export class DefinedDevice implements Device {
   }
 }
 
+const propertiesOf = (value: object): PropertyDescriptorMap => Object.getOwnPropertyDescriptors(value);
+
 /** The members of every object, and the one that JSON.stringify asks for. */
-const COMMON = Object.assign(Object.create(Object.prototype), { toJSON: undefined }) as object;
+const COMMON: object = Object.create(Object.prototype, { toJSON: { value: undefined } });
 
 /**
  * An object for these names, whose prototype refuses all others: types of a device's file are not

@@ -20,6 +20,24 @@ function maskOf(field: FieldSpec): number {
   return ((2 ** (high - low + 1) - 1) * 2 ** low) >>> 0;
 }
 
+const ACCESS = { r: 'read', w: 'write', rw: 'read, write' } as const;
+
+/**
+ * The access of software to some bits of a register: `short` as data sheets abbreviate it, `long`
+ * in words. Bits that writing 1 clears (`w1c`) are named where they are not all.
+ */
+function accessOf({ access, w1c = 0 }: RegisterSpec, mask: number): { short: string; long: string } {
+  const cleared = (w1c & mask) >>> 0;
+  if (cleared === 0) return { short: access, long: ACCESS[access] };
+  if (cleared === mask) return { short: 'w1c', long: 'read, write 1 to clear' };
+  return {
+    short: `${access}, w1c ${hex(cleared)}`,
+    long: `${ACCESS[access]}; bits ${hex(cleared)}: write 1 to clear`,
+  };
+}
+
+const wholeOf = ({ bytes = 4 }: RegisterSpec): number => (2 ** Math.min(32, 8 * bytes) - 1) >>> 0;
+
 /** `NAME.h`: offsets, masks and shifts of fields, and names of values. */
 export function headerOf(d: DeviceDefinition): string {
   const prefix = upper(d.name);
@@ -28,16 +46,18 @@ export function headerOf(d: DeviceDefinition): string {
     lines.push(`#define ${prefix}_${name} ${value}${doc === '' ? '' : ` /* ${one(doc)} */`}`);
   };
   lines.push(`#define ${prefix}_COMPATIBLE "${d.compatible}"`);
-  for (const [id, { at, doc, count, stride, bytes = 4, fields = {} }] of rowsOf(d)) {
+  for (const [id, register] of rowsOf(d)) {
+    const { at, doc, count, stride, bytes = 4, fields = {} } = register;
     const name = upper(id);
-    define(name, hex(at), doc);
+    define(name, hex(at), `[${accessOf(register, wholeOf(register)).short}] ${doc}`);
     if (count !== undefined) {
       define(`${name}_COUNT`, String(count));
       define(`${name}_STRIDE`, String(stride ?? bytes));
     }
     for (const [field, spec] of Object.entries(fields)) {
       const full = `${name}_${upper(field)}`;
-      define(full, `${hex(maskOf(spec))}u`, spec.doc);
+      const mask = maskOf(spec);
+      define(full, `${hex(mask)}u`, `[${accessOf(register, mask).short}] ${spec.doc}`);
       if (bitsOf(spec)[0] !== bitsOf(spec)[1]) define(`${full}_SHIFT`, String(bitsOf(spec)[0]));
       for (const [value, number] of Object.entries(spec.values ?? {}))
         define(`${full}_${upper(value)}`, String(number));
@@ -46,7 +66,6 @@ export function headerOf(d: DeviceDefinition): string {
   return `${lines.join('\n')}\n`;
 }
 
-const ACCESS = { r: 'read', w: 'write', rw: 'read, write' } as const;
 const cell = (text: string): string => one(text).replaceAll('|', '\\|');
 
 /** A page for people: registers, fields and parameters. */
@@ -57,7 +76,7 @@ export function pageOf(d: DeviceDefinition): string {
     hex(r.at) + (r.count === undefined ? '' : ` + ${hex(r.stride ?? r.bytes ?? 4)} n, n < ${r.count}`),
     String(r.bytes ?? 4),
     `\`${id}\``,
-    ACCESS[r.access],
+    accessOf(r, wholeOf(r)).long,
     hex(r.reset ?? 0),
     cell(r.doc),
   ]);
@@ -67,18 +86,19 @@ export function pageOf(d: DeviceDefinition): string {
     `Compatible: \`${d.compatible}\``,
     table(['offset', 'bytes', 'register', 'access', 'reset', 'meaning'], registers),
   ];
-  for (const [id, { fields }] of rowsOf(d)) {
-    if (!fields) continue;
-    const rows = Object.entries(fields).map(([name, f]) => {
+  for (const [id, register] of rowsOf(d)) {
+    if (!register.fields) continue;
+    const rows = Object.entries(register.fields).map(([name, f]) => {
       const [low, high] = bitsOf(f);
       const values = Object.entries(f.values ?? {}).map(([text, n]) => `${n} ${text}`);
       return [
         low === high ? String(low) : `${high}:${low}`,
         `\`${name}\``,
+        accessOf(register, maskOf(f)).long,
         cell([f.doc, ...values].join('; ')),
       ];
     });
-    parts.push(`## ${id}`, table(['bits', 'field', 'meaning'], rows));
+    parts.push(`## ${id}`, table(['bits', 'field', 'access', 'meaning'], rows));
   }
   const params = Object.entries(d.params ?? {});
   if (params.length > 0)

@@ -118,13 +118,16 @@ test('DMA outside of memory is refused, and a sealed state takes no new names', 
     onAlarm: {},
     onWrite: { load: dev => Object.assign(dev.state, { other: 1 }) },
   });
-  expect(() => new DeviceBench(hostile).write(4, 1)).toThrow(/object is not extensible/);
+  expect(() => new DeviceBench(hostile).write(4, 1)).toThrow(
+    'device hostile: onWrite.load: there is no state other: known',
+  );
 });
 
-test('a register or parameter that is not declared is an error, not undefined', () => {
+test('a register, parameter or state that is not declared is an error, not undefined', () => {
   const misspelt = (onWrite: Record<string, (dev: never) => void>) => () =>
     new DeviceBench(checkDefinition({ ...timer, onWrite })).write(4, 1);
-  type Loose = { reg: Record<string, number>; param: Record<string, unknown>; log: (text: string) => void };
+  type Names = Record<string, number>;
+  type Loose = { reg: Names; state: Names; param: Record<string, unknown>; log: (text: string) => void };
   expect(misspelt({ load: (dev: Loose) => dev.log(`${dev.reg.lod}`) })).toThrow(
     'device tick: onWrite.load: there is no register lod: id, load, status, address, slots, dice',
   );
@@ -132,9 +135,22 @@ test('a register or parameter that is not declared is an error, not undefined', 
   expect(misspelt({ load: (dev: Loose) => dev.log(`${dev.param.scal}`) })).toThrow(
     'device tick: onWrite.load: there is no parameter scal: scale, loud, tag',
   );
-  expect(
-    misspelt({ load: (dev: Loose) => dev.log(JSON.stringify([dev.reg, dev.param, `${dev.reg}`])) }),
-  ).not.toThrow();
+  expect(misspelt({ load: (dev: Loose) => dev.log(`${dev.state.fird}`) })).toThrow(
+    'device tick: onWrite.load: there is no state fird: fired, queue',
+  );
+  expect(misspelt({ load: (dev: Loose) => void dev.state.fird!++ })).toThrow(/there is no state fird/);
+  const names: string[] = [];
+  const looks = (dev: Loose) => {
+    for (const name in dev.state) names.push(name);
+    dev.log(JSON.stringify([dev.reg, dev.param, dev.state, `${dev.reg}`, `${dev.state}`]));
+  };
+  expect(misspelt({ load: looks })).not.toThrow();
+  expect(names).toEqual(['fired', 'queue']);
+  const loaded = new DeviceBench(
+    checkDefinition({ ...timer, onWrite: { load: (dev: Loose) => dev.log(`${dev.state.x}`) } }),
+  );
+  loaded.load(JSON.parse(JSON.stringify(loaded.save())));
+  expect(() => loaded.write(4, 1)).toThrow(/there is no state x: fired, queue/);
 });
 
 const wrong = (change: object): unknown => ({ ...timer, ...change });
@@ -163,12 +179,22 @@ test.each([
 
 test('header, page and panel show the same rows', () => {
   const header = headerOf(timer);
-  expect(header).toContain('#define TICK_STATUS 0x8 /* pending */');
-  expect(header).toContain('#define TICK_STATUS_DONE 0x1u /* over */');
+  expect(header).toContain('#define TICK_ID 0x0 /* [r] constant */');
+  expect(header).toContain('#define TICK_STATUS 0x8 /* [rw, w1c 0x3] pending */');
+  expect(header).toContain('#define TICK_STATUS_DONE 0x1u /* [w1c] over */');
+  expect(header).toContain('#define TICK_STATUS_MODE 0x30u /* [rw] how */');
   expect(header).toContain('#define TICK_STATUS_MODE_SHIFT 4');
   expect(header).toContain('#define TICK_STATUS_MODE_FAST 2');
   expect(header).toContain('#define TICK_SLOTS_COUNT 4');
-  expect(pageOf(timer)).toContain('| 0x20 + 0x4 n, n < 4 | 4 | `slots` |');
+  const page = pageOf(timer);
+  expect(page).toContain('| 0x20 + 0x4 n, n < 4 | 4 | `slots` | read, write |');
+  expect(page).toContain('| 0x8 | 4 | `status` | read, write; bits 0x3: write 1 to clear |');
+  expect(page).toContain('| 0 | `done` | read, write 1 to clear | over |');
+  expect(page).toContain('| 5:4 | `mode` | read, write | how; 2 fast |');
+  const partly = { bits: [0, 2] as const, doc: 'three bits' };
+  const other = { at: 0, access: 'rw', w1c: 3, doc: 'mixed', fields: { partly } } as const;
+  const mixed = pageOf({ ...timer, registers: { other } });
+  expect(mixed).toContain('| 2:0 | `partly` | read, write; bits 0x3: write 1 to clear | three bits |');
   const panel = panelOf(timer, offset => (offset === 8 ? 0x21 : 0));
   expect(panel).toMatch(/0x8 {5}status {18}0x21/);
   expect(panel).toMatch(/\.mode {17}2 \(fast\)/);
