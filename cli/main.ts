@@ -131,6 +131,19 @@ function wantCommand(group: Command): void {
 }
 
 /**
+ * Commander's error as one line of ours. A required option that lacks is explained as in the help.
+ */
+function errorLine(command: Command, text: string): string {
+  const line = text
+    .replace(/^error: /, 'kcovbox: ')
+    .trimEnd()
+    .replaceAll('\n', ' ');
+  const [, flags] = /: required option '(.*)' not specified$/.exec(line) ?? [];
+  const option = command.options.find(one => one.flags === flags);
+  return `${printable(option ? `${line}: ${option.description}` : line)}\n`;
+}
+
+/**
  * The command with the one verb that `first` names, or with all of them for help, errors and
  * documents.
  */
@@ -148,15 +161,6 @@ export async function createProgram(first: string | undefined): Promise<Command>
       // Synchronous: errors are thrown, and no text is lost.
       writeOut: text => writeOut(new TextEncoder().encode(foldHelp(text, helpWidth()))),
       writeErr: text => tell(text),
-      outputError: (text, write) =>
-        write(
-          `${printable(
-            text
-              .replace(/^error: /, 'kcovbox: ')
-              .trimEnd()
-              .replaceAll('\n', ' '),
-          )}\n`,
-        ),
     })
     .addHelpText(
       'after',
@@ -170,6 +174,7 @@ export async function createProgram(first: string | undefined): Promise<Command>
   for (const load of wanted) (await load()).register(program);
   const inherit = (command: Command): void => {
     if (command.commands.length > 0) wantCommand(command);
+    command.configureOutput({ outputError: (text, write) => write(errorLine(command, text)) });
     refuseRepeats(command);
     for (const child of command.commands) {
       child.copyInheritedSettings(command);

@@ -173,7 +173,7 @@ export function register(program: Command): void {
     .command('submit')
     .description('write the files that count into one archive')
     .argument('[dir]', 'the folder that start made', '.')
-    .requiredOption('-o, --output <file>', 'the archive; - for standard output')
+    .requiredOption('-o, --output <file>', 'the archive, such as ada.zip; - for standard output')
     .addHelpText('after', '\nExample:\n  kcovbox lab submit -o ada.zip')
     .action(submit);
   lab

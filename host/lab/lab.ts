@@ -24,6 +24,10 @@ export interface Lab extends LabContents {
   readonly folder: string;
 }
 
+/** The text of a lab, with the kernel's folder where it has `{kernel}`. */
+export const labText = ({ folder }: Pick<Lab, 'folder'>, kernel: string): string =>
+  readFileSync(join(folder, 'text.md'), 'utf8').replaceAll('{kernel}', kernel);
+
 /** The files of a folder, without those in folders below it; none where there is no folder. */
 export function readFolder(folder: string, prefix = ''): Files {
   const files: Files = new Map();

@@ -1,12 +1,10 @@
 // The labs of the package as data for the page (web/labs/): those that need no device of the
 // student's, which would run outside of the guest.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { KcovboxError } from '../../emulator/index.ts';
 import { bytesOf, textOf } from '../../grade/judge/lab.ts';
 import { isPortable, type PortableLab, sourcesOf, type Texts } from '../../grade/judge/portable.ts';
 import { packageVersion } from '../capsule.ts';
-import { type Lab, labNames, openLab } from './lab.ts';
+import { type Lab, labNames, labText, openLab } from './lab.ts';
 import { workshop } from './workshop.ts';
 
 /** Errors: one line, for a file that is no UTF-8: its hash would be another. */
@@ -25,7 +23,7 @@ function portable({ folder, starter, tests, ...lab }: Lab): PortableLab {
   });
   return {
     ...lab,
-    text: readFileSync(join(folder, 'text.md'), 'utf8'),
+    text: labText({ folder }, 'kernel'),
     starter: textsOf(starter),
     tests: textsOf(tests),
     sources: Object.fromEntries(known),

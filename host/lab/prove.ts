@@ -1,7 +1,7 @@
 // Does a lab hold what it says? Its solution passes, its starter does not, each of its mutants
 // compiles and dies by the solution's tests, and the commands of its text run.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Bench, isKilled, sourceOf } from '../../grade/judge/checks.ts';
@@ -10,9 +10,9 @@ import { Runs } from '../../grade/judge/runs.ts';
 import { mutantsOf } from '../../grade/mutate.ts';
 import type { CheckOf, LabScore } from '../../grade/schema.ts';
 import { CompileError, packageRoot, writeWhole } from '../../toolchain/index.ts';
-import { type Lab, labsFolder, readSubmission } from './lab.ts';
+import { type Lab, labsFolder, labText, readSubmission } from './lab.ts';
 import { judgeHere, solutionOf, workshop } from './workshop.ts';
-import { startLab } from './workspace.ts';
+import { kernelFolder, startLab } from './workspace.ts';
 
 export interface Proof {
   readonly what: string;
@@ -136,7 +136,7 @@ function* runCommands(lab: Lab): Generator<Proof> {
   try {
     const work = join(folder, lab.name);
     startLab(lab, work);
-    const text = readFileSync(join(lab.folder, 'text.md'), 'utf8');
+    const text = labText(lab, kernelFolder());
     const kcovbox = `"${process.execPath}" "${join(packageRoot(), 'bin', 'kcovbox.cjs')}"`;
     for (const { command, status } of commandsOf(text)) {
       if (command.startsWith(`kcovbox lab start`) || command.startsWith('cd ')) continue;

@@ -1,12 +1,12 @@
 // A student's folder: the text, the starter, the tests to read, and a file that says which lab it
 // is.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { refused } from '../../grade/judge/lab.ts';
-import { makeFolders } from '../../toolchain/index.ts';
+import { makeFolders, packageRoot } from '../../toolchain/index.ts';
 import { readText } from '../input.ts';
-import { type Lab, openLab } from './lab.ts';
+import { type Lab, labText, openLab } from './lab.ts';
 
 const MARK = 'lab.kcovbox';
 /** Bytes. */
@@ -17,13 +17,16 @@ const mark = z.strictObject({
   lab: z.string(),
 });
 
+/** Of the kernel's source: a checkout and an installed package have it in other places. */
+export const kernelFolder = (): string => join(packageRoot(), 'kernel');
+
 /** Fills a new or empty folder. */
 export function startLab(lab: Lab, folder: string): void {
   const write = (path: string, bytes: Uint8Array | string): void => {
     makeFolders(dirname(join(folder, path)));
     writeFileSync(join(folder, path), bytes);
   };
-  write('README.md', readFileSync(join(lab.folder, 'text.md')));
+  write('README.md', labText(lab, kernelFolder()));
   for (const [path, bytes] of [...lab.starter, ...lab.tests]) write(path, bytes);
   const name = resolve(lab.folder) === resolve(openable(lab)) ? lab.name : resolve(lab.folder);
   write(MARK, `${JSON.stringify({ format: 'kcovbox lab folder', version: 1, lab: name })}\n`);

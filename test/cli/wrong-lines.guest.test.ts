@@ -342,7 +342,7 @@ const LAB: readonly Line[] = [
   ['lab hint', /is not the folder of a lab/],
   ['lab submit -o x.tar', /lab submit -o x\.tar: the archive is a \.zip/],
   ['lab submit -o x.zip', /is not the folder of a lab/],
-  ['lab submit', /required option '-o, --output <file>'/],
+  ['lab submit', /required option '-o, --output <file>' not specified: the archive, such as ada\.zip; - for/],
   ['lab new .', /lab new: \. is not empty; name another folder: kcovbox lab new DIR/],
   ['lab new /proc/x', /cannot write \/proc\/x: no file can be made in \/proc/],
   ['lab check folder', /there is no lab folder; there are /],

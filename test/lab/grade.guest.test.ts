@@ -1,6 +1,14 @@
 // `kcovbox grade` on simulated submissions: each gets the grade that it deserves, with the reason
 // in one line; twice the same bytes. The slow test does all labs.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -15,6 +23,10 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 test('a failed check leaves a run that replays; an archive is the same bytes and the same hash', () => {
   const work = join(dir, 'work');
   expect(kcovbox(['lab', 'start', '0', work], { cwd: dir }).status).toBe(0);
+  const text = readFileSync(join(work, 'README.md'), 'utf8');
+  const [, kernel = ''] = /The source is in the folder `(.*)`/.exec(text) ?? [];
+  expect(existsSync(join(kernel, 'fs', 'pipe.c'))).toBe(true);
+  expect(text).not.toContain('{kernel}');
   const tested = kcovbox(['lab', 'test', '--only', 'places'], { cwd: work });
   expect(tested).toMatchObject({ status: 1, stderr: '' });
   expect(tested.stdout).toMatch(
