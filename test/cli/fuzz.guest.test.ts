@@ -201,6 +201,13 @@ describe('historical bugs', () => {
     }
   });
 
+  test('a program that triggers a bug has reached it', () => {
+    const { status, stdout } = kcovbox(['bugs', 'score', '--json', 'bugs'], { cwd });
+    expect(status).toBe(0);
+    const { bugs } = SCHEMAS['bug-score'].parse(JSON.parse(stdout));
+    expect(bugs.filter(bug => bug.triggered.some(program => !bug.reached.includes(program)))).toEqual([]);
+  });
+
   test('bugs score reads the campaign, and agrees with it', () => {
     const { status, stdout } = kcovbox(['bugs', 'score', 'bugs'], { cwd });
     expect(status).toBe(0);

@@ -24,7 +24,7 @@ long sys_close_range(u64 first, u64 last, u64 flags)
     t = curproc->files;
     for (int fd = files_next(t, MIN((u32)first, 0x7fffffffu)); fd >= 0 && (u32)fd <= (u32)last;
          fd = files_next(t, fd + 1)) {
-        BUG_NOTE(close_range_cloexec, flags & CLOSE_RANGE_UNSHARE);
+        BUG_NOTE(close_range_cloexec, flags & flags << 1 & CLOSE_RANGE_CLOEXEC); /* both */
         if (flags & CLOSE_RANGE_CLOEXEC &&
             !(BUG(close_range_cloexec) && flags & CLOSE_RANGE_UNSHARE))
             fd_set_cloexec(fd, true);
