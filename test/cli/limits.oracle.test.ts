@@ -1,9 +1,10 @@
 // Files of traces at their limits, and writers that are killed. Through bin/, as a user runs them.
-import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { COVER_FORMATS } from '../../cli/cov/formats.ts';
 import { CallSites, Elf, HOOK_PC, pcOf, TraceBuilder, writeTrace } from '../../coverage/index.ts';
 import { buildFixture, bytesOf, missing, scratch } from '../coverage/support.ts';
 import { COMMAND, kcovbox } from '../support/command.ts';
@@ -40,21 +41,42 @@ test.skipIf(reason)('100,000 tests in one trace: every verb ends', () => {
   for (let i = 0; i < 100_000; i++)
     builder.pc(builder.source({ test: `test ${i}`, thread: i, syscall: 63, call: i }), pcs[i % pcs.length]!);
   writeFileSync(join(cwd, 'many.kcov'), bytesOf(writeTrace(builder.finish())));
-  for (const words of [
-    ['stats', '-k', path, 'many.kcov'],
-    ['report', '-k', path, '-o', 'many.html', 'many.kcov'],
-    ['export', '-k', path, '-o', 'many.json', 'many.kcov'],
-    ['export', '-k', path, '-o', 'many.info', 'many.kcov'],
-    ['filter', '--test', 'test 5', '-o', 'one.kcov', 'many.kcov'],
-    ['merge', '-o', 'all.kcov', 'many.kcov', 'one.kcov'],
-    ['diff', '-k', path, '-o', 'both.html', 'many.kcov', 'one.kcov'],
-  ]) {
-    // Ten seconds of a processor that others use as well; memory is bounded by the heap of Node.
-    const { status, stderr } = kcovbox(['cov', ...words], {
-      cwd,
-      timeout: 60_000,
-      env: { NODE_OPTIONS: '--max-old-space-size=1024' },
-    });
-    expect({ words, status, stderr }).toEqual({ words, status: 0, stderr: '' });
+  // Seconds of the processor, which other processes do not use up: four times the cost.
+  const exports = COVER_FORMATS.map((format): [number, string[]] => [
+    format === 'kcov' || format === 'html' ? 11 : 4,
+    ['export', '-k', path, '--format', format, '-o', `out.${format}`, 'many.kcov'],
+  ]);
+  for (const [seconds, words] of [
+    ...exports,
+    [4, ['stats', '-k', path, 'many.kcov']],
+    [4, ['report', '-k', path, 'many.kcov']],
+    [11, ['report', '-k', path, '-o', 'report.html', 'many.kcov']],
+    [4, ['filter', '--test', 'test 5', '-o', 'one.kcov', 'many.kcov']],
+    [4, ['merge', '-o', 'all.kcov', 'many.kcov', 'one.kcov']],
+    [4, ['diff', '-k', path, 'many.kcov', 'one.kcov']],
+    [8, ['diff', '-k', path, '-o', 'both.html', 'many.kcov', 'one.kcov']],
+  ] satisfies [number, string[]][]) {
+    const { status, signal, stderr } = within(seconds, ['cov', ...words], cwd);
+    expect({ words, status, signal, stderr }).toEqual({ words, status: 0, signal: null, stderr: '' });
   }
+  for (const format of COVER_FORMATS)
+    expect(statSync(join(cwd, `out.${format}`)).size, format).toBeGreaterThan(100);
 });
+
+test('a command that takes more processor time than its limit is ended', () => {
+  expect(within(0, ['--help'], scratch()).signal).toBe('SIGKILL');
+});
+
+/** The command with at most so many seconds of processor time, and 512 MiB for the heap of Node.js. */
+function within(seconds: number, words: readonly string[], cwd: string) {
+  return spawnSync(
+    'sh',
+    ['-c', `ulimit -t ${seconds}; exec "$0" "$@"`, process.execPath, COMMAND, ...words],
+    {
+      cwd,
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+      env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=512' },
+    },
+  );
+}
