@@ -4,9 +4,9 @@
 import { byText, CoverageError } from '../base/bytes.ts';
 import { type Palette, PLAIN } from '../text/report.ts';
 import { FILTERED } from '../trace/trace.ts';
-import type { Coverage } from './coverage.ts';
+import { type Coverage, shortId } from './coverage.ts';
 import { didRun } from './lines.ts';
-import type { ProgramFunction } from './program.ts';
+import type { Program, ProgramFunction } from './program.ts';
 
 export interface DiffFunction {
   name: string;
@@ -34,8 +34,18 @@ export interface CoverageDiff {
   linesOnlyB: DiffLine[];
 }
 
+function checkComparable(a: Program, b: Program): void {
+  if (a === b) return;
+  const [one, other] = [a.elf.imageId, b.elf.imageId];
+  throw new CoverageError(
+    one === other
+      ? 'the coverages are of two Image objects or two selections: measure both with one Image and one selection'
+      : `the coverages are of different images, ${shortId(one)} and ${shortId(other)}: give two of one image`,
+  );
+}
+
 export function diffCoverage(a: Coverage, b: Coverage): CoverageDiff {
-  if (a.program !== b.program) throw new CoverageError('only coverages of one image can be compared');
+  checkComparable(a.program, b.program);
   const points = { onlyA: 0, onlyB: 0, both: 0, neither: 0 };
   const kindOf = (point: number) => {
     const inA = a.hits[point]! > 0;

@@ -2,6 +2,7 @@
 
 import {
   CoverageError,
+  checkImage,
   filterTrace,
   type Trace as Inner,
   KIND_CMP,
@@ -159,12 +160,13 @@ export class Trace {
    * The records that match. Records that are left out may have proven that code did not run, so
    * more lines may be unknown.
    *
-   * @throws KcovboxError of kind `coverage` for a selection that cannot be read, or PCs that are
-   *   not of the image.
+   * @throws KcovboxError of kind `coverage` for a selection that cannot be read, and for an image on
+   *   which the trace was not recorded.
    */
   filter(filter: TraceFilter): Trace {
     check('Trace.filter', ['filter', filter, FILTER]);
     const { kind, places } = filter;
+    if (places) checkImage(this.#inner, elfOf(places.image));
     const source: RecordFilter['source'] = of =>
       (['test', 'process', 'thread', 'syscall', 'context'] as const).every(
         name => filter[name] === undefined || filter[name] === of[name],
