@@ -1,26 +1,19 @@
-// The README, the tutorials and the pages of docs/pairs show what their commands print.
-import { spawnSync } from 'node:child_process';
+// The console blocks of all pages show what their commands print; setup/readme.mjs runs them.
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ROOT } from './support/command.ts';
+import { CONSOLE_PAGES, checkPage } from './support/console-pages.ts';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-
-const tutorials = ['docs/tutorials', 'docs/pairs'].flatMap(folder =>
-  readdirSync(join(ROOT, folder)).map(name => `${folder}/${name}`),
+test.each(CONSOLE_PAGES.map(({ page }) => page))(
+  '%s: every console block is the output of its commands',
+  page => {
+    expect(checkPage(page)).toEqual({ status: 0, stderr: '' });
+  },
 );
 
-test.each(['README.md', ...tutorials])('%s: every console block is the output of its commands', page => {
-  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'setup', 'readme.mjs'), page], {
-    encoding: 'utf8',
-  });
-  expect(stderr).toBe('');
-  expect(status).toBe(0);
-});
-
-test('every example is in the README or in a tutorial', () => {
-  const text = ['README.md', ...tutorials].map(page => readFileSync(join(ROOT, page), 'utf8')).join('');
+test('every example is in a page with console blocks', () => {
+  const text = CONSOLE_PAGES.map(({ page }) => readFileSync(join(ROOT, page), 'utf8')).join('');
   const examples = readdirSync(join(ROOT, 'examples')).filter(name => name.endsWith('.c'));
   expect(examples.length).toBeGreaterThanOrEqual(8);
   expect(examples.filter(name => !text.includes(`examples/${name}`))).toEqual([]);

@@ -160,8 +160,8 @@ export class Trace {
    * The records that match. Records that are left out may have proven that code did not run, so
    * more lines may be unknown.
    *
-   * @throws KcovboxError of kind `coverage` for a selection that cannot be read, and for an image on
-   *   which the trace was not recorded.
+   * @throws KcovboxError of kind `coverage` for a selection that cannot be read, and for an image
+   *   on which the trace was not recorded.
    */
   filter(filter: TraceFilter): Trace {
     check('Trace.filter', ['filter', filter, FILTER]);

@@ -67,7 +67,9 @@ test('a command that takes more processor time than its limit is ended', () => {
   expect(within(0, ['--help'], scratch()).signal).toBe('SIGKILL');
 });
 
-/** The command with at most so many seconds of processor time, and 512 MiB for the heap of Node.js. */
+/**
+ * The command with at most so many seconds of processor time, and 512 MiB for the heap of Node.js.
+ */
 function within(seconds: number, words: readonly string[], cwd: string) {
   return spawnSync(
     'sh',

@@ -1,10 +1,8 @@
-// `kcovbox debug` as a user meets it: the session of docs/debugging.md, the moments, both
-// directions, and bad input.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// `kcovbox debug` as a user meets it: the moments, both directions, and bad input.
+// readme.guest.test.ts repeats the session of docs/debugging.md.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ASSEMBLER } from '../support/asm.ts';
-import { kcovbox, ROOT } from '../support/command.ts';
+import { kcovbox } from '../support/command.ts';
 import { missing } from '../support/tools.ts';
 import { type Recorded, recordOverrun, removeOverrun } from './overrun.ts';
 
@@ -28,17 +26,6 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox debug', () => {
       .split(/^\(kcovbox\) .*\n/m)
       .slice(1)
       .map(part => part.trimEnd());
-
-  test('the session of docs/debugging.md', () => {
-    const [, block = ''] = /```console\n(.*?)```/s.exec(
-      readFileSync(join(ROOT, 'docs', 'debugging.md'), 'utf8'),
-    )!;
-    const commands = [...block.matchAll(/^\(kcovbox\) (.*)$/gm)].map(([, command]) => command!);
-    expect(commands.length).toBeGreaterThan(5);
-    const { status, stdout, stderr } = debug(...commands);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(masked(stdout)).toBe(masked(block));
-  });
 
   test('who wrote this, and when did it run', () => {
     const { stdout } = debug(

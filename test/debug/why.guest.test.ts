@@ -67,7 +67,7 @@ describe.skipIf(missing('clang and lld', ASSEMBLER))('kcovbox why', () => {
     expect(block).toMatch(/hart [01] stops in front of\n {4}0 {2}pay at .*lost\.c:\d+ \(0x[0-9a-f]+\)/);
 
     const page = readFileSync(join(ROOT, 'docs', 'debugging.md'), 'utf8');
-    const shown = /```console\n(failure: .*?)```/s.exec(page)![1]!;
+    const shown = /```console\n\$ npx kcovbox why .*?\n(failure: .*?)```/s.exec(page)![1]!;
     const masked = (text: string): string => text.replace(/0x[0-9a-f]+|[\d,]*\d/g, 'N');
     const first = (text: string): string => masked(text).split('\n').slice(0, 2).join('\n');
     expect(first(shown)).toBe(first(stdout));

@@ -38,6 +38,14 @@ function proseOf(text: string): Line[] {
     });
 }
 
+/**
+ * Fenced blocks that show commands with their output, and are not ones that setup/readme.mjs runs.
+ */
+const unchecked = (text: string): string[] =>
+  [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, words = '', block = '']) => !/^console\b/.test(words) && /^\$ /m.test(block))
+    .map(([, , block = '']) => /^\$ .*/m.exec(block)![0]);
+
 /** A heading's anchor, as GitHub and VitePress make it. */
 const anchorOf = (heading: string): string =>
   heading
@@ -78,7 +86,8 @@ function brokenLink(path: string, target: string): string | undefined {
   return anchor !== undefined && !anchors(full).has(anchor) ? `${target}: no such heading` : undefined;
 }
 
-it('the check sees long lines, dead links, missing headings and scripts', () => {
+it('the check sees long lines, dead links, missing headings, scripts and blocks', () => {
+  expect(unchecked('```sh\n$ ls\na\n```\n```console slow\n$ ls\n```\n')).toEqual(['$ ls']);
   expect(missingScripts('`npm run test:unit` and npm run none')).toEqual(['none']);
   expect(proseOf('a\n```\nb\n```\n    c\nd').map(line => line.text)).toEqual(['a', 'd']);
   expect(brokenLink('README.md', 'docs/none.md')).toMatch('no such file');
@@ -107,6 +116,9 @@ describe.each(files)('%s', path => {
     );
     expect(broken).toEqual([]);
   });
+
+  it('shows output of commands in console blocks only, which are run', () =>
+    expect(unchecked(source)).toEqual([]));
 
   it('names scripts that exist', () => expect(missingScripts(source)).toEqual([]));
 });

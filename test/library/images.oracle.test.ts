@@ -1,5 +1,5 @@
-// Traces and coverages of different images do not mix in kcovbox/coverage: every function that takes
-// two of them, or one and an image, refuses them in one sentence, as the command does.
+// Traces and coverages of different images do not mix in kcovbox/coverage: every function that
+// takes two of them, or one and an image, refuses them in one sentence, as the command does.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CallSites, Elf, HOOK_PC, pcOf, TraceBuilder, writeTrace } from '../../coverage/index.ts';
