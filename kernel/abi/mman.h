@@ -19,16 +19,3 @@
 #define MAP_POPULATE        0x8000
 #define MAP_STACK           0x20000
 #define MAP_FIXED_NOREPLACE 0x100000
-
-#define MREMAP_MAYMOVE   1
-#define MREMAP_FIXED     2
-#define MREMAP_DONTUNMAP 4
-
-#define MADV_NORMAL     0
-#define MADV_WILLNEED   3
-#define MADV_DONTNEED   4
-#define MADV_FREE       8
-#define MADV_DONTFORK   10
-#define MADV_DOFORK     11
-#define MADV_WIPEONFORK 18
-#define MADV_KEEPONFORK 19

@@ -36,16 +36,10 @@
 
 #define FUTEX_WAIT           0
 #define FUTEX_WAKE           1
-#define FUTEX_REQUEUE        3
-#define FUTEX_CMP_REQUEUE    4
-#define FUTEX_WAKE_OP        5
 #define FUTEX_WAIT_BITSET    9
 #define FUTEX_WAKE_BITSET    10
 #define FUTEX_PRIVATE_FLAG   128
 #define FUTEX_CLOCK_REALTIME 256
-#define FUTEX_WAITERS        0x80000000u
-#define FUTEX_OWNER_DIED     0x40000000u
-#define FUTEX_TID_MASK       0x3fffffffu
 
 #define CLOCK_REALTIME           0
 #define CLOCK_MONOTONIC          1
@@ -56,14 +50,6 @@
 #define CLOCK_MONOTONIC_COARSE   6
 #define CLOCK_BOOTTIME           7
 #define TIMER_ABSTIME            1
-
-#define SCHED_OTHER         0
-#define SCHED_FIFO          1
-#define SCHED_RR            2
-#define SCHED_BATCH         3
-#define SCHED_IDLE          5
-#define SCHED_DEADLINE      6
-#define SCHED_RESET_ON_FORK 0x40000000
 
 #define RLIMIT_CPU     0
 #define RLIMIT_FSIZE   1
@@ -78,7 +64,3 @@
 #define RLIMIT_NICE    13
 #define RLIMIT_RTPRIO  14
 #define RLIM_INFINITY  (~0UL)
-
-#define RUSAGE_SELF     0
-#define RUSAGE_CHILDREN (-1)
-#define RUSAGE_THREAD   1

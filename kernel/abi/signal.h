@@ -50,10 +50,7 @@
 #define SA_NODEFER   0x40000000UL
 #define SA_RESETHAND 0x80000000UL
 
-#define SS_ONSTACK    1
-#define SS_DISABLE    2
-#define SS_AUTODISARM (-0x7fffffff - 1) /* bit 31 */
-#define MINSIGSTKSZ   2048
+#define SS_DISABLE 2
 
 /* si_code */
 #define SI_USER       0

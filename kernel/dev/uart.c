@@ -11,10 +11,8 @@
 #include "driver.h"
 #include "fdt.h"
 #include "fs.h"
-#include "klib.h"
 #include "riscv.h"
-#include "termios.h"
-#include "tty.h"
+#include "serial.h"
 
 enum { RBR = 0, THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5 };
 
@@ -27,10 +25,9 @@ enum { RBR = 0, THR = 0, IER = 1, IIR = 2, FCR = 2, LCR = 3, MCR = 4, LSR = 5 };
 #define LSR_TX_EMPTY     0x20
 
 struct uart {
-    struct tty tty;
+    struct serial *serial;
     volatile u8 *regs;
     u32 shift;
-    bool throttled; /* (tty.lock) the tty is full: input waits in the port's FIFO, IER is 0 */
 };
 
 static u8 get(struct uart *u, u32 reg)
@@ -43,10 +40,8 @@ static void set(struct uart *u, u32 reg, u8 v)
     mmio_write8(u->regs + (reg << u->shift), v);
 }
 
-static void uart_output(struct tty *tty, const char *s, size_t n)
+void uart_output(struct uart *u, const char *s, size_t n)
 {
-    struct uart *u = container_of(tty, struct uart, tty);
-
     for (; n; n--, s++) {
         while (!(get(u, LSR) & LSR_TX_EMPTY))
             ;
@@ -54,58 +49,28 @@ static void uart_output(struct tty *tty, const char *s, size_t n)
     }
 }
 
-/* Is there room for a character? If not, turns the level-triggered interrupt off. */
-static bool may_receive(struct uart *u)
+/* Input that nobody listens to waits in the port's FIFO. */
+void uart_listen(struct uart *u, bool on)
 {
-    bool yes;
-
-    spin_lock(&u->tty.lock);
-    yes = tty_wants_more(&u->tty);
-    if (!yes) {
-        u->throttled = true;
-        set(u, IER, 0);
-    }
-    spin_unlock(&u->tty.lock);
-    return yes;
+    set(u, IER, on ? IER_RX_READY : 0);
 }
 
 static void uart_interrupt(u32 source, void *arg)
 {
     struct uart *u = arg;
-
     u8 status;
 
     while ((status = get(u, LSR)) & LSR_RX_READY) {
-        u8 c;
-
-        if (!may_receive(u))
+        if (!serial_wants_more(u->serial))
             return;
-        c = get(u, RBR);
-        if (status & LSR_BREAK)
-            tty_break(&u->tty);
-        else
-            tty_receive(&u->tty, c);
+        serial_receive(u->serial, get(u, RBR), status & LSR_BREAK);
     }
 }
-
-static void uart_resume(struct tty *tty)
-{
-    struct uart *u = container_of(tty, struct uart, tty);
-
-    spin_lock(&tty->lock);
-    if (u->throttled) {
-        u->throttled = false;
-        set(u, IER, IER_RX_READY);
-    }
-    spin_unlock(&tty->lock);
-}
-
-static const struct tty_driver uart_tty = {.output = uart_output, .resume = uart_resume};
 
 /* Input that came before is read first, because switching the FIFOs on clears them. */
 static void uart_setup(struct uart *u)
 {
-    set(u, IER, 0);
+    uart_listen(u, false);
     set(u, LCR, LCR_8N1);
     uart_interrupt(0, u);
     set(u, FCR, FCR_ENABLE_CLEAR);
@@ -116,7 +81,6 @@ static int uart_probe(struct device *dev)
 {
     static u32 count;
     struct uart *u = dev_zalloc(dev, sizeof(*u));
-    char name[8];
     int err;
 
     if (!u)
@@ -125,19 +89,17 @@ static int uart_probe(struct device *dev)
     if (!u->regs)
         return -EBUSY;
     u->shift = fdt_prop_u32(dev->fdt_node, "reg-shift", 0);
-    tty_init(&u->tty, "ttyS", &uart_tty, MKDEV(4, 64 + count));
-    tty_apply_cmdline(&u->tty);
+    u->serial = serial_new(dev, u, count);
+    if (!u->serial)
+        return -ENOMEM;
     uart_setup(u);
-    ksnprintf(name, sizeof(name), "ttyS%u", count);
     err = dev_irq(dev, uart_interrupt, u);
     if (!err)
-        err = tty_register(&u->tty, name); /* last: a terminal is never taken back */
+        err = serial_register(u->serial, count); /* last: a terminal is never taken back */
     if (err)
         return err;
-    if (!count++)
-        tty_console_is(&u->tty);
-    if (!u->throttled)
-        set(u, IER, IER_RX_READY);
+    count++;
+    serial_start(u->serial);
     return 0;
 }
 

@@ -8,7 +8,7 @@
  *
  * Not modelled: compression, checksums (070702 is read, but its sum is not checked).
  */
-#include "fs.h"
+#include "fs/cpio.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "dev/fw_cfg.h"
@@ -17,43 +17,8 @@
 #include "namei.h"
 
 #define HEADER_BYTES 110
-/* Most bytes that a part of a member other than its contents may have. */
-#define PART_MAX     0x8000
-#define WINDOW_ORDER 4
 
-enum field {
-    INO,
-    MODE,
-    UID,
-    GID,
-    NLINK,
-    MTIME,
-    FILESIZE,
-    DEVMAJOR,
-    DEVMINOR,
-    RDEVMAJOR,
-    RDEVMINOR,
-    NAMESIZE,
-    CHECK,
-    FIELDS
-};
-
-struct member {
-    u64 f[FIELDS];
-    char *name; /* allocated */
-};
-
-/* The archive, from its start to its end: in memory, or through a window that is refilled. */
-struct archive {
-    const u8 *at; /* the next byte */
-    u64 ready;    /* bytes that can be read at `at` */
-    u64 behind;   /* bytes that are not in the window yet */
-    u64 offset, bytes;
-    u8 *window; /* NULL: all of it is in memory */
-};
-
-/* Makes the next n bytes ready, n <= PART_MAX; false when there are fewer. */
-static bool fill(struct archive *a, u64 n)
+bool cpio_fill(struct archive *a, u64 n)
 {
     u64 more = MIN(a->behind, (PAGE_SIZE << WINDOW_ORDER) - a->ready);
 
@@ -69,8 +34,7 @@ static bool fill(struct archive *a, u64 n)
     return true;
 }
 
-/* n of the ready bytes. */
-static const u8 *take(struct archive *a, u64 n)
+const u8 *cpio_take(struct archive *a, u64 n)
 {
     const u8 *p = a->at;
 
@@ -85,8 +49,8 @@ static void take_padding(struct archive *a)
 {
     u64 n = -a->offset & 3;
 
-    if (fill(a, n))
-        take(a, n);
+    if (cpio_fill(a, n))
+        cpio_take(a, n);
 }
 
 static bool parse_fields(const char *p, u64 *f)
@@ -118,19 +82,19 @@ static bool parse_member(struct archive *a, struct member *m)
     u64 start = a->offset, size;
     const char *p;
 
-    if (!fill(a, HEADER_BYTES) || memcmp(a->at, "07070", 5) ||
+    if (!cpio_fill(a, HEADER_BYTES) || memcmp(a->at, "07070", 5) ||
         (a->at[5] != '1' && a->at[5] != '2') || !parse_fields((const char *)a->at, m->f)) {
         kprintf("initrd: no cpio header at offset 0x%lx\n", start);
         return false;
     }
-    take(a, HEADER_BYTES);
+    cpio_take(a, HEADER_BYTES);
     size = m->f[NAMESIZE];
-    if (!size || size > PART_MAX || !fill(a, size) || a->at[size - 1] ||
+    if (!size || size > PART_MAX || !cpio_fill(a, size) || a->at[size - 1] ||
         m->f[FILESIZE] > a->ready + a->behind - size) {
         kprintf("initrd: truncated member at offset 0x%lx of 0x%lx\n", start, a->bytes);
         return false;
     }
-    p = (const char *)take(a, size);
+    p = (const char *)cpio_take(a, size);
     m->name = kstrdup(p);
     take_padding(a);
     return m->name != NULL;
@@ -154,10 +118,10 @@ static int write_contents(struct archive *a, struct inode *inode, u64 n)
         u64 some;
         i64 written;
 
-        if (!fill(a, 1))
+        if (!cpio_fill(a, 1))
             return -EINVAL;
         some = MIN(a->ready, n - pos);
-        iter_kernel(&it, (void *)take(a, some), some);
+        iter_kernel(&it, (void *)cpio_take(a, some), some);
         if (inode && !err) {
             mutex_lock(&inode->lock);
             written = page_cache_write(inode, &it, (i64)pos);
@@ -198,48 +162,10 @@ static void make_parents(const char *name)
     kfree(path);
 }
 
-struct hardlinks {
-    struct hardlink {
-        struct hardlink *next;
-        u64 ino;
-        struct inode *inode; /* one reference */
-    } *first;
-};
-
-static struct inode *known_link(struct hardlinks *links, const struct member *m)
-{
-    for (struct hardlink *l = links->first; l; l = l->next)
-        if (l->ino == m->f[INO])
-            return l->inode;
-    return NULL;
-}
-
-static void remember_link(struct hardlinks *links, const struct member *m, struct inode *inode)
-{
-    struct hardlink *l = kmalloc(sizeof(*l));
-
-    if (!l)
-        return;
-    *l = (struct hardlink){links->first, m->f[INO], inode_get(inode)};
-    links->first = l;
-}
-
-static void forget_links(struct hardlinks *links)
-{
-    while (links->first) {
-        struct hardlink *l = links->first;
-
-        links->first = l->next;
-        inode_put(l->inode);
-        kfree(l);
-    }
-}
-
 /* The walk has reached the directory. Makes or finds the node; *out has one reference. */
-static int make_node(struct archive *a, struct walk *w, struct member *m, struct hardlinks *links,
-                     struct inode **out)
+static int make_node(struct archive *a, struct walk *w, struct member *m, struct inode **out)
 {
-    struct inode *dir = w->at.inode, *twin;
+    struct inode *dir = w->at.inode;
     u32 mode = (u32)m->f[MODE];
     int err = walk_lookup(w, out);
 
@@ -250,30 +176,16 @@ static int make_node(struct archive *a, struct walk *w, struct member *m, struct
         inode_put(*out);
         *out = NULL;
     }
-    twin = m->f[NLINK] > 1 && S_ISREG(mode) ? known_link(links, m) : NULL;
-    if (twin) {
-        *out = inode_get(twin);
-        return dir->ops->link(dir, w->name, twin);
-    }
-    if (S_ISLNK(mode)) {
-        u64 n = m->f[FILESIZE];
-        char *target = n <= PART_MAX && fill(a, n) ? kzalloc(n + 1) : NULL;
-
-        if (!target)
-            return -ENOMEM;
-        memcpy(target, take(a, n), n);
-        m->f[FILESIZE] = 0; /* nothing of it is left in the archive */
-        err = dir->ops->symlink(dir, w->name, target);
-        kfree(target);
-        return err ? err : dir->ops->lookup(dir, w->name, out);
-    }
+    err = cpio_make_link(a, w, m, out);
+    if (err)
+        return err < 0 ? err : 0;
     err = dir->ops->create(dir, w->name, mode, MKDEV(m->f[RDEVMAJOR], m->f[RDEVMINOR]), out);
-    if (!err && m->f[NLINK] > 1 && S_ISREG(mode))
-        remember_link(links, m, *out);
+    if (!err)
+        cpio_remember_link(a, m, *out);
     return err;
 }
 
-static int unpack_member(struct archive *a, struct member *m, struct hardlinks *links)
+static int unpack_member(struct archive *a, struct member *m)
 {
     struct walk *w = kmalloc(sizeof(*w));
     struct inode *inode = NULL;
@@ -288,7 +200,7 @@ static int unpack_member(struct archive *a, struct member *m, struct hardlinks *
     if (!err)
         err = walk_run(w, WALK_PARENT);
     if (!err && w->name[0] && strcmp(w->name, "."))
-        err = make_node(a, w, m, links, &inode);
+        err = make_node(a, w, m, &inode);
     walk_end(w);
     mutex_unlock(&fs_lock);
     kfree(w);
@@ -307,7 +219,7 @@ static int unpack_member(struct archive *a, struct member *m, struct hardlinks *
 /* The zeros behind a trailer; false at the end of the archive. */
 static bool skip_zeros(struct archive *a)
 {
-    for (; fill(a, 4); take(a, 4))
+    for (; cpio_fill(a, 4); cpio_take(a, 4))
         if (memcmp(a->at, "\0\0\0", 4) != 0)
             return true;
     for (u64 i = 0; i < a->ready; i++)
@@ -318,7 +230,6 @@ static bool skip_zeros(struct archive *a)
 
 static int unpack(struct archive *a)
 {
-    struct hardlinks links = {0};
     struct member m;
     int err = 0;
 
@@ -328,14 +239,14 @@ static int unpack(struct archive *a)
             break;
         }
         if (strcmp(m.name, "TRAILER!!!")) {
-            err = unpack_member(a, &m, &links);
+            err = unpack_member(a, &m);
             if (err)
                 kprintf("initrd: can not unpack %s: errno %d\n", m.name, -err);
         }
         kfree(m.name);
         take_padding(a);
     }
-    forget_links(&links);
+    cpio_forget_links(a);
     return err;
 }
 

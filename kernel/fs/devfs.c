@@ -115,16 +115,6 @@ int debugfs_register(const char *name, const struct file_ops *ops, u32 mode, voi
     return add_node(debug_super, name, S_IFREG | (mode & 07777), 0, ops, priv);
 }
 
-int devfs_symlink(const char *name, const char *target)
-{
-    int err;
-
-    mutex_lock(&fs_lock);
-    err = dev_super->root->ops->symlink(dev_super->root, name, target);
-    mutex_unlock(&fs_lock);
-    return err;
-}
-
 int devfs_mkdir(const char *name)
 {
     return add_node(dev_super, name, S_IFDIR | 0755, 0, fops_for_mode(S_IFDIR), NULL);

@@ -6,4 +6,3 @@
 extern const struct file_ops device_fops; /* of nodes made by mknod: open finds the driver */
 void devfs_init(void);
 int devfs_mkdir(const char *name);
-int devfs_symlink(const char *name, const char *target);

@@ -362,26 +362,6 @@ static int locate(const struct path *base, const char *name, u32 flags, u32 mode
     return err;
 }
 
-/* Makes a file without a name in the directory `at` (O_TMPFILE), which becomes the new file. */
-static int make_tmpfile(struct path *at, u32 mode)
-{
-    struct inode *inode;
-    int err;
-
-    if (!at->inode->ops->create || !at->inode->ops->unlink)
-        return -EOPNOTSUPP;
-    mutex_lock(&fs_lock);
-    err = at->inode->ops->create(at->inode, "#tmpfile", S_IFREG | masked(mode), 0, &inode);
-    if (!err)
-        at->inode->ops->unlink(at->inode, "#tmpfile", inode);
-    mutex_unlock(&fs_lock);
-    if (err)
-        return err;
-    inode_put(at->inode);
-    at->inode = inode;
-    return 0;
-}
-
 static int truncate_opened(struct inode *inode)
 {
     int err = 0;
@@ -410,7 +390,7 @@ int vfs_open_how(const struct path *base, const char *name, u32 flags, u32 mode,
     if (tmpfile) {
         inode_put(to.dir);
         to.dir = NULL;
-        err = make_tmpfile(&to.at, mode);
+        err = make_tmpfile(&to.at, masked(mode));
     }
     if (!err && !to.created && !tmpfile)
         err = check_access(to.at.inode, flags);

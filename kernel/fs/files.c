@@ -6,7 +6,7 @@
  * files->lock is a spinlock, so no file is put while it is held: that may sleep.
  */
 #include "bugs.h"
-#include "file.h"
+#include "fs/files.h"
 #include "fs.h"
 #include "abi/errno.h"
 #include "alloc.h"
@@ -15,18 +15,8 @@
 #include "poll.h"
 #include "proc.h"
 
-#define RLIMIT_NOFILE 7
-#define FIRST_SLOTS   16
-#define MAX_SLOTS     65536
-#define RESERVED      ((struct file *)1)
-
-struct files {
-    int refs;
-    struct spinlock lock;
-    struct file **slots; /* (lock) cap entries, then the close-on-exec flags as bytes */
-    u8 *cloexec;
-    int cap;
-};
+#define FIRST_SLOTS 16
+#define MAX_SLOTS   65536
 
 static bool resize(struct files *t, int cap)
 {
@@ -78,8 +68,7 @@ struct files *files_share(struct files *t)
     return t;
 }
 
-/* Fills an empty table. False: from has grown since t was allocated, and there is no memory. */
-static bool fill(struct files *t, struct files *from)
+bool files_fill(struct files *t, struct files *from)
 {
     bool ok;
 
@@ -101,13 +90,13 @@ struct files *files_copy(struct files *from)
 {
     struct files *t = files_spare(from);
 
-    if (t && fill(t, from))
+    if (t && files_fill(t, from))
         return t;
     files_put(t);
     return NULL;
 }
 
-static int release_slot(struct files *t, int fd, struct file *f)
+int files_release_slot(struct files *t, int fd, struct file *f)
 {
     int err = 0;
 
@@ -119,8 +108,7 @@ static int release_slot(struct files *t, int fd, struct file *f)
     return err;
 }
 
-/* Takes the file out of a slot; NULL if the slot is free or reserved. */
-static struct file *take(struct files *t, int fd)
+struct file *files_take(struct files *t, int fd)
 {
     struct file *f = NULL;
 
@@ -138,56 +126,13 @@ void files_put(struct files *t)
     if (!t || atomic_sub(&t->refs, 1) != 0)
         return;
     for (int fd = 0; fd < t->cap; fd++) {
-        struct file *f = take(t, fd);
+        struct file *f = files_take(t, fd);
 
         if (f)
-            release_slot(t, fd, f);
+            files_release_slot(t, fd, f);
     }
     kfree(t->slots);
     kfree(t);
-}
-
-void files_close_on_exec(struct files *t)
-{
-    for (int fd = 0; fd < t->cap; fd++) {
-        struct file *f = t->cloexec[fd] ? take(t, fd) : NULL;
-
-        if (f)
-            release_slot(t, fd, f);
-    }
-}
-
-int files_unshare(struct files **files, struct files *spare)
-{
-    struct files *old = *files;
-    bool shared = atomic_load(&old->refs) > 1;
-    int err = 0;
-
-    if (shared && atomic_load(&curproc->nthreads) > 1)
-        err = -EINVAL; /* other threads may be using the old table without a reference */
-    else if (shared && (!spare || !fill(spare, old)))
-        err = -ENOMEM;
-    if (err || !shared) {
-        files_put(spare);
-        return err;
-    }
-    spin_lock(&proc_lock); /* procfs finds the table through the process */
-    *files = spare;
-    spin_unlock(&proc_lock);
-    files_put(old);
-    return 0;
-}
-
-bool files_look(struct files *t, int fd, void (*look)(struct file *f, void *arg), void *arg)
-{
-    bool found;
-
-    spin_lock(&t->lock);
-    found = fd >= 0 && fd < t->cap && t->slots[fd] && t->slots[fd] != RESERVED;
-    if (found)
-        look(t->slots[fd], arg);
-    spin_unlock(&t->lock);
-    return found;
 }
 
 struct file *files_get(struct files *t, int fd)
@@ -211,18 +156,6 @@ struct file *files_get(struct files *t, int fd)
     return f;
 }
 
-int files_next(struct files *t, int fd)
-{
-    int found = -1;
-
-    spin_lock(&t->lock);
-    for (; fd < t->cap && found < 0; fd++)
-        if (t->slots[fd] && t->slots[fd] != RESERVED)
-            found = fd;
-    spin_unlock(&t->lock);
-    return found;
-}
-
 struct file *fd_get_any(int fd)
 {
     return files_get(curproc->files, fd);
@@ -239,8 +172,7 @@ struct file *fd_get(int fd)
     return f;
 }
 
-/* Needs the lock. Makes the table large enough for number fd. */
-static int make_room(struct files *t, int fd)
+int files_make_room(struct files *t, int fd)
 {
     int cap = t->cap;
 
@@ -261,7 +193,7 @@ int fd_reserve(int min, bool cloexec)
     spin_lock(&t->lock);
     for (fd = min; fd < t->cap && t->slots[fd];)
         fd++;
-    err = (u64)fd >= rlimit_get(RLIMIT_NOFILE) ? -EMFILE : make_room(t, fd);
+    err = (u64)fd >= rlimit_get(RLIMIT_NOFILE) ? -EMFILE : files_make_room(t, fd);
     if (!err) {
         t->slots[fd] = RESERVED;
         t->cloexec[fd] = cloexec;
@@ -304,30 +236,9 @@ int fd_install(struct file *file, u32 oflags)
 int fd_close(int fd)
 {
     struct files *t = curproc->files;
-    struct file *f = take(t, fd);
+    struct file *f = files_take(t, fd);
 
-    return f ? release_slot(t, fd, f) : -EBADF;
-}
-
-int fd_replace(int newfd, struct file *file, bool cloexec)
-{
-    struct files *t = curproc->files;
-    struct file *old = NULL;
-    int err;
-
-    spin_lock(&t->lock);
-    err = newfd < 0 || (u64)newfd >= rlimit_get(RLIMIT_NOFILE) ? -EBADF : make_room(t, newfd);
-    if (!err && t->slots[newfd] == RESERVED)
-        err = -EBUSY;
-    if (!err) {
-        old = t->slots[newfd];
-        t->slots[newfd] = file_get(file);
-        t->cloexec[newfd] = cloexec;
-    }
-    spin_unlock(&t->lock);
-    if (old)
-        release_slot(t, newfd, old);
-    return err ? err : newfd;
+    return f ? files_release_slot(t, fd, f) : -EBADF;
 }
 
 int fd_get_cloexec(int fd)

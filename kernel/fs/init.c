@@ -52,7 +52,7 @@ void fs_init(void)
     make_dir("/sys", 0555);
     make_dir("/sys/kernel", 0555);
     make_dir("/sys/kernel/debug", 0700);
-    fs_mount("devtmpfs", "/dev", "devtmpfs", 0, "");
+    fs_mount("devtmpfs", "/dev", "devtmpfs");
 }
 
 void fs_limit_root(void)

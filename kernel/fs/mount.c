@@ -97,7 +97,7 @@ bool mount_cross_up(struct path *path)
     return true;
 }
 
-static const struct fs_type *find_type(const char *name)
+const struct fs_type *fs_find_type(const char *name)
 {
     for (const struct fs_type *t = types; t; t = t->next)
         if (!strcmp(t->name, name))
@@ -137,7 +137,7 @@ static void append_mount(struct mount *m)
 /* The first mount. Called once, before any program runs. */
 int mount_as_root(const char *type)
 {
-    const struct fs_type *t = find_type(type);
+    const struct fs_type *t = fs_find_type(type);
     struct super *sb;
     struct mount *m;
     int err;
@@ -153,39 +153,37 @@ int mount_as_root(const char *type)
     return 0;
 }
 
-int fs_mount(const char *source, const char *where, const char *type, u32 flags, const char *data)
+int fs_mount_at(const struct path *at, const char *source, const char *where, const char *type,
+                u32 flags, const char *data)
 {
-    const struct fs_type *t = find_type(type);
-    struct path at;
+    const struct fs_type *t = fs_find_type(type);
     struct super *sb;
     struct mount *m;
-    char *text;
-    int err;
+    int err = t ? t->mount(t, source, flags, data, &sb) : -ENODEV;
 
-    if (!t)
-        return -ENODEV;
-    err = path_walk(NULL, where, WALK_FOLLOW | WALK_DIR, &at);
     if (err)
         return err;
-    text = kmalloc(PATH_LEN_MAX);
-    err = text ? path_string(&at, text, PATH_LEN_MAX) : -ENOMEM;
-    if (!err)
-        err = t->mount(t, source, flags, data, &sb);
-    if (err)
-        goto out;
-    m = new_mount(sb, source, text, flags);
+    m = new_mount(sb, source, where, flags);
     if (!m) {
         super_drop(sb);
-        err = -ENOMEM;
-        goto out;
+        return -ENOMEM;
     }
     mutex_lock(&fs_lock);
-    m->parent = mount_get(at.mnt);
-    m->covered = inode_get(at.inode);
+    m->parent = mount_get(at->mnt);
+    m->covered = inode_get(at->inode);
     append_mount(m);
     mutex_unlock(&fs_lock);
-out:
-    kfree(text);
+    return 0;
+}
+
+int fs_mount(const char *source, const char *where, const char *type)
+{
+    struct path at;
+    int err = path_walk(NULL, where, WALK_FOLLOW | WALK_DIR, &at);
+
+    if (err)
+        return err;
+    err = fs_mount_at(&at, source, where, type, 0, "");
     path_put(&at);
     return err;
 }

@@ -1,10 +1,9 @@
 /*
  * namei.c: from a path name to a place in the tree.
  *
- * A walk keeps the place it has reached and the text that is still to be walked. A symbolic link
- * replaces the rest of the text by its target followed by what was left; an absolute target starts
- * again at the root. After every step the walk goes down into whatever is mounted there, and ".."
- * at the root of a mount first goes up to the place it covers.
+ * A walk keeps the place it has reached and the text that is still to be walked, which symbolic
+ * links change (opt/links/follow.c). After every step the walk goes down into whatever is mounted
+ * there, and ".." at the root of a mount first goes up to the place it covers.
  *
  * A walk runs under fs_lock, so names cannot change between its steps.
  */
@@ -16,23 +15,6 @@
 #include "namei.h"
 
 struct mutex fs_lock = MUTEX_INIT(fs_lock, "fs");
-
-static void forget_dir(struct walk *w)
-{
-    inode_put(w->dir);
-    w->dir = NULL;
-}
-
-static int walk_to_root(struct walk *w)
-{
-    if (w->resolve & RESOLVE_BENEATH)
-        return -EXDEV;
-    path_put(&w->at);
-    w->at = w->resolve & RESOLVE_IN_ROOT ? w->top : current_fs()->root;
-    path_get(&w->at);
-    forget_dir(w);
-    return 0;
-}
 
 int walk_begin(struct walk *w, const struct path *base, const char *name)
 {
@@ -52,17 +34,10 @@ int walk_begin(struct walk *w, const struct path *base, const char *name)
     return 0;
 }
 
-int walk_restrict(struct walk *w, const struct path *base, u32 resolve)
-{
-    w->resolve = resolve;
-    w->top = base ? *base : current_fs()->cwd;
-    return resolve && *w->rest == '/' ? walk_to_root(w) : 0;
-}
-
 void walk_end(struct walk *w)
 {
     path_put(&w->at);
-    forget_dir(w);
+    walk_forget_dir(w);
     kfree(w->text);
     w->text = NULL;
 }
@@ -99,7 +74,7 @@ int walk_up(struct walk *w)
     struct fsctx *fs = current_fs();
     struct inode *parent;
 
-    forget_dir(w);
+    walk_forget_dir(w);
     if (w->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT) && at->inode == w->top.inode &&
         at->mnt == w->top.mnt)
         return w->resolve & RESOLVE_BENEATH ? -EXDEV : 0;
@@ -116,55 +91,6 @@ int walk_up(struct walk *w)
     at->inode = parent;
     while (mount_cross_down(at))
         ;
-    return 0;
-}
-
-/* w->text = target of the link + "/" + the text that is left to walk. */
-static int expand_link(struct walk *w, struct inode *link)
-{
-    u64 left = strlen(w->rest);
-    char *text;
-    i64 n;
-
-    if (++w->links > SYMLINKS_MAX)
-        return -ELOOP;
-    text = kmalloc(PATH_LEN_MAX + left + 2);
-    if (!text)
-        return -ENOMEM;
-    n = link->ops->readlink(link, text, PATH_LEN_MAX - 1);
-    if (n <= 0) {
-        kfree(text);
-        return n ? (int)n : -ENOENT;
-    }
-    if (left || w->want_dir)
-        text[n++] = '/';
-    memcpy(text + n, w->rest, left + 1);
-    kfree(w->text);
-    w->rest = w->text = text;
-    return *text == '/' ? walk_to_root(w) : 0;
-}
-
-int walk_follow(struct walk *w, struct inode *link)
-{
-    struct path to = {0};
-    int err;
-
-    if (w->resolve & RESOLVE_NO_SYMLINKS)
-        return -ELOOP;
-    if (!link->ops->follow)
-        return expand_link(w, link);
-    if (w->resolve & RESOLVE_NO_MAGICLINKS)
-        return -ELOOP;
-    if (w->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT))
-        return -EXDEV;
-    if (++w->links > SYMLINKS_MAX)
-        return -ELOOP;
-    err = link->ops->follow(link, &to.mnt, &to.inode);
-    if (err)
-        return err;
-    path_put(&w->at);
-    w->at = to;
-    forget_dir(w);
     return 0;
 }
 
@@ -185,7 +111,7 @@ int walk_lookup(struct walk *w, struct inode **out)
 /* The walk moves to child, whose reference it takes over, and into what is mounted there. */
 void walk_enter(struct walk *w, struct inode *child)
 {
-    forget_dir(w);
+    walk_forget_dir(w);
     w->dir = w->at.inode;
     w->at.inode = child;
     while (mount_cross_down(&w->at))
@@ -271,66 +197,5 @@ int path_walk(const struct path *base, const char *name, u32 how, struct path *o
     mutex_lock(&fs_lock);
     err = path_walk_locked(base, name, how, out);
     mutex_unlock(&fs_lock);
-    return err;
-}
-
-/*
- * Writes the absolute path of a directory, by asking each directory for its name on the way up.
- * Needs fs_lock. -ENOENT when the directory has been removed.
- */
-int path_string_locked(const struct path *path, char *buf, u64 n)
-{
-    const struct path *root = &current_fs()->root;
-    struct path at = *path;
-    char *name = kmalloc(NAME_LEN_MAX + 1);
-    u64 start = n - 1;
-    int err = name ? 0 : -ENOMEM;
-
-    path_get(&at);
-    buf[start] = 0;
-    while (!err && !(at.inode == root->inode && at.mnt == root->mnt)) {
-        struct inode *parent;
-        u64 len;
-
-        if (mount_cross_up(&at))
-            continue;
-        if (!at.mnt->parent && at.inode == at.mnt->sb->root)
-            break;
-        err = at.inode->ops->name ? at.inode->ops->name(at.inode, name) : -ENOENT;
-        parent = err ? NULL : at.inode->ops->parent(at.inode);
-        if (!parent) {
-            err = err ? err : -ENOENT;
-            break;
-        }
-        inode_put(at.inode);
-        at.inode = parent;
-        len = strlen(name);
-        if (len + 1 > start) {
-            err = -ERANGE;
-            break;
-        }
-        start -= len;
-        memcpy(buf + start, name, len);
-        buf[--start] = '/';
-    }
-    path_put(&at);
-    kfree(name);
-    if (!err && start == n - 1 && n > 1)
-        buf[--start] = '/';
-    if (!err)
-        memmove(buf, buf + start, n - start);
-    return err;
-}
-
-int path_string(const struct path *path, char *buf, u64 n)
-{
-    bool held = mutex_held(&fs_lock); /* true while a walk reads a link of procfs */
-    int err;
-
-    if (!held)
-        mutex_lock(&fs_lock);
-    err = path_string_locked(path, buf, n);
-    if (!held)
-        mutex_unlock(&fs_lock);
     return err;
 }

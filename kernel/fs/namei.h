@@ -27,19 +27,36 @@ struct walk {
 #define RESOLVE_IN_ROOT       16u /* the start is the root of this walk */
 #define RESOLVE_ALL           31u
 
-/* Called after walk_begin: restricts the walk from here on. */
-int walk_restrict(struct walk *w, const struct path *base, u32 resolve);
-
 /* All of these need fs_lock. walk_end must follow walk_begin, also if that has failed. */
 int walk_begin(struct walk *w, const struct path *base, const char *name);
 int walk_run(struct walk *w, u32 how);
 int walk_lookup(struct walk *w, struct inode **out);
-int walk_follow(struct walk *w, struct inode *link);
 void walk_enter(struct walk *w, struct inode *child);
 int walk_up(struct walk *w); /* ".." */
 void walk_end(struct walk *w);
-int path_string_locked(const struct path *path, char *buf, u64 n);
 int path_walk_locked(const struct path *base, const char *name, u32 how, struct path *out);
+
+static inline void walk_forget_dir(struct walk *w)
+{
+    inode_put(w->dir);
+    w->dir = NULL;
+}
+
+/* opt/links */
+#ifdef CONFIG_LINKS
+/* Called after walk_begin: restricts the walk from here on. */
+int walk_restrict(struct walk *w, const struct path *base, u32 resolve);
+int walk_follow(struct walk *w, struct inode *link);
+#else
+static inline int walk_restrict(struct walk *w, const struct path *base, u32 resolve)
+{
+    return 0;
+}
+static inline int walk_follow(struct walk *w, struct inode *link)
+{
+    return -ELOOP;
+}
+#endif
 
 /* opt/procfs: the absolute path that /proc/self/fd will show for name opened at base; kfree. */
 #ifdef CONFIG_PROCFS

@@ -46,6 +46,20 @@ long truncate_inode(struct inode *inode, i64 size);
 #define IOV_MAX 1024
 int iter_from_user_iov(struct iter *it, u64 user_iov, u64 count, struct iovec **storage);
 
+/* opt/fileio */
+#ifdef CONFIG_FILEIO
+int make_tmpfile(struct path *at, u32 mode);
+int regular_fsync(struct file *file);
+int dir_fsync(struct file *file);
+#else
+static inline int make_tmpfile(struct path *at, u32 mode)
+{
+    return -EOPNOTSUPP;
+}
+#define regular_fsync NULL
+#define dir_fsync     NULL
+#endif
+
 struct open_how { /* ABI; grows */
     u64 flags, mode, resolve;
 };

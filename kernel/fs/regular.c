@@ -8,6 +8,7 @@
 #include "klib.h"
 #include "opt/memfd/memfd.h"
 #include "devfs.h"
+#include "open.h"
 #include "pipe.h"
 #include "proc.h"
 #include "signal.h"
@@ -53,17 +54,6 @@ static i64 regular_write(struct file *file, struct iter *from, i64 *pos)
     return n;
 }
 
-static int regular_fsync(struct file *file)
-{
-    int err = page_cache_flush(file->inode);
-
-    if (!err && file->inode->ops->setattr)
-        err = file->inode->ops->setattr(file->inode);
-    if (!err && file->inode->sb->ops->sync)
-        err = file->inode->sb->ops->sync(file->inode->sb);
-    return err;
-}
-
 static int regular_mmap(struct file *file, struct vma *vma)
 {
     int err = page_cache_mmap(file, vma);
@@ -91,11 +81,6 @@ static i64 dir_lseek(struct file *file, i64 offset, int whence)
 {
     offset = whence == 0 || whence == 1 ? seek_from(whence ? file->pos : 0, offset) : -EINVAL;
     return offset < 0 ? offset : (file->pos = offset);
-}
-
-static int dir_fsync(struct file *file)
-{
-    return file->inode->sb->ops->sync ? file->inode->sb->ops->sync(file->inode->sb) : 0;
 }
 
 static const struct file_ops dir_fops = {.read = dir_read, .lseek = dir_lseek, .fsync = dir_fsync};

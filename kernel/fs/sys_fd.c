@@ -52,21 +52,6 @@ long sys_dup(u64 fd)
     return f ? fd_install(f, 0) : -EBADF;
 }
 
-long sys_dup3(u64 oldfd, u64 newfd, u64 flags)
-{
-    struct file *f;
-    long fd;
-
-    if (flags & ~(u64)O_CLOEXEC || (int)oldfd == (int)newfd)
-        return -EINVAL;
-    f = fd_get_any((int)oldfd);
-    if (!f)
-        return -EBADF;
-    fd = fd_replace((int)newfd, f, flags & O_CLOEXEC);
-    file_put(f);
-    return fd;
-}
-
 static long dup_from(struct file *f, u64 min, bool cloexec)
 {
     if (min >= rlimit_get(RLIMIT_NOFILE))

@@ -110,19 +110,7 @@ static struct inode *tmpfs_parent(struct inode *dir)
     return parent ? inode_get(parent) : NULL;
 }
 
-static int tmpfs_name(struct inode *dir, char *buf)
-{
-    struct inode *parent = node_of(dir)->parent;
-
-    for (struct entry *e = parent ? node_of(parent)->entries : NULL; e; e = e->next)
-        if (e->inode == dir) {
-            strlcpy(buf, e->name, NAME_LEN_MAX + 1);
-            return 0;
-        }
-    return -ENOENT;
-}
-
-static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out)
+int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev, struct inode **out)
 {
     struct inode *inode;
     int err;
@@ -142,48 +130,12 @@ static int tmpfs_create(struct inode *dir, const char *name, u32 mode, u64 rdev,
     return err;
 }
 
-static int tmpfs_symlink(struct inode *dir, const char *name, const char *target)
-{
-    struct inode *inode;
-    int err = tmpfs_create(dir, name, S_IFLNK | 0777, 0, &inode);
-
-    if (err)
-        return err;
-    node_of(inode)->target = kstrdup(target);
-    inode->size = strlen(target);
-    if (!node_of(inode)->target) {
-        tmpfs_remove(dir, tmpfs_find(dir, name));
-        err = -ENOSPC;
-    }
-    inode_put(inode);
-    return err;
-}
-
-static int tmpfs_link(struct inode *dir, const char *name, struct inode *inode)
-{
-    int err = dir->nlink ? tmpfs_add(dir, name, inode) : -ENOENT;
-
-    if (!err) {
-        inode->nlink++;
-        inode_touch(inode, false);
-    }
-    return err;
-}
-
 int tmpfs_unlink(struct inode *dir, const char *name, struct inode *inode)
 {
     inode->nlink = S_ISDIR(inode->mode) ? 0 : inode->nlink - 1;
     inode_touch(inode, false);
     tmpfs_remove(dir, tmpfs_find(dir, name));
     return 0;
-}
-
-static i64 tmpfs_readlink(struct inode *inode, char *buf, u64 n)
-{
-    u64 len = MIN((u64)inode->size, n);
-
-    memcpy(buf, node_of(inode)->target, len);
-    return len;
 }
 
 /* Only on a tmpfs proper: devfs, debugfs and devpts have no attributes. */
@@ -221,24 +173,6 @@ const struct inode_ops tmpfs_ops = {
     .xattrs = tmpfs_xattrs,
     .evict = tmpfs_evict,
 };
-
-static u64 left_of(const struct budget *b)
-{
-    u64 used = atomic_load(&b->used);
-
-    return b->max > used ? b->max - used : 0;
-}
-
-static int tmpfs_statfs(struct super *sb, struct statfs64 *out)
-{
-    out->type = sb->magic;
-    out->bsize = PAGE_SIZE;
-    out->blocks = sb->pages.max ? sb->pages.max : pages_total_count();
-    out->bfree = out->bavail = sb->pages.max ? left_of(&sb->pages) : pages_free_count();
-    out->files = sb->inodes.max;
-    out->ffree = left_of(&sb->inodes);
-    return 0;
-}
 
 static void tmpfs_umount(struct super *sb)
 {

@@ -134,14 +134,8 @@ struct files *files_new(void);
 struct files *files_share(struct files *files); /* CLONE_FILES: one more reference */
 struct files *files_copy(struct files *files);  /* fork: same open files; 0 when memory is out */
 void files_put(struct files *files);            /* exit: the last reference closes everything */
-void files_close_on_exec(struct files *files);
 /* An empty table with as many slots, for files_unshare(); 0 when memory is out. */
 struct files *files_spare(const struct files *like);
-/*
- * Makes *files private if it is shared, by copying it into spare. Takes over spare in every case.
- * -EINVAL: the process has other threads; -ENOMEM: no spare, or the table has grown since.
- */
-int files_unshare(struct files **files, struct files *spare);
 
 /*
  * Puts a file at the lowest free number >= min. Takes over the reference, also on failure
@@ -154,18 +148,9 @@ int fd_reserve(int min, bool cloexec);
 void fd_fill(int fd, struct file *file);
 void fd_unreserve(int fd);
 int fd_close(int fd);
-/* dup3: closes what was at newfd. */
-int fd_replace(int newfd, struct file *file, bool cloexec);
 int fd_get_cloexec(int fd);
 int fd_set_cloexec(int fd, bool cloexec);
 struct file *files_get(struct files *files, int fd); /* with a reference, or 0 */
-/*
- * For procfs, which reads other processes' tables and must not drop a file's last reference:
- * files_look runs look() with the table's spinlock held; false when fd is free. files_next gives
- * the next used number at or above fd, or -1.
- */
-bool files_look(struct files *files, int fd, void (*look)(struct file *f, void *arg), void *arg);
-int files_next(struct files *files, int fd);
 
 /*
  * Current directory, root and umask of a process (CLONE_FS).

@@ -236,12 +236,11 @@ enum {
 int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
 /* Walks to the directory of the last component and copies that into last[NAME_LEN_MAX + 1]. */
 int path_walk_parent(const struct path *base, const char *name, struct path *dir, char *last);
-int path_string(const struct path *path, char *buf, u64 n); /* absolute path of a directory */
-int inode_access(const struct inode *inode, u32 want);      /* 4 read, 2 write, 1 execute */
+int inode_access(const struct inode *inode, u32 want); /* 4 read, 2 write, 1 execute */
 
 /* mount.c */
 void fs_register(struct fs_type *type);
-int fs_mount(const char *source, const char *where, const char *type, u32 flags, const char *data);
+int fs_mount(const char *source, const char *where, const char *type); /* where is absolute */
 int fs_umount(const char *where, u32 flags);
 struct mount *mount_get(struct mount *mnt);
 void mount_put(struct mount *mnt);

@@ -243,10 +243,15 @@ static inline void sched_relax(void)
     if (unlikely(this_cpu()->need_resched))
         sched_yield();
 }
-u64 sched_slice(const struct thread *t); /* ticks */
+#define SLICE_TICKS (TICKS_PER_SEC / 100)
 #ifdef CONFIG_PRIORITY
+u64 sched_slice(const struct thread *t); /* ticks, by its nice value */
 void sched_inherit(struct thread *child, const struct thread *parent); /* nice value and policy */
 #else
+static inline u64 sched_slice(const struct thread *t)
+{
+    return SLICE_TICKS;
+}
 static inline void sched_inherit(struct thread *child, const struct thread *parent) {}
 #endif
 void sched_tick(void); /* timer interrupt: end of a slice? */

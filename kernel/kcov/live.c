@@ -150,7 +150,7 @@ static void mount_debugfs(void)
 
     if (cmdline_get("debugfs", how, sizeof(how)) && !strcmp(how, "no-mount"))
         return;
-    if (fs_mount("debugfs", "/sys/kernel/debug", "debugfs", 0, ""))
+    if (fs_mount("debugfs", "/sys/kernel/debug", "debugfs"))
         kprintf("kcov: debugfs is not mounted\n");
 }
 

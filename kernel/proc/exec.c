@@ -1,6 +1,6 @@
 /*
- * execve(2). The new address space is built, and memory for private tables is allocated, before the
- * sibling threads are ended: an error leaves the caller as it was. Scripts ("#!") run their
+ * Starting a program: the new address space is built before the calling process leaves its old
+ * program (opt/exec), so an error leaves the caller as it was. Scripts ("#!") run their
  * interpreter, up to four deep.
  */
 #include "abi/errno.h"
@@ -41,24 +41,6 @@ static int add_string(struct exec_strings *s, const char *text)
     return 0;
 }
 
-static int add_user_strings(struct exec_strings *s, va_t array, u32 *count)
-{
-    for (va_t at = array; array; at += 8, ++*count) {
-        va_t text;
-        if (get_user(text, at))
-            return -EFAULT;
-        if (!text)
-            break;
-        if (*count >= ARGS_MAX)
-            return -E2BIG;
-        long n = copyinstr(s->bytes + s->used, text, ARG_BYTES_MAX - s->used);
-        if (n < 0)
-            return n == -ENAMETOOLONG ? -E2BIG : (int)n;
-        s->used += (size_t)n + 1;
-    }
-    return 0;
-}
-
 /* Opens path, following scripts, and reads the headers of the program. */
 static int find_image(char *path, size_t path_size, struct exec_strings *s, struct image *img)
 {
@@ -76,21 +58,6 @@ static int find_image(char *path, size_t path_size, struct exec_strings *s, stru
             return error;
     }
     return -ELOOP;
-}
-
-/* Ends every other thread of the process; the survivor takes over the process number. */
-static int become_single(struct proc *p)
-{
-    spin_lock(&proc_lock);
-    if (p->group_exit || current->exiting) {
-        spin_unlock(&proc_lock);
-        return -EAGAIN;
-    }
-    proc_kill_others(p);
-    spin_unlock(&proc_lock);
-    wait_event(&p->thread_wait, atomic_load(&p->nthreads) == 1);
-    current->tid = p->pid;
-    return 0;
 }
 
 /* /proc reads these fields under proc_lock; the old references are dropped outside of it. */
@@ -134,44 +101,12 @@ static void reset_thread(u64 entry, va_t sp)
     current->altstack = (struct sigaltstack){.flags = SS_DISABLE};
 }
 
-/*
- * Memory for private copies of the tables that CLONE_FILES and CLONE_SIGHAND share. A sibling may
- * share them until it is ended, so the memory is always allocated.
- */
-struct spares {
-    struct files *files;
-    struct sigactions *sigacts;
-};
-
-static int spares_alloc(struct proc *p, struct spares *mine)
-{
-    mine->files = files_spare(p->files);
-    mine->sigacts = sigacts_new();
-    return mine->files && mine->sigacts ? 0 : -ENOMEM;
-}
-
-static void spares_free(struct spares *mine)
-{
-    files_put(mine->files);
-    sigacts_put(mine->sigacts);
-}
-
-/*
- * Past the point of no return. One allocation is left: another process may have made the shared
- * descriptor table larger since the spare was allocated. Without memory for it the process is
- * killed, because it can neither go back nor close the other's descriptors.
- */
-static void commit(struct proc *p, struct vm *vm, struct image *img, struct spares *mine,
+/* Past the point of no return. */
+static void commit(struct proc *p, struct vm *vm, struct image *img, struct exec_spares *mine,
                    const char *path, const char *display, u64 entry, va_t sp)
 {
     take_identity(p, vm, img->file, path, display);
-    if (files_unshare(&p->files, mine->files))
-        signal_send_proc(p, SIGKILL, NULL);
-    else
-        files_close_on_exec(p->files);
-    sigacts_exec(p, mine->sigacts);
-    posix_timers_delete(p);
-    p->execed = true;
+    exec_leave_old(p, mine);
     reset_thread(entry, sp);
     vfork_release(p);
 }
@@ -181,7 +116,7 @@ static int build_and_commit(struct image *img, const char *path, const char *dis
 {
     u64 interp_base, entry;
     va_t sp = 0;
-    struct spares mine = {0};
+    struct exec_spares mine = {0};
     struct vm *vm = vm_new();
     if (!vm)
         return -ENOMEM;
@@ -191,11 +126,9 @@ static int build_and_commit(struct image *img, const char *path, const char *dis
     if (!error)
         error = stack_build(vm, s, img, interp_base, path, &sp);
     if (!error)
-        error = spares_alloc(curproc, &mine);
-    if (!error)
-        error = become_single(curproc);
+        error = exec_prepare(curproc, &mine);
     if (error) {
-        spares_free(&mine);
+        exec_give_up(&mine);
         vm_put(vm);
         return error;
     }
@@ -204,7 +137,7 @@ static int build_and_commit(struct image *img, const char *path, const char *dis
     return 0;
 }
 
-static int exec_with(const char *path, struct exec_strings *s)
+int exec_with(const char *path, struct exec_strings *s)
 {
     char *real = kmalloc(PATH_LEN_MAX);
     if (!real)
@@ -232,29 +165,5 @@ int exec_load(const char *path, char *const *argv, char *const *envp)
     if (!error)
         error = exec_with(path, &s);
     kfree(s.bytes);
-    return error;
-}
-
-/* argv and envp are arrays of the program's memory. */
-long exec_user(const char *path, va_t argv, va_t envp)
-{
-    struct exec_strings s = {.bytes = kmalloc(ARG_BYTES_MAX)};
-    long error = s.bytes ? 0 : -ENOMEM;
-    if (error == 0)
-        error = add_user_strings(&s, argv, &s.argc);
-    if (error == 0)
-        error = add_user_strings(&s, envp, &s.envc);
-    if (error == 0)
-        error = exec_with(path, &s);
-    kfree(s.bytes);
-    return error;
-}
-
-long sys_execve(u64 path_addr, u64 argv, u64 envp)
-{
-    char *path = kmalloc(PATH_LEN_MAX);
-    long n = path ? copyinstr(path, path_addr, PATH_LEN_MAX) : -ENOMEM;
-    long error = n < 0 ? n : n == 0 ? -ENOENT : exec_user(path, argv, envp);
-    kfree(path);
     return error;
 }

@@ -34,8 +34,26 @@ int stack_build(struct vm *vm, const struct exec_strings *strings, const struct 
                 u64 interp_base, const char *path, va_t *sp);
 
 /* exec.c */
-int open_program(const char *path, struct file **out); /* one that may be executed */
+int open_program(const char *path, struct file **out);   /* one that may be executed */
+int exec_with(const char *path, struct exec_strings *s); /* the caller becomes this program */
+/* opt/exec: a process that runs a program already. */
+struct exec_spares { /* memory for private copies of what CLONE_FILES and CLONE_SIGHAND share */
+    struct files *files;
+    struct sigactions *sigacts;
+};
+#ifdef CONFIG_EXEC
+int exec_prepare(struct proc *p, struct exec_spares *mine); /* 0: the caller is the only thread */
+void exec_give_up(struct exec_spares *mine);
+void exec_leave_old(struct proc *p, struct exec_spares *mine);
 long exec_user(const char *path, va_t argv, va_t envp);
+#else
+static inline int exec_prepare(struct proc *p, struct exec_spares *mine)
+{
+    return 0;
+}
+static inline void exec_give_up(struct exec_spares *mine) {}
+static inline void exec_leave_old(struct proc *p, struct exec_spares *mine) {}
+#endif
 /* opt/scripts */
 #ifdef CONFIG_SCRIPTS
 /* Reads "#! interpreter [argument]": path becomes the interpreter, and the script an argument. */

@@ -12,7 +12,7 @@
 #include "riscv.h"
 #include "proc/internal.h"
 #include "syscall.h"
-#include "tty.h"
+#include "serial.h"
 #include "vm.h"
 
 /*

@@ -16,7 +16,7 @@
 #include "proc.h"
 #include "proc/internal.h"
 #include "riscv.h"
-#include "tty.h"
+#include "serial.h"
 
 #define WORDS_MAX 256
 
@@ -30,8 +30,7 @@ static void open_console(void)
     fd_install(file_get(console), 0);
     fd_install(file_get(console), 0);
     fd_install(console, 0);
-    if (tty_console())
-        tty_set_controlling(tty_console(), curproc); /* ^C reaches the first process */
+    tty_give_console(curproc);
 }
 
 /*
@@ -169,7 +168,7 @@ static void init_main(void *arg)
 {
     (void)arg;
     fs_init(); /* root from the initramfs, devfs */
-    mem_devices_init();
+    null_init();
     run_initcalls();
     drivers_probe(); /* the device tree's devices */
     kcov_init();     /* coverage device and descriptors */

@@ -37,16 +37,36 @@ struct sigactions *sigacts_share(struct sigactions *s);
 struct sigactions *sigacts_copy(const struct sigactions *s);
 void sigacts_put(struct sigactions *s);
 /*
- * Handlers become SIG_DFL; SIG_IGN stays. If the table is shared, its copy in spare replaces it.
- * Takes over spare; NULL will do for a table that is not shared.
+ * opt/exec: handlers become SIG_DFL; SIG_IGN stays. If the table is shared, its copy in spare
+ * replaces it. Takes over spare; NULL will do for a table that is not shared.
  */
+#ifdef CONFIG_EXEC
 void sigacts_exec(struct proc *p, struct sigactions *spare);
+#else
+static inline void sigacts_exec(struct proc *p, struct sigactions *spare) {}
+#endif
 const struct k_sigaction *sigaction_of(const struct proc *p, int sig);
+/* opt/siginfo. Without it a signal is pending or not, and no program learns more. All locked. */
+#ifdef CONFIG_SIGINFO
 struct sigqueued {
     struct list link;
     siginfo_t info;
 };
-void signal_flush(struct list *queue); /* locked */
+void signal_flush(struct list *queue);
+int siginfo_add(struct list *queue, int sig, const siginfo_t *info); /* -EAGAIN: real-time */
+/* Fills info from the oldest record of sig; true: another one is left. */
+bool siginfo_take(struct list *queue, int sig, siginfo_t *info);
+#else
+static inline void signal_flush(struct list *queue) {}
+static inline int siginfo_add(struct list *queue, int sig, const siginfo_t *info)
+{
+    return 0;
+}
+static inline bool siginfo_take(struct list *queue, int sig, siginfo_t *info)
+{
+    return false;
+}
+#endif
 int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 /* Removes and returns the next pending signal of a set, or 0. Locked. */
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
@@ -81,7 +101,8 @@ bool signal_allowed(const struct proc *p); /* may the current process signal it?
 /* Locked. Effects at the time of sending, whether or not the signal is ever delivered. */
 void signal_side_effects(struct proc *p, int sig);
 void stop_process(int sig);
-void wait_while_stopped(void); /* SIGCONT and SIGKILL end it */
+void wait_while_stopped(void);                            /* SIGCONT and SIGKILL end it */
+long kill_group(int pid, int sig, const siginfo_t *info); /* kill(2) of pid <= 0 */
 #else
 static inline void signal_side_effects(struct proc *p, int sig)
 {
@@ -91,6 +112,10 @@ static inline void signal_side_effects(struct proc *p, int sig)
 }
 static inline void stop_process(int sig) {}
 static inline void wait_while_stopped(void) {}
+static inline long kill_group(int pid, int sig, const siginfo_t *info)
+{
+    return -ESRCH;
+}
 #endif
 /* opt/pidfd */
 #ifdef CONFIG_PIDFD
@@ -136,37 +161,16 @@ struct timespec {
 struct timespec ns_to_timespec(u64 ns);
 bool timespec_ok(const struct timespec *ts);
 u64 saturating_ns(i64 sec, i64 nsec); /* the sum in ns, limited to about 126 years */
-struct rusage {
-    struct timeval64 utime, stime;
-    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv,
-        nsignals, nvcsw, nivcsw;
-};
-void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks);
-struct timeval64 ticks_to_timeval(u64 ticks);
-long clock_read(int clock, u64 *ns); /* 0, or -EINVAL: there is no such clock */
+long clock_read(int clock, u64 *ns);  /* 0, or -EINVAL: there is no such clock */
 /* opt/cpuclock */
-struct cpu_clock {
-    bool is_thread, only_user;
-    int number;
-    u64 id; /* never reused: tells a later owner of the number apart */
-};
-u64 proc_cpu_ticks(struct proc *p, bool only_user);              /* locked */
-bool cpu_clock_ticks(const struct cpu_clock *clock, u64 *ticks); /* locked; false: it is gone */
-u64 cpu_clock_look(u64 left); /* time of the next look at a clock, left ticks from its target */
 #ifdef CONFIG_CPUCLOCK
-/* Finds the target of a clock id; -EINVAL. to_read: a thread's own number names its process. */
-long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock);
-bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks);
+long cpu_clock_ns(int id, u64 *ns); /* -EINVAL: there is no such clock */
 /* 0: reached, or the process has ended; -EINTR with the rest in *left (ns); -EINVAL, -ESRCH. */
 long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left);
 #else
-static inline long cpu_clock_find(int id, bool to_read, struct cpu_clock *clock)
+static inline long cpu_clock_ns(int id, u64 *ns)
 {
     return -EINVAL;
-}
-static inline bool cpu_clock_read(const struct cpu_clock *clock, u64 *ticks)
-{
-    return false;
 }
 static inline long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
 {

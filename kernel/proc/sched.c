@@ -1,7 +1,7 @@
 /* kcov: not instrumented on linux: the scheduler */
 /*
  * Scheduler: one queue of runnable threads under one lock for all harts, round robin with slices of
- * 10 ms at nice 0, from 0.5 ms (nice 19) to 20 ms (nice -20). Kernel code is never preempted; user
+ * 10 ms (opt/priority: from 0.5 ms to 20 ms). Kernel code is never preempted; user
  * code is, on return from the interrupt that ended its slice. The lock is held across a context
  * switch and released by the thread that was switched to, so a thread is never on the queue and on
  * a hart at once.
@@ -15,8 +15,6 @@
 #include "riscv.h"
 #include "sbi.h"
 #include "vm.h"
-
-#define SLICE_TICKS (TICKS_PER_SEC / 100)
 
 struct cpu cpus[MAX_HARTS];
 int ncpus = 1;
@@ -64,16 +62,6 @@ struct thread *sched_make_idle(struct cpu *cpu)
 void timer_program(struct cpu *cpu)
 {
     sbi_set_timer(MIN(cpu->next_timer, cpu->slice_timer));
-}
-
-/*
- * Every thread gets its turn; the nice value sets its length, in proportion to 20 - nice. No thread
- * has nice 20, so no slice is empty.
- */
-u64 sched_slice(const struct thread *t)
-{
-    int nice = t->policy == SCHED_IDLE ? 19 : t->nice;
-    return SLICE_TICKS * (u64)(20 - nice) / 20;
 }
 
 /* Another thread waits for this hart: programs the end of the current slice. */

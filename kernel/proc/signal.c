@@ -1,7 +1,7 @@
 /*
- * Sending signals: dispositions, queues of siginfo, choosing the receiving thread, stopping and
- * continuing. A standard signal (1..31) is pending at most once, real-time ones are queued.
- * Everything is under proc_lock.
+ * Sending signals: dispositions, pending signals, choosing the receiving thread. A standard signal
+ * (1..31) is pending at most once, real-time ones are queued (opt/siginfo). Everything is under
+ * proc_lock.
  */
 #include "abi/errno.h"
 #include "alloc.h"
@@ -39,23 +39,6 @@ void sigacts_put(struct sigactions *s)
         kfree(s);
 }
 
-void sigacts_exec(struct proc *p, struct sigactions *spare)
-{
-    struct sigactions *unused = spare;
-    spin_lock(&proc_lock); /* senders read the dispositions of p */
-    if (atomic_load(&p->sigacts->refs) > 1) {
-        memcpy(spare->act, p->sigacts->act, sizeof(spare->act));
-        unused = p->sigacts;
-        p->sigacts = spare;
-    }
-    for (int i = 0; i < NSIG; i++) {
-        struct k_sigaction *a = &p->sigacts->act[i];
-        *a = (struct k_sigaction){.handler = a->handler == SIG_IGN ? SIG_IGN : SIG_DFL};
-    }
-    spin_unlock(&proc_lock);
-    sigacts_put(unused);
-}
-
 static const struct k_sigaction default_action;
 
 const struct k_sigaction *sigaction_of(const struct proc *p, int sig)
@@ -74,31 +57,12 @@ bool signal_is_ignored(const struct proc *p, int sig)
     return sigaction_of(p, sig)->handler == SIG_IGN || current->blocked & SIGBIT(sig);
 }
 
-void signal_flush(struct list *queue)
-{
-    list_for_each_safe(q, queue, struct sigqueued, link) {
-        list_remove(&q->link);
-        kfree(q);
-    }
-}
-
 static int enqueue(sigset_t *pending, struct list *queue, int sig, const siginfo_t *info)
 {
     if (sig < SIGRTMIN && *pending & SIGBIT(sig))
         return 0;
     *pending |= SIGBIT(sig);
-    struct sigqueued *q = kmalloc(sizeof(*q));
-    if (!q)
-        return sig < SIGRTMIN ? 0 : -EAGAIN;
-    if (info) {
-        q->info = *info;
-    } else {
-        memset(&q->info, 0, sizeof(q->info));
-        q->info.si_code = SI_KERNEL;
-    }
-    q->info.si_signo = sig;
-    list_push_back(queue, &q->link);
-    return 0;
+    return siginfo_add(queue, sig, info);
 }
 
 static void poke(struct thread *t)
@@ -164,29 +128,6 @@ int signal_send_thread(struct thread *t, int sig, const siginfo_t *info)
     return error;
 }
 
-struct pgrp_send {
-    int pgid, sig, found;
-    const siginfo_t *info;
-};
-
-static bool send_one(struct proc *p, void *arg)
-{
-    struct pgrp_send *s = arg;
-    if (p->pgid == s->pgid) {
-        s->found++;
-        if (s->sig)
-            signal_send_proc_locked(p, s->sig, s->info);
-    }
-    return true;
-}
-
-int signal_send_pgrp(int pgid, int sig, const siginfo_t *info)
-{
-    struct pgrp_send s = {.pgid = pgid, .sig = sig, .info = info};
-    proc_for_each(send_one, &s);
-    return s.found ? 0 : -ESRCH;
-}
-
 /*
  * The faulting instruction cannot go on without its signal: if that is blocked or ignored, it gets
  * its default action, which kills. Otherwise the program would fault without end.
@@ -194,6 +135,7 @@ int signal_send_pgrp(int pgid, int sig, const siginfo_t *info)
 void signal_fault(int sig, int code, u64 addr)
 {
     siginfo_t info;
+    bool kills;
     memset(&info, 0, sizeof(info));
     info.si_signo = sig;
     info.si_code = code;
@@ -205,7 +147,11 @@ void signal_fault(int sig, int code, u64 addr)
         current->blocked &= ~SIGBIT(sig);
     }
     enqueue(&current->pending, &current->sigqueue, sig, &info);
+    kills = a->handler == SIG_DFL;
     spin_unlock(&proc_lock);
+    if (kills && curproc == init_proc) /* ends the run, so the console gets the place */
+        kprintf("init: %s: signal %d, code %d at pc %lx, address %lx\n", current->name, sig, code,
+                current->tf->epc, addr);
 }
 
 sigset_t signal_deliverable(const struct thread *t)
@@ -230,23 +176,10 @@ static int lowest(sigset_t set)
 
 static void dequeue(sigset_t *pending, struct list *queue, int sig, siginfo_t *info)
 {
-    bool more = false, found = false;
     memset(info, 0, sizeof(*info));
     info->si_signo = sig;
     info->si_code = SI_KERNEL;
-    list_for_each_safe(q, queue, struct sigqueued, link) {
-        if (q->info.si_signo != sig)
-            continue;
-        if (found) {
-            more = true;
-            break;
-        }
-        *info = q->info;
-        found = true;
-        list_remove(&q->link);
-        kfree(q);
-    }
-    if (!more)
+    if (!siginfo_take(queue, sig, info))
         *pending &= ~SIGBIT(sig);
 }
 

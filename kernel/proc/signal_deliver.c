@@ -62,17 +62,6 @@ static void default_action(int sig)
     }
 }
 
-/* A fault of the first process ends the run, so the console gets its place. */
-static void report_init_fault(const siginfo_t *info, const struct trapframe *tf)
-{
-    bool fault = info->si_code > 0 && info->si_code != SI_KERNEL &&
-                 SIGBIT(info->si_signo) & (SIGBIT(SIGSEGV) | SIGBIT(SIGBUS) | SIGBIT(SIGILL) |
-                                           SIGBIT(SIGTRAP) | SIGBIT(SIGFPE));
-    if (curproc == init_proc && fault)
-        kprintf("init: %s: signal %d, code %d at pc %lx, address %lx\n", current->name,
-                info->si_signo, info->si_code, tf->epc, info->fault.addr);
-}
-
 static int next_signal(siginfo_t *info, struct k_sigaction *act)
 {
     spin_lock(&proc_lock);
@@ -97,10 +86,8 @@ void signal_deliver(struct trapframe *tf)
         return;
     }
     if (act.handler == SIG_DFL || act.handler == SIG_IGN) {
-        if (act.handler == SIG_DFL) {
-            report_init_fault(&info, tf);
+        if (act.handler == SIG_DFL)
             default_action(sig);
-        }
         return; /* trap/exit.c calls again while a signal is pending */
     }
     finish_syscall(tf, &act);

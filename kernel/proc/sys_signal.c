@@ -70,26 +70,6 @@ bool signal_allowed(const struct proc *p)
            me->uid == p->suid;
 }
 
-struct broadcast {
-    int pgid; /* -1: every process but the caller's and init */
-    int sig, found, reached;
-    const siginfo_t *info;
-};
-
-static bool broadcast_one(struct proc *p, void *arg)
-{
-    struct broadcast *b = arg;
-    if (b->pgid < 0 ? p->pid <= 1 || p == curproc : p->pgid != b->pgid)
-        return true;
-    b->found++;
-    if (!signal_allowed(p))
-        return true;
-    b->reached++;
-    if (b->sig)
-        signal_send_proc_locked(p, b->sig, b->info);
-    return true;
-}
-
 long kill_one(int pid, int sig, const siginfo_t *info)
 {
     spin_lock(&proc_lock);
@@ -110,16 +90,7 @@ long sys_kill(u64 pid_arg, u64 sig)
     signal_user_info(&info, (int)sig, SI_USER);
     if (pid > 0)
         return kill_one(pid, (int)sig, &info);
-    BUG_NOTE_MORE(kill_int_min, 1, (u32)pid ^ 0x80000000u);
-    if (!BUG(kill_int_min) && pid == (int)0x80000000) /* has no negation */
-        return -ESRCH;
-    struct broadcast b = {.pgid = pid == -1  ? -1
-                                  : pid == 0 ? curproc->pgid
-                                             : -pid,
-                          .sig = (int)sig,
-                          .info = &info};
-    proc_for_each(broadcast_one, &b);
-    return !b.found ? -ESRCH : b.reached ? 0 : -EPERM;
+    return kill_group(pid, (int)sig, &info);
 }
 
 long send_to_thread(int tgid, int tid, int sig, const siginfo_t *info)

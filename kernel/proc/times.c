@@ -40,17 +40,6 @@ u64 deadline_from(i64 sec, i64 nsec, bool absolute, int clock)
     return ns_to_ticks(ns);
 }
 
-static long cpu_clock_ns(int id, u64 *ns)
-{
-    struct cpu_clock clock;
-    u64 ticks;
-    long error = cpu_clock_find(id, true, &clock);
-    if (error || !cpu_clock_read(&clock, &ticks))
-        return -EINVAL;
-    *ns = ticks * NS_PER_TICK;
-    return 0;
-}
-
 long clock_read(int clock, u64 *ns)
 {
     switch (clock) {
@@ -135,17 +124,4 @@ long sys_clock_nanosleep(u64 clock, u64 flags, u64 request, u64 remain)
 long sys_nanosleep(u64 request, u64 remain)
 {
     return sys_clock_nanosleep(CLOCK_MONOTONIC, 0, request, remain);
-}
-
-/* Accounting */
-
-struct timeval64 ticks_to_timeval(u64 ticks)
-{
-    return (struct timeval64){(i64)(ticks / TICKS_PER_SEC), (i64)(ticks % TICKS_PER_SEC / 10)};
-}
-
-void rusage_times(struct rusage *ru, u64 utime_ticks, u64 stime_ticks)
-{
-    ru->utime = ticks_to_timeval(utime_ticks);
-    ru->stime = ticks_to_timeval(stime_ticks);
 }

@@ -95,16 +95,6 @@ long do_wait(const struct wait_request *rq, struct wait_result *out)
     return found ? found : error;
 }
 
-long put_rusage(va_t addr, const struct wait_result *r)
-{
-    struct rusage ru;
-    memset(&ru, 0, sizeof(ru));
-    rusage_times(&ru, r->utime, r->stime);
-    ru.nvcsw = (long)r->switches[0];
-    ru.nivcsw = (long)r->switches[1];
-    return copyout(addr, &ru, sizeof(ru));
-}
-
 long sys_wait4(u64 pid_arg, u64 status_addr, u64 options, u64 rusage_addr)
 {
     int pid = (int)pid_arg;

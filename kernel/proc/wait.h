@@ -16,4 +16,13 @@ struct wait_result {
 
 /* 1 with an event in *out; 0: none yet, with WNOHANG; -ECHILD, -ERESTARTSYS. */
 long do_wait(const struct wait_request *rq, struct wait_result *out);
+#define RUSAGE_BYTES 144
+/* opt/cpuclock: struct rusage of the child. Without it nobody knows what a child used: zeros. */
+#ifdef CONFIG_CPUCLOCK
 long put_rusage(va_t addr, const struct wait_result *r);
+#else
+static inline long put_rusage(va_t addr, const struct wait_result *r)
+{
+    return user_zero(addr, RUSAGE_BYTES);
+}
+#endif

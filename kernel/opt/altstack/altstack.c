@@ -5,6 +5,7 @@
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/altstack/flags.h"
 
 /* A stack that disarms itself is never in use: no handler runs on it while it is set. */
 static bool on_altstack(u64 sp)

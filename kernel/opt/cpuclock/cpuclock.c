@@ -14,6 +14,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "klib.h"
+#include "opt/cpuclock/cpuclock.h"
 #include "memlayout.h"
 #include "proc.h"
 #include "proc/internal.h"
@@ -125,5 +126,16 @@ long cpu_clock_sleep(int id, u64 ns, bool absolute, u64 *left)
             return -EINTR;
         }
     }
+    return 0;
+}
+
+long cpu_clock_ns(int id, u64 *ns)
+{
+    struct cpu_clock clock;
+    u64 ticks;
+    long error = cpu_clock_find(id, true, &clock);
+    if (error || !cpu_clock_read(&clock, &ticks))
+        return -EINVAL;
+    *ns = ticks * NS_PER_TICK;
     return 0;
 }

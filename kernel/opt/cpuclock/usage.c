@@ -2,6 +2,7 @@
 #include "abi/errno.h"
 #include "abi/sched.h"
 #include "klib.h"
+#include "opt/cpuclock/rusage.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "riscv.h"

@@ -4,6 +4,8 @@
 #include "bugs.h"
 #include "fs.h"
 #include "klib.h"
+#include "opt/descriptors/look.h"
+#include "opt/exec/tables.h"
 #include "proc.h"
 #include "syscall.h"
 

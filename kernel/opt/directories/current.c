@@ -5,6 +5,7 @@
 #include "fs/namei.h"
 #include "fs/open.h"
 #include "klib.h"
+#include "opt/directories/path_string.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"

@@ -5,6 +5,7 @@
 #include "opt/futex/futex.h"
 #include "proc.h"
 #include "proc/internal.h"
+#include "opt/futexops/futexops.h"
 
 /*
  * Locks futex_lock with the word at addr equal to *expected (NULL: whatever it is). The comparison

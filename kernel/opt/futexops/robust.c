@@ -5,6 +5,7 @@
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/futexops/futexops.h"
 
 #define ROBUST_LIMIT 2048
 

@@ -9,6 +9,7 @@
 #include "proc/internal.h"
 #include "riscv.h"
 #include "syscall.h"
+#include "opt/altstack/flags.h"
 
 /* Offsets from the start of the frame. */
 struct user_context {

@@ -4,6 +4,8 @@
  */
 #include "abi/errno.h"
 #include "klib.h"
+#include "opt/cpuclock/cpuclock.h"
+#include "opt/cpuclock/rusage.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"

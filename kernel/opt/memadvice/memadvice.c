@@ -8,6 +8,7 @@
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/memadvice/memadvice.h"
 
 static long advise_one(struct vm *vm, struct vma *vma, va_t start, va_t end, int advice)
 {

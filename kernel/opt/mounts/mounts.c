@@ -6,6 +6,7 @@
 #include "fs/namei.h"
 #include "fs/open.h"
 #include "klib.h"
+#include "opt/directories/path_string.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
@@ -115,6 +116,27 @@ static long copy_word(char *buf, u64 size, u64 addr)
     return n == -ENAMETOOLONG ? -EINVAL : n < 0 ? n : 0;
 }
 
+static int mount_on(const char *source, const char *where, const char *type, u32 flags,
+                    const char *data)
+{
+    struct path at;
+    char *text;
+    int err;
+
+    if (!fs_find_type(type))
+        return -ENODEV;
+    err = path_walk(NULL, where, WALK_FOLLOW | WALK_DIR, &at);
+    if (err)
+        return err;
+    text = kmalloc(PATH_LEN_MAX);
+    err = text ? path_string(&at, text, PATH_LEN_MAX) : -ENOMEM;
+    if (!err)
+        err = fs_mount_at(&at, source, text, type, flags, data);
+    kfree(text);
+    path_put(&at);
+    return err;
+}
+
 long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
 {
     char kind[32], src[128], options[256];
@@ -135,7 +157,7 @@ long sys_mount(u64 source, u64 target, u64 type, u64 flags, u64 data)
         return -ENOMEM;
     err = copyinstr(where, target, PATH_LEN_MAX);
     if (err >= 0)
-        err = fs_mount(src, where, kind, (u32)flags, options);
+        err = mount_on(src, where, kind, (u32)flags, options);
     kfree(where);
     return err;
 }

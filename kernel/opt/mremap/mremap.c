@@ -11,6 +11,7 @@
 #include "proc.h"
 #include "riscv.h"
 #include "syscall.h"
+#include "opt/mremap/mremap.h"
 
 struct mover {
     struct vm *vm;

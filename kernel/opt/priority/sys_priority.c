@@ -12,6 +12,7 @@
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/priority/policies.h"
 
 #define NICE_MIN    (-20)
 #define NICE_MAX    19

@@ -6,11 +6,12 @@
 #include "alloc.h"
 #include "isa.h"
 #include "klib.h"
+#include "opt/directories/path_string.h"
 #include "memlayout.h"
 #include "proc.h"
 #include "procfs.h"
 #include "timeout.h"
-#include "tty.h"
+#include "opt/terminal/tty.h"
 #include "vm.h"
 
 #define HZ 100 /* clock ticks of user space (AT_CLKTCK) */

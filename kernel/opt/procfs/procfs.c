@@ -17,6 +17,7 @@
 #include "boot.h"
 #include "fs/devfs.h"
 #include "klib.h"
+#include "opt/descriptors/look.h"
 #include "memlayout.h"
 #include "fs/open.h"
 #include "proc.h"
@@ -491,13 +492,25 @@ static int proc_mount(const struct fs_type *type, const char *source, u32 flags,
 
 static struct fs_type procfs_type = {.name = "proc", .nodev = true, .mount = proc_mount};
 
+static void link_in_dev(const char *name, const char *target)
+{
+    struct path dev;
+
+    if (path_walk(NULL, "/dev", WALK_DIR, &dev))
+        return;
+    mutex_lock(&fs_lock);
+    dev.inode->ops->symlink(dev.inode, name, target);
+    mutex_unlock(&fs_lock);
+    path_put(&dev);
+}
+
 static void procfs_init(void)
 {
     fs_register(&procfs_type);
-    fs_mount("proc", "/proc", "proc", 0, "");
-    devfs_symlink("fd", "/proc/self/fd");
-    devfs_symlink("stdin", "/proc/self/fd/0");
-    devfs_symlink("stdout", "/proc/self/fd/1");
-    devfs_symlink("stderr", "/proc/self/fd/2");
+    fs_mount("proc", "/proc", "proc");
+    link_in_dev("fd", "/proc/self/fd");
+    link_in_dev("stdin", "/proc/self/fd/0");
+    link_in_dev("stdout", "/proc/self/fd/1");
+    link_in_dev("stderr", "/proc/self/fd/2");
 }
 INITCALL(procfs_init);

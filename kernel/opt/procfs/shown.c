@@ -3,6 +3,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
+#include "opt/directories/path_string.h"
 
 static bool is_dots(const char *name)
 {

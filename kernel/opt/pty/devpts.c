@@ -99,5 +99,5 @@ int devpts_init(void)
     pts_super->root->ops = &dir_ops;
     fs_register(&devpts_type);
     devfs_mkdir("pts");
-    return fs_mount("devpts", "/dev/pts", "devpts", 0, "");
+    return fs_mount("devpts", "/dev/pts", "devpts");
 }

@@ -26,7 +26,7 @@
 #include "poll.h"
 #include "proc.h"
 #include "signal.h"
-#include "dev/termios.h"
+#include "opt/terminal/termios.h"
 #include "opt/terminal/ioctls.h"
 #include "vm.h"
 

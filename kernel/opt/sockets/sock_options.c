@@ -10,6 +10,7 @@
 #include "syscall.h"
 #include "timeout.h"
 #include "vm.h"
+#include "opt/sockets/errno.h"
 
 enum {
     SOL_SOCKET = 1,

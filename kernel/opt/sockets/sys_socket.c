@@ -13,6 +13,7 @@
 #include "syscall.h"
 #include "timeout.h"
 #include "vm.h"
+#include "opt/sockets/errno.h"
 
 #define SOCK_TYPE     0xf
 #define SOCK_NONBLOCK O_NONBLOCK

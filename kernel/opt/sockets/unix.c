@@ -16,6 +16,7 @@
 #include "proc.h"
 #include "signal.h"
 #include "timeout.h"
+#include "opt/sockets/errno.h"
 
 #define CHUNK 16384
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "fs.h"
+#include "opt/sockets/errno.h"
 
 #define AF_UNIX 1
 

@@ -11,6 +11,7 @@
 #include "fs/namei.h"
 #include "proc.h"
 #include "timeout.h"
+#include "opt/sockets/errno.h"
 
 static struct list names = LIST_INIT(names); /* sockets with abstract names; (unix_mutex) */
 

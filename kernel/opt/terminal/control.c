@@ -1,5 +1,5 @@
 /* control.c: the ioctls of a terminal that change it (termios(3), ioctl_tty(2)). */
-#include "dev/termios.h"
+#include "opt/terminal/termios.h"
 #include "opt/terminal/ioctls.h"
 #include "abi/errno.h"
 #include "abi/signal.h"

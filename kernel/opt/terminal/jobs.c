@@ -12,7 +12,7 @@
 #include "klib.h"
 #include "proc.h"
 #include "signal.h"
-#include "dev/termios.h"
+#include "opt/terminal/termios.h"
 #include "opt/terminal/ioctls.h"
 #include "vm.h"
 

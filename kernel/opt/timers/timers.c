@@ -13,6 +13,7 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
+#include "opt/cpuclock/cpuclock.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "syscall.h"

@@ -20,6 +20,7 @@
 #include "klib.h"
 #include "proc.h"
 #include "wait.h"
+#include "opt/sockets/errno.h"
 
 #define PORTS           8 /* port 0 is the root hub itself */
 #define DESCRIPTORS_MAX 256

@@ -5,7 +5,7 @@
  */
 #include "abi/errno.h"
 #include "klib.h"
-#include "tty.h"
+#include "opt/terminal/tty.h"
 #include "virtio.h"
 
 #define F_SIZE (1UL << 0)

@@ -1,23 +1,13 @@
 /*
- * mem.c: devices without hardware: /dev/null, zero, full, random, urandom, kmsg, marker.
+ * memdevices.c: more devices without hardware: /dev/zero, full, random, urandom, kmsg, marker.
  */
 #include "abi/errno.h"
 #include "boot.h"
-#include "dev.h"
+#include "dev/dev.h"
 #include "file.h"
 #include "fs.h"
 #include "klib.h"
 #include "vm.h"
-
-static i64 null_read(struct file *file, struct iter *to, i64 *pos)
-{
-    return 0;
-}
-
-static i64 null_write(struct file *file, struct iter *from, i64 *pos)
-{
-    return from->left;
-}
 
 static i64 zero_read(struct file *file, struct iter *to, i64 *pos)
 {
@@ -103,14 +93,8 @@ static i64 marker_write(struct file *file, struct iter *from, i64 *pos)
     return (i64)n;
 }
 
-static i64 always_zero(struct file *file, i64 offset, int whence)
-{
-    return 0;
-}
+#define COMMON .lseek = null_lseek
 
-#define COMMON .lseek = always_zero
-
-static const struct file_ops null_ops = {.read = null_read, .write = null_write, COMMON};
 static const struct file_ops zero_ops = {
     .read = zero_read, .write = null_write, .mmap = zero_mmap, COMMON};
 static const struct file_ops full_ops = {
@@ -119,9 +103,8 @@ static const struct file_ops random_ops = {.read = random_read, .write = random_
 static const struct file_ops kmsg_ops = {.write = kmsg_write, COMMON};
 static const struct file_ops marker_ops = {.write = marker_write, COMMON};
 
-void mem_devices_init(void)
+static void memdevices_init(void)
 {
-    devfs_register_dev("null", &null_ops, 0666, MKDEV(1, 3), NULL);
     devfs_register_dev("zero", &zero_ops, 0666, MKDEV(1, 5), NULL);
     devfs_register_dev("full", &full_ops, 0666, MKDEV(1, 7), NULL);
     devfs_register_dev("random", &random_ops, 0666, MKDEV(1, 8), NULL);
@@ -129,3 +112,4 @@ void mem_devices_init(void)
     devfs_register_dev("kmsg", &kmsg_ops, 0200, MKDEV(1, 11), NULL);
     devfs_register_dev("marker", &marker_ops, 0222, MKDEV(10, 240), NULL);
 }
+INITCALL(memdevices_init);

@@ -9,12 +9,12 @@
  *
  * Not modelled: baud rates, parity, IXOFF (sending XON and XOFF), modem control, output delays.
  */
-#include "tty.h"
+#include "opt/terminal/tty.h"
 #include "abi/signal.h"
 #include "klib.h"
 #include "poll.h"
 #include "signal.h"
-#include "termios.h"
+#include "opt/terminal/termios.h"
 
 void tty_init(struct tty *tty, const char *name, const struct tty_driver *driver, u64 rdev)
 {

@@ -1,8 +1,7 @@
 /* termios.h: the bits of struct termios, Linux/riscv64 values (asm-generic/termbits.h). */
 #pragma once
 
-#include "abi/errno.h"
-#include "tty.h"
+#include "opt/terminal/tty.h"
 
 enum {
     VINTR,
@@ -57,13 +56,12 @@ enum {
 #define ECHOKE  0004000
 #define IEXTEN  0100000
 
-/* ioctl_tty(2); the others are in opt/terminal/ioctls.h */
-#define TCGETS     0x5401
+/* ioctl_tty(2); the others are in ioctls.h */
 #define TIOCSPGRP  0x5410
 #define TIOCGWINSZ 0x5413
 #define TIOCINQ    0x541b
 
-/* tty.c, for tty_file.c and opt/terminal; all need the lock */
+/* tty.c; all need the lock */
 u32 tty_emit(struct tty *tty, const char *s, u32 n); /* the number that the driver had room for */
 void tty_emit_char(struct tty *tty, char c);         /* through output processing */
 void tty_emit_all(struct tty *tty, const char *s, u32 n);
@@ -78,30 +76,13 @@ u32 tty_take(struct tty *tty, u8 *buf, u32 n, bool *eol);
 /* tty_file.c */
 void tty_resume_input(
     struct tty *tty); /* lets the driver pass on input that did not fit the ring */
-/* "tty=raw,noecho,nocrlf,ROWSxCOLS" of the kernel command line */
-void tty_apply_cmdline(struct tty *tty);
 
-/* opt/terminal */
+/* control.c, edit.c, jobs.c, stop.c */
 void tty_mode_changed(struct tty *tty, const struct termios *old);
 void tty_stop_output(struct tty *tty, bool stop);
 long tty_job_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
-#ifdef CONFIG_TERMINAL
 /* Needs the lock. True: c is a key with an effect; the caller sends *sig after it drops the lock.
  */
 bool tty_key(struct tty *tty, u8 c, int *sig);
 long tty_check_foreground(struct tty *tty, int sig);
 long tty_change(struct tty *tty, u32 cmd, u64 arg, bool by_master); /* the ioctls that change it */
-#else
-static inline bool tty_key(struct tty *tty, u8 c, int *sig)
-{
-    return false;
-}
-static inline long tty_check_foreground(struct tty *tty, int sig)
-{
-    return 0;
-}
-static inline long tty_change(struct tty *tty, u32 cmd, u64 arg, bool by_master)
-{
-    return -ENOTTY;
-}
-#endif

@@ -1,6 +1,6 @@
 /*
- * tty.h: terminals. A tty is a line discipline (dev/tty.c) between a driver that moves characters
- * (dev/uart.c, opt/pty/pty.c) and the files that programs read and write.
+ * tty.h: terminals. A tty is a line discipline (tty.c) between a driver that moves characters
+ * (serial.c, opt/pty/pty.c) and the files that programs read and write.
  *
  * References to a tty: its open files and its driver each hold one. The field tty of struct proc
  * holds none: readers take proc_lock, and tty_hangup clears it before the driver drops its own.
@@ -10,15 +10,8 @@
 
 #include "types.h"
 #include "lock.h"
+#include "serial.h"
 #include "wait.h"
-
-#define NCCS 19
-
-struct termios { /* ABI */
-    u32 iflag, oflag, cflag, lflag;
-    u8 line;
-    u8 cc[NCCS];
-};
 
 struct winsize { /* ABI */
     u16 rows, cols, xpixel, ypixel;
@@ -89,9 +82,7 @@ bool tty_wants_more(const struct tty *tty);
 void tty_resize(struct tty *tty, const struct winsize *size);
 /* There is room for output again. */
 void tty_output_room(struct tty *tty);
-int tty_register(struct tty *tty, const char *node); /* as /dev/node */
-void tty_console_is(struct tty *tty);                /* /dev/console and kernel messages go here */
-struct tty *tty_console(void);                       /* or 0 */
+struct tty *tty_console(void); /* where kernel messages go, or 0 */
 
 /* Opens tty as file. Takes over a reference to tty, also on failure (-EIO: hung up). */
 struct file;
@@ -100,23 +91,11 @@ extern const struct file_ops tty_fops; /* the operations of such a file */
 /* The ioctls of a terminal; by_master: called on the master of a pseudo-terminal. */
 long tty_control(struct tty *tty, u32 cmd, u64 arg, bool by_master);
 
-/* opt/terminal */
 struct proc;
 struct tty *tty_controlling(struct proc *p); /* with a reference, or 0 */
-/* Hangs up: the session loses its terminal, its leader gets SIGHUP, reads of open files end. */
-void tty_hangup(struct tty *tty);
-#ifdef CONFIG_TERMINAL
 /* Session leader p takes tty as controlling terminal, its group in the foreground. */
 int tty_set_controlling(struct tty *tty, struct proc *p);
 /* open(2) without O_NOCTTY gives a session leader without a terminal this one. */
 void tty_open_controlling(struct tty *tty, const struct file *file);
-/* A session leader exits: SIGHUP to the foreground group; the terminal is free again. */
-void tty_session_exit(struct proc *p);
-#else
-static inline int tty_set_controlling(struct tty *tty, struct proc *p)
-{
-    return 0;
-}
-static inline void tty_open_controlling(struct tty *tty, const struct file *file) {}
-static inline void tty_session_exit(struct proc *p) {}
-#endif
+/* Hangs up: the session loses its terminal, its leader gets SIGHUP, reads of open files end. */
+void tty_hangup(struct tty *tty);

@@ -1,9 +1,8 @@
 /*
  * tty_file.c: terminals as files: read, write, poll, and the ioctls of termios(3) and ioctl_tty(2).
- * Nodes: /dev/ttyS0, /dev/console (the same terminal), /dev/tty (the controlling one), /dev/pts/N
- * (opt/pty/pty.c).
+ * Nodes: /dev/ttyS0, /dev/console (serial.c), /dev/tty (jobs.c), /dev/pts/N (opt/pty/pty.c).
  */
-#include "tty.h"
+#include "opt/terminal/tty.h"
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "fs.h"
@@ -12,16 +11,9 @@
 #include "poll.h"
 #include "proc.h"
 #include "signal.h"
-#include "termios.h"
+#include "opt/terminal/termios.h"
 #include "timeout.h"
 #include "vm.h"
-
-static struct tty *console;
-
-struct tty *tty_console(void)
-{
-    return console;
-}
 
 /* Deciseconds of VTIME to an absolute deadline. */
 static u64 deadline_after(u8 vtime)
@@ -241,82 +233,4 @@ int tty_open_file(struct tty *tty, struct file *file)
     file->priv = tty;
     file->fflags |= FF_STREAM;
     return 0;
-}
-
-static int serial_open(struct inode *inode, struct file *file)
-{
-    struct tty *tty = inode->dev_priv;
-    int err = tty_open_file(tty_get(tty), file);
-
-    if (!err)
-        tty_open_controlling(tty, file);
-    return err;
-}
-
-static int console_open(struct inode *inode, struct file *file)
-{
-    return console ? tty_open_file(tty_get(console), file) : -ENODEV;
-}
-
-static const struct file_ops serial_ops = {.open = serial_open};
-static const struct file_ops console_ops = {.open = console_open};
-
-int tty_register(struct tty *tty, const char *node)
-{
-    return devfs_register_dev(node, &serial_ops, 0620, tty->rdev, tty);
-}
-
-/* Kernel messages bypass the terminal's lock: they must work in any context. */
-static void console_put(const char *s, size_t n)
-{
-    size_t start = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (s[i] == '\n' && console->termios.oflag & ONLCR) {
-            console->driver->output(console, s + start, i - start);
-            console->driver->output(console, "\r", 1);
-            start = i;
-        }
-    console->driver->output(console, s + start, n - start);
-}
-
-void tty_console_is(struct tty *tty)
-{
-    console = tty;
-    console_set_output(console_put);
-    devfs_register_dev("console", &console_ops, 0600, MKDEV(5, 1), NULL);
-}
-
-static void apply_word(struct tty *tty, const char *word, u64 len)
-{
-    const char *end;
-
-    if (len == 6 && !memcmp(word, "noecho", 6))
-        tty->termios.lflag &= ~ECHO;
-    else if (len == 6 && !memcmp(word, "nocrlf", 6))
-        tty->termios.oflag &= ~ONLCR;
-    else if (len == 3 && !memcmp(word, "raw", 3))
-        tty->termios.lflag &= ~(ICANON | ECHO | ISIG | IEXTEN);
-    else if (len == 6 && !memcmp(word, "stream", 6)) {
-        tty->termios.iflag &= ~(ICRNL | IXON);
-        tty->termios.lflag &= ~(ICANON | ECHO | ISIG | IEXTEN);
-        tty->is_stream = true;
-    } else if (*word >= '0' && *word <= '9') {
-        tty->winsize.rows = (u16)strtou64(word, &end, 10);
-        if (*end == 'x')
-            tty->winsize.cols = (u16)strtou64(end + 1, &end, 10);
-    }
-}
-
-void tty_apply_cmdline(struct tty *tty)
-{
-    char buf[64];
-    const char *p = cmdline_get("tty", buf, sizeof(buf));
-
-    while (p && *p) {
-        const char *comma = strchr(p, ',');
-
-        apply_word(tty, p, comma ? (u64)(comma - p) : strlen(p));
-        p = comma ? comma + 1 : NULL;
-    }
 }

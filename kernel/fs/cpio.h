@@ -1,0 +1,63 @@
+/* cpio.h: an archive while it is unpacked, for cpio.c and opt/links. */
+#pragma once
+
+#include "fs/namei.h"
+
+/* Most bytes that a part of a member other than its contents may have. */
+#define PART_MAX     0x8000
+#define WINDOW_ORDER 4
+
+enum field {
+    INO,
+    MODE,
+    UID,
+    GID,
+    NLINK,
+    MTIME,
+    FILESIZE,
+    DEVMAJOR,
+    DEVMINOR,
+    RDEVMAJOR,
+    RDEVMINOR,
+    NAMESIZE,
+    CHECK,
+    FIELDS
+};
+
+struct member {
+    u64 f[FIELDS];
+    char *name; /* allocated */
+};
+
+/* The archive, from its start to its end: in memory, or through a window that is refilled. */
+struct archive {
+    const u8 *at; /* the next byte */
+    u64 ready;    /* bytes that can be read at `at` */
+    u64 behind;   /* bytes that are not in the window yet */
+    u64 offset, bytes;
+    u8 *window; /* NULL: all of it is in memory */
+    struct hardlink *links;
+};
+
+/* Makes the next n bytes ready, n <= PART_MAX; false when there are fewer. */
+bool cpio_fill(struct archive *a, u64 n);
+const u8 *cpio_take(struct archive *a, u64 n); /* n of the ready bytes */
+
+/* opt/links: hard links, members with one inode number, and symbolic links. */
+#ifdef CONFIG_LINKS
+/* 1: m is a link and made, *out is its inode; 0: no link; -errno. */
+int cpio_make_link(struct archive *a, struct walk *w, struct member *m, struct inode **out);
+void cpio_remember_link(struct archive *a, const struct member *m, struct inode *inode);
+void cpio_forget_links(struct archive *a);
+#else
+static inline int cpio_make_link(struct archive *a, struct walk *w, struct member *m,
+                                 struct inode **out)
+{
+    return S_ISLNK(m->f[MODE]) ? -ENOSYS : 0;
+}
+static inline void cpio_remember_link(struct archive *a, const struct member *m,
+                                      struct inode *inode)
+{
+}
+static inline void cpio_forget_links(struct archive *a) {}
+#endif
