@@ -1,6 +1,9 @@
 // The kernel's command line for a program as its first process. Also runs in the page.
 import { KcovboxError } from '../emulator/index.ts';
 
+/** The file of fw_cfg in which a kernel with the option FW_CFG looks for more words. */
+export const CMDLINE_FILE = 'opt/kcovbox/cmdline';
+
 const refused = (why: string): KcovboxError => new KcovboxError('input', why);
 
 /** Its words besides the program's own. */

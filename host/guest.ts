@@ -10,7 +10,7 @@ import {
   type Dialect,
   writeCpio,
 } from '../toolchain/index.ts';
-import { type CommandLineOptions, commandLine } from './command-line.ts';
+import { CMDLINE_FILE, type CommandLineOptions, commandLine } from './command-line.ts';
 import type { LoadedDevice } from './device.ts';
 import { checkInput, holdInput, readInput, readLoaded } from './input.ts';
 import { checkProgram, EXECUTABLE, NAME_MAX } from './program.ts';
@@ -154,6 +154,9 @@ export const allInMemory = (images: GuestImages): GuestImages =>
     ? images
     : { ...images, append: `${images.append} ${images.tail}`, tail: undefined };
 
+const holds = (bytes: Uint8Array, text: string): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(text);
+
 /** Everything a machine needs to run `program` with `args` as its first process. */
 export async function prepareGuest(
   program: string,
@@ -170,12 +173,14 @@ export async function prepareGuest(
   const loaded =
     options.needsSymbols === false && kernelHash !== undefined ? readLoaded(kernelPath, 'kernel') : undefined;
   const images = { ...packed, kernelPath, loaded, kernelHash, size: options.size, args };
-  // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg.
-  const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
-  const words = isOwn ? { append: whole, tail: undefined } : { append, tail };
   // Held open: the cache may be pruned while the guest runs, and a report reads it behind the run.
   const readKernel = loaded ? holdInput(kernelPath, 'kernel') : () => readInput(kernelPath, 'kernel');
   let kernel = loaded ? undefined : readKernel();
+  // A kernel of the user's own, or of a tree of his own, may be older than the driver of fw_cfg; one
+  // of ours without its option FW_CFG does not have the name of the file.
+  const isOwn = options.kernel !== undefined || options.kernelSource !== undefined;
+  const looks = !isOwn && holds(loaded ?? kernel!, CMDLINE_FILE);
+  const words = looks ? { append, tail } : { append: whole, tail: undefined };
   return {
     ...images,
     ...words,

@@ -2,6 +2,7 @@
 // options of the emulator for it.
 import type { EngineKind, Extensions, Fault, Hostile, KcovMode, MachineOptions } from '../emulator/index.ts';
 import type { Dialect } from '../toolchain/index.ts';
+import { CMDLINE_FILE } from './command-line.ts';
 import type { LoadedDevice } from './device.ts';
 import { freedMemory } from './freed-memory.ts';
 import type { GuestImages } from './guest.ts';
@@ -43,7 +44,7 @@ export function imageOptions(
   return {
     ...options,
     fwCfg: [
-      { name: 'opt/kcovbox/cmdline', bytes: cmdline },
+      { name: CMDLINE_FILE, bytes: cmdline },
       { name: 'opt/kcovbox/initrd', bytes: initrd },
     ],
   };

@@ -11,7 +11,6 @@
 #include "fs/cpio.h"
 #include "abi/errno.h"
 #include "alloc.h"
-#include "dev/fw_cfg.h"
 #include "klib.h"
 #include "memlayout.h"
 #include "namei.h"
@@ -20,18 +19,7 @@
 
 bool cpio_fill(struct archive *a, u64 n)
 {
-    u64 more = MIN(a->behind, (PAGE_SIZE << WINDOW_ORDER) - a->ready);
-
-    if (a->ready >= n)
-        return true;
-    if (!a->window || a->ready + more < n)
-        return false;
-    memmove(a->window, a->at, a->ready);
-    fw_cfg_read(a->window + a->ready, (u32)more);
-    a->at = a->window;
-    a->ready += more;
-    a->behind -= more;
-    return true;
+    return a->ready >= n || (a->more && a->more(a, n));
 }
 
 const u8 *cpio_take(struct archive *a, u64 n)
@@ -228,7 +216,7 @@ static bool skip_zeros(struct archive *a)
     return false;
 }
 
-static int unpack(struct archive *a)
+int cpio_unpack(struct archive *a)
 {
     struct member m;
     int err = 0;
@@ -247,27 +235,5 @@ static int unpack(struct archive *a)
         take_padding(a);
     }
     cpio_forget_links(a);
-    return err;
-}
-
-int cpio_unpack(const void *image, u64 bytes)
-{
-    struct archive a = {.at = image, .ready = bytes, .bytes = bytes};
-
-    return unpack(&a);
-}
-
-int cpio_unpack_fw_cfg(const struct fw_cfg_file *file)
-{
-    struct archive a = {.behind = file->size, .bytes = file->size};
-    pa_t window = page_alloc(WINDOW_ORDER);
-    int err;
-
-    if (!window)
-        return -ENOMEM;
-    a.window = pa_to_va(window);
-    fw_cfg_open(file);
-    err = unpack(&a);
-    page_free(window, WINDOW_ORDER);
     return err;
 }

@@ -4,8 +4,7 @@
 #include "fs/namei.h"
 
 /* Most bytes that a part of a member other than its contents may have. */
-#define PART_MAX     0x8000
-#define WINDOW_ORDER 4
+#define PART_MAX 0x8000
 
 enum field {
     INO,
@@ -29,16 +28,18 @@ struct member {
     char *name; /* allocated */
 };
 
-/* The archive, from its start to its end: in memory, or through a window that is refilled. */
+/* The archive, from its start to its end: in memory, or in pieces that more() brings. */
 struct archive {
     const u8 *at; /* the next byte */
     u64 ready;    /* bytes that can be read at `at` */
-    u64 behind;   /* bytes that are not in the window yet */
+    u64 behind;   /* bytes that are not there yet */
     u64 offset, bytes;
-    u8 *window; /* NULL: all of it is in memory */
+    bool (*more)(struct archive *a, u64 n); /* makes n bytes ready; NULL: all are */
+    u8 *window;                             /* of more() */
     struct hardlink *links;
 };
 
+int cpio_unpack(struct archive *a); /* a newc archive: 0, or -errno after a message */
 /* Makes the next n bytes ready, n <= PART_MAX; false when there are fewer. */
 bool cpio_fill(struct archive *a, u64 n);
 const u8 *cpio_take(struct archive *a, u64 n); /* n of the ready bytes */

@@ -6,6 +6,7 @@
 #include "fs.h"
 #include "abi/errno.h"
 #include "boot.h"
+#include "cpio.h"
 #include "devfs.h"
 #include "klib.h"
 #include "memlayout.h"
@@ -33,6 +34,7 @@ static void make_dir(const char *path, u32 mode)
 /* Called once, in a thread that may sleep. */
 void fs_init(void)
 {
+    struct archive initrd = {.at = initrd_start, .ready = initrd_size, .bytes = initrd_size};
     int err;
 
     fs_register(&tmpfs_type);
@@ -44,7 +46,7 @@ void fs_init(void)
         panic("no memory for the root file system");
     mount_root()->sb->root->mode = S_IFDIR | 0755;
     fsctx_init();
-    if (initrd_size && cpio_unpack(initrd_start, initrd_size))
+    if (initrd_size && cpio_unpack(&initrd))
         kprintf("initrd: the archive is damaged, continuing with what was unpacked\n");
     make_dir("/dev", 0755);
     make_dir("/proc", 0555);

@@ -84,7 +84,7 @@ struct inode *tmpfs_inode(struct super *sb, u32 mode)
         return NULL;
     }
     node->next_number = 2;
-    inode->seals = S_ISREG(mode) ? SEALS_KNOWN | SEAL_SEAL : 0;
+    inode->seals = seals_of_new(mode);
     inode->priv = node;
     inode->ops = &tmpfs_ops;
     inode->fops = fops_for_mode(mode);

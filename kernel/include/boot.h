@@ -23,6 +23,13 @@ void host_mark(u32 number); /* a moment for the host: run --snapshot-at marker:N
     static void (*const initcall_##fn)(void)                                                       \
         __attribute__((used, section(".initcalls"), aligned(8))) = fn
 
+/* opt/fwcfg */
+#ifdef CONFIG_FW_CFG
+void take_program(void);
+#else
+static inline void take_program(void) {}
+#endif
+
 /* opt/failinject: arms the current thread with fail_nth=N of the command line. */
 #ifdef CONFIG_FAULT_INJECTION
 void fail_first_program(void);

@@ -191,12 +191,6 @@ struct mount {
     struct mount *next; /* (fs_lock) */
 };
 
-struct statfs64 {
-    u64 type, bsize, blocks, bfree, bavail, files, ffree;
-    i32 fsid[2];
-    u64 namelen, frsize, flags, spare[4];
-};
-
 /* A place in the tree; its creator owns both references. */
 struct path {
     struct mount *mnt;
@@ -234,14 +228,11 @@ enum {
     WALK_DIR = 1 << 1,    /* the result must be a directory */
 };
 int path_walk(const struct path *base, const char *name, u32 how, struct path *out);
-/* Walks to the directory of the last component and copies that into last[NAME_LEN_MAX + 1]. */
-int path_walk_parent(const struct path *base, const char *name, struct path *dir, char *last);
 int inode_access(const struct inode *inode, u32 want); /* 4 read, 2 write, 1 execute */
 
 /* mount.c */
 void fs_register(struct fs_type *type);
 int fs_mount(const char *source, const char *where, const char *type); /* where is absolute */
-int fs_umount(const char *where, u32 flags);
 struct mount *mount_get(struct mount *mnt);
 void mount_put(struct mount *mnt);
 bool mount_cross_down(struct path *path); /* to the root that is mounted here; (fs_lock) */
@@ -287,9 +278,5 @@ static inline int page_cache_flush(struct inode *inode)
 
 /* Root: tmpfs filled from the initrd, /dev, /proc, /tmp. Once, in a thread that may sleep. */
 void fs_init(void);
-/* A newc archive, in memory or in a file of fw_cfg: 0, or an errno after a message. */
-int cpio_unpack(const void *image, u64 bytes);
-struct fw_cfg_file;
-int cpio_unpack_fw_cfg(const struct fw_cfg_file *file);
 /* Once, behind the last archive, which may be as large as it likes. */
 void fs_limit_root(void);

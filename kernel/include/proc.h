@@ -111,18 +111,8 @@ struct thread {
 #endif
 };
 
-/*
- * An observer of a process's events: kqueue. event() runs under proc_lock. The watcher holds a
- * reference to struct proc, which does not keep the process alive.
- */
+/* opt/kqueue: observers of a process hear of its events. */
 enum proc_event { PROC_FORKED, PROC_EXECUTED, PROC_EXITED, PROC_SIGNALLED };
-struct proc_watch {
-    struct list link; /* (proc_lock) */
-    struct proc *proc;
-    void (*event)(struct proc_watch *w, enum proc_event what, i64 data);
-};
-long proc_watch(struct proc_watch *w, int pid); /* of a zombie: event(PROC_EXITED) at once */
-void proc_unwatch(struct proc_watch *w);
 #ifdef CONFIG_KQUEUE
 void proc_tell(struct proc *p, enum proc_event what, i64 data); /* proc_lock held */
 #else

@@ -54,7 +54,5 @@ void softirq_run(void);
 
 /* The origin that this thread's deferred work would carry. */
 void work_origin_capture(struct work_origin *origin);
-/* The origin on whose behalf the current kernel thread runs now, or NULL. */
-const struct work_origin *work_origin_current(void);
 
 void taskq_init(void);

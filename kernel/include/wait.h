@@ -90,7 +90,3 @@ void sleep_cancel(void);
 #define wait_event_locked(q, lock, cond)                                                           \
     ((void)WAIT_LOOP(q, cond, SLEEP_UNINTERRUPTIBLE, WAIT_FOREVER, spin_unlock(lock),              \
                      spin_lock(lock)))
-#define wait_event_locked_interruptible(q, lock, cond)                                             \
-    WAIT_LOOP(q, cond, SLEEP_INTERRUPTIBLE, WAIT_FOREVER, spin_unlock(lock), spin_lock(lock))
-#define wait_event_locked_timeout(q, lock, cond, deadline)                                         \
-    WAIT_LOOP(q, cond, SLEEP_INTERRUPTIBLE, deadline, spin_unlock(lock), spin_lock(lock))

@@ -136,17 +136,6 @@ static void put_tids(const struct clone_request *rq, struct thread *t)
         t->set_tid = rq->child_tid;
 }
 
-/* Installs the descriptor and stores its number before the child can run. */
-static long begin_pidfd(const struct clone_request *rq, struct proc *p)
-{
-    int fd = pidfd_install(p, 0);
-    if (fd >= 0 && put_user(rq->pidfd, fd)) {
-        fd_close(fd);
-        return -EFAULT;
-    }
-    return fd;
-}
-
 /* Frees the parts of a child whose creation failed. */
 static long abandon(struct proc *p, struct thread *t, long pidfd, long error)
 {
@@ -174,7 +163,7 @@ long do_clone(const struct clone_request *rq)
         return abandon(p, NULL, -1, error ? error : -ENOMEM);
     copy_thread(t, rq);
     if (rq->flags & CLONE_PIDFD)
-        error = pidfd = begin_pidfd(rq, p);
+        error = pidfd = pidfd_begin(p, rq->pidfd);
     if (error >= 0)
         error = publish(p, t, rq->flags);
     if (error)

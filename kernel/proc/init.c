@@ -8,7 +8,6 @@
 #include "alloc.h"
 #include "boot.h"
 #include "dev/dev.h"
-#include "dev/fw_cfg.h"
 #include "driver.h"
 #include "file.h"
 #include "fs.h"
@@ -86,38 +85,6 @@ static void collect(char **words, int n, char **argv, char **envp)
     argv[argc] = envp[envc] = NULL;
 }
 
-/* Puts the file behind the words of the device tree. */
-static void extend_cmdline(const struct fw_cfg_file *file)
-{
-    size_t n = strlen(cmdline);
-    char *text = kmalloc(n + file->size + 2);
-
-    if (!text)
-        panic("out of memory for a command line of %u bytes", file->size);
-    memcpy(text, cmdline, n);
-    text[n] = ' ';
-    fw_cfg_open(file);
-    fw_cfg_read(text + n + 1, file->size);
-    text[n + 1 + file->size] = 0;
-    cmdline = text;
-}
-
-/*
- * Takes the files that are for this one run: words of the command line, and an archive for the root
- * file system. Everything before this is the same whatever the program is: a host may save the
- * machine at our first access to the device, and start other programs from there.
- */
-static void take_program(void)
-{
-    struct fw_cfg_file file;
-
-    if (fw_cfg_find("opt/kcovbox/cmdline", &file))
-        extend_cmdline(&file);
-    if (fw_cfg_find("opt/kcovbox/initrd", &file) && cpio_unpack_fw_cfg(&file))
-        kprintf("initrd: the archive is damaged, continuing with what was unpacked\n");
-    fs_limit_root();
-}
-
 static void run_init(void)
 {
     char **words = kzalloc(3 * (WORDS_MAX + 8) * sizeof(char *));
@@ -174,6 +141,7 @@ static void init_main(void *arg)
     kcov_init();     /* coverage device and descriptors */
     open_console();
     take_program();
+    fs_limit_root();
     run_init();
     report_boot();
     fail_first_program();

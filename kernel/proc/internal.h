@@ -72,6 +72,13 @@ int signal_send_thread_locked(struct thread *t, int sig, const siginfo_t *info);
 int signal_take(struct thread *t, sigset_t set, siginfo_t *info);
 sigset_t signal_deliverable(const struct thread *t); /* not blocked */
 
+/* The interrupted system call runs again. */
+static inline void go_back_to_syscall(struct trapframe *tf)
+{
+    tf->a0 = tf->orig_a0;
+    tf->epc -= 4;
+}
+
 /* opt/handlers. Without it sigaction() refuses handlers with ENOSYS. */
 #ifdef CONFIG_HANDLERS
 void run_handler(struct k_sigaction act, int sig, const siginfo_t *info, struct trapframe *tf);
@@ -117,19 +124,13 @@ static inline long kill_group(int pid, int sig, const siginfo_t *info)
     return -ESRCH;
 }
 #endif
-/* opt/pidfd */
+/* opt/pidfd: a descriptor of p, whose number is stored at to; or -errno. */
 #ifdef CONFIG_PIDFD
-int pidfd_install(struct proc *p, u32 oflags);   /* a descriptor, or -errno */
-struct proc *pidfd_proc(int fd, bool *nonblock); /* one reference, or NULL: not a pidfd */
+long pidfd_begin(struct proc *p, va_t to);
 #else
-static inline int pidfd_install(struct proc *p, u32 oflags)
+static inline long pidfd_begin(struct proc *p, va_t to)
 {
     return -EINVAL;
-}
-static inline struct proc *pidfd_proc(int fd, bool *nonblock)
-{
-    *nonblock = false;
-    return NULL;
 }
 #endif
 

@@ -10,35 +10,14 @@
 #include "riscv.h"
 #include "syscall.h"
 
-static void go_back_to_syscall(struct trapframe *tf)
+/* No handler runs, so an interrupted call starts again. */
+static void restart_syscall(struct trapframe *tf)
 {
-    tf->a0 = tf->orig_a0;
-    tf->epc -= 4;
-}
+    i64 error = -(i64)tf->a0;
 
-/* handler: the one that runs next, or NULL. */
-static void finish_syscall(struct trapframe *tf, const struct k_sigaction *handler)
-{
-    if (tf->syscall == ~0UL)
-        return;
-    switch (-(i64)tf->a0) {
-    case ERESTARTSYS:
-        if (handler && !(handler->flags & SA_RESTART))
-            tf->a0 = (u64)-EINTR;
-        else
-            go_back_to_syscall(tf);
-        break;
-    case ERESTARTNOINTR:
+    if (tf->syscall != ~0UL && (error == ERESTARTSYS || error == ERESTARTNOINTR ||
+                                error == ERESTARTNOHAND || error == ERESTART_RESTARTBLOCK))
         go_back_to_syscall(tf);
-        break;
-    case ERESTARTNOHAND:
-    case ERESTART_RESTARTBLOCK:
-        if (handler)
-            tf->a0 = (u64)-EINTR;
-        else
-            go_back_to_syscall(tf);
-        break;
-    }
     tf->syscall = ~0UL;
 }
 
@@ -81,7 +60,7 @@ void signal_deliver(struct trapframe *tf)
         thread_exit(curproc->group_exit_status);
     int sig = next_signal(&info, &act);
     if (!sig) {
-        finish_syscall(tf, NULL);
+        restart_syscall(tf);
         signal_mask_end();
         return;
     }
@@ -90,6 +69,5 @@ void signal_deliver(struct trapframe *tf)
             default_action(sig);
         return; /* trap/exit.c calls again while a signal is pending */
     }
-    finish_syscall(tf, &act);
     run_handler(act, sig, &info, tf);
 }

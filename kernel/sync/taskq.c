@@ -43,11 +43,6 @@ void work_origin_capture(struct work_origin *origin)
     origin->kcov_handle = kcov_common_handle(current);
 }
 
-const struct work_origin *work_origin_current(void)
-{
-    return current->on_behalf_of;
-}
-
 void task_init(struct task *t, void (*fn)(void *), void *arg)
 {
     memset(t, 0, sizeof(*t));

@@ -11,6 +11,7 @@
 #include "syscall.h"
 #include "timeout.h"
 #include "vm.h"
+#include "opt/attributes/statfs.h"
 
 #define AT_EACCESS 0x200
 

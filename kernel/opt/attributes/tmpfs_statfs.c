@@ -1,6 +1,7 @@
 /* tmpfs_statfs.c: how full a tmpfs is. */
 #include "alloc.h"
 #include "fs/tmpfs_node.h"
+#include "opt/attributes/statfs.h"
 
 static u64 left_of(const struct budget *b)
 {

@@ -89,8 +89,31 @@ static bool push_frame(const struct k_sigaction *act, int sig, const siginfo_t *
     return true;
 }
 
+static void finish_syscall(struct trapframe *tf, const struct k_sigaction *handler)
+{
+    if (tf->syscall == ~0UL)
+        return;
+    switch (-(i64)tf->a0) {
+    case ERESTARTSYS:
+        if (handler->flags & SA_RESTART)
+            go_back_to_syscall(tf);
+        else
+            tf->a0 = (u64)-EINTR;
+        break;
+    case ERESTARTNOINTR:
+        go_back_to_syscall(tf);
+        break;
+    case ERESTARTNOHAND:
+    case ERESTART_RESTARTBLOCK:
+        tf->a0 = (u64)-EINTR;
+        break;
+    }
+    tf->syscall = ~0UL;
+}
+
 void run_handler(struct k_sigaction act, int sig, const siginfo_t *info, struct trapframe *tf)
 {
+    finish_syscall(tf, &act);
     if (!push_frame(&act, sig, info, tf)) {
         proc_exit_group(SIGSEGV);
     }

@@ -12,7 +12,7 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
-#include "opt/notify/notify.h"
+#include "opt/notify/watches.h"
 #include "fs/open.h"
 #include "poll.h"
 #include "proc.h"

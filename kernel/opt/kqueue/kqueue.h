@@ -8,6 +8,7 @@
 #include "proc.h"
 #include "taskq.h"
 #include "timeout.h"
+#include "opt/kqueue/proc_watch.h"
 
 struct kqueue {
     int refs;           /* atomic: its file, and its task while queued */

@@ -8,7 +8,7 @@
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
-#include "opt/notify/notify.h"
+#include "opt/notify/watches.h"
 
 #define MAX_DEPTH 8
 

@@ -4,6 +4,7 @@
 #include "abi/errno.h"
 #include "klib.h"
 #include "proc.h"
+#include "opt/kqueue/proc_watch.h"
 
 long proc_watch(struct proc_watch *w, int pid)
 {

@@ -5,7 +5,7 @@
  * inode->seals says whether an inode can be sealed at all (SEALS_KNOWN) and which seals it has;
  * writing, truncating and mapping check it. Files of tmpfs start with SEAL_SEAL, as in Linux.
  */
-#include "memfd.h"
+#include "opt/memfd/seals.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"
@@ -63,6 +63,11 @@ long memfd_fcntl(struct file *f, int cmd, u64 arg)
     if (!(f->inode->seals & SEALS_KNOWN))
         return -EINVAL;
     return cmd == F_ADD_SEALS ? add_seals(f, (u32)arg) : (long)(f->inode->seals & SEALS_ALL);
+}
+
+u32 seals_of_new(u32 mode)
+{
+    return S_ISREG(mode) ? SEALS_KNOWN | SEAL_SEAL : 0;
 }
 
 int seals_allow_write(const struct inode *inode, i64 end)

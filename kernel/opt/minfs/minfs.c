@@ -11,6 +11,7 @@
 #include "boot.h"
 #include "klib.h"
 #include "fs/tmpfs.h"
+#include "opt/attributes/statfs.h"
 
 #define MINFS_SUPER_MAGIC 0x6b626673
 #define MS_RDONLY         1

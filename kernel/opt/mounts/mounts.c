@@ -52,7 +52,7 @@ static int detach(const struct path *at, u32 flags, struct mount **gone)
     return *gone ? 0 : -EINVAL;
 }
 
-int fs_umount(const char *where, u32 flags)
+static int fs_umount(const char *where, u32 flags)
 {
     struct path at;
     struct mount *gone = NULL;

@@ -5,7 +5,7 @@
  * in which it was found, so events of the file reach that directory's watchers as well. A call by
  * path finds the directory in a second walk, but only if there is any watch in the system.
  */
-#include "notify.h"
+#include "opt/notify/watches.h"
 #include "alloc.h"
 #include "klib.h"
 #include "fs/open.h"

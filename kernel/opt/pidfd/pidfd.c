@@ -13,6 +13,7 @@
 #include "proc/internal.h"
 #include "syscall.h"
 #include "vm.h"
+#include "opt/pidfd/pidfd.h"
 
 static u32 pidfd_poll(struct file *file, struct poll_table *pt)
 {
@@ -28,7 +29,7 @@ static void pidfd_release(struct file *file)
 
 static const struct file_ops pidfd_ops = {.poll = pidfd_poll, .release = pidfd_release};
 
-int pidfd_install(struct proc *p, u32 oflags)
+static int pidfd_install(struct proc *p, u32 oflags)
 {
     struct file *f =
         file_anon("anon_inode:[pidfd]", 0600, &pidfd_ops, p, O_RDWR | (oflags & O_NONBLOCK));
@@ -132,4 +133,16 @@ long sys_pidfd_getfd(u64 pidfd, u64 fd, u64 flags)
     if (error)
         return error;
     return f ? fd_install(f, O_CLOEXEC) : -EBADF;
+}
+
+/* Before the child can run. */
+long pidfd_begin(struct proc *p, va_t to)
+{
+    int fd = pidfd_install(p, 0);
+
+    if (fd >= 0 && put_user(to, fd)) {
+        fd_close(fd);
+        return -EFAULT;
+    }
+    return fd;
 }

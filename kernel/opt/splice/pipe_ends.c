@@ -1,5 +1,5 @@
 /* pipe_ends.c: what splice(2) needs of a pipe besides reading and writing. */
-#include "fs/pipe.h"
+#include "opt/splice/pipe_ends.h"
 #include "abi/errno.h"
 #include "abi/signal.h"
 #include "bugs.h"

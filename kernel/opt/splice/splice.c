@@ -11,7 +11,7 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
-#include "fs/pipe.h"
+#include "opt/splice/pipe_ends.h"
 #include "proc.h"
 #include "syscall.h"
 #include "vm.h"

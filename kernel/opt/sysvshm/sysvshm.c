@@ -11,7 +11,7 @@
 #include "alloc.h"
 #include "bugs.h"
 #include "klib.h"
-#include "opt/memfd/memfd.h"
+#include "opt/memfd/seals.h"
 #include "fs/open.h"
 #include "proc.h"
 #include "syscall.h"

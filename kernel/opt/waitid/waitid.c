@@ -3,6 +3,7 @@
 #include "abi/sched.h"
 #include "bugs.h"
 #include "klib.h"
+#include "opt/pidfd/pidfd.h"
 #include "proc.h"
 #include "proc/internal.h"
 #include "proc/wait.h"

@@ -6,7 +6,7 @@
  * Divergences: the attributes of one file have at most XATTR_INODE_MAX bytes (-ENOSPC), for every
  * prefix; "security.capability" has no effect.
  */
-#include "xattr.h"
+#include "opt/xattr/store.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "file.h"

@@ -2,7 +2,7 @@
  * xattr_store.c: the extended attributes of a file in memory: a sorted list, as XATTR_INODE_MAX
  * keeps it short.
  */
-#include "xattr.h"
+#include "opt/xattr/store.h"
 #include "abi/errno.h"
 #include "alloc.h"
 #include "klib.h"

@@ -7,7 +7,7 @@
  *
  * Not modelled: writing, ACPI, reading without DMA.
  */
-#include "dev/fw_cfg.h"
+#include "opt/fwcfg/fw_cfg.h"
 #include "fdt.h"
 #include "klib.h"
 #include "memlayout.h"
